@@ -15,7 +15,7 @@ import { changeAlert } from './alerts.ts'
 import { matchService, type ServiceMatch } from './attribution.ts'
 import { firingEventAlerts, hasFiringMetrics, hasNamesake, senderBehaviorOf } from './conditions.ts'
 import { makeDue } from './due.ts'
-import { type AlertDecision, decideAlert, type Item } from './item-alert.ts'
+import { type AlertDecision, decideAlert, type Item, isOfDeletedPod } from './item-alert.ts'
 import { adopt, joinClaims, joinProject, learnImage } from './joining.ts'
 import { createLiveService } from './live-service.ts'
 import { endFailedDeploys, learnPipeline, linkCondition, linkImage } from './pipelines.ts'
@@ -35,8 +35,10 @@ export type ItemResult = {
 /** Processes one item. */
 export function decideItem(ctx: Context, item: Item): ItemResult {
   const { draft, receivedAt, cluster } = item
-  const { match, judged, hash } = understand(ctx, item)
+  const understood = understand(ctx, item)
+  const { match, hash } = understood
   adopt(ctx, match)
+  const judged = withoutStopping(ctx, match.service, understood.judged)
   const known = judged.signal ? findCondition(ctx, item, judged.signal) : null
   const isWanted =
     match.attribution.creates === 'event' || (judged.signal !== null && (known ?? makesAlert(judged.signal)))
@@ -59,6 +61,12 @@ export function decideItem(ctx: Context, item: Item): ItemResult {
   const own = isAffected ? [service?.rowId, known?.serviceId].filter((id) => id !== undefined) : []
   const serviceIds = [...own, ...ended]
   return { eventId: event.id, isRepeat: repeated !== null, serviceIds, match, event: judged.event, result }
+}
+
+/** The failures of a pod that is being stopped are only information. */
+function withoutStopping(ctx: Context, service: LiveService | null, judged: DraftJudgement): DraftJudgement {
+  if (!service || judged.signal?.source !== 'cluster' || !isOfDeletedPod(ctx, service, judged.signal)) return judged
+  return { ...judged, event: { ...judged.event, kind: 'info', severity: 'info' }, signal: null }
 }
 
 /** `hash`: the hash of a notification's payload, used to detect repeats; 0 for an event. */

@@ -1,6 +1,7 @@
 /** Interprets the message of a Kubernetes event: refines the reason, or replaces it if none was sent. */
 
 import type { Severity } from '../severity.ts'
+import { isHarmless } from './going-away.ts'
 import { FAILED, type Failure, MESSAGES, REASONS } from './reason-table.ts'
 
 export type ReasonJudgement = {
@@ -17,7 +18,7 @@ export type ReasonJudgement = {
   readonly rule: string
 }
 
-/** The scheduler skips a pod that is being deleted and reports this as a failure. */
+/** The event reports the normal end of a pod as a failure. */
 export const DELETED = 'message subtype: deleted pod'
 
 const COMBINED = '(combined from similar events): '
@@ -49,6 +50,7 @@ export function reasonOf(reason: string, message: string): string {
  * enough.
  */
 export function subtypeOf(reason: string, message: string, kind: string): ReasonJudgement | null {
+  if (isHarmless(reason, message)) return { group: reason, severity: 'info', failure: null, rule: DELETED }
   switch (reason) {
     case 'BackOff':
       return backOff(message)
@@ -69,10 +71,6 @@ export function subtypeOf(reason: string, message: string, kind: string): Reason
     case 'PolicyError':
       return /(?::|\]) pass\b/.test(message)
         ? { group: reason, severity: 'info', failure: null, rule: 'message subtype: pass' }
-        : null
-    case 'FailedScheduling':
-      return /^skip schedule deleting pod:/.test(message)
-        ? { group: 'FailedScheduling', severity: 'info', failure: null, rule: DELETED }
         : null
     default:
       return reason.startsWith('Issuing')

@@ -124,6 +124,7 @@ export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['NodeSchedulable', words('NodeNotSchedulable')],
   ['Scheduled', words('FailedScheduling NotTriggerScaleUp ScaleUpFailed')],
   ['TriggeredScaleUp', words('NotTriggerScaleUp')],
+  ['Nominated', words('NotTriggerScaleUp')],
   ['SuccessfulAttachVolume', words('FailedAttachVolume')],
   ['SuccessfulMountVolume', words('FailedMount')],
   ['Pulled', words(`${IMAGE} ${PREPARED}`)],

@@ -5,6 +5,7 @@
 
 import { cacheByName } from '../memoize.ts'
 import { rank, type Severity } from '../severity.ts'
+import { addsNode, isHarmless, leavesCluster } from './going-away.ts'
 import { hintOf } from './reason-hint.ts'
 import { DELETED, plainMessage, type ReasonJudgement, reasonOf, subtypeOf } from './reason-message.ts'
 import {
@@ -20,6 +21,7 @@ import {
   TERMINAL,
 } from './reason-table.ts'
 
+export { addsNode } from './going-away.ts'
 export { plainMessage, withoutPodUid } from './reason-message.ts'
 export type { Failure } from './reason-table.ts'
 
@@ -135,13 +137,18 @@ function oppositesOf(reason: string): readonly string[] {
  */
 export function deletedObjectOf(event: KubernetesEvent & { readonly object: string }): string | null {
   const message = plainMessage(event.message)
-  switch (reasonOf(event.reason, message)) {
+  const reason = reasonOf(event.reason, message)
+  if (leavesCluster({ reason, kind: event.kind })) return event.object
+  switch (reason) {
+    case 'Preempted':
+      return event.kind === 'Pod' ? event.object : null
     case 'Killing':
       return event.kind === 'Pod' && /^Stopping container \S+$/.test(message) ? event.object : null
     case 'SuccessfulDelete':
       return /^(?:Deleted pod:|delete Pod) ([^\s,]+)/.exec(message)?.[1] ?? null
     case 'FailedScheduling':
-      return subtypeOf('FailedScheduling', message, event.kind) ? event.object : null
+    case 'FailedMount':
+      return isHarmless(reason, message) ? event.object : null
     case 'ScalingReplicaSet': {
       const scaled = rolloutOf(message)
       return scaled?.to === 0 ? `${scaled.replicaSet}-*` : null
@@ -155,12 +162,6 @@ export function deletedObjectOf(event: KubernetesEvent & { readonly object: stri
 export function tellsOfEnds(event: KubernetesEvent & { readonly object: string }): boolean {
   const { reason } = event
   return addsNode(reason) || ends(event).length > 0 || deletedObjectOf(event) !== null || reason === 'Started'
-}
-
-/** Returns whether the autoscaler is adding a node for a pending pod. */
-export function addsNode(reason: string): boolean {
-  // Karpenter nominates a node that it is about to create.
-  return reason === 'TriggeredScaleUp' || reason === 'Nominated'
 }
 
 /** Returns whether the end of a condition is always reported. If so, missing repeats do not mean recovery. */

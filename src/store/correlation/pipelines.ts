@@ -1,5 +1,5 @@
 /** Pipelines. All notifications about a pipeline are merged into one record. */
-import { type InferResult, sql as raw } from 'kysely'
+import type { InferResult } from 'kysely'
 import { outcomeOf } from '../../domain/correlation/change.ts'
 import { runsCommit } from '../../domain/correlation/correlation.ts'
 import { reaches } from '../../domain/correlation/environment.ts'
@@ -51,19 +51,16 @@ export function listPipelinesNear(db: Db, serviceId: number, from: number, to: n
     .all(near, { serviceId, from, to })
     .flatMap((row) => (reaches(JSON.parse(row.facts), row) ? toRow(row) : []))
   const images = listImages(db, serviceId)
-  const built = db.all(building, { serviceId, from, to }).map(toRow)
+  const built = images.length === 0 ? [] : db.all(building, { serviceId, from, to }).map(toRow)
   return [...own, ...built.filter(({ facts }) => runsCommit(images, facts))].toSorted((a, b) => b.startsAt - a.startsAt)
 }
 
-/** Pipelines of other services whose project may have built an image of the service, as in a monorepo. */
+/** Pipelines of other services of the organization. In a monorepo, one of them may have built an image of the service. */
 const building = query<{ serviceId: number; from: number; to: number }>()((sql, hole) =>
   select(sql)
-    .innerJoin('image_projects', (join) =>
-      join
-        .onRef('image_projects.organization_id', '=', 'pipelines.organization_id')
-        .on(raw`image_projects.project`, '=', raw`lower(json_extract(pipelines.facts, '$.project'))`),
+    .where('pipelines.organization_id', '=', (eb) =>
+      eb.selectFrom('services as own').select('own.organization_id').where('own.id', '=', hole('serviceId')),
     )
-    .where('image_projects.service_id', '=', hole('serviceId'))
     .where('pipelines.service_id', '!=', hole('serviceId'))
     .where('pipelines.starts_at', '>=', hole('from'))
     .where('pipelines.starts_at', '<=', hole('to'))

@@ -1,0 +1,55 @@
+/**
+ * What is meant to go away is no outage: the events that announce it, and the events that it causes. Add a row for
+ * another autoscaler or controller.
+ */
+
+/** Events about a node that leaves the cluster on purpose, by who reports them. All its conditions end with it. */
+const LEAVING_NODE: readonly (readonly [string, string])[] = [
+  ['node-controller', 'RemovingNode'],
+  ['cloud-node-lifecycle-controller', 'DeletingNode'],
+  ['kubelet', 'Shutdown'],
+  ['cluster-autoscaler', 'ScaleDown ScaleDownEmpty'],
+  ['karpenter', 'DisruptionTerminating Disrupted TerminatingNode Terminating'],
+]
+
+/** Events about a pod for which an autoscaler adds a node. */
+const ADDS_NODE: readonly (readonly [string, string])[] = [
+  ['cluster-autoscaler', 'TriggeredScaleUp'],
+  ['karpenter', 'Nominated'],
+]
+
+/** Messages about a pod that is finished, deleted or stays after all. */
+const HARMLESS: readonly (readonly [string, RegExp])[] = [
+  // The taint manager reports that it does not evict the pod.
+  ['TaintManagerEviction', /^Cancelling deletion\b/],
+  // The kubelet has forgotten the volumes of a finished pod: github.com/kubernetes/kubernetes/issues/105204
+  ['FailedMount', /\bobject "[^"]*"\/"[^"]*" not registered\b/],
+  // The scheduler skips a pod that is being deleted.
+  ['FailedScheduling', /^skip schedule deleting pod:/],
+]
+
+/** The conditions of a pod that a normal stop causes. */
+export const FAILS_WHILE_STOPPING =
+  /^(?:Unhealthy\b|ProbeError|FailedPreStopHook|FailedMount|FailedUnMount|FailedKillPod|ExceededGracePeriod)/
+
+const LEAVING: ReadonlySet<string> = reasonsOf(LEAVING_NODE)
+const ADDING: ReadonlySet<string> = reasonsOf(ADDS_NODE)
+
+function reasonsOf(rows: readonly (readonly [string, string])[]): ReadonlySet<string> {
+  return new Set(rows.flatMap(([, reasons]) => reasons.split(' ')))
+}
+
+/** Returns whether a node leaves the cluster on purpose. */
+export function leavesCluster({ reason, kind }: { readonly reason: string; readonly kind: string }): boolean {
+  return kind === 'Node' && LEAVING.has(reason)
+}
+
+/** Returns whether an autoscaler is adding a node for a pending pod. */
+export function addsNode(reason: string): boolean {
+  return ADDING.has(reason)
+}
+
+/** Returns whether an event reports nothing but the normal end of a pod. */
+export function isHarmless(reason: string, message: string): boolean {
+  return HARMLESS.some(([of, pattern]) => of === reason && pattern.test(message))
+}

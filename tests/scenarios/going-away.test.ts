@@ -1,0 +1,95 @@
+/** What is meant to go away is no outage. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+import { makeFlow } from '../helpers/flow.ts'
+import { type KubernetesMore, kubernetesEvent } from '../helpers/senders.ts'
+
+type Told = readonly [minute: number, reason: string, name: string, more?: KubernetesMore]
+const POD = 'cart-5d4f8c7b9-x2kqp'
+const stopped: Told = [0, 'Killing', POD, { message: 'Stopping container app' }]
+const probe = (minute: number, more: KubernetesMore = {}): Told => [
+  minute,
+  'Unhealthy',
+  POD,
+  { message: 'Liveness probe failed: connection refused', count: 9, since: NOON + minute * MINUTE - MINUTE, ...more },
+]
+const node = (minute: number, reason: string, message = reason): Told => [
+  minute,
+  reason,
+  'worker-1',
+  { kind: 'Node', message },
+]
+
+async function play(t: Parameters<typeof makeFlow>[0], told: readonly Told[]) {
+  const flow = makeFlow(t)
+  for (const [minute, reason, name, more] of told) {
+    const at = NOON + minute * MINUTE
+    await flow.sweepUntil(at, MINUTE / 2)
+    await flow.send('cluster', kubernetesEvent(reason, name, { at, ...more }), { at })
+  }
+  await flow.sweepUntil(flow.clock.now + 5 * MINUTE, MINUTE / 2)
+  const firing = flow.alerts().filter(({ status }) => status === 'firing')
+  return { incidents: flow.incidents().length, firing: firing.length }
+}
+
+const QUIET = { incidents: 0, firing: 0 }
+
+describe('nothing opens for', () => {
+  const stories: readonly (readonly [string, readonly Told[]])[] = [
+    ['a probe of a pod that is being stopped', [stopped, probe(2)]],
+    ['a preStop hook of a pod that is being stopped', [stopped, [1, 'FailedPreStopHook', POD]]],
+    [
+      'a volume of a pod that its ReplicaSet deleted',
+      [
+        [0, 'SuccessfulDelete', 'cart-5d4f8c7b9', { kind: 'ReplicaSet', message: `Deleted pod: ${POD}` }],
+        [1, 'FailedMount', POD, { message: 'MountVolume.SetUp failed', count: 9, since: NOON }],
+      ],
+    ],
+    [
+      'a pod that was preempted',
+      [
+        [0, 'FailedScheduling', POD],
+        [0.5, 'Preempted', POD],
+      ],
+    ],
+    [
+      'a finished pod whose volumes the kubelet forgot',
+      [
+        [
+          0,
+          'FailedMount',
+          POD,
+          { message: 'MountVolume.SetUp failed for volume "x" : object "shop"/"x" not registered', count: 9 },
+        ],
+      ],
+    ],
+    [
+      'an eviction that the taint manager cancels',
+      [[0, 'TaintManagerEviction', POD, { message: `Cancelling deletion of Pod shop/${POD}` }]],
+    ],
+    ['a node that the autoscaler removed', [node(0, 'ScaleDown'), node(1, 'NodeNotReady'), node(1.5, 'RemovingNode')]],
+    ['a node that the cloud deleted', [node(0, 'NodeNotReady'), node(0.5, 'DeletingNode')]],
+    ['a node that Karpenter disrupted', [node(0, 'NodeNotReady'), node(0.8, 'DisruptionTerminating')]],
+  ]
+  for (const [title, told] of stories) test(title, async (t) => assert.deepEqual(await play(t, told), QUIET))
+})
+
+describe('an alert fires for', () => {
+  test('a pod of a StatefulSet that came back under its name', async (t) => {
+    const scheduled: Told = [1, 'Scheduled', POD, { message: `Successfully assigned shop/${POD} to worker-1` }]
+    assert.equal((await play(t, [stopped, scheduled, probe(4), probe(6)])).incidents, 1)
+  })
+  test('another pod of the service', async (t) => {
+    const other: Told = [2, 'BackOff', 'cart-5d4f8c7b9-b7k4z', { message: 'Back-off restarting failed container' }]
+    assert.equal((await play(t, [stopped, other])).firing, 1)
+  })
+  test('a node that nobody removed', async (t) => {
+    assert.deepEqual(await play(t, [node(0, 'NodeNotReady')]), { incidents: 1, firing: 1 })
+  })
+})
+
+test('a pending pod for which Karpenter adds a node has 15 minutes', async (t) => {
+  const nominated: Told = [0.1, 'Nominated', POD, { message: 'Pod should schedule on: nodeclaim/default-fh9zb' }]
+  assert.deepEqual(await play(t, [[0, 'FailedScheduling', POD], nominated]), { incidents: 0, firing: 1 })
+})
