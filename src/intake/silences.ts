@@ -10,6 +10,7 @@ export type ReadSilence = {
   readonly endsAt: number
   readonly comment: string
   readonly createdBy: string
+  readonly labelsOnly: true
 }
 
 const matcher = v.object({
@@ -47,6 +48,7 @@ export function readSilences(json: unknown): ReadSilence[] {
       endsAt,
       comment: comment.trim() || 'imported from Alertmanager',
       createdBy: createdBy.trim() || 'Alertmanager',
+      labelsOnly: true,
     }
   })
 }

@@ -45,11 +45,10 @@ export function findSilence(db: Db, organizationId: number, id: string): LiveSil
 
 /** Inserts or updates a silence. */
 export function saveSilence(db: Db, silence: LiveSilence, isNew: boolean): void {
-  const { rowId, id, organizationId, createdBy, createdAt } = silence
+  const { rowId, id, organizationId, createdAt } = silence
   if (isNew) {
     const own = { id: rowId, uuid: uuidBytes(id), organization_id: organizationId }
-    const made = { created_by: createdBy, created_at: createdAt }
-    db.run(db.sql.insertInto('silences').values({ ...own, ...made, ...columnsOf(silence) }))
+    db.run(db.sql.insertInto('silences').values({ ...own, created_at: createdAt, ...columnsOf(silence) }))
   } else db.run(db.sql.updateTable('silences').set(columnsOf(silence)).where('id', '=', rowId))
 }
 
@@ -59,6 +58,12 @@ export function listUnexpiredSilences(db: Db, organizationId: number, since: num
     .where((eb) => eb.or([eb('ends_at', '>', since), eb('changes_at', 'is not', null)]))
     .orderBy('id')
   return db.all(unexpired.selectAll()).map(toRecord)
+}
+
+/** Lists silences that end after `since`, at most 10,000. */
+export function listSilencesSince(db: Db, organizationId: number, since: number): LiveSilence[] {
+  const recent = ofOrganization(db, organizationId).where('ends_at', '>', since).orderBy('id', 'desc')
+  return db.all(recent.selectAll().limit(10_000)).map(toRecord)
 }
 
 /** Lists, for each live alert, the row ids of its silences in ascending order. */
@@ -137,7 +142,8 @@ function counted(db: Db, silence: LiveSilence): CountedSilence {
   return { ...silence, matching }
 }
 
-function columnsOf({ matchers, startsAt, endsAt, schedule, comment, changesAt, revision }: LiveSilence) {
+function columnsOf(silence: LiveSilence) {
+  const { matchers, startsAt, endsAt, schedule, comment, changesAt, revision, labelsOnly, annotations } = silence
   return {
     matchers: JSON.stringify(matchers),
     starts_at: startsAt,
@@ -146,6 +152,9 @@ function columnsOf({ matchers, startsAt, endsAt, schedule, comment, changesAt, r
     comment,
     changes_at: changesAt,
     revision,
+    labels_only: Number(labelsOnly),
+    annotations: JSON.stringify(annotations),
+    created_by: silence.createdBy,
   }
 }
 
@@ -163,5 +172,7 @@ function toRecord(row: Selectable<Schema['silences']>): LiveSilence {
     revision: row.revision,
     organizationId: row.organization_id,
     changesAt: row.changes_at,
+    labelsOnly: row.labels_only === 1,
+    annotations: JSON.parse(row.annotations),
   }
 }

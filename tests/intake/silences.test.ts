@@ -28,6 +28,7 @@ test('parses the output of amtool', () => {
       endsAt: Date.UTC(2026, 2, 14, 13),
       comment: 'Upgrade',
       createdBy: 'basil',
+      labelsOnly: true,
     },
   ])
 })

@@ -1,6 +1,7 @@
 /** Creates, changes and ends silences for users, and starts and ends silences on schedule. */
 import { BUDGETS } from '../budgets.ts'
 import { IncmonError } from '../error.ts'
+import type { Labels } from '../event/event.ts'
 import { formatInstant } from '../instant.ts'
 import { formatMatchers, type Matcher, matchersFault } from '../silence/matcher.ts'
 import {
@@ -10,6 +11,7 @@ import {
   type Schedule,
   scheduleFault,
   statusOf,
+  windowOf,
 } from '../silence/silence.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveSilence } from '../state/live.ts'
@@ -22,6 +24,10 @@ export type WantedSilence = {
   readonly endsAt: number
   readonly schedule: Schedule | null
   readonly comment: string
+  /** See `LiveSilence`. Default: false. */
+  readonly labelsOnly?: boolean
+  /** Default: none. */
+  readonly annotations?: Labels
 }
 
 const MAX_SILENCES = BUDGETS.silences.value
@@ -52,9 +58,9 @@ export function addSilence(ctx: Context, wanted: WantedSilence, actor: string, n
 
 function newSilence(ctx: Context, wanted: WantedSilence, createdBy: string, now: number): LiveSilence {
   refuseFaults(wanted, now)
-  const { matchers, startsAt, endsAt, schedule, comment } = wanted
+  const { matchers, startsAt, endsAt, schedule, comment, labelsOnly = false, annotations = {} } = wanted
   return {
-    ...{ matchers, startsAt, endsAt, schedule, comment, createdBy },
+    ...{ matchers, startsAt, endsAt, schedule, comment, createdBy, labelsOnly, annotations },
     rowId: ctx.rowId('silences'),
     id: ctx.newId(),
     organizationId: ctx.state.rowId,
@@ -104,6 +110,45 @@ function differencesOf(before: LiveSilence, { matchers, comment, startsAt, endsA
     isOther(matchers, before.matchers) ? [`matchers are now ${formatMatchers(before.matchers).slice(0, SHOWN)}`] : [],
   ].flat()
   return texts.length === 0 ? '' : ` (${texts.join('; ')})`
+}
+
+/**
+ * Creates a silence, or replaces the silence `id`, by Alertmanager's rules: if the matchers or the start of an active
+ * silence differ, the silence ends, and a new one starts. Returns the UUID of the resulting silence.
+ * @throws IncmonError `not-found`; `conflict` if the silence is weekly and the times differ; `invalid`
+ */
+export function setSilence(
+  ctx: Context,
+  id: string | null,
+  sent: WantedSilence,
+  createdBy: string,
+  now: number,
+): string {
+  const before = id === null ? null : requireSilence(ctx, id)
+  const kept = before && replacementOf(before, sent, now)
+  if (!before || !kept) {
+    const made = createSilence(ctx, { ...sent, startsAt: Math.max(sent.startsAt, now) }, createdBy, now)
+    if (before) expireSilence(ctx, before.id, now)
+    return made
+  }
+  refuseFaults(kept, now)
+  replace(ctx, { ...kept, createdBy, changesAt: nextChangeOf(kept, now) })
+  evaluateAffected(ctx, now)
+  return kept.id
+}
+
+/** Returns the changed silence, or null if the change requires a new silence. */
+function replacementOf(before: LiveSilence, sent: WantedSilence, now: number): LiveSilence | null {
+  const { comment, startsAt, endsAt, annotations = {} } = sent
+  if (JSON.stringify(before.matchers) !== JSON.stringify(sent.matchers)) return null
+  if (before.schedule === null) {
+    const status = statusOf(before, now)
+    const isKept = status === 'pending' ? startsAt >= now : status === 'active' && startsAt === before.startsAt
+    return isKept ? { ...before, comment, annotations, startsAt, endsAt } : null
+  }
+  const shown = windowOf(before, now)
+  if (startsAt === shown.startsAt && endsAt === shown.endsAt) return { ...before, comment, annotations }
+  throw new IncmonError('conflict', 'this silence repeats every week: change its times on the Silences page')
 }
 
 /** Ends a silence now. Does nothing if the silence has already expired. @throws IncmonError `not-found` */

@@ -49,10 +49,23 @@ export function matchersFault(matchers: readonly Matcher[]): string | null {
   return matchesAll ? 'these matchers match every alert; add one that does not match an empty value' : null
 }
 
-/** Compiles matchers into a predicate. All matchers must match. */
-export function matcherTest(matchers: readonly Matcher[]): (alert: MatchedAlert) => boolean {
+/**
+ * Compiles matchers into a predicate. All matchers must match.
+ * @param labelsOnly whether to ignore the alert's own fields, as Alertmanager does
+ */
+export function matcherTest(matchers: readonly Matcher[], labelsOnly = false): (alert: MatchedAlert) => boolean {
+  if (labelsOnly) {
+    const matches = labelTest(matchers)
+    return ({ labels }) => matches(labels)
+  }
   const tests = matchers.map((matcher) => ({ ...matcher, test: testOf(matcher) }))
   return (alert) => tests.every(({ name, op, test }) => every(op, valuesOf(alert, name), test))
+}
+
+/** Compiles matchers into a predicate for labels. A missing label is compared like an empty one. */
+export function labelTest(matchers: readonly Matcher[]): (labels: MatchedAlert['labels']) => boolean {
+  const tests = matchers.map((matcher) => ({ name: matcher.name, test: testOf(matcher) }))
+  return (labels) => tests.every(({ name, test }) => test(labelOf(labels, name) ?? ''))
 }
 
 /** Compiles matchers into a predicate that returns false if no alert of a service can match. */
@@ -111,9 +124,13 @@ function every(op: Operator, values: readonly string[], test: (value: string) =>
 }
 
 function valuesOf(alert: MatchedAlert, name: string): string[] {
-  const label = Object.hasOwn(alert.labels, name) ? alert.labels[name] : undefined
+  const label = labelOf(alert.labels, name)
   if (!isOwnName(name)) return [label ?? '']
   return label === undefined ? [alert[name]] : [alert[name], label]
+}
+
+function labelOf(labels: MatchedAlert['labels'], name: string): string | undefined {
+  return Object.hasOwn(labels, name) ? labels[name] : undefined
 }
 
 function isOwnName(name: string): name is OwnName {

@@ -50,6 +50,16 @@ export function nextChangeOf(period: Period, at: number): number | null {
   return Math.min(...later)
 }
 
+/** Returns the period in which a silence applies without interruption: the current one, the next one, or the last. */
+export function windowOf(period: Period, at: number): { readonly startsAt: number; readonly endsAt: number } {
+  const { startsAt, endsAt, schedule } = period
+  if (schedule === null || at >= endsAt) return { startsAt, endsAt }
+  const from = Math.max(at, startsAt)
+  const next = spansOf(schedule, from).find((span) => span.endsAt > from && span.startsAt < endsAt)
+  if (!next) return { startsAt, endsAt }
+  return { startsAt: Math.max(next.startsAt, startsAt), endsAt: Math.min(next.endsAt, endsAt) }
+}
+
 /** Returns what is wrong with a schedule and how to fix it, or null if it is valid. */
 export function scheduleFault(schedule: Schedule): FieldError | null {
   if (schedule.weekdays.length === 0) return { path: 'weekdays', message: 'send at least one day such as saturday' }
@@ -84,9 +94,12 @@ export type CompiledSilence = Period & {
 }
 
 /** Compiles a silence's matchers, for matching against many alerts. */
-export function compileSilence(silence: Period & { rowId: number; matchers: readonly Matcher[] }): CompiledSilence {
-  const { rowId, startsAt, endsAt, schedule, matchers } = silence
-  return { rowId, startsAt, endsAt, schedule, matches: matcherTest(matchers), mayMatch: serviceTest(matchers) }
+export function compileSilence(
+  silence: Period & { rowId: number; matchers: readonly Matcher[]; labelsOnly: boolean },
+): CompiledSilence {
+  const { rowId, startsAt, endsAt, schedule, matchers, labelsOnly } = silence
+  const mayMatch = labelsOnly ? () => true : serviceTest(matchers)
+  return { rowId, startsAt, endsAt, schedule, matches: matcherTest(matchers, labelsOnly), mayMatch }
 }
 
 type SilencedAlert = MatchedAlert & { readonly status: 'firing' | 'resolved'; readonly silencedBy: readonly number[] }

@@ -161,6 +161,10 @@ export type LiveSilence = Period & {
   readonly revision: number
   /** The next time the silence starts or ends; null for never. */
   readonly changesAt: number | null
+  /** Whether the matchers are compared only with the alert's labels, as in Alertmanager. */
+  readonly labelsOnly: boolean
+  /** Only silences that were made with Alertmanager's API have annotations. */
+  readonly annotations: Labels
 }
 
 /** The tables of the live state whose changed rows are saved. */

@@ -236,6 +236,8 @@ export type Schema = SettingsTables & {
     created_at: number
     revision: Generated<number>
     changes_at: number | null
+    labels_only: Generated<number>
+    annotations: Generated<string>
   }
   silenced_alerts: { alert_id: number; silence_id: number }
   service_states: { service_id: number; at: number; status: 'healthy' | 'degraded' | 'critical'; score: number }

@@ -1,0 +1,78 @@
+/** Presents the channels as Alertmanager's receivers, and their rules as its routes. */
+import type { ChannelSettings } from '../../domain/notification/channel.ts'
+import { type Rule, type RuledNotification, sendTimeOf } from '../../domain/notification/rule.ts'
+import { SEVERITIES, SEVERITY_WORDS, type Severity } from '../../domain/severity.ts'
+
+type Channel = { readonly name: string; readonly enabled: boolean; readonly settings: ChannelSettings }
+
+/** The labels by which `GET /alerts/groups` groups alerts. */
+export const GROUP_BY = ['alertname', 'namespace'] as const
+
+/** The receiver that gets every alert: incmon itself. Every Alertmanager has such a receiver. */
+export function rootReceiver(channels: readonly Channel[]): string {
+  return channels.some(({ name }) => name === 'incmon') ? 'incmon (all alerts)' : 'incmon'
+}
+
+/** Returns a function that lists the receivers of an alert: the channels that hear of a new incident, or the root. */
+export function receiversOf(
+  channels: readonly Channel[],
+): (alert: Omit<RuledNotification, 'kind'>) => readonly string[] {
+  const enabled = channels.filter((channel) => channel.enabled)
+  const root = [rootReceiver(channels)]
+  return (alert) => {
+    const names = enabled.flatMap(({ name, settings }) => {
+      return sendTimeOf(settings.rules, { ...alert, kind: 'opened' }, 0) === null ? [] : name
+    })
+    return names.length === 0 ? root : names
+  }
+}
+
+export function receiverNames(channels: readonly Channel[]): readonly string[] {
+  return [rootReceiver(channels), ...channels.map(({ name }) => name)]
+}
+
+/** Returns a configuration file of Alertmanager. JSON strings are valid YAML. */
+export function configOf(channels: readonly Channel[]): string {
+  const root = JSON.stringify(rootReceiver(channels))
+  const routes = channels.filter(({ enabled }) => enabled).flatMap(routesOf)
+  return [
+    'global:',
+    '  resolve_timeout: 5m',
+    'route:',
+    `  receiver: ${root}`,
+    `  group_by: [${GROUP_BY.join(', ')}]`,
+    ...(routes.length > 0 ? ['  routes:', ...routes] : []),
+    'receivers:',
+    ...receiverNames(channels).map((name) => `- name: ${JSON.stringify(name)}`),
+    '',
+  ].join('\n')
+}
+
+function routesOf({ name, settings }: Channel): string[] {
+  const rules: readonly Rule[] = settings.rules.length === 0 ? [{}] : settings.rules
+  return rules.flatMap((rule) => {
+    const matchers = matchersOf(rule)
+    return [
+      `  - receiver: ${JSON.stringify(name)}`,
+      ...(matchers.length > 0 ? ['    matchers:', ...matchers.map((one) => `    - ${JSON.stringify(one)}`)] : []),
+      '    continue: true',
+    ]
+  })
+}
+
+function matchersOf({ minSeverity, services, namespaces }: Rule): string[] {
+  return [
+    ...(minSeverity === undefined ? [] : [matcher('severity', wordsFrom(minSeverity))]),
+    ...(services === undefined ? [] : [matcher('service', services)]),
+    ...(namespaces === undefined ? [] : [matcher('namespace', namespaces)]),
+  ]
+}
+
+function wordsFrom(least: Severity): readonly string[] {
+  return SEVERITIES.slice(0, SEVERITIES.indexOf(least) + 1).flatMap((severity) => SEVERITY_WORDS[severity].split(' '))
+}
+
+function matcher(name: string, values: readonly string[]): string {
+  const escaped = values.map((value) => value.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  return `${name}=~${JSON.stringify(escaped.join('|'))}`
+}

@@ -1,0 +1,60 @@
+/** GET /status and /receivers, and what probes and karma read beside the API. */
+import { checkStore } from '../../actions/readiness.ts'
+import { programVersion } from '../../assets.ts'
+import { listRecipients } from '../../store/notification/channels.ts'
+import { problem } from '../middleware/problem.ts'
+import { json, type Reply, text } from '../middleware/reply.ts'
+import type { HandlerParts } from '../route.ts'
+import { receiverTest } from './filters.ts'
+import { configOf, receiverNames } from './receivers.ts'
+import type { ApiCall } from './route.ts'
+
+/** The version of Alertmanager's API that incmon serves. Clients check it. */
+export const API_VERSION = '0.34.0'
+
+export async function getStatus({ deps, store, server, identity }: ApiCall): Promise<Reply> {
+  const channels = await store.read(listRecipients, identity.organizationId)
+  return json({
+    cluster: { name: '', peers: [], status: 'disabled' },
+    config: { original: configOf(channels) },
+    uptime: new Date(deps.now() - server.elapsed()).toISOString(),
+    versionInfo: versionInfo(),
+  })
+}
+
+function versionInfo() {
+  const revision = `incmon ${programVersion()}`
+  return { version: API_VERSION, revision, branch: 'incmon', buildUser: '', buildDate: '', goVersion: '' }
+}
+
+export async function getReceivers({ c, store, identity }: ApiCall): Promise<Reply> {
+  const isWanted = receiverTest(c)
+  const channels = await store.read(listRecipients, identity.organizationId)
+  return json(
+    receiverNames(channels)
+      .filter(isWanted)
+      .map((name) => ({ name, labels: {} })),
+  )
+}
+
+const PLAIN = 'text/plain; charset=utf-8'
+
+export function getHealthy(): Reply {
+  return text('OK', PLAIN)
+}
+
+export async function getReady({ store, server }: HandlerParts): Promise<Reply> {
+  const checks = [...(await store.run(checkStore)), ...server.checks()]
+  const failing = checks.flatMap(({ detail }) => detail ?? [])
+  return failing.length === 0 ? text('OK', PLAIN) : problem(503, failing.join('; '))
+}
+
+/** karma reads the version. The metrics of incmon are at /metrics. */
+export function getMetrics(): Reply {
+  const { version, revision, branch, goVersion } = versionInfo()
+  const labels = Object.entries({ branch, goversion: goVersion, revision, version })
+  const help = 'A metric with a constant value of 1, labeled by the version of the API.'
+  const name = 'alertmanager_build_info'
+  const sample = `${name}{${labels.map(([label, value]) => `${label}=${JSON.stringify(value)}`).join(',')}} 1`
+  return text(`# HELP ${name} ${help}\n# TYPE ${name} gauge\n${sample}\n`, 'text/plain; version=0.0.4; charset=utf-8')
+}
