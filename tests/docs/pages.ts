@@ -23,8 +23,14 @@ export function pageAt(path: string): Page {
 }
 
 /** Returns the shell blocks of a page in order, without the indentation of list items. */
-export function shellBlocks({ text }: Page): string[] {
-  return [...text.matchAll(/^( *)```sh\n([\s\S]*?)^\1```$/gm)].map(([, indent = '', block = '']) =>
+export function shellBlocks(page: Page): string[] {
+  return codeBlocks(page, 'sh')
+}
+
+/** Returns the code blocks in a language, in order, without the indentation of list items. */
+export function codeBlocks({ text }: Page, language: string): string[] {
+  const pattern = new RegExp(`^( *)\`\`\`${language}\\n([\\s\\S]*?)^\\1\`\`\`$`, 'gm')
+  return [...text.matchAll(pattern)].map(([, indent = '', block = '']) =>
     block
       .split('\n')
       .map((line) => line.slice(indent.length))

@@ -9,6 +9,7 @@ const PROGRAMS = [
   'strace',
   'openssl',
   'curl',
+  'prometheus',
   'prometheus-alertmanager',
   'amtool',
   'systemd-analyze',
