@@ -1,6 +1,7 @@
 /** The channel pages without JavaScript: create, test, change and remove, and who is allowed to. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { NOTIFICATION_KINDS } from '../../src/domain/notification/kind.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { makeToken } from '../helpers/factory.ts'
 import { makeServerContext } from '../helpers/server-context.ts'
@@ -8,7 +9,7 @@ import { makeBrowser } from '../helpers/site.ts'
 
 const LIST = '/settings/notifications'
 const SLACK = 'https://hooks.slack.com/services/T0/B0/planted'
-const NEWS = ['opened', 'severity', 'acknowledged', 'monitoring', 'reopened', 'resolved', 'sender-silent']
+const NEWS = [...NOTIFICATION_KINDS]
 /** The initial content of the form for a new channel. */
 const FORM = {
   ...{ kind: 'slack', name: 'on-call', address: SLACK, zone: 'Europe/Berlin', rules: '1', do: 'save' },

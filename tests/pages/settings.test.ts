@@ -83,7 +83,7 @@ test('the organization can be renamed, but not to a name that is taken', async (
   const { name, settings } = findOrganization(db, acme.key) ?? assert.fail()
   assert.deepEqual(
     [name, settings['auto-incidents'], settings['auto-resolve'], settings.heartbeats],
-    ['Acme shop', 'off', false, true],
+    ['Acme shop', 'off', 'off', true],
   )
 })
 

@@ -7,7 +7,7 @@ import { makeBrowser } from '../helpers/site.ts'
 
 /** An hour later in Berlin. */
 const AT = Date.parse('2026-03-14T11:30:00Z')
-const FORM = { name: 'Acme', plan: 'Team', 'auto-incidents': 'critical', 'auto-resolve': '1', heartbeats: '1' }
+const FORM = { name: 'Acme', plan: 'Team', 'auto-incidents': 'critical', 'auto-resolve': '30', heartbeats: '1' }
 
 async function start(t: TestContext) {
   const world = makeWorld(t)

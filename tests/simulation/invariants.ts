@@ -172,15 +172,17 @@ export function checkNothingLost(
 }
 
 const DAY = 24 * 60 * MINUTE
-/** An incident changes to monitoring half an hour after it recovers, and 24 healthy hours start then. */
+/** An incident that nobody touched is resolved half an hour after its recovery, any other after a day. */
 const HALF_HOUR = 30 * MINUTE
 
 /** An incident that nobody changed does not outlast the recovery of its service. Must be called after a sweep. */
 export function checkResolved({ incidents, incidentsOfService, services }: OrganizationState, now: number): void {
-  for (const { status, origin, cause, touchedAt, serviceId, title } of incidents.values()) {
+  for (const { status, origin, cause, touchedAt, serviceId, title, problem } of incidents.values()) {
     // If merging services left several incidents, the oldest is resolved first, possibly by a person.
     const isOnly = incidentsOfService.get(serviceId).size === 1
     if (status === 'resolved' || origin !== 'automatic' || cause !== 'service' || !isOnly) continue
+    // A silence does not end the problem.
+    if (problem.isMuted) continue
     const since = services.get(serviceId)?.healthySince ?? Number.POSITIVE_INFINITY
     const wait = now - Math.max(since + HALF_HOUR, touchedAt ?? 0)
     assert.ok(wait < DAY, `"${title}" is resolved after a healthy day without a touch`)

@@ -93,7 +93,7 @@ function saveGeneral(visit: Visit): Promise<Reply> {
     settings: {
       ...settings,
       'deploy-silence-minutes': minutes,
-      'auto-resolve': numberOrText(settings['auto-resolve']),
+      'auto-resolve': numberOrText(settings['auto-resolve'] || 'off'),
     },
   }
   return save(visit, '/settings', body, (faults) => showGeneral(visit, { typed, faults }))
