@@ -106,7 +106,7 @@ suite('files taken away', { concurrency: 2 }, () => {
     const took = Math.round(performance.now() - began)
     figure(t, 41, `overwritten: noticed after ${took} ms`)
     assert.ok(took <= 1_500)
-    assert.match(server.said(), /has overwritten data; the log .+ was saved to \S+-wal\.rescued-.+continuous copy/)
+    assert.match(server.said(), /has overwritten data; the log .+ was saved to \S+-wal\.rescued-.+newest backup/)
     assert.deepEqual(readFileSync(own.file), readFileSync(other.file))
   })
 

@@ -81,7 +81,7 @@ test('a truncated log without cached pages cannot be saved, and the error says s
   db.transaction(() => makeEvent(db, makeOrganization(db, 'Basil', 'Free'), {}, 'x'.repeat(1_000_000)))
   const before = readFileSync(db.file)
   truncateSync(`${db.file}-wal`, 0)
-  assert.throws(() => db.guardLog(), /lacks the latest data\. A continuous copy .+, or continue without it/)
+  assert.throws(() => db.guardLog(), /lacks the latest data\. The newest backup .+, or continue without it/)
   db.close()
   assert.ok(readFileSync(db.file).equals(before))
 })

@@ -10,8 +10,7 @@ export const UNSAVED = 'SQLITE_READONLY_UNSAVED'
 export type Loss = 'deleted' | 'truncated'
 
 const STOP = 'Stop that program, then start incmon again'
-const COPIES =
-  'A continuous copy (docs/continuous-copy.md) or the newest backup has the rest: run "incmon restore BACKUP --force"'
+const COPIES = 'The newest backup has the rest: run "incmon restore BACKUP --force"'
 
 /**
  * The database file was deleted, moved or replaced. SQLite still has the file and its log open.
