@@ -33,7 +33,7 @@ test('A failed pipeline has a status, and its time is when it finished', () => {
 test('Its jobs have environments, and failed jobs have a reason', () => {
   const [unit, rollout] = pipeline('ci-pipeline-failed.json').jobs
   assert.deepEqual([unit?.name, unit?.failureReason, unit?.environment], ['unit', null, null])
-  assert.deepEqual(rollout?.environment, { name: 'production', action: 'start' })
+  assert.deepEqual(rollout?.environment, { name: 'production', action: 'start', tier: 'production' })
   assert.equal(rollout?.failureReason, 'script_failure')
 })
 
@@ -70,6 +70,7 @@ test('The smallest valid pipeline has only a status and a path', () => {
     kind: 'pipeline',
     status: 'failed',
     mergeRequest: false,
+    trigger: null,
     commit: null,
     jobs: [],
     links: {},

@@ -70,9 +70,9 @@ export function lastOfEachName<J extends Job>(jobs: readonly J[]): J[] {
   const last = new Map<string, J>()
   for (const job of jobs) {
     const known = last.get(job.name)
-    if (job.name === '' || !known || isLater(job, known)) last.set(job.name === '' ? `\0${job.id}` : job.name, job)
+    if (!known || isLater(job, known)) last.set(job.name, job)
   }
-  return [...last.values()]
+  return jobs.filter((job) => job.name === '' || last.get(job.name) === job)
 }
 
 /** Returns whether a job is a later attempt than another job of the same name. */
