@@ -34,7 +34,7 @@ scenario('A bad image tag after a deploy', {
       'cart: KubePodNotReady, warning, firing',
       'cart: PipelineFailed, warning, firing',
     ],
-    incidents: ['cart: ImagePullBackOff, open, critical'],
+    incidents: ['cart: ImagePullBackOff, monitoring, critical'],
     links: [
       'shop/cart#812 → cart: ImagePullBackOff, strong',
       `shop/cart@${NEW} → cart: ImagePullBackOff, strong`,
@@ -98,7 +98,7 @@ scenario('Killed for memory after a release', {
       'cart: KubePodCrashLooping, warning, firing',
       'cart: OOMKilled, critical, resolved (expired)',
     ],
-    incidents: ['cart: OOMKilled, open, critical'],
+    incidents: ['cart: OOMKilled, monitoring, critical'],
     links: [
       'shop/cart#812 → cart: OOMKilled, strong',
       `shop/cart@${NEW} → cart: OOMKilled, strong`,
@@ -150,7 +150,7 @@ scenario('A rollback', {
     until: 40,
     services: ['shop/cart'],
     alerts: ['cart: CrashLoopBackOff, critical, resolved (reported)'],
-    incidents: ['cart: CrashLoopBackOff, open, critical'],
+    incidents: ['cart: CrashLoopBackOff, monitoring, critical'],
     links: ['shop/cart#812 → cart: CrashLoopBackOff, strong', `shop/cart@${NEW} → cart: CrashLoopBackOff, strong`],
   },
 })

@@ -128,7 +128,7 @@ scenario('Ends that are never reported', {
     until: 100,
     services: ['shop/cart'],
     alerts: ['cart: CartDown, critical, resolved (inferred)'],
-    incidents: ['cart: CartDown, monitoring, critical'],
+    incidents: ['cart: CartDown, resolved, critical'],
     links: [],
   },
 })
