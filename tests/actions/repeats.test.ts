@@ -168,8 +168,9 @@ const histories = fc.array(
 
 /** Returns all records, without random ids and references to them. */
 function kept({ deps: { db } }: Flow) {
+  const random = ['uuid', 'health', 'previous']
   const rows = <Row extends object>(all: readonly Row[]) =>
-    all.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => name !== 'uuid' && name !== 'health')))
+    all.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !random.includes(name))))
   return [
     rows(db.all(db.sql.selectFrom('alerts').selectAll().orderBy('id'))),
     rows(db.all(db.sql.selectFrom('events').selectAll().orderBy('id'))),
