@@ -98,13 +98,21 @@ test('if the token has no cluster, the label determines it', async (t) => {
   assert.deepEqual(names(flow), ['eu shop cart'])
 })
 
-test('an event without a service is unattributed: at most degraded, and without an incident', async (t) => {
+test('warnings without a service are unattributed: at most degraded, and without an incident', async (t) => {
   const flow = makeFlow(t)
-  await flow.send('metrics', alertmanager([alert('Odd', { namespace: '' }), alert('Odder', { namespace: '' })]))
+  const odd = (name: string) => alert(name, { namespace: '', severity: 'warning' })
+  await flow.send('metrics', alertmanager([odd('Odd'), odd('Odder')]))
   await flow.sweepUntil(NOON + 50 * MINUTE)
   const [only, ...more] = flow.services()
   assert.deepEqual([only?.name, only?.status, more.length], ['unattributed', 'degraded', 0])
   assert.deepEqual(flow.incidents(), [])
+})
+
+test('critical alerts without a service open one incident for each name', async (t) => {
+  const flow = makeFlow(t)
+  const odd = (name: string, host: string) => alert(name, { namespace: '', host })
+  await flow.send('metrics', alertmanager([odd('Odd', 'a'), odd('Odd', 'b'), odd('Odder', 'a')]))
+  assert.equal(flow.incidents().length, 2)
 })
 
 test('an alias takes precedence over all rules and moves firing alerts', async (t) => {

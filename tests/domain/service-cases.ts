@@ -100,7 +100,7 @@ export function job(rest: Partial<Job>): Job {
   const common = {
     id: null,
     name: 'a job',
-    stage: 'a stage',
+    stage: 'ship',
     status: 'success',
     allowFailure: false,
     failureReason: null,

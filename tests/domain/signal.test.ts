@@ -218,7 +218,7 @@ describe('items that are only stored', () => {
 
   test('a failed job is evidence for its pipeline and not a condition', () => {
     const { signal, evidenceOf } = of(deploy('failed'))
-    assert.deepEqual([signal, evidenceOf], [null, idOf(pipeline())])
+    assert.deepEqual([signal, evidenceOf], [null, idOf(pipeline({ jobs: [deploy('failed')] }))])
   })
 
   for (const one of [deploy('success'), deploy('failed', { allowFailure: true })]) {

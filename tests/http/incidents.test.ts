@@ -150,7 +150,9 @@ test('the first status after open acknowledges; setting it again changes nothing
   clock.now = NOON + 2 * MINUTE
   const again = await request('PATCH', path, { token, body: { status: 'investigating' } })
   assert.equal(first.body.acknowledgedAt, '2026-03-14T12:01:00.000Z')
-  assert.deepEqual([again.status, again.body], [200, first.body])
+  // The problem of a manual incident is on until it is resolved.
+  assert.deepEqual([first.body.criticalSeconds, again.body.criticalSeconds], [60, 120])
+  assert.deepEqual([again.status, { ...again.body, criticalSeconds: 60 }], [200, first.body])
 })
 
 test('an incident can be resolved, reopened, renamed and dated', async (t) => {

@@ -121,7 +121,8 @@ test('the matrix contains every route of the app and no others', (t) => {
   const app = createApp(deps, readHere(deps.db), makeServerContext())
   const pages = new Set(PAGES.map(({ method, path }) => `${method} ${path}`))
   const all = app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`)
-  const routes = all.filter((one) => !pages.has(one))
+  // Alertmanager's API answers in its own form. tests/http/alertmanager checks its callers.
+  const routes = all.filter((one) => !pages.has(one) && !one.includes(' /alertmanager/'))
   assert.deepEqual([...new Set(routes)].sort(), Object.keys(ROWS).sort())
 })
 

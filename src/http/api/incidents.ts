@@ -75,7 +75,11 @@ const showFields = shape.shower(incidentShape)
 export function incidentShower(now: number) {
   return ({ problem, ...incident }: IncidentRecord) => {
     const ms = criticalMsOf(problem, incident.resolvedAt ?? now)
-    const state = { problem: problemAt(problem, now), criticalSeconds: Math.round(ms / 1000), group: null }
+    const state = {
+      problem: incident.resolvedAt === null ? problemAt(problem, now) : ('off' as const),
+      criticalSeconds: Math.round(ms / 1000),
+      group: null,
+    }
     return showFields({ ...incident, ...state })
   }
 }
