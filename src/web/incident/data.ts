@@ -139,16 +139,17 @@ function isMove(kind: string): boolean {
 }
 
 /** Returns when the problem ended, or null while it is on. A resolution does not end what still fires. */
-function endOf({ problem, resolvedAt, firingAlerts }: IncidentRecord, now: number): number | null {
+function endOf({ problem, resolvedAt, recoveredAt, firingAlerts }: IncidentRecord, now: number): number | null {
   if (problem.isSuppressed && firingAlerts > 0) return null
-  if (resolvedAt !== null) return problem.endedAt ?? resolvedAt
-  return problemAt(problem, now) === 'on' ? null : problem.endedAt
+  if (resolvedAt === null) return problemAt(problem, now) === 'on' ? null : problem.endedAt
+  const isEarly = recoveredAt !== null && recoveredAt > resolvedAt
+  return isEarly ? recoveredAt : (problem.endedAt ?? resolvedAt)
 }
 
-/** Returns how long the problem was on. After a resolution while it fires, the time until now counts, too. */
+/** Returns how long the problem was on. The time after a resolution while it fired counts, too. */
 function criticalMsUntil(incident: IncidentRecord, now: number): number {
   const { problem, resolvedAt } = incident
-  const later = resolvedAt !== null && endOf(incident, now) === null ? now - resolvedAt : 0
+  const later = resolvedAt === null ? 0 : Math.max(0, (endOf(incident, now) ?? now) - resolvedAt)
   return criticalMsOf(problem, resolvedAt ?? now) + later
 }
 
