@@ -71,5 +71,7 @@ async function answersTo(url: string, token: string, paths: readonly string[]): 
   const headers = { Authorization: `Bearer ${token}` }
   const answers = await Promise.all(paths.map((path) => fetch(url + path, { headers })))
   assert.ok(answers.every(({ status }) => status === 200))
-  return Promise.all(answers.map((answer) => answer.text()))
+  const texts = await Promise.all(answers.map((answer) => answer.text()))
+  // An open problem lasts longer with each answer.
+  return texts.map((text) => text.replace(/"criticalSeconds":\d+,/g, ''))
 }

@@ -16,7 +16,7 @@ const SYSTEMD = 'sudo install dist/incmon /usr/local/bin/incmon'
 const RESTORE = 'sudo systemctl stop incmon'
 const DOCKER = 'npm ci && npm run build'
 const KUBERNETES = 'kubectl create namespace incmon'
-const AMTOOL = ['amtool check-config alertmanager.yml', 'amtool alert query -o json > alerts.json']
+const AMTOOL = ['amtool check-config alertmanager.yml', 'amtool alert query']
 
 const dockerfile = readFileSync(`${ROOT}examples/Dockerfile`, 'utf8')
 const instruction = (name: string) =>

@@ -35,11 +35,13 @@ export const FailingChannels: FC<{ channels: readonly FailingChannel[]; reader: 
     <div class="card">
       <ul class="rows">
         {channels.map(({ id, name, enabled, failing, failingSince }) => (
-          <li class="break">
-            <a href={`/settings/notifications/${id}`}>{name}</a>{' '}
-            {enabled ? 'fails' : 'was disabled, because its receiver no longer exists'}
-            {failingSince === null ? '' : ' since '}
-            {failingSince === null ? null : <Time at={failingSince} reader={reader} style="moment" />}: {failing}
+          <li>
+            <p class="second break">
+              <a href={`/settings/notifications/${id}`}>{name}</a>{' '}
+              {enabled ? 'fails' : 'was disabled, because its receiver no longer exists'}
+              {failingSince === null ? '' : ' since '}
+              {failingSince === null ? null : <Time at={failingSince} reader={reader} style="moment" />}: {failing}
+            </p>
           </li>
         ))}
       </ul>
