@@ -1,46 +1,31 @@
 /** /alerts: the filterable alert history, and the page of a single alert. */
 
-import { listFiringAlerts } from '../../actions/firing.ts'
 import { groupAlerts, type ShortGroup, shortGroup } from '../../domain/alert/groups.ts'
 import { resolveAlert } from '../../domain/decide/alerts.ts'
-import { SOURCES } from '../../domain/event/event.ts'
 import { countedGroups } from '../../domain/health/counted-severity.ts'
-import type { Listed } from '../../domain/pagination.ts'
 import { ruleText } from '../../domain/service/rule.ts'
-import { SEVERITIES, type Severity } from '../../domain/severity.ts'
+import type { Severity } from '../../domain/severity.ts'
 import { formatClock } from '../../domain/shown-time.ts'
 import { formatScore, serviceName } from '../../domain/text.ts'
-import { HOUR } from '../../domain/units.ts'
 import { notFound, required } from '../../http/middleware/problem.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
-import type { AlertRecord } from '../../store/alerts.ts'
 import { listCorrelationsOfAlert } from '../../store/correlation/correlations.ts'
 import type { EventRecord } from '../../store/events.ts'
-import { findAlertGroups, type GroupMember } from '../../store/history/alert-groups.ts'
-import { listAlertsOfIncident, listMatchingAlerts } from '../../store/history/alert-search.ts'
+import type { GroupMember } from '../../store/history/alert-groups.ts'
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
 import { findService } from '../../store/service/services.ts'
 import { findAlertTargets, findAlertView } from '../../store/views.ts'
 import { findNamedIncident, incidentLink } from '../incident/routes.tsx'
 import { type SilenceEnds, silencedOfGroup, silenceEndsOfGroups } from '../silences/silenced.ts'
-import { choiceOf, pageOf, rangeOf, withQuery } from '../visit/choice.ts'
+import { withQuery } from '../visit/choice.ts'
 import { type PageRoute, page, type Visit } from '../visit/page.ts'
 import { redirect, show } from '../visit/reply.ts'
 import { AlertPage } from './alert.tsx'
 import { AlertsPage, alertsTitle } from './alerts.tsx'
 import { binsOf } from './bins.ts'
+import { findShown, MAX_ROWS, RANGES, type Wanted, wanted } from './data.ts'
 import type { AlertPageView, AlertRowView, AlertsView, ChipView } from './view.ts'
 
-const RANGES = [
-  ['1h', 'Last hour', HOUR],
-  ['6h', 'Last 6 hours', 6 * HOUR],
-  ['24h', 'Last 24 hours', 24 * HOUR],
-  ['7d', 'Last 7 days', 7 * 24 * HOUR],
-  ['30d', 'Last 30 days', 30 * 24 * HOUR],
-] as const
-const USUAL = RANGES[2]
-const MAX_ROWS = 40
-const MAX_PAGE = 1_000_000
 const EVENTS = 50
 
 export const alertRoutes: readonly PageRoute[] = [
@@ -54,28 +39,11 @@ async function showAlerts(visit: Visit): Promise<Reply> {
   return show(visit, { title: alertsTitle(view), content: <AlertsPage view={view} />, current: 'alerts' })
 }
 
-/** Parses the filters from the query. Unknown values are ignored. */
-function wanted({ query, now }: Visit) {
-  const [range, , length] = rangeOf(RANGES, query('range'), USUAL)
-  const [from, to] = [Date.parse(query('from')), Date.parse(query('to'))]
-  const own = Number.isFinite(from) && Number.isFinite(to) && to > from
-  const severity = SEVERITIES.find((one) => one === query('severity'))
-  const source = SOURCES.find((one) => one === query('source'))
-  const status = choiceOf(query('status'), ['firing', 'ended', ''] as const, '')
-  return {
-    ...{ range, severity, source, status, q: query('q'), group: query('group') !== '0', own },
-    span: own ? { from, to } : { from: now - length, to: now },
-    page: pageOf(query('page'), MAX_PAGE),
-  }
-}
-
-type Wanted = ReturnType<typeof wanted>
-
 async function alertsView(visit: Visit): Promise<AlertsView> {
   const { store, visitor, viewer: reader, query, now } = visit
   const what = wanted(visit)
   const incident = query('incident') === '' ? null : ((await findNamedIncident(visit, query('incident'))) ?? null)
-  const found = await (what.group ? findGroups(visit, what, incident) : findSingle(visit, what, incident))
+  const found = await findShown(visit, what, incident)
   const newestMembers = found.groups.flatMap(({ members }) => members.slice(0, 1))
   const targets = await store.read(findAlertTargets, visitor.organizationId, newestMembers, now)
   const ends = await silenceEndsOfGroups(visit, found.groups)
@@ -94,53 +62,6 @@ async function alertsView(visit: Visit): Promise<AlertsView> {
     pages: Math.ceil((what.group ? groups.length : found.total) / MAX_ROWS),
     addressOf: (page) => address({ page: page === 1 ? '' : `${page}` }),
   }
-}
-
-/** `shown` is the number of alerts in the groups. */
-type Found = { readonly groups: readonly ShortGroup<GroupMember>[]; readonly shown: number; readonly total: number }
-
-/** Finds all matching alerts in groups. If no period is selected, firing alerts are found regardless of their start. */
-async function findGroups(visit: Visit, what: Wanted, incident: IncidentRecord | null): Promise<Found> {
-  const { store, visitor } = visit
-  const filter = filterOf(visit, what, incident)
-  const from = what.own || what.status !== 'firing' ? filter.from : undefined
-  const withFiring = !what.own && what.status === ''
-  const found = await store.read(findAlertGroups, visitor.organizationId, { ...filter, from, withFiring })
-  return { ...found, shown: found.grouped }
-}
-
-/** Finds one page of matching alerts, each in a group of its own. */
-async function findSingle(visit: Visit, what: Wanted, incident: IncidentRecord | null): Promise<Found> {
-  const { store, visitor } = visit
-  const { organizationId } = visitor
-  const part = { page: what.page, limit: MAX_ROWS }
-  const { incidentId, ...filter } = filterOf(visit, what, incident)
-  const found = ({ items, total }: Listed<AlertRecord>): Found => ({
-    groups: items.flatMap((one) => groupAlerts([one])).map(shortGroup),
-    shown: items.length,
-    total,
-  })
-  if (incidentId !== undefined) {
-    return found(await store.read(listAlertsOfIncident, organizationId, { ...filter, incidentId }, part))
-  }
-  const from = what.own ? filter.from : undefined
-  if (what.status === 'firing')
-    return found(await store.run(listFiringAlerts, organizationId, { ...filter, from }, part))
-  const begun = await store.read(listMatchingAlerts, organizationId, filter, part)
-  if (what.status === 'ended' || what.own) return found(begun)
-  const before = { ...filter, from, to: what.span.from }
-  const older = await store.run(listFiringAlerts, organizationId, before, { page: 1, limit: MAX_ROWS })
-  const items = what.page === 1 ? [...begun.items, ...older.items] : begun.items
-  return found({ items, total: begun.total + older.total })
-}
-
-/** An incident's alerts are found regardless of their start. */
-function filterOf({ query }: Visit, what: Wanted, incident: IncidentRecord | null) {
-  const { severity, source, q, span } = what
-  const status = what.status === '' ? undefined : what.status === 'firing' ? ('firing' as const) : ('resolved' as const)
-  const service = query('service') === '' ? {} : { serviceId: query('service') }
-  if (incident) return { severity, source, q, status, ...service, incidentId: incident.id, from: undefined }
-  return { severity, source, q, status, ...service, ...span, incidentId: undefined }
 }
 
 /** Returns the URL of this view with some parameters changed. '' removes a parameter. */

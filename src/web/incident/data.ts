@@ -6,7 +6,6 @@ import type { Change, PipelineChange } from '../../domain/correlation/change.ts'
 import { commandFor } from '../../domain/event/reason-command.ts'
 import { type StatusChange, sinceStart } from '../../domain/health/strip.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
-import { criticalMsOf, problemAt } from '../../domain/incident/problem.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import type { Severity } from '../../domain/severity.ts'
 import { formatWhen, type Reader } from '../../domain/shown-time.ts'
@@ -23,6 +22,7 @@ import type { Span } from '../drawing/scale.ts'
 import { safeUrl } from '../kit/safe-url.ts'
 import type { Silenced } from '../kit/silenced.tsx'
 import { affectedOf } from './affected-services.ts'
+import { criticalMsUntil, endOf } from './lasted.ts'
 import type { GroupView, IncidentHead, IncidentView, ReasonView, SuspectView, TimelineView } from './view.ts'
 
 /** The best link between a change and a group of similar alerts. `group` is the group's key. */
@@ -136,21 +136,6 @@ export function headOf(
 
 function isMove(kind: string): boolean {
   return kind === 'status' || kind === 'reopened'
-}
-
-/** Returns when the problem ended, or null while it is on. A resolution does not end what still fires. */
-function endOf({ problem, resolvedAt, recoveredAt, firingAlerts }: IncidentRecord, now: number): number | null {
-  if (problem.isSuppressed && firingAlerts > 0) return null
-  if (resolvedAt === null) return problemAt(problem, now) === 'on' ? null : problem.endedAt
-  const isEarly = recoveredAt !== null && recoveredAt > resolvedAt
-  return isEarly ? recoveredAt : (problem.endedAt ?? resolvedAt)
-}
-
-/** Returns how long the problem was on. The time after a resolution while it fired counts, too. */
-function criticalMsUntil(incident: IncidentRecord, now: number): number {
-  const { problem, resolvedAt } = incident
-  const later = resolvedAt === null ? 0 : Math.max(0, (endOf(incident, now) ?? now) - resolvedAt)
-  return criticalMsOf(problem, resolvedAt ?? now) + later
 }
 
 /** Returns the start of the first alert or, if there are no alerts, the start of the incident. */

@@ -1,0 +1,93 @@
+/** Reads the alerts that the alerts page shows: in groups, or one by one. */
+import { listFiringAlerts } from '../../actions/firing.ts'
+import { groupAlerts, type ShortGroup, shortGroup } from '../../domain/alert/groups.ts'
+import { SOURCES } from '../../domain/event/event.ts'
+import type { Listed } from '../../domain/pagination.ts'
+import { SEVERITIES } from '../../domain/severity.ts'
+import { HOUR } from '../../domain/units.ts'
+import type { AlertRecord } from '../../store/alerts.ts'
+import { findAlertGroups, type GroupMember } from '../../store/history/alert-groups.ts'
+import { listAlertsOfIncident, listMatchingAlerts } from '../../store/history/alert-search.ts'
+import type { IncidentRecord } from '../../store/incident/incidents.ts'
+import { choiceOf, pageOf, rangeOf } from '../visit/choice.ts'
+import type { Visit } from '../visit/page.ts'
+
+export const RANGES = [
+  ['1h', 'Last hour', HOUR],
+  ['6h', 'Last 6 hours', 6 * HOUR],
+  ['24h', 'Last 24 hours', 24 * HOUR],
+  ['7d', 'Last 7 days', 7 * 24 * HOUR],
+  ['30d', 'Last 30 days', 30 * 24 * HOUR],
+] as const
+const USUAL = RANGES[2]
+export const MAX_ROWS = 40
+const MAX_PAGE = 1_000_000
+
+/** Parses the filters from the query. Unknown values are ignored. */
+export function wanted({ query, now }: Visit) {
+  const [range, , length] = rangeOf(RANGES, query('range'), USUAL)
+  const [from, to] = [Date.parse(query('from')), Date.parse(query('to'))]
+  const own = Number.isFinite(from) && Number.isFinite(to) && to > from
+  const severity = SEVERITIES.find((one) => one === query('severity'))
+  const source = SOURCES.find((one) => one === query('source'))
+  const status = choiceOf(query('status'), ['firing', 'ended', ''] as const, '')
+  return {
+    ...{ range, severity, source, status, q: query('q'), group: query('group') !== '0', own },
+    span: own ? { from, to } : { from: now - length, to: now },
+    page: pageOf(query('page'), MAX_PAGE),
+  }
+}
+
+export type Wanted = ReturnType<typeof wanted>
+
+/** `shown` is the number of alerts in the groups. */
+type Found = { readonly groups: readonly ShortGroup<GroupMember>[]; readonly shown: number; readonly total: number }
+
+/** Finds the alerts that the page shows. */
+export function findShown(visit: Visit, what: Wanted, incident: IncidentRecord | null): Promise<Found> {
+  return what.group ? findGroups(visit, what, incident) : findSingle(visit, what, incident)
+}
+
+/** Finds all matching alerts in groups. If no period is selected, firing alerts are found regardless of their start. */
+async function findGroups(visit: Visit, what: Wanted, incident: IncidentRecord | null): Promise<Found> {
+  const { store, visitor } = visit
+  const filter = filterOf(visit, what, incident)
+  const from = what.own || what.status !== 'firing' ? filter.from : undefined
+  const withFiring = !what.own && what.status === ''
+  const found = await store.read(findAlertGroups, visitor.organizationId, { ...filter, from, withFiring })
+  return { ...found, shown: found.grouped }
+}
+
+/** Finds one page of matching alerts, each in a group of its own. */
+async function findSingle(visit: Visit, what: Wanted, incident: IncidentRecord | null): Promise<Found> {
+  const { store, visitor } = visit
+  const { organizationId } = visitor
+  const part = { page: what.page, limit: MAX_ROWS }
+  const { incidentId, ...filter } = filterOf(visit, what, incident)
+  const found = ({ items, total }: Listed<AlertRecord>): Found => ({
+    groups: items.flatMap((one) => groupAlerts([one])).map(shortGroup),
+    shown: items.length,
+    total,
+  })
+  if (incidentId !== undefined) {
+    return found(await store.read(listAlertsOfIncident, organizationId, { ...filter, incidentId }, part))
+  }
+  const from = what.own ? filter.from : undefined
+  if (what.status === 'firing')
+    return found(await store.run(listFiringAlerts, organizationId, { ...filter, from }, part))
+  const begun = await store.read(listMatchingAlerts, organizationId, filter, part)
+  if (what.status === 'ended' || what.own) return found(begun)
+  const before = { ...filter, from, to: what.span.from }
+  const older = await store.run(listFiringAlerts, organizationId, before, { page: 1, limit: MAX_ROWS })
+  const items = what.page === 1 ? [...begun.items, ...older.items] : begun.items
+  return found({ items, total: begun.total + older.total })
+}
+
+/** An incident's alerts are found regardless of their start. */
+function filterOf({ query }: Visit, what: Wanted, incident: IncidentRecord | null) {
+  const { severity, source, q, span } = what
+  const status = what.status === '' ? undefined : what.status === 'firing' ? ('firing' as const) : ('resolved' as const)
+  const service = query('service') === '' ? {} : { serviceId: query('service') }
+  if (incident) return { severity, source, q, status, ...service, incidentId: incident.id, from: undefined }
+  return { severity, source, q, status, ...service, ...span, incidentId: undefined }
+}
