@@ -78,7 +78,7 @@ export function findAlert(db: Db, organizationId: number, id: string): AlertReco
  * The UUIDs of an alert's service, incident and silences. SQLite runs these subqueries only for rows on the page. Joins
  * would also run for rows skipped by OFFSET.
  */
-export const alertReferences = [
+const alertReferences = [
   sql<Buffer>`(SELECT uuid FROM services WHERE services.id = alerts.service_id)`.as('service'),
   sql<Buffer | null>`(SELECT uuid FROM incidents WHERE incidents.id = alerts.incident_id)`.as('incident'),
   sql<
@@ -88,10 +88,16 @@ export const alertReferences = [
   ),
 ] as const
 
-export const alertColumns = [
-  ...(['uuid', 'source', 'name', 'severity', 'status', 'resolution', 'summary', 'labels', 'annotations'] as const),
-  ...(['links', 'rules', 'fingerprint', 'starts_at', 'ends_at', 'last_seen_at', 'occurrences'] as const),
+/** The fields that lists and groups show. */
+export const alertHeadColumns = [
+  ...(['uuid', 'source', 'name', 'severity', 'status', 'resolution', 'summary', 'labels'] as const),
+  ...(['starts_at', 'ends_at', 'occurrences'] as const),
   ...alertReferences,
+] as const
+
+export const alertColumns = [
+  ...alertHeadColumns,
+  ...(['annotations', 'links', 'rules', 'fingerprint', 'last_seen_at'] as const),
 ] as const
 
 /**
@@ -125,6 +131,20 @@ type AlertRow = Pick<Selectable<Schema['alerts']>, Extract<(typeof alertColumns)
 
 export function toAlertRecord(row: AlertRow): AlertRecord {
   return {
+    ...toAlertHead(row),
+    annotations: JSON.parse(row.annotations),
+    fingerprint: row.fingerprint,
+    lastSeenAt: row.last_seen_at,
+    links: JSON.parse(row.links),
+    rules: JSON.parse(row.rules),
+  }
+}
+
+type AlertHeadRow = Pick<AlertRow, Extract<(typeof alertHeadColumns)[number], string>> &
+  Pick<AlertRow, 'service' | 'incident' | 'silences'>
+
+export function toAlertHead(row: AlertHeadRow) {
+  return {
     id: uuidFromBytes(row.uuid),
     serviceId: uuidFromBytes(row.service),
     source: row.source,
@@ -133,17 +153,12 @@ export function toAlertRecord(row: AlertRow): AlertRecord {
     status: row.status,
     resolution: row.resolution,
     summary: row.summary,
-    labels: JSON.parse(row.labels),
-    annotations: JSON.parse(row.annotations),
-    fingerprint: row.fingerprint,
+    labels: JSON.parse(row.labels) as AlertRecord['labels'],
     startsAt: row.starts_at,
     endsAt: row.ends_at,
-    lastSeenAt: row.last_seen_at,
     occurrences: row.occurrences,
     incidentId: row.incident && uuidFromBytes(row.incident),
-    links: JSON.parse(row.links),
     silencedBy: row.silences === null ? [] : row.silences.split(',').map(uuidFromHex),
-    rules: JSON.parse(row.rules),
   }
 }
 

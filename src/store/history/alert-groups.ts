@@ -1,8 +1,7 @@
 /** Reads groups of similar alerts. Every page gets its groups from here, so that all pages show the same counts. */
 import { type GroupedAlert, groupAlerts, type ShortGroup, shortGroup } from '../../domain/alert/groups.ts'
-import { type AlertRecord, alertReferences } from '../alerts.ts'
+import { type AlertRecord, alertHeadColumns, toAlertHead } from '../alerts.ts'
 import type { Db } from '../sqlite/open.ts'
-import { uuidFromBytes, uuidFromHex } from '../sqlite/uuid.ts'
 import { type AlertFilter, listMatchingAlerts, matchingAlerts } from './alert-search.ts'
 
 /** A member of a group, without the long texts of the alert. */
@@ -42,26 +41,6 @@ function totalOf(db: Db, organizationId: number, filter: GroupFilter): number {
 function membersOf(db: Db, organizationId: number, filter: GroupFilter): readonly GroupMember[] {
   const alerts = matchingAlerts(db, organizationId, filter)
   if (!alerts) return []
-  const rows = alerts
-    .select(['uuid', 'source', 'name', 'severity', 'status', 'resolution', 'summary', 'labels'])
-    .select(['starts_at', 'ends_at', 'occurrences', ...alertReferences])
-    .orderBy('starts_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(MAX_ALERTS)
-  return db.all(rows).map((row) => ({
-    id: uuidFromBytes(row.uuid),
-    serviceId: uuidFromBytes(row.service),
-    source: row.source,
-    name: row.name,
-    severity: row.severity,
-    status: row.status,
-    resolution: row.resolution,
-    summary: row.summary,
-    labels: JSON.parse(row.labels),
-    startsAt: row.starts_at,
-    endsAt: row.ends_at,
-    occurrences: row.occurrences,
-    incidentId: row.incident && uuidFromBytes(row.incident),
-    silencedBy: row.silences === null ? [] : row.silences.split(',').map(uuidFromHex),
-  }))
+  const rows = alerts.select(alertHeadColumns).orderBy('starts_at', 'desc').orderBy('id', 'desc').limit(MAX_ALERTS)
+  return db.all(rows).map(toAlertHead)
 }
