@@ -90,6 +90,8 @@ export type Phase = 'on' | 'settling' | 'off' | 'muted'
 export function phaseOf(problem: Problem, now: number): Phase {
   if (problem.since !== null) return 'on'
   if (problem.isMuted) return 'muted'
+  // An announced recovery and a resolution by a user do not wait.
+  if (problem.isOver) return 'off'
   const settledAt = settledAtOf(problem)
   return settledAt === null || now >= settledAt ? 'off' : 'settling'
 }

@@ -76,7 +76,7 @@ export function incidentShower(now: number) {
   return ({ problem, ...incident }: IncidentRecord) => {
     const ms = criticalMsOf(problem, incident.resolvedAt ?? now)
     const state = {
-      problem: incident.resolvedAt === null ? problemAt(problem, now) : ('off' as const),
+      problem: problemAt(problem, now),
       criticalSeconds: Math.round(ms / 1000),
       group: null,
     }
