@@ -50,16 +50,6 @@ export function nextChangeOf(period: Period, at: number): number | null {
   return Math.min(...later)
 }
 
-/** Returns the period in which a silence applies without interruption: the current one, the next one, or the last. */
-export function windowOf(period: Period, at: number): { readonly startsAt: number; readonly endsAt: number } {
-  const { startsAt, endsAt, schedule } = period
-  if (schedule === null || at >= endsAt) return { startsAt, endsAt }
-  const from = Math.max(at, startsAt)
-  const next = spansOf(schedule, from).find((span) => span.endsAt > from && span.startsAt < endsAt)
-  if (!next) return { startsAt, endsAt }
-  return { startsAt: Math.max(next.startsAt, startsAt), endsAt: Math.min(next.endsAt, endsAt) }
-}
-
 /** Returns what is wrong with a schedule and how to fix it, or null if it is valid. */
 export function scheduleFault(schedule: Schedule): FieldError | null {
   if (schedule.weekdays.length === 0) return { path: 'weekdays', message: 'send at least one day such as saturday' }
@@ -76,6 +66,11 @@ export function nextWindowOf({ startsAt, endsAt, schedule }: Period, at: number)
   if (schedule === null) return { startsAt, endsAt }
   const span = spansOf(schedule, from).find((one) => one.endsAt > from && one.startsAt < endsAt)
   return span ? { startsAt: Math.max(span.startsAt, startsAt), endsAt: Math.min(span.endsAt, endsAt) } : null
+}
+
+/** Returns the current or next window of a silence, or all of its period if no window is left. */
+export function windowOf({ startsAt, endsAt, schedule }: Period, at: number): Window {
+  return nextWindowOf({ startsAt, endsAt, schedule }, at) ?? { startsAt, endsAt }
 }
 
 /** Returns the first window of a schedule that begins after a time, however long the silence is. */
