@@ -181,10 +181,11 @@ export function checkResolved({ incidents, incidentsOfService, services }: Organ
     // If merging services left several incidents, the oldest is resolved first, possibly by a person.
     const isOnly = incidentsOfService.get(serviceId).size === 1
     if (status === 'resolved' || origin !== 'automatic' || cause !== 'service' || !isOnly) continue
-    // A silence does not end the problem, and a merged incident also waits for the services of the others.
-    if (problem.isMuted || problem.others.length > 0) continue
-    const since = services.get(serviceId)?.healthySince ?? Number.POSITIVE_INFINITY
-    const wait = now - Math.max(since + HALF_HOUR, touchedAt ?? 0)
+    // A silence does not end the problem.
+    if (problem.isMuted) continue
+    // A merged incident also waits for the services of the incidents that were merged into it.
+    const wells = [serviceId, ...problem.others].map((id) => services.get(id)?.healthySince ?? Number.POSITIVE_INFINITY)
+    const wait = now - Math.max(Math.max(...wells) + HALF_HOUR, touchedAt ?? 0)
     assert.ok(wait < DAY, `"${title}" is resolved after a healthy day without a touch`)
   }
 }

@@ -192,8 +192,8 @@ function unheardText(alerts: readonly MessageAlert[], context: MessageContext): 
   }, null)
   if (!last?.delivery.isRepeated) return ''
   const { interval, reportsEnds } = last.delivery
-  const patience = interval === null ? UNHEARD_FOR : Math.max(MISSED * interval, reportsEnds ? HOUR : UNHEARD_FOR)
-  if (context.now - last.receivedAt < patience) return ''
+  const expectedWithin = interval === null ? UNHEARD_FOR : Math.max(MISSED * interval, reportsEnds ? HOUR : UNHEARD_FOR)
+  if (context.now - last.receivedAt < expectedWithin) return ''
   const since = whenText(last.receivedAt, context).replace(/^(at|on) /, '')
   return `${reportsEnds && interval !== null ? 'Not repeated' : 'Not heard'} since ${since}.`
 }
