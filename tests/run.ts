@@ -8,7 +8,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
 import { staleness } from './helpers/executable.ts'
-import { emptyFiles, type Happening, happeningIn, REPORTER, underWay, whatHangs } from './helpers/happenings.ts'
+import { emptyFiles, type Happening, happeningIn, REPORTER, whatHangs } from './helpers/happenings.ts'
 import { missingPrograms, runnable, skippedLine } from './helpers/programs.ts'
 
 /**
@@ -36,10 +36,9 @@ const COUNTS = ['tests', 'pass', 'fail', 'cancelled', 'skipped', 'todo'] as cons
 const MAX_TEST = 300_000
 /**
  * After this time without output, the whole process is killed: it is blocked, or no test is running and something was
- * left open.
+ * left open. Synchronous tests that follow each other are reported together, so less time would kill a busy process.
  */
 const MAX_SILENCE = MAX_TEST + 30_000
-const MAX_IDLE = 60_000
 /** These signals print the same report. */
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 /** How long a process has to report failures before it is killed, in milliseconds. */
@@ -130,7 +129,7 @@ async function watched(child: ChildProcess) {
     happenings.push(happening)
     if (hung !== null) return
     clearTimeout(timer)
-    timer = setTimeout(giveUp, underWay(happenings).length > 0 ? MAX_SILENCE : MAX_IDLE)
+    timer = setTimeout(giveUp, MAX_SILENCE)
   }
   let rest = ''
   // readline would treat a name that contains U+2028 as two lines.

@@ -72,7 +72,7 @@ test('any order of the same requests, with duplicates, gives the same alerts, se
       const organization = makeOrganization(flow.deps.db, `Organization ${made++}`, 'Team')
       assert.deepEqual(await outcome(flow, organization, order, restartAt), expected)
     }),
-    { numRuns: sized(1_000, 200, 200) },
+    { numRuns: sized(1_000, 100, 60) },
   )
 })
 

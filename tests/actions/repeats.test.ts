@@ -200,7 +200,7 @@ test('a restart never changes the result', async (t) => {
       }
       assert.deepEqual(kept(running), kept(restarted))
     }),
-    { numRuns: 40 },
+    { numRuns: 20 },
   )
 })
 
