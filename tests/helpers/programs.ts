@@ -14,6 +14,7 @@ const PROGRAMS = [
   'amtool',
   'systemd-analyze',
   'strip',
+  'kubectl',
 ] as const
 
 /** Test files that cannot skip themselves, recognized by what they import or run. */
