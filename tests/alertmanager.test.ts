@@ -1,22 +1,18 @@
 /** Runs a real Alertmanager with our example configuration against incmon. */
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { pageAt, shellBlocks } from './docs/pages.ts'
+import { startAlertmanager, withoutAlertmanager } from './helpers/alertmanager.ts'
 import { shell } from './helpers/cli.ts'
 import { eventually, startServer } from './helpers/server.ts'
 import { temporaryDirectory } from './helpers/store.ts'
 
-const PROGRAM = 'prometheus-alertmanager'
-const missing = spawnSync(PROGRAM, ['--version']).error !== undefined
-// CI installs the package, so there a missing package is a failure.
-const skip = missing && !process.env.CI ? `${PROGRAM} is not installed: apt-get install ${PROGRAM}` : false
+const skip = withoutAlertmanager
 
 /** Starts Alertmanager with the example configuration, the test server's URL, and short intervals. */
-async function startAlertmanager(t: TestContext, incmon: { url: string; token: string }, more: { resolved: boolean }) {
+async function startExample(t: TestContext, incmon: { url: string; token: string }, more: { resolved: boolean }) {
   const directory = temporaryDirectory(t)
   const example = readFileSync(new URL('../examples/alertmanager.yml', import.meta.url), 'utf8')
   const config = example
@@ -25,37 +21,15 @@ async function startAlertmanager(t: TestContext, incmon: { url: string; token: s
     .replace('group_interval: 30s', 'group_interval: 500ms')
     .replace('repeat_interval: 2m', 'repeat_interval: 1s')
     .replace('send_resolved: true\n', `send_resolved: ${more.resolved}\n`)
-  writeFileSync(join(directory, 'alertmanager.yml'), config)
   writeFileSync(join(directory, 'incmon-token'), incmon.token)
-  const process = spawn(PROGRAM, [
-    `--config.file=${join(directory, 'alertmanager.yml')}`,
-    `--storage.path=${join(directory, 'data')}`,
-    '--web.listen-address=127.0.0.1:0',
-    '--cluster.listen-address=',
-  ])
-  t.after(async () => {
-    process.kill('SIGKILL')
-    await once(process, 'exit')
-  })
-  let said = ''
-  process.stderr.on('data', (chunk) => {
-    said += chunk
-  })
-  const addressIn = (log: string) => /"?Listening on"? address=(\S+)\n/.exec(log)?.[1]
-  const address = addressIn(
-    await eventually(
-      async () => said,
-      (log) => addressIn(log) !== undefined,
-    ),
-  )
-  const api = `http://${address}/api/v2/alerts`
-  await eventually(async () => (await fetch(api)).ok, Boolean)
+  const { url } = await startAlertmanager(t, directory, config)
+  const api = `${url}/api/v2/alerts`
   const push = async (alerts: object[]) => {
     const headers = { 'Content-Type': 'application/json' }
     const response = await fetch(api, { method: 'POST', headers, body: JSON.stringify(alerts) })
     assert.equal(response.status, 200)
   }
-  return { push, directory, url: `http://${address}` }
+  return { push, directory, url }
 }
 
 function alert(pod: string, more: object = {}) {
@@ -73,7 +47,7 @@ test('Alertmanager’s alerts are grouped by their own identity, and repeats do 
   skip,
 }, async (t) => {
   const incmon = await startServer(t)
-  const { push } = await startAlertmanager(t, incmon, { resolved: false })
+  const { push } = await startExample(t, incmon, { resolved: false })
   await push([alert('cart-5d4f8c7b9-x2kqp'), alert('cart-5d4f8c7b9-zt6vw')])
   const list = () => incmon.get('/api/alerts')
   const seen = await eventually(list, ({ data }) => data.length === 2 && data[0].occurrences >= 2)
@@ -89,7 +63,7 @@ test('Alertmanager’s alerts are grouped by their own identity, and repeats do 
 
 test('A resolved notification from Alertmanager ends the alert as reported', { skip }, async (t) => {
   const incmon = await startServer(t)
-  const { push } = await startAlertmanager(t, incmon, { resolved: true })
+  const { push } = await startExample(t, incmon, { resolved: true })
   const startsAt = new Date(Date.now() - 60_000).toISOString()
   await push([alert('cart-5d4f8c7b9-x2kqp', { startsAt })])
   const list = () => incmon.get('/api/alerts')
@@ -103,7 +77,7 @@ test('A resolved notification from Alertmanager ends the alert as reported', { s
 
 test('A wrong token is rejected and nothing is stored', { skip }, async (t) => {
   const incmon = await startServer(t)
-  const { push } = await startAlertmanager(t, { ...incmon, token: 'incmon_wrong' }, { resolved: false })
+  const { push } = await startExample(t, { ...incmon, token: 'incmon_wrong' }, { resolved: false })
   await push([alert('cart-5d4f8c7b9-x2kqp')])
   await eventually(
     async () => incmon.lines.join(''),
@@ -114,7 +88,7 @@ test('A wrong token is rejected and nothing is stored', { skip }, async (t) => {
 
 test('The commands in the documentation check the configuration', { skip }, async (t) => {
   const server = await startServer(t)
-  const { push, directory, url } = await startAlertmanager(t, server, { resolved: false })
+  const { push, directory, url } = await startExample(t, server, { resolved: false })
   await push([alert('cart-5d4f8c7b9-x2kqp')])
   const lines = shellBlocks(pageAt('docs/alertmanager.md')).flatMap((block) => block.split('\n'))
   for (const line of lines.filter((one) => one.startsWith('amtool '))) {

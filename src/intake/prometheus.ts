@@ -38,7 +38,7 @@ const WRONG_NAME = /^(?:[0-9]\w*)?$/
 function faultOf({ labels, annotations }: Fields): string | null {
   const sent = fieldsOf(labels)
   if (!sent) return 'labels: expected object'
-  const names = Object.keys(sent).filter((name) => sent[name] !== '')
+  const names = Object.keys(sent).filter((name) => !isEmpty(sent[name]))
   if (names.length === 0) return 'at least one label pair required'
   return wrongName('label set', names) ?? wrongValue('labels', sent, names) ?? annotationsFault(annotations)
 }
@@ -56,7 +56,7 @@ function wrongName(what: string, names: readonly string[]): string | null {
 }
 
 function wrongValue(what: string, fields: Fields, names: readonly string[]): string | null {
-  const wrong = names.find((name) => typeof fields[name] !== 'string')
+  const wrong = names.find((name) => typeof fields[name] !== 'string' && fields[name] !== null)
   return wrong === undefined ? null : `${what}: expected a string as the value of ${JSON.stringify(wrong.slice(0, 64))}`
 }
 
@@ -76,8 +76,13 @@ function readAlert(item: Fields, receivedAt: number, warn: Warn, readOne: ReadOn
 function withoutEmpty(labels: unknown): unknown {
   const sent = fieldsOf(labels) ?? {}
   const names = Object.keys(sent)
-  if (names.every((name) => sent[name] !== '')) return labels
-  return Object.fromEntries(names.filter((name) => sent[name] !== '').map((name) => [name, sent[name]]))
+  if (!names.some((name) => isEmpty(sent[name]))) return labels
+  return Object.fromEntries(names.filter((name) => !isEmpty(sent[name])).map((name) => [name, sent[name]]))
+}
+
+/** Alertmanager reads null as an empty string. */
+function isEmpty(value: unknown): boolean {
+  return value === '' || value === null
 }
 
 /** Flux sends each of its events as a firing alert named after the kind and the reason of the event. */

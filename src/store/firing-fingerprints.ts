@@ -1,5 +1,7 @@
 /** The firing fingerprints of Alertmanager and Grafana, which are the alerts of Alertmanager's API. */
+import type { LiveSilence } from '../domain/state/live.ts'
 import { listRecipients } from './notification/channels.ts'
+import { listSilencesSince } from './silences.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 import { uuidAsText, uuidFromBytes } from './sqlite/uuid.ts'
@@ -9,8 +11,10 @@ export type FiringFingerprint = NonNullable<(typeof firing)['row']>
 
 export type FiringView = {
   readonly fingerprints: readonly FiringFingerprint[]
-  /** The silences of each silenced alert, by the row id of the alert. */
+  /** The silences of each silenced alert, by the row id of the alert, except those that compare only labels. */
   readonly silences: ReadonlyMap<number, readonly string[]>
+  /** The silences that compare only labels. */
+  readonly labelSilences: readonly LiveSilence[]
   /** The firing alerts of nodes, which may explain other alerts. */
   readonly nodeAlerts: readonly NodeAlert[]
   readonly channels: ReturnType<typeof listRecipients>
@@ -28,6 +32,7 @@ export function listFiringFingerprints(db: Db, organizationId: number, now: numb
   return {
     fingerprints: db.all(firing, { organizationId, now }).sort(byFingerprint),
     silences: listActiveSilences(db, organizationId),
+    labelSilences: listSilencesSince(db, organizationId, now).filter(({ labelsOnly }) => labelsOnly),
     nodeAlerts: db.all(alertsOfNodes, { organizationId }).sort(byFingerprint),
     channels: listRecipients(db, organizationId),
   }
@@ -83,6 +88,7 @@ function listActiveSilences(db: Db, organizationId: number): ReadonlyMap<number,
       .innerJoin('alerts', 'alerts.id', 'silenced_alerts.alert_id')
       .select(['alerts.id', 'silences.uuid'])
       .where('silences.organization_id', '=', organizationId)
+      .where('silences.labels_only', '=', 0)
       .where('alerts.settled_at', 'is', null)
       .where('alerts.status', '=', 'firing'),
   )

@@ -1,5 +1,6 @@
 /** Applies the active silences to the alerts of a service. */
 
+import type { Labels } from '../event/event.ts'
 import { silencesOf, statusOf } from '../silence/silence.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveAlert, LiveIncident, LiveService } from '../state/live.ts'
@@ -88,7 +89,7 @@ function compare(
   const found = new Map<number, readonly number[]>()
   for (const { live, source, severity, status, name } of open) {
     const { rowId, silencedBy } = live
-    const labels = state.unsavedLabels.get(rowId) ?? saved?.get(rowId) ?? {}
+    const labels = withSaid(state.unsavedLabels.get(rowId) ?? saved?.get(rowId) ?? {}, live.alert.said)
     found.set(
       rowId,
       silencesOf({ ...silencing.labels, source, severity, alertname: name, labels, status, silencedBy }, active),
@@ -98,6 +99,15 @@ function compare(
   const last = open.reduce((most, { live }) => Math.max(most, live.rowId), state.compared.get(serviceId)?.last ?? 0)
   if (open.length > 0) ctx.put.compared(serviceId, { key, last })
   return found
+}
+
+/**
+ * Returns labels with the severity of the worst fingerprint that fires. The stored labels can be those of another
+ * fingerprint, and a silence for warnings must not silence a critical alert.
+ */
+function withSaid(labels: Labels, said: string | null): Labels {
+  const isOther = said !== null && Object.hasOwn(labels, 'severity') && labels.severity !== said
+  return isOther ? { ...labels, severity: said } : labels
 }
 
 /** The maximum length of a silence's comment in a timeline, in characters. */

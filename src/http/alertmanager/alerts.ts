@@ -2,6 +2,7 @@
 import type { Labels } from '../../domain/event/event.ts'
 import { explainedByNodes } from '../../domain/health/node-trouble.ts'
 import { labelTest } from '../../domain/silence/matcher.ts'
+import { statusOf } from '../../domain/silence/silence.ts'
 import { RESOLVE_TIMEOUT } from '../../intake/prometheus.ts'
 import { type FiringFingerprint, type FiringView, listFiringFingerprints } from '../../store/firing-fingerprints.ts'
 import type { Reply } from '../middleware/reply.ts'
@@ -58,13 +59,14 @@ async function listShown({ c, deps, store, identity }: ApiCall): Promise<Shown[]
   const view = await store.read(listFiringFingerprints, identity.organizationId, now)
   const [receivers, inhibitors] = [receiversOf(view.channels), inhibitorsOf(view)]
   const matches = matchers.length === 0 ? null : labelTest(matchers)
+  const silencesOf = silencesIn(view, now)
   return view.fingerprints.flatMap((one) => {
-    const silencedBy = view.silences.get(one.id) ?? []
+    const labels = labelsOf(one)
+    const silencedBy = silencesOf(one, labels)
     const inhibitedBy = inhibitors(one)
     const isMuted = silencedBy.length + inhibitedBy.length > 0
     if ((!active && !isMuted) || (!silenced && silencedBy.length > 0) || (!inhibited && inhibitedBy.length > 0))
       return []
-    const labels = labelsOf(one)
     if (matches && !matches(labels())) return []
     const names = receivers(one)
     if (!names.some(isOfReceiver)) return []
@@ -114,6 +116,17 @@ function textOf(
   })
   const labels = one.patch === null ? one.labels : JSON.stringify(more.labels())
   return `{"annotations":${one.annotations},${fields.slice(1, -1)},"labels":${labels}}`
+}
+
+/** Returns a function that lists the silences of a fingerprint. Silences from this API compare its own labels, as in Alertmanager. */
+function silencesIn({ silences, labelSilences }: FiringView, now: number) {
+  const active = labelSilences.filter((silence) => statusOf(silence, now) === 'active')
+  const tests = active.map(({ id, matchers }) => ({ id, matches: labelTest(matchers) }))
+  return ({ id }: FiringFingerprint, labels: () => Labels): readonly string[] => {
+    const found = silences.get(id) ?? NONE
+    const own = tests.filter(({ matches }) => matches(labels()))
+    return own.length === 0 ? found : [...found, ...own.map((silence) => silence.id)].sort()
+  }
 }
 
 /** Returns a function that lists the fingerprints of the node alerts that explain an alert. */

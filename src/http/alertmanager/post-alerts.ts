@@ -18,7 +18,7 @@ export async function postAlerts({ c, deps, identity, server, recent }: ApiCall)
   requireJson(c)
   if (isCompressed(c)) throw new IncmonError('unsupported', 'the body is compressed; send it without Content-Encoding')
   const bytes = await readBytes(c, WEBHOOK_LIMIT, server.pendingBodies)
-  if (bytes.length === 0) throw coded(422, 602, 'alerts in body is required')
+  if (isBlank(bytes)) throw coded(422, 602, 'alerts in body is required')
   deps.engine.admit('metrics')
   const receivedAt = deps.now()
   const { organizationId, cluster } = identity
@@ -52,7 +52,16 @@ function parse(bytes: Uint8Array, receivedAt: number) {
 const NOTHING: Intake = { accepted: [], rejected: [], group: null, receiver: 'prometheus' }
 
 function isNull(bytes: Uint8Array): boolean {
-  return bytes.length <= 16 && Buffer.from(bytes).toString('latin1').trim() === 'null'
+  return shortText(bytes) === 'null'
+}
+
+/** Returns whether a body has only whitespace. */
+export function isBlank(bytes: Uint8Array): boolean {
+  return shortText(bytes) === ''
+}
+
+function shortText(bytes: Uint8Array): string | null {
+  return bytes.length <= 16 ? Buffer.from(bytes).toString('latin1').trim() : null
 }
 
 function answer(rejected: readonly { readonly error: string }[]): Reply {

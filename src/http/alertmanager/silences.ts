@@ -12,7 +12,7 @@ import { findSilence, listSilencesSince } from '../../store/silences.ts'
 import { REST_LIMIT, readBytes } from '../middleware/body.ts'
 import { json, type Reply } from '../middleware/reply.ts'
 import { flag, matchersIn } from './filters.ts'
-import { EMPTY, requireJson } from './post-alerts.ts'
+import { EMPTY, isBlank, requireJson } from './post-alerts.ts'
 import { type ApiCall, coded, Refusal, refusal } from './route.ts'
 
 /** Alertmanager deletes silences five days after their end (`--data.retention`). */
@@ -97,7 +97,7 @@ function missing(): Refusal {
 export async function postSilences({ c, deps, server, identity }: ApiCall): Promise<Reply> {
   requireJson(c)
   const bytes = await readBytes(c, REST_LIMIT, server.pendingBodies)
-  if (bytes.length === 0) throw coded(422, 602, 'silence in body is required')
+  if (isBlank(bytes)) throw coded(422, 602, 'silence in body is required')
   const sent = readSilence(parsed(bytes), deps.now())
   const createdBy = sent.createdBy || identity.tokenName
   try {

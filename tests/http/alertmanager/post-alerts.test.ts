@@ -105,6 +105,7 @@ for (const [what, alert] of [
   ['NUL in a value', { labels: { alertname: 'a\0b' } }],
   ['a name in UTF-8', { labels: { 'service.name': 'cart', Σ: 'c' } }],
   ['an empty label', { labels: { alertname: 'A', empty: '' } }],
+  ['null as a label and as an annotation', { labels: { a: 'b', empty: null }, annotations: { note: null } }],
   ['a generatorURL that is no URL', { labels, generatorURL: '::' }],
   ['a start a minute from now', { labels, startsAt: ends(1), endsAt: ends(5) }],
 ] as const) {
@@ -119,6 +120,7 @@ for (const [what, alert] of [
 for (const [what, body, status, code] of [
   ['an empty body', '', 422, 602],
   ['an object', '{}', 400, 400],
+  ['a space', ' ', 422, 602],
   ['half a list', '[{', 400, 400],
   ['text', 'alerts', 400, 400],
 ] as const) {

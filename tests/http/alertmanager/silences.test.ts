@@ -46,6 +46,17 @@ test('a matcher is compared with labels only, and not with the service that incm
   assert.equal((await call('GET', '/alerts?silenced=false')).body.length, 1)
 })
 
+test('a silence for warnings does not silence a critical alert of the same name', async (t) => {
+  const { put, call, request, token } = makeAlertmanager(t)
+  await put({ ...SILENCE, matchers: [{ name: 'severity', value: 'critical', isRegex: false, isEqual: false }] })
+  const alert = (severity: string) => ({ labels: { alertname: 'Slow', namespace: 'shop', service: 'cart', severity } })
+  for (const severity of ['warning', 'critical', 'warning']) await call('POST', '/alerts', [alert(severity)])
+  const { body } = await call('GET', '/alerts')
+  const states = body.map((one: Found & { labels: { severity: string } }) => [one.labels.severity, one.status.state])
+  assert.deepEqual(Object.fromEntries(states), { warning: 'suppressed', critical: 'active' })
+  assert.equal((await request('GET', '/api/incidents', { token })).body.pagination.total, 1)
+})
+
 test('a silence with equal matchers and start is changed in place', async (t) => {
   const { put, list } = makeAlertmanager(t)
   const id = await put(SILENCE)
