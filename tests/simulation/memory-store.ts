@@ -3,6 +3,7 @@
  * from the resulting records.
  */
 import { firstDueAt, scheduleAlerts } from '../../src/domain/decide/sweep.ts'
+import { nodeIn } from '../../src/domain/event/reason-message.ts'
 import type { Notice } from '../../src/domain/notice.ts'
 import { putAlert } from '../../src/domain/state/alerts.ts'
 import { putGroup, putSender, putSilence } from '../../src/domain/state/apply.ts'
@@ -177,6 +178,11 @@ const FACTS: Answers = {
   },
   silence: ({ silences }, rowId, { id }) => find(silences, rowId, id),
   incident: ({ incidents }, rowId, { id }) => find(incidents, rowId, id),
+  nodeOfPod: ({ events }, _, { serviceId, pod }) =>
+    [...events.values()]
+      .filter((one) => one.serviceId === serviceId && one.object === `Pod/${pod}`)
+      .sort((a, b) => b.at - a.at)
+      .flatMap((one) => nodeIn(one) ?? [])[0] ?? null,
   alert: ({ alerts }, rowId, { id }) =>
     [...alerts.values()].find(({ live }) => live.organizationId === rowId && live.id === id)?.live.rowId ?? null,
 }

@@ -4,12 +4,10 @@ import type { Alert } from '../alert/alert.ts'
 import { fingerprintsOf } from '../alert/fingerprints.ts'
 import { delayOf } from '../alert/lag.ts'
 import { PUNCTUAL_SENDER, type SenderBehavior } from '../alert/unavailable.ts'
-import type { NodeTrouble } from '../health/node-trouble.ts'
 import type { SituationAlert } from '../incident/situation.ts'
 import { rank, SEVERITIES } from '../severity.ts'
 import type { LiveAlert, LiveService } from '../state/live.ts'
 import { namesakeKey, type OrganizationState, senderKey } from '../state/state.ts'
-import { findService } from './attribution.ts'
 
 export type Condition = SituationAlert & { readonly live: LiveAlert; readonly node: string | null }
 
@@ -66,7 +64,7 @@ function onsetOf({ alert, fingerprints }: LiveAlert): number {
   return starts.length === 0 ? alert.startsAt : starts.reduce((a, b) => Math.max(a, b))
 }
 
-function isCurrent({ endsAt }: { readonly endsAt: number | null }, endedSince: number): boolean {
+export function isCurrent({ endsAt }: { readonly endsAt: number | null }, endedSince: number): boolean {
   return endsAt === null || endsAt > endedSince
 }
 
@@ -75,27 +73,6 @@ function isInOpenIncident(state: OrganizationState, { incidentId }: LiveAlert): 
   if (incidentId === null) return false
   const incident = state.incidents.get(incidentId)
   return incident !== undefined && incident.status !== 'resolved'
-}
-
-/**
- * Returns the problems of each node: alerts for `node/<name>` with severity error or critical that are firing or ended
- * after `endedSince`.
- */
-export function nodeTroublesOf(
-  state: OrganizationState,
-  cluster: string,
-  nodes: readonly string[],
-  endedSince: number,
-): NodeTrouble[] {
-  return nodes.flatMap((node) => {
-    const key = { namespace: '', name: `node/${node}` }
-    // Also looks for the node without a cluster, because not every sender reports its cluster.
-    const service = findService(state, { cluster, ...key }) ?? findService(state, { cluster: '', ...key })
-    const alerts = service ? alertsOf(state, service.rowId) : []
-    return alerts
-      .filter(({ alert }) => isCurrent(alert, endedSince) && rank(alert.severity) >= rank('error'))
-      .map(({ alert: { startsAt, endsAt } }) => ({ node, startsAt, endsAt }))
-  })
 }
 
 /** An Alertmanager rule can fire this many milliseconds before the Kubernetes event for the same problem. */

@@ -5,15 +5,17 @@ import { withoutAlike } from '../health/alike.ts'
 import { DECAY, type Health, healthOf } from '../health/health.ts'
 import { explainedByNodes, type NodeTrouble } from '../health/node-trouble.ts'
 import { decide } from '../incident/incident.ts'
+import type { Step } from '../incident/situation.ts'
 import { earliest } from '../instant.ts'
 import { RUNNER_SERVICE } from '../service/run-name.ts'
 import { rank } from '../severity.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveService } from '../state/live.ts'
 import type { OrganizationState } from '../state/state.ts'
-import { type Condition, conditionsOf, nodeTroublesOf } from './conditions.ts'
+import { type Condition, conditionsOf } from './conditions.ts'
 import { makeDue } from './due.ts'
 import { situationOf, unitsOf, updateIncident, wakeOthers } from './incident-units.ts'
+import { isNodeService, joinNodes, nodeTroublesOf, wakePods, withNodes } from './nodes.ts'
 import { withoutSilenced } from './silenced.ts'
 
 /**
@@ -64,7 +66,7 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
   const { state } = ctx
   const service = state.services.get(serviceId)
   if (!service) return null
-  const known = conditionsOf(state, serviceId, now - DECAY)
+  const known = withNodes(ctx, service, conditionsOf(state, serviceId, now - DECAY), now - LINGERS)
   ctx.addWork(known.length / ALERTS_PER_EFFECT)
   const { conditions: all, resilenced } = withoutSilenced(ctx, service, known, now)
   const troubles = troublesOf(ctx, service, all, now)
@@ -87,8 +89,14 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
     evaluateAt: earliest([health.changesAt, ...changes, isExplained ? recheckAt(troubles, now) : null]),
   })
   for (const { unit, decision } of units) updateIncident(ctx, found, unit, decision, now)
+  joinNodes(ctx, service, all, explained)
+  if (isNodeService(service) && units.some(({ decision }) => decision.steps.some(opens))) wakePods(ctx, service, now)
   wakeOthers(ctx, service, known, now)
   return health
+}
+
+function opens({ do: what }: Step): boolean {
+  return what === 'open' || what === 'return'
 }
 
 /**
@@ -120,7 +128,7 @@ function storeEvaluation(ctx: Context, before: LiveService, found: Evaluation): 
 
 /** Returns the problems of the nodes on which a service's alerts run. A node does not explain its own alerts. */
 function troublesOf({ state }: Context, service: LiveService, conditions: readonly Condition[], now: number) {
-  if (service.name.startsWith('node/')) return []
+  if (isNodeService(service)) return []
   const nodes = new Set<string>()
   for (const { node } of conditions) if (node !== null) nodes.add(node)
   return nodeTroublesOf(state, service.cluster, [...nodes], now - LINGERS)

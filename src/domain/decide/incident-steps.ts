@@ -5,7 +5,7 @@ import type { Step } from '../incident/situation.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveAlert, LiveIncident, LiveService } from '../state/live.ts'
 import type { Condition } from './conditions.ts'
-import { MAX_TITLE, moveIncident, noteScore, OLDEST_START, openIncident, tell } from './incidents.ts'
+import { addAlerts, MAX_TITLE, moveIncident, noteScore, OLDEST_START, openIncident, tell } from './incidents.ts'
 
 export type StepInput = {
   readonly incident: LiveIncident | null
@@ -100,20 +100,4 @@ function comeBack(
 function named({ conditions }: StepInput, alertIds: readonly string[]): LiveAlert[] {
   const ids = new Set(alertIds)
   return conditions.filter(({ uuid }) => ids.has(uuid)).map(({ live }) => live)
-}
-
-/**
- * Adds alerts to an incident, except for alerts that already belong to the incident. Adds no timeline entries, because
- * the timeline lists all alerts of the incident anyway.
- */
-function addAlerts(ctx: Context, incident: LiveIncident, alerts: readonly LiveAlert[]): LiveIncident {
-  const joining = alerts.filter(({ incidentId }) => incidentId !== incident.rowId)
-  if (joining.length === 0) return incident
-  const after = { ...incident, alertCount: incident.alertCount + joining.length }
-  ctx.put.incident(after)
-  for (const { rowId } of joining) {
-    const live = ctx.state.alerts.get(rowId)
-    if (live) ctx.put.alert({ ...live, incidentId: incident.rowId })
-  }
-  return after
 }

@@ -4,7 +4,7 @@ import { type NotificationKind, notificationKindOf } from '../notification/kind.
 import type { Severity } from '../severity.ts'
 import type { Context } from '../state/context.ts'
 import type { TimelineEntry } from '../state/effect.ts'
-import type { LiveIncident, LiveService } from '../state/live.ts'
+import type { LiveAlert, LiveIncident, LiveService } from '../state/live.ts'
 import type { OrganizationState } from '../state/state.ts'
 import type { Condition } from './conditions.ts'
 
@@ -200,4 +200,20 @@ export function joinOpenIncident(ctx: Context, serviceId: number, about: string 
   const after = { ...incident, alertCount: incident.alertCount + 1 }
   ctx.put.incident(after)
   return incident.rowId
+}
+
+/**
+ * Adds alerts to an incident, except for alerts that already belong to the incident. Adds no timeline entries, because
+ * the timeline lists all alerts of the incident anyway.
+ */
+export function addAlerts(ctx: Context, incident: LiveIncident, alerts: readonly LiveAlert[]): LiveIncident {
+  const joining = alerts.filter(({ incidentId }) => incidentId !== incident.rowId)
+  if (joining.length === 0) return incident
+  const after = { ...incident, alertCount: incident.alertCount + joining.length }
+  ctx.put.incident(after)
+  for (const { rowId } of joining) {
+    const live = ctx.state.alerts.get(rowId)
+    if (live) ctx.put.alert({ ...live, incidentId: incident.rowId })
+  }
+  return after
 }

@@ -1,24 +1,19 @@
 /** Opens or updates the alert for an item. */
 import { type Alert, absorb, type Change, isMereRepeat, open, type Signal } from '../alert/alert.ts'
 import { settleAll } from '../alert/ending.ts'
-import { isAbout } from '../alert/evidence.ts'
 import { type Fingerprint, fingerprintsOf, withoutDerived, withStart } from '../alert/fingerprints.ts'
-import { type ReceivedEvent, withReceivedEvents } from '../alert/late-events.ts'
+import { withReceivedEvents } from '../alert/late-events.ts'
 import { isUnattributed, makesAlert } from '../alert/signal.ts'
 import { PUNCTUAL_SENDER } from '../alert/unavailable.ts'
 import type { Draft } from '../event/event.ts'
-import { FAILS_WHILE_STOPPING } from '../event/going-away.ts'
-import { deletedObjectOf } from '../event/reason.ts'
 import { shareEqual } from '../memoize.ts'
 import { ruleText } from '../service/rule.ts'
 import type { Context } from '../state/context.ts'
 import type { AlertPart, AlertTexts, LastEvent, LiveAlert, LiveService } from '../state/live.ts'
-import { awaitedName } from '../state/state.ts'
-import { MINUTE } from '../units.ts'
 import { changeAlert } from './alerts.ts'
 import { hasFiringMetrics, hasNamesake, senderBehaviorOf } from './conditions.ts'
+import { endingEventsSince } from './going-away.ts'
 import { joinOpenIncident } from './incidents.ts'
-import { newestOf } from './live-service.ts'
 import type { SenderFacts } from './senders.ts'
 import { hasActiveSilence } from './silenced.ts'
 
@@ -158,45 +153,12 @@ function settleWithin(
   signal: Signal,
 ) {
   const isEvent = signal.source === 'cluster' || signal.source === 'ci'
-  const endings = isEvent && signal.status === 'firing' ? endingEventsSince(ctx, service, signal.at) : []
+  const endings =
+    isEvent && signal.status === 'firing' ? endingEventsSince(ctx, { service, key: service }, signal.at) : []
   const isCluster = signal.source === 'cluster'
   const metricsFiring = isCluster && hasFiringMetrics(ctx.state, service.rowId, alert.startsAt)
   const { repeats, lag } = isCluster ? senderBehaviorOf(ctx.state, item) : PUNCTUAL_SENDER
   const { delivery, receivedAt } = item
   const context = { delivery, metricsFiring, repeats, lag }
   return settleAll(withReceivedEvents(alert, endings), fingerprints, context, receivedAt)
-}
-
-/** How long a deleted pod can report failures. Its containers may take this long to stop. */
-const STOPPING = 10 * MINUTE
-
-/**
- * Returns whether a Kubernetes event comes from a pod that was deleted shortly before. Its probes, hooks and volumes
- * fail while it stops. A pod of a StatefulSet can come back with the same name.
- */
-export function isOfDeletedPod(ctx: Context, service: LiveService, { sighting, at, name }: Signal): boolean {
-  if (!sighting || !FAILS_WHILE_STOPPING.test(name)) return false
-  const last = endingEventsSince(ctx, service, at - STOPPING)
-    .filter((event) => event.at <= at)
-    .toSorted((a, b) => a.at - b.at)
-    .findLast((event) => isGone(event, sighting.object) || isNew(event, sighting.object))
-  return last !== undefined && isGone(last, sighting.object)
-}
-
-function isGone(event: ReceivedEvent, pod: string): boolean {
-  const [kind = '', object = ''] = event.object.split(/\/(.*)/s)
-  const gone = deletedObjectOf({ reason: event.name, message: event.text, kind, object })
-  return gone !== null && isAbout([event.at, gone], pod)
-}
-
-function isNew({ name, object }: ReceivedEvent, pod: string): boolean {
-  return object === `Pod/${pod}` && (name === 'Scheduled' || name === 'Created')
-}
-
-/** Returns the service's events since `from` that can end a condition. The list is usually empty. */
-function endingEventsSince(ctx: Context, service: LiveService, from: number): readonly ReceivedEvent[] {
-  const unsaved = (ctx.state.unsavedEndings.get(service.rowId) ?? []).filter(({ at }) => at >= from)
-  if (newestOf(ctx, service).endingEventAt < from) return unsaved
-  const saved = ctx.fact('endingEvents', { serviceId: service.rowId, awaited: awaitedName(service), from })
-  return unsaved.length === 0 ? saved : [...saved, ...unsaved]
 }

@@ -5,6 +5,7 @@ import type { DraftJudgement } from '../alert/judgement.ts'
 import { type ReceivedEvent, withReceivedEvents } from '../alert/late-events.ts'
 import { isUnattributed, judge, makesAlert } from '../alert/signal.ts'
 import type { Draft } from '../event/event.ts'
+import { leavesCluster } from '../event/going-away.ts'
 import { hasWeightChanged, lasts } from '../health/health.ts'
 import { once } from '../memoize.ts'
 import { ruleText } from '../service/rule.ts'
@@ -15,7 +16,8 @@ import { changeAlert } from './alerts.ts'
 import { matchService, type ServiceMatch } from './attribution.ts'
 import { firingEventAlerts, hasFiringMetrics, hasNamesake, senderBehaviorOf } from './conditions.ts'
 import { makeDue } from './due.ts'
-import { type AlertDecision, decideAlert, type Item, isOfDeletedPod } from './item-alert.ts'
+import { endPodsOf, withoutExpected } from './going-away.ts'
+import { type AlertDecision, decideAlert, type Item } from './item-alert.ts'
 import { adopt, joinClaims, joinProject, learnImage } from './joining.ts'
 import { createLiveService } from './live-service.ts'
 import { endFailedDeploys, learnPipeline, linkCondition, linkImage } from './pipelines.ts'
@@ -38,7 +40,7 @@ export function decideItem(ctx: Context, item: Item): ItemResult {
   const understood = understand(ctx, item)
   const { match, hash } = understood
   adopt(ctx, match)
-  const judged = withoutStopping(ctx, match.service, understood.judged)
+  const judged = withoutExpected(ctx, match, understood.judged)
   const known = judged.signal ? findCondition(ctx, item, judged.signal) : null
   const isWanted =
     match.attribution.creates === 'event' || (judged.signal !== null && (known ?? makesAlert(judged.signal)))
@@ -57,16 +59,15 @@ export function decideItem(ctx: Context, item: Item): ItemResult {
     storeEvent(ctx, item, { match, judged, service, alertId: result?.live.rowId ?? null, span, stored: stored() })
   const event = repeated ?? stored()
   const ended = service ? follow(ctx, item, { service, known, match, judged, result, span, event }) : []
+  const left = leaves(draft) ? endPodsOf(ctx, match, draft.at, receivedAt) : []
   const isAffected = result !== null && affects(ctx, known, result, receivedAt)
   const own = isAffected ? [service?.rowId, known?.serviceId].filter((id) => id !== undefined) : []
-  const serviceIds = [...own, ...ended]
+  const serviceIds = [...own, ...ended, ...left]
   return { eventId: event.id, isRepeat: repeated !== null, serviceIds, match, event: judged.event, result }
 }
 
-/** The failures of a pod that is being stopped are only information. */
-function withoutStopping(ctx: Context, service: LiveService | null, judged: DraftJudgement): DraftJudgement {
-  if (!service || judged.signal?.source !== 'cluster' || !isOfDeletedPod(ctx, service, judged.signal)) return judged
-  return { ...judged, event: { ...judged.event, kind: 'info', severity: 'info' }, signal: null }
+function leaves(draft: Draft): boolean {
+  return draft.source === 'cluster' && leavesCluster({ reason: draft.reason, kind: draft.object.kind })
 }
 
 /** `hash`: the hash of a notification's payload, used to detect repeats; 0 for an event. */

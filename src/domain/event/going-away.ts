@@ -32,6 +32,9 @@ const HARMLESS: readonly (readonly [string, RegExp])[] = [
 export const FAILS_WHILE_STOPPING =
   /^(?:Unhealthy\b|ProbeError|FailedPreStopHook|FailedMount|FailedUnMount|FailedKillPod|ExceededGracePeriod)/
 
+/** What a kubelet reports when it starts, until it has seen its node and the container runtime. */
+export const FAILS_WHILE_STARTING: ReadonlySet<string> = new Set(['InvalidDiskCapacity', 'NodeNotReady'])
+
 const LEAVING: ReadonlySet<string> = reasonsOf(LEAVING_NODE)
 const ADDING: ReadonlySet<string> = reasonsOf(ADDS_NODE)
 

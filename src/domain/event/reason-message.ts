@@ -38,6 +38,18 @@ export function withoutPodUid(message: string): string {
   return message.replace(POD_UID, '')
 }
 
+/** Returns the node to which the scheduler assigned a pod, or null. */
+export function assignedNode(message: string): string | null {
+  return /^Successfully assigned \S+ to (\S+)$/.exec(message)?.[1] ?? null
+}
+
+/** Returns the node that a stored event of a pod names, or null. `body`: JSON. */
+export function nodeIn({ text, body }: { readonly text: string; readonly body: string }): string | null {
+  const { source, nodeName } = JSON.parse(body)
+  const node = assignedNode(text) ?? source?.host ?? nodeName
+  return typeof node === 'string' && node !== '' ? node : null
+}
+
 /** Returns the reason as sent, the reason implied by the message, or ''. `message`: the result of `plainMessage`. */
 export function reasonOf(reason: string, message: string): string {
   const given = reason.trim()

@@ -118,6 +118,7 @@ const IMAGE = 'ImagePullBackOff ErrImageNeverPull InvalidImageName InspectFailed
 /** The conditions that each reason ends. */
 export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['NodeReady', words('NodeNotReady NodeShutdown Rebooted')],
+  ['Starting', words('InvalidDiskCapacity')],
   ['NodeHasNoDiskPressure', words('NodeHasDiskPressure')],
   ['NodeHasSufficientMemory', words('NodeHasInsufficientMemory')],
   ['NodeHasSufficientPID', words('NodeHasInsufficientPID')],

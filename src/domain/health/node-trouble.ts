@@ -13,6 +13,27 @@ export type NodeTrouble = { readonly node: string; readonly startsAt: number; re
 const NEAR_NODE = 10 * 60_000
 
 /**
+ * Conditions with which Kubernetes says that a pod's node is lost, without naming the node, and how long after the
+ * node's failure they begin: `NodeNotReady` at once, taint eviction after the default `tolerationSeconds` of 300.
+ */
+const LOST_AFTER: ReadonlyMap<string, number> = new Map([
+  ['NodeNotReady (pod)', 60_000],
+  ['TaintManagerEviction', 6 * 60_000],
+])
+
+/** Returns the only node that failed when a pod's condition says that its node is lost, or null. */
+export function lostNode(
+  { name, startsAt }: Pick<ConditionOnNode, 'name' | 'startsAt'>,
+  troubles: readonly NodeTrouble[],
+): string | null {
+  const within = LOST_AFTER.get(name)
+  if (within === undefined) return null
+  const failed = troubles.filter((one) => startsAt >= one.startsAt - 60_000 && startsAt <= one.startsAt + within)
+  const [node, ...others] = new Set(failed.map((one) => one.node))
+  return node !== undefined && others.length === 0 ? node : null
+}
+
+/**
  * Returns the UUIDs of alerts whose node failed at about the same time, and of warnings that merely repeat such alerts.
  */
 export function explainedByNodes(

@@ -44,6 +44,11 @@ export type Facts = {
   readonly silence: { readonly asked: { readonly id: string }; readonly found: LiveSilence | null }
   /** An incident that is not in the live state, by UUID. */
   readonly incident: { readonly asked: { readonly id: string }; readonly found: LiveIncident | null }
+  /** The node on which a pod of a service was last seen, or null. */
+  readonly nodeOfPod: {
+    readonly asked: { readonly serviceId: number; readonly pod: string }
+    readonly found: string | null
+  }
   /** The row id of an alert, by UUID. */
   readonly alert: { readonly asked: { readonly id: string }; readonly found: number | null }
 }

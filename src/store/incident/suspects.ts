@@ -6,6 +6,7 @@
 import { sql } from 'kysely'
 import { type Change, rolloutsOf, type ScalingEvent } from '../../domain/correlation/change.ts'
 import { runsCommit } from '../../domain/correlation/correlation.ts'
+import { assignedNode } from '../../domain/event/reason-message.ts'
 import { type Judged, judgeSuspects } from '../../domain/suspect/judged.ts'
 import { orderSuspects } from '../../domain/suspect/likely-cause.ts'
 import {
@@ -259,6 +260,6 @@ function nodesOf(db: Db, organizationId: number, serviceId: string, from: number
     .where('name', '=', 'Scheduled')
     .orderBy('at', 'desc')
     .limit(MAX_ASSIGNED)
-  const nodes = db.all(rows).flatMap(({ text }) => /^Successfully assigned \S+ to (\S+)$/.exec(text)?.[1] ?? [])
+  const nodes = db.all(rows).flatMap(({ text }) => assignedNode(text) ?? [])
   return [...new Set(nodes)]
 }

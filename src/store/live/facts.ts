@@ -1,5 +1,6 @@
 /** Loads the facts that a decision needs from the history. Each kind of fact requires one query. */
 import { sql as raw } from 'kysely'
+import { nodeIn } from '../../domain/event/reason-message.ts'
 import type { FactKind, Facts } from '../../domain/state/context.ts'
 import { findPipeline } from '../correlation/pipelines.ts'
 import { findAnswer } from '../idempotency-keys.ts'
@@ -32,6 +33,8 @@ const READERS: Readers = {
   labels: (db, _, { serviceId }) => listLabelsOfAlerts(db, serviceId),
   silence: (db, organizationId, { id }) => findSilence(db, organizationId, id) ?? null,
   incident: (db, organizationId, { id }) => findLiveIncident(db, organizationId, id),
+  nodeOfPod: (db, _, { serviceId, pod }) =>
+    db.all(eventsOfPod, { serviceId, object: `Pod/${pod}` }).flatMap((one) => nodeIn(one) ?? [])[0] ?? null,
   alert: (db, organizationId, { id }) => {
     const uuid = uuidToBytes(id)
     return (uuid && db.first(alertByUuid, { organizationId, uuid })?.id) ?? null
@@ -72,6 +75,26 @@ const awaitedEndings = query<{ organizationId: number; awaited: string; from: nu
     .where(raw<string>`+kind`, 'in', MAY_END)
     .limit(MAX_ENDING_EVENTS),
 )
+/** The maximum number of a service's newest events in which to look for a pod. */
+const MAX_SEARCHED = 2_000
+const eventsOfPod = query<{ serviceId: number; object: string }>()((sql, hole) =>
+  sql
+    .selectFrom(
+      sql
+        .selectFrom('events')
+        .select(['id', 'object', 'text', 'at'])
+        .where('service_id', '=', hole('serviceId'))
+        .orderBy('at', 'desc')
+        .limit(MAX_SEARCHED)
+        .as('newest'),
+    )
+    .innerJoin('payloads', 'payloads.event_id', 'newest.id')
+    .select(['newest.text', 'payloads.body'])
+    .where('newest.object', '=', hole('object'))
+    .orderBy('newest.at', 'desc')
+    .limit(20),
+)
+
 const newestOf = query<{ serviceId: number }>()((sql, hole) =>
   sql
     .selectFrom('events')

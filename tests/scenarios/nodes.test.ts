@@ -1,0 +1,144 @@
+/** A node that fails, leaves or starts: one incident at most, which names the pods and services on it. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+import { type Flow, makeFlow } from '../helpers/flow.ts'
+import { type KubernetesMore, kubernetesEvent } from '../helpers/senders.ts'
+
+type Told = readonly [minute: number, reason: string, name: string, more?: KubernetesMore]
+const APPS = ['cart', 'payment', 'search'] as const
+const podOf = (app: string) => `${app}-5d4f8c7b9-x2kqp`
+const ofNode = (
+  minute: number,
+  node: string,
+  reason: string,
+  message = `Node ${node} status is now: ${reason}`,
+): Told => [minute, reason, node, { kind: 'Node', message }]
+const assigned = (minute: number, app: string, node: string): Told => [
+  minute,
+  'Scheduled',
+  podOf(app),
+  { message: `Successfully assigned shop/${podOf(app)} to ${node}` },
+]
+const lost = (minute: number, app: string): Told => [
+  minute,
+  'NodeNotReady',
+  podOf(app),
+  { message: 'Node is not ready' },
+]
+const crash = (minute: number, app: string, more: KubernetesMore = {}): Told => [
+  minute,
+  'BackOff',
+  podOf(app),
+  { message: `Back-off restarting failed container app in pod ${podOf(app)}`, count: 9, since: NOON, ...more },
+]
+
+async function play(t: Parameters<typeof makeFlow>[0], told: readonly Told[], until = 10) {
+  const flow = makeFlow(t)
+  for (const [minute, reason, name, more] of told) {
+    const at = NOON + minute * MINUTE
+    await flow.sweepUntil(at, MINUTE / 2)
+    await flow.send('cluster', kubernetesEvent(reason, name, { at, ...more }), { at })
+  }
+  await flow.sweepUntil(NOON + until * MINUTE, MINUTE / 2)
+  return flow
+}
+
+const incidentsOf = (flow: Flow) => flow.incidents().map(({ title }) => title)
+const ownedBy = (flow: Flow) => {
+  const own = flow.alerts().filter((one) => one.incident_id === flow.incidents()[0]?.key)
+  return own.map(({ service }) => service).sort()
+}
+const firing = (flow: Flow) => flow.alerts().filter(({ status }) => status === 'firing').length
+
+describe('a node that fails owns', () => {
+  const down = ofNode(0, 'worker-3', 'NodeNotReady')
+  const all = ['cart', 'node/worker-3', 'payment', 'search']
+  test('the conditions of pods that name no node', async (t) => {
+    const flow = await play(t, [down, ...APPS.map((app) => lost(0.1, app))])
+    assert.deepEqual(incidentsOf(flow), ['node/worker-3: NodeNotReady'])
+    assert.deepEqual(ownedBy(flow), all)
+  })
+  test('the conditions that arrive before the event of the node', async (t) => {
+    const flow = await play(t, [...APPS.map((app) => lost(0, app)), ofNode(0.5, 'worker-3', 'NodeNotReady')])
+    assert.deepEqual(incidentsOf(flow), ['node/worker-3: NodeNotReady'])
+    assert.deepEqual(ownedBy(flow), all)
+  })
+  test('the pods that the scheduler assigned to it, of two nodes that fail together', async (t) => {
+    const places = [assigned(-30, 'cart', 'worker-3'), assigned(-30, 'payment', 'worker-4')]
+    const both = [down, ofNode(0, 'worker-4', 'NodeNotReady')]
+    const flow = await play(t, [...places, ...both, lost(0.1, 'cart'), lost(0.1, 'payment')])
+    assert.deepEqual(incidentsOf(flow), ['node/worker-3: NodeNotReady', 'node/worker-4: NodeNotReady'])
+    assert.deepEqual(ownedBy(flow), ['cart', 'node/worker-3'])
+  })
+  test('a crash loop that began with it, of a pod that was last seen there', async (t) => {
+    const flow = await play(t, [[-30, 'Pulled', podOf('cart'), { node: 'worker-3' }], down, crash(0.5, 'cart')])
+    assert.deepEqual(ownedBy(flow), ['cart', 'node/worker-3'])
+  })
+})
+
+describe('a node that fails does not own', () => {
+  test('the pods of another node', async (t) => {
+    const flow = await play(t, [
+      assigned(-30, 'cart', 'worker-4'),
+      ofNode(0, 'worker-3', 'NodeNotReady'),
+      crash(0.5, 'cart'),
+    ])
+    assert.deepEqual(incidentsOf(flow).sort(), ['cart: CrashLoopBackOff', 'node/worker-3: NodeNotReady'])
+  })
+  test('a pod whose node nobody knows, if two nodes failed', async (t) => {
+    const both = ['worker-3', 'worker-4'].map((node) => ofNode(0, node, 'NodeNotReady'))
+    const flow = await play(t, [...both, lost(0.1, 'cart')])
+    assert.equal(flow.incidents().length, 3)
+  })
+  test('a pod that lost its node an hour later', async (t) => {
+    const flow = await play(t, [ofNode(-60, 'worker-3', 'NodeNotReady'), lost(0, 'cart')])
+    assert.equal(flow.incidents().length, 2)
+  })
+})
+
+describe('a node that leaves ends', () => {
+  test('the conditions of the pods on it', async (t) => {
+    const left = ofNode(1, 'worker-3', 'RemovingNode', 'Removing Node worker-3 from Controller')
+    const flow = await play(t, [assigned(-30, 'cart', 'worker-3'), crash(0.5, 'cart'), left], 1)
+    assert.equal(firing(flow), 0)
+  })
+  test('the conditions of pods that name it', async (t) => {
+    const left = ofNode(1, 'worker-3', 'DeletingNode', 'Deleting node worker-3 because it does not exist')
+    assert.equal(firing(await play(t, [crash(0.5, 'cart', { node: 'worker-3' }), left], 1)), 0)
+  })
+  test('the conditions of pods that lost it, without an incident', async (t) => {
+    const left = ofNode(0.5, 'worker-3', 'DisruptionTerminating', 'Disrupting Node: Empty/Delete')
+    const flow = await play(t, [ofNode(0, 'worker-3', 'NodeNotReady'), lost(0.1, 'cart'), left])
+    assert.deepEqual([firing(flow), incidentsOf(flow)], [0, []])
+  })
+  test('nothing on another node', async (t) => {
+    const left = ofNode(1, 'worker-3', 'RemovingNode')
+    assert.equal(firing(await play(t, [assigned(-30, 'cart', 'worker-4'), crash(0.5, 'cart'), left], 2)), 1)
+  })
+})
+
+describe('a kubelet that starts', () => {
+  const starting = ofNode(0, 'worker-3', 'Starting', 'Starting kubelet.')
+  const capacity = (minute: number) =>
+    ofNode(minute, 'worker-3', 'InvalidDiskCapacity', 'invalid capacity 0 on image filesystem')
+  test('may report its disk and its node as not ready', async (t) => {
+    const flow = await play(t, [starting, capacity(0), ofNode(0.2, 'worker-3', 'NodeNotReady')])
+    assert.equal(flow.alerts().length, 0)
+  })
+  test('ends what it reported a moment before', async (t) => {
+    assert.equal(firing(await play(t, [capacity(0), starting], 1)), 0)
+  })
+  test('has two minutes', async (t) => {
+    assert.deepEqual(incidentsOf(await play(t, [starting, ofNode(3, 'worker-3', 'NodeNotReady')])), [
+      'node/worker-3: NodeNotReady',
+    ])
+  })
+  test('says nothing about another node', async (t) => {
+    assert.equal((await play(t, [starting, ofNode(0.2, 'worker-4', 'NodeNotReady')])).incidents().length, 1)
+  })
+  test('is no kube-proxy', async (t) => {
+    const proxy = ofNode(0, 'worker-3', 'Starting', 'Starting kube-proxy.')
+    assert.equal((await play(t, [proxy, ofNode(0.2, 'worker-3', 'NodeNotReady')])).incidents().length, 1)
+  })
+})
