@@ -3,6 +3,7 @@
  * without an envelope. The rules for defaults and errors are those of Alertmanager's `POST /api/v2/alerts`.
  */
 import type { AlertDraft, Draft, Intake } from '../domain/event/event.ts'
+import { isFlux } from '../domain/severity.ts'
 import { MINUTE } from '../domain/units.ts'
 import { type ReadOne, readAlerts } from './alertmanager.ts'
 import { readEvent } from './cluster.ts'
@@ -22,7 +23,9 @@ export function readPrometheus(body: unknown, receivedAt: number): Intake {
   const toDraft = (item: Fields, warn: Warn, readOne: ReadOne): Draft => {
     const fault = faultOf(item)
     if (fault !== null) throw unusable(fault)
-    return isFlux(item) ? readFlux(item, receivedAt, warn) : readAlert(item, receivedAt, warn, readOne)
+    return isFlux(fieldsOf(item.labels) ?? {})
+      ? readFlux(item, receivedAt, warn)
+      : readAlert(item, receivedAt, warn, readOne)
   }
   const { accepted, rejected } = readAlerts({ alerts: body }, receivedAt, 'metrics', toDraft)
   return { accepted, rejected, group: null, receiver: 'prometheus' }
@@ -83,14 +86,6 @@ function withoutEmpty(labels: unknown): unknown {
 /** Alertmanager reads null as an empty string. */
 function isEmpty(value: unknown): boolean {
   return value === '' || value === null
-}
-
-/** Flux sends each of its events as a firing alert named after the kind and the reason of the event. */
-function isFlux({ labels }: Fields): boolean {
-  const { alertname, kind, name, reason } = fieldsOf(labels) ?? {}
-  return (
-    [alertname, kind, name, reason].every((one) => typeof one === 'string') && `${alertname}`.startsWith(`Flux${kind}`)
-  )
 }
 
 function readFlux(item: Fields, receivedAt: number, warn: Warn): Draft {

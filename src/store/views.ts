@@ -2,7 +2,8 @@
  * Reads records from several tables for one page or response. Each function uses one transaction, so the records are
  * consistent.
  */
-import { type Change, rolloutsOf } from '../domain/correlation/change.ts'
+import type { Change } from '../domain/correlation/change.ts'
+import { rolloutsOf } from '../domain/correlation/rollout.ts'
 import { type AlertRecord, findAlert, listRecentAlerts } from './alerts.ts'
 import { listCorrelationsOfIncident } from './correlation/correlations.ts'
 import { listScalings } from './correlation/links.ts'

@@ -2,13 +2,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import {
-  absorbNotification,
-  intervalOf,
-  outcomeOf,
-  type PipelineFacts,
-  rolloutsOf,
-} from '../../src/domain/correlation/change.ts'
+import { absorbNotification, intervalOf, outcomeOf, type PipelineFacts } from '../../src/domain/correlation/change.ts'
+import { rolloutsOf } from '../../src/domain/correlation/rollout.ts'
 import type { JobDraft, PipelineDraft } from '../../src/domain/event/event.ts'
 import { facts, job, MINUTE, NOON } from '../helpers/changes.ts'
 
@@ -195,4 +190,19 @@ test('The order of scaling events does not matter', () => {
     fc.property(order, (shuffled) => assert.deepEqual(hashes(shuffled), hashes(events))),
     { numRuns: 1000 },
   )
+})
+
+const emptied = (events: Parameters<typeof rolloutsOf>[0]) => rolloutsOf(events, CART).map(({ ref }) => ref)
+
+test('Scaling the last ReplicaSet to zero is a change, and so is the removal of endpoints', () => {
+  assert.deepEqual(emptied([scaled(0, 'Scaled down replica set cart-5d4f8c7b9 to 0 from 3')]), ['shop/cart@0'])
+  assert.deepEqual(emptied([scaled(0, 'selector removed', 'Service/cart')]), ['shop/cart@endpoints'])
+})
+
+test('The end of a rollout is no scaling to zero', () => {
+  const up = scaled(0, 'Scaled up replica set cart-5d4f8c7b9 to 1')
+  assert.deepEqual(emptied([up, scaled(5, 'Scaled down replica set cart-6c8b9d4f7 to 0')]), ['shop/cart@5d4f8c7b9'])
+  // The strategy Recreate removes the old pods first.
+  const old = scaled(-1, 'Scaled down replica set cart-6c8b9d4f7 to 0')
+  assert.deepEqual(emptied([old, up]), ['shop/cart@5d4f8c7b9'])
 })

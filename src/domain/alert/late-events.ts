@@ -1,6 +1,7 @@
 /** Applies events that were received before the alert was opened, so that the order of arrival does not matter. */
 
 import { addsNode, deletedObjectOf, ends, rolloutOf } from '../event/reason.ts'
+import { templatesOf } from '../service/pod-name.ts'
 import type { StoredEvent } from '../state/effect.ts'
 import type { Alert } from './alert.ts'
 import { type Evidence, isAbout, type Mark, withEvidence } from './evidence.ts'
@@ -43,18 +44,13 @@ function withEvent(evidence: Evidence, alert: Alert, event: ReceivedEvent): Evid
  * controller removes unavailable pods first (`cleanupUnhealthyReplicas`).
  */
 function withReplaced(evidence: Evidence, pod: string, at: number): Evidence {
-  const hash = templateOf(pod)
+  const hash = templatesOf([pod])[0] ?? null
   const rolledOut = evidence.rollouts.filter(([time, own]) => own === hash && time <= at).at(-1)?.[0]
   if (hash === null || rolledOut === undefined) return evidence
-  const older = evidence.seen.filter(([time, object]) => time <= rolledOut && (templateOf(object) ?? hash) !== hash)
+  const older = evidence.seen.filter(
+    ([time, object]) => time <= rolledOut && (templatesOf([object])[0] ?? hash) !== hash,
+  )
   return older.reduce((before, [, object]) => withEvidence(before, 'gone', [at, object]), evidence)
-}
-
-/**
- * Returns the template hash in the name of a ReplicaSet or a Deployment's pod: `7d9f5b6c8` for `cart-7d9f5b6c8-x2kqp`.
- */
-function templateOf(object: string): string | null {
-  return /-([456789bcdf]{6,10})(?:-[bcdfghjklmnpqrstvwxz2456789]{5})?$/.exec(object)?.[1] ?? null
 }
 
 function splitObject(object: string): string[] {

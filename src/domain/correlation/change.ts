@@ -4,7 +4,6 @@
  */
 
 import type { Commit, Job, JobDraft, PipelineDraft } from '../event/event.ts'
-import { rolloutOf } from '../event/reason.ts'
 import { earliest } from '../instant.ts'
 import { DAY } from '../units.ts'
 import { isBegun } from './environment.ts'
@@ -28,7 +27,10 @@ export type RolloutChange = Common & {
   readonly kind: 'rollout'
   /** The hash of the ReplicaSet. A new hash means a new pod template. */
   readonly hash: string
+  /** What happened instead of a new pod template: nothing serves any more. */
+  readonly emptied?: Emptied
 }
+export type Emptied = 'scaled to zero' | 'endpoints removed'
 
 export type PipelineChange = Common & { readonly kind: 'pipeline'; readonly facts: PipelineFacts }
 
@@ -187,47 +189,4 @@ export function intervalOf(facts: PipelineFacts): { readonly startsAt: number; r
   const endsAt = ends.length > 0 ? Math.max(...ends) : (facts.finishedAt ?? facts.statusAt)
   const startsAt = starts.length > 0 ? Math.min(...starts) : (facts.createdAt ?? facts.statusAt)
   return { startsAt: Math.min(Math.max(startsAt, endsAt - DAY), endsAt), endsAt }
-}
-
-/** Kubernetes reports a rollout as stuck after this time (`progressDeadlineSeconds`). */
-const ROLLOUT_LASTS = 10 * 60_000
-
-/** A stored ScalingReplicaSet event. */
-export type ScalingEvent = {
-  readonly eventId: string
-  readonly object: string
-  readonly text: string
-  readonly at: number
-}
-
-/**
- * Returns a service's rollouts. A rollout is the first scale-up of a ReplicaSet that differs from the Deployment's
- * previous ReplicaSet. Adding replicas to the same ReplicaSet is not a rollout. A rollback is also a rollout.
- */
-export function rolloutsOf(
-  events: readonly ScalingEvent[],
-  service: { readonly id: string; readonly namespace: string },
-): RolloutChange[] {
-  const inOrder = [...events].sort((a, b) => a.at - b.at || (a.eventId < b.eventId ? -1 : 1))
-  const last = new Map<string, string>()
-  return inOrder.flatMap((event) => {
-    const rollout = rolloutOf(event.text)
-    const before = last.get(event.object)
-    if (rollout?.direction !== 'up' || before === rollout.hash) return []
-    last.set(event.object, rollout.hash)
-    // If the first known event of a Deployment starts from existing replicas, the event merely adds replicas.
-    if (before === undefined && (rollout.from ?? 0) > 0) return []
-    const deployment = event.object.slice(event.object.indexOf('/') + 1)
-    return [
-      {
-        kind: 'rollout' as const,
-        ref: `${service.namespace}/${deployment}@${rollout.hash}`,
-        service: service.id,
-        eventId: event.eventId,
-        startsAt: event.at,
-        endsAt: event.at + ROLLOUT_LASTS,
-        hash: rollout.hash,
-      },
-    ]
-  })
 }

@@ -59,7 +59,7 @@ export function judgeReason(event: TypedEvent): ReasonFinding {
       event.type ??
       (judged.severity === 'info' || isCalledNormal(reason, judged.group, event.kind) ? 'Normal' : 'Warning'),
     escalates: judged.severity === 'error',
-    change: reason === 'ScalingReplicaSet',
+    change: reason === 'ScalingReplicaSet' || (SERVING.has(event.kind) && removesEndpoints(message)),
     hint: judged.severity === 'info' ? null : hintOf(judged.group, message),
   }
 }
@@ -224,4 +224,17 @@ export function rolloutOf(
     to: Number(to),
     from: from === undefined ? null : Number(from),
   }
+}
+
+/** The kinds of objects that lead requests to pods. */
+const SERVING: ReadonlySet<string> = new Set(['Service', 'Endpoints', 'EndpointSlice'])
+const REMOVES_ENDPOINTS = [
+  /\bselectors?\b.*\b(?:removed|deleted|cleared|changed|updated)\b|\bendpoints?\b.*\b(?:removed|deleted|cleared)\b/i,
+  /\b(?:removed?|deleted?|cleared) (?:the |all |its |spec\.)*(?:selectors?|endpoints?)\b/i,
+  /\bno (?:active |ready )?endpoints\b/i,
+]
+
+/** Returns whether a controller says that a Service lost its selector or its endpoints. */
+export function removesEndpoints(message: string): boolean {
+  return REMOVES_ENDPOINTS.some((pattern) => pattern.test(message))
 }

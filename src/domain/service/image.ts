@@ -5,6 +5,11 @@ import type { Draft } from '../event/event.ts'
 /** Kubelet messages: `Pulling image "…"`, `Failed to pull image "…"`, `Container image "…" already present`. */
 const IMAGE = /\bimage \\?"([^"\s\\]{1,512})\\?"/i
 
+/** Returns the image reference in a message of the kubelet, with its registry host, or null. */
+export function imageOfMessage(message: string): string | null {
+  return IMAGE.exec(message)?.[1] ?? null
+}
+
 /** Image paths have only a few segments. */
 const MAX_SEGMENTS = 12
 
@@ -14,7 +19,7 @@ const MAX_SEGMENTS = 12
  */
 export function imageOf(draft: Draft): { path: string; tag: string | null } | null {
   if (draft.source !== 'cluster') return null
-  const reference = IMAGE.exec(draft.message)?.[1]?.split('@', 1)[0]
+  const reference = imageOfMessage(draft.message)?.split('@', 1)[0]
   if (!reference) return null
   const colon = reference.lastIndexOf(':')
   const tagged = colon > reference.lastIndexOf('/')

@@ -232,3 +232,9 @@ function dashes(name: string): number[] {
 function unique(names: readonly string[]): string[] {
   return [...new Set(names)]
 }
+
+/** Returns the hashes of the pod templates in the names of pods or ReplicaSets: `7d9f5b6c8` in `cart-7d9f5b6c8-x2kqp`. */
+export function templatesOf(names: readonly string[]): string[] {
+  return [...new Set(names.flatMap((name) => TEMPLATE.exec(name)?.[1] ?? []))]
+}
+const TEMPLATE = new RegExp(`-(${HASH})(?:-${RANDOM})?$`)

@@ -1,5 +1,5 @@
 /** Ranks changes as suspects, based on later problems in the changed service and its dependents. */
-import { type Change, type Outcome, outcomeOf } from '../correlation/change.ts'
+import { type Change, type Emptied, type Outcome, outcomeOf } from '../correlation/change.ts'
 import { formatDuration } from '../shown-time.ts'
 import { type Components, componentAt } from './component.ts'
 import { connectionOf } from './connection.ts'
@@ -32,6 +32,11 @@ const OUTCOME_TEXTS: Readonly<Record<Outcome, string>> = {
   'CI system failure': 'the CI system itself failed',
 }
 const ROLLOUT = 0.9
+const ROLLED_OUT: Readonly<Record<Emptied | 'new template', Pick<Factor, 'code' | 'text'>>> = {
+  'new template': { code: 'new_replicaset', text: 'a new pod template was rolled out' },
+  'scaled to zero': { code: 'scaled_to_zero', text: 'the workload was scaled to zero' },
+  'endpoints removed': { code: 'endpoints_removed', text: 'the service lost its selector or endpoints' },
+}
 const MERGE_REQUEST = 0.1
 /** New pods start serving at the end of a deploy. An alert takes another scrape and evaluation to fire. */
 const DETECTION = 30_000
@@ -106,6 +111,18 @@ export function changeSuspects(
 }
 
 /**
+ * A leak fills the memory slowly. The first time that pods of the newest template run out of memory, the template is
+ * the suspect, however long ago it was rolled out.
+ */
+const FIRST_OOM = 0.9
+
+/** Returns whether pods of a rollout's template ran out of memory for the first time. */
+export function isFirstOom(change: Change, { isMemory, templates, factors, startsAt }: Symptom): boolean {
+  if (change.kind !== 'rollout' || change.emptied !== undefined || startsAt < change.startsAt) return false
+  return isMemory && templates.includes(change.hash) && factors.some(({ code }) => code === 'new')
+}
+
+/**
  * A condition that was present when the change started has another cause. If the condition had ended well before the
  * change, its recurrence may be an effect of the change.
  */
@@ -117,6 +134,10 @@ function ownEffect(change: Change, symptom: Symptom): Effect {
     return effect(symptom, { code: 'before', value: BEFORE, text: 'the problem began before the change' })
   const late = Math.max(0, began - change.endsAt - DETECTION)
   const again = earlier.length > 0
+  if (late > FADES_OVER && isFirstOom(change, symptom)) {
+    const text = `pods of this template ran out of memory for the first time ${after(began, change)}`
+    return effect(symptom, { code: 'first_oom', value: FIRST_OOM, text })
+  }
   const value = Math.exp(-late / FADES_OVER) * (again ? AGAIN : 1)
   return effect(symptom, {
     code: 'after_change',
@@ -175,8 +196,7 @@ function after(at: number, change: Change): string {
 }
 
 function reachOf(change: Change): Factor {
-  if (change.kind === 'rollout')
-    return { code: 'new_replicaset', value: ROLLOUT, text: 'a new pod template was rolled out' }
+  if (change.kind === 'rollout') return { value: ROLLOUT, ...ROLLED_OUT[change.emptied ?? 'new template'] }
   const outcome = outcomeOf(change.facts)
   if (change.facts.mergeRequest)
     return { code: 'merge_request', value: MERGE_REQUEST, text: 'the pipeline ran for a merge request' }

@@ -16,6 +16,8 @@ const FAR = 0.7
 const FOREIGN = 0.5
 const NODE = 'node/'
 const NAMESPACE = 'namespace/'
+const REGISTRY = 'registry/'
+const PLACES = [NODE, NAMESPACE, REGISTRY]
 /** Names shorter than this, such as `app`, are too common to search for. */
 const SHORTEST_NAME = 4
 
@@ -39,11 +41,11 @@ export function connectionOf(
   if (other && !isNode(other) && !isNode(service) && !shareEnvironment(other, service))
     return byTime(own, other, component)
   return (
-    byLabels(own, symptoms, component) ??
+    byLabels(facts, components, own, symptoms, component) ??
     byNode(facts, own, symptoms, component) ??
     byMessage(facts, components, own, component) ??
     byImage(facts, own, component) ??
-    byNamespace(own, symptoms, component) ??
+    byPlace(own, symptoms, component) ??
     byTime(own, other, component)
   )
 }
@@ -52,15 +54,22 @@ function known(code: string, text: string): Connection {
   return { code, value: 1, text, kind: code === 'same_service' ? 'own' : 'connected' }
 }
 
-function byLabels(own: Own, symptoms: readonly Symptom[], component: string): Connection | null {
+/** The labels of an alert, or the host in a message, accuse the callee. */
+function byLabels(
+  facts: SuspectFacts,
+  components: Components,
+  own: Own,
+  symptoms: readonly Symptom[],
+  component: string,
+): Connection | null {
   // A failing pod is evidence against its failed node, and a failing workload is evidence against its namespace.
-  if ([component, own.component].some((one) => one.startsWith(NODE) || one.startsWith(NAMESPACE))) return null
-  if (symptoms.some(({ witnesses, component: accused }) => accused === component && witnesses.includes(own.component)))
-    return known('named_in_labels', `an alert for ${own.name} names this suspect`)
-  const names = symptoms.some(
-    ({ witnesses, component: accused }) => accused === own.component && witnesses.includes(component),
-  )
-  return names ? known('named_in_labels', `an alert for this suspect names ${own.name}`) : null
+  if ([component, own.component].some((one) => PLACES.some((place) => one.startsWith(place)))) return null
+  const accuses = (accused: string, witness: string) =>
+    symptoms.some((one) => one.component === accused && one.witnesses.includes(witness))
+  const [names, isNamed] = [accuses(component, own.component), accuses(own.component, component)]
+  if (!names && !isNamed) return null
+  const text = names ? `an alert for ${own.name} names this suspect` : `an alert for this suspect names ${own.name}`
+  return byMessage(facts, components, own, component) ?? known('named_in_labels', text)
 }
 
 function byNode({ nodes }: SuspectFacts, own: Own, symptoms: readonly Symptom[], component: string): Connection | null {
@@ -117,10 +126,13 @@ function byImage({ images }: SuspectFacts, { id, name }: Own, component: string)
   return found ? known('same_image', `this suspect's service and ${name} run the same image, ${found[0]}`) : null
 }
 
-/** A namespace problem, such as an exhausted quota, is connected to the workloads that it affects. */
-function byNamespace({ component: own, name }: Own, symptoms: readonly Symptom[], component: string) {
+/** A problem of a namespace or a registry is connected to the workloads that show it. */
+function byPlace({ component: own, name }: Own, symptoms: readonly Symptom[], component: string) {
   const shows = symptoms.some((one) => one.component === component && one.witnesses.includes(own))
-  return shows && component.startsWith(NAMESPACE) ? known('own_namespace', `pods of ${name} have this problem`) : null
+  if (shows && component.startsWith(NAMESPACE)) return known('own_namespace', `pods of ${name} have this problem`)
+  return shows && component.startsWith(REGISTRY)
+    ? known('same_registry', `pods of ${name} pull their image from this registry`)
+    : null
 }
 
 function byTime({ name, service: own }: Own, other: SuspectService | undefined, component: string): Connection {

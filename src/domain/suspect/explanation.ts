@@ -35,7 +35,7 @@ export function combinedWeight(weights: readonly number[]): number {
 function accusersOf(symptoms: readonly Symptom[]): Map<string, string> {
   const accused = new Map<string, string>()
   for (const { witnesses, component } of symptoms) {
-    if (component.startsWith('namespace/')) continue
+    if (component.startsWith('namespace/') || component.startsWith('registry/')) continue
     for (const witness of witnesses) if (!accused.has(witness)) accused.set(witness, component)
   }
   return accused

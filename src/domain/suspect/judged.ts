@@ -35,7 +35,7 @@ export function judgeSuspects<Link extends SuspectLink>(
     return {
       ...suspect,
       ...{ change, links: own, startsAt: change?.startsAt ?? null },
-      outcome: change?.kind === 'pipeline' ? outcomeOf(change.facts) : null,
+      outcome: change?.kind === 'pipeline' ? outcomeOf(change.facts) : (change?.emptied ?? null),
       verdict: verdictOf(own),
       onlyTime: isOnlyTime(suspect.reasons),
       builtTheImage: own.some(({ reasons }) => reasons.some(({ code }) => code === 'image_tag_is_sha')),

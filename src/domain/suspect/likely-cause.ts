@@ -97,7 +97,7 @@ export function likelyCauseOf<S extends JudgedSuspect>(
     return { heading, suspect: change, before: `${nounOf(change)} `, after: afterOf(change, firstAlertAt) }
   }
   const [top = null] = inOrder.filter((one) => !isChange(one) && one.score >= LEAST && began(one, startedAt))
-  const before = top ? `Top suspect: the ${top.kind === 'node' ? 'node' : 'workload'} ` : 'There is no suspect.'
+  const before = top ? `Top suspect: ${placeOf(top)}` : 'There is no suspect.'
   return { heading: 'No related change found', suspect: top, before, after: top ? '.' : '' }
 }
 
@@ -111,7 +111,15 @@ export function leadText(change: Pick<JudgedSuspect, 'startsAt'>, firstAlertAt: 
     : `started ${formatDuration(lead)} before the first alert`
 }
 
+/** The reference of a node, a namespace or a registry says what it is. */
+function placeOf({ kind, ref }: JudgedSuspect): string {
+  if (kind === 'node') return 'the node '
+  return /^(?:namespace|registry)\//.test(ref) ? 'the ' : 'the workload '
+}
+
 function nounOf({ kind, outcome }: JudgedSuspect): string {
+  if (outcome === 'scaled to zero') return 'Scale-down to zero'
+  if (outcome === 'endpoints removed') return 'Removal of endpoints'
   if (kind === 'rollout') return 'Rollout'
   if (outcome === 'deploy failed') return 'Failed deploy'
   if (outcome?.startsWith('failed')) return 'Failed pipeline'

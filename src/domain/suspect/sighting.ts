@@ -1,10 +1,14 @@
 /** Derives symptoms from Kubernetes events, and weights them to separate causes from noise. */
 
 import { beginningOf } from '../event/occurrence.ts'
-import { hasCounterpart, isTerminal, judgeReason, rolloutOf } from '../event/reason.ts'
+import { hasCounterpart, isTerminal, judgeReason } from '../event/reason.ts'
+import { templatesOf } from '../service/pod-name.ts'
 import { formatTimes } from '../text.ts'
+import { accusedIn } from './accused.ts'
 import { type Components, componentAt } from './component.ts'
+import { emptied } from './empty.ts'
 import { ofNamespaces } from './namespace.ts'
+import { ofRegistries } from './registry.ts'
 import type { SuspectAlert, SuspectEvent, SuspectFacts } from './suspect.ts'
 import type { Factor, SymptomEvent } from './symptom.ts'
 
@@ -37,7 +41,6 @@ const RECOVERED = 0.25
  * repeated; see `lasting.ts`.
  */
 const SILENT = 0.5
-const ZERO = 0.7
 /**
  * How long pods take to become ready after a scaling, how many probe failures are normal in that time, and how much
  * these failures weigh. A refused or timed-out connection shows that the process is not listening yet, which happens at
@@ -48,6 +51,8 @@ const HICCUPS = 2
 const HICCUP = 0.4
 const NOT_LISTENING = 0.2
 const NO_LISTENER = /connection refused|failed to connect|i\/o timeout/
+/** The kubelet reports OOMKilled. The kernel's OOMKilling and SystemOOM are about the node. */
+const OOM = new Set(['OOMKilled', 'OOMKilling'])
 const WELL_BEFORE = 10 * 60_000
 /** A Kubernetes condition that is no longer repeated ends up to 15 minutes after the recovery. */
 const RECOVERY = 15 * 60_000
@@ -68,7 +73,7 @@ export function eventSightings(facts: SuspectFacts, components: Components, end:
     else groups.set(key, { ...seen, events: [event] })
   }
   const sightings = [...groups.values()].map((group) => sightingOf(group, facts, alerts, end))
-  return [...ofNamespaces(sightings, components), ...emptied(facts, components)]
+  return [...ofRegistries(ofNamespaces(sightings, components)), ...emptied(facts, components)]
 }
 
 type Group = {
@@ -88,8 +93,9 @@ function groupOf(event: SuspectEvent, components: Components): Omit<Group, 'even
   const [value, meaning] = SPECIFIC[failure ?? 'other'] ?? OTHER
   const specific = [severity === 'warning' ? value * MILD : value, meaning] as const
   const service = event.service === null ? undefined : components.byId.get(event.service)
-  const gist = `${group} ${gistOf(event.text, service?.name ?? name)}`
-  return { component: own, condition: group, gist, specific, witnesses: [] }
+  const accused = service === undefined || failure === 'image' ? null : accusedIn(components, service, event.text)
+  const gist = `${group} ${gistOf(event.text, service?.name ?? name)}${accused === null ? '' : ' by a caller'}`
+  return { component: accused ?? own, condition: group, gist, specific, witnesses: accused === null ? [] : [own] }
 }
 
 /** Strips names, numbers and hashes from a message, so that pods with the same problem have the same text. */
@@ -108,7 +114,8 @@ function sightingOf(
   alerts: ReadonlyMap<string, SuspectAlert>,
   end: number | null,
 ): SymptomEvent {
-  const starts = facts.events.filter((event) => event.kind === 'change' && event.service === group.component)
+  const [subject = group.component] = group.witnesses
+  const starts = facts.events.filter((event) => event.kind === 'change' && event.service === subject)
   const { events, specific, ...same } = group
   const sorted = [...events].sort((a, b) => b.at - a.at || (a.id < b.id ? -1 : 1))
   const spans = events.map((event) => [beginningOf(event), event.at] as const)
@@ -128,6 +135,8 @@ function sightingOf(
       ...startUp({ condition: same.condition, text, seen, at: lastAt }, starts),
     ],
     node: alert?.node ?? null,
+    isMemory: OOM.has(same.condition),
+    templates: templatesOf(events.map(({ object }) => object)),
     isFiring: alert !== undefined && alert.endsAt === null,
     evidence: sorted.slice(0, 3).map(({ id }) => ({ eventId: id })),
     seen,
@@ -194,43 +203,6 @@ function startUp({ condition, text, seen, at }: Probe, starts: readonly SuspectE
   if (!isProbe || !isStarting || seen > HICCUPS) return []
   const value = NO_LISTENER.test(text) ? NOT_LISTENING : HICCUP
   return [{ code: 'start_up', value, text: 'the pods had just started' }]
-}
-
-/** A Deployment whose ReplicaSets are all scaled to zero serves no traffic, but no event warns about it. */
-function emptied(facts: SuspectFacts, components: Components): SymptomEvent[] {
-  const sizes = new Map<string, Map<string, { to: number; event: SuspectEvent }>>()
-  for (const event of [...facts.events].sort((a, b) => a.at - b.at || (a.id < b.id ? -1 : 1))) {
-    const scaled = event.kind === 'change' && event.service !== null ? rolloutOf(event.text) : null
-    if (!scaled || event.service === null) continue
-    const sets = sizes.get(event.service) ?? new Map<string, { to: number; event: SuspectEvent }>()
-    sizes.set(event.service, sets.set(scaled.hash, { to: scaled.to, event }))
-  }
-  return [...sizes].flatMap(([service, sets]) => {
-    const component = componentAt(components, service)
-    const last = [...sets.values()].at(-1)
-    const newest = [...sets.values()].sort((a, b) => b.event.at - a.event.at)[0] ?? last
-    if (component === null || !newest || [...sets.values()].some(({ to }) => to > 0)) return []
-    return [emptySighting(component, newest.event)]
-  })
-}
-
-function emptySighting(component: string, event: SuspectEvent): SymptomEvent {
-  return {
-    component,
-    witnesses: [],
-    condition: 'scaled to zero',
-    gist: 'scaled to zero',
-    text: event.text,
-    startsAt: event.at,
-    lastAt: event.at,
-    spans: [[event.at, event.at]],
-    factors: [{ code: 'failure', value: ZERO, text: 'no replicas are left' }],
-    node: null,
-    isFiring: false,
-    evidence: [{ eventId: event.id }],
-    seen: 1,
-    seenBefore: 0,
-  }
 }
 
 /**

@@ -8,14 +8,14 @@ import type { Labels } from '../event/event.ts'
 import type { Severity } from '../severity.ts'
 import { HOUR, MINUTE } from '../units.ts'
 import { joinRollouts } from './chain.ts'
-import { changeSuspects } from './change.ts'
+import { changeSuspects, isFirstOom } from './change.ts'
 import { type Components, componentsOf, isNode } from './component.ts'
 import type { Connection } from './connection.ts'
 import { explain } from './explanation.ts'
 import { fixesOf } from './fix.ts'
 import { LEAST, LIKELY, POSSIBLE } from './likely-cause.ts'
 import { objectSuspects, rounded } from './object.ts'
-import { type SymptomEvidence, symptomsOf } from './symptom.ts'
+import { type Symptom, type SymptomEvidence, symptomsOf } from './symptom.ts'
 
 /** The facts about an incident. Times in ms UTC, ids are UUIDs, lists are unordered. */
 export type SuspectFacts = {
@@ -120,20 +120,33 @@ export function rankSuspects(known: SuspectFacts): readonly Suspect[] {
   const facts = inEnvironment(before, components)
   const symptoms = explain(symptomsOf(facts, components, end))
   const fixes = fixesOf({ ...facts, alerts: known.alerts })
-  const changes = changeSuspects(facts, components, symptoms, fixes)
+  const changes = changeSuspects(withoutOld(facts, symptoms), components, symptoms, fixes)
   const ranked = belowConnected([...changes, ...objectSuspects(facts, components, symptoms, changes)])
   const starts = new Map(facts.changes.map(({ kind, ref, startsAt }) => [`${kind} ${ref}`, startsAt]))
   const sorted = joinRollouts(ranked, facts.changes).sort((a, b) => compare(a, b, starts))
   const ordered = firstOfEach(sorted)
     .slice(0, MAX_SUSPECTS)
     .map((suspect) => ({ ...suspect, score: Math.round(suspect.score * 100) / 100 }))
-  return [isChange, (one: Suspect) => !isChange(one)].reduce(withoutWeak, ordered).filter(({ score }) => score > 0)
+  return withoutWeakChanges(ordered).filter(({ score }) => score > 0)
 }
 
-/** Drops the suspects of a kind that are too weak, unless all of that kind are: then they say where to look first. */
-function withoutWeak(suspects: readonly Suspect[], isOfKind: (one: Suspect) => boolean): readonly Suspect[] {
-  const hasGood = suspects.some((one) => isOfKind(one) && one.score >= LEAST)
-  return suspects.filter((one) => !hasGood || !isOfKind(one) || one.score >= LEAST)
+/** Keeps an old rollout only if its pods ran out of memory for the first time. */
+function withoutOld(facts: SuspectFacts, symptoms: readonly Symptom[]): SuspectFacts {
+  const { from } = searchedSpan({ startedAt: facts.incident.startedAt, resolvedAt: null }, 0)
+  const isOld = ({ startsAt }: Change) => startsAt < from
+  if (!facts.changes.some(isOld)) return facts
+  const kept = facts.changes.filter((one) => !isOld(one) || symptoms.some((symptom) => isFirstOom(one, symptom)))
+  return { ...facts, changes: kept }
+}
+
+/**
+ * Drops the changes that are too weak, unless all are: then they say where to look first. Objects stay, because a weak
+ * trace of the guilty object is better than none; no sentence names them as a cause.
+ */
+function withoutWeakChanges(suspects: readonly Suspect[]): readonly Suspect[] {
+  const isStrong = ({ score }: Suspect) => score >= LEAST
+  if (!suspects.some((one) => isChange(one) && isStrong(one))) return suspects
+  return suspects.filter((one) => !isChange(one) || isStrong(one))
 }
 
 function isChange({ kind }: Suspect): boolean {

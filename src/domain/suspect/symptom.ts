@@ -1,6 +1,8 @@
 /** Symptoms: weighted problems of components, derived from alerts and events. */
 
-import { type Components, calledServiceOf, componentAt } from './component.ts'
+import { templatesOf } from '../service/pod-name.ts'
+import { calledServiceOf } from './accused.ts'
+import { type Components, componentAt } from './component.ts'
 import { eventSightings, hasEndedEarly } from './sighting.ts'
 import type { SuspectAlert, SuspectFacts } from './suspect.ts'
 
@@ -20,6 +22,10 @@ export type Symptom = {
   readonly factors: readonly Factor[]
   readonly weight: number
   readonly node: string | null
+  /** Whether pods ran out of memory. */
+  readonly isMemory: boolean
+  /** The template hashes in the names of the affected pods. */
+  readonly templates: readonly string[]
   readonly evidence: readonly SymptomEvidence[]
 }
 
@@ -176,6 +182,8 @@ function alertSighting(
     spans: [[alert.startsAt, lastAt]],
     factors: [gravity(alert), ...(accused ? [accusation()] : []), ...propagated(alert), ...ended(alert, end)],
     node: alert.node,
+    isMemory: /oom|out of memory/i.test(`${alert.name} ${alert.labels.reason ?? ''}`),
+    templates: templatesOf([alert.labels.pod ?? '']),
     isFiring: alert.endsAt === null,
     evidence: [{ alertId: alert.id }],
     // An alert that began before the incident is counted twice: before and during the incident.
@@ -226,7 +234,8 @@ function merged(same: readonly Symptom[]): Symptom | null {
   const lastAt = Math.max(...same.map((one) => one.lastAt))
   const spans = same.flatMap((one) => one.spans)
   const witnesses = [...new Set(same.flatMap((one) => one.witnesses))].sort()
-  return { ...first, startsAt, lastAt, spans, witnesses, evidence: same.flatMap(({ evidence }) => evidence) }
+  const templates = [...new Set(same.flatMap((one) => one.templates))]
+  return { ...first, startsAt, lastAt, spans, witnesses, templates, evidence: same.flatMap(({ evidence }) => evidence) }
 }
 
 /** Defines a total order, so that the result does not depend on the order of the facts. */

@@ -1,7 +1,7 @@
 /** Reads and writes links between changes and alerts, and reads the evidence around a change. */
 import { sql as raw } from 'kysely'
-import type { ScalingEvent } from '../../domain/correlation/change.ts'
 import type { Link } from '../../domain/correlation/correlation.ts'
+import type { ScalingEvent } from '../../domain/correlation/rollout.ts'
 import type { LinkSummary } from '../../domain/decide/delivery.ts'
 import type { LinkHistory, LinkKey, LinkOwner } from '../live/links.ts'
 import { listImages } from '../service/images.ts'

@@ -4,7 +4,7 @@
  */
 
 import { sql } from 'kysely'
-import { type Change, rolloutsOf, type ScalingEvent } from '../../domain/correlation/change.ts'
+import type { Change } from '../../domain/correlation/change.ts'
 import { runsCommit } from '../../domain/correlation/correlation.ts'
 import { assignedNode } from '../../domain/event/reason-message.ts'
 import { type Judged, judgeSuspects } from '../../domain/suspect/judged.ts'
@@ -24,6 +24,7 @@ import { findServiceRowId } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 import type { IncidentRecord } from './incidents.ts'
+import { newestRollout, rolloutsIn } from './rollouts.ts'
 
 const MAX_SERVICES = 5_000
 const MAX_ASSIGNED = 200
@@ -76,6 +77,7 @@ function findSuspectFacts(db: Db, organizationId: number, incident: Incident, no
     changes: [
       ...pipelinesIn(db, organizationId, from, to),
       ...rolloutsIn(db, organizationId, scalingsFrom, to).filter(({ startsAt }) => startsAt >= from),
+      ...newestRollout(db, organizationId, incident.serviceId, from),
     ],
     alerts: alertsIn(db, organizationId, incident, from, to),
     events: eventsIn(db, organizationId, from, to),
@@ -111,32 +113,6 @@ function pulledSince(db: Db, organizationId: number, from: number) {
     .where('pulled_at', '>=', from)
     .limit(MAX_SERVICES)
   return Map.groupBy(db.all(rows), ({ service }) => uuidFromBytes(service))
-}
-
-function rolloutsIn(db: Db, organizationId: number, from: number, to: number) {
-  const rows = db.all(
-    db.sql
-      .selectFrom('events')
-      .innerJoin('services', 'services.id', 'events.service_id')
-      .select(['events.uuid', 'object', 'text', 'at', 'services.uuid as service', 'services.namespace'])
-      .where('events.organization_id', '=', organizationId)
-      .where('kind', '=', 'change')
-      .where('at', '>=', from)
-      .where('at', '<=', to)
-      .orderBy('at', 'desc')
-      .limit(MAX_EVENTS),
-  )
-  const byService = Map.groupBy(rows, ({ service }) => service.toString('hex'))
-  return [...byService.values()].flatMap((events) => {
-    const [first] = events
-    const scalings: ScalingEvent[] = events.map(({ uuid, object, text, at }) => ({
-      eventId: uuidFromBytes(uuid),
-      object,
-      text,
-      at,
-    }))
-    return first ? rolloutsOf(scalings, { id: uuidFromBytes(first.service), namespace: first.namespace }) : []
-  })
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Reads records for an incident's postmortem and timeline. Limits the number of rows. */
 
-import { type Change, rolloutsOf } from '../../domain/correlation/change.ts'
+import type { Change } from '../../domain/correlation/change.ts'
+import { rolloutsOf } from '../../domain/correlation/rollout.ts'
 import { timelineOf } from '../../domain/incident/timeline.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import { changeFact, type PostmortemFacts } from '../../domain/postmortem/postmortem.ts'

@@ -3,13 +3,7 @@
  * so the order of arrival does not matter.
  */
 
-import {
-  type Change,
-  type PipelineChange,
-  type RolloutChange,
-  rolloutsOf,
-  type ScalingEvent,
-} from '../../domain/correlation/change.ts'
+import type { Change, PipelineChange, RolloutChange } from '../../domain/correlation/change.ts'
 import {
   AFTER,
   BEFORE,
@@ -18,6 +12,7 @@ import {
   type Link,
   RELEVANT_BEFORE,
 } from '../../domain/correlation/correlation.ts'
+import { rolloutsOf, type ScalingEvent } from '../../domain/correlation/rollout.ts'
 import type { Notice } from '../../domain/notice.ts'
 import type { LinksDue } from '../../domain/state/effect.ts'
 import type { LiveImage, LiveService } from '../../domain/state/live.ts'
@@ -168,7 +163,9 @@ function changesNear(linking: Linking, from: number, to: number): Change[] {
 }
 
 function rolloutsNear({ history, service }: Linking, to: number): RolloutChange[] {
-  return rolloutsOf(history.scalings(service.rowId, to), { id: service.id, namespace: service.namespace })
+  const found = rolloutsOf(history.scalings(service.rowId, to), { id: service.id, namespace: service.namespace })
+  // A rollout that is received late can show that a scale-down to zero was part of it. Links are never withdrawn.
+  return found.filter(({ emptied }) => emptied === undefined)
 }
 
 function link(linking: Linking, change: Change, alertId: number): void {

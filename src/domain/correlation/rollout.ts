@@ -1,0 +1,65 @@
+/** Finds the rollouts of a service in the events of its Deployments. */
+import { removesEndpoints, rolloutOf } from '../event/reason.ts'
+import type { Emptied, RolloutChange } from './change.ts'
+
+/** Kubernetes reports a rollout as stuck after this time (`progressDeadlineSeconds`). */
+const ROLLOUT_LASTS = 10 * 60_000
+
+/** A stored ScalingReplicaSet event. */
+export type ScalingEvent = {
+  readonly eventId: string
+  readonly object: string
+  readonly text: string
+  readonly at: number
+}
+
+/** How long after the old ReplicaSet is gone the new one appears (strategy `Recreate`). */
+const RECREATED = 2 * 60_000
+
+/**
+ * Returns a service's rollouts. A rollout is the first scale-up of a ReplicaSet that differs from the Deployment's
+ * previous ReplicaSet. Adding replicas to the same ReplicaSet is not a rollout. A rollback is also a rollout, and so is
+ * whatever leaves nothing to serve: the scale-down to zero, and the removal of a selector or of endpoints.
+ */
+export function rolloutsOf(events: readonly ScalingEvent[], service: ChangedService): RolloutChange[] {
+  const inOrder = [...events].sort((a, b) => a.at - b.at || (a.eventId < b.eventId ? -1 : 1))
+  const last = new Map<string, string>()
+  return inOrder.flatMap((event) => {
+    const rollout = rolloutOf(event.text)
+    if (!rollout) return removesEndpoints(event.text) ? [changeOf(event, service, '', 'endpoints removed')] : []
+    const before = last.get(event.object)
+    if (rollout.direction === 'down') {
+      const isLast = rollout.to === 0 && (before ?? rollout.hash) === rollout.hash && !isRecreated(event, inOrder)
+      return isLast ? [changeOf(event, service, rollout.hash, 'scaled to zero')] : []
+    }
+    if (before === rollout.hash) return []
+    last.set(event.object, rollout.hash)
+    // If the first known event of a Deployment starts from existing replicas, the event merely adds replicas.
+    if (before === undefined && (rollout.from ?? 0) > 0) return []
+    return [changeOf(event, service, rollout.hash)]
+  })
+}
+
+type ChangedService = { readonly id: string; readonly namespace: string }
+
+function isRecreated({ object, at }: ScalingEvent, events: readonly ScalingEvent[]): boolean {
+  return events.some((one) => {
+    const isSoon = one.object === object && Math.abs(one.at - at) <= RECREATED
+    return isSoon && rolloutOf(one.text)?.direction === 'up'
+  })
+}
+
+function changeOf({ object, eventId, at }: ScalingEvent, service: ChangedService, hash: string, emptied?: Emptied) {
+  const name = object.slice(object.indexOf('/') + 1)
+  const what = emptied === undefined ? hash : emptied === 'scaled to zero' ? '0' : 'endpoints'
+  return {
+    kind: 'rollout' as const,
+    ref: `${service.namespace}/${name}@${what}`,
+    service: service.id,
+    eventId,
+    startsAt: at,
+    endsAt: at + ROLLOUT_LASTS,
+    hash,
+    ...(emptied === undefined ? {} : { emptied }),
+  }
+}

@@ -1,0 +1,87 @@
+/** Finds the service that an alert or a message accuses: the callee in a label, or in `dial tcp: lookup payment: …`. */
+import { hostOf } from '../service/host.ts'
+import type { Components } from './component.ts'
+import type { SuspectAlert, SuspectService } from './suspect.ts'
+
+/**
+ * Labels in a caller's alert that name the called service. Istio, Linkerd, Envoy, OpenTelemetry and others use these
+ * labels.
+ */
+const CALLEE_LABELS = [
+  ...['destination', 'destination_service_name', 'destination_service', 'destination_workload', 'destination_app'],
+  ...['upstream', 'upstream_service', 'dependency', 'callee', 'target_service', 'peer_service', 'remote_service'],
+  ...['dst', 'dst_service', 'dst_deployment', 'server', 'backend'],
+]
+
+/** How messages name the host that could not be reached. To teach incmon another one, add a row. */
+const CALLED: readonly RegExp[] = [
+  // URLs of any scheme, also of databases and queues, in Go's `Get "http://payment/charge": …` and JDBC's `jdbc:mysql://`.
+  /\b[a-z][a-z+.-]*:\/\/[^\s"'`<>()]+/gi,
+  // Go: `dial tcp: lookup payment on 10.96.0.10:53`, `dial tcp payment:8080: i/o timeout`
+  /(?<=\blookup )[\w.-]+/g,
+  /(?<=\bdial (?:tcp|udp) )[\w.-]+(?=:\d)/g,
+  // Node: `getaddrinfo ENOTFOUND payment`, `connect ECONNREFUSED payment:80`
+  /(?<=\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|EHOSTUNREACH) )[\w.-]+/g,
+  // Python, PostgreSQL, Java, curl: `host='payment'`, `could not translate host name "db"`, `UnknownHostException: payment`
+  /(?<=\bhost(?: ?name)?(?: |=|: ?)["'`]?)[\w.-]+/gi,
+  /(?<=\bUnknownHost(?:Exception)?: )[\w.-]+/g,
+  // `connection to server at "db"`, `failed to connect to payment:8080`, `connection to redis refused`
+  /(?<=\bconnect(?:ion|ing)? (?:to|with) (?:server at |host )?["'`]?)[\w.-]+/gi,
+  // Kubernetes: `no endpoints available for service "payment"`
+  /(?<=\bendpoints available for service ["'`]?)[\w.-]+/gi,
+]
+
+/** Messages are cut at 1,024 characters. The first few hosts are the ones that the error is about. */
+const MAX_HOSTS = 8
+
+/** Returns the only known service, other than its own, that a message of a service says it called; null if none. */
+export function accusedIn(components: Components, own: SuspectService, message: string): string | null {
+  const hosts = new Set(
+    CALLED.flatMap((pattern) => message.match(pattern) ?? []).map((one) => hostOf(one.replace(/[.,:;]+$/, ''))),
+  )
+  const found = [...hosts].slice(0, MAX_HOSTS).flatMap((host) => serviceOfHost(components, own, host) ?? [])
+  const [only, ...others] = new Set(found.map(({ id }) => id).filter((id) => id !== own.id))
+  return only !== undefined && others.length === 0 ? only : null
+}
+
+/** Returns the callee that the labels or the message name, if it is a known service other than the alert's own. */
+export function calledServiceOf(components: Components, alert: SuspectAlert): string | null {
+  const own = components.byId.get(alert.service)
+  if (!own) return null
+  for (const label of CALLEE_LABELS) {
+    const value = alert.labels[label]
+    const named = value === undefined ? null : findCallee(components, own, value)
+    if (named && named.id !== own.id) return named.id
+  }
+  return accusedIn(components, own, alert.summary)
+}
+
+/** Finds a service by name in the caller's namespace, by `name.namespace`, or by name alone if the name is unique. */
+function findCallee({ byName }: Components, own: SuspectService, value: string): SuspectService | null {
+  const [name = '', namespace] = value.trim().replace(/:\d+$/, '').split('.')
+  const same = (byName.get(name) ?? []).filter(
+    ({ cluster }) => cluster === own.cluster || cluster === '' || own.cluster === '',
+  )
+  const near = same.filter((service) => service.namespace === (namespace ?? own.namespace))
+  const found = near.length > 0 || namespace !== undefined ? near : same
+  return found.length === 1 ? (found[0] ?? null) : null
+}
+
+/** What people append to the name of a workload for its Kubernetes Service. Bitnami and CloudNativePG use most of them. */
+const OF_SERVICES = /-(?:headless|svc|service|master|primary|rw|ro|read|replicas|client|nodes|hl)$/
+
+/** Returns the known service behind a host name inside the cluster: `pay`, `pay.shop` or `pay-0.pay.shop.svc`. */
+function serviceOfHost({ byName }: Components, own: SuspectService, host: string): SuspectService | null {
+  const [first = '', second, ...others] = host.toLowerCase().split('.')
+  const isPod = others[1] === 'svc'
+  if (others.length > 0 && others[0] !== 'svc' && !isPod) return null
+  const [name, namespace] = isPod ? [second ?? '', others[0]] : [first, second ?? own.namespace]
+  const candidates = [name, name.replace(OF_SERVICES, '')].map((one) => {
+    return (byName.get(one) ?? []).filter((service) => {
+      const isNear = service.namespace === namespace || (second === undefined && own.namespace === '')
+      return isNear && (service.cluster === own.cluster || service.cluster === '' || own.cluster === '')
+    })
+  })
+  const found = candidates.find(({ length }) => length > 0) ?? []
+  return found.length === 1 ? (found[0] ?? null) : null
+}
