@@ -1,7 +1,7 @@
 /** Acknowledge links: a signed link in a message acknowledges one incident for a limited time. */
 import { timingSafeEqual } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
-import { changeIncident } from '../domain/decide/incident-changes.ts'
+import { acknowledgeIncidents } from '../domain/decide/incident-changes.ts'
 import { countReopenings, findIncident, type IncidentRecord } from '../store/incident/incidents.ts'
 import { findChannelById, loadChannelSecrets } from '../store/notification/channels.ts'
 import type { Deps } from './deps.ts'
@@ -69,14 +69,11 @@ export function readAcknowledgeLink(deps: Deps, get: (name: string) => string): 
 }
 
 /**
- * Acknowledges an incident. Does nothing if the incident is already acknowledged.
+ * Acknowledges incidents. Does nothing about those that are acknowledged already.
  * @param actor the name of the person
  */
-export async function acknowledge(deps: Deps, { organizationId, incident }: Acknowledging, actor: string) {
-  await deps.engine.run(organizationId, (ctx, now) => {
-    const { status } = ctx.state.incidents.get(incident.rowId) ?? incident
-    if (status === 'open') changeIncident(ctx, incident.id, { status: 'investigating' }, actor, now)
-  })
+export async function acknowledge(deps: Deps, organizationId: number, ids: readonly string[], actor: string) {
+  await deps.engine.run(organizationId, (ctx, now) => acknowledgeIncidents(ctx, ids, actor, now))
 }
 
 function signatureOf({ channelId, incidentId, opening, until }: AcknowledgeLink, key: string): string {

@@ -1,8 +1,10 @@
 /** Takes messages from the outbox for sending, and records the result of each attempt. */
 import { problemAt } from '../domain/incident/problem.ts'
-import { AT_ONCE_WITHIN, paceOf, resultOf, retryPause } from '../domain/notification/schedule.ts'
-import { verdictOf } from '../domain/notification/truth.ts'
+import { AT_ONCE_WITHIN, GROUP_PAUSE, paceOf, resultOf, retryPause } from '../domain/notification/schedule.ts'
+import { type Untold, verdictOf } from '../domain/notification/truth.ts'
 import type { MessageItem, MessageText } from '../domain/notification/words.ts'
+import type { IncidentGroup } from '../domain/suspect/group.ts'
+import { findGroups } from '../store/incident/groups.ts'
 import {
   type ChannelRecord,
   type ChannelSecrets,
@@ -28,6 +30,7 @@ import {
   beginMessage,
   deleteNotification,
   failDeleted,
+  findGroupSentAt,
   listBegun,
   listQueue,
   postponeNotification,
@@ -83,17 +86,25 @@ export function takeMessage(deps: Deps, channelId: number): Message | null {
   }
   const leader = begun(deps, channel, now) ?? begin(deps, channel, now)
   if (!leader || leader.dueAt > now) return null
-  const items = listItems(deps.db, leader.rowId)
+  const items = listItems(deps.db, leader.rowId, now)
   if (leader.expiresAt <= now || items.length === 0) {
     const detail = items.length === 0 ? 'the incident was deleted' : 'the message is older than 24 hours'
     endMessage(deps.db, leader, 'failed', { status: null, detail, remoteId: null }, now)
     return null
   }
-  const [incidentId = null, second] = [...new Set(items.map(({ incident }) => incident.id))]
-  const single = second === undefined ? incidentId : null
+  const single = subjectOf(items)
   const replyTo = single === null ? null : findRemoteId(deps.db, channelId, single)
   const isFirst = single === null || !hasDelivered(deps.db, channelId, single)
   return { leader, channel, secrets, items, incidentId: single, replyTo, isFirst }
+}
+
+/** Returns the incident that a message is about: its only one, or the leader of its group; null for a digest. */
+function subjectOf(items: readonly MessageItem[]): string | null {
+  const subjects = new Set(
+    items.map(({ kind, group, incident }) => (kind === 'group' && group?.leader.id) || incident.id),
+  )
+  const [first = null, second] = [...subjects]
+  return second === undefined ? first : null
 }
 
 /** Returns the message that is being sent, unless something in it is no longer true. */
@@ -110,24 +121,66 @@ function begun(deps: Deps, { rowId }: ChannelRecord, now: number): Leader | unde
 }
 
 /** Begins the next message of a channel: the first three in 30 seconds at once, then a digest. */
-function begin(deps: Deps, { rowId, kind }: ChannelRecord, now: number): Leader | undefined {
+function begin(deps: Deps, { rowId, kind, organizationId }: ChannelRecord, now: number): Leader | undefined {
   failDeleted(deps.db, rowId, now)
   const queue = listQueue(deps.db, rowId, now, kind === 'webhook' ? MAX_LISTED : MAX_COUNTED)
   if (queue.length === 0) return undefined
+  const groups = queue.some(isNewIncident) ? findGroups(deps.db, organizationId) : new Map<string, IncidentGroup>()
   const isBegun = deps.db.transaction(() => {
-    const [first, ...others] = sort(deps, rowId, queue, now)
+    const [first, ...others] = withGroups(deps, rowId, sort(deps, rowId, queue, now), groups)
     if (!first) return false
     const sentAt = listSentAt(deps.db, rowId, Math.min(first.dueAt, now) - AT_ONCE_WITHIN)
     const pace = paceOf(sentAt, first.dueAt, now)
     if (pace === 'wait') return false
-    const together = others.filter((one) => pace === 'digest' || isSameMessage(one, first))
-    beginMessage(
-      deps.db,
-      [first, ...together].map((one) => one.rowId),
-    )
+    const together = others.filter((one) => {
+      if (first.group !== null || one.group !== null) return one.group === first.group
+      return pace === 'digest' || isSameMessage(one, first)
+    })
+    const rowIds = [first, ...together].map((one) => one.rowId)
+    beginMessage(deps.db, rowIds, !isNewIncident(first) ? null : first.group === null ? 'opened' : 'group')
     return true
   })
   return isBegun ? findBegunMessage(deps.db, rowId) : undefined
+}
+
+function isNewIncident({ kind }: QueuedEntry): boolean {
+  return kind === 'opened' || kind === 'group'
+}
+
+type GroupedEntry = QueuedEntry & { readonly group: IncidentGroup | null }
+
+/**
+ * Finds the groups of new incidents, which are announced together. A channel gets at most one message a minute about a
+ * group. Drops what the channel wants to hear in the other form only.
+ */
+function withGroups(
+  deps: Deps,
+  channelId: number,
+  entries: readonly QueuedEntry[],
+  groups: ReadonlyMap<string, IncidentGroup>,
+): GroupedEntry[] {
+  const now = deps.now()
+  const nextAt = new Map<IncidentGroup, number>()
+  return entries.flatMap((entry): GroupedEntry[] => {
+    const group = (isNewIncident(entry) && groups.get(entry.incidentUuid)) || null
+    const form = group === null || entry.only === 'opened' ? null : group
+    if (!isNewIncident(entry) || (form === null && entry.only !== 'group')) return [{ ...entry, group: form }]
+    if (form === null) {
+      drop(deps, channelId, entry, 'rule', now)
+      return []
+    }
+    const sentAt = nextAt.has(form) ? null : findGroupSentAt(deps.db, channelId, form.members)
+    if (!nextAt.has(form)) nextAt.set(form, sentAt === null || sentAt > now ? now : sentAt + GROUP_PAUSE)
+    const dueAt = nextAt.get(form) ?? now
+    if (dueAt <= now) return [{ ...entry, group: form }]
+    postponeNotification(deps.db, entry.rowId, dueAt)
+    return []
+  })
+}
+
+function drop(deps: Deps, channelId: number, { rowId, incidentId, kind }: QueuedEntry, reason: Untold, now: number) {
+  deleteNotification(deps.db, rowId)
+  insertUntold(deps.db, [{ incidentId, channelId, kind, at: now, reason }])
 }
 
 function isSameMessage(one: QueuedEntry, first: QueuedEntry): boolean {
@@ -140,11 +193,7 @@ function sort(deps: Deps, channelId: number, entries: readonly QueuedEntry[], no
     const verdict = verdictOf(entry, now)
     if (verdict.do === 'send') return true
     if (verdict.do === 'wait') postponeNotification(deps.db, entry.rowId, verdict.until)
-    else {
-      const { incidentId, kind } = entry
-      deleteNotification(deps.db, entry.rowId)
-      insertUntold(deps.db, [{ incidentId, channelId, kind, at: now, reason: verdict.reason }])
-    }
+    else drop(deps, channelId, entry, verdict.reason, now)
     return false
   })
 }
@@ -152,7 +201,7 @@ function sort(deps: Deps, channelId: number, entries: readonly QueuedEntry[], no
 /** Returns the message with its present state, or null if it is no longer true. */
 export function retake(deps: Deps, message: Message): Message | null {
   if (message.leader.attempts === 0 && !begun(deps, message.channel, deps.now())) return null
-  const items = listItems(deps.db, message.leader.rowId)
+  const items = listItems(deps.db, message.leader.rowId, deps.now())
   return items.length === 0 ? null : { ...message, items }
 }
 

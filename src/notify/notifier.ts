@@ -205,7 +205,9 @@ async function soon(causeOf: Promise<Cause | null>): Promise<Cause | null> {
 /** Returns the acknowledge link for a message about a single unacknowledged incident; null for any other message. */
 function acknowledgeUrlOf(deps: Deps, base: string, { items, channel, secrets, incidentId }: Message): string | null {
   const last = items.at(-1)
-  if (base === '' || incidentId === null || last?.incident.status !== 'open') return null
+  const members = last?.kind === 'group' ? last.group?.incidents : undefined
+  const isOpen = (members ?? [last?.incident]).some((incident) => incident?.status === 'open')
+  if (base === '' || incidentId === null || !isOpen) return null
   return `${base}${acknowledgePath(deps, { channelId: channel.id, incidentId }, secrets.acknowledging)}`
 }
 
@@ -257,7 +259,7 @@ function testItem(deps: Deps, { id, name }: ChannelRecord): MessageItem {
     at: now,
     actor: null,
     severityBefore: null,
-    ...{ names: [], wasWrong: false, isDigest: false, alerts: [] },
+    ...{ names: [], wasWrong: false, isDigest: false, alerts: [], group: null },
     incident: {
       ...{ id, number: 0, title: name, severity: 'info', status: 'open' },
       ...{ alertCount: 0, firingAlerts: 0, hasPostmortem: false },

@@ -4,6 +4,7 @@
 import { listCorrelations } from '../store/correlation/correlations.ts'
 import { listEvents } from '../store/events.ts'
 import { listMatchingAlerts } from '../store/history/alert-search.ts'
+import { findGroups } from '../store/incident/groups.ts'
 import { findIncidentView } from '../store/incident/incident-view.ts'
 import { listIncidents } from '../store/incident/incidents.ts'
 import { findLikelyCause } from '../store/incident/likely-cause.ts'
@@ -30,7 +31,7 @@ const QUERIES: Readonly<Record<Lane, Readonly<Record<string, Query>>>> = {
   /** Queries for incidents and changes. There are few such records, so these queries take milliseconds. */
   view: {
     ...{ listIncidents, listCorrelations, listRejections, findReliability, findIncidentRecords },
-    ...{ findCauses, findSuspects, findTimeline, findIncidentView, findLikelyCause },
+    ...{ findCauses, findSuspects, findTimeline, findIncidentView, findLikelyCause, findGroups },
   },
   /** Whoever resolves an incident waits for this query, so the query must not wait for pages. */
   postmortem: { generateDuePostmortem },

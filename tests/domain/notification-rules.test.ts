@@ -89,14 +89,14 @@ test('an escalation channel gets nothing before the escalation', () => {
   )
   assert.deepEqual(
     recipientsOf(channels, NEWS, () => true, NOW),
-    [{ rowId: 1, dueAt: NOW, untold: null }],
+    [{ rowId: 1, dueAt: NOW, untold: null, only: null }],
   )
 })
 
 test('a channel without a matching rule and one in quiet hours say why they are not told now', () => {
   const channel = (rule: Rule) => [{ rowId: 1, enabled: true, settings: { ...DEFAULT_CHANNEL, rules: [rule] } }]
   const planned = (rule: Rule) => recipientsOf(channel(rule), NEWS, () => true, NOW)[0]
-  assert.deepEqual(planned({ events: ['resolved'] }), { rowId: 1, dueAt: null, untold: 'rule' })
+  assert.deepEqual(planned({ events: ['resolved'] }), { rowId: 1, dueAt: null, untold: 'rule', only: null })
   const quietHours = { from: '11:00', to: '13:00', timeZone: 'UTC' }
   assert.deepEqual(planned({ quietHours }), { rowId: 1, dueAt: at('03-14T13:00'), untold: 'quiet-hours' })
 })

@@ -13,5 +13,5 @@ export async function byLink({ deps, acme, incidents }: Flow): Promise<void> {
   const query = new URL(acknowledgePath(deps, link, key ?? ''), 'http://localhost').searchParams
   const found = readAcknowledgeLink(deps, (name) => query.get(name) ?? '')
   if (typeof found !== 'object') throw new Error(`the link is ${found}`)
-  await acknowledge(deps, found, 'Ann')
+  await acknowledge(deps, found.organizationId, [found.incident.id], 'Ann')
 }

@@ -12,7 +12,7 @@ import { findIdMatches, findNewestUuid } from '../../src/store/id-matches.ts'
 import { findLikelyCause } from '../../src/store/incident/likely-cause.ts'
 import { listRecipients } from '../../src/store/notification/channels.ts'
 import { findRemoteId, hasDelivered, listDueChannels } from '../../src/store/notification/outbox.ts'
-import { listBegun, releaseMessage } from '../../src/store/notification/queue.ts'
+import { findGroupSentAt, listBegun, releaseMessage } from '../../src/store/notification/queue.ts'
 import { listStillFiring } from '../../src/store/notification/told.ts'
 import { findOrganizationByName, listOrganizations } from '../../src/store/organizations.ts'
 import { readHere } from '../../src/store/read.ts'
@@ -238,6 +238,7 @@ function messages({ deps, clock }: Flow): void {
   for (const { id } of listOrganizations(deps.db).flatMap(({ rowId: key }) => listRecipients(deps.db, key))) {
     findRemoteId(deps.db, 1, id)
     hasDelivered(deps.db, 1, id)
+    findGroupSentAt(deps.db, 1, [id])
     findLikelyCause(deps.db, 1, id, 0)
     listStillFiring(deps.db, 1, 0)
   }

@@ -1,6 +1,7 @@
 /** incmon incident: lists, shows and changes incidents through the API. */
 import { type Command, Option } from 'commander'
 import { firingText, INCIDENT_STATUSES, type IncidentStatus } from '../../domain/incident/incident.ts'
+import { countOf, joinNames } from '../../domain/text.ts'
 import { type Api, ErrorResponse } from '../api/api.ts'
 import {
   type Incident,
@@ -32,6 +33,7 @@ export function addIncident(program: Command): void {
     .action(showIncident)
   addOrgCommand(incident, 'ack', 'acknowledge an incident to show that somebody is working on it')
     .argument('<id>', ID)
+    .option('--group', 'acknowledge all open incidents with the same cause')
     .action(acknowledgeIncident)
   addOrgCommand(incident, 'note', 'add a note to the timeline of an incident')
     .argument('<id>', ID)
@@ -85,9 +87,16 @@ async function showIncident(id: string, options: OrganizationOptions): Promise<v
   })
 }
 
-/** Acknowledges an incident if its status is `open`. */
-async function acknowledgeIncident(id: string, options: OrganizationOptions): Promise<void> {
+/** Acknowledges an incident if its status is `open`, or all open incidents of its group. */
+async function acknowledgeIncident(
+  id: string,
+  options: OrganizationOptions & { readonly group?: boolean },
+): Promise<void> {
   await change(id, options, async ({ api, found }) => {
+    if (options.group) {
+      const { data } = await api.json<{ data: Incident[] }>('POST', `/api/incidents/${found.id}/acknowledge-group`)
+      return `acknowledged ${countOf(data.length, 'incident')}: ${joinNames(data.map(nameOf))}`
+    }
     if (found.status !== 'open') return `${nameOf(found)} is already ${found.status}`
     await setStatus(api, found, 'investigating')
     return `acknowledged ${nameOf(found)}: its status is now investigating`

@@ -71,6 +71,12 @@ export function changeIncident(ctx: Context, id: string, change: IncidentChange,
   return true
 }
 
+/** Acknowledges the incidents that are still open. @throws IncmonError `not-found` */
+export function acknowledgeIncidents(ctx: Context, ids: readonly string[], actor: string, now: number): void {
+  const open = ids.filter((id) => requireIncident(ctx, id).status === 'open')
+  for (const id of open) changeIncident(ctx, id, { status: 'investigating' }, actor, now)
+}
+
 /** Returns text such as `3 alerts were still firing` for the timeline, or null if every alert has ended. */
 function firingAfterwards({ state }: Context, { rowId }: LiveIncident): string | null {
   let count = 0

@@ -24,8 +24,13 @@ export const DEFAULT_CHANNEL: ChannelSettings = {
 
 export type Recipient = { readonly rowId: number; readonly enabled: boolean; readonly settings: ChannelSettings }
 
-/** When a channel sends a message, or why it does not. */
-export type Planned = { readonly rowId: number; readonly dueAt: number | null; readonly untold: Untold | null }
+/** When a channel sends a message, or why it does not. `only`: the one form in which it wants to hear of an incident. */
+export type Planned = {
+  readonly rowId: number
+  readonly dueAt: number | null
+  readonly untold: Untold | null
+  readonly only: 'opened' | 'group' | null
+}
 
 /**
  * Returns for each channel when it sends a notification, and why it does not do so now.
@@ -41,8 +46,20 @@ export function recipientsOf(
 ): Planned[] {
   return channels.flatMap(({ rowId, enabled, settings }): Planned[] => {
     if (!enabled || (settings.escalateAfter > 0 && !involved(rowId))) return []
-    const dueAt = sendTimeOf(settings.rules, notification, earliest)
-    if (dueAt === null) return [{ rowId, dueAt, untold: 'rule' }]
-    return [{ rowId, dueAt, untold: dueAt > earliest ? 'quiet-hours' : null }]
+    const { dueAt, only } = planOf(settings.rules, notification, earliest)
+    if (dueAt === null) return [{ rowId, dueAt, untold: 'rule', only }]
+    return [{ rowId, dueAt, untold: dueAt > earliest ? 'quiet-hours' : null, only }]
   })
+}
+
+/** A new incident is announced alone or, if it has a cause in common with others, in the message about the group. */
+function planOf(rules: readonly Rule[], notification: RuledNotification, earliest: number) {
+  const alone = sendTimeOf(rules, notification, earliest)
+  if (notification.kind !== 'opened') return { dueAt: alone, only: null }
+  const grouped = sendTimeOf(rules, { ...notification, kind: 'group' }, earliest)
+  if (alone === null) return { dueAt: grouped, only: grouped === null ? null : ('group' as const) }
+  return {
+    dueAt: grouped === null ? alone : Math.min(alone, grouped),
+    only: grouped === null ? ('opened' as const) : null,
+  }
 }

@@ -3,6 +3,7 @@
 import { criticalMsOf, problemAt } from '../incident/problem.ts'
 import { formatInstant } from '../instant.ts'
 import { escapeDiscord, escapeHtml, escapePlain, escapeSlack, escapeTeams, escapeTelegram } from './escape.ts'
+import type { MessageGroup } from './group-words.ts'
 import type { MessageAlert, MessageContext, MessageItem, MessageText, Tone } from './words.ts'
 
 export const CHANNEL_KINDS = ['slack', 'discord', 'teams', 'telegram', 'webhook', 'ntfy', 'mail'] as const
@@ -27,6 +28,7 @@ const MAX_TEXT = 3_000
 /** The number of characters reserved for the links at the end of a truncated text. */
 const MAX_LINKS = 700
 const MAX_ACTIONS = 3
+const MAX_GROUP_ALERTS = 20
 
 /**
  * Formats a message for a Slack incoming webhook. Mattermost and Rocket.Chat accept the same format, but they support
@@ -125,6 +127,15 @@ export function formatWebhook(
   const [first, second] = items
   const only = first?.isDigest ? undefined : first
   const message = { title, body }
+  const group = first?.kind === 'group' ? first.group : null
+  if (group) {
+    const links = { suspects, message, url, acknowledgeUrl }
+    return posted({
+      type: 'incident.group',
+      timestamp: formatInstant(now),
+      data: { ...shownGroup(group, items), ...links },
+    })
+  }
   if (only && !second) {
     if (only.kind === 'test') return posted({ type: 'test', timestamp: formatInstant(now), data: { message, url } })
     const type = only.kind === 'sender-silent' ? 'sender.silent' : `incident.${only.kind}`
@@ -187,7 +198,21 @@ function htmlLink(text: string, url: string, style = ''): string {
   return `<a${style === '' ? '' : ` style="${style}"`} href="${escapeHtml(url)}">${escapeHtml(text)}</a>`
 }
 
-function shownItem({ kind: _, at, actor, names, incident, service, alerts }: MessageItem, now: number) {
+/** `incident` and `service` are those of the leader. `conditions` and `alerts` are those of the new incidents. */
+function shownGroup(group: MessageGroup, items: readonly MessageItem[]) {
+  const incidents = group.incidents.map((one) => ({ ...one, startedAt: formatInstant(one.startedAt) }))
+  const leader = incidents.find(({ id }) => id === group.leader.id)
+  return {
+    at: formatInstant(Math.max(...items.map(({ at }) => at))),
+    ...{ actor: null, problem: 'on', cause: group.cause, leader, incidents, incident: leader },
+    service: group.leader.service,
+    conditions: [...new Set(items.flatMap(({ names }) => names))],
+    alerts: items.flatMap(({ alerts }) => alerts.map(shownAlert)).slice(0, MAX_GROUP_ALERTS),
+    group: { leader: group.leader.id, size: incidents.length },
+  }
+}
+
+function shownItem({ kind: _, at, actor, names, incident, service, alerts, group }: MessageItem, now: number) {
   const { startedAt, resolvedAt, acknowledgedAt, touchedAt: _touchedAt, problem, ...rest } = incident
   const timeOf = (time: number | null) => (time === null ? null : formatInstant(time))
   const times = { startedAt: timeOf(startedAt), resolvedAt: timeOf(resolvedAt), acknowledgedAt: timeOf(acknowledgedAt) }
@@ -201,7 +226,7 @@ function shownItem({ kind: _, at, actor, names, incident, service, alerts }: Mes
     incident: shown,
     service,
     alerts: alerts.map(shownAlert),
-    group: null,
+    group: group && { leader: group.leader.id, size: group.incidents.length },
   }
 }
 

@@ -4,6 +4,8 @@ import { HOUR, MINUTE, SECOND } from '../units.ts'
 /** A channel sends this many messages in this period at once. Further notifications are collected into a digest. */
 export const AT_ONCE = 3
 export const AT_ONCE_WITHIN = 30 * SECOND
+/** A channel gets at most one message about a group in this time. */
+export const GROUP_PAUSE = MINUTE
 /** Undelivered messages are marked as failed after this time. */
 export const GIVE_UP_AFTER = 24 * HOUR
 

@@ -69,7 +69,7 @@ export function titleOf(item: MessageItem, context: MessageContext): string {
 }
 
 /** Formats a time: `at 14:02 UTC`. A channel with its own time zone needs no name of the zone. */
-function whenText(at: number, { now, timeZone }: MessageContext): string {
+export function whenText(at: number, { now, timeZone }: MessageContext): string {
   const clock = formatMoment(at, { now, zone: timeZone })
   return `${/^\d\d:/.test(clock) ? 'at' : 'on'} ${clock}${timeZone === 'UTC' ? ' UTC' : ''}`
 }
@@ -162,7 +162,7 @@ function sentencesOf(item: MessageItem, context: MessageContext): string[] {
 const NAMELESS = 'The alert names no service: add a label such as service or namespace and deployment, or an alias.'
 
 /** Returns the alerts with their own summaries, or the title of the incident if no alert is known. */
-function problemText({ kind, names, incident, service, alerts }: MessageItem): string {
+export function problemText({ kind, names, incident, service, alerts }: MessageItem): string {
   const firing = alerts.filter(({ endsAt }) => endsAt === null)
   const own = firing.length > 0 ? firing : alerts
   const about = kind === 'worse' ? own.filter(({ name }) => names.includes(name)) : own

@@ -4,6 +4,7 @@ import { rank, SEVERITIES, type Severity } from '../severity.ts'
 import type { LiveIncident, LiveService } from '../state/live.ts'
 import type { Suspect } from '../suspect/suspect.ts'
 import { countOf, formatCount, joinNames } from '../text.ts'
+import { groupLinesOf, type MessageGroup } from './group-words.ts'
 import type { MessageKind } from './kind.ts'
 import { shortened } from './names.ts'
 import { bodyOf, type Delivery, subjectOf, titleOf } from './sentences.ts'
@@ -63,6 +64,8 @@ export type MessageItem = {
   readonly service: Pick<LiveService, 'name' | 'namespace' | 'cluster'>
   /** At most 20 alerts of the incident: firing ones first. */
   readonly alerts: readonly MessageAlert[]
+  /** The incidents with the same cause; null if there is no such group. */
+  readonly group: MessageGroup | null
 }
 
 export type MessageContext = {
@@ -160,11 +163,21 @@ function linksOf({ url, acknowledgeUrl }: MessageContext, open: string, path = '
 export function digestTextOf(items: readonly MessageItem[], context: MessageContext): MessageText {
   const last = items.at(-1)
   if (!last) throw new TypeError('a message without notifications')
+  if (last.kind === 'group' && last.group) return groupTextOf(last.group, items, context)
   const incidents = new Map(items.map((item) => [item.incident.id, item]))
   if (incidents.size === 1 && items.some(({ isDigest }) => isDigest)) {
     return messageTextOf({ ...last, kind: 'flapping', isDigest: true }, context)
   }
   return incidents.size === 1 ? messageTextOf(last, context) : digestOf([...incidents.values()], context)
+}
+
+function groupTextOf(group: MessageGroup, items: readonly MessageItem[], context: MessageContext): MessageText {
+  const { leader } = group
+  const subject = `[incmon #${leader.number}] ${shortened(leader.title, MAX_SUBJECT)}`
+  const own = linksOf(context, `Open incident #${leader.number}`)
+  const links = [...own.slice(0, -1), ...items.flatMap(runbooksOf).slice(0, MAX_RUNBOOKS), ...own.slice(-1)]
+  const lines = groupLinesOf(group, items, context)
+  return { tone: 'critical', symbol: SYMBOLS.critical, subject, ...lines, links }
 }
 
 /** Returns the text about several incidents. `items`: the newest notification of each incident. */

@@ -7,7 +7,7 @@ import type { SuspectAlert, SuspectService } from './suspect.ts'
  * Labels in a caller's alert that name the called service. Istio, Linkerd, Envoy, OpenTelemetry and others use these
  * labels.
  */
-const CALLEE_LABELS = [
+export const CALLEE_LABELS = [
   ...['destination', 'destination_service_name', 'destination_service', 'destination_workload', 'destination_app'],
   ...['upstream', 'upstream_service', 'dependency', 'callee', 'target_service', 'peer_service', 'remote_service'],
   ...['dst', 'dst_service', 'dst_deployment', 'server', 'backend'],

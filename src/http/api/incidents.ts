@@ -1,9 +1,16 @@
 /** /api/incidents: list, open, show and change incidents. */
 import * as v from 'valibot'
-import { addNote, changeIncident, createIncident, mergeIncidents } from '../../domain/decide/incident-changes.ts'
+import {
+  acknowledgeIncidents,
+  addNote,
+  changeIncident,
+  createIncident,
+  mergeIncidents,
+} from '../../domain/decide/incident-changes.ts'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
 import { criticalMsOf, problemAt } from '../../domain/incident/problem.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
+import { findGroups } from '../../store/incident/groups.ts'
 import { findIncident, type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
 import { findTimeline } from '../../store/incident/timeline-facts.ts'
 import { findIncidentRecords } from '../../store/views.ts'
@@ -53,7 +60,7 @@ export const incidentShape = v.object({
       leader: shape.uuid('The incident with the earliest cause'),
       size: shape.count('The number of incidents', 5),
     }),
-    'The group of open incidents with a common cause; null if there is none',
+    'The group of unresolved incidents with a common cause; null if there is none',
     null,
   ),
   alertCount: shape.count('The number of alerts', 2),
@@ -71,21 +78,24 @@ export const incidentShape = v.object({
 
 const showFields = shape.shower(incidentShape)
 
-/** Returns a function that converts an incident to its API format at a time. */
-export function incidentShower(now: number) {
+/** Returns a function that converts an incident to its API format, with its present problem and group. */
+export async function incidentShower({ deps, store, identity }: Call<unknown, unknown>) {
+  const now = deps.now()
+  const groups = await store.read(findGroups, identity.organizationId)
   return ({ problem, ...incident }: IncidentRecord) => {
     const ms = criticalMsOf(problem, incident.resolvedAt ?? now)
+    const group = groups.get(incident.id)
     const state = {
       problem: problemAt(problem, now),
       criticalSeconds: Math.round(ms / 1000),
-      group: null,
+      group: group ? { leader: group.leader, size: group.members.length } : null,
     }
     return showFields({ ...incident, ...state })
   }
 }
 
-function showIncident({ deps }: Call<unknown, unknown>, incident: IncidentRecord) {
-  return incidentShower(deps.now())(incident)
+async function showIncident(call: Call<unknown, unknown>, incident: IncidentRecord) {
+  return (await incidentShower(call))(incident)
 }
 
 /** An entry in the timeline of an incident or postmortem. */
@@ -129,7 +139,7 @@ export const incidentRoutes: readonly Route[] = [
       status: shape.optional(wordParameter(INCIDENT_STATUSES), 'Only incidents with this status'),
     }),
     answers: successPage(incidentShape, 'A page of incidents with createdAt in the half-open range [from, to)'),
-    handle: (call) => answerPage(call, listIncidents, incidentShower(call.deps.now())),
+    handle: async (call) => answerPage(call, listIncidents, await incidentShower(call)),
   }),
   rest('POST /api/incidents', {
     summary: 'Open an incident',
@@ -144,7 +154,7 @@ export const incidentRoutes: readonly Route[] = [
     handle: async (call) => {
       const id = await change(call, (ctx, now, actor) => createIncident(ctx, call.body, actor, now))
       const location = `${originOf(call.c, call.server)}/api/incidents/${id}`
-      return json(showIncident(call, await requireIncident({ ...call, id })), 201, { location })
+      return json(await showIncident(call, await requireIncident({ ...call, id })), 201, { location })
     },
   }),
   rest('GET /api/incidents/:id', {
@@ -154,7 +164,7 @@ export const incidentRoutes: readonly Route[] = [
     handle: async (call) => {
       const incident = await requireIncident(call)
       const [timeline, related] = await Promise.all([showTimeline(call), showRelated(call, incident)])
-      return json({ ...showIncident(call, incident), ...related, timeline })
+      return json({ ...(await showIncident(call, incident)), ...related, timeline })
     },
   }),
   rest('PATCH /api/incidents/:id', {
@@ -179,7 +189,22 @@ export const incidentRoutes: readonly Route[] = [
     handle: async (call) => {
       const { id } = await requireIncident(call)
       await change(call, (ctx, now, actor) => changeIncident(ctx, id, call.body, actor, now))
-      return json(showIncident(call, await requireIncident(call)))
+      return json(await showIncident(call, await requireIncident(call)))
+    },
+  }),
+  rest('POST /api/incidents/:id/acknowledge-group', {
+    summary: 'Acknowledge every open incident in the group of an incident',
+    description:
+      'Acknowledges the incident and each open incident of its group, which GET /api/incidents/{id} shows as group. Returns all of them.',
+    scope: 'write',
+    answers: success(v.object({ data: shape.list(incidentShape, 'The incidents') }), 'The incidents of the group'),
+    handle: async (call) => {
+      const { id } = await requireIncident(call)
+      const group = (await call.store.read(findGroups, call.identity.organizationId)).get(id)
+      const ids = group?.members ?? [id]
+      await change(call, (ctx, now, actor) => acknowledgeIncidents(ctx, ids, actor, now))
+      const found = await Promise.all(ids.map((id) => requireIncident({ ...call, id })))
+      return json({ data: found.map(await incidentShower(call)) })
     },
   }),
   rest('POST /api/incidents/:id/notes', {
@@ -204,7 +229,7 @@ export const incidentRoutes: readonly Route[] = [
     handle: async (call) => {
       const ids = { from: (await requireIncident(call)).id, into: call.body.into }
       await change(call, (ctx, now, actor) => mergeIncidents(ctx, ids, actor, now))
-      return json(showIncident(call, await requireIncident({ ...call, id: ids.into })))
+      return json(await showIncident(call, await requireIncident({ ...call, id: ids.into })))
     },
   }),
 ]

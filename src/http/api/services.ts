@@ -155,10 +155,11 @@ export const serviceRoutes: readonly Route[] = [
 
 async function showWhole(call: Call<unknown, unknown>) {
   const { service, alerts, incidents, aliases } = await requireService(call)
+  const showIncident = await incidentShower(call)
   return {
     ...showService(service),
     recentAlerts: alerts.map(showAlert),
-    openIncidents: incidents.map(incidentShower(call.deps.now())),
+    openIncidents: incidents.map(showIncident),
     health: service.health,
     aliases,
   }

@@ -56,10 +56,10 @@ function plan(
   const ruled = { kind, severity, serviceId, service: name, namespace, cluster }
   const isDigest = digestAt !== null
   for (const one of recipientsOf(channels, ruled, (rowId) => told.has(rowId), digestAt ?? at)) {
-    const { rowId: channelId, dueAt, untold: reason } = one
+    const { rowId: channelId, dueAt, untold: reason, only } = one
     if (reason !== null) untold.push({ incidentId, channelId, kind, at, reason })
     if (dueAt === null) continue
-    const facts = { names: conditions, wasWrong }
+    const facts = { names: conditions, wasWrong, only }
     const message = { organizationId, channelId, incidentId, kind, actor, severityBefore, facts, isDigest }
     entries.push({ ...message, id: newId(), createdAt: at, dueAt })
   }

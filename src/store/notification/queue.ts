@@ -3,10 +3,18 @@ import type { Queued } from '../../domain/notification/truth.ts'
 import { toProblem } from '../live/incidents.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed } from '../sqlite/query.ts'
-import { toFacts } from './outbox.ts'
+import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
+import { type MessageFacts, toFacts } from './outbox.ts'
 
 /** A due notification, with what is needed to decide whether it is still true. */
-export type QueuedEntry = Queued & { readonly rowId: number; readonly incidentId: number; readonly dueAt: number }
+export type QueuedEntry = Queued & {
+  readonly rowId: number
+  readonly incidentId: number
+  /** The UUID of the incident. */
+  readonly incidentUuid: string
+  readonly dueAt: number
+  readonly only: MessageFacts['only']
+}
 
 /** Lists up to `limit` due notifications of a channel that are in no message yet, the one that is due first first. */
 export function listQueue(db: Db, channelId: number, now: number, limit: number): QueuedEntry[] {
@@ -32,11 +40,19 @@ function queued(db: Db) {
   return db.sql
     .selectFrom('outbox')
     .innerJoin('incidents', 'incidents.id', 'outbox.incident_id')
-    .select(['outbox.id as rowId', 'incidents.id as incidentId', 'kind', 'facts', 'is_digest as isDigest'])
+    .select([
+      'outbox.id as rowId',
+      'incidents.id as incidentId',
+      'incidents.uuid',
+      'kind',
+      'facts',
+      'is_digest as isDigest',
+    ])
     .select(['due_at as dueAt', 'incidents.status', 'incidents.problem', 'acknowledged_at as acknowledgedAt'])
 }
 
-type QueuedRow = Omit<QueuedEntry, 'names' | 'isDigest' | 'incident'> & {
+type QueuedRow = Pick<QueuedEntry, 'rowId' | 'incidentId' | 'kind' | 'dueAt'> & {
+  readonly uuid: Buffer
   readonly facts: string
   readonly isDigest: number
   readonly status: QueuedEntry['incident']['status']
@@ -44,16 +60,37 @@ type QueuedRow = Omit<QueuedEntry, 'names' | 'isDigest' | 'incident'> & {
   readonly acknowledgedAt: number | null
 }
 
-function toQueued({ facts, isDigest, status, problem, acknowledgedAt, ...row }: QueuedRow): QueuedEntry {
+function toQueued({ facts, isDigest, status, problem, acknowledgedAt, uuid, ...row }: QueuedRow): QueuedEntry {
   const incident = { status, problem: toProblem(problem), acknowledgedAt }
-  return { ...row, names: toFacts(facts).names, isDigest: isDigest === 1, incident }
+  const { names, only } = toFacts(facts)
+  return { ...row, incidentUuid: uuidFromBytes(uuid), names, only, isDigest: isDigest === 1, incident }
 }
 
-/** Combines notifications into one message. The first one is the leader. */
-export function beginMessage(db: Db, rowIds: readonly number[]): void {
+/** Combines notifications into one message. The first one is the leader. `kind`: their new kind; null to keep it. */
+export function beginMessage(db: Db, rowIds: readonly number[], kind: 'opened' | 'group' | null): void {
   const leader = rowIds[0] ?? null
-  const json = JSON.stringify(rowIds)
-  db.run(db.sql.updateTable('outbox').set({ leader_id: leader }).where('id', 'in', listed(json)))
+  const begun = { leader_id: leader, ...(kind === null ? {} : { kind }) }
+  db.run(
+    db.sql
+      .updateTable('outbox')
+      .set(begun)
+      .where('id', 'in', listed(JSON.stringify(rowIds))),
+  )
+}
+
+/** Returns when a channel last got a message about a group that has one of these incidents, or null. */
+export function findGroupSentAt(db: Db, channelId: number, incidentUuids: readonly string[]): number | null {
+  const incidents = db.sql
+    .selectFrom('incidents')
+    .select('id')
+    .where(
+      'uuid',
+      'in',
+      incidentUuids.map((id) => uuidBytes(id)),
+    )
+  const sent = db.sql.selectFrom('outbox').where('channel_id', '=', channelId).where('kind', '=', 'group')
+  const last = sent.where('incident_id', 'in', incidents).select((eb) => eb.fn.max('ended_at').as('at'))
+  return db.first(last)?.at ?? null
 }
 
 /** Takes a message apart whose notifications are not all true any more. The rest is sent in another message. */

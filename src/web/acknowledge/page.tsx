@@ -2,6 +2,7 @@
 import type { Child, FC } from 'hono/jsx'
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import type { LiveIncident } from '../../domain/state/live.ts'
+import { countOf, formatCount, joinNames } from '../../domain/text.ts'
 import { type Fault, Faults, Hidden, Input, Submit } from '../kit/form.tsx'
 import { Alone } from '../kit/section.tsx'
 
@@ -17,6 +18,8 @@ type AcknowledgeView = Pick<LiveIncident, 'title' | 'severity' | 'status'> & {
   /** The name that was used last in this browser. */
   readonly knownName: string
   readonly acknowledgedBy: string | null
+  /** The incidents with the same cause, and how many of them are open; null if there is no such group. */
+  readonly group: { readonly cause: string; readonly titles: readonly string[]; readonly open: number } | null
   readonly faults: readonly Fault[]
   /** The values from the link. */
   readonly fields: Readonly<Record<string, string>>
@@ -40,7 +43,9 @@ export const AcknowledgePage: FC<{ view: AcknowledgeView }> = ({ view }) => {
       </p>
       <p>{view.state}</p>
       {view.cause === '' ? null : <p>{view.cause}</p>}
-      {status === 'open' ? <Ask view={view} /> : <p role="status">{stateText(view, status)}</p>}
+      {status === 'open' ? null : <p role="status">{stateText(view, status)}</p>}
+      {view.group ? <GroupText group={view.group} /> : null}
+      {status === 'open' || (view.group?.open ?? 0) > 0 ? <Ask view={view} /> : null}
       <p>
         <a href={`/incidents/${number}`}>Show the incident</a> (requires signing in)
       </p>
@@ -48,9 +53,15 @@ export const AcknowledgePage: FC<{ view: AcknowledgeView }> = ({ view }) => {
   )
 }
 
-const Ask: FC<{ view: AcknowledgeView }> = ({ view: { person, knownName, fields, faults } }) => (
+const GroupText: FC<{ group: NonNullable<AcknowledgeView['group']> }> = ({ group: { cause, titles } }) => (
+  <p>
+    {countOf(titles.length, 'incident')} probably because of {cause}: {joinNames(titles)}.
+  </p>
+)
+
+const Ask: FC<{ view: AcknowledgeView }> = ({ view: { status, group, person, knownName, fields, faults } }) => (
   <form class="stack" method="post" action="/acknowledge">
-    <p>Let others know that you are working on this incident. Reminders will stop.</p>
+    <p>Let others know that you are working on it. Reminders will stop.</p>
     <Faults faults={faults} />
     <Hidden fields={fields} />
     {person === null ? (
@@ -64,7 +75,16 @@ const Ask: FC<{ view: AcknowledgeView }> = ({ view: { person, knownName, fields,
         autocomplete="name"
       />
     ) : null}
-    <Submit look="primary wide">{person === null ? 'Acknowledge' : `Acknowledge as ${person}`}</Submit>
+    {group && group.open > 0 ? (
+      <Submit look="primary wide" name="group" value="all">
+        Acknowledge all {formatCount(group.open)}
+      </Submit>
+    ) : null}
+    {status === 'open' ? (
+      <Submit look={group ? 'wide' : 'primary wide'}>
+        {person === null ? 'Acknowledge' : `Acknowledge as ${person}`}
+      </Submit>
+    ) : null}
   </form>
 )
 

@@ -14,7 +14,8 @@ import { personName } from '../../domain/session/session.ts'
 import { STATES } from '../../domain/severity.ts'
 import { formatDuration } from '../../domain/shown-time.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
-import type { IncidentRecord } from '../../store/incident/incidents.ts'
+import { findGroups } from '../../store/incident/groups.ts'
+import { findIncident, type IncidentRecord } from '../../store/incident/incidents.ts'
 import { findLikelyCause } from '../../store/incident/likely-cause.ts'
 import { findOrganization } from '../../store/organizations.ts'
 import type { Fault } from '../kit/form.tsx'
@@ -35,7 +36,8 @@ export const acknowledgeRoutes: readonly PageRoute[] = [
     withLink(visit, visit.form.text, async (found) => {
       const name = personOf(visit, found) ?? personName(visit.form.text('name'))
       if (name === '') return showLink(visit, found, visit.form.text, [NO_NAME])
-      await visit.store.run(acknowledge, found, name)
+      const members = visit.form.text('group') === '' ? [] : ((await groupOf(visit, found))?.members ?? [])
+      await visit.store.run(acknowledge, found.organizationId, [found.incident.id, ...members], name)
       const query = new URLSearchParams(FIELDS.map((name): [string, string] => [name, visit.form.text(name)]))
       return redirect(
         visit,
@@ -68,12 +70,13 @@ async function showLink(
   const { incident, organizationId } = found
   const { title, number, severity, status, acknowledgedBy } = incident
   const fields = Object.fromEntries(FIELDS.map((name) => [name, get(name)]))
-  const [organization, cause] = await Promise.all([
+  const [organization, cause, group] = await Promise.all([
     visit.store.read(findOrganization, organizationId),
     visit.store.read(findLikelyCause, organizationId, incident.id, visit.deps.now()),
+    openGroup(visit, found),
   ])
   const view = {
-    ...{ title, number, severity, status, acknowledgedBy, fields, faults },
+    ...{ title, number, severity, status, acknowledgedBy, fields, faults, group },
     organization: organization?.name ?? '',
     state: problemText(incident, visit.deps.now()),
     cause: cause?.cause ?? '',
@@ -84,6 +87,20 @@ async function showLink(
   const content = <AcknowledgePage view={view} />
   const page = { title: `Incident #${number}`, content }
   return show({ ...visit, visitor: null }, faults.length > 0 ? { ...page, status: 400 } : page)
+}
+
+async function groupOf({ store }: AnyVisit, { organizationId, incident }: Acknowledging) {
+  return (await store.read(findGroups, organizationId)).get(incident.id)
+}
+
+/** Returns the group of the incident, with the number of incidents that nobody has acknowledged; null if there is none. */
+async function openGroup(visit: AnyVisit, found: Acknowledging) {
+  const group = await groupOf(visit, found)
+  if (!group) return null
+  const members = group.members.map((id) => visit.store.read(findIncident, found.organizationId, id))
+  const incidents = (await Promise.all(members)).filter((one) => one !== undefined)
+  const open = incidents.filter(({ status }) => status === 'open').length
+  return { cause: group.cause, titles: incidents.map(({ title }) => title), open }
 }
 
 /** Returns the name that was used last in this browser, or ''. */

@@ -67,9 +67,10 @@ export const Input: FC<Omit<FieldProps, 'children'> & Omit<JSX.IntrinsicElements
 }
 
 /** A button that submits its form. `look` has the same values as in `Action`. */
-export const Submit: FC<{ look?: string; children?: Child }> = ({ look, children }) => (
-  <button type="submit" class={look ? `button ${look}` : 'button'}>
-    {children}
+/** `name` and `value` tell the buttons of a form apart. */
+export const Submit: FC<{ look?: string; name?: string; value?: string; children?: Child }> = (props) => (
+  <button type="submit" class={props.look ? `button ${props.look}` : 'button'} name={props.name} value={props.value}>
+    {props.children}
   </button>
 )
 

@@ -1,0 +1,82 @@
+/** Writes the message about several incidents with a common cause. */
+import type { IncidentStatus } from '../incident/incident.ts'
+import type { Severity } from '../severity.ts'
+import { formatCount, joinNames } from '../text.ts'
+import { shortened } from './names.ts'
+import { problemText, subjectOf, whenText } from './sentences.ts'
+import type { MessageContext, MessageItem } from './words.ts'
+
+/** An incident of a group, at the time of sending. Times are Unix times in milliseconds. */
+export type GroupMember = {
+  readonly id: string
+  readonly number: number
+  readonly title: string
+  readonly severity: Severity
+  readonly status: IncidentStatus
+  readonly startedAt: number
+  readonly acknowledgedBy: string | null
+  readonly problem: 'on' | 'off'
+  readonly service: MessageItem['service']
+}
+
+export type MessageGroup = {
+  readonly leader: GroupMember
+  /** The name of the cause, such as `postgres`. */
+  readonly cause: string
+  /** All incidents of the group, the leader included. */
+  readonly incidents: readonly GroupMember[]
+}
+
+/** The maximum number of incidents whose alerts the message names. */
+const NAMED = 5
+
+/** Returns the lines of the message. `items`: the incidents that are new to the channel. */
+export function groupLinesOf(group: MessageGroup, items: readonly MessageItem[], context: MessageContext) {
+  const burning = group.incidents.filter(({ problem }) => problem === 'on')
+  const services = [...new Set(burning.map(({ service }) => JSON.stringify(service)))].length
+  const are = services === 1 ? '1 service is' : `${formatCount(services)} services are`
+  return {
+    title: `${are} critical, probably because of ${shortened(group.cause)}.`,
+    body: [
+      ...newTexts(items),
+      othersText(burning, items),
+      `First: ${nameOf(group.leader)} ${whenText(group.leader.startedAt, context).replace(/^(at|on) /, 'since ')}.`,
+      context.cause,
+      onItText(group),
+      `Incidents ${numbersOf(group.incidents)}.`,
+    ]
+      .filter((sentence) => sentence !== '')
+      .join(' '),
+  }
+}
+
+function nameOf({ service: { namespace, name } }: GroupMember): string {
+  return shortened(namespace === '' ? name : `${namespace}/${name}`)
+}
+
+function newTexts(items: readonly MessageItem[]): string[] {
+  const shown = items.slice(0, NAMED).map((item) => `${subjectOf(item)}: ${problemText(item)}.`)
+  const rest = items.length - shown.length
+  return rest > 0 ? [...shown, `${formatCount(rest)} more.`] : shown
+}
+
+/** Names the services that an earlier message has named. */
+function othersText(burning: readonly GroupMember[], items: readonly MessageItem[]): string {
+  const fresh = new Set(items.map(({ incident }) => incident.id))
+  const names = new Set(burning.flatMap((one) => (fresh.has(one.id) ? [] : [shortened(one.service.name)])))
+  return names.size === 0 ? '' : `Also critical: ${joinNames([...names])}.`
+}
+
+function onItText({ incidents }: MessageGroup): string {
+  const people = [...new Set(incidents.flatMap(({ acknowledgedBy }) => acknowledgedBy ?? []))]
+  return people.length === 0 ? 'Nobody is on it.' : `${joinNames(people)} ${people.length === 1 ? 'is' : 'are'} on it.`
+}
+
+function numbersOf(incidents: readonly GroupMember[]): string {
+  return joinNames(
+    incidents
+      .map(({ number }) => number)
+      .toSorted((a, b) => a - b)
+      .map((number) => `#${number}`),
+  )
+}

@@ -1,0 +1,137 @@
+/** Finds what an incident depends on: the services, hosts, nodes and registries that its alerts name. */
+import type { Labels } from '../event/event.ts'
+import { CALLEE_LABELS } from './accused.ts'
+
+/** An alert of an incident. `text`: its summary, or the message of the event. */
+export type DependentAlert = { readonly text: string; readonly labels: Labels; readonly node: string | null }
+
+type Place = { readonly cluster: string; readonly namespace: string; readonly name: string }
+
+/** The services that may be the cause, by their names in lower case: those that are not well. */
+export type Unwell = ReadonlyMap<string, readonly Place[]>
+
+/** Something that several incidents can depend on. `name` is for people. */
+export type Target = {
+  readonly kind: 'service' | 'host' | 'node' | 'registry' | 'change'
+  readonly key: string
+  readonly name: string
+}
+
+/** Names shorter than this, such as `app`, are too common to search for. */
+const SHORTEST_NAME = 4
+/** Longer texts are cut, because an annotation can have 280 kB. */
+const MAX_TEXT = 4_000
+/** Says that something else could not be reached or did not answer. */
+const UNREACHED =
+  /refused|time[ds]?[ -]?out|timeout|unreachable|no such host|no route|reset|\b50[0-4]\b|unavailable|\bEOF\b|broken pipe|handshake|certificate|x509|unknown ?host|resol|connect|deadline|\bdown\b|too many|overload|upstream|depend|lag\b/i
+const PROBE = /\bprobe (?:failed|errored)/i
+const URL_HOST = /\b[a-z][a-z\d+.-]{1,20}:\/\/(?:[^\s/@"']*@)?([\w.-]+)(?::\d+)?([^\s"']*)/gi
+const HOST_AND_PORT = /(?<![\w./@-])([a-z\d](?:[a-z\d.-]*[a-z\d])?):(\d{2,5})(?!\w|:\d)/gi
+const AFTER_WORD = /\b(?:lookup|resolve|resolving|hostname|host|UnknownHostException:?)\s+["'`]?([a-z\d][\w.-]+)/gi
+const SOURCE_FILE = /\.(?:go|py|java|js|ts|rb|php|rs|cs|kt|scala|c|cc|cpp)$/i
+/** A link in a summary leads to an explanation, not to the cause. */
+const EXPLANATION = /runbook|grafana|dashboard|wiki|docs|confluence|\/d\//i
+const DNS_PORT = '53'
+const LOCAL = /^(?:localhost|127\.|0\.0\.0\.0|::1)/
+/** Services of Kubernetes that lead to the same workload under another name. */
+const SUFFIX = /-(?:rw|ro|r|headless|hl|primary|replicas?|svc|service|\d{1,4})$/
+const IMAGE = /\bimage "?([^\s"]+)/i
+const MISSING_IMAGE = /not found|manifest unknown|does not exist|invalid reference/i
+
+/** Returns the target that a service itself is. */
+export function targetOfService({ cluster, namespace, name }: Place): Target {
+  if (namespace === '' && name.startsWith('node/')) return nodeTarget(cluster, name.slice('node/'.length))
+  return { kind: 'service', key: `service ${cluster}/${namespace}/${name}`, name }
+}
+
+/** Returns what an incident of a service depends on, without the service itself. */
+export function dependenciesOf(own: Place, alerts: readonly DependentAlert[], unwell: Unwell): readonly Target[] {
+  const found = [
+    ...alerts.flatMap((alert) => [...calledIn(alert, own, unwell), ...namedIn(alert, own, unwell)]),
+    ...nodeOf(own, alerts),
+    ...registriesOf(alerts),
+  ]
+  const self = targetOfService(own).key
+  return [...new Map(found.filter(({ key }) => key !== self).map((one) => [one.key, one])).values()]
+}
+
+function calledIn({ labels }: DependentAlert, own: Place, unwell: Unwell): Target[] {
+  return CALLEE_LABELS.flatMap((label) => targetOfHost(labels[label]?.replace(/:\d+$/, '') ?? '', own, unwell) ?? [])
+}
+
+function namedIn({ text: whole }: DependentAlert, own: Place, unwell: Unwell): Target[] {
+  const text = whole.slice(0, MAX_TEXT)
+  const isProbe = PROBE.test(text)
+  const isUnreached = UNREACHED.test(text)
+  const hosts = isUnreached ? hostsIn(text).filter((host) => !isProbe || !isAddress(host)) : []
+  const words = text.toLowerCase().match(/[a-z\d][\w-]*[a-z\d]/g) ?? []
+  // A word such as `users` is the name of a service only if the text says that something was not reached.
+  const names = [...new Set(words)].filter((word) => unwell.has(word) && (isUnreached || word.includes('-')))
+  return [...hosts, ...names].flatMap((host) => targetOfHost(host, own, unwell) ?? [])
+}
+
+function hostsIn(text: string): string[] {
+  const urls = [...text.matchAll(URL_HOST)]
+  const linked = urls.flatMap(([, host = '', path = '']) => (EXPLANATION.test(host + path) ? [] : [host]))
+  const rest = text.replace(URL_HOST, ' ')
+  const ports = [...rest.matchAll(HOST_AND_PORT)].flatMap(([, host = '', port]) => {
+    const isName = isAddress(host) || /[a-z]/i.test(host)
+    return isName && port !== DNS_PORT && !SOURCE_FILE.test(host) ? [host] : []
+  })
+  const looked = [...rest.matchAll(AFTER_WORD)].map(([, host = '']) => host)
+  return [...linked, ...ports, ...looked].filter((host) => !LOCAL.test(host))
+}
+
+function isAddress(host: string): boolean {
+  return /^[\d.]+$/.test(host)
+}
+
+/** Returns the service or the external host that a name in an alert of `own` leads to; null for the service itself. */
+function targetOfHost(host: string, own: Place, unwell: Unwell): Target | null {
+  const name = host.toLowerCase().replace(/\.+$/, '')
+  if (name.length < SHORTEST_NAME) return null
+  if (isAddress(name)) return { kind: 'host', key: `host ${name}`, name }
+  const inCluster = /^(.+?)\.svc(?:\.[\w.-]+)?$/.exec(name)?.[1]
+  const labels = (inCluster ?? name).split('.')
+  // The pod of a StatefulSet has the name `postgres-0.postgres.shop.svc`.
+  const [first = '', second] = inCluster !== undefined && labels.length > 2 ? labels.slice(-2) : labels
+  if (labels.length > 2 && inCluster === undefined) return { kind: 'host', key: `host ${name}`, name }
+  const known = knownService(first, second, own, unwell)
+  if (known) return targetOfService(known)
+  if (second === undefined) return null
+  return targetOfService({ cluster: own.cluster, namespace: second, name: first })
+}
+
+/** A service without a namespace in the text is the one of the same namespace, or the only one of its name. */
+function knownService(name: string, namespace: string | undefined, own: Place, unwell: Unwell): Place | null {
+  for (const one of [name, name.replace(SUFFIX, '')]) {
+    const same = (unwell.get(one) ?? []).filter(({ cluster }) => cluster === own.cluster)
+    const near = same.filter((service) => service.namespace === (namespace ?? own.namespace))
+    const found = near.length > 0 || namespace !== undefined ? near : same
+    if (found.length === 1) return found[0] ?? null
+  }
+  return null
+}
+
+/** Returns the node on which all conditions of the incident are. */
+function nodeOf({ cluster }: Place, alerts: readonly DependentAlert[]): Target[] {
+  const [node, second] = [...new Set(alerts.flatMap((alert) => alert.node ?? []))]
+  return node === undefined || second !== undefined ? [] : [nodeTarget(cluster, node)]
+}
+
+function nodeTarget(cluster: string, node: string): Target {
+  return { kind: 'node', key: `node ${cluster}/${node}`, name: `node ${node}` }
+}
+
+/** Returns the registries from which images could not be pulled. A tag that does not exist is no fault of a registry. */
+function registriesOf(alerts: readonly DependentAlert[]): Target[] {
+  const pulls = alerts.map(({ text }) => text.slice(0, MAX_TEXT)).filter((text) => /pull/i.test(text))
+  if (pulls.some((text) => MISSING_IMAGE.test(text))) return []
+  return pulls.flatMap((text) => {
+    const image = IMAGE.exec(text)?.[1]
+    if (image === undefined) return []
+    const [first = ''] = image.split('/')
+    const host = image.includes('/') && /[.:]|^localhost$/.test(first) ? first : 'docker.io'
+    return [{ kind: 'registry', key: `registry ${host}`, name: `registry ${host}` }]
+  })
+}

@@ -1,0 +1,79 @@
+/** Messages about incidents with a common cause: one for the group, at most one a minute. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createChannel } from '../../src/actions/channels.ts'
+import type { Rule } from '../../src/domain/notification/rule.ts'
+import { NOON } from '../helpers/factory.ts'
+import { alert, alertmanager } from '../helpers/senders.ts'
+import { startReceiver } from './receiver.ts'
+import { notifying } from './world.ts'
+
+const REFUSED = 'dial tcp: connect to postgres.shop.svc:5432: connection refused'
+
+async function callers(t: TestContext, rules: readonly Rule[] = []) {
+  const world = notifying(t)
+  const { url, received } = await startReceiver(t)
+  createChannel(world.deps, world.acme.key, { name: 'pager', kind: 'webhook', target: url, rules })
+  const fail = (...services: readonly string[]) => {
+    const items = services.map((service) =>
+      alert(
+        'HighErrorRate',
+        { service, namespace: 'shop', severity: 'critical' },
+        { startsAt: NOON, summary: REFUSED },
+      ),
+    )
+    return world.send('metrics', alertmanager(items))
+  }
+  const bodies = () => received.map(({ text }) => JSON.parse(text))
+  const types = () => bodies().map(({ type }) => type)
+  const settled = (count: number) => world.settled(() => world.messages().filter(isDelivered).length >= count)
+  return { ...world, fail, bodies, types, settled }
+}
+
+const isDelivered = ({ status }: { status: string }) => status === 'delivered'
+
+test('the third incident of one cause is announced by a message about the group', async (t) => {
+  const { fail, bodies, types, settled } = await callers(t)
+  for (const [index, name] of ['cart', 'payment', 'search'].entries()) {
+    await fail(name)
+    await settled(index + 1)
+  }
+  assert.deepEqual(types(), ['incident.opened', 'incident.opened', 'incident.group'])
+  const { message, leader, incidents, incident, group, conditions } = bodies()[2].data
+  assert.match(message.title, /^3 services are critical, probably because of postgres\.$/)
+  assert.match(
+    message.body,
+    /^search: HighErrorRate: dial tcp.*refused\. Also critical: cart and payment\. First: shop\/cart/,
+  )
+  assert.deepEqual([incidents.length, leader.service.name, incident.id], [3, 'cart', leader.id])
+  assert.deepEqual([group, conditions], [{ leader: leader.id, size: 3 }, ['HighErrorRate']])
+})
+
+test('sixty incidents at once are one message, and further ones wait for a minute', async (t) => {
+  const { fail, bodies, types, settled, later } = await callers(t)
+  await fail(...Array.from({ length: 60 }, (_, index) => `caller-${index}`))
+  await settled(1)
+  await fail('late')
+  later(0.9)
+  await fail('later')
+  later(0.2)
+  await settled(2)
+  assert.deepEqual(types(), ['incident.group', 'incident.group'])
+  assert.match(bodies()[1].data.message.title, /^62 services are critical/)
+  assert.match(bodies()[1].data.message.body, /^late: .* later: /)
+})
+
+test('a channel that wants only groups hears nothing of a single incident', async (t) => {
+  const { fail, types, settled } = await callers(t, [{ events: ['group'] }])
+  await fail('cart')
+  await fail('payment', 'search')
+  await settled(1)
+  assert.deepEqual(types(), ['incident.group'])
+})
+
+test('a channel that does not want groups gets each incident', async (t) => {
+  const { fail, types, settled } = await callers(t, [{ events: ['opened'] }])
+  await fail('cart', 'payment', 'search')
+  await settled(3)
+  assert.deepEqual(new Set(types()), new Set(['incident.opened']))
+})
