@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createChannel } from '../../src/actions/channels.ts'
 import type { Rule } from '../../src/domain/notification/rule.ts'
+import { findTimeline } from '../../src/store/incident/timeline-facts.ts'
 import { NOON } from '../helpers/factory.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 import { startReceiver } from './receiver.ts'
@@ -76,4 +77,20 @@ test('a channel that does not want groups gets each incident', async (t) => {
   await fail('cart', 'payment', 'search')
   await settled(3)
   assert.deepEqual(new Set(types()), new Set(['incident.opened']))
+})
+
+test("the timeline shows the message, and that a channel's rule did not want it", async (t) => {
+  const { fail, settled, deps, acme, incidents, clock } = await callers(t)
+  createChannel(deps, acme.key, {
+    name: 'mail',
+    kind: 'webhook',
+    target: 'https://a.example/',
+    rules: [{ events: ['resolved'] }],
+  })
+  await fail('cart')
+  await settled(1)
+  const rows = findTimeline(deps.db, acme.key, incidents()[0]?.id ?? '', clock.now) ?? []
+  const about = rows.filter(({ kind }) => ['message', 'not-told'].includes(kind)).map(({ text }) => text)
+  assert.match(about[0] ?? '', /^message “opened” sent to pager: cart has been critical since/)
+  assert.deepEqual(about.slice(1), ['message “opened” not sent to mail: no rule of the channel matches'])
 })

@@ -104,7 +104,10 @@ export const timelineEntryShape = v.object({
   until: shape.instant('When the alert was last seen, the pipeline ended, or the entry was last repeated'),
   count: shape.count('The number of similar alerts, links or repeats in the entry', 1),
   seen: shape.count('The number of events that reported the alerts or repeats', 1),
-  kind: shape.text('The kind of the entry: opened, status, alert, ended, note, pipeline, rollout, …', 'note'),
+  kind: shape.text(
+    'The kind of the entry: opened, status, alert, ended, note, pipeline, rollout, message, not-told, …',
+    'note',
+  ),
   text: shape.text('A description in one line', 'rolled back to the previous release'),
   actor: shape.nullable(
     v.string(),

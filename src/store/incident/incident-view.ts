@@ -11,7 +11,7 @@ import { listStates } from '../service/states.ts'
 import { listSilencedOfIncident } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
 import type { IncidentRecord } from './incidents.ts'
-import { findTimelineFacts } from './timeline-facts.ts'
+import { findTimelineFacts, withMessages } from './timeline-facts.ts'
 
 /**
  * Finds the groups of similar alerts in an incident, most severe first. Finds the best link between each change and
@@ -39,7 +39,7 @@ export function findIncidentView(
       return shortGroup({ ...group, members })
     }),
     links: links.map((link) => ({ ...link, group: keys.get(link.alertId) ?? null })),
-    timeline: facts ? timelineOf(facts, groups) : [],
+    timeline: live && facts ? withMessages(db, live, timelineOf(facts, groups)) : [],
     lastGoodDeploy: live && findLastGoodDeploy(db, live.serviceId, live.startedAt),
     service: findService(db, organizationId, incident.serviceId, now),
     score: listStates(db, organizationId, incident.serviceId, from),

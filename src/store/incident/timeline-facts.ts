@@ -4,6 +4,7 @@ import type { Change } from '../../domain/correlation/change.ts'
 import { rolloutsOf } from '../../domain/correlation/rollout.ts'
 import { timelineOf } from '../../domain/incident/timeline.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
+import { toldRows } from '../../domain/notification/told.ts'
 import { changeFact, type PostmortemFacts } from '../../domain/postmortem/postmortem.ts'
 import { cutoffsAt } from '../../domain/retention.ts'
 import type { LiveIncident } from '../../domain/state/live.ts'
@@ -13,6 +14,7 @@ import { type BestLink, listBestLinksOfIncident } from '../correlation/correlati
 import { listScalings } from '../correlation/links.ts'
 import { listPipelinesNear } from '../correlation/pipelines.ts'
 import { findLiveIncident } from '../live/incidents.ts'
+import { listNotToldOf, listToldOf } from '../notification/told.ts'
 import { findOrganization } from '../organizations.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
@@ -73,7 +75,16 @@ export function findTimeline(
   now: number,
 ): readonly TimelineRow[] | null {
   const incident = findLiveIncident(db, organizationId, incidentId)
-  return incident && timelineOf(findTimelineFacts(db, incident, now))
+  return incident && withMessages(db, incident, timelineOf(findTimelineFacts(db, incident, now)))
+}
+
+/** Adds what channels were told, and why they were not. The timeline of a postmortem has no such rows. */
+export function withMessages(
+  db: Db,
+  { rowId, id }: LiveIncident,
+  rows: readonly TimelineRow[],
+): readonly TimelineRow[] {
+  return toldRows(rows, id, listToldOf(db, rowId), listNotToldOf(db, rowId))
 }
 
 /** Reads the facts needed for the timeline. */

@@ -1,6 +1,7 @@
 /** Lists messages: what was sent to which channel, and why a message failed. */
 
 import { sql } from 'kysely'
+import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import type { MessageKind } from '../../domain/notification/kind.ts'
 import type { MessageStatus } from '../../domain/notification/schedule.ts'
 import type { Listed, Page } from '../../domain/pagination.ts'
@@ -8,6 +9,15 @@ import { readPage } from '../read.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 import { findChannel } from './channels.ts'
+
+/** `problem` and `firing`: the state of the incident at the moment of sending. */
+export type SentMessage = {
+  readonly title: string
+  readonly body: string
+  readonly status: IncidentStatus
+  readonly problem: 'on' | 'off'
+  readonly firing: readonly string[]
+}
 
 export type MessageRecord = {
   readonly id: string
@@ -26,6 +36,8 @@ export type MessageRecord = {
   readonly endedAt: number | null
   readonly answerStatus: number | null
   readonly detail: string | null
+  /** The message as it was sent, with the state that justified it; null before the first attempt. */
+  readonly sent: SentMessage | null
 }
 
 /** Lists one page of an organization's messages, newest first. Undefined fields are ignored. */
@@ -47,15 +59,16 @@ export function listMessages(
     .innerJoin('channels', 'channels.id', 'outbox.channel_id')
     .select(['outbox.uuid', 'channels.uuid as channelUuid', 'channels.name as channel', 'outbox.kind'])
     .select(['outbox.status', 'attempts', 'outbox.created_at as createdAt', 'due_at as dueAt'])
-    .select(['ended_at as endedAt', 'answer_status as answerStatus', 'detail'])
+    .select(['ended_at as endedAt', 'answer_status as answerStatus', 'detail', 'sent'])
     .select(sql<Buffer | null>`(SELECT uuid FROM incidents WHERE incidents.id = outbox.incident_id)`.as('incident'))
     .select(sql<number>`(SELECT count(*) FROM outbox AS entry WHERE entry.leader_id = outbox.id)`.as('count'))
     .orderBy('outbox.id', 'desc')
-  return readPage(db, wanted, rows, page, ({ uuid, channelUuid, incident, ...message }) => ({
+  return readPage(db, wanted, rows, page, ({ uuid, channelUuid, incident, sent, ...message }) => ({
     ...message,
     id: uuidFromBytes(uuid),
     channelId: uuidFromBytes(channelUuid),
     incidentId: incident && uuidFromBytes(incident),
+    sent: sent === null ? null : JSON.parse(sent),
     count: Math.max(1, message.count),
     dueAt: message.status === 'pending' ? message.dueAt : null,
   }))

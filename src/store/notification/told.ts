@@ -1,4 +1,6 @@
-/** Which channels were told about an incident. */
+/** Which channels were told about an incident, and why others were not. */
+import { sql } from 'kysely'
+import type { NotTold, Told } from '../../domain/notification/told.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
 
@@ -35,4 +37,34 @@ const toldSince = query<{ incidentId: number; since: number }>()((sql, hole) =>
 export function listStillFiring(db: Db, incidentId: number, since: number): number[] {
   const sent = db.sql.selectFrom('outbox').select('channel_id').where('incident_id', '=', incidentId)
   return db.all(sent.where('kind', '=', 'still-firing').where('created_at', '>=', since)).map((row) => row.channel_id)
+}
+
+/** The maximum number of messages, and of messages that were not sent, in a timeline. */
+const MAX_MESSAGES = 300
+
+/** Lists the newest messages about an incident, with the first line of each as it was sent. */
+export function listToldOf(db: Db, incidentId: number): Told[] {
+  const rows = db.sql
+    .selectFrom('outbox')
+    .innerJoin('channels', 'channels.id', 'outbox.channel_id')
+    .leftJoin('outbox as leader', 'leader.id', 'outbox.leader_id')
+    .select(['outbox.kind', 'channels.name as channel', 'outbox.status', 'outbox.created_at as createdAt'])
+    .select(['outbox.ended_at as endedAt', 'outbox.due_at as dueAt', 'outbox.detail'])
+    .select(sql<string | null>`leader.sent ->> '$.title'`.as('title'))
+    .where('outbox.incident_id', '=', incidentId)
+    .orderBy('outbox.id', 'desc')
+    .limit(MAX_MESSAGES)
+  return db.all(rows).map(({ createdAt, endedAt, ...message }) => ({ ...message, at: endedAt ?? createdAt }))
+}
+
+/** Lists the newest messages about an incident that channels did not get, with the reasons. */
+export function listNotToldOf(db: Db, incidentId: number): NotTold[] {
+  const rows = db.sql
+    .selectFrom('untold')
+    .innerJoin('channels', 'channels.id', 'untold.channel_id')
+    .select(['untold.kind', 'channels.name as channel', 'untold.at', 'untold.reason'])
+    .where('incident_id', '=', incidentId)
+    .orderBy('untold.at', 'desc')
+    .limit(MAX_MESSAGES)
+  return db.all(rows)
 }

@@ -14,7 +14,7 @@ type Props = Pick<IncidentView, 'timeline' | 'newestFirst' | 'turnHref' | 'reade
 
 const ICONS: Readonly<Record<string, IconName>> = {
   ...{ pipeline: 'branch', rollout: 'layers', change: 'layers', alert: 'pulse', ended: 'check' },
-  ...{ event: 'box', note: 'message', status: 'person', opened: 'incident', reopened: 'incident' },
+  ...{ event: 'box', message: 'bell', note: 'message', status: 'person', opened: 'incident', reopened: 'incident' },
 }
 
 export const Timeline: FC<Props> = ({ timeline, newestFirst, turnHref, reader, csrf, canWrite, incident }) => {
@@ -88,7 +88,7 @@ const Entry: FC<{ entry: TimelineView; reader: Reader }> = ({ entry, reader }) =
 
 /** The first words of generated entries. Only these words are capitalized; a name at the start is left unchanged. */
 const OURS =
-  /^(?:pipeline|rollout|opened|changed|reopened|acknowledged|resolved|edited|confirmed|rejected|merged|the silence)(?:[ :]|$)/
+  /^(?:pipeline|rollout|opened|changed|reopened|acknowledged|resolved|edited|confirmed|rejected|merged|message|the silence)(?:[ :]|$)/
 
 /** Returns a generated text with a capital first letter. A name at the start is left unchanged. */
 export function entryText(text: string): string {

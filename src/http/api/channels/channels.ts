@@ -1,6 +1,7 @@
 /** /api/channels and /api/deliveries: notification channels and the messages sent to them. */
 import * as v from 'valibot'
 import { removeChannel, rotateSecret } from '../../../actions/channels.ts'
+import { INCIDENT_STATUSES } from '../../../domain/incident/incident.ts'
 import { CHANNEL_KINDS } from '../../../domain/notification/format.ts'
 import { MESSAGE_STATUSES } from '../../../domain/notification/schedule.ts'
 import { type ChannelRecord, findChannel, listChannels } from '../../../store/notification/channels.ts'
@@ -170,6 +171,17 @@ const deliveryShape = v.object({
   createdAt: shape.instant('When the first notification in the message was created'),
   nextAttemptAt: shape.nullable(shape.instant(), 'The time of the next attempt; null after the last attempt', null),
   endedAt: shape.nullable(shape.instant(), 'When the message was delivered or given up'),
+  sent: shape.nullable(
+    v.object({
+      title: shape.text('The first line', 'cart has been critical since 14:02 UTC (4 min).'),
+      body: shape.text('The second line', 'HighErrorRate. Incident #12, namespace shop.'),
+      status: shape.choice(INCIDENT_STATUSES, 'The status of the incident at the moment of sending'),
+      problem: shape.choice(['on', 'off'], 'Whether the problem was on at that moment'),
+      firing: shape.described(v.array(v.string()), 'The critical conditions at that moment', ['HighErrorRate']),
+    }),
+    'The message as it was sent, with the state that justified it; null before the first attempt',
+    null,
+  ),
   answerStatus: shape.nullable(shape.count(), 'The HTTP status of the last response; null if there was none', 200),
   detail: shape.nullable(v.string(), 'Why the last attempt failed', null),
 })

@@ -2,6 +2,7 @@
 import type { Generated } from 'kysely'
 import type { ChannelKind } from '../../../domain/notification/format.ts'
 import type { MessageKind } from '../../../domain/notification/kind.ts'
+import type { Untold } from '../../../domain/notification/truth.ts'
 import type { Severity } from '../../../domain/severity.ts'
 
 export type SettingsTables = {
@@ -91,6 +92,6 @@ export type SettingsTables = {
     channel_id: number
     kind: MessageKind
     at: number
-    reason: string
+    reason: Untold
   }
 }
