@@ -4,6 +4,7 @@ import { type ChannelSettings, DEFAULT_CHANNEL } from '../domain/notification/ch
 import type { ChannelKind } from '../domain/notification/format.ts'
 import { quietHoursFault } from '../domain/notification/rule.ts'
 import { maskTarget, targetFault } from '../domain/notification/target.ts'
+import { matchersFault } from '../domain/silence/matcher.ts'
 import { isTimeZone } from '../domain/time-zone.ts'
 import {
   type ChannelRecord,
@@ -115,7 +116,9 @@ function newSigningSecret(deps: Deps): string {
 }
 
 function settingsOf(before: ChannelSettings, { rules, timeZone, ...minutes }: Given): ChannelSettings {
-  for (const [index, { quietHours }] of (rules ?? []).entries()) {
+  for (const [index, { quietHours, matchers }] of (rules ?? []).entries()) {
+    const wrong = matchers ? matchersFault(matchers) : null
+    if (wrong !== null) throw invalid(`rules[${index}].matchers`, wrong)
     const fault = quietHours ? quietHoursFault(quietHours) : null
     if (fault) throw invalid(`rules[${index}].quietHours.${fault.path}`, fault.message)
   }

@@ -4,6 +4,7 @@ import { STILL_FIRING_AFTER } from '../domain/incident/incident.ts'
 import { phaseOf } from '../domain/incident/problem.ts'
 import { recipientsOf } from '../domain/notification/channel.ts'
 import type { NotificationKind } from '../domain/notification/kind.ts'
+import { hasMatchers } from '../domain/notification/rule.ts'
 import { nextReminder } from '../domain/notification/schedule.ts'
 import type { LiveIncident } from '../domain/state/live.ts'
 import { MINUTE } from '../domain/units.ts'
@@ -11,6 +12,7 @@ import { findIncident } from '../store/incident/incidents.ts'
 import { listSuppressedIncidents, listUnacknowledgedIncidents } from '../store/live/incidents.ts'
 import { type ChannelRecord, listRecipients } from '../store/notification/channels.ts'
 import { insertNotifications, NO_FACTS, type OutboxEntry } from '../store/notification/outbox.ts'
+import { listRuledAlerts } from '../store/notification/ruled-alerts.ts'
 import { listStillFiring, listToldSince } from '../store/notification/told.ts'
 import { listOrganizations } from '../store/organizations.ts'
 import { loadServiceName } from '../store/service/services.ts'
@@ -78,9 +80,10 @@ function entriesFor(deps: Deps, incident: LiveIncident, due: readonly Due[], now
   if (due.length === 0 || isSilenced(deps.db, incident.rowId)) return []
   const { id: serviceId, name: service, namespace, cluster } = loadServiceName(deps.db, incident.serviceId)
   const { severity, rowId: incidentId, organizationId } = incident
+  const alerts = due.some(({ channel }) => hasMatchers(channel.settings)) ? listRuledAlerts(deps.db, incidentId) : []
   // Queues no reminders during quiet hours, because the first message is still pending.
   const wanted = due.filter(({ channel, kind }) => {
-    const ruled = { kind, severity, serviceId, service, namespace, cluster }
+    const ruled = { kind, severity, serviceId, service, namespace, cluster, alerts }
     return recipientsOf([channel], ruled, () => true, now)[0]?.dueAt === now
   })
   return wanted.map(({ channel, kind }) => {

@@ -2,6 +2,7 @@
 import { NOTIFICATION_KINDS } from '../domain/notification/kind.ts'
 import { type QuietHours, quietHoursFault, type Rule } from '../domain/notification/rule.ts'
 import { SEVERITIES } from '../domain/severity.ts'
+import { type Matcher, matchersFault, parseMatchers } from '../domain/silence/matcher.ts'
 import { suggestion } from '../domain/suggestion.ts'
 import { WEEKDAYS } from '../domain/time-zone.ts'
 import { UsageError } from './failure.ts'
@@ -11,6 +12,7 @@ const EXAMPLES = {
   severity: 'severity=critical',
   service: 'service=checkout,cart',
   namespace: 'namespace=shop',
+  match: 'match=team="payments"',
   events: 'events=opened,resolved',
   quiet: 'quiet=22:00-07:00',
   zone: 'zone=Europe/Berlin',
@@ -24,13 +26,14 @@ export const RULE_HELP = `the incidents to send, such as "${Object.values(EXAMPL
 /** Adds a rule to the rules from earlier `--rule` options. `all` adds no rule. @throws UsageError */
 export function parseRule(text: string, before: readonly Rule[] = []): readonly Rule[] {
   if (text.trim() === 'all') return []
-  const parts = new Map(text.trim().split(/\s+/).map(parsePart))
+  const parts = new Map((text.match(/(?:[^\s"]|"(?:[^"\\]|\\.)*"?)+/g) ?? ['']).map(parsePart))
   const given = (key: Key) => parts.get(key)?.split(',').filter(Boolean)
   const [severity] = parseChoices('severity', SEVERITIES, given('severity')) ?? []
   const rule: Rule = {
     ...(severity ? { minSeverity: severity } : {}),
     ...(parts.has('service') ? { services: given('service') } : {}),
     ...(parts.has('namespace') ? { namespaces: given('namespace') } : {}),
+    ...(parts.has('match') ? { matchers: matchersOf(parts.get('match') ?? '') } : {}),
     ...(parts.has('events') ? { events: parseChoices('events', NOTIFICATION_KINDS, given('events')) } : {}),
     ...(parts.has('quiet') ? { quietHours: quietHours(parts) } : {}),
   }
@@ -54,6 +57,18 @@ function parseChoices<Word extends string>(key: Key, words: readonly Word[], giv
     if (word) return word
     throw fault(`${key}: "${text}" is not one of ${words.join(', ')}`)
   })
+}
+
+/** Parses matchers such as `team="payments",tier=~"1|2"`. */
+function matchersOf(text: string): readonly Matcher[] {
+  try {
+    const matchers = parseMatchers(text)
+    const wrong = matchersFault(matchers)
+    if (wrong === null) return matchers
+    throw fault(`match: ${wrong}`)
+  } catch (error) {
+    throw error instanceof SyntaxError ? fault(`match: ${error.message}`) : error
+  }
 }
 
 function quietHours(parts: ReadonlyMap<Key, string>): QuietHours {

@@ -3,12 +3,14 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseMinutes, parseRule } from '../../src/cli/channel-rules.ts'
 
+const MATCH = (name: string, op: string, value: string) => ({ name, op, value })
 const NIGHT = { from: '22:00', to: '07:00', timeZone: 'Europe/Berlin' }
 
 for (const [text, rule] of [
   ['severity=critical', { minSeverity: 'critical' }],
   ['service=checkout,cart namespace=shop', { services: ['checkout', 'cart'], namespaces: ['shop'] }],
   ['  events=opened,resolved  ', { events: ['opened', 'resolved'] }],
+  ['match=team="payments team",tier=~1|2', { matchers: [MATCH('team', '=', 'payments team'), MATCH('tier', '=~', '1|2')] }],
   ['quiet=22:00-07:00 zone=Europe/Berlin', { quietHours: NIGHT }],
   ['quiet=22:00-07:00 zone=Europe/Berlin days=saturday', { quietHours: { ...NIGHT, weekdays: ['saturday'] } }],
 ] as const) {
@@ -33,6 +35,9 @@ for (const [text, said] of [
   ['quiet=00:00-00:00 zone=UTC', /would never end/],
   ['quiet=22:00-07:00 zone=UTC days=sunday,someday', /days: "someday" is not one of/],
   ['zone=UTC', /zone and days are valid only together with quiet/],
+  ['match=team', /match: cannot read the matcher at "team": write name="value"/],
+  ['match=team=~"("', /match: the value is not a valid RE2/],
+  ['match=team=~".*"', /match: these matchers match every alert/],
   ['', /unknown key ""/],
 ] as const) {
   test(`the rule "${text}" is rejected, and the message says what to write`, () =>

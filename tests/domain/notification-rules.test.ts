@@ -1,14 +1,22 @@
 /** Kinds, rules and schedules of notifications. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { audienceOf } from '../../src/domain/notification/audience.ts'
 import { DEFAULT_CHANNEL, recipientsOf } from '../../src/domain/notification/channel.ts'
 import { type IncidentState, notificationKindOf } from '../../src/domain/notification/kind.ts'
 import { endOfQuiet, quietHoursFault, type Rule, sendTimeOf } from '../../src/domain/notification/rule.ts'
 import { nextReminder, paceOf, resultOf, retryPause } from '../../src/domain/notification/schedule.ts'
+import type { Operator } from '../../src/domain/silence/matcher.ts'
 
 const OPEN: IncidentState = { severity: 'warning', status: 'open', cause: 'service', acknowledgedAt: null }
 const NOW = Date.UTC(2026, 2, 14, 12)
-const NEWS = { kind: 'opened', severity: 'error', serviceId: 'id-1', service: 'cart', namespace: 'shop' } as const
+const ALERT = { source: 'metrics', severity: 'critical', alertname: 'Down', labels: { team: 'payments' } }
+const NEWS = {
+  ...({ kind: 'opened', severity: 'error', serviceId: 'id-1', service: 'cart', namespace: 'shop' } as const),
+  cluster: 'east',
+  alerts: [{ ...ALERT, alertname: 'Slow', labels: {} }, ALERT],
+}
+const MATCH = (name: string, op: Operator, value: string) => ({ name, op, value })
 
 for (const [what, before, after, kind] of [
   ['a new incident', null, {}, 'opened'],
@@ -39,12 +47,37 @@ for (const [what, rule, wanted] of [
   ['its service by id', { services: ['id-1'] }, true],
   ['no service', { services: [] }, false],
   ['its namespace', { namespaces: ['shop'] }, true],
+  ['a label of one of its alerts', { matchers: [MATCH('team', '=', 'payments')] }, true],
+  ['labels of two alerts', { matchers: [MATCH('team', '=', 'payments'), MATCH('alertname', '=', 'Slow')] }, false],
+  ['its cluster and the severity of an alert', { matchers: [MATCH('cluster', '=~', 'ea.*'), MATCH('severity', '=', 'critical')] }, true],
+  ['a label of no alert', { matchers: [MATCH('team', '=', 'search')] }, false],
   ['its service but another namespace', { services: ['cart'], namespaces: ['bank'] }, false],
 ] as const satisfies readonly (readonly [string, Rule, boolean])[]) {
   test(`a rule with ${what} ${wanted ? 'matches' : 'does not match'} the notification`, () => {
     assert.equal(sendTimeOf([rule], NEWS, NOW), wanted ? NOW : null)
   })
 }
+
+test('an incident without alerts is matched by its own fields', () => {
+  const manual = { ...NEWS, alerts: [] }
+  const time = (...matchers: ReturnType<typeof MATCH>[]) => sendTimeOf([{ matchers }], manual, NOW)
+  assert.deepEqual([time(MATCH('severity', '=', 'error')), time(MATCH('team', '=', 'payments'))], [NOW, null])
+})
+
+test('every channel says whether, when and why it would be told', () => {
+  const channel = (name: string, more: object = {}, enabled = true) => ({ name, enabled, settings: { ...DEFAULT_CHANNEL, ...more } })
+  const channels = [
+    channel('all'),
+    channel('off', {}, false),
+    channel('search', { rules: [{ matchers: [MATCH('team', '=', 'search')] }] }),
+    channel('night', { rules: [{ events: ['resolved'] }, { quietHours: { from: '11:00', to: '13:00', timeZone: 'UTC' } }] }),
+    channel('boss', { escalateAfter: 15 }),
+  ]
+  assert.deepEqual(
+    audienceOf(channels, NEWS, NOW).map(({ at, rule, why }) => [at && (at - NOW) / 60_000, rule, why]),
+    [[0, null, 'at-once'], [null, null, 'disabled'], [null, null, 'no-rule-matches'], [60, 2, 'quiet-hours'], [15, null, 'escalation']],
+  )
+})
 
 const at = (text: string) => Date.parse(`2026-${text}Z`)
 const NIGHT = { from: '22:00', to: '07:00', timeZone: 'Europe/Berlin' }

@@ -1,8 +1,10 @@
 /** ?dryRun=1: shows each decision about a delivery without storing anything. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createChannel } from '../../src/actions/channels.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { alertGroup } from '../helpers/payloads.ts'
+import { alert } from '../helpers/senders.ts'
 
 const METRICS = '/api/webhooks/metrics'
 const GOOD = JSON.parse(alertGroup(1)).alerts[0]
@@ -55,4 +57,20 @@ test('a misspelled dryRun parameter is refused, and nothing is stored', async (t
   assert.equal(status, 400)
   assert.match(body.detail, /did you mean dryRun\?/)
   assert.deepEqual(db.all(db.sql.selectFrom('senders').select('id')), [])
+})
+
+test('a dry run says which incident opens and who would be told, by which rule', async (t) => {
+  const { acme, request, deps } = makeWorld(t)
+  const rules = [{ matchers: [{ name: 'team', op: '=' as const, value: 'pay' }] }]
+  createChannel(deps, acme.key, { name: 'pay', kind: 'webhook', target: 'https://a.example/', rules })
+  const tried = async (labels: Record<string, string>) => {
+    const answer = await request('POST', `${METRICS}?dryRun=1`, { token: acme.token, body: { alerts: [alert('Down', labels)] } })
+    return answer.body.decisions[0]
+  }
+  const critical = await tried({ service: 'till', team: 'pay' })
+  assert.deepEqual(critical.outcome.incident, { title: 'till: Down', severity: 'critical', isNew: true })
+  assert.deepEqual([critical.told[0].channel, critical.told[0].rule, critical.told[0].why], ['pay', 1, 'at-once'])
+  assert.equal((await tried({ service: 'till', team: 'x' })).told[0].why, 'no-rule-matches')
+  const warning = await tried({ service: 'till', team: 'pay', severity: 'warning' })
+  assert.deepEqual([warning.outcome.incident, warning.told], [null, []])
 })

@@ -94,3 +94,13 @@ test("the timeline shows the message, and that a channel's rule did not want it"
   assert.match(about[0] ?? '', /^message “opened” sent to pager: cart has been critical since/)
   assert.deepEqual(about.slice(1), ['message “opened” not sent to mail: no rule of the channel matches'])
 })
+
+test('a rule with matchers gets the incidents whose alerts match, and each later message about them', async (t) => {
+  const { send, bodies, settled } = await callers(t, [{ matchers: [{ name: 'team', op: '=', value: 'pay' }] }])
+  const fire = (service: string, team: string, name = 'Down') =>
+    send('metrics', alertmanager([alert(name, { service, team }, { startsAt: NOON })]))
+  await fire('cart', 'search')
+  await fire('till', 'pay')
+  await settled(1)
+  assert.deepEqual(bodies().map(({ data }) => data.service.name), ['till'])
+})

@@ -13,8 +13,9 @@ import { parseMinutes, parseRule, RULE_HELP } from '../channel-rules.ts'
 import { hint } from '../database.ts'
 import { CommandError, NegativeAnswer, UsageError } from '../failure.ts'
 import { readInput } from '../input.ts'
-import { print, printError, printList } from '../output.ts'
+import { print, printError, printList, visible } from '../output.ts'
 import { addCommand, addOrgCommand } from '../plain-command.ts'
+import { type Decision, toldLines } from '../told.ts'
 
 const PATH = '/api/channels'
 
@@ -43,6 +44,7 @@ export function addChannel(program: Command): void {
   addOrgCommand(channel, 'list', 'list the channels of an organization, without their secrets').action(listChannels)
   addOrgCommand(channel, 'test', 'send a test message and print the response; exit with 1 if delivery fails')
     .argument('<name>', 'the name or id of the channel')
+    .option('--alert <file>', 'send nothing; say whether and when the channel would be told about this alert')
     .action(testChannel)
   addOrgCommand(channel, 'remove', 'delete a channel with its deliveries')
     .argument('<name>', 'the name or id of the channel')
@@ -121,7 +123,8 @@ async function listChannels(options: OrganizationOptions): Promise<void> {
 }
 
 /** @throws NegativeAnswer or CommandError if the test message was not delivered */
-async function testChannel(name: string, options: OrganizationOptions): Promise<void> {
+async function testChannel(name: string, options: OrganizationOptions & { readonly alert?: string }): Promise<void> {
+  if (options.alert !== undefined) return tryAlert(name, options.alert, options)
   const outcome = await withOrganization(options, async (api) => {
     const { id } = await requireChannel(api, name)
     type Outcome = { delivered: boolean; status: number | null; detail: string | null; warning: string | null }
@@ -134,6 +137,33 @@ async function testChannel(name: string, options: OrganizationOptions): Promise<
   if (outcome.delivered) return
   if (options.json) throw new NegativeAnswer()
   throw new CommandError(`not delivered: ${answer}`)
+}
+
+/** Says what a channel would be told about an alert: a notification of Alertmanager or Grafana, or a single alert. */
+async function tryAlert(name: string, file: string, options: OrganizationOptions): Promise<void> {
+  const decisions = await withOrganization(options, async (api) => {
+    const channel = await requireChannel(api, name)
+    const payload = notificationOf(await readInput(file, 'with the alert'), file)
+    const { decisions } = await api.json<{ decisions: Decision[] }>('POST', '/api/webhooks/metrics?dryRun=1', {
+      payload,
+    })
+    return decisions.map((one) => ({ ...one, told: (one.told ?? []).filter((told) => told.channel === channel.name) }))
+  })
+  if (options.json) return print(JSON.stringify(decisions, null, 2))
+  for (const decision of decisions) {
+    for (const [what, decided, rule] of toldLines(decision))
+      print(`${visible(what)}: ${visible(decided)}; ${visible(rule)}`)
+  }
+}
+
+function notificationOf(bytes: Buffer<ArrayBuffer>, file: string): Uint8Array<ArrayBuffer> {
+  try {
+    const body: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'))
+    const isAlert = typeof body === 'object' && body !== null && !Array.isArray(body) && !('alerts' in body)
+    return isAlert ? new TextEncoder().encode(JSON.stringify({ alerts: [{ status: 'firing', ...body }] })) : bytes
+  } catch {
+    throw new CommandError(`${file} is not JSON: choose a file with an alert, such as {"labels":{"alertname":"Down"}}`)
+  }
 }
 
 async function removeChannel(name: string, options: OrganizationOptions): Promise<void> {

@@ -16,11 +16,10 @@ import { readInput } from '../input.ts'
 import { formatTable, print, printError, visible } from '../output.ts'
 import { addOrgCommand } from '../plain-command.ts'
 import { parseSource, SOURCE_NAMES } from '../source-names.ts'
+import { type Decision, type Line, toldLines } from '../told.ts'
 
 type Options = OrganizationOptions & { readonly source?: Source; readonly cluster?: string }
-type Decision = NonNullable<Receipt['decisions']>[number]
 type Tried = { readonly decisions: readonly Decision[] } & Partial<Pick<Receipt, 'rejected' | 'warnings'>>
-type Line = readonly [what: string, decided: string, rule: string]
 
 export function addExplain(program: Command): void {
   addOrgCommand(
@@ -128,7 +127,8 @@ const COLUMNS = {
   RULE: ([, , rule]: Line) => rule,
 }
 
-function linesOf({ service, alert, event, health, correlations, clockOffset }: Decision): Line[] {
+function linesOf(decision: Decision): Line[] {
+  const { service, alert, event, health, correlations, clockOffset } = decision
   const path = [service.cluster, service.namespace, service.name].filter(Boolean).join('/')
   // An event without a service, such as a heartbeat, has no health.
   const note = health === null ? ' (not created)' : service.isNew ? ' (new)' : ''
@@ -151,5 +151,5 @@ function linesOf({ service, alert, event, health, correlations, clockOffset }: D
   for (const { change, score, band, reasons } of correlations) {
     lines.push(['correlation', `${change}, ${band} ${formatScore(score)}`, reasons.map(({ text }) => text).join('; ')])
   }
-  return lines
+  return [...lines, ...toldLines(decision)]
 }

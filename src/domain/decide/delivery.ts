@@ -8,9 +8,11 @@ import type { KeyUse } from '../idempotency.ts'
 import { ruleText } from '../service/rule.ts'
 import { warningsAbout } from '../service/warnings.ts'
 import type { Context } from '../state/context.ts'
+import type { LiveIncident } from '../state/live.ts'
 import { keyUseOf, rememberAnswer } from './answers.ts'
 import { evaluate } from './evaluate.ts'
 import { decideItem, type ItemResult } from './item.ts'
+import { type IncidentOutcome, outcomeOf } from './outcome.ts'
 import { countLaterChunk, NO_SENDER, type SenderFacts, updateSender } from './senders.ts'
 
 export type Delivery = {
@@ -93,6 +95,8 @@ export type ItemDecision = {
   }
   readonly health: null | { readonly status: string; readonly score: number; readonly penalties: readonly Penalty[] }
   readonly correlations: readonly LinkSummary[]
+  /** What happens to incidents; null for an event without an alert. */
+  readonly outcome: IncidentOutcome | null
 }
 
 /** A link between a condition and a change. */
@@ -110,6 +114,7 @@ const MAX_PENALTIES = 10
 /** Processes a delivery or a chunk. The first chunk updates the sender, and the last chunk stores the response. */
 export function receive(ctx: Context, delivery: Delivery): Received {
   const { intake, part } = delivery
+  const incidents = new Map(delivery.dryRun ? [...ctx.state.incidents.values()].map((one) => [one.rowId, one]) : [])
   const before = part?.before ?? null
   const use: KeyUse<Receipt> = before ? { kind: 'new' } : keyUseOf(ctx, delivery)
   if (use.kind === 'repeated') return { receipt: use.answer, sent: NO_SENDER, serviceIds: [], kind: 'repeated' }
@@ -142,7 +147,7 @@ export function receive(ctx: Context, delivery: Delivery): Received {
     ...(use.kind === 'reused' ? { isKeyReused: true } : {}),
     ...warningsOf(delivery, items, clockOffset),
   }
-  if (delivery.dryRun) return dryRunReceipt(ctx, delivery, items, own, sent)
+  if (delivery.dryRun) return dryRunReceipt(ctx, delivery, items, own, { sent, incidents })
   const serviceIds = items.flatMap((item) => item.serviceIds)
   const receipt = before ? joined(before.receipt, own) : own
   if (part && !part.isLast) return { receipt, sent, serviceIds, kind: 'part' }
@@ -183,7 +188,7 @@ function dryRunReceipt(
   { intake, receivedAt }: Delivery,
   items: readonly ItemResult[],
   own: Receipt,
-  sent: SenderFacts,
+  { sent, incidents }: { readonly sent: SenderFacts; readonly incidents: ReadonlyMap<number, LiveIncident> },
 ): Received {
   const affected = items.map(({ match, result }) => result?.live.serviceId ?? match.service?.rowId)
   const health = new Map(
@@ -191,7 +196,8 @@ function dryRunReceipt(
   )
   const decisions = items.map((item, position): ItemDecision => {
     const found = health.get(affected[position])
-    const decision = explain(intake.accepted[position]?.index ?? position, item, sent)
+    const outcome = item.result ? outcomeOf(ctx, incidents, item.result.live.rowId, receivedAt) : null
+    const decision = { ...explain(intake.accepted[position]?.index ?? position, item, sent), outcome }
     if (!found) return decision
     const { status, score } = found
     // Listing every penalty for every item would make the response too large.
@@ -221,5 +227,6 @@ function explain(index: number, { match, event, result }: ItemResult, { clockOff
       : null,
     health: null,
     correlations: [],
+    outcome: null,
   }
 }

@@ -1,6 +1,7 @@
 /** Rules decide which notifications a channel gets, and when. */
 import type { FieldError } from '../error.ts'
 import { rank, type Severity } from '../severity.ts'
+import { type MatchedAlert, type Matcher, matcherTest } from '../silence/matcher.ts'
 import { type DailySpan, dailySpanFault, spansAround, WEEKDAYS, type Weekday } from '../time-zone.ts'
 import type { NotificationKind } from './kind.ts'
 
@@ -10,12 +11,13 @@ import type { NotificationKind } from './kind.ts'
  */
 export type QuietHours = DailySpan & { readonly weekdays?: readonly Weekday[] | undefined }
 
-/** A missing field matches everything. `services`: names or ids. */
+/** A missing field matches everything. `services`: names or ids. `matchers`: all must match one alert of the incident. */
 export type Rule = {
   readonly events?: readonly NotificationKind[] | undefined
   readonly minSeverity?: Severity | undefined
   readonly services?: readonly string[] | undefined
   readonly namespaces?: readonly string[] | undefined
+  readonly matchers?: readonly Matcher[] | undefined
   readonly quietHours?: QuietHours | null | undefined
 }
 
@@ -26,6 +28,19 @@ export type RuledNotification = {
   readonly serviceId: string
   readonly service: string
   readonly namespace: string
+  readonly cluster: string
+  /** The alerts of the incident that the message is about, firing ones first. Only rules with matchers read them. */
+  readonly alerts: readonly RuledAlert[]
+}
+
+export type RuledAlert = Pick<MatchedAlert, 'source' | 'severity' | 'alertname' | 'labels'>
+
+/** What a channel does with a notification, and the rule that decided. */
+export type Choice = {
+  /** When the message is sent; null if no rule matches. */
+  readonly dueAt: number | null
+  /** The index of the rule; null if the channel has no rules or none of them matches. */
+  readonly rule: number | null
 }
 
 /**
@@ -33,11 +48,24 @@ export type RuledNotification = {
  * without rules sends everything immediately. If several rules match, the earliest time is used.
  */
 export function sendTimeOf(rules: readonly Rule[], notification: RuledNotification, now: number): number | null {
-  if (rules.length === 0) return now
-  const times = rules
-    .filter((rule) => wants(rule, notification))
-    .map((rule) => endOfQuiet(rule.quietHours ?? null, now))
-  return times.length === 0 ? null : Math.min(...times)
+  return choiceOf(rules, notification, now).dueAt
+}
+
+/** Returns when a channel sends a notification, and the first rule with the earliest time. */
+export function choiceOf(rules: readonly Rule[], notification: RuledNotification, now: number): Choice {
+  if (rules.length === 0) return { dueAt: now, rule: null }
+  let choice: Choice = { dueAt: null, rule: null }
+  for (const [index, rule] of rules.entries()) {
+    if (!wants(rule, notification)) continue
+    const dueAt = endOfQuiet(rule.quietHours ?? null, now)
+    if (choice.dueAt === null || dueAt < choice.dueAt) choice = { dueAt, rule: index }
+  }
+  return choice
+}
+
+/** Returns whether a rule has matchers. If none has, no alerts have to be read. */
+export function hasMatchers({ rules }: { readonly rules: readonly Rule[] }): boolean {
+  return rules.some(({ matchers }) => matchers !== undefined)
 }
 
 /** Returns when the current quiet hours end, or `now` outside quiet hours. */
@@ -57,11 +85,23 @@ export function quietHoursFault(hours: QuietHours): FieldError | null {
   return isEndless ? { path: 'to', message: 'these quiet hours would never end; disable the channel instead' } : null
 }
 
-function wants({ events, minSeverity, services, namespaces }: Rule, notification: RuledNotification): boolean {
+function wants(rule: Rule, notification: RuledNotification): boolean {
+  const { events, minSeverity, services, namespaces, matchers } = rule
   return (
     (events === undefined || events.includes(notification.kind)) &&
     (minSeverity === undefined || rank(notification.severity) >= rank(minSeverity)) &&
     (services === undefined || services.includes(notification.service) || services.includes(notification.serviceId)) &&
-    (namespaces === undefined || namespaces.includes(notification.namespace))
+    (namespaces === undefined || namespaces.includes(notification.namespace)) &&
+    (matchers === undefined || matches(matchers, notification))
   )
+}
+
+/** An incident without alerts, such as one that a user opened, is matched by its own fields. */
+const NO_ALERT: RuledAlert = { source: '', severity: '', alertname: '', labels: {} }
+
+function matches(matchers: readonly Matcher[], { alerts, severity, ...place }: RuledNotification): boolean {
+  const test = matcherTest(matchers)
+  const { service, namespace, cluster } = place
+  const known = alerts.length > 0 ? alerts : [{ ...NO_ALERT, severity }]
+  return known.some((alert) => test({ ...alert, service, namespace, cluster }))
 }

@@ -68,7 +68,12 @@ async function listShown({ c, deps, store, identity }: ApiCall): Promise<Shown[]
     if ((!active && !isMuted) || (!silenced && silencedBy.length > 0) || (!inhibited && inhibitedBy.length > 0))
       return []
     if (matches && !matches(labels())) return []
-    const names = receivers(one)
+    const names = receivers(one, () => ({
+      source: one.source,
+      severity: one.severity,
+      alertname: labels().alertname ?? '',
+      labels: labels(),
+    }))
     if (!names.some(isOfReceiver)) return []
     return { labels, receivers: names, isMuted, json: textOf(one, { labels, names, silencedBy, inhibitedBy, now }) }
   })

@@ -1,7 +1,15 @@
 /** Presents the channels as Alertmanager's receivers, and their rules as its routes. */
 import type { ChannelSettings } from '../../domain/notification/channel.ts'
-import { type Rule, type RuledNotification, sendTimeOf } from '../../domain/notification/rule.ts'
+import {
+  hasMatchers,
+  type Rule,
+  type RuledAlert,
+  type RuledNotification,
+  sendTimeOf,
+} from '../../domain/notification/rule.ts'
 import { SEVERITIES, SEVERITY_WORDS, type Severity } from '../../domain/severity.ts'
+
+import { formatMatchers } from '../../domain/silence/matcher.ts'
 
 type Channel = { readonly name: string; readonly enabled: boolean; readonly settings: ChannelSettings }
 
@@ -16,12 +24,18 @@ export function rootReceiver(channels: readonly Channel[]): string {
 /** Returns a function that lists the receivers of an alert: the channels that hear of a new incident, or the root. */
 export function receiversOf(
   channels: readonly Channel[],
-): (alert: Omit<RuledNotification, 'kind'>) => readonly string[] {
+): (alert: Omit<RuledNotification, 'kind' | 'alerts'>, matched: () => RuledAlert) => readonly string[] {
   const enabled = channels.filter((channel) => channel.enabled)
   const root = [rootReceiver(channels)]
-  return (alert) => {
+  return (alert, matched) => {
     const names = enabled.flatMap(({ name, settings }) => {
-      return sendTimeOf(settings.rules, { ...alert, kind: 'opened' }, 0) === null ? [] : name
+      return sendTimeOf(
+        settings.rules,
+        { ...alert, kind: 'opened', alerts: hasMatchers(settings) ? [matched()] : [] },
+        0,
+      ) === null
+        ? []
+        : name
     })
     return names.length === 0 ? root : names
   }
@@ -60,11 +74,12 @@ function routesOf({ name, settings }: Channel): string[] {
   })
 }
 
-function matchersOf({ minSeverity, services, namespaces }: Rule): string[] {
+function matchersOf({ minSeverity, services, namespaces, matchers = [] }: Rule): string[] {
   return [
     ...(minSeverity === undefined ? [] : [matcher('severity', wordsFrom(minSeverity))]),
     ...(services === undefined ? [] : [matcher('service', services)]),
     ...(namespaces === undefined ? [] : [matcher('namespace', namespaces)]),
+    ...(matchers.length === 0 ? [] : [formatMatchers(matchers).slice(1, -1)]),
   ]
 }
 

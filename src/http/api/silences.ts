@@ -23,7 +23,7 @@ const PATH = '/api/silences'
 const MAX_COMMENT = 1_000
 const PREVIEW_SPAN = 30 * 86_400_000
 
-const matcherShape = v.object(
+export const matcherShape = v.object(
   {
     name: shape.described(
       textField(MAX_NAME),

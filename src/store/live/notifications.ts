@@ -1,8 +1,10 @@
 /** Queues notifications about incidents in the outbox, in the same transaction as the change. */
 import { recipientsOf } from '../../domain/notification/channel.ts'
+import { hasMatchers, type RuledAlert } from '../../domain/notification/rule.ts'
 import type { Effect } from '../../domain/state/effect.ts'
 import { type ChannelRecord, listRecipients } from '../notification/channels.ts'
 import { insertNotifications, type OutboxEntry } from '../notification/outbox.ts'
+import { listRuledAlerts } from '../notification/ruled-alerts.ts'
 import { listToldChannels } from '../notification/told.ts'
 import { insertUntold, type UntoldEntry } from '../notification/untold.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -17,6 +19,7 @@ export function writeNotifications(db: Db, all: readonly NotificationDue[], newI
   const told = toldOf(db, all)
   const entries: OutboxEntry[] = []
   const untold: UntoldEntry[] = []
+  const alertsOf = ruledAlerts(db)
   for (const due of all) {
     const { organizationId, rowId } = due.incident
     const known = channels.get(organizationId) ?? listRecipients(db, organizationId)
@@ -24,7 +27,8 @@ export function writeNotifications(db: Db, all: readonly NotificationDue[], newI
     const involved = told.get(rowId) ?? new Set<number>()
     // Nobody hears of the recovery from a problem of which nobody heard.
     if (known.length === 0 || (due.change === 'recovered' && involved.size === 0)) continue
-    plan(known, due, involved, { entries, untold, newId })
+    const alerts = known.some(({ settings }) => hasMatchers(settings)) ? alertsOf(due) : []
+    plan(known, due, involved, { entries, untold, newId, alerts })
   }
   insertNotifications(db, entries)
   insertUntold(db, untold)
@@ -43,17 +47,32 @@ function toldOf(db: Db, all: readonly NotificationDue[]): ReadonlyMap<number, Re
   return told
 }
 
-type Plan = { readonly entries: OutboxEntry[]; readonly untold: UntoldEntry[]; readonly newId: () => string }
+/** A message that names new conditions is about their alerts only. */
+function ruledAlerts(db: Db): (due: NotificationDue) => readonly RuledAlert[] {
+  const known = new Map<number, readonly RuledAlert[]>()
+  return ({ change, conditions, incident: { rowId } }) => {
+    const alerts = known.get(rowId) ?? listRuledAlerts(db, rowId)
+    known.set(rowId, alerts)
+    return change === 'worse' ? alerts.filter(({ alertname }) => conditions.includes(alertname)) : alerts
+  }
+}
+
+type Plan = {
+  readonly entries: OutboxEntry[]
+  readonly untold: UntoldEntry[]
+  readonly newId: () => string
+  readonly alerts: readonly RuledAlert[]
+}
 
 function plan(
   channels: readonly ChannelRecord[],
   { change: kind, incident, service, severityBefore, conditions, wasWrong, actor, at, digestAt }: NotificationDue,
   told: ReadonlySet<number>,
-  { entries, untold, newId }: Plan,
+  { entries, untold, newId, alerts }: Plan,
 ): void {
   const { organizationId, severity, rowId: incidentId } = incident
   const { id: serviceId, name, namespace, cluster } = service
-  const ruled = { kind, severity, serviceId, service: name, namespace, cluster }
+  const ruled = { kind, severity, serviceId, service: name, namespace, cluster, alerts }
   const isDigest = digestAt !== null
   for (const one of recipientsOf(channels, ruled, (rowId) => told.has(rowId), digestAt ?? at)) {
     const { rowId: channelId, dueAt, untold: reason, only } = one

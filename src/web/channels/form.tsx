@@ -116,6 +116,13 @@ const RuleFields: FC<RuleProps> = ({ rule, index, count, faults }) => {
         <Select {...field('severity')} label="Severity" options={SEVERITY_OPTIONS} />
         <Input {...field('services')} hint={NAMES_HINT} label="Services" placeholder="checkout, cart" />
         <Input {...field('namespaces')} hint={NAMES_HINT} label="Namespaces" placeholder="shop" />
+        <Input
+          {...field('matchers')}
+          hint="Matchers as in silences, all of which must match one alert. Empty: all."
+          label="Labels"
+          placeholder='team="payments"'
+          spellcheck={false}
+        />
         <label class="check whole quiet-hours">
           <input type="checkbox" id={id('quiet')} name={id('quiet')} value="1" checked={rule.isQuiet} />
           <span>

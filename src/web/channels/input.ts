@@ -1,8 +1,11 @@
 /** Converts between the channel form and the API's request body. */
+
+import { IncmonError } from '../../domain/error.ts'
 import { type ChannelSettings, DEFAULT_CHANNEL } from '../../domain/notification/channel.ts'
 import type { ChannelKind } from '../../domain/notification/format.ts'
 import { NOTIFICATION_KINDS } from '../../domain/notification/kind.ts'
 import type { QuietHours, Rule } from '../../domain/notification/rule.ts'
+import { formatMatchers, parseMatchers } from '../../domain/silence/matcher.ts'
 import { WEEKDAYS } from '../../domain/time-zone.ts'
 import type { FieldNames } from '../visit/apply.ts'
 import { type Form, numberOrText } from '../visit/form.ts'
@@ -27,6 +30,8 @@ export function channelFields(kind: ChannelKind): FieldNames {
     'rules[].services[]': ['rule-#-services', 'Rule #, services'],
     'rules[].namespaces': ['rule-#-namespaces', 'Rule #, namespaces'],
     'rules[].namespaces[]': ['rule-#-namespaces', 'Rule #, namespaces'],
+    'rules[].matchers': ['rule-#-matchers', 'Rule #, labels'],
+    'rules[].matchers[]': ['rule-#-matchers', 'Rule #, labels'],
     'rules[].quietHours.from': ['rule-#-from', 'Rule #, quiet from'],
     'rules[].quietHours.to': ['rule-#-to', 'Rule #, quiet to'],
     'rules[].quietHours.timeZone': ['rule-#-zone', 'Rule #, time zone'],
@@ -55,10 +60,12 @@ export function channelForm(
  * time zone for quiet hours.
  */
 export function ruleForm(zone: string, rule: Rule = {}): RuleForm {
-  const { events = NOTIFICATION_KINDS, minSeverity = '', services = [], namespaces = [], quietHours } = rule
+  const { events = NOTIFICATION_KINDS, minSeverity = '', services = [], namespaces = [] } = rule
+  const { matchers = [], quietHours } = rule
   const { from, to, timeZone, weekdays = WEEKDAYS }: QuietHours = quietHours ?? { ...NIGHT, timeZone: zone }
   return {
     ...{ events, severity: minSeverity, services: services.join(', '), namespaces: namespaces.join(', ') },
+    matchers: matchers.length === 0 ? '' : formatMatchers(matchers).slice(1, -1),
     ...{ isQuiet: Boolean(quietHours), from, to, zone: timeZone, weekdays },
   }
 }
@@ -78,14 +85,15 @@ function readRule(form: Form, index: number): RuleForm {
   const texts = (field: string) => form.texts(`rule-${index}-${field}`)
   return {
     ...{ events: texts('events'), severity: text('severity'), services: text('services') },
-    ...{ namespaces: text('namespaces'), isQuiet: text('quiet') === '1', from: text('from'), to: text('to') },
+    ...{ namespaces: text('namespaces'), matchers: text('matchers') },
+    ...{ isQuiet: text('quiet') === '1', from: text('from'), to: text('to') },
     ...{ zone: form.zone(`rule-${index}-zone`), weekdays: texts('weekdays') },
   }
 }
 
 /** Returns the request body for a submitted form. An empty URL is omitted, so that the stored URL is kept. */
 export function channelBody(kind: ChannelKind, form: ChannelForm) {
-  const rules = form.rules.map(ruleBody)
+  const rules = form.rules.map((rule, index) => ({ ...ruleBody(rule), ...matchersOf(rule, index) }))
   const isEverything = rules.length === 1 && Object.keys(rules[0] ?? {}).length === 0
   return {
     name: form.name,
@@ -116,6 +124,17 @@ function ruleBody({ events, severity, services, namespaces, ...quiet }: RuleForm
     ...(namesOf(services).length === 0 ? {} : { services: namesOf(services) }),
     ...(namesOf(namespaces).length === 0 ? {} : { namespaces: namesOf(namespaces) }),
     ...(isQuiet ? { quietHours: { from, to, timeZone: zone, ...days } } : {}),
+  }
+}
+
+/** @throws IncmonError `invalid` if the text has no matchers in Alertmanager's syntax */
+function matchersOf({ matchers }: RuleForm, index: number) {
+  if (matchers.trim() === '') return {}
+  try {
+    return { matchers: parseMatchers(matchers) }
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    throw new IncmonError('invalid', error.message, [{ path: `rules[${index}].matchers`, message: error.message }])
   }
 }
 

@@ -3,6 +3,7 @@ import type { ChannelSettings } from '../../domain/notification/channel.ts'
 import type { ChannelKind } from '../../domain/notification/format.ts'
 import type { NotificationKind } from '../../domain/notification/kind.ts'
 import type { Rule } from '../../domain/notification/rule.ts'
+import { formatMatchers } from '../../domain/silence/matcher.ts'
 import type { IconName } from '../kit/symbols.ts'
 
 export type ChannelView = {
@@ -37,6 +38,8 @@ export type RuleForm = {
   readonly severity: string
   readonly services: string
   readonly namespaces: string
+  /** Matchers in Alertmanager's syntax. */
+  readonly matchers: string
   readonly isQuiet: boolean
   readonly from: string
   readonly to: string
@@ -121,7 +124,7 @@ export function rulesText(rules: readonly Rule[]): readonly string[] {
   return rules.length === 0 ? ['all changes to all incidents, at any time'] : rules.map(ruleText)
 }
 
-function ruleText({ events, minSeverity, services, namespaces, quietHours }: Rule): string {
+function ruleText({ events, minSeverity, services, namespaces, matchers, quietHours }: Rule): string {
   const changes =
     events === undefined
       ? 'all changes'
@@ -130,9 +133,11 @@ function ruleText({ events, minSeverity, services, namespaces, quietHours }: Rul
         : events.map((one) => NEWS[one]).join(', ')
   const severity =
     minSeverity === undefined ? '' : minSeverity === 'critical' ? 'critical only' : `${minSeverity} or worse`
-  const of = [services ? `of ${services.join(', ')}` : '', namespaces ? `in ${namespaces.join(', ')}` : ''].filter(
-    (text) => text !== '',
-  )
+  const of = [
+    services ? `of ${services.join(', ')}` : '',
+    namespaces ? `in ${namespaces.join(', ')}` : '',
+    matchers ? `with ${formatMatchers(matchers)}` : '',
+  ].filter((text) => text !== '')
   const quiet = quietHours
     ? `quiet ${quietHours.from}–${quietHours.to} ${quietHours.timeZone}${daysText(quietHours.weekdays)}`
     : ''

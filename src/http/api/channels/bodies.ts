@@ -13,6 +13,7 @@ import { invalidField } from '../../middleware/problem.ts'
 import { wordParameter } from '../../middleware/query.ts'
 import type { HandlerParts } from '../../route.ts'
 import * as shape from '../shapes.ts'
+import { matcherShape } from '../silences.ts'
 
 const MAX_NAME = 100
 const MAX_TARGET = 2_000
@@ -51,6 +52,10 @@ const rule = v.object(
     minSeverity: shape.optional(wordParameter(SEVERITIES), 'Only incidents of this severity or worse', 'error'),
     services: names('Names or IDs of services; all if omitted', 'checkout'),
     namespaces: names('Namespaces; all if omitted', 'shop'),
+    matchers: shape.optional(
+      v.array(matcherShape, 'expected a list of matchers'),
+      'Matchers as in silences. All of them must match one alert of the incident; all incidents if omitted',
+    ),
     quietHours: shape.optional(
       v.nullable(quietHours),
       'During quiet hours, messages are held back. They are sent as one message when quiet hours end',

@@ -199,6 +199,12 @@ export const deliveryRoutes: readonly Route[] = [
     }),
     answers: success(shape.page(deliveryShape), 'A page of messages from the last 30 days'),
     handle: (call) =>
-      answerPage(call, listMessages, (message) => showDelivery({ ...message, nextAttemptAt: message.dueAt })),
+      answerPage(call, listMessages, (message) =>
+        showDelivery({
+          ...message,
+          sent: message.sent && { ...message.sent, firing: [...message.sent.firing] },
+          nextAttemptAt: message.dueAt,
+        }),
+      ),
   }),
 ]

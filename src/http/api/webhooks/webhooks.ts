@@ -4,7 +4,10 @@ import * as v from 'valibot'
 import { hashBody } from '../../../actions/idempotency.ts'
 import type { Receipt } from '../../../domain/decide/delivery.ts'
 import { type FieldError, IncmonError } from '../../../domain/error.ts'
-import type { Source } from '../../../domain/event/event.ts'
+import type { Intake, Source } from '../../../domain/event/event.ts'
+import { formatInstant } from '../../../domain/instant.ts'
+import { audienceOf } from '../../../domain/notification/audience.ts'
+import { listRecipients } from '../../../store/notification/channels.ts'
 import { requireSender, type TokenHeader } from '../../middleware/auth.ts'
 import { isCompressed, readBytes, WEBHOOK_LIMIT } from '../../middleware/body.ts'
 import { idempotencyKeyOf } from '../../middleware/header.ts'
@@ -65,7 +68,7 @@ const dryRunShape = shape.object(
     dryRun: v.literal(true),
     decisions: shape.list(
       v.unknown(),
-      'For each item: event, service, alert, health and links, with the rule behind each decision',
+      'For each item: event, service, alert, health, links, the outcome for incidents, and who would be told, with the rule behind each decision',
       [],
     ),
     rejected: v.optional(rejectedShape),
@@ -171,7 +174,24 @@ async function store(request: Request): Promise<Reply> {
   const receipt = await deps.engine.submit(delivery)
   if (fault) throw fault
   if (receipt.isRepeat && !cached) recent.keep(sender, bytes, intake, receivedAt)
-  return answer(source, receipt, dryRun)
+  return answer(source, dryRun ? await withListeners(request, intake, receipt) : receipt, dryRun)
+}
+
+/** Adds who would be told to the decisions of a dry run. */
+async function withListeners({ parts, organizationId, source, receivedAt }: Request, intake: Intake, receipt: Receipt) {
+  const channels = await parts.store.read(listRecipients, organizationId)
+  const decisions = (receipt.decisions ?? []).map((decision, position) => {
+    const { service, alert, outcome } = decision
+    if (!alert || !outcome?.message || !outcome.incident) return { ...decision, told: [] }
+    const draft = intake.accepted[position]?.draft
+    const labels = draft && 'labels' in draft ? draft.labels : {}
+    const matched = { source, severity: alert.severity, alertname: alert.name, labels }
+    const { name, namespace, cluster } = service
+    const place = { serviceId: '', service: name, namespace, cluster, severity: outcome.incident.severity }
+    const told = audienceOf(channels, { kind: outcome.message, ...place, alerts: [matched] }, receivedAt)
+    return { ...decision, told: told.map((one) => ({ ...one, at: one.at === null ? null : formatInstant(one.at) })) }
+  })
+  return { ...receipt, decisions }
 }
 
 function readDryRun(c: Context): boolean {

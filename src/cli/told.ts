@@ -1,0 +1,52 @@
+/** Formats who would be told about an alert, for `incmon explain` and `incmon channel test --alert`. */
+import type { Receipt } from '../domain/decide/delivery.ts'
+import type { Listener } from '../domain/notification/audience.ts'
+import { quoted } from '../domain/text.ts'
+
+type Told = Omit<Listener, 'at'> & { readonly at: string | null }
+export type Decision = NonNullable<Receipt['decisions']>[number] & { readonly told?: readonly Told[] }
+export type Line = readonly [what: string, decided: string, rule: string]
+
+/** Returns what happens to incidents and who would be told. An event without an alert has no such lines. */
+export function toldLines({ alert, outcome, told = [] }: Decision): Line[] {
+  if (!alert || !outcome) return []
+  const silences: Line[] = outcome.silences.map((comment) => ['silence', quoted(comment), 'mutes the alert'])
+  const { incident, message, opensAt } = outcome
+  if (!incident) return [...silences, ['incident', 'none', whyNone(alert, outcome.silences.length > 0, opensAt)]]
+  const opened: Line = ['incident', incident.title, incident.isNew ? 'opens' : 'is open already']
+  if (message === null) return [...silences, opened, ['message', 'none', 'the incident has had this condition before']]
+  const lines = told.map((one): Line => [`told: ${one.channel}`, whenText(message, one), ruleText(one)])
+  return [...silences, opened, ...(lines.length > 0 ? lines : [['told', 'nobody', 'there are no channels'] as const])]
+}
+
+function whyNone(
+  { severity, status }: NonNullable<Decision['alert']>,
+  isSilenced: boolean,
+  opensAt: number | null,
+): string {
+  if (status !== 'firing') return 'the alert does not fire'
+  if (isSilenced) return 'the alert is silenced'
+  if (severity !== 'critical') return `the alert is ${severity}; only critical ones open an incident`
+  return opensAt === null ? 'no rule opens one' : 'the condition must go on first'
+}
+
+function whenText(message: string, { at, why }: Told): string {
+  if (at === null) return `not told (${message})`
+  return why === 'at-once' ? `at once (${message})` : `at ${at} (${message})`
+}
+
+function ruleText({ rule, why }: Told): string {
+  const by = rule === null ? 'the channel has no rules' : `rule ${rule} matches`
+  switch (why) {
+    case 'disabled':
+      return 'the channel is disabled'
+    case 'no-rule-matches':
+      return 'no rule of the channel matches'
+    case 'quiet-hours':
+      return `${by}; quiet hours hold the message back`
+    case 'escalation':
+      return `${by}; only if nobody has acknowledged the incident by then`
+    case 'at-once':
+      return by
+  }
+}

@@ -1,0 +1,53 @@
+/** Says in a dry run what an alert does to incidents, and which message follows. */
+import { phaseOf } from '../incident/problem.ts'
+import type { NotificationKind } from '../notification/kind.ts'
+import type { Context } from '../state/context.ts'
+import type { LiveIncident } from '../state/live.ts'
+
+export type IncidentOutcome = {
+  /** The incident that the alert belongs to; null if it belongs to none. */
+  readonly incident: {
+    readonly title: string
+    readonly severity: LiveIncident['severity']
+    readonly isNew: boolean
+  } | null
+  /** The message that follows; null for none. */
+  readonly message: NotificationKind | null
+  /** The comments of the silences that apply to the alert. */
+  readonly silences: readonly string[]
+  /** When the incident may open without another event, because the condition goes on; null for never. */
+  readonly opensAt: number | null
+}
+
+/** @param before the incidents before the delivery */
+export function outcomeOf(
+  ctx: Context,
+  before: ReadonlyMap<number, LiveIncident>,
+  alertRowId: number,
+  now: number,
+): IncidentOutcome | null {
+  const { state } = ctx
+  const live = state.alerts.get(alertRowId)
+  if (!live) return null
+  const silences = live.silencedBy.flatMap((id) => state.silences.get(id)?.silence.comment ?? [])
+  const incident = live.incidentId === null ? undefined : state.incidents.get(live.incidentId)
+  const evaluateAt = state.services.get(live.serviceId)?.evaluateAt ?? null
+  const opensAt = incident || silences.length > 0 || live.alert.status !== 'firing' ? null : evaluateAt
+  if (!incident) return { incident: null, message: null, silences, opensAt }
+  const known = before.get(incident.rowId)
+  const { title, severity } = incident
+  const message = messageOf(known, incident, live.alert.name, now)
+  return { incident: { title, severity, isNew: known === undefined }, message, silences, opensAt }
+}
+
+function messageOf(
+  before: LiveIncident | undefined,
+  after: LiveIncident,
+  name: string,
+  now: number,
+): NotificationKind | null {
+  if (!before) return 'opened'
+  if (!after.problem.firing.includes(name)) return null
+  if (phaseOf(before.problem, now) === 'off') return 'again'
+  return before.problem.had.includes(name) ? null : 'worse'
+}
