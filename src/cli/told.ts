@@ -11,23 +11,19 @@ export type Line = readonly [what: string, decided: string, rule: string]
 export function toldLines({ alert, outcome, told = [] }: Decision): Line[] {
   if (!alert || !outcome) return []
   const silences: Line[] = outcome.silences.map((comment) => ['silence', quoted(comment), 'mutes the alert'])
-  const { incident, message, opensAt } = outcome
-  if (!incident) return [...silences, ['incident', 'none', whyNone(alert, outcome.silences.length > 0, opensAt)]]
+  const { incident, message } = outcome
+  if (!incident) return [...silences, ['incident', 'none', whyNone(alert, outcome.silences.length > 0)]]
   const opened: Line = ['incident', incident.title, incident.isNew ? 'opens' : 'is open already']
   if (message === null) return [...silences, opened, ['message', 'none', 'the incident has had this condition before']]
   const lines = told.map((one): Line => [`told: ${one.channel}`, whenText(message, one), ruleText(one)])
   return [...silences, opened, ...(lines.length > 0 ? lines : [['told', 'nobody', 'there are no channels'] as const])]
 }
 
-function whyNone(
-  { severity, status }: NonNullable<Decision['alert']>,
-  isSilenced: boolean,
-  opensAt: number | null,
-): string {
+function whyNone({ severity, status }: NonNullable<Decision['alert']>, isSilenced: boolean): string {
   if (status !== 'firing') return 'the alert does not fire'
   if (isSilenced) return 'the alert is silenced'
-  if (severity !== 'critical') return `the alert is ${severity}; only critical ones open an incident`
-  return opensAt === null ? 'no rule opens one' : 'the condition must go on first'
+  if (severity !== 'critical') return `the alert is ${severity}; only a critical condition opens an incident`
+  return 'no rule opens one yet'
 }
 
 function whenText(message: string, { at, why }: Told): string {

@@ -15,8 +15,6 @@ export type IncidentOutcome = {
   readonly message: NotificationKind | null
   /** The comments of the silences that apply to the alert. */
   readonly silences: readonly string[]
-  /** When the incident may open without another event, because the condition goes on; null for never. */
-  readonly opensAt: number | null
 }
 
 /** @param before the incidents before the delivery */
@@ -31,13 +29,11 @@ export function outcomeOf(
   if (!live) return null
   const silences = live.silencedBy.flatMap((id) => state.silences.get(id)?.silence.comment ?? [])
   const incident = live.incidentId === null ? undefined : state.incidents.get(live.incidentId)
-  const evaluateAt = state.services.get(live.serviceId)?.evaluateAt ?? null
-  const opensAt = incident || silences.length > 0 || live.alert.status !== 'firing' ? null : evaluateAt
-  if (!incident) return { incident: null, message: null, silences, opensAt }
+  if (!incident) return { incident: null, message: null, silences }
   const known = before.get(incident.rowId)
   const { title, severity } = incident
   const message = messageOf(known, incident, live.alert.name, now)
-  return { incident: { title, severity, isNew: known === undefined }, message, silences, opensAt }
+  return { incident: { title, severity, isNew: known === undefined }, message, silences }
 }
 
 function messageOf(
