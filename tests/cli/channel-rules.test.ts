@@ -10,7 +10,10 @@ for (const [text, rule] of [
   ['severity=critical', { minSeverity: 'critical' }],
   ['service=checkout,cart namespace=shop', { services: ['checkout', 'cart'], namespaces: ['shop'] }],
   ['  events=opened,resolved  ', { events: ['opened', 'resolved'] }],
-  ['match=team="payments team",tier=~1|2', { matchers: [MATCH('team', '=', 'payments team'), MATCH('tier', '=~', '1|2')] }],
+  [
+    'match=team="payments team",tier=~1|2',
+    { matchers: [MATCH('team', '=', 'payments team'), MATCH('tier', '=~', '1|2')] },
+  ],
   ['quiet=22:00-07:00 zone=Europe/Berlin', { quietHours: NIGHT }],
   ['quiet=22:00-07:00 zone=Europe/Berlin days=saturday', { quietHours: { ...NIGHT, weekdays: ['saturday'] } }],
 ] as const) {

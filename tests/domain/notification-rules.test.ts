@@ -49,7 +49,11 @@ for (const [what, rule, wanted] of [
   ['its namespace', { namespaces: ['shop'] }, true],
   ['a label of one of its alerts', { matchers: [MATCH('team', '=', 'payments')] }, true],
   ['labels of two alerts', { matchers: [MATCH('team', '=', 'payments'), MATCH('alertname', '=', 'Slow')] }, false],
-  ['its cluster and the severity of an alert', { matchers: [MATCH('cluster', '=~', 'ea.*'), MATCH('severity', '=', 'critical')] }, true],
+  [
+    'its cluster and the severity of an alert',
+    { matchers: [MATCH('cluster', '=~', 'ea.*'), MATCH('severity', '=', 'critical')] },
+    true,
+  ],
   ['a label of no alert', { matchers: [MATCH('team', '=', 'search')] }, false],
   ['its service but another namespace', { services: ['cart'], namespaces: ['bank'] }, false],
 ] as const satisfies readonly (readonly [string, Rule, boolean])[]) {
@@ -65,17 +69,29 @@ test('an incident without alerts is matched by its own fields', () => {
 })
 
 test('every channel says whether, when and why it would be told', () => {
-  const channel = (name: string, more: object = {}, enabled = true) => ({ name, enabled, settings: { ...DEFAULT_CHANNEL, ...more } })
+  const channel = (name: string, more: object = {}, enabled = true) => ({
+    name,
+    enabled,
+    settings: { ...DEFAULT_CHANNEL, ...more },
+  })
   const channels = [
     channel('all'),
     channel('off', {}, false),
     channel('search', { rules: [{ matchers: [MATCH('team', '=', 'search')] }] }),
-    channel('night', { rules: [{ events: ['resolved'] }, { quietHours: { from: '11:00', to: '13:00', timeZone: 'UTC' } }] }),
+    channel('night', {
+      rules: [{ events: ['resolved'] }, { quietHours: { from: '11:00', to: '13:00', timeZone: 'UTC' } }],
+    }),
     channel('boss', { escalateAfter: 15 }),
   ]
   assert.deepEqual(
     audienceOf(channels, NEWS, NOW).map(({ at, rule, why }) => [at && (at - NOW) / 60_000, rule, why]),
-    [[0, null, 'at-once'], [null, null, 'disabled'], [null, null, 'no-rule-matches'], [60, 2, 'quiet-hours'], [15, null, 'escalation']],
+    [
+      [0, null, 'at-once'],
+      [null, null, 'disabled'],
+      [null, null, 'no-rule-matches'],
+      [60, 2, 'quiet-hours'],
+      [15, null, 'escalation'],
+    ],
   )
 })
 

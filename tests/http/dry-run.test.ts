@@ -64,7 +64,10 @@ test('a dry run says which incident opens and who would be told, by which rule',
   const rules = [{ matchers: [{ name: 'team', op: '=' as const, value: 'pay' }] }]
   createChannel(deps, acme.key, { name: 'pay', kind: 'webhook', target: 'https://a.example/', rules })
   const tried = async (labels: Record<string, string>) => {
-    const answer = await request('POST', `${METRICS}?dryRun=1`, { token: acme.token, body: { alerts: [alert('Down', labels)] } })
+    const answer = await request('POST', `${METRICS}?dryRun=1`, {
+      token: acme.token,
+      body: { alerts: [alert('Down', labels)] },
+    })
     return answer.body.decisions[0]
   }
   const critical = await tried({ service: 'till', team: 'pay' })

@@ -102,5 +102,8 @@ test('a rule with matchers gets the incidents whose alerts match, and each later
   await fire('cart', 'search')
   await fire('till', 'pay')
   await settled(1)
-  assert.deepEqual(bodies().map(({ data }) => data.service.name), ['till'])
+  assert.deepEqual(
+    bodies().map(({ data }) => data.service.name),
+    ['till'],
+  )
 })
