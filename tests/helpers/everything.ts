@@ -13,6 +13,7 @@ import { findLikelyCause } from '../../src/store/incident/likely-cause.ts'
 import { listRecipients } from '../../src/store/notification/channels.ts'
 import { findRemoteId, hasDelivered, listDueChannels } from '../../src/store/notification/outbox.ts'
 import { findGroupSentAt, listBegun, releaseMessage } from '../../src/store/notification/queue.ts'
+import { listRuledAlerts } from '../../src/store/notification/ruled-alerts.ts'
 import { listStillFiring } from '../../src/store/notification/told.ts'
 import { findOrganizationByName, listOrganizations } from '../../src/store/organizations.ts'
 import { readHere } from '../../src/store/read.ts'
@@ -239,6 +240,7 @@ function messages({ deps, clock }: Flow): void {
     findRemoteId(deps.db, 1, id)
     hasDelivered(deps.db, 1, id)
     findGroupSentAt(deps.db, 1, [id])
+    listRuledAlerts(deps.db, 1)
     findLikelyCause(deps.db, 1, id, 0)
     listStillFiring(deps.db, 1, 0)
   }
