@@ -1,6 +1,7 @@
 /** The script of the web pages. Every page also works without the script. */
 import { startKeys } from './keys.ts'
 import { startLive } from './live.ts'
+import { startSearch } from './search.ts'
 
 const source = document.currentScript instanceof HTMLScriptElement ? new URL(document.currentScript.src).pathname : ''
 const prefix = source.replace(/\/assets\/[^/]*$/, '')
@@ -8,6 +9,7 @@ const prefix = source.replace(/\/assets\/[^/]*$/, '')
 document.documentElement.classList.add('script')
 startLive(prefix)
 startKeys(prefix)
+startSearch(prefix)
 // After an action, the focus moves to the message.
 document.getElementById('message')?.focus()
 

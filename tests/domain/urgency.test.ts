@@ -8,14 +8,14 @@ const NOW = 1_000_000
 const ON = { ...NO_PROBLEM, since: NOW - 1 }
 
 function incident(id: string, more: Partial<Parameters<typeof mostUrgentFirst>[0][number]> = {}) {
-  return { id, severity: 'critical' as const, createdAt: NOW, services: 1, problem: ON, ...more }
+  return { id, severity: 'critical' as const, startedAt: NOW, createdAt: NOW, services: 1, problem: ON, ...more }
 }
 
 for (const [statement, first, second] of [
   ['what still burns is above what has healed', incident('b'), incident('a', { problem: NO_PROBLEM, services: 9 })],
-  ['critical is above warning', incident('b'), incident('a', { severity: 'warning', services: 9, createdAt: 1 })],
-  ['more affected services are above fewer', incident('b', { services: 3 }), incident('a', { createdAt: 1 })],
-  ['in a storm, the origin is above its victims', incident('b', { createdAt: 1 }), incident('a')],
+  ['critical is above warning', incident('b'), incident('a', { severity: 'warning', services: 9, startedAt: 1 })],
+  ['more affected services are above fewer', incident('b', { services: 3 }), incident('a', { startedAt: 1 })],
+  ['in a storm, the origin is above its victims', incident('b', { startedAt: 1 }), incident('a')],
   ['incidents of the same moment keep one order', incident('a'), incident('b')],
 ] as const) {
   test(statement, () => {

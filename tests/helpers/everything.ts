@@ -197,6 +197,7 @@ async function onPages({ deps: world, acme, alerts, services }: Flow): Promise<v
   ]
   for (const path of [...pages, '/sources', '/settings', '/settings/tokens', '/settings/sessions'])
     await browser.get(path)
+  await browser.send('/incidents/acknowledge', { incidents: '1' })
   await browser.send('/incidents/1/verdict', { kind: 'pipeline', ref: 'shop/cart#31', verdict: 'confirmed' })
   listSessions(deps.db, acme.key, deps.now())
   await browser.signIn(makeToken(deps.db, acme, ['read']))

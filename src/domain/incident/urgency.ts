@@ -5,17 +5,20 @@ import type { LiveIncident } from '../state/live.ts'
 import { problemAt } from './problem.ts'
 
 /** `services`: the number of services that the incident affects. */
-type Ranked = Pick<LiveIncident, 'id' | 'severity' | 'createdAt' | 'problem'> & { readonly services: number }
+type Ranked = Pick<LiveIncident, 'id' | 'severity' | 'startedAt' | 'createdAt' | 'problem'> & {
+  readonly services: number
+}
 
 /**
- * Sorts incidents: first those whose problem is on, then by severity, by the number of affected services, and by age
- * with the oldest first. In a storm, the origin is therefore above its victims.
+ * Sorts incidents: first those whose problem is on, then by severity, by the number of affected services, and by the
+ * start of the problem. In a storm, the origin is therefore above its victims.
  */
 export function mostUrgentFirst<One extends Ranked>(incidents: readonly One[], now: number): readonly One[] {
-  return ordered(incidents, ({ problem, severity, services, createdAt, id }) => [
+  return ordered(incidents, ({ problem, severity, services, startedAt, createdAt, id }) => [
     problemAt(problem, now) === 'on' ? 0 : 1,
     -rank(severity),
     -services,
+    startedAt,
     createdAt,
     id,
   ])

@@ -6,7 +6,7 @@ import { listSuppressedIncidents, toProblem } from '../live/incidents.ts'
 import { readPage, type TimeFilter } from '../read.ts'
 import { ownerOf } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
-import { query } from '../sqlite/query.ts'
+import { listed, query } from '../sqlite/query.ts'
 import type { Schema } from '../sqlite/schema/schema.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 
@@ -87,6 +87,12 @@ export function findIncident(db: Db, organizationId: number, id: string): Incide
 export function findIncidentByNumber(db: Db, organizationId: number, number: number): IncidentRecord | undefined {
   const row = db.first(ofOrganization(db, organizationId).where('number', '=', number).select(columns))
   return row && toRecord(row)
+}
+
+/** Finds the UUIDs of the incidents with these numbers. */
+export function findIncidentIds(db: Db, organizationId: number, numbers: readonly number[]): string[] {
+  const rows = ofOrganization(db, organizationId).where('number', 'in', listed(JSON.stringify(numbers)))
+  return db.all(rows.select('uuid')).map(({ uuid }) => uuidFromBytes(uuid))
 }
 
 /** An incident that a user resolved while its alerts were firing. `actor`: who resolved it. */

@@ -1,5 +1,6 @@
-/** Searches services and incidents by name or number, and lists the keyboard shortcuts. */
+/** Searches services, incidents, firing alerts and pages, and lists the keyboard shortcuts. */
 import type { FC } from 'hono/jsx'
+import type { GroupedAlert } from '../../domain/alert/groups.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import type { LiveIncident } from '../../domain/state/live.ts'
 import { Submit } from '../kit/form.tsx'
@@ -15,18 +16,21 @@ type Props = {
   /** The number of matching services that are not shown. The number can be negative if all services are shown. */
   readonly more: number
   readonly incidents: readonly (Pick<LiveIncident, 'title' | 'status' | 'startedAt'> & { readonly number: number })[]
+  readonly alerts: readonly Pick<GroupedAlert, 'id' | 'name' | 'severity' | 'summary'>[]
+  readonly pages: readonly (readonly [name: string, href: string])[]
 }
 
-export const SearchPage: FC<Props> = ({ q, reader, services, more, incidents }) => (
-  <div class="narrow">
+export const SearchPage: FC<Props> = ({ q, reader, services, more, incidents, alerts, pages }) => (
+  <div class="narrow" id="found">
     <h1>Search</h1>
     <form class="filters lead" action="/search">
       <input type="search" name="q" value={q} aria-label="Service, or title or number of an incident" />
       <Submit look="primary">Search</Submit>
     </form>
-    {q !== '' && services.length + incidents.length === 0 ? (
+    {q !== '' && services.length + incidents.length + alerts.length + pages.length === 0 ? (
       <p class="card empty">
-        No service and no recent incident matches “{q}”. <a href="/">Show all services</a>
+        No service, recent incident, firing alert or page matches “{q}”.{' '}
+        <a href={`/alerts?range=30d&q=${encodeURIComponent(q)}`}>Search the alerts of the last 30 days</a>
       </p>
     ) : null}
     {services.length === 0 ? null : (
@@ -62,6 +66,36 @@ export const SearchPage: FC<Props> = ({ q, reader, services, more, incidents }) 
                 {number} <b>{title}</b>
               </a>
               <Time at={startedAt} reader={reader} style="moment" />
+            </li>
+          ))}
+        </ul>
+      </>
+    )}
+    {alerts.length === 0 ? null : (
+      <>
+        <Head title="Firing alerts" />
+        <ul class="card rows">
+          {alerts.map(({ id, name, severity, summary }) => (
+            <li class="row">
+              <Mark level={severity} label={severity} />
+              <a class="ink break" href={`/alerts/${id}`}>
+                <b>{name}</b>
+              </a>
+              <span class="second break">{summary}</span>
+            </li>
+          ))}
+        </ul>
+      </>
+    )}
+    {pages.length === 0 ? null : (
+      <>
+        <Head title="Pages" />
+        <ul class="card rows">
+          {pages.map(([name, href]) => (
+            <li>
+              <a class="ink" href={href}>
+                {name}
+              </a>
             </li>
           ))}
         </ul>

@@ -1,5 +1,6 @@
-/** /search and /keyboard: finds services and incidents, and lists keyboard shortcuts. */
+/** /search and /keyboard: finds services, incidents, firing alerts and pages, and lists keyboard shortcuts. */
 
+import { listFiringAlerts } from '../../actions/firing.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { findIncidentByNumber, listIncidents } from '../../store/incident/incidents.ts'
 import { listServices } from '../../store/service/services.ts'
@@ -8,7 +9,21 @@ import { redirect, show } from '../visit/reply.ts'
 import { KeyboardPage, SearchPage } from './page.tsx'
 
 const MAX_SERVICES = 50
+const MAX_ALERTS = { page: 1, limit: 10 }
 const LATEST = { page: 1, limit: 200 }
+const PAGES = [
+  ['Services', '/'],
+  ['Incidents', '/incidents'],
+  ['Alerts', '/alerts'],
+  ['Sources', '/sources'],
+  ['Reports', '/reports'],
+  ['Settings', '/settings'],
+  ['Tokens', '/settings/tokens'],
+  ['Notifications', '/settings/notifications'],
+  ['Silences', '/settings/silences'],
+  ['Retention', '/settings/retention'],
+  ['Keyboard', '/keyboard'],
+] as const
 
 export const helpRoutes: readonly PageRoute[] = [
   page('GET /keyboard', 'read', (visit) => show(visit, { title: 'Keyboard', content: <KeyboardPage /> })),
@@ -16,8 +31,8 @@ export const helpRoutes: readonly PageRoute[] = [
 ]
 
 /**
- * Redirects to the incident if the query is its number. Otherwise, lists matching services and the latest matching
- * incidents.
+ * Redirects to the incident if the query is its number. With `list=1`, as the script asks while a user types, lists the
+ * incident instead.
  */
 async function search(visit: Visit): Promise<Reply> {
   const { store, visitor, now, query } = visit
@@ -26,15 +41,20 @@ async function search(visit: Visit): Promise<Reply> {
   const number = /^#?(\d{1,9})$/.exec(q)?.[1]
   const numbered =
     number === undefined ? undefined : await store.read(findIncidentByNumber, organizationId, Number(number))
-  if (numbered) return redirect(visit, `/incidents/${numbered.number}`)
+  const isListed = query('list') === '1'
+  if (numbered && !isListed) return redirect(visit, `/incidents/${numbered.number}`)
   const contains = (text: string) => q !== '' && text.toLowerCase().includes(q.toLowerCase())
   const all = await store.read(listServices, organizationId, now, true)
   const services = all
     .filter(({ namespace, name }) => contains(`${namespace}/${name}`))
     .toSorted((a, b) => a.score - b.score)
   const latest = await store.read(listIncidents, organizationId, {}, LATEST)
-  const incidents = latest.items.filter(({ title }) => contains(title))
-  const found = { services: services.slice(0, MAX_SERVICES), more: services.length - MAX_SERVICES, incidents }
+  const incidents = [...(numbered ? [numbered] : []), ...latest.items.filter(({ title }) => contains(title))]
+  const alerts = q === '' ? [] : (await store.run(listFiringAlerts, organizationId, { q }, MAX_ALERTS)).items
+  const found = {
+    ...{ services: services.slice(0, MAX_SERVICES), more: services.length - MAX_SERVICES, incidents, alerts },
+    pages: PAGES.filter(([name]) => contains(name)),
+  }
   const content = <SearchPage q={q} reader={visit.viewer} {...found} />
   return show(visit, { title: q === '' ? 'Search' : `Search: ${q}`, content })
 }

@@ -126,7 +126,11 @@ export function headOf(
       href: service ? `/services/${service.id}` : '/',
     },
     ...{ startedAt: incident.startedAt, createdAt: incident.createdAt, resolvedAt: incident.resolvedAt },
-    ...{ acknowledgedAt, acknowledgedBy: acknowledged?.actor ?? null, endedAt: endOf(incident, reader.now) },
+    ...{
+      acknowledgedAt,
+      acknowledgedBy: incident.acknowledgedBy ?? acknowledged?.actor ?? null,
+      endedAt: endOf(incident, reader.now),
+    },
     criticalMs: criticalMsUntil(incident, reader.now),
     ...{ movedAt: moved?.at ?? incident.createdAt, movedBy: moved?.actor ?? null, firingAlerts: incident.firingAlerts },
     opened: automatic ? `Opened automatically ${at}.` : `Opened ${at} by ${opener?.actor ?? 'a user'}.`,

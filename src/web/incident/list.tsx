@@ -2,12 +2,15 @@
 import type { FC } from 'hono/jsx'
 import { INCIDENT_STATUSES, type IncidentStatus } from '../../domain/incident/incident.ts'
 import { formatDuration, type Reader } from '../../domain/shown-time.ts'
-import { countOf, formatCount } from '../../domain/text.ts'
-import { Icon, Mark, ServiceName, Status } from '../kit/mark.tsx'
+import { capitalized, countOf, formatCount } from '../../domain/text.ts'
+import { Icon, Mark, ServiceName, ShortName, Status } from '../kit/mark.tsx'
 import { Pages } from '../kit/pages.tsx'
 import { Columns } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 import type { IncidentHead } from './view.ts'
+
+/** `cause`: the common cause of the incident's group; null if the incident is in no group. */
+type ListedIncident = IncidentHead & { readonly cause: string | null }
 
 export type IncidentListView = {
   readonly reader: Reader
@@ -15,13 +18,15 @@ export type IncidentListView = {
   /** The name of the service to which the list is limited; null if the list contains all services. */
   readonly service: string | null
   readonly unresolved: number
-  readonly incidents: readonly IncidentHead[]
-  readonly total: number
+  /** The number of incidents with each status, regardless of the selected status. */
+  readonly counts: Readonly<Record<IncidentStatus | 'all', number>>
+  readonly incidents: readonly ListedIncident[]
   readonly page: number
   readonly pages: number
   readonly addressOf: (to: { readonly status?: IncidentStatus | 'all'; readonly page?: number }) => string
 }
 
+const MAX_TITLE = 48
 const LASTED = 'How long the problem was on, without healthy periods in between. The incident may be resolved later.'
 const COLUMNS = [
   ...['Incident', 'Status', 'Service', 'Started'],
@@ -37,19 +42,23 @@ export function incidentListTitle({ unresolved }: IncidentListView): string {
 }
 
 export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
-  const { incidents, status, service, total, page, pages, addressOf, reader } = view
+  const { incidents, status, service, counts, page, pages, addressOf, reader } = view
   return (
     <>
       <div class="title">
         <h1>
           {incidentListTitle(view)}
-          {status === 'all' && service === null ? <span class="rest">, {formatCount(total)} in total.</span> : '.'}
+          {status === 'all' && service === null ? <span class="rest">, {formatCount(counts.all)} in total.</span> : '.'}
         </h1>
       </div>
       <nav class="row filters list-filters" aria-label="Incidents by status">
         {(['all', ...INCIDENT_STATUSES] as const).map((one) => (
-          <a class="filter" href={addressOf({ status: one })} aria-current={one === status ? 'true' : undefined}>
-            {one === 'all' ? 'All' : <Status status={one} />}
+          <a
+            class={counts[one] === 0 ? 'filter filter-none' : 'filter'}
+            href={addressOf({ status: one })}
+            aria-current={one === status ? 'true' : undefined}
+          >
+            {capitalized(one)} <strong>{formatCount(counts[one])}</strong>
           </a>
         ))}
         {service === null ? null : (
@@ -88,7 +97,7 @@ function resolvedText({ startedAt, endedAt, resolvedAt }: IncidentHead): string 
   return resolvedAt > endedAt && after !== formatDuration(endedAt - startedAt) ? `, resolved after ${after}` : ''
 }
 
-const IncidentRow: FC<{ incident: IncidentHead; reader: Reader }> = ({ incident, reader }) => {
+const IncidentRow: FC<{ incident: ListedIncident; reader: Reader }> = ({ incident, reader }) => {
   const {
     severity,
     href,
@@ -104,20 +113,23 @@ const IncidentRow: FC<{ incident: IncidentHead; reader: Reader }> = ({ incident,
     acknowledgedBy,
   } = incident
   return (
-    <tr>
+    <tr class={resolvedAt === null ? undefined : 'row-resolved'}>
       <td>
         <span class="row-name">
           <Mark level={severity} label={severity} />
           <a class="ink" href={href}>
-            <b class="break">{title}</b>
+            <b class="break">
+              <ShortName text={title} max={MAX_TITLE} />
+            </b>
           </a>
           <span class="quiet">incident {number}</span>
         </span>
+        {incident.cause === null ? null : <span class="second break">probably because of {incident.cause}</span>}
       </td>
       <td class="nowrap" data-label="Status">
         <span>
           <Status status={status} />
-          {acknowledgedBy !== null && resolvedAt === null ? <bdi class="quiet"> {acknowledgedBy}</bdi> : null}
+          {acknowledgedBy !== null && resolvedAt === null ? <bdi class="second break">{acknowledgedBy}</bdi> : null}
         </span>
       </td>
       <td data-label="Service">

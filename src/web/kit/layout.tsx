@@ -32,6 +32,8 @@ export type Frame = Reader & {
   readonly banner: Banner | null
   /** Whether the page shows something only once, for example a secret. The script must not refresh such a page. */
   readonly still: boolean
+  /** Whether the page has no navigation, for a screen that nobody operates. */
+  readonly bare: boolean
   /** Whether any event has ever been received. */
   readonly hasEvents: boolean
   /** Whether keyboard shortcuts are enabled. */
@@ -86,18 +88,22 @@ export function withPrefix(page: string, prefix: string): string {
 }
 
 const Body: FC<{ frame: Frame; children?: Child }> = ({ frame, children }) => (
-  <body data-keys={frame.keys ? 'on' : 'off'} data-stream={frame.organization === null ? undefined : 'on'}>
+  <body
+    class={frame.bare ? 'bare' : undefined}
+    data-keys={frame.keys ? 'on' : 'off'}
+    data-stream={frame.organization === null ? undefined : 'on'}
+  >
     <a class="skip" href="#main">
       Skip to the content
     </a>
-    {frame.organization === null ? null : <Bar frame={frame} />}
+    {frame.organization === null || frame.bare ? null : <Bar frame={frame} />}
     <div id="banner" data-live>
       {frame.banner ? <BannerLine banner={frame.banner} /> : null}
     </div>
     <main id="main" tabindex={-1} data-live={frame.still ? undefined : true}>
       {children}
     </main>
-    <Foot frame={frame} />
+    {frame.bare ? null : <Foot frame={frame} />}
   </body>
 )
 
@@ -124,7 +130,13 @@ const Bar: FC<{ frame: Frame }> = ({ frame }) => (
       </nav>
       <form class="search" action="/search" role="search">
         <Icon name="search" />
-        <input type="search" name="q" id="search" aria-label="Service or incident" placeholder="Service or incident" />
+        <input
+          type="search"
+          name="q"
+          id="search"
+          aria-label="Search services, incidents and alerts"
+          placeholder="Search"
+        />
         {frame.keys ? <kbd aria-hidden="true">/</kbd> : null}
       </form>
       <p class="live" id="live" data-state="waiting">

@@ -10,8 +10,10 @@ import { Lanes } from '../drawing/lane-picture.tsx'
 import { SuspectName } from '../incident/cause.tsx'
 import { isolated } from '../kit/bidi.ts'
 import { Action } from '../kit/form.tsx'
-import { Badge, Status } from '../kit/mark.tsx'
+import { Badge, ShortName, Status } from '../kit/mark.tsx'
 import type { OpenIncidentView } from './view.ts'
+
+const MAX_TITLE = 80
 
 type Props = {
   readonly one: OpenIncidentView
@@ -87,10 +89,14 @@ export const IncidentLine: FC<Props & { readonly first?: boolean }> = ({ one, cs
     >
       {one.recovery === null ? <Badge level={incident.severity} text={formatDuration(incident.criticalMs)} /> : null}
       <Status status={incident.status} />
-      <a class="ink plain line-title" href={incident.href}>
-        <b class="break">{incident.title}</b>
-      </a>
-      <CauseLine one={one} />
+      <div class="line-text">
+        <a class="ink plain" href={incident.href}>
+          <b class="break">
+            <ShortName text={incident.title} max={MAX_TITLE} />
+          </b>
+        </a>
+        <CauseLine one={one} />
+      </div>
       <span class="end quiet">{facts[0]}</span>
       {open && canWrite ? (
         <Acknowledge one={one} csrf={csrf} look={first ? 'small primary' : 'small'} />

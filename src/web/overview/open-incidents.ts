@@ -4,18 +4,22 @@
  */
 
 import type { StatusChange } from '../../domain/health/strip.ts'
+import { problemAt } from '../../domain/incident/problem.ts'
+import { clustersOf } from '../../domain/incident/storm.ts'
 import { mostUrgentFirst } from '../../domain/incident/urgency.ts'
 import { formatAgo, formatDuration, formatMoment, type Reader } from '../../domain/shown-time.ts'
 import { countOf, joinNames } from '../../domain/text.ts'
 import { MINUTE } from '../../domain/units.ts'
+import { findGroups } from '../../store/incident/groups.ts'
 import { findOpenIncidentCounts, listUnresolvedIncidents } from '../../store/incident/incidents.ts'
 import type { ServiceRecord } from '../../store/service/services.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
 import { firstAlertOf, type IncidentFacts, incidentViewOf } from '../incident/data.ts'
-import { incidentFacts } from '../incident/routes.tsx'
+import { incidentFacts } from '../incident/find.ts'
 import { isolatedName } from '../kit/bidi.ts'
 import type { Visit } from '../visit/page.ts'
-import type { OpenIncidentView } from './view.ts'
+import { stormView } from './storm-view.ts'
+import type { OpenIncidentView, StormView } from './view.ts'
 
 const MAX_SHOWN = 8
 /** The maximum number of incidents to sort. More incidents are only counted. */
@@ -23,30 +27,44 @@ const MAX_ORDERED = 1_000
 const MAX_NAMES = 2
 
 /**
- * Returns the unresolved incidents, most urgent first. `total` includes incidents that are not shown. `states` contains
- * the services' recent statuses.
+ * Returns the unresolved incidents, most urgent first, with each group and storm as one. `hidden`: how many of `total` are not
+ * shown. `states` contains the services' recent statuses.
  */
 export async function openIncidents(
   visit: Visit,
   services: readonly ServiceRecord[],
   states: ReadonlyMap<string, readonly StatusChange[]>,
-): Promise<{ readonly shown: readonly OpenIncidentView[]; readonly total: number }> {
+): Promise<{
+  readonly shown: readonly (OpenIncidentView | StormView)[]
+  readonly total: number
+  readonly hidden: number
+}> {
   const { organizationId } = visit.visitor
-  const [all, counts] = await Promise.all([
+  const [all, counts, groups] = await Promise.all([
     visit.store.read(listUnresolvedIncidents, organizationId, MAX_ORDERED),
     visit.store.read(findOpenIncidentCounts, organizationId),
+    visit.store.read(findGroups, organizationId),
   ])
-  const order = mostUrgentFirst(all, visit.now)
+  const order = mostUrgentFirst(all, visit.now).map((one) => ({
+    ...one,
+    isOn: problemAt(one.problem, visit.now) === 'on',
+  }))
+  const clusters = clustersOf(order, groups).slice(0, MAX_SHOWN)
   const began = services.flatMap((service) => {
     const at = unhealthySince(service, states.get(service.id) ?? [])
     return at === null ? [] : [{ ...service, at }]
   })
-  const shown = order.slice(0, MAX_SHOWN).map(async (incident, index) => {
-    const facts = await incidentFacts(visit, incident)
-    return openIncident(facts, visit.viewer, index === 0 ? began : null)
+  const shown = clusters.map(async (cluster, index) => {
+    const facts = await incidentFacts(visit, cluster.leader)
+    const first = openIncident(facts, visit.viewer, index === 0 ? began : null)
+    return cluster.members.length === 1 ? first : stormView(cluster, first, services, visit.now)
   })
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
-  return { shown: await Promise.all(shown), total }
+  return {
+    shown: await Promise.all(shown),
+    total,
+    hidden: total - clusters.reduce((sum, { members }) => sum + members.length, 0),
+  }
 }
 
 type Began = readonly (ServiceRecord & { readonly at: number })[]

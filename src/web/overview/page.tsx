@@ -6,8 +6,10 @@ import { Icon, LegendMark, Mark } from '../kit/mark.tsx'
 import { Head, Section } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 import { ExampleNote } from '../sources/example-note.tsx'
+import { withQuery } from '../visit/choice.ts'
 import { FirstIncident, IncidentLine } from './incidents.tsx'
 import { HealthyGrid, UnhealthyRows, Wall } from './services.tsx'
+import { StormCard } from './storm.tsx'
 import type { Filter, OverviewView, ServiceRowView } from './view.ts'
 
 const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'healthy', 'unknown']
@@ -29,7 +31,6 @@ export function overviewTitle({ counts, services, headline }: OverviewView): str
 
 export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
   const { incidents, services, reader, csrf, canWrite, changes } = view
-  const [first, ...others] = incidents
   const ill = services.filter(({ status }) => status === 'critical' || status === 'degraded')
   const well = services.filter(({ status }) => status === 'healthy' || status === 'unknown')
   const many = view.view === 'wall'
@@ -41,10 +42,15 @@ export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
     <>
       {view.hasExample ? <ExampleNote csrf={csrf} canAdminister={view.canAdminister} /> : null}
       <Headline view={view} />
-      {first && !many ? <FirstIncident one={first} hasChannel={view.hasChannel} {...props} /> : null}
-      {(many ? incidents : others).map((one) => (
-        <IncidentLine one={one} first={one === first} {...props} />
-      ))}
+      {incidents.map((one, index) =>
+        'members' in one ? (
+          <StormCard storm={one} reader={reader} hasChannel={view.hasChannel} {...props} />
+        ) : index === 0 && !many ? (
+          <FirstIncident one={one} hasChannel={view.hasChannel} {...props} />
+        ) : (
+          <IncidentLine one={one} first={index === 0} {...props} />
+        ),
+      )}
       {view.hiddenIncidents > 0 ? (
         <p class="second">
           <a href="/incidents">{countOf(view.hiddenIncidents, 'more incident')}</a>{' '}
@@ -92,7 +98,7 @@ export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
   )
 }
 
-const Headline: FC<{ view: OverviewView }> = ({ view: { headline, calm, reader } }) => (
+export const Headline: FC<{ view: OverviewView }> = ({ view: { headline, calm, reader } }) => (
   <div class={`overview-title ${headline.state === 'healthy' ? 'overview-calm' : ''}`}>
     {headline.state === 'healthy' ? <Mark level="done" /> : null}
     <div>
@@ -141,6 +147,9 @@ const Filters: FC<{ view: OverviewView }> = ({ view }) => {
             {one === 'list' ? 'List' : 'Wall'}
           </a>
         ))}
+        <a href={withQuery('/', { view: 'wall', tv: '1' })} title="The wall for a screen: no navigation, large names">
+          TV
+        </a>
       </nav>
     </div>
   )

@@ -20,7 +20,7 @@ import type { ServiceRecord } from '../../store/service/services.ts'
 import { listStatesOfServices } from '../../store/service/states.ts'
 import { findHasServices, findOverview } from '../../store/views.ts'
 import { prefersJson } from '../errors/routes.tsx'
-import { incidentLink, incidentPath } from '../incident/routes.tsx'
+import { incidentLink, incidentPath } from '../incident/find.ts'
 import { isolated, isolatedName } from '../kit/bidi.ts'
 import { penaltyOf } from '../service/routes.tsx'
 import { silencedOf } from '../silences/silenced.ts'
@@ -30,6 +30,7 @@ import { type PageRoute, page, type Visit } from '../visit/page.ts'
 import { show } from '../visit/reply.ts'
 import { openIncidents } from './open-incidents.ts'
 import { OverviewPage, overviewTitle } from './page.tsx'
+import { TvPage } from './tv.tsx'
 import type { ChangeView, Filter, OverviewView, ServiceRowView } from './view.ts'
 
 const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'healthy', 'unknown']
@@ -61,8 +62,9 @@ async function showOverview(visit: Visit): Promise<Reply> {
   const hasServices = await visit.store.read(findHasServices, visit.visitor.organizationId)
   if (!hasServices) return showWelcome(visit, null)
   const view = await overviewView(visit)
-  const content = <OverviewPage view={view} />
-  return show(visit, { title: overviewTitle(view), content, current: 'services', refreshes: true })
+  const bare = visit.query('tv') === '1'
+  const content = bare ? <TvPage view={view} /> : <OverviewPage view={view} />
+  return show(visit, { title: overviewTitle(view), content, current: 'services', refreshes: true, bare })
 }
 
 async function overviewView(visit: Visit): Promise<OverviewView> {
@@ -90,7 +92,7 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
   const shown = all.filter((one) => (status === 'all' || one.status === status) && matches(one, q, namespace))
   const detailed = shown.slice(0, MAX_DETAILED).map(({ id }) => id)
   const states = await store.read(listStatesOfServices, organizationId, detailed, day.from)
-  const { shown: incidents, total: unresolved } = await openIncidents(visit, all, states)
+  const { shown: incidents, total: unresolved, hidden: hiddenIncidents } = await openIncidents(visit, all, states)
   const deploys = await recentDeploys(visit, pipelines)
   const channels = incidents.length === 0 ? null : await store.read(listChannels, organizationId, { page: 1, limit: 1 })
   const found = await store.run(listFiringAlerts, organizationId, { silenced: true }, MAX_SILENCED)
@@ -103,7 +105,7 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
     hasExample: all.some(({ cluster }) => cluster === EXAMPLE_CLUSTER),
     headline: headlineOf({ counts, critical: names('critical'), degraded: names('degraded'), unresolved }),
     hasChannel: channels === null || channels.total > 0,
-    hiddenIncidents: unresolved - incidents.length,
+    hiddenIncidents,
     calm: calm ? await lastIncident(visit) : null,
     addressOf: (change) => address({ status, view, usual, q, namespace, ...change }),
     services: shown.map((service) => ({

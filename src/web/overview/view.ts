@@ -22,6 +22,28 @@ export type OpenIncidentView = {
   readonly recovery: string | null
 }
 
+/** Incidents that are shown as one: incidents with a common cause, or a storm. */
+export type StormView = {
+  /** The incident of the cause or, in a storm, what began first. */
+  readonly first: OpenIncidentView
+  /** The name of the common cause; null if only time connects the incidents. */
+  readonly cause: string | null
+  /** The numbers of all incidents, earliest first. */
+  readonly members: readonly number[]
+  /** The incidents to list, earliest first. */
+  readonly shown: readonly Pick<IncidentHead, 'href' | 'service' | 'severity' | 'status'>[]
+  /** The numbers of the incidents that nobody has acknowledged. */
+  readonly unowned: readonly number[]
+  /** Whether no other incident began before the first one. */
+  readonly wentFirst: boolean
+  /** The number of other services with an incident. */
+  readonly followers: number
+  readonly alerts: number
+  readonly newestAt: number
+  /** The number of incidents that began in each period of `ms` milliseconds. */
+  readonly bars: { readonly ms: number; readonly counts: readonly number[] }
+}
+
 export type ServiceRowView = {
   readonly id: string
   readonly href: string
@@ -99,7 +121,8 @@ export type OverviewView = {
     readonly view?: 'list' | 'wall'
     readonly namespace?: string
   }) => string
-  readonly incidents: readonly OpenIncidentView[]
+  /** The unresolved incidents, the most urgent first. A storm takes the place of its incidents. */
+  readonly incidents: readonly (OpenIncidentView | StormView)[]
   /** Whether a notification channel exists. Always true if no incident is open. */
   readonly hasChannel: boolean
   /** The number of unresolved incidents that are not in `incidents`. */

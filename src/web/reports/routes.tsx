@@ -8,7 +8,7 @@ import { type IncidentRecord, listIncidents } from '../../store/incident/inciden
 import { findReliability, findReportCharts, type WeekCount } from '../../store/incident/report.ts'
 import { findOrganization } from '../../store/organizations.ts'
 import type { ReportWeek, ResolutionMark } from '../drawing/report.tsx'
-import { incidentPath } from '../incident/routes.tsx'
+import { incidentPath } from '../incident/find.ts'
 import { rangeLinks, rangeOf } from '../visit/choice.ts'
 import { type PageRoute, page, type Visit } from '../visit/page.ts'
 import { show } from '../visit/reply.ts'

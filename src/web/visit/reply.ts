@@ -36,6 +36,8 @@ export type Shown = {
   readonly banner?: Banner | null
   /** Whether the content is shown only once, for example a secret. The script must not refresh such a page. */
   readonly still?: boolean
+  /** Whether the page has no navigation, for a screen that nobody operates. */
+  readonly bare?: boolean
   /** Whether browsers without JavaScript reload the page regularly. */
   readonly refreshes?: boolean
   readonly headers?: Reply['headers']
@@ -46,7 +48,12 @@ export async function show(visit: AnyVisit, shown: Shown): Promise<Reply> {
   const { title, content, current = null, status = 200, refreshes = false, headers = {} } = shown
   const banner = shown.banner ?? bannerFor(visit.query('done'))
   const frame = await frameOf(visit, current, banner)
-  const page = await renderPage({ frame: { ...frame, still: shown.still ?? false }, title, content, refreshes })
+  const page = await renderPage({
+    frame: { ...frame, still: shown.still ?? false, bare: shown.bare ?? false },
+    title,
+    content,
+    refreshes,
+  })
   const body = packed(visit.c, visit, withPrefix(page, prefixOf(visit.c, visit)), { ...HEADERS, ...headers })
   return { status, ...body }
 }
@@ -66,7 +73,11 @@ export function addressOf(c: Context): string {
   return url.pathname + url.search
 }
 
-async function frameOf(visit: AnyVisit, current: Section | null, banner: Banner | null): Promise<Omit<Frame, 'still'>> {
+async function frameOf(
+  visit: AnyVisit,
+  current: Section | null,
+  banner: Banner | null,
+): Promise<Omit<Frame, 'still' | 'bare'>> {
   const { c, store, server, visitor, now } = visit
   const { web } = server
   const { style, script } = web.assets()

@@ -1,0 +1,53 @@
+/** Finds an incident, its address, and the facts that its pages show. */
+
+import { countedGroups } from '../../domain/health/counted-severity.ts'
+import { DAY } from '../../domain/units.ts'
+import { required } from '../../http/middleware/problem.ts'
+import { findIncidentView } from '../../store/incident/incident-view.ts'
+import { findIncident, findIncidentByNumber, type IncidentRecord } from '../../store/incident/incidents.ts'
+import { findServices } from '../../store/views.ts'
+import { silencedOfGroup, silenceEndsOfGroups } from '../silences/silenced.ts'
+import type { Visit } from '../visit/page.ts'
+import { causesOf } from './causes.ts'
+import type { IncidentFacts } from './data.ts'
+
+/** Finds an incident by its number or its UUID. */
+export function findNamedIncident({ store, visitor }: Visit, name: string): Promise<IncidentRecord | undefined> {
+  const { organizationId } = visitor
+  return /^\d{1,9}$/.test(name)
+    ? store.read(findIncidentByNumber, organizationId, Number(name))
+    : store.read(findIncident, organizationId, name)
+}
+
+/** Returns the incident whose ID is in the path. @throws IncmonError `not-found` */
+export function requireIncident(visit: Visit): Promise<IncidentRecord> {
+  return required(findNamedIncident(visit, visit.id), 'incident', 'the page Incidents')
+}
+
+/** Loads the data for an incident page. */
+export async function incidentFacts(visit: Visit, incident: IncidentRecord): Promise<IncidentFacts> {
+  const { store, visitor, now } = visit
+  const { organizationId } = visitor
+  const [view, causes] = await Promise.all([
+    store.read(findIncidentView, organizationId, incident, { from: incident.startedAt - DAY, now }),
+    causesOf(visit, incident),
+  ])
+  const ends = await silenceEndsOfGroups(visit, view.groups)
+  const groups = countedGroups(view.groups, view.service).map((group) => ({
+    ...group,
+    silenced: silencedOfGroup(group, ends),
+  }))
+  const others = groups.map(({ serviceId }) => serviceId).filter((id) => id !== incident.serviceId)
+  const names = new Map(others.length === 0 ? [] : await store.read(findServices, organizationId, others, now))
+  if (view.service) names.set(view.service.id, view.service)
+  return { incident, ...view, ...causes, groups, names, ...incidentLink(incident) }
+}
+
+export function incidentPath({ number }: IncidentRecord): string {
+  return `/incidents/${number}`
+}
+
+/** Returns the incident's number as it is shown to people, and the URL of its page. */
+export function incidentLink(incident: IncidentRecord) {
+  return { number: `${incident.number}`, href: incidentPath(incident) }
+}

@@ -1,0 +1,138 @@
+/** Shows incidents with a common cause, or a storm, as one card: what went first, how many followed, and a button. */
+import type { FC } from 'hono/jsx'
+import { formatAgo, formatDuration, formatMoment, type Reader } from '../../domain/shown-time.ts'
+import { capitalized, countOf, formatCount } from '../../domain/text.ts'
+import { Action } from '../kit/form.tsx'
+import { Badge, Mark, ServiceName, ShortName, Status } from '../kit/mark.tsx'
+import { CauseLine } from './incidents.tsx'
+import type { StormView } from './view.ts'
+
+const MAX_NAME = 44
+const BAR_HEIGHT = 40
+
+type Props = {
+  readonly storm: StormView
+  readonly reader: Reader
+  readonly csrf: string
+  readonly canWrite: boolean
+  readonly hasChannel: boolean
+}
+
+export const StormCard: FC<Props> = ({ storm, reader, csrf, canWrite, hasChannel }) => {
+  const { first, cause, members, followers, unowned } = storm
+  const { incident } = first
+  return (
+    <article class={`card first level-${incident.severity}`} aria-label={countOf(members.length, 'incident')}>
+      <div class="first-text">
+        <p class="row">
+          <Badge
+            level={incident.severity}
+            text={`${incident.endedAt === null ? capitalized(incident.severity) : `Was ${incident.severity}`} for ${formatDuration(incident.criticalMs)}`}
+          />
+          <Status status={incident.status} />
+          <span class="quiet">{countOf(members.length, 'incident')}</span>
+        </p>
+        <h2 class="first-title">
+          <a class="ink plain" href={incident.href}>
+            <ShortName text={incident.service.name} max={MAX_NAME} />
+          </a>{' '}
+          {storm.wentFirst ? `went first, ${countOf(followers, 'service')} followed` : 'is the probable cause'}
+        </h2>
+        {cause === null ? (
+          <CauseLine one={first} />
+        ) : (
+          <p class="cause-line">
+            Probable cause of {countOf(members.length, 'incident')}: <b class="break">{cause}</b>.
+          </p>
+        )}
+        <ul class="facts second first-facts">
+          <li>{countOf(storm.alerts, 'alert')}</li>
+          <li>last new incident {formatAgo(storm.newestAt, reader)}</li>
+        </ul>
+        <div class="row first-actions">
+          {unowned.length > 0 && canWrite ? (
+            <Action
+              action="/incidents/acknowledge"
+              csrf={csrf}
+              fields={{ incidents: unowned.join(',') }}
+              look="primary"
+            >
+              Acknowledge {unowned.length === members.length ? 'all ' : ''}
+              {formatCount(unowned.length)}
+            </Action>
+          ) : null}
+          <a class="button" href={incident.href}>
+            Open incident {incident.number}
+          </a>
+          <span class="quiet">
+            {ownersOf(storm)}
+            {unowned.length > 0 && !hasChannel ? (
+              <>
+                {' '}
+                Nobody is notified: <a href="/settings/notifications">add a channel</a>.
+              </>
+            ) : null}
+          </span>
+        </div>
+      </div>
+      <Bars storm={storm} reader={reader} />
+      <details class="storm-members" id={`storm-${incident.number}`}>
+        <summary>All {countOf(members.length, 'incident')}</summary>
+        <ul>
+          {storm.shown.map(({ href, service, severity, status }) => (
+            <li class="row">
+              <Mark level={severity} label={severity} />
+              <a class="ink break" href={href}>
+                <ServiceName namespace={service.namespace} name={service.name} />
+              </a>
+              <Status status={status} />
+            </li>
+          ))}
+        </ul>
+        {members.length > storm.shown.length ? (
+          <p class="second">
+            <a href="/incidents">{countOf(members.length - storm.shown.length, 'more incident')}</a>
+          </p>
+        ) : null}
+      </details>
+    </article>
+  )
+}
+
+/** New incidents per period as bars, from the first one until now. */
+const Bars: FC<Pick<Props, 'storm' | 'reader'>> = ({ storm: { bars, first }, reader }) => {
+  const peak = Math.max(...bars.counts)
+  const from = formatMoment(first.incident.startedAt, reader)
+  const every = bars.ms === 60_000 ? 'minute' : formatDuration(bars.ms)
+  return (
+    <div class="first-picture storm-bars">
+      <p class="row second">
+        <span>New incidents per {every}</span>
+        <span class="end">at most {peak}</span>
+      </p>
+      <svg
+        width="100%"
+        height={BAR_HEIGHT}
+        viewBox={`0 0 ${bars.counts.length} ${BAR_HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`New incidents per ${every} since ${from}: ${bars.counts.join(', ')}`}
+      >
+        {bars.counts.map((count, index) => {
+          const height = count === 0 ? 1 : Math.max(4, (count / peak) * BAR_HEIGHT)
+          return <rect x={index + 0.1} y={BAR_HEIGHT - height} width={0.8} height={height} />
+        })}
+      </svg>
+      <p class="row second">
+        <span>{from}</span>
+        <span class="end">now</span>
+      </p>
+    </div>
+  )
+}
+
+function ownersOf({ members, unowned }: StormView): string {
+  if (unowned.length === members.length) return 'Nobody has acknowledged them.'
+  const owned = formatCount(members.length - unowned.length)
+  return unowned.length === 0 ? 'All are acknowledged.' : `${owned} of ${formatCount(members.length)} are acknowledged.`
+}

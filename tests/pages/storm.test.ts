@@ -1,0 +1,118 @@
+/** Many incidents at once: one card for what went first, the order of the list, the screen, and the search. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { makeWorld } from '../helpers/app.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+import { alert, alertmanager } from '../helpers/senders.ts'
+import { makeBrowser } from '../helpers/site.ts'
+
+const NAMES = ['cart', 'checkout', 'ledger', 'search', 'stock', 'users', 'wallet']
+
+/** Ledger went first, and every other service followed a minute after the one before. Ada is signed in. */
+async function storm(t: TestContext, names: readonly string[] = NAMES) {
+  const { request, app, acme, charlie, clock } = makeWorld(t)
+  const order = ['ledger', ...names.filter((name) => name !== 'ledger')]
+  const alerts = order.map((service, index) =>
+    alert('Down', { service, severity: 'critical' }, { startsAt: NOON - (20 - index) * MINUTE }),
+  )
+  // The victims are reported first.
+  await request('POST', '/api/webhooks/metrics', { token: acme.token, body: alertmanager(alerts.toReversed()) })
+  const [browser, outsider] = [makeBrowser(app), makeBrowser(app)]
+  await browser.signIn(acme.token, 'Ada')
+  await outsider.signIn(charlie.token, 'Charlie')
+  const text = async (path: string) => (await browser.get(path)).html.replace(/<[^>]*>|\s+/g, ' ').replace(/ +/g, ' ')
+  const statuses = async () => {
+    const { body } = await request('GET', '/api/incidents', { token: acme.token })
+    return body.data.map(({ status }: { status: string }) => status)
+  }
+  return { browser, outsider, text, statuses, clock, request, acme }
+}
+
+test('a storm is one card, which says what went first and how many followed', async (t) => {
+  const { text, browser } = await storm(t)
+  assert.match(await text('/'), /ledger went first, 6 services followed .* 7 alerts .* Acknowledge all 7/)
+  assert.equal([...(await browser.get('/')).html.matchAll(/<article/g)].length, 1)
+})
+
+test('five incidents are five cards', async (t) => {
+  const { browser } = await storm(t, NAMES.slice(0, 5))
+  assert.equal([...(await browser.get('/')).html.matchAll(/<article/g)].length, 5)
+})
+
+test('a single button acknowledges the storm, and the card counts who is on it', async (t) => {
+  const { browser, text, statuses } = await storm(t)
+  await browser.send('/incidents/1/status', { status: 'identified' })
+  assert.match(await text('/'), /Acknowledge 6 .* 1 of 7 are acknowledged\./)
+  await browser.send('/incidents/acknowledge', { incidents: '2,3,4,5,6,7,1', back: '/' })
+  assert.deepEqual((await statuses()).toSorted(), ['identified', ...Array(6).fill('investigating')])
+  assert.match(await text('/'), /All are acknowledged\./)
+})
+
+test('numbers that are none, or of no incident, acknowledge nothing', async (t) => {
+  const { browser, statuses } = await storm(t)
+  for (const incidents of ['', 'x', '99', '-1', '1e3', ' ']) await browser.send('/incidents/acknowledge', { incidents })
+  assert.deepEqual(await statuses(), Array(7).fill('open'))
+})
+
+test("Charlie cannot acknowledge Acme's storm", async (t) => {
+  const { outsider, statuses } = await storm(t)
+  await outsider.send('/incidents/acknowledge', { incidents: '1,2,3' })
+  assert.deepEqual(await statuses(), Array(7).fill('open'))
+})
+
+test('the list shows the origin first, then its victims by age, and resolved incidents last', async (t) => {
+  const { browser, text } = await storm(t)
+  await browser.send('/incidents/2/status', { status: 'resolved' })
+  const found = [...(await text('/incidents')).matchAll(/(\w+): Down/g)].map(([, name]) => name)
+  assert.equal(found[0], 'ledger')
+  const [resolved] = [...(await text('/incidents?status=resolved')).matchAll(/(\w+): Down/g)].map(([, name]) => name)
+  assert.equal(found.at(-1), resolved)
+})
+
+test('the filters of the list count the incidents of each status, whatever is selected', async (t) => {
+  const { browser, text } = await storm(t)
+  await browser.send('/incidents/1/status', { status: 'investigating' })
+  await browser.send('/incidents/2/status', { status: 'resolved' })
+  for (const path of ['/incidents', '/incidents?status=open', '/incidents?page=9']) {
+    assert.match(await text(path), /All 7 Open 5 Investigating 1 Identified 0 Monitoring 0 Resolved 1/, path)
+  }
+})
+
+test('the list names who acknowledged an incident', async (t) => {
+  const { browser, text } = await storm(t)
+  await browser.send('/incidents/1/status', { status: 'investigating' })
+  assert.match(await text('/incidents?status=investigating'), /Investigating Ada/)
+})
+
+test('a page of the list can end the unresolved incidents and begin the resolved ones', async (t) => {
+  const names = Array.from({ length: 60 }, (_, index) => `s${index}`)
+  const { browser, text } = await storm(t, names)
+  for (const number of [1, 2, 3, 4, 5]) await browser.send(`/incidents/${number}/status`, { status: 'resolved' })
+  const numbersOn = async (page: number) =>
+    [...(await text(`/incidents?page=${page}`)).matchAll(/incident (\d+)/g)].map(([, number]) => Number(number))
+  const [first, second, third] = [await numbersOn(1), await numbersOn(2), await numbersOn(3)]
+  assert.deepEqual([first.length, second.length, third.length], [50, 11, 0])
+  assert.deepEqual(second.slice(-5).toSorted(), [1, 2, 3, 4, 5])
+  assert.equal(new Set([...first, ...second]).size, 61)
+})
+
+test('the screen has large names and no navigation', async (t) => {
+  const { browser } = await storm(t)
+  const { html } = await browser.get('/?view=wall&tv=1')
+  assert.match(html, /class="tv-tiles"/)
+  assert.doesNotMatch(html, /<header class="bar">|<form class="search"/)
+})
+
+test('results while typing list the incident with the number instead of opening it', async (t) => {
+  const { browser, text } = await storm(t)
+  assert.equal((await browser.get('/search?q=3')).location, '/incidents/3')
+  assert.match(await text('/search?q=3&list=1'), /Incidents .* 3 \w+: Down/)
+})
+
+test('the search finds services, incidents, firing alerts and pages, and offers older alerts', async (t) => {
+  const { text } = await storm(t)
+  assert.match(await text('/search?q=ledger'), /Services .*ledger.* Incidents .*ledger: Down/)
+  assert.match(await text('/search?q=down'), /Incidents .* Firing alerts .* Down/)
+  assert.match(await text('/search?q=Silen'), /Pages Silences/)
+  assert.match(await text('/search?q=nothing-like-this'), /Search the alerts of the last 30 days/)
+})
