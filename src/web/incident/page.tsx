@@ -18,12 +18,10 @@ import { Timeline } from './timeline.tsx'
 import type { IncidentView } from './view.ts'
 
 /** Returns the page title, with the most important fact first. */
-export function incidentTitle({ incident, reader }: IncidentView): string {
-  const { title, severity, resolvedAt, endedAt, startedAt } = incident
+export function incidentTitle({ incident }: IncidentView): string {
+  const { title, severity, resolvedAt, endedAt, criticalMs } = incident
   if (resolvedAt !== null) return `Resolved: ${title}`
-  return endedAt === null
-    ? `${title}, ${severity} for ${formatDuration(reader.now - startedAt)}`
-    : `Recovered: ${title}`
+  return endedAt === null ? `${title}, ${severity} for ${formatDuration(criticalMs)}` : `Recovered: ${title}`
 }
 
 export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
@@ -53,8 +51,24 @@ export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
       </div>
       <Timeline {...view} />
     </div>
+    <PhoneBar {...view} />
   </>
 )
+
+/** The two buttons that a phone keeps within reach of the thumb. */
+const PhoneBar: FC<IncidentView> = ({ incident: { href, status }, csrf, canWrite }) =>
+  canWrite && status !== 'resolved' ? (
+    <div class="phone-bar">
+      {status === 'open' ? (
+        <Action action={`${href}/status`} csrf={csrf} fields={{ status: 'investigating' }} look="primary">
+          Acknowledge
+        </Action>
+      ) : null}
+      <a class="button" href="#note">
+        Note
+      </a>
+    </div>
+  ) : null
 
 /** Returns the groups without the hint that is already shown with the cause. */
 function groupsBelow({ groups }: IncidentView): IncidentView['groups'] {

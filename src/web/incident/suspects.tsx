@@ -1,7 +1,7 @@
 /** Lists an incident's suspects by rank, each with its likelihood in words and its reasons. */
 
 import type { FC } from 'hono/jsx'
-import { likelihoodOf } from '../../domain/suspect/likely-cause.ts'
+import { LIKELY, likelihoodOf } from '../../domain/suspect/likely-cause.ts'
 import { formatScore } from '../../domain/text.ts'
 import { Meter } from '../drawing/strip.tsx'
 import { External, Icon } from '../kit/mark.tsx'
@@ -15,7 +15,10 @@ const MAX_REASONS = 3
 type Props = Pick<IncidentView, 'suspects' | 'cause' | 'csrf' | 'canWrite' | 'incident'>
 
 export const Suspects: FC<Props> = ({ suspects, cause, csrf, canWrite, incident }) => {
-  const [shown, more] = [suspects.slice(0, MAX_SUSPECTS), suspects.slice(MAX_SUSPECTS)]
+  // The first suspect is always shown. After it, those that are not likely are folded.
+  const unlikely = suspects.findIndex(({ verdict, score }, rank) => rank > 0 && verdict === null && score < LIKELY)
+  const end = unlikely === -1 ? MAX_SUSPECTS : Math.min(unlikely, MAX_SUSPECTS)
+  const [shown, more] = [suspects.slice(0, end), suspects.slice(end)]
   const row = (suspect: SuspectView, index: number) => (
     <SuspectRow
       {...{ suspect, csrf }}
@@ -34,7 +37,7 @@ export const Suspects: FC<Props> = ({ suspects, cause, csrf, canWrite, incident 
           {more.length === 0 ? null : (
             <details class="more">
               <summary>Show {more.length} more</summary>
-              <ol class="rows suspects">{more.map((one, index) => row(one, index + MAX_SUSPECTS))}</ol>
+              <ol class="rows suspects">{more.map((one, index) => row(one, index + end))}</ol>
             </details>
           )}
         </div>
