@@ -7,6 +7,7 @@ import { type Deps, type World, withEngine } from './actions/deps.ts'
 import { createApp } from './app.ts'
 import { programVersion, recordedText, startWorker, webTexts } from './assets.ts'
 import { type Config, programName } from './config.ts'
+import { limitsFrom } from './domain/budgets.ts'
 import type { Notice } from './domain/notice.ts'
 import { readRecorded } from './domain/recorded.ts'
 import { createListener } from './http/middleware/listener.ts'
@@ -71,7 +72,11 @@ export async function serve({ deps: world, settings, tls, log }: Options): Promi
     if (notice.kind === 'incident') reader.start()
   }
   const deps = withEngine(
-    { ...world, read: reader.read, announce, observe: metrics.committed },
+    {
+      ...world,
+      limits: () => limitsFrom(state.settings.limits),
+      ...{ read: reader.read, announce, observe: metrics.committed },
+    },
     () => state.settings['max-waiting'],
   )
   const { engine } = deps

@@ -1,5 +1,6 @@
 /** All settings of the configuration, with their defaults and checks. */
 import { isIP } from 'node:net'
+import { isLimit, LIMIT_NAMES } from './domain/budgets.ts'
 
 export type Value = string | number | readonly string[]
 
@@ -69,6 +70,11 @@ export const KEYS = {
     'the maximum number of pending webhook requests; further requests get 503; the limit for cluster and ci is four times as high, because these senders do not retry',
     'a whole number from 1',
     [1, 1_000_000],
+  ),
+  limits: list(
+    'changed limits for each organization, such as live-alerts=100000; the default limits fit 512 MB of memory',
+    `a list of NAME=NUMBER, where NAME is ${LIMIT_NAMES.join(', ')}`,
+    isLimit,
   ),
   'min-free-disk': number(
     8,

@@ -22,7 +22,7 @@ function faultsOf(given: Given): string[] {
 }
 
 const KNOWN =
-  'host, port, database, log-level, tls-cert, tls-key, trusted-proxies, user-header, user-organization, user-scopes, path-prefix, max-connections, max-connections-per-address, max-waiting, min-free-disk, public-url, notify-allow, smtp-url, smtp-password-file, mail-from, heartbeat-url, stop-grace'
+  'host, port, database, log-level, tls-cert, tls-key, trusted-proxies, user-header, user-organization, user-scopes, path-prefix, max-connections, max-connections-per-address, max-waiting, limits, min-free-disk, public-url, notify-allow, smtp-url, smtp-password-file, mail-from, heartbeat-url, stop-grace'
 
 test('by default, the server listens only on this machine', () => {
   assert.deepEqual(read({}), { config: { ...DEFAULTS, host: '127.0.0.1', port: 8080, database: 'incmon.db' } })

@@ -1,4 +1,5 @@
 /** The dependencies of actions: store, engine, clock, random numbers, and listeners. */
+import { DEFAULT_LIMITS, type Limits } from '../domain/budgets.ts'
 import type { Notice } from '../domain/notice.ts'
 import { type Committed, createEngine, type Engine } from '../engine/engine.ts'
 import { createEngineStore } from '../store/engine-store.ts'
@@ -14,6 +15,8 @@ export type World = {
   readonly newId: () => string
   /** Returns a new random secret of 43 characters. */
   readonly newSecret: () => string
+  /** Returns the limits of each organization. Default: the default limits. */
+  readonly limits?: () => Limits
   /** Reads large records for the engine. Default: reads in this thread. */
   readonly read?: Read
   /** Called for each change after the commit. Must not throw. */
@@ -30,10 +33,10 @@ export type Deps = World & { readonly engine: Engine }
  * @param largest the maximum number of items in one transaction
  */
 export function withEngine(world: World, mostWaiting?: () => number, largest?: number): Deps {
-  const { db, now, newId } = world
+  const { db, now, newId, limits = () => DEFAULT_LIMITS } = world
   const engineDeps = {
     store: createEngineStore(db, world.read ?? readHere(db)),
-    ...{ now, newId, hashOf: payloadHash },
+    ...{ now, newId, limits, hashOf: payloadHash },
     announce: (notice: Notice) => deps.announce(notice),
     observe: (batch: Committed) => deps.observe(batch),
   }

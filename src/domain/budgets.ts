@@ -11,6 +11,8 @@ export type Budget = {
   readonly unit: string
   /** What happens at the limit. */
   readonly effect: string
+  /** Whether the setting `limits` can change the value. */
+  readonly isAdjustable?: true
 }
 
 const MIB = 1_048_576
@@ -44,6 +46,23 @@ export const BUDGETS = {
     value: MIB / 8,
     unit: 'bytes',
     effect: 'the answer is 413',
+  },
+  'live-alerts': {
+    scope: 'organization',
+    what: 'alerts that are firing or ended less than 24 hours ago; the ones that ended first make room',
+    value: 50_000,
+    unit: 'alerts',
+    effect:
+      'a new alert is not stored, and the answer is 503 with Retry-After; for cluster and ci, the event is stored without an alert',
+    isAdjustable: true,
+  },
+  services: {
+    scope: 'organization',
+    what: 'services',
+    value: 25_000,
+    unit: 'services',
+    effect: 'as for live alerts, for items that would create a service',
+    isAdjustable: true,
   },
   silences: {
     scope: 'organization',
@@ -102,3 +121,31 @@ export const BUDGETS = {
     effect: 'the connections that have had unread bytes for the longest time are closed',
   },
 } as const satisfies Readonly<Record<string, Budget>>
+
+/** The limits that the setting `limits` can change. */
+export type LimitName = {
+  [Name in keyof typeof BUDGETS]: (typeof BUDGETS)[Name] extends { readonly isAdjustable: true } ? Name : never
+}[keyof typeof BUDGETS]
+
+export type Limits = Readonly<Record<LimitName, number>>
+
+export const LIMIT_NAMES = Object.entries<Budget>(BUDGETS).flatMap(([name, { isAdjustable }]) =>
+  isAdjustable ? [name as LimitName] : [],
+)
+
+export const DEFAULT_LIMITS = Object.fromEntries(LIMIT_NAMES.map((name) => [name, BUDGETS[name].value])) as Limits
+
+/** Returns the limits for the setting `limits`, whose items look like `live-alerts=100000`. */
+export function limitsFrom(items: readonly string[]): Limits {
+  const changed = items.map((item) => {
+    const [name = '', value = ''] = item.split('=', 2)
+    return [name, Number(value)] as const
+  })
+  return { ...DEFAULT_LIMITS, ...Object.fromEntries(changed) }
+}
+
+/** Returns whether an item of the setting `limits` is valid. */
+export function isLimit(item: string): boolean {
+  const [, name = '', value = ''] = /^([a-z-]+)=(\d{1,9})$/.exec(item) ?? []
+  return (LIMIT_NAMES as readonly string[]).includes(name) && Number(value) > 0
+}

@@ -2,7 +2,9 @@
  * The engine is the only writer in a running server. Start with this file. `queue.ts` decides when an input is
  * processed, and handles disk errors. `batch.ts` processes and saves inputs.
  */
+import { DEFAULT_LIMITS, type Limits } from '../domain/budgets.ts'
 import { type Delivery, type Receipt, type Received, receive } from '../domain/decide/delivery.ts'
+import { refusedError } from '../domain/decide/shortage.ts'
 import { nextDue } from '../domain/decide/sweep.ts'
 import { IncmonError } from '../domain/error.ts'
 import type { Source } from '../domain/event/event.ts'
@@ -39,6 +41,8 @@ export type EngineDeps = {
   readonly newId: () => string
   /** Returns an integer hash of a payload. */
   readonly hashOf: (payload: string) => number
+  /** Returns the limits of each organization. Default: the default limits. */
+  readonly limits?: () => Limits
   /** Called for each notice after the commit. Must not throw. */
   readonly announce: (notice: Notice) => void
   /** Called after each commit. Must be fast and must not throw. */
@@ -48,7 +52,7 @@ export type EngineDeps = {
 export type Engine = {
   /** Throws 'unavailable' if the queue is full for this source. Called before the body is parsed. */
   readonly admit: (source: Source) => void
-  /** Resolves once the delivery is on disk. Rejects with 'unavailable' if the delivery cannot be stored. */
+  /** Resolves once the delivery is on disk. Rejects with 'unavailable' if an item cannot be stored. */
   readonly submit: (delivery: Delivery) => Promise<Receipt>
   /**
    * Makes a change. Resolves with the outcome once the change is on disk. Rejects with any error that `decide` throws.
@@ -97,7 +101,8 @@ export function createEngine(
   largest = MAX_ITEMS,
 ): Engine {
   const { store, now } = deps
-  const environment = createEnvironment(deps)
+  const limits = deps.limits ?? (() => DEFAULT_LIMITS)
+  const environment = createEnvironment({ ...deps, limits })
   let state = createState()
   let isAllLoaded = false
   let isCaughtUp = false
@@ -166,19 +171,25 @@ export function createEngine(
     if (pendingItems >= MAX_ITEMS_QUEUED * factor) throw unavailable('too many alerts are pending')
   }
 
+  const submit = async (delivery: Delivery): Promise<Receipt> => {
+    if (delivery.dryRun) return tryDelivery(delivery)
+    if (isLarge(delivery, largest)) return large.store(delivery)
+    const items = delivery.intake.accepted.length + delivery.intake.rejected.length
+    pendingItems += items
+    try {
+      return (await take(delivery)).receipt
+    } finally {
+      pendingItems -= items
+    }
+  }
+
   return {
     admit,
     submit: async (delivery) => {
       admit(delivery.source)
-      if (delivery.dryRun) return tryDelivery(delivery)
-      if (isLarge(delivery, largest)) return large.store(delivery)
-      const items = delivery.intake.accepted.length + delivery.intake.rejected.length
-      pendingItems += items
-      try {
-        return (await take(delivery)).receipt
-      } finally {
-        pendingItems -= items
-      }
+      const receipt = await submit(delivery)
+      if (receipt.refused) throw refusedError(receipt, receipt.refused, limits())
+      return receipt
     },
     run: (organizationId, decide) => {
       if (isClosed)
@@ -190,7 +201,7 @@ export function createEngine(
       else await postmortems.retry()
       // If the store itself fails, every record stays due and none is postponed.
       const isOfStore = (error: unknown) => store.faultOf(error instanceof IncmonError ? error.cause : error) !== null
-      return sweep({ state, now, push, isOfStore })
+      return sweep({ state, now, limits, push, isOfStore })
     },
     nextDue: () => earliest([...state.organizations.values()].map(nextDue)),
     read: async (organizationId, look) => {

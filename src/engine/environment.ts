@@ -9,14 +9,18 @@ export type EngineEnvironment = Environment & {
   readonly reset: () => void
 }
 
-export function createEnvironment({ newId, hashOf }: Pick<Environment, 'newId' | 'hashOf'>): EngineEnvironment {
+export function createEnvironment({
+  newId,
+  hashOf,
+  limits,
+}: Pick<Environment, 'newId' | 'hashOf' | 'limits'>): EngineEnvironment {
   let rowIds: Record<IdTable, number> | null = null
   let drafts = new WeakMap<object, unknown>()
   const forgetDrafts = () => {
     drafts = new WeakMap()
   }
   return {
-    ...{ newId, hashOf, forgetDrafts },
+    ...{ newId, hashOf, limits, forgetDrafts },
     rowId: (of) => {
       if (!rowIds) throw new Error('the row ids are not loaded')
       rowIds[of] += 1

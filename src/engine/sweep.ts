@@ -1,6 +1,8 @@
 /** The sweep processes due work in small steps. */
+import type { Limits } from '../domain/budgets.ts'
 import { makeDue } from '../domain/decide/due.ts'
 import { evaluateOrPostpone, MAX_EVALUATION_WORK, splitServices } from '../domain/decide/evaluate.ts'
+import { endShortages } from '../domain/decide/shortage.ts'
 import { applyDueSilences } from '../domain/decide/silences.ts'
 import {
   type Due,
@@ -23,6 +25,7 @@ const POSTPONED_MS = 10 * 60_000
 export type SweepDeps = {
   readonly state: State
   readonly now: () => number
+  readonly limits: () => Limits
   /** Queues a decision. Resolves with the outcome once the decision is on disk. */
   readonly push: <Outcome>(organizationId: number, decide: Input<Outcome>['decide']) => Promise<Outcome>
   /** Returns whether the store caused the error. If the store caused the error, the whole step stays due. */
@@ -39,7 +42,7 @@ export async function sweep(deps: SweepDeps): Promise<boolean> {
   let more = false
   for (const [organizationId, organization] of [...state.organizations]) {
     evict(organization, now())
-    if (!isDue(organization, now())) continue
+    if (!isDue(organization, deps.limits(), now())) continue
     const due = findDue(organization, now(), STEP)
     const found = await push(organizationId, (ctx, at) => sweepAll(ctx, due, at)).catch((error) => {
       if (deps.isOfStore(error)) throw error
@@ -63,7 +66,9 @@ const NOTHING_DUE: Due = { alerts: [], services: [], senders: [] }
 /** Processes due work and evaluates the affected services. Services beyond the limit for one step stay due. */
 function sweepAll(ctx: Context, due: Due, now: number): Decided<Swept> {
   const first = sweepStep(ctx, { ...due, services: [] }, now).outcome
-  const affected = [...new Set([...due.services, ...first.touched, ...applyDueSilences(ctx, now)])]
+  const affected = [
+    ...new Set([...due.services, ...first.touched, ...applyDueSilences(ctx, now), ...endShortages(ctx, now)]),
+  ]
   const { first: services, rest } = splitServices(ctx.state, affected)
   for (const service of rest) makeDue(ctx, service, now)
   const second = sweepStep(ctx, { ...NOTHING_DUE, services }, now).outcome

@@ -62,7 +62,18 @@ export async function startIncmon(
   const token = tokenFor(database)
   const { under = [], flags = [], settings = [] } = more
   const runs = program.endsWith('.mjs') ? [process.execPath, ...AS_BUILT, ...flags, program] : [program]
-  const line = [...under, ...runs, 'serve', '--port', '0', '--database', database, ...settings]
+  const line = [
+    ...under,
+    ...runs,
+    'serve',
+    '--port',
+    '0',
+    '--database',
+    database,
+    '--limits',
+    'live-alerts=10000000',
+    ...settings,
+  ]
   const [command = '', ...args] = line
   const child = start(command, args)
   return { name: 'incmon', child, token, url: await child.says(/incmon listens on (\S+)\n/) }

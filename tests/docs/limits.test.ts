@@ -1,8 +1,8 @@
-/** docs/operations.md lists every limit. */
+/** docs/operations.md lists every limit, and the setting `limits` changes some of them. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { BUDGETS, type Budget } from '../../src/domain/budgets.ts'
+import { BUDGETS, type Budget, DEFAULT_LIMITS, isLimit, LIMIT_NAMES, limitsFrom } from '../../src/domain/budgets.ts'
 
 const PAGE = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
 
@@ -17,3 +17,27 @@ test('the table of limits in docs/operations.md has a row for every limit, with 
     rows,
   )
 })
+
+test('docs/operations.md names the limits that the setting limits can change', () => {
+  const [, text = ''] = /The setting `limits` can change ([\s\S]*?)\./.exec(PAGE) ?? []
+  assert.deepEqual(
+    [...text.matchAll(/`([\w-]+)`/g)].map(([, name]) => name),
+    LIMIT_NAMES,
+  )
+})
+
+test('the setting limits changes the named limits and keeps the others', () => {
+  assert.deepEqual(limitsFrom(['live-alerts=7']), { ...DEFAULT_LIMITS, 'live-alerts': 7 })
+  assert.deepEqual(limitsFrom([]), DEFAULT_LIMITS)
+})
+
+for (const item of [
+  'live-alerts',
+  'live-alerts=',
+  'live-alerts=0',
+  'live-alerts=-1',
+  'live-alerts=1e9',
+  'unsent-bytes=1',
+  'x=1',
+])
+  test(`${item} is not a valid limit`, () => assert.equal(isLimit(item), false))

@@ -95,7 +95,8 @@ export async function startServer(
 ): Promise<Server> {
   const [command = '', ...args] = [...under, ...PROGRAM_LINE, 'serve', '--port', '0', '--database', file, ...flags]
   const child = spawn(command, args, {
-    env: { PATH: process.env.PATH ?? '' },
+    // The proofs of load open more alerts than the default limit of an organization.
+    env: { PATH: process.env.PATH ?? '', INCMON_LIMITS: 'live-alerts=10000000,services=10000000' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const timer = setTimeout(() => {

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { withEngine } from '../../src/actions/deps.ts'
+import { DEFAULT_LIMITS } from '../../src/domain/budgets.ts'
 import { IncmonError } from '../../src/domain/error.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import { makeWorld } from '../helpers/app.ts'
@@ -190,6 +192,17 @@ describe('an internal error', () => {
     )
     const { status, headers } = await request('POST', METRICS, { token: acme.token, body: alertGroup(1) })
     assert.deepEqual([status, headers.get('retry-after')], [503, '5'])
+  })
+
+  test('a new alert beyond the limit gives 503 with Retry-After and says what to do', async (t) => {
+    const limits = () => ({ ...DEFAULT_LIMITS, 'live-alerts': 1 })
+    const { acme, request } = makeWorld(t, (deps) => withEngine({ ...deps, limits }).engine)
+    const { status, headers, body } = await request('POST', METRICS, { token: acme.token, body: alertGroup(3) })
+    assert.deepEqual([status, headers.get('retry-after')], [503, '5'])
+    assert.match(body.detail, /^2 new alerts not stored, and 1 other stored: .+ raise the setting limits/)
+    const cluster = { podName: 'cart-5d4f8c7b9-x2kqp', namespace: 'shop', reason: 'BackOff', message: 'Back-off' }
+    const stored = await request('POST', '/api/webhooks/cluster', { token: acme.token, body: cluster })
+    assert.deepEqual([stored.status, stored.body.warnings?.length], [200, 1])
   })
 
   test('a full disk gives 503 with Retry-After', async (t) => {

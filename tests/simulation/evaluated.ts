@@ -1,5 +1,6 @@
 /** Checks that every service was evaluated when it had to be. */
 import assert from 'node:assert/strict'
+import { DEFAULT_LIMITS } from '../../src/domain/budgets.ts'
 import { evaluate } from '../../src/domain/decide/evaluate.ts'
 import { type Changes, changesSince, type RowChange } from '../../src/domain/state/changes.ts'
 import { createJournal } from '../../src/domain/state/collections.ts'
@@ -18,7 +19,7 @@ export async function checkEvaluated(store: EngineStore, organizationId: number,
   const mark = journal.mark()
   const effects: Effect[] = []
   const ids = { newId: () => 'new', rowId: () => 1_000_000, hashOf: () => 0, forgetDrafts: () => {} }
-  const environment = { ...ids, cached: <Found>(_: object, find: () => Found) => find() }
+  const environment = { ...ids, limits: () => DEFAULT_LIMITS, cached: <Found>(_: object, find: () => Found) => find() }
   const history = { fact: store.fact, isFault: () => false }
   const ctx = createContext(state, journal, environment, history, effects)
   for (const serviceId of [...state.services.keys()]) evaluate(ctx, serviceId, now)

@@ -13,7 +13,9 @@ import { keyUseOf, rememberAnswer } from './answers.ts'
 import { evaluate } from './evaluate.ts'
 import { decideItem, type ItemResult } from './item.ts'
 import { type IncidentOutcome, outcomeOf } from './outcome.ts'
+import type { Shortage } from './room.ts'
 import { countLaterChunk, NO_SENDER, type SenderFacts, updateSender } from './senders.ts'
+import { reportShortages, shortageWarning } from './shortage.ts'
 
 export type Delivery = {
   readonly organizationId: number
@@ -62,6 +64,8 @@ export type Receipt = {
   readonly warnings?: readonly Warning[]
   /** Whether every item merely repeats the last event of its alert. */
   readonly isRepeat: boolean
+  /** Accepted items that were not stored because a limit is reached. Their sender sends them again. */
+  readonly refused?: { readonly items: number; readonly shortage: Shortage } | undefined
   /** Whether the same Idempotency-Key was sent with a different body in the last 24 hours. */
   readonly isKeyReused?: boolean
   /** Dry runs only: the decisions for each accepted item, with the rule behind each decision. */
@@ -124,18 +128,13 @@ export function receive(ctx: Context, delivery: Delivery): Received {
   if (before) countLaterChunk(ctx, sending)
   const sent = before?.sent ?? updateSender(ctx, sending)
   const { groupId, clockOffset } = sent
-  const items = intake.accepted.map(({ draft }) => {
-    const own = corrected(draft, clockOffset, receivedAt)
-    return decideItem(ctx, {
-      groupId,
-      delivery: sent.delivery,
-      clockOffset,
-      cluster,
-      receivedAt,
-      isFromCache,
-      draft: own,
-    })
+  const decided = intake.accepted.map((accepted) => {
+    const draft = corrected(accepted.draft, clockOffset, receivedAt)
+    const facts = { groupId, delivery: sent.delivery, clockOffset }
+    return { accepted, ...decideItem(ctx, { ...facts, cluster, receivedAt, isFromCache, draft }) }
   })
+  const items = decided.flatMap((one) => ('refused' in one ? [] : [one]))
+  const refused = decided.flatMap((one) => ('refused' in one ? [one.refused] : []))
   for (const rejected of intake.rejected) {
     const rejection = { id: ctx.newId(), organizationId, source, receivedAt, ...rejected }
     ctx.emit({ kind: 'item-rejected', rejection })
@@ -143,28 +142,36 @@ export function receive(ctx: Context, delivery: Delivery): Received {
   const own: Receipt = {
     eventIds: items.map(({ eventId }) => eventId),
     rejected: intake.rejected.map(({ index, error }) => ({ index, error })),
-    isRepeat: whole.accepted.length > 0 && items.every(({ isRepeat }) => isRepeat),
+    isRepeat: whole.accepted.length > 0 && refused.length === 0 && items.every(({ isRepeat }) => isRepeat),
     ...(use.kind === 'reused' ? { isKeyReused: true } : {}),
-    ...warningsOf(delivery, items, clockOffset),
+    ...(refused[0] ? { refused: { items: refused.length, shortage: refused[0] } } : {}),
+    ...warningsOf(ctx, delivery, items, clockOffset),
   }
   if (delivery.dryRun) return dryRunReceipt(ctx, delivery, items, own, { sent, incidents })
-  const serviceIds = items.flatMap((item) => item.serviceIds)
+  const shortages = new Set([...refused, ...items.flatMap(({ shortage }) => shortage ?? [])])
+  const serviceIds = [...items.flatMap((item) => item.serviceIds), ...reportShortages(ctx, shortages, receivedAt)]
   const receipt = before ? joined(before.receipt, own) : own
   if (part && !part.isLast) return { receipt, sent, serviceIds, kind: 'part' }
-  rememberAnswer(ctx, delivery, receipt)
+  // If the same request arrives again, its refused items may find room.
+  if (!receipt.refused) rememberAnswer(ctx, delivery, receipt)
   return { receipt, sent, serviceIds, kind: 'stored' }
 }
 
+/** A stored item with the accepted item of the request. */
+type StoredItem = ItemResult & { readonly accepted: Intake['accepted'][number] }
+
 function warningsOf(
-  { intake, cluster }: Delivery,
-  items: readonly ItemResult[],
+  ctx: Context,
+  { cluster }: Delivery,
+  items: readonly StoredItem[],
   clockOffset: number,
 ): Pick<Receipt, 'warnings'> {
   const warnings: Warning[] = []
-  for (const [position, { index, draft, warnings: own = [] }] of intake.accepted.entries()) {
+  for (const { accepted, match, shortage } of items) {
     if (warnings.length >= MAX_WARNINGS) break
-    const rule = items[position]?.match.attribution.rule
-    const found = rule ? [...own, ...warningsAbout(draft, rule, cluster, clockOffset)] : own
+    const { index, draft, warnings: own = [] } = accepted
+    if (shortage) warnings.push({ index, warning: shortageWarning(shortage, ctx.limits()) })
+    const found = [...own, ...warningsAbout(draft, match.attribution.rule, cluster, clockOffset)]
     for (const warning of found) warnings.push({ index, warning })
   }
   return warnings.length > 0 ? { warnings: warnings.slice(0, MAX_WARNINGS) } : {}
@@ -175,6 +182,7 @@ function joined(before: Receipt, own: Receipt): Receipt {
     eventIds: before.eventIds.concat(own.eventIds),
     rejected: before.rejected.concat(own.rejected),
     isRepeat: before.isRepeat && own.isRepeat,
+    ...joinedRefusals(before.refused, own.refused),
     ...(before.isKeyReused ? { isKeyReused: true } : {}),
     ...(before.warnings || own.warnings
       ? { warnings: [...(before.warnings ?? []), ...(own.warnings ?? [])].slice(0, MAX_WARNINGS) }
@@ -182,11 +190,16 @@ function joined(before: Receipt, own: Receipt): Receipt {
   }
 }
 
+function joinedRefusals(before: Receipt['refused'], own: Receipt['refused']): Pick<Receipt, 'refused'> {
+  if (!before || !own) return before || own ? { refused: before ?? own } : {}
+  return { refused: { ...before, items: before.items + own.items } }
+}
+
 /** Builds the receipt for a dry run. The engine then adds the links and rolls the effects back. */
 function dryRunReceipt(
   ctx: Context,
-  { intake, receivedAt }: Delivery,
-  items: readonly ItemResult[],
+  { receivedAt }: Delivery,
+  items: readonly StoredItem[],
   own: Receipt,
   { sent, incidents }: { readonly sent: SenderFacts; readonly incidents: ReadonlyMap<number, LiveIncident> },
 ): Received {
@@ -197,7 +210,7 @@ function dryRunReceipt(
   const decisions = items.map((item, position): ItemDecision => {
     const found = health.get(affected[position])
     const outcome = item.result ? outcomeOf(ctx, incidents, item.result.live.rowId, receivedAt) : null
-    const decision = { ...explain(intake.accepted[position]?.index ?? position, item, sent), outcome }
+    const decision = { ...explain(item.accepted.index, item, sent), outcome }
     if (!found) return decision
     const { status, score } = found
     // Listing every penalty for every item would make the response too large.

@@ -24,6 +24,8 @@ export type Item = SenderFacts & {
   readonly receivedAt: number
   /** Whether the same bytes were received before. If so, the service lookup is cached. */
   readonly isFromCache: boolean
+  /** Whether incmon itself reports the item. Limits do not apply to such an item. */
+  readonly isOwn?: boolean
 }
 
 type ReceivedSignal = {

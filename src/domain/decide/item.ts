@@ -21,6 +21,7 @@ import { type AlertDecision, decideAlert, type Item } from './item-alert.ts'
 import { adopt, joinClaims, joinProject, learnImage } from './joining.ts'
 import { createLiveService } from './live-service.ts'
 import { endFailedDeploys, learnPipeline, linkCondition, linkImage } from './pipelines.ts'
+import { isSentAgain, type Shortage, shortageOf } from './room.ts'
 import { hasActiveSilence } from './silenced.ts'
 
 export type ItemResult = {
@@ -32,10 +33,15 @@ export type ItemResult = {
   readonly match: ServiceMatch
   readonly event: DraftJudgement['event']
   readonly result: { readonly live: LiveAlert; readonly change: Change } | null
+  /** Why the item opened no alert; null if there was room. */
+  readonly shortage: Shortage | null
 }
 
+/** An item that was not stored, because the sender sends it again. */
+export type RefusedItem = { readonly refused: Shortage }
+
 /** Processes one item. */
-export function decideItem(ctx: Context, item: Item): ItemResult {
+export function decideItem(ctx: Context, item: Item): ItemResult | RefusedItem {
   const { draft, receivedAt, cluster } = item
   const understood = understand(ctx, item)
   const { match, hash } = understood
@@ -45,14 +51,22 @@ export function decideItem(ctx: Context, item: Item): ItemResult {
   const isWanted =
     match.attribution.creates === 'event' || (judged.signal !== null && (known ?? makesAlert(judged.signal)))
   const existing = current(ctx, match.service)
-  const service = isWanted ? (existing ?? createLiveService(ctx, match.key, receivedAt)) : historyOf(match, judged)
+  const opens = known === null && judged.signal !== null && makesAlert(judged.signal)
+  const shortage = item.isOwn ? null : shortageOf(ctx, { opens, creates: isWanted && existing === null }, receivedAt)
+  if (shortage && isSentAgain(draft.source)) return { refused: shortage }
+  const service =
+    isWanted && shortage !== 'services'
+      ? (existing ?? createLiveService(ctx, match.key, receivedAt))
+      : historyOf(match, judged)
   if (service) {
     joinProject(ctx, cluster, draft, service, receivedAt)
     joinClaims(ctx, draft, service, existing === null, receivedAt)
   }
   const stored = once(() => ({ rowId: ctx.rowId('events'), id: ctx.newId(), hash }))
   const result =
-    service && judged.signal ? decideAlert(ctx, item, { service, known, signal: judged.signal, stored, hash }) : null
+    service && judged.signal && !shortage
+      ? decideAlert(ctx, item, { service, known, signal: judged.signal, stored, hash })
+      : null
   const repeated = result?.repeats ? (known?.lastEvent ?? null) : null
   const span = spanOf(draft, known)
   if (!repeated)
@@ -63,7 +77,8 @@ export function decideItem(ctx: Context, item: Item): ItemResult {
   const isAffected = result !== null && affects(ctx, known, result, receivedAt)
   const own = isAffected ? [service?.rowId, known?.serviceId].filter((id) => id !== undefined) : []
   const serviceIds = [...own, ...ended, ...left]
-  return { eventId: event.id, isRepeat: repeated !== null, serviceIds, match, event: judged.event, result }
+  const isRepeat = repeated !== null
+  return { eventId: event.id, isRepeat, serviceIds, match, event: judged.event, result, shortage }
 }
 
 function leaves(draft: Draft): boolean {

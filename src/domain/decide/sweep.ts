@@ -2,6 +2,7 @@
 
 import { type DeliveryInterval, repeatTimeoutOf } from '../alert/delivery-interval.ts'
 import { type Delivery, settleAll } from '../alert/ending.ts'
+import type { Limits } from '../budgets.ts'
 import { hasWeightChanged } from '../health/health.ts'
 import { earliest } from '../instant.ts'
 import { replaceAlert } from '../state/alerts.ts'
@@ -12,6 +13,7 @@ import { DAY } from '../units.ts'
 import { changeAlert } from './alerts.ts'
 import { hasFiringMetrics, senderBehaviorOf } from './conditions.ts'
 import { deliveryOf, openHeartbeatIncident } from './senders.ts'
+import { hasEndedShortage } from './shortage.ts'
 
 export type Due = {
   readonly alerts: readonly number[]
@@ -42,12 +44,13 @@ export function nextDue(state: OrganizationState): number | null {
 }
 
 /** Returns whether any record is due. */
-export function isDue(state: OrganizationState, now: number): boolean {
+export function isDue(state: OrganizationState, limits: Limits, now: number): boolean {
   const { dueAlerts, dueServices, alerts, services } = state
   return (
     dueOf(dueAlerts, now, 1, (rowId) => alerts.get(rowId)?.dueAt ?? null).length > 0 ||
     dueOf(dueServices, now, 1, (rowId) => services.get(rowId)?.evaluateAt ?? null).length > 0 ||
     otherTimes(state).some((time) => time !== null && time <= now) ||
+    hasEndedShortage(state, limits) ||
     silentGroups(state, now).length > 0
   )
 }

@@ -1,5 +1,6 @@
 /** The context of a decision: the live state, new ids, and facts loaded from the history. */
 import type { ReceivedEvent } from '../alert/late-events.ts'
+import type { Limits } from '../budgets.ts'
 import type { Labels, Source } from '../event/event.ts'
 import { dropAlert } from './alerts.ts'
 import { apply, dropGroup } from './apply.ts'
@@ -96,6 +97,8 @@ export type Environment = {
   readonly hashOf: (payload: string) => number
   /** Returns the cached result for a draft, or calls `find` and caches its result. */
   readonly cached: <Found>(draft: object, find: () => Found) => Found
+  /** Returns the limits of each organization. */
+  readonly limits: () => Limits
   /** Clears the draft cache. Called when services change, because drafts may then belong to other services. */
   readonly forgetDrafts: () => void
 }

@@ -91,6 +91,8 @@ export type OrganizationState = {
   readonly unsavedLabels: Table<number, Labels>
   /** Responses stored by the current batch, by source and key. */
   readonly unsavedAnswers: Table<string, string>
+  /** Until when the live alerts are known to be at their limit and firing, in ms UTC. */
+  readonly room: Table<'full-until', number>
 }
 
 export function createState(): State {
@@ -138,6 +140,7 @@ export function createOrganizationState(
     compared: createTable(journal),
     unsavedLabels: createTable(journal),
     unsavedAnswers: createTable(journal),
+    room: createTable(journal),
   }
   organization.settings.set('settings', settings)
   organization.plan.set('plan', plan)

@@ -1,6 +1,8 @@
 /** POST /alertmanager/api/v2/alerts: what Prometheus and other rulers send. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { withEngine } from '../../../src/actions/deps.ts'
+import { DEFAULT_LIMITS } from '../../../src/domain/budgets.ts'
 import { makeWorld, type Sent } from '../../helpers/app.ts'
 import { MINUTE, makeToken } from '../../helpers/factory.ts'
 
@@ -209,4 +211,17 @@ test('a browser may call the API from another origin', async (t) => {
   const { status, headers } = await request('OPTIONS', PATH)
   assert.deepEqual([status, headers.get('access-control-allow-origin')], [200, '*'])
   assert.match(headers.get('access-control-allow-headers') ?? '', /Authorization/)
+})
+
+test('a new alert beyond the limit gives 503 with Retry-After, and known alerts are still updated', async (t) => {
+  const limits = () => ({ ...DEFAULT_LIMITS, 'live-alerts': 1 })
+  const { acme, request } = makeWorld(t, (deps) => withEngine({ ...deps, limits }).engine)
+  const push = (names: readonly string[]) => {
+    const body = names.map((alertname) => ({ ...ALERT, labels: { ...labels, alertname }, endsAt: ends(4) }))
+    return request('POST', PATH, { token: acme.token, body, headers: JSON_TYPE })
+  }
+  const { status, headers, body } = await push(['A', 'B'])
+  assert.deepEqual([status, headers.get('retry-after'), body.code], [503, '5', 503])
+  assert.match(body.message, /^1 new alert not stored, and 1 other stored/)
+  assert.equal((await push(['A'])).status, 200)
 })
