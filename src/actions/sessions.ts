@@ -1,11 +1,13 @@
 /** Sessions: users sign in with a token or a setup link, are recognized by a cookie, and sign out. */
 import { hash } from 'node:crypto'
+import { BUDGETS } from '../domain/budgets.ts'
 import { IncmonError } from '../domain/error.ts'
 import type { Plan } from '../domain/organization.ts'
 import { LONG_SESSION, personName, SETUP_LINK_LIFE, SHORT_SESSION } from '../domain/session/session.ts'
 import type { Scope } from '../domain/token.ts'
 import {
   deleteEndedSessions,
+  deleteOldestSessions,
   deleteSession,
   deleteSetupLink,
   findSession,
@@ -18,6 +20,7 @@ import {
 import type { Deps } from './deps.ts'
 import { authenticate } from './tokens.ts'
 
+const MAX_SESSIONS = BUDGETS.sessions.value
 /** How precisely the time of last use is stored, in milliseconds. */
 const USE_EXACT_TO = 60_000
 /** The minimum time between two transactions that store times of last use, in milliseconds. */
@@ -122,6 +125,7 @@ function open(deps: Deps, organizationId: number, tokenId: number | null, wanted
   const expiresAt = createdAt + (stay ? LONG_SESSION : SHORT_SESSION)
   deleteEndedSessions(deps.db, createdAt)
   const row = { id: deps.newId(), organizationId, tokenId, hash: digest(secret), createdAt, expiresAt }
+  deleteOldestSessions(deps.db, organizationId, MAX_SESSIONS - 1)
   insertSession(deps.db, { ...row, person: personName(person), agent })
   return { secret, expiresAt, organizationId }
 }

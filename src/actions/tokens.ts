@@ -1,16 +1,28 @@
 /** Creates, authenticates and revokes tokens. A token is shown only once, and only its hash is stored. */
 import { hash } from 'node:crypto'
 import { setImmediate } from 'node:timers'
+import { BUDGETS } from '../domain/budgets.ts'
 import { IncmonError } from '../domain/error.ts'
 import { isTokenShaped, type Scope, TOKEN_PREFIX } from '../domain/token.ts'
 import { listOrganizations } from '../store/organizations.ts'
-import { findTokenByHash, type Identity, insertToken, listTokens, revokeTokenRow, touchToken } from '../store/tokens.ts'
+import {
+  countValidTokens,
+  findTokenByHash,
+  type Identity,
+  insertToken,
+  listTokens,
+  revokeTokenRow,
+  touchToken,
+} from '../store/tokens.ts'
 import type { Deps } from './deps.ts'
 
 /** How precisely the time of last use is stored, in milliseconds. A write for each request would be too slow. */
 const USE_EXACT_TO = 60_000
 const EVERY = { page: 1, limit: 1_000_000 }
 
+const MAX_TOKENS = BUDGETS.tokens.value
+
+/** Creates a token. @throws IncmonError `conflict` if the organization has too many valid tokens */
 export function createToken(
   deps: Deps,
   wanted: {
@@ -22,6 +34,8 @@ export function createToken(
   },
 ): { readonly id: string; readonly token: string } {
   const { organizationId, name, scopes, cluster = '', expiresAt = null } = wanted
+  if (countValidTokens(deps.db, organizationId, deps.now()) >= MAX_TOKENS)
+    throw new IncmonError('conflict', `there are already ${MAX_TOKENS} valid tokens: revoke those that are not used`)
   const id = deps.newId()
   const token = TOKEN_PREFIX + deps.newSecret()
   const made = { id, organizationId, name, scopes, cluster, createdAt: deps.now(), expiresAt }

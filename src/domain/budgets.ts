@@ -1,7 +1,7 @@
 /** Every limit on what clients, tenants and senders can use, with what happens at the limit. */
 
 /** Who shares the limit. */
-export const BUDGET_SCOPES = ['connection', 'address', 'organization', 'request', 'process'] as const
+export const BUDGET_SCOPES = ['connection', 'organization', 'incident', 'request', 'process'] as const
 type BudgetScope = (typeof BUDGET_SCOPES)[number]
 
 export type Budget = {
@@ -63,6 +63,98 @@ export const BUDGETS = {
     unit: 'services',
     effect: 'as for live alerts, for items that would create a service',
     isAdjustable: true,
+  },
+  incidents: {
+    scope: 'organization',
+    what: 'incidents that are unresolved or were resolved less than two days ago',
+    value: 5_000,
+    unit: 'incidents',
+    effect: 'an incident that somebody opens by hand is refused with 409; others still open',
+    isAdjustable: true,
+  },
+  notes: {
+    scope: 'incident',
+    what: 'notes, and changes of the title, the severity and the start',
+    value: 500,
+    unit: 'entries',
+    effect: 'a further one is refused with 409; the status can still change',
+  },
+  'note-text': {
+    scope: 'incident',
+    what: 'the text of these notes and changes',
+    value: 250_000,
+    unit: 'characters',
+    effect: 'a further one is refused with 409; the status can still change',
+  },
+  timeline: {
+    scope: 'incident',
+    what: 'stored timeline entries that are shown',
+    value: 5_000,
+    unit: 'entries',
+    effect: 'only the newest ones are shown',
+  },
+  senders: {
+    scope: 'organization',
+    what: 'senders, which are receivers of a source in a cluster',
+    value: 1_000,
+    unit: 'senders',
+    effect: 'further receivers count as one sender without a receiver',
+  },
+  groups: {
+    scope: 'organization',
+    what: 'alert groups with a known delivery interval',
+    value: 20_000,
+    unit: 'groups',
+    effect: 'the delivery interval of further groups is not learned',
+  },
+  channels: {
+    scope: 'organization',
+    what: 'notification channels',
+    value: 100,
+    unit: 'channels',
+    effect: 'a new channel is refused with 409',
+  },
+  tokens: {
+    scope: 'organization',
+    what: 'valid tokens',
+    value: 500,
+    unit: 'tokens',
+    effect: 'a new token is refused with 409',
+  },
+  sessions: {
+    scope: 'organization',
+    what: 'sessions of signed-in users',
+    value: 500,
+    unit: 'sessions',
+    effect: 'the oldest session ends when another user signs in',
+  },
+  'dry-run': {
+    scope: 'request',
+    what: 'items of a dry run, which delays all other requests',
+    value: 250,
+    unit: 'items',
+    effect: 'the answer is 400, and nothing is stored',
+  },
+  'dry-runs': {
+    scope: 'process',
+    what: 'dry runs that wait for their turn',
+    value: 16,
+    unit: 'requests',
+    effect: 'the answer is 503 with Retry-After',
+  },
+  expressions: {
+    scope: 'organization',
+    what: 'the size of all regular expressions of silences that have not expired',
+    value: 10_000,
+    unit: 'instructions',
+    effect: 'a new or changed silence is refused with 409',
+  },
+  'expression-text': {
+    scope: 'organization',
+    what: 'the length of a label that is compared with a regular expression',
+    value: 4_096,
+    unit: 'characters',
+    effect: 'the silence does not apply to this alert',
   },
   silences: {
     scope: 'organization',

@@ -2,8 +2,9 @@
  * The engine is the only writer in a running server. Start with this file. `queue.ts` decides when an input is
  * processed, and handles disk errors. `batch.ts` processes and saves inputs.
  */
-import { DEFAULT_LIMITS, type Limits } from '../domain/budgets.ts'
+import { BUDGETS, DEFAULT_LIMITS, type Limits } from '../domain/budgets.ts'
 import { type Delivery, type Receipt, type Received, receive } from '../domain/decide/delivery.ts'
+import { type Usage, usageOf } from '../domain/decide/room.ts'
 import { refusedError } from '../domain/decide/shortage.ts'
 import { nextDue } from '../domain/decide/sweep.ts'
 import { IncmonError } from '../domain/error.ts'
@@ -67,6 +68,8 @@ export type Engine = {
   readonly nextDue: () => number | null
   /** Reads the live state, which `look` must not change. Rejects if the organization does not exist. */
   readonly read: <Found>(organizationId: number, look: (state: OrganizationState) => Found) => Promise<Found>
+  /** Returns how much of each limit an organization uses. Rejects if the organization does not exist. */
+  readonly usage: (organizationId: number) => Promise<readonly Usage[]>
   /**
    * Loads all organizations at startup, so that the first requests do not have to load them, and writes the postmortems
    * that were due when the server stopped.
@@ -88,7 +91,7 @@ const MAX_ITEMS_QUEUED = 10_000
 /** The limits are this many times higher for Kubernetes exporters and GitLab, which never retry. */
 const LONGER = 4
 /** A delivery with more items than this is stored in chunks, so that it does not block other requests. */
-const MAX_ITEMS = 1_000
+const MAX_ITEMS = 500
 
 /**
  * Creates the engine.
@@ -109,6 +112,7 @@ export function createEngine(
   let isClosed = false
   /** The number of pending items, not counting deliveries stored in chunks. */
   let pendingItems = 0
+  let dryRuns = 0
 
   const batchDeps = () => ({ store, state, environment, now })
 
@@ -144,7 +148,17 @@ export function createEngine(
 
   const large = createLargeQueue(take, now)
 
-  const tryDelivery = (delivery: Delivery): Promise<Receipt> => {
+  const tryDelivery = async (delivery: Delivery): Promise<Receipt> => {
+    if (dryRuns >= BUDGETS['dry-runs'].value) throw unavailable('too many dry runs are waiting')
+    dryRuns += 1
+    try {
+      return await tryAlone(delivery)
+    } finally {
+      dryRuns -= 1
+    }
+  }
+
+  const tryAlone = (delivery: Delivery): Promise<Receipt> => {
     const decide = (ctx: Context) => ({ outcome: receive(ctx, delivery).receipt, serviceIds: [] })
     const input = { organizationId: delivery.organizationId, decide }
     const complete = (receipt: Receipt, changes: Changes) => withLinks(deps, receipt, changes)
@@ -161,6 +175,15 @@ export function createEngine(
     await queue.between(loadAll)
     await postmortems.write()
     isCaughtUp = true
+  }
+
+  const read = async <Found>(organizationId: number, look: (state: OrganizationState) => Found): Promise<Found> => {
+    if (!state.organizations.has(organizationId)) {
+      await queue.between(() => loadOrganization(batchDeps(), organizationId))
+    }
+    const organization = state.organizations.get(organizationId)
+    if (!organization) throw new Error(`no organization ${organizationId}`)
+    return look(organization)
   }
 
   const admit = (source: Source) => {
@@ -204,14 +227,8 @@ export function createEngine(
       return sweep({ state, now, limits, push, isOfStore })
     },
     nextDue: () => earliest([...state.organizations.values()].map(nextDue)),
-    read: async (organizationId, look) => {
-      if (!state.organizations.has(organizationId)) {
-        await queue.between(() => loadOrganization(batchDeps(), organizationId))
-      }
-      const organization = state.organizations.get(organizationId)
-      if (!organization) throw new Error(`no organization ${organizationId}`)
-      return look(organization)
-    },
+    read,
+    usage: (organizationId) => read(organizationId, (organization) => usageOf(organization, limits())),
     load,
     isLoaded: () => isCaughtUp,
     reload: (change = () => {}) =>

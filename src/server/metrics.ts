@@ -1,5 +1,6 @@
 /** Process metrics in the Prometheus text format. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Usage } from '../domain/decide/room.ts'
 import type { Committed } from '../engine/engine.ts'
 import type { ChannelRecord } from '../store/notification/channels.ts'
 import type { SenderRecord } from '../store/senders.ts'
@@ -143,11 +144,20 @@ export function organizationText(
   open: Readonly<Record<string, number>>,
   senders: readonly SenderRecord[],
   channels: readonly ChannelRecord[],
+  usage: readonly Usage[],
 ): Promise<string> {
   const registry = new Registry()
   const { counter, gauge } = creatorsIn(registry)
   const incidents = gauge('incmon_open_incidents', 'Incidents of the organization that are not resolved.', ['severity'])
   for (const [severity, count] of Object.entries(open)) incidents.set({ severity }, count)
+  const [use, most] = [
+    gauge('incmon_limit_used', 'How much of a limit the organization uses.', ['limit']),
+    gauge('incmon_limit', 'The limit of the organization.', ['limit']),
+  ]
+  for (const { limit, used, value } of usage) {
+    use.set({ limit }, used)
+    most.set({ limit }, value)
+  }
   const sender = ['source', 'cluster', 'receiver']
   const items = counter('incmon_source_items_total', 'Items stored, by source.', sender)
   const rejected = counter('incmon_source_rejected_items_total', 'Items rejected with an error, by source.', sender)

@@ -108,6 +108,13 @@ export function deleteEndedSessions(db: Db, now: number): void {
   db.run(db.sql.deleteFrom('setup_links').where('expires_at', '<=', now))
 }
 
+/** Deletes the oldest sessions of an organization, so that at most `kept` remain. */
+export function deleteOldestSessions(db: Db, organizationId: number, kept: number): void {
+  const own = db.sql.selectFrom('sessions').select('id').where('organization_id', '=', organizationId)
+  const oldest = own.orderBy('id', 'desc').limit(-1).offset(kept)
+  db.run(db.sql.deleteFrom('sessions').where('id', 'in', oldest))
+}
+
 export function touchSession(db: Db, rowId: number, at: number): void {
   db.run(db.sql.updateTable('sessions').set({ last_used_at: at }).where('id', '=', rowId))
 }

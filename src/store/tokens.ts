@@ -57,6 +57,13 @@ export function listTokens(db: Db, organizationId: number, page: Page): Listed<T
   }))
 }
 
+/** Counts an organization's tokens that are neither revoked nor expired. */
+export function countValidTokens(db: Db, organizationId: number, now: number): number {
+  const all = db.sql.selectFrom('tokens').where('organization_id', '=', organizationId).where('revoked_at', 'is', null)
+  const valid = all.where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
+  return db.first(valid.select((eb) => eb.fn.countAll<number>().as('count')))?.count ?? 0
+}
+
 export function insertToken(
   db: Db,
   made: Omit<TokenRecord, 'revokedAt' | 'lastUsedAt'> & { readonly organizationId: number; readonly hash: Buffer },

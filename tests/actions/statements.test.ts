@@ -69,10 +69,10 @@ async function statementsBeside(t: TestContext, active: number): Promise<readonl
   return [repeated, await flow.statementsOf(send('New'))]
 }
 
-test('a delivery takes the same statements alongside 0, 1,000 and 50,000 active alerts', async (t) => {
+test('a delivery takes the same statements alongside 0, 1,000 and 40,000 active alerts', async (t) => {
   const few = await statementsBeside(t, 0)
   assert.deepEqual(await statementsBeside(t, 1_000), few)
-  assert.deepEqual(await statementsBeside(t, 50_000), few)
+  assert.deepEqual(await statementsBeside(t, 40_000), few)
 })
 
 test('a critical alert for a service with an incident adds fewer than ten statements', async (t) => {

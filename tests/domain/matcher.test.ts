@@ -53,7 +53,6 @@ const one = (op: '=' | '!=' | '=~' | '!~', value: string, name = 'service') => [
 for (const [what, matchers, fault] of [
   ['no matcher', [], /at least one/],
   ['a match of every alert', one('=~', '.*'), /match every alert/],
-  ['only a negative matcher', one('!=', 'x'), /match every alert/],
   ['an empty name', one('=', 'x', ''), /1 to 200/],
   ['an open bracket', one('=~', '(['), /regular expression/],
   ['a back-reference', one('=~', '(a)\\1'), /regular expression/],
@@ -63,6 +62,10 @@ for (const [what, matchers, fault] of [
 ] as const) {
   test(`rejects ${what}`, () => assert.match(matchersFault(matchers) ?? '', fault))
 }
+
+test('accepts only a negative matcher, as Alertmanager does', () => {
+  assert.equal(matchersFault(one('!=', 'x')), null)
+})
 
 test('an expression with catastrophic backtracking in other engines matches in linear time', () => {
   const matches = matcherTest(one('=~', '(a+)+$', 'text'))

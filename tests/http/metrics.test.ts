@@ -55,6 +55,16 @@ test('open incidents are counted for every severity, including 0', async (t) => 
   assert.deepEqual([open.length, open.reduce((sum, [, count]) => sum + count, 0)], [4, 1])
 })
 
+test('the use of each limit is shown beside the limit, and ended alerts do not count', async (t) => {
+  const world = makeWorld(t)
+  await world.request('POST', METRICS, { token: world.acme.token, body: alertGroup(3) })
+  const { values } = await figures(world)
+  const of = (name: string, limit: string) => values.get(`${name}{limit="${limit}"}`)
+  assert.deepEqual([of('incmon_limit_used', 'live-alerts'), of('incmon_limit', 'live-alerts')], [3, 50_000])
+  const charlie = (await figures(world, world.charlie.token)).values
+  assert.equal(charlie.get('incmon_limit_used{limit="live-alerts"}'), 0)
+})
+
 test('the CPU time is counted from the start of the process', async (t) => {
   const { user, system } = process.cpuUsage()
   const { values } = await figures(makeWorld(t))

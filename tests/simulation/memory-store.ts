@@ -69,6 +69,10 @@ function historyOf({ pipelines, events, images, alerts, links }: Records): LinkH
       [...pipelines.values()]
         .filter((one) => one.serviceId === serviceId && within(one.startsAt, from, to))
         .sort((a, b) => b.startsAt - a.startsAt),
+    pipeline: ({ organizationId, rowId }, ref) => {
+      const found = pipelines.get(`${organizationId} ${ref}`)
+      return found?.serviceId === rowId ? found : null
+    },
     scalings: (serviceId, to) =>
       [...events.values()]
         .filter((one) => one.serviceId === serviceId && one.kind === 'change' && one.at <= to)
@@ -149,6 +153,8 @@ type Answers = {
 }
 
 const FACTS: Answers = {
+  // The simulation adds fewer notes than an incident may have.
+  notes: () => ({ entries: 0, length: 0 }),
   answer: ({ answers }, rowId, { source, key, since }) => {
     const found = answers.get(`${rowId} ${source} ${key}`)
     return found && found.receivedAt > since ? found.answer : null

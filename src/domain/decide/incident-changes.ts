@@ -1,4 +1,5 @@
 /** Manual incident changes: open, edit, add a note, merge. */
+import { BUDGETS } from '../budgets.ts'
 import { IncmonError } from '../error.ts'
 import type { IncidentStatus } from '../incident/incident.ts'
 import { mergedProblem, mergeOf, OWN_ENTRIES, refuseMerge } from '../incident/merge.ts'
@@ -6,7 +7,7 @@ import { alarmed, closed, NO_PROBLEM, settledAtOf } from '../incident/problem.ts
 import type { Severity } from '../severity.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveIncident } from '../state/live.ts'
-import { stillFiringText } from '../text.ts'
+import { countOf, formatCount, stillFiringText } from '../text.ts'
 import { conditionsOf } from './conditions.ts'
 import { evaluate } from './evaluate.ts'
 import { addEntry, moveIncident, openIncident } from './incidents.ts'
@@ -14,7 +15,7 @@ import { addEntry, moveIncident, openIncident } from './incidents.ts'
 /**
  * Opens an incident manually. Firing alerts of the service join the incident.
  * @returns the UUID of the incident
- * @throws IncmonError `unprocessable` if the organization has no such service
+ * @throws IncmonError `unprocessable` if the organization has no such service; `conflict` if there are too many incidents
  */
 export function createIncident(
   ctx: Context,
@@ -27,6 +28,7 @@ export function createIncident(
     const path = 'serviceId'
     throw new IncmonError('unprocessable', 'serviceId: no such service', [{ path, message: 'no such service' }])
   }
+  refuseMany(ctx)
   const firing = conditionsOf(ctx.state, rowId, now).filter(
     ({ status, severity, inIncident }) => status === 'firing' && severity !== 'info' && !inIncident,
   )
@@ -56,7 +58,9 @@ export function changeIncident(ctx: Context, id: string, change: IncidentChange,
   const before = requireIncident(ctx, id)
   const after = changed(before, change, actor, now)
   if (after === before) return false
-  for (const text of edits(before, after)) addEntry(ctx, before, { at: now, kind: 'edited', text, actor, ref: null })
+  const texts = edits(before, after)
+  refuseText(ctx, before, texts.join(''), texts.length)
+  for (const text of texts) addEntry(ctx, before, { at: now, kind: 'edited', text, actor, ref: null })
   moveIncident(ctx, {
     before,
     after,
@@ -149,12 +153,37 @@ function edits(before: LiveIncident, after: LiveIncident): string[] {
 
 /**
  * Adds a note to the timeline.
- * @throws IncmonError `not-found`
+ * @throws IncmonError `not-found`; `conflict` if the incident has too many notes
  */
 export function addNote(ctx: Context, id: string, text: string, actor: string, now: number): void {
   const incident = requireIncident(ctx, id)
+  refuseText(ctx, incident, text, 1)
   addEntry(ctx, incident, { at: now, kind: 'note', text, actor, ref: null })
   ctx.put.incident({ ...incident, touchedAt: now }, incident)
+}
+
+const MAX_NOTES = BUDGETS.notes.value
+const MAX_TEXT = BUDGETS['note-text'].value
+
+/** Refuses further text in an incident, because every read of the incident returns all of it. */
+function refuseText(ctx: Context, { rowId }: LiveIncident, text: string, entries: number): void {
+  if (entries === 0) return
+  const saved = ctx.fact('notes', { incidentId: rowId })
+  const unsaved = ctx.unsavedNotes(rowId)
+  if (saved.entries + unsaved.entries + entries > MAX_NOTES)
+    throw new IncmonError('conflict', `${FULL} ${formatCount(MAX_NOTES)} notes and changes; ${ELSEWHERE}`)
+  if (saved.length + unsaved.length + text.length > MAX_TEXT)
+    throw new IncmonError('conflict', `${FULL} ${formatCount(MAX_TEXT)} characters of notes; ${ELSEWHERE}`)
+}
+
+const FULL = 'this incident has the maximum of'
+const ELSEWHERE = 'write further notes in a document, or open another incident for what is still to do'
+
+function refuseMany({ state, limits }: Context): void {
+  const most = limits().incidents
+  if (state.incidents.size() < most) return
+  const message = `there are already ${countOf(most, 'incident')}, the limit: resolve or merge some, and try again two days later, or raise the setting limits (incidents)`
+  throw new IncmonError('conflict', message)
 }
 
 const NO_INCIDENT = 'this incident does not exist'

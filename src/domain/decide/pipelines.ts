@@ -46,7 +46,7 @@ export function learnPipeline(
   // removed.
   if (left) ctx.emit({ kind: 'links-due', due: { service: left, of: { kind: 'moved', change: 'pipeline', ref }, now } })
   for (const one of [service, ...targetsOf(ctx, service, pipeline)])
-    linkChanges(ctx, one, pipeline.startsAt, pipeline.startsAt, now)
+    ctx.emit({ kind: 'links-due', due: { service: one, of: { kind: 'pipeline', ref }, now } })
 }
 
 /** Returns the other services that run an image of the pipeline's commit. One pipeline can deploy many services. */

@@ -1,7 +1,26 @@
 /** Decides whether an organization has room for another alert and another service. */
+import { BUDGETS, type Limits } from '../budgets.ts'
 import type { Source } from '../event/event.ts'
 import { ordered } from '../order.ts'
 import type { Context } from '../state/context.ts'
+import type { OrganizationState } from '../state/state.ts'
+
+/** How much of a limit an organization uses. */
+export type Usage = { readonly limit: string; readonly used: number; readonly value: number }
+
+/** Returns how much of each limit on the live state an organization uses. */
+export function usageOf(state: OrganizationState, limits: Limits): readonly Usage[] {
+  const { firing, services, incidents, senders, groups, silences } = state
+  return [
+    // Ended alerts make room for new ones.
+    { limit: 'live-alerts', used: firing.size(), value: limits['live-alerts'] },
+    { limit: 'services', used: services.size(), value: limits.services },
+    { limit: 'incidents', used: incidents.size(), value: limits.incidents },
+    { limit: 'senders', used: senders.size(), value: BUDGETS.senders.value },
+    { limit: 'groups', used: groups.size(), value: BUDGETS.groups.value },
+    { limit: 'silences', used: silences.size(), value: BUDGETS.silences.value },
+  ]
+}
 
 export type Shortage = 'live-alerts' | 'services'
 

@@ -9,6 +9,7 @@ import {
 } from '../alert/delivery-interval.ts'
 import type { Delivery } from '../alert/ending.ts'
 import { withLag } from '../alert/lag.ts'
+import { BUDGETS } from '../budgets.ts'
 import { corrected, offsetIn, readingOf, withReading } from '../event/clock.ts'
 import type { Draft, Intake, Source } from '../event/event.ts'
 import { digest } from '../event/fingerprint.ts'
@@ -88,19 +89,29 @@ export function countLaterChunk(ctx: Context, sending: SenderInput): void {
   ctx.put.sender(after)
 }
 
+const MAX_SENDERS = BUDGETS.senders.value
+const MAX_GROUPS = BUDGETS.groups.value
+
 function keyOf({ source, cluster, whole }: SenderInput) {
   return { source, cluster, receiver: whole.group?.receiver ?? whole.receiver ?? '' }
 }
 
+/** Returns the key of a sender. Beyond the limit, the receivers of a source in a cluster share one sender. */
+function sharedKeyOf({ state }: Context, sending: SenderInput) {
+  const key = keyOf(sending)
+  const isKnown = state.senders.size() < MAX_SENDERS || state.senders.get(senderKey(key)) !== undefined
+  return isKnown ? key : { ...key, receiver: '' }
+}
+
 function findSender(ctx: Context, sending: SenderInput): LiveSender | null {
-  return ctx.state.senders.get(senderKey(keyOf(sending))) ?? null
+  return ctx.state.senders.get(senderKey(sharedKeyOf(ctx, sending))) ?? null
 }
 
 function newSender(ctx: Context, sending: SenderInput): LiveSender {
   return {
     rowId: ctx.rowId('senders'),
     organizationId: ctx.state.rowId,
-    ...keyOf(sending),
+    ...sharedKeyOf(ctx, sending),
     ...{ events: 0, rejections: 0, lastEventAt: null, lastRejectionAt: null },
     ...{ reportsEnds: false, reportsRepeats: false, lag: null, clock: null, namesCluster: null },
     deliveryInterval: { longestGap: 0, gaps: 0 },
@@ -172,6 +183,7 @@ function updateGroup(ctx: Context, sender: LiveSender, sent: NonNullable<Intake[
   const { members, truncated } = sent
   const key = digest(sent.key)
   const before = ctx.state.groups.get(groupKey(sender.rowId, key)) ?? null
+  if (before === null && ctx.state.groups.size() >= MAX_GROUPS) return { sender, groupId: null, interval: null }
   const counted = withDelivery(before, { members, at })
   const isProven = before !== null && hasInferredEnd(ctx, before)
   const delivered = isProven ? { ...counted, group: withProvenGap(counted) } : counted

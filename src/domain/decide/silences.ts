@@ -3,7 +3,7 @@ import { BUDGETS } from '../budgets.ts'
 import { IncmonError } from '../error.ts'
 import type { Labels } from '../event/event.ts'
 import { formatInstant } from '../instant.ts'
-import { formatMatchers, type Matcher, matchersFault } from '../silence/matcher.ts'
+import { expressionSizeOf, formatMatchers, type Matcher, matchersFault } from '../silence/matcher.ts'
 import {
   nearestWindowOf,
   nextChangeOf,
@@ -58,6 +58,7 @@ export function addSilence(ctx: Context, wanted: WantedSilence, actor: string, n
 
 function newSilence(ctx: Context, wanted: WantedSilence, createdBy: string, now: number): LiveSilence {
   refuseFaults(wanted, now)
+  refuseExpressions(ctx, wanted.matchers, null, now)
   const { matchers, startsAt, endsAt, schedule, comment, labelsOnly = false, annotations = {} } = wanted
   return {
     ...{ matchers, startsAt, endsAt, schedule, comment, createdBy, labelsOnly, annotations },
@@ -95,6 +96,7 @@ export function changeSilence(ctx: Context, id: string, change: SilenceChange, n
   const named = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
   const after: LiveSilence = { ...before, ...named }
   refuseFaults(after, now)
+  if (change.matchers) refuseExpressions(ctx, after.matchers, before.rowId, now)
   replace(ctx, { ...after, changesAt: nextChangeOf(after, now) })
   evaluateAffected(ctx, now)
 }
@@ -215,6 +217,21 @@ function makeServicesDue(ctx: Context, now: number): number[] {
     .sort((a, b) => a - b)
   for (const serviceId of serviceIds) makeDue(ctx, serviceId, now)
   return serviceIds
+}
+
+const MAX_EXPRESSIONS = BUDGETS.expressions.value
+
+/** Refuses regular expressions beyond the limit of the organization, because each alert is compared with all of them. */
+function refuseExpressions({ state }: Context, matchers: readonly Matcher[], except: number | null, now: number): void {
+  const own = expressionSizeOf(matchers)
+  if (own === 0) return
+  const others = [...state.silences.values()].filter(({ silence }) => silence.endsAt > now && silence.rowId !== except)
+  const used = others.reduce((sum, { compiled }) => sum + compiled.expressionSize, 0)
+  if (used + own <= MAX_EXPRESSIONS) return
+  throw new IncmonError(
+    'conflict',
+    'the regular expressions of all silences together are too large: use = instead of =~, or expire silences',
+  )
 }
 
 function refuseFaults({ matchers, startsAt, endsAt, schedule }: WantedSilence, now: number): void {

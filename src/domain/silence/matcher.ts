@@ -22,6 +22,7 @@ export const MAX_VALUE = 1_000
 
 const MAX_SIZE = BUDGETS['expression-size'].value
 const MAX_WORK = BUDGETS['expression-work'].value
+const MAX_TEXT = BUDGETS['expression-text'].value
 const TOO_LARGE =
   'the regular expression is too large: use fewer alternatives or a smaller {repetition}, or write several silences'
 
@@ -143,10 +144,24 @@ function testOf({ op, value }: Matcher): (text: string) => boolean {
   if (op === '!=') return (text) => text !== value
   const expression = compiled(value)
   const size = expression.programSize()
-  const longest = size > MAX_SIZE ? -1 : Math.floor(MAX_WORK / size)
+  const longest = size > MAX_SIZE ? -1 : Math.min(MAX_TEXT, Math.floor(MAX_WORK / size))
   const isPositive = op === '=~'
   // Over the limit, a matcher does not hold, whether it is negative or not. The alert is then not silenced.
   return (text) => text.length <= longest && expression.matches(text) === isPositive
+}
+
+/** Returns the size of all regular expressions of the matchers, in instructions. Invalid ones count as 0. */
+export function expressionSizeOf(matchers: readonly Matcher[]): number {
+  const sizes = matchers.map(({ op, value }) => (op === '=' || op === '!=' ? 0 : sizeOf(value)))
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+function sizeOf(value: string): number {
+  try {
+    return compiled(value).programSize()
+  } catch {
+    return 0
+  }
 }
 
 /** The time that RE2 takes is proportional to the size of the expression multiplied by the length of the text. */

@@ -1,7 +1,7 @@
 /** Silences: which alerts a silence applies to, and when. */
 import type { FieldError } from '../error.ts'
 import { type DailySpan, dailySpanFault, spansAround, type Weekday } from '../time-zone.ts'
-import { type MatchedAlert, type Matcher, matcherTest, serviceTest } from './matcher.ts'
+import { expressionSizeOf, type MatchedAlert, type Matcher, matcherTest, serviceTest } from './matcher.ts'
 
 /**
  * Periods that start on some weekdays. `from` and `to` are times such as 22:00. If `to` is not after `from`, a period
@@ -86,6 +86,8 @@ export type CompiledSilence = Period & {
   readonly rowId: number
   readonly matches: (alert: MatchedAlert) => boolean
   readonly mayMatch: ReturnType<typeof serviceTest>
+  /** The size of its regular expressions, in instructions. */
+  readonly expressionSize: number
 }
 
 /** Compiles a silence's matchers, for matching against many alerts. */
@@ -94,7 +96,8 @@ export function compileSilence(
 ): CompiledSilence {
   const { rowId, startsAt, endsAt, schedule, matchers, labelsOnly } = silence
   const mayMatch = labelsOnly ? () => true : serviceTest(matchers)
-  return { rowId, startsAt, endsAt, schedule, matches: matcherTest(matchers, labelsOnly), mayMatch }
+  const matches = matcherTest(matchers, labelsOnly)
+  return { rowId, startsAt, endsAt, schedule, matches, mayMatch, expressionSize: expressionSizeOf(matchers) }
 }
 
 type SilencedAlert = MatchedAlert & { readonly status: 'firing' | 'resolved'; readonly silencedBy: readonly number[] }

@@ -103,10 +103,15 @@ export function putSilence(state: OrganizationState, silence: LiveSilence): void
   state.silences.set(silence.rowId, { silence, compiled: compileSilence(silence) })
 }
 
+const MAX_PIPELINES = 2_000
+
 /** Evicts old pipelines, expired silences, and long-resolved incidents from the live state. */
 export function evict(state: OrganizationState, now: number): void {
-  for (const ref of [...state.pipelines.keys()]) {
-    if ((state.pipelines.get(ref)?.endsAt ?? 0) < now - 2 * DAY) state.pipelines.delete(ref)
+  const refs = [...state.pipelines.keys()]
+  for (const [index, ref] of refs.entries()) {
+    const isOld = (state.pipelines.get(ref)?.endsAt ?? 0) < now - 2 * DAY
+    // An evicted pipeline is read from the history when it is needed.
+    if (isOld || index < refs.length - MAX_PIPELINES) state.pipelines.delete(ref)
   }
   for (const { silence } of [...state.silences.values()]) {
     // An alert that ended while silenced is still evaluated for up to half an hour.

@@ -50,10 +50,14 @@ export type Facts = {
     readonly asked: { readonly serviceId: number; readonly pod: string }
     readonly found: string | null
   }
+  /** How many notes and edits the timeline of an incident has, and the length of their texts in characters. */
+  readonly notes: { readonly asked: { readonly incidentId: number }; readonly found: Notes }
   /** The row id of an alert, by UUID. */
   readonly alert: { readonly asked: { readonly id: string }; readonly found: number | null }
 }
 export type FactKind = keyof Facts
+
+export type Notes = { readonly entries: number; readonly length: number }
 
 /** Reads the saved history. Records that the current batch has not saved yet are in the live state only. */
 export type History = {
@@ -124,6 +128,8 @@ export type Context = Environment & {
   readonly addWork: (amount: number) => void
   /** Runs `work`. If `work` throws, undoes its effects and calls `otherwise`. Errors of the store are thrown again. */
   readonly attempt: (work: () => void, otherwise: (error: unknown) => void) => void
+  /** Counts the notes and edits that the batch has added to an incident. */
+  readonly unsavedNotes: (incidentId: number) => Notes
   /** Returns a fact from the saved history. */
   readonly fact: <Kind extends FactKind>(kind: Kind, asked: Facts[Kind]['asked']) => Facts[Kind]['found']
 }
@@ -181,9 +187,21 @@ export function createContext(
     },
     dropGroup: counted((group) => dropGroup(state, group)),
     unsaved: (change) => journal.pause(change),
+    unsavedNotes: (incidentId) => notesIn(effects, incidentId),
     emit,
     fact: (kind, asked) => history.fact(state.rowId, kind, asked) as never,
   }
+}
+
+/** The kinds of timeline entries whose text people write. */
+export const WRITTEN = ['note', 'edited'] as const
+
+function notesIn(effects: readonly Effect[], incidentId: number): Notes {
+  const texts = effects.flatMap((effect) => {
+    const isOwn = effect.kind === 'timeline-added' && effect.incidentId === incidentId
+    return isOwn && (WRITTEN as readonly string[]).includes(effect.entry.kind) ? [effect.entry.text] : []
+  })
+  return { entries: texts.length, length: texts.reduce((sum, text) => sum + text.length, 0) }
 }
 
 function changesNames(effect: Effect): boolean {

@@ -164,6 +164,7 @@ export type LinksDue = {
     | { readonly kind: 'start'; readonly alertId: number; readonly at: number }
     /** Changes that started within this period. */
     | { readonly kind: 'changes'; readonly from: number; readonly to: number }
+    | { readonly kind: 'pipeline'; readonly ref: string }
     /** A scaling event, which may be the start of a rollout. */
     | { readonly kind: 'scaling'; readonly eventId: string; readonly at: number }
     /** A change that was moved to another service. */

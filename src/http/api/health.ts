@@ -62,7 +62,8 @@ export const metricsRoutes: readonly Route[] = [
     handle: async ({ deps, store, server, identity }) => {
       const { sizes, openIncidents, senders, channels } = await store.read(findFigures, identity.organizationId)
       const ofProcess = await server.metrics.text({ ...sizes, waiting: deps.engine.pending() })
-      return text(`${ofProcess}${await organizationText(openIncidents, senders, channels)}`, TYPE)
+      const usage = await deps.engine.usage(identity.organizationId)
+      return text(`${ofProcess}${await organizationText(openIncidents, senders, channels, usage)}`, TYPE)
     },
   }),
 ]

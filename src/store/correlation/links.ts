@@ -8,7 +8,7 @@ import { listImages } from '../service/images.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
-import { listLinkedPipelines, listPipelinesNear } from './pipelines.ts'
+import { findPipelineOf, listLinkedPipelines, listPipelinesNear } from './pipelines.ts'
 
 const MAX_SIGHTINGS = 500
 const MAX_CONDITIONS = 200
@@ -81,6 +81,7 @@ export function listScalings(db: Db, serviceId: number, to: number): ScalingEven
 export function linkHistoryOf(db: Db): LinkHistory {
   return {
     pipelines: (serviceId, from, to) => listPipelinesNear(db, serviceId, from, to),
+    pipeline: ({ organizationId, rowId }, ref) => findPipelineOf(db, organizationId, rowId, ref),
     scalings: (serviceId, to) => listScalings(db, serviceId, to),
     images: (serviceId) => listImages(db, serviceId),
     sightings: (alertId, from, to) => {

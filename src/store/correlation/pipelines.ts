@@ -55,6 +55,16 @@ export function listPipelinesNear(db: Db, serviceId: number, from: number, to: n
   return [...own, ...built.filter(({ facts }) => runsCommit(images, facts))].toSorted((a, b) => b.startsAt - a.startsAt)
 }
 
+/** Finds a pipeline that changed a service, as in `listPipelinesNear`. Returns null if it did not change the service. */
+export function findPipelineOf(db: Db, organizationId: number, serviceId: number, ref: string): LivePipeline | null {
+  const row = db.first(byRef, { organizationId, ref })
+  if (!row) return null
+  const found = toRow(row)
+  const changed =
+    found.serviceId === serviceId ? reaches(found.facts, row) : runsCommit(listImages(db, serviceId), found.facts)
+  return changed ? found : null
+}
+
 /** Pipelines of other services of the organization. In a monorepo, one of them may have built an image of the service. */
 const building = query<{ serviceId: number; from: number; to: number }>()((sql, hole) =>
   select(sql)

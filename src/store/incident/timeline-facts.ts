@@ -1,5 +1,6 @@
 /** Reads records for an incident's postmortem and timeline. Limits the number of rows. */
 
+import { BUDGETS } from '../../domain/budgets.ts'
 import type { Change } from '../../domain/correlation/change.ts'
 import { rolloutsOf } from '../../domain/correlation/rollout.ts'
 import { timelineOf } from '../../domain/incident/timeline.ts'
@@ -138,10 +139,12 @@ const telling = query<{ serviceId: number; from: number; to: number }>()((sql, h
     .limit(MAX_EVENTS_PER_SERVICE),
 )
 
+const MAX_ENTRIES = BUDGETS.timeline.value
+
 function entriesOf(db: Db, incidentId: number) {
-  return db.all(
-    db.sql.selectFrom('timeline').select(['at', 'kind', 'text', 'actor', 'ref']).where('incident_id', '=', incidentId),
-  )
+  const entries = db.sql.selectFrom('timeline').select(['at', 'kind', 'text', 'actor', 'ref'])
+  const newest = entries.where('incident_id', '=', incidentId).orderBy('id', 'desc').limit(MAX_ENTRIES)
+  return db.all(newest).reverse()
 }
 
 function eventsOf(db: Db, serviceId: number, { from, to }: Facts['searched']) {

@@ -1,7 +1,7 @@
 /** Loads the facts that a decision needs from the history. Each kind of fact requires one query. */
 import { sql as raw } from 'kysely'
 import { nodeIn } from '../../domain/event/reason-message.ts'
-import type { FactKind, Facts } from '../../domain/state/context.ts'
+import { type FactKind, type Facts, WRITTEN } from '../../domain/state/context.ts'
 import { findPipeline } from '../correlation/pipelines.ts'
 import { findAnswer } from '../idempotency-keys.ts'
 import { listImages } from '../service/images.ts'
@@ -35,6 +35,7 @@ const READERS: Readers = {
   incident: (db, organizationId, { id }) => findLiveIncident(db, organizationId, id),
   nodeOfPod: (db, _, { serviceId, pod }) =>
     db.all(eventsOfPod, { serviceId, object: `Pod/${pod}` }).flatMap((one) => nodeIn(one) ?? [])[0] ?? null,
+  notes: (db, _, { incidentId }) => db.first(notesOf, { incidentId }) ?? { entries: 0, length: 0 },
   alert: (db, organizationId, { id }) => {
     const uuid = uuidToBytes(id)
     return (uuid && db.first(alertByUuid, { organizationId, uuid })?.id) ?? null
@@ -138,6 +139,14 @@ const workload = query<{ serviceId: number }>()((sql, hole) =>
     .where('source', '!=', 'ci')
     .unionAll(sql.selectFrom('images').select('service_id').where('service_id', '=', hole('serviceId')))
     .limit(1),
+)
+const notesOf = query<{ incidentId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('timeline')
+    .select((eb) => eb.fn.countAll<number>().as('entries'))
+    .select(raw<number>`ifnull(sum(length(text)), 0)`.as('length'))
+    .where('incident_id', '=', hole('incidentId'))
+    .where('kind', 'in', WRITTEN),
 )
 const alertByUuid = query<{ organizationId: number; uuid: Buffer }>()((sql, hole) =>
   sql

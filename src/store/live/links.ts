@@ -34,6 +34,8 @@ export type LinkOwner = LinkKey & {
 export type LinkHistory = {
   /** Returns a service's pipelines that started within this period, newest first. */
   readonly pipelines: (serviceId: number, from: number, to: number) => readonly PipelineChange[]
+  /** Returns a pipeline, or null if it did not change the service. */
+  readonly pipeline: (service: LiveService, ref: string) => PipelineChange | null
   /** Returns a service's most recent scaling events before a time. */
   readonly scalings: (serviceId: number, to: number) => readonly ScalingEvent[]
   readonly images: (serviceId: number) => readonly LiveImage[]
@@ -62,13 +64,35 @@ type Linking = {
 /** Computes the links inside the batch's transaction. Returns a notice for each new link. */
 export function computeLinks(history: LinkHistory, links: readonly LinksDue[], newId: () => string): readonly Notice[] {
   const notices: Notice[] = []
-  for (const { service, of, now } of merged(links)) computeLink({ history, service, now, newId, notices }, of)
+  const remembered = rememberReads(history)
+  for (const { service, of, now } of merged(links))
+    computeLink({ history: remembered, service, now, newId, notices }, of)
   return notices
 }
 
+/** Reads images and scaling events only once, because computing links does not change them. */
+function rememberReads(history: LinkHistory): LinkHistory {
+  const images = new Map<number, ReturnType<LinkHistory['images']>>()
+  const scalings = new Map<string, ReturnType<LinkHistory['scalings']>>()
+  return {
+    ...history,
+    images: (serviceId) => {
+      const found = images.get(serviceId) ?? history.images(serviceId)
+      images.set(serviceId, found)
+      return found
+    },
+    scalings: (serviceId, to) => {
+      const key = `${serviceId} ${to}`
+      const found = scalings.get(key) ?? history.scalings(serviceId, to)
+      scalings.set(key, found)
+      return found
+    },
+  }
+}
+
 /**
- * Merges the repeats of a condition within the same hour, and keeps only the last move of each alert's start. Otherwise,
- * one request with hundreds of repeats would compute the same links hundreds of times.
+ * Merges the notifications about a pipeline, and the repeats of a condition within the same hour, and keeps only the last move of each alert's start. Otherwise,
+ * hundreds of repeats would compute the same links hundreds of times.
  */
 function merged(links: readonly LinksDue[]): Iterable<LinksDue> {
   const found = new Map<unknown, LinksDue>()
@@ -84,9 +108,11 @@ function merged(links: readonly LinksDue[]): Iterable<LinksDue> {
 }
 
 function mergeKey(due: LinksDue): unknown {
-  const { of } = due
+  const { of, service } = due
   const hour = (time: number) => Math.floor(time / HOUR)
   if (of.kind === 'condition') return `${of.alertId} ${hour(of.firstSeenAt)} ${hour(of.at)}`
+  if (of.kind === 'pipeline') return `${service.rowId} pipeline ${of.ref}`
+  if (of.kind === 'changes') return `${service.rowId} changes ${of.from} ${of.to}`
   return of.kind === 'start' ? of.alertId : due
 }
 
@@ -109,6 +135,11 @@ function computeLink(linking: Linking, of: LinksDue['of']): void {
     case 'changes':
       linkChanges(linking, of.from, of.to)
       break
+    case 'pipeline': {
+      const pipeline = history.pipeline(service, of.ref)
+      if (pipeline) linkChange(linking, pipeline)
+      break
+    }
     case 'scaling':
       linkScaling(linking, of.eventId, of.at)
       break
@@ -135,12 +166,14 @@ function linkCondition(linking: Linking, { alertId, firstSeenAt, at }: Seen): vo
  * Links the changes within a period to the conditions around the same time, and deletes links that are no longer valid.
  */
 function linkChanges(linking: Linking, from: number, to: number): void {
+  for (const change of changesNear(linking, from, to)) linkChange(linking, change)
+}
+
+function linkChange(linking: Linking, change: Change): void {
   const { history, service } = linking
-  for (const change of changesNear(linking, from, to)) {
-    const near = history.evidence(service.rowId, change.startsAt - BEFORE, change.endsAt + AFTER)
-    const linked = history.linkedAlerts(service.rowId, change.ref)
-    for (const alertId of new Set([...near, ...linked])) link(linking, change, alertId)
-  }
+  const near = history.evidence(service.rowId, change.startsAt - BEFORE, change.endsAt + AFTER)
+  const linked = new Set(history.linkedAlerts(service.rowId, change.ref))
+  for (const alertId of new Set([...near, ...linked])) link(linking, change, alertId, linked.has(alertId))
 }
 
 /**
@@ -168,13 +201,13 @@ function rolloutsNear({ history, service }: Linking, to: number): RolloutChange[
   return found.filter(({ emptied }) => emptied === undefined)
 }
 
-function link(linking: Linking, change: Change, alertId: number): void {
+function link(linking: Linking, change: Change, alertId: number, mayBeLinked = true): void {
   const { history, service, now, newId, notices } = linking
   const best = strongest(linking, change, alertId)
   if (best === 'elsewhere') return
   const key = { alertId, changeKind: change.kind, changeRef: change.ref }
   if (!best) {
-    history.drop(key)
+    if (mayBeLinked) history.drop(key)
     return
   }
   const { organizationId } = service

@@ -1,5 +1,7 @@
 /** Notification channels. The secrets of channels are in a separate table that only the sending code reads. */
+
 import type { Selectable } from 'kysely'
+import { BUDGETS } from '../../domain/budgets.ts'
 import { type ChannelSettings, DEFAULT_CHANNEL } from '../../domain/notification/channel.ts'
 import type { ChannelKind } from '../../domain/notification/format.ts'
 import type { Listed, Page } from '../../domain/pagination.ts'
@@ -27,7 +29,7 @@ export type ChannelRecord = {
 }
 
 /** The maximum number of channels per organization. Every incident change is matched against all channels. */
-export const MAX_CHANNELS = 100
+export const MAX_CHANNELS = BUDGETS.channels.value
 
 /** A channel's secrets, which are used only for sending. */
 export type ChannelSecrets = {

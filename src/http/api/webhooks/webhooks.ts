@@ -2,6 +2,7 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
 import { hashBody } from '../../../actions/idempotency.ts'
+import { BUDGETS } from '../../../domain/budgets.ts'
 import type { Receipt } from '../../../domain/decide/delivery.ts'
 import { type FieldError, IncmonError } from '../../../domain/error.ts'
 import type { Intake, Source } from '../../../domain/event/event.ts'
@@ -21,7 +22,7 @@ import { isLong, read, WEBHOOK_BODIES } from './bodies.ts'
 /**
  * The maximum number of items in a dry run. A dry run blocks all other requests until its transaction is rolled back.
  */
-const MAX_TRIED = 1_000
+const MAX_TRIED = BUDGETS['dry-run'].value
 
 const query = v.object({
   dryRun: shape.described(
