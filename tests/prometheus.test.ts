@@ -7,6 +7,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import { findGraph } from '../src/store/incident/graphs.ts'
 import { codeBlocks, pageAt, shellBlocks } from './docs/pages.ts'
 import { shell } from './helpers/cli.ts'
 import { eventually, startServer } from './helpers/server.ts'
@@ -33,7 +34,7 @@ function documented(key: string, { url, token }: { url: string; token: string })
 type Incmon = Awaited<ReturnType<typeof startServer>>
 
 /** Starts Prometheus. It scrapes the cart, which is down, every second. */
-async function startPrometheus(t: TestContext, incmon: Incmon, target: string, replica = 'a'): Promise<ChildProcess> {
+async function startPrometheus(t: TestContext, incmon: Incmon, target: string, { replica = 'a', port = 0 } = {}) {
   const directory = temporaryDirectory(t)
   const config = `global: {scrape_interval: 1s, evaluation_interval: 1s, external_labels: {prometheus_replica: ${replica}}}
 rule_files: [rules.yml]
@@ -46,7 +47,7 @@ ${documented('alertmanagers:', incmon)}`
   ] as const)
     writeFileSync(join(directory, name), text)
   const options = ['--config.file=prometheus.yml', '--storage.tsdb.path=data', '--rules.alert.resend-delay=1s']
-  const prometheus = spawn('prometheus', [...options, '--web.listen-address=127.0.0.1:0'], { cwd: directory })
+  const prometheus = spawn('prometheus', [...options, `--web.listen-address=127.0.0.1:${port}`], { cwd: directory })
   t.after(() => stop(prometheus))
   return prometheus
 }
@@ -57,17 +58,23 @@ async function stop(program: ChildProcess): Promise<void> {
   await once(program, 'exit')
 }
 
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
 /** Returns an address at which nothing answers until `up` is called. */
 async function makeTarget(t: TestContext) {
-  const listen = (port: number) =>
+  const port = await freePort()
+  const listen = () =>
     new Promise<Server>((resolve) => {
       const server = createServer((_, response) => response.end('')).listen(port, '127.0.0.1', () => resolve(server))
     })
-  const first = await listen(0)
-  const { port } = first.address() as AddressInfo
-  await new Promise((resolve) => first.close(resolve))
   const up = async () => {
-    const server = await listen(port)
+    const server = await listen()
     t.after(() => server.close())
   }
   return { target: `127.0.0.1:${port}`, up }
@@ -97,10 +104,32 @@ test('Prometheus reports an alert, repeats it, and reports its end', { skip }, a
   assert.match(data[0].links.generator, /graph\?g0\.expr=up/)
 })
 
+test('the incident of an alert shows its graph', { skip }, async (t) => {
+  const incmon = await startServer(t, { 'notify-allow': ['127.0.0.1'] })
+  const port = await freePort()
+  const settings = JSON.stringify({ settings: { 'prometheus-url': `http://127.0.0.1:${port}` } })
+  await incmon.request('PATCH', '/api/organization', settings, { 'Content-Type': 'application/json' })
+  const { target } = await makeTarget(t)
+  await startPrometheus(t, incmon, target, { port })
+  const [{ id }] = (
+    await eventually(
+      () => incmon.get('/api/incidents'),
+      ({ data }) => data.length > 0,
+    )
+  ).data
+  const { graph, fault } = await eventually(
+    async () => findGraph(incmon.db, incmon.organization.rowId, id) ?? { graph: null, fault: null },
+    (found) => found.graph !== null || found.fault !== null,
+  )
+  assert.equal(fault, null)
+  assert.deepEqual([graph?.rule, graph?.expression], ['up{job="cart"} == 0', 'up{job="cart"}'])
+  assert.ok(graph?.series[0]?.points.some(([, value]) => value === 0))
+})
+
 test('the alert of two Prometheus replicas is one alert', { skip }, async (t) => {
   const incmon = await startServer(t)
   const { target } = await makeTarget(t)
-  for (const replica of ['a', 'b']) await startPrometheus(t, incmon, target, replica)
+  for (const replica of ['a', 'b']) await startPrometheus(t, incmon, target, { replica })
   await firing(incmon)
   const { data } = await eventually(
     () => incmon.get('/api/alerts'),

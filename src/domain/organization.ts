@@ -33,6 +33,10 @@ export type Settings = {
   readonly 'retention-alerts-days': number
   /** How many days to keep resolved incidents with a postmortem; 0 to keep them forever. */
   readonly 'retention-incidents-days': number
+  /** The URL of Prometheus, for the graphs of alerts; '' for no graphs. */
+  readonly 'prometheus-url': string
+  /** The labels by which Alertmanager's API groups alerts. */
+  readonly 'group-by': readonly string[]
 }
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -44,6 +48,8 @@ export const DEFAULT_SETTINGS: Settings = {
   'retention-events-days': 30,
   'retention-alerts-days': 400,
   'retention-incidents-days': 730,
+  'prometheus-url': '',
+  'group-by': ['alertname', 'namespace'],
 }
 export const MAX_RETENTION_DAYS = 3650
 

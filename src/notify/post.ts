@@ -19,7 +19,7 @@ export type Network = {
 
 export type PostResponse = {
   readonly status: number
-  /** The text of the response, truncated to 1 kB. */
+  /** The text of the response, truncated to `maxBytes`. */
   readonly text: string
   /** The value of `Retry-After` in milliseconds, or 0. */
   readonly retryAfter: number
@@ -53,9 +53,15 @@ export const resolveName: Resolve = (host) =>
 /**
  * Posts once and returns the response, whatever its status. Does not follow redirects. Connects to the address that was
  * checked, so changing DNS answers have no effect.
+ * @param maxBytes the rest of a longer response is not read; default: 1 kB
  * @throws SendError
  */
-export async function post(url: URL, { body, headers }: ChannelRequest, network: Network): Promise<PostResponse> {
+export async function post(
+  url: URL,
+  { body, headers }: ChannelRequest,
+  network: Network,
+  maxBytes = MAX_ANSWER,
+): Promise<PostResponse> {
   const secure = url.protocol === 'https:'
   if (!secure && url.protocol !== 'http:') throw new SendError('the URL must begin with http:// or https://')
   const { username, password, hostname, pathname, search } = url
@@ -76,7 +82,7 @@ export async function post(url: URL, { body, headers }: ChannelRequest, network:
   return new Promise((resolve, reject) => {
     const failed = (error: unknown) => reject(new SendError(causeOf(error, network.timeoutMs)))
     const request = (secure ? requestSecure : requestPlain)(options, (response) => {
-      read(response).then(resolve, failed)
+      read(response, maxBytes).then(resolve, failed)
     })
     request.on('error', failed)
     request.end(body)
@@ -137,17 +143,17 @@ function authorizationOf(username: string, password: string): string {
   return `Basic ${Buffer.from(`${user}:${secret}`).toString('base64')}`
 }
 
-async function read(response: IncomingMessage): Promise<PostResponse> {
+async function read(response: IncomingMessage, maxBytes: number): Promise<PostResponse> {
   const status = response.statusCode ?? 0
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of response) {
     chunks.push(chunk)
     size += chunk.length
-    if (size >= MAX_ANSWER) break
+    if (size >= maxBytes) break
   }
   response.destroy()
-  const text = Buffer.concat(chunks).subarray(0, MAX_ANSWER).toString('utf8')
+  const text = Buffer.concat(chunks).subarray(0, maxBytes).toString('utf8')
   return { status, text, retryAfter: retryAfterOf(response.headers['retry-after']) }
 }
 

@@ -1,7 +1,8 @@
-/** Starts the notifier with the server's settings, and sends incmon's own heartbeat. */
+/** Starts the notifier with the server's settings, fetches graphs, and sends incmon's own heartbeat. */
 
 import type { Deps } from '../actions/deps.ts'
 import type { Config } from '../config.ts'
+import { startGraphs } from '../notify/graphs.ts'
 import { startHeartbeat } from '../notify/heartbeat.ts'
 import { type Cause, type Notifier, startNotifier } from '../notify/notifier.ts'
 import { resolveName } from '../notify/post.ts'
@@ -33,10 +34,13 @@ export function startNotifying({ deps, causeOf, settings, log, random }: Notifyi
     failed,
     worked,
   })
+  const graphs = watchRepeated(log, 'fetching graphs')
+  const stopGraphs = startGraphs(deps, { network: () => transportsOf(settings()).network, ...graphs })
   const stopHeartbeat = startHeartbeat(() => settings()['heartbeat-url'], TIMEOUT, log)
   const stop = async () => {
     stopHeartbeat()
-    await notifier.stop()
+    await Promise.all([notifier.stop(), stopGraphs()])
+    graphs.tell()
     tell()
   }
   return { ...notifier, stop, tell }

@@ -10,6 +10,7 @@ import { listScalings } from './correlation/links.ts'
 import { findLastGoodDeploy, listPipelinesNear, listPipelinesOfOrganization } from './correlation/pipelines.ts'
 import { listEventsOfAlert } from './events.ts'
 import { listNewestOfIncident } from './history/alert-search.ts'
+import { findGraph } from './incident/graphs.ts'
 import {
   findIncident,
   findOpenIncidentCounts,
@@ -37,14 +38,18 @@ import type { Db } from './sqlite/open.ts'
 import { findSizes } from './sqlite/space.ts'
 
 /**
- * Finds an alert, the alert's newest `limit` events, and the problem of the alert's node. Returns undefined if there is
+ * Finds an alert, the alert's newest `limit` events, the problem of the alert's node, and the alert's graph. Returns undefined if there is
  * no such alert.
  */
 export function findAlertView(db: Db, organizationId: number, id: string, limit: number) {
   const alert = findAlert(db, organizationId, id)
   if (!alert) return undefined
   const events = listEventsOfAlert(db, organizationId, id, limit)
-  return { alert, events, onNode: findAlertOnNode(db, organizationId, id) }
+  const graph = alert.incidentId === null ? null : findGraph(db, organizationId, alert.incidentId)
+  return {
+    ...{ alert, events, onNode: findAlertOnNode(db, organizationId, id) },
+    graph: graph?.alertId === alert.id ? graph : null,
+  }
 }
 
 /** Finds the services and incidents that alerts belong to, by id. */

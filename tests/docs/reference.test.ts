@@ -71,7 +71,8 @@ test('the configuration page has every setting with its default', () => {
 
 test('the configuration page has every organization setting with its default', () => {
   for (const [name, value] of Object.entries(DEFAULT_SETTINGS)) {
-    assert.ok(configuration.includes(`| \`${name}\` | \`${value}\` |`), `${name} ${value}`)
+    const shown = value === '' ? 'none' : `\`${value}\``
+    assert.ok(configuration.includes(`| \`${name}\` | ${shown} |`), `${name} ${value}`)
   }
 })
 

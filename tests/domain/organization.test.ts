@@ -7,7 +7,7 @@ test('there are three plans', () => {
   assert.deepEqual(PLANS, ['Free', 'Team', 'Pro'])
 })
 
-test('the defaults are incidents for critical services, heartbeats, UTC, and a year of history', () => {
+test('the defaults are incidents for critical services, heartbeats, UTC, no graphs, and a year of history', () => {
   assert.deepEqual(withDefaults({}), {
     'auto-incidents': 'critical',
     'auto-resolve': 30,
@@ -17,6 +17,8 @@ test('the defaults are incidents for critical services, heartbeats, UTC, and a y
     'retention-events-days': 30,
     'retention-alerts-days': 400,
     'retention-incidents-days': 730,
+    'prometheus-url': '',
+    'group-by': ['alertname', 'namespace'],
   })
 })
 

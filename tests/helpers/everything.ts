@@ -1,14 +1,16 @@
 /** Exercises a bit of everything: incoming requests, changes by people, the passage of time, and all reads. */
 
 import { loadExample, removeExample } from '../../src/actions/example.ts'
+import { listDueGraphs } from '../../src/actions/graphs.ts'
 import { runOnce } from '../../src/actions/idempotency.ts'
 import { pruneMessages, recordSent, settleMessage, takeMessage } from '../../src/actions/messages.ts'
 import { remind } from '../../src/actions/notifications.ts'
-import { createOrganization } from '../../src/actions/organizations.ts'
+import { changeOrganization, createOrganization } from '../../src/actions/organizations.ts'
 import { pruneAll } from '../../src/actions/pruning/prune.ts'
 import { changePerson, createSetupLink, endSession, findVisitor } from '../../src/actions/sessions.ts'
 import { createApp } from '../../src/app.ts'
 import { findIdMatches, findNewestUuid } from '../../src/store/id-matches.ts'
+import { saveGraphFault } from '../../src/store/incident/graphs.ts'
 import { findLikelyCause } from '../../src/store/incident/likely-cause.ts'
 import { listRecipients } from '../../src/store/notification/channels.ts'
 import { findRemoteId, hasDelivered, listDueChannels } from '../../src/store/notification/outbox.ts'
@@ -48,6 +50,7 @@ export async function everything(flow: Flow): Promise<void> {
   await whatIsRead(flow, ask)
   await byHand(flow, ask)
   messages(flow)
+  await graphs(flow)
   await byLink(flow)
   await onPages(flow)
   await flow.sweepUntil(NOON + 30 * 60 * MINUTE, 30 * MINUTE)
@@ -246,6 +249,13 @@ function messages({ deps, clock }: Flow): void {
     listStillFiring(deps.db, 1, 0)
   }
   pruneMessages(deps)
+}
+
+/** Covers the graphs from Prometheus. */
+async function graphs({ deps, acme }: Flow): Promise<void> {
+  await changeOrganization(deps, acme.key, { settings: { 'prometheus-url': 'http://prometheus' } })
+  listDueGraphs(deps)
+  saveGraphFault(deps.db, { incidentId: 1, alertId: null, at: 0 }, 1, 'Prometheus is down')
 }
 
 /** Requests every list without filters, with each filter and with all of them, and one record of each kind. */

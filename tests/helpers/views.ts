@@ -157,6 +157,7 @@ export function incidentView(more: Partial<IncidentView> = {}): IncidentView {
   return {
     ...{
       reader: READER,
+      graph: null,
       csrf: 'proof',
       hasChannel: false,
       canWrite: true,

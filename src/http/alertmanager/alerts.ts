@@ -7,7 +7,7 @@ import { RESOLVE_TIMEOUT } from '../../intake/prometheus.ts'
 import { type FiringFingerprint, type FiringView, listFiringFingerprints } from '../../store/firing-fingerprints.ts'
 import type { Reply } from '../middleware/reply.ts'
 import { flag, matchersIn, receiverTest } from './filters.ts'
-import { GROUP_BY, receiversOf } from './receivers.ts'
+import { groupByOf, receiversOf } from './receivers.ts'
 import type { ApiCall } from './route.ts'
 
 /** An alert, and its response as JSON. */
@@ -26,9 +26,10 @@ export async function getAlerts(call: ApiCall): Promise<Reply> {
 /** Lists the groups by their labels. An alert with several receivers is in the groups of all of them. */
 export async function getAlertGroups(call: ApiCall): Promise<Reply> {
   const isOfReceiver = receiverTest(call.c)
+  const groupBy = await groupByOf(call)
   const groups = new Map<string, { readonly labels: Labels; readonly receiver: string; readonly alerts: Shown[] }>()
   for (const alert of await listShown(call)) {
-    const labels = groupLabels(alert.labels())
+    const labels = groupLabels(alert.labels(), groupBy)
     for (const receiver of alert.receivers.filter(isOfReceiver)) {
       const key = JSON.stringify([labels, receiver])
       const group = groups.get(key)
@@ -149,9 +150,9 @@ function inhibitorsOf({ nodeAlerts }: FiringView): (one: FiringFingerprint) => r
 
 const NONE: readonly string[] = []
 
-function groupLabels(labels: Labels): Labels {
+function groupLabels(labels: Labels, groupBy: readonly string[]): Labels {
   return Object.fromEntries(
-    GROUP_BY.flatMap((name) => (Object.hasOwn(labels, name) ? [[name, labels[name] ?? '']] : [])),
+    groupBy.flatMap((name) => (Object.hasOwn(labels, name) ? [[name, labels[name] ?? '']] : [])),
   )
 }
 

@@ -8,13 +8,13 @@ import {
   sendTimeOf,
 } from '../../domain/notification/rule.ts'
 import { SEVERITIES, SEVERITY_WORDS, type Severity } from '../../domain/severity.ts'
+import { findOrganization } from '../../store/organizations.ts'
+import { required } from '../middleware/problem.ts'
+import type { ApiCall } from './route.ts'
 
 import { formatMatchers } from '../../domain/silence/matcher.ts'
 
 type Channel = { readonly name: string; readonly enabled: boolean; readonly settings: ChannelSettings }
-
-/** The labels by which `GET /alerts/groups` groups alerts. */
-export const GROUP_BY = ['alertname', 'namespace'] as const
 
 /** The receiver that gets every alert: incmon itself. Every Alertmanager has such a receiver. */
 export function rootReceiver(channels: readonly Channel[]): string {
@@ -45,8 +45,15 @@ export function receiverNames(channels: readonly Channel[]): readonly string[] {
   return [rootReceiver(channels), ...channels.map(({ name }) => name)]
 }
 
+/** Returns the labels by which the organization groups alerts. */
+export async function groupByOf({ store, identity }: ApiCall): Promise<readonly string[]> {
+  const found = store.read(findOrganization, identity.organizationId)
+  const { settings } = await required(found, 'organization', 'incmon org list')
+  return settings['group-by']
+}
+
 /** Returns a configuration file of Alertmanager. JSON strings are valid YAML. */
-export function configOf(channels: readonly Channel[]): string {
+export function configOf(channels: readonly Channel[], groupBy: readonly string[]): string {
   const root = JSON.stringify(rootReceiver(channels))
   const routes = channels.filter(({ enabled }) => enabled).flatMap(routesOf)
   return [
@@ -54,7 +61,7 @@ export function configOf(channels: readonly Channel[]): string {
     '  resolve_timeout: 5m',
     'route:',
     `  receiver: ${root}`,
-    `  group_by: [${GROUP_BY.join(', ')}]`,
+    `  group_by: ${JSON.stringify(groupBy)}`,
     ...(routes.length > 0 ? ['  routes:', ...routes] : []),
     'receivers:',
     ...receiverNames(channels).map((name) => `- name: ${JSON.stringify(name)}`),

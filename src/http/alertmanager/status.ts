@@ -6,17 +6,18 @@ import { problem } from '../middleware/problem.ts'
 import { json, type Reply, text } from '../middleware/reply.ts'
 import type { HandlerParts } from '../route.ts'
 import { receiverTest } from './filters.ts'
-import { configOf, receiverNames } from './receivers.ts'
+import { configOf, groupByOf, receiverNames } from './receivers.ts'
 import type { ApiCall } from './route.ts'
 
 /** The version of Alertmanager's API that incmon serves. Clients check it. */
 export const API_VERSION = '0.34.0'
 
-export async function getStatus({ deps, store, server, identity }: ApiCall): Promise<Reply> {
+export async function getStatus(call: ApiCall): Promise<Reply> {
+  const { deps, store, server, identity } = call
   const channels = await store.read(listRecipients, identity.organizationId)
   return json({
     cluster: { name: '', peers: [], status: 'disabled' },
-    config: { original: configOf(channels) },
+    config: { original: configOf(channels, await groupByOf(call)) },
     uptime: new Date(deps.now() - server.elapsed()).toISOString(),
     versionInfo: versionInfo(),
   })

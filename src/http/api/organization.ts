@@ -32,6 +32,23 @@ const timeZoneField = v.pipe(
   v.check(isTimeZone, 'expected a time zone such as Europe/Berlin'),
 )
 
+const MAX_URL = 1000
+const MAX_LABEL = 200
+const MAX_LABELS = 20
+const prometheusField = v.pipe(
+  v.string('expected a string'),
+  v.trim(),
+  v.maxLength(MAX_URL, `at most ${MAX_URL} characters are allowed`),
+  v.check(isPrometheusUrl, 'expected a URL such as http://prometheus:9090, without a user, a password or parameters'),
+)
+
+function isPrometheusUrl(text: string): boolean {
+  const url = URL.parse(text)
+  if (!url) return text === ''
+  const { protocol, username, password, search, hash } = url
+  return /^https?:$/.test(protocol) && `${username}${password}${search}${hash}` === ''
+}
+
 const AUTO_RESOLVE = 'expected a whole number of minutes from 1 to 10080, or "off"'
 
 const settingsShape = v.object(
@@ -70,6 +87,19 @@ const settingsShape = v.object(
       wholeNumberField('days', 0, MAX_RETENTION_DAYS),
       'The number of days to keep resolved incidents with their postmortems, but at least retention-alerts-days; 0: forever',
       730,
+    ),
+    'prometheus-url': shape.described(
+      prometheusField,
+      'The URL of the Prometheus whose graphs incidents show; empty: no graphs. Prometheus must answer without a password',
+      'http://prometheus.example.com:9090',
+    ),
+    'group-by': shape.described(
+      v.pipe(
+        v.array(textField(MAX_LABEL), 'expected a list of label names'),
+        v.maxLength(MAX_LABELS, `at most ${MAX_LABELS} labels are allowed`),
+      ),
+      'The labels by which GET /alertmanager/api/v2/alerts/groups groups alerts',
+      DEFAULT_SETTINGS['group-by'],
     ),
   },
   'expected an object of settings',
@@ -136,5 +166,6 @@ async function answerOrganization({ store, identity }: Call<unknown, unknown>): 
     events: waiting.events,
     alerts: waiting.alerts,
   }
-  return json(showOrganization({ ...organization, pruningWaits }))
+  const settings = { ...organization.settings, 'group-by': [...organization.settings['group-by']] }
+  return json(showOrganization({ ...organization, settings, pruningWaits }))
 }

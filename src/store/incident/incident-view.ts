@@ -10,13 +10,14 @@ import { findService } from '../service/services.ts'
 import { listStates } from '../service/states.ts'
 import { listSilencedOfIncident } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
+import { findGraph } from './graphs.ts'
 import type { IncidentRecord } from './incidents.ts'
 import { findTimelineFacts, withMessages } from './timeline-facts.ts'
 
 /**
  * Finds the groups of similar alerts in an incident, most severe first. Finds the best link between each change and
  * each group (`group` is the group's key). Finds the timeline entries, oldest first. Also finds the service, its states
- * since `from`, and its last good deploy before the incident.
+ * since `from`, its last good deploy before the incident, and the graph from Prometheus.
  */
 export function findIncidentView(
   db: Db,
@@ -42,6 +43,7 @@ export function findIncidentView(
     timeline: live && facts ? withMessages(db, live, timelineOf(facts, groups)) : [],
     lastGoodDeploy: live && findLastGoodDeploy(db, live.serviceId, live.startedAt),
     service: findService(db, organizationId, incident.serviceId, now),
+    graph: findGraph(db, organizationId, incident.id),
     score: listStates(db, organizationId, incident.serviceId, from),
   }
 }

@@ -1,6 +1,7 @@
 /** Shows one alert: its content, its service and how the service was determined, its events, and related changes. */
 import type { FC } from 'hono/jsx'
 import { formatCount } from '../../domain/text.ts'
+import { GraphSection } from '../drawing/graph-section.tsx'
 import { Action } from '../kit/form.tsx'
 import { AlertName, External, Icon, Mark, RepeatCount, ServiceName } from '../kit/mark.tsx'
 import { safeUrl } from '../kit/safe-url.ts'
@@ -58,6 +59,7 @@ export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
       <p class="card empty break">
         {alert.summary} {sentText(alert)}
       </p>
+      <GraphSection found={view.graph} startsAt={alert.startsAt} reader={reader} />
       <div class="columns">
         <div>
           <Pairs title="Labels" pairs={labels} second={labelsText(view)} />

@@ -124,7 +124,7 @@ function rowOf(group: Group, targets: Targets, ends: SilenceEnds): AlertRowView 
 async function showAlert(visit: Visit): Promise<Reply> {
   const { store, visitor, now } = visit
   const { organizationId } = visitor
-  const { alert, events, onNode } = await requireAlert(visit)
+  const { alert, events, onNode, graph } = await requireAlert(visit)
   const own = await store.read(listCorrelationsOfAlert, organizationId, alert.id)
   const targets = await store.read(findAlertTargets, organizationId, [alert], now)
   const [group] = countedIn(groupAlerts([alert]).map(shortGroup), targets)
@@ -143,6 +143,7 @@ async function showAlert(visit: Visit): Promise<Reply> {
       ['Severity', rules.severity],
       ['Identity', rules.identity],
     ],
+    graph,
     links: Object.entries(alert.links).map(([name, address]) => ({ name, address })),
     changes: own.map(({ change, score, band, reasons }) => ({
       ref: change.ref,

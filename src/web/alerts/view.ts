@@ -1,4 +1,6 @@
 /** The data for the alert pages. Times are Unix times in milliseconds. */
+
+import type { GraphRecord } from '../../domain/graph/graph.ts'
 import type { Severity } from '../../domain/severity.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import type { HistogramBin } from '../drawing/histogram.tsx'
@@ -75,6 +77,7 @@ export type AlertPageView = {
   readonly annotations: readonly (readonly [string, string])[]
   readonly rules: readonly (readonly [string, string])[]
   readonly links: readonly { readonly name: string; readonly address: string }[]
+  readonly graph: GraphRecord | null
   readonly changes: readonly { readonly ref: string; readonly text: string }[]
   /** Identical events share an entry. `firstAt` is the time of the first event. `at` is the time of the last event. */
   readonly events: readonly {

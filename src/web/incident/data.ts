@@ -4,6 +4,7 @@ import { firstSymptom } from '../../domain/alert/first-symptom.ts'
 import type { AlertGroup } from '../../domain/alert/groups.ts'
 import type { Change, PipelineChange } from '../../domain/correlation/change.ts'
 import { commandFor } from '../../domain/event/reason-command.ts'
+import type { GraphRecord } from '../../domain/graph/graph.ts'
 import { type StatusChange, sinceStart } from '../../domain/health/strip.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
@@ -43,6 +44,7 @@ export type IncidentFacts = {
   readonly changes: readonly Change[]
   readonly timeline: readonly TimelineRow[]
   readonly score: readonly StatusChange[] | null
+  readonly graph: GraphRecord | null
 }
 
 const PARTS = 20
@@ -82,6 +84,7 @@ export function incidentViewOf(
       .map(timelineViewOf),
     turnHref: `${href}?order=${newestFirst ? 'oldest' : 'newest'}#timeline`,
     alertsHref: `/alerts?incident=${facts.number}`,
+    graph: facts.graph,
   }
 }
 

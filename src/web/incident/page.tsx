@@ -3,6 +3,7 @@ import type { FC } from 'hono/jsx'
 import { firingText, INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
 import { formatDuration, formatMoment } from '../../domain/shown-time.ts'
 import { capitalized, countOf, formatCount } from '../../domain/text.ts'
+import { GraphSection } from '../drawing/graph-section.tsx'
 import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
 import { isolated } from '../kit/bidi.ts'
 import { Ranges } from '../kit/choice.tsx'
@@ -30,6 +31,7 @@ export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
     <Steps view={view} />
     <Cause {...view} />
     <Picture {...view} />
+    <GraphSection found={view.graph} startsAt={view.incident.startedAt} reader={view.reader} />
     <div class="columns">
       <div>
         <Suspects {...view} />

@@ -2,6 +2,7 @@
 
 import type { AlertGroup, GroupedAlert } from '../../domain/alert/groups.ts'
 import type { Command } from '../../domain/event/reason-command.ts'
+import type { GraphRecord } from '../../domain/graph/graph.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import type { Severity } from '../../domain/severity.ts'
 import type { Reader } from '../../domain/shown-time.ts'
@@ -98,4 +99,6 @@ export type IncidentView = {
   readonly turnHref: string
   /** The URL of the list of all alerts in the incident. */
   readonly alertsHref: string
+  /** The graph of the most severe alert, or null. */
+  readonly graph: GraphRecord | null
 }

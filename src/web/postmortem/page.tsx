@@ -4,6 +4,7 @@ import { DECAY } from '../../domain/health/health.ts'
 import type { Postmortem } from '../../domain/postmortem/postmortem.ts'
 import { formatDuration, formatExactClock, formatFullTime, formatWhen } from '../../domain/shown-time.ts'
 import { countOf } from '../../domain/text.ts'
+import { GraphSection } from '../drawing/graph-section.tsx'
 import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
 import { Action } from '../kit/form.tsx'
 import { Badge, Icon } from '../kit/mark.tsx'
@@ -157,6 +158,7 @@ const Body: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view, numbers })
           <ScoreNote view={view} />
           <LanesTable picture={view.picture} />
         </div>
+        <GraphSection found={view.graph} startsAt={view.incident.startedAt} reader={view.reader} />
       </Section>
       <Section name="Impact">
         <Sentences sentences={impact.sentences} numbers={numbers} />

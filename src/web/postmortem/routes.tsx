@@ -41,7 +41,14 @@ async function showDocument(
   const document = documentOf(record)
   const shown = incidentViewOf(await incidentFacts(visit, incident), visit.viewer, { range: '', order: 'oldest' })
   const view = {
-    ...{ reader: shown.reader, incident: shown.incident, picture: shown.picture, document, ...written },
+    ...{
+      reader: shown.reader,
+      incident: shown.incident,
+      picture: shown.picture,
+      graph: shown.graph,
+      document,
+      ...written,
+    },
     ...{ csrf: visitor.csrf, canWrite: visitor.scopes.includes('write') },
   }
   const title = `Postmortem of ${incident.title}, ${document.header.state}`

@@ -1,4 +1,6 @@
 /** The data for the postmortem page. */
+
+import type { GraphRecord } from '../../domain/graph/graph.ts'
 import type { Postmortem } from '../../domain/postmortem/postmortem.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
@@ -14,6 +16,7 @@ export type PostmortemView = {
   readonly incident: IncidentHead
   readonly document: Postmortem
   readonly picture: LanePicture
+  readonly graph: GraphRecord | null
   /** The section being edited, or null. */
   readonly editing: PartName | null
   /** The rejected text and the reason, or null. */

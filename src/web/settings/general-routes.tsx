@@ -21,6 +21,8 @@ import { showSection } from './section-routes.tsx'
 const FIELDS: FieldNames = {
   name: ['name', 'Name'],
   'settings.time-zone': ['time-zone', 'Time zone'],
+  'settings.prometheus-url': ['prometheus-url', 'Prometheus'],
+  'settings.group-by': ['group-by', 'Group alerts by'],
   'settings.deploy-silence-minutes': ['deploy-silence-minutes', 'Silence during a deploy'],
   'settings.retention-events-days': ['events', 'Keep events for'],
   'settings.retention-alerts-days': ['alerts', 'Keep alerts for'],
@@ -79,7 +81,7 @@ function keep(visit: Visit, name: string, value: string): Reply {
 function saveGeneral(visit: Visit): Promise<Reply> {
   const { form } = visit
   const typed: OrganizationForm = {
-    ...form.record(['name', 'deploy-silence-minutes', 'auto-resolve']),
+    ...form.record(['name', 'deploy-silence-minutes', 'auto-resolve', 'prometheus-url', 'group-by']),
     plan: choiceOf(form.text('plan'), PLANS, 'Free'),
     'time-zone': form.zone('time-zone'),
     'auto-incidents': choiceOf(form.text('auto-incidents'), ['critical', 'off'], 'critical'),
@@ -94,6 +96,7 @@ function saveGeneral(visit: Visit): Promise<Reply> {
       ...settings,
       'deploy-silence-minutes': minutes,
       'auto-resolve': numberOrText(settings['auto-resolve'] || 'off'),
+      'group-by': settings['group-by'].split(',').flatMap((name) => name.trim() || []),
     },
   }
   return save(visit, '/settings', body, (faults) => showGeneral(visit, { typed, faults }))
@@ -139,5 +142,9 @@ function requireOrganization({ store, visitor }: Visit) {
 
 function textsOf(settings: Settings) {
   const { 'deploy-silence-minutes': minutes, 'auto-resolve': resolve } = settings
-  return { 'deploy-silence-minutes': `${minutes}`, 'auto-resolve': `${resolve}` }
+  return {
+    'group-by': settings['group-by'].join(', '),
+    'deploy-silence-minutes': `${minutes}`,
+    'auto-resolve': `${resolve}`,
+  }
 }

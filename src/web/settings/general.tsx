@@ -12,9 +12,10 @@ const AUTO_INCIDENTS: readonly Option[] = [
 ]
 
 /** The submitted values, so that the form can show an invalid value again. */
-export type OrganizationForm = Pick<Settings, 'auto-incidents' | 'heartbeats' | 'time-zone'> & {
+export type OrganizationForm = Pick<Settings, 'auto-incidents' | 'heartbeats' | 'time-zone' | 'prometheus-url'> & {
   readonly name: string
   readonly plan: string
+  readonly 'group-by': string
   readonly 'deploy-silence-minutes': string
   readonly 'auto-resolve': string
 }
@@ -139,6 +140,19 @@ const Organization: FC<{ csrf: string; form: OrganizationForm; faults: readonly 
               label="Resolve after a recovery (minutes)"
               hint="An incident that a user has touched stays in monitoring for up to 24 hours. off: never."
               pattern="off|[0-9]+"
+            />
+            <Input
+              {...field('prometheus-url')}
+              label="Prometheus"
+              hint="Incidents show the graph of their alert from this server, such as http://prometheus:9090. Empty: no graphs."
+              type="url"
+              maxlength={1000}
+            />
+            <Input
+              {...field('group-by')}
+              label="Group alerts by"
+              hint="The labels by which karma and Grafana see the alerts grouped, separated by commas."
+              maxlength={1000}
             />
           </div>
           <label class="check">

@@ -14,6 +14,7 @@ export const MIGRATIONS = [
   '0005_structure_service_rules',
   '0006_drop_unused_indexes',
   '0007_add_silence_labels_only',
+  '0008_add_graphs',
 ] as const
 
 /** Creates the table of applied migrations. Runs before the first migration. */

@@ -162,6 +162,15 @@ export type Schema = SettingsTables & {
     generated_at: number
   }
   postmortems_due: { id: Generated<number>; incident_id: number; resolved_at: number; due_at: number }
+  graphs: {
+    incident_id: number
+    alert: string | null
+    asked_at: number
+    tries: number
+    fault: string | null
+    fetched_at: number | null
+    graph: string | null
+  }
   postmortem_references: { ref: string; postmortem_id: number }
   pruning: {
     organization_id: number
