@@ -12,6 +12,7 @@ import { addConfig } from './commands/config.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { addExplain } from './commands/explain.ts'
 import { addHealth } from './commands/health.ts'
+import { addImport } from './commands/import.ts'
 import { addIncident } from './commands/incident.ts'
 import { addMigrate } from './commands/migrate.ts'
 import { addOrg } from './commands/org.ts'
@@ -42,7 +43,7 @@ export function createProgram(now: () => number): Command {
 
 const COMMANDS = [
   ...[addSetupLink, addMigrate, addPrune, addBackup, addRestore, addOrg, addToken],
-  ...[addService, addAlert, addIncident, addSilence, addChannel, addSend, addExplain],
+  ...[addService, addAlert, addIncident, addSilence, addChannel, addSend, addExplain, addImport],
   ...[addDoctor, addHealth, addConfig, addCompletion, addAbout],
 ]
 

@@ -8,11 +8,10 @@ import {
   sendTimeOf,
 } from '../../domain/notification/rule.ts'
 import { SEVERITIES, SEVERITY_WORDS, type Severity } from '../../domain/severity.ts'
+import { formatMatchers } from '../../domain/silence/matcher.ts'
 import { findOrganization } from '../../store/organizations.ts'
 import { required } from '../middleware/problem.ts'
 import type { ApiCall } from './route.ts'
-
-import { formatMatchers } from '../../domain/silence/matcher.ts'
 
 type Channel = { readonly name: string; readonly enabled: boolean; readonly settings: ChannelSettings }
 

@@ -1,0 +1,97 @@
+/** Converts routes to rules of channels. */
+import type { QuietHours, Rule } from '../../domain/notification/rule.ts'
+import { isSeverityWord, parseSeverity, rank, SEVERITIES, type Severity } from '../../domain/severity.ts'
+import { type Matcher, parseMatchers } from '../../domain/silence/matcher.ts'
+import type { AddNote, Path } from './alertmanager-file.ts'
+import { recordOf, recordsOf, textOf, textsOf } from './fields.ts'
+import { intervalsOf } from './intervals.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Returns the rules of each receiver that a route leads to. No rules means all incidents. */
+export function routesOf(config: Fields, note: AddNote): ReadonlyMap<string, readonly Rule[]> {
+  const intervals = intervalsOf(config, note)
+  const rules = new Map<string, Rule[]>()
+  const visit = (route: Fields, path: Path, above: Rule, inherited: string | null): void => {
+    const receiver = textOf(route.receiver) ?? inherited
+    const rule = {
+      ...narrowed(above, matchersOf(route, path, note)),
+      ...quietOf(route, path, intervals, note),
+    }
+    if (receiver !== null) rules.set(receiver, [...(rules.get(receiver) ?? []), rule])
+    noteUnused(route, path, note)
+    const below = recordsOf(route.routes)
+    if (below.length > 0 && receiver !== null) {
+      const why = 'also gets the alerts that its routes send to other receivers'
+      if (below.some(({ continue: goesOn }) => goesOn !== true)) note(path, `the receiver ${receiver} ${why}`)
+    }
+    for (const [index, one] of below.entries()) visit(one, [...path, 'routes', index], rule, receiver)
+  }
+  visit(recordOf(config.route), ['route'], {}, null)
+  // A rule without conditions already matches everything.
+  return new Map([...rules].map(([name, of]) => [name, of.some((rule) => Object.keys(rule).length === 0) ? [] : of]))
+}
+
+function matchersOf(route: Fields, path: Path, note: AddNote): Matcher[] {
+  const texts = textsOf(route.matchers)
+  const read = texts.flatMap((text, index) => {
+    try {
+      return parseMatchers(text)
+    } catch {
+      note([...path, 'matchers', index], `the matcher ${text} was not imported: incmon cannot read it`)
+      return []
+    }
+  })
+  const pairs = (name: string, op: '=' | '=~') =>
+    Object.entries(recordOf(route[name])).map(([label, value]) => ({ name: label, op, value: String(value) }))
+  return [...read, ...pairs('match', '='), ...pairs('match_re', '=~')]
+}
+
+/** Adds matchers to the rule of the route above. */
+function narrowed(above: Rule, matchers: readonly Matcher[]): Rule {
+  let rule = above
+  for (const matcher of matchers) {
+    const least = leastSeverity(matcher)
+    if (least === null) rule = { ...rule, matchers: [...(rule.matchers ?? []), matcher] }
+    else if (!rule.minSeverity || rank(least) > rank(rule.minSeverity)) rule = { ...rule, minSeverity: least }
+  }
+  return rule
+}
+
+/** Returns the severity from which a matcher matches, such as warning for `severity=~"critical|warning"`, or null. */
+function leastSeverity({ name, op, value }: Matcher): Severity | null {
+  if (name !== 'severity' || !op.startsWith('=')) return null
+  const words = op === '=' ? [value] : value.split('|')
+  const known = words.filter(isSeverityWord).map(parseSeverity)
+  const least = SEVERITIES.findLast((one) => known.includes(one))
+  if (least === undefined || known.length < words.length) return null
+  // Few senders have both the words critical and error.
+  const wanted = SEVERITIES.filter((one) => one !== 'error' && rank(one) >= rank(least))
+  return wanted.every((one) => known.includes(one)) ? least : null
+}
+
+function quietOf(
+  route: Fields,
+  path: Path,
+  intervals: ReadonlyMap<string, QuietHours>,
+  note: AddNote,
+): Pick<Rule, 'quietHours'> {
+  const names = [...textsOf(route.mute_time_intervals)]
+  const found = names.flatMap((name) => intervals.get(name) ?? [])
+  if (found.length > 1)
+    note([...path, 'mute_time_intervals'], 'only the first time interval was imported: a rule has one')
+  const [quietHours] = found
+  return quietHours ? { quietHours } : {}
+}
+
+const UNUSED: Readonly<Record<string, string>> = {
+  active_time_intervals: 'incmon has quiet hours, which are the opposite',
+  group_by: 'incmon sends one message for each incident; set group-by for the API',
+  repeat_interval: 'set the reminders of the channel',
+}
+
+function noteUnused(route: Fields, path: Path, note: AddNote): void {
+  for (const [name, why] of Object.entries(UNUSED)) {
+    if (name in route) note([...path, name], `${name} was not imported: ${why}`)
+  }
+}
