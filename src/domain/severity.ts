@@ -71,7 +71,10 @@ export function findSeverity({
 }: Pick<AlertDraft, 'labels' | 'annotations'>): SeveritySource | null {
   for (const name of SEVERITY_LABELS) {
     const raw = labels[name]
-    if (raw !== undefined && !isPlaceholder(raw)) return { in: 'label', name, raw }
+    if (raw === undefined || isPlaceholder(raw)) continue
+    // Sloth's users often name a team in `severity`. Sloth itself writes only known words.
+    const isTeam = name === 'severity' && !isSeverityWord(raw) && isSeverityWord(labels.sloth_severity ?? '')
+    if (!isTeam) return { in: 'label', name, raw }
   }
   const raw = annotations.severity
   return raw === undefined || isPlaceholder(raw) ? null : { in: 'annotation', name: 'severity', raw }

@@ -178,7 +178,7 @@ function severityWarning(draft: AlertDraft): string | null {
   const path = `${found.in}s.${found.name}`
   if (!isSeverityWord(found.raw))
     return `${path}: ${quoted(found.raw)} is not a known severity; the alert is treated as a warning`
-  return path === 'labels.severity' ? null : `labels.severity: missing; the severity is from ${path}`
+  return path === 'labels.severity' ? null : `labels.severity: missing or unknown; the severity is from ${path}`
 }
 
 /** Returns annotations as text, with nested values as JSON. Returns no annotations if the value is not an object. */

@@ -1,4 +1,4 @@
-/** Parses Kubernetes events sent by kubernetes-event-exporter (with and without a layout) and kwatch. */
+/** Parses Kubernetes events sent by kubernetes-event-exporter (with and without a layout), kubewatch and kwatch. */
 
 import { type ClusterDraft, type Intake, type KubernetesObject, type Labels, newLabels } from '../domain/event/event.ts'
 import { clusterInLabels } from '../domain/service/cluster.ts'
@@ -20,6 +20,7 @@ import {
 } from './fields.ts'
 import { readItems } from './items.ts'
 import { cleanText } from './json.ts'
+import { eventOfKubewatch } from './kubewatch.ts'
 import { redact, redactAndCut } from './redact.ts'
 
 /** A typical layout has about a dozen keys. */
@@ -35,7 +36,8 @@ const CLUSTER_WIDE = new Set(['Node', 'PersistentVolume', 'Namespace'])
 
 /** The field with the event's object: in `v1`, and in `events.k8s.io/v1`. */
 const OBJECTS = ['involvedObject', 'regarding'] as const
-const WRAPPERS = ['object', 'event', 'kubernetes_event'] as const
+/** A watch, eventrouter, CloudEvents and Argo Events wrap the event. */
+const WRAPPERS = ['object', 'event', 'kubernetes_event', 'data', 'body'] as const
 const NAMESPACE_PATHS = ['namespace', 'involvedObject.namespace', 'regarding.namespace', 'Namespace'] as const
 const FIRST_TIMES = ['firstTime', 'firstTimestamp', 'deprecatedFirstTimestamp', 'eventTime', 'timestamp'] as const
 const LAST_TIMES = ['lastTime', 'series.lastObservedTime', 'lastTimestamp', 'deprecatedLastTimestamp'] as const
@@ -78,7 +80,7 @@ function unwrapped(item: unknown): unknown {
   const fields = fieldsOf(item)
   const inner =
     fields && WRAPPERS.map((name) => fieldsOf(fields[name])).find((one) => one && OBJECTS.some((of) => of in one))
-  return inner ?? item
+  return inner ?? (fields && eventOfKubewatch(fields)) ?? item
 }
 
 /** Parses one event; see `readCluster`. */

@@ -21,7 +21,10 @@ export function recognizeSource(body: unknown): Source | null {
     found.push(isGrafana ? 'dashboard' : 'metrics')
   }
   if (typeof fields.object_kind === 'string') found.push('ci')
-  if (has(['involvedObject', 'regarding', 'podName', 'Name', 'involvedObjectKind']) || isWrappedEvent(fields))
+  if (
+    has(['involvedObject', 'regarding', 'podName', 'Name', 'involvedObjectKind', 'eventmeta']) ||
+    isWrappedEvent(fields)
+  )
     found.push('cluster')
   return found.length === 1 ? (found[0] ?? null) : null
 }

@@ -119,6 +119,8 @@ export const UNKNOWN_CASES = [
 export const END_CASES = [
   ['NodeReady', '', 'Node', 'NodeNotReady'],
   ['NodeHasNoDiskPressure', '', 'Node', 'NodeHasDiskPressure'],
+  ['NodeHasNoDiskPressure', '', 'Node', 'EvictionThresholdMet'],
+  ['Starting', 'Starting kubelet.', 'Node', 'InvalidDiskCapacity'],
   ['NodeHasSufficientMemory', '', 'Node', 'NodeHasInsufficientMemory'],
   ['NodeHasSufficientPID', '', 'Node', 'NodeHasInsufficientPID'],
   ['NodeSchedulable', '', 'Node', 'NodeNotSchedulable'],

@@ -139,6 +139,12 @@ describe('an alert', () => {
     assert.equal(annotated({ level: 'info' }).severity, 'info')
   })
 
+  test('of Sloth counts if a team is named in its place', () => {
+    const found = severityOf(alert({ severity: 'pageteam', sloth_severity: 'page' }))
+    assert.deepEqual([found.severity, found.rule], ['critical', 'label sloth_severity'])
+    assert.equal(severityOf(alert({ severity: 'info', sloth_severity: 'page' })).severity, 'info')
+  })
+
   test('with an unknown value is a warning that mentions the value', () => {
     const expected = { severity: 'warning', raw: 'purple', rule: 'label severity: unknown value' }
     assert.deepEqual(severityOf(alert({ severity: 'purple', priority: 'p1' })), expected)

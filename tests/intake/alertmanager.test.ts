@@ -279,11 +279,11 @@ const WARNINGS: [Record<string, unknown>, string | undefined][] = [
   [{ labels: { alertname: 'A' } }, 'labels.severity: missing; the alert is treated as a warning'],
   [
     { labels: { alertname: 'A', sloth_severity: 'page' } },
-    'labels.severity: missing; the severity is from labels.sloth_severity',
+    'labels.severity: missing or unknown; the severity is from labels.sloth_severity',
   ],
   [
     { labels: { alertname: 'A' }, annotations: { severity: 'High' } },
-    'labels.severity: missing; the severity is from annotations.severity',
+    'labels.severity: missing or unknown; the severity is from annotations.severity',
   ],
   [{ labels: { alertname: 'DeadMansSnitch' } }, undefined],
   [{ labels: { alertname: 'DatasourceNoData', rulename: 'A', severity: 'banana' } }, undefined],

@@ -11,6 +11,9 @@ const MOMENT = 10 * MINUTE
 /** How long a condition lasts if its sender never reports repeats. */
 const SILENT_SENDER = HOUR
 
+/** After a failure, cert-manager waits for up to 32 hours before it tries again. */
+const CERTIFICATE = 32 * HOUR
+
 /** Reasons that Kubernetes reports when it removes a pod. The pod's conditions end with the pod. */
 const REMOVALS: ReadonlySet<string> = new Set(['Evicted', 'Preempted', 'Killing', 'TaintManagerEviction'])
 
@@ -65,6 +68,7 @@ function quietOf(group: string, count: number): number {
   if (group === 'FailedScheduling') return HOUR
   // Node states and final failures are reported only once.
   if (REPORTED_ONCE.has(group) || TERMINAL.has(group)) return HOUR
+  if (group === 'Failed (Certificate)') return CERTIFICATE
   // The restart back-off grows to 5 minutes, and gaps of 11 minutes were observed in crash loops.
   // After a burst of 25, the event recorder's spam filter passes only one event per source and object every 5 minutes.
   if (isLoop(group, failure)) return count > 1 ? 15 * MINUTE : 5 * MINUTE

@@ -119,8 +119,8 @@ const IMAGE = 'ImagePullBackOff ErrImageNeverPull InvalidImageName InspectFailed
 export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['NodeReady', words('NodeNotReady NodeShutdown Rebooted')],
   ['Starting', words('InvalidDiskCapacity')],
-  ['NodeHasNoDiskPressure', words('NodeHasDiskPressure')],
-  ['NodeHasSufficientMemory', words('NodeHasInsufficientMemory')],
+  ['NodeHasNoDiskPressure', words('NodeHasDiskPressure EvictionThresholdMet FreeDiskSpaceFailed ImageGCFailed')],
+  ['NodeHasSufficientMemory', words('NodeHasInsufficientMemory EvictionThresholdMet SystemOOM')],
   ['NodeHasSufficientPID', words('NodeHasInsufficientPID')],
   ['NodeSchedulable', words('NodeNotSchedulable')],
   ['Scheduled', words('FailedScheduling NotTriggerScaleUp ScaleUpFailed')],

@@ -4,6 +4,14 @@ import type { Name } from './service.ts'
 
 /** Traefik writes `<namespace>-<service>-<port>@<provider>`. */
 const TRAEFIK = /^(.+)@([a-z]+)$/
+/** Kong writes `<namespace>.<service>.<port>`, Envoy Gateway the route, HAProxy `<namespace>_<service>_<port>`. */
+const NAMED: readonly RegExp[] = [
+  /^([a-z\d-]+)\.([a-z\d-]+)\.(?:pnum-)?(?:\d{1,5}|https?)$/,
+  /^(?:http|grpc|tcp|tls)route\/([a-z\d-]+)\/([a-z\d-]+)\//,
+  /^([a-z\d-]+)_(?:svc_)?([a-z\d-]+)_(?:\d{1,5}|https?)$/,
+]
+/** Istio's names of clusters: `outbound|8080|v1|cart.shop.svc.cluster.local` */
+const OF_ISTIO = /^(?:in|out)bound\|\d*\|[^|]*\|(.+)$/
 /** Providers whose names have no namespace and no port. */
 const WITHOUT_NAMESPACE = new Set([
   'docker',
@@ -16,7 +24,8 @@ const WITHOUT_NAMESPACE = new Set([
   'http',
   'redis',
 ])
-const PORT = /-(?:\d{1,5}|https?|web|grpc|h2c|metrics)$/
+/** The port, or the hash that the provider for custom resources appends to the name of a route. */
+const PORT = /-(?:\d{1,5}|https?|web|grpc|h2c|metrics|[\da-f]{20})$/
 
 /** Returns the names that `serviceAt` looks for. */
 export function backendsOf(value: string, namespace: string): readonly Name[] {
@@ -30,8 +39,13 @@ export function backendsOf(value: string, namespace: string): readonly Name[] {
  * A dash can be part of a namespace. `known`: the existing services among `backendsOf`.
  */
 export function serviceAt(value: string, namespace: string, known: readonly Name[]): Name {
-  const [name, inside, svc] = value.split('.')
+  const host = OF_ISTIO.exec(value)?.[1] ?? value
+  const [name, inside, svc] = host.split('.')
   if (name && inside && svc === 'svc') return { namespace: inside, name }
+  for (const pattern of NAMED) {
+    const [, of, backend] = pattern.exec(value) ?? []
+    if (of && backend) return { namespace: of, name: backend }
+  }
   const [, backend, provider = ''] = TRAEFIK.exec(value) ?? []
   if (!backend) return { namespace, name: value }
   if (WITHOUT_NAMESPACE.has(provider)) return { namespace, name: backend }

@@ -12,6 +12,8 @@ import {
   NAMESPACES,
   NO_NAMES,
   OBJECT_PREFIXES,
+  OBJECTS_OF,
+  OPERATOR_ALERTS,
   PREFIXES,
   type Reader,
   TARGETS,
@@ -93,23 +95,26 @@ function readOnce(labels: Labels): Reading {
     false,
     false,
   ]
+  let marked: Omit<Program, 'marker'> | null = labels.alertname?.startsWith(OPERATOR_ALERTS) ? OPERATOR : null
   for (const name in labels) {
     const known = KNOWN.get(name)
     const rank = namespaceRank(name)
     aboutMachine ||= HOST_LABELS.has(name)
     object ||= name.endsWith('kind')
-    if (!known && rank === null && !Object.hasOwn(MARKERS, name)) continue
+    const mark = MARKS.get(name)
+    if (!known && rank === null && mark === undefined) continue
+    if (typeof mark === 'object') marked = mark
     const value = labelValue(labels, name)
     if (value === undefined || (value === 'unknown' && name.startsWith('destination_'))) continue
     if (known && !NO_NAMES.has(value)) found.push({ name, value, known })
     if (rank !== null) namespaces.push({ name, value, rank })
     if (name.startsWith(EXPORTED)) exported = (exported ?? new Set()).add(name.slice(EXPORTED.length))
-    if (Object.hasOwn(MARKERS, name) || isOfTraefik(known, value)) {
+    if (typeof mark === 'string' || isOfTraefik(known, value)) {
       marker = 'proxy'
       mesh ||= name.startsWith('destination_')
     }
   }
-  const described = object ? objectIn(labels) : null
+  const described = (object ? objectIn(labels) : null) ?? (marked === null ? null : objectOfProgram(labels, marked))
   return { labels: found, namespaces, exported: exported ?? NONE, marker, mesh, aboutMachine, object: described }
 }
 
@@ -131,12 +136,30 @@ function namespaceRank(name: string): number | null {
   return isNamespace ? NAMESPACES.length : null
 }
 
+/** What labels that only one program writes say: the kind of its exporter, or which labels name the object. */
+const MARKS = new Map<string, ExporterKind | Program>([
+  ...Object.entries(MARKERS),
+  ...OBJECTS_OF.map((program) => [program.marker, program] as const),
+])
+const OPERATOR = { kind: OPERATOR_ALERTS, name: 'name', namespace: '' } as const
+
+/** Returns the object that the labels of a program name without its kind, or null. */
+function objectOfProgram(labels: Labels, { kind, name, namespace }: Omit<Program, 'marker'>): Reading['object'] {
+  const value = labelValue(labels, name)
+  if (value === undefined) return null
+  return { kind, name: value, namespace: labelValue(labels, namespace) ?? '', label: name }
+}
+type Program = (typeof OBJECTS_OF)[number]
+
 /** Flux and programs that turn events into metrics or log lines describe the object of an event. */
 function objectIn(labels: Labels): Reading['object'] {
   for (const prefix of prefixesOf(labels)) {
     const [kind, name] = [labelValue(labels, `${prefix}kind`), labelValue(labels, `${prefix}name`)]
     if (!kind || !name) continue
-    const namespaces = [`${prefix}namespace`, 'k8s_namespace_name', 'namespace'].map((one) => labelValue(labels, one))
+    const own = prefix === '' ? [] : [`${prefix}namespace`]
+    const namespaces = [...own, 'k8s_namespace_name', 'exported_namespace', 'namespace'].map((one) =>
+      labelValue(labels, one),
+    )
     return { kind, name, namespace: namespaces.find((one) => one !== undefined) ?? '', label: `${prefix}name` }
   }
   return null

@@ -42,10 +42,18 @@ export const TARGETS: readonly (readonly [Reader, string])[] = [
   // Istio's canonical service is the workload's.
   ['name', 'canonical_service'],
   ['name', 'application'],
+  // cAdvisor without Kubernetes
+  ['name', 'container_label_com_docker_compose_service container_label_com_docker_swarm_service_name'],
+  // Kafka's exporters, for the lag of a consumer
+  ['name', 'consumergroup consumer_group'],
+  // Proxies: Envoy Gateway, HAProxy
+  ['service', 'envoy_cluster_name proxy'],
   // `kubernetes_name` is from the scrape configuration in the Prometheus repository.
   ['service', 'service kubernetes_name'],
   ['name', 'container container_name'],
   ['job label', 'job'],
+  // Pyrra
+  ['name', 'slo'],
   ['node', 'node nodename node_name kubernetes_host'],
   ['instance', 'instance'],
 ]
@@ -61,6 +69,26 @@ export const OBJECT_PREFIXES = [
   ...['involved_object_', 'involvedObject_', 'involvedobject_', 'event_involvedObject_', 'object_involvedObject_'],
   ...['regarding_', 'k8s_object_', 'object_'],
 ] as const
+
+/**
+ * Programs whose alerts name an object without its kind. `marker`: a label that only this program writes, or the
+ * beginning of its alerts' names.
+ */
+export const OBJECTS_OF: readonly {
+  readonly marker: string
+  readonly kind: string
+  readonly name: string
+  readonly namespace: string
+}[] = [
+  // cert-manager's metric certmanager_certificate_expiration_timestamp_seconds
+  { marker: 'issuer_kind', kind: 'Certificate', name: 'name', namespace: 'exported_namespace' },
+  // Argo CD's metric argocd_app_info
+  { marker: 'dest_server', kind: 'Application', name: 'name', namespace: 'dest_namespace' },
+  // Longhorn's metric longhorn_volume_robustness
+  { marker: 'pvc_namespace', kind: 'PersistentVolumeClaim', name: 'pvc', namespace: 'pvc_namespace' },
+]
+/** OpenShift's alerts `ClusterOperatorDown` and `ClusterOperatorDegraded` name the operator in the label `name`. */
+export const OPERATOR_ALERTS = 'ClusterOperator'
 
 /** The labels with the namespace, most reliable first. After these, any label that ends in `NAMESPACE_ENDS`. */
 export const NAMESPACES = [
@@ -81,10 +109,10 @@ export const NO_NAMES: ReadonlySet<string> = new Set([
  * `state`: kube-state-metrics. `host`: node-exporter and its like; the target is the node. `kubelet`: the kubelet or
  * cAdvisor; the target is the node or a pod on it. `probe`: the blackbox exporter; the target is the probed URL.
  * `gateway`: the Pushgateway; the target is the job that pushed. `proxy`: a proxy or service mesh; the target is the
- * backend. `events`: Kubernetes events as metrics or logs; the target is the event's object. `other`: the scraped
+ * backend. `queue`: an exporter of consumer lags; the target is the consumer. `events`: Kubernetes events as metrics or logs; the target is the event's object. `other`: the scraped
  * program is probably the target itself.
  */
-export type ExporterKind = 'state' | 'host' | 'kubelet' | 'probe' | 'gateway' | 'proxy' | 'events' | 'other'
+export type ExporterKind = 'state' | 'host' | 'kubelet' | 'probe' | 'gateway' | 'proxy' | 'queue' | 'events' | 'other'
 
 /** Labels that the scrape adds to every metric. */
 export const SCRAPE = ['job', 'service', 'endpoint', 'instance', 'pod', 'container'] as const
@@ -113,9 +141,13 @@ export const EXPORTERS: readonly {
   },
   { kind: 'probe', words: ['blackbox'], own: ['job', 'endpoint'] },
   { kind: 'gateway', words: ['pushgateway'], own: SCRAPE },
+  { kind: 'queue', words: ['kafka-exporter', 'kafka_exporter', 'kminion', 'kafka-lag-exporter'], own: SCRAPE },
   {
     kind: 'proxy',
-    words: ['ingress-nginx', 'nginx-ingress', 'traefik', 'istio', 'envoy-stats'],
+    words: [
+      ...['ingress-nginx', 'nginx-ingress', 'traefik', 'istio', 'envoy-stats', 'kong', 'haproxy-ingress'],
+      'kubernetes-ingress',
+    ],
     own: [...SCRAPE, 'app', 'app_kubernetes_io_name', 'node'],
   },
 ]
@@ -124,6 +156,7 @@ export const EXPORTERS: readonly {
 export const MARKERS: Readonly<Record<string, ExporterKind>> = {
   controller_pod: 'proxy',
   controller_class: 'proxy',
+  envoy_cluster_name: 'proxy',
   destination_workload: 'proxy',
   destination_service: 'proxy',
   destination_service_name: 'proxy',
