@@ -44,8 +44,23 @@ export function objectSuspects(
         ...mentioned.map(reasonOfFactor),
       ]),
       since: Math.min(...own.map(({ startsAt }) => startsAt)),
+      callers: callersOf(facts, components, own, component),
       evidence: strongest.flatMap(({ evidence }) => evidence).slice(0, MAX_EVIDENCE),
     }
+  })
+}
+
+/** Returns the services whose alerts accuse a component. */
+function callersOf({ alerts }: SuspectFacts, { byId }: Components, symptoms: readonly Symptom[], component: string) {
+  const ids = new Set(
+    symptoms
+      .filter(({ witnesses }) => witnesses.length > 0)
+      .flatMap(({ evidence }) => evidence.map(({ alertId }) => alertId)),
+  )
+  const accusing = alerts.filter(({ id, service }) => ids.has(id) && service !== component)
+  return accusing.flatMap(({ service, startsAt }) => {
+    const found = byId.get(service)
+    return found ? [{ id: found.id, namespace: found.namespace, name: found.name, since: startsAt }] : []
   })
 }
 

@@ -79,6 +79,8 @@ export type Suspect = {
   readonly evidence: readonly SymptomEvidence[]
   /** When the problem of a suspected object or node began, in ms UTC. Absent for changes. */
   readonly since?: number
+  /** The services whose alerts accuse a suspected object, and when each of these alerts began. */
+  readonly callers?: readonly (Pick<SuspectService, 'id' | 'namespace' | 'name'> & { readonly since: number })[]
   /** The refs of the rollouts that a suspected pipeline caused. Such a rollout is not a suspect of its own. */
   readonly rollouts?: readonly string[]
 }

@@ -50,7 +50,7 @@ export function findSuspects(
   organizationId: number,
   incident: Incident,
   now: number,
-): Required<Omit<Suspect, 'since'>>[] {
+): Required<Omit<Suspect, 'since' | 'callers'>>[] {
   const { suspects } = findJudgedSuspects(db, organizationId, incident, now)
   return suspects.map(({ kind, ref, serviceId, score, reasons, evidence, rollouts = [] }) => {
     return { kind, ref, serviceId, score, reasons, evidence, rollouts }

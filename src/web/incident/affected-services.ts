@@ -13,7 +13,7 @@ const MAX_PODS = 3
 export function affectedOf(facts: IncidentFacts, causeRef: string | null): readonly AffectedView[] {
   const own = withAlerts(facts)
   const known = new Set(own.map(({ href }) => href))
-  const others = connected(facts, causeRef).filter(({ href }) => !known.has(href))
+  const others = [...connected(facts, causeRef), ...callers(facts)].filter(({ href }) => !known.has(href))
   return [...own, ...others].sort((a, b) => a.since - b.since || (a.name < b.name ? -1 : 1))
 }
 
@@ -52,5 +52,18 @@ function connected({ incident, suspects }: IncidentFacts, causeRef: string | nul
     const [namespace = '', name = ref] = ref.includes('/') ? ref.split(/\/(.*)/s) : ['', ref]
     const detail = reasons.at(-1)?.text ?? ''
     return [{ namespace, name, href: `/services/${serviceId}`, severity: null, since, until: null, detail }]
+  })
+}
+
+/** Returns the services whose alerts name the incident's service as the one that fails, and that began after it. */
+function callers({ incident, suspects }: IncidentFacts): AffectedView[] {
+  const own = suspects.find(({ kind, serviceId }) => kind === 'object' && serviceId === incident.serviceId)
+  const later = (own?.callers ?? []).filter(({ since }) => since >= incident.startedAt)
+  return [...Map.groupBy(later, ({ id }) => id)].flatMap(([id, [first, ...others]]) => {
+    if (!first) return []
+    const { namespace, name } = first
+    const since = Math.min(first.since, ...others.map((one) => one.since))
+    const detail = 'an alert for this service names the incident’s service'
+    return [{ namespace, name, href: `/services/${id}`, severity: null, since, until: null, detail }]
   })
 }
