@@ -3,6 +3,7 @@ import { type Context, Hono } from 'hono'
 import { createStore, type Deps } from './actions/deps.ts'
 import { once } from './domain/memoize.ts'
 import { alertmanagerRoutes } from './http/alertmanager/routes.ts'
+import { actionItemRoutes } from './http/api/action-items.ts'
 import { alertRoutes } from './http/api/alerts.ts'
 import { channelRoutes, deliveryRoutes } from './http/api/channels/channels.ts'
 import { correlationRoutes } from './http/api/correlations.ts'
@@ -41,6 +42,7 @@ const DOCUMENTED: readonly Route[] = [
   ...alertRoutes,
   ...eventRoutes,
   ...incidentRoutes,
+  ...actionItemRoutes,
   ...suspectRoutes,
   ...postmortemRoutes,
   ...correlationRoutes,

@@ -5,6 +5,7 @@ import { assetRoutes } from './assets.ts'
 import { channelPages } from './channels/routes.tsx'
 import { answerMissing } from './errors/routes.tsx'
 import { helpRoutes } from './help/routes.tsx'
+import { incidentEditRoutes } from './incident/edit-routes.tsx'
 import { incidentRoutes } from './incident/routes.tsx'
 import { overviewRoutes } from './overview/routes.tsx'
 import { postmortemRoutes } from './postmortem/routes.tsx'
@@ -25,6 +26,7 @@ export const PAGES: readonly PageRoute[] = [
   ...acknowledgeRoutes,
   ...overviewRoutes,
   ...incidentRoutes,
+  ...incidentEditRoutes,
   ...serviceRoutes,
   ...alertRoutes,
   ...sourceRoutes,

@@ -1,6 +1,7 @@
 /** incmon incident: lists, shows and changes incidents through the API. */
 import { type Command, Option } from 'commander'
 import { firingText, INCIDENT_STATUSES, type IncidentStatus } from '../../domain/incident/incident.ts'
+import { SEVERITIES, type Severity } from '../../domain/severity.ts'
 import { countOf, joinNames } from '../../domain/text.ts'
 import { type Api, ErrorResponse } from '../api/api.ts'
 import {
@@ -19,6 +20,7 @@ import { CommandError, UsageError } from '../failure.ts'
 import { print, printList, visible } from '../output.ts'
 import { addCommand, addOrgCommand } from '../plain-command.ts'
 import { formatIncident } from '../show.ts'
+import { addIncidentActions } from './incident-actions.ts'
 import { addPostmortem } from './postmortem.ts'
 
 const ID = 'the number or id of the incident, or at least the last 8 characters of the id'
@@ -31,6 +33,16 @@ export function addIncident(program: Command): void {
   addOrgCommand(incident, 'show', 'show an incident with its alerts, suspects and timeline')
     .argument('<id>', ID)
     .action(showIncident)
+  addOrgCommand(incident, 'open', 'open an incident; firing alerts of its service join it')
+    .argument('<service>', 'the name or id of the service, or namespace/name')
+    .argument('<title...>', 'the title')
+    .addOption(new Option('--severity <severity>', 'the severity').choices(SEVERITIES).default('critical'))
+    .action(openIncident)
+  addOrgCommand(incident, 'edit', 'change the title or the severity of an incident')
+    .argument('<id>', ID)
+    .option('--title <title>', 'the new title')
+    .addOption(new Option('--severity <severity>', 'the new severity').choices(SEVERITIES))
+    .action(editIncident)
   addOrgCommand(incident, 'ack', 'acknowledge an incident to show that somebody is working on it')
     .argument('<id>', ID)
     .option('--group', 'acknowledge all open incidents with the same cause')
@@ -55,6 +67,7 @@ export function addIncident(program: Command): void {
     .argument('<id>', 'the number or id of the incident to merge')
     .argument('<into>', 'the number or id of the incident to keep')
     .action(mergeIncidents)
+  addIncidentActions(incident, ID)
   addPostmortem(incident, ID)
 }
 
@@ -84,6 +97,36 @@ async function showIncident(id: string, options: OrganizationOptions): Promise<v
     const suspects = await api.all<Suspect>(`/api/incidents/${found.id}/suspects`)
     const whole = { ...found, service, organization: organization.name, suspects }
     print(options.json ? JSON.stringify(whole, null, 2) : formatIncident(whole))
+  })
+}
+
+async function openIncident(
+  service: string,
+  words: readonly string[],
+  options: OrganizationOptions & { readonly severity: Severity },
+): Promise<void> {
+  const opened = await withOrganization(options, async (api) => {
+    const services = await api.json<{ id: string; name: string; namespace: string }[]>('GET', '/api/services')
+    const isMeant = (one: (typeof services)[number]) =>
+      [one.id, one.name, `${one.namespace}/${one.name}`].includes(service)
+    const [found, second] = services.filter(isMeant)
+    if (!found) throw new CommandError(`there is no service named ${service}: list them with "incmon service list"`)
+    if (second) throw new CommandError(`several services are named ${service}: use NAMESPACE/NAME or the id`)
+    const body = { title: words.join(' '), serviceId: found.id, severity: options.severity }
+    return api.json<Incident>('POST', '/api/incidents', { body })
+  })
+  print(options.json ? JSON.stringify(opened) : `opened ${nameOf(opened)}`)
+}
+
+async function editIncident(
+  id: string,
+  { title, severity, ...options }: OrganizationOptions & { readonly title?: string; readonly severity?: Severity },
+): Promise<void> {
+  if (title === undefined && severity === undefined)
+    throw new UsageError('nothing to change: specify --title or --severity')
+  await change(id, options, async ({ api, found }) => {
+    const after = await api.json<Incident>('PATCH', `/api/incidents/${found.id}`, { body: { title, severity } })
+    return `changed incident ${after.number}: ${visible(after.title)}, ${after.severity}`
   })
 }
 

@@ -186,6 +186,17 @@ function refuseMany({ state, limits }: Context): void {
   throw new IncmonError('conflict', message)
 }
 
+/** Records in the timeline what a person changed, unless the incident has too many notes. @throws IncmonError `not-found` */
+export function noteChange(ctx: Context, id: string, text: string, actor: string, now: number): void {
+  const incident = requireIncident(ctx, id)
+  const saved = ctx.fact('notes', { incidentId: incident.rowId })
+  const unsaved = ctx.unsavedNotes(incident.rowId)
+  const isFull =
+    saved.entries + unsaved.entries >= MAX_NOTES || saved.length + unsaved.length + text.length > MAX_TEXT
+  if (!isFull) addEntry(ctx, incident, { at: now, kind: 'edited', text, actor, ref: null })
+  ctx.put.incident({ ...incident, touchedAt: now }, incident)
+}
+
 const NO_INCIDENT = 'this incident does not exist'
 
 function requireIncident(ctx: Context, id: string): LiveIncident {

@@ -188,10 +188,15 @@ function toRecord(row: IncidentRow): IncidentRecord {
 }
 
 /**
- * Moves an incident's alerts and timeline to another incident. Must be called in a transaction.
+ * Moves an incident's alerts, timeline and action items to another incident. Must be called in a transaction.
  * @param own the kinds of timeline entries that are not moved
  */
 export function moveIncidentRecords(db: Db, from: number, into: number, own: readonly string[]): void {
+  const [mine, its] = [actionsOf(db, from), actionsOf(db, into)]
+  if (mine.length > 0) {
+    const actions = JSON.stringify([...its, ...mine])
+    db.run(db.sql.updateTable('incidents').set({ actions }).where('id', '=', into))
+  }
   db.run(db.sql.updateTable('alerts').set({ incident_id: into }).where('incident_id', '=', from))
   db.run(
     db.sql
@@ -200,4 +205,9 @@ export function moveIncidentRecords(db: Db, from: number, into: number, own: rea
       .where('incident_id', '=', from)
       .where('kind', 'not in', [...own, 'merged']),
   )
+}
+
+function actionsOf(db: Db, rowId: number): readonly object[] {
+  const row = db.first(db.sql.selectFrom('incidents').select('actions').where('id', '=', rowId))
+  return JSON.parse(row?.actions ?? '[]')
 }

@@ -51,10 +51,19 @@ export function insertPostmortem(db: Db, made: NewPostmortem): void {
       revision: made.revision,
       state: 'draft',
       document: made.document,
-      edits: findLastRevision(db, made.incidentId).edits,
+      edits: editsFor(db, made.incidentId),
       generated_at: made.generatedAt,
     }),
   )
+}
+
+/** Returns the edits of the last revision. The first revision gets the action items that the incident has. */
+function editsFor(db: Db, incidentId: number): string {
+  const { revision, edits } = findLastRevision(db, incidentId)
+  if (revision > 0) return edits
+  const row = db.first(db.sql.selectFrom('incidents').select('actions').where('id', '=', incidentId))
+  const actions: readonly object[] = JSON.parse(row?.actions ?? '[]')
+  return actions.length === 0 ? edits : JSON.stringify({ actions })
 }
 
 /** Stores a postmortem's state and the users' edits. The generated document stays unchanged. */

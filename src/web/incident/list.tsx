@@ -7,6 +7,7 @@ import { Icon, Mark, ServiceName, ShortName, Status } from '../kit/mark.tsx'
 import { Pages } from '../kit/pages.tsx'
 import { Columns } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
+import { Declare } from './edit.tsx'
 import type { IncidentHead } from './view.ts'
 
 /** `cause`: the common cause of the incident's group; null if the incident is in no group. */
@@ -14,6 +15,8 @@ type ListedIncident = IncidentHead & { readonly cause: string | null }
 
 export type IncidentListView = {
   readonly reader: Reader
+  /** Null if the visitor cannot declare an incident. */
+  readonly csrf: string | null
   readonly status: IncidentStatus | 'all'
   /** The name of the service to which the list is limited; null if the list contains all services. */
   readonly service: string | null
@@ -42,7 +45,7 @@ export function incidentListTitle({ unresolved }: IncidentListView): string {
 }
 
 export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
-  const { incidents, status, service, counts, page, pages, addressOf, reader } = view
+  const { incidents, status, service, counts, page, pages, addressOf, reader, csrf } = view
   return (
     <>
       <div class="title">
@@ -50,6 +53,7 @@ export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
           {incidentListTitle(view)}
           {status === 'all' && service === null ? <span class="rest">, {formatCount(counts.all)} in total.</span> : '.'}
         </h1>
+        {csrf === null ? null : <Declare csrf={csrf} />}
       </div>
       <nav class="row filters list-filters" aria-label="Incidents by status">
         {(['all', ...INCIDENT_STATUSES] as const).map((one) => (

@@ -13,6 +13,7 @@ import { Card, Crumbs, Section } from '../kit/section.tsx'
 import { SilenceLink } from '../kit/silenced.tsx'
 import { Affected } from './affected.tsx'
 import { Cause, hintedGroup } from './cause.tsx'
+import { ActionItems, EditIncident } from './edit.tsx'
 import { Groups } from './groups.tsx'
 import { Suspects } from './suspects.tsx'
 import { Timeline } from './timeline.tsx'
@@ -51,7 +52,10 @@ export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
           </Card>
         </Section>
       </div>
-      <Timeline {...view} />
+      <div>
+        <ActionItems {...view} items={view.items} />
+        <Timeline {...view} />
+      </div>
     </div>
     <PhoneBar {...view} />
   </>
@@ -130,6 +134,7 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
           </p>
         </div>
         {canWrite ? <Actions view={view} /> : null}
+        {canWrite ? <EditIncident {...view} /> : null}
       </div>
       <StillFiring {...incident} />
     </>

@@ -4,6 +4,7 @@ import { setVerdictOfIncident } from '../../actions/correlations.ts'
 import { acknowledgeIncidents, addNote, changeIncident } from '../../domain/decide/incident-changes.ts'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
+import { listActionItems } from '../../store/incident/action-items.ts'
 import { findIncidentIds } from '../../store/incident/incidents.ts'
 import { listChannels } from '../../store/notification/channels.ts'
 import { choiceOf, pageOf, withQuery } from '../visit/choice.ts'
@@ -29,12 +30,13 @@ export const incidentRoutes: readonly PageRoute[] = [
 ]
 
 async function showIncidents(visit: Visit): Promise<Reply> {
-  const { viewer, query } = visit
+  const { viewer, visitor, query } = visit
   const status = choiceOf(query('status'), ['all', ...INCIDENT_STATUSES] as const, 'all')
   const found = await findListed(visit, { status, service: query('service'), page: pageOf(query('page')) })
   const addressOf = (to: { readonly status?: string; readonly page?: number }) =>
     listAddress({ status, service: found.service?.id ?? '', ...to })
-  const view = { ...found, reader: viewer, status, service: found.service?.name ?? null, addressOf }
+  const csrf = visitor.scopes.includes('write') ? visitor.csrf : null
+  const view = { ...found, csrf, reader: viewer, status, service: found.service?.name ?? null, addressOf }
   const content = <IncidentListPage view={view} />
   return show(visit, { title: incidentListTitle(view), content, current: 'incidents' })
 }
@@ -50,7 +52,8 @@ async function showIncident(visit: Visit): Promise<Reply> {
   const shown = incidentViewOf(facts, viewer, { range: query('range'), order: query('order') })
   const channels = await visit.store.read(listChannels, visitor.organizationId, { page: 1, limit: 1 })
   const canWrite = visitor.scopes.includes('write')
-  const view = { ...shown, csrf: visitor.csrf, canWrite, hasChannel: channels.total > 0 }
+  const items = await visit.store.read(listActionItems, visitor.organizationId, facts.incident.id)
+  const view = { ...shown, items, csrf: visitor.csrf, canWrite, hasChannel: channels.total > 0 }
   const content = <IncidentPage view={view} />
   return show(visit, { title: incidentTitle(view), content, current: 'incidents', refreshes: true })
 }

@@ -5,6 +5,7 @@ import { formatMoment, type Reader } from '../../domain/shown-time.ts'
 import { capitalized } from '../../domain/text.ts'
 import { Submit } from '../kit/form.tsx'
 import { Icon } from '../kit/mark.tsx'
+import { safeUrl } from '../kit/safe-url.ts'
 import { Section } from '../kit/section.tsx'
 import type { IconName } from '../kit/symbols.ts'
 import { Time } from '../kit/time.tsx'
@@ -67,7 +68,9 @@ const Entry: FC<{ entry: TimelineView; reader: Reader }> = ({ entry, reader }) =
         <Icon name={ICONS[kind] ?? 'clock'} />
       </span>
       <p class="break">
-        {href === null ? (
+        {kind === 'note' ? (
+          <Linked text={text} />
+        ) : href === null ? (
           entryText(text)
         ) : (
           <a class="ink" href={href}>
@@ -85,6 +88,22 @@ const Entry: FC<{ entry: TimelineView; reader: Reader }> = ({ entry, reader }) =
     </li>
   )
 }
+
+/** A note in which each URL is a link. */
+const Linked: FC<{ text: string }> = ({ text }) => (
+  <>
+    {text.split(/(https?:\/\/[^\s<>"']*[^\s<>"'.,;:!?)\]}])/).map((part, index) => {
+      const url = index % 2 === 1 ? safeUrl(part) : null
+      return url === null ? (
+        part
+      ) : (
+        <a href={url} rel="noreferrer noopener">
+          {part}
+        </a>
+      )
+    })}
+  </>
+)
 
 /** The first words of generated entries. Only these words are capitalized; a name at the start is left unchanged. */
 const OURS =

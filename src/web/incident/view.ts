@@ -4,6 +4,7 @@ import type { AlertGroup, GroupedAlert } from '../../domain/alert/groups.ts'
 import type { Command } from '../../domain/event/reason-command.ts'
 import type { GraphRecord } from '../../domain/graph/graph.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
+import type { Action } from '../../domain/postmortem/document.ts'
 import type { Severity } from '../../domain/severity.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import type { LiveIncident } from '../../domain/state/live.ts'
@@ -94,6 +95,7 @@ export type IncidentView = {
   readonly affected: readonly AffectedView[]
   readonly groups: readonly GroupView[]
   readonly timeline: readonly TimelineView[]
+  readonly items: readonly Action[]
   /** `turnHref` is the URL of this page with the timeline in reverse order. */
   readonly newestFirst: boolean
   readonly turnHref: string

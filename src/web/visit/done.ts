@@ -21,6 +21,8 @@ const SENTENCES = {
   resolved: 'The incident is resolved.',
   'resolved-early': 'The incident is resolved, but some of its alerts are still firing.',
   reopened: 'The incident is open again.',
+  declared: 'The incident is open.',
+  merged: 'The incidents were merged.',
   noted: 'The note was added.',
   judged: 'Your verdict was saved.',
   'alert-ended': 'The alert has ended.',

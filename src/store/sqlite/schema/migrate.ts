@@ -15,6 +15,7 @@ export const MIGRATIONS = [
   '0006_drop_unused_indexes',
   '0007_add_silence_labels_only',
   '0008_add_graphs',
+  '0009_add_action_items',
 ] as const
 
 /** Creates the table of applied migrations. Runs before the first migration. */

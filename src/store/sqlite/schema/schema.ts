@@ -47,6 +47,7 @@ export type Schema = SettingsTables & {
     acknowledged_by: string | null
     previous: Buffer | null
     problem: Generated<string>
+    actions: Generated<string>
   }
   alerts: {
     id: Generated<number>
