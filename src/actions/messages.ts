@@ -137,7 +137,7 @@ function begin(deps: Deps, { rowId, kind, organizationId }: ChannelRecord, now: 
       return pace === 'digest' || isSameMessage(one, first)
     })
     const rowIds = [first, ...together].map((one) => one.rowId)
-    beginMessage(deps.db, rowIds, !isNewIncident(first) ? null : first.group === null ? 'opened' : 'group')
+    beginMessage(deps.db, rowIds, first.group === null ? 'opened' : 'group')
     return true
   })
   return isBegun ? findBegunMessage(deps.db, rowId) : undefined

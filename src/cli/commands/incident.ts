@@ -106,7 +106,10 @@ async function openIncident(
   options: OrganizationOptions & { readonly severity: Severity },
 ): Promise<void> {
   const opened = await withOrganization(options, async (api) => {
-    const services = await api.json<{ id: string; name: string; namespace: string }[]>('GET', '/api/services?archived=1')
+    const services = await api.json<{ id: string; name: string; namespace: string }[]>(
+      'GET',
+      '/api/services?archived=1',
+    )
     const isMeant = (one: (typeof services)[number]) =>
       [one.id, one.name, `${one.namespace}/${one.name}`].includes(service)
     const [found, second] = services.filter(isMeant)

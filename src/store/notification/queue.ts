@@ -66,16 +66,14 @@ function toQueued({ facts, isDigest, status, problem, acknowledgedAt, uuid, ...r
   return { ...row, incidentUuid: uuidFromBytes(uuid), names, only, isDigest: isDigest === 1, incident }
 }
 
-/** Combines notifications into one message. The first one is the leader. `kind`: their new kind; null to keep it. */
-export function beginMessage(db: Db, rowIds: readonly number[], kind: 'opened' | 'group' | null): void {
+/** Combines notifications into one message. The first one is the leader. */
+export function beginMessage(db: Db, rowIds: readonly number[], kind: 'opened' | 'group'): void {
   const leader = rowIds[0] ?? null
-  const begun = { leader_id: leader, ...(kind === null ? {} : { kind }) }
-  db.run(
-    db.sql
-      .updateTable('outbox')
-      .set(begun)
-      .where('id', 'in', listed(JSON.stringify(rowIds))),
-  )
+  const json = JSON.stringify(rowIds)
+  db.run(db.sql.updateTable('outbox').set({ leader_id: leader }).where('id', 'in', listed(json)))
+  // A new incident is announced alone or with its group. Other notifications keep their kind.
+  const named = db.sql.updateTable('outbox').set({ kind }).where('id', 'in', listed(json))
+  db.run(named.where('kind', 'in', ['opened', 'group']))
 }
 
 /** Returns when a channel last got a message about a group that has one of these incidents, or null. */
