@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { createChannel } from '../../src/actions/channels.ts'
 import { remind } from '../../src/actions/notifications.ts'
 import { findIncident } from '../../src/store/incident/incidents.ts'
+import { findReliability } from '../../src/store/incident/report.ts'
 import { changeIncident } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
@@ -106,4 +107,17 @@ test('no message is sent if the alerts have ended in the meantime', async (t) =>
   await send('metrics', down({ endsAt: END }), { at: END })
   remindAt(60)
   assert.equal(messages().length, 2)
+})
+
+test('an acknowledgement that lapsed when the problem returned still counts in the report', async (t) => {
+  const { deps, acme, id, clock, recover, send, sweepUntil, record } = await downCart(t)
+  clock.now = NOON + 5 * MINUTE
+  await changeIncident(deps, acme.key, id, { status: 'investigating' }, 'anna')
+  await recover()
+  await sweepUntil(END + 2 * MINUTE)
+  const again = END + 5 * MINUTE
+  await send('metrics', alertmanager([alert('Down0', { service: 'cart' }, { startsAt: again })]), { at: again })
+  assert.deepEqual([record()?.status, record()?.acknowledgedAt], ['open', null])
+  const report = findReliability(deps.db, acme.key, { from: NOON - MINUTE, to: again }, 10)
+  assert.equal(report?.organization.mtta.mean, 300)
 })

@@ -50,7 +50,9 @@ function listReportedIncidents(db: Db, organizationId: number, span: TimeSpan, m
     .selectFrom('incidents')
     .innerJoin('services', 'services.id', 'incidents.service_id')
     .select(['incidents.uuid', 'severity', 'started_at as startedAt', 'incidents.created_at as createdAt'])
-    .select(['acknowledged_at as acknowledgedAt', 'resolved_at as resolvedAt', ofAlerts])
+    // An acknowledgement lapses when the problem returns, but somebody did acknowledge the incident.
+    .select(sql<number | null>`coalesce(problem ->> '$.firstAcknowledgedAt', acknowledged_at)`.as('acknowledgedAt'))
+    .select(['resolved_at as resolvedAt', ofAlerts])
     .select(['services.uuid as service', 'services.namespace', 'services.name'])
     .where('incidents.organization_id', '=', organizationId)
     .where('incidents.created_at', '>=', span.from - RECURS_WITHIN)

@@ -102,7 +102,13 @@ function gather(db: Db, incident: LiveIncident, alerts: readonly WithService[], 
   const rowIds = [incident.serviceId, ...otherServices(incident, alerts).keys()]
   const changes = rowIds.flatMap((rowId) => changesOf(db, rowId, searched))
   return {
-    incident: { ...incident, uuid: incident.id, service: serviceOf(db, incident.serviceId) },
+    incident: {
+      ...incident,
+      uuid: incident.id,
+      service: serviceOf(db, incident.serviceId),
+      // An acknowledgement lapses when the problem returns, but somebody did acknowledge the incident.
+      acknowledgedAt: incident.problem.firstAcknowledgedAt ?? incident.acknowledgedAt,
+    },
     entries: entriesOf(db, incident.rowId),
     events: rowIds.flatMap((rowId) => eventsOf(db, rowId, searched)),
     changes: changes.map(changeFact),
