@@ -135,7 +135,9 @@ async function byHand({ deps, acme, service, incidents, alerts, send }: Flow, as
   await ask('PATCH', `${incident}/postmortem`, { summary: 'It was us.' })
   await ask('PATCH', incident, { status: 'open', title: 'Again' })
   await ask('POST', `${incident}/notes`, { text: 'a note' })
+  await ask('POST', `${incident}/actions`, { text: 'an action item' })
   const whole = await id('POST', '/api/incidents', { title: 'The whole of it', serviceId, severity: 'error' })
+  await ask('POST', `/api/incidents/${whole}/actions`, { text: 'an action item' })
   await ask('POST', `${incident}/merge`, { into: whole })
   const links = (await ask('GET', '/api/correlations')) as { data: { id: string }[] }
   await ask('PATCH', `/api/correlations/${links.data[0]?.id}`, { verdict: 'confirmed' })
