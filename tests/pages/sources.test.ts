@@ -1,6 +1,7 @@
 /** The Sources page: the URL for senders, and the senders whose tokens were refused. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { parse } from 'yaml'
 import type { ServerContext } from '../../src/server/context.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
@@ -33,6 +34,18 @@ for (const [what, around, said] of [
     }
   })
 }
+
+test('the entry for Prometheus has the address and the new token', async (t) => {
+  const { browser } = await start(t, listening('http://127.0.0.1:8080', 'https://incmon.example.com/ops'))
+  const { html } = await browser.send('/sources?connect=prometheus', { connect: 'prometheus' })
+  const [, token = ''] = /<code id="secret">(incmon_[\w-]{43})<\/code>/.exec(html) ?? []
+  const [, shown = ''] = /<pre id="configuration"[^>]*>(.*?)<\/pre>/s.exec(html) ?? []
+  const [entry] = parse(shown.replaceAll('&#39;', "'")).alerting.alertmanagers
+  assert.deepEqual(entry, {
+    ...{ scheme: 'https', path_prefix: '/ops/alertmanager', authorization: { credentials: token } },
+    static_configs: [{ targets: ['incmon.example.com'] }],
+  })
+})
 
 test('offers the public-url to a visitor at a loopback address, without a hint', async (t) => {
   const { browser } = await start(t, listening('http://127.0.0.1:8080', 'https://incmon.example.com/ops'))

@@ -101,7 +101,15 @@ export const ConnectTabs: FC<{ current: ConnectionName; path: string }> = ({ cur
 
 const Configuration: FC<{ connection: Connection; address: string; secret: string | null }> = (props) => {
   const { connection, address, secret } = props
-  const [before = '', ...after] = connection.text.replaceAll('{token}', secret ?? 'INCMON_TOKEN').split('{url}')
+  const { protocol, host, pathname } = new URL(address)
+  const parts = {
+    '{token}': secret ?? 'INCMON_TOKEN',
+    '{scheme}': protocol.slice(0, -1),
+    '{host}': host,
+    '{path}': pathname.replace(/\/$/, ''),
+  }
+  const filled = connection.text.replace(/\{(?:token|scheme|host|path)\}/g, (name) => parts[name as keyof typeof parts])
+  const [before = '', ...after] = filled.split('{url}')
   return (
     <>
       {before}

@@ -1,8 +1,8 @@
-/** The configuration for each kind of sender. `{url}` and `{token}` are placeholders. */
+/** The configuration for each kind of sender. `{url}`, `{scheme}`, `{host}`, `{path}` and `{token}` are placeholders. */
 import type { Source } from '../../domain/event/event.ts'
 import type { IconName } from '../kit/symbols.ts'
 
-export type ConnectionName = Source | 'other'
+export type ConnectionName = Source | 'prometheus' | 'other'
 
 export type Connection = {
   readonly id: ConnectionName
@@ -44,6 +44,16 @@ receivers:
             type: Bearer
             credentials_file: incmon-token`
 
+/** Like the configuration in docs/alertmanager.md, but with the token. */
+const PROMETHEUS = `alerting:
+  alertmanagers:
+    - scheme: {scheme}
+      path_prefix: {path}/alertmanager
+      authorization:
+        credentials: {token}
+      static_configs:
+        - targets: ['{host}']`
+
 const EXPORTER = `route:
   routes:
     - match:
@@ -84,6 +94,13 @@ export const CONNECTIONS: Readonly<Record<ConnectionName, Connection>> = {
     tokenHint: 'Save the token as incmon-token next to alertmanager.yml.',
     text: ALERTMANAGER,
   },
+  prometheus: {
+    ...{ id: 'prometheus', name: 'Prometheus', icon: 'pulse', what: 'Alerts without an Alertmanager' },
+    ...{ webhook: '/alertmanager/api/v2/alerts', before: 'Add this Alertmanager to', file: 'prometheus.yml' },
+    after: ' and reload',
+    tokenHint: 'The configuration below contains the token.',
+    text: PROMETHEUS,
+  },
   cluster: {
     ...{ id: 'cluster', name: 'Kubernetes events', icon: 'box', what: 'Crash loops, failed mounts, nodes' },
     ...{ webhook: '/api/webhooks/cluster', before: 'Add this match and this receiver to', file: 'config.yaml' },
@@ -122,5 +139,5 @@ export function senderName({ id, name }: Connection): string {
 
 /** Returns the source of the events that this connection sends. */
 export function sourceOf(name: ConnectionName): Source {
-  return name === 'other' ? 'metrics' : name
+  return name === 'other' || name === 'prometheus' ? 'metrics' : name
 }
