@@ -1,6 +1,9 @@
 /** The firing fingerprints of Alertmanager and Grafana, which are the alerts of Alertmanager's API. */
 import type { LiveSilence } from '../domain/state/live.ts'
+import { listIncidentGroups } from './incident/groups.ts'
+import { findIncident } from './incident/incidents.ts'
 import { listRecipients } from './notification/channels.ts'
+import { findService } from './service/services.ts'
 import { listSilencesSince } from './silences.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
@@ -17,6 +20,8 @@ export type FiringView = {
   readonly labelSilences: readonly LiveSilence[]
   /** The firing alerts of nodes, which may explain other alerts. */
   readonly nodeAlerts: readonly NodeAlert[]
+  /** The incident that explains each incident with a common cause, by row id. */
+  readonly leaders: ReadonlyMap<number, number>
   readonly channels: ReturnType<typeof listRecipients>
 }
 
@@ -33,6 +38,7 @@ export function listFiringFingerprints(db: Db, organizationId: number, now: numb
     fingerprints: db.all(firing, { organizationId, now }).sort(byFingerprint),
     silences: listActiveSilences(db, organizationId),
     labelSilences: listSilencesSince(db, organizationId, now).filter(({ labelsOnly }) => labelsOnly),
+    leaders: listLeaders(db, organizationId),
     nodeAlerts: db.all(alertsOfNodes, { organizationId }).sort(byFingerprint),
     channels: listRecipients(db, organizationId),
   }
@@ -47,7 +53,17 @@ const firing = query<{ organizationId: number; now: number }>()((builder, hole) 
     .selectFrom('alerts as a')
     .innerJoin('services as s', 's.id', 'a.service_id')
     .leftJoin('alert_fingerprints as f', 'f.alert_id', 'a.id')
-    .select(['a.id', 'a.source', 'a.name', 'a.failure', 'a.node', 'a.labels', 'a.annotations', 'a.links'])
+    .select([
+      'a.id',
+      'a.incident_id as incidentId',
+      'a.source',
+      'a.name',
+      'a.failure',
+      'a.node',
+      'a.labels',
+      'a.annotations',
+      'a.links',
+    ])
     .select(['a.status', 'a.ends_at as endsAt', 'a.last_seen_at as lastSeenAt', 'f.labels as patch', 'f.generator'])
     .select(['s.cluster', 's.namespace', 's.name as service'])
     .select((eb) => [
@@ -79,6 +95,23 @@ const alertsOfNodes = query<{ organizationId: number }>()((builder, hole) =>
     .where('a.status', '=', 'firing')
     .where('a.severity', 'in', ['critical', 'error']),
 )
+
+/** A group without an incident of its cause is led by its earliest incident, which explains nothing. */
+function listLeaders(db: Db, organizationId: number): ReadonlyMap<number, number> {
+  const rowIdOf = (id: string) => findIncident(db, organizationId, id)?.rowId ?? 0
+  const isCause = (id: string, cause: string) => {
+    const service = findIncident(db, organizationId, id)?.serviceId
+    const name = service === undefined ? '' : (findService(db, organizationId, service, 0)?.name ?? '')
+    return [cause, cause.replace(/^node /, 'node/')].includes(name)
+  }
+  const groups = listIncidentGroups(db, organizationId).filter(({ leader, cause }) => isCause(leader, cause))
+  return new Map(
+    groups.flatMap(({ leader, members }) => {
+      const leading = rowIdOf(leader)
+      return members.flatMap((id) => (id === leader ? [] : [[rowIdOf(id), leading] as const]))
+    }),
+  )
+}
 
 function listActiveSilences(db: Db, organizationId: number): ReadonlyMap<number, readonly string[]> {
   const rows = db.all(

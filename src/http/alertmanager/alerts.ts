@@ -135,16 +135,31 @@ function silencesIn({ silences, labelSilences }: FiringView, now: number) {
   }
 }
 
-/** Returns a function that lists the fingerprints of the node alerts that explain an alert. */
-function inhibitorsOf({ nodeAlerts }: FiringView): (one: FiringFingerprint) => readonly string[] {
+/**
+ * Returns a function that lists the fingerprints that explain an alert: those of its node, or those of the incident that
+ * leads the group of the alert's incident.
+ */
+function inhibitorsOf({
+  nodeAlerts,
+  leaders,
+  fingerprints,
+}: FiringView): (one: FiringFingerprint) => readonly string[] {
   const byNode = Map.groupBy(nodeAlerts, ({ cluster, service }) => `${cluster}\0${service}`)
+  const leading = new Set(leaders.values())
+  const ofLeaders = Map.groupBy(
+    fingerprints.filter(({ incidentId }) => leading.has(incidentId ?? 0)),
+    ({ incidentId }) => incidentId,
+  )
   return (one) => {
+    const leader = leaders.get(one.incidentId ?? 0)
+    const ofLeader = (leader && ofLeaders.get(leader)?.map(({ fingerprint }) => fingerprint)) || NONE
     const nodes = one.node === null ? undefined : byNode.get(`${one.cluster}\0node/${one.node}`)
-    if (!nodes || one.service === `node/${one.node}`) return NONE
+    if (!nodes || one.service === `node/${one.node}`) return ofLeader
     const condition = { ...one, uuid: one.fingerprint }
     const explains = ({ startsAt }: { startsAt: number }) =>
       explainedByNodes([condition], [{ node: one.node ?? '', startsAt, endsAt: null }]).size > 0
-    return nodes.filter(explains).map(({ fingerprint }) => fingerprint)
+    const ofNode = nodes.filter(explains).map(({ fingerprint }) => fingerprint)
+    return ofNode.length > 0 ? ofNode : ofLeader
   }
 }
 

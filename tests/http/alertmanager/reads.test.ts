@@ -135,6 +135,31 @@ test('an alert of a failed node’s pod is inhibited by the alert of the node', 
   assert.deepEqual((await get('/alerts?inhibited=false&filter=alertname=PodDown')).body, [])
 })
 
+test('the alerts of a group are inhibited by the alert of the cause', async (t) => {
+  const { post, get } = makeAlertmanager(t)
+  const annotations = { summary: 'dial tcp: lookup postgres.shop.svc: no such host' }
+  const services = ['postgres', 'cart', 'search']
+  const down = services.map((service) => ({ ...alert('Down', { service, severity: 'critical' }), annotations }))
+  await post('/alerts', [...down, alert('Slow', { service: 'other', severity: 'critical' })])
+  const { body } = await get('/alerts')
+  const found = (service: string) => body.find(({ labels }: Found) => labels.service === service)
+  const leader = found('postgres')
+  assert.deepEqual([leader.status.state, found('other').status.state], ['active', 'active'])
+  for (const service of ['cart', 'search']) assert.deepEqual(found(service).status.inhibitedBy, [leader.fingerprint])
+})
+
+test('two alerts with a common cause are no group, and neither is inhibited', async (t) => {
+  const { post, get } = makeAlertmanager(t)
+  const annotations = { summary: 'dial tcp: lookup postgres.shop.svc: no such host' }
+  const down = ['postgres', 'cart'].map((service) => ({
+    ...alert('Down', { service, severity: 'critical' }),
+    annotations,
+  }))
+  await post('/alerts', down)
+  const states = (await get('/alerts')).body.map(({ status }: Found) => status.state)
+  assert.deepEqual(states, ['active', 'active'])
+})
+
 test('the status has a configuration with a route for each rule of each channel', async (t) => {
   const { get, request, token } = makeAlertmanager(t)
   const rules = [{ minSeverity: 'critical', namespaces: ['shop'] }, { services: ['cart.v2'] }]
