@@ -12,6 +12,10 @@ export type Prediction = {
   readonly case: string
   /** The services with an ongoing incident that was opened automatically: at least one of its alerts is firing. */
   readonly openedFor: readonly string[]
+  /** The services whose conditions an ongoing incident of a node owns, by node: `node/worker-1`. */
+  readonly onNodes: Readonly<Record<string, readonly string[]>>
+  /** What `openedFor` and `onNodes` are ten minutes after the capture, without any further request. */
+  readonly later: Pick<Prediction, 'openedFor' | 'onNodes'>
   /** The number of open incidents without a firing alert. They change to `monitoring` after half an hour. */
   readonly recovered: number
   readonly critical: readonly string[]
@@ -41,7 +45,10 @@ export async function predict(recorded: Case, arrival: Arrival): Promise<Predict
   try {
     const api = apiOf(flow)
     await send(flow, api, recorded, arrival)
-    return { case: recorded.name, ...(await read(api)) }
+    const opened = await readOpened(api)
+    const suspected = await read(api)
+    await flow.sweepUntil(flow.clock.now + TEN_MINUTES, MINUTE / 6)
+    return { case: recorded.name, ...opened, ...suspected, later: await readOpened(api) }
   } finally {
     for (const end of endings) await end()
   }
@@ -72,18 +79,40 @@ function apiOf(flow: Flow): Api {
   }
 }
 
-async function read(api: Api): Promise<Omit<Prediction, 'case'>> {
+const TEN_MINUTES = 10 * MINUTE
+
+/** Reads the ongoing automatic incidents, and the services whose conditions belong to a node's incident. */
+async function readOpened(api: Api): Promise<Pick<Prediction, 'openedFor' | 'onNodes'>> {
+  const [services, incidents, alerts] = [
+    (await api('GET', '/api/services')) as Answer[],
+    (await listAll(api, '/api/incidents')).filter((one) => isOngoing(one) && one.origin === 'automatic'),
+    await listAll(api, '/api/alerts'),
+  ]
+  const nameOf = new Map(services.map(({ id, name }) => [id, name]))
+  const openedFor = incidents.map(({ serviceId }) => nameOf.get(serviceId) as string)
+  const nodes = incidents.filter(({ serviceId }) => nameOf.get(serviceId)?.startsWith('node/'))
+  const onNodes = nodes.map(({ id, serviceId }) => {
+    const owned = alerts.filter((one) => one.incidentId === id).map((one) => nameOf.get(one.serviceId) as string)
+    return [nameOf.get(serviceId), [...new Set(owned)].sort()]
+  })
+  return { openedFor: [...new Set(openedFor)].sort(), onNodes: Object.fromEntries(onNodes) }
+}
+
+function isOngoing({ status, firingAlerts }: Answer): boolean {
+  return status !== 'resolved' && firingAlerts > 0
+}
+
+async function read(api: Api): Promise<Pick<Prediction, 'recovered' | 'critical' | 'objects' | 'changes'>> {
   const services: Answer[] = await api('GET', '/api/services')
   const incidents = (await listAll(api, '/api/incidents')).filter(({ status }) => status !== 'resolved')
   const nameOf = new Map(services.map(({ id, name }) => [id, name]))
   // The truth describes the state at the capture and says nothing about what ended before.
-  const ongoing = incidents.filter(({ firingAlerts }) => firingAlerts > 0)
+  const ongoing = incidents.filter(isOngoing)
   const candidates = ongoing.length > 0 ? ongoing : incidents
   const incident = candidates.sort((a, b) => (a.createdAt + a.id < b.createdAt + b.id ? -1 : 1))[0]
   const id = incident?.id ?? (await openByHand(api, services))
   const suspects: Answer[] = id === null ? [] : (await api('GET', `/api/incidents/${id}/suspects`)).data
   return {
-    openedFor: [...new Set(ongoing.map(({ serviceId }) => nameOf.get(serviceId)))].sort(),
     recovered: incidents.length - ongoing.length,
     critical: services.flatMap(({ status, name }) => (status === 'critical' ? [name] : [])).sort(),
     objects: suspects.filter(({ kind }) => kind === 'node' || kind === 'object').map(({ ref }) => objectOf(ref)),

@@ -5,7 +5,8 @@ import { type Case, captureOf } from './cases.ts'
 import type { Prediction } from './replay.ts'
 import { figuresOf } from './score.ts'
 
-const NOTHING = { openedFor: [], recovered: 0, critical: [], objects: [], changes: [] }
+const OPENED = { openedFor: [], onNodes: {} }
+const NOTHING = { ...OPENED, recovered: 0, critical: [], objects: [], changes: [], later: OPENED }
 const DOWN = { desired: 1, available: 0 }
 const UP = { desired: 1, available: 1 }
 
@@ -32,6 +33,27 @@ test('counts an incident for an unavailable workload as correct and one for a he
 test('does not require an incident for a faulty workload that is available', () => {
   const found = shares({ rootCause: { object: 'app/web' }, health: { cart: DOWN, web: UP } })
   assert.equal(found['faulty and unavailable workload has an incident'], undefined)
+})
+
+test('counts the incident of a node as correct if the node is the cause or owns an unavailable workload', () => {
+  const owned = { openedFor: ['node/w-1'], onNodes: { 'node/w-1': ['cart', 'node/w-1'] } }
+  const found = shares(cartIsDown, { ...owned, later: OPENED })
+  assert.equal(found['incidents with nodes: precision'], '1/1')
+  assert.equal(found['incidents with nodes: recall'], '1/1')
+  assert.equal(found['incidents with nodes, ten minutes later: recall'], '0/1')
+  const cause = { rootCause: { object: 'node/w-1' }, health: { cart: UP } }
+  assert.equal(shares(cause, { openedFor: ['node/w-1'] })['incidents with nodes: precision'], '1/1')
+  assert.equal(shares(cause, { openedFor: ['node/w-2'] })['incidents with nodes: precision'], '0/1')
+})
+
+test('does not judge an incident of a workload whose state was not recorded', () => {
+  const found = shares(cartIsDown, { openedFor: ['cart', 'dns'] })
+  assert.equal(found['incidents with nodes: precision'], '1/1')
+  assert.equal(found['incidents: precision'], '1/2')
+})
+
+test('counts separately the objects that a request names', () => {
+  assert.equal(shares(cartIsDown)['root-cause object named by a request: first'], undefined)
 })
 
 test('omits figures about which a data set says nothing', () => {

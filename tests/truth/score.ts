@@ -19,14 +19,26 @@ export function figuresOf(judged: readonly Judged[]): Figure[] {
   const withHealth = judged.filter(({ truth }) => truth.truth.health)
   const withChange = judged.filter(({ truth }) => truth.truth.rootCause.change)
   const withObject = judged.filter(({ truth }) => !truth.truth.rootCause.change)
+  const named = withObject.filter(namesObject)
   const figures = [
     found('faulty and unavailable workload has an incident', withHealth, 0.9),
     precision('incidents: precision', withHealth, ({ openedFor }) => openedFor, 0.85),
     recall('incidents: recall', withHealth, ({ openedFor }) => openedFor, 0.85),
+    ...nodeAware('incidents with nodes', withHealth, (prediction) => prediction),
+    ...nodeAware('incidents with nodes, ten minutes later', withHealth, ({ later }) => later),
     precision('critical: precision', withHealth, ({ critical }) => critical, 0.85),
     recall('critical: recall', withHealth, ({ critical }) => critical, 0.9),
     ranked('root-cause object: first', withObject, ({ objects }) => objects, objectOf, 1, 0.78),
     ranked('root-cause object: in the first three', withObject, ({ objects }) => objects, objectOf, 3, 0.9),
+    ranked('root-cause object named by a request: first', named, ({ objects }) => objects, objectOf, 1, null),
+    ranked(
+      'root-cause object named by a request: in the first three',
+      named,
+      ({ objects }) => objects,
+      objectOf,
+      3,
+      null,
+    ),
     ranked('root-cause change: first', withChange, ({ changes }) => changes, changeOf, 1, 0.92),
     ranked('root-cause change: in the first three', withChange, ({ changes }) => changes, changeOf, 3, null),
   ]
@@ -52,6 +64,36 @@ function found(name: string, judged: readonly Judged[], target: number): Figure 
   )
   const wrong = missed.map(({ truth }) => `${truth.name}: ${truth.truth.rootCause.object}`)
   return { name, right: faulty.length - missed.length, total: faulty.length, target, wrong }
+}
+
+type Opened = Pick<Prediction, 'openedFor' | 'onNodes'>
+
+/**
+ * Counts with nodes: the incident of a node is right if the node is the cause or owns the condition of an unavailable
+ * workload, which then has an incident. Only workloads whose state was recorded are judged.
+ */
+function nodeAware(name: string, judged: readonly Judged[], of: (prediction: Prediction) => Opened): Figure[] {
+  const all = judged.map(({ truth, prediction }) => ({ truth, bad: unavailable(truth), ...of(prediction) }))
+  const said = all.flatMap(({ truth, bad, openedFor, onNodes }) => {
+    const known = new Set(Object.keys(truth.truth.health ?? {}).map(lastPart))
+    return openedFor
+      .filter((one) => one.startsWith('node/') || known.has(one))
+      .map((one) => {
+        const isRight = bad.has(one) || objectOf(truth) === one || (onNodes[one] ?? []).some((it) => bad.has(it))
+        return { text: `${truth.name}: ${one}`, isRight }
+      })
+  })
+  const asked = all.flatMap(({ truth, bad, openedFor, onNodes }) => {
+    const covered = new Set([...openedFor, ...Object.values(onNodes).flat()])
+    return [...bad].map((one) => ({ text: `${truth.name}: ${one}`, isRight: covered.has(one) }))
+  })
+  return [share(`${name}: precision`, said, 0.9), share(`${name}: recall`, asked, 0.9)]
+}
+
+/** Returns whether a request of the case names the root-cause object at all. */
+function namesObject({ truth }: Judged): boolean {
+  const name = lastPart(truth.truth.rootCause.object)
+  return truth.requests.some(({ body }) => JSON.stringify(body).includes(name))
 }
 
 type Said = (prediction: Prediction) => readonly string[]
