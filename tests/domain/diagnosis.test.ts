@@ -31,6 +31,7 @@ const CONTENT = {
   check: 'quick_check',
   damage: [],
   differences: [],
+  isCopied: false,
   brokenReferences: [],
   history: { receivedAt: NOW - MINUTE, senders: [SENDER], tokens: [TOKEN], channels: [CHANNEL] },
 } as const
@@ -87,6 +88,11 @@ test('a correct installation has one ok per check', () => {
     [...checks, 'source', 'token', 'channel', 'port'],
   )
   assert.ok(findings.every(({ state, remedy }) => state === 'ok' && remedy === null))
+})
+
+test('a database that Litestream has copied is recognized', () => {
+  const findings = diagnose({ ...SOUND, content: { ...CONTENT, isCopied: true } })
+  assert.match(findings.find(({ check }) => check === 'copy')?.text ?? '', /^Litestream has copied this database/)
 })
 
 test('the size of the database includes its log', () => {

@@ -8,6 +8,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { migrationText } from '../../src/assets.ts'
 import { listOrganizations } from '../../src/store/organizations.ts'
+import { inspectFile } from '../../src/store/sqlite/inspect.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { MIGRATIONS, type Migrations, migrate, migrationStates } from '../../src/store/sqlite/schema/migrate.ts'
 import { makeOrganization, makeService } from '../helpers/factory.ts'
@@ -113,4 +114,38 @@ test('several processes at once migrate an empty directory once', async (t) => {
   const db = openStore(file)
   t.after(() => db.close())
   assert.equal(db.pragma('user_version'), MIGRATIONS.length)
+})
+
+test('no check of a column that can be NULL depends on json_valid(NULL), which older versions of SQLite reject', (t) => {
+  const db = temporaryStore(t)
+  const tables = db.all(db.sql.selectFrom('sqlite_schema' as never).select('sql' as never)) as { sql: string | null }[]
+  const columns = tables.flatMap(({ sql }) => (sql ?? '').split('\n').filter((line) => line.includes('json_valid(')))
+  const risky = columns.filter((line) => !/NOT NULL|IS NULL OR json_valid/.test(line))
+  assert.ok(columns.length > 5)
+  assert.deepEqual(risky, [])
+})
+
+test('the clocks of senders survive the upgrade that changes their check', (t) => {
+  const db = openStore(join(temporaryDirectory(t), 'incmon.db'))
+  t.after(() => db.close())
+  const older = { names: MIGRATIONS.slice(0, 7), textOf: migrationText }
+  migrate(db, 0, older)
+  const { key } = makeOrganization(db, 'Acme', 'Team')
+  for (const [receiver, clock] of [
+    ['a', `'{"offset":1}'`],
+    ['b', 'NULL'],
+  ])
+    db.execute(`INSERT INTO senders (organization_id, source, cluster, receiver, clock)
+      VALUES (${key}, 'metrics', '', '${receiver}', ${clock})`)
+  migrate(db, 1)
+  const clocks = db.all(db.sql.selectFrom('senders').select('clock').orderBy('receiver'))
+  assert.deepEqual(clocks, [{ clock: '{"offset":1}' }, { clock: null }])
+})
+
+test('the tables of Litestream are no difference from the schema, and those of others are', (t) => {
+  const db = temporaryStore(t)
+  db.execute('CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY); CREATE TABLE other (id INTEGER PRIMARY KEY)')
+  const content = inspectFile(db.file, false)
+  assert.ok(content.state === 'read' && content.isCopied)
+  assert.deepEqual(content.differences, [`table other is not part of schema version ${MIGRATIONS.length}`])
 })

@@ -43,7 +43,12 @@ export function diagnoseContent({ content, served, now }: DoctorFacts): Finding[
     const [text, remedy] = UNREADABLE[content.state === 'foreign' ? 'foreign' : content.why]
     return [fail('integrity', text, remedy)]
   }
-  const found = [diagnoseIntegrity(content), diagnoseSettings(content, served), diagnoseModel(content)]
+  const found = [
+    ...[diagnoseIntegrity(content), diagnoseSettings(content, served), diagnoseModel(content)],
+    ...(content.isCopied
+      ? [ok('copy', 'Litestream has copied this database; "litestream snapshots" lists the copies')]
+      : []),
+  ]
   if (!content.history) return found
   const { receivedAt, senders, tokens } = content.history
   return [...found, diagnoseClock(receivedAt, now), ...diagnoseSenders(senders, now), ...diagnoseTokens(tokens, now)]

@@ -94,6 +94,8 @@ export type DatabaseContent =
       readonly damage: readonly string[]
       /** How the tables in the file differ from the expected schema. */
       readonly differences: readonly string[]
+      /** Whether Litestream copies the database, or copied it before. */
+      readonly isCopied: boolean
       /** References to missing rows. Only a full check of an undamaged file looks for such references. */
       readonly brokenReferences: readonly string[]
       /** Null if the schema version is unknown, because in that case the tables cannot be read. */

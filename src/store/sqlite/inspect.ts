@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import type { ChannelFact, DatabaseContent, SenderFact, TokenFact } from '../../domain/doctor/facts.ts'
 import { APPLICATION_ID, readHeader } from './file.ts'
-import { findSchemaFaults, SCHEMA_QUERY, type SchemaObject } from './schema/expected.ts'
+import { findSchemaFaults, isCopied, SCHEMA_QUERY, type SchemaObject } from './schema/expected.ts'
 import { MIGRATIONS } from './schema/migrate.ts'
 import { type BrokenReference, describeReference } from './sound.ts'
 import { uuidFromBytes } from './uuid.ts'
@@ -57,9 +57,10 @@ function contentOf(sqlite: DatabaseSync, journal_mode: string, full: boolean): D
   const damage = damageIn(sqlite, check)
   const known = MIGRATIONS.length
   const isKnown = version >= 1 && version <= known
+  const schema = sqlite.prepare(SCHEMA_QUERY).all() as SchemaObject[]
   return {
-    ...{ state: 'read', version, known, settings, check, damage },
-    differences: isKnown ? findSchemaFaults(sqlite.prepare(SCHEMA_QUERY).all() as SchemaObject[], version) : [],
+    ...{ state: 'read', version, known, settings, check, damage, isCopied: isCopied(schema) },
+    differences: isKnown ? findSchemaFaults(schema, version) : [],
     brokenReferences: full && damage.length === 0 ? brokenReferencesIn(sqlite) : [],
     history: isKnown ? historyOf(sqlite, damage.length > 0) : null,
   }

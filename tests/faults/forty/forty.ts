@@ -1,6 +1,7 @@
-/** The forty proofs of the promise: their limits, the tests that prove them, and how each was seen to fail. */
+/** The proofs of the promise: their limits, the tests that prove them, and how each was seen to fail. */
 
 import { INPUT_AND_ACCESS } from './of-input.ts'
+import { LIMITS } from './of-limits.ts'
 import { LOAD_AND_HISTORY } from './of-load.ts'
 import { type Row, row } from './row.ts'
 
@@ -131,4 +132,5 @@ export const FORTY: readonly Row[] = [
   ),
   ...LOAD_AND_HISTORY,
   ...INPUT_AND_ACCESS,
+  ...LIMITS,
 ]

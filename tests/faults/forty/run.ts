@@ -1,5 +1,5 @@
 /**
- * Runs the forty proofs and prints a table of the results: `npm run test:faults`. Exits with 1 if any proof is not met. If
+ * Runs the proofs and prints a table of the results: `npm run test:faults`. Exits with 1 if any proof is not met. If
  * INCMON is set to an executable, it is tested instead of the source. `--short` takes a few minutes instead of 15 and runs
  * for every commit. `--markdown` also updates the table in docs/promise.md.
  */
@@ -14,7 +14,7 @@ import { passedOf, REPORTER, readReport, resultOf, type Said } from './report.ts
 const isMarkdown = process.argv.includes('--markdown')
 const isShort = process.argv.includes('--short')
 /** Files that measure time run one at a time. */
-const MEASURING = /^tests\/faults\/(load|history|bad-input|streams|soak|wrong-tokens)\.test\.ts$/
+const MEASURING = /^tests\/faults\/(load|history|bad-input|hostile-clients|streams|soak|wrong-tokens)\.test\.ts$/
 /** The restarts after kills are also measured, unless the run is short. */
 const isMeasuring = (file: string) => MEASURING.test(file) || (!isShort && file === 'tests/faults/kill.test.ts')
 const DOCUMENT = 'docs/promise.md'

@@ -4,6 +4,7 @@ import type { Mutant } from './run.ts'
 const ITEM = 'src/domain/decide/item.ts'
 const EFFECTS = 'tests/faults/effects.test.ts'
 const BAD = 'tests/faults/bad-input.test.ts'
+const HOSTILE = 'tests/faults/hostile-clients.test.ts'
 /** Makes lookups of existing alerts fail. */
 const NO_IDENTITY = [
   'signal: Signal): LiveAlert | null {\n',
@@ -92,8 +93,8 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   {
     name: 'late-means-never',
     file: 'src/domain/decide/item-alert.ts',
-    from: "const endings = isEvent && signal.status === 'firing' ?",
-    to: "const endings = isEvent && signal.status !== 'firing' ?",
+    from: "isEvent && signal.status === 'firing' ? endingEventsSince",
+    to: "isEvent && signal.status !== 'firing' ? endingEventsSince",
     test: 'tests/actions/any-order.test.ts',
   },
   {
@@ -219,5 +220,62 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     from: "return url.protocol === 'https:' || url.protocol === 'http:' ? url.href : null",
     to: 'return url.href',
     test: 'tests/pages/hostile-strings.test.ts',
+  },
+  {
+    name: 'endless-alerts',
+    file: 'src/domain/decide/room.ts',
+    from: "if (!opens || ctx.state.alerts.size() < ctx.limits()['live-alerts']) return null",
+    to: 'if (ctx.state.rowId > 0) return null',
+    test: 'tests/actions/live-limit.test.ts',
+  },
+  {
+    name: 'endless-notes',
+    file: 'src/domain/decide/incident-changes.ts',
+    from: 'if (entries === 0) return',
+    to: 'if (entries >= 0) return',
+    test: 'tests/actions/limits.test.ts',
+  },
+  {
+    name: 'endless-expressions',
+    file: 'src/domain/decide/silences.ts',
+    from: 'if (used + own <= MAX_EXPRESSIONS) return',
+    to: 'if (used + own > 0) return',
+    test: 'tests/actions/limits.test.ts',
+  },
+  {
+    name: 'unread-kept',
+    file: 'src/server/connection/connections.ts',
+    from: 'if (answers.length >= limits.openResponses || unsentOf(answers) > limits.unsentBytes) {',
+    to: 'if (answers.length < 0) {',
+    test: 'tests/server/connections.test.ts',
+  },
+  {
+    name: 'endless-forms',
+    file: 'src/web/visit/form.ts',
+    from: 'if (parts.length > MAX_FIELDS + 1 || pairs.length > MAX_FIELDS) {',
+    to: 'if (parts.length < 0) {',
+    test: 'tests/pages/form.test.ts',
+  },
+  {
+    name: 'stream-of-head',
+    file: 'src/http/middleware/watch.ts',
+    from: "answer(c.req.method === 'HEAD' ? withoutStream(reply) : reply, id,",
+    to: 'answer(reply, id,',
+    test: 'tests/http/leaks.test.ts',
+  },
+  {
+    name: 'whole-requests',
+    file: 'src/engine/engine.ts',
+    from: 'const MAX_ITEMS = 500',
+    to: 'const MAX_ITEMS = 100_000',
+    test: HOSTILE,
+    only: '1,000 new',
+  },
+  {
+    name: 'links-of-all',
+    file: 'src/domain/decide/pipelines.ts',
+    from: "of: { kind: 'pipeline', ref }",
+    to: "of: { kind: 'changes', from: pipeline.startsAt, to: pipeline.startsAt }",
+    test: 'tests/store/link-work.test.ts',
   },
 ]

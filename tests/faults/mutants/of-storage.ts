@@ -156,4 +156,12 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
     to: 'return event.at >= 0 || event.receivedAt <= events',
     test: 'tests/faults/soak.test.ts',
   },
+  {
+    name: 'no-copy-of-file',
+    file: `${STORE}/rescue.ts`,
+    from: 'setLogAside(file)\n      return path',
+    to: 'setLogAside(file)\n      rmSync(path)\n      return path',
+    test: 'tests/faults/log-lost.test.ts',
+    only: 'a database that is',
+  },
 ]

@@ -9,13 +9,21 @@ export type SchemaObject = { readonly type: string; readonly name: string; reado
 /** Reads the schema, without the query planner's statistics. */
 export const SCHEMA_QUERY = "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_stat_' ESCAPE '\\'"
 
+/** Litestream adds these tables to a database that it copies. Nothing reads them. */
+const OF_LITESTREAM = /^_litestream_/
+
+/** Returns whether Litestream copies the database, or copied it before. */
+export function isCopied(found: readonly SchemaObject[]): boolean {
+  return found.some(({ name }) => OF_LITESTREAM.test(name))
+}
+
 /**
  * Compares a file's schema with the expected schema for its version.
  * @returns one line per difference, for example `trigger steal is not part of schema version 5`
  */
 export function findSchemaFaults(found: readonly SchemaObject[], version: number): string[] {
   const [wanted, present] = [byName(expectedSchema(version)), byName(found)]
-  const extra = [...present.values()].filter(({ name }) => !wanted.has(name))
+  const extra = [...present.values()].filter(({ name }) => !wanted.has(name) && !OF_LITESTREAM.test(name))
   return [
     ...extra.map(({ type, name }) => `${type} ${name} is not part of schema version ${version}`),
     ...[...wanted.values()].flatMap((object) => differenceOf(object, present.get(object.name), version)),

@@ -16,6 +16,7 @@ export const MIGRATIONS = [
   '0007_add_silence_labels_only',
   '0008_add_graphs',
   '0009_add_action_items',
+  '0010_check_clock_of_senders',
 ] as const
 
 /** Creates the table of applied migrations. Runs before the first migration. */

@@ -1,0 +1,71 @@
+/** The proofs that no client can stop the server, and that a file that disappears costs nothing. */
+import { type Row, row } from './row.ts'
+
+const HOSTILE = 'tests/faults/hostile-clients.test.ts'
+const STALL = '/healthz answers in ≤ 100 ms, memory ≤ 300 MB'
+
+export const LIMITS: readonly Row[] = [
+  row(
+    41,
+    'A database file that is deleted, moved, replaced or overwritten',
+    'nothing acknowledged is lost; an overwritten file is noticed in ≤ 1.5 s',
+    [{ file: 'tests/faults/log-lost.test.ts', name: /a database that is|empty database|copied over/ }],
+    'mutant: no-copy-of-file',
+  ),
+  row(
+    42,
+    'Sockets that never read, on every route',
+    STALL,
+    [{ file: HOSTILE, name: /never read/ }],
+    'mutant: unread-kept',
+  ),
+  row(
+    43,
+    'The largest forms, on every route',
+    STALL,
+    [{ file: HOSTILE, name: /largest form/ }, { file: 'tests/pages/form.test.ts' }],
+    'mutant: endless-forms',
+  ),
+  row(
+    44,
+    'One organization offers alerts without end',
+    `503 after the limit, an incident says so; ${STALL}`,
+    [{ file: HOSTILE, name: /without end/ }, { file: 'tests/actions/live-limit.test.ts' }],
+    'mutant: endless-alerts',
+  ),
+  row(
+    45,
+    'Every list that a tenant can grow',
+    'refused with an error that says what to do',
+    [{ file: 'tests/actions/limits.test.ts' }, { file: 'tests/docs/limits.test.ts' }],
+    'mutant: endless-notes',
+  ),
+  row(
+    46,
+    'Large regular expressions',
+    'refused, or not applied',
+    [{ file: 'tests/domain/matcher.test.ts' }, { file: 'tests/actions/limits.test.ts', name: /regular expressions/ }],
+    'mutant: endless-expressions',
+  ),
+  row(
+    47,
+    'HEAD, OPTIONS and aborted requests, on every route',
+    'no socket and ≤ 60 MB more',
+    [{ file: HOSTILE, name: /leave nothing behind/ }, { file: 'tests/http/leaks.test.ts' }],
+    'mutant: stream-of-head',
+  ),
+  row(
+    48,
+    'One request about 1,000 new services, pods, namespaces or clusters',
+    STALL,
+    [{ file: HOSTILE, name: /1,000 new/ }],
+    'mutant: whole-requests',
+  ),
+  row(
+    49,
+    'Many pipelines of a service with many firing alerts',
+    `${STALL}; work grows with the number of pipelines`,
+    [{ file: HOSTILE, name: /pipelines of a service/ }, { file: 'tests/store/link-work.test.ts' }],
+    'mutant: links-of-all',
+  ),
+]
