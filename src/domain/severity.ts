@@ -43,13 +43,16 @@ export const SEVERITY_LABELS = ['severity', 'sloth_severity', 'priority', 'level
 /** Where an alert's severity was found. An annotation is used only if no label contains a severity. */
 export type SeveritySource = { readonly in: 'label' | 'annotation'; readonly name: string; readonly raw: string }
 
+/** The maximum length of the original value, in characters. Each live alert keeps it in memory. */
+const MAX_SAID = 100
+
 /**
  * Returns an alert's severity, the original value (null if there is none), and the rule that applied. Missing data and
  * evaluation errors are problems with the monitoring itself and are always warnings.
  */
 export function severityOf(draft: AlertDraft): { severity: Severity | 'none'; raw: string | null; rule: string } {
   const found = findSeverity(draft)
-  const raw = found?.raw ?? null
+  const raw = found?.raw.slice(0, MAX_SAID).toWellFormed() ?? null
   if (draft.nature === 'no-data')
     return { severity: 'warning', raw, rule: 'no data: a problem with the monitoring itself' }
   if (!found) return { severity: 'warning', raw: null, rule: 'no severity label' }

@@ -13,6 +13,7 @@ import {
   matchesName,
   type Name,
   namesToFind,
+  shortened,
 } from '../service/service.ts'
 import type { LiveService } from '../state/live.ts'
 import { aliasKey, alikeKey, namespaceKey, type OrganizationState, serviceKey } from '../state/state.ts'
@@ -30,7 +31,7 @@ export type ServiceMatch = {
 
 /** Finds the service for a draft: first by alias, then by the rules in `domain/service`. */
 export function matchService(state: OrganizationState, tokenCluster: string, draft: Draft): ServiceMatch {
-  const cluster = tokenCluster || realCluster(clusterOf(draft))
+  const cluster = tokenCluster || realCluster(shortened(clusterOf(draft)))
   const known: LiveService[] = []
   for (const asked of namesToFind(draft)) findNamed(state, cluster, asked, known)
   const project = draft.source === 'ci' ? draft.project?.path.toLowerCase() : undefined

@@ -78,9 +78,12 @@ export function aliasesToFind(draft: Draft, known: readonly Name[] = []): AliasR
 /** Returns the node that a draft is about, or the node on which the draft's object runs, or null. */
 export function nodeOf(draft: Draft): string | null {
   if (draft.source === 'ci') return null
-  if (draft.source !== 'cluster') return nodeOfLabels(draft.labels)
+  if (draft.source !== 'cluster') {
+    const node = nodeOfLabels(draft.labels)
+    return node === null ? null : shortened(node)
+  }
   const { kind, name, node } = draft.object
-  return (kind.toLowerCase() === 'node' ? name : node)?.trim() || null
+  return shortened((kind.toLowerCase() === 'node' ? name : node)?.trim() ?? '') || null
 }
 
 function namesOf(draft: Draft): readonly Name[] {
@@ -109,6 +112,7 @@ function workload({ namespace, name }: Name): AliasRef {
   return { kind: 'workload', value: `${namespace}/${name}` }
 }
 
-function shortened(name: string): string {
+/** Cuts a name, because each live record keeps its names in memory. */
+export function shortened(name: string): string {
   return name.length > MAX_NAME ? name.slice(0, MAX_NAME).toWellFormed() : name
 }
