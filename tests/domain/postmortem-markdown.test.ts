@@ -76,7 +76,7 @@ function filled(text: string): PostmortemFacts {
     })),
     entries: [
       ...BASE.entries.map((one) => ({ ...one, actor: text })),
-      { at: BASE.generatedAt, kind: text, text, actor: text, ref: `alert/${text}` },
+      { at: BASE.generatedAt, kind: text, code: text, text, actor: text, ref: `alert/${text}` },
     ],
     events: BASE.events.map((one) => ({ ...one, name: text, object: text, text, alertId: null })),
     changes: BASE.changes.map((one) => ({ ...one, ref: `${text}${one.ref}`, branch: text, sha: text })),

@@ -23,7 +23,7 @@ function storm(nameOf: (n: number) => string = () => 'HighErrorRate'): Postmorte
     }
   })
   const entries = alerts.map(({ uuid, name, endsAt }) => {
-    const ended = { kind: 'ended', text: `${name} ended (reported)` }
+    const ended = { kind: 'ended', code: 'reported', text: name }
     return { ...ended, at: endsAt ?? 0, actor: null, ref: `alert/${uuid}` }
   })
   const links = alerts.map(({ uuid }, n) => ({ ...link!, uuid: `link-${n}`, alertId: uuid, score: 0.5 }))

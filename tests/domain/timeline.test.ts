@@ -13,6 +13,7 @@ function moment(minute: number, more: Partial<Moment> = {}): Moment {
   const at = NOON + minute * MINUTE
   const same = {
     kind: 'alert',
+    code: null,
     text: 'X: down',
     actor: null,
     source: null,
@@ -158,9 +159,9 @@ test('timeline: a change that ends before it starts is shown at its start', () =
 /** Returns the texts of status entries, one minute apart. Each is `status` or `status by actor`. */
 function statusTexts(...moves: string[]): string[] {
   const entries = moves.map((move, minute) => {
-    const [text = '', actor = null] = move.split(' by ')
-    const kind = text.startsWith('reopened') ? 'reopened' : 'status'
-    return { at: NOON + minute * MINUTE, kind, text, actor, ref: null }
+    const [told = '', actor = null] = move.split(' by ')
+    const [code = null, text = ''] = told.split(': ')
+    return { at: NOON + minute * MINUTE, kind: 'status', code, text, actor, ref: null }
   })
   const nothing = { alerts: [], events: [], changes: [], correlations: [] }
   return timelineOf({ incident: { uuid: 'i' }, entries, ...nothing }).map(({ text }) => text)

@@ -138,6 +138,7 @@ const entry = (time: string, kind: string, text: string, more: Partial<TimelineV
     at: at(time),
     until: at(time),
     kind,
+    code: null,
     text,
     actor: null,
     href: null,

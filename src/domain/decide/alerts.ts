@@ -3,6 +3,7 @@ import type { Alert } from '../alert/alert.ts'
 import { settle } from '../alert/ending.ts'
 import { IncmonError } from '../error.ts'
 import type { Context } from '../state/context.ts'
+import type { TimelineEntry } from '../state/effect.ts'
 import type { AlertTexts, LiveAlert } from '../state/live.ts'
 import { evaluate } from './evaluate.ts'
 
@@ -16,20 +17,18 @@ export function changeAlert(
   ctx.put.alert(after, texts)
   if (before.alert.status === after.alert.status && before.alert.severity === after.alert.severity) return
   if (after.incidentId === null) return
-  const { text, at } = changeOf(before.alert, after.alert)
-  const kind = after.alert.status === 'resolved' ? 'ended' : 'alert'
-  const entry = { at, kind, text, actor, ref: `alert/${after.id}` } as const
+  const entry = { ...changeOf(before.alert, after.alert), actor, ref: `alert/${after.id}` }
   ctx.emit({ kind: 'timeline-added', incidentId: after.incidentId, entry })
 }
 
-function changeOf(before: Alert, after: Alert): { readonly text: string; readonly at: number } {
-  if (after.status === 'resolved')
-    return { text: `${after.name} ended (${after.resolution})`, at: after.endsAt ?? after.lastSeenAt }
-  if (before.status === 'resolved') return { text: `${after.name} is firing again`, at: after.lastSeenAt }
-  return {
-    text: `severity of ${after.name} changed from ${before.severity} to ${after.severity}`,
-    at: after.lastSeenAt,
-  }
+function changeOf(before: Alert, after: Alert): Pick<TimelineEntry, 'kind' | 'code' | 'text' | 'at'> {
+  const { name, lastSeenAt: at, severity } = after
+  if (after.status === 'resolved') return { kind: 'ended', code: after.resolution, text: name, at: after.endsAt ?? at }
+  const text =
+    before.status === 'resolved'
+      ? `${name} is firing again`
+      : `severity of ${name} changed from ${before.severity} to ${severity}`
+  return { kind: 'alert', code: null, text, at }
 }
 
 /**

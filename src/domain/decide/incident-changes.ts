@@ -60,7 +60,7 @@ export function changeIncident(ctx: Context, id: string, change: IncidentChange,
   if (after === before) return false
   const texts = edits(before, after)
   refuseText(ctx, before, texts.join(''), texts.length)
-  for (const text of texts) addEntry(ctx, before, { at: now, kind: 'edited', text, actor, ref: null })
+  for (const text of texts) addEntry(ctx, before, { at: now, kind: 'edited', code: null, text, actor, ref: null })
   moveIncident(ctx, {
     before,
     after,
@@ -158,7 +158,7 @@ function edits(before: LiveIncident, after: LiveIncident): string[] {
 export function addNote(ctx: Context, id: string, text: string, actor: string, now: number): void {
   const incident = requireIncident(ctx, id)
   refuseText(ctx, incident, text, 1)
-  addEntry(ctx, incident, { at: now, kind: 'note', text, actor, ref: null })
+  addEntry(ctx, incident, { at: now, kind: 'note', code: null, text, actor, ref: null })
   ctx.put.incident({ ...incident, touchedAt: now }, incident)
 }
 
@@ -230,7 +230,7 @@ export function mergeIncidents(
   const wasOpen = from.status !== 'resolved'
   // The store writes the postmortem before it moves the alerts, because the postmortem describes these alerts.
   const left = wasOpen ? moveIncident(ctx, { before: from, after: ended(from, now), why, actor, now }) : from
-  const merged = { at: now, kind: 'merged', actor } as const
+  const merged = { at: now, kind: 'merged', code: null, actor } as const
   addEntry(ctx, left, { ...merged, text: why, ref: `incident/${into.id}` })
   addEntry(ctx, into, { ...merged, text: took, ref: `incident/${left.id}` })
   const alertCount = into.alertCount + left.alertCount

@@ -93,7 +93,7 @@ export function openIncident(ctx: Context, { text, actor, ...opening }: Opening,
   }
   ctx.put.incident(incident)
   tell(ctx, incident, { change: notificationKindOf(null, incident), conditions: incident.problem.firing, actor, now })
-  addEntry(ctx, incident, { at: now, kind: 'opened', text, actor, ref: null })
+  addEntry(ctx, incident, { at: now, kind: 'opened', code: null, text, actor, ref: null })
   return incident
 }
 
@@ -105,7 +105,7 @@ export function addEntry(ctx: Context, { rowId }: LiveIncident, entry: TimelineE
 export type Move = {
   readonly before: LiveIncident
   readonly after: LiveIncident
-  /** The text that the timeline shows after the new status. */
+  /** The reason that the timeline shows after the new status. */
   readonly why: string | null
   /** The token's name, or `the command line`; null for automatic changes. */
   readonly actor: string | null
@@ -125,8 +125,7 @@ export function moveIncident(ctx: Context, move: Move): LiveIncident {
   tell(ctx, after, { change, conditions: after.problem.firing, severityBefore, actor, now, wasWrong, digestAt })
   if (after.status === before.status) return after
   const kind = before.status === 'resolved' ? 'reopened' : 'status'
-  const text = why === null ? after.status : `${after.status}: ${why}`
-  addEntry(ctx, after, { at: now, kind, text, actor, ref: null })
+  addEntry(ctx, after, { at: now, kind, code: after.status, text: why ?? '', actor, ref: null })
   if (after.status === 'resolved') ctx.emit({ kind: 'postmortem-due', incident: after, at: now })
   return after
 }

@@ -139,6 +139,13 @@ function noteEach(ctx: Context, incident: LiveIncident, found: readonly Resilenc
     const comment = ctx.state.silences.get(rowId)?.silence.comment.slice(0, NAMED)
     const name = comment === undefined ? 'a silence' : `the silence “${comment}”`
     const alerts = more.length === 0 ? first?.after.alert.name : countOf(more.length + 1, 'alert')
-    addEntry(ctx, incident, { at: now, kind: 'silence', text: `${name} ${what} ${alerts}`, actor: null, ref: null })
+    addEntry(ctx, incident, {
+      at: now,
+      kind: 'silence',
+      code: null,
+      text: `${name} ${what} ${alerts}`,
+      actor: null,
+      ref: null,
+    })
   }
 }

@@ -10,6 +10,8 @@ export type TimelineRow = {
   /** When an alert was last seen, when a pipeline ended, or the time of the last repeat. */
   readonly until: number
   readonly kind: string
+  /** `acknowledged` or the new status, or how an alert ended; null for all other kinds. */
+  readonly code: string | null
   readonly text: string
   /** The name of the token or user that made the change; null for senders and automatic changes. */
   readonly actor: string | null
@@ -133,13 +135,14 @@ function add(row: Gathered, moment: Moment): void {
 }
 
 function shown({ first, at, until, told, echoes, objects }: Gathered): TimelineRow {
-  const { kind, text, actor, source, ref } = first
+  const { kind, code, text, actor, source, ref } = first
   // Each report of an alert is counted. A rollout is counted once.
   const count = kind === 'alert' ? Math.max(told, echoes) : Math.max(told, 1)
   return {
     at,
     until: Math.max(at, until),
     kind,
+    code,
     text: `${text}${named(objects)}`,
     actor,
     source,

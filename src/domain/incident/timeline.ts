@@ -46,10 +46,10 @@ export function timelineOf(material: TimelineMaterial, groups = groupsOf(materia
   )
   const acknowledgement = acknowledgementIn(entries)
   const rest = collapse([
-    ...entries.map((entry) => ({
-      ...ofEntry(entry, `incident/${incident.uuid}`, known),
-      ...(entry === acknowledgement ? { text: acknowledgedText(entry.text) } : {}),
-    })),
+    ...entries.map((entry) => {
+      const moment = ofEntry(entry, `incident/${incident.uuid}`, known)
+      return entry === acknowledgement ? { ...moment, code: 'acknowledged', text: acknowledgedText(entry) } : moment
+    }),
     ...changes.map(ofChange),
     ...bestLinks(correlations, known).map((link) => ofCorrelation(link, known)),
     ...events.filter((event) => isImportant(event, known)).map((event) => ofEvent(event, changes)),
@@ -80,7 +80,14 @@ function groupRows(groups: ReturnType<typeof groupsOf>, events: readonly EventFa
     const words = summary.replace(/\.$/, '')
     const text = words === name || words === '' ? name : `${name}: ${words}`
     const until = members.reduce((latest, { lastSeenAt }) => Math.max(latest, lastSeenAt), firstStartsAt)
-    const common = { kind: 'alert', actor: null, source, count: members.length, seen: Math.max(seen, members.length) }
+    const common = {
+      kind: 'alert',
+      code: null,
+      actor: null,
+      source,
+      count: members.length,
+      seen: Math.max(seen, members.length),
+    }
     return { ...common, at: firstStartsAt, until, text: `${text}${on}`, ref: `alert/${first?.uuid}` }
   })
 }
@@ -89,12 +96,12 @@ function groupRows(groups: ReturnType<typeof groupsOf>, events: readonly EventFa
 type Known = ReadonlyMap<string, { readonly group: AlertGroup; readonly startsAt: number }>
 
 function ofEntry(entry: EntryFact, incident: string, known: Known): Moment {
-  const { at, kind, text, actor, ref } = entry
-  const of = ref === null ? undefined : known.get(ref.replace(/^alert\//, ''))?.group
-  const words = WORDS.get(kind)?.(text, of) ?? text
+  const { at, kind, code, actor, ref } = entry
+  const of = ref === null ? undefined : known.get(ref.replace('alert/', ''))?.group
+  const words = entryText(entry, of)
   const group = of ? `${of.key} ${words}` : words
-  const isReported = of !== undefined && actor === null && !/\((inferred|expired|manual)\)$/.test(text)
-  const common = { at, until: at, kind, actor, echo: false, object: '', group }
+  const isReported = of !== undefined && actor === null && (kind !== 'ended' || code === 'reported')
+  const common = { at, until: at, kind, code, actor, echo: false, object: '', group }
   return { ...common, text: words, ref: ref ?? incident, source: isReported ? of.source : null }
 }
 
@@ -105,19 +112,27 @@ function ofEntry(entry: EntryFact, incident: string, known: Known): Moment {
 function acknowledgementIn(entries: readonly EntryFact[]): EntryFact | undefined {
   const moves = entries.filter(({ kind, actor }) => kind === 'status' && actor !== null)
   const [first] = ordered(moves, ({ at }) => [at])
-  return first?.text.startsWith('resolved') ? undefined : first
+  return first?.code === 'resolved' ? undefined : first
 }
 
-function acknowledgedText(status: string): string {
-  return status === 'investigating' ? 'acknowledged' : `acknowledged and changed to ${status}`
+function acknowledgedText({ code, text }: EntryFact): string {
+  return code === 'investigating' && text === ''
+    ? 'acknowledged'
+    : `acknowledged and changed to ${reasoned(code, text)}`
 }
 
-const WORDS: ReadonlyMap<string, (text: string, group: AlertGroup | undefined) => string> = new Map([
-  ['status', (text) => `changed to ${text}`],
-  ['reopened', (text) => `reopened as ${text}`],
-  ['edited', (text) => `edited: ${text}`],
-  ['ended', endText],
-])
+/** An entry without a code was stored by an earlier version that had only the sentence. */
+function entryText({ kind, code, text }: EntryFact, group: AlertGroup | undefined): string {
+  if (kind === 'status') return `changed to ${reasoned(code, text)}`
+  if (kind === 'reopened') return `reopened as ${reasoned(code, text)}`
+  if (kind === 'edited') return `edited: ${text}`
+  if (kind !== 'ended' || code === null) return text
+  return `${group?.isMixed ? group.name : text} ${ENDS[code] ?? 'ended'}`
+}
+
+function reasoned(code: string | null, text: string): string {
+  return [code ?? '', text].filter((part) => part !== '').join(': ')
+}
 
 /** Describes how the end of an alert was determined. The text is shown after the alert's name. */
 const ENDS: Readonly<Record<string, string>> = {
@@ -127,14 +142,9 @@ const ENDS: Readonly<Record<string, string>> = {
   manual: 'was resolved manually',
 }
 
-function endText(text: string, group: AlertGroup | undefined): string {
-  const [, name, how = ''] = /^(.*) ended \((\w+)\)$/s.exec(text) ?? []
-  return name === undefined ? text : `${group?.isMixed ? group.name : name} ${ENDS[how] ?? 'ended'}`
-}
-
 function ofChange(change: ChangeFact): Moment {
   const { kind, startsAt, endsAt, eventId } = change
-  const common = { at: startsAt, kind, actor: null, echo: false, object: '' }
+  const common = { at: startsAt, kind, code: null, actor: null, echo: false, object: '' }
   const source = kind === 'pipeline' ? 'ci' : 'cluster'
   // The end of a rollout is unknown.
   const until = kind === 'pipeline' ? Math.max(startsAt, endsAt) : startsAt
@@ -160,7 +170,15 @@ function ofCorrelation(link: Link & { readonly count: number }, known: Known): M
   const name = known.get(link.alertId)?.group.name ?? 'an alert in another incident'
   const verdict = link.verdict === null ? '' : `, ${link.verdict} by a user`
   const text = `${changeName(link.change)} linked to ${name}: link score ${formatScore(link.score)}, ${link.band}${verdict}`
-  const common = { at: link.createdAt, until: link.createdAt, actor: null, source: null, echo: false, object: '' }
+  const common = {
+    at: link.createdAt,
+    until: link.createdAt,
+    code: null,
+    actor: null,
+    source: null,
+    echo: false,
+    object: '',
+  }
   return { ...common, kind: 'correlation', text, ref: `correlation/${link.uuid}`, group: text, count: link.count }
 }
 
@@ -172,7 +190,7 @@ function isImportant({ kind, name, alertId }: EventFact, known: Known): boolean 
 
 function ofEvent(event: EventFact, changes: readonly ChangeFact[]): Moment {
   const { at, uuid, name, text, object, source, alertId } = event
-  const common = { at, until: at, actor: null, source, text: text === name ? name : `${name}: ${text}` }
+  const common = { at, until: at, code: null, actor: null, source, text: text === name ? name : `${name}: ${text}` }
   const on = source === 'cluster' ? object : ''
   if (event.kind === 'firing' && alertId !== null) {
     return { ...common, kind: 'alert', ref: `alert/${alertId}`, group: alertId, echo: true, object: on }

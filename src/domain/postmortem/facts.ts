@@ -64,7 +64,7 @@ export type AlertFact = KnownAlert & {
 type KnownAlert = Pick<AlertTexts, 'labels' | 'links'> &
   Omit<Alert, 'status' | 'said' | 'fingerprint' | 'logicalKey' | 'rules' | 'evidence' | 'receivedAt' | 'endedAt'>
 
-export type EntryFact = Omit<TimelineEntry, 'kind'> & { readonly kind: string }
+export type EntryFact = Omit<TimelineEntry, 'kind' | 'code'> & { readonly kind: string; readonly code: string | null }
 
 /** `uuid` and `alertId` are UUIDs. */
 export type EventFact = Pick<StoredEvent, 'at' | 'source' | 'kind' | 'name' | 'object' | 'text'> & {

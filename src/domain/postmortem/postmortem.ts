@@ -68,7 +68,7 @@ function orderedFacts(facts: PostmortemFacts): GroupedFacts {
   return {
     ...facts,
     alerts: groupFacts(facts.alerts),
-    entries: ordered(facts.entries, ({ at, kind, text, actor, ref }) => [at, kind, text, actor, ref]),
+    entries: ordered(facts.entries, ({ at, kind, code, text, actor, ref }) => [at, kind, code, text, actor, ref]),
     events: ordered(facts.events, ({ at, uuid }) => [at, uuid]),
     changes: ordered(facts.changes, ({ startsAt, kind, ref, eventId }) => [startsAt, kind, ref, eventId]),
     earlier: ordered(facts.earlier, ({ startsAt, ref, name }) => [startsAt, ref, name]),

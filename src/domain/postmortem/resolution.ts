@@ -154,12 +154,12 @@ function reopenedSentence({ at, actor }: EntryFact, ref: string): Sentence {
 
 function resolvedText({ incident: { resolvedAt }, entries, alerts }: GroupedFacts): string {
   if (resolvedAt === null) return 'No resolution was recorded.'
-  const last = entries.filter(({ kind, text }) => kind === 'status' && /^resolved\b/.test(text)).at(-1)
+  const last = entries.filter(({ kind, code }) => kind === 'status' && code === 'resolved').at(-1)
   const firing = stillFiring(alerts).length
   const early = firing === 0 ? '' : `, while ${stillFiringText(firing)}`
   if (!last) return `Somebody resolved the incident at ${formatTime(resolvedAt)}.`
   if (last.actor !== null) return `${last.actor} resolved the incident at ${formatTime(resolvedAt)}${early}.`
-  const why = last.text.replace(/^resolved:? ?/, '')
+  const why = last.text
   const written =
     last.at === resolvedAt
       ? ''

@@ -187,8 +187,8 @@ function olderSentence(incident: IncidentFact): Sentence {
 }
 
 function acknowledgedText({ acknowledgedAt, resolvedAt }: IncidentFact, entries: readonly EntryFact[]): string {
-  const ending = entries.find(({ at, kind, actor, text }) => {
-    return kind === 'status' && at === resolvedAt && actor !== null && text.startsWith('resolved')
+  const ending = entries.find(({ at, kind, actor, code }) => {
+    return kind === 'status' && at === resolvedAt && actor !== null && code === 'resolved'
   })
   if (acknowledgedAt === null) {
     return ending

@@ -1,6 +1,8 @@
 /** What a batch appends: records that are never changed, and moves of many records at once. */
+import type { Resolution } from '../alert/alert.ts'
 import type { ReceivedEvent } from '../alert/late-events.ts'
 import type { Labels, Source } from '../event/event.ts'
+import type { IncidentStatus } from '../incident/incident.ts'
 import type { NotificationKind } from '../notification/kind.ts'
 import type { Plan, Settings } from '../organization.ts'
 import type { AliasRef } from '../service/service.ts'
@@ -148,6 +150,9 @@ export type PulledImage = {
 export type TimelineEntry = {
   readonly at: number
   readonly kind: 'opened' | 'reopened' | 'status' | 'alert' | 'ended' | 'note' | 'edited' | 'merged' | 'silence'
+  /** The new status of `status` and `reopened`, and how the alert of `ended` ended. Null for all other kinds. */
+  readonly code: IncidentStatus | Resolution | null
+  /** The reason of a status, which can be ''. The alert's name for `ended`. A sentence or a note for all other kinds. */
   readonly text: string
   /** The token's name, or `the command line`; null for automatic changes. */
   readonly actor: string | null

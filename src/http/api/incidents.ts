@@ -108,6 +108,11 @@ export const timelineEntryShape = v.object({
     'The kind of the entry: opened, status, alert, ended, note, pipeline, rollout, message, not-told, …',
     'note',
   ),
+  code: shape.nullable(
+    v.string(),
+    'acknowledged or the new status; for ended: reported, inferred, expired or manual',
+    null,
+  ),
   text: shape.text('A description in one line', 'rolled back to the previous release'),
   actor: shape.nullable(
     v.string(),

@@ -148,7 +148,7 @@ const telling = query<{ serviceId: number; from: number; to: number }>()((sql, h
 const MAX_ENTRIES = BUDGETS.timeline.value
 
 function entriesOf(db: Db, incidentId: number) {
-  const entries = db.sql.selectFrom('timeline').select(['at', 'kind', 'text', 'actor', 'ref'])
+  const entries = db.sql.selectFrom('timeline').select(['at', 'kind', 'code', 'text', 'actor', 'ref'])
   const newest = entries.where('incident_id', '=', incidentId).orderBy('id', 'desc').limit(MAX_ENTRIES)
   return db.all(newest).reverse()
 }

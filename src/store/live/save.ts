@@ -111,8 +111,8 @@ function newestPipelines(appended: Appended): Iterable<Kept<'pipeline-changed'>>
   return new Map(all.map((one) => [`${one.organizationId} ${one.pipeline.ref}`, one])).values()
 }
 
-function timelineRow({ incidentId, entry: { at, kind, text, actor, ref } }: Kept<'timeline-added'>) {
-  return { incident_id: incidentId, at, kind, text, actor, ref }
+function timelineRow({ incidentId, entry: { at, kind, code, text, actor, ref } }: Kept<'timeline-added'>) {
+  return { incident_id: incidentId, at, kind, code, text, actor, ref }
 }
 
 /** Assigns the events that wait for the name of a new or renamed service. */

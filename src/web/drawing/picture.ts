@@ -35,7 +35,13 @@ export type PictureFacts = Pick<
   readonly changes: readonly Change[]
   /** `group` is the key of the alert's group. `group` is set only if the group does not list all of its alerts. */
   readonly links: readonly (CorrelationRecord & { readonly group?: string | null })[]
-  readonly people: readonly { readonly at: number; readonly text: string; readonly actor: string }[]
+  /** `what`: `acknowledged`, the new status or `note`. */
+  readonly people: readonly {
+    readonly at: number
+    readonly what: string
+    readonly text: string
+    readonly actor: string
+  }[]
   /** The start of the most likely change; null if the most likely suspect is not a change. */
   readonly suspectAt: number | null
 }
@@ -121,15 +127,10 @@ function ticksOf(times: readonly number[]): readonly number[] {
   return [...new Map(times.map((time) => [Math.floor((time - first) / part), time])).values()]
 }
 
-function personBar({ at, text, actor }: PictureFacts['people'][number], index: number): LaneBar {
+function personBar({ at, what, text, actor }: PictureFacts['people'][number], index: number): LaneBar {
   const common = { id: `person:${index}`, lane: 'people', startsAt: at, endsAt: at, href: null, events: [] } as const
-  const label = `${actor}: ${actionWord(text)}`
+  const label = `${actor}: ${what}`
   return { ...common, level: 'person', shape: 'diamond', label, title: `${actor}: ${text}` }
-}
-
-/** Returns a short name of an action, such as `acknowledged`, `resolved` or `note`. */
-function actionWord(text: string): string {
-  return /^(?:changed to (\w+)|(acknowledged)\b)/.exec(text)?.slice(1).find(Boolean) ?? 'note'
 }
 
 function changeId(kind: Change['kind'], ref: string): string {

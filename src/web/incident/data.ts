@@ -99,8 +99,8 @@ function incidentPicture(
     ...{ ...reader, serviceId: incident.serviceId, span, groups, links, suspectAt },
     score: facts.score && sinceStart(facts.score, incident),
     changes: facts.changes.filter(({ ref, service }) => service === incident.serviceId || suspected.has(ref)),
-    people: timeline.flatMap(({ at, text, actor, kind }) =>
-      actor !== null && (kind === 'note' || kind === 'status') ? [{ at, text, actor }] : [],
+    people: timeline.flatMap(({ at, code, text, actor, kind }) =>
+      actor !== null && (kind === 'note' || kind === 'status') ? [{ at, what: code ?? 'note', text, actor }] : [],
     ),
     firstAlertAt: firstAlertOf(facts),
     acknowledgedAt: incident.acknowledgedAt,

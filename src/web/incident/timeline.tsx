@@ -59,7 +59,7 @@ export const Timeline: FC<Props> = ({ timeline, newestFirst, turnHref, reader, c
 }
 
 const Entry: FC<{ entry: TimelineView; reader: Reader }> = ({ entry, reader }) => {
-  const { at, kind, text, actor, href } = entry
+  const { at, kind, actor, href } = entry
   const change = kind === 'pipeline' || kind === 'rollout' || kind === 'change'
   return (
     <li class={`entry entry-${kind === 'note' ? 'note' : change ? 'change' : 'plain'}`}>
@@ -71,16 +71,16 @@ const Entry: FC<{ entry: TimelineView; reader: Reader }> = ({ entry, reader }) =
         {kind === 'note' ? (
           <Linked text={text} />
         ) : href === null ? (
-          entryText(text)
+          entryText(entry)
         ) : (
           <a class="ink" href={href}>
-            {entryText(text)}
+            {entryText(entry)}
           </a>
         )}
         <span class="quiet">{rowDetails(entry, (at) => formatMoment(at, reader))}</span>
         {actor === null ? null : (
           <span class="actor">
-            {kind === 'status' && !text.includes(':') ? ' by ' : ' · by '}
+            {' · by '}
             <bdi>{actor}</bdi>
           </span>
         )}
@@ -105,11 +105,10 @@ const Linked: FC<{ text: string }> = ({ text }) => (
   </>
 )
 
-/** The first words of generated entries. Only these words are capitalized; a name at the start is left unchanged. */
-const OURS =
-  /^(?:pipeline|rollout|opened|changed|reopened|acknowledged|resolved|edited|confirmed|rejected|merged|message|the silence)(?:[ :]|$)/
+/** The kinds whose text starts with a word of incmon. The text of other kinds starts with a name or is a note. */
+const OURS = new Set(['pipeline', 'rollout', 'opened', 'status', 'reopened', 'edited', 'merged', 'silence', 'message', 'not-told'])
 
-/** Returns a generated text with a capital first letter. A name at the start is left unchanged. */
-export function entryText(text: string): string {
-  return OURS.test(text) ? capitalized(text) : text
+/** Returns the text of an entry. Only a word of incmon gets a capital first letter. */
+export function entryText({ kind, text }: Pick<TimelineView, 'kind' | 'text'>): string {
+  return OURS.has(kind) ? capitalized(text) : text
 }

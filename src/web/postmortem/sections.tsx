@@ -41,7 +41,7 @@ export const TimelineSection: FC<{ view: PostmortemView; numbers: Numbers }> = (
           <tr>
             <td class="nowrap quiet">{timelineTime(row.at, all[index - 1]?.at, reader)}</td>
             <td class="break">
-              {entryText(row.text)}
+              {entryText(row)}
               {detailsText(row, (at) => formatExactClock(at, reader.zone))}
             </td>
             <td class="nowrap second">

@@ -17,6 +17,7 @@ export const MIGRATIONS = [
   '0008_add_graphs',
   '0009_add_action_items',
   '0010_check_clock_of_senders',
+  '0011_add_timeline_code',
 ] as const
 
 /** Creates the table of applied migrations. Runs before the first migration. */

@@ -120,6 +120,7 @@ export type Schema = SettingsTables & {
     incident_id: number
     at: number
     kind: string
+    code: string | null
     text: string
     actor: string | null
     ref: string | null
