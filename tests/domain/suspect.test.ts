@@ -239,7 +239,8 @@ test('an alert long before the incident is not described as two occurrences', ()
 
 /** Returns a rollout that started at this minute. */
 const rollout = (service: string, minutes: number, hash = '5d4f8c7b9') => ({
-  ...{ kind: 'rollout' as const, ref: `shop/${service}@${hash}`, service, hash, eventId: `rollout ${service} ${hash}` },
+  ...{ kind: 'rollout' as const, ref: `shop/${service}@${hash}`, service, hash, isRollback: false },
+  eventId: `rollout ${service} ${hash}`,
   ...{ startsAt: at(minutes), endsAt: at(minutes + 10) },
 })
 

@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { rolloutsOf } from '../../src/domain/correlation/rollout.ts'
 import { timelineOf } from '../../src/domain/incident/timeline.ts'
 import { collapse, type Moment } from '../../src/domain/incident/timeline-rows.ts'
+import { changeFact, type EventFact } from '../../src/domain/postmortem/facts.ts'
 import { factsOf, GOLDENS } from './postmortem-goldens.ts'
 
 const MINUTE = 60_000
@@ -185,3 +187,29 @@ for (const [name, moves, texts] of [
 ] as const) {
   test(`acknowledgement in the timeline: ${name}`, () => assert.deepEqual(statusTexts(...moves), texts))
 }
+
+test('a rollback has a row of its own, and the old ReplicaSet that shrank before is no rollout', () => {
+  const scaling = (minute: number, text: string): EventFact => ({
+    ...{ uuid: `e${minute}`, at: NOON + minute * MINUTE, source: 'cluster', kind: 'change', name: 'ScalingReplicaSet' },
+    ...{ object: 'Deployment/cart', text, alertId: null },
+  })
+  const events = [
+    scaling(1, 'Scaled up replica set cart-bbb to 1 from 0'),
+    scaling(2, 'Scaled down replica set cart-aaa to 0 from 3'),
+    scaling(20, 'Scaled up replica set cart-aaa to 3 from 0'),
+    scaling(21, 'Scaled down replica set cart-bbb to 0 from 1'),
+  ]
+  const found = rolloutsOf(
+    events.map(({ uuid, ...event }) => ({ ...event, eventId: uuid })),
+    { id: 'cart', namespace: 'shop' },
+  )
+  const nothing = { alerts: [], entries: [], correlations: [] }
+  const rows = timelineOf({ incident: { uuid: 'i' }, events, changes: found.map(changeFact), ...nothing })
+  assert.deepEqual(
+    rows.map(({ at, text }) => [(at - NOON) / MINUTE, text]),
+    [
+      [1, 'rollout shop/cart@bbb: a new pod template'],
+      [20, 'rollout shop/cart@aaa: back to an earlier pod template'],
+    ],
+  )
+})

@@ -61,5 +61,6 @@ export function rollout(at: number, hash = '5d4f8c7b9'): RolloutChange {
     startsAt: at,
     endsAt: at + 10 * MINUTE,
     hash,
+    isRollback: false,
   }
 }

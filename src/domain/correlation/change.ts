@@ -29,6 +29,8 @@ export type RolloutChange = Common & {
   readonly hash: string
   /** What happened instead of a new pod template: nothing serves any more. */
   readonly emptied?: Emptied
+  /** Whether the Deployment had this pod template before. */
+  readonly isRollback?: boolean
 }
 export type Emptied = 'scaled to zero' | 'endpoints removed'
 

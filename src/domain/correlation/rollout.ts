@@ -24,10 +24,14 @@ const RECREATED = 2 * 60_000
 export function rolloutsOf(events: readonly ScalingEvent[], service: ChangedService): RolloutChange[] {
   const inOrder = [...events].sort((a, b) => a.at - b.at || (a.eventId < b.eventId ? -1 : 1))
   const last = new Map<string, string>()
+  const seen = new Set<string>()
   return inOrder.flatMap((event) => {
     const rollout = rolloutOf(event.text)
     if (!rollout) return removesEndpoints(event.text) ? [changeOf(event, service, '', 'endpoints removed')] : []
     const before = last.get(event.object)
+    const template = `${event.object} ${rollout.hash}`
+    const isRollback = seen.has(template)
+    seen.add(template)
     if (rollout.direction === 'down') {
       const isLast = rollout.to === 0 && (before ?? rollout.hash) === rollout.hash && !isRecreated(event, inOrder)
       return isLast ? [changeOf(event, service, rollout.hash, 'scaled to zero')] : []
@@ -36,7 +40,7 @@ export function rolloutsOf(events: readonly ScalingEvent[], service: ChangedServ
     last.set(event.object, rollout.hash)
     // If the first known event of a Deployment starts from existing replicas, the event merely adds replicas.
     if (before === undefined && (rollout.from ?? 0) > 0) return []
-    return [changeOf(event, service, rollout.hash)]
+    return [{ ...changeOf(event, service, rollout.hash), isRollback }]
   })
 }
 
@@ -60,6 +64,7 @@ function changeOf({ object, eventId, at }: ScalingEvent, service: ChangedService
     startsAt: at,
     endsAt: at + ROLLOUT_LASTS,
     hash,
+    isRollback: false,
     ...(emptied === undefined ? {} : { emptied }),
   }
 }

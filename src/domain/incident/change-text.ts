@@ -15,8 +15,10 @@ export function changePlace(change: ChangeFact, note = ''): string {
 }
 
 /** Returns a pipeline's outcome, such as `deploy failed`. For a rollout: `a new pod template`. */
-export function outcomeText({ kind, outcome }: ChangeFact): string {
-  return kind === 'rollout' ? 'a new pod template' : (outcome ?? 'outcome unknown')
+export function outcomeText({ kind, outcome, isRollback, emptied }: ChangeFact): string {
+  if (kind === 'pipeline') return outcome ?? 'outcome unknown'
+  if (emptied !== undefined) return emptied
+  return isRollback ? 'back to an earlier pod template' : 'a new pod template'
 }
 
 /** Returns text such as `pipeline shop/cart#31 on main (3f2a9c1d): deploy failed`. */

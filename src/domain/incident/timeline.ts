@@ -3,6 +3,7 @@
  * here for `GET /api/incidents/:id`.
  */
 import { type AlertGroup, type GroupedAlert, groupAlerts, groupForIncident } from '../alert/groups.ts'
+import { rolloutOf } from '../event/reason.ts'
 import { ordered } from '../order.ts'
 import type {
   AlertFact,
@@ -17,7 +18,7 @@ import { changeName, wholeChangeText } from './change-text.ts'
 import { collapse, type Moment, named, sortRows, type TimelineRow } from './timeline-rows.ts'
 
 /** The alert fields needed for grouping. */
-export type TimelineAlert = Omit<AlertFact, 'resolution' | 'links' | 'node' | 'objects' | 'failure' | 'hint'>
+export type TimelineAlert = Omit<AlertFact, 'resolution' | 'links' | 'node' | 'nodes' | 'objects' | 'failure' | 'hint'>
 
 export type TimelineMaterial = Pick<PostmortemFacts, 'entries' | 'events' | 'changes'> & {
   readonly incident: { readonly uuid: string }
@@ -195,7 +196,7 @@ function ofEvent(event: EventFact, changes: readonly ChangeFact[]): Moment {
   if (event.kind === 'firing' && alertId !== null) {
     return { ...common, kind: 'alert', ref: `alert/${alertId}`, group: alertId, echo: true, object: on }
   }
-  const rollout = event.kind === 'change' ? changes.find((change) => isAbout(text, change)) : undefined
+  const rollout = event.kind === 'change' ? rolloutOfEvent(event, changes) : undefined
   if (rollout) {
     const ref = `event/${rollout.eventId}`
     return { ...common, until: at, kind: 'rollout', ref, group: rollout.ref, echo: true, object: '' }
@@ -204,7 +205,23 @@ function ofEvent(event: EventFact, changes: readonly ChangeFact[]): Moment {
   return { ...common, kind, ref: `event/${uuid}`, group: common.text, echo: false, object: on }
 }
 
-/** Returns whether a ScalingReplicaSet message belongs to this rollout: it must contain the workload and the hash. */
-function isAbout(text: string, { kind, ref }: ChangeFact): boolean {
-  return kind === 'rollout' && text.includes(` ${ref.slice(ref.lastIndexOf('/') + 1).replace('@', '-')} `)
+/**
+ * Returns the rollout to which a scaling belongs: the last rollout of the Deployment until then. A rollout scales its
+ * own ReplicaSet up and the previous one down.
+ */
+function rolloutOfEvent(event: EventFact, changes: readonly ChangeFact[]): ChangeFact | undefined {
+  const { uuid, object, text, at } = event
+  const itself = changes.find(({ eventId }) => eventId === uuid)
+  if (itself) return itself
+  const workload = object.slice(object.indexOf('/') + 1)
+  const own = changes.filter(({ kind, ref, startsAt, emptied }) => {
+    const name = ref.slice(ref.lastIndexOf('/') + 1, ref.lastIndexOf('@'))
+    return kind === 'rollout' && emptied === undefined && startsAt <= at && name === workload
+  })
+  const last = ordered(own, ({ startsAt }) => [startsAt]).at(-1)
+  const scaled = rolloutOf(text)
+  if (!last || !scaled) return undefined
+  const isOwn = last.ref.endsWith(`@${scaled.hash}`)
+  if (scaled.direction === 'up') return isOwn ? last : undefined
+  return isOwn && scaled.to === 0 ? undefined : last
 }

@@ -4,7 +4,6 @@ import { formatSeconds, formatTime, joinNames, secondsBetween } from '../text.ts
 import type { Action, Sentence } from './document.ts'
 import type { ChangeFact } from './facts.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf } from './groups.ts'
-import { isRemedy } from './resolution.ts'
 
 type Rule = {
   readonly id: string
@@ -15,6 +14,7 @@ type Rule = {
 }
 
 const PAGED_WITHIN_MINUTES = 15
+const STOPS: ReadonlySet<string> = new Set(['crash', 'memory', 'image', 'config', 'scheduling', 'volume', 'node'])
 const CREDENTIALS = /\b40[13]\b|credential|unauthori[sz]ed|forbidden|access denied|pull secret/i
 
 const RULES: readonly Rule[] = [
@@ -26,18 +26,19 @@ const RULES: readonly Rule[] = [
   {
     id: 'probe-tuning',
     text: 'Tune the probe: compare its timeout and failure threshold with the latency of the endpoint under load.',
-    because: (facts) => ofFailure(facts, 'probe'),
+    // The probe of a container that crashes or cannot start fails for that reason.
+    because: (facts) =>
+      facts.alerts.some(({ failure }) => failure !== null && STOPS.has(failure)) ? null : ofFailure(facts, 'probe'),
   },
   {
     id: 'pull-secret',
     text: 'Renew the pull secret, and add an alert that fires before the secret expires.',
-    because: ({ alerts }) =>
-      shownBy(alerts.filter((one) => one.failure === 'image' && CREDENTIALS.test(`${one.hint ?? ''} ${one.summary}`))),
+    because: ({ alerts }) => shownBy(alerts.filter((one) => one.failure === 'image' && isRefused(one))),
   },
   {
     id: 'image-digests',
     text: 'Deploy images by digest, and check in the pipeline that the image exists before the deploy.',
-    because: (facts) => ofFailure(facts, 'image'),
+    because: ({ alerts }) => shownBy(alerts.filter((one) => one.failure === 'image' && !isRefused(one))),
   },
   {
     id: 'config-check',
@@ -47,7 +48,7 @@ const RULES: readonly Rule[] = [
   {
     id: 'node-spread',
     text: 'Spread the replicas over nodes (topology spread constraints, a disruption budget), so that the service survives the failure of one node.',
-    because: (facts) => ofFailure(facts, 'node'),
+    because: (facts) => (isWorkloadHit(facts) ? ofFailure(facts, 'node') : null),
   },
   {
     id: 'paging',
@@ -102,6 +103,17 @@ export function newAction(id: string, text: string, state: Action['state']): Act
   return { id, text, because: null, owner: null, due: null, state }
 }
 
+/** A node on which nothing failed needs no spreading of replicas. */
+function isWorkloadHit({ incident, onNode, alerts }: GroupedFacts): boolean {
+  const hasPod = alerts.some(({ objects }) => objects.some((object) => object.startsWith('Pod/')))
+  return onNode.length > 0 || hasPod || !incident.service.name.startsWith('node/')
+}
+
+/** Returns whether the registry refused the credentials. */
+function isRefused({ hint, summary }: GroupedFact): boolean {
+  return CREDENTIALS.test(`${hint ?? ''} ${summary}`)
+}
+
 function ofFailure({ alerts }: GroupedFacts, failure: string): Sentence | null {
   return shownBy(alerts.filter((alert) => alert.failure === failure))
 }
@@ -125,11 +137,13 @@ function lateAnswer({ incident }: GroupedFacts): Sentence | null {
   return { text, refs: [incidentRef(incident)] }
 }
 
-function failedDeploy({ incident, changes, correlations }: GroupedFacts): Sentence | null {
+function failedDeploy({ changes, correlations }: GroupedFacts): Sentence | null {
   const rejected = correlations.filter(({ verdict }) => verdict === 'rejected').map(({ change }) => change.ref)
   const failed = changes.filter(({ outcome, ref }) => outcome === 'deploy failed' && !rejected.includes(ref))
   const last = failed.at(-1)
-  if (!last || changes.some((change) => change.startsAt > last.startsAt && isRemedy(change, incident))) return null
+  const isLater = ({ kind, outcome, startsAt }: ChangeFact) =>
+    startsAt > (last?.startsAt ?? 0) && (kind === 'rollout' || outcome === 'deployed')
+  if (!last || changes.some(isLater)) return null
   const refs = failed.map(({ eventId }) => `event/${eventId}`)
   return { text: `The deploy of ${last.ref} failed, and no later deploy or rollout was recorded.`, refs }
 }

@@ -6,6 +6,7 @@ import { distinct, ordered } from '../order.ts'
 import { isOnlyTime, likelihoodOf } from '../suspect/likely-cause.ts'
 import {
   capitalized,
+  formatCount,
   formatDay,
   formatPeriod,
   formatScore,
@@ -20,6 +21,9 @@ import type { Contribution, Postmortem, Sentence } from './document.ts'
 import type { ChangeFact, CorrelationFact, PostmortemFacts, SuspectFact } from './facts.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef } from './groups.ts'
 import { fixesOf, isRemedy } from './resolution.ts'
+
+/** How many different lags a sentence names. */
+const MAX_LAGS = 8
 
 /**
  * Returns the suspected changes, ranked like the incident's suspects. Linked changes that are not suspects come last.
@@ -87,15 +91,27 @@ export function suspicionOf(facts: GroupedFacts, { changes }: Postmortem['contri
   const told = facts.changes.find((change) => changeName(change) === changeName(best)) ?? suspect?.change
   const name = told ? changePlace(told, outcomeText(told)) : changeName(best)
   const onlyTime = suspect !== undefined && isOnlyTime(suspect.reasons) && best.verdict !== 'confirmed'
-  const lag = lagText(told ? lagOf(told, facts) : best.lagSeconds, told ? 'the first symptom' : 'its symptom')
+  const lag = lagText(told ? lagOf(told, facts) : best.lagSeconds, told ? startNoun(facts) : 'its symptom')
   const judged =
     suspect && best.verdict !== 'confirmed'
       ? `${scoreText(suspect)}, but nobody has confirmed it as the cause yet`
-      : 'Somebody confirmed this change as the cause'
+      : `${confirmedBy(best, facts)} confirmed this change as the cause`
   const text = onlyTime
     ? `No connected change was found. Only the time connects ${name} to the incident. This change began ${lag}`
     : `The most likely trigger is ${name}, which began ${lag}. ${judged}`
   return { text: `${text}.`, refs: best.sentence.refs }
+}
+
+/** Names who confirmed a change as the cause. Earlier versions did not record the name. */
+function confirmedBy(best: Contribution, { correlations }: GroupedFacts): string {
+  const refs = new Set(best.sentence.refs)
+  const judged = correlations.filter(({ uuid, verdict }) => verdict === 'confirmed' && refs.has(`correlation/${uuid}`))
+  return judged.map(({ verdictBy }) => verdictBy).find((name) => name !== null) ?? 'A user'
+}
+
+/** Without an alert, the only start is that of the incident. */
+function startNoun({ alerts }: GroupedFacts): string {
+  return firstSymptom(alerts) ? 'the first symptom' : 'the start of the incident'
 }
 
 /** Returns text such as `This change has a suspect score of 0.97 (very likely)`. */
@@ -171,7 +187,7 @@ function unlinkedContribution(suspect: SuspectFact, facts: GroupedFacts): Contri
     ...{ kind, ref, outcome: change.outcome, score, band, verdict: null, reasons },
     lagSeconds,
     sentence: {
-      text: `${capitalized(what)} This change began ${lagText(lagSeconds, 'the first symptom')}.`,
+      text: `${capitalized(what)} This change began ${lagText(lagSeconds, startNoun(facts))}.`,
       refs: eventRefs([change, ...rollouts]),
     },
   }
@@ -188,19 +204,25 @@ function eventRefs(changes: readonly ChangeFact[]): readonly string[] {
 }
 
 /**
- * Returns text such as `OOMKilled began 7 min after the change started and HighLatency 10 min after the change started`.
- * Lists each group once.
+ * Returns text such as `OOMKilled and Evicted began 7 min after the change started, HighLatency 10 min after it`. Lists
+ * each group once, and conditions with the same lag together.
  */
 function conditionsText(alerts: readonly GroupedFact[], change: ChangeFact | undefined): string {
   const firsts = [...Map.groupBy(alerts, ({ ref }) => ref).values()].flatMap(([first]) => first ?? [])
   if (firsts.length === 0) return 'This change is linked to an alert in another incident'
   if (!change) return `This change is linked to ${joinNames(firsts.map(({ name }) => name))}`
-  const parts = firsts.map(({ name, startsAt }, index) => {
-    const seconds = secondsBetween(change.startsAt, startsAt)
-    const when = seconds < 0 ? 'before the change' : 'after the change started'
-    return `${name}${index === 0 ? ' began' : ''} ${formatSeconds(Math.abs(seconds))} ${when}`
+  const byLag = Map.groupBy(firsts, ({ startsAt }) => secondsBetween(change.startsAt, startsAt))
+  const parts = [...byLag].map(([seconds, alike], index) => {
+    const names = joinNames(distinct(alike.map(({ name }) => name)))
+    if (seconds === 0)
+      return `${names} ${index === 0 ? 'began ' : ''}together with ${index === 0 ? 'the change' : 'it'}`
+    const when = seconds < 0 ? 'before' : 'after'
+    const what = index === 0 ? 'the change started' : 'it'
+    return `${names}${index === 0 ? ' began' : ''} ${formatSeconds(Math.abs(seconds))} ${when} ${what}`
   })
-  return joinNames(parts)
+  return parts.length > MAX_LAGS
+    ? `${parts.slice(0, MAX_LAGS).join(', ')} and ${formatCount(parts.length - MAX_LAGS)} more later`
+    : parts.join(', ')
 }
 
 function touches({ startsAt, endsAt }: ChangeFact, { from, to }: PostmortemFacts['searched']): boolean {

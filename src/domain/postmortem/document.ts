@@ -7,6 +7,9 @@ import type { ChangeFact, CorrelationFact } from './facts.ts'
 /** A generated sentence and its evidence: `incident/<uuid>`, `alert/<uuid>`, `event/<uuid>`…. */
 export type Sentence = { readonly text: string; readonly refs: readonly string[] }
 
+/** One of the four facts at the top of a postmortem. */
+export type KeyFact = { readonly label: 'Critical for' | 'Detected after' | 'Cause' | 'Fix' } & Sentence
+
 /** Times are ISO 8601 UTC with milliseconds. Durations are in whole seconds. Null means unknown. */
 export type Postmortem = {
   readonly header: {
@@ -19,7 +22,12 @@ export type Postmortem = {
     readonly generatedAt: string
   }
   /** `addition`: written by a user. */
-  readonly summary: { readonly sentences: readonly Sentence[]; readonly addition: string | null }
+  readonly summary: {
+    readonly sentences: readonly Sentence[]
+    /** Absent from documents of earlier versions. */
+    readonly facts?: readonly KeyFact[]
+    readonly addition: string | null
+  }
   /** `customers`: written by a user. */
   readonly impact: {
     readonly from: string

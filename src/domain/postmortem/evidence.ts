@@ -3,6 +3,7 @@
 import { variesText } from '../alert/groups.ts'
 import { senderName } from '../event/event.ts'
 import { wholeChangeText } from '../incident/change-text.ts'
+import { named } from '../incident/timeline-rows.ts'
 import { distinct, ordered } from '../order.ts'
 import { formatCount, formatPeriod, formatScore, formatTime, formatTimes, quoted } from '../text.ts'
 import type { Evidence, Postmortem, Sentence } from './document.ts'
@@ -25,7 +26,7 @@ export function evidenceOf(document: Omit<Postmortem, 'evidence'>, facts: Groupe
 }
 
 function describedRecords(facts: GroupedFacts): ReadonlyMap<string, Omit<Evidence, 'ref'>> {
-  const { incident, alerts, correlations, changes, events, earlier } = facts
+  const { incident, alerts, correlations, changes, events, earlier, onNode } = facts
   const plain = (ref: string, text: string) => [ref, { text, labels: {}, links: {} }] as const
   return new Map([
     ...events.map(({ uuid, name, at }) => plain(`event/${uuid}`, `${name}, ${formatTime(at)}`)),
@@ -34,6 +35,9 @@ function describedRecords(facts: GroupedFacts): ReadonlyMap<string, Omit<Evidenc
       return [`event/${change.eventId}`, { text: wholeChangeText(change), labels: {}, links }] as const
     }),
     plain(incidentRef(incident), `incident ${quoted(incident.title)} and its timeline`),
+    ...onNode.map(({ ref, name, startsAt, service, objects }) =>
+      plain(ref, `${name} of ${service}${named(new Set(objects))}, began at ${formatTime(startsAt)}`),
+    ),
     ...earlier.map(({ ref, name, startsAt }) => plain(ref, `earlier: ${name}, ${formatTime(startsAt)}`)),
     ...[...Map.groupBy(alerts, ({ ref }) => ref)].map(([ref, of]) => [ref, describedAlerts(of, incident)] as const),
     ...correlations.map(({ uuid, change, score, band }) =>
@@ -81,6 +85,7 @@ function refsOf(document: Omit<Postmortem, 'evidence'>): readonly string[] {
   const sentences: readonly Sentence[] = [
     ...[summary, impact, detection, contributing, resolution, recurrence].flatMap((section) => section.sentences),
     ...contributing.changes.map(({ sentence }) => sentence),
+    ...(summary.facts ?? []),
     ...rootCause.hints,
     ...[metrics.ttd, metrics.tta, metrics.ttr].map(({ sentence }) => sentence),
     ...actions.flatMap(({ because }) => because ?? []),

@@ -1,6 +1,6 @@
 /** The facts for a postmortem: all stored records of an incident. */
 import type { Alert } from '../alert/alert.ts'
-import { type Change, type Outcome, outcomeOf } from '../correlation/change.ts'
+import { type Change, type Emptied, type Outcome, outcomeOf } from '../correlation/change.ts'
 import type { Link } from '../correlation/correlation.ts'
 import type { Commit } from '../event/event.ts'
 import type { StoredEvent, TimelineEntry } from '../state/effect.ts'
@@ -28,6 +28,8 @@ export type PostmortemFacts = {
   readonly searched: { readonly from: number; readonly to: number }
   /** The service's lowest score during the incident, 0 to 100. */
   readonly lowestScore: number | null
+  /** For an incident of a node: the alerts of workloads that ran on the node. */
+  readonly onNode: readonly NodeAlert[]
   /** Alerts with the same service, source and name in the 90 days before the incident. */
   readonly earlier: readonly EarlierFact[]
   /**
@@ -42,11 +44,24 @@ export type PostmortemFacts = {
   readonly generatedAt: number
 }
 
-/** `cause`: `silence` is a missing heartbeat. */
+/** `cause`: `silence` is a missing heartbeat. `acknowledgedAt`: the first acknowledgement, even if it has lapsed. */
 export type IncidentFact = Pick<
   LiveIncident,
   'title' | 'severity' | 'origin' | 'cause' | 'createdAt' | 'startedAt' | 'acknowledgedAt' | 'resolvedAt'
-> & { readonly uuid: string; readonly service: ServiceFact }
+> & {
+  readonly uuid: string
+  readonly service: ServiceFact
+  readonly acknowledgedBy: string | null
+  readonly critical: CriticalFact
+  /** For the service `unattributed`: the name of the alert that the incident is about. */
+  readonly about: string | null
+}
+
+/**
+ * How long the service was critical during the incident, in milliseconds, without the periods in which it was not.
+ * `until`: when the last critical period ended; null if it went on or if there was none.
+ */
+export type CriticalFact = { readonly ms: number; readonly until: number | null }
 
 export type ServiceFact = { readonly uuid: string; readonly namespace: string; readonly name: string }
 
@@ -57,6 +72,8 @@ export type AlertFact = KnownAlert & {
   readonly serviceId: string
   /** The objects that the alert's events are about, for example `Pod/cart-1` or `Node/worker-3`. */
   readonly objects: readonly string[]
+  /** The nodes that the alert's events name. */
+  readonly nodes: readonly string[]
   /** A hint about the usual cause. */
   readonly hint: string | null
 }
@@ -74,6 +91,10 @@ export type EventFact = Pick<StoredEvent, 'at' | 'source' | 'kind' | 'name' | 'o
 
 /** `branch`, `sha`, `commit` and `url`: null for a rollout, or if unknown. */
 export type ChangeFact = Pick<Change, 'kind' | 'ref' | 'eventId' | 'startsAt' | 'endsAt'> & {
+  /** For a rollout: whether the Deployment had this pod template before. */
+  readonly isRollback: boolean
+  /** For a rollout that left nothing to serve. */
+  readonly emptied?: Emptied
   /** Null for a rollout. */
   readonly outcome: Outcome | null
   readonly branch: string | null
@@ -90,6 +111,8 @@ export type CorrelationFact = Omit<Link, 'evidence'> & {
   readonly change: Pick<Change, 'kind' | 'ref'>
   readonly alertId: string
   readonly verdict: 'confirmed' | 'rejected' | null
+  /** The name of the token or user; null without a verdict or if it was not recorded. */
+  readonly verdictBy: string | null
   readonly createdAt: number
   /** The start of the earliest alert, if this record combines the links to several similar alerts. */
   readonly symptomAt?: number
@@ -103,13 +126,18 @@ export type SuspectFact = Pick<Change, 'kind' | 'ref'> &
     readonly rollouts?: readonly string[]
   }
 
+/** An alert about a workload on a node. `objects`: the objects of the alert's events on this node. */
+export type NodeAlert = EarlierFact & { readonly service: string; readonly objects: readonly string[] }
+
 /** `ref`: `alert/<uuid>`. */
 export type EarlierFact = { readonly ref: string; readonly name: string; readonly startsAt: number }
 
 /** Converts a change to a fact for a postmortem. */
 export function changeFact(change: Change): ChangeFact {
   const { kind, ref, eventId, startsAt, endsAt } = change
-  const common = { kind, ref, eventId, startsAt, endsAt }
+  const isRollback = change.kind === 'rollout' && change.isRollback === true
+  const emptied = change.kind === 'rollout' && change.emptied ? { emptied: change.emptied } : {}
+  const common = { kind, ref, eventId, startsAt, endsAt, isRollback, ...emptied }
   if (change.kind === 'rollout')
     return { ...common, outcome: null, branch: null, sha: null, commit: null, url: null, failedJobs: [] }
   const { branch, sha, commit, url, jobs } = change.facts

@@ -37,11 +37,12 @@ export function markdown(postmortem: Postmortem): string {
     ['Evidence', evidenceOf(postmortem, numbers)],
   ]
   const body = sections.map(([title, parts]) => [`## ${title}`, ...parts].join('\n\n'))
-  return `${[headerOf(postmortem), ...body].join('\n\n')}\n`
+  return `${[headerOf(postmortem, numbers), ...body].join('\n\n')}\n`
 }
 
-function headerOf({ header }: Postmortem): string {
+function headerOf({ header, summary }: Postmortem, numbers: Numbers): string {
   const facts = [
+    ...(summary.facts ?? []).map((fact) => `**${fact.label}:** ${marked(fact, numbers)}`),
     `Severity: ${header.severity}`,
     `Services: ${plain(header.services.join(', '))}`,
     `State: ${header.state}, revision ${header.revision}`,

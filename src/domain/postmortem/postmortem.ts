@@ -5,12 +5,14 @@ import { timelineOf } from '../incident/timeline.ts'
 import { ordered } from '../order.ts'
 import { actionsOf } from './actions.ts'
 import { contributingOf, hintsOf, recurrenceOf, suspicionOf } from './causes.ts'
+import { resolvedLater } from './critical.ts'
 import type { Postmortem } from './document.ts'
 import { evidenceOf } from './evidence.ts'
 import type { PostmortemFacts } from './facts.ts'
 import { alertRefs, type GroupedFacts, groupFacts, incidentRef, stillFiring } from './groups.ts'
+import { keyFactsOf } from './key-facts.ts'
 import { metricsOf } from './metrics.ts'
-import { resolutionOf, resolvedLater } from './resolution.ts'
+import { resolutionOf } from './resolution.ts'
 import { detectionOf, impactOf, servicesOf, summaryOf } from './sections.ts'
 
 export type { Postmortem, PostmortemState } from './document.ts'
@@ -29,6 +31,10 @@ export function generate(facts: PostmortemFacts): Postmortem {
   const first = firstSymptom(alerts)
   const groupRefs = new Map(alerts.map(({ uuid, ref }) => [`alert/${uuid}`, ref]))
   const refs = { incident: incidentRef(incident), evidence: first ? alertRefs([first]) : [] }
+  const metrics = metricsOf({ ...incident, firstAlertAt: first?.startsAt ?? null }, refs, {
+    firing: stillFiring(alerts).length,
+    later: resolvedLater(inOrder),
+  })
   const document = {
     header: {
       title: incident.title,
@@ -39,7 +45,10 @@ export function generate(facts: PostmortemFacts): Postmortem {
       incident: incidentRef(incident),
       generatedAt: new Date(facts.generatedAt).toISOString(),
     },
-    summary: summaryOf(inOrder, suspicionOf(inOrder, contributing)),
+    summary: {
+      ...summaryOf(inOrder, suspicionOf(inOrder, contributing)),
+      facts: keyFactsOf(inOrder, contributing, metrics.ttd),
+    },
     impact: impactOf(inOrder),
     detection: detectionOf(inOrder),
     // Links have their own section.
@@ -52,10 +61,7 @@ export function generate(facts: PostmortemFacts): Postmortem {
     contributing,
     rootCause: { text: null, hints: hintsOf(alerts) },
     resolution: resolutionOf(inOrder),
-    metrics: metricsOf({ ...incident, firstAlertAt: first?.startsAt ?? null }, refs, {
-      firing: stillFiring(alerts).length,
-      later: resolvedLater(inOrder),
-    }),
+    metrics,
     lessons: { wentWell: null, wentBadly: null, lucky: null },
     actions: actionsOf(inOrder),
     recurrence: recurrenceOf(inOrder),
@@ -71,6 +77,7 @@ function orderedFacts(facts: PostmortemFacts): GroupedFacts {
     entries: ordered(facts.entries, ({ at, kind, code, text, actor, ref }) => [at, kind, code, text, actor, ref]),
     events: ordered(facts.events, ({ at, uuid }) => [at, uuid]),
     changes: ordered(facts.changes, ({ startsAt, kind, ref, eventId }) => [startsAt, kind, ref, eventId]),
+    onNode: ordered(facts.onNode, ({ startsAt, ref }) => [startsAt, ref]),
     earlier: ordered(facts.earlier, ({ startsAt, ref, name }) => [startsAt, ref, name]),
     correlations: ordered(facts.correlations, ({ createdAt, uuid }) => [createdAt, uuid]),
   }

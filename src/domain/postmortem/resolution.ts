@@ -2,8 +2,8 @@
 import type { Resolution } from '../alert/alert.ts'
 import { groupKey } from '../alert/groups.ts'
 import { changeName, changeSentences } from '../incident/change-text.ts'
-import { ordered } from '../order.ts'
-import { formatPeriod, formatSeconds, formatTime, secondsBetween, stillFiringText } from '../text.ts'
+import { distinct, ordered } from '../order.ts'
+import { formatPeriod, formatSeconds, formatTime, joinNames, secondsBetween, stillFiringText } from '../text.ts'
 import type { Sentence } from './document.ts'
 import type { ChangeFact, EntryFact, IncidentFact } from './facts.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf, stillFiring } from './groups.ts'
@@ -16,7 +16,7 @@ const KNOWN_BY: Readonly<Record<Resolution, string>> = {
   reported: 'the sender reported the end',
   inferred: 'the sender stopped reporting it',
   expired: 'no further events were reported',
-  manual: 'somebody resolved it manually',
+  manual: 'it was resolved manually',
 }
 
 export function resolutionOf(facts: GroupedFacts): { readonly sentences: readonly Sentence[] } {
@@ -42,24 +42,13 @@ export function recoveryAt(alerts: readonly GroupedFact[]): number | null {
   return conditions.reduce((last, { endsAt }) => Math.max(last, endsAt ?? 0), 0)
 }
 
-/**
- * Returns when the problem ended, that is, when the last alert ended. If the incident has no alerts, returns when the
- * incident was resolved. Returns null if an alert was still firing.
- */
-export function endOf({ incident, alerts }: GroupedFacts): number | null {
-  return stillFiring(alerts).length > 0 ? null : (recoveryAt(alerts) ?? incident.resolvedAt)
-}
-
-/** Returns how many seconds after the end of the problem the incident was resolved; 0 if it was not later or unknown. */
-export function resolvedLater(facts: GroupedFacts): number {
-  const [end, { resolvedAt }] = [endOf(facts), facts.incident]
-  return end === null || resolvedAt === null ? 0 : Math.max(0, secondsBetween(end, resolvedAt))
-}
-
 /** Returns whether the change is a rollout or deploy that happened during the incident, regardless of its effect. */
-export function isRemedy({ kind, outcome, startsAt }: ChangeFact, { createdAt, resolvedAt }: IncidentFact): boolean {
+export function isRemedy(
+  { kind, outcome, emptied, startsAt }: ChangeFact,
+  { createdAt, resolvedAt }: IncidentFact,
+): boolean {
   const within = startsAt >= createdAt && (resolvedAt === null || startsAt <= resolvedAt)
-  return within && (kind === 'rollout' || outcome === 'deployed')
+  return within && emptied === undefined && (kind === 'rollout' || outcome === 'deployed')
 }
 
 /**
@@ -116,7 +105,7 @@ function otherSentence(change: ChangeFact): Sentence {
  * Returns one sentence for each way in which alerts ended, earliest end first, and one sentence for alerts that were
  * still firing.
  */
-function endSentences({ alerts }: GroupedFacts): readonly Sentence[] {
+function endSentences({ alerts, entries }: GroupedFacts): readonly Sentence[] {
   const ended = ordered(
     alerts.flatMap((alert) => (alert.endsAt === null ? [] : [{ ...alert, endsAt: alert.endsAt }])),
     ({ endsAt, name, uuid }) => [endsAt, name, uuid],
@@ -124,16 +113,24 @@ function endSentences({ alerts }: GroupedFacts): readonly Sentence[] {
   const ways = [...new Set(ended.map(({ resolution }) => resolution))]
   const firing = stillFiring(alerts)
   return [
-    ...ways.map((way) => endSentence(ended.filter(({ resolution }) => resolution === way))),
+    ...ways.map((way) =>
+      endSentence(
+        ended.filter(({ resolution }) => resolution === way),
+        entries,
+      ),
+    ),
     ...(firing.length === 0 ? [] : [{ text: `${namesOf(firing)} had not ended.`, refs: alertRefs(firing) }]),
   ]
 }
 
-function endSentence(ended: readonly (GroupedFact & { readonly endsAt: number })[]): Sentence {
+function endSentence(
+  ended: readonly (GroupedFact & { readonly endsAt: number })[],
+  entries: readonly EntryFact[],
+): Sentence {
   const [first, last] = [ended[0], ended.at(-1)]
   const refs = alertRefs(ended)
   if (!first || !last) return { text: '', refs }
-  const known = first.resolution === null ? 'the reason was not recorded' : KNOWN_BY[first.resolution]
+  const known = howText(first.resolution, ended, entries)
   const when =
     secondsBetween(first.endsAt, last.endsAt) === 0
       ? `at ${formatTime(first.endsAt)}`
@@ -141,15 +138,31 @@ function endSentence(ended: readonly (GroupedFact & { readonly endsAt: number })
   return { text: `${namesOf(ended)} ended ${when}: ${ended.length > 1 ? plural(known) : known}.`, refs }
 }
 
+/** Names the people who resolved alerts manually, if the timeline does. */
+function howText(resolution: Resolution | null, ended: readonly GroupedFact[], entries: readonly EntryFact[]): string {
+  if (resolution === null) return 'the reason was not recorded'
+  const refs = new Set(ended.map(({ uuid }) => `alert/${uuid}`))
+  const people = distinct(
+    entries.flatMap(({ kind, ref, actor }) =>
+      kind === 'ended' && ref !== null && refs.has(ref) && actor !== null ? actor : [],
+    ),
+  )
+  return resolution === 'manual' && people.length > 0
+    ? `${joinNames(people)} resolved it manually`
+    : KNOWN_BY[resolution]
+}
+
 function plural(known: string): string {
   return known
     .replace('the sender', 'the senders')
+    .replace('it was', 'they were')
     .replace(/\bit\b/, 'them')
     .replace('the end', 'the ends')
 }
 
 function reopenedSentence({ at, actor }: EntryFact, ref: string): Sentence {
-  return { text: `${actor ?? 'incmon'} reopened the incident at ${formatTime(at)}.`, refs: [ref] }
+  const text = actor === null ? 'The incident was reopened automatically' : `${actor} reopened the incident`
+  return { text: `${text} at ${formatTime(at)}.`, refs: [ref] }
 }
 
 function resolvedText({ incident: { resolvedAt }, entries, alerts }: GroupedFacts): string {
@@ -157,7 +170,7 @@ function resolvedText({ incident: { resolvedAt }, entries, alerts }: GroupedFact
   const last = entries.filter(({ kind, code }) => kind === 'status' && code === 'resolved').at(-1)
   const firing = stillFiring(alerts).length
   const early = firing === 0 ? '' : `, while ${stillFiringText(firing)}`
-  if (!last) return `Somebody resolved the incident at ${formatTime(resolvedAt)}.`
+  if (!last) return `The incident was resolved at ${formatTime(resolvedAt)}.`
   if (last.actor !== null) return `${last.actor} resolved the incident at ${formatTime(resolvedAt)}${early}.`
   const why = last.text
   const written =

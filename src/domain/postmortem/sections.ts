@@ -3,10 +3,9 @@
 import { firstSymptom } from '../alert/first-symptom.ts'
 import { senderName } from '../event/event.ts'
 import { distinct } from '../order.ts'
-import { SEVERITIES, type Severity, STATES } from '../severity.ts'
+import { SEVERITIES, type Severity } from '../severity.ts'
 import {
   formatCount,
-  formatPeriod,
   formatSeconds,
   formatTime,
   formatTimes,
@@ -14,25 +13,21 @@ import {
   quoted,
   secondsBetween,
   serviceName,
-  stillFiringText,
 } from '../text.ts'
+import { endOf, happenedSentences, problemSeconds } from './critical.ts'
 import type { Postmortem, Sentence } from './document.ts'
 import type { EntryFact, IncidentFact } from './facts.ts'
-import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf, stillFiring } from './groups.ts'
+import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf } from './groups.ts'
 import { wasClockSetBack } from './metrics.ts'
-import { endOf, fixSentence, resolvedLater } from './resolution.ts'
+import { fixSentence } from './resolution.ts'
 
 /** Writes the summary: what happened and when, the first symptom, the most likely cause, and the probable fix. */
 export function summaryOf(facts: GroupedFacts, suspicion: Sentence): Postmortem['summary'] {
   const { incident, alerts, entries } = facts
   const ref = incidentRef(incident)
-  const name = serviceName(incident.service)
-  const what =
-    incident.cause === 'silence' ? `The source ${name} sent nothing` : `${name} ${STATES[incident.severity].was}`
   const first = firstSymptom(alerts)
   const reopened = entries.filter(({ kind }) => kind === 'reopened').length
-  const sentences: Sentence[] = [{ text: `${what} ${windowText(facts)}.`, refs: [ref] }]
-  if (stillFiring(alerts).length > 0) sentences.splice(0, 1, ...startSentences(facts, what))
+  const sentences: Sentence[] = [...happenedSentences(facts)]
   if (first) {
     const quote = first.summary === first.name ? '' : `: ${quoted(first.summary)}`
     sentences.push({ text: `The first symptom was ${first.name}${quote}.`, refs: alertRefs([first]) })
@@ -42,52 +37,23 @@ export function summaryOf(facts: GroupedFacts, suspicion: Sentence): Postmortem[
   return { sentences, addition: null }
 }
 
-/** Writes the first sentences for an incident with alerts that are still firing. */
-function startSentences({ incident, alerts }: GroupedFacts, what: string): readonly Sentence[] {
-  const { startedAt, resolvedAt } = incident
-  const refs = [incidentRef(incident)]
-  const start = what.endsWith('was critical')
-    ? `${what.replace(/was critical$/, 'became critical')} at ${formatTime(startedAt)}.`
-    : `${what} from ${formatTime(startedAt)} on.`
-  const when = resolvedAt === null ? 'this was written' : `it was resolved at ${formatTime(resolvedAt)}`
-  const firing = `When ${when}, ${stillFiringText(stillFiring(alerts).length)}.`
-  return [
-    { text: start, refs },
-    { text: firing, refs },
-  ]
-}
-
-function windowText(facts: GroupedFacts): string {
-  const { startedAt, resolvedAt } = facts.incident
-  const end = endOf(facts)
-  const firing = stillFiring(facts.alerts).length
-  if (firing > 0) {
-    const when = resolvedAt === null ? 'this was written' : `the incident was resolved at ${formatTime(resolvedAt)}`
-    return `from ${formatTime(startedAt)} on; ${stillFiringText(firing)} when ${when}`
-  }
-  if (end === null) return `from ${formatTime(startedAt)} on; no resolution was recorded`
-  const seconds = secondsBetween(startedAt, end)
-  const window = `from ${formatPeriod(startedAt, end)}`
-  if (wasClockSetBack(facts.incident)) return `${window}, but the clock was probably set back during the incident`
-  const later = resolvedLater(facts)
-  const resolved = later === 0 ? '' : `; the incident was resolved ${formatSeconds(later)} later`
-  return seconds < 0
-    ? `${window}, but the end is before the start, so one of the times is wrong`
-    : `${window} (${formatSeconds(seconds)})${resolved}`
-}
-
 export function impactOf(facts: GroupedFacts): Postmortem['impact'] {
   const { incident, alerts, lowestScore } = facts
   const { startedAt } = incident
   const end = endOf(facts)
   const objects = distinct(alerts.flatMap((alert) => alert.objects))
-  const pods = distinct([...withPrefix(objects, 'Pod/'), ...alerts.flatMap(({ labels }) => labels.pod ?? [])])
-  const nodes = distinct([...withPrefix(objects, 'Node/'), ...alerts.flatMap(({ node }) => node ?? [])])
+  const onNode = facts.onNode.flatMap((one) => withPrefix(one.objects, 'Pod/'))
+  const pods = distinct([
+    ...withPrefix(objects, 'Pod/'),
+    ...alerts.flatMap(({ labels }) => labels.pod ?? []),
+    ...onNode,
+  ])
+  const nodes = distinct([...withPrefix(objects, 'Node/'), ...alerts.flatMap((alert) => alert.nodes)])
   const count = (severity: Severity) => alerts.filter((alert) => alert.severity === severity).length
   return {
     from: new Date(startedAt).toISOString(),
     to: end === null ? null : new Date(end).toISOString(),
-    seconds: end === null || end < startedAt || wasClockSetBack(incident) ? null : secondsBetween(startedAt, end),
+    seconds: problemSeconds(facts),
     pods,
     nodes,
     lowestScore,
@@ -105,12 +71,12 @@ function impactSentences(
   const ref = incidentRef(incident)
   const seen = alerts.length > 0 ? alertRefs(alerts) : [ref]
   const score = lowestScore === null ? 'not recorded' : `${lowestScore} of 100`
-  const onPods = alertRefs(alerts.filter(hasPod))
+  const onPods = [...alertRefs(alerts.filter(hasPod)), ...facts.onNode.map((one) => one.ref)]
   return [
-    { text: `Period: ${windowText(facts)}.`, refs: [ref] },
     { text: `Services: ${joinNames(servicesOf(facts))}.`, refs: [ref] },
     { text: `Pods: ${touched(pods)}.`, refs: pods.length > 0 ? onPods : seen },
     { text: `Nodes: ${touched(nodes)}.`, refs: nodes.length > 0 ? alertRefs(alerts.filter(hasNode)) : seen },
+    ...onNodeSentences(facts),
     { text: `Lowest health score of ${serviceName(incident.service)}: ${score}.`, refs: [ref] },
     { text: `${alertsText(alerts)}.`, refs: seen },
   ]
@@ -136,7 +102,7 @@ function touched(names: readonly string[]): string {
 
 const hasPod = ({ labels, objects }: GroupedFact) =>
   labels.pod !== undefined || objects.some((object) => object.startsWith('Pod/'))
-const hasNode = ({ node, objects }: GroupedFact) => node !== null || objects.some((one) => one.startsWith('Node/'))
+const hasNode = ({ nodes, objects }: GroupedFact) => nodes.length > 0 || objects.some((one) => one.startsWith('Node/'))
 
 function withPrefix(objects: readonly string[], prefix: string): readonly string[] {
   return objects.filter((object) => object.startsWith(prefix)).map((object) => object.slice(prefix.length))
@@ -152,7 +118,8 @@ export function detectionOf({ incident, alerts, entries }: GroupedFacts): Postmo
   const ref = incidentRef(incident)
   const first = firstSymptom(alerts)
   const opener = entries.find(({ kind }) => kind === 'opened')?.actor ?? null
-  const by = incident.origin === 'automatic' ? 'incmon' : (opener ?? 'Somebody')
+  const by = incident.origin === 'automatic' ? 'incmon' : opener
+  const openedAt = formatTime(incident.createdAt)
   const older = first !== undefined && secondsBetween(first.startsAt, incident.startedAt) > 0
   const sentences: Sentence[] = [
     first
@@ -162,7 +129,11 @@ export function detectionOf({ incident, alerts, entries }: GroupedFacts): Postmo
         }
       : { text: 'First signal: none recorded.', refs: [ref] },
     ...(older && incident.startedAt < incident.createdAt ? [olderSentence(incident)] : []),
-    { text: `${by} opened the incident at ${formatTime(incident.createdAt)}.`, refs: [ref] },
+    {
+      text:
+        by === null ? `The incident was opened manually at ${openedAt}.` : `${by} opened the incident at ${openedAt}.`,
+      refs: [ref],
+    },
     { text: acknowledgedText(incident, entries), refs: [ref] },
     ...(wasClockSetBack(incident) ? [clockSentence(incident)] : []),
   ]
@@ -186,7 +157,17 @@ function olderSentence(incident: IncidentFact): Sentence {
   return { text, refs: [incidentRef(incident)] }
 }
 
-function acknowledgedText({ acknowledgedAt, resolvedAt }: IncidentFact, entries: readonly EntryFact[]): string {
+/** Names what ran on the node of the incident. The node's own alerts do not name it. */
+function onNodeSentences({ incident, onNode }: GroupedFacts): readonly Sentence[] {
+  if (onNode.length === 0) return []
+  const services = distinct(onNode.map(({ service }) => service))
+  const on = incident.service.name.replace('node/', '')
+  const text = `Services with alerts about pods on ${on}: ${joinNames(services)}.`
+  return [{ text, refs: onNode.map(({ ref }) => ref) }]
+}
+
+function acknowledgedText(incident: IncidentFact, entries: readonly EntryFact[]): string {
+  const { acknowledgedAt, acknowledgedBy, resolvedAt } = incident
   const ending = entries.find(({ at, kind, actor, code }) => {
     return kind === 'status' && at === resolvedAt && actor !== null && code === 'resolved'
   })
@@ -196,8 +177,7 @@ function acknowledgedText({ acknowledgedAt, resolvedAt }: IncidentFact, entries:
       : 'No acknowledgement was recorded.'
   }
   const entry = entries.find(({ at, kind, actor }) => kind === 'status' && at === acknowledgedAt && actor !== null)
-  const actor = entry?.actor ?? 'A user'
-  const deed =
-    acknowledgedAt === resolvedAt ? 'resolved the incident without acknowledging it first' : 'acknowledged the incident'
-  return `${actor} ${deed} at ${formatTime(acknowledgedAt)}.`
+  const actor = entry?.actor ?? acknowledgedBy
+  const at = formatTime(acknowledgedAt)
+  return actor === null ? `The incident was acknowledged at ${at}.` : `${actor} acknowledged the incident at ${at}.`
 }

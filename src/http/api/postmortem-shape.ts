@@ -56,6 +56,11 @@ const evidence = v.object({
   links: shape.texts("Links to the sender's pages, by purpose", {}),
 })
 
+const keyFact = v.object({
+  label: shape.choice(['Critical for', 'Detected after', 'Cause', 'Fix'], 'The name of the fact'),
+  ...sentence.entries,
+})
+
 const header = v.object({
   title: shape.text('The title of the incident', 'checkout: CrashLoopBackOff'),
   severity: shape.severity,
@@ -69,7 +74,11 @@ const header = v.object({
 const impact = v.object({
   from: shape.instant('When the problem began'),
   to: shape.nullable(shape.instant(), 'When the problem ended'),
-  seconds: shape.nullable(shape.count(), 'How long the problem lasted, in seconds', 3063),
+  seconds: shape.nullable(
+    shape.count(),
+    'How long the service was critical, in seconds, without the periods in which it was not; how long the incident lasted, if it never was critical',
+    3063,
+  ),
   pods: shape.list(v.string(), 'The affected pods', ['checkout-6f8d7b9c5-x2kqp']),
   nodes: shape.list(v.string(), 'The nodes of the affected pods', ['worker-2']),
   lowestScore: shape.nullable(shape.count(), 'The lowest score of the service during the problem', 20),
@@ -86,7 +95,16 @@ const firstSignal = v.object({
 
 const sections: Record<keyof Postmortem, v.GenericSchema> = {
   header: shape.described(header, 'Title, severity, state and services'),
-  summary: shape.object({ sentences, addition: shape.described(words, 'What people add', null) }, 'A short summary'),
+  summary: shape.object(
+    {
+      sentences,
+      facts: v.optional(
+        shape.list(keyFact, 'The facts at the top of the page; absent in documents of earlier versions'),
+      ),
+      addition: shape.described(words, 'What people add', null),
+    },
+    'A short summary',
+  ),
   impact: shape.described(impact, 'The impact and its duration'),
   detection: shape.object(
     {

@@ -1,5 +1,6 @@
 /** Reads an incident's alerts for its timeline and postmortem. */
 import { sql } from 'kysely'
+import { serviceName } from '../../domain/text.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes, uuidFromHex } from '../sqlite/uuid.ts'
@@ -38,7 +39,7 @@ export function alertsOf(db: Db, incidentId: number) {
   return withService(db, db.all(alerts)).map((alert) =>
     Object.assign(alert, {
       links: linksOf(alert.links),
-      objects: alert.source === 'cluster' ? objectsOf(db, alert.rowId) : [],
+      ...(alert.source === 'cluster' ? sightedOf(db, alert) : { objects: [], nodes: nodesOf([alert.node]) }),
     }),
   )
 }
@@ -80,16 +81,53 @@ export function serviceOf(db: Db, rowId: number) {
   return { rowId, uuid: uuidFromBytes(row.uuid), namespace: row.namespace, name: row.name }
 }
 
-const objects = query<{ alertId: number }>()((sql, hole) =>
-  sql
+const sighted = query<{ alertId: number }>()((builder, hole) =>
+  builder
     .selectFrom('events')
+    .innerJoin('payloads', 'payloads.event_id', 'events.id')
     .select('object')
+    .select(
+      sql<string | null>`coalesce(body ->> '$.nodeName', body ->> '$.source.host',
+        body ->> '$.deprecatedSource.host', body ->> '$.Node')`.as('node'),
+    )
     .where('alert_id', '=', hole('alertId'))
-    .where('object', '!=', '')
     .orderBy('at', 'desc')
     .limit(MAX_SEEN),
 )
 
-function objectsOf(db: Db, alertId: number): string[] {
-  return [...new Set(db.all(objects, { alertId }).map(({ object }) => object))].slice(0, MAX_OBJECTS)
+/** Returns the objects and nodes that an alert's events name. */
+function sightedOf(db: Db, { rowId, node }: { readonly rowId: number; readonly node: string | null }) {
+  const rows = db.all(sighted, { alertId: rowId })
+  const objects = new Set(rows.flatMap((row) => (row.object === '' ? [] : [row.object])))
+  return { objects: [...objects].slice(0, MAX_OBJECTS), nodes: nodesOf([...rows.map((row) => row.node), node]) }
+}
+
+function nodesOf(nodes: readonly (string | null)[]): string[] {
+  return [...new Set(nodes.flatMap((node) => node ?? []))].filter((node) => node !== '').slice(0, MAX_OBJECTS)
+}
+
+/** Returns the alerts of workloads on a node that began between two times. */
+export function alertsOnNode(
+  db: Db,
+  organizationId: number,
+  { node, from, to }: { readonly node: string; readonly from: number; readonly to: number },
+) {
+  const found = db.sql
+    .selectFrom('alerts')
+    .select(['id as rowId', 'name', 'node', 'service_id', 'starts_at as startsAt'])
+    .select(sql<string>`lower(hex(uuid))`.as('hex'))
+    .where('organization_id', '=', organizationId)
+    .where('starts_at', '>=', from)
+    .where('starts_at', '<=', to)
+    .where('source', '=', 'cluster')
+    .where('severity', '!=', 'info')
+    .orderBy('starts_at')
+    .limit(MAX_SEEN)
+  return db.all(found).flatMap(({ rowId, hex, name, startsAt, service_id, ...alert }) => {
+    const on = db.all(sighted, { alertId: rowId }).filter((row) => (row.node ?? alert.node) === node)
+    const service = serviceOf(db, service_id)
+    if (on.length === 0 || service.name.startsWith('node/')) return []
+    const objects = [...new Set(on.map(({ object }) => object))].filter((object) => object !== '')
+    return [{ ref: `alert/${uuidFromHex(hex)}`, name, startsAt, service: serviceName(service), objects }]
+  })
 }

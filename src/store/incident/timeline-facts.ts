@@ -3,6 +3,8 @@
 import { BUDGETS } from '../../domain/budgets.ts'
 import type { Change } from '../../domain/correlation/change.ts'
 import { rolloutsOf } from '../../domain/correlation/rollout.ts'
+import { criticalPeriods } from '../../domain/health/strip.ts'
+import { criticalMsOf } from '../../domain/incident/problem.ts'
 import { timelineOf } from '../../domain/incident/timeline.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import { toldRows } from '../../domain/notification/told.ts'
@@ -10,17 +12,18 @@ import { changeFact, type PostmortemFacts } from '../../domain/postmortem/postmo
 import { cutoffsAt } from '../../domain/retention.ts'
 import type { LiveIncident } from '../../domain/state/live.ts'
 import { likelyChanges } from '../../domain/suspect/likely-cause.ts'
-import { DAY, HOUR } from '../../domain/units.ts'
+import { DAY, HOUR, MINUTE } from '../../domain/units.ts'
 import { type BestLink, listBestLinksOfIncident } from '../correlation/correlations.ts'
 import { listScalings } from '../correlation/links.ts'
 import { listPipelinesNear } from '../correlation/pipelines.ts'
 import { findLiveIncident } from '../live/incidents.ts'
 import { listNotToldOf, listToldOf } from '../notification/told.ts'
 import { findOrganization } from '../organizations.ts'
+import { listStates } from '../service/states.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
-import { alertsOf, serviceOf, timelineAlertsOf } from './alert-facts.ts'
+import { alertsOf, alertsOnNode, serviceOf, timelineAlertsOf } from './alert-facts.ts'
 import { findJudgedSuspects } from './suspects.ts'
 
 /** How long before the first evidence to search for changes. */
@@ -29,6 +32,8 @@ const SEARCHED_BEFORE = 2 * HOUR
 export const MAX_EVENTS_PER_SERVICE = 2_000
 export const TIMELINE_KINDS = ['firing', 'change', 'info'] as const
 const MAX_EARLIER = 500
+/** The alerts of workloads can be older than the report that their node failed. */
+const ON_NODE_BEFORE = 5 * MINUTE
 
 type Facts = Omit<PostmortemFacts, 'generatedAt' | 'revision'>
 
@@ -39,8 +44,11 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, e
   const searched = searchedAround(incident, now)
   const facts = gather(db, incident, alerts, searched)
   const links = listBestLinksOfIncident(db, incident.organizationId, incident.rowId)
+  const { service } = facts.incident
   return {
     ...facts,
+    incident: incidentFact(db, facts.incident, now),
+    onNode: service.name.startsWith('node/') ? alertsOnNodeOf(db, incident, service.name, now) : [],
     entries: [...facts.entries, ...entries],
     correlations: links.map(linkFact),
     suspects: suspectsOf(db, { ...incident, serviceId: facts.incident.service.uuid }, links, now),
@@ -52,6 +60,35 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, e
     recordedSince: recordedSince(db, incident.organizationId, now),
     rejectedEvidence: rejectionsOf(db, incident.organizationId, incident.startedAt, searched.to),
   }
+}
+
+/** A missing heartbeat is no critical state. The problem of a manual incident is on whatever the service's state is. */
+function incidentFact(
+  db: Db,
+  incident: LiveIncident & { uuid: string; service: Facts['incident']['service'] },
+  now: number,
+) {
+  const { problem, origin, cause, startedAt } = incident
+  const end = incident.resolvedAt ?? now
+  const none = { ms: 0, until: null }
+  const critical =
+    cause === 'silence'
+      ? none
+      : origin === 'manual'
+        ? criticalPeriods(
+            listStates(db, incident.organizationId, incident.service.uuid, startedAt) ?? [],
+            startedAt,
+            end,
+          )
+        : { ms: criticalMsOf(problem, end), until: problem.isSuppressed ? null : problem.endedAt }
+  // Earlier versions recorded a resolution as an acknowledgement.
+  const answeredAt = incident.acknowledgedAt === incident.resolvedAt ? null : incident.acknowledgedAt
+  return { ...incident, critical, about: problem.about, acknowledgedAt: problem.firstAcknowledgedAt ?? answeredAt }
+}
+
+function alertsOnNodeOf(db: Db, incident: LiveIncident, service: string, now: number) {
+  const period = { from: incident.startedAt - ON_NODE_BEFORE, to: incident.resolvedAt ?? now }
+  return alertsOnNode(db, incident.organizationId, { node: service.slice('node/'.length), ...period })
 }
 
 function suspectsOf(
@@ -116,7 +153,7 @@ function gather(db: Db, incident: LiveIncident, alerts: readonly WithService[], 
 }
 
 function linkFact(link: BestLink) {
-  return { ...link, uuid: link.id, alertId: link.evidence.alertId }
+  return { ...link, uuid: link.id, alertId: link.evidence.alertId, verdictBy: null }
 }
 
 function searchedAround(incident: LiveIncident, now: number): Facts['searched'] {

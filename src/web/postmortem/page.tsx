@@ -10,7 +10,7 @@ import { Action } from '../kit/form.tsx'
 import { Badge, Icon } from '../kit/mark.tsx'
 import { Crumbs } from '../kit/section.tsx'
 import { EditableText, type Numbers, PARTS, Sentences, textsOf } from './parts.tsx'
-import { Actions, Change, Evidence, Figure, SECTIONS, Section, slug, TimelineSection } from './sections.tsx'
+import { Actions, Change, Evidence, Figure, KeyFacts, SECTIONS, Section, slug, TimelineSection } from './sections.tsx'
 import type { PartName, PostmortemView } from './view.ts'
 
 const WIDTHS = { wide: 520, narrow: 240 }
@@ -114,9 +114,9 @@ const ActionsLeft: FC<{ actions: Postmortem['actions'] }> = ({ actions }) => {
   )
 }
 
-const Head: FC<{ view: PostmortemView }> = ({ view: { document, incident, reader } }) => {
+const Head: FC<{ view: PostmortemView }> = ({ view: { document, reader } }) => {
   const { title, severity, services } = document.header
-  const { from, to, seconds } = document.impact
+  const { from, to } = document.impact
   return (
     <header>
       <h1 class="document-title">{title}</h1>
@@ -126,11 +126,7 @@ const Head: FC<{ view: PostmortemView }> = ({ view: { document, incident, reader
         <span>
           {formatFullTime(Date.parse(from), reader.zone)}
           {to === null ? '' : ` to ${formatExactClock(Date.parse(to), reader.zone)}`}
-          {seconds === null ? '' : ` (${formatDuration(seconds * 1000)})`}
         </span>
-        {to === null || incident.resolvedAt === null ? null : (
-          <span>{`resolved ${formatDuration(incident.resolvedAt - Date.parse(to))} later`}</span>
-        )}
       </p>
     </header>
   )
@@ -151,14 +147,16 @@ const Body: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view, numbers })
   return (
     <>
       <Section name="Summary">
-        <Sentences sentences={summary.sentences} numbers={numbers} />
-        <EditableText name="summary" view={view} />
+        <Sentences sentences={summary.sentences.slice(0, 1)} numbers={numbers} />
+        <KeyFacts facts={summary.facts ?? []} numbers={numbers} />
         <div class="card picture document-picture">
           <Lanes picture={view.picture} widths={WIDTHS} />
           <ScoreNote view={view} />
           <LanesTable picture={view.picture} />
         </div>
         <GraphSection found={view.graph} startsAt={view.incident.startedAt} reader={view.reader} />
+        <Sentences sentences={summary.sentences.slice(1)} numbers={numbers} />
+        <EditableText name="summary" view={view} />
       </Section>
       <Section name="Impact">
         <Sentences sentences={impact.sentences} numbers={numbers} />

@@ -1,7 +1,7 @@
 /** The sections of a postmortem that contain lists or tables: timeline, changes, metrics, actions, evidence. */
 import type { FC } from 'hono/jsx'
 import { actorOf, detailsText } from '../../domain/incident/timeline-rows.ts'
-import type { Contribution, Metric } from '../../domain/postmortem/document.ts'
+import type { Contribution, KeyFact, Metric } from '../../domain/postmortem/document.ts'
 import { formatDate, formatExactClock, formatExactDuration, type Reader } from '../../domain/shown-time.ts'
 import { entryText } from '../incident/timeline.tsx'
 import { Icon } from '../kit/mark.tsx'
@@ -88,6 +88,21 @@ export const Figure: FC<{ name: string; metric: Metric }> = ({ name, metric }) =
     <p class="second break">{metric.definition.replace(/^time to [a-z]+: /i, '')}</p>
   </div>
 )
+
+export const KeyFacts: FC<{ facts: readonly KeyFact[]; numbers: Numbers }> = ({ facts, numbers }) =>
+  facts.length === 0 ? null : (
+    <div class="card figures key-facts">
+      {facts.map(({ label, text, refs }) => (
+        <div>
+          <p class="second">{label}</p>
+          <p class="break">
+            <b>{text}</b>
+            <EvidenceLinks refs={refs} numbers={numbers} />
+          </p>
+        </div>
+      ))}
+    </div>
+  )
 
 export const Actions: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view: { document }, numbers }) => (
   <Section name="Action items">

@@ -1,0 +1,93 @@
+/** Says for how long an incident was critical, or how long it lasted if it never was. */
+import { formatPeriod, formatSeconds, formatTime, secondsBetween, serviceName, stillFiringText } from '../text.ts'
+import type { Sentence } from './document.ts'
+import type { IncidentFact } from './facts.ts'
+import { type GroupedFacts, incidentRef, stillFiring } from './groups.ts'
+import { wasClockSetBack } from './metrics.ts'
+
+/** Returns whether the service was critical at some time during the incident. */
+export function wasCritical({ critical }: IncidentFact): boolean {
+  return critical.ms >= 1000 || (critical.ms > 0 && critical.until === null)
+}
+
+/**
+ * Returns when the problem ended: the end of the last critical period, or the resolution of an incident that never was
+ * critical. Returns null if the problem went on.
+ */
+export function endOf({ incident }: Pick<GroupedFacts, 'incident'>): number | null {
+  return wasCritical(incident) ? incident.critical.until : incident.resolvedAt
+}
+
+/** Returns how many seconds after the end of the problem the incident was resolved; 0 if it was not later or unknown. */
+export function resolvedLater(facts: Pick<GroupedFacts, 'incident'>): number {
+  const [end, { resolvedAt }] = [endOf(facts), facts.incident]
+  return end === null || resolvedAt === null ? 0 : Math.max(0, secondsBetween(end, resolvedAt))
+}
+
+/** Returns the number of seconds for which the problem was on; null if it is unknown. */
+export function problemSeconds({ incident }: Pick<GroupedFacts, 'incident'>): number | null {
+  const { critical, startedAt, resolvedAt } = incident
+  if (wasClockSetBack(incident)) return null
+  if (wasCritical(incident)) return critical.until === null ? null : Math.floor(critical.ms / 1000)
+  return resolvedAt === null || resolvedAt < startedAt ? null : secondsBetween(startedAt, resolvedAt)
+}
+
+/** Writes the first sentences of the summary: what happened, from when to when, and for how long. */
+export function happenedSentences(facts: GroupedFacts): readonly Sentence[] {
+  const { incident } = facts
+  const refs = [incidentRef(incident)]
+  const name = incident.about ?? serviceName(incident.service)
+  const texts = wasClockSetBack(incident)
+    ? [`The incident began at ${formatTime(incident.startedAt)}, but the clock was probably set back during it`]
+    : wasCritical(incident)
+      ? criticalTexts(facts, `${name} ${incident.about === null ? 'was critical' : 'fired'}`)
+      : lastedTexts(facts)
+  return texts.map((text) => ({ text: `${text}.`, refs }))
+}
+
+function criticalTexts(facts: GroupedFacts, what: string): readonly string[] {
+  const { startedAt, resolvedAt, critical } = facts.incident
+  const seconds = Math.floor(critical.ms / 1000)
+  const whole = (to: number) => Math.abs(secondsBetween(startedAt, to) - seconds) <= 1
+  if (critical.until === null) {
+    const firing = stillFiring(facts.alerts).length
+    const until =
+      resolvedAt === null
+        ? 'this was written; no resolution was recorded'
+        : `the incident was resolved at ${formatTime(resolvedAt)}`
+    const since =
+      resolvedAt !== null && whole(resolvedAt) ? `since ${formatTime(startedAt)}` : `for ${formatSeconds(seconds)}`
+    const known = firing === 0 ? [] : [`At that time, ${stillFiringText(firing)}`]
+    return [`${what} ${since} when ${until}`.replace(' was critical ', ' had been critical '), ...known]
+  }
+  return [`${what} ${timesText(facts, critical.until, seconds)}${laterText(facts)}`]
+}
+
+function timesText({ incident: { startedAt } }: GroupedFacts, until: number, seconds: number): string {
+  const window = secondsBetween(startedAt, until)
+  if (Math.abs(window - seconds) <= 1) return `from ${formatPeriod(startedAt, until)} (${formatSeconds(seconds)})`
+  const period = formatPeriod(startedAt, until).replace(' to ', ' and ')
+  // A user can move the start of an incident to a time after its first critical period.
+  return window > seconds
+    ? `for ${formatSeconds(seconds)} in total between ${period}`
+    : `for ${formatSeconds(seconds)} until ${formatTime(until)}`
+}
+
+function laterText(facts: GroupedFacts): string {
+  const later = resolvedLater(facts)
+  return later === 0 ? '' : `; the incident was resolved ${formatSeconds(later)} later`
+}
+
+function lastedTexts({ incident }: GroupedFacts): readonly string[] {
+  const { startedAt, resolvedAt, cause, origin, service } = incident
+  const silence = cause === 'silence'
+  const what = silence ? `The source ${serviceName(service)} sent nothing` : 'The incident lasted'
+  if (resolvedAt === null) return [`${what} from ${formatTime(startedAt)} on; no resolution was recorded`]
+  const window = `from ${formatPeriod(startedAt, resolvedAt)}`
+  const seconds = secondsBetween(startedAt, resolvedAt)
+  if (seconds < 0) return [`${what} ${window}, but the end is before the start, so one of the times is wrong`]
+  const whole = `${what} ${window} (${formatSeconds(seconds)})`
+  return origin === 'manual' && !silence
+    ? [whole, `${serviceName(service)} was not critical during the incident`]
+    : [whole]
+}

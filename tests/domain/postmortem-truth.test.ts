@@ -1,0 +1,137 @@
+/** Each kind of sentence, from the smallest record that justifies it and from one that does not. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { criticalPeriods } from '../../src/domain/health/strip.ts'
+import type { IncidentFact, PostmortemFacts } from '../../src/domain/postmortem/facts.ts'
+import { generate, markdown } from '../../src/domain/postmortem/postmortem.ts'
+import { MINUTE } from '../../src/domain/units.ts'
+import { factsOf } from './postmortem-goldens.ts'
+
+const IMAGE = factsOf('bad-image-tag')
+const { startedAt, createdAt } = IMAGE.incident
+const resolvedAt = IMAGE.incident.resolvedAt ?? 0
+const BARE: PostmortemFacts = {
+  ...IMAGE,
+  ...{ alerts: [], entries: [], events: [], changes: [], correlations: [], suspects: [], earlier: [], onNode: [] },
+}
+
+/** Returns the text of a postmortem of these facts. */
+function textOf(facts: Partial<PostmortemFacts>, incident: Partial<IncidentFact> = {}): string {
+  const all = { ...BARE, ...facts }
+  return markdown(generate({ ...all, incident: { ...all.incident, ...incident } }))
+}
+
+const critical = (minutes: number, until: number | null = startedAt + minutes * MINUTE) => ({
+  critical: { ms: minutes * MINUTE, until },
+})
+const NEVER = { critical: { ms: 0, until: null } }
+const MANUAL = { origin: 'manual', ...NEVER } as const
+const status = (code: string, at: number, actor: string | null) => ({
+  ...{ at, kind: 'status', code, text: '', actor, ref: null },
+})
+const ended = (actor: string | null) => ({
+  ...{ at: startedAt, kind: 'ended', code: 'manual', text: 'X', actor, ref: `alert/${IMAGE.alerts[0]?.uuid}` },
+})
+const alerts = IMAGE.alerts.slice(0, 1)
+const byHand = alerts.map((one) => ({ ...one, resolution: 'manual' as const }))
+const deploy = IMAGE.changes.filter(({ kind }) => kind === 'pipeline')
+const acknowledged = status('investigating', createdAt + MINUTE, 'Ada')
+const byAda = status('resolved', resolvedAt, 'Ada')
+
+/** [the sentence, a record that justifies it, a record that does not] */
+const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
+  ['critical', /shop\/cart was critical from .* \(10 min\)/, textOf({}, critical(10)), textOf({}, MANUAL)],
+  ['not critical', /shop\/cart was not critical during the incident/, textOf({}, MANUAL), textOf({}, critical(10))],
+  [
+    'critical in total',
+    /was critical for 10 min in total between 2026-03-14 02:11:09 and 02:31:09 UTC/,
+    textOf({}, critical(10, startedAt + 20 * MINUTE)),
+    textOf({}, critical(10)),
+  ],
+  [
+    'still critical',
+    /had been critical since .* when the incident was resolved/,
+    textOf({}, { critical: { ms: resolvedAt - startedAt, until: null } }),
+    textOf({}, critical(10)),
+  ],
+  ['lasted', /The incident lasted from .* \(30 min 1 s\)/, textOf({}, NEVER), textOf({}, critical(10))],
+  ['fired', /Disk fired from/, textOf({}, { ...critical(10), about: 'Disk' }), textOf({}, critical(10))],
+  [
+    'acknowledged',
+    /Ada acknowledged the incident at 2026-03-14 02:14:09 UTC/,
+    textOf({ entries: [acknowledged] }, { acknowledgedAt: createdAt + MINUTE }),
+    textOf({ entries: [byAda] }, { acknowledgedAt: null }),
+  ],
+  [
+    'not acknowledged',
+    /Ada resolved the incident without acknowledging it first/,
+    textOf({ entries: [byAda] }, { acknowledgedAt: null }),
+    textOf({ entries: [acknowledged, byAda] }, { acknowledgedAt: createdAt + MINUTE }),
+  ],
+  ['first symptom', /before the first symptom/, textOf({ ...IMAGE }), textOf({ ...IMAGE, alerts: [] })],
+  [
+    'start of the incident',
+    /before the start of the incident/,
+    textOf({ ...IMAGE, alerts: [], correlations: [] }),
+    textOf({ ...IMAGE }),
+  ],
+  [
+    'resolved by a person',
+    /: Ada resolved it manually/,
+    textOf({ alerts: byHand, entries: [ended('Ada')] }),
+    textOf({ alerts: byHand, entries: [ended(null)] }),
+  ],
+  [
+    'no later deploy',
+    /no later deploy or rollout was recorded/,
+    textOf({ changes: deploy.slice(0, 1) }),
+    textOf({ changes: deploy }),
+  ],
+  [
+    'probe',
+    /Tune the probe/,
+    textOf({ alerts: alerts.map((one) => ({ ...one, failure: 'probe' })) }),
+    textOf({ alerts: ['probe', 'crash'].map((failure) => ({ ...alerts[0]!, uuid: failure, failure })) }),
+  ],
+]
+
+for (const [name, sentence, right, wrong] of KINDS) {
+  test(`the sentence “${name}” needs a record`, () => {
+    assert.match(right, sentence)
+    assert.doesNotMatch(wrong, sentence)
+  })
+}
+
+test('names every node and pod of every event', () => {
+  const seen = alerts.map((one) => ({ ...one, nodes: ['worker-4', 'worker-5', 'worker-6'] }))
+  assert.match(textOf({ alerts: seen }), /Nodes: 3 \(worker-4, worker-5 and worker-6\)/)
+})
+
+test('the postmortem of a node names the pods that ran on it', () => {
+  const onNode = [
+    { ref: 'alert/x', name: 'Unhealthy', startsAt: startedAt, service: 'shop/cart', objects: ['Pod/cart-1'] },
+  ]
+  const service = { ...IMAGE.incident.service, namespace: '', name: 'node/worker-7' }
+  const text = textOf({ onNode }, { service })
+  assert.match(text, /Pods: 1 \(cart-1\).*\n.*\n.*Services with alerts about pods on worker-7: shop\/cart/)
+  assert.doesNotMatch(textOf({}, { service }), /Services with alerts about pods/)
+})
+
+test('conditions with the same lag share a clause', () => {
+  const [one, two] = IMAGE.alerts.map((alert) => ({ ...alert, startsAt: startedAt }))
+  const links = [one!, two!].map(({ uuid }) => ({ ...IMAGE.correlations[0]!, uuid: `l-${uuid}`, alertId: uuid }))
+  const text = textOf({ ...IMAGE, alerts: [one!, two!], correlations: links })
+  assert.match(text, /ImagePullBackOff and KubeDeploymentRolloutStuck began 2 min 38 s after the change started \(/)
+})
+
+test('healthy gaps do not count as critical', () => {
+  const change = (at: number, state: 'critical' | 'healthy') => ({
+    at,
+    status: state,
+    score: state === 'critical' ? 20 : 100,
+  })
+  const history = [change(0, 'critical'), change(10, 'healthy'), change(30, 'critical'), change(35, 'healthy')]
+  assert.deepEqual(criticalPeriods(history, 5, 60), { ms: 10, until: 35 })
+  assert.deepEqual(criticalPeriods(history, 5, 32), { ms: 7, until: null })
+  assert.deepEqual(criticalPeriods([], 5, 32), { ms: 0, until: null })
+})
