@@ -59,7 +59,9 @@ test('an older database is upgraded, and the API still returns the same records'
       assert.deepEqual(found, recorded, path)
     } else {
       const { timeline } = answer as { timeline?: readonly Row[] }
-      const entries = timeline?.map(({ at, kind, ref }) => ({ at, kind, ref }))
+      // The earlier version did not list messages.
+      const told = timeline?.filter(({ kind }) => kind !== 'message' && kind !== 'not-told')
+      const entries = told?.map(({ at, kind, ref }) => ({ at, kind, ref }))
       assert.deepEqual(recordedOf({ ...answer, timeline: entries }, recorded as Row), recorded, path)
     }
   }

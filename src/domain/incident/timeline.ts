@@ -107,11 +107,11 @@ function ofEntry(entry: EntryFact, incident: string, known: Known): Moment {
 }
 
 /**
- * Returns the first status that a user set, unless that status is `resolved`. Setting this status acknowledged the
+ * Returns the first status other than `open` that a user set, unless that status is `resolved`. Setting this status acknowledged the
  * incident.
  */
 function acknowledgementIn(entries: readonly EntryFact[]): EntryFact | undefined {
-  const moves = entries.filter(({ kind, actor }) => kind === 'status' && actor !== null)
+  const moves = entries.filter(({ kind, code, actor }) => kind === 'status' && code !== 'open' && actor !== null)
   const [first] = ordered(moves, ({ at }) => [at])
   return first?.code === 'resolved' ? undefined : first
 }

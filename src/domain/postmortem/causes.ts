@@ -1,4 +1,4 @@
-/** The sections about causes: suspected changes, hints about conditions, and recurrence. */
+/** The section about causes: the suspected changes. */
 import { firstSymptom } from '../alert/first-symptom.ts'
 import { bandOf } from '../correlation/correlation.ts'
 import { changeName, changePlace, changeSentences, changeText, outcomeText } from '../incident/change-text.ts'
@@ -7,16 +7,12 @@ import { isOnlyTime, likelihoodOf } from '../suspect/likely-cause.ts'
 import {
   capitalized,
   formatCount,
-  formatDay,
   formatPeriod,
   formatScore,
   formatSeconds,
-  formatTime,
-  formatTimes,
   joinNames,
   secondsBetween,
 } from '../text.ts'
-import { DAY } from '../units.ts'
 import type { Contribution, Postmortem, Sentence } from './document.ts'
 import type { ChangeFact, CorrelationFact, PostmortemFacts, SuspectFact } from './facts.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef } from './groups.ts'
@@ -99,7 +95,7 @@ export function suspicionOf(facts: GroupedFacts, { changes }: Postmortem['contri
   const text = onlyTime
     ? `No connected change was found. Only the time connects ${name} to the incident. This change began ${lag}`
     : `The most likely trigger is ${name}, which began ${lag}. ${judged}`
-  return { text: `${text}.`, refs: best.sentence.refs }
+  return { text: `${text}.`, refs: [...best.sentence.refs, ...(told ? startRefs(facts) : [])] }
 }
 
 /** Names who confirmed a change as the cause. Earlier versions did not record the name. */
@@ -112,6 +108,11 @@ function confirmedBy(best: Contribution, { correlations }: GroupedFacts): string
 /** Without an alert, the only start is that of the incident. */
 function startNoun({ alerts }: GroupedFacts): string {
   return firstSymptom(alerts) ? 'the first symptom' : 'the start of the incident'
+}
+
+function startRefs({ alerts, incident }: GroupedFacts): readonly string[] {
+  const first = firstSymptom(alerts)
+  return first ? alertRefs([first]) : [incidentRef(incident)]
 }
 
 /** Returns text such as `This change has a suspect score of 0.97 (very likely)`. */
@@ -188,7 +189,7 @@ function unlinkedContribution(suspect: SuspectFact, facts: GroupedFacts): Contri
     lagSeconds,
     sentence: {
       text: `${capitalized(what)} This change began ${lagText(lagSeconds, startNoun(facts))}.`,
-      refs: eventRefs([change, ...rollouts]),
+      refs: [...eventRefs([change, ...rollouts]), ...startRefs(facts)],
     },
   }
 }
@@ -244,45 +245,4 @@ function rejectedSentence(rejected: readonly CorrelationFact[]): Sentence {
   const refs = ordered(rejected, ({ uuid }) => [uuid]).map(({ uuid }) => `correlation/${uuid}`)
   const named = joinNames(distinct(rejected.map(({ change }) => changeName(change))))
   return { text: `Rejected as a cause: ${named}.`, refs }
-}
-
-/** Returns the hints for the conditions in order of the conditions, without duplicates. */
-export function hintsOf(alerts: readonly GroupedFact[]): readonly Sentence[] {
-  const byText = Map.groupBy(
-    alerts.filter(({ hint }) => hint !== null && hint.trim() !== ''),
-    ({ name, hint }) => `${name}: ${hint}`,
-  )
-  return [...byText].map(([text, of]) => ({ text, refs: alertRefs(of) }))
-}
-
-/** Returns how often the same conditions occurred before the incident. */
-export function recurrenceOf({ incident, earlier, recordedSince }: GroupedFacts): Postmortem['recurrence'] {
-  const isShort = recordedSince > incident.startedAt - 90 * DAY
-  const before = ordered(
-    earlier.filter(({ startsAt }) => startsAt < incident.startedAt && startsAt >= incident.startedAt - 90 * DAY),
-    ({ startsAt, ref }) => [startsAt, ref],
-  )
-  const lately = before.filter(({ startsAt }) => startsAt >= incident.startedAt - 30 * DAY)
-  const last = before.at(-1)
-  const period = isShort ? 'before this incident' : 'in the previous 90 days'
-  const sentences: Sentence[] = last
-    ? [
-        {
-          text: `Alerts for the same conditions began ${seenTimes(lately.length)} in the previous 30 days and ${seenTimes(before.length)} in the previous 90 days.`,
-          refs: before.map(({ ref }) => ref),
-        },
-        { text: `Previous occurrence: ${last.name}, ${formatTime(last.startsAt)}.`, refs: [last.ref] },
-      ]
-    : [
-        {
-          text: `No alert for the same conditions was recorded ${period}.`,
-          refs: [incidentRef(incident)],
-        },
-      ]
-  const short = { text: `The record begins on ${formatDay(recordedSince)}.`, refs: [incidentRef(incident)] }
-  return { days30: lately.length, days90: before.length, sentences: isShort ? [...sentences, short] : sentences }
-}
-
-function seenTimes(count: number): string {
-  return count === 0 ? 'not once' : formatTimes(count)
 }

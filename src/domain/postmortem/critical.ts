@@ -2,7 +2,7 @@
 import { formatPeriod, formatSeconds, formatTime, secondsBetween, serviceName, stillFiringText } from '../text.ts'
 import type { Sentence } from './document.ts'
 import type { IncidentFact } from './facts.ts'
-import { type GroupedFacts, incidentRef, stillFiring } from './groups.ts'
+import { alertRefs, type GroupedFacts, incidentRef, stillFiring } from './groups.ts'
 import { wasClockSetBack } from './metrics.ts'
 
 /** Returns whether the service was critical at some time during the incident. */
@@ -42,7 +42,8 @@ export function happenedSentences(facts: GroupedFacts): readonly Sentence[] {
     : wasCritical(incident)
       ? criticalTexts(facts, `${name} ${incident.about === null ? 'was critical' : 'fired'}`)
       : lastedTexts(facts)
-  return texts.map((text) => ({ text: `${text}.`, refs }))
+  const firing = alertRefs(stillFiring(facts.alerts))
+  return texts.map((text, index) => ({ text: `${text}.`, refs: index === 0 ? refs : [...refs, ...firing] }))
 }
 
 function criticalTexts(facts: GroupedFacts, what: string): readonly string[] {

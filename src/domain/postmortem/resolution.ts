@@ -30,7 +30,7 @@ export function resolutionOf(facts: GroupedFacts): { readonly sentences: readonl
       ...others.map(otherSentence),
       ...endSentences(facts),
       ...entries.filter(({ kind }) => kind === 'reopened').map((entry) => reopenedSentence(entry, ref)),
-      { text: resolvedText(facts), refs: [ref] },
+      { text: resolvedText(facts), refs: [ref, ...alertRefs(stillFiring(facts.alerts))] },
     ],
   }
 }
@@ -93,7 +93,8 @@ export function fixSentence(facts: GroupedFacts): readonly Sentence[] {
       ? 'The last alert ended while the fix was in progress'
       : `The last alert ended ${formatSeconds(secondsBetween(fix.endsAt, recoveredAt))} after the fix`
   const text = `Probable fix: ${changeSentences(fix, made.map(changeName))} ${after}.`
-  return [{ text, refs: [fix, ...made].map(({ eventId }) => `event/${eventId}`) }]
+  const last = facts.alerts.filter(({ endsAt, source }) => source !== 'ci' && endsAt === recoveredAt)
+  return [{ text, refs: [...[fix, ...made].map(({ eventId }) => `event/${eventId}`), ...alertRefs(last)] }]
 }
 
 function otherSentence(change: ChangeFact): Sentence {
