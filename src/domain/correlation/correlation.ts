@@ -157,13 +157,15 @@ function timeOf({ startsAt, endsAt }: Change, at: number): Factor {
 }
 
 function kindOf(change: Change): Factor {
-  if (change.kind === 'rollout') return factor(0.8, 'rollout', 'a new pod template was rolled out')
+  if (change.kind === 'rollout') return factor(ROLLOUT_KIND, 'rollout', 'a new pod template was rolled out')
   const outcome = outcomeOf(change.facts)
   const [value, code, text] = KINDS[outcome]
   return factor(value, code, text)
 }
 
-const KINDS: Readonly<Record<Outcome, readonly [number, string, string]>> = {
+/** The factor of each kind of change. docs/decisions.md has this table. */
+export const ROLLOUT_KIND = 0.8
+export const KINDS: Readonly<Record<Outcome, readonly [number, string, string]>> = {
   'deploy failed': [1, 'deploy_job_failed', 'the deploy job failed'],
   'failed, jobs unknown': [0.7, 'pipeline_failed', 'the pipeline failed; the failed job is unknown'],
   'failed before a deploy': [0.1, 'failed_before_deploy', 'the pipeline failed before it deployed anything'],

@@ -49,12 +49,12 @@ export type Health = {
 /** Which alerts count as critical: all, only those that their sender called critical, or none. */
 export type Trust = 'all' | 'sender' | 'nothing'
 
-const PENALTY: Readonly<Record<Severity, number>> = { critical: 40, error: 25, warning: 12, info: 0 }
+export const PENALTY: Readonly<Record<Severity, number>> = { critical: 40, error: 25, warning: 12, info: 0 }
 /** The penalty of an ended alert decays to 0 over this time, in ms. */
 export const DECAY = 30 * MINUTE
 const LASTING = 15 * MINUTE
 const DEGRADED_BELOW = 80
-const CRITICAL_BELOW = 40
+export const CRITICAL_BELOW = 40
 /** Each penalty is at least 1, so this many penalties are enough to lower the score to 0. */
 export const MAX_PENALTIES = 100
 
