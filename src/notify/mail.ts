@@ -37,14 +37,21 @@ export async function sendMail(server: MailServer, to: string, mail: Mail): Prom
   try {
     const headers = { 'Auto-Submitted': 'auto-generated' }
     const sent = await transport.sendMail({ from: server.from, to, ...content, headers, ...thread })
-    return sent.response
+    // The response begins with the status, which is shown next to it.
+    return sent.response.replace(/^250[ -]/, '')
   } catch (error) {
-    throw new SendError(
-      `the mail server rejected the message: ${error instanceof Error ? error.message : String(error)}`,
-    )
+    throw new SendError(failureOf(error))
   } finally {
     transport.close()
   }
+}
+
+/** A response code shows that the mail server answered. */
+function failureOf(error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error)
+  return error instanceof Error && 'responseCode' in error && error.responseCode !== undefined
+    ? `the mail server rejected the message: ${reason}`
+    : `the mail server did not answer: ${reason}; check smtp-url, then send SIGHUP to the server if you changed it`
 }
 
 function passwordOf({ passwordFile }: MailServer): string {

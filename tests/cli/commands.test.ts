@@ -102,7 +102,7 @@ suite('commands', { concurrency: 4 }, () => {
     assert.match(out, /^incmon_[\w-]{43}\n$/)
     assert.match(
       err,
-      /^created a token for Acme with the scopes ingest, valid until \d{4}-.+Z; save it now, because it is shown only once\n$/,
+      /^created a token for Acme with the scope ingest, valid until \d{4}-.+Z; save it now, because it is shown only once\n$/,
     )
   })
 

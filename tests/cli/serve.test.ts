@@ -96,7 +96,7 @@ suite('serve', { concurrency: 4 }, () => {
     await incmon(cwd, ['alert', 'resolve', id.slice(-8)])
     const ended = await incmon(cwd, ['service', 'list'])
     assert.match(firing.out, /degraded +88 +IncmonSendTest: warning +/)
-    assert.match(ended.out, /IncmonSendTest: warning, ended lately/)
+    assert.match(ended.out, /IncmonSendTest: warning, ended in the last 30 min/)
   })
 
   test('a rejected test event prints one line with the reason, exit code 1', async (t) => {

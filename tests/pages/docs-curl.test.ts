@@ -19,7 +19,7 @@ test('Every curl command on /docs runs unchanged and gets the documented respons
   assert.ok(lines.length > ROUTES.length, `only ${lines.length} lines`)
   for (const line of lines) {
     const ids = await freshIds(request)
-    const { status, type, body } = await shell(line, { TOKEN: token, ...ids })
+    const { status, type, body } = await shell(line, { INCMON_TOKEN: token, ...ids })
     assert.ok(status >= 200 && status < 300, `${status} ${body}\n${line}`)
     const [, method = 'GET', path = ''] = /^curl (?:-X (\w+) |-i )?"http:\/\/[^/]+([^?"]+)/.exec(line) ?? []
     const said = type.includes('json') && !line.startsWith('curl -i') ? JSON.parse(body) : body
@@ -45,7 +45,7 @@ test('A command without its id is refused and changes nothing', async (t) => {
   const { url, token, request, shell } = await acmesShell(t)
   const lines = linesOf(await (await fetch(`${url}/docs`)).text()).filter((line) => line.includes('$INTO'))
   const { SERVICE_ID = '' } = await freshIds(request)
-  const { status, body } = await shell(lines[0] ?? assert.fail('no merge'), { TOKEN: token, SERVICE_ID })
+  const { status, body } = await shell(lines[0] ?? assert.fail('no merge'), { INCMON_TOKEN: token, SERVICE_ID })
   assert.deepEqual([status, JSON.parse(body).errors[0].path], [400, 'into'])
 })
 
@@ -63,7 +63,7 @@ test('The command for the organization changes nothing, and the one for an incid
     const { alerts: _, correlations: __, timeline: ___, ...before } = (await request('GET', path)).body
     const start = `curl -X PATCH "${url}${path.replace(ids.INCIDENT_ID ?? '', '$INCIDENT_ID')}"`
     const line = lines.find((one) => one.startsWith(start)) ?? assert.fail(start)
-    const { body } = await shell(line, { TOKEN: token, ...ids })
+    const { body } = await shell(line, { INCMON_TOKEN: token, ...ids })
     const { acknowledgedAt, ...after } = JSON.parse(body)
     assert.equal(typeof acknowledgedAt, path.includes('incidents') ? 'string' : 'undefined')
     const { acknowledgedAt: ____, ...rest } = before

@@ -4,6 +4,7 @@
 
 import type { Command } from 'commander'
 import type { InferInput } from 'valibot'
+import { formatDay } from '../../domain/text.ts'
 import { SCOPES, type Scope } from '../../domain/token.ts'
 import type { tokenShape } from '../../http/api/tokens.ts'
 import type { Listening } from '../../server/context.ts'
@@ -56,7 +57,9 @@ export function addToken(program: Command, now: () => number): void {
 
 async function createToken(options: Wanted, now: number): Promise<void> {
   const { scopes, cluster = '' } = options
-  const name = (options.name ?? [scopes.join('+'), cluster].filter(Boolean).join(' ')).trim().slice(0, MAX_NAME)
+  // The name is the actor in timelines.
+  const named = options.name ?? `the API token created on ${formatDay(now)}${cluster === '' ? '' : ` for ${cluster}`}`
+  const name = named.trim().slice(0, MAX_NAME)
   if (name === '') throw new UsageError(`--name: use 1 to ${MAX_NAME} characters`)
   if (cluster.length > MAX_CLUSTER) throw new UsageError(`--cluster: use at most ${MAX_CLUSTER} characters`)
   const expiresAt = options.expires === undefined ? null : instant(now + options.expires)
@@ -73,7 +76,7 @@ async function createToken(options: Wanted, now: number): Promise<void> {
 
 function sentenceOf(made: { organization: string; scopes: readonly Scope[]; expiresAt: string | null }): string {
   const until = made.expiresAt === null ? 'until it is revoked' : `until ${made.expiresAt}`
-  return `created a token for ${visible(made.organization)} with the scopes ${made.scopes.join(', ')}, valid ${until}; save it now, because it is shown only once`
+  return `created a token for ${visible(made.organization)} with the ${made.scopes.length === 1 ? 'scope' : 'scopes'} ${made.scopes.join(', ')}, valid ${until}; save it now, because it is shown only once`
 }
 
 async function listTokens(options: OrganizationOptions, now: number): Promise<void> {

@@ -134,7 +134,7 @@ export function isPlanned(alerts: readonly HealthCondition[]): boolean {
 function weigh(alert: HealthCondition, witnesses: Witnesses, context: Circumstances, now: number): Weighed {
   if (alert.status === 'resolved') {
     const penalty = decayed(alert, now)
-    return { alert, severity: alert.severity, rule: `${alert.severity}, ended lately`, penalty, by: null }
+    return { alert, severity: alert.severity, rule: `${alert.severity}, ended in the last 30 min`, penalty, by: null }
   }
   const { severity, rule, by } = effective(alert, witnesses, unavailable(alert, now, context), now)
   return { alert, severity, rule, penalty: PENALTY[severity], by }

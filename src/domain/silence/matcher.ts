@@ -33,9 +33,16 @@ export function matcherFault({ name, op, value }: Matcher): string | null {
   if (op === '=' || op === '!=') return null
   try {
     return compiled(value).programSize() > MAX_SIZE ? TOO_LARGE : null
-  } catch {
-    return 'the value is not a valid RE2 regular expression (RE2 does not support look-around or back-references)'
+  } catch (error) {
+    return `the value is not a valid RE2 regular expression: ${syntaxFault(value, error)}`
   }
+}
+
+const NOT_IN_RE2 = /\(\?<?[=!]|\\[1-9]/
+
+function syntaxFault(value: string, error: unknown): string {
+  if (NOT_IN_RE2.test(value)) return 'RE2 does not support look-around or back-references'
+  return error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : 'check its brackets'
 }
 
 /**

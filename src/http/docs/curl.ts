@@ -1,4 +1,4 @@
-/** Generates curl commands that can be pasted into a shell where $TOKEN and the ID variables are set. */
+/** Generates curl commands that can be pasted into a shell where $INCMON_TOKEN and the ID variables are set. */
 import type { JsonSchema, OpenApiDocument, OpenApiOperation } from './openapi-document.ts'
 
 /** An operation with its method and path. */
@@ -13,7 +13,8 @@ export function curlOf({ method, path, operation }: Entry, document: OpenApiDocu
   const body = operation.requestBody?.content['application/json']?.schema
   const verb = method === 'GET' ? '' : `-X ${method} `
   const parts = [`curl ${verb}"${url}${withVariables(path)}"`]
-  if (scheme) parts.push(scheme === 'ci' ? '-H "X-Ci-Token: $TOKEN"' : '-H "Authorization: Bearer $TOKEN"')
+  if (scheme)
+    parts.push(scheme === 'ci' ? '-H "X-Ci-Token: $INCMON_TOKEN"' : '-H "Authorization: Bearer $INCMON_TOKEN"')
   if (accept) parts.push(`-H "Accept: ${accept}"`)
   if (body) parts.push('-H "Content-Type: application/json"', `-d '${quoted(body, document)}'`)
   return parts.join(' \\\n  ')

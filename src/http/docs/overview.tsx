@@ -42,8 +42,12 @@ const Authentication: FC<{ url: string }> = ({ url }) => (
     </p>
     <Code text={'incmon token create --name me --scopes read,write'} label="Create a token" />
     <p>Set the token in your shell. Then you can copy and run every command on this page:</p>
-    <Code text="TOKEN=incmon_…" label="Set the token" />
-    <Code text={`curl "${url}/api/services" \\\n  -H "Authorization: Bearer $TOKEN"`} label="First call" isShell />
+    <Code text="INCMON_TOKEN=incmon_…" label="Set the token" />
+    <Code
+      text={`curl "${url}/api/services" \\\n  -H "Authorization: Bearer $INCMON_TOKEN"`}
+      label="First call"
+      isShell
+    />
     <p>
       A token belongs to one organization and cannot access any other. A token has one or more scopes:{' '}
       <code>ingest</code> sends events, <code>read</code> reads, <code>write</code> changes records, <code>admin</code>{' '}
@@ -62,7 +66,7 @@ const Lists: FC<{ url: string }> = ({ url }) => (
       <code>Link</code> contains the URLs of the first, previous, next and last page.
     </p>
     <Code
-      text={`curl -i "${url}/api/alerts?status=firing&limit=10" \\\n  -H "Authorization: Bearer $TOKEN"`}
+      text={`curl -i "${url}/api/alerts?status=firing&limit=10" \\\n  -H "Authorization: Bearer $INCMON_TOKEN"`}
       label="A page of a list"
       isShell
     />
@@ -112,7 +116,7 @@ const Sending: FC<{ url: string }> = ({ url }) => (
       request with an <code>Idempotency-Key</code> can be repeated safely for 24 hours.
     </p>
     <Code
-      text={`curl -X POST "${url}/api/webhooks/cluster?dryRun=1" \\\n  -H "Authorization: Bearer $TOKEN" \\\n  -d '{ "namespace": "shop", "podName": "cart-1", "reason": "BackOff" }'`}
+      text={`curl -X POST "${url}/api/webhooks/cluster?dryRun=1" \\\n  -H "Authorization: Bearer $INCMON_TOKEN" \\\n  -d '{ "namespace": "shop", "podName": "cart-1", "reason": "BackOff" }'`}
       label="A dry run"
       isShell
     />

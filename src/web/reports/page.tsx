@@ -112,7 +112,7 @@ function splitText({ mttd, mtta, mttr }: Reliability['organization']): string {
   if (mtta.median === null || mttr.median === null) return ''
   const start = (mttd.median ?? 0) + mtta.median
   const rest = start > mttr.median / 2 ? 'before that' : 'after that'
-  return `Somebody acknowledges the incident after about ${formatExactDuration(start * 1000)}, so most of the time passes ${rest}.`
+  return `Somebody acknowledges an incident about ${formatExactDuration(start * 1000)} after the first evidence, so most of the time passes ${rest}.`
 }
 
 /** Returns `2 fewer than in the previous 90 days`; '' if there is no previous period. */
