@@ -494,3 +494,16 @@ test('a process that is starting and not listening yet weighs less than one with
   const events = [started('pay'), started('cart'), probe('pay', 'connection refused'), probe('cart', 'statuscode: 500')]
   assert.deepEqual(refs(facts({ events })), ['shop/cart', 'shop/pay'])
 })
+
+test('a reason has its condition and its short text as data, and the text contains both', () => {
+  const found = changesOf(
+    facts({ changes: [deploy('pay', -3)], alerts: [alert('pay', 'Payment success ratio', 0)], of: 'pay' }),
+  )
+  const reasons = found.flatMap((suspect) => suspect.reasons).filter(({ condition }) => condition !== undefined)
+  assert.deepEqual(
+    reasons.map(({ condition, short }) => [condition, short]),
+    [['Payment success ratio', 'began 3 min after the change started']],
+  )
+  for (const { text, condition = '', short = '' } of reasons)
+    assert.ok(text.includes(condition) && text.includes(short))
+})

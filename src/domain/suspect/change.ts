@@ -128,33 +128,30 @@ export function isFirstOom(change: Change, { isMemory, templates, factors, start
  */
 function ownEffect(change: Change, symptom: Symptom): Effect {
   const from = change.startsAt - SKEW
-  const began = Math.min(...symptom.spans.flatMap(([start]) => (start >= from ? start : [])))
+  const at = Math.min(...symptom.spans.flatMap(([start]) => (start >= from ? start : [])))
   const earlier = symptom.spans.filter(([start]) => start < from).map(([, end]) => end)
-  if (began === Number.POSITIVE_INFINITY || Math.max(...earlier) >= from - APART)
-    return effect(symptom, { code: 'before', value: BEFORE, text: 'the problem began before the change' })
-  const late = Math.max(0, began - change.endsAt - DETECTION)
+  if (at === Number.POSITIVE_INFINITY || Math.max(...earlier) >= from - APART)
+    return effect(symptom, began(BEFORE, 'before', 'began before the change'))
+  const late = Math.max(0, at - change.endsAt - DETECTION)
   const again = earlier.length > 0
   if (late > FADES_OVER && isFirstOom(change, symptom)) {
-    const text = `pods of this template ran out of memory for the first time ${after(began, change)}`
+    const text = `pods of this template ran out of memory for the first time ${after(at, change)}`
     return effect(symptom, { code: 'first_oom', value: FIRST_OOM, text })
   }
   const value = Math.exp(-late / FADES_OVER) * (again ? AGAIN : 1)
-  return effect(symptom, {
-    code: 'after_change',
-    value,
-    text: `the problem began ${again ? 'again ' : ''}${after(began, change)}`,
-  })
+  return effect(symptom, began(value, 'after_change', `began ${again ? 'again ' : ''}${after(at, change)}`))
 }
 
 function otherEffect(change: Change, symptom: Symptom, explained: boolean): Effect {
   const share = UNKNOWN_DEPENDENCY * (explained ? EXPLAINED_ELSEWHERE : 1)
   const value = symptom.startsAt < change.startsAt - SKEW ? 0 : share * expected(symptom.startsAt, change)
   const where = explained ? 'in a service that had its own change' : 'in a service that had no change'
-  return effect(symptom, {
-    code: 'elsewhere',
-    value,
-    text: `the problem began ${after(symptom.startsAt, change)}, ${where}`,
-  })
+  return effect(symptom, began(value, 'elsewhere', `began ${after(symptom.startsAt, change)}, ${where}`))
+}
+
+/** `short`: when the condition began, without the words `the problem`. */
+function began(value: number, code: string, short: string): Factor {
+  return { code, value, text: `the problem ${short}`, short }
 }
 
 function effect(symptom: Symptom, factor: Factor): Effect {
@@ -217,5 +214,13 @@ function reasonOfEffect(
   const own = componentAt(components, incident.service)
   const isOwn = own === null || component === own || witnesses.includes(own)
   const where = isOwn ? '' : ` in ${components.byId.get(component)?.name ?? component}`
-  return { code: factor.code, text: `${reasonOf(symptom, where).text}: ${factor.text}` }
+  const { text } = reasonOf(symptom, where)
+  const condition = `${symptom.condition}${where}`
+  const short = factor.short ?? factor.text
+  return {
+    code: factor.code,
+    text: `${text}: ${factor.text}`,
+    condition: factor.short ? condition : `${condition}:`,
+    short,
+  }
 }

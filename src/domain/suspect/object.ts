@@ -90,7 +90,8 @@ export function caveatFirst(reasons: Suspect['reasons']): Suspect['reasons'] {
  */
 export function reasonOf({ condition, text, factors }: Symptom, where = ''): Suspect['reasons'][number] {
   const code = factors.find(({ code }) => !['failure', 'severity'].includes(code))?.code ?? 'symptom'
-  return { code, text: `${condition}${where}: ${text} (${factors.map((factor) => factor.text).join('; ')})` }
+  const short = factors.map((factor) => factor.text).join('; ')
+  return { code, text: `${condition}${where}: ${text} (${short})`, condition: `${condition}${where}:`, short }
 }
 
 /** Formats a factor as a reason. */

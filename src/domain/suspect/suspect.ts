@@ -75,7 +75,7 @@ export type Suspect = {
   readonly serviceId: string | null
   /** From 0 to 1. Scores are comparable only within one response. */
   readonly score: number
-  readonly reasons: readonly { readonly code: string; readonly text: string }[]
+  readonly reasons: readonly SuspectReason[]
   readonly evidence: readonly SymptomEvidence[]
   /** When the problem of a suspected object or node began, in ms UTC. Absent for changes. */
   readonly since?: number
@@ -83,6 +83,17 @@ export type Suspect = {
   readonly callers?: readonly (Pick<SuspectService, 'id' | 'namespace' | 'name'> & { readonly since: number })[]
   /** The refs of the rollouts that a suspected pipeline caused. Such a rollout is not a suspect of its own. */
   readonly rollouts?: readonly string[]
+}
+
+/**
+ * `condition` and `short` are the parts of the text that a page shows: the name of the condition, and what is said about
+ * it. Absent if the reason is not about a condition.
+ */
+export type SuspectReason = {
+  readonly code: string
+  readonly text: string
+  readonly condition?: string
+  readonly short?: string
 }
 
 export type RankedSuspect = Suspect & { readonly connection: Connection['kind'] }

@@ -30,7 +30,8 @@ export type Symptom = {
 }
 
 export type SymptomEvidence = { readonly alertId?: string; readonly eventId?: string }
-export type Factor = { readonly code: string; readonly value: number; readonly text: string }
+/** `short`: the text after the name of a condition, if it differs. */
+export type Factor = { readonly code: string; readonly value: number; readonly text: string; readonly short?: string }
 
 /** A symptom before it is compared with other symptoms. */
 export type SymptomEvent = Omit<Symptom, 'weight'> & {

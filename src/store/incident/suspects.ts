@@ -53,7 +53,8 @@ export function findSuspects(
 ): Required<Omit<Suspect, 'since' | 'callers'>>[] {
   const { suspects } = findJudgedSuspects(db, organizationId, incident, now)
   return suspects.map(({ kind, ref, serviceId, score, reasons, evidence, rollouts = [] }) => {
-    return { kind, ref, serviceId, score, reasons, evidence, rollouts }
+    const told = reasons.map(({ code, text }) => ({ code, text }))
+    return { kind, ref, serviceId, score, reasons: told, evidence, rollouts }
   })
 }
 

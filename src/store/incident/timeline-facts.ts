@@ -100,7 +100,14 @@ function suspectsOf(
   const { suspects } = findJudgedSuspects(db, incident.organizationId, incident, now, links)
   return likelyChanges(suspects, incident.startedAt).flatMap(({ kind, ref, change, score, reasons, rollouts = [] }) =>
     kind === 'pipeline' || kind === 'rollout'
-      ? { kind, ref, change: change && changeFact(change), score, reasons, rollouts }
+      ? {
+          kind,
+          ref,
+          change: change && changeFact(change),
+          score,
+          reasons: reasons.map(({ code, text }) => ({ code, text })),
+          rollouts,
+        }
       : [],
   )
 }

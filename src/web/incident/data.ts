@@ -162,7 +162,7 @@ export function suspectsOf({ incident, suspects, links, changes }: IncidentFacts
         ...{ builtTheImage: suspect.builtTheImage, onlyTime: suspect.onlyTime },
         rollouts: suspect.rollouts ?? [],
         // The page shows the rollouts next to the pipeline.
-        reasons: suspect.reasons.filter(({ code }) => code !== 'rollout').map(({ text }) => reasonOf(text)),
+        reasons: suspect.reasons.filter(({ code }) => code !== 'rollout').map(reasonOf),
         support: best?.reasons.map(({ text }) => text) ?? [],
         isOwn: kind === 'object' && suspect.serviceId === incident.serviceId,
         href: suspect.serviceId === null ? null : `/services/${suspect.serviceId}`,
@@ -172,20 +172,10 @@ export function suspectsOf({ incident, suspects, links, changes }: IncidentFacts
   )
 }
 
-/**
- * Shortens a suspect's reason for the page. `CrashLoopBackOff: Back-off … (critical alert): the problem began 3 min
- * after the change started` becomes `began 3 min after the change started`. If nothing follows the parentheses, the
- * text inside the parentheses is used.
- */
-function reasonOf(text: string): ReasonView {
-  const [, condition, summary = '', factors = '', end] = REASON.exec(text) ?? []
-  if (condition === undefined) return { condition: '', text }
-  if (end !== undefined) return { condition, text: end.replace(/^the problem /, '') }
-  return { condition: `${condition}:`, text: factors === '' ? summary : factors }
+/** Returns what the page shows of a reason: `CrashLoopBackOff began 3 min after the change started`. */
+function reasonOf({ text, condition = '', short = text }: Suspect['reasons'][number]): ReasonView {
+  return { condition, text: short }
 }
-
-const REASON =
-  /^([A-Z]\w+(?: \(\w+\))?(?: in \S+)?): (.*?)(?: \(([^()]*(?:\([^()]*\)[^()]*)*)\))?(?:: (the problem [^:]+))?$/s
 
 /** Returns a group with its small bars, its hint, and the URL of its alerts. */
 export function groupViewOf(
