@@ -92,6 +92,11 @@ export function clientVariables(env: Environment = process.env): { url: string |
   return { url: env[CLIENT_VARIABLES.url] || null, token: env[CLIENT_VARIABLES.token] || null }
 }
 
+/** Returns the address of the API server that Kubernetes gives to its pods, or null outside of a cluster. */
+export function clusterVariables(env: Environment = process.env): { host: string | null; port: string } {
+  return { host: env.KUBERNETES_SERVICE_HOST || null, port: env.KUBERNETES_SERVICE_PORT || '443' }
+}
+
 function flagLayer(flags: Flags): Layer {
   const values = NAMES.flatMap((name) => {
     const value = flags[name.replace(/-(\w)/g, (_, letter) => letter.toUpperCase()) as keyof Flags]

@@ -12,6 +12,7 @@ import type { Notice } from './domain/notice.ts'
 import { readRecorded } from './domain/recorded.ts'
 import { createListener } from './http/middleware/listener.ts'
 import type { Access } from './http/route.ts'
+import type { Clusters } from './kubernetes/clusters.ts'
 import { checkProcess, type Damage, type Loop, watchDamage, watchLoop } from './server/checks.ts'
 import { limitAddresses, trusting } from './server/connection/addresses.ts'
 import { createConnections, descriptorLimit, fittingConnections } from './server/connection/connections.ts'
@@ -129,10 +130,12 @@ export async function serve({ deps: world, settings, tls, log }: Options): Promi
     loop.stop()
     sumUp()
   }
+  let clusters: Clusters | null = null
   try {
     await listen(server, settings)
     state.url = urlOf(server.address() as AddressInfo, tls)
     await listenOnSocket(commands.server, deps.db.file)
+    clusters = await startWatching(state.settings, deps, log)
   } catch (error) {
     stopClockwork()
     server.close()
@@ -150,12 +153,21 @@ export async function serve({ deps: world, settings, tls, log }: Options): Promi
     // Ends event streams first, because open streams would never end by themselves.
     notices.close()
     // Slow reads are canceled, because the caller can repeat the request.
+    await clusters?.close()
     await Promise.all([drain(doors[0].resolve), commands.drain(doors[1].resolve), reader.close(), notifier.stop()])
     await engine.close()
     await stopCheckpointing()
     stopClockwork()
   }
   return { engine, url: state.url, change, close }
+}
+
+/** A server without clusters loads nothing of this. */
+async function startWatching({ kubernetes }: Config, { db, engine, now }: Deps, log: Log): Promise<Clusters | null> {
+  if (kubernetes.length === 0) return null
+  const { watchClusters } = await import('./kubernetes/clusters.ts')
+  const warn = (cluster: string, problem: string) => log.warn({ cluster, problem }, 'a cluster cannot be watched')
+  return watchClusters([...kubernetes], { db, engine, now, random: Math.random, warn })
 }
 
 type Parts = Pick<ServerContext, 'log' | 'metrics' | 'notifier'> & {

@@ -2,7 +2,9 @@
 import { isIP } from 'node:net'
 import { isLimit, LIMIT_NAMES } from './domain/budgets.ts'
 
-export type Value = string | number | readonly string[]
+/** An entry of a table array such as `[[kubernetes]]`. */
+export type Table = Readonly<Record<string, unknown>>
+export type Value = string | number | readonly string[] | readonly (string | Table)[]
 
 /**
  * A setting. `fallback` is the default. `accepts` validates a value of the same type. `allowed` describes the valid
@@ -109,6 +111,10 @@ export const KEYS = {
     'a URL such as https://hc-ping.com/UUID',
     (url) => url === '' || /^https?:\/\/[^\s]+$/.test(url),
   ),
+  kubernetes: watchedClusters(
+    'the clusters to watch: in-cluster, or the path of a kubeconfig, with #CONTEXT if it is not the current one; in the file: [[kubernetes]] tables; empty: none',
+    'a list of in-cluster, paths such as kubeconfig#production, and tables with the keys kubeconfig, context, name, organization and namespaces',
+  ),
   'stop-grace': number(
     250,
     'how long to keep accepting connections after SIGTERM, in milliseconds; /readyz fails meanwhile, so that a load balancer can stop sending traffic',
@@ -135,6 +141,18 @@ function list(doc: string, allowed: string, accepts: (item: string) => boolean):
     allowed,
     accepts: (items) => items.every((item) => typeof item === 'string' && accepts(item)),
   }
+}
+
+const CLUSTER_KEYS: readonly string[] = ['kubeconfig', 'context', 'name', 'organization']
+
+function watchedClusters(doc: string, allowed: string): Key<readonly (string | Table)[]> {
+  const isText = (value: unknown) => typeof value === 'string' && value.trim() !== ''
+  const isTable = (item: Table) =>
+    Object.entries(item).every(([key, value]) =>
+      key === 'namespaces' ? Array.isArray(value) && value.every(isText) : CLUSTER_KEYS.includes(key) && isText(value),
+    )
+  const accepts = (item: string | Table) => (typeof item === 'object' ? item !== null && isTable(item) : isText(item))
+  return { fallback: [], doc, allowed, accepts: (items) => items.every(accepts) }
 }
 
 function isPublicUrl(text: string): boolean {

@@ -24,6 +24,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['server', 'engine', 'config', 'settings', 'actions', 'store', 'intake', 'domain', 'notify'],
     ...['node:', 'pino', 'prom-client'],
   ],
+  // Watches clusters.
+  kubernetes: ['kubernetes', 'engine', 'store', 'intake', 'config', 'domain', 'yaml', 'node:'],
   notify: ['notify', 'actions', 'store', 'domain', 'node:', 'nodemailer', 'standardwebhooks'],
   http: ['http', 'engine', 'server', 'actions', 'store', 'intake', 'domain', 'assets'].concat([
     'hono',
@@ -40,6 +42,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   app: ['http', 'web', 'server', 'actions', 'store', 'intake', 'domain', 'hono'],
   serve: [
     ...['app', 'http', 'web', 'server', 'workers', 'actions', 'engine', 'store', 'domain', 'assets', 'config', 'node:'],
+    'kubernetes',
   ],
   deps: ['actions', 'store', 'domain', 'node:'],
   config: ['settings', 'domain', 'smol-toml', 'node:fs'],

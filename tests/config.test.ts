@@ -22,7 +22,7 @@ function faultsOf(given: Given): string[] {
 }
 
 const KNOWN =
-  'host, port, database, log-level, tls-cert, tls-key, trusted-proxies, user-header, user-organization, user-scopes, path-prefix, max-connections, max-connections-per-address, max-waiting, limits, min-free-disk, public-url, notify-allow, smtp-url, smtp-password-file, mail-from, heartbeat-url, stop-grace'
+  'host, port, database, log-level, tls-cert, tls-key, trusted-proxies, user-header, user-organization, user-scopes, path-prefix, max-connections, max-connections-per-address, max-waiting, limits, min-free-disk, public-url, notify-allow, smtp-url, smtp-password-file, mail-from, heartbeat-url, kubernetes, stop-grace'
 
 test('by default, the server listens only on this machine', () => {
   assert.deepEqual(read({}), { config: { ...DEFAULTS, host: '127.0.0.1', port: 8080, database: 'incmon.db' } })
@@ -64,7 +64,7 @@ test('one report contains all errors in flags, variables and the file', () => {
   assert.deepEqual(faults, [
     'INCMON_PROT: unknown variable; did you mean INCMON_PORT? choose one of ' +
       'INCMON_HOST, INCMON_PORT, INCMON_DATABASE, INCMON_LOG_LEVEL, INCMON_TLS_CERT, INCMON_TLS_KEY, INCMON_TRUSTED_PROXIES, INCMON_USER_HEADER, INCMON_USER_ORGANIZATION, INCMON_USER_SCOPES, INCMON_PATH_PREFIX, ' +
-      'INCMON_MAX_CONNECTIONS, INCMON_MAX_CONNECTIONS_PER_ADDRESS, INCMON_MAX_WAITING, INCMON_LIMITS, INCMON_MIN_FREE_DISK, INCMON_PUBLIC_URL, INCMON_NOTIFY_ALLOW, INCMON_SMTP_URL, INCMON_SMTP_PASSWORD_FILE, INCMON_MAIL_FROM, INCMON_HEARTBEAT_URL, INCMON_STOP_GRACE, INCMON_CONFIG, INCMON_URL, INCMON_TOKEN',
+      'INCMON_MAX_CONNECTIONS, INCMON_MAX_CONNECTIONS_PER_ADDRESS, INCMON_MAX_WAITING, INCMON_LIMITS, INCMON_MIN_FREE_DISK, INCMON_PUBLIC_URL, INCMON_NOTIFY_ALLOW, INCMON_SMTP_URL, INCMON_SMTP_PASSWORD_FILE, INCMON_MAIL_FROM, INCMON_HEARTBEAT_URL, INCMON_KUBERNETES, INCMON_STOP_GRACE, INCMON_CONFIG, INCMON_URL, INCMON_TOKEN',
     `incmon.toml: databse: unknown key; did you mean database? choose one of ${KNOWN}`,
     'INCMON_HOST: "a b" is not a host name or an address without a port',
     '--port: "70000" is not a whole number from 0 to 65535',

@@ -14,6 +14,7 @@ import { addExplain } from './commands/explain.ts'
 import { addHealth } from './commands/health.ts'
 import { addImport } from './commands/import.ts'
 import { addIncident } from './commands/incident.ts'
+import { addKubernetes } from './commands/kubernetes.ts'
 import { addMigrate } from './commands/migrate.ts'
 import { addOrg } from './commands/org.ts'
 import { addPrune } from './commands/prune.ts'
@@ -43,7 +44,7 @@ export function createProgram(now: () => number): Command {
 
 const COMMANDS = [
   ...[addSetupLink, addMigrate, addPrune, addBackup, addRestore, addOrg, addToken],
-  ...[addService, addAlert, addIncident, addSilence, addChannel, addSend, addExplain, addImport],
+  ...[addService, addAlert, addIncident, addSilence, addChannel, addSend, addExplain, addImport, addKubernetes],
   ...[addDoctor, addHealth, addConfig, addCompletion, addAbout],
 ]
 

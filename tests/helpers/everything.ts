@@ -12,6 +12,7 @@ import { createApp } from '../../src/app.ts'
 import { findIdMatches, findNewestUuid } from '../../src/store/id-matches.ts'
 import { saveGraphFault } from '../../src/store/incident/graphs.ts'
 import { findLikelyCause } from '../../src/store/incident/likely-cause.ts'
+import { listGaps, listWorkload, loadWatch } from '../../src/store/kubernetes.ts'
 import { listRecipients } from '../../src/store/notification/channels.ts'
 import { findRemoteId, hasDelivered, listDueChannels } from '../../src/store/notification/outbox.ts'
 import { findGroupSentAt, listBegun, releaseMessage } from '../../src/store/notification/queue.ts'
@@ -51,6 +52,7 @@ export async function everything(flow: Flow): Promise<void> {
   await byHand(flow, ask)
   messages(flow)
   await graphs(flow)
+  await watched(flow)
   await byLink(flow)
   await onPages(flow)
   await flow.sweepUntil(NOON + 30 * 60 * MINUTE, 30 * MINUTE)
@@ -283,4 +285,39 @@ async function readList(ask: Ask, noun: string, serviceId: string): Promise<void
     await ask('GET', `/api/${noun}?${filter}`)
     await ask('GET', `/api/${noun}?serviceId=${serviceId}&${filter}`)
   }
+}
+
+/** What a watch of a cluster saves and reads. */
+async function watched({ deps, clock, acme }: Flow): Promise<void> {
+  const facts = { suspended: false, images: {} }
+  const seen = {
+    kind: 'CronJob',
+    uid: 'u',
+    version: '1',
+    namespace: 'shop',
+    name: 'mail',
+    owner: null,
+    workload: 'mail',
+  } as const
+  const positions = [{ resource: 'cronjobs', version: '1' }]
+  const gap = { from: NOON, to: NOON + MINUTE }
+  const watch = { cluster: 'production', saved: [{ ...seen, facts }], deleted: ['gone'], positions, gap, at: clock.now }
+  await deps.engine.submit({
+    ...{
+      organizationId: acme.key,
+      cluster: 'production',
+      source: 'cluster',
+      receivedAt: clock.now,
+      idempotencyKey: null,
+    },
+    ...{
+      dryRun: false,
+      isFromCache: false,
+      watch,
+      intake: { accepted: [], rejected: [], group: null, receiver: 'watch' },
+    },
+  })
+  loadWatch(deps.db, acme.key, 'production')
+  listWorkload(deps.db, acme.key, { cluster: 'production', namespace: 'shop', name: 'mail' })
+  listGaps(deps.db, acme.key, 'production', NOON, clock.now)
 }

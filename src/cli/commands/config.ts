@@ -36,14 +36,14 @@ function showConfig(options: Common & { readonly explain?: boolean }): void {
   const { settings, config } = readSettings({ flags: options })
   const lines = options.explain
     ? settings.map(explained).join('\n\n')
-    : settings.map(({ name, value }) => `${name} = ${JSON.stringify(value)}`).join('\n')
+    : settings.map(({ name, value }) => `${name} = ${tomlOf(value)}`).join('\n')
   print(options.json ? JSON.stringify(options.explain ? settings.map(full) : config, null, 2) : lines)
 }
 
 function printSettings(settings: readonly Setting[]): void {
   printList({}, settings, '', {
     KEY: 'name',
-    VALUE: ({ value }) => String(value),
+    VALUE: ({ value }) => (isTables(value) ? tomlOf(value) : String(value)),
     FROM: ({ from }) => from ?? 'default',
   })
 }
@@ -57,9 +57,22 @@ function full(setting: Setting) {
   return { ...brief(setting), doc, default: fallback, variable, allowed }
 }
 
+/** JSON is TOML, except for a table inside a list. */
+function tomlOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(tomlOf).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  return `{ ${Object.entries(value)
+    .map(([key, inner]) => `${key} = ${tomlOf(inner)}`)
+    .join(', ')} }`
+}
+
+function isTables(value: Setting['value']): boolean {
+  return Array.isArray(value) && value.some((item) => typeof item === 'object')
+}
+
 function explained({ name, value, from, doc, fallback, variable, allowed }: Setting): string {
   return [
-    `${name} = ${visible(JSON.stringify(value))}`,
+    `${name} = ${visible(tomlOf(value))}`,
     `  ${doc}`,
     `  from      ${from === null ? 'the default' : visible(from)}`,
     `  default   ${JSON.stringify(fallback)}`,

@@ -47,6 +47,8 @@ export type ServerContext = {
   readonly repeats: boolean
   /** For Kubernetes events: the sender's delay in milliseconds. Default: 0. */
   readonly lag?: number
+  /** For Kubernetes events: until when a watch of the cluster can be trusted; see `PeriodRules`. */
+  readonly watchedUntil?: number | null | undefined
 }
 
 /** Returns the alert as of `now`, and when it may next change without a new event. */
@@ -134,7 +136,7 @@ function isForgotten({ receivedAt }: Alert, { repeatTimeout, heardAt }: Delivery
 function clusterEnd(alert: Alert, context: ServerContext, now: number): { at: number; resolution: Resolution } | null {
   const runAt = laterRun(alert)
   if (runAt !== null) return { at: runAt, resolution: 'reported' }
-  const periods = firingPeriodsOf(alert.evidence, { name: alert.name, repeats: context.repeats })
+  const periods = periodsOf(alert, context)
   const lasts = context.metricsFiring && canContinue(alert.name) ? COUNTED_OFTEN : null
   if (periods.length > 0 && ongoing(periods, now - (context.lag ?? 0), lasts).length === 0) return endOfPeriods(periods)
   const rollout = quietRollout(alert)
@@ -142,6 +144,10 @@ function clusterEnd(alert: Alert, context: ServerContext, now: number): { at: nu
     return { at: alert.lastSeenAt, resolution: 'inferred' }
   }
   return null
+}
+
+function periodsOf({ name, evidence }: Alert, { repeats, watchedUntil }: ServerContext): FiringPeriod[] {
+  return firingPeriodsOf(evidence, { name, repeats, watchedUntil })
 }
 
 /** Returns when the condition ended, that is, when its last object recovered or was last seen. */
@@ -177,7 +183,7 @@ function dueAt(alert: Alert, context: ServerContext, now: number): number {
   const rollout = quietRollout(alert)
   const rolloutDue = rollout ? Math.max(rollout[0], alert.lastSeenAt) + ROLLOUT_QUIET : NEVER
   const { lag = 0 } = context
-  const periods = ongoing(firingPeriodsOf(alert.evidence, { name: alert.name, repeats: context.repeats }), now - lag)
+  const periods = ongoing(periodsOf(alert, context), now - lag)
   const quiet = Math.max(now, ...periods.map(({ quietAt }) => quietAt))
   const quietDue = quiet > now ? quiet : now + (lag > 0 ? CATCH_UP : RECHECK_INTERVAL)
   return rolloutDue > now ? Math.min(rolloutDue, quietDue) : quietDue

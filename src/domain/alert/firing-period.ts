@@ -1,5 +1,5 @@
 /** Derives from the evidence when each object had a condition. */
-import { quietPeriodOf } from '../event/lasting.ts'
+import { isState, quietPeriodOf } from '../event/lasting.ts'
 import { SECOND } from '../units.ts'
 import { type Evidence, isAbout, type Mark, type Observation } from './evidence.ts'
 
@@ -28,8 +28,15 @@ export type FiringPeriod = {
   readonly quietAt: number
 }
 
-/** The name of the condition, and whether the sender reports repeats. */
-export type PeriodRules = { readonly name: string; readonly repeats: boolean }
+/**
+ * The name of the condition, and whether the sender reports repeats. `watchedUntil`: if the cluster is watched, the time
+ * until which the watch can be trusted. Until then, only the state of an object ends a condition.
+ */
+export type PeriodRules = {
+  readonly name: string
+  readonly repeats: boolean
+  readonly watchedUntil?: number | null | undefined
+}
 
 /** Returns the most recent period of each object, sorted by start. */
 export function firingPeriodsOf(evidence: Evidence, rules: PeriodRules): FiringPeriod[] {
@@ -50,13 +57,27 @@ function onlyPeriod([lastAt, object, first, counted]: Observation, rules: Period
   const isDense = isDenseSeries(lastAt, first, counted, rules)
   const [since, count] = isDense ? [first, counted] : [lastAt, 1]
   const attempts = attemptsOf({ since, lastAt, count })
-  const quietAt = lastAt + quietPeriodOf(rules.name, attempts, rules.repeats)
-  return { object, since, lastAt, count: attempts, recoveredAt: null, quietAt }
+  return { object, since, lastAt, count: attempts, recoveredAt: null, quietAt: quietAtOf(lastAt, attempts, rules) }
 }
 
 /** Returns whether the repeats of an event are close enough to belong to one period. */
-function isDenseSeries(at: number, since: number, count: number, { name, repeats }: PeriodRules): boolean {
-  return (at - since) / Math.max(1, count - 1) <= quietPeriodOf(name, count, repeats)
+function isDenseSeries(at: number, since: number, count: number, rules: PeriodRules): boolean {
+  return (at - since) / Math.max(1, count - 1) <= quietOf(rules, count)
+}
+
+/** Returns how far apart two observations of a condition that went on can be. */
+function quietOf(rules: PeriodRules, count: number): number {
+  return isHeld(rules) ? Number.MAX_SAFE_INTEGER : quietPeriodOf(rules.name, count, rules.repeats)
+}
+
+function quietAtOf(lastAt: number, count: number, rules: PeriodRules): number {
+  const quietAt = lastAt + quietPeriodOf(rules.name, count, rules.repeats)
+  return isHeld(rules) ? Math.max(quietAt, rules.watchedUntil ?? 0) : quietAt
+}
+
+/** Returns whether only the state of an object ends the condition. */
+function isHeld({ name, watchedUntil }: PeriodRules): boolean {
+  return watchedUntil !== undefined && watchedUntil !== null && isState(name)
 }
 
 /**
@@ -107,7 +128,7 @@ function latestPeriod(object: string, seen: readonly Observation[], ends: Ends, 
   const recovered = ends.recovered.filter((at) => at >= lastAt)
   const gone = ends.gone.filter((at) => at >= since && at + SHUTDOWN >= lastAt)
   const first = Math.min(...recovered, ...gone)
-  const quietAt = lastAt + quietPeriodOf(rules.name, count, rules.repeats)
+  const quietAt = quietAtOf(lastAt, count, rules)
   return { object, since, lastAt, count, recoveredAt: first === Number.POSITIVE_INFINITY ? null : first, quietAt }
 }
 
@@ -133,7 +154,7 @@ function continues(
   const from = counted.has(since) ? period.lastAt : since
   const repeats = counted.has(since) ? count - (counted.get(since) ?? 0) : count - 1
   const gap = (at - from) / Math.max(1, repeats)
-  const quiet = quietPeriodOf(rules.name, attemptsOf(period), rules.repeats)
+  const quiet = quietOf(rules, attemptsOf(period))
   const isDense = gap <= quiet
   const begins = isDense && !counted.has(since) ? since : isDense ? period.lastAt : at
   return begins <= period.lastAt + quiet

@@ -38,8 +38,11 @@ const PLANNED = 15 * MINUTE
 const LATE = 30_000
 const BACKLOG = 2_000
 
-/** `repeats`: whether the sender reports repeats. `lag`: the sender's delay in milliseconds. */
-export type SenderBehavior = { readonly repeats: boolean; readonly lag: number }
+/**
+ * `repeats`: whether the sender reports repeats. `lag`: the sender's delay in milliseconds. `watchedUntil`: if the
+ * cluster is watched, the time until which the watch can be trusted.
+ */
+export type SenderBehavior = { readonly repeats: boolean; readonly lag: number; readonly watchedUntil?: number | null }
 /** `planned`: whether a node is being drained or added. */
 export type Circumstances = SenderBehavior & { readonly planned: boolean }
 
@@ -85,10 +88,10 @@ export function nextPeriodChange(alert: Watched, now: number, context: Circumsta
 function ongoingPeriods(
   { name, evidence, status, source }: Watched,
   now: number,
-  { repeats, lag }: Circumstances,
+  { repeats, lag, watchedUntil }: Circumstances,
 ): FiringPeriod[] {
   if (status !== 'firing' || source !== 'cluster') return []
-  return ongoing(firingPeriodsOf(evidence, { name, repeats }), now - lag)
+  return ongoing(firingPeriodsOf(evidence, { name, repeats, watchedUntil }), now - lag)
 }
 
 function verdictOf(period: FiringPeriod, alert: Watched, context: Circumstances): Unavailable | null {

@@ -8,6 +8,8 @@ import type { SituationAlert } from '../incident/situation.ts'
 import { rank, SEVERITIES } from '../severity.ts'
 import type { LiveAlert, LiveService } from '../state/live.ts'
 import { namesakeKey, type OrganizationState, senderKey } from '../state/state.ts'
+import { HOUR } from '../units.ts'
+import { WATCH } from '../watch/object.ts'
 
 export type Condition = SituationAlert & { readonly live: LiveAlert; readonly node: string | null }
 
@@ -105,10 +107,16 @@ export function firingEventAlerts(state: OrganizationState, service: Pick<LiveSe
   return alertsOf(state, service.rowId).filter(({ alert }) => alert.source === 'cluster' && alert.status === 'firing')
 }
 
+/** A watch that has saved nothing for this long does not vouch for the state of its cluster any more. */
+const TRUSTED = HOUR
+
 /**
  * Returns the delay of the Kubernetes event exporter in the alert's cluster, and whether the exporter reports repeats.
+ * If the cluster is watched, the watch counts instead.
  */
 export function senderBehaviorOf(state: OrganizationState, { cluster }: Pick<LiveAlert, 'cluster'>): SenderBehavior {
+  const watch = state.senders.get(senderKey({ source: 'cluster', cluster, receiver: WATCH }))
+  if (watch) return { repeats: true, lag: 0, watchedUntil: (watch.lastEventAt ?? 0) + TRUSTED }
   const sender = state.senders.get(senderKey({ source: 'cluster', cluster, receiver: '' }))
   return { repeats: sender?.reportsRepeats ?? false, lag: delayOf(sender?.lag ?? null) }
 }

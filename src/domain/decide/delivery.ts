@@ -9,6 +9,7 @@ import { ruleText } from '../service/rule.ts'
 import { warningsAbout } from '../service/warnings.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveIncident } from '../state/live.ts'
+import type { WatchUpdate } from '../watch/object.ts'
 import { keyUseOf, rememberAnswer } from './answers.ts'
 import { evaluate } from './evaluate.ts'
 import { decideItem, type ItemResult } from './item.ts'
@@ -32,6 +33,8 @@ export type Delivery = {
   readonly isFromCache: boolean
   /** The size of the body, if known. A large body is stored in chunks. */
   readonly bytes?: number
+  /** What a watch of a cluster saves together with its observations. */
+  readonly watch?: WatchUpdate
   /** Set if this delivery is a chunk of a larger delivery. */
   readonly part?: Chunk
 }
@@ -152,6 +155,7 @@ export function receive(ctx: Context, delivery: Delivery): Received {
   const serviceIds = [...items.flatMap((item) => item.serviceIds), ...reportShortages(ctx, shortages, receivedAt)]
   const receipt = before ? joined(before.receipt, own) : own
   if (part && !part.isLast) return { receipt, sent, serviceIds, kind: 'part' }
+  if (delivery.watch) ctx.emit({ kind: 'watch-saved', organizationId, update: delivery.watch })
   // If the same request arrives again, its refused items may find room.
   if (!receipt.refused) rememberAnswer(ctx, delivery, receipt)
   return { receipt, sent, serviceIds, kind: 'stored' }

@@ -159,8 +159,8 @@ function settleWithin(
     isEvent && signal.status === 'firing' ? endingEventsSince(ctx, { service, key: service }, signal.at) : []
   const isCluster = signal.source === 'cluster'
   const metricsFiring = isCluster && hasFiringMetrics(ctx.state, service.rowId, alert.startsAt)
-  const { repeats, lag } = isCluster ? senderBehaviorOf(ctx.state, item) : PUNCTUAL_SENDER
+  const sender = isCluster ? senderBehaviorOf(ctx.state, item) : PUNCTUAL_SENDER
   const { delivery, receivedAt } = item
-  const context = { delivery, metricsFiring, repeats, lag }
+  const context = { delivery, metricsFiring, ...sender }
   return settleAll(withReceivedEvents(alert, endings), fingerprints, context, receivedAt)
 }

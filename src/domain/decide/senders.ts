@@ -18,6 +18,7 @@ import { alarmed, closed, NO_PROBLEM } from '../incident/problem.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveGroup, LiveSender } from '../state/live.ts'
 import { groupKey, senderKey, settingsOf } from '../state/state.ts'
+import { WATCH } from '../watch/object.ts'
 import { clusterOf, findService } from './attribution.ts'
 import { moveIncident, oldestOpenIncident, openIncident } from './incidents.ts'
 import { createLiveService } from './live-service.ts'
@@ -174,7 +175,8 @@ function count(sender: LiveSender, { accepted, rejected }: Intake, at: number): 
     hours: withEvents(sender.hours, at, accepted.length),
     rejections: sender.rejections + rejected.length,
     // Imported items and chunks may arrive out of order.
-    lastEventAt: accepted.length > 0 ? Math.max(sender.lastEventAt ?? at, at) : sender.lastEventAt,
+    lastEventAt:
+      accepted.length > 0 || sender.receiver === WATCH ? Math.max(sender.lastEventAt ?? at, at) : sender.lastEventAt,
     lastRejectionAt: rejected.length > 0 ? Math.max(sender.lastRejectionAt ?? at, at) : sender.lastRejectionAt,
   }
 }

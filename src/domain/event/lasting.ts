@@ -4,7 +4,7 @@
  * a repeat depends on how often Kubernetes repeats the event.
  */
 import { HOUR, MINUTE, SECOND } from '../units.ts'
-import { type Failure, REASONS, REPORTED_ONCE, TERMINAL } from './reason-table.ts'
+import { type Failure, REASONS, REPORTED_ONCE, STATES, TERMINAL } from './reason-table.ts'
 
 /** How long a momentary condition lasts. A container killed for its memory usage restarts within minutes. */
 const MOMENT = 10 * MINUTE
@@ -43,6 +43,11 @@ export function isMoment(group: string): boolean {
  */
 export function canContinue(group: string): boolean {
   return !REMOVALS.has(group)
+}
+
+/** Returns whether the state of an object shows whether a condition goes on, if the cluster is watched. */
+export function isState(group: string): boolean {
+  return STATES.has(group)
 }
 
 /** Returns whether a condition is a failing probe. */
@@ -88,7 +93,7 @@ const UNAVAILABLE: ReadonlySet<string> = new Set([
   ...['CrashLoopBackOff', 'BackOff', 'ImagePullBackOff', 'ErrImageNeverPull', 'InvalidImageName', 'InspectFailed'],
   ...['Failed', 'CreateContainerConfigError', 'CreateContainerError', 'RunContainerError', 'FailedPostStartHook'],
   ...['FailedScheduling', 'FailedMount', 'FailedAttachVolume', 'FailedMapVolume', 'FailedCreate', 'FailedDaemonPod'],
-  ...['FailedCreatePodSandBox', 'NetworkNotReady', 'NodeNotReady (pod)', 'CrashLoop'],
+  ...['FailedCreatePodSandBox', 'NetworkNotReady', 'NodeNotReady (pod)', 'CrashLoop', 'WorkloadUnavailable'],
 ])
 
 /** Returns whether a pod is unavailable while it has this condition. */

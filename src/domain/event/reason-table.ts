@@ -26,7 +26,7 @@ const ROWS: readonly (readonly [Severity, Failure | null, string])[] = [
   ['critical', 'node', 'NodeNotReady KubeletSetupFailed FreeDiskSpaceFailed EvictionThresholdMet'],
   ['critical', 'node', 'NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID NodeShutdown'],
   ['critical', 'job', 'BackoffLimitExceeded DeadlineExceeded'],
-  ['critical', 'rollout', 'ProgressDeadlineExceeded'],
+  ['critical', 'rollout', 'ProgressDeadlineExceeded WorkloadUnavailable'],
   ['critical', 'network', 'NetworkNotReady FailedCreatePodSandBox'],
   ['critical', 'image', 'ErrImageNeverPull InvalidImageName'],
   ['error', 'crash', 'FailedDaemonPod FailedPostStartHook'],
@@ -49,7 +49,7 @@ const ROWS: readonly (readonly [Severity, Failure | null, string])[] = [
   ['warning', 'volume', 'FailedBinding ProvisioningFailed VolumeResizeFailed FileSystemResizeFailed'],
   ['warning', 'volume', 'FailedDetachVolume FailedUnMount'],
   ['warning', 'network', 'DNSConfigForming SyncLoadBalancerFailed'],
-  ['warning', 'rollout', 'ReplicaSetCreateError'],
+  ['warning', 'rollout', 'ReplicaSetCreateError WorkloadIncomplete'],
   ['warning', 'job', 'MissSchedule TooManyMissedTimes'],
   ['warning', 'other', 'ExceededGracePeriod FailedKillPod FailedPreStopHook FailedSync FailedDelete'],
   ['warning', 'other', 'FailedGetResourceMetric FailedComputeMetricsReplicas FailedRescale'],
@@ -70,6 +70,9 @@ const ROWS: readonly (readonly [Severity, Failure | null, string])[] = [
   ['info', null, 'Scheduled Pulling Pulled Created Started Killing SuccessfulCreate SuccessfulDelete'],
   ['info', null, 'ScalingReplicaSet SuccessfulRescale Completed SawCompletedJob NodeReady NodeSchedulable'],
   ['info', null, 'RegisteredNode Starting SuccessfulAttachVolume ProvisioningSucceeded LeaderElection'],
+  // Observations of a watched cluster; see domain/kubernetes.
+  ['info', null, 'PodReady PodDeleted PodFinished WorkloadFound WorkloadAvailable WorkloadComplete WorkloadScaled'],
+  ['info', null, 'RolloutStarted RolloutFinished WorkloadDeleted NodeCordoned'],
   ['info', null, 'TriggeredScaleUp Issuing NodeHasSufficientMemory NodeHasNoDiskPressure NodeHasSufficientPID'],
 ]
 
@@ -115,6 +118,20 @@ export const TERMINAL: ReadonlySet<string> = words('BackoffLimitExceeded Deadlin
 const PREPARED = 'FailedAttachVolume FailedMount FailedMapVolume FailedCreatePodSandBox NetworkNotReady'
 const IMAGE = 'ImagePullBackOff ErrImageNeverPull InvalidImageName InspectFailed'
 
+const POD_PROBLEMS = `CrashLoopBackOff BackOff Failed FailedScheduling CreateContainerConfigError CreateContainerError
+  RunContainerError FailedPostStartHook ProbeError`
+const PROBES = ['Unhealthy (readiness)', 'Unhealthy (liveness)', 'Unhealthy (startup)'] as const
+
+/**
+ * Conditions that a watched cluster shows as the state of an object. While the watch runs, only the state ends them.
+ */
+export const STATES: ReadonlySet<string> = new Set([
+  ...words(`CrashLoopBackOff ImagePullBackOff ErrImageNeverPull InvalidImageName CreateContainerConfigError
+  CreateContainerError RunContainerError FailedScheduling NodeNotReady NodeHasDiskPressure NodeHasInsufficientMemory
+  NodeHasInsufficientPID ProgressDeadlineExceeded WorkloadUnavailable WorkloadIncomplete`),
+  'NodeNotReady (pod)',
+])
+
 /** The conditions that each reason ends. */
 export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['NodeReady', words('NodeNotReady NodeShutdown Rebooted')],
@@ -137,6 +154,11 @@ export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['SuccessfulRescale', words('FailedRescale FailedGetResourceMetric FailedComputeMetricsReplicas')],
   ['EnsuredLoadBalancer', words('SyncLoadBalancerFailed')],
   ['Completed', words('BackoffLimitExceeded DeadlineExceeded')],
+  // A watched cluster. A pod that is ready has no problem.
+  ['PodReady', new Set([...words(`${POD_PROBLEMS} ${IMAGE} ${PREPARED}`), ...PROBES, 'NodeNotReady (pod)'])],
+  ['WorkloadAvailable', words('WorkloadUnavailable')],
+  ['WorkloadComplete', words('WorkloadIncomplete')],
+  ['RolloutFinished', words('ProgressDeadlineExceeded FailedCreate ReplicaSetCreateError')],
   // node-problem-detector. `oppositeOf` covers the reasons with a regular form.
   ['KernelHasNoDeadlock', words('KernelDeadlock DockerHung AUFSUmountHung')],
   ['FilesystemIsNotReadOnly', words('ReadonlyFilesystem FilesystemIsReadOnly')],

@@ -59,7 +59,7 @@ export function judgeReason(event: TypedEvent): ReasonFinding {
       event.type ??
       (judged.severity === 'info' || isCalledNormal(reason, judged.group, event.kind) ? 'Normal' : 'Warning'),
     escalates: judged.severity === 'error',
-    change: reason === 'ScalingReplicaSet' || (SERVING.has(event.kind) && removesEndpoints(message)),
+    change: CHANGES.has(reason) || (SERVING.has(event.kind) && removesEndpoints(message)),
     hint: judged.severity === 'info' ? null : hintOf(judged.group, message),
   }
 }
@@ -140,6 +140,10 @@ export function deletedObjectOf(event: KubernetesEvent & { readonly object: stri
   const reason = reasonOf(event.reason, message)
   if (leavesCluster({ reason, kind: event.kind })) return event.object
   switch (reason) {
+    case 'PodDeleted':
+    case 'PodFinished':
+    case 'WorkloadDeleted':
+      return event.object
     case 'Preempted':
       return event.kind === 'Pod' ? event.object : null
     case 'Killing':
@@ -202,7 +206,8 @@ export function isSameFailure(condition: Failure, alert: { name: string; severit
 
 /**
  * Parses a ScalingReplicaSet message, or returns null. Known formats: old Kubernetes (`Scaled up replica set
- * cart-7d9f5b6c8 to 3`), new Kubernetes (`… from 0 to 3`) and Argo Rollouts.
+ * cart-7d9f5b6c8 to 3`), new Kubernetes (`… from 0 to 3`), Argo Rollouts, and the rollouts that a watched cluster
+ * shows (`Rollout of cart-7d9f5b6c8 (revision 5): …`).
  */
 export function rolloutOf(
   message: string,
@@ -211,7 +216,7 @@ export function rolloutOf(
     /^scaled (up|down) replica ?set (\S+)(?: \(revision \S+\))? (?:from (\d{1,9}) )?to (\d{1,9})(?: from (\d{1,9}))?$/i.exec(
       plainMessage(message),
     )
-  if (!found) return null
+  if (!found) return observedRolloutOf(message)
   const [, direction = '', replicaSet = '', before, to, after] = found
   const dash = replicaSet.lastIndexOf('-')
   const hash = replicaSet.slice(dash + 1)
@@ -226,6 +231,8 @@ export function rolloutOf(
   }
 }
 
+/** A controller or a watched cluster reports a new pod template. */
+const CHANGES: ReadonlySet<string> = new Set(['ScalingReplicaSet', 'RolloutStarted'])
 /** The kinds of objects that lead requests to pods. */
 const SERVING: ReadonlySet<string> = new Set(['Service', 'Endpoints', 'EndpointSlice'])
 const REMOVES_ENDPOINTS = [
@@ -237,4 +244,10 @@ const REMOVES_ENDPOINTS = [
 /** Returns whether a controller says that a Service lost its selector or its endpoints. */
 export function removesEndpoints(message: string): boolean {
   return REMOVES_ENDPOINTS.some((pattern) => pattern.test(message))
+}
+
+function observedRolloutOf(message: string): ReturnType<typeof rolloutOf> {
+  const [, replicaSet = ''] = /^Roll(?:out of|back to) (\S+?)(?: \(revision \d+\))?: /.exec(message) ?? []
+  const hash = replicaSet.slice(replicaSet.lastIndexOf('-') + 1)
+  return hash === '' ? null : { replicaSet, hash, direction: 'up', to: 1, from: 0 }
 }

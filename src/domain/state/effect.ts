@@ -7,6 +7,7 @@ import type { NotificationKind } from '../notification/kind.ts'
 import type { Plan, Settings } from '../organization.ts'
 import type { AliasRef } from '../service/service.ts'
 import type { Severity } from '../severity.ts'
+import type { WatchUpdate } from '../watch/object.ts'
 import type { AlertTexts, LiveIncident, LivePipeline, LiveService } from './live.ts'
 
 export type Effect =
@@ -33,6 +34,8 @@ export type Effect =
   /** The alert can no longer be reopened. The alert leaves the live state, and its retention period starts at `at`. */
   | { readonly kind: 'alert-settled'; readonly alertId: number; readonly at: number }
   | { readonly kind: 'event-stored'; readonly event: StoredEvent }
+  /** What a watch of a cluster has seen. The next start resumes there. */
+  | { readonly kind: 'watch-saved'; readonly organizationId: number; readonly update: WatchUpdate }
   | { readonly kind: 'item-rejected'; readonly rejection: StoredRejection }
   | {
       readonly kind: 'image-pulled'

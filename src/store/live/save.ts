@@ -12,6 +12,7 @@ import { forgetAnswers, storeAnswer } from '../idempotency-keys.ts'
 import { insertDuePostmortem } from '../incident/due-postmortems.ts'
 import { moveIncidentRecords } from '../incident/incidents.ts'
 import { insertPostmortem } from '../incident/postmortems.ts'
+import { saveWatch } from '../kubernetes.ts'
 import { updateOrganization } from '../organizations.ts'
 import { insertRejection } from '../rejections.ts'
 import { replaceAliases } from '../service/aliases.ts'
@@ -135,6 +136,9 @@ function saveOther(db: Db, effect: Effect): void {
     case 'answer-stored':
       forgetAnswers(db, effect.answer.receivedAt - DAY)
       storeAnswer(db, { ...effect.answer, route: effect.answer.source })
+      break
+    case 'watch-saved':
+      saveWatch(db, effect.organizationId, effect.update)
       break
     case 'state-recorded':
       recordState(db, effect.serviceId, { at: effect.at, ...effect.health })

@@ -18,6 +18,7 @@ export const MIGRATIONS = [
   '0009_add_action_items',
   '0010_check_clock_of_senders',
   '0011_add_timeline_code',
+  '0012_add_watched_clusters',
 ] as const
 
 /** Creates the table of applied migrations. Runs before the first migration. */

@@ -201,6 +201,20 @@ export type Schema = SettingsTables & {
     payload: string
     received_at: number
   }
+  kubernetes_objects: {
+    organization_id: number
+    cluster: string
+    uid: string
+    kind: string
+    namespace: string
+    name: string
+    version: string
+    owner: string | null
+    workload: string | null
+    facts: string
+  }
+  kubernetes_positions: { organization_id: number; cluster: string; resource: string; version: string; at: number }
+  kubernetes_gaps: { organization_id: number; cluster: string; starts_at: number; ends_at: number }
   idempotency_keys: { organization_id: number; route: string; key: string; answer: string; received_at: number }
   senders: {
     id: Generated<number>

@@ -1,0 +1,89 @@
+/** Turns two versions of a Kubernetes object into observations. Start here. */
+import type { ClusterDraft } from '../event/event.ts'
+import { type Known, type Seen, type Workload, workloadOf } from '../watch/object.ts'
+import { observeNode } from './node.ts'
+import { observeDeletedPod, observePod, podDueAt } from './pod.ts'
+import { teller } from './tell.ts'
+import { observeReplicaSet, observeWorkload, workloadDueAt } from './workload.ts'
+
+export type Observation = {
+  /** What to remember of the object. */
+  readonly after: Seen
+  readonly told: readonly ClusterDraft[]
+  /** When to observe the same version again, in ms UTC; null for never. */
+  readonly dueAt: number | null
+}
+
+type Circumstances = {
+  readonly known: Known
+  readonly now: number
+  /** Whether the cluster is listed for the first time. What is found then did not begin now. */
+  readonly isFirst: boolean
+}
+
+/** Compares a version of an object with the last one. `before`: null if the object is new to incmon. */
+export function observe(before: Seen | null, next: Seen, circumstances: Circumstances): Observation {
+  const { known, now, isFirst } = circumstances
+  const after = next.workload === null ? { ...next, workload: workloadOf(next, known)?.name ?? null } : next
+  const tell = teller(known, now)
+  const quiet = { after, told: [], dueAt: null }
+  switch (after.kind) {
+    case 'Pod': {
+      const seen = observePod(before?.kind === 'Pod' ? before : null, after, tell, now)
+      return { ...seen, dueAt: podDueAt(seen.after) }
+    }
+    case 'Deployment':
+    case 'StatefulSet':
+    case 'DaemonSet': {
+      const seen = observeWorkload(before as Workload | null, after, tell, now)
+      return { ...seen, dueAt: workloadDueAt(seen.after) }
+    }
+    case 'ReplicaSet':
+      return {
+        ...quiet,
+        told: observeReplicaSet(before?.kind === 'ReplicaSet' ? before : null, after, { known, tell, now, isFirst }),
+      }
+    case 'Node':
+      return { ...quiet, told: observeNode(before?.kind === 'Node' ? before : null, after, tell, known, now) }
+    case 'Job':
+      return { ...quiet, told: jobTold(before, after, tell) }
+    case 'CronJob':
+      return {
+        ...quiet,
+        told: before ? [] : [tell(after, { reason: 'WorkloadFound', message: 'CronJob found', at: now })],
+      }
+    case 'Event':
+      return quiet
+  }
+}
+
+/** Returns what the deletion of an object tells. */
+export function observeDeleted(before: Seen, known: Known, now: number): readonly ClusterDraft[] {
+  const tell = teller(known, now)
+  switch (before.kind) {
+    case 'Pod':
+      return observeDeletedPod(before, tell, now)
+    case 'Node':
+      return [tell(before, { reason: 'RemovingNode', message: 'Node was deleted', at: now })]
+    case 'Deployment':
+    case 'StatefulSet':
+    case 'DaemonSet':
+      return [tell(before, { reason: 'WorkloadDeleted', message: `${before.kind} was deleted`, at: now })]
+    default:
+      return []
+  }
+}
+
+function jobTold(
+  before: Seen | null,
+  after: Extract<Seen, { kind: 'Job' }>,
+  tell: ReturnType<typeof teller>,
+): readonly ClusterDraft[] {
+  const was = before?.kind === 'Job' ? before.facts : null
+  const { failed, message, complete, endedAt } = after.facts
+  if (failed !== null && was && was.failed === null)
+    return [tell(after, { reason: failed || 'BackoffLimitExceeded', message, at: endedAt, isWarning: true })]
+  if (complete && was && !was.complete)
+    return [tell(after, { reason: 'Completed', message: 'Job completed', at: endedAt })]
+  return []
+}

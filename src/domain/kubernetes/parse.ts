@@ -1,0 +1,198 @@
+/** Reads the objects of the Kubernetes API. The API server has validated them; missing fields get defaults. */
+import type { Container, Images, JobFacts, NodeFacts, PodFacts, WorkloadFacts } from '../watch/facts.ts'
+import type { Kind, Owner, Seen } from '../watch/object.ts'
+
+/** A part of an object as parsed from JSON. */
+// biome-ignore lint/suspicious/noExplicitAny: the API server validates its objects, and each field is read with a default
+type Json = any
+
+const WORKLOADS: ReadonlySet<Kind> = new Set(['Deployment', 'StatefulSet', 'DaemonSet', 'CronJob'])
+
+/** Reads one object. Returns null if it has no uid. `now`: used where the object has no time. */
+export function readSeen(kind: Kind, object: Json, now: number): Seen | null {
+  const { metadata } = object ?? {}
+  if (typeof metadata?.uid !== 'string') return null
+  const head = {
+    uid: metadata.uid,
+    version: text(metadata.resourceVersion),
+    namespace: text(metadata.namespace),
+    name: text(metadata.name),
+    owner: ownerOf(metadata),
+    workload: WORKLOADS.has(kind) ? text(metadata.name) : null,
+  }
+  switch (kind) {
+    case 'Pod':
+      return { ...head, kind, facts: podFacts(object, now) }
+    case 'ReplicaSet': {
+      const revision = Number(metadata.annotations?.['deployment.kubernetes.io/revision'] ?? 0)
+      return {
+        ...head,
+        kind,
+        facts: { revision, images: imagesOf(object.spec), createdAt: time(metadata.creationTimestamp, now) },
+      }
+    }
+    case 'Deployment':
+    case 'StatefulSet':
+    case 'DaemonSet':
+      return { ...head, kind, facts: workloadFacts(kind, object) }
+    case 'Job':
+      return { ...head, kind, facts: jobFacts(object, now) }
+    case 'CronJob':
+      return {
+        ...head,
+        kind,
+        facts: { suspended: object.spec?.suspend === true, images: imagesOf(object.spec?.jobTemplate?.spec) },
+      }
+    case 'Node':
+      return { ...head, kind, facts: nodeFacts(object, now) }
+    case 'Event':
+      return { ...head, kind, facts: null }
+  }
+}
+
+function ownerOf({ ownerReferences }: Json): Owner | null {
+  if (!Array.isArray(ownerReferences)) return null
+  const owner = ownerReferences.find((one) => one?.controller === true) ?? ownerReferences[0]
+  return owner ? { kind: text(owner.kind), name: text(owner.name) } : null
+}
+
+function podFacts({ metadata, spec, status }: Json, now: number): PodFacts {
+  const condition = (type: string) => status?.conditions?.find((one: Json) => one?.type === type)
+  const scheduled = condition('PodScheduled')
+  const ready = condition('Ready')
+  const disrupted = condition('DisruptionTarget')
+  const createdAt = time(metadata.creationTimestamp, now)
+  const stops = metadata.deletionTimestamp
+  const grace = Number(metadata.deletionGracePeriodSeconds ?? 0) * 1000
+  const isUnscheduled = scheduled?.status === 'False' && scheduled.reason === 'Unschedulable'
+  return {
+    node: spec?.nodeName ?? null,
+    phase: text(status?.phase),
+    reason: text(status?.reason),
+    message: text(status?.message),
+    createdAt,
+    stoppingAt: stops ? time(stops, now) - grace : null,
+    disrupted: disrupted?.status === 'True' ? text(disrupted.reason) : null,
+    unscheduled: isUnscheduled
+      ? { message: text(scheduled.message), since: time(scheduled.lastTransitionTime, createdAt) }
+      : null,
+    ready: ready?.status === 'True',
+    readySince: time(ready?.lastTransitionTime, createdAt),
+    containers: [...list(status?.initContainerStatuses), ...list(status?.containerStatuses)].map(containerOf),
+    told: false,
+  }
+}
+
+function containerOf({ name, state, lastState, restartCount }: Json): Container {
+  // A container that has just ended shows its end as its state, and only later as its last state.
+  const last = state?.terminated ?? lastState?.terminated
+  return {
+    name: text(name),
+    waits: state?.waiting ? text(state.waiting.reason) : null,
+    message: text(state?.waiting?.message),
+    restarts: Number(restartCount ?? 0),
+    startedAt: state?.running ? time(state.running.startedAt, 0) : null,
+    last: last
+      ? {
+          exitCode: Number(last.exitCode ?? 0),
+          reason: text(last.reason),
+          from: time(last.startedAt, 0),
+          to: time(last.finishedAt, 0),
+        }
+      : null,
+  }
+}
+
+function workloadFacts(
+  kind: 'Deployment' | 'StatefulSet' | 'DaemonSet',
+  { metadata, spec, status }: Json,
+): WorkloadFacts {
+  const isDaemon = kind === 'DaemonSet'
+  const wanted = Number((isDaemon ? status?.desiredNumberScheduled : spec?.replicas) ?? (isDaemon ? 0 : 1))
+  const ready = Number((isDaemon ? status?.numberReady : status?.readyReplicas) ?? 0)
+  const updated = Number((isDaemon ? status?.updatedNumberScheduled : status?.updatedReplicas) ?? 0)
+  const available = Number((isDaemon ? status?.numberAvailable : status?.availableReplicas) ?? 0)
+  const progressing = list(status?.conditions).find((one) => one?.type === 'Progressing')
+  const isObserved = Number(status?.observedGeneration ?? 0) >= Number(metadata.generation ?? 0)
+  return {
+    ...{ wanted, ready, available },
+    images: imagesOf(spec),
+    revision: revisionOf(kind, metadata, status, spec),
+    by: managerOf(metadata.managedFields, 'f:template'),
+    scaledBy: managerOf(metadata.managedFields, 'f:replicas'),
+    finished: isObserved && updated >= wanted && available >= wanted,
+    stuck: progressing?.reason === 'ProgressDeadlineExceeded' ? text(progressing.message) : null,
+    ...{ noneSince: null, fewSince: null, told: null },
+  }
+}
+
+function revisionOf(kind: string, metadata: Json, status: Json, spec: Json): string {
+  if (kind === 'Deployment') return text(metadata.annotations?.['deployment.kubernetes.io/revision'])
+  if (kind === 'StatefulSet') return text(status?.updateRevision)
+  const text_ = JSON.stringify(spec?.template ?? null)
+  let hash = 2_166_136_261
+  for (let index = 0; index < text_.length; index += 1) hash = Math.imul(hash ^ text_.charCodeAt(index), 16_777_619)
+  return `${metadata.name}-${(hash >>> 0).toString(16).padStart(8, '0')}`
+}
+
+/** Returns the client that last changed a field of the specification. Kubernetes' own controllers are named as such. */
+function managerOf(managedFields: Json, field: string): string {
+  const owners = list(managedFields).filter(
+    (one) => one?.subresource !== 'status' && one?.fieldsV1?.['f:spec']?.[field],
+  )
+  const last = owners.sort((a, b) => (text(a.time) < text(b.time) ? -1 : 1)).at(-1)
+  return text(last?.manager)
+}
+
+function imagesOf(spec: Json): Images {
+  const containers = list(spec?.template?.spec?.containers)
+  return Object.fromEntries(containers.map((one) => [text(one?.name), text(one?.image)]))
+}
+
+const PRESSURES: Readonly<Record<string, string>> = {
+  MemoryPressure: 'NodeHasInsufficientMemory',
+  DiskPressure: 'NodeHasDiskPressure',
+  PIDPressure: 'NodeHasInsufficientPID',
+}
+
+function nodeFacts({ spec, status, metadata }: Json, now: number): NodeFacts {
+  const conditions = list(status?.conditions)
+  const ready = conditions.find((one) => one?.type === 'Ready')
+  const since = time(ready?.lastTransitionTime, time(metadata.creationTimestamp, now))
+  const pressures = conditions.flatMap((one) => (one?.status === 'True' ? (PRESSURES[one.type] ?? []) : []))
+  return {
+    ready: text(ready?.status ?? 'Unknown'),
+    since,
+    heardAt: time(ready?.lastHeartbeatTime, since),
+    message: text(ready?.message),
+    pressures,
+    cordoned: spec?.unschedulable === true,
+  }
+}
+
+function jobFacts({ status }: Json, now: number): JobFacts {
+  const condition = (type: string) =>
+    list(status?.conditions).find((one) => one?.type === type && one.status === 'True')
+  const failed = condition('Failed')
+  const ended = failed ?? condition('Complete')
+  return {
+    failed: failed ? text(failed.reason) : null,
+    message: text(failed?.message),
+    complete: condition('Complete') !== undefined,
+    endedAt: time(ended?.lastTransitionTime, now),
+  }
+}
+
+function list(value: Json): Json[] {
+  return Array.isArray(value) ? value : []
+}
+
+function text(value: Json): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** Returns an RFC 3339 time in ms UTC. */
+function time(value: Json, fallback: number): number {
+  const at = typeof value === 'string' ? Date.parse(value) : Number.NaN
+  return Number.isNaN(at) ? fallback : at
+}

@@ -1,0 +1,50 @@
+/** Tries each permission that a watch needs. */
+import { accessOf } from './access.ts'
+import { type Client, createClient } from './client.ts'
+import { type Stream, streamsOf } from './resources.ts'
+import { type Target, targetOf } from './target.ts'
+
+export type Permission = {
+  readonly resource: string
+  readonly isAllowed: boolean
+  /** What is missing without the permission. */
+  readonly without: string
+}
+
+export type Check = { readonly name: string; readonly server: string; readonly permissions: readonly Permission[] }
+
+const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
+
+/**
+ * Asks the API server for each permission.
+ * @throws IncmonError if the target is wrong, and ApiError if the server does not answer
+ */
+export async function checkCluster(value: Parameters<typeof targetOf>[0]): Promise<Check> {
+  const target: Target = targetOf(value)
+  const access = accessOf(target)
+  const client = createClient(access)
+  try {
+    const permissions: Permission[] = []
+    for (const stream of streamsOf(target.namespaces)) permissions.push(await check(client, stream))
+    return { name: target.name ?? access.name, server: access.server, permissions }
+  } finally {
+    client.close()
+  }
+}
+
+async function check(client: Client, { resource, namespace, name }: Stream): Promise<Permission> {
+  const allowed = await Promise.all(['list', 'watch'].map((verb) => ask(client, verb, resource, namespace)))
+  return { resource: name, isAllowed: allowed.every(Boolean), without: resource.without }
+}
+
+async function ask(
+  client: Client,
+  verb: string,
+  { group, plural }: Stream['resource'],
+  namespace: string,
+): Promise<boolean> {
+  const resourceAttributes = { verb, group, resource: plural, ...(namespace === '' ? {} : { namespace }) }
+  const body = { kind: 'SelfSubjectAccessReview', apiVersion: 'authorization.k8s.io/v1', spec: { resourceAttributes } }
+  const review = (await client.get(REVIEWS, body)) as { readonly status?: { readonly allowed?: boolean } }
+  return review.status?.allowed === true
+}

@@ -1,0 +1,112 @@
+/** A client for the Kubernetes API: requests, and streams of JSON lines. */
+import { Agent, type IncomingMessage, request as plainRequest } from 'node:http'
+import { Agent as SecureAgent, request as secureRequest } from 'node:https'
+import type { Access } from './access.ts'
+
+/** A response that is not the wanted one. `status`: 0 if there is no connection. */
+export class ApiError extends Error {
+  readonly status: number
+  /** How long the server wants the client to wait, in milliseconds; null if it does not say. */
+  readonly retryAfter: number | null
+  constructor(status: number, message: string, retryAfter: number | null = null) {
+    super(message)
+    this.status = status
+    this.retryAfter = retryAfter
+  }
+}
+
+export type Client = {
+  /** Returns the parsed JSON. @throws ApiError */
+  readonly get: (path: string, body?: object) => Promise<unknown>
+  /** Calls `onLine` for each line. Resolves when the server ends the response. @throws ApiError */
+  readonly lines: (path: string, onLine: (line: string) => Promise<void> | void) => Promise<void>
+  readonly close: () => void
+}
+
+/** A server that sends nothing for this long is considered gone. The API server sends a bookmark every minute. */
+const IDLE = 70_000
+/** An error message of a server is cut here. */
+const MAX_MESSAGE = 300
+
+export function createClient(access: Access, idle = IDLE): Client {
+  const { ca, cert, key } = access.tls
+  const isSecure = access.server.startsWith('https:')
+  const options = { keepAlive: true, ...(ca ? { ca } : {}), ...(cert && key ? { cert, key } : {}) }
+  const agent = isSecure
+    ? new SecureAgent({ ...options, rejectUnauthorized: !access.isUnverified })
+    : new Agent({ keepAlive: true })
+  const stop = new AbortController()
+
+  const open = (path: string, body?: object) =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      const token = access.token()
+      const headers = {
+        Accept: 'application/json',
+        'User-Agent': 'incmon',
+        ...(token ? { Authorization: `Bearer ${token}` } : {}),
+        ...(body ? { 'Content-Type': 'application/json' } : {}),
+      }
+      const send = isSecure ? secureRequest : plainRequest
+      const url = access.server.replace(/\/+$/, '') + path
+      const sent = send(url, { agent, headers, method: body ? 'POST' : 'GET', signal: stop.signal })
+      sent.setTimeout(idle, () =>
+        sent.destroy(new ApiError(0, `the API server sent nothing for ${Math.round(idle / 1000)} s`)),
+      )
+      sent.once('error', (error) => reject(asApiError(error)))
+      sent.once('response', resolve)
+      sent.end(body && JSON.stringify(body))
+    })
+
+  const opened = async (path: string, body?: object): Promise<IncomingMessage> => {
+    const response = await open(path, body)
+    if ((response.statusCode ?? 0) < 300) return response
+    const text = await textOf(response).catch(() => '')
+    const after = Number(response.headers['retry-after'])
+    throw new ApiError(response.statusCode ?? 0, messageIn(text), Number.isFinite(after) ? after * 1000 : null)
+  }
+
+  return {
+    get: async (path, body) => {
+      const text = await textOf(await opened(path, body))
+      try {
+        return JSON.parse(text)
+      } catch {
+        throw new ApiError(0, 'the API server did not answer with JSON')
+      }
+    },
+    lines: async (path, onLine) => {
+      const response = (await opened(path)).setEncoding('utf8')
+      let rest = ''
+      try {
+        for await (const chunk of response) {
+          const lines = (rest + chunk).split('\n')
+          rest = lines.pop() ?? ''
+          for (const line of lines) if (line !== '') await onLine(line)
+        }
+      } catch (error) {
+        throw asApiError(error)
+      }
+    },
+    close: () => {
+      stop.abort()
+      agent.destroy()
+    },
+  }
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  try {
+    return (await response.setEncoding('utf8').toArray()).join('')
+  } catch (error) {
+    throw asApiError(error)
+  }
+}
+
+function asApiError(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? new ApiError(0, `${error.message} (${error.code})`) : error
+}
+
+function messageIn(text: string): string {
+  const found = /"message":\s*"((?:[^"\\]|\\.)*)"/.exec(text)?.[1] ?? text.trim()
+  return found.replaceAll('\\"', '"').slice(0, MAX_MESSAGE)
+}

@@ -1,0 +1,183 @@
+/** Watches one cluster: reads its streams, saves what they deliver in small batches, and reports its state. */
+
+import type { Gap } from '../domain/watch/object.ts'
+import type { Engine } from '../engine/engine.ts'
+import type { Watched } from '../store/kubernetes.ts'
+import type { Client } from './client.ts'
+import { type Change, changeOf, type Prepared, prepare } from './intake.ts'
+import { createMemory } from './memory.ts'
+import { type Stream, streamsOf } from './resources.ts'
+import { runStream, type StreamState } from './stream.ts'
+
+export type ClusterState = {
+  readonly name: string
+  readonly server: string
+  readonly objects: number
+  /** When something was last saved, in ms UTC; null for never. */
+  readonly heardAt: number | null
+  /** The failing streams. */
+  readonly failures: readonly { readonly stream: Stream; readonly error: string; readonly status: number }[]
+  /** Whether every stream that does not fail has been listed. */
+  readonly isComplete: boolean
+}
+
+export type ClusterDeps = {
+  readonly name: string
+  readonly server: string
+  readonly organizationId: number
+  readonly namespaces: readonly string[]
+  readonly client: Client
+  readonly engine: Pick<Engine, 'submit'>
+  readonly watched: Watched
+  readonly now: () => number
+  readonly random: () => number
+  /** Logs a problem; once until it is over. */
+  readonly warn: (problem: string) => void
+}
+
+/** How long to collect changes, in milliseconds. */
+const GATHER = 150
+/** Bookmarks alone are saved this often. */
+const BOOKMARKS = 30_000
+const MAX_CHANGES = 300
+/** The streams wait while this many changes wait to be saved. */
+const MAX_WAITING = 1_000
+const RETRY = 1_000
+const TICK = 1_000
+
+export function watchCluster(deps: ClusterDeps) {
+  const { name, watched, now, warn } = deps
+  const memory = createMemory(watched.objects)
+  const streams = streamsOf(deps.namespaces)
+  const listed = new Set(watched.positions.keys())
+  const states = new Map<Stream, StreamState>()
+  const due = new Map<string, number>()
+  const stop = new AbortController()
+  let waiting: Change[] = []
+  let timer: NodeJS.Timeout | null = null
+  let saving: Promise<void> | null = null
+  const room: (() => void)[] = []
+  let heardAt = Math.max(0, ...[...watched.positions.values()].map(({ at }) => at)) || null
+  let gap: Gap | null = null
+
+  const add = (change: Change) => {
+    waiting.push(change)
+    const isUrgent = change.type !== 'bookmark' || now() - (heardAt ?? 0) >= BOOKMARKS
+    if (isUrgent && !timer && !saving) timer = setTimeout(start, GATHER)
+  }
+  const start = () => {
+    timer = null
+    saving ??= save().finally(() => {
+      saving = null
+    })
+  }
+
+  const save = async () => {
+    while (waiting.length > 0 && !stop.signal.aborted) {
+      const changes = waiting.slice(0, MAX_CHANGES)
+      waiting = waiting.slice(MAX_CHANGES)
+      const prepared = prepare(changes, {
+        cluster: name,
+        memory,
+        now: now(),
+        isFirst: (stream) => !listed.has(stream.name),
+      })
+      await submit(prepared)
+      for (const change of changes) if (change.type === 'listed') listed.add(change.stream.name)
+      for (const [uid, at] of prepared.due) {
+        if (at === null) due.delete(uid)
+        else due.set(uid, at)
+      }
+      if (waiting.length < MAX_WAITING) for (const go of room.splice(0)) go()
+      // Requests of others come first.
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+
+  /** Retries until the update is on disk, because the memory already contains it. */
+  const submit = async ({ update, intake }: Prepared) => {
+    while (!stop.signal.aborted) {
+      const { organizationId, engine } = deps
+      const common = { organizationId, cluster: name, source: 'cluster', intake, receivedAt: update.at } as const
+      try {
+        await engine.submit({ ...common, idempotencyKey: null, dryRun: false, isFromCache: false, watch: update })
+        heardAt = update.at
+        return
+      } catch (error) {
+        warn(`what was observed cannot be stored yet: ${error instanceof Error ? error.message : String(error)}`)
+        await new Promise((resolve) => setTimeout(resolve, RETRY))
+      }
+    }
+  }
+
+  const run = (stream: Stream) =>
+    runStream(stream, watched.positions.get(stream.name)?.version ?? null, {
+      ...{ client: deps.client, random: deps.random, signal: stop.signal },
+      take: (delivered) => {
+        const change = changeOf(delivered, stream, now())
+        if (change) add(change)
+        return waiting.length < MAX_WAITING ? undefined : new Promise((resolve) => room.push(resolve))
+      },
+      forgotten: () => {
+        // The streams lose their history together, so this is one gap.
+        const from = gap && heardAt !== null && heardAt - gap.to < BOOKMARKS ? gap.from : (heardAt ?? now())
+        gap = { from, to: now() }
+        add({ type: 'gap', gap })
+      },
+      state: (state) => {
+        const before = states.get(stream)
+        states.set(stream, state)
+        if (state.error !== null && before?.error !== state.error) warn(`${stream.name}: ${state.error}`)
+      },
+    })
+
+  const tick = () => {
+    const at = now()
+    for (const [uid, dueAt] of due) {
+      if (dueAt > at) continue
+      due.delete(uid)
+      add({ type: 'again', uid })
+    }
+  }
+  // What was due when the server stopped.
+  for (const { uid, kind } of memory.all()) {
+    if (kind === 'Pod' || kind === 'Deployment' || kind === 'StatefulSet' || kind === 'DaemonSet') due.set(uid, 0)
+  }
+  const ticking = setInterval(tick, TICK)
+  const running = runAll(streams, run, (stream) => listed.has(stream.name) || stop.signal.aborted)
+
+  return {
+    state: (): ClusterState => ({
+      ...{ name, server: deps.server, objects: memory.size(), heardAt },
+      failures: [...states].flatMap(([stream, { error, status }]) =>
+        error === null ? [] : [{ stream, error, status }],
+      ),
+      isComplete: streams.every((stream) => listed.has(stream.name) || (states.get(stream)?.error ?? null) !== null),
+    }),
+    close: async () => {
+      stop.abort()
+      if (timer) clearTimeout(timer)
+      clearInterval(ticking)
+      deps.client.close()
+      for (const go of room.splice(0)) go()
+      await saving
+      await running
+    },
+  }
+}
+
+/** The first lists run one after the other, so that owners are known before what they own. */
+async function runAll(
+  streams: readonly Stream[],
+  run: (stream: Stream) => Promise<void>,
+  isReady: (stream: Stream) => boolean,
+): Promise<void> {
+  const running: Promise<void>[] = []
+  for (const stream of streams) {
+    running.push(run(stream))
+    for (let waited = 0; waited < 50 && !isReady(stream); waited += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+  await Promise.all(running)
+}

@@ -1,0 +1,69 @@
+/** Starts the watches of all configured clusters. Loaded only if the configuration names a cluster. */
+import { IncmonError } from '../domain/error.ts'
+import type { Engine } from '../engine/engine.ts'
+import { loadWatch } from '../store/kubernetes.ts'
+import { listOrganizations } from '../store/organizations.ts'
+import type { Db } from '../store/sqlite/open.ts'
+import { accessOf } from './access.ts'
+import { createClient } from './client.ts'
+import { type ClusterState, watchCluster } from './cluster.ts'
+import { type Target, targetOf } from './target.ts'
+
+type Deps = {
+  readonly db: Db
+  readonly engine: Pick<Engine, 'submit'>
+  readonly now: () => number
+  readonly random: () => number
+  readonly warn: (cluster: string, problem: string) => void
+}
+
+export type Clusters = {
+  /** Returns the clusters of an organization. */
+  readonly states: (organizationId: number) => readonly ClusterState[]
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Starts to watch the clusters.
+ * @param values the values of the setting `kubernetes`
+ * @throws IncmonError if a cluster cannot be reached as configured
+ */
+export function watchClusters(values: Parameters<typeof targetOf>[0][], deps: Deps): Clusters {
+  const planned = values.map((value) => plan(targetOf(value), deps))
+  const names = planned.map(({ name, organizationId }) => `${organizationId} ${name}`)
+  const twice = planned.find(({ name }, index) => names.indexOf(names[index] ?? '') !== index && name)
+  if (twice) throw refusal(`kubernetes: two clusters are named ${twice.name}; give each entry its own name`)
+  const clusters = planned.map((one) => {
+    const client = createClient(one.access)
+    const watched = loadWatch(deps.db, one.organizationId, one.name)
+    const warn = (problem: string) => deps.warn(one.name, problem)
+    return { ...one, watch: watchCluster({ ...deps, ...one, server: one.access.server, client, watched, warn }) }
+  })
+  return {
+    states: (organizationId) =>
+      clusters.filter((one) => one.organizationId === organizationId).map(({ watch }) => watch.state()),
+    close: async () => {
+      await Promise.all(clusters.map(({ watch }) => watch.close()))
+    },
+  }
+}
+
+function plan(target: Target, { db }: Deps) {
+  const access = accessOf(target)
+  const all = listOrganizations(db)
+  const found = target.organization === null ? all : all.filter(({ name }) => name === target.organization)
+  const [organization] = found
+  const name = target.name ?? access.name
+  if (!organization || found.length > 1) {
+    const wrong =
+      target.organization === null
+        ? 'there are several organizations'
+        : `there is no organization ${target.organization}`
+    throw refusal(`kubernetes: ${name}: ${wrong}; set organization to ${all.map((one) => one.name).join(' or ')}`)
+  }
+  return { access, name, organizationId: organization.rowId, namespaces: target.namespaces }
+}
+
+function refusal(message: string): IncmonError {
+  return new IncmonError('invalid', message)
+}

@@ -1,0 +1,140 @@
+/** Turns what the streams deliver into one update: observations for the engine, and what to remember with them. */
+import type { Accepted, Draft, Intake, Rejected } from '../domain/event/event.ts'
+import { observe, observeDeleted } from '../domain/kubernetes/observe.ts'
+import { readSeen } from '../domain/kubernetes/parse.ts'
+import { type Gap, type Kind, type Seen, WATCH, type WatchUpdate, workloadOf } from '../domain/watch/object.ts'
+import { readCluster } from '../intake/cluster.ts'
+import type { Memory } from './memory.ts'
+import type { Stream } from './resources.ts'
+import type { Delivered, Json } from './stream.ts'
+
+/** A change that waits to be saved. Objects are reduced to what is remembered as soon as they are parsed. */
+export type Change =
+  | {
+      readonly type: 'seen'
+      readonly seen: Seen
+      readonly event: Json | null
+      readonly stream: Stream
+      readonly version: string | null
+    }
+  | { readonly type: 'deleted'; readonly uid: string; readonly stream: Stream; readonly version: string }
+  | { readonly type: 'bookmark'; readonly stream: Stream; readonly version: string }
+  | { readonly type: 'listed'; readonly stream: Stream; readonly uids: ReadonlySet<string>; readonly version: string }
+  /** The same version of an object, because time has passed. */
+  | { readonly type: 'again'; readonly uid: string }
+  | { readonly type: 'gap'; readonly gap: Gap }
+
+/** Reduces what a stream delivers. Returns null for an object without a uid. */
+export function changeOf(delivered: Delivered, stream: Stream, now: number): Change | null {
+  if (delivered.type === 'bookmark' || delivered.type === 'listed') return { ...delivered, stream }
+  const { type, object, version } = delivered
+  if (type === 'deleted') return { type, uid: String(object?.metadata?.uid), stream, version: version ?? '' }
+  const { kind } = stream.resource
+  const seen = readSeen(kind, object, now)
+  if (!seen) return null
+  const event = kind === 'Event' ? { ...object, metadata: { ...object.metadata, managedFields: undefined } } : null
+  return { type: 'seen', seen, event, stream, version }
+}
+
+export type Prepared = {
+  readonly update: WatchUpdate
+  readonly intake: Intake
+  /** When to look again at objects that do not change, by uid. */
+  readonly due: ReadonlyMap<string, number | null>
+}
+
+/** `isFirst`: returns whether a stream is listed for the first time. */
+type Circumstances = {
+  readonly cluster: string
+  readonly memory: Memory
+  readonly now: number
+  readonly isFirst: (stream: Stream) => boolean
+}
+
+/** Applies changes in order to the memory, and returns what to save. */
+export function prepare(changes: readonly Change[], circumstances: Circumstances): Prepared {
+  const { cluster, memory, now, isFirst } = circumstances
+  const saved = new Map<string, Seen>()
+  const deleted = new Set<string>()
+  const positions = new Map<string, string>()
+  const due = new Map<string, number | null>()
+  const accepted: Accepted[] = []
+  const rejected: Rejected[] = []
+  let gap: Gap | null = null
+  const add = (drafts: readonly Draft[]) => {
+    for (const draft of drafts) accepted.push({ index: accepted.length, draft })
+  }
+  const look = (before: Seen | null, seen: Seen, isFirstList: boolean) => {
+    const { after, told, dueAt } = observe(before, seen, { known: memory, now, isFirst: isFirstList })
+    memory.put(after)
+    saved.set(after.uid, after)
+    deleted.delete(after.uid)
+    due.set(after.uid, dueAt)
+    add(told)
+  }
+  const remove = (uid: string) => {
+    const before = memory.get(uid)
+    if (!before) return
+    add(observeDeleted(before, memory, now))
+    memory.remove(uid)
+    saved.delete(uid)
+    deleted.add(uid)
+    due.set(uid, null)
+  }
+  for (const change of changes) {
+    if (change.type === 'seen') {
+      const before = memory.get(change.seen.uid)
+      // A list after a 410 contains what is stored already.
+      if (before?.version !== change.seen.version) {
+        look(before, change.seen, isFirst(change.stream))
+        if (change.event) readEvent(change.event, { memory, now, accepted, rejected })
+      }
+    } else if (change.type === 'deleted') remove(change.uid)
+    else if (change.type === 'listed') for (const uid of missingFrom(change, memory)) remove(uid)
+    else if (change.type === 'again') {
+      const seen = memory.get(change.uid)
+      if (seen) look(seen, seen, false)
+    } else if (change.type === 'gap') gap = change.gap
+    if ('version' in change && change.version) positions.set(change.stream.name, change.version)
+  }
+  return {
+    update: {
+      ...{ cluster, gap, at: now, saved: [...saved.values()], deleted: [...deleted] },
+      positions: [...positions].map(([resource, version]) => ({ resource, version })),
+    },
+    intake: { accepted, rejected, group: null, receiver: WATCH },
+    due,
+  }
+}
+
+/** Returns the uids of the remembered objects that a complete list does not contain. */
+function missingFrom({ stream, uids }: Extract<Change, { type: 'listed' }>, memory: Memory): string[] {
+  const { resource, namespace } = stream
+  const missing: string[] = []
+  for (const { uid, kind, namespace: own } of memory.all()) {
+    if (kind === resource.kind && (namespace === '' || own === namespace) && !uids.has(uid)) missing.push(uid)
+  }
+  return missing
+}
+
+/** Parses an event like one from a webhook. Its object's workload is known, so it need not be guessed from the name. */
+function readEvent(
+  event: Json,
+  { memory, now, accepted, rejected }: { memory: Memory; now: number; accepted: Accepted[]; rejected: Rejected[] },
+): void {
+  const read = readCluster(event, now)
+  for (const { draft, warnings } of read.accepted) {
+    const found =
+      draft.source === 'cluster'
+        ? memory.find(draft.object.kind as Kind, draft.object.namespace, draft.object.name)
+        : null
+    const owner = found && workloadOf(found, memory)
+    const node = found?.kind === 'Pod' ? found.facts.node : null
+    const exact =
+      draft.source === 'cluster' && owner
+        ? { ...draft, object: { ...draft.object, owners: [owner], node: node ?? draft.object.node } }
+        : draft
+    accepted.push({ index: accepted.length, draft: exact, ...(warnings ? { warnings } : {}) })
+  }
+  rejected.push(...read.rejected)
+}

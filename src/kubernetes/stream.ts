@@ -1,0 +1,131 @@
+/** Reads one resource of a cluster for as long as the server runs: list, watch, and again after every failure. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ApiError, type Client } from './client.ts'
+import { pathOf, type Stream } from './resources.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: `domain/kubernetes/parse.ts` reads the objects
+export type Json = any
+
+/** What a stream delivers, in order. `version`: everything up to this resource version was delivered. */
+export type Delivered =
+  | { readonly type: 'object' | 'deleted'; readonly object: Json; readonly version: string | null }
+  | { readonly type: 'bookmark'; readonly version: string }
+  /** The list is complete. Objects that it did not contain are gone. */
+  | { readonly type: 'listed'; readonly uids: ReadonlySet<string>; readonly version: string }
+
+export type StreamDeps = {
+  readonly client: Client
+  /** Takes what was delivered. Resolves when there is room for more. */
+  readonly take: (delivered: Delivered) => Promise<void> | void
+  /** The API server has forgotten the changes since the last version. */
+  readonly forgotten: () => void
+  readonly state: (state: StreamState) => void
+  readonly random: () => number
+  readonly signal: AbortSignal
+}
+
+/** `error`: what failed; null if nothing did. `status`: the HTTP status of the failure. */
+export type StreamState = {
+  readonly doing: 'list' | 'watch'
+  readonly error: string | null
+  readonly status: number
+}
+
+const PAGE = 500
+/** The API server ends each watch after this time, and the next one may reach another server. */
+const WATCH_SECONDS = 300
+const FIRST_PAUSE = 500
+const LONGEST_PAUSE = 30_000
+/** A missing permission is asked for again after this time. */
+const DENIED_PAUSE = 60_000
+
+/** Resolves when the signal aborts. `version`: where to resume; null to list first. */
+export async function runStream(stream: Stream, version: string | null, deps: StreamDeps): Promise<void> {
+  const { state, signal } = deps
+  let [from, failures, path] = [version, 0, 0]
+  while (!signal.aborted) {
+    const doing = from === null ? 'list' : 'watch'
+    const base = pathOf(stream, stream.resource.paths[path] ?? '')
+    try {
+      if (from === null) from = await list(base, deps)
+      state({ doing: 'watch', error: null, status: 200 })
+      from = await watch(base, from, deps, () => {
+        failures = 0
+      })
+    } catch (error) {
+      if (signal.aborted) return
+      if (!(error instanceof ApiError)) throw error
+      if (error.status === 410) {
+        if (from !== null) deps.forgotten()
+        from = null
+        continue
+      }
+      // An older API server does not have the newest version of the resource.
+      if (error.status === 404 && path + 1 < stream.resource.paths.length) path += 1
+      else {
+        failures += 1
+        state({ doing, error: error.message, status: error.status })
+        await pause(pauseOf(error, failures, deps.random()), signal)
+      }
+    }
+  }
+}
+
+/** Delivers all objects in pages. Returns the version of the list. */
+async function list(path: string, { client, take }: StreamDeps): Promise<string> {
+  const uids = new Set<string>()
+  let next = ''
+  for (;;) {
+    const more = next === '' ? '' : `&continue=${encodeURIComponent(next)}`
+    const page = (await client.get(`${path}?limit=${PAGE}${more}`)) as Json
+    for (const object of page.items ?? []) {
+      uids.add(object.metadata.uid)
+      await take({ type: 'object', object, version: null })
+    }
+    next = page.metadata?.continue ?? ''
+    const version = String(page.metadata?.resourceVersion ?? '')
+    if (next !== '') continue
+    await take({ type: 'listed', uids, version })
+    return version
+  }
+}
+
+/** Delivers changes until the server ends the watch. Returns the version at which to resume. */
+async function watch(path: string, version: string, { client, take }: StreamDeps, works: () => void): Promise<string> {
+  let last = version
+  const query = `?watch=1&allowWatchBookmarks=true&timeoutSeconds=${WATCH_SECONDS}&resourceVersion=${encodeURIComponent(last)}`
+  try {
+    await client.lines(path + query, async (line) => {
+      const { type, object } = parsed(line)
+      if (type === 'ERROR') throw new ApiError(Number(object?.code ?? 0), String(object?.message ?? 'the watch failed'))
+      works()
+      const at = String(object?.metadata?.resourceVersion ?? last)
+      if (type === 'BOOKMARK') await take({ type: 'bookmark', version: at })
+      else await take({ type: type === 'DELETED' ? 'deleted' : 'object', object, version: at })
+      last = at
+    })
+  } catch (error) {
+    // A cut connection resumes at the last version; a server that answers with an error is asked less often.
+    if (last === version || !(error instanceof ApiError) || error.status !== 0) throw error
+  }
+  return last
+}
+
+function parsed(line: string): { readonly type: string; readonly object: Json } {
+  try {
+    return JSON.parse(line)
+  } catch {
+    throw new ApiError(0, 'the API server sent a line that is not JSON')
+  }
+}
+
+/** Returns how long to wait after a failure, in milliseconds, so that many clients do not come back at once. */
+export function pauseOf({ status, retryAfter }: ApiError, failures: number, random: number): number {
+  if (status === 403) return DENIED_PAUSE
+  const longest = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** Math.min(failures - 1, 10))
+  return Math.max(retryAfter ?? 0, longest * (0.5 + random / 2))
+}
+
+async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  await sleep(milliseconds, undefined, { signal, ref: false }).catch(() => {})
+}

@@ -1,0 +1,109 @@
+/** What incmon remembers of the Kubernetes clusters that it watches. */
+import type { Gap, Owner, Seen, WatchUpdate } from '../domain/watch/object.ts'
+import type { Db } from './sqlite/open.ts'
+import { query } from './sqlite/query.ts'
+
+/** The maximum number of objects of a workload that a page shows. */
+const MAX_OBJECTS = 1_000
+
+type OfCluster = { readonly organizationId: number; readonly cluster: string }
+
+/** Saves what a watch has seen, inside the caller's transaction. */
+export function saveWatch(db: Db, organizationId: number, update: WatchUpdate): void {
+  const of = { organization_id: organizationId, cluster: update.cluster }
+  for (const { uid, kind, namespace, name, version, owner, workload, facts } of update.saved) {
+    const row = { uid, kind, namespace, name, version, owner: owner && `${owner.kind}/${owner.name}`, workload }
+    db.run(db.sql.replaceInto('kubernetes_objects').values({ ...of, ...row, facts: JSON.stringify(facts) }))
+  }
+  for (const uid of update.deleted) {
+    const objects = db.sql.deleteFrom('kubernetes_objects').where('organization_id', '=', organizationId)
+    db.run(objects.where('cluster', '=', update.cluster).where('uid', '=', uid))
+  }
+  for (const { resource, version } of update.positions) {
+    db.run(db.sql.replaceInto('kubernetes_positions').values({ ...of, resource, version, at: update.at }))
+  }
+  if (update.gap) {
+    const { from: starts_at, to: ends_at } = update.gap
+    db.run(db.sql.replaceInto('kubernetes_gaps').values({ ...of, starts_at, ends_at }))
+  }
+}
+
+const objects = query<OfCluster>()((sql, hole) =>
+  sql
+    .selectFrom('kubernetes_objects')
+    .select(['uid', 'kind', 'namespace', 'name', 'version', 'owner', 'workload', 'facts'])
+    .where('organization_id', '=', hole('organizationId'))
+    .where('cluster', '=', hole('cluster')),
+)
+
+const positions = query<OfCluster>()((sql, hole) =>
+  sql
+    .selectFrom('kubernetes_positions')
+    .select(['resource', 'version', 'at'])
+    .where('organization_id', '=', hole('organizationId'))
+    .where('cluster', '=', hole('cluster')),
+)
+
+export type Watched = {
+  readonly objects: readonly Seen[]
+  readonly positions: ReadonlyMap<string, { readonly version: string; readonly at: number }>
+}
+
+/** Returns where the watch of a cluster resumes. */
+export function loadWatch(db: Db, organizationId: number, cluster: string): Watched {
+  const of = { organizationId, cluster }
+  return {
+    objects: db.all(objects, of).map(seenOf),
+    positions: new Map(db.all(positions, of).map(({ resource, version, at }) => [resource, { version, at }])),
+  }
+}
+
+type Row = Record<'uid' | 'kind' | 'namespace' | 'name' | 'version' | 'facts', string> &
+  Record<'owner' | 'workload', string | null>
+
+function seenOf({ owner, facts, ...row }: Row): Seen {
+  return { ...row, owner: owner === null ? null : ownerOf(owner), facts: JSON.parse(facts) } as Seen
+}
+
+function ownerOf(text: string): Owner {
+  const slash = text.indexOf('/')
+  return { kind: text.slice(0, slash), name: text.slice(slash + 1) }
+}
+
+const ofWorkload = query<OfCluster & { namespace: string; name: string }>()((sql, hole) =>
+  sql
+    .selectFrom('kubernetes_objects')
+    .select(['uid', 'kind', 'namespace', 'name', 'version', 'owner', 'workload', 'facts'])
+    .where('organization_id', '=', hole('organizationId'))
+    .where('cluster', '=', hole('cluster'))
+    .where('namespace', '=', hole('namespace'))
+    .where('workload', '=', hole('name'))
+    .limit(MAX_OBJECTS),
+)
+
+/** Lists a workload with its pods and ReplicaSets. */
+export function listWorkload(
+  db: Db,
+  organizationId: number,
+  service: { readonly cluster: string; readonly namespace: string; readonly name: string },
+): readonly Seen[] {
+  const { cluster, namespace, name } = service
+  return db.all(ofWorkload, { organizationId, cluster, namespace, name }).map(seenOf)
+}
+
+const gaps = query<OfCluster & { from: number; to: number }>()((sql, hole) =>
+  sql
+    .selectFrom('kubernetes_gaps')
+    .select(['starts_at as from', 'ends_at as to'])
+    .where('organization_id', '=', hole('organizationId'))
+    .where('cluster', '=', hole('cluster'))
+    .where('ends_at', '>=', hole('from'))
+    .where('starts_at', '<=', hole('to'))
+    .orderBy('starts_at', 'desc')
+    .limit(20),
+)
+
+/** Lists the periods in which a cluster was not observed, newest first. */
+export function listGaps(db: Db, organizationId: number, cluster: string, from: number, to: number): readonly Gap[] {
+  return db.all(gaps, { organizationId, cluster, from, to })
+}

@@ -1,0 +1,115 @@
+/** A server that watches a cluster: from the API's objects to services, alerts and incidents. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { writeKubeconfig } from '../helpers/kubernetes/kubeconfig.ts'
+import {
+  deployment,
+  event,
+  node,
+  pod,
+  replicaSet,
+  running,
+  terminated,
+  waiting,
+} from '../helpers/kubernetes/objects.ts'
+import { startFakeCluster } from '../helpers/kubernetes/server.ts'
+import type { Json } from '../helpers/kubernetes/storage.ts'
+import { eventually, startServer } from '../helpers/server.ts'
+
+const POD = 'cart-5d4f8c7b9-x2kqp'
+const owner = ['ReplicaSet', 'cart-5d4f8c7b9']
+
+async function shop(t: TestContext) {
+  const cluster = await startFakeCluster(t)
+  cluster.put(node('node-1'))
+  cluster.put(deployment('cart'))
+  cluster.put(replicaSet('cart', '5d4f8c7b9'))
+  cluster.put(pod(POD, { owner }))
+  const server = await startServer(t, {
+    kubernetes: [{ kubeconfig: writeKubeconfig(t, cluster.url), name: 'production' }],
+  })
+  const services = (isWanted: (all: Json[]) => boolean) => eventually(() => server.get('/api/services'), isWanted)
+  const alerts = (isWanted: (all: Json[]) => boolean) =>
+    eventually(async () => (await server.get('/api/alerts')).data, isWanted)
+  // Everything has been listed.
+  const listed = () => server.db.all(server.db.sql.selectFrom('kubernetes_positions').select('resource'))
+  await eventually(
+    async () => listed(),
+    (all) => all.length === 9,
+  )
+  return { cluster, server, services, alerts }
+}
+
+const looping = (restarts: number, at = Date.now()) =>
+  pod(POD, { owner, restarts, state: waiting('CrashLoopBackOff', 'back-off'), last: terminated(1, at - 2_000, at) })
+
+test('every workload of the cluster is a service', async (t) => {
+  const { services } = await shop(t)
+  const [cart] = await services((all) => all.length === 1)
+  assert.deepEqual([cart.cluster, cart.namespace, cart.name, cart.status], ['production', 'shop', 'cart', 'healthy'])
+})
+
+test('a crash loop is an alert of its workload, and ends when the pod is ready', async (t) => {
+  const { cluster, alerts } = await shop(t)
+  cluster.put(looping(3))
+  const [loop] = await alerts((all) => all.length === 1)
+  assert.equal(loop.name, 'CrashLoopBackOff')
+  assert.match(loop.summary, /app: it ended with exit code 1 \(Error\) after 2 s; 3 restarts/)
+  cluster.put(
+    pod(POD, {
+      owner,
+      restarts: 3,
+      state: running(Date.now() - 60_000),
+      last: terminated(1, 1_000, 3_000),
+      at: Date.now(),
+    }),
+  )
+  const [ended] = await alerts((all) => all[0].status === 'resolved')
+  assert.equal(ended.resolution, 'reported')
+})
+
+test('the condition of a deleted pod ends', async (t) => {
+  const { cluster, alerts } = await shop(t)
+  cluster.put(looping(1))
+  await alerts((all) => all.length === 1)
+  cluster.delete('Pod', 'shop', POD)
+  await alerts((all) => all[0].status === 'resolved')
+})
+
+test('an event about a crash loop and the state of its pod are one alert', async (t) => {
+  const { cluster, alerts, server } = await shop(t)
+  cluster.put(looping(2))
+  const message = `Back-off restarting failed container app in pod ${POD}`
+  cluster.put(
+    event('e1', 'Pod', POD, 'BackOff', message, {
+      container: 'app',
+      count: 4,
+      first: Date.now() - 60_000,
+      at: Date.now(),
+    }),
+  )
+  await eventually(
+    async () => (await server.get('/api/events')).data,
+    (all) => all.some(({ name }: Json) => name === 'BackOff'),
+  )
+  const all = await alerts((found) => found[0]?.occurrences > 1)
+  assert.deepEqual(
+    all.map(({ name }) => name),
+    ['CrashLoopBackOff'],
+  )
+})
+
+test('a rollout is a change with its images and who made it', async (t) => {
+  const { cluster, server } = await shop(t)
+  cluster.put(deployment('cart', { revision: 2, image: 'shop/cart:2.0', by: 'kubectl-set' }))
+  cluster.put(replicaSet('cart', '7d9f5b6c8', { revision: 2, image: 'shop/cart:2.0' }))
+  const events = await eventually(
+    async () => (await server.get('/api/events')).data,
+    (all) => all.some(({ name }: Json) => name === 'RolloutStarted'),
+  )
+  const rollout = events.find(({ name }: Json) => name === 'RolloutStarted')
+  assert.equal(
+    rollout.text,
+    'Rollout of cart-7d9f5b6c8 (revision 2): app: registry.example/shop/cart:1.0 → shop/cart:2.0; by kubectl-set',
+  )
+})
