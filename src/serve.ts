@@ -56,13 +56,22 @@ type State = {
   url: string | null
   isTrusted: (address: string) => boolean
   isStopping: boolean
+  clusters: Clusters | null
   /** The promise that responses wait for while the server stops accepting connections, or null. */
   held: Promise<void> | null
 }
 
 /** Serves requests until `close` is called. Rejects if the port cannot be opened. */
 export async function serve({ deps: world, settings, tls, log }: Options): Promise<Running> {
-  const state: State = { settings, tls, url: null, isTrusted: () => false, isStopping: false, held: null }
+  const state: State = {
+    settings,
+    tls,
+    url: null,
+    isTrusted: () => false,
+    isStopping: false,
+    clusters: null,
+    held: null,
+  }
   const notices = createNotices(world.newSecret().slice(0, 8), elapsed, worked)
   const metrics = createMetrics(programVersion())
   const failed = (what: string) => (error: unknown) => log.error({ cause: inspect(error) }, what)
@@ -130,12 +139,11 @@ export async function serve({ deps: world, settings, tls, log }: Options): Promi
     loop.stop()
     sumUp()
   }
-  let clusters: Clusters | null = null
   try {
     await listen(server, settings)
     state.url = urlOf(server.address() as AddressInfo, tls)
     await listenOnSocket(commands.server, deps.db.file)
-    clusters = await startWatching(state.settings, deps, log)
+    state.clusters = await startWatching(state.settings, deps, log)
   } catch (error) {
     stopClockwork()
     server.close()
@@ -153,7 +161,7 @@ export async function serve({ deps: world, settings, tls, log }: Options): Promi
     // Ends event streams first, because open streams would never end by themselves.
     notices.close()
     // Slow reads are canceled, because the caller can repeat the request.
-    await clusters?.close()
+    await state.clusters?.close()
     await Promise.all([drain(doors[0].resolve), commands.drain(doors[1].resolve), reader.close(), notifier.stop()])
     await engine.close()
     await stopCheckpointing()
@@ -201,6 +209,7 @@ function createContext({ deps, notices, state, loop, ...shared }: Parts): Server
     isTrusted: (address) => state.isTrusted(address),
     isStopping: () => state.isStopping,
     held: () => state.held,
+    clusters: (organizationId) => state.clusters?.states(organizationId) ?? [],
     listening: () => listeningOf(state),
     checks: () =>
       checkProcess({

@@ -1,6 +1,6 @@
 /** Watches one cluster: reads its streams, saves what they deliver in small batches, and reports its state. */
 
-import type { Gap } from '../domain/watch/object.ts'
+import type { ClusterState, Gap } from '../domain/watch/object.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Watched } from '../store/kubernetes.ts'
 import type { Client } from './client.ts'
@@ -8,18 +8,6 @@ import { type Change, changeOf, type Prepared, prepare } from './intake.ts'
 import { createMemory } from './memory.ts'
 import { type Stream, streamsOf } from './resources.ts'
 import { runStream, type StreamState } from './stream.ts'
-
-export type ClusterState = {
-  readonly name: string
-  readonly server: string
-  readonly objects: number
-  /** When something was last saved, in ms UTC; null for never. */
-  readonly heardAt: number | null
-  /** The failing streams. */
-  readonly failures: readonly { readonly stream: Stream; readonly error: string; readonly status: number }[]
-  /** Whether every stream that does not fail has been listed. */
-  readonly isComplete: boolean
-}
 
 export type ClusterDeps = {
   readonly name: string
@@ -149,8 +137,8 @@ export function watchCluster(deps: ClusterDeps) {
   return {
     state: (): ClusterState => ({
       ...{ name, server: deps.server, objects: memory.size(), heardAt },
-      failures: [...states].flatMap(([stream, { error, status }]) =>
-        error === null ? [] : [{ stream, error, status }],
+      failures: [...states].flatMap(([{ name, resource }, { error, status }]) =>
+        error === null ? [] : [{ resource: name, without: resource.without, error, status }],
       ),
       isComplete: streams.every((stream) => listed.has(stream.name) || (states.get(stream)?.error ?? null) !== null),
     }),

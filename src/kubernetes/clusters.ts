@@ -1,12 +1,13 @@
 /** Starts the watches of all configured clusters. Loaded only if the configuration names a cluster. */
 import { IncmonError } from '../domain/error.ts'
+import type { ClusterState } from '../domain/watch/object.ts'
 import type { Engine } from '../engine/engine.ts'
 import { loadWatch } from '../store/kubernetes.ts'
 import { listOrganizations } from '../store/organizations.ts'
 import type { Db } from '../store/sqlite/open.ts'
 import { accessOf } from './access.ts'
 import { createClient } from './client.ts'
-import { type ClusterState, watchCluster } from './cluster.ts'
+import { watchCluster } from './cluster.ts'
 import { type Target, targetOf } from './target.ts'
 
 type Deps = {

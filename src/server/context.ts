@@ -1,6 +1,7 @@
 /** The functions and settings that the process provides to the HTTP application. */
 
 import type { Check } from '../actions/readiness.ts'
+import type { ClusterState } from '../domain/watch/object.ts'
 import type { Notifier } from '../notify/notifier.ts'
 import type { Damage } from './checks.ts'
 import type { PendingBodies } from './connection/pending-bodies.ts'
@@ -41,6 +42,8 @@ export type ServerContext = {
   readonly held: () => Promise<void> | null
   /** Returns where the server is listening, or null if the program runs without a server. */
   readonly listening: () => Listening | null
+  /** Returns the watched clusters of an organization. */
+  readonly clusters: (organizationId: number) => readonly ClusterState[]
   /** Returns the process checks for /readyz. */
   readonly checks: () => readonly Check[]
 }

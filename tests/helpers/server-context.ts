@@ -47,6 +47,7 @@ export function makeServerContext(more: Partial<ServerContext> = {}): ServerCont
     isTrusted: () => false,
     isStopping: () => false,
     held: () => null,
+    clusters: () => [],
     listening: () => null,
     checks: () => [],
     ...more,

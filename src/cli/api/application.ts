@@ -95,6 +95,7 @@ function contextOf(notifier: ServerContext['notifier'], failed: (error: unknown)
     isStopping: () => false,
     held: () => null,
     listening: () => null,
+    clusters: () => [],
     checks: () => [],
   }
 }

@@ -52,6 +52,24 @@ export type WatchUpdate = {
 
 export type Gap = { readonly from: number; readonly to: number }
 
+/** How the watch of a cluster is doing. */
+export type ClusterState = {
+  readonly name: string
+  readonly server: string
+  readonly objects: number
+  /** When something was last saved, in ms UTC; null for never. */
+  readonly heardAt: number | null
+  /** What cannot be read. `without`: what is missing because of that. `status`: the HTTP status; 0 without a response. */
+  readonly failures: readonly {
+    readonly resource: string
+    readonly without: string
+    readonly error: string
+    readonly status: number
+  }[]
+  /** Whether everything that can be read has been listed. */
+  readonly isComplete: boolean
+}
+
 /** The receiver of the sender that stands for a watch. */
 export const WATCH = 'watch'
 

@@ -12,6 +12,7 @@ import { Marked } from '../kit/marked.tsx'
 import { Pages } from '../kit/pages.tsx'
 import { Card, Head } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
+import { Clusters, type ClusterView } from './clusters.tsx'
 import { CONNECTIONS } from './connections.ts'
 import { type FailingChannel, FailingChannels, Refused } from './problems.tsx'
 
@@ -53,11 +54,13 @@ type Props = {
   readonly refused: RefusedSenders | null
   /** Channels that cannot deliver messages. */
   readonly failing: readonly FailingChannel[]
+  /** The watched Kubernetes clusters. */
+  readonly clusters: readonly ClusterView[]
   readonly children?: Child
 }
 
 export const SourcesPage: FC<Props> = (props) => {
-  const { reader, lead, rest, senders, refused, page, pages, rejections, rejected, failing, children } = props
+  const { reader, lead, rest, senders, refused, page, pages, rejections, rejected, failing, clusters, children } = props
   return (
     <>
       <div class="title">
@@ -87,6 +90,7 @@ export const SourcesPage: FC<Props> = (props) => {
           <Pages page={page} pages={pages} addressOf={(to) => `/sources?page=${to}`} />
         </div>
       )}
+      {clusters.length === 0 ? null : <Clusters clusters={clusters} reader={reader} />}
       {refused === null || refused.newest.length === 0 ? null : <Refused refused={refused} />}
       {failing.length === 0 ? null : <FailingChannels channels={failing} reader={reader} />}
       <Head title="Rejected items" second={rejected === 0 ? '' : `${rejected} in the last 24 hours`} />

@@ -9,6 +9,7 @@ import { DAY } from '../../domain/units.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { READERS } from '../../intake/index.ts'
 import { testEvent } from '../../intake/test-event.ts'
+import { listGaps } from '../../store/kubernetes.ts'
 import { listChannels } from '../../store/notification/channels.ts'
 import { listOrganizations } from '../../store/organizations.ts'
 import { listRejections } from '../../store/rejections.ts'
@@ -26,6 +27,7 @@ import { WelcomePage } from './welcome.tsx'
 
 const SENDERS = { page: 1, limit: 1_000 }
 const MAX_ROWS = 40
+const WEEK = 7 * DAY
 const REJECTIONS = { page: 1, limit: 20 }
 const CHANNELS = { page: 1, limit: 100 }
 const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/
@@ -63,8 +65,17 @@ async function showSources(visit: Visit, secret: string | null, done: Done | '' 
   const shown = rows.map((sender) => ({ ...sender, byHour: hoursUntil(sender.hours, now) }))
   const counts = { rejections: rejected.items, rejected: rejected.total }
   const refused = isOnly ? visit.server.wrongTokens.senders() : null
+  const clusters = await Promise.all(
+    visit.server.clusters(organizationId).map(async (state) => ({
+      ...state,
+      gaps: await store.read(listGaps, organizationId, state.name, now - WEEK, now),
+    })),
+  )
   const content = (
-    <SourcesPage {...{ lead, rest, senders: shown, refused, failing, page, pages, ...counts }} reader={visit.viewer}>
+    <SourcesPage
+      {...{ lead, rest, senders: shown, refused, failing, clusters, page, pages, ...counts }}
+      reader={visit.viewer}
+    >
       <ConnectTabs current={current} path="/sources" />
       <Connect visit={visit} secret={secret} path="/sources" senders={senders} />
     </SourcesPage>

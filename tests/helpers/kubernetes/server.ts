@@ -208,7 +208,7 @@ function watch({ storage, response, state, watches, bookmarks, url, from, isAske
   response.writeHead(200, { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' })
   response.flushHeaders()
   const send = (type: string, object: Json): unknown => {
-    if (state.isHung) return null
+    if (state.isHung || response.writableEnded) return null
     const line = `${JSON.stringify({ type, object })}\n`
     const half = Math.floor(line.length / 2)
     if (!state.isSplit) return response.write(line)
