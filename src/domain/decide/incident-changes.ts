@@ -192,7 +192,7 @@ export function noteChange(ctx: Context, id: string, text: string, actor: string
   const saved = ctx.fact('notes', { incidentId: incident.rowId })
   const unsaved = ctx.unsavedNotes(incident.rowId)
   const isFull = saved.entries + unsaved.entries >= MAX_NOTES || saved.length + unsaved.length + text.length > MAX_TEXT
-  if (!isFull) addEntry(ctx, incident, { at: now, kind: 'edited', text, actor, ref: null })
+  if (!isFull) addEntry(ctx, incident, { at: now, kind: 'edited', code: null, text, actor, ref: null })
   ctx.put.incident({ ...incident, touchedAt: now }, incident)
 }
 

@@ -69,7 +69,7 @@ const Entry: FC<{ entry: TimelineView; reader: Reader }> = ({ entry, reader }) =
       </span>
       <p class="break">
         {kind === 'note' ? (
-          <Linked text={text} />
+          <Linked text={entry.text} />
         ) : href === null ? (
           entryText(entry)
         ) : (
@@ -106,7 +106,18 @@ const Linked: FC<{ text: string }> = ({ text }) => (
 )
 
 /** The kinds whose text starts with a word of incmon. The text of other kinds starts with a name or is a note. */
-const OURS = new Set(['pipeline', 'rollout', 'opened', 'status', 'reopened', 'edited', 'merged', 'silence', 'message', 'not-told'])
+const OURS = new Set([
+  'pipeline',
+  'rollout',
+  'opened',
+  'status',
+  'reopened',
+  'edited',
+  'merged',
+  'silence',
+  'message',
+  'not-told',
+])
 
 /** Returns the text of an entry. Only a word of incmon gets a capital first letter. */
 export function entryText({ kind, text }: Pick<TimelineView, 'kind' | 'text'>): string {
