@@ -149,7 +149,7 @@ export function checkIncidents({ incidents, alerts, timeline, postmortems, servi
     assert.equal(resolvedAt !== null, status === 'resolved', `incident ${rowId} has an end if it is resolved`)
     const joined = [...alerts.values()].filter(({ live }) => live.incidentId === rowId).length
     const resolutions = timeline.filter(
-      ({ incidentId, kind, text }) => incidentId === rowId && kind === 'status' && /^resolved\b/.test(text),
+      ({ incidentId, kind, code }) => incidentId === rowId && kind === 'status' && code === 'resolved',
     )
     // An alert of a resolved incident can join another one. Reopening the first incident does not bring it back.
     if (resolutions.length === 0) assert.equal(alertCount, joined, `incident ${rowId} counts its alerts`)
