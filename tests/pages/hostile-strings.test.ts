@@ -163,7 +163,7 @@ type Findings = {
   readonly attacked: boolean
   /** Elements that do not occur on any page of incmon. */
   readonly elements: readonly string[]
-  /** Links to anything other than a web page. */
+  /** Links to anything other than a web page. A web address that a person wrote into a note is a link. */
   readonly links: readonly string[]
   readonly width: number
 }
@@ -174,6 +174,7 @@ function findings(page: Page): Promise<Findings> {
     elements: [...document.querySelectorAll('iframe, object, embed, base, math, body img, video, svg script, meta[http-equiv=refresh]')]
       .map((found) => found.outerHTML.slice(0, 120)),
     links: [...document.querySelectorAll('[href], [src], [action], [formaction]')]
+      .filter((found) => !found.matches('.entry-note a[href^="https:"]'))
       .flatMap((found) => ['href', 'src', 'action', 'formaction'].map((name) => found.getAttribute(name) ?? ''))
       .filter((address) => /^\\s*(?!https?:|mailto:)[a-z][\\w+.-]*:/i.test(address) || /^(https?:)?\\/\\/evil/.test(address)),
     width: document.documentElement.scrollWidth,
