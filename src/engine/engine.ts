@@ -161,7 +161,8 @@ export function createEngine(
   const tryAlone = (delivery: Delivery): Promise<Receipt> => {
     const decide = (ctx: Context) => ({ outcome: receive(ctx, delivery).receipt, serviceIds: [] })
     const input = { organizationId: delivery.organizationId, decide }
-    const complete = (receipt: Receipt, changes: Changes) => withLinks(deps, receipt, changes)
+    const at = { organizationId: delivery.organizationId, now: delivery.receivedAt }
+    const complete = (receipt: Receipt, changes: Changes) => withCauses(deps, receipt, changes, at)
     return queue.between(() => tryInput(batchDeps(), input, complete))
   }
 
@@ -247,21 +248,18 @@ export function createEngine(
   }
 }
 
-/** Adds links to the decisions of a dry run: the links that each alert would have. */
-async function withLinks(
+/** Adds to the decisions of a dry run the links that each alert would have, and the suspects of its incident. */
+async function withCauses(
   { store, newId }: Pick<EngineDeps, 'store' | 'newId'>,
   receipt: Receipt,
   changes: Changes,
+  at: { readonly organizationId: number; readonly now: number },
 ): Promise<Receipt> {
   const tried = receipt.decisions ?? []
-  const links = await store.tryLinks(
-    changes,
-    tried.flatMap(({ alertRowId }) => alertRowId ?? []),
-    newId,
-  )
-  const decisions = tried.map(({ alertRowId, ...decision }) => ({
+  const causes = await store.tryCauses(changes, tried, at, newId)
+  const decisions = tried.map(({ alertRowId: _alert, asked: _asked, ...decision }, index) => ({
     ...decision,
-    correlations: (alertRowId !== undefined && links.get(alertRowId)) || [],
+    ...causes[index],
   }))
   return { ...receipt, decisions }
 }

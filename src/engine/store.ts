@@ -1,6 +1,6 @@
 /** The engine's interface to the store. */
 
-import type { LinkSummary } from '../domain/decide/delivery.ts'
+import type { ItemDecision } from '../domain/decide/delivery.ts'
 import type { Notice } from '../domain/notice.ts'
 import type { Changes } from '../domain/state/changes.ts'
 import type { Journal } from '../domain/state/collections.ts'
@@ -26,14 +26,15 @@ export type EngineStore = {
   /** Generates a due postmortem from the saved records, and saves it. Does nothing if it has already been written. */
   readonly writePostmortem: (rowId: number, newId: () => string) => Promise<void>
   /**
-   * Returns the links that these alerts would have if the changes were saved, keyed by the alert's row id. Saves
-   * nothing.
+   * Returns, for each decision, the links that its alert would have if the changes were saved, and the suspects of its
+   * incident. Saves nothing.
    */
-  readonly tryLinks: (
+  readonly tryCauses: (
     changes: Changes,
-    alertIds: readonly number[],
+    decisions: readonly ItemDecision[],
+    at: { readonly organizationId: number; readonly now: number },
     newId: () => string,
-  ) => Promise<ReadonlyMap<number, readonly LinkSummary[]>>
+  ) => Promise<readonly Pick<ItemDecision, 'correlations' | 'suspects'>[]>
   /**
    * Classifies an error. `busy`: another process holds the database lock, so a retry can succeed. `full`: the disk is
    * full and nothing was stored. `disk`: the disk failed, so the stored state is unknown. `store`: the store failed in

@@ -1,6 +1,7 @@
 /** Implements the engine's store with SQLite. All calls except loading run without interruption. */
 import { setImmediate } from 'node:timers/promises'
-import type { LinkSummary } from '../domain/decide/delivery.ts'
+import type { ItemDecision } from '../domain/decide/delivery.ts'
+import type { SuspectsAsked } from '../domain/decide/outcome.ts'
 import type { Notice } from '../domain/notice.ts'
 import type { Changes } from '../domain/state/changes.ts'
 import type { Journal } from '../domain/state/collections.ts'
@@ -8,6 +9,7 @@ import type { FactKind, IdTable } from '../domain/state/context.ts'
 import type { OrganizationState } from '../domain/state/state.ts'
 import { listLinksOfAlert } from './correlation/links.ts'
 import { listDuePostmortems } from './incident/due-postmortems.ts'
+import { findSuspects } from './incident/suspects.ts'
 import { findFact } from './live/facts.ts'
 import { findLastRowIds, loadOrganization } from './live/load.ts'
 import { generateDuePostmortem, saveDuePostmortem } from './live/postmortem.ts'
@@ -19,6 +21,25 @@ import type { Db } from './sqlite/open.ts'
 
 /** Thrown to roll back a transaction that only computes a result. */
 const UNDO = Symbol('undo')
+
+type Causes = Pick<ItemDecision, 'correlations' | 'suspects'>
+
+/** The maximum number of suspects in a dry run. */
+const MAX_SUSPECTS = 3
+
+function suspectsIn(db: Db, organizationId: number, asked: SuspectsAsked, now: number): Causes['suspects'] {
+  const found = findSuspects(db, organizationId, asked, now)
+  return found.slice(0, MAX_SUSPECTS).map(({ ref, score, reasons }) => ({ ref, score, reasons }))
+}
+
+function memoizeBy<Asked, Found>(keyOf: (asked: Asked) => number, find: (asked: Asked) => Found) {
+  const known = new Map<number, Found>()
+  return (asked: Asked): Found => {
+    const found = known.get(keyOf(asked)) ?? find(asked)
+    known.set(keyOf(asked), found)
+    return found
+  }
+}
 
 /** @param read reads large records in another thread if possible, so that other requests do not have to wait */
 export function createEngineStore(db: Db, read: Read) {
@@ -41,22 +62,31 @@ export function createEngineStore(db: Db, read: Read) {
       const generated = await read(generateDuePostmortem, rowId).catch(() => generateDuePostmortem(db, rowId))
       saveDuePostmortem(db, rowId, generated, newId)
     },
-    tryLinks: async (
+    tryCauses: async (
       changes: Changes,
-      alertIds: readonly number[],
+      decisions: readonly ItemDecision[],
+      { organizationId, now }: { readonly organizationId: number; readonly now: number },
       newId: () => string,
-    ): Promise<ReadonlyMap<number, readonly LinkSummary[]>> => {
-      const links = new Map<number, readonly LinkSummary[]>()
+    ): Promise<readonly Causes[]> => {
+      const found: Causes[] = []
+      // Many items can belong to one incident.
+      const suspectsOf = memoizeBy(
+        (asked: SuspectsAsked) => asked.rowId,
+        (asked) => suspectsIn(db, organizationId, asked, now),
+      )
       try {
         db.transaction(() => {
           saveBatch(db, changes, newId)
-          for (const alertId of alertIds) links.set(alertId, listLinksOfAlert(db, alertId))
+          for (const { alertRowId, asked = null } of decisions) {
+            const correlations = alertRowId === undefined ? [] : listLinksOfAlert(db, alertRowId)
+            found.push({ correlations, suspects: asked === null ? [] : suspectsOf(asked) })
+          }
           throw UNDO
         })
       } catch (error) {
         if (error !== UNDO) throw error
       }
-      return links
+      return found
     },
     faultOf: (error: unknown): 'busy' | 'full' | 'disk' | 'store' | null => {
       if (isBusy(error)) return 'busy'

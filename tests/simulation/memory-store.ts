@@ -37,7 +37,7 @@ export function createMemoryStore(organizations: Parameters<typeof createRecords
     },
     duePostmortems: () => [],
     writePostmortem: async () => {},
-    tryLinks: async () => new Map(),
+    tryCauses: async () => [],
     faultOf: () => null,
     sync: async () => {
       synced = log.length

@@ -128,7 +128,7 @@ const COLUMNS = {
 }
 
 function linesOf(decision: Decision): Line[] {
-  const { service, alert, event, health, correlations, clockOffset } = decision
+  const { service, alert, event, health, correlations, suspects, clockOffset } = decision
   const path = [service.cluster, service.namespace, service.name].filter(Boolean).join('/')
   // An event without a service, such as a heartbeat, has no health.
   const note = health === null ? ' (not created)' : service.isNew ? ' (new)' : ''
@@ -151,5 +151,7 @@ function linesOf(decision: Decision): Line[] {
   for (const { change, score, band, reasons } of correlations) {
     lines.push(['correlation', `${change}, ${band} ${formatScore(score)}`, reasons.map(({ text }) => text).join('; ')])
   }
+  for (const { ref, score, reasons } of suspects)
+    lines.push(['suspect', `${ref}, ${formatScore(score)}`, reasons.map(({ text }) => text).join('; ')])
   return [...lines, ...toldLines(decision)]
 }

@@ -13,7 +13,7 @@ import type { WatchUpdate } from '../watch/object.ts'
 import { keyUseOf, rememberAnswer } from './answers.ts'
 import { evaluate } from './evaluate.ts'
 import { decideItem, type ItemResult } from './item.ts'
-import { type IncidentOutcome, outcomeOf } from './outcome.ts'
+import { type IncidentOutcome, outcomeOf, type SuspectSummary, type SuspectsAsked } from './outcome.ts'
 import type { Shortage } from './room.ts'
 import { countLaterChunk, NO_SENDER, type SenderFacts, updateSender } from './senders.ts'
 import { reportShortages, shortageWarning } from './shortage.ts'
@@ -82,6 +82,8 @@ export type ItemDecision = {
   readonly index: number
   /** Tells the engine which alert to compute links for. */
   readonly alertRowId?: number
+  /** Tells the engine which suspects to look up. */
+  readonly asked?: SuspectsAsked | null
   readonly event: DraftJudgement['event']
   /** The correction for the sender's clock, in milliseconds. Positive if the sender's clock is ahead. */
   readonly clockOffset: number
@@ -104,6 +106,8 @@ export type ItemDecision = {
   readonly correlations: readonly LinkSummary[]
   /** What happens to incidents; null for an event without an alert. */
   readonly outcome: IncidentOutcome | null
+  /** The likeliest causes of the incident, best first. */
+  readonly suspects: readonly SuspectSummary[]
 }
 
 /** A link between a condition and a change. */
@@ -213,8 +217,8 @@ function dryRunReceipt(
   )
   const decisions = items.map((item, position): ItemDecision => {
     const found = health.get(affected[position])
-    const outcome = item.result ? outcomeOf(ctx, incidents, item.result.live.rowId, receivedAt) : null
-    const decision = { ...explain(item.accepted.index, item, sent), outcome }
+    const tried = item.result ? outcomeOf(ctx, incidents, item.result.live.rowId, receivedAt) : null
+    const decision = { ...explain(item.accepted.index, item, sent), ...tried }
     if (!found) return decision
     const { status, score } = found
     // Listing every penalty for every item would make the response too large.
@@ -245,5 +249,6 @@ function explain(index: number, { match, event, result }: ItemResult, { clockOff
     health: null,
     correlations: [],
     outcome: null,
+    suspects: [],
   }
 }

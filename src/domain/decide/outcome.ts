@@ -17,23 +17,38 @@ export type IncidentOutcome = {
   readonly silences: readonly string[]
 }
 
+/** A suspected cause of an incident. */
+export type SuspectSummary = {
+  readonly ref: string
+  readonly score: number
+  readonly reasons: readonly { readonly code: string; readonly text: string }[]
+}
+
+/** `serviceId`: a UUID. */
+export type SuspectsAsked = Pick<LiveIncident, 'rowId' | 'startedAt' | 'resolvedAt'> & { readonly serviceId: string }
+
+/** `asked`: tells the engine whose suspects to look up; null without an incident. */
+type Tried = { readonly outcome: IncidentOutcome | null; readonly asked: SuspectsAsked | null }
+
 /** @param before the incidents before the delivery */
 export function outcomeOf(
   ctx: Context,
   before: ReadonlyMap<number, LiveIncident>,
   alertRowId: number,
   now: number,
-): IncidentOutcome | null {
+): Tried {
   const { state } = ctx
   const live = state.alerts.get(alertRowId)
-  if (!live) return null
+  if (!live) return { outcome: null, asked: null }
   const silences = live.silencedBy.flatMap((id) => state.silences.get(id)?.silence.comment ?? [])
   const incident = live.incidentId === null ? undefined : state.incidents.get(live.incidentId)
-  if (!incident) return { incident: null, message: null, silences }
+  if (!incident) return { outcome: { incident: null, message: null, silences }, asked: null }
   const known = before.get(incident.rowId)
-  const { title, severity } = incident
+  const { title, severity, rowId, startedAt, resolvedAt } = incident
+  const serviceId = state.services.get(incident.serviceId)?.id
+  const asked = serviceId === undefined ? null : { rowId, serviceId, startedAt, resolvedAt }
   const message = messageOf(known, incident, live.alert.name, now)
-  return { incident: { title, severity, isNew: known === undefined }, message, silences }
+  return { outcome: { incident: { title, severity, isNew: known === undefined }, message, silences }, asked }
 }
 
 function messageOf(

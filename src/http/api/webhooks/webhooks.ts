@@ -69,7 +69,7 @@ const dryRunShape = shape.object(
     dryRun: v.literal(true),
     decisions: shape.list(
       v.unknown(),
-      'For each item: event, service, alert, health, links, the outcome for incidents, and who would be told, with the rule behind each decision',
+      'For each item: event, service, alert, health, links, suspects, the outcome for incidents, and who would be told, with the rule behind each decision',
       [],
     ),
     rejected: v.optional(rejectedShape),
