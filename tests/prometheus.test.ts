@@ -182,7 +182,10 @@ test('amtool lists, silences and routes as in the documentation', { skip }, asyn
   const add = 'amtool silence add --author=me --comment=Again alertname=KubePodNotReady'
   const id = (await amtool(add)).trim()
   assert.doesNotMatch(await amtool('amtool alert query'), /KubePodNotReady/)
-  assert.match(await amtool('amtool alert query --silenced'), /KubePodNotReady .* suppressed/)
+  await eventually(
+    () => amtool('amtool alert query --silenced'),
+    (text) => /KubePodNotReady .* suppressed/.test(text),
+  )
   await amtool('amtool silence query -o json > silences.json')
   await amtool(`amtool silence expire ${id}`)
   assert.match(await amtool('amtool silence query --expired'), new RegExp(id))

@@ -13,7 +13,7 @@
  *     --- stderr
  *
  * A new file needs only `setup` and `run`: INCMON_UPDATE_GOLDENS=1 npm test tests/cli/golden.test.ts adds the rest. Review
- * the result. Output that varies between runs is replaced with {time}, {uuid}, {secret}, {url}, {size}, {directory}, {version},
+ * the result. Output that varies between runs is replaced with {time}, {date}, {uuid}, {secret}, {url}, {size}, {directory}, {version},
  * {bytes}, {commit}, {node}, {sqlite}, {migrations}, {model} (the schema version of this program).
  */
 import assert from 'node:assert/strict'

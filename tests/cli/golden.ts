@@ -39,6 +39,7 @@ const PLACEHOLDERS: readonly (readonly [what: RegExp, placeholder: string])[] = 
   [new RegExp(`"dataModel":${MIGRATIONS.length}\\b`, 'g'), '"dataModel":{model}'],
   [/("criticalSeconds": ?)\d+/g, '$1{seconds}'],
   [/\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z/g, '{time}'],
+  [/(?<=created on )\d{4}-\d{2}-\d{2}/g, '{date}'],
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '{uuid}'],
   [/\bincmon_[\w-]{43}/g, '{secret}'],
   [/\bwhsec_[\w+/]{43}=/g, '{secret}'],

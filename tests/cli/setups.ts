@@ -18,6 +18,8 @@ import {
   makeToken,
   NOON,
 } from '../helpers/factory.ts'
+import { writeKubeconfig } from '../helpers/kubernetes/kubeconfig.ts'
+import { startFakeCluster } from '../helpers/kubernetes/server.ts'
 import { startServer } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 import { answering, startReceiver } from '../notify/receiver.ts'
@@ -33,7 +35,19 @@ export const SETUPS: Readonly<Record<string, (t: TestContext) => Setup | Promise
    * Acme, Basil (Free) and Charlie (Pro), each with a token. Acme has a resolved incident with a postmortem, an open
    * incident, and a silence.
    */
-  cast,
+  cast: async (t) => (await makeCast(t)).setup,
+  /** The same, and `{item}`: an action item of the open incident. */
+  items: async (t) => {
+    const { setup, request, token } = await makeCast(t)
+    const path = `/api/incidents/${setup.names.open}/actions`
+    const { id } = (await request('POST', path, { token, body: { text: 'Add an alert' } })).body
+    return { ...setup, names: { ...setup.names, item: id } }
+  },
+  /** A Kubernetes cluster with the kubeconfig `{kubeconfig}`. */
+  cluster: async (t) => {
+    const { url } = await startFakeCluster(t)
+    return { cwd: temporaryDirectory(t), names: { url, kubeconfig: writeKubeconfig(t, url) } }
+  },
   /** A running server for Acme: `{url}`, and `{token}` with all scopes. */
   server: async (t) => {
     const { url, token, db } = await startServer(t)
@@ -79,7 +93,7 @@ function acme(t: TestContext): Setup {
   return { cwd, names: { cart: cart.id, token } }
 }
 
-async function cast(t: TestContext): Promise<Setup> {
+async function makeCast(t: TestContext) {
   const { acme, db, request } = makeWorld(t)
   const cart = makeService(db, acme, 'cart')
   const alert = makeAlert(db, acme, cart).id
@@ -91,7 +105,7 @@ async function cast(t: TestContext): Promise<Setup> {
   makeChannel(db, acme)
   const silenceId = makeSilence(db, acme, { ends_at: Date.UTC(2099, 0) }).id
   const names = { incident: id, open, alert, silenceId, tokenId: tokens[0].id, token: acme.token }
-  return { cwd: dirname(db.file), names }
+  return { setup: { cwd: dirname(db.file), names }, request, token: acme.token }
 }
 
 function withFile(t: TestContext, work: (file: string) => void): Setup {

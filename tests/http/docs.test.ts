@@ -84,7 +84,7 @@ test('every operation is on the page once, with its scope', async (t) => {
       .split('<article')
       .filter(
         (part) =>
-          part.includes(`</span> <code>${path.replace(':id', '{id}')}</code></h3>`) &&
+          part.includes(`</span> <code>${path.replaceAll(/:(\w+)/g, '{$1}')}</code></h3>`) &&
           part.includes(`>${method}</span>`),
       )
     assert.deepEqual(

@@ -57,7 +57,7 @@ test('sixty incidents at once are one message, and further ones wait for a minut
   await fail('late')
   later(0.9)
   await fail('later')
-  later(0.2)
+  later(1.1)
   await settled(2)
   assert.deepEqual(types(), ['incident.group', 'incident.group'])
   assert.match(bodies()[1].data.message.title, /^62 services are critical/)

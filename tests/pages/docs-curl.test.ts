@@ -33,9 +33,9 @@ test('Every operation has a curl command', async (t) => {
   const { url } = await startServer(t)
   const lines = linesOf(await (await fetch(`${url}/docs`)).text())
   for (const { method, path } of ROUTES) {
-    const start = `curl ${method === 'GET' ? '' : `-X ${method} `}"${url}${path.replace(/:id/, '$')}`
+    const start = `curl ${method === 'GET' ? '' : `-X ${method} `}"${url}${path.replaceAll(/:\w+/g, '$')}`
     assert.ok(
-      lines.some((line) => line.replace(/\$\w+/, '$').startsWith(`${start}"`)),
+      lines.some((line) => line.replaceAll(/\$\w+/g, '$').startsWith(`${start}"`)),
       start,
     )
   }
@@ -110,6 +110,7 @@ async function freshIds(request: Awaited<ReturnType<typeof startServer>>['reques
   const INCIDENT_ID = await make('/api/incidents', { title: 'slow', serviceId: SERVICE_ID, severity: 'error' })
   await request('PATCH', `/api/incidents/${INCIDENT_ID}`, '{"status":"resolved"}', JSON_BODY)
   const OTHER_INCIDENT_ID = await make('/api/incidents', { title: 'down', serviceId: INTO, severity: 'error' })
+  const ACTION_ID = await make(`/api/incidents/${INCIDENT_ID}/actions`, { text: 'Add a limit' })
   const TOKEN_ID = await make('/api/tokens', { name: 'spare', scopes: ['read'] })
   const SILENCE_ID = await make('/api/silences', {
     matchers: [{ name: 'service', op: '=', value: 'made' }],
@@ -124,7 +125,7 @@ async function freshIds(request: Awaited<ReturnType<typeof startServer>>['reques
   const [ALERT_ID = '', EVENT_ID = '', CORRELATION_ID = ''] = await Promise.all(
     ['/api/alerts', '/api/events', '/api/correlations'].map(first),
   )
-  const incidents = { INCIDENT_ID, OTHER_INCIDENT_ID }
+  const incidents = { INCIDENT_ID, OTHER_INCIDENT_ID, ACTION_ID }
   return { ...incidents, CHANNEL_ID, SERVICE_ID, INTO, TOKEN_ID, SILENCE_ID, ALERT_ID, EVENT_ID, CORRELATION_ID }
 }
 

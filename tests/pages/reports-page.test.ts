@@ -30,7 +30,7 @@ test('the report counts the incidents in the period, and says how many have a ti
   assert.match(html, /1 of 3 is resolved; median 40 min\./)
   assert.doesNotMatch(html, /more than in the previous 90 days/)
   assert.match(html, /median of 1; mean 40 min\./)
-  assert.match(html, /after about 5 min, so most of the time passes after that\./)
+  assert.match(html, /about 5 min(?: 0 s)? after the first evidence, so most of the time passes after that\./)
   assert.match(html, /aria-label="Incidents by week: 3 in 13 weeks, at most 2 in one week"/)
 })
 

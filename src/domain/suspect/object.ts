@@ -1,5 +1,6 @@
 /** Ranks workloads, nodes and namespaces as suspects, based on symptoms that nothing else explains. */
 
+import { ordered } from '../order.ts'
 import { serviceName } from '../text.ts'
 import type { Components } from './component.ts'
 import { connectionOf } from './connection.ts'
@@ -50,7 +51,7 @@ export function objectSuspects(
   })
 }
 
-/** Returns the services whose alerts accuse a component. */
+/** Returns the services whose alerts accuse a component, by id, each since its first such alert. */
 function callersOf({ alerts }: SuspectFacts, { byId }: Components, symptoms: readonly Symptom[], component: string) {
   const ids = new Set(
     symptoms
@@ -58,10 +59,12 @@ function callersOf({ alerts }: SuspectFacts, { byId }: Components, symptoms: rea
       .flatMap(({ evidence }) => evidence.map(({ alertId }) => alertId)),
   )
   const accusing = alerts.filter(({ id, service }) => ids.has(id) && service !== component)
-  return accusing.flatMap(({ service, startsAt }) => {
+  const callers = [...Map.groupBy(accusing, ({ service }) => service)].flatMap(([service, of]) => {
     const found = byId.get(service)
-    return found ? [{ id: found.id, namespace: found.namespace, name: found.name, since: startsAt }] : []
+    const since = Math.min(...of.map(({ startsAt }) => startsAt))
+    return found ? [{ id: found.id, namespace: found.namespace, name: found.name, since }] : []
   })
+  return ordered(callers, ({ id }) => [id])
 }
 
 function nodeService({ byName }: Components, component: string): SuspectService | undefined {

@@ -40,7 +40,9 @@ function idsOf({ properties = {} }: JsonSchema): string[] {
 }
 
 function withVariables(path: string): string {
-  return path.replace(/(\w+?)s\/\{(\w+)\}/g, (_, noun, name) => `${noun}s/${variable(`${noun}_${name}`)}`)
+  return path.replace(/(\w+?)s\/\{(\w+)\}/g, (_, noun, name) => {
+    return `${noun}s/${variable(name === 'id' ? `${noun}_id` : name)}`
+  })
 }
 
 /**
