@@ -48,7 +48,7 @@ test('docs/decisions.md names every label that is read for the severity', () => 
 test('docs/api.md lists the operations that accept an Idempotency-Key', () => {
   const { text } = pageAt('docs/api.md')
   const [, told = ''] =
-    /These operations accept an `Idempotency-Key` header: (.*?) and the webhooks\./s.exec(text) ?? []
+    /These operations accept an `Idempotency-Key` header: (.*?)\sand the webhooks\./s.exec(text) ?? []
   const listed = [...told.matchAll(/`(\w+ [^`]+)`/g)].map(([, operation = '']) => operation)
   const wanted = ROUTES.filter(({ takesKey }) => takesKey).map(({ method, path }) => `${method} ${path}`)
   assert.deepEqual(listed.toSorted(), wanted.toSorted())
