@@ -166,17 +166,20 @@ const MAX_NOTES = BUDGETS.notes.value
 const MAX_TEXT = BUDGETS['note-text'].value
 
 /** Refuses further text in an incident, because every read of the incident returns all of it. */
-function refuseText(ctx: Context, { rowId }: LiveIncident, text: string, entries: number): void {
-  if (entries === 0) return
-  const saved = ctx.fact('notes', { incidentId: rowId })
-  const unsaved = ctx.unsavedNotes(rowId)
-  if (saved.entries + unsaved.entries + entries > MAX_NOTES)
-    throw new IncmonError('conflict', `${FULL} ${formatCount(MAX_NOTES)} notes and changes; ${ELSEWHERE}`)
-  if (saved.length + unsaved.length + text.length > MAX_TEXT)
-    throw new IncmonError('conflict', `${FULL} ${formatCount(MAX_TEXT)} characters of notes; ${ELSEWHERE}`)
+function refuseText(ctx: Context, incident: LiveIncident, text: string, entries: number): void {
+  const full = entries === 0 ? null : fullOf(ctx, incident, text, entries)
+  if (full !== null) throw new IncmonError('conflict', `this incident has the maximum of ${full}; ${ELSEWHERE}`)
 }
 
-const FULL = 'this incident has the maximum of'
+/** Returns which limit further entries exceed, or null if there is room. */
+function fullOf(ctx: Context, { rowId }: LiveIncident, text: string, entries: number): string | null {
+  const saved = ctx.fact('notes', { incidentId: rowId })
+  const unsaved = ctx.unsavedNotes(rowId)
+  if (saved.entries + unsaved.entries + entries > MAX_NOTES) return `${formatCount(MAX_NOTES)} notes and changes`
+  const isLong = saved.length + unsaved.length + text.length > MAX_TEXT
+  return isLong ? `${formatCount(MAX_TEXT)} characters of notes` : null
+}
+
 const ELSEWHERE = 'write further notes in a document, or open another incident for what is still to do'
 
 function refuseMany({ state, limits }: Context): void {
@@ -189,10 +192,8 @@ function refuseMany({ state, limits }: Context): void {
 /** Records in the timeline what a person changed, unless the incident has too many notes. @throws IncmonError `not-found` */
 export function noteChange(ctx: Context, id: string, text: string, actor: string, now: number): void {
   const incident = requireIncident(ctx, id)
-  const saved = ctx.fact('notes', { incidentId: incident.rowId })
-  const unsaved = ctx.unsavedNotes(incident.rowId)
-  const isFull = saved.entries + unsaved.entries >= MAX_NOTES || saved.length + unsaved.length + text.length > MAX_TEXT
-  if (!isFull) addEntry(ctx, incident, { at: now, kind: 'edited', code: null, text, actor, ref: null })
+  if (fullOf(ctx, incident, text, 1) === null)
+    addEntry(ctx, incident, { at: now, kind: 'edited', code: null, text, actor, ref: null })
   ctx.put.incident({ ...incident, touchedAt: now }, incident)
 }
 
