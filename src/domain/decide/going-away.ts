@@ -8,6 +8,7 @@ import type { ReceivedEvent } from '../alert/late-events.ts'
 import { FAILS_WHILE_STARTING, FAILS_WHILE_STOPPING } from '../event/going-away.ts'
 import { deletedObjectOf } from '../event/reason.ts'
 import { lostNode, type NodeTrouble } from '../health/node-trouble.ts'
+import { nodeNameOf, serviceOfNode } from '../service/node.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveAlert, LiveService } from '../state/live.ts'
 import { awaitedName } from '../state/state.ts'
@@ -16,7 +17,6 @@ import { changeAlert } from './alerts.ts'
 import type { ServiceKey } from './attribution.ts'
 import { alertsOf, senderBehaviorOf } from './conditions.ts'
 import { newestOf } from './live-service.ts'
-import { NODE } from './nodes.ts'
 
 /** How long a deleted pod can report failures. Its containers may take this long to stop. */
 const STOPPING = 10 * MINUTE
@@ -35,7 +35,7 @@ export function withoutExpected(ctx: Context, place: Place, judged: DraftJudgeme
 
 function isExpected(ctx: Context, place: Place, signal: Signal): boolean {
   const { name, sighting } = signal
-  if (FAILS_WHILE_STARTING.has(name) && place.key.name === `${NODE}${sighting?.object}`)
+  if (FAILS_WHILE_STARTING.has(name) && place.key.name === serviceOfNode(`${sighting?.object}`))
     return isStarting(ctx, place, signal)
   return FAILS_WHILE_STOPPING.test(name) && isOfDeletedPod(ctx, place, signal)
 }
@@ -76,7 +76,7 @@ export function endingEventsSince(ctx: Context, { service, key }: Place, from: n
 
 /** Ends the conditions of the pods on a node that leaves the cluster. Returns the services whose conditions changed. */
 export function endPodsOf(ctx: Context, { service, key }: Place, at: number, now: number): number[] {
-  const node = key.name.slice(NODE.length)
+  const node = nodeNameOf(key)
   const troubles = service ? alertsOf(ctx.state, service.rowId).map(({ alert }) => ({ ...alert, node })) : []
   const changed: number[] = []
   for (const live of [...ctx.state.alerts.values()]) {

@@ -1,5 +1,6 @@
 /** A node that fails or leaves: its incident owns the conditions of its pods, which end when the node leaves. */
 import { lostNode, type NodeTrouble } from '../health/node-trouble.ts'
+import { isNodeService, nodeNameOf, serviceOfNode } from '../service/node.ts'
 import { rank } from '../severity.ts'
 import type { Context } from '../state/context.ts'
 import type { LiveAlert, LiveService } from '../state/live.ts'
@@ -9,13 +10,8 @@ import { alertsOf, type Condition, isCurrent } from './conditions.ts'
 import { makeDue } from './due.ts'
 import { addAlerts, oldestOpenIncident } from './incidents.ts'
 
-export const NODE = 'node/'
 /** The maximum number of a condition's pods whose node is looked up, newest first. */
 const MAX_PODS = 3
-
-export function isNodeService({ namespace, name }: Pick<LiveService, 'namespace' | 'name'>): boolean {
-  return namespace === '' && name.startsWith(NODE)
-}
 
 /**
  * Returns the problems of each node: alerts for `node/<name>` with severity error or critical that are firing or ended
@@ -38,7 +34,7 @@ export function nodeTroublesOf(
 
 /** Returns the service of a node, also without its cluster, because not every sender reports its cluster. */
 function nodeService(state: OrganizationState, cluster: string, node: string): LiveService | null {
-  const key = { namespace: '', name: `${NODE}${node}` }
+  const key = { namespace: '', name: serviceOfNode(node) }
   return findService(state, { cluster, ...key }) ?? findService(state, { cluster: '', ...key })
 }
 
@@ -57,7 +53,7 @@ export function withNodes(
   const names = clusters.flatMap((cluster) =>
     servicesIn(ctx.state, ctx.state.servicesByNamespace.get(namespaceKey({ cluster, namespace: '' })))
       .filter(isNodeService)
-      .map(({ name }) => name.slice(NODE.length)),
+      .map(nodeNameOf),
   )
   const troubles = nodeTroublesOf(ctx.state, service.cluster, [...new Set(names)], endedSince)
   if (troubles.length === 0) return conditions
@@ -110,11 +106,12 @@ export function joinNodes(
 }
 
 /** Schedules the services whose conditions a node's new incident may own. */
-export function wakePods(ctx: Context, { name, cluster }: LiveService, now: number): void {
+export function wakePods(ctx: Context, service: LiveService, now: number): void {
+  const node = nodeNameOf(service)
   for (const live of ctx.state.alerts.values()) {
-    if (isOnNode(live, name.slice(NODE.length)) || live.alert.name === 'NodeNotReady (pod)') {
-      const service = ctx.state.services.get(live.serviceId)
-      if (service && (service.cluster === cluster || cluster === '')) makeDue(ctx, service.rowId, now)
+    if (isOnNode(live, node) || live.alert.name === 'NodeNotReady (pod)') {
+      const own = ctx.state.services.get(live.serviceId)
+      if (own && (own.cluster === service.cluster || service.cluster === '')) makeDue(ctx, own.rowId, now)
     }
   }
 }

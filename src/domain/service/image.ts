@@ -42,8 +42,18 @@ export function imageProjects(imagePath: string): string[] {
   return [...runs].sort((a, b) => b.split('/').length - a.split('/').length)
 }
 
+/** Returns the registry of an image reference. Without a host, it is Docker Hub. */
+export function registryOf(reference: string): string {
+  return hostIn(reference) ?? 'docker.io'
+}
+
 function withoutHost(path: string): string {
-  const slash = path.indexOf('/')
-  const first = path.slice(0, Math.max(0, slash))
-  return first === 'localhost' || first.includes('.') || first.includes(':') ? path.slice(slash + 1) : path
+  const host = hostIn(path)
+  return host === null ? path : path.slice(host.length + 1)
+}
+
+/** The first segment is a host if it cannot be a part of a path. */
+function hostIn(reference: string): string | null {
+  const first = reference.slice(0, Math.max(0, reference.indexOf('/')))
+  return first === 'localhost' || first.includes('.') || first.includes(':') ? first : null
 }

@@ -1,7 +1,9 @@
 /**
  * Components that can be at fault: services, nodes and namespaces.
  */
+
 import { isUnattributed } from '../alert/signal.ts'
+import { isNodeService } from '../service/node.ts'
 import type { SuspectFacts, SuspectService } from './suspect.ts'
 
 export type Components = {
@@ -27,9 +29,5 @@ export function componentsOf({ services }: Pick<SuspectFacts, 'services'>): Comp
 export function componentAt({ byId }: Components, id: string): string | null {
   const service = byId.get(id)
   if (!service || isUnattributed(service)) return null
-  return isNode(service) ? service.name : service.id
-}
-
-export function isNode({ namespace, name }: SuspectService): boolean {
-  return namespace === '' && name.startsWith('node/')
+  return isNodeService(service) ? service.name : service.id
 }

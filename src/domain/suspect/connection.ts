@@ -1,6 +1,7 @@
 /** Finds connections other than time between a suspect and the service of the incident. */
 import { shareEnvironment } from '../correlation/environment.ts'
-import { type Components, isNode } from './component.ts'
+import { isNodeService } from '../service/node.ts'
+import type { Components } from './component.ts'
 import type { SuspectFacts, SuspectService } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
 
@@ -34,11 +35,11 @@ export function connectionOf(
   const service = components.byId.get(facts.incident.service)
   if (!service) return known('unknown_service', 'the service of the incident is unknown')
   const { id, name } = service
-  const own = { id, name, service, component: isNode(service) ? name : id }
+  const own = { id, name, service, component: isNodeService(service) ? name : id }
   if (component === own.component) return known('same_service', 'this is the service of the incident')
   const other = components.byId.get(component)
   // A review app and production have no more in common than the time.
-  if (other && !isNode(other) && !isNode(service) && !shareEnvironment(other, service))
+  if (other && !isNodeService(other) && !isNodeService(service) && !shareEnvironment(other, service))
     return byTime(own, other, component)
   return (
     byLabels(facts, components, own, symptoms, component) ??

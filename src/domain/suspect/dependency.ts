@@ -1,5 +1,7 @@
 /** Finds what an incident depends on: the services, hosts, nodes and registries that its alerts name. */
 import type { Labels } from '../event/event.ts'
+import { registryOf } from '../service/image.ts'
+import { isNodeService, nodeNameOf } from '../service/node.ts'
 import { CALLEE_LABELS } from './accused.ts'
 
 /** An alert of an incident. `text`: its summary, or the message of the event. */
@@ -39,8 +41,9 @@ const IMAGE = /\bimage "?([^\s"]+)/i
 const MISSING_IMAGE = /not found|manifest unknown|does not exist|invalid reference/i
 
 /** Returns the target that a service itself is. */
-export function targetOfService({ cluster, namespace, name }: Place): Target {
-  if (namespace === '' && name.startsWith('node/')) return nodeTarget(cluster, name.slice('node/'.length))
+export function targetOfService(service: Place): Target {
+  const { cluster, namespace, name } = service
+  if (isNodeService(service)) return nodeTarget(cluster, nodeNameOf(service))
   return { kind: 'service', key: `service ${cluster}/${namespace}/${name}`, name }
 }
 
@@ -130,8 +133,7 @@ function registriesOf(alerts: readonly DependentAlert[]): Target[] {
   return pulls.flatMap((text) => {
     const image = IMAGE.exec(text)?.[1]
     if (image === undefined) return []
-    const [first = ''] = image.split('/')
-    const host = image.includes('/') && /[.:]|^localhost$/.test(first) ? first : 'docker.io'
+    const host = registryOf(image)
     return [{ kind: 'registry', key: `registry ${host}`, name: `registry ${host}` }]
   })
 }

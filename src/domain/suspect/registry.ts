@@ -1,5 +1,5 @@
 /** Finds failed pulls that are caused by the registry: several services cannot reach the same one. */
-import { imageOfMessage } from '../service/image.ts'
+import { imageOfMessage, registryOf } from '../service/image.ts'
 import type { SymptomEvent } from './symptom.ts'
 
 /** Errors of the network or of the registry itself. A missing tag or wrong credentials are the service's own fault. */
@@ -12,7 +12,10 @@ const FAILURE = { code: 'failure', value: 0.9, text: 'the registry cannot be rea
 /** Replaces the failed pulls from a registry that several services cannot reach with one symptom of the registry. */
 export function ofRegistries(sightings: readonly SymptomEvent[]): SymptomEvent[] {
   const failed = sightings.filter(({ condition, text }) => condition === 'ImagePullBackOff' && UNREACHABLE.test(text))
-  const byHost = Map.groupBy(failed, ({ text }) => registryOf(text))
+  const byHost = Map.groupBy(failed, ({ text }) => {
+    const image = imageOfMessage(text)
+    return image === null ? null : registryOf(image)
+  })
   return [...byHost].reduce<SymptomEvent[]>(
     (before, [host, own]) => {
       const components = new Set(own.map(({ component }) => component))
@@ -23,13 +26,6 @@ export function ofRegistries(sightings: readonly SymptomEvent[]): SymptomEvent[]
     },
     [...sightings],
   )
-}
-
-function registryOf(text: string): string | null {
-  const image = imageOfMessage(text)
-  if (image === null) return null
-  const [host = '', ...path] = image.split('/')
-  return path.length > 0 && /[.:]|^localhost$/.test(host) ? host : 'docker.io'
 }
 
 function combined(host: string, pulls: readonly SymptomEvent[], failed: readonly SymptomEvent[]): SymptomEvent {

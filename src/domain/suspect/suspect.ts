@@ -5,11 +5,12 @@ import type { EventKind } from '../alert/judgement.ts'
 import type { Change } from '../correlation/change.ts'
 import { reaches, shareEnvironment } from '../correlation/environment.ts'
 import type { Labels } from '../event/event.ts'
+import { isNodeService } from '../service/node.ts'
 import type { Severity } from '../severity.ts'
 import { HOUR, MINUTE } from '../units.ts'
 import { joinRollouts } from './chain.ts'
 import { changeSuspects, isFirstOom } from './change.ts'
-import { type Components, componentsOf, isNode } from './component.ts'
+import { type Components, componentsOf } from './component.ts'
 import type { Connection } from './connection.ts'
 import { explain } from './explanation.ts'
 import { fixesOf } from './fix.ts'
@@ -89,7 +90,7 @@ export type Suspect = {
  * `condition` and `short` are the parts of the text that a page shows: the name of the condition, and what is said about
  * it. Absent if the reason is not about a condition.
  */
-export type SuspectReason = {
+type SuspectReason = {
   readonly code: string
   readonly text: string
   readonly condition?: string
@@ -183,7 +184,7 @@ function firstOfEach(ranked: readonly Suspect[]): Suspect[] {
  */
 function inEnvironment(facts: SuspectFacts, { byId }: Components): SuspectFacts {
   const service = byId.get(facts.incident.service)
-  if (!service || isNode(service)) return facts
+  if (!service || isNodeService(service)) return facts
   const changes = facts.changes.filter((change) => {
     const changed = byId.get(change.service)
     if (change.kind === 'pipeline' && !reaches(change.facts, service)) return false

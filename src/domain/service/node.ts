@@ -1,0 +1,19 @@
+/** The services that stand for nodes, whose name is `node/` followed by the name of the node. */
+
+const NODE = 'node/'
+
+type Named = { readonly namespace: string; readonly name: string }
+
+export function isNodeService({ namespace, name }: Named): boolean {
+  return namespace === '' && name.startsWith(NODE)
+}
+
+/** Returns the name of the node for which a service stands. */
+export function nodeNameOf({ name }: Pick<Named, 'name'>): string {
+  return name.slice(NODE.length)
+}
+
+/** Returns the name of the service that stands for a node. */
+export function serviceOfNode(node: string): string {
+  return `${NODE}${node}`
+}
