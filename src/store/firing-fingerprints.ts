@@ -1,13 +1,11 @@
 /** The firing fingerprints of Alertmanager and Grafana, which are the alerts of Alertmanager's API. */
 import type { LiveSilence } from '../domain/state/live.ts'
 import { listIncidentGroups } from './incident/groups.ts'
-import { findIncident } from './incident/incidents.ts'
 import { listRecipients } from './notification/channels.ts'
-import { findService } from './service/services.ts'
 import { listSilencesSince } from './silences.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
-import { uuidAsText, uuidFromBytes } from './sqlite/uuid.ts'
+import { uuidAsText, uuidBytes, uuidFromBytes } from './sqlite/uuid.ts'
 
 /** Labels, annotations and links are JSON, because most of them are only passed on. Times are in ms UTC. */
 export type FiringFingerprint = NonNullable<(typeof firing)['row']>
@@ -98,17 +96,15 @@ const alertsOfNodes = query<{ organizationId: number }>()((builder, hole) =>
 
 /** A group without an incident of its cause is led by its earliest incident, which explains nothing. */
 function listLeaders(db: Db, organizationId: number): ReadonlyMap<number, number> {
-  const rowIdOf = (id: string) => findIncident(db, organizationId, id)?.rowId ?? 0
-  const isCause = (id: string, cause: string) => {
-    const service = findIncident(db, organizationId, id)?.serviceId
-    const name = service === undefined ? '' : (findService(db, organizationId, service, 0)?.name ?? '')
-    return [cause, cause.replace(/^node /, 'node/')].includes(name)
-  }
-  const groups = listIncidentGroups(db, organizationId).filter(({ leader, cause }) => isCause(leader, cause))
+  const groups = listIncidentGroups(db, organizationId).filter(({ isLedByCause }) => isLedByCause)
+  if (groups.length === 0) return new Map()
+  const ids = groups.flatMap(({ members }) => members.map(uuidBytes))
+  const rows = db.all(db.sql.selectFrom('incidents').select(['id', 'uuid']).where('uuid', 'in', ids))
+  const rowIds = new Map(rows.map(({ id, uuid }) => [uuidFromBytes(uuid), id]))
   return new Map(
     groups.flatMap(({ leader, members }) => {
-      const leading = rowIdOf(leader)
-      return members.flatMap((id) => (id === leader ? [] : [[rowIdOf(id), leading] as const]))
+      const leading = rowIds.get(leader) ?? 0
+      return members.flatMap((id) => (id === leader ? [] : [[rowIds.get(id) ?? 0, leading] as const]))
     }),
   )
 }

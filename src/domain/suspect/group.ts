@@ -16,6 +16,8 @@ export type OpenIncident = {
 export type IncidentGroup = {
   /** The incident of the cause, or the earliest incident if the cause has none. */
   readonly leader: string
+  /** Whether the leader is the incident of the cause. */
+  readonly isLedByCause: boolean
   /** The name of the cause, such as `postgres` or `node worker-3`. */
   readonly cause: string
   /** The ids of the incidents, earliest first. */
@@ -54,7 +56,12 @@ export function incidentGroupsOf(incidents: readonly OpenIncident[], unwell: Unw
 function shownGroup({ target, cause, members }: Candidate): IncidentGroup {
   const ordered = members.toSorted(byStart)
   const leader = cause ?? ordered[0]
-  return { leader: leader?.id ?? '', cause: target.name, members: ordered.map(({ id }) => id) }
+  return {
+    leader: leader?.id ?? '',
+    isLedByCause: cause !== null,
+    cause: target.name,
+    members: ordered.map(({ id }) => id),
+  }
 }
 
 /** Returns the possible groups: those whose cause has an incident first, then the largest. */
