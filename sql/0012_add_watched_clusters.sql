@@ -11,12 +11,11 @@ CREATE TABLE kubernetes_objects (
   name            TEXT    NOT NULL,
   version         TEXT    NOT NULL,                                      -- the resource version
   owner           TEXT,                                                  -- the controller: 'ReplicaSet/cart-5d4f8c7b9'; null if none
-  workload        TEXT,                                                  -- the name of the workload that a pod or ReplicaSet belongs to; null for other objects
   facts           TEXT    NOT NULL CHECK (json_valid(facts)),            -- JSON: what the rules read, by kind
   PRIMARY KEY (uid, cluster, organization_id)
 ) STRICT, WITHOUT ROWID;
--- all objects of a cluster at startup, and the workload of a service and its pods on the service page
-CREATE INDEX kubernetes_objects_by_workload ON kubernetes_objects (organization_id, cluster, namespace, workload);
+-- all objects of a cluster at startup
+CREATE INDEX kubernetes_objects_by_cluster ON kubernetes_objects (organization_id, cluster);
 
 -- The resource version up to which everything of a resource is stored.
 CREATE TABLE kubernetes_positions (

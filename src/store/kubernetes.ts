@@ -3,16 +3,13 @@ import type { Gap, Owner, Seen, WatchUpdate } from '../domain/watch/object.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 
-/** The maximum number of objects of a workload that a page shows. */
-const MAX_OBJECTS = 1_000
-
 type OfCluster = { readonly organizationId: number; readonly cluster: string }
 
 /** Saves what a watch has seen, inside the caller's transaction. */
 export function saveWatch(db: Db, organizationId: number, update: WatchUpdate): void {
   const of = { organization_id: organizationId, cluster: update.cluster }
-  for (const { uid, kind, namespace, name, version, owner, workload, facts } of update.saved) {
-    const row = { uid, kind, namespace, name, version, owner: owner && `${owner.kind}/${owner.name}`, workload }
+  for (const { uid, kind, namespace, name, version, owner, facts } of update.saved) {
+    const row = { uid, kind, namespace, name, version, owner: owner && `${owner.kind}/${owner.name}` }
     db.run(db.sql.replaceInto('kubernetes_objects').values({ ...of, ...row, facts: JSON.stringify(facts) }))
   }
   for (const uid of update.deleted) {
@@ -31,7 +28,7 @@ export function saveWatch(db: Db, organizationId: number, update: WatchUpdate): 
 const objects = query<OfCluster>()((sql, hole) =>
   sql
     .selectFrom('kubernetes_objects')
-    .select(['uid', 'kind', 'namespace', 'name', 'version', 'owner', 'workload', 'facts'])
+    .select(['uid', 'kind', 'namespace', 'name', 'version', 'owner', 'facts'])
     .where('organization_id', '=', hole('organizationId'))
     .where('cluster', '=', hole('cluster')),
 )
@@ -58,8 +55,7 @@ export function loadWatch(db: Db, organizationId: number, cluster: string): Watc
   }
 }
 
-type Row = Record<'uid' | 'kind' | 'namespace' | 'name' | 'version' | 'facts', string> &
-  Record<'owner' | 'workload', string | null>
+type Row = Record<'uid' | 'kind' | 'namespace' | 'name' | 'version' | 'facts', string> & Record<'owner', string | null>
 
 function seenOf({ owner, facts, ...row }: Row): Seen {
   return { ...row, owner: owner === null ? null : ownerOf(owner), facts: JSON.parse(facts) } as Seen
@@ -68,27 +64,6 @@ function seenOf({ owner, facts, ...row }: Row): Seen {
 function ownerOf(text: string): Owner {
   const slash = text.indexOf('/')
   return { kind: text.slice(0, slash), name: text.slice(slash + 1) }
-}
-
-const ofWorkload = query<OfCluster & { namespace: string; name: string }>()((sql, hole) =>
-  sql
-    .selectFrom('kubernetes_objects')
-    .select(['uid', 'kind', 'namespace', 'name', 'version', 'owner', 'workload', 'facts'])
-    .where('organization_id', '=', hole('organizationId'))
-    .where('cluster', '=', hole('cluster'))
-    .where('namespace', '=', hole('namespace'))
-    .where('workload', '=', hole('name'))
-    .limit(MAX_OBJECTS),
-)
-
-/** Lists a workload with its pods and ReplicaSets. */
-export function listWorkload(
-  db: Db,
-  organizationId: number,
-  service: { readonly cluster: string; readonly namespace: string; readonly name: string },
-): readonly Seen[] {
-  const { cluster, namespace, name } = service
-  return db.all(ofWorkload, { organizationId, cluster, namespace, name }).map(seenOf)
 }
 
 const gaps = query<OfCluster & { from: number; to: number }>()((sql, hole) =>

@@ -12,7 +12,7 @@ import { createApp } from '../../src/app.ts'
 import { findIdMatches, findNewestUuid } from '../../src/store/id-matches.ts'
 import { saveGraphFault } from '../../src/store/incident/graphs.ts'
 import { findLikelyCause } from '../../src/store/incident/likely-cause.ts'
-import { listGaps, listWorkload, loadWatch } from '../../src/store/kubernetes.ts'
+import { listGaps, loadWatch } from '../../src/store/kubernetes.ts'
 import { listRecipients } from '../../src/store/notification/channels.ts'
 import { findRemoteId, hasDelivered, listDueChannels } from '../../src/store/notification/outbox.ts'
 import { findGroupSentAt, listBegun, releaseMessage } from '../../src/store/notification/queue.ts'
@@ -318,6 +318,5 @@ async function watched({ deps, clock, acme }: Flow): Promise<void> {
     },
   })
   loadWatch(deps.db, acme.key, 'production')
-  listWorkload(deps.db, acme.key, { cluster: 'production', namespace: 'shop', name: 'mail' })
   listGaps(deps.db, acme.key, 'production', NOON, clock.now)
 }

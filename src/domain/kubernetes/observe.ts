@@ -1,6 +1,6 @@
 /** Turns two versions of a Kubernetes object into observations. Start here. */
 import type { ClusterDraft } from '../event/event.ts'
-import { type Known, type Seen, type Workload, workloadOf } from '../watch/object.ts'
+import type { Known, Seen, Workload } from '../watch/object.ts'
 import { observeNode } from './node.ts'
 import { observeDeletedPod, observePod, podDueAt } from './pod.ts'
 import { teller } from './tell.ts'
@@ -22,9 +22,7 @@ type Circumstances = {
 }
 
 /** Compares a version of an object with the last one. `before`: null if the object is new to incmon. */
-export function observe(before: Seen | null, next: Seen, circumstances: Circumstances): Observation {
-  const { known, now, isFirst } = circumstances
-  const after = next.workload === null ? { ...next, workload: workloadOf(next, known)?.name ?? null } : next
+export function observe(before: Seen | null, after: Seen, { known, now, isFirst }: Circumstances): Observation {
   const tell = teller(known, now)
   const quiet = { after, told: [], dueAt: null }
   switch (after.kind) {

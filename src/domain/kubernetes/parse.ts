@@ -6,8 +6,6 @@ import type { Kind, Owner, Seen } from '../watch/object.ts'
 // biome-ignore lint/suspicious/noExplicitAny: the API server validates its objects, and each field is read with a default
 type Json = any
 
-const WORKLOADS: ReadonlySet<Kind> = new Set(['Deployment', 'StatefulSet', 'DaemonSet', 'CronJob'])
-
 /** Reads one object. Returns null if it has no uid. `now`: used where the object has no time. */
 export function readSeen(kind: Kind, object: Json, now: number): Seen | null {
   const { metadata } = object ?? {}
@@ -18,7 +16,6 @@ export function readSeen(kind: Kind, object: Json, now: number): Seen | null {
     namespace: text(metadata.namespace),
     name: text(metadata.name),
     owner: ownerOf(metadata),
-    workload: WORKLOADS.has(kind) ? text(metadata.name) : null,
   }
   switch (kind) {
     case 'Pod':

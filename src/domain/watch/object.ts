@@ -11,8 +11,6 @@ type Head = {
   readonly namespace: string
   readonly name: string
   readonly owner: Owner | null
-  /** The name of the workload that the object is or belongs to; null for a node, an event and a bare pod. */
-  readonly workload: string | null
 }
 
 /** One version of an object. Only the existence of an event is remembered, so that no event is stored twice. */

@@ -210,7 +210,6 @@ export type Schema = SettingsTables & {
     name: string
     version: string
     owner: string | null
-    workload: string | null
     facts: string
   }
   kubernetes_positions: { organization_id: number; cluster: string; resource: string; version: string; at: number }
