@@ -30,10 +30,7 @@ export const FirstIncident: FC<Props & { readonly hasChannel: boolean }> = (prop
     <article class={`card first level-${incident.severity}`} aria-label={`Incident ${incident.number}`}>
       <div class="first-text">
         <p class="row">
-          <Badge
-            level={incident.severity}
-            text={`${incident.endedAt === null ? capitalized(incident.severity) : `Was ${incident.severity}`} for ${formatDuration(incident.criticalMs)}`}
-          />
+          <StateBadge incident={incident} />
           <Status status={incident.status} />
           <span class="quiet">incident {incident.number}</span>
         </p>
@@ -57,12 +54,7 @@ export const FirstIncident: FC<Props & { readonly hasChannel: boolean }> = (prop
           </a>
           <span class="quiet">
             {ownerOf(one)}
-            {open && !hasChannel ? (
-              <>
-                {' '}
-                Nobody is notified: <a href="/settings/notifications">add a channel</a>.
-              </>
-            ) : null}
+            {open && !hasChannel ? <NobodyNotified /> : null}
           </span>
         </div>
       </div>
@@ -74,6 +66,21 @@ export const FirstIncident: FC<Props & { readonly hasChannel: boolean }> = (prop
     </article>
   )
 }
+
+/** "Critical for 12 min", or "Was critical for 12 min" once the problem is over. */
+export const StateBadge: FC<Pick<OpenIncidentView, 'incident'>> = ({ incident: { severity, endedAt, criticalMs } }) => (
+  <Badge
+    level={severity}
+    text={`${endedAt === null ? capitalized(severity) : `Was ${severity}`} for ${formatDuration(criticalMs)}`}
+  />
+)
+
+export const NobodyNotified: FC = () => (
+  <>
+    {' '}
+    Nobody is notified: <a href="/settings/notifications">add a channel</a>.
+  </>
+)
 
 /**
  * Shows an incident on one line: its duration, what is wrong, and the likely cause. `first`: whether this is the most

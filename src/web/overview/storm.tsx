@@ -1,10 +1,10 @@
 /** Shows incidents with a common cause, or a storm, as one card: what went first, how many followed, and a button. */
 import type { FC } from 'hono/jsx'
 import { formatAgo, formatDuration, formatMoment, type Reader } from '../../domain/shown-time.ts'
-import { capitalized, countOf, formatCount } from '../../domain/text.ts'
+import { countOf, formatCount } from '../../domain/text.ts'
 import { Action } from '../kit/form.tsx'
-import { Badge, Mark, ServiceName, ShortName, Status } from '../kit/mark.tsx'
-import { CauseLine } from './incidents.tsx'
+import { Mark, ServiceName, ShortName, Status } from '../kit/mark.tsx'
+import { CauseLine, NobodyNotified, StateBadge } from './incidents.tsx'
 import type { StormView } from './view.ts'
 
 const MAX_NAME = 44
@@ -25,10 +25,7 @@ export const StormCard: FC<Props> = ({ storm, reader, csrf, canWrite, hasChannel
     <article class={`card first level-${incident.severity}`} aria-label={countOf(members.length, 'incident')}>
       <div class="first-text">
         <p class="row">
-          <Badge
-            level={incident.severity}
-            text={`${incident.endedAt === null ? capitalized(incident.severity) : `Was ${incident.severity}`} for ${formatDuration(incident.criticalMs)}`}
-          />
+          <StateBadge incident={incident} />
           <Status status={incident.status} />
           <span class="quiet">{countOf(members.length, 'incident')}</span>
         </p>
@@ -66,12 +63,7 @@ export const StormCard: FC<Props> = ({ storm, reader, csrf, canWrite, hasChannel
           </a>
           <span class="quiet">
             {ownersOf(storm)}
-            {unowned.length > 0 && !hasChannel ? (
-              <>
-                {' '}
-                Nobody is notified: <a href="/settings/notifications">add a channel</a>.
-              </>
-            ) : null}
+            {unowned.length > 0 && !hasChannel ? <NobodyNotified /> : null}
           </span>
         </div>
       </div>
