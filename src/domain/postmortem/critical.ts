@@ -40,14 +40,14 @@ export function happenedSentences(facts: GroupedFacts): readonly Sentence[] {
   const texts = wasClockSetBack(incident)
     ? [`The incident began at ${formatTime(incident.startedAt)}, but the clock was probably set back during it`]
     : wasCritical(incident)
-      ? criticalTexts(facts, `${name} ${incident.about === null ? 'was critical' : 'fired'}`)
+      ? criticalTexts(facts, name)
       : lastedTexts(facts)
   const firing = alertRefs(stillFiring(facts.alerts))
   return texts.map((text, index) => ({ text: `${text}.`, refs: index === 0 ? refs : [...refs, ...firing] }))
 }
 
-function criticalTexts(facts: GroupedFacts, what: string): readonly string[] {
-  const { startedAt, resolvedAt, critical } = facts.incident
+function criticalTexts(facts: GroupedFacts, name: string): readonly string[] {
+  const { startedAt, resolvedAt, critical, about } = facts.incident
   const seconds = Math.floor(critical.ms / 1000)
   const whole = (to: number) => Math.abs(secondsBetween(startedAt, to) - seconds) <= 1
   if (critical.until === null) {
@@ -59,9 +59,11 @@ function criticalTexts(facts: GroupedFacts, what: string): readonly string[] {
     const since =
       resolvedAt !== null && whole(resolvedAt) ? `since ${formatTime(startedAt)}` : `for ${formatSeconds(seconds)}`
     const known = firing === 0 ? [] : [`At that time, ${stillFiringText(firing)}`]
-    return [`${what} ${since} when ${until}`.replace(' was critical ', ' had been critical '), ...known]
+    return [`${name} ${about === null ? 'had been critical' : 'fired'} ${since} when ${until}`, ...known]
   }
-  return [`${what} ${timesText(facts, critical.until, seconds)}${laterText(facts)}`]
+  return [
+    `${name} ${about === null ? 'was critical' : 'fired'} ${timesText(facts, critical.until, seconds)}${laterText(facts)}`,
+  ]
 }
 
 function timesText({ incident: { startedAt } }: GroupedFacts, until: number, seconds: number): string {
