@@ -22,6 +22,17 @@ export function cacheLast<Asked extends object, Answer>(find: (asked: Asked) => 
   }
 }
 
+/** Caches every result of `find` by a key of what is asked. For a few results that are dropped soon. */
+export function cacheByKey<Asked, Key, Answer>(keyOf: (asked: Asked) => Key, find: (asked: Asked) => Answer) {
+  const answers = new Map<Key, Answer>()
+  return (asked: Asked): Answer => {
+    const key = keyOf(asked)
+    const answer = answers.get(key) ?? find(asked)
+    answers.set(key, answer)
+    return answer
+  }
+}
+
 /**
  * Returns a function that maps equal values to the first such value, so that records share one object in memory. Values
  * are equal if `textOf` returns the same string.

@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { ItemDecision } from '../domain/decide/delivery.ts'
 import type { SuspectsAsked } from '../domain/decide/outcome.ts'
+import { cacheByKey } from '../domain/memoize.ts'
 import type { Notice } from '../domain/notice.ts'
 import type { Changes } from '../domain/state/changes.ts'
 import type { Journal } from '../domain/state/collections.ts'
@@ -30,15 +31,6 @@ const MAX_SUSPECTS = 3
 function suspectsIn(db: Db, organizationId: number, asked: SuspectsAsked, now: number): Causes['suspects'] {
   const found = findSuspects(db, organizationId, asked, now)
   return found.slice(0, MAX_SUSPECTS).map(({ ref, score, reasons }) => ({ ref, score, reasons }))
-}
-
-function memoizeBy<Asked, Found>(keyOf: (asked: Asked) => number, find: (asked: Asked) => Found) {
-  const known = new Map<number, Found>()
-  return (asked: Asked): Found => {
-    const found = known.get(keyOf(asked)) ?? find(asked)
-    known.set(keyOf(asked), found)
-    return found
-  }
 }
 
 /** @param read reads large records in another thread if possible, so that other requests do not have to wait */
@@ -70,8 +62,8 @@ export function createEngineStore(db: Db, read: Read) {
     ): Promise<readonly Causes[]> => {
       const found: Causes[] = []
       // Many items can belong to one incident.
-      const suspectsOf = memoizeBy(
-        (asked: SuspectsAsked) => asked.rowId,
+      const suspectsOf = cacheByKey(
+        ({ rowId }: SuspectsAsked) => rowId,
         (asked) => suspectsIn(db, organizationId, asked, now),
       )
       try {

@@ -1,6 +1,7 @@
 /** GET /alerts and GET /alerts/groups: the firing alerts of Alertmanager and Grafana, one for each fingerprint. */
 import type { Labels } from '../../domain/event/event.ts'
 import { explainedByNodes } from '../../domain/health/node-trouble.ts'
+import { once } from '../../domain/memoize.ts'
 import { labelTest } from '../../domain/silence/matcher.ts'
 import { statusOf } from '../../domain/silence/silence.ts'
 import { RESOLVE_TIMEOUT } from '../../intake/prometheus.ts'
@@ -82,18 +83,15 @@ async function listShown({ c, deps, store, identity }: ApiCall): Promise<Shown[]
 
 /** Returns the labels of the fingerprint, which are parsed at most once. */
 function labelsOf({ labels, patch }: FiringFingerprint): () => Labels {
-  let parsed: Labels | null = null
-  return () => {
-    if (parsed) return parsed
+  return once(() => {
     const own: Record<string, string | null> = JSON.parse(labels)
     const changes: Record<string, string | null> = patch === null ? {} : JSON.parse(patch)
     for (const name of Object.keys(changes)) {
       Object.defineProperty(own, name, { value: changes[name], enumerable: true, configurable: true, writable: true })
       if (changes[name] === null) delete own[name]
     }
-    parsed = own as Labels
-    return parsed
-  }
+    return own as Labels
+  })
 }
 
 /** Builds the JSON text from stored JSON, because parsing and formatting ten thousand alerts would be slow. */
