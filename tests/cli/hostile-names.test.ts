@@ -109,7 +109,7 @@ suite('hostile arguments', { concurrency: 4 }, () => {
       makeService(db, acme, 'cart')
       const args = command.registeredArguments.filter(({ required }) => required).map(() => HOSTILE)
       const options = command.options.some(({ long }) => long === '--org') ? ['--org', HOSTILE] : []
-      for (const more of [[], [`--${HOSTILE}`, HOSTILE]]) {
+      for (const more of [[], ['--hostile', HOSTILE], [`--${HOSTILE}`]]) {
         assertHarmless(await incmon(join(db.file, '..'), [...path, ...args, ...options, ...more]))
       }
     })

@@ -73,7 +73,11 @@ test('there are at most 20 suspects with falling scores between 0 and 1, reasons
       for (const [index, { score, reasons, evidence }] of ranked.entries()) {
         assert.ok(score > 0 && score <= (ranked[index - 1]?.score ?? 1))
         assert.ok(reasons.length > 0 && evidence.length > 0)
-        for (const { code, text } of reasons) assert.ok(code !== '' && text !== '')
+        for (const reason of reasons)
+          assert.deepEqual(
+            Object.keys(reason).filter((key) => key !== 'condition' && key !== 'short'),
+            ['code', 'text'],
+          )
       }
     }),
   )
