@@ -1,13 +1,13 @@
 /** Action items of incidents: added, changed and removed by people, from the moment the incident opens. */
 import { IncmonError } from '../domain/error.ts'
-import type { ActionEdit } from '../domain/postmortem/action-items.ts'
+import type { ActionEdit } from '../domain/postmortem/edits.ts'
 import { listActionItems, storeActionItem } from '../store/incident/action-items.ts'
 import type { Deps } from './deps.ts'
 
 /** The maximum number of action items of an incident. */
 const MAX_ITEMS = 100
 
-export type NewItem = { readonly text: string } & Partial<Pick<ActionEdit, 'owner' | 'due'>>
+type NewItem = { readonly text: string } & Partial<Pick<ActionEdit, 'owner' | 'due'>>
 
 /** Adds an action item and returns its id. @throws IncmonError `invalid`; `conflict` if there are too many */
 export function addActionItem(deps: Deps, organizationId: number, incidentId: string, item: NewItem): string {

@@ -1,7 +1,7 @@
 /** Every limit on what clients, tenants and senders can use, with what happens at the limit. */
 
 /** Who shares the limit. */
-export const BUDGET_SCOPES = ['connection', 'organization', 'incident', 'request', 'process'] as const
+const BUDGET_SCOPES = ['connection', 'organization', 'incident', 'request', 'process'] as const
 type BudgetScope = (typeof BUDGET_SCOPES)[number]
 
 export type Budget = {
@@ -215,7 +215,7 @@ export const BUDGETS = {
 } as const satisfies Readonly<Record<string, Budget>>
 
 /** The limits that the setting `limits` can change. */
-export type LimitName = {
+type LimitName = {
   [Name in keyof typeof BUDGETS]: (typeof BUDGETS)[Name] extends { readonly isAdjustable: true } ? Name : never
 }[keyof typeof BUDGETS]
 

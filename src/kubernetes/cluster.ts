@@ -9,7 +9,7 @@ import { createMemory } from './memory.ts'
 import { type Stream, streamsOf } from './resources.ts'
 import { runStream, type StreamState } from './stream.ts'
 
-export type ClusterDeps = {
+type ClusterDeps = {
   readonly name: string
   readonly server: string
   readonly organizationId: number

@@ -13,7 +13,7 @@ export type Delivered =
   /** The list is complete. Objects that it did not contain are gone. */
   | { readonly type: 'listed'; readonly uids: ReadonlySet<string>; readonly version: string }
 
-export type StreamDeps = {
+type StreamDeps = {
   readonly client: Client
   /** Takes what was delivered. Resolves when there is room for more. */
   readonly take: (delivered: Delivered) => Promise<void> | void

@@ -38,7 +38,7 @@ export type ItemResult = {
 }
 
 /** An item that was not stored, because the sender sends it again. */
-export type RefusedItem = { readonly refused: Shortage }
+type RefusedItem = { readonly refused: Shortage }
 
 /** Processes one item. */
 export function decideItem(ctx: Context, item: Item): ItemResult | RefusedItem {

@@ -2,7 +2,7 @@
 import { MAX_POINTS, MAX_SERIES, type Query } from './query.ts'
 
 /** A point: the time in ms UTC and the value. */
-export type Point = readonly [at: number, value: number]
+type Point = readonly [at: number, value: number]
 
 export type Series = { readonly name: string; readonly points: readonly Point[] }
 

@@ -3,7 +3,7 @@ import { rank, type Severity } from '../severity.ts'
 import { MINUTE } from '../units.ts'
 
 /** A comparison of an expression with a number, such as `> 0.5`. */
-export type Threshold = { readonly operator: string; readonly value: number }
+type Threshold = { readonly operator: string; readonly value: number }
 
 /** Times are in ms UTC. `stepMs` is the distance between two points. */
 export type Query = {

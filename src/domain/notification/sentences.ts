@@ -18,7 +18,7 @@ export type Delivery = {
   readonly isRepeated: boolean
 }
 
-/** After this time without a repeat, messages say since when nothing was heard. */
+/** After this time without a repeat, messages say since when nothing was received. */
 const UNHEARD_FOR = 15 * MINUTE
 const MISSED = 3
 const NAMED = 3
@@ -184,7 +184,7 @@ function titleText(title: string, service: string): string {
   return shortened(rest.replace(/[.\s]+$/, ''))
 }
 
-/** Says since when nothing was heard of the alerts, if that is longer than their sender's repeats take. */
+/** Says since when the alerts were not repeated, if that is longer than their sender's repeats take. */
 function unheardText(alerts: readonly MessageAlert[], context: MessageContext): string {
   const firing = alerts.filter(({ endsAt, source }) => endsAt === null && source !== 'cluster')
   const last = firing.reduce<MessageAlert | null>((found, one) => {

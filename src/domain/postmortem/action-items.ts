@@ -3,8 +3,6 @@ import { newAction } from './actions.ts'
 import type { Action } from './document.ts'
 import type { ActionEdit } from './edits.ts'
 
-export type { Action, ActionEdit }
-
 /** Returns the action items that people added. */
 export function itemsOf(edits: readonly ActionEdit[]): readonly Action[] {
   return edits.map(({ id, text, owner = null, due = null, state = 'open' }) => {

@@ -61,7 +61,7 @@ export type IncidentFact = Pick<
  * How long the service was critical during the incident, in milliseconds, without the periods in which it was not.
  * `until`: when the last critical period ended; null if it went on or if there was none.
  */
-export type CriticalFact = { readonly ms: number; readonly until: number | null }
+type CriticalFact = { readonly ms: number; readonly until: number | null }
 
 export type ServiceFact = { readonly uuid: string; readonly namespace: string; readonly name: string }
 

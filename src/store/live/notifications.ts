@@ -25,7 +25,7 @@ export function writeNotifications(db: Db, all: readonly NotificationDue[], newI
     const known = channels.get(organizationId) ?? listRecipients(db, organizationId)
     channels.set(organizationId, known)
     const involved = told.get(rowId) ?? new Set<number>()
-    // Nobody hears of the recovery from a problem of which nobody heard.
+    // If nobody was told about a problem, nobody is told about its recovery.
     if (known.length === 0 || (due.change === 'recovered' && involved.size === 0)) continue
     const alerts = known.some(({ settings }) => hasMatchers(settings)) ? alertsOf(due) : []
     plan(known, due, involved, { entries, untold, newId, alerts })

@@ -11,7 +11,7 @@ import { uuidFromBytes } from '../sqlite/uuid.ts'
 import { findChannel } from './channels.ts'
 
 /** `problem` and `firing`: the state of the incident at the moment of sending. */
-export type SentMessage = {
+type SentMessage = {
   readonly title: string
   readonly body: string
   readonly status: IncidentStatus

@@ -33,7 +33,7 @@ const toldSince = query<{ incidentId: number; since: number }>()((sql, hole) =>
     .groupBy('channel_id'),
 )
 
-/** Lists the channels that heard since `since` that alerts of a resolved incident are still firing. */
+/** Lists the channels that were told since `since` that alerts of a resolved incident are still firing. */
 export function listStillFiring(db: Db, incidentId: number, since: number): number[] {
   const sent = db.sql.selectFrom('outbox').select('channel_id').where('incident_id', '=', incidentId)
   return db.all(sent.where('kind', '=', 'still-firing').where('created_at', '>=', since)).map((row) => row.channel_id)

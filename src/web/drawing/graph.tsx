@@ -116,7 +116,7 @@ const UNITS = [
 ] as const
 
 /** Describes the graph in words. */
-export function graphText({ expression, series, from, to }: Graph, zone: string): string {
+function graphText({ expression, series, from, to }: Graph, zone: string): string {
   const period = `from ${formatClock(from, zone)} to ${formatClock(to, zone)}`
   return `${expression}, ${period}: ${formatCount(series.length)} series`
 }
