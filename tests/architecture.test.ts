@@ -71,7 +71,7 @@ const WORLD: readonly { readonly what: RegExp; readonly only: RegExp }[] = [
   // Untrusted text reaches the terminal only through one function. Completion scripts and backups are not untrusted.
   {
     what: /process\.std(?:out|err)\.write\(/,
-    only: /^cli\/(output|completion\/completion|commands\/serve)\.ts$|^server\/(log|signals)\.ts$/,
+    only: /^cli\/(output|completion|commands\/serve)\.ts$|^server\/(log|signals)\.ts$/,
   },
   { what: /\bimport\.meta\b|\bisSea\b/, only: /^assets\.ts$/ },
   { what: /\bnew SQLite\b/, only: /^store\/sqlite\/driver\.ts$/ },

@@ -23,7 +23,7 @@ import { addSend } from './commands/send.ts'
 import { addService } from './commands/service.ts'
 import { addSilence } from './commands/silence.ts'
 import { addSetupLink, addToken } from './commands/token.ts'
-import { addCompletion } from './completion/completion.ts'
+import { addCompletion } from './completion.ts'
 import { addCommand, addKeys, PlainCommand } from './plain-command.ts'
 
 /** @param now returns the current Unix time in milliseconds */

@@ -4,7 +4,9 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
-import { incmon } from '../helpers/cli.ts'
+import { createProgram } from '../../src/cli/cli.ts'
+import { completed } from '../../src/cli/completion.ts'
+import { incmon, MAIN } from '../helpers/cli.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
 const has = (shell: string) => spawnSync(shell, ['--version']).status === 0
@@ -40,32 +42,39 @@ function run(cwd: string, command: string, args: readonly string[], input = ''):
   return stdout
 }
 
+/** Makes `incmon` run the program. */
+const CALL = `'${process.execPath}' '${MAIN}'`
+const PROGRAM = `incmon() { ${CALL} "$@"; }`
+
 /** What each shell suggests for an incomplete line. Words are split as readline splits them. */
 const OFFERS: Readonly<Record<string, (cwd: string, line: string) => string[]>> = {
   bash: (cwd, line) => {
     const words = line.split(/ |(?<==)|(?==)/).map((word) => `'${word}'`)
-    const ask = `source ./completion; COMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _incmon; printf '%s\\n' "\${COMPREPLY[@]}"`
+    const ask = `${PROGRAM}; source ./completion; COMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _incmon incmon; printf '%s\\n' "\${COMPREPLY[@]}"`
     return run(cwd, 'bash', ['--norc', '-c', ask]).split('\n')
   },
   // zsh passes everything it would show to compadd.
   zsh: (cwd, line) => {
     const words = line.split(' ').map((word) => `'${word}'`)
-    const ask = `compdef() { :; }; source ./completion
+    const ask = `${PROGRAM}; compdef() { :; }; source ./completion
       words=(${words.join(' ')}) CURRENT=${words.length} PREFIX='${line.split(' ').at(-1)}'
       compset() { PREFIX=\${PREFIX#*=}; }
       _message() { :; }; _files() { print -l -- *(N); }
-      compadd() { shift; print -l -- \${(M)@:#\${PREFIX}*}; }
       _describe() { local -a all=(\${(P)2}); print -l -- \${(M)\${all%%:*}:#\${PREFIX}*}; }
       _incmon`
     return run(cwd, 'zsh', ['-f', '-c', ask]).split('\n')
   },
   fish: (cwd, line) =>
-    run(cwd, 'fish', ['--no-config', '-c', `source completion; complete -C '${line}'`])
+    run(cwd, 'fish', [
+      '--no-config',
+      '-c',
+      `function incmon; ${CALL} $argv; end; source completion; complete -C '${line}'`,
+    ])
       .split('\n')
       .map((one) => one.split('\t')[0] ?? ''),
 }
 
-const CASES: readonly [line: string, offered: readonly string[]][] = [
+const CASES: readonly [line: string, offered: readonly string[] | ':files'][] = [
   ['incmon to', ['token']],
   ['incmon token ', ['create', 'list', 'revoke']],
   ['incmon token re', ['revoke']],
@@ -75,20 +84,43 @@ const CASES: readonly [line: string, offered: readonly string[]][] = [
   ['incmon org list --js', ['--json']],
   ['incmon org create Acme --plan ', ['Free', 'Pro', 'Team']],
   ['incmon org create Acme --plan T', ['Team']],
-  ['incmon org create --plan=T', ['Team']],
+  ['incmon org create --plan=T', ['--plan=Team']],
   ['incmon org set-plan Acme P', ['Pro']],
   ['incmon org set-plan --database a.db Acme P', ['Pro']],
   ['incmon incident list --status inv', ['investigating']],
   ['incmon migrate --status --dr', ['--dry-run']],
   ['incmon send-test c', ['ci', 'cluster']],
   ['incmon completion f', ['fish']],
+  ['incmon replay ', ':files'],
+  ['incmon backup x --config i', ':files'],
+  ['incmon token create --cluster x', []],
+  ['incmon version x', []],
+  ['incmon nonsense ', ['--config', '--database', '--help', '--json', '--version']],
+]
+
+/** What only a real shell shows: a value after =, file names, and nothing. */
+const IN_SHELLS: readonly [line: string, offered: readonly string[]][] = [
+  ['incmon token ', ['create', 'list', 'revoke']],
+  ['incmon org create --plan=T', ['Team']],
   ['incmon replay ', ['completion', 'dump one.jsonl', 'out']],
   ['incmon token create --cluster x', []],
 ]
 
+for (const [line, offered] of CASES) {
+  test(`${line}<TAB> offers ${[offered].flat().join(', ') || 'nothing'}`, () => {
+    const found = completed(createProgram(Date.now), line.split(' '))
+    assert.deepEqual(found === ':files' ? found : found.map(({ word }) => word).sort(), offered)
+  })
+}
+
+test('readline passes --flag=value as three words', () => {
+  const found = completed(createProgram(Date.now), ['incmon', 'org', 'create', '--plan', '=', 'T'])
+  assert.deepEqual(found, [{ word: '--plan=Team', doc: '' }])
+})
+
 for (const shell of SHELLS) {
   suite(`in ${shell}`, { concurrency: 4 }, () => {
-    for (const [line, offered] of CASES) {
+    for (const [line, offered] of IN_SHELLS) {
       test(`${line}<TAB> offers ${offered.join(', ') || 'nothing'}`, async (t) => {
         const cwd = await place(t, shell)
         const found = OFFERS[shell]?.(cwd, line) ?? []
@@ -100,6 +132,9 @@ for (const shell of SHELLS) {
   })
 }
 
+/** Makes `incmon` print how it was called, except to complete words. */
+const CALLED = `incmon() { case $1 in completion) ${CALL} "$@" ;; *) echo "called: $*" ;; esac; }`
+
 /** Types keys on a pseudo-terminal and returns its output. */
 function typed(cwd: string, shell: string, keys: string): string {
   return run(cwd, 'script', ['-qec', shell, '/dev/null'], `${keys}exit\n`).replaceAll('\r', '')
@@ -107,16 +142,15 @@ function typed(cwd: string, shell: string, keys: string): string {
 
 test('on a terminal, bash finishes what is typed', async (t) => {
   const cwd = await place(t, 'bash')
-  const said = typed(
-    cwd,
-    'bash --norc -i',
-    'incmon() { echo "called: $*"; }; source ./completion\nincmon to\tli\t--o\tAcme\n',
-  )
+  const said = typed(cwd, 'bash --norc -i', `${CALLED}; source ./completion\nincmon to\tli\t--o\tAcme\n`)
   assert.match(said, /^called: token list --org Acme$/m)
 })
 
 test('on a terminal, zsh finishes what is typed', { skip: !has('zsh') }, async (t) => {
   const cwd = await place(t, 'zsh')
-  const setUp = 'autoload -U compinit; compinit -u; incmon() { echo "called: $*" }; source ./completion\n'
-  assert.match(typed(cwd, 'zsh -f -i', `${setUp}incmon to\tli\t--o\tAcme\n`), /^called: token list --org Acme$/m)
+  const setUp = 'autoload -U compinit; compinit -u'
+  assert.match(
+    typed(cwd, 'zsh -f -i', `${setUp}; ${CALLED}; source ./completion\nincmon to\tli\t--o\tAcme\n`),
+    /^called: token list --org Acme$/m,
+  )
 })
