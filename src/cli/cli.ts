@@ -24,7 +24,23 @@ import { addService } from './commands/service.ts'
 import { addSilence } from './commands/silence.ts'
 import { addSetupLink, addToken } from './commands/token.ts'
 import { addCompletion } from './completion.ts'
+import { spellCommands } from './database.ts'
+import { explainFailure } from './failure.ts'
+import { printError } from './output.ts'
 import { addCommand, addKeys, PlainCommand } from './plain-command.ts'
+
+/** Runs a command. Prints why it failed, and returns the exit code. */
+export async function runProgram(args: readonly string[], now: () => number): Promise<number> {
+  const program = createProgram(now)
+  try {
+    await program.parseAsync(args, { from: 'user' })
+    return 0
+  } catch (error) {
+    const { lines, exitCode } = explainFailure(error)
+    for (const line of lines) printError(`incmon: ${spellCommands(line, program.opts())}`)
+    return exitCode
+  }
+}
 
 /** @param now returns the current Unix time in milliseconds */
 export function createProgram(now: () => number): Command {

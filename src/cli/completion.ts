@@ -61,8 +61,9 @@ export function addCompletion(program: Command): void {
   const doc = 'print a shell completion script; load it with source <(incmon completion bash)'
   addCommand(program, 'completion', doc)
     .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
-    .argument('[words...]', 'print what can follow these words; used by the script')
-    .action((shell: Shell, words: readonly string[]) => {
+    // The script passes the words typed so far.
+    .allowExcessArguments()
+    .action((shell: Shell, _: unknown, { args: [, ...words] }: Command) => {
       process.stdout.write(words.length === 0 ? SCRIPTS[shell] : shown(shell, completed(program, words)))
     })
 }

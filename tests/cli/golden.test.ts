@@ -7,6 +7,7 @@
  *     run: incmon org create 'A name'   can contain the setup's {names}
  *     exit: 0
  *     until: listens on                 for a long-running command: stop it after this output
+ *     process: own                      for a command that needs a process of its own; a command with `until` has one
  *     --- file NAME                     created in the directory beforehand; can be repeated
  *     --- stdin
  *     --- stdout
@@ -23,7 +24,7 @@ import { suite, test } from 'node:test'
 import type { Command } from 'commander'
 import { programVersion } from '../../src/assets.ts'
 import { createProgram } from '../../src/cli/cli.ts'
-import { asking } from '../helpers/cli.ts'
+import { asking, call } from '../helpers/cli.ts'
 import { filled, type Golden, normalised, readGoldens, rewrite } from './golden.ts'
 import { SETUPS } from './setups.ts'
 
@@ -31,7 +32,7 @@ const UPDATE = process.env.INCMON_UPDATE_GOLDENS === '1'
 const goldens = readGoldens()
 const program = createProgram(Date.now)
 
-suite('goldens', { concurrency: 4 }, () => {
+suite('goldens', { concurrency: 1 }, () => {
   for (const golden of goldens) {
     test(golden.name, async (t) => {
       const setup = await (SETUPS[golden.setup] ?? assert.fail(`no setup ${golden.setup}`))(t)
@@ -39,10 +40,11 @@ suite('goldens', { concurrency: 4 }, () => {
         mkdirSync(dirname(join(setup.cwd, name)), { recursive: true })
         writeFileSync(join(setup.cwd, name), filled(text, setup))
       }
-      const { input, until } = golden
+      const { input, until, isOwnProcess } = golden
       const env = Object.fromEntries(Object.entries(golden.env).map(([name, text]) => [name, filled(text, setup)]))
       const args = golden.args.map((arg) => filled(arg, setup))
-      const outcome = await asking(setup.cwd, args, { env, input: filled(input, setup), ...(until ? { until } : {}) })
+      const options = { env, input: filled(input, setup), ...(until ? { until } : {}) }
+      const outcome = await (isOwnProcess ? asking : call)(setup.cwd, args, options)
       const came = normalised(outcome, setup, programVersion())
       if (UPDATE) return rewrite(golden, came)
       const { exit, out, err } = golden

@@ -16,6 +16,8 @@ export type Golden = {
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly until?: string
+  /** Whether the command runs in a process of its own. */
+  readonly isOwnProcess: boolean
   readonly files: Readonly<Record<string, string>>
   readonly input: string
   readonly exit: number
@@ -70,6 +72,7 @@ function parse(file: string): Golden {
     args: wordsOf(all('run')[0] ?? fail(file, 'run')),
     env: Object.fromEntries(all('env').map((one) => one.split(/=(.*)/s, 2))),
     ...(until === undefined ? {} : { until }),
+    isOwnProcess: until !== undefined || all('process').includes('own'),
     files: Object.fromEntries(
       [...bodies].flatMap(([title, body]) => (/^file (.+)$/.test(title) ? [[title.slice(5), body]] : [])),
     ),

@@ -45,7 +45,7 @@ const USAGE: readonly [args: string, line: RegExp][] = [
   ],
   [
     'completion',
-    /^<shell> is missing: run "incmon completion <shell> \[words\.\.\.\] --database \S+"; <shell> is one of bash, zsh, fish$/,
+    /^<shell> is missing: run "incmon completion <shell> --database \S+"; <shell> is one of bash, zsh, fish$/,
   ],
   ['backup', /^<file> is missing: .*<file> is the file to write, or - for standard output$/],
   ['channel add a', /^--kind is missing: add --kind <kind>, one of slack, discord, /],

@@ -3,10 +3,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { type Command, CommanderError } from 'commander'
 import { buildSync } from 'esbuild'
-import { createProgram } from '../../src/cli/cli.ts'
+import { createProgram, runProgram } from '../../src/cli/cli.ts'
 import { spellCommands } from '../../src/cli/database.ts'
 import { explainFailure } from '../../src/cli/failure.ts'
 import { unstarved } from './server.ts'
@@ -90,6 +91,42 @@ function stopOnce(child: ChildProcess, said: Readonly<{ out: string }>, until: s
     child.kill('SIGTERM')
   }
   child.stdout?.on('data', onData)
+}
+
+/** Runs a command until it ends, in this process, which saves starting another. Calls must not overlap. */
+export async function call(
+  cwd: string,
+  args: readonly string[],
+  { env = {}, input = '' }: { env?: Record<string, string>; input?: string } = {},
+): Promise<Outcome> {
+  const [stdout, stderr] = [collecting(), collecting()]
+  const { env: ownEnv } = process
+  const ownCwd = process.cwd()
+  const streams = Object.entries({ stdin: Readable.from([Buffer.from(input)]), stdout, stderr })
+  const own = streams.map(([name]) => [name, Object.getOwnPropertyDescriptor(process, name) ?? {}] as const)
+  process.chdir(cwd)
+  process.env = { PATH: ownEnv.PATH, ...env }
+  for (const [name, value] of streams) Object.defineProperty(process, name, { value, configurable: true })
+  try {
+    const code = await runProgram(args, Date.now)
+    return { code, out: stdout.text(), err: stderr.text() }
+  } finally {
+    for (const [name, descriptor] of own) Object.defineProperty(process, name, descriptor)
+    process.env = ownEnv
+    process.chdir(ownCwd)
+  }
+}
+
+/** A stream that collects what is written to it. */
+function collecting() {
+  const chunks: Buffer[] = []
+  const stream = new Writable({
+    write: (chunk, _, done) => {
+      chunks.push(Buffer.from(chunk))
+      done()
+    },
+  })
+  return Object.assign(stream, { text: () => Buffer.concat(chunks).toString() })
 }
 
 /**
