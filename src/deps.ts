@@ -1,7 +1,7 @@
 /** The machine's clock and random numbers, for the server and the commands. */
 import { getRandomValues, randomBytes } from 'node:crypto'
 import { type Deps, withEngine } from './actions/deps.ts'
-import { increasingIds, steadyClock } from './domain/clock.ts'
+import { increasingIds, steadyClock } from './domain/clock/clock.ts'
 import type { Notice } from './domain/notice.ts'
 import { findNewestUuid } from './store/id-matches.ts'
 import type { Db } from './store/sqlite/open.ts'

@@ -13,10 +13,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: ['domain', 're2js'],
   intake: ['intake', 'domain', 'valibot', 'node:zlib'],
   store: [
-    ...['store', 'domain', 'assets', 'kysely', 'better-sqlite3'],
+    ...['store', 'engine', 'domain', 'assets', 'kysely', 'better-sqlite3'],
     ...['node:crypto', 'node:timers', 'node:fs', 'node:path', 'node:sqlite', 'node:url'],
   ],
-  // The engine accesses the store only through the interface in `engine/store.ts`.
+  // The engine accesses the store only through the interface in `engine/store.ts`. The store saves and loads its state.
   engine: ['engine', 'domain', 'node:timers'],
   actions: ['actions', 'engine', 'store', 'domain', 'node:crypto', 'node:timers', 'standardwebhooks'],
   workers: ['workers', 'store', 'domain', 'assets', 'node:worker_threads'],
@@ -33,7 +33,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     '@valibot',
     '@hono',
   ]),
-  web: ['web', 'http', 'server', 'actions', 'store', 'intake', 'domain', 'assets', 'hono', 'valibot'],
+  web: ['web', 'http', 'engine', 'server', 'actions', 'store', 'intake', 'domain', 'assets', 'hono', 'valibot'],
   // Markup renders only what it receives. If it read the store, it could show a record of another organization.
   markup: ['web', 'domain', 'hono'],
   // Runs in the browser and shares no code with the server.
@@ -99,16 +99,6 @@ test('src/ follows the rules', () => {
   assert.deepEqual(violations(sources()), [])
 })
 
-/** Circles that are left. A folder may leave this list, but none may join it. */
-const CIRCLES_LEFT = [
-  ...['alert', 'correlation', 'event', 'health', 'incident', 'notification', 'postmortem', 'service', 'state'].map(
-    (name) => `domain/${name}`,
-  ),
-  ...['domain/suspect', 'store/correlation', 'store/incident', 'store/live', 'store/notification'],
-  ...['http/api', 'http/middleware', 'web/alerts', 'web/incident', 'web/overview', 'web/service'],
-  ...['web/errors', 'web/sign-in', 'web/visit'],
-]
-
 test('Folders import each other in one direction', () => {
   assert.deepEqual(
     circles([
@@ -117,10 +107,7 @@ test('Folders import each other in one direction', () => {
     ]),
     [['a', 'b']],
   )
-  const found = circles(sources())
-    .flat()
-    .filter((folder) => !CIRCLES_LEFT.includes(folder))
-  assert.deepEqual(found, [])
+  assert.deepEqual(circles(sources()), [])
 })
 
 test('Every file that contains tests is named *.test.ts', () => {
@@ -188,7 +175,7 @@ for (const [path, text, violation] of [
   ['web/a/page.tsx', "import { findAlert } from '../../store/alerts.ts'", 'web/a/page.tsx imports store'],
   ['web/a/page.tsx', "import { ROUTES } from '../../http/route.ts'", 'web/a/page.tsx imports http'],
   ['odd/x.ts', "import { x } from './y.ts'", 'odd/x.ts is in no layer'],
-  ['domain/clock.ts', 'const now = Date.now()', 'domain/clock.ts: Date.now'],
+  ['domain/clock/clock.ts', 'const now = Date.now()', 'domain/clock/clock.ts: Date.now'],
   ['http/app.ts', 'const now = new Date( )', 'http/app.ts: new Date( )'],
   ['actions/x.ts', 'const id = crypto.randomUUIDv7()', 'actions/x.ts: randomUUID'],
   ['store/x.ts', 'if (Math.random() < 0.5) retry()', 'store/x.ts: Math.random'],

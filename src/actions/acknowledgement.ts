@@ -1,7 +1,7 @@
 /** Acknowledge links: a signed link in a message acknowledges one incident for a limited time. */
 import { timingSafeEqual } from 'node:crypto'
 import { Webhook } from 'standardwebhooks'
-import { acknowledgeIncidents } from '../domain/decide/incident-changes.ts'
+import { acknowledgeIncidents } from '../engine/changes/incidents/incident-changes.ts'
 import { countReopenings, findIncident, type IncidentRecord } from '../store/incident/incidents.ts'
 import { findChannelById, loadChannelSecrets } from '../store/notification/channels.ts'
 import type { Deps } from './deps.ts'

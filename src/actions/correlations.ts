@@ -1,7 +1,7 @@
 /** Lets users confirm or reject correlations, and assign a CI project to a service. */
 
-import { assignAlias } from '../domain/decide/services.ts'
 import { IncmonError } from '../domain/error.ts'
+import { assignAlias } from '../engine/changes/services.ts'
 import {
   type CorrelationRecord,
   findCorrelation,

@@ -1,6 +1,6 @@
 /** Lists firing alerts. The search uses the live state, and the records come from the database. */
 import type { Listed, Page } from '../domain/pagination.ts'
-import { type FiringFilter, listFiring } from '../domain/state/firing.ts'
+import { type FiringFilter, listFiring } from '../engine/state/firing.ts'
 import { type AlertRecord, listAlertsByRowId } from '../store/alerts.ts'
 import type { Deps } from './deps.ts'
 

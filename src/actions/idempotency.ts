@@ -1,7 +1,7 @@
 /** Ensures that a REST request with an Idempotency-Key takes effect only once. */
 import { createHash } from 'node:crypto'
 import { IncmonError } from '../domain/error.ts'
-import { useOf, withAnswer, withoutAnswer } from '../domain/idempotency.ts'
+import { useOf, withAnswer, withoutAnswer } from '../domain/request/idempotency.ts'
 import { findAnswer, forgetAnswer, storeAnswer } from '../store/idempotency-keys.ts'
 import type { Db } from '../store/sqlite/open.ts'
 import type { Deps } from './deps.ts'

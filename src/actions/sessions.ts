@@ -3,8 +3,8 @@ import { hash } from 'node:crypto'
 import { BUDGETS } from '../domain/budgets.ts'
 import { IncmonError } from '../domain/error.ts'
 import type { Plan } from '../domain/organization.ts'
-import { LONG_SESSION, personName, SETUP_LINK_LIFE, SHORT_SESSION } from '../domain/session/session.ts'
-import type { Scope } from '../domain/token.ts'
+import { LONG_SESSION, personName, SETUP_LINK_LIFE, SHORT_SESSION } from '../domain/request/session.ts'
+import type { Scope } from '../domain/request/token.ts'
 import {
   deleteEndedSessions,
   deleteOldestSessions,

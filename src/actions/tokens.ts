@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { setImmediate } from 'node:timers'
 import { BUDGETS } from '../domain/budgets.ts'
 import { IncmonError } from '../domain/error.ts'
-import { isTokenShaped, type Scope, TOKEN_PREFIX } from '../domain/token.ts'
+import { isTokenShaped, type Scope, TOKEN_PREFIX } from '../domain/request/token.ts'
 import { listOrganizations } from '../store/organizations.ts'
 import {
   countValidTokens,

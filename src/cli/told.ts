@@ -1,7 +1,8 @@
 /** Formats who would be told about an alert, for `incmon explain` and `incmon channel test --alert`. */
-import type { Receipt } from '../domain/decide/delivery.ts'
+
 import type { Listener } from '../domain/notification/audience.ts'
 import { quoted } from '../domain/text.ts'
+import type { Receipt } from '../engine/changes/receive/delivery.ts'
 
 type Told = Omit<Listener, 'at'> & { readonly at: string | null }
 export type Decision = NonNullable<Receipt['decisions']>[number] & { readonly told?: readonly Told[] }

@@ -4,9 +4,9 @@
  */
 
 import type { Alert } from './alert/alert.ts'
+import type { StoredEvent } from './event/stored-event.ts'
+import type { LiveIncident } from './incident/live-incident.ts'
 import type { Settings } from './organization.ts'
-import type { StoredEvent } from './state/effect.ts'
-import type { LiveIncident } from './state/live.ts'
 import { DAY } from './units.ts'
 
 /**

@@ -1,13 +1,14 @@
 /** Processes the inputs of a batch one by one in memory, then saves all effects in one transaction. */
-import { evaluateOrPostpone, MAX_EVALUATION_WORK } from '../domain/decide/evaluate.ts'
+
 import type { Notice } from '../domain/notice.ts'
-import { settleBatch } from '../domain/state/apply.ts'
-import { type Changes, changesSince, isEmpty } from '../domain/state/changes.ts'
-import { type Context, createContext, type History, readOnce, undoFrom } from '../domain/state/context.ts'
-import type { Effect } from '../domain/state/effect.ts'
-import type { State } from '../domain/state/state.ts'
+import { evaluateOrPostpone, MAX_EVALUATION_WORK } from './changes/evaluate.ts'
 import type { EngineEnvironment } from './environment.ts'
 import { noticesOf } from './notices.ts'
+import { settleBatch } from './state/apply.ts'
+import { type Changes, changesSince, isEmpty } from './state/changes.ts'
+import { type Context, createContext, type History, readOnce, undoFrom } from './state/context.ts'
+import type { Effect } from './state/effect.ts'
+import type { State } from './state/state.ts'
 import type { EngineStore } from './store.ts'
 
 /** An input to the engine: a webhook request, a user's change, or a step of the sweep. */

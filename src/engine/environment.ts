@@ -1,5 +1,5 @@
 /** Assigns row ids to new records, and caches the results of analyzing drafts. */
-import type { Environment, IdTable } from '../domain/state/context.ts'
+import type { Environment, IdTable } from './state/context.ts'
 
 export type EngineEnvironment = Environment & {
   /** Loads the highest row ids unless they are already loaded. */

@@ -1,6 +1,7 @@
 /** Stores large deliveries in chunks so that other requests wait for at most one chunk. */
-import type { Chunk, Delivery, Receipt, Received } from '../domain/decide/delivery.ts'
+
 import { IncmonError } from '../domain/error.ts'
+import type { Chunk, Delivery, Receipt, Received } from './changes/receive/delivery.ts'
 
 /** The maximum number of items in a chunk. Storing a full chunk takes a few dozen milliseconds. */
 const CHUNK_ITEMS = 250

@@ -1,7 +1,8 @@
 /** Derives the notices for clients from the changes of a batch. */
+
+import type { LiveIncident } from '../domain/incident/live-incident.ts'
 import type { Notice } from '../domain/notice.ts'
-import type { Changes, RowChange } from '../domain/state/changes.ts'
-import type { LiveIncident } from '../domain/state/live.ts'
+import type { Changes, RowChange } from './state/changes.ts'
 
 /** Returns one notice for each record with a visible change. */
 export function noticesOf({ rows, effects }: Changes): Notice[] {

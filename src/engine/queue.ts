@@ -3,10 +3,10 @@
  * transaction and one sync.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Delivery } from '../domain/decide/delivery.ts'
 import { IncmonError } from '../domain/error.ts'
 import { type AnswersDeps, createAnswers } from './answers.ts'
 import { type Batch, type Input, SplitBatch } from './batch.ts'
+import type { Delivery } from './changes/receive/delivery.ts'
 import { unavailable } from './large.ts'
 import { createPace } from './pace.ts'
 import type { EngineStore } from './store.ts'

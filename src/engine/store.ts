@@ -1,11 +1,11 @@
 /** The engine's interface to the store. */
 
-import type { ItemDecision } from '../domain/decide/delivery.ts'
 import type { Notice } from '../domain/notice.ts'
-import type { Changes } from '../domain/state/changes.ts'
-import type { Journal } from '../domain/state/collections.ts'
-import type { FactKind, IdTable } from '../domain/state/context.ts'
-import type { OrganizationState } from '../domain/state/state.ts'
+import type { ItemDecision } from './changes/receive/delivery.ts'
+import type { Changes } from './state/changes.ts'
+import type { Journal } from './state/collections.ts'
+import type { FactKind, IdTable } from './state/context.ts'
+import type { OrganizationState } from './state/state.ts'
 
 export type EngineStore = {
   /** Loads the live state of an organization. Resolves with null if the organization does not exist. */

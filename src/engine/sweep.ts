@@ -1,22 +1,14 @@
 /** The sweep processes due work in small steps. */
 import type { Limits } from '../domain/budgets.ts'
-import { makeDue } from '../domain/decide/due.ts'
-import { evaluateOrPostpone, MAX_EVALUATION_WORK, splitServices } from '../domain/decide/evaluate.ts'
-import { endShortages } from '../domain/decide/shortage.ts'
-import { applyDueSilences } from '../domain/decide/silences.ts'
-import {
-  type Due,
-  dropSilentGroups,
-  findDue,
-  isDue,
-  postpone,
-  sweepAlert,
-  sweepSender,
-} from '../domain/decide/sweep.ts'
-import { evict } from '../domain/state/apply.ts'
-import type { Context } from '../domain/state/context.ts'
-import type { State } from '../domain/state/state.ts'
 import type { Decided, Input } from './batch.ts'
+import { makeDue } from './changes/due.ts'
+import { evaluateOrPostpone, MAX_EVALUATION_WORK, splitServices } from './changes/evaluate.ts'
+import { endShortages } from './changes/shortage.ts'
+import { applyDueSilences } from './changes/silences/silences.ts'
+import { type Due, dropSilentGroups, findDue, isDue, postpone, sweepAlert, sweepSender } from './changes/sweep.ts'
+import { evict } from './state/apply.ts'
+import type { Context } from './state/context.ts'
+import type { State } from './state/state.ts'
 
 /** The maximum number of records per step. A step of this size delays requests by only a few milliseconds. */
 const STEP = 100

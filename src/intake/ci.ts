@@ -1,7 +1,7 @@
 /** Parses GitLab pipeline and job hooks. Also accepts any other hook that GitLab sends to the same URL. */
 
-import { lastOfEachName } from '../domain/correlation/pipeline.ts'
 import type { Commit, Intake, Job, JobDraft, OtherDraft, PipelineDraft, Project } from '../domain/event/event.ts'
+import { lastOfEachName } from '../domain/event/pipeline.ts'
 import {
   at,
   type Fields,

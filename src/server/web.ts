@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import type { Config } from '../config.ts'
 import type { Source } from '../domain/event/event.ts'
 import { once } from '../domain/memoize.ts'
-import { SCOPES, type Scope } from '../domain/token.ts'
+import { SCOPES, type Scope } from '../domain/request/token.ts'
 import type { Notices } from './notices.ts'
 
 /**

@@ -2,7 +2,7 @@
 import { type Selectable, sql } from 'kysely'
 import type { Signal } from '../domain/alert/alert.ts'
 import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'
-import type { FiringFilter } from '../domain/state/firing.ts'
+import type { FiringFilter } from '../engine/state/firing.ts'
 import { readHistory } from './history/alert-counts.ts'
 import { type Owner, ownerOf } from './service/services.ts'
 import type { Db } from './sqlite/open.ts'

@@ -1,5 +1,5 @@
 /** The firing fingerprints of Alertmanager and Grafana, which are the alerts of Alertmanager's API. */
-import type { LiveSilence } from '../domain/state/live.ts'
+import type { LiveSilence } from '../domain/silence/live-silence.ts'
 import { listIncidentGroups } from './incident/groups.ts'
 import { listRecipients } from './notification/channels.ts'
 import { listSilencesSince } from './silences.ts'

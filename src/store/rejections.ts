@@ -2,7 +2,7 @@
 
 import type { Source } from '../domain/event/event.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
-import type { StoredRejection } from '../domain/state/effect.ts'
+import type { StoredRejection } from '../engine/state/effect.ts'
 import { readPage, type TimeFilter } from './read.ts'
 import type { Db } from './sqlite/open.ts'
 import { uuidBytes, uuidFromBytes } from './sqlite/uuid.ts'

@@ -1,8 +1,8 @@
 /** An organization's senders, and when each was last seen. */
 
-import { usualInterval } from '../domain/alert/delivery-interval.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
-import type { LiveSender } from '../domain/state/live.ts'
+import { usualInterval } from '../domain/sender/delivery-interval.ts'
+import type { LiveSender } from '../domain/sender/sender.ts'
 import { readPage } from './read.ts'
 import type { Db } from './sqlite/open.ts'
 

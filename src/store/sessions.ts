@@ -1,6 +1,6 @@
 import { type Plan, withDefaults } from '../domain/organization.ts'
-import { SETUP_SCOPES } from '../domain/session/session.ts'
-import type { Scope } from '../domain/token.ts'
+import { SETUP_SCOPES } from '../domain/request/session.ts'
+import type { Scope } from '../domain/request/token.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'

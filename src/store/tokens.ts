@@ -2,7 +2,7 @@
 
 import type { Plan } from '../domain/organization.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
-import type { Scope } from '../domain/token.ts'
+import type { Scope } from '../domain/request/token.ts'
 import { readPage } from './read.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'

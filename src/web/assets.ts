@@ -2,7 +2,7 @@
 import { IncmonError } from '../domain/error.ts'
 import { answerAsset } from '../http/middleware/asset.ts'
 import { problemOf } from '../http/middleware/problem.ts'
-import type { PageRoute } from './visit/page.ts'
+import type { PageRoute } from './page.ts'
 
 /** The URLs of the style sheet and the script change with their content, so browsers can cache them for a year. */
 const YEAR = 'public, max-age=31536000, immutable'

@@ -8,6 +8,7 @@ import { helpRoutes } from './help/routes.tsx'
 import { incidentEditRoutes } from './incident/edit-routes.tsx'
 import { incidentRoutes } from './incident/routes.tsx'
 import { overviewRoutes } from './overview/routes.tsx'
+import { openPage, type PageRoute } from './page.ts'
 import { postmortemRoutes } from './postmortem/routes.tsx'
 import { reportRoutes } from './reports/routes.tsx'
 import { serviceRoutes } from './service/routes.tsx'
@@ -17,7 +18,6 @@ import { signInRoutes } from './sign-in/routes.tsx'
 import { silencePages } from './silences/routes.tsx'
 import { sourceRoutes } from './sources/routes.tsx'
 import { streamRoutes } from './stream.ts'
-import { openPage, type PageRoute } from './visit/page.ts'
 
 export const PAGES: readonly PageRoute[] = [
   ...assetRoutes,

@@ -6,7 +6,7 @@ import { requireScope } from '../http/middleware/auth.ts'
 import { headerOf } from '../http/middleware/header.ts'
 import type { Reply } from '../http/middleware/reply.ts'
 import type { HandlerParts } from '../http/route.ts'
-import type { PageRoute } from './visit/page.ts'
+import type { PageRoute } from './page.ts'
 import { visitorOf } from './visit/visitor.ts'
 
 /**

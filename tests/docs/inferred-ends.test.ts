@@ -2,8 +2,12 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { DEFAULT_REPEAT_TIMEOUT, MIN_REPEAT_TIMEOUT, MISSED_REPEATS } from '../../src/domain/alert/delivery-interval.ts'
 import { EXPIRES } from '../../src/domain/alert/ending.ts'
+import {
+  DEFAULT_REPEAT_TIMEOUT,
+  MIN_REPEAT_TIMEOUT,
+  MISSED_REPEATS,
+} from '../../src/domain/sender/delivery-interval.ts'
 
 const MINUTE = 60_000
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8').replace(/\n#? ?/g, ' ')

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { steadyClock } from '../../src/domain/clock.ts'
+import { steadyClock } from '../../src/domain/clock/clock.ts'
 
 const MINUTE = 60_000
 

@@ -1,11 +1,11 @@
 /** When the sweep next has work to do. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { nextDue } from '../../src/domain/decide/sweep.ts'
+import type { LiveAlert } from '../../src/domain/alert/live-alert.ts'
 import { DEFAULT_SETTINGS } from '../../src/domain/organization.ts'
-import { createJournal } from '../../src/domain/state/collections.ts'
-import type { LiveAlert } from '../../src/domain/state/live.ts'
-import { createOrganizationState, dueStep } from '../../src/domain/state/state.ts'
+import { nextDue } from '../../src/engine/changes/sweep.ts'
+import { createJournal } from '../../src/engine/state/collections.ts'
+import { createOrganizationState, dueStep } from '../../src/engine/state/state.ts'
 import { NOON } from '../helpers/factory.ts'
 
 function withDue(times: readonly number[]) {

@@ -1,8 +1,8 @@
 /** Which environment a deploy and a service belong to. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { reaches, shareEnvironment, tierOf, tierOfJob } from '../../src/domain/correlation/environment.ts'
 import type { Job } from '../../src/domain/event/event.ts'
+import { reaches, shareEnvironment, tierOf, tierOfJob } from '../../src/domain/service/environment.ts'
 
 const job = (more: Partial<Job>): Job => ({
   ...{ id: '1', name: 'deploy', stage: 'deploy', status: 'success', allowFailure: false, failureReason: null },

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { type Client, clientOf } from '../../src/domain/forwarded.ts'
+import { type Client, clientOf } from '../../src/domain/request/forwarded.ts'
 
 const PROXY = '10.0.0.1'
 

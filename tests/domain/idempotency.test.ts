@@ -1,7 +1,7 @@
 /** Idempotency keys: which request was already received with a key. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { useOf, withAnswer, withoutAnswer } from '../../src/domain/idempotency.ts'
+import { useOf, withAnswer, withoutAnswer } from '../../src/domain/request/idempotency.ts'
 
 const HOUR = 3_600_000
 const stored = withAnswer(null, 'body A', 1, 0)

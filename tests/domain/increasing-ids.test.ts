@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { increasingIds } from '../../src/domain/clock.ts'
+import { increasingIds } from '../../src/domain/clock/clock.ts'
 
 const HOUR = 3_600_000
 const YEAR = 365 * 24 * HOUR

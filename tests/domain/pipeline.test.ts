@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { isDefaultBranch, isDeploy, isOwnTrouble } from '../../src/domain/correlation/pipeline.ts'
+import { isDefaultBranch, isDeploy, isOwnTrouble } from '../../src/domain/event/pipeline.ts'
 import { job } from './service-cases.ts'
 
 describe('a job deploys', () => {

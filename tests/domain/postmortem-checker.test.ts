@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { AlertFact, ChangeFact, EntryFact, PostmortemFacts } from '../../src/domain/postmortem/facts.ts'
+import type { AlertFact, ChangeFact, EntryFact, PostmortemFacts } from '../../src/domain/incident/facts.ts'
 import { generate } from '../../src/domain/postmortem/postmortem.ts'
 import { MINUTE } from '../../src/domain/units.ts'
 import { contradictionsIn, unfoundedIn } from '../helpers/postmortem-checker.ts'

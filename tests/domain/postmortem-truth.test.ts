@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { criticalPeriods } from '../../src/domain/health/strip.ts'
-import type { IncidentFact, PostmortemFacts } from '../../src/domain/postmortem/facts.ts'
+import type { IncidentFact, PostmortemFacts } from '../../src/domain/incident/facts.ts'
 import { generate, markdown } from '../../src/domain/postmortem/postmortem.ts'
 import { MINUTE } from '../../src/domain/units.ts'
 import { factsOf } from './postmortem-goldens.ts'

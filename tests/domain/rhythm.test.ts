@@ -11,7 +11,7 @@ import {
   repeatTimeoutOf,
   withDelivery,
   withReceiverInterval,
-} from '../../src/domain/alert/delivery-interval.ts'
+} from '../../src/domain/sender/delivery-interval.ts'
 import { HOUR, MINUTE, NOON, SECOND } from '../helpers/signals.ts'
 
 const NONE = { longestGap: 0, gaps: 0 }

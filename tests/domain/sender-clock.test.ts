@@ -1,8 +1,8 @@
 /** Sender clocks: which differences mean a wrong clock, and which a backlog, a late item or one node among many. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Clock, corrected, withReading } from '../../src/domain/event/clock.ts'
 import type { ClusterDraft } from '../../src/domain/event/event.ts'
+import { type Clock, corrected, withReading } from '../../src/domain/sender/clock.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

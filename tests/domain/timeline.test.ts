@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { rolloutsOf } from '../../src/domain/correlation/rollout.ts'
+import { changeFact, type EventFact } from '../../src/domain/incident/facts.ts'
 import { timelineOf } from '../../src/domain/incident/timeline.ts'
 import { collapse, type Moment } from '../../src/domain/incident/timeline-rows.ts'
-import { changeFact, type EventFact } from '../../src/domain/postmortem/facts.ts'
 import { factsOf, GOLDENS } from './postmortem-goldens.ts'
 
 const MINUTE = 60_000

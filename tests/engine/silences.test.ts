@@ -1,10 +1,10 @@
 /** How much work the engine does when a silence is created, starts or ends while many alerts are firing. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { splitServices } from '../../src/domain/decide/evaluate.ts'
-import { createSilence, type WantedSilence } from '../../src/domain/decide/silences.ts'
 import { parseMatchers } from '../../src/domain/silence/matcher.ts'
-import { createIndex, createJournal } from '../../src/domain/state/collections.ts'
+import { splitServices } from '../../src/engine/changes/evaluate.ts'
+import { createSilence, type WantedSilence } from '../../src/engine/changes/silences/silences.ts'
+import { createIndex, createJournal } from '../../src/engine/state/collections.ts'
 import type { Db } from '../../src/store/sqlite/open.ts'
 import { type Made, MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'

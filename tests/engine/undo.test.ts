@@ -1,7 +1,7 @@
 /** Failures leave no trace: the live state is the same as before, and the same as after a restart. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { OrganizationState } from '../../src/domain/state/state.ts'
+import type { OrganizationState } from '../../src/engine/state/state.ts'
 import type { Db } from '../../src/store/sqlite/open.ts'
 import { changeIncident } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'

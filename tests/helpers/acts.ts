@@ -4,11 +4,11 @@
  */
 
 import type { Deps } from '../../src/actions/deps.ts'
-import * as alerts from '../../src/domain/decide/alerts.ts'
-import * as incidents from '../../src/domain/decide/incident-changes.ts'
-import * as services from '../../src/domain/decide/services.ts'
-import * as silences from '../../src/domain/decide/silences.ts'
-import type { Context } from '../../src/domain/state/context.ts'
+import * as alerts from '../../src/engine/changes/alerts.ts'
+import * as incidents from '../../src/engine/changes/incidents/incident-changes.ts'
+import * as services from '../../src/engine/changes/services.ts'
+import * as silences from '../../src/engine/changes/silences/silences.ts'
+import type { Context } from '../../src/engine/state/context.ts'
 
 type Act<Args extends unknown[], Outcome> = (ctx: Context, ...args: [...Args, now: number]) => Outcome
 

@@ -3,8 +3,8 @@
  * the sentence cites, or follow from them, and no two parts of the document may contradict each other.
  */
 import { senderName } from '../../src/domain/event/event.ts'
+import type { PostmortemFacts } from '../../src/domain/incident/facts.ts'
 import type { Postmortem, Sentence } from '../../src/domain/postmortem/document.ts'
-import type { PostmortemFacts } from '../../src/domain/postmortem/facts.ts'
 import { groupFacts } from '../../src/domain/postmortem/groups.ts'
 import {
   formatCount,

@@ -1,6 +1,6 @@
 /** The server context for tests: no stalls, no trusted proxies, and errors on standard error. */
 import { recordedText, webTexts } from '../../src/assets.ts'
-import { readRecorded } from '../../src/domain/recorded.ts'
+import { readRecorded } from '../../src/domain/example/recorded.ts'
 import { limitPendingBodies } from '../../src/server/connection/pending-bodies.ts'
 import { createWrongTokens } from '../../src/server/connection/wrong-tokens.ts'
 import { numberRequests, type ServerContext } from '../../src/server/context.ts'

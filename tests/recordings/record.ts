@@ -1,7 +1,7 @@
 /** Records the demo's history and the example data: `npm run record` writes the files in `recordings/`. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
-import { RECORDED_NOW } from '../../src/domain/recorded.ts'
+import { RECORDED_NOW } from '../../src/domain/example/recorded.ts'
 import { exampleOf, storyOf } from './shop.ts'
 
 /** The files by name, as text: one delivery or one act of a person per line, in chronological order. */

@@ -1,13 +1,14 @@
 /** Checks that every service was evaluated when it had to be. */
 import assert from 'node:assert/strict'
 import { DEFAULT_LIMITS } from '../../src/domain/budgets.ts'
-import { evaluate } from '../../src/domain/decide/evaluate.ts'
-import { type Changes, changesSince, type RowChange } from '../../src/domain/state/changes.ts'
-import { createJournal } from '../../src/domain/state/collections.ts'
-import { createContext } from '../../src/domain/state/context.ts'
-import type { Effect } from '../../src/domain/state/effect.ts'
-import type { LiveIncident, LiveService } from '../../src/domain/state/live.ts'
-import type { OrganizationState } from '../../src/domain/state/state.ts'
+import type { LiveService } from '../../src/domain/health/live-service.ts'
+import type { LiveIncident } from '../../src/domain/incident/live-incident.ts'
+import { evaluate } from '../../src/engine/changes/evaluate.ts'
+import { type Changes, changesSince, type RowChange } from '../../src/engine/state/changes.ts'
+import { createJournal } from '../../src/engine/state/collections.ts'
+import { createContext } from '../../src/engine/state/context.ts'
+import type { Effect } from '../../src/engine/state/effect.ts'
+import type { OrganizationState } from '../../src/engine/state/state.ts'
 import type { EngineStore } from '../../src/engine/store.ts'
 
 /** Evaluates every service again, which must not change any health or incident. Must be called after a sweep. */

@@ -1,10 +1,10 @@
 /** Invariants that hold at any time in a simulation. */
 import assert from 'node:assert/strict'
 import { fingerprintsOf } from '../../src/domain/alert/fingerprints.ts'
-import type { Delivery, Receipt } from '../../src/domain/decide/delivery.ts'
+import type { LiveAlert } from '../../src/domain/alert/live-alert.ts'
 import { IncmonError } from '../../src/domain/error.ts'
-import type { Names } from '../../src/domain/state/collections.ts'
-import type { LiveAlert } from '../../src/domain/state/live.ts'
+import type { Delivery, Receipt } from '../../src/engine/changes/receive/delivery.ts'
+import type { Names } from '../../src/engine/state/collections.ts'
 import {
   dueStep,
   fingerprintScope,
@@ -12,7 +12,7 @@ import {
   namespaceKey,
   type OrganizationState,
   serviceKey,
-} from '../../src/domain/state/state.ts'
+} from '../../src/engine/state/state.ts'
 import { MINUTE } from '../helpers/factory.ts'
 import type { Records } from './records.ts'
 import type { Snapshot } from './snapshot.ts'

@@ -2,20 +2,22 @@
  * An in-memory store that implements the engine's interface. It keeps the saved effects and rebuilds the live state
  * from the resulting records.
  */
-import { firstDueAt, scheduleAlerts } from '../../src/domain/decide/sweep.ts'
+
 import { nodeIn } from '../../src/domain/event/reason-message.ts'
+import type { StoredEvent } from '../../src/domain/event/stored-event.ts'
 import type { Notice } from '../../src/domain/notice.ts'
-import { putAlert } from '../../src/domain/state/alerts.ts'
-import { putGroup, putSender, putSilence } from '../../src/domain/state/apply.ts'
-import type { Changes } from '../../src/domain/state/changes.ts'
-import type { Journal } from '../../src/domain/state/collections.ts'
-import { type Facts, ID_TABLES, type IdTable } from '../../src/domain/state/context.ts'
-import { endingEventOf, type StoredEvent } from '../../src/domain/state/effect.ts'
-import { putIncident } from '../../src/domain/state/incidents.ts'
-import { putService } from '../../src/domain/state/services.ts'
-import { createOrganizationState, type OrganizationState } from '../../src/domain/state/state.ts'
+import { firstDueAt, scheduleAlerts } from '../../src/engine/changes/sweep.ts'
+import { putAlert } from '../../src/engine/state/alerts.ts'
+import { putGroup, putSender, putSilence } from '../../src/engine/state/apply.ts'
+import type { Changes } from '../../src/engine/state/changes.ts'
+import type { Journal } from '../../src/engine/state/collections.ts'
+import { type Facts, ID_TABLES, type IdTable } from '../../src/engine/state/context.ts'
+import { endingEventOf } from '../../src/engine/state/effect.ts'
+import { putIncident } from '../../src/engine/state/incidents.ts'
+import { putService } from '../../src/engine/state/services.ts'
+import { createOrganizationState, type OrganizationState } from '../../src/engine/state/state.ts'
 import type { EngineStore } from '../../src/engine/store.ts'
-import { computeLinks, type LinkHistory, type LinkKey } from '../../src/store/live/links.ts'
+import { computeLinks, type LinkHistory, type LinkKey } from '../../src/store/correlation/compute-links.ts'
 import { createRecords, type Records, recordChanges } from './records.ts'
 
 const HOUR = 3_600_000

@@ -1,10 +1,15 @@
 /** What people do to existing records in a simulation. */
-import { resolveAlert } from '../../src/domain/decide/alerts.ts'
-import { addNote, changeIncident, createIncident, mergeIncidents } from '../../src/domain/decide/incident-changes.ts'
-import { mergeServices, updateService } from '../../src/domain/decide/services.ts'
-import { createSilence, expireSilence } from '../../src/domain/decide/silences.ts'
-import type { Context } from '../../src/domain/state/context.ts'
-import type { OrganizationState } from '../../src/domain/state/state.ts'
+import { resolveAlert } from '../../src/engine/changes/alerts.ts'
+import {
+  addNote,
+  changeIncident,
+  createIncident,
+  mergeIncidents,
+} from '../../src/engine/changes/incidents/incident-changes.ts'
+import { mergeServices, updateService } from '../../src/engine/changes/services.ts'
+import { createSilence, expireSilence } from '../../src/engine/changes/silences/silences.ts'
+import type { Context } from '../../src/engine/state/context.ts'
+import type { OrganizationState } from '../../src/engine/state/state.ts'
 import { MINUTE } from '../helpers/factory.ts'
 import type { Step } from './steps.ts'
 

@@ -2,21 +2,21 @@
  * The contents of a store as plain records, which are changed by saved effects one at a time. There are no tables and
  * no SQL.
  */
+
+import type { LiveAlert } from '../../src/domain/alert/live-alert.ts'
+import type { LivePipeline } from '../../src/domain/correlation/change.ts'
 import type { Link } from '../../src/domain/correlation/correlation.ts'
-import type { Changes } from '../../src/domain/state/changes.ts'
-import type { Effect, StoredEvent, StoredRejection, TimelineEntry } from '../../src/domain/state/effect.ts'
-import type {
-  LiveAlert,
-  LiveGroup,
-  LiveImage,
-  LiveIncident,
-  LivePipeline,
-  LiveSender,
-  LiveService,
-  LiveSilence,
-} from '../../src/domain/state/live.ts'
-import { awaitedName } from '../../src/domain/state/state.ts'
-import type { LinkOwner } from '../../src/store/live/links.ts'
+import type { StoredEvent } from '../../src/domain/event/stored-event.ts'
+import type { LiveService } from '../../src/domain/health/live-service.ts'
+import type { LiveIncident } from '../../src/domain/incident/live-incident.ts'
+import type { TimelineEntry } from '../../src/domain/incident/timeline-entry.ts'
+import type { LiveGroup, LiveSender } from '../../src/domain/sender/sender.ts'
+import type { LiveImage } from '../../src/domain/service/image.ts'
+import type { LiveSilence } from '../../src/domain/silence/live-silence.ts'
+import type { Changes } from '../../src/engine/state/changes.ts'
+import type { Effect, StoredRejection } from '../../src/engine/state/effect.ts'
+import { awaitedName } from '../../src/engine/state/state.ts'
+import type { LinkOwner } from '../../src/store/correlation/compute-links.ts'
 
 type Organization = Pick<Extract<Effect, { kind: 'organization-changed' }>, 'plan' | 'settings'>
 /** `settledAt` is set when the alert leaves the live state. */

@@ -1,6 +1,7 @@
 /** The requests for the messages of a simulation. */
-import type { Delivery } from '../../src/domain/decide/delivery.ts'
+
 import type { Source } from '../../src/domain/event/event.ts'
+import type { Delivery } from '../../src/engine/changes/receive/delivery.ts'
 import { READERS } from '../../src/intake/index.ts'
 import { MINUTE } from '../helpers/factory.ts'
 import {

@@ -1,5 +1,5 @@
 /** The live state of an organization as plain values that can be compared. */
-import type { OrganizationState } from '../../src/domain/state/state.ts'
+import type { OrganizationState } from '../../src/engine/state/state.ts'
 
 type Keyed<Found> = { readonly keys: () => Iterable<unknown>; readonly get: (key: never) => Found }
 

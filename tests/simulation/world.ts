@@ -1,10 +1,10 @@
 /** Executes the steps of a simulation with a real engine on any store, and checks the invariants. */
 import assert from 'node:assert/strict'
-import { senderBehaviorOf } from '../../src/domain/decide/conditions.ts'
-import type { Receipt } from '../../src/domain/decide/delivery.ts'
 import { IncmonError } from '../../src/domain/error.ts'
-import { createJournal } from '../../src/domain/state/collections.ts'
+import { senderBehaviorOf } from '../../src/engine/changes/conditions.ts'
+import type { Receipt } from '../../src/engine/changes/receive/delivery.ts'
 import type { Engine } from '../../src/engine/engine.ts'
+import { createJournal } from '../../src/engine/state/collections.ts'
 import type { EngineStore } from '../../src/engine/store.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { startEngines } from './engines.ts'

@@ -1,10 +1,10 @@
 /** incmon explain: shows what a payload would do and the rule behind each decision, without storing anything. */
 import { type Command, Option } from 'commander'
-import type { Receipt } from '../../domain/decide/delivery.ts'
 import { IncmonError } from '../../domain/error.ts'
 import type { Source } from '../../domain/event/event.ts'
 import { formatDuration } from '../../domain/shown-time.ts'
 import { formatScore } from '../../domain/text.ts'
+import type { Receipt } from '../../engine/changes/receive/delivery.ts'
 import { parseBody } from '../../intake/json.ts'
 import { misspellings } from '../../intake/misspellings.ts'
 import { recognizeSource } from '../../intake/recognize.ts'

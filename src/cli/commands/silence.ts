@@ -14,7 +14,7 @@ import { CommandError, UsageError } from '../failure.ts'
 import { parseDuration, readInput } from '../input.ts'
 import { instant, print, printError, printList } from '../output.ts'
 import { addCommand, addOrgCommand } from '../plain-command.ts'
-import { parseTime } from './postmortem.ts'
+import { parseTime } from './incident/postmortem.ts'
 
 const PATH = '/api/silences'
 

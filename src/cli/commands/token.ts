@@ -4,8 +4,8 @@
 
 import type { Command } from 'commander'
 import type { InferInput } from 'valibot'
+import { SCOPES, type Scope } from '../../domain/request/token.ts'
 import { formatDay } from '../../domain/text.ts'
-import { SCOPES, type Scope } from '../../domain/token.ts'
 import type { tokenShape } from '../../http/api/tokens.ts'
 import type { Listening } from '../../server/context.ts'
 import { setupAddress } from '../../server/welcome.ts'

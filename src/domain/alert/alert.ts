@@ -4,10 +4,10 @@ import type { Source } from '../event/event.ts'
 import { isRepeated } from '../event/reason.ts'
 import type { ServiceRule } from '../service/rule.ts'
 import { type Severity, worst } from '../severity.ts'
-import type { AlertTexts } from '../state/live.ts'
 import { MINUTE } from '../units.ts'
 import { type Evidence, NO_EVIDENCE, repetitionOf, withObservation } from './evidence.ts'
 import { type Fingerprint, withEnd, withSeverityOf, withStart } from './fingerprints.ts'
+import type { AlertTexts } from './part.ts'
 
 export type Resolution = 'reported' | 'inferred' | 'expired' | 'manual'
 

@@ -1,8 +1,8 @@
 /** Applies events that were received before the alert was opened, so that the order of arrival does not matter. */
 
 import { addsNode, deletedObjectOf, ends, rolloutOf } from '../event/reason.ts'
+import type { StoredEvent } from '../event/stored-event.ts'
 import { templatesOf } from '../service/pod-name.ts'
-import type { StoredEvent } from '../state/effect.ts'
 import type { Alert } from './alert.ts'
 import { type Evidence, isAbout, type Mark, withEvidence } from './evidence.ts'
 import { endedBy } from './signal-ci.ts'

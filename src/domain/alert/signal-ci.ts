@@ -1,9 +1,9 @@
 /** Signals from CI. A failed deploy has an alert for its environment, another failure for its branch or tag. A job is evidence for its pipeline. */
 
-import { reachesBy } from '../correlation/environment.ts'
-import { isDefaultBranch, isDeploy } from '../correlation/pipeline.ts'
 import type { Job, JobDraft, OtherDraft, PipelineDraft } from '../event/event.ts'
 import { digest } from '../event/fingerprint.ts'
+import { isDefaultBranch, isDeploy } from '../event/pipeline.ts'
+import { reachesBy } from '../service/environment.ts'
 import type { Attribution } from '../service/service.ts'
 import type { Severity } from '../severity.ts'
 import type { Signal } from './alert.ts'

@@ -5,10 +5,10 @@ import { addPart, digest, hexOf, startDigest } from '../event/fingerprint.ts'
 import { failureOfAlert, judgeReason, plainMessage, tellsOfEnds, withoutPodUid } from '../event/reason.ts'
 import { type Attribution, type Name, nodeOf, UNATTRIBUTED } from '../service/service.ts'
 import { severityOf } from '../severity.ts'
-import type { AlertPart } from '../state/live.ts'
 import type { Signal } from './alert.ts'
 import { type DraftJudgement, NO_LABELS, oneLine } from './judgement.ts'
 import { logicalNames } from './logical-labels.ts'
+import type { AlertPart } from './part.ts'
 import { judgeCi } from './signal-ci.ts'
 
 const BY_FINGERPRINT_OR_LABELS =

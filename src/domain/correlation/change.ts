@@ -4,10 +4,10 @@
  */
 
 import type { Commit, Job, JobDraft, PipelineDraft } from '../event/event.ts'
+import { isDeploy, isLater, isOwnTrouble } from '../event/pipeline.ts'
 import { earliest } from '../instant.ts'
+import { isBegun } from '../service/environment.ts'
 import { DAY } from '../units.ts'
-import { isBegun } from './environment.ts'
-import { isDeploy, isLater, isOwnTrouble } from './pipeline.ts'
 
 /** Times in ms UTC. `service`: the UUID of the changed service. */
 export type Change = PipelineChange | RolloutChange
@@ -192,3 +192,5 @@ export function intervalOf(facts: PipelineFacts): { readonly startsAt: number; r
   const startsAt = starts.length > 0 ? Math.min(...starts) : (facts.createdAt ?? facts.statusAt)
   return { startsAt: Math.min(Math.max(startsAt, endsAt - DAY), endsAt), endsAt }
 }
+
+export type LivePipeline = PipelineChange & { readonly serviceId: number }

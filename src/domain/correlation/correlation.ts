@@ -9,11 +9,11 @@
  */
 
 import { type Occurrence, occurrencesOf, PAUSE, type RepeatedEvent } from '../event/occurrence.ts'
+import { type Placed, reaches } from '../service/environment.ts'
 import { relationOf } from '../service/from-project.ts'
 import { imageProjects } from '../service/image.ts'
 import { MINUTE } from '../units.ts'
 import { type Change, type Outcome, outcomeOf, type PipelineFacts } from './change.ts'
-import { type Placed, reaches } from './environment.ts'
 
 /** An event that shows the condition. */
 export type ConditionEvent = RepeatedEvent & { readonly eventId: string }

@@ -1,9 +1,9 @@
 /** The facts on which a diagnosis is based, and the findings of a diagnosis. */
 
+import type { Scope } from '../request/token.ts'
+import type { LiveSender } from '../sender/sender.ts'
 import { formatDuration } from '../shown-time.ts'
-import type { LiveSender } from '../state/live.ts'
 import { countOf, formatSeconds } from '../text.ts'
-import type { Scope } from '../token.ts'
 import type { Certificate } from './certificate.ts'
 
 /** `remedy`: one line, or null if there is nothing to do. */

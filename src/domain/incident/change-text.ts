@@ -1,6 +1,7 @@
 /** Describes a change in words: the pipeline or rollout, its outcome, and its commit. */
-import type { ChangeFact } from '../postmortem/facts.ts'
+
 import { capitalized, formatPeriod, formatTime, joinNames, quoted } from '../text.ts'
+import type { ChangeFact } from './facts.ts'
 
 /** Returns a name such as `pipeline shop/cart#31` or `rollout shop/cart@5d4f8c7b9`. */
 export function changeName({ kind, ref }: Pick<ChangeFact, 'kind' | 'ref'>): string {

@@ -1,7 +1,7 @@
 /** Merges two incidents: the remaining incident takes over all records, and the other incident is resolved. */
 
 import { type Severity, worst } from '../severity.ts'
-import type { LiveIncident } from '../state/live.ts'
+import type { LiveIncident } from './live-incident.ts'
 import type { Problem } from './problem.ts'
 
 /** The incident fields needed for a merge. Times are Unix times in milliseconds. */

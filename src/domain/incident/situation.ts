@@ -1,6 +1,6 @@
 /** What the rules for automatic incidents know, and what they decide. */
 import type { Health, HealthCondition } from '../health/health.ts'
-import type { LiveIncident } from '../state/live.ts'
+import type { LiveIncident } from './live-incident.ts'
 import type { Burning, Ended, Problem } from './problem.ts'
 
 export type Situation = {

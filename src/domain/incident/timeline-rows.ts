@@ -2,7 +2,7 @@
 import type { Source } from '../event/event.ts'
 import { senderName } from '../event/event.ts'
 import { ordered } from '../order.ts'
-import type { TimelineRowText } from '../postmortem/document.ts'
+
 import { formatCount, formatTimes, timesOf } from '../text.ts'
 
 export type TimelineRow = {
@@ -24,6 +24,9 @@ export type TimelineRow = {
   /** The number of events that reported these alerts, links or repeats. */
   readonly seen: number
 }
+
+/** Times are ISO 8601 UTC. */
+export type TimelineRowText = Omit<TimelineRow, 'at' | 'until'> & { readonly at: string; readonly until: string }
 
 /** A timeline entry before repeats are combined into rows. */
 export type Moment = Omit<TimelineRow, 'count' | 'seen'> & {

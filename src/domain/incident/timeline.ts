@@ -5,16 +5,9 @@
 import { type AlertGroup, type GroupedAlert, groupAlerts, groupForIncident } from '../alert/groups.ts'
 import { rolloutOf } from '../event/reason.ts'
 import { ordered } from '../order.ts'
-import type {
-  AlertFact,
-  ChangeFact,
-  CorrelationFact,
-  EntryFact,
-  EventFact,
-  PostmortemFacts,
-} from '../postmortem/facts.ts'
 import { formatScore } from '../text.ts'
 import { changeName, wholeChangeText } from './change-text.ts'
+import type { AlertFact, ChangeFact, CorrelationFact, EntryFact, EventFact, PostmortemFacts } from './facts.ts'
 import { collapse, type Moment, named, sortRows, type TimelineRow } from './timeline-rows.ts'
 
 /** The alert fields needed for grouping. */

@@ -1,7 +1,7 @@
 /** The order of incidents on pages: what still burns comes first, and what went first leads. */
 import { ordered } from '../order.ts'
 import { rank } from '../severity.ts'
-import type { LiveIncident } from '../state/live.ts'
+import type { LiveIncident } from './live-incident.ts'
 import { problemAt } from './problem.ts'
 
 /** `services`: the number of services that the incident affects. */

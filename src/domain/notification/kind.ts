@@ -1,6 +1,7 @@
 /** The kinds of messages, and the changes of an incident that cause them. */
+
+import type { LiveIncident } from '../incident/live-incident.ts'
 import { rank } from '../severity.ts'
-import type { LiveIncident } from '../state/live.ts'
 
 /** The kinds that rules can name, most important first. */
 export const NOTIFICATION_KINDS = [

@@ -1,6 +1,7 @@
 /** Decides at the moment of sending whether a message is still true. */
+
+import type { LiveIncident } from '../incident/live-incident.ts'
 import { type Phase, type Problem, phaseOf, settledAtOf } from '../incident/problem.ts'
-import type { LiveIncident } from '../state/live.ts'
 import type { MessageKind } from './kind.ts'
 
 export type Queued = {

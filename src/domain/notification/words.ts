@@ -1,7 +1,8 @@
 /** Writes the text of messages: two lines that make sense to anyone on a lock screen. */
 import type { Labels, Source } from '../event/event.ts'
+import type { LiveService } from '../health/live-service.ts'
+import type { LiveIncident } from '../incident/live-incident.ts'
 import { rank, SEVERITIES, type Severity } from '../severity.ts'
-import type { LiveIncident, LiveService } from '../state/live.ts'
 import type { Suspect } from '../suspect/suspect.ts'
 import { countOf, formatCount, joinNames } from '../text.ts'
 import { groupLinesOf, type MessageGroup } from './group-words.ts'

@@ -1,8 +1,8 @@
 /** Suggests action items by rules: measures that typically prevent or shorten this kind of incident. */
 
+import type { ChangeFact } from '../incident/facts.ts'
 import { formatSeconds, formatTime, joinNames, secondsBetween } from '../text.ts'
 import type { Action, Sentence } from './document.ts'
-import type { ChangeFact } from './facts.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf } from './groups.ts'
 
 type Rule = {

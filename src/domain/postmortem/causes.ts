@@ -2,6 +2,7 @@
 import { firstSymptom } from '../alert/first-symptom.ts'
 import { bandOf } from '../correlation/correlation.ts'
 import { changeName, changePlace, changeSentences, changeText, outcomeText } from '../incident/change-text.ts'
+import type { ChangeFact, CorrelationFact, PostmortemFacts, SuspectFact } from '../incident/facts.ts'
 import { distinct, ordered } from '../order.ts'
 import { isOnlyTime, likelihoodOf } from '../suspect/likely-cause.ts'
 import {
@@ -14,7 +15,6 @@ import {
   secondsBetween,
 } from '../text.ts'
 import type { Contribution, Postmortem, Sentence } from './document.ts'
-import type { ChangeFact, CorrelationFact, PostmortemFacts, SuspectFact } from './facts.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef } from './groups.ts'
 import { fixesOf, isRemedy } from './resolution.ts'
 

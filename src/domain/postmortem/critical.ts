@@ -1,7 +1,8 @@
 /** Says for how long an incident was critical, or how long it lasted if it never was. */
+
+import type { IncidentFact } from '../incident/facts.ts'
 import { formatPeriod, formatSeconds, formatTime, secondsBetween, serviceName, stillFiringText } from '../text.ts'
 import type { Sentence } from './document.ts'
-import type { IncidentFact } from './facts.ts'
 import { alertRefs, type GroupedFacts, incidentRef, stillFiring } from './groups.ts'
 import { wasClockSetBack } from './metrics.ts'
 

@@ -1,8 +1,8 @@
 /** The type of a postmortem document and its sections. */
 import type { Source } from '../event/event.ts'
-import type { TimelineRow } from '../incident/timeline-rows.ts'
+import type { ChangeFact, CorrelationFact } from '../incident/facts.ts'
+import type { TimelineRowText } from '../incident/timeline-rows.ts'
 import type { Severity } from '../severity.ts'
-import type { ChangeFact, CorrelationFact } from './facts.ts'
 
 /** A generated sentence and its evidence: `incident/<uuid>`, `alert/<uuid>`, `event/<uuid>`…. */
 export type Sentence = { readonly text: string; readonly refs: readonly string[] }
@@ -66,8 +66,6 @@ export type Postmortem = {
 }
 
 export type PostmortemState = 'draft' | 'final'
-
-export type TimelineRowText = Omit<TimelineRow, 'at' | 'until'> & { readonly at: string; readonly until: string }
 
 /**
  * A change with its linked conditions. `score` and `band` come from the suspect, and `reasons` come from the best link.

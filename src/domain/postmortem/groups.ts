@@ -1,8 +1,8 @@
 /** Groups similar alerts in a postmortem: each group has one name with ×N, and one record as its evidence. */
 import { groupForIncident } from '../alert/groups.ts'
+import type { AlertFact, IncidentFact, PostmortemFacts } from '../incident/facts.ts'
 import { ordered } from '../order.ts'
 import { joinNames, timesOf } from '../text.ts'
-import type { AlertFact, IncidentFact, PostmortemFacts } from './facts.ts'
 
 /** An alert and the record that represents the alert's group. The record is the group's earliest alert. */
 export type GroupedFact = AlertFact & { readonly ref: string }

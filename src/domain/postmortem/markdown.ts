@@ -1,9 +1,10 @@
 /** Renders a postmortem as Markdown. */
 
+import type { TimelineRowText } from '../incident/timeline-rows.ts'
 import { actorOf, detailsText } from '../incident/timeline-rows.ts'
 import { isOnlyTime, likelihoodOf } from '../suspect/likely-cause.ts'
 import { formatScore, formatTime } from '../text.ts'
-import type { Action, Contribution, Metric, Postmortem, Sentence, TimelineRowText } from './document.ts'
+import type { Action, Contribution, Metric, Postmortem, Sentence } from './document.ts'
 import { link, plain, prose, table } from './escape.ts'
 
 /** The number of each record in the evidence section. */

@@ -1,8 +1,8 @@
 /** Computes the times to detect, acknowledge and resolve an incident. */
 
+import type { IncidentFact } from '../incident/facts.ts'
 import { formatSeconds, secondsBetween, stillFiringText } from '../text.ts'
 import type { Metric } from './document.ts'
-import type { IncidentFact } from './facts.ts'
 
 /** The definition of each metric. */
 export const DEFINITIONS = {

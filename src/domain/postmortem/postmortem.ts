@@ -1,6 +1,7 @@
 /** Generates the postmortem of a resolved incident. The output depends only on the facts. Start here. */
 
 import { firstSymptom } from '../alert/first-symptom.ts'
+import type { PostmortemFacts } from '../incident/facts.ts'
 import { timelineOf } from '../incident/timeline.ts'
 import { ordered } from '../order.ts'
 import { actionsOf } from './actions.ts'
@@ -8,7 +9,6 @@ import { contributingOf, suspicionOf } from './causes.ts'
 import { resolvedLater } from './critical.ts'
 import type { Postmortem } from './document.ts'
 import { evidenceOf } from './evidence.ts'
-import type { PostmortemFacts } from './facts.ts'
 import { alertRefs, type GroupedFacts, groupFacts, incidentRef, stillFiring } from './groups.ts'
 import { keyFactsOf } from './key-facts.ts'
 import { metricsOf } from './metrics.ts'
@@ -16,9 +16,9 @@ import { hintsOf, recurrenceOf } from './recurrence.ts'
 import { resolutionOf } from './resolution.ts'
 import { detectionOf, impactOf, servicesOf, summaryOf } from './sections.ts'
 
+export { changeFact, type PostmortemFacts } from '../incident/facts.ts'
 export type { Postmortem, PostmortemState } from './document.ts'
 export { applyEdits, type Edits, merge } from './edits.ts'
-export { changeFact, type PostmortemFacts } from './facts.ts'
 export { markdown } from './markdown.ts'
 
 /**

@@ -2,10 +2,10 @@
 import type { Resolution } from '../alert/alert.ts'
 import { groupKey } from '../alert/groups.ts'
 import { changeName, changeSentences } from '../incident/change-text.ts'
+import type { ChangeFact, EntryFact, IncidentFact } from '../incident/facts.ts'
 import { distinct, ordered } from '../order.ts'
 import { formatPeriod, formatSeconds, formatTime, joinNames, secondsBetween, stillFiringText } from '../text.ts'
 import type { Sentence } from './document.ts'
-import type { ChangeFact, EntryFact, IncidentFact } from './facts.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf, stillFiring } from './groups.ts'
 
 /** If a deploy ended more than this long before the recovery, the deploy is probably not the fix. */

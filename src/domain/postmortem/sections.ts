@@ -2,6 +2,7 @@
 
 import { firstSymptom } from '../alert/first-symptom.ts'
 import { senderName } from '../event/event.ts'
+import type { EntryFact, IncidentFact } from '../incident/facts.ts'
 import { distinct } from '../order.ts'
 import { SEVERITIES, type Severity } from '../severity.ts'
 import {
@@ -16,7 +17,6 @@ import {
 } from '../text.ts'
 import { endOf, happenedSentences, problemSeconds } from './critical.ts'
 import type { Postmortem, Sentence } from './document.ts'
-import type { EntryFact, IncidentFact } from './facts.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf } from './groups.ts'
 import { wasClockSetBack } from './metrics.ts'
 import { fixSentence } from './resolution.ts'

@@ -3,8 +3,8 @@
  * resolved.
  */
 
+import type { IncidentFact, ServiceFact } from '../incident/facts.ts'
 import { ordered } from '../order.ts'
-import type { IncidentFact, ServiceFact } from '../postmortem/facts.ts'
 import { DEFINITIONS, durationsOf, type Timing } from '../postmortem/metrics.ts'
 import { SEVERITIES, type Severity } from '../severity.ts'
 

@@ -1,9 +1,9 @@
 /** Finds the service of a CI project. */
 
-import { tierOf } from '../correlation/environment.ts'
-import { isDefaultBranch, isDeploy } from '../correlation/pipeline.ts'
 import type { Draft, Job } from '../event/event.ts'
+import { isDefaultBranch, isDeploy } from '../event/pipeline.ts'
 import { ordered } from '../order.ts'
+import { tierOf } from './environment.ts'
 import type { Attribution, Name } from './service.ts'
 
 /** In lookups, this value matches any namespace. */

@@ -57,3 +57,6 @@ function hostIn(reference: string): string | null {
   const first = reference.slice(0, Math.max(0, reference.indexOf('/')))
   return first === 'localhost' || first.includes('.') || first.includes(':') ? first : null
 }
+
+/** An image that a service pulled. `tag` is null if the image is untagged. */
+export type LiveImage = { readonly path: string; readonly tag: string | null }

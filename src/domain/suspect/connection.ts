@@ -1,5 +1,5 @@
 /** Finds connections other than time between a suspect and the service of the incident. */
-import { shareEnvironment } from '../correlation/environment.ts'
+import { shareEnvironment } from '../service/environment.ts'
 import { isNodeService } from '../service/node.ts'
 import type { Components } from './component.ts'
 import type { SuspectFacts, SuspectService } from './suspect.ts'

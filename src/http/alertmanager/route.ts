@@ -1,7 +1,7 @@
 /** Defines the endpoints of Alertmanager's API: authentication, CORS, and the two forms of Alertmanager's errors. */
 import type { Context } from 'hono'
 import { IncmonError } from '../../domain/error.ts'
-import type { Scope } from '../../domain/token.ts'
+import type { Scope } from '../../domain/request/token.ts'
 import type { Identity } from '../../store/tokens.ts'
 import { requireScope } from '../middleware/auth.ts'
 import { problemOf } from '../middleware/problem.ts'

@@ -1,11 +1,12 @@
 /** /silences and /silence/{id}: incmon's silences in the form of Alertmanager. */
-import { expireSilence, setSilence } from '../../domain/decide/silences.ts'
+
 import { IncmonError } from '../../domain/error.ts'
 import { type Labels, newLabels } from '../../domain/event/event.ts'
 import { parseInstant } from '../../domain/instant.ts'
+import type { LiveSilence } from '../../domain/silence/live-silence.ts'
 import { type Matcher, matcherFault, matchersFault, type Operator } from '../../domain/silence/matcher.ts'
 import { type SilenceStatus, statusOf, windowOf } from '../../domain/silence/silence.ts'
-import type { LiveSilence } from '../../domain/state/live.ts'
+import { expireSilence, setSilence } from '../../engine/changes/silences/silences.ts'
 import { fieldsOf } from '../../intake/fields.ts'
 import { cleanText, parseBody } from '../../intake/json.ts'
 import { findSilence, listSilencesSince } from '../../store/silences.ts'

@@ -1,10 +1,10 @@
 /** /api/alerts: list, show and resolve alerts. */
 import * as v from 'valibot'
 import { listFiringAlerts } from '../../actions/firing.ts'
-import { resolveAlert } from '../../domain/decide/alerts.ts'
 import { SOURCES } from '../../domain/event/event.ts'
 import { explainedByNodes } from '../../domain/health/node-trouble.ts'
 import { ruleText } from '../../domain/service/rule.ts'
+import { resolveAlert } from '../../engine/changes/alerts.ts'
 import { type AlertRecord, listAlerts } from '../../store/alerts.ts'
 import { listAlertsOfIncident, listMatchingAlerts } from '../../store/history/alert-search.ts'
 import type { AlertOnNode } from '../../store/node-troubles.ts'
@@ -22,9 +22,9 @@ import {
 } from '../middleware/query.ts'
 import { json, type Reply } from '../middleware/reply.ts'
 import { type Call, change, type Route, rest } from '../route.ts'
+import * as shape from '../shapes.ts'
 import { answerList, success, successPage } from './answers.ts'
 import { eventShape, showEvent } from './events.ts'
-import * as shape from './shapes.ts'
 
 const STATUSES = ['firing', 'resolved'] as const
 const RECENT_EVENTS = 50

@@ -6,7 +6,7 @@ import { MEANINGS } from '../middleware/problem.ts'
 import { pageOf } from '../middleware/query.ts'
 import { json, type Reply } from '../middleware/reply.ts'
 import type { Answers, Call, Schema } from '../route.ts'
-import { page } from './shapes.ts'
+import { page } from '../shapes.ts'
 
 /** Documents a successful response. */
 export function success(body: Schema, description: string, status: 200 | 201 = 200): Answers {

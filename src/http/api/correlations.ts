@@ -6,8 +6,8 @@ import { required } from '../middleware/problem.ts'
 import { idParameter, numberParameter, pageParameters, timeParameters, wordParameter } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
 import { type Call, type Route, rest } from '../route.ts'
+import * as shape from '../shapes.ts'
 import { answerPage, refusals, success, successPage } from './answers.ts'
-import * as shape from './shapes.ts'
 
 const VERDICTS = ['confirmed', 'rejected'] as const
 

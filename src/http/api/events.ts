@@ -5,8 +5,8 @@ import { required } from '../middleware/problem.ts'
 import { idParameter, pageParameters, sourceParameter, timeParameters } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
 import { type Route, rest } from '../route.ts'
+import * as shape from '../shapes.ts'
 import { answerPage, success, successPage } from './answers.ts'
-import * as shape from './shapes.ts'
 
 /** An event as the API returns it, without its payload. */
 export const eventShape = v.object({

@@ -6,8 +6,8 @@ import { findFigures } from '../../store/views.ts'
 import { problem } from '../middleware/problem.ts'
 import { json, text } from '../middleware/reply.ts'
 import { type Route, rest } from '../route.ts'
+import * as shape from '../shapes.ts'
 import { success } from './answers.ts'
-import * as shape from './shapes.ts'
 
 const okShape = v.object({ status: v.literal('ok') })
 /** The result of one /readyz check. `detail` says what is wrong and what to do. */

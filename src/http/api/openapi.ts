@@ -15,15 +15,15 @@ import { answerAsset } from '../middleware/asset.ts'
 import { MAX_KEY } from '../middleware/header.ts'
 import { MEANINGS } from '../middleware/problem.ts'
 import type { Answers, Route, Schema } from '../route.ts'
+import * as shape from '../shapes.ts'
 import { alertShape } from './alerts.ts'
 import { success } from './answers.ts'
 import { correlationShape } from './correlations.ts'
 import { eventShape } from './events.ts'
 import { checkShape } from './health.ts'
-import { incidentShape } from './incidents.ts'
-import { postmortemShape } from './postmortem-shape.ts'
+import { incidentShape } from './incidents/incidents.ts'
+import { postmortemShape } from './incidents/postmortem-shape.ts'
 import { serviceShape } from './services.ts'
-import * as shape from './shapes.ts'
 
 const problemShape = v.object({
   type: shape.text('Always about:blank; the status identifies the kind of error', 'about:blank'),

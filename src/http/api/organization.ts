@@ -9,8 +9,8 @@ import { required } from '../middleware/problem.ts'
 import { wordParameter } from '../middleware/query.ts'
 import { json, type Reply } from '../middleware/reply.ts'
 import { type Call, type Route, rest } from '../route.ts'
+import * as shape from '../shapes.ts'
 import { refusals, success } from './answers.ts'
-import * as shape from './shapes.ts'
 
 const PATH = '/api/organization'
 const MAX_NAME = 100

@@ -6,8 +6,8 @@ import { invalidField } from '../middleware/problem.ts'
 import { timeParameters } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
 import { type Route, rest } from '../route.ts'
+import * as shape from '../shapes.ts'
 import { refusals, success } from './answers.ts'
-import * as shape from './shapes.ts'
 
 const LAST_DAYS = 30 * 86_400_000
 /** The maximum number of incidents in a report. A report loads all of its incidents at once. */

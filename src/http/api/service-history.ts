@@ -9,8 +9,8 @@ import { required } from '../middleware/problem.ts'
 import { timeParameters } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
 import { type Route, rest } from '../route.ts'
+import * as shape from '../shapes.ts'
 import { success } from './answers.ts'
-import * as shape from './shapes.ts'
 
 const historyShape = v.object({
   from: shape.instant('The start of the period; defaults to one day before its end'),

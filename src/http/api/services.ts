@@ -1,7 +1,7 @@
 /** /api/services: list, create, show, change and merge services. */
 import * as v from 'valibot'
-import { createService, mergeServices, updateService } from '../../domain/decide/services.ts'
 import { ALIAS_KINDS } from '../../domain/service/service.ts'
+import { createService, mergeServices, updateService } from '../../engine/changes/services.ts'
 import { listServices } from '../../store/service/services.ts'
 import { findServiceRecords } from '../../store/views.ts'
 import { textField, uuidField } from '../middleware/body.ts'
@@ -10,10 +10,10 @@ import { required } from '../middleware/problem.ts'
 import { flagParameter, wordParameter } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
 import { type Call, change, type Route, rest } from '../route.ts'
+import * as shape from '../shapes.ts'
 import { alertShape, showAlert } from './alerts.ts'
 import { refusals, success } from './answers.ts'
-import { incidentShape, incidentShower } from './incidents.ts'
-import * as shape from './shapes.ts'
+import { incidentShape, incidentShower } from './incidents/incidents.ts'
 
 const MAX_NAME = 253
 const MAX_ALIASES = 100

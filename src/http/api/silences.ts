@@ -3,12 +3,12 @@
  * notification.
  */
 import * as v from 'valibot'
-import { changeSilence, createSilence, expireSilence } from '../../domain/decide/silences.ts'
 import { formatInstant } from '../../domain/instant.ts'
+import type { LiveSilence } from '../../domain/silence/live-silence.ts'
 import { formatMatchers, MAX_NAME, MAX_VALUE, matchersFault, OPERATORS } from '../../domain/silence/matcher.ts'
 import { nextWindowOf, SILENCE_STATUSES, statusOf, toSchedule } from '../../domain/silence/silence.ts'
-import type { LiveSilence } from '../../domain/state/live.ts'
 import { WEEKDAYS } from '../../domain/time-zone.ts'
+import { changeSilence, createSilence, expireSilence } from '../../engine/changes/silences/silences.ts'
 import { findSilencePreview } from '../../store/silence-preview.ts'
 import { type CountedSilence, findCountedSilence, listSilences } from '../../store/silences.ts'
 import { instantField, textField } from '../middleware/body.ts'
@@ -16,8 +16,8 @@ import { invalidField, required } from '../middleware/problem.ts'
 import { flagParameter, pageOf, pageParameters, wordParameter } from '../middleware/query.ts'
 import { DONE, json } from '../middleware/reply.ts'
 import { type Call, change, type HandlerParts, type Route, rest } from '../route.ts'
+import * as shape from '../shapes.ts'
 import { answerList, refusals, success } from './answers.ts'
-import * as shape from './shapes.ts'
 
 const PATH = '/api/silences'
 const MAX_COMMENT = 1_000

@@ -1,12 +1,12 @@
 /** /api/sources and /api/rejections: the senders, when each was last seen, and their rejected items. */
 import * as v from 'valibot'
-import { hoursUntil } from '../../domain/event/heartbeat.ts'
+import { hoursUntil } from '../../domain/sender/heartbeat.ts'
 import { listRejections } from '../../store/rejections.ts'
 import { listSenders, type SenderRecord } from '../../store/senders.ts'
 import { pageOf, pageParameters, sourceParameter, timeParameters } from '../middleware/query.ts'
 import { type Route, rest } from '../route.ts'
+import * as shape from '../shapes.ts'
 import { answerList, answerPage, success, successPage } from './answers.ts'
-import * as shape from './shapes.ts'
 
 const senderShape = v.object({
   source: shape.source,

@@ -1,7 +1,7 @@
 /** Reads request headers from Node's request, because building a web Headers object is expensive. */
 import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
-import { type Client, clientOf } from '../../domain/forwarded.ts'
+import { type Client, clientOf } from '../../domain/request/forwarded.ts'
 import type { ServerContext } from '../../server/context.ts'
 
 /** Returns Node's request, or null if the request did not come through Node. */

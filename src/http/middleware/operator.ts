@@ -5,7 +5,7 @@
 import type { Context } from 'hono'
 import type { Store } from '../../actions/deps.ts'
 import { IncmonError } from '../../domain/error.ts'
-import { SCOPES } from '../../domain/token.ts'
+import { SCOPES } from '../../domain/request/token.ts'
 import { cleanText } from '../../intake/json.ts'
 import { listOrganizations, type OrganizationRecord } from '../../store/organizations.ts'
 import type { Identity } from '../../store/tokens.ts'

@@ -6,7 +6,7 @@ import { SOURCES } from '../../domain/event/event.ts'
 import { parseBound } from '../../domain/instant.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT, MAX_PAGE, type Page } from '../../domain/pagination.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
-import { optional } from '../api/shapes.ts'
+import { optional } from '../shapes.ts'
 
 /** `page` and `limit`, accepted by every list. */
 export const pageParameters = {

@@ -1,6 +1,6 @@
 /** Client addresses: the connection limit per address, trusted proxies and allowed networks. */
 import { BlockList, isIP, type Server, type Socket } from 'node:net'
-import { plainAddress } from '../../domain/forwarded.ts'
+import { plainAddress } from '../../domain/request/forwarded.ts'
 import { isCidr } from '../../settings.ts'
 import type { Log } from '../log.ts'
 import { networkOf } from './wrong-tokens.ts'

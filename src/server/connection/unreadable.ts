@@ -2,7 +2,7 @@
 import { IncomingMessage, type Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { IncmonError } from '../../domain/error.ts'
-import { plainAddress } from '../../domain/forwarded.ts'
+import { plainAddress } from '../../domain/request/forwarded.ts'
 
 /**
  * The error that Node reports for such a request. `reason` is the parser's message. `rawPacket` contains the received

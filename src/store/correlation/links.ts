@@ -2,12 +2,12 @@
 import { sql as raw } from 'kysely'
 import type { Link } from '../../domain/correlation/correlation.ts'
 import type { ScalingEvent } from '../../domain/correlation/rollout.ts'
-import type { LinkSummary } from '../../domain/decide/delivery.ts'
-import type { LinkHistory, LinkKey, LinkOwner } from '../live/links.ts'
+import type { LinkSummary } from '../../engine/changes/receive/delivery.ts'
 import { listImages } from '../service/images.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
+import type { LinkHistory, LinkKey, LinkOwner } from './compute-links.ts'
 import { findPipelineOf, listLinkedPipelines, listPipelinesNear } from './pipelines.ts'
 
 const MAX_SIGHTINGS = 500

@@ -1,9 +1,9 @@
 /** Pipelines. All notifications about a pipeline are merged into one record. */
 import type { InferResult } from 'kysely'
+import type { LivePipeline } from '../../domain/correlation/change.ts'
 import { outcomeOf } from '../../domain/correlation/change.ts'
 import { runsCommit } from '../../domain/correlation/correlation.ts'
-import { reaches } from '../../domain/correlation/environment.ts'
-import type { LivePipeline } from '../../domain/state/live.ts'
+import { reaches } from '../../domain/service/environment.ts'
 import { listImages } from '../service/images.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'

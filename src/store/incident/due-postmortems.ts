@@ -1,8 +1,8 @@
 /** Resolutions whose postmortems have not been written yet. The table is almost always empty. */
-import type { LiveIncident } from '../../domain/state/live.ts'
-import { selectIncidents, toLiveIncident } from '../live/incidents.ts'
+import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
+import { selectIncidents, toLiveIncident } from './live-incidents.ts'
 
 export function insertDuePostmortem(db: Db, { rowId, resolvedAt }: LiveIncident, at: number): void {
   db.run(db.sql.insertInto('postmortems_due').values({ incident_id: rowId, resolved_at: resolvedAt ?? at, due_at: at }))

@@ -5,13 +5,13 @@
 import { shortGroup } from '../../domain/alert/groups.ts'
 import { groupsOf, timelineOf } from '../../domain/incident/timeline.ts'
 import { findLastGoodDeploy } from '../correlation/pipelines.ts'
-import { findLiveIncident } from '../live/incidents.ts'
 import { findService } from '../service/services.ts'
 import { listStates } from '../service/states.ts'
 import { listSilencedOfIncident } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
 import { findGraph } from './graphs.ts'
 import type { IncidentRecord } from './incidents.ts'
+import { findLiveIncident } from './live-incidents.ts'
 import { findTimelineFacts, withMessages } from './timeline-facts.ts'
 
 /**

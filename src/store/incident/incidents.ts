@@ -1,14 +1,14 @@
 import { type Selectable, sql } from 'kysely'
+import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import type { Listed, Page } from '../../domain/pagination.ts'
 import { SEVERITIES, type Severity } from '../../domain/severity.ts'
-import type { LiveIncident } from '../../domain/state/live.ts'
-import { listSuppressedIncidents, toProblem } from '../live/incidents.ts'
 import { readPage, type TimeFilter } from '../read.ts'
 import { ownerOf } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
 import type { Schema } from '../sqlite/schema/schema.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
+import { listSuppressedIncidents, toProblem } from './live-incidents.ts'
 
 /** Times are Unix times in milliseconds. `rowId` is never exposed to clients. */
 export type IncidentRecord = Omit<

@@ -1,15 +1,15 @@
 /** Loads the facts that a decision needs from the history. Each kind of fact requires one query. */
 import { sql as raw } from 'kysely'
 import { nodeIn } from '../../domain/event/reason-message.ts'
-import { type FactKind, type Facts, WRITTEN } from '../../domain/state/context.ts'
+import { type FactKind, type Facts, WRITTEN } from '../../engine/state/context.ts'
 import { findPipeline } from '../correlation/pipelines.ts'
 import { findAnswer } from '../idempotency-keys.ts'
+import { findLiveIncident } from '../incident/live-incidents.ts'
 import { listImages } from '../service/images.ts'
 import { findSilence, listLabelsOfAlerts } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidToBytes } from '../sqlite/uuid.ts'
-import { findLiveIncident } from './incidents.ts'
 
 type Readers = {
   readonly [Kind in FactKind]: (db: Db, organizationId: number, asked: Facts[Kind]['asked']) => Facts[Kind]['found']

@@ -1,9 +1,9 @@
 /** Loads and saves the fingerprints of live alerts. Most alerts have no rows, because their fingerprint is derived. */
 import type { Fingerprint } from '../../domain/alert/fingerprints.ts'
+import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import type { Labels } from '../../domain/event/event.ts'
-import type { RowChange } from '../../domain/state/changes.ts'
-import type { DescribedFingerprint } from '../../domain/state/effect.ts'
-import type { LiveAlert } from '../../domain/state/live.ts'
+import type { RowChange } from '../../engine/state/changes.ts'
+import type { DescribedFingerprint } from '../../engine/state/effect.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 

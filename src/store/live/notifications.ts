@@ -1,11 +1,11 @@
 /** Queues notifications about incidents in the outbox, in the same transaction as the change. */
 import { recipientsOf } from '../../domain/notification/channel.ts'
 import { hasMatchers, type RuledAlert } from '../../domain/notification/rule.ts'
-import type { Effect } from '../../domain/state/effect.ts'
+import type { Effect } from '../../engine/state/effect.ts'
+import { listToldChannels } from '../incident/told.ts'
 import { type ChannelRecord, listRecipients } from '../notification/channels.ts'
 import { insertNotifications, type OutboxEntry } from '../notification/outbox.ts'
 import { listRuledAlerts } from '../notification/ruled-alerts.ts'
-import { listToldChannels } from '../notification/told.ts'
 import { insertUntold, type UntoldEntry } from '../notification/untold.ts'
 import type { Db } from '../sqlite/open.ts'
 

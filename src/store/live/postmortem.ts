@@ -1,9 +1,9 @@
 /** Generates the postmortem of a resolved incident from the history. */
 
+import type { LiveIncident } from '../../domain/incident/live-incident.ts'
+import type { TimelineEntry } from '../../domain/incident/timeline-entry.ts'
 import { hasPostmortems } from '../../domain/organization.ts'
 import { generate } from '../../domain/postmortem/postmortem.ts'
-import type { TimelineEntry } from '../../domain/state/effect.ts'
-import type { LiveIncident } from '../../domain/state/live.ts'
 import { deleteDuePostmortem, findDuePostmortem, listDuePostmortemsOf } from '../incident/due-postmortems.ts'
 import { findLastRevision, insertPostmortem, type NewPostmortem } from '../incident/postmortems.ts'
 import { findIncidentFacts } from '../incident/timeline-facts.ts'

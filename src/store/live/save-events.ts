@@ -1,4 +1,4 @@
-import type { StoredEvent } from '../../domain/state/effect.ts'
+import type { StoredEvent } from '../../domain/event/stored-event.ts'
 import type { Db } from '../sqlite/open.ts'
 import { insertRows, query } from '../sqlite/query.ts'
 import { uuidBytes } from '../sqlite/uuid.ts'

@@ -1,5 +1,5 @@
-import type { RowChange } from '../../domain/state/changes.ts'
-import type { LiveIncident } from '../../domain/state/live.ts'
+import type { LiveIncident } from '../../domain/incident/live-incident.ts'
+import type { RowChange } from '../../engine/state/changes.ts'
 import type { Db } from '../sqlite/open.ts'
 import { saveChanges } from '../sqlite/query.ts'
 import { uuidBytes } from '../sqlite/uuid.ts'

@@ -1,5 +1,5 @@
-import type { RowChange } from '../../domain/state/changes.ts'
-import type { LiveGroup, LiveSender } from '../../domain/state/live.ts'
+import type { LiveGroup, LiveSender } from '../../domain/sender/sender.ts'
+import type { RowChange } from '../../engine/state/changes.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query, saveChanges } from '../sqlite/query.ts'
 

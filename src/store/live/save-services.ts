@@ -1,6 +1,6 @@
+import type { LiveService } from '../../domain/health/live-service.ts'
 import { cacheLast } from '../../domain/memoize.ts'
-import type { RowChange } from '../../domain/state/changes.ts'
-import type { LiveService } from '../../domain/state/live.ts'
+import type { RowChange } from '../../engine/state/changes.ts'
 import type { Db } from '../sqlite/open.ts'
 import { saveChanges } from '../sqlite/query.ts'
 import { uuidBytes } from '../sqlite/uuid.ts'

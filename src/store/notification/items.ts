@@ -1,7 +1,7 @@
 /** Reads what a message is about. */
 import type { MessageItem } from '../../domain/notification/words.ts'
 import { firingAlerts } from '../incident/incidents.ts'
-import { toProblem } from '../live/incidents.ts'
+import { toProblem } from '../incident/live-incidents.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 import { listMessageAlerts } from './message-alerts.ts'

@@ -3,7 +3,7 @@ import { problemAt } from '../../domain/incident/problem.ts'
 import type { GroupMember, MessageGroup } from '../../domain/notification/group-words.ts'
 import type { IncidentGroup } from '../../domain/suspect/group.ts'
 import { findGroups } from '../incident/groups.ts'
-import { toProblem } from '../live/incidents.ts'
+import { toProblem } from '../incident/live-incidents.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
 

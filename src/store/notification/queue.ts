@@ -1,6 +1,6 @@
 /** The notifications of a channel that wait to be sent. */
 import type { Queued } from '../../domain/notification/truth.ts'
-import { toProblem } from '../live/incidents.ts'
+import { toProblem } from '../incident/live-incidents.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed } from '../sqlite/query.ts'
 import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'

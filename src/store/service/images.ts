@@ -1,5 +1,5 @@
 /** The images that services pull, and the CI projects that may have built these images. */
-import type { PulledImage } from '../../domain/state/effect.ts'
+import type { PulledImage } from '../../engine/state/effect.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 

@@ -11,7 +11,7 @@ import {
   sql,
   type Updateable,
 } from 'kysely'
-import type { RowChange } from '../../domain/state/changes.ts'
+import type { RowChange } from '../../engine/state/changes.ts'
 import type { Db } from './open.ts'
 import type { Schema } from './schema/schema.ts'
 

@@ -1,7 +1,7 @@
 /** The page behind the acknowledge link in a message. The page also works without signing in. */
 import type { Child, FC } from 'hono/jsx'
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
-import type { LiveIncident } from '../../domain/state/live.ts'
+import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { countOf, formatCount, joinNames } from '../../domain/text.ts'
 import { type Fault, Faults, Hidden, Input, Submit } from '../kit/form.tsx'
 import { Alone } from '../kit/section.tsx'

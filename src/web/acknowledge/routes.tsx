@@ -10,7 +10,7 @@ import {
   readAcknowledgeLink,
 } from '../../actions/acknowledgement.ts'
 import { criticalMsOf, problemAt } from '../../domain/incident/problem.ts'
-import { personName } from '../../domain/session/session.ts'
+import { personName } from '../../domain/request/session.ts'
 import { STATES } from '../../domain/severity.ts'
 import { formatDuration } from '../../domain/shown-time.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
@@ -19,7 +19,7 @@ import { findIncident, type IncidentRecord } from '../../store/incident/incident
 import { findLikelyCause } from '../../store/incident/likely-cause.ts'
 import { findOrganization } from '../../store/organizations.ts'
 import type { Fault } from '../kit/form.tsx'
-import { type AnyVisit, openPage, type PageRoute } from '../visit/page.ts'
+import { type AnyVisit, openPage, type PageRoute } from '../page.ts'
 import { redirect, show } from '../visit/reply.ts'
 import { choiceCookie, cookieOf } from '../visit/visitor.ts'
 import { AcknowledgePage, DeadLinkPage } from './page.tsx'

@@ -6,9 +6,10 @@ import { Action } from '../kit/form.tsx'
 import { AlertName, External, Icon, Mark, RepeatCount, ServiceName } from '../kit/mark.tsx'
 import { safeUrl } from '../kit/safe-url.ts'
 import { Card, Crumbs, Head, Section } from '../kit/section.tsx'
+import { sentText } from '../kit/sent.ts'
 import { SilencedMark, SilenceLink } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
-import { AlertDuration, sentText } from './alerts.tsx'
+import { AlertDuration } from './alerts.tsx'
 import type { AlertPageView } from './view.ts'
 
 export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {

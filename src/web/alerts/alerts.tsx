@@ -183,11 +183,6 @@ const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, rea
   </table>
 )
 
-/** Returns `Sent as warning, counts as critical.`, or '' if the severities are equal. */
-export function sentText({ sentAs, severity }: Pick<AlertRowView, 'sentAs' | 'severity'>): string {
-  return sentAs ? `Sent as ${sentAs}, counts as ${severity}.` : ''
-}
-
 const ENDINGS: Readonly<Record<string, string>> = {
   reported: 'reported as resolved',
   inferred: 'inferred to have ended',

@@ -9,8 +9,8 @@ import type { AlertRecord } from '../../store/alerts.ts'
 import { findAlertGroups, type GroupMember } from '../../store/history/alert-groups.ts'
 import { listAlertsOfIncident, listMatchingAlerts } from '../../store/history/alert-search.ts'
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
+import type { Visit } from '../page.ts'
 import { choiceOf, pageOf, rangeOf } from '../visit/choice.ts'
-import type { Visit } from '../visit/page.ts'
 
 export const RANGES = [
   ['1h', 'Last hour', HOUR],

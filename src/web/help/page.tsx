@@ -1,8 +1,8 @@
 /** Searches services, incidents, firing alerts and pages, and lists the keyboard shortcuts. */
 import type { FC } from 'hono/jsx'
 import type { GroupedAlert } from '../../domain/alert/groups.ts'
+import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import type { Reader } from '../../domain/shown-time.ts'
-import type { LiveIncident } from '../../domain/state/live.ts'
 import { Submit } from '../kit/form.tsx'
 import { Mark, ServiceName, Status } from '../kit/mark.tsx'
 import { Head } from '../kit/section.tsx'

@@ -4,7 +4,7 @@ import { listFiringAlerts } from '../../actions/firing.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { findIncidentByNumber, listIncidents } from '../../store/incident/incidents.ts'
 import { listServices } from '../../store/service/services.ts'
-import { type PageRoute, page, type Visit } from '../visit/page.ts'
+import { type PageRoute, page, type Visit } from '../page.ts'
 import { redirect, show } from '../visit/reply.ts'
 import { KeyboardPage, SearchPage } from './page.tsx'
 

@@ -3,7 +3,7 @@
  */
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
 import { findCauses } from '../../store/incident/suspects.ts'
-import type { Visit } from '../visit/page.ts'
+import type { Visit } from '../page.ts'
 
 type Causes = ReturnType<typeof findCauses>
 type Entry = { readonly at: number; readonly causes: Promise<Causes> }

@@ -1,14 +1,19 @@
 /** What the forms about an incident do: declare, edit, merge, and action items. */
 import { addActionItem, changeActionItem } from '../../actions/action-items.ts'
-import { changeIncident, createIncident, mergeIncidents, noteChange } from '../../domain/decide/incident-changes.ts'
 import { IncmonError } from '../../domain/error.ts'
 import { ACTION_STATES } from '../../domain/postmortem/document.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
+import {
+  changeIncident,
+  createIncident,
+  mergeIncidents,
+  noteChange,
+} from '../../engine/changes/incidents/incident-changes.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { findIncident, findIncidentByNumber, type IncidentRecord } from '../../store/incident/incidents.ts'
 import { listServices } from '../../store/service/services.ts'
+import { type PageRoute, page, type Visit } from '../page.ts'
 import { choiceOf } from '../visit/choice.ts'
-import { type PageRoute, page, type Visit } from '../visit/page.ts'
 import { redirect } from '../visit/reply.ts'
 import { incidentPath, requireIncident } from './find.ts'
 

@@ -4,7 +4,7 @@ import { mostUrgentFirst } from '../../domain/incident/urgency.ts'
 import { findGroups } from '../../store/incident/groups.ts'
 import { listIncidents, listUnresolvedIncidents } from '../../store/incident/incidents.ts'
 import { findFrame, findServices } from '../../store/views.ts'
-import type { Visit } from '../visit/page.ts'
+import type { Visit } from '../page.ts'
 import { headOf } from './data.ts'
 import { incidentLink } from './find.ts'
 

@@ -1,14 +1,14 @@
 /** /incidents: the list, the page of one incident, and its actions. */
 
 import { setVerdictOfIncident } from '../../actions/correlations.ts'
-import { acknowledgeIncidents, addNote, changeIncident } from '../../domain/decide/incident-changes.ts'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
+import { acknowledgeIncidents, addNote, changeIncident } from '../../engine/changes/incidents/incident-changes.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { listActionItems } from '../../store/incident/action-items.ts'
 import { findIncidentIds } from '../../store/incident/incidents.ts'
 import { listChannels } from '../../store/notification/channels.ts'
+import { type PageRoute, page, type Visit } from '../page.ts'
 import { choiceOf, pageOf, withQuery } from '../visit/choice.ts'
-import { type PageRoute, page, type Visit } from '../visit/page.ts'
 import { redirect, show } from '../visit/reply.ts'
 import { causesOf } from './causes.ts'
 import { incidentViewOf } from './data.ts'

@@ -17,7 +17,7 @@ import type { LanePicture } from '../drawing/lane-model.ts'
 import { firstAlertOf, type IncidentFacts, incidentViewOf } from '../incident/data.ts'
 import { incidentFacts } from '../incident/find.ts'
 import { isolatedName } from '../kit/bidi.ts'
-import type { Visit } from '../visit/page.ts'
+import type { Visit } from '../page.ts'
 import { stormView } from './storm-view.ts'
 import type { OpenIncidentView, StormView } from './view.ts'
 

@@ -9,8 +9,8 @@ import { findReliability, findReportCharts, type WeekCount } from '../../store/i
 import { findOrganization } from '../../store/organizations.ts'
 import type { ReportWeek, ResolutionMark } from '../drawing/report.tsx'
 import { incidentPath } from '../incident/find.ts'
+import { type PageRoute, page, type Visit } from '../page.ts'
 import { rangeLinks, rangeOf } from '../visit/choice.ts'
-import { type PageRoute, page, type Visit } from '../visit/page.ts'
 import { show } from '../visit/reply.ts'
 import { ReportPage, reportTitle } from './page.tsx'
 

@@ -3,7 +3,6 @@
 import type { ShortGroup } from '../../domain/alert/groups.ts'
 import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
 import { countedGroups } from '../../domain/health/counted-severity.ts'
-import { penaltySeverity } from '../../domain/health/health.ts'
 import { type StatusChange, sinceStart } from '../../domain/health/strip.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import type { Reader } from '../../domain/shown-time.ts'
@@ -21,13 +20,14 @@ import type { Span } from '../drawing/scale.ts'
 import { deployView, firstAlertOf, groupViewOf, headOf, incidentViewOf, pipelineUrl } from '../incident/data.ts'
 import { incidentFacts, incidentLink } from '../incident/find.ts'
 import { isolated } from '../kit/bidi.ts'
+import { type PenaltyView, penaltyOf } from '../kit/penalty.ts'
 import { recoveryOf, unhealthySince } from '../overview/open-incidents.ts'
+import { type PageRoute, page, type Visit } from '../page.ts'
 import { silencedOfGroup, silenceEndsOfGroups } from '../silences/silenced.ts'
 import { rangeLinks, rangeOf } from '../visit/choice.ts'
-import { type PageRoute, page, type Visit } from '../visit/page.ts'
 import { show } from '../visit/reply.ts'
 import { ServicePage, serviceTitle } from './page.tsx'
-import type { PenaltyView, ServiceChangeView, ServiceView } from './view.ts'
+import type { ServiceChangeView, ServiceView } from './view.ts'
 
 const RANGES = [
   ['1h', '1 h', HOUR],
@@ -162,23 +162,6 @@ function sinceOf(
   const at = unhealthySince(service, states)
   if (at === null || at > (states[0]?.at ?? at)) return at
   return penalties.reduce((first, { since }) => Math.min(first, since ?? first), at)
-}
-
-/** Returns a penalty with its condition, and the start of the condition if its alert is known. */
-export function penaltyOf(
-  { alertId, reason, penalty }: ServiceWithHealth['health'][number],
-  groups: readonly ShortGroup[],
-): PenaltyView {
-  const [name = reason, ...words] = reason.split(': ')
-  const severity = penaltySeverity(penalty)
-  const why = words.join(': ')
-  // A severity that the sender did not choose is named before its reason: `critical: event and alert agree`.
-  const rule = why.startsWith(severity) ? why : `${severity}: ${why}`
-  const since =
-    groups.flatMap(({ members }) => members).find(({ id }) => id === alertId)?.startsAt ??
-    groups.find((group) => group.name === name)?.firstStartsAt ??
-    null
-  return { name, rule, penalty, severity, href: `/alerts/${alertId}`, since }
 }
 
 function changesOf(changes: readonly Change[], links: readonly ServiceLink[]): readonly ServiceChangeView[] {

@@ -1,23 +1,12 @@
 /** The data for the service page. Times are Unix times in milliseconds. */
 
-import type { Severity } from '../../domain/severity.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import type { LikelyCause } from '../../domain/suspect/likely-cause.ts'
 import { countOf } from '../../domain/text.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
 import type { GroupView, IncidentHead, IncidentView, SuspectView } from '../incident/view.ts'
+import type { PenaltyView } from '../kit/penalty.ts'
 import type { Silenced } from '../kit/silenced.tsx'
-
-export type PenaltyView = {
-  readonly name: string
-  /** The rule behind the penalty, for example `event and alert agree`. */
-  readonly rule: string
-  readonly penalty: number
-  readonly severity: Severity
-  readonly href: string
-  /** When the condition started; null if unknown. */
-  readonly since: number | null
-}
 
 export type ServiceChangeView = {
   readonly kind: 'pipeline' | 'rollout'

@@ -1,7 +1,7 @@
 /** Shows one section of the settings. */
 import type { Reply } from '../../http/middleware/reply.ts'
 import type { Fault } from '../kit/form.tsx'
-import type { Visit } from '../visit/page.ts'
+import type { Visit } from '../page.ts'
 import { type Shown, show } from '../visit/reply.ts'
 import { SettingsFrame, type SettingsSection } from './frame.tsx'
 

@@ -1,7 +1,7 @@
 /** The token settings, and the list of the browsers that are signed in. */
 import type { FC } from 'hono/jsx'
+import { SCOPES, type Scope } from '../../domain/request/token.ts'
 import { formatAgo, formatMoment, type Reader } from '../../domain/shown-time.ts'
-import { SCOPES, type Scope } from '../../domain/token.ts'
 import { fieldsOf } from '../kit/edit-form.tsx'
 import { type Fault, Faults, Hidden, Input, Submit } from '../kit/form.tsx'
 import { NewSecret } from '../kit/marked.tsx'

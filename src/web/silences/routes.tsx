@@ -1,16 +1,16 @@
 /** /settings/silences: silences and maintenance windows. */
 import * as v from 'valibot'
-import { changeSilence, createSilence, expireSilence } from '../../domain/decide/silences.ts'
 import { nextChangeOf, statusOf } from '../../domain/silence/silence.ts'
+import { changeSilence, createSilence, expireSilence } from '../../engine/changes/silences/silences.ts'
 import { newSilenceBody, previewSilence, silenceChangeBody } from '../../http/api/silences.ts'
 import { required } from '../../http/middleware/problem.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { type CountedSilence, findCountedSilence, listSilences } from '../../store/silences.ts'
 import type { Fault } from '../kit/form.tsx'
+import { type PageRoute, page, type Visit } from '../page.ts'
 import { showSection } from '../settings/section-routes.tsx'
 import { validated, withFormErrors } from '../visit/apply.ts'
 import { pageOf } from '../visit/choice.ts'
-import { type PageRoute, page, type Visit } from '../visit/page.ts'
 import { redirect } from '../visit/reply.ts'
 import { SilencePage } from './form.tsx'
 import {

@@ -2,7 +2,7 @@
 import type { AlertRecord } from '../../store/alerts.ts'
 import { listSilences } from '../../store/silences.ts'
 import type { Silenced } from '../kit/silenced.tsx'
-import type { Visit } from '../visit/page.ts'
+import type { Visit } from '../page.ts'
 
 const MAX_SILENCES = { page: 1, limit: 200 }
 

@@ -3,7 +3,7 @@
 import { headerOf } from '../../http/middleware/header.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import type { Web } from '../../server/web.ts'
-import type { Visit } from './page.ts'
+import type { Visit } from '../page.ts'
 import { cookieOf, serverAddress } from './visitor.ts'
 
 /** How long visitors share a rendering if nothing changes, in milliseconds. A page shows durations, which grow. */

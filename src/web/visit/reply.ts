@@ -6,9 +6,9 @@ import type { Reply } from '../../http/middleware/reply.ts'
 import type { HandlerParts } from '../../http/route.ts'
 import { findFrame } from '../../store/views.ts'
 import { type Banner, type Frame, renderPage, type Section, type Theme, withPrefix } from '../kit/layout.tsx'
+import type { AnyVisit } from '../page.ts'
 import { choiceOf } from './choice.ts'
 import { bannerFor, type Done } from './done.ts'
-import type { AnyVisit } from './page.ts'
 import { cookieOf, prefixOf } from './visitor.ts'
 
 /** The Content-Security-Policy: nothing from other sites, no inline styles or scripts, no frames. */

@@ -1,8 +1,8 @@
 /** Identifies the visitor by a session cookie or by an authenticating proxy. */
 import type { Context } from 'hono'
 import { csrfOf, findVisitor, type Visitor } from '../../actions/sessions.ts'
-import { plainAddress } from '../../domain/forwarded.ts'
-import { personName, safePrefix } from '../../domain/session/session.ts'
+import { plainAddress } from '../../domain/request/forwarded.ts'
+import { personName, safePrefix } from '../../domain/request/session.ts'
 import { isShownZone, type Reader } from '../../domain/shown-time.ts'
 import { callerOf, headerOf, incomingOf } from '../../http/middleware/header.ts'
 import type { Reply } from '../../http/middleware/reply.ts'

@@ -1,7 +1,7 @@
 /** Mutants of rules, input handling and access control. */
 import type { Mutant } from './run.ts'
 
-const ITEM = 'src/domain/decide/item.ts'
+const ITEM = 'src/engine/changes/receive/item.ts'
 const EFFECTS = 'tests/faults/effects.test.ts'
 const BAD = 'tests/faults/bad-input.test.ts'
 const HOSTILE = 'tests/faults/hostile-clients.test.ts'
@@ -71,7 +71,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'two-postmortems',
-    file: 'src/domain/decide/incidents.ts',
+    file: 'src/engine/changes/incidents/incidents.ts',
     from: "  if (after.status === 'resolved') ctx.emit({ kind: 'postmortem-due'",
     to: "  for (const _ of [1, 2]) if (after.status === 'resolved') ctx.emit({ kind: 'postmortem-due'",
     test: EFFECTS,
@@ -92,7 +92,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'late-means-never',
-    file: 'src/domain/decide/item-alert.ts',
+    file: 'src/engine/changes/receive/item-alert.ts',
     from: "isEvent && signal.status === 'firing' ? endingEventsSince",
     to: "isEvent && signal.status !== 'firing' ? endingEventsSince",
     test: 'tests/actions/any-order.test.ts',
@@ -223,21 +223,21 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'endless-alerts',
-    file: 'src/domain/decide/room.ts',
+    file: 'src/engine/changes/room.ts',
     from: "if (!opens || ctx.state.alerts.size() < ctx.limits()['live-alerts']) return null",
     to: 'if (ctx.state.rowId > 0) return null',
     test: 'tests/actions/live-limit.test.ts',
   },
   {
     name: 'endless-notes',
-    file: 'src/domain/decide/incident-changes.ts',
+    file: 'src/engine/changes/incidents/incident-changes.ts',
     from: 'if (entries === 0) return',
     to: 'if (entries >= 0) return',
     test: 'tests/actions/limits.test.ts',
   },
   {
     name: 'endless-expressions',
-    file: 'src/domain/decide/silences.ts',
+    file: 'src/engine/changes/silences/silences.ts',
     from: 'if (used + own <= MAX_EXPRESSIONS) return',
     to: 'if (used + own > 0) return',
     test: 'tests/actions/limits.test.ts',
@@ -273,7 +273,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'links-of-all',
-    file: 'src/domain/decide/pipelines.ts',
+    file: 'src/engine/changes/pipelines.ts',
     from: "of: { kind: 'pipeline', ref }",
     to: "of: { kind: 'changes', from: pipeline.startsAt, to: pipeline.startsAt }",
     test: 'tests/store/link-work.test.ts',

@@ -87,7 +87,7 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'uuid-follows-clock',
-    file: 'src/domain/clock.ts',
+    file: 'src/domain/clock/clock.ts',
     from: 'if (ms > time)',
     to: 'if (ms !== time)',
     test: 'tests/domain/increasing-ids.test.ts',

@@ -12,7 +12,7 @@ import { textField, wholeNumberField } from '../../middleware/body.ts'
 import { invalidField } from '../../middleware/problem.ts'
 import { wordParameter } from '../../middleware/query.ts'
 import type { HandlerParts } from '../../route.ts'
-import * as shape from '../shapes.ts'
+import * as shape from '../../shapes.ts'
 import { matcherShape } from '../silences.ts'
 
 const MAX_NAME = 100

@@ -10,7 +10,7 @@ import { parseBody } from '../../../intake/json.ts'
 import { adviseWebhook } from '../../../intake/recognize.ts'
 import { redact, redactRaw } from '../../../intake/redact.ts'
 import type { Schema } from '../../route.ts'
-import * as shape from '../shapes.ts'
+import * as shape from '../../shapes.ts'
 
 const clusterBody = v.looseObject({
   namespace: shape.optional(v.string(), 'The namespace of the object; nodes have none', 'shop'),

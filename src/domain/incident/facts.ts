@@ -1,0 +1,150 @@
+/** The facts for a postmortem: all stored records of an incident. */
+import type { Alert } from '../alert/alert.ts'
+import type { AlertTexts } from '../alert/part.ts'
+import { type Change, type Emptied, type Outcome, outcomeOf } from '../correlation/change.ts'
+import type { Link } from '../correlation/correlation.ts'
+import type { Commit } from '../event/event.ts'
+import type { StoredEvent } from '../event/stored-event.ts'
+import type { LiveIncident } from './live-incident.ts'
+import type { TimelineEntry } from './timeline-entry.ts'
+
+/** Times in ms UTC. Lists are unordered except `suspects`. Null means unknown. */
+export type PostmortemFacts = {
+  readonly incident: IncidentFact
+  /** The other services with alerts in the incident. Can be empty. */
+  readonly services: readonly ServiceFact[]
+  readonly alerts: readonly AlertFact[]
+  /** The stored timeline entries. */
+  readonly entries: readonly EntryFact[]
+  /**
+   * The services' events from `searched.from` until the resolution, or until the time of generation if there is no
+   * resolution.
+   */
+  readonly events: readonly EventFact[]
+  /** The services' changes within `searched`. */
+  readonly changes: readonly ChangeFact[]
+  readonly correlations: readonly CorrelationFact[]
+  /** The changes that may be the cause, most likely first; see `likelyChanges`. */
+  readonly suspects: readonly SuspectFact[]
+  /** The period that was searched for changes. */
+  readonly searched: { readonly from: number; readonly to: number }
+  /** The service's lowest score during the incident, 0 to 100. */
+  readonly lowestScore: number | null
+  /** For an incident of a node: the alerts of workloads that ran on the node. */
+  readonly onNode: readonly NodeAlert[]
+  /** Alerts with the same service, source and name in the 90 days before the incident. */
+  readonly earlier: readonly EarlierFact[]
+  /**
+   * The earliest time from which alerts can be stored: the organization's creation, or the start of the retention
+   * period.
+   */
+  readonly recordedSince: number
+  /** The number of the organization's webhook items that were rejected during the incident. */
+  readonly rejectedEvidence: number
+  /** The number of this revision: 1 for the first resolution. */
+  readonly revision: number
+  readonly generatedAt: number
+}
+
+/** `cause`: `silence` is a missing heartbeat. `acknowledgedAt`: the first acknowledgement, even if it has lapsed. */
+export type IncidentFact = Pick<
+  LiveIncident,
+  'title' | 'severity' | 'origin' | 'cause' | 'createdAt' | 'startedAt' | 'acknowledgedAt' | 'resolvedAt'
+> & {
+  readonly uuid: string
+  readonly service: ServiceFact
+  readonly acknowledgedBy: string | null
+  readonly critical: CriticalFact
+  /** For the service `unattributed`: the name of the alert that the incident is about. */
+  readonly about: string | null
+}
+
+/**
+ * How long the service was critical during the incident, in milliseconds, without the periods in which it was not.
+ * `until`: when the last critical period ended; null if it went on or if there was none.
+ */
+type CriticalFact = { readonly ms: number; readonly until: number | null }
+
+export type ServiceFact = { readonly uuid: string; readonly namespace: string; readonly name: string }
+
+/** `endsAt` and `resolution`: null while firing. `occurrences`: the number of events that reported the alert. */
+export type AlertFact = KnownAlert & {
+  readonly uuid: string
+  /** The UUID of the alert's service. */
+  readonly serviceId: string
+  /** The objects that the alert's events are about, for example `Pod/cart-1` or `Node/worker-3`. */
+  readonly objects: readonly string[]
+  /** The nodes that the alert's events name. */
+  readonly nodes: readonly string[]
+  /** A hint about the usual cause. */
+  readonly hint: string | null
+}
+
+type KnownAlert = Pick<AlertTexts, 'labels' | 'links'> &
+  Omit<Alert, 'status' | 'said' | 'fingerprint' | 'logicalKey' | 'rules' | 'evidence' | 'receivedAt' | 'endedAt'>
+
+export type EntryFact = Omit<TimelineEntry, 'kind' | 'code'> & { readonly kind: string; readonly code: string | null }
+
+/** `uuid` and `alertId` are UUIDs. */
+export type EventFact = Pick<StoredEvent, 'at' | 'source' | 'kind' | 'name' | 'object' | 'text'> & {
+  readonly uuid: string
+  readonly alertId: string | null
+}
+
+/** `branch`, `sha`, `commit` and `url`: null for a rollout, or if unknown. */
+export type ChangeFact = Pick<Change, 'kind' | 'ref' | 'eventId' | 'startsAt' | 'endsAt'> & {
+  /** For a rollout: whether the Deployment had this pod template before. */
+  readonly isRollback: boolean
+  /** For a rollout that left nothing to serve. */
+  readonly emptied?: Emptied
+  /** Null for a rollout. */
+  readonly outcome: Outcome | null
+  readonly branch: string | null
+  readonly sha: string | null
+  readonly commit: Commit | null
+  /** The pipeline's page in GitLab. */
+  readonly url: string | null
+  /** The failed jobs, with the reason if the sender reported one. */
+  readonly failedJobs: readonly { readonly name: string; readonly reason: string | null }[]
+}
+
+export type CorrelationFact = Omit<Link, 'evidence'> & {
+  readonly uuid: string
+  readonly change: Pick<Change, 'kind' | 'ref'>
+  readonly alertId: string
+  readonly verdict: 'confirmed' | 'rejected' | null
+  /** The name of the token or user; null without a verdict or if it was not recorded. */
+  readonly verdictBy: string | null
+  readonly createdAt: number
+  /** The start of the earliest alert, if this record combines the links to several similar alerts. */
+  readonly symptomAt?: number
+}
+
+/** `score`: 0 to 1. `change`: null if only a link to the change is stored. */
+export type SuspectFact = Pick<Change, 'kind' | 'ref'> &
+  Pick<Link, 'score' | 'reasons'> & {
+    readonly change: ChangeFact | null
+    /** The refs of the rollouts that a suspected pipeline caused. */
+    readonly rollouts?: readonly string[]
+  }
+
+/** An alert about a workload on a node. `objects`: the objects of the alert's events on this node. */
+export type NodeAlert = EarlierFact & { readonly service: string; readonly objects: readonly string[] }
+
+/** `ref`: `alert/<uuid>`. */
+export type EarlierFact = { readonly ref: string; readonly name: string; readonly startsAt: number }
+
+/** Converts a change to a fact for a postmortem. */
+export function changeFact(change: Change): ChangeFact {
+  const { kind, ref, eventId, startsAt, endsAt } = change
+  const isRollback = change.kind === 'rollout' && change.isRollback === true
+  const emptied = change.kind === 'rollout' && change.emptied ? { emptied: change.emptied } : {}
+  const common = { kind, ref, eventId, startsAt, endsAt, isRollback, ...emptied }
+  if (change.kind === 'rollout')
+    return { ...common, outcome: null, branch: null, sha: null, commit: null, url: null, failedJobs: [] }
+  const { branch, sha, commit, url, jobs } = change.facts
+  const failed = jobs.filter(({ status, allowFailure }) => status === 'failed' && !allowFailure)
+  const failedJobs = failed.map(({ name, failureReason }) => ({ name, reason: failureReason }))
+  const known = { branch, sha, commit: commit ?? null, url: url ?? null }
+  return { ...common, ...known, outcome: outcomeOf(change.facts), failedJobs }
+}

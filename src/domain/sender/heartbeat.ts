@@ -1,0 +1,61 @@
+/** Sender activity: heartbeats, and the number of events per hour. */
+
+import { HOUR } from '../units.ts'
+import { DEFAULT_HEARTBEAT_TIMEOUT, type DeliveryInterval, repeatTimeoutOf } from './delivery-interval.ts'
+
+/** Times and intervals in ms; null or 0 before the first heartbeat. */
+export type Heartbeat = {
+  readonly heartbeatAt: number | null
+  /** The longest normal interval. */
+  readonly heartbeatGap: number
+  /** When a missing heartbeat opens an incident. Null before the first heartbeat, and while that incident is open. */
+  readonly heartbeatDueAt: number | null
+}
+
+/**
+ * Returns the heartbeat after another arrival. A gap that was caused by an outage does not count as a normal interval.
+ */
+export function withHeartbeat(before: Heartbeat, at: number, receiver: DeliveryInterval): Heartbeat {
+  const pause = before.heartbeatAt === null || before.heartbeatDueAt === null ? 0 : at - before.heartbeatAt
+  const heartbeatGap = Math.max(before.heartbeatGap, pause)
+  // A single interval is enough, because heartbeats are triggered only by the repeat interval.
+  const own = { longestGap: heartbeatGap, gaps: heartbeatGap >= 60_000 ? 2 : 0 }
+  const heartbeatAt = Math.max(before.heartbeatAt ?? at, at)
+  return {
+    heartbeatAt,
+    heartbeatGap,
+    heartbeatDueAt: heartbeatAt + repeatTimeoutOf(own, receiver, DEFAULT_HEARTBEAT_TIMEOUT),
+  }
+}
+
+const KEPT = 24
+
+/** `last`: the newest hour, counted since 1970 UTC. `counts`: the number of events in each hour, oldest first. */
+export type Hours = { readonly last: number; readonly counts: readonly number[] }
+
+export const NO_HOURS: Hours = { last: 0, counts: [] }
+
+/** Adds events received at `at`, as Unix time in milliseconds. Ignores events older than a day. */
+export function withEvents(hours: Hours, at: number, events: number): Hours {
+  if (events === 0) return hours
+  // Most requests are for the newest hour.
+  if (hours.counts.length === KEPT && hours.last === hourOf(at))
+    return { ...hours, counts: hours.counts.with(-1, (hours.counts.at(-1) ?? 0) + events) }
+  const last = Math.max(hours.last, hourOf(at))
+  const age = last - hourOf(at)
+  const counts = moved(hours, last)
+  return { last, counts: counts.map((count, index) => (index === KEPT - 1 - age ? count + events : count)) }
+}
+
+/** Returns 24 counts, oldest first. The last count is for the hour of `now`. */
+export function hoursUntil(hours: Hours, now: number): readonly number[] {
+  return moved(hours, hourOf(now))
+}
+
+function moved({ last, counts }: Hours, to: number): readonly number[] {
+  return Array.from({ length: KEPT }, (_, index) => counts[index + counts.length - KEPT + (to - last)] ?? 0)
+}
+
+function hourOf(at: number): number {
+  return Math.floor(at / HOUR)
+}

@@ -1,0 +1,55 @@
+/** Changes alerts, records the changes in the incident timeline, and resolves alerts manually. */
+import type { Alert } from '../../domain/alert/alert.ts'
+import { settle } from '../../domain/alert/ending.ts'
+import type { LiveAlert } from '../../domain/alert/live-alert.ts'
+import type { AlertTexts } from '../../domain/alert/part.ts'
+import { IncmonError } from '../../domain/error.ts'
+import type { TimelineEntry } from '../../domain/incident/timeline-entry.ts'
+import type { Context } from '../state/context.ts'
+import { evaluate } from './evaluate.ts'
+
+/** Replaces an alert. `actor`: the user who made the change. `texts`: null if unchanged. */
+export function changeAlert(
+  ctx: Context,
+  before: LiveAlert,
+  after: LiveAlert,
+  { texts = null, actor = null }: { readonly texts?: AlertTexts | null; readonly actor?: string | null } = {},
+): void {
+  ctx.put.alert(after, texts)
+  if (before.alert.status === after.alert.status && before.alert.severity === after.alert.severity) return
+  if (after.incidentId === null) return
+  const entry = { ...changeOf(before.alert, after.alert), actor, ref: `alert/${after.id}` }
+  ctx.emit({ kind: 'timeline-added', incidentId: after.incidentId, entry })
+}
+
+function changeOf(before: Alert, after: Alert): Pick<TimelineEntry, 'kind' | 'code' | 'text' | 'at'> {
+  const { name, lastSeenAt: at, severity } = after
+  if (after.status === 'resolved') return { kind: 'ended', code: after.resolution, text: name, at: after.endsAt ?? at }
+  const text =
+    before.status === 'resolved'
+      ? `${name} is firing again`
+      : `severity of ${name} changed from ${before.severity} to ${severity}`
+  return { kind: 'alert', code: null, text, at }
+}
+
+/**
+ * Resolves an alert manually. Does nothing if the alert is already resolved. Later reports of the same problem do not
+ * reopen the alert.
+ * @throws IncmonError `not-found` if the organization has no such alert
+ */
+export function resolveAlert(ctx: Context, id: string, actor: string, now: number): void {
+  const rowId = ctx.fact('alert', { id })
+  if (rowId === null) throw new IncmonError('not-found', 'no such alert')
+  const active = ctx.state.alerts.get(rowId)
+  if (!active || active.alert.status === 'resolved') return
+  const ended: Alert = {
+    ...active.alert,
+    status: 'resolved',
+    resolution: 'manual',
+    endsAt: Math.max(now, active.alert.startsAt),
+    endedAt: now,
+  }
+  const { alert, dueAt } = settle(ended, { delivery: null, metricsFiring: false, repeats: true }, now)
+  changeAlert(ctx, active, { ...active, alert, dueAt }, { actor })
+  evaluate(ctx, active.serviceId, now)
+}

@@ -1,0 +1,123 @@
+/** Collects the live alerts of services and nodes as input for health and incident rules. */
+
+import type { Alert } from '../../domain/alert/alert.ts'
+import { fingerprintsOf } from '../../domain/alert/fingerprints.ts'
+import type { LiveAlert } from '../../domain/alert/live-alert.ts'
+import { PUNCTUAL_SENDER, type SenderBehavior } from '../../domain/alert/unavailable.ts'
+import type { LiveService } from '../../domain/health/live-service.ts'
+import type { SituationAlert } from '../../domain/incident/situation.ts'
+import { delayOf } from '../../domain/sender/lag.ts'
+import { rank, SEVERITIES } from '../../domain/severity.ts'
+import { HOUR } from '../../domain/units.ts'
+import { WATCH } from '../../domain/watch/object.ts'
+import { namesakeKey, type OrganizationState, senderKey } from '../state/state.ts'
+
+export type Condition = SituationAlert & { readonly live: LiveAlert; readonly node: string | null }
+
+/** Returns the live alerts of a service in the order in which they were opened. */
+export function alertsOf(state: OrganizationState, serviceId: number): LiveAlert[] {
+  const found: LiveAlert[] = []
+  for (const rowId of state.alertsOfService.get(serviceId)) {
+    const live = state.alerts.get(rowId)
+    if (live) found.push(live)
+  }
+  return found
+}
+
+/** Returns the alerts of a service that are firing or ended after `endedSince`. */
+export function conditionsOf(state: OrganizationState, serviceId: number, endedSince: number): Condition[] {
+  const found: Condition[] = []
+  for (const live of alertsOf(state, serviceId)) {
+    // The end of an inferred alert lies in the past when it becomes known.
+    if (isCurrent(live.alert, endedSince) || (live.alert.endedAt ?? 0) > endedSince)
+      found.push(conditionOf(state, live))
+  }
+  return found
+}
+
+/** Copies only the fields that the rules use, because a service can have thousands of alerts. */
+function conditionOf(state: OrganizationState, live: LiveAlert): Condition {
+  const { alert } = live
+  return {
+    source: alert.source,
+    name: alert.name,
+    severity: alert.severity,
+    status: alert.status,
+    failure: alert.failure,
+    node: alert.node,
+    startsAt: alert.startsAt,
+    endsAt: alert.endsAt,
+    lastSeenAt: alert.lastSeenAt,
+    receivedAt: alert.receivedAt,
+    evidence: alert.evidence,
+    uuid: live.id,
+    live,
+    sender: alert.source === 'cluster' ? senderBehaviorOf(state, live) : PUNCTUAL_SENDER,
+    inIncident: isInOpenIncident(state, live),
+    hasIncident: live.incidentId !== null,
+    onset: onsetOf(live),
+    summary: alert.summary,
+  }
+}
+
+/** Returns when an alert last began to fire. A reopened alert keeps the start of its first period. */
+function onsetOf({ alert, fingerprints }: LiveAlert): number {
+  if (alert.source === 'cluster') return Math.max(alert.startsAt, alert.lastSeenAt)
+  const starts = fingerprintsOf(alert, fingerprints).flatMap((one) => (one.ended ? [] : [one.startedAt]))
+  return starts.length === 0 ? alert.startsAt : starts.reduce((a, b) => Math.max(a, b))
+}
+
+export function isCurrent({ endsAt }: { readonly endsAt: number | null }, endedSince: number): boolean {
+  return endsAt === null || endsAt > endedSince
+}
+
+/** An alert whose incident is resolved can join another incident. */
+function isInOpenIncident(state: OrganizationState, { incidentId }: LiveAlert): boolean {
+  if (incidentId === null) return false
+  const incident = state.incidents.get(incidentId)
+  return incident !== undefined && incident.status !== 'resolved'
+}
+
+/** An Alertmanager rule can fire this many milliseconds before the Kubernetes event for the same problem. */
+const EARLIER = 15 * 60_000
+
+/**
+ * Returns whether the service has a firing metrics alert that started around or after `startsAt`. A warning that has
+ * been firing for days does not prove that today's condition persists.
+ */
+export function hasFiringMetrics(state: OrganizationState, serviceId: number, startsAt: number): boolean {
+  for (const rowId of state.alertsOfService.get(serviceId)) {
+    const alert = state.alerts.get(rowId)?.alert
+    if (alert?.source !== 'metrics' || alert.status !== 'firing' || alert.severity === 'info') continue
+    if (alert.startsAt >= startsAt - EARLIER) return true
+  }
+  return false
+}
+
+/** Returns whether a live alert of the service has the same name and is firing at the same or a higher severity. */
+export function hasNamesake(state: OrganizationState, serviceId: number, alert: Alert): boolean {
+  return SEVERITIES.some(
+    (severity) =>
+      rank(severity) >= rank(alert.severity) &&
+      state.namesakes.get(namesakeKey(serviceId, alert, severity)) !== undefined,
+  )
+}
+
+/** Returns the firing alerts of a service that were opened by Kubernetes events. */
+export function firingEventAlerts(state: OrganizationState, service: Pick<LiveService, 'rowId'>): LiveAlert[] {
+  return alertsOf(state, service.rowId).filter(({ alert }) => alert.source === 'cluster' && alert.status === 'firing')
+}
+
+/** A watch that has saved nothing for this long does not vouch for the state of its cluster any more. */
+const TRUSTED = HOUR
+
+/**
+ * Returns the delay of the Kubernetes event exporter in the alert's cluster, and whether the exporter reports repeats.
+ * If the cluster is watched, the watch counts instead.
+ */
+export function senderBehaviorOf(state: OrganizationState, { cluster }: Pick<LiveAlert, 'cluster'>): SenderBehavior {
+  const watch = state.senders.get(senderKey({ source: 'cluster', cluster, receiver: WATCH }))
+  if (watch) return { repeats: true, lag: 0, watchedUntil: (watch.lastEventAt ?? 0) + TRUSTED }
+  const sender = state.senders.get(senderKey({ source: 'cluster', cluster, receiver: '' }))
+  return { repeats: sender?.reportsRepeats ?? false, lag: delayOf(sender?.lag ?? null) }
+}

@@ -1,0 +1,141 @@
+/** Evaluates the health of a service and updates its incidents. */
+
+import { isUnattributed } from '../../domain/alert/signal.ts'
+import { withoutAlike } from '../../domain/health/alike.ts'
+import { DECAY, type Health, healthOf } from '../../domain/health/health.ts'
+import type { LiveService } from '../../domain/health/live-service.ts'
+import { explainedByNodes, type NodeTrouble } from '../../domain/health/node-trouble.ts'
+import { decide } from '../../domain/incident/incident.ts'
+import type { Step } from '../../domain/incident/situation.ts'
+import { earliest } from '../../domain/instant.ts'
+import { isNodeService } from '../../domain/service/node.ts'
+import { RUNNER_SERVICE } from '../../domain/service/run-name.ts'
+import { rank } from '../../domain/severity.ts'
+import type { Context } from '../state/context.ts'
+import type { OrganizationState } from '../state/state.ts'
+import { type Condition, conditionsOf } from './conditions.ts'
+import { makeDue } from './due.ts'
+import { situationOf, unitsOf, updateIncident, wakeOthers } from './incidents/incident-units.ts'
+import { joinNodes, nodeTroublesOf, wakePods, withNodes } from './nodes.ts'
+import { withoutSilenced } from './silenced.ts'
+
+/**
+ * How long alerts of a pod may stay firing after its node recovered. Kubernetes sends no event when such a pod
+ * recovers.
+ */
+const LINGERS = 60 * 60_000
+
+/** How often a service is evaluated while a failed node explains its critical alerts. */
+const NODE_CHECK = 10 * 60_000
+
+/** The workload limit for the evaluations in one batch. The last evaluation can exceed this limit. */
+export const MAX_EVALUATION_WORK = 1_000
+
+/** Evaluating this many alerts takes as long as saving one effect. */
+const ALERTS_PER_EFFECT = 50
+
+/**
+ * The maximum numbers of services and alerts per step. Each step loads the labels of its alerts. The last service can
+ * exceed the maximum for alerts.
+ */
+const AT_ONCE = { services: 100, alerts: 3_000 }
+
+/** Splits services into two lists: services to evaluate in this step, and services to evaluate later. */
+export function splitServices(
+  { alertsOfService }: Pick<OrganizationState, 'alertsOfService'>,
+  serviceIds: readonly number[],
+): { readonly first: readonly number[]; readonly rest: readonly number[] } {
+  let [count, alerts] = [0, 0]
+  while (count < Math.min(serviceIds.length, AT_ONCE.services) && alerts < AT_ONCE.alerts) {
+    alerts += alertsOfService.get(serviceIds[count] ?? 0).size
+    count += 1
+  }
+  return { first: serviceIds.slice(0, count), rest: serviceIds.slice(count) }
+}
+
+/**
+ * Evaluates a service if the workload of the batch is still below `most`. Otherwise marks the service as due, and the
+ * sweep evaluates the service later. Postponing keeps batches short when many incidents open or end at once.
+ */
+export function evaluateOrPostpone(ctx: Context, serviceId: number, now: number, most: number): void {
+  if (ctx.workload() < most) evaluate(ctx, serviceId, now)
+  else makeDue(ctx, serviceId, now)
+}
+
+/** Evaluates the health and the incidents of a service at `now`. Returns null if the service was removed by a merge. */
+export function evaluate(ctx: Context, serviceId: number, now: number): Health | null {
+  const { state } = ctx
+  const service = state.services.get(serviceId)
+  if (!service) return null
+  const known = withNodes(ctx, service, conditionsOf(state, serviceId, now - DECAY), now - LINGERS)
+  ctx.addWork(known.length / ALERTS_PER_EFFECT)
+  const { conditions: all, resilenced } = withoutSilenced(ctx, service, known, now)
+  const troubles = troublesOf(ctx, service, all, now)
+  const conditions = withoutAlike(all, new Set(troubles.map(({ node }) => node)))
+  const trusts = isUnattributed(service) ? 'sender' : service.name === RUNNER_SERVICE ? 'nothing' : 'all'
+  const health = healthOf(conditions, now, { trusts })
+  const healthySince = recoveredAt(service, conditions, now)
+  const explained = explainedByNodes(conditions, troubles)
+  const isExplained = health.critical.some(({ alertId }) => explained.has(alertId))
+  const found = { service, health, conditions, all, known, explained, resilenced }
+  const units = unitsOf(state, found).map((unit) => ({ unit, decision: decide(situationOf(ctx, found, unit, now)) }))
+  if (health.status !== service.health.status || health.score !== service.health.score) {
+    ctx.emit({ kind: 'state-recorded', serviceId, at: now, health })
+  }
+  const changes = units.map(({ decision }) => decision.changesAt)
+  storeEvaluation(ctx, service, {
+    health: { status: health.status, score: health.score, penalties: health.penalties },
+    healthySince,
+    suppressed: units.some(({ decision }) => decision.suppressed),
+    evaluateAt: earliest([health.changesAt, ...changes, isExplained ? recheckAt(troubles, now) : null]),
+  })
+  for (const { unit, decision } of units) updateIncident(ctx, found, unit, decision, now)
+  joinNodes(ctx, service, all, explained)
+  if (isNodeService(service) && units.some(({ decision }) => decision.steps.some(opens))) wakePods(ctx, service, now)
+  wakeOthers(ctx, service, known, now)
+  return health
+}
+
+function opens({ do: what }: Step): boolean {
+  return what === 'open' || what === 'return'
+}
+
+/**
+ * Returns when the last condition of a service ended, capped at `now`; null while a condition is firing. The recovery
+ * period starts at this time, even while ended conditions still lower the score.
+ */
+function recoveredAt(service: LiveService, conditions: readonly Condition[], now: number): number | null {
+  if (conditions.some(({ status, severity }) => status === 'firing' && rank(severity) >= rank('warning'))) return null
+  if (service.healthySince !== null) return service.healthySince
+  const ends = conditions.flatMap(({ endsAt }) => endsAt ?? [])
+  return ends.length === 0
+    ? now
+    : Math.min(
+        now,
+        ends.reduce((a, b) => Math.max(a, b)),
+      )
+}
+
+type Evaluation = Pick<LiveService, 'health' | 'healthySince' | 'suppressed' | 'evaluateAt'>
+
+function storeEvaluation(ctx: Context, before: LiveService, found: Evaluation): void {
+  const same =
+    before.healthySince === found.healthySince &&
+    before.suppressed === found.suppressed &&
+    before.evaluateAt === found.evaluateAt &&
+    JSON.stringify(before.health) === JSON.stringify(found.health)
+  if (!same) ctx.put.service({ ...before, ...found })
+}
+
+/** Returns the problems of the nodes on which a service's alerts run. A node does not explain its own alerts. */
+function troublesOf({ state }: Context, service: LiveService, conditions: readonly Condition[], now: number) {
+  if (isNodeService(service)) return []
+  const nodes = new Set<string>()
+  for (const { node } of conditions) if (node !== null) nodes.add(node)
+  return nodeTroublesOf(state, service.cluster, [...nodes], now - LINGERS)
+}
+
+/** Returns when to check again whether node problems still explain the alerts; null if no node has a problem. */
+function recheckAt(troubles: readonly NodeTrouble[], now: number): number | null {
+  return earliest(troubles.map(({ endsAt }) => (endsAt === null ? now + NODE_CHECK : endsAt + LINGERS)))
+}

@@ -1,0 +1,110 @@
+/** What goes away on purpose: pods that are being stopped, kubelets that are starting, and nodes that leave. */
+
+import type { Signal } from '../../domain/alert/alert.ts'
+import { settle } from '../../domain/alert/ending.ts'
+import { isAbout, withEvidence } from '../../domain/alert/evidence.ts'
+import type { DraftJudgement } from '../../domain/alert/judgement.ts'
+import type { ReceivedEvent } from '../../domain/alert/late-events.ts'
+import type { LiveAlert } from '../../domain/alert/live-alert.ts'
+import { FAILS_WHILE_STARTING, FAILS_WHILE_STOPPING } from '../../domain/event/going-away.ts'
+import { deletedObjectOf } from '../../domain/event/reason.ts'
+import type { LiveService } from '../../domain/health/live-service.ts'
+import { lostNode, type NodeTrouble } from '../../domain/health/node-trouble.ts'
+import { nodeNameOf, serviceOfNode } from '../../domain/service/node.ts'
+import { MINUTE } from '../../domain/units.ts'
+import type { Context } from '../state/context.ts'
+import { awaitedName } from '../state/state.ts'
+import { changeAlert } from './alerts.ts'
+import type { ServiceKey } from './attribution.ts'
+import { alertsOf, senderBehaviorOf } from './conditions.ts'
+import { newestOf } from './live-service.ts'
+
+/** How long a deleted pod can report failures. Its containers may take this long to stop. */
+const STOPPING = 10 * MINUTE
+/** How long a kubelet that starts reports the node as it was before. */
+const STARTING = 2 * MINUTE
+
+/** Where an event belongs: its service, or the key of a service that does not exist yet. */
+export type Place = { readonly service: LiveService | null; readonly key: ServiceKey }
+
+/** The failures of a pod that is being stopped, and of a kubelet that is starting, are only information. */
+export function withoutExpected(ctx: Context, place: Place, judged: DraftJudgement): DraftJudgement {
+  const { signal } = judged
+  if (signal?.source !== 'cluster' || !isExpected(ctx, place, signal)) return judged
+  return { ...judged, event: { ...judged.event, kind: 'info', severity: 'info' }, signal: null }
+}
+
+function isExpected(ctx: Context, place: Place, signal: Signal): boolean {
+  const { name, sighting } = signal
+  if (FAILS_WHILE_STARTING.has(name) && place.key.name === serviceOfNode(`${sighting?.object}`))
+    return isStarting(ctx, place, signal)
+  return FAILS_WHILE_STOPPING.test(name) && isOfDeletedPod(ctx, place, signal)
+}
+
+/** A pod of a StatefulSet can come back with the same name. */
+function isOfDeletedPod(ctx: Context, place: Place, { sighting, at }: Signal): boolean {
+  if (!sighting) return false
+  const last = endingEventsSince(ctx, place, at - STOPPING)
+    .filter((event) => event.at <= at)
+    .toSorted((a, b) => a.at - b.at)
+    .findLast((event) => isGone(event, sighting.object) || isNew(event, sighting.object))
+  return last !== undefined && isGone(last, sighting.object)
+}
+
+function isGone(event: ReceivedEvent, pod: string): boolean {
+  const [kind = '', object = ''] = event.object.split(/\/(.*)/s)
+  const gone = deletedObjectOf({ reason: event.name, message: event.text, kind, object })
+  return gone !== null && isAbout([event.at, gone], pod)
+}
+
+function isNew({ name, object }: ReceivedEvent, pod: string): boolean {
+  return object === `Pod/${pod}` && (name === 'Scheduled' || name === 'Created')
+}
+
+function isStarting(ctx: Context, place: Place, { at }: Signal): boolean {
+  const earlier = endingEventsSince(ctx, place, at - STARTING).filter((event) => event.at <= at)
+  return earlier.some(({ name, text }) => name === 'Starting' && /\bkubelet\b/.test(text))
+}
+
+/** Returns the events since `from` that can end a condition. The list is usually empty. */
+export function endingEventsSince(ctx: Context, { service, key }: Place, from: number): readonly ReceivedEvent[] {
+  const [serviceId, awaited] = service ? [service.rowId, awaitedName(service)] : [0, awaitedName(key)]
+  const unsaved = (ctx.state.unsavedEndings.get(service ? serviceId : awaited) ?? []).filter(({ at }) => at >= from)
+  if (service && newestOf(ctx, service).endingEventAt < from) return unsaved
+  const saved = ctx.fact('endingEvents', { serviceId, awaited, from })
+  return unsaved.length === 0 ? saved : [...saved, ...unsaved]
+}
+
+/** Ends the conditions of the pods on a node that leaves the cluster. Returns the services whose conditions changed. */
+export function endPodsOf(ctx: Context, { service, key }: Place, at: number, now: number): number[] {
+  const node = nodeNameOf(key)
+  const troubles = service ? alertsOf(ctx.state, service.rowId).map(({ alert }) => ({ ...alert, node })) : []
+  const changed: number[] = []
+  for (const live of [...ctx.state.alerts.values()]) {
+    if (!canBeOn(ctx, live, node, key.cluster)) continue
+    const pods = new Set(live.alert.evidence.seen.map(([, pod]) => pod))
+    const gone = [...pods].filter((pod) => isOn(ctx, { live, node, troubles }, pod, pods.size))
+    if (gone.length === 0) continue
+    const evidence = gone.reduce((before, pod) => withEvidence(before, 'gone', [at, pod]), live.alert.evidence)
+    const context = { delivery: null, metricsFiring: false, ...senderBehaviorOf(ctx.state, live) }
+    changeAlert(ctx, live, { ...live, ...settle({ ...live.alert, evidence }, context, now) })
+    changed.push(live.serviceId)
+  }
+  return changed
+}
+
+function canBeOn({ state }: Context, { alert, part, serviceId }: LiveAlert, node: string, cluster: string): boolean {
+  if (alert.source !== 'cluster' || alert.status !== 'firing' || part?.kind !== 'Pod') return false
+  if (alert.failure === 'scheduling' || (alert.node !== null && alert.node !== node)) return false
+  const service = state.services.get(serviceId)
+  return service !== undefined && (service.cluster === cluster || cluster === '' || service.cluster === '')
+}
+
+type Candidate = { readonly live: LiveAlert; readonly node: string; readonly troubles: readonly NodeTrouble[] }
+
+/** An alert names the node of its newest pod only. */
+function isOn(ctx: Context, { live, node, troubles }: Candidate, pod: string, pods: number): boolean {
+  const known = ctx.fact('nodeOfPod', { serviceId: live.serviceId, pod })
+  if (known !== null) return known === node
+  return live.alert.node === null ? lostNode(live.alert, troubles) === node : pods === 1
+}

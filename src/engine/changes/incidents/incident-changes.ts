@@ -1,0 +1,254 @@
+/** Manual incident changes: open, edit, add a note, merge. */
+import { BUDGETS } from '../../../domain/budgets.ts'
+import { IncmonError } from '../../../domain/error.ts'
+import type { IncidentStatus } from '../../../domain/incident/incident.ts'
+import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
+import { mergedProblem, mergeOf, OWN_ENTRIES, refuseMerge } from '../../../domain/incident/merge.ts'
+import { alarmed, closed, NO_PROBLEM, settledAtOf } from '../../../domain/incident/problem.ts'
+import type { Severity } from '../../../domain/severity.ts'
+import { countOf, formatCount, stillFiringText } from '../../../domain/text.ts'
+import type { Context } from '../../state/context.ts'
+import { conditionsOf } from '../conditions.ts'
+import { evaluate } from '../evaluate.ts'
+import { addEntry, moveIncident, openIncident } from './incidents.ts'
+
+/**
+ * Opens an incident manually. Firing alerts of the service join the incident.
+ * @returns the UUID of the incident
+ * @throws IncmonError `unprocessable` if the organization has no such service; `conflict` if there are too many incidents
+ */
+export function createIncident(
+  ctx: Context,
+  wanted: { readonly title: string; readonly serviceId: string; readonly severity: Severity },
+  actor: string,
+  now: number,
+): string {
+  const rowId = ctx.state.serviceById.get(wanted.serviceId)
+  if (rowId === undefined) {
+    const path = 'serviceId'
+    throw new IncmonError('unprocessable', 'serviceId: no such service', [{ path, message: 'no such service' }])
+  }
+  refuseMany(ctx)
+  const firing = conditionsOf(ctx.state, rowId, now).filter(
+    ({ status, severity, inIncident }) => status === 'firing' && severity !== 'info' && !inIncident,
+  )
+  const { title, severity } = wanted
+  const startedAt = Math.min(now, ...firing.map(({ startsAt }) => startsAt))
+  const origin = { origin: 'manual', cause: 'service' } as const
+  const names = [...new Set(firing.filter((one) => one.severity === 'critical').map(({ name }) => name))].sort()
+  const problem = { ...alarmed(NO_PROBLEM, now), since: startedAt, firing: names, had: names }
+  const opening = { serviceId: rowId, title, severity, ...origin, startedAt, touchedAt: now, problem, previous: null }
+  const incident = openIncident(ctx, { ...opening, text: `opened: ${title}`, actor }, now)
+  evaluate(ctx, rowId, now)
+  return incident.id
+}
+
+export type IncidentChange = {
+  readonly status?: IncidentStatus | undefined
+  readonly title?: string | undefined
+  readonly severity?: Severity | undefined
+  readonly startedAt?: number | undefined
+}
+
+/**
+ * Updates the given fields of an incident. Returns whether anything changed. A resolved incident can be reopened.
+ * @throws IncmonError `not-found`; `invalid` if the start time is in the future
+ */
+export function changeIncident(ctx: Context, id: string, change: IncidentChange, actor: string, now: number): boolean {
+  const before = requireIncident(ctx, id)
+  const after = changed(before, change, actor, now)
+  if (after === before) return false
+  const texts = edits(before, after)
+  refuseText(ctx, before, texts.join(''), texts.length)
+  for (const text of texts) addEntry(ctx, before, { at: now, kind: 'edited', code: null, text, actor, ref: null })
+  moveIncident(ctx, {
+    before,
+    after,
+    why: after.status === 'resolved' ? firingAfterwards(ctx, before) : null,
+    actor,
+    now,
+  })
+  if (after.status === before.status) return true
+  // If an alert of the incident is still firing, the alert cannot open a new incident until it has ended once.
+  if (after.status === 'resolved') suppress(ctx, before.serviceId)
+  evaluate(ctx, before.serviceId, now)
+  return true
+}
+
+/** Acknowledges the incidents that are still open. @throws IncmonError `not-found` */
+export function acknowledgeIncidents(ctx: Context, ids: readonly string[], actor: string, now: number): void {
+  const open = ids.filter((id) => requireIncident(ctx, id).status === 'open')
+  for (const id of open) changeIncident(ctx, id, { status: 'investigating' }, actor, now)
+}
+
+/** Returns text such as `3 alerts were still firing` for the timeline, or null if every alert has ended. */
+function firingAfterwards({ state }: Context, { rowId }: LiveIncident): string | null {
+  let count = 0
+  for (const { incidentId, alert } of state.alerts.values()) {
+    if (incidentId === rowId && alert.status === 'firing' && alert.source !== 'ci') count += 1
+  }
+  return count === 0 ? null : stillFiringText(count)
+}
+
+function suppress(ctx: Context, serviceId: number): void {
+  const service = ctx.state.services.get(serviceId)
+  if (service) ctx.put.service({ ...service, suppressed: true })
+}
+
+function changed(before: LiveIncident, change: IncidentChange, actor: string, now: number): LiveIncident {
+  const status = change.status ?? before.status
+  const wanted = {
+    ...before,
+    title: change.title ?? before.title,
+    severity: change.severity ?? before.severity,
+    startedAt: change.startedAt ?? before.startedAt,
+    status,
+  }
+  const same = (['title', 'severity', 'startedAt', 'status'] as const).every((name) => wanted[name] === before[name])
+  if (same) return before
+  if (wanted.startedAt > now && wanted.startedAt !== before.startedAt) {
+    const message = 'is in the future'
+    throw new IncmonError('invalid', `startedAt: ${message}`, [{ path: 'startedAt', message }])
+  }
+  return {
+    ...wanted,
+    // The stored start can be in the future if the clock was ahead when the incident opened.
+    startedAt: Math.min(wanted.startedAt, now),
+    ...(acknowledges(before, status) ? acknowledgement(before, actor, now) : {}),
+    ...(status === before.status ? {} : statusChange(before, status, now)),
+    touchedAt: now,
+  }
+}
+
+/** Returns whether a user's change of the status acknowledges the incident. A resolution does not. */
+function acknowledges(before: LiveIncident, status: IncidentStatus): boolean {
+  const { acknowledgedAt, problem } = before
+  if (status === before.status || status === 'open' || status === 'resolved') return false
+  const recoveredAt = problem.isOver ? settledAtOf(problem) : null
+  // After a recovery, somebody who takes the incident again acknowledges it anew.
+  return acknowledgedAt === null || (recoveredAt !== null && acknowledgedAt <= recoveredAt && status !== 'monitoring')
+}
+
+function acknowledgement({ problem }: LiveIncident, actor: string, now: number) {
+  const firstAcknowledgedAt = problem.firstAcknowledgedAt ?? now
+  return { acknowledgedAt: now, acknowledgedBy: actor, problem: { ...problem, firstAcknowledgedAt } }
+}
+
+function statusChange(before: LiveIncident, status: IncidentStatus, now: number) {
+  if (status === 'resolved') return { resolvedAt: before.resolvedAt ?? now, problem: closed(before.problem, now) }
+  if (before.status !== 'resolved') return {}
+  // The problem of a manual incident is on again. The evaluation finds out whether that of an automatic one is.
+  const again = alarmed(before.problem, now)
+  const problem = before.origin === 'manual' ? { ...again, since: now } : { ...again, knownAt: now, isOver: true }
+  return { resolvedAt: null, problem }
+}
+
+function edits(before: LiveIncident, after: LiveIncident): string[] {
+  const texts: string[] = []
+  if (before.title !== after.title) texts.push(`title: ${after.title}`)
+  if (before.severity !== after.severity) texts.push(`severity changed from ${before.severity} to ${after.severity}`)
+  if (before.startedAt !== after.startedAt) texts.push('start time corrected')
+  return texts
+}
+
+/**
+ * Adds a note to the timeline.
+ * @throws IncmonError `not-found`; `conflict` if the incident has too many notes
+ */
+export function addNote(ctx: Context, id: string, text: string, actor: string, now: number): void {
+  const incident = requireIncident(ctx, id)
+  refuseText(ctx, incident, text, 1)
+  addEntry(ctx, incident, { at: now, kind: 'note', code: null, text, actor, ref: null })
+  ctx.put.incident({ ...incident, touchedAt: now }, incident)
+}
+
+const MAX_NOTES = BUDGETS.notes.value
+const MAX_TEXT = BUDGETS['note-text'].value
+
+/** Refuses further text in an incident, because every read of the incident returns all of it. */
+function refuseText(ctx: Context, incident: LiveIncident, text: string, entries: number): void {
+  const full = entries === 0 ? null : fullOf(ctx, incident, text, entries)
+  if (full !== null) throw new IncmonError('conflict', `this incident has the maximum of ${full}; ${ELSEWHERE}`)
+}
+
+/** Returns which limit further entries exceed, or null if there is room. */
+function fullOf(ctx: Context, { rowId }: LiveIncident, text: string, entries: number): string | null {
+  const saved = ctx.fact('notes', { incidentId: rowId })
+  const unsaved = ctx.unsavedNotes(rowId)
+  if (saved.entries + unsaved.entries + entries > MAX_NOTES) return `${formatCount(MAX_NOTES)} notes and changes`
+  const isLong = saved.length + unsaved.length + text.length > MAX_TEXT
+  return isLong ? `${formatCount(MAX_TEXT)} characters of notes` : null
+}
+
+const ELSEWHERE = 'write further notes in a document, or open another incident for what is still to do'
+
+function refuseMany({ state, limits }: Context): void {
+  const most = limits().incidents
+  if (state.incidents.size() < most) return
+  const message = `there are already ${countOf(most, 'incident')}, the limit: resolve or merge some, and try again two days later, or raise the setting limits (incidents)`
+  throw new IncmonError('conflict', message)
+}
+
+/** Records in the timeline what a person changed, unless the incident has too many notes. @throws IncmonError `not-found` */
+export function noteChange(ctx: Context, id: string, text: string, actor: string, now: number): void {
+  const incident = requireIncident(ctx, id)
+  if (fullOf(ctx, incident, text, 1) === null)
+    addEntry(ctx, incident, { at: now, kind: 'edited', code: null, text, actor, ref: null })
+  ctx.put.incident({ ...incident, touchedAt: now }, incident)
+}
+
+const NO_INCIDENT = 'this incident does not exist'
+
+function requireIncident(ctx: Context, id: string): LiveIncident {
+  const incident = findIncident(ctx, id)
+  if (!incident) throw new IncmonError('not-found', NO_INCIDENT)
+  return incident
+}
+
+function findIncident(ctx: Context, id: string): LiveIncident | null {
+  const rowId = ctx.state.incidentById.get(id)
+  const known = rowId === undefined ? undefined : ctx.state.incidents.get(rowId)
+  return known ?? ctx.fact('incident', { id })
+}
+
+/**
+ * Moves the alerts, links and timeline of one incident into another, and resolves the first incident.
+ * @throws IncmonError `not-found`; `unprocessable` if the incident `into` does not exist; `conflict` if the two
+ * incidents cannot be merged
+ */
+export function mergeIncidents(
+  ctx: Context,
+  ids: { readonly from: string; readonly into: string },
+  actor: string | null,
+  now: number,
+): void {
+  const from = requireIncident(ctx, ids.from)
+  const into = findIncident(ctx, ids.into)
+  if (!into) throw new IncmonError('unprocessable', `into: ${NO_INCIDENT}`, [{ path: 'into', message: NO_INCIDENT }])
+  const refusal = refuseMerge(from, into)
+  if (refusal !== null) throw new IncmonError('conflict', refusal)
+  const { severity, startedAt, took, why } = mergeOf(from, into)
+  const wasOpen = from.status !== 'resolved'
+  // The store writes the postmortem before it moves the alerts, because the postmortem describes these alerts.
+  const left = wasOpen ? moveIncident(ctx, { before: from, after: ended(from, now), why, actor, now }) : from
+  const merged = { at: now, kind: 'merged', code: null, actor } as const
+  addEntry(ctx, left, { ...merged, text: why, ref: `incident/${into.id}` })
+  addEntry(ctx, into, { ...merged, text: took, ref: `incident/${left.id}` })
+  const alertCount = into.alertCount + left.alertCount
+  const touchedAt = actor === null ? into.touchedAt : now
+  const after = { ...into, severity, startedAt, alertCount, touchedAt, problem: mergedProblem(from, into) }
+  moveIncident(ctx, { before: into, after, why, actor, now })
+  ctx.put.incident({ ...left, alertCount: 0 }, left)
+  ctx.emit({ kind: 'incident-merged', from: left.rowId, into: into.rowId, ownEntries: OWN_ENTRIES })
+  if (left.serviceId !== into.serviceId && wasOpen) {
+    // The target incident now covers these alerts, so they open no new incident until they have ended once.
+    suppress(ctx, left.serviceId)
+    evaluate(ctx, left.serviceId, now)
+  }
+  evaluate(ctx, into.serviceId, now)
+}
+
+function ended(incident: LiveIncident, now: number): LiveIncident {
+  const problem = closed(incident.problem, now)
+  return { ...incident, status: 'resolved', resolvedAt: now, touchedAt: now, problem }
+}

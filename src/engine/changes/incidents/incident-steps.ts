@@ -1,0 +1,105 @@
+/** Applies the steps of the incident rules. */
+
+import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
+import type { LiveService } from '../../../domain/health/live-service.ts'
+import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
+import { digestAtOf, type Problem, settledAtOf } from '../../../domain/incident/problem.ts'
+import type { Step } from '../../../domain/incident/situation.ts'
+import type { Context } from '../../state/context.ts'
+import type { Condition } from '../conditions.ts'
+import { addAlerts, MAX_TITLE, moveIncident, noteScore, OLDEST_START, openIncident, tell } from './incidents.ts'
+
+export type StepInput = {
+  readonly incident: LiveIncident | null
+  /** The last resolved incident, if there is no unresolved one. */
+  readonly last: LiveIncident | null
+  readonly conditions: readonly Condition[]
+  readonly score: number
+  readonly now: number
+}
+
+/** Applies one step of the incident rules. Returns the updated incident. */
+export function applyStep(ctx: Context, service: LiveService, step: Step, input: StepInput): LiveIncident | null {
+  const { now, score } = input
+  if (step.do === 'open') {
+    const previous = step.follows ? (input.incident ?? input.last) : null
+    const opened = openByRule(ctx, service, step, previous, now)
+    return noteScore(ctx, addAlerts(ctx, opened, named(input, step.alertIds)), score)
+  }
+  const incident = input.incident ?? (step.do === 'return' ? input.last : null)
+  if (!incident) return null
+  switch (step.do) {
+    case 'return':
+      return comeBack(ctx, incident, step, input)
+    case 'join':
+      return noteScore(ctx, addAlerts(ctx, incident, named(input, step.alertIds)), score)
+    case 'worsen':
+      tell(ctx, incident, { change: 'worse', conditions: step.names, actor: null, now })
+      return incident
+    case 'recover':
+      return recover(ctx, incident, step.problem, now)
+    case 'resolve': {
+      const after = { ...incident, status: 'resolved', resolvedAt: step.at } as const
+      const tells = step.isTold ? 'resolved' : null
+      return moveIncident(ctx, { before: incident, after, why: step.text, actor: null, now, tells })
+    }
+  }
+}
+
+function openByRule(
+  ctx: Context,
+  service: LiveService,
+  { title, startedAt, problem }: Extract<Step, { do: 'open' }>,
+  previous: LiveIncident | null,
+  now: number,
+): LiveIncident {
+  const since = startedAt < now - OLDEST_START ? now : Math.min(startedAt, now)
+  const opening = {
+    serviceId: service.rowId,
+    title: title.slice(0, MAX_TITLE),
+    ...({ severity: 'critical', origin: 'automatic', cause: 'service' } as const),
+    startedAt: since,
+    touchedAt: null,
+    problem: { ...problem, since },
+    previous: previous?.id ?? null,
+  }
+  const subject = problem.about ?? service.name
+  return openIncident(ctx, { ...opening, text: `opened: ${subject} is critical`, actor: null }, now)
+}
+
+function recover(ctx: Context, incident: LiveIncident, problem: Problem, now: number): LiveIncident {
+  const after = { ...incident, status: 'monitoring', problem } as const
+  const digestAt = digestAtOf(problem, now)
+  const why = 'the problem is over'
+  return moveIncident(ctx, { before: incident, after, why, actor: null, now, tells: 'recovered', digestAt })
+}
+
+/** Puts an incident back whose problem returned. An acknowledgement given before the recovery lapses. */
+function comeBack(
+  ctx: Context,
+  incident: LiveIncident,
+  { alertIds, problem, wasWrong }: Extract<Step, { do: 'return' }>,
+  input: StepInput,
+): LiveIncident {
+  const { now } = input
+  const recoveredAt = settledAtOf(incident.problem) ?? now
+  const isKept = incident.acknowledgedAt !== null && incident.acknowledgedAt > recoveredAt && !wasWrong
+  const after: LiveIncident = {
+    ...incident,
+    status: isKept && incident.status !== 'resolved' ? incident.status : 'open',
+    ...(isKept ? {} : { acknowledgedAt: null, acknowledgedBy: null }),
+    resolvedAt: null,
+    problem,
+  }
+  const why = wasWrong ? 'the all-clear was wrong: the problem has been going on all the time' : 'critical again'
+  const isFirstFlap = problem.flapsSince === now
+  const tells = isFirstFlap ? 'flapping' : 'again'
+  const digestAt = isFirstFlap ? null : digestAtOf(problem, now)
+  const moved = moveIncident(ctx, { before: incident, after, why, actor: null, now, tells, wasWrong, digestAt })
+  return addAlerts(ctx, moved, named(input, alertIds))
+}
+
+function named({ conditions }: StepInput, alertIds: readonly string[]): LiveAlert[] {
+  const ids = new Set(alertIds)
+  return conditions.filter(({ uuid }) => ids.has(uuid)).map(({ live }) => live)
+}

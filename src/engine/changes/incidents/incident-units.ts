@@ -1,0 +1,141 @@
+/**
+ * Connects the evaluation of a service with the rules for its incidents. A service has one automatic incident at a time,
+ * except for `unattributed`, which has one for each alert name.
+ */
+import { isUnattributed } from '../../../domain/alert/signal.ts'
+import { type Health, healthOf } from '../../../domain/health/health.ts'
+import type { LiveService } from '../../../domain/health/live-service.ts'
+import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
+import type { Burning, Problem } from '../../../domain/incident/problem.ts'
+import type { Decision, Situation } from '../../../domain/incident/situation.ts'
+import { MINUTE } from '../../../domain/units.ts'
+import type { Context } from '../../state/context.ts'
+import { type OrganizationState, settingsOf } from '../../state/state.ts'
+import { type Condition, conditionsOf } from '../conditions.ts'
+import { makeDue } from '../due.ts'
+import { noteSilences, type Resilenced } from '../silenced.ts'
+import { applyStep } from './incident-steps.ts'
+import { lastResolvedIncident, nameAfterFirst, noteScore, unresolvedIncidents } from './incidents.ts'
+
+/** The evaluation of a service. `known`: all conditions; `all`: those that are not silenced. */
+export type Evaluated = {
+  readonly service: LiveService
+  readonly health: Health
+  /** The conditions that determine the health. */
+  readonly conditions: readonly Condition[]
+  readonly all: readonly Condition[]
+  readonly known: readonly Condition[]
+  readonly explained: ReadonlySet<string>
+  readonly resilenced: readonly Resilenced[]
+}
+
+/** An incident to evaluate, or the place of one that may open. */
+export type Unit = {
+  /** For `unattributed`: the name of the alert; null for any other service. */
+  readonly about: string | null
+  readonly current: LiveIncident | null
+  readonly last: LiveIncident | null
+  /** Whether alerts join: only the oldest incident of a service gets them. */
+  readonly joins: boolean
+}
+
+/** Returns the incidents to evaluate. */
+export function unitsOf(state: OrganizationState, { service, health, conditions }: Evaluated): Unit[] {
+  const open = unresolvedIncidents(state, service.rowId)
+  if (!isUnattributed(service)) {
+    const [first, ...others] = open
+    const last = first ? null : lastResolvedIncident(state, service.rowId)
+    const oldest: Unit = { about: null, current: first ?? null, last, joins: true }
+    return [oldest, ...others.map((current) => ({ about: null, current, last: null, joins: false }))]
+  }
+  const names = new Map(conditions.map(({ uuid, name }) => [uuid, name]))
+  const critical = health.critical.flatMap(({ alertId }) => names.get(alertId) ?? [])
+  const manual = open.filter(({ problem }) => problem.about === null)
+  const abouts = new Set([...open.flatMap(({ problem }) => problem.about ?? []), ...critical])
+  return [
+    ...manual.map((current) => ({ about: null, current, last: null, joins: false })),
+    ...[...abouts].sort().flatMap((about) => {
+      const [first, ...others] = open.filter(({ problem }) => problem.about === about)
+      const last = first ? null : lastResolvedIncident(state, service.rowId, about)
+      const oldest: Unit = { about, current: first ?? null, last, joins: true }
+      return [oldest, ...others.map((current) => ({ about, current, last: null, joins: false }))]
+    }),
+  ]
+}
+
+/** Returns what the incident rules know about one incident. */
+export function situationOf(ctx: Context, found: Evaluated, unit: Unit, now: number): Situation {
+  const { service, health, known, explained } = found
+  const { about, current, last, joins } = unit
+  const settings = settingsOf(ctx.state)
+  const isOwn = ({ name }: Condition) => about === null || name === about
+  const alerts = found.conditions.filter(isOwn)
+  const ids = new Set(alerts.map(({ uuid }) => uuid))
+  const resolve = settings['auto-resolve']
+  const needsMuted = current !== null && found.known.length > found.all.length
+  return {
+    ...{ now, alerts, explained, current, last, about, joins },
+    opens: settings['auto-incidents'] === 'critical',
+    resolveAfter: resolve === 'off' ? null : resolve * MINUTE,
+    serviceName: service.name,
+    critical: about === null ? health.critical : health.critical.filter(({ alertId }) => ids.has(alertId)),
+    suppressed: service.suppressed && (about === null || (last?.problem.isSuppressed ?? false)),
+    candidates: found.all.filter(isOwn),
+    elsewhere: current ? burningElsewhere(ctx, current, now) : [],
+    muted: needsMuted ? mutedOf(found) : [],
+    ended: current ? known.filter(isOwn).flatMap(endOf) : [],
+  }
+}
+
+function endOf({ name, endsAt, live }: Condition) {
+  const { resolution } = live.alert
+  return endsAt === null ? [] : [{ name, endsAt, isGuess: resolution === 'inferred' || resolution === 'expired' }]
+}
+
+function mutedOf({ known, all }: Evaluated): string[] {
+  const unsilenced = new Set(all.map(({ uuid }) => uuid))
+  return known.flatMap(({ uuid, status, name }) => (status === 'firing' && !unsilenced.has(uuid) ? [name] : []))
+}
+
+/** Returns the critical conditions that a merge moved into an incident of another service. */
+function burningElsewhere({ state }: Context, { rowId, problem }: LiveIncident, now: number): Burning[] {
+  return problem.others.flatMap((serviceId) => {
+    const own = conditionsOf(state, serviceId, now).filter(({ live }) => {
+      return live.incidentId === rowId && live.silencedBy.length === 0
+    })
+    const byId = new Map(own.map((one) => [one.uuid, one]))
+    return healthOf(own, now).critical.flatMap(({ alertId }) => byId.get(alertId) ?? [])
+  })
+}
+
+/** Schedules the services whose incidents contain alerts of this service. */
+export function wakeOthers(ctx: Context, service: LiveService, known: readonly Condition[], now: number): void {
+  const ids = new Set(known.flatMap(({ live }) => live.incidentId ?? []))
+  for (const id of ids) {
+    const incident = ctx.state.incidents.get(id)
+    if (!incident || incident.serviceId === service.rowId || incident.status === 'resolved') continue
+    makeDue(ctx, incident.serviceId, now)
+  }
+}
+
+/** Applies a decision to its incident. */
+export function updateIncident(ctx: Context, found: Evaluated, unit: Unit, decision: Decision, now: number): void {
+  const { service, health, conditions, all, explained, resilenced } = found
+  const current = unit.current && withProblem(ctx, unit.current, decision.problem)
+  const last = unit.last && withProblem(ctx, unit.last, decision.problem)
+  let incident = current && unit.joins ? noteScore(ctx, current, health.score) : current
+  for (const step of decision.steps) {
+    incident = applyStep(ctx, service, step, { incident, last, conditions: all, score: health.score, now })
+  }
+  if (!incident || !unit.joins) return
+  const causes = health.critical.filter(({ alertId }) => !explained.has(alertId)).map(({ alertId }) => alertId)
+  nameAfterFirst(ctx, service, { incident, causes, conditions, now })
+  noteSilences(ctx, incident, resilenced, now)
+}
+
+function withProblem(ctx: Context, before: LiveIncident, problem: Problem | null): LiveIncident {
+  if (problem === null || JSON.stringify(problem) === JSON.stringify(before.problem)) return before
+  const after = { ...before, problem }
+  ctx.put.incident(after, before)
+  return after
+}

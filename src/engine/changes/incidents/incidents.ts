@@ -1,0 +1,221 @@
+/** Opens and updates incidents automatically. `incident-changes.ts` has the manual changes. */
+
+import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
+import { byStartAndName } from '../../../domain/health/alike.ts'
+import type { LiveService } from '../../../domain/health/live-service.ts'
+import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
+import type { TimelineEntry } from '../../../domain/incident/timeline-entry.ts'
+import { type NotificationKind, notificationKindOf } from '../../../domain/notification/kind.ts'
+import type { Severity } from '../../../domain/severity.ts'
+import type { Context } from '../../state/context.ts'
+import type { OrganizationState } from '../../state/state.ts'
+import type { Condition } from '../conditions.ts'
+
+/** The earliest allowed start of an incident, relative to now. A sender may have its clock set to 1970. */
+export const OLDEST_START = 400 * 24 * 3_600_000
+export const MAX_TITLE = 200
+
+/**
+ * Returns the oldest unresolved incident of a service. New alerts join this incident.
+ * @param about for the service `unattributed`: the name of the alert that the incident is about
+ */
+export function oldestOpenIncident(
+  state: OrganizationState,
+  serviceId: number,
+  about: string | null = null,
+): LiveIncident | null {
+  return best(
+    state,
+    serviceId,
+    ({ status, problem }) => status !== 'resolved' && (about === null || problem.about === about),
+    (a, b) => a.createdAt - b.createdAt || a.rowId - b.rowId,
+  )
+}
+
+/** Returns all unresolved incidents of a service, oldest first. */
+export function unresolvedIncidents(state: OrganizationState, serviceId: number): LiveIncident[] {
+  const incidents = [...state.incidentsOfService.get(serviceId)].flatMap((rowId) => state.incidents.get(rowId) ?? [])
+  const open = incidents.filter(({ status }) => status !== 'resolved')
+  return open.sort((a, b) => a.createdAt - b.createdAt || a.rowId - b.rowId)
+}
+
+/** Returns the unresolved incidents of a service, except those for missing heartbeats. */
+export function openIncidents(state: OrganizationState, serviceId: number): LiveIncident[] {
+  const incidents = [...state.incidentsOfService.get(serviceId)].flatMap((rowId) => state.incidents.get(rowId) ?? [])
+  return incidents.filter(({ status, cause }) => status !== 'resolved' && cause === 'service')
+}
+
+/** Returns the most recently resolved incident of a service. Ignores incidents for missing heartbeats. */
+export function lastResolvedIncident(
+  state: OrganizationState,
+  serviceId: number,
+  about: string | null = null,
+): LiveIncident | null {
+  const isCandidate = ({ status, cause, problem }: LiveIncident) =>
+    status === 'resolved' && cause === 'service' && problem.about === about
+  return best(state, serviceId, isCandidate, (a, b) => (b.resolvedAt ?? 0) - (a.resolvedAt ?? 0) || b.rowId - a.rowId)
+}
+
+function best(
+  state: OrganizationState,
+  serviceId: number,
+  isCandidate: (incident: LiveIncident) => boolean,
+  order: (a: LiveIncident, b: LiveIncident) => number,
+): LiveIncident | null {
+  let found: LiveIncident | null = null
+  for (const rowId of state.incidentsOfService.get(serviceId)) {
+    const incident = state.incidents.get(rowId)
+    if (incident && isCandidate(incident) && (found === null || order(incident, found) < 0)) found = incident
+  }
+  return found
+}
+
+export type Opening = Pick<
+  LiveIncident,
+  'title' | 'severity' | 'origin' | 'cause' | 'startedAt' | 'touchedAt' | 'problem' | 'previous'
+> & {
+  readonly serviceId: number
+  readonly text: string
+  readonly actor: string | null
+}
+
+/** Opens an incident and adds the first timeline entry. */
+export function openIncident(ctx: Context, { text, actor, ...opening }: Opening, now: number): LiveIncident {
+  const incident: LiveIncident = {
+    ...opening,
+    rowId: ctx.rowId('incidents'),
+    id: ctx.newId(),
+    organizationId: ctx.state.rowId,
+    status: 'open',
+    createdAt: now,
+    acknowledgedAt: null,
+    acknowledgedBy: null,
+    resolvedAt: null,
+    alertCount: 0,
+    lowestScore: null,
+  }
+  ctx.put.incident(incident)
+  tell(ctx, incident, { change: notificationKindOf(null, incident), conditions: incident.problem.firing, actor, now })
+  addEntry(ctx, incident, { at: now, kind: 'opened', code: null, text, actor, ref: null })
+  return incident
+}
+
+/** Adds a timeline entry to an incident. */
+export function addEntry(ctx: Context, { rowId }: LiveIncident, entry: TimelineEntry): void {
+  ctx.emit({ kind: 'timeline-added', incidentId: rowId, entry })
+}
+
+export type Move = {
+  readonly before: LiveIncident
+  readonly after: LiveIncident
+  /** The reason that the timeline shows after the new status. */
+  readonly why: string | null
+  /** The token's name, or `the command line`; null for automatic changes. */
+  readonly actor: string | null
+  readonly now: number
+  /** The message about the change; null for none. By default, the message follows from the change. */
+  readonly tells?: NotificationKind | null
+  readonly wasWrong?: boolean
+  readonly digestAt?: number | null
+}
+
+/** Updates an incident. If the incident becomes resolved, the same commit marks its postmortem as due. */
+export function moveIncident(ctx: Context, move: Move): LiveIncident {
+  const { before, after, why, actor, now, wasWrong = false, digestAt = null } = move
+  ctx.put.incident(after, before)
+  const change = move.tells === undefined ? notificationKindOf(before, after) : move.tells
+  const severityBefore = change === 'severity' ? before.severity : null
+  tell(ctx, after, { change, conditions: after.problem.firing, severityBefore, actor, now, wasWrong, digestAt })
+  if (after.status === before.status) return after
+  const kind = before.status === 'resolved' ? 'reopened' : 'status'
+  addEntry(ctx, after, { at: now, kind, code: after.status, text: why ?? '', actor, ref: null })
+  if (after.status === 'resolved') ctx.emit({ kind: 'postmortem-due', incident: after, at: now })
+  return after
+}
+
+export type News = {
+  readonly change: NotificationKind | null
+  readonly conditions: readonly string[]
+  readonly severityBefore?: Severity | null
+  readonly actor: string | null
+  readonly now: number
+  readonly wasWrong?: boolean
+  readonly digestAt?: number | null
+}
+
+/** Queues messages for the organization's channels. */
+export function tell(ctx: Context, incident: LiveIncident, news: News): void {
+  const { change, conditions, severityBefore = null, actor, now: at, wasWrong = false, digestAt = null } = news
+  const service = ctx.state.services.get(incident.serviceId)
+  if (change === null || !service) return
+  const what = { change, incident, service, severityBefore, conditions, wasWrong, actor, at, digestAt }
+  ctx.emit({ kind: 'notification-due', ...what })
+}
+
+/** Records the lowest score of the service during the incident. */
+export function noteScore(ctx: Context, incident: LiveIncident, score: number): LiveIncident {
+  if (incident.lowestScore !== null && incident.lowestScore <= score) return incident
+  const after = { ...incident, lowestScore: score }
+  ctx.put.incident(after)
+  return after
+}
+
+/**
+ * Updates the start and the title from the earliest critical alert, because an event can arrive late. Does nothing once
+ * a user has edited the incident.
+ */
+export function nameAfterFirst(
+  ctx: Context,
+  service: LiveService,
+  found: {
+    readonly incident: LiveIncident
+    readonly causes: readonly string[]
+    readonly conditions: readonly Condition[]
+    readonly now: number
+  },
+): void {
+  const { incident, causes, conditions, now } = found
+  const { origin, cause, touchedAt, status } = incident
+  const isOwn = origin === 'automatic' && cause === 'service' && incident.problem.about === null
+  if (!isOwn || touchedAt !== null || status === 'resolved') return
+  const ids = new Set(causes)
+  const first = conditions.filter(({ uuid }) => ids.has(uuid)).sort(byStartAndName)[0]
+  if (!first) return
+  const title = `${service.name}: ${first.name}`.slice(0, MAX_TITLE)
+  const isFirst =
+    (first.startsAt < incident.startedAt && first.startsAt >= incident.createdAt - OLDEST_START) ||
+    (first.startsAt === incident.startedAt && title < incident.title)
+  if (!isFirst) return
+  const { problem } = incident
+  const since = problem.since === incident.startedAt ? first.startsAt : problem.since
+  const after = { ...incident, title, startedAt: first.startsAt, problem: { ...problem, since } }
+  moveIncident(ctx, { before: incident, after, why: null, actor: null, now })
+}
+
+/**
+ * Counts a new alert as part of the open incident of its service. Returns the row id of the incident, or null if no
+ * incident is open. Called for alerts that do not change the health.
+ */
+export function joinOpenIncident(ctx: Context, serviceId: number, about: string | null): number | null {
+  const incident = oldestOpenIncident(ctx.state, serviceId, about)
+  if (!incident) return null
+  const after = { ...incident, alertCount: incident.alertCount + 1 }
+  ctx.put.incident(after)
+  return incident.rowId
+}
+
+/**
+ * Adds alerts to an incident, except for alerts that already belong to the incident. Adds no timeline entries, because
+ * the timeline lists all alerts of the incident anyway.
+ */
+export function addAlerts(ctx: Context, incident: LiveIncident, alerts: readonly LiveAlert[]): LiveIncident {
+  const joining = alerts.filter(({ incidentId }) => incidentId !== incident.rowId)
+  if (joining.length === 0) return incident
+  const after = { ...incident, alertCount: incident.alertCount + joining.length }
+  ctx.put.incident(after)
+  for (const { rowId } of joining) {
+    const live = ctx.state.alerts.get(rowId)
+    if (live) ctx.put.alert({ ...live, incidentId: incident.rowId })
+  }
+  return after
+}

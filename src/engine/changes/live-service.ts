@@ -1,0 +1,53 @@
+/** Creates services, and loads what the live state does not contain about them. */
+import type { ReceivedEvent } from '../../domain/alert/late-events.ts'
+import type { LiveService } from '../../domain/health/live-service.ts'
+import type { Context } from '../state/context.ts'
+import { awaitedName } from '../state/state.ts'
+import type { ServiceKey } from './attribution.ts'
+
+/** Creates a service. New services are healthy. */
+export function createLiveService(ctx: Context, key: ServiceKey, now: number): LiveService {
+  const { cluster, namespace, name } = key
+  const service: LiveService = {
+    rowId: ctx.rowId('services'),
+    id: ctx.newId(),
+    organizationId: ctx.state.rowId,
+    ...{ cluster, namespace, name },
+    health: { status: 'healthy', score: 100, penalties: [] },
+    healthySince: now,
+    suppressed: false,
+    lastAlertAt: null,
+    lastEventAt: null,
+    createdAt: now,
+    evaluateAt: null,
+    // Null means that the value is not loaded yet. Earlier events may belong to the new service.
+    ...{ endingEventAt: null, changeAt: null, hasOnlyCi: null },
+  }
+  ctx.put.service(service)
+  return service
+}
+
+/** Returns whether all of the service's events are from CI. */
+export function isOnlyFromCi(ctx: Context, { rowId, hasOnlyCi }: LiveService): boolean {
+  return hasOnlyCi ?? ctx.fact('hasOnlyCi', { serviceId: rowId })
+}
+
+/** Returns the times (ms UTC) of the service's newest change and of its newest event that can end a condition. */
+export function newestOf(
+  ctx: Context,
+  { rowId }: LiveService,
+): { readonly endingEventAt: number; readonly changeAt: number } {
+  const before = ctx.state.services.get(rowId)
+  if (!before) return { endingEventAt: 0, changeAt: 0 }
+  const { endingEventAt, changeAt } = before
+  if (endingEventAt !== null && changeAt !== null) return { endingEventAt, changeAt }
+  const saved = ctx.fact('newest', { serviceId: rowId, awaited: awaitedName(before) })
+  const unsaved = ctx.state.unsavedEndings.get(rowId) ?? []
+  const times = (of: readonly ReceivedEvent[]) => of.map(({ at }) => at)
+  const found = {
+    endingEventAt: Math.max(saved.endingEventAt, ...times(unsaved)),
+    changeAt: Math.max(saved.changeAt, ...times(unsaved.filter(({ kind }) => kind === 'change'))),
+  }
+  ctx.put.service({ ...before, ...found })
+  return found
+}

@@ -1,0 +1,125 @@
+/** Updates a pipeline from a notification. The store recomputes the pipeline's links in the same commit. */
+
+import type { Alert } from '../../domain/alert/alert.ts'
+import { settle } from '../../domain/alert/ending.ts'
+import { deployedBy } from '../../domain/alert/signal-ci.ts'
+import type { LivePipeline } from '../../domain/correlation/change.ts'
+import { absorbNotification, intervalOf } from '../../domain/correlation/change.ts'
+import { AFTER, runsCommit } from '../../domain/correlation/correlation.ts'
+import type { JobDraft, PipelineDraft } from '../../domain/event/event.ts'
+import type { LiveService } from '../../domain/health/live-service.ts'
+import { DAY } from '../../domain/units.ts'
+import type { Context } from '../state/context.ts'
+import type { LinksDue } from '../state/effect.ts'
+import { fingerprintScope } from '../state/state.ts'
+import { changeAlert } from './alerts.ts'
+import { newestOf } from './live-service.ts'
+import { silenceDeploy } from './silences/deploy-silences.ts'
+
+const TEN_MINUTES = 600_000
+
+/** Adds a pipeline or job notification to its pipeline. `event`: the stored event. */
+export function learnPipeline(
+  ctx: Context,
+  service: LiveService,
+  draft: PipelineDraft | JobDraft,
+  rule: string,
+  event: { readonly rowId: number; readonly id: string },
+  now: number,
+): void {
+  newestOf(ctx, service)
+  const ref = refOf(ctx, draft)
+  const before = findPipeline(ctx, ref)
+  const facts = absorbNotification(before?.facts ?? null, draft, rule)
+  const pipeline: LivePipeline = {
+    kind: 'pipeline',
+    ref,
+    service: service.id,
+    serviceId: service.rowId,
+    eventId: event.id,
+    facts,
+    ...intervalOf(facts),
+  }
+  ctx.emit({ kind: 'pipeline-changed', organizationId: ctx.state.rowId, pipeline, eventRowId: event.rowId })
+  silenceDeploy(ctx, service, pipeline, before?.facts ?? null, rule, now)
+  const left = before && before.serviceId !== service.rowId ? ctx.state.services.get(before.serviceId) : null
+  // If a better rule moved the pipeline to this service, the pipeline's links to conditions of the previous service are
+  // removed.
+  if (left) ctx.emit({ kind: 'links-due', due: { service: left, of: { kind: 'moved', change: 'pipeline', ref }, now } })
+  for (const one of [service, ...targetsOf(ctx, service, pipeline)])
+    ctx.emit({ kind: 'links-due', due: { service: one, of: { kind: 'pipeline', ref }, now } })
+}
+
+/** Returns the other services that run an image of the pipeline's commit. One pipeline can deploy many services. */
+function targetsOf(ctx: Context, own: LiveService, { facts }: LivePipeline): LiveService[] {
+  return [...ctx.state.projects.get(facts.project.toLowerCase())].flatMap((rowId) => {
+    const service = rowId === own.rowId ? undefined : ctx.state.services.get(rowId)
+    if (!service) return []
+    const images = ctx.state.images.get(rowId) ?? ctx.fact('images', { serviceId: rowId })
+    return runsCommit(images, facts) ? [service] : []
+  })
+}
+
+/** Ends the failed deploys to each environment to which a pipeline has now deployed. */
+export function endFailedDeploys(ctx: Context, draft: PipelineDraft, now: number): number[] {
+  return deployedBy(draft).flatMap(({ fingerprint, at }) => {
+    const rowId = ctx.state.alertByFingerprint.get(fingerprintScope('ci', ''), fingerprint)
+    const live = rowId === undefined ? undefined : ctx.state.alerts.get(rowId)
+    if (live?.alert.status !== 'firing' || live.alert.lastSeenAt > at) return []
+    const ended = { ...live.alert, status: 'resolved', resolution: 'reported', endsAt: at, endedAt: now } as const
+    const { alert, dueAt } = settle(ended, { delivery: null, metricsFiring: false, repeats: true }, now)
+    changeAlert(ctx, live, { ...live, alert, dueAt, fingerprints: null })
+    return [live.serviceId]
+  })
+}
+
+/** Schedules a recomputation of the links of all changes that started within a period. */
+export function linkChanges(ctx: Context, service: LiveService, from: number, to: number, now: number): void {
+  ctx.emit({ kind: 'links-due', due: { service, of: { kind: 'changes', from, to }, now } })
+}
+
+/** Schedules a recomputation of a service's links after an image pull, because a pipeline may have built the image. */
+export function linkImage(ctx: Context, service: LiveService, at: number, now: number): void {
+  linkChanges(ctx, service, at - DAY, at + AFTER, now)
+}
+
+/**
+ * Schedules a recomputation of the links between a condition and the service's changes around the same time.
+ * @param previous the alert before the item, or null if the item opened the alert
+ */
+export function linkCondition(
+  ctx: Context,
+  service: LiveService,
+  { alertId, firstSeenAt, at }: { readonly alertId: number; readonly firstSeenAt: number; readonly at: number },
+  { startsAt, previous, now }: { readonly startsAt: number; readonly previous: Alert | null; readonly now: number },
+): void {
+  const from = Math.max(firstSeenAt, at - DAY)
+  const newestAt = newestOf(ctx, service).changeAt + 2 * DAY
+  const emit = (of: LinksDue['of']) => ctx.emit({ kind: 'links-due', due: { service, of, now } })
+  if (from <= newestAt) emit({ kind: 'condition', alertId, firstSeenAt: from, at })
+  const isNewStart = startsAt < (previous?.startsAt ?? from)
+  if (isNewStart && startsAt <= newestAt) emit({ kind: 'start', alertId, at: startsAt })
+}
+
+function findPipeline(ctx: Context, ref: string): LivePipeline | null {
+  return ctx.state.pipelines.get(ref) ?? ctx.fact('pipeline', { ref })
+}
+
+/**
+ * Returns the pipeline's reference. The minimal payload has no id, so notifications with the same ref, status and
+ * duration within ten minutes are treated as one pipeline.
+ */
+function refOf(ctx: Context, draft: PipelineDraft | JobDraft): string {
+  if (draft.pipelineId !== null) return `${draft.project.path}#${draft.pipelineId}`
+  if (draft.kind === 'job') return `${draft.project.path}@${draft.ref}`
+  const duration = draft.duration === null ? '' : ` ${draft.duration}s`
+  const base = `${draft.project.path}@${draft.ref} ${draft.status}${duration}`
+  const slot = Math.floor(draft.at / TEN_MINUTES)
+  const known = [slot - 1, slot, slot + 1]
+    .map((near) => `${base} ${near}`)
+    .find((ref) => {
+      const pipeline = findPipeline(ctx, ref)
+      return pipeline !== null && Math.abs(pipeline.facts.statusAt - draft.at) <= TEN_MINUTES
+    })
+  return known ?? `${base} ${slot}`
+}

@@ -1,0 +1,254 @@
+/** Processes a webhook request, or one chunk of a large request: its events, its alerts and its response. */
+import type { Alert, Change } from '../../../domain/alert/alert.ts'
+import type { DraftJudgement } from '../../../domain/alert/judgement.ts'
+import type { Intake, Source } from '../../../domain/event/event.ts'
+import type { Penalty } from '../../../domain/health/health.ts'
+import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
+import type { KeyUse } from '../../../domain/request/idempotency.ts'
+import { corrected } from '../../../domain/sender/clock.ts'
+import { ruleText } from '../../../domain/service/rule.ts'
+import { warningsAbout } from '../../../domain/service/warnings.ts'
+import type { WatchUpdate } from '../../../domain/watch/object.ts'
+import type { Context } from '../../state/context.ts'
+import { evaluate } from '../evaluate.ts'
+import { type IncidentOutcome, outcomeOf, type SuspectSummary, type SuspectsAsked } from '../outcome.ts'
+import type { Shortage } from '../room.ts'
+import { reportShortages, shortageWarning } from '../shortage.ts'
+import { keyUseOf, rememberAnswer } from './answers.ts'
+import { decideItem, type ItemResult } from './item.ts'
+import { countLaterChunk, NO_SENDER, type SenderFacts, updateSender } from './senders.ts'
+
+export type Delivery = {
+  readonly organizationId: number
+  /** The cluster assigned to the token, or ''. */
+  readonly cluster: string
+  readonly source: Source
+  readonly intake: Intake
+  readonly receivedAt: number
+  readonly idempotencyKey: string | null
+  /** A hash of the body. Absent if the Idempotency-Key itself is computed from the body. */
+  readonly bodyHash?: string
+  readonly dryRun: boolean
+  /** Whether the same bytes were received before. If so, the parsed items came from the cache. */
+  readonly isFromCache: boolean
+  /** The size of the body, if known. A large body is stored in chunks. */
+  readonly bytes?: number
+  /** What a watch of a cluster saves together with its observations. */
+  readonly watch?: WatchUpdate
+  /** Set if this delivery is a chunk of a larger delivery. */
+  readonly part?: Chunk
+}
+
+export type Chunk = {
+  /** The parsed items of the whole request. */
+  readonly whole: Intake
+  /** The result of the earlier chunks; null for the first chunk. */
+  readonly before: Pick<Received, 'receipt' | 'sent'> | null
+  readonly isLast: boolean
+}
+
+/** The result of a delivery. The receipt of a chunk also includes the earlier chunks. */
+export type Received = {
+  readonly receipt: Receipt
+  readonly sent: SenderFacts
+  /** Row ids of services whose health may have changed. */
+  readonly serviceIds: readonly number[]
+  /**
+   * `part`: more chunks follow. `repeated`: the Idempotency-Key was already used, so the stored response is returned.
+   */
+  readonly kind: 'stored' | 'part' | 'repeated' | 'dry run'
+}
+
+export type Receipt = {
+  /** One event UUID per accepted item, in order. */
+  readonly eventIds: string[]
+  readonly rejected: { readonly index: number; readonly error: string }[]
+  /** Warnings about ignored problems in accepted items. Absent if there are no warnings. */
+  readonly warnings?: readonly Warning[]
+  /** Whether every item merely repeats the last event of its alert. */
+  readonly isRepeat: boolean
+  /** Accepted items that were not stored because a limit is reached. Their sender sends them again. */
+  readonly refused?: { readonly items: number; readonly shortage: Shortage } | undefined
+  /** Whether the same Idempotency-Key was sent with a different body in the last 24 hours. */
+  readonly isKeyReused?: boolean
+  /** Dry runs only: the decisions for each accepted item, with the rule behind each decision. */
+  readonly decisions?: ItemDecision[]
+}
+
+export type Warning = { readonly index: number; readonly warning: string }
+
+/** The decisions for one item in a dry run. */
+export type ItemDecision = {
+  readonly index: number
+  /** Tells the engine which alert to compute links for. */
+  readonly alertRowId?: number
+  /** Tells the engine which suspects to look up. */
+  readonly asked?: SuspectsAsked | null
+  readonly event: DraftJudgement['event']
+  /** The correction for the sender's clock, in milliseconds. Positive if the sender's clock is ahead. */
+  readonly clockOffset: number
+  readonly service: {
+    readonly cluster: string
+    readonly namespace: string
+    readonly name: string
+    readonly rule: string
+    readonly isNew: boolean
+  }
+  readonly alert: null | {
+    readonly change: Change
+    readonly name: string
+    readonly severity: string
+    readonly status: string
+    readonly fingerprint: string
+    readonly rules: Readonly<Record<keyof Alert['rules'], string>>
+  }
+  readonly health: null | { readonly status: string; readonly score: number; readonly penalties: readonly Penalty[] }
+  readonly correlations: readonly LinkSummary[]
+  /** What happens to incidents; null for an event without an alert. */
+  readonly outcome: IncidentOutcome | null
+  /** The likeliest causes of the incident, best first. */
+  readonly suspects: readonly SuspectSummary[]
+}
+
+/** A link between a condition and a change. */
+export type LinkSummary = {
+  readonly change: string
+  readonly score: number
+  readonly band: string
+  readonly reasons: readonly { readonly code: string; readonly text: string }[]
+}
+
+const MAX_WARNINGS = 100
+/** The maximum number of penalties in the response to a dry run. Only the largest penalties are included. */
+const MAX_PENALTIES = 10
+
+/** Processes a delivery or a chunk. The first chunk updates the sender, and the last chunk stores the response. */
+export function receive(ctx: Context, delivery: Delivery): Received {
+  const { intake, part } = delivery
+  const incidents = new Map(delivery.dryRun ? [...ctx.state.incidents.values()].map((one) => [one.rowId, one]) : [])
+  const before = part?.before ?? null
+  const use: KeyUse<Receipt> = before ? { kind: 'new' } : keyUseOf(ctx, delivery)
+  if (use.kind === 'repeated') return { receipt: use.answer, sent: NO_SENDER, serviceIds: [], kind: 'repeated' }
+  const { organizationId, source, cluster, receivedAt, isFromCache } = delivery
+  const whole = part?.whole ?? intake
+  const sending = { source, cluster, intake, whole, receivedAt }
+  if (before) countLaterChunk(ctx, sending)
+  const sent = before?.sent ?? updateSender(ctx, sending)
+  const { groupId, clockOffset } = sent
+  const decided = intake.accepted.map((accepted) => {
+    const draft = corrected(accepted.draft, clockOffset, receivedAt)
+    const facts = { groupId, delivery: sent.delivery, clockOffset }
+    return { accepted, ...decideItem(ctx, { ...facts, cluster, receivedAt, isFromCache, draft }) }
+  })
+  const items = decided.flatMap((one) => ('refused' in one ? [] : [one]))
+  const refused = decided.flatMap((one) => ('refused' in one ? [one.refused] : []))
+  for (const rejected of intake.rejected) {
+    const rejection = { id: ctx.newId(), organizationId, source, receivedAt, ...rejected }
+    ctx.emit({ kind: 'item-rejected', rejection })
+  }
+  const own: Receipt = {
+    eventIds: items.map(({ eventId }) => eventId),
+    rejected: intake.rejected.map(({ index, error }) => ({ index, error })),
+    isRepeat: whole.accepted.length > 0 && refused.length === 0 && items.every(({ isRepeat }) => isRepeat),
+    ...(use.kind === 'reused' ? { isKeyReused: true } : {}),
+    ...(refused[0] ? { refused: { items: refused.length, shortage: refused[0] } } : {}),
+    ...warningsOf(ctx, delivery, items, clockOffset),
+  }
+  if (delivery.dryRun) return dryRunReceipt(ctx, delivery, items, own, { sent, incidents })
+  const shortages = new Set([...refused, ...items.flatMap(({ shortage }) => shortage ?? [])])
+  const serviceIds = [...items.flatMap((item) => item.serviceIds), ...reportShortages(ctx, shortages, receivedAt)]
+  const receipt = before ? joined(before.receipt, own) : own
+  if (part && !part.isLast) return { receipt, sent, serviceIds, kind: 'part' }
+  if (delivery.watch) ctx.emit({ kind: 'watch-saved', organizationId, update: delivery.watch })
+  // If the same request arrives again, its refused items may find room.
+  if (!receipt.refused) rememberAnswer(ctx, delivery, receipt)
+  return { receipt, sent, serviceIds, kind: 'stored' }
+}
+
+/** A stored item with the accepted item of the request. */
+type StoredItem = ItemResult & { readonly accepted: Intake['accepted'][number] }
+
+function warningsOf(
+  ctx: Context,
+  { cluster }: Delivery,
+  items: readonly StoredItem[],
+  clockOffset: number,
+): Pick<Receipt, 'warnings'> {
+  const warnings: Warning[] = []
+  for (const { accepted, match, shortage } of items) {
+    if (warnings.length >= MAX_WARNINGS) break
+    const { index, draft, warnings: own = [] } = accepted
+    if (shortage) warnings.push({ index, warning: shortageWarning(shortage, ctx.limits()) })
+    const found = [...own, ...warningsAbout(draft, match.attribution.rule, cluster, clockOffset)]
+    for (const warning of found) warnings.push({ index, warning })
+  }
+  return warnings.length > 0 ? { warnings: warnings.slice(0, MAX_WARNINGS) } : {}
+}
+
+function joined(before: Receipt, own: Receipt): Receipt {
+  return {
+    eventIds: before.eventIds.concat(own.eventIds),
+    rejected: before.rejected.concat(own.rejected),
+    isRepeat: before.isRepeat && own.isRepeat,
+    ...joinedRefusals(before.refused, own.refused),
+    ...(before.isKeyReused ? { isKeyReused: true } : {}),
+    ...(before.warnings || own.warnings
+      ? { warnings: [...(before.warnings ?? []), ...(own.warnings ?? [])].slice(0, MAX_WARNINGS) }
+      : {}),
+  }
+}
+
+function joinedRefusals(before: Receipt['refused'], own: Receipt['refused']): Pick<Receipt, 'refused'> {
+  if (!before || !own) return before || own ? { refused: before ?? own } : {}
+  return { refused: { ...before, items: before.items + own.items } }
+}
+
+/** Builds the receipt for a dry run. The engine then adds the links and rolls the effects back. */
+function dryRunReceipt(
+  ctx: Context,
+  { receivedAt }: Delivery,
+  items: readonly StoredItem[],
+  own: Receipt,
+  { sent, incidents }: { readonly sent: SenderFacts; readonly incidents: ReadonlyMap<number, LiveIncident> },
+): Received {
+  const affected = items.map(({ match, result }) => result?.live.serviceId ?? match.service?.rowId)
+  const health = new Map(
+    [...new Set(affected)].map((id) => [id, id === undefined ? null : evaluate(ctx, id, receivedAt)]),
+  )
+  const decisions = items.map((item, position): ItemDecision => {
+    const found = health.get(affected[position])
+    const tried = item.result ? outcomeOf(ctx, incidents, item.result.live.rowId, receivedAt) : null
+    const decision = { ...explain(item.accepted.index, item, sent), ...tried }
+    if (!found) return decision
+    const { status, score } = found
+    // Listing every penalty for every item would make the response too large.
+    return { ...decision, health: { status, score, penalties: found.penalties.slice(0, MAX_PENALTIES) } }
+  })
+  return { receipt: { ...own, decisions }, sent, serviceIds: [], kind: 'dry run' }
+}
+
+function explain(index: number, { match, event, result }: ItemResult, { clockOffset }: SenderFacts): ItemDecision {
+  const { cluster, namespace, name } = match.key
+  const alert = result?.live.alert
+  return {
+    index,
+    ...(result ? { alertRowId: result.live.rowId } : {}),
+    event,
+    clockOffset,
+    service: { cluster, namespace, name, rule: ruleText(match.attribution.rule), isNew: match.service === null },
+    alert: alert
+      ? {
+          change: result.change,
+          name: alert.name,
+          severity: alert.severity,
+          status: alert.status,
+          fingerprint: alert.fingerprint,
+          rules: { ...alert.rules, service: ruleText(alert.rules.service) },
+        }
+      : null,
+    health: null,
+    correlations: [],
+    outcome: null,
+    suspects: [],
+  }
+}

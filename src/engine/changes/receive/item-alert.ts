@@ -1,0 +1,168 @@
+/** Opens or updates the alert for an item. */
+import { type Alert, absorb, type Change, isMereRepeat, open, type Signal } from '../../../domain/alert/alert.ts'
+import { settleAll } from '../../../domain/alert/ending.ts'
+import { type Fingerprint, fingerprintsOf, withoutDerived, withStart } from '../../../domain/alert/fingerprints.ts'
+import { withReceivedEvents } from '../../../domain/alert/late-events.ts'
+import type { LastEvent, LiveAlert } from '../../../domain/alert/live-alert.ts'
+import type { AlertPart, AlertTexts } from '../../../domain/alert/part.ts'
+import { isUnattributed, makesAlert } from '../../../domain/alert/signal.ts'
+import { PUNCTUAL_SENDER } from '../../../domain/alert/unavailable.ts'
+import type { Draft } from '../../../domain/event/event.ts'
+import type { LiveService } from '../../../domain/health/live-service.ts'
+import { shareEqual } from '../../../domain/memoize.ts'
+import { ruleText } from '../../../domain/service/rule.ts'
+import type { Context } from '../../state/context.ts'
+import { changeAlert } from '../alerts.ts'
+import { hasFiringMetrics, hasNamesake, senderBehaviorOf } from '../conditions.ts'
+import { endingEventsSince } from '../going-away.ts'
+import { joinOpenIncident } from '../incidents/incidents.ts'
+import { hasActiveSilence } from '../silenced.ts'
+import type { SenderFacts } from './senders.ts'
+
+export type Item = SenderFacts & {
+  /** The cluster assigned to the token, or ''. */
+  readonly cluster: string
+  readonly draft: Draft
+  readonly receivedAt: number
+  /** Whether the same bytes were received before. If so, the service lookup is cached. */
+  readonly isFromCache: boolean
+  /** Whether incmon itself reports the item. Limits do not apply to such an item. */
+  readonly isOwn?: boolean
+}
+
+type ReceivedSignal = {
+  readonly service: LiveService
+  readonly known: LiveAlert | null
+  readonly signal: Signal
+  /** Stores the event on the first call. Not called if the item repeats the last event. */
+  readonly stored: () => LastEvent
+  readonly hash: number
+}
+export type AlertDecision = {
+  readonly live: LiveAlert
+  readonly change: Change
+  readonly repeats: boolean
+  /** Whether the alert is new and like another firing alert, so that it does not change the health of its service. */
+  readonly isAlike: boolean
+}
+
+/** Opens or updates the alert for a signal. Returns null if the signal does not open an alert. */
+export function decideAlert(ctx: Context, item: Item, received: ReceivedSignal): AlertDecision | null {
+  if (received.known) return changeKnown(ctx, item, received, received.known)
+  return makesAlert(received.signal) ? openAlert(ctx, item, received) : null
+}
+
+const NO_SILENCES: readonly number[] = []
+const shareText = shareEqual((text: string) => text)
+const shareRules = shareEqual(
+  ({ service, severity, identity }: Signal['rules']) => `${ruleText(service)}\0${severity}\0${identity}`,
+)
+
+/** Shares equal strings between alerts to save memory. */
+function sharedOf(signal: Signal): Pick<Signal, 'name' | 'summary' | 'rules'> {
+  const { name, summary, rules } = signal
+  return { name: shareText(name), summary: shareText(summary), rules: shareRules(rules) }
+}
+
+function openAlert(ctx: Context, item: Item, { service, signal, stored }: ReceivedSignal): AlertDecision {
+  const { labels, annotations, links } = signal
+  const made = open(signal, item.receivedAt, sharedOf(signal))
+  const own =
+    made.status === 'firing' && signal.expiresAt !== null ? withStart([], signal, item.receivedAt, false) : null
+  const { alert, fingerprints, dueAt } = settleWithin(ctx, service, item, made, own, signal)
+  const isAlike = hasFiringNamesake(ctx, service, alert, item.receivedAt)
+  const live: LiveAlert = {
+    rowId: ctx.rowId('alerts'),
+    id: ctx.newId(),
+    organizationId: ctx.state.rowId,
+    serviceId: service.rowId,
+    incidentId: isAlike ? joinOpenIncident(ctx, service.rowId, isUnattributed(service) ? alert.name : null) : null,
+    groupId: item.groupId,
+    cluster: item.cluster,
+    // The fields are listed one by one because V8 would allocate a second object for a spread.
+    dueAt,
+    alert,
+    fingerprints,
+    lastEvent: stored(),
+    part: partOf(item.draft),
+    silencedBy: NO_SILENCES,
+  }
+  ctx.put.alert(live, { labels, annotations, links })
+  return { live, change: 'opened', repeats: false, isAlike }
+}
+
+/**
+ * Returns whether an alert with the same name is already firing at the same or a higher severity. The new alert then
+ * just joins the open incident. During an alert storm, a service is therefore evaluated only once.
+ */
+function hasFiringNamesake(ctx: Context, { rowId }: LiveService, alert: Alert, now: number): boolean {
+  if (alert.status === 'resolved' || alert.severity === 'info') return false
+  // A silence may cover only one of the two alerts, so the service has to be evaluated.
+  return hasNamesake(ctx.state, rowId, alert) && !hasActiveSilence(ctx, now)
+}
+
+function partOf(draft: Draft): AlertPart | null {
+  return draft.source === 'cluster' ? { container: draft.object.container, kind: draft.object.kind } : null
+}
+
+function changeKnown(
+  ctx: Context,
+  item: Item,
+  { service, signal, stored, hash }: ReceivedSignal,
+  known: LiveAlert,
+): AlertDecision {
+  const decided = absorb(known.alert, fingerprintsOf(known.alert, known.fingerprints), signal, item.receivedAt)
+  const list = withoutDerived(decided.alert, decided.fingerprints)
+  const { alert, fingerprints, dueAt } = settleWithin(ctx, service, item, decided.alert, list, signal)
+  const { change, isNewest } = decided
+  const isNotification = alert.source === 'metrics' || alert.source === 'dashboard'
+  const repeats =
+    isNotification && change === 'repeated' && known.lastEvent?.hash === hash && isMereRepeat(known.alert, alert)
+  const live: LiveAlert = {
+    ...known,
+    serviceId: service.rowId,
+    groupId: item.groupId ?? known.groupId,
+    // A repeat keeps the earlier due time, because saving a later time for every repeat is not worthwhile. If the sweep
+    // checks the alert too early, the sweep checks it again later.
+    dueAt: change === 'repeated' && alert.status === 'firing' ? Math.min(dueAt, known.dueAt) : dueAt,
+    alert,
+    fingerprints,
+    lastEvent: repeats ? known.lastEvent : stored(),
+  }
+  const texts = isNewest && !repeats ? textsOf(signal) : null
+  changeAlert(ctx, known, live, { texts })
+  if (!repeats) describeFingerprint(ctx, live, signal)
+  return { live: ctx.state.alerts.get(live.rowId) ?? live, change, repeats, isAlike: false }
+}
+
+/** Stores the labels of a fingerprint if the alert has several fingerprints, because their labels differ. */
+function describeFingerprint(ctx: Context, live: LiveAlert, signal: Signal): void {
+  const { fingerprint, labels, links } = signal
+  if (live.fingerprints === null || live.fingerprints.length === 1) return
+  const generator = links.generator ?? null
+  ctx.emit({ kind: 'fingerprint-described', description: { alertId: live.rowId, fingerprint, labels, generator } })
+}
+
+function textsOf({ labels, annotations, links }: Signal): AlertTexts {
+  return { labels, annotations, links }
+}
+
+/** Settles an alert. If the signal arrived late, stored events may already have ended its condition. */
+function settleWithin(
+  ctx: Context,
+  service: LiveService,
+  item: Item,
+  alert: Alert,
+  fingerprints: readonly Fingerprint[] | null,
+  signal: Signal,
+) {
+  const isEvent = signal.source === 'cluster' || signal.source === 'ci'
+  const endings =
+    isEvent && signal.status === 'firing' ? endingEventsSince(ctx, { service, key: service }, signal.at) : []
+  const isCluster = signal.source === 'cluster'
+  const metricsFiring = isCluster && hasFiringMetrics(ctx.state, service.rowId, alert.startsAt)
+  const sender = isCluster ? senderBehaviorOf(ctx.state, item) : PUNCTUAL_SENDER
+  const { delivery, receivedAt } = item
+  const context = { delivery, metricsFiring, ...sender }
+  return settleAll(withReceivedEvents(alert, endings), fingerprints, context, receivedAt)
+}

@@ -1,0 +1,153 @@
+/** Applies the active silences to the alerts of a service. */
+
+import type { LiveAlert } from '../../domain/alert/live-alert.ts'
+import type { Labels } from '../../domain/event/event.ts'
+import type { LiveService } from '../../domain/health/live-service.ts'
+import type { LiveIncident } from '../../domain/incident/live-incident.ts'
+import { silencesOf, statusOf } from '../../domain/silence/silence.ts'
+import { countOf } from '../../domain/text.ts'
+import type { Context } from '../state/context.ts'
+import type { Condition } from './conditions.ts'
+import { addEntry } from './incidents/incidents.ts'
+
+/** Matching one alert against this many silences takes as long as saving one effect. */
+const SILENCES_PER_EFFECT = 50
+
+/** Returns whether the organization has an active silence. */
+export function hasActiveSilence({ state }: Context, now: number): boolean {
+  return [...state.silences.values()].some(({ silence }) => statusOf(silence, now) === 'active')
+}
+
+/** Returns the labels of a service, and the active silences that may match its alerts. */
+function silencingOf({ state }: Context, { name, namespace, cluster }: LiveService, now: number) {
+  const labels = { service: name, namespace, cluster }
+  const active = [...state.silences.values()].filter(
+    ({ silence, compiled }) => statusOf(silence, now) === 'active' && compiled.mayMatch(labels),
+  )
+  return { labels, active }
+}
+
+/** Returns a key that changes whenever different silences may match the service's alerts. */
+function keyOf({ labels, active }: Silencing): string {
+  return JSON.stringify([labels, active.map(({ silence: { rowId, revision } }) => [rowId, revision])])
+}
+
+/**
+ * Returns a predicate that tells whether an alert has to be matched against the silences. If not, the alert's
+ * `silencedBy` is still correct from an earlier evaluation with the same silences.
+ */
+function isUncompared({ state }: Context, serviceId: number, key: string): (live: LiveAlert) => boolean {
+  const compared = state.compared.get(serviceId)
+  return ({ alert, rowId }) => alert.status === 'firing' && (compared?.key !== key || rowId > compared.last)
+}
+
+function isSaved({ state }: Context, { rowId }: LiveAlert): boolean {
+  return state.unsavedLabels.get(rowId) === undefined
+}
+
+/** An alert before and after a change of its silences. */
+export type Resilenced = { readonly before: LiveAlert; readonly after: LiveAlert }
+
+/** Updates which alerts of a service are silenced. Returns the alerts that are not silenced, and the changes. */
+export function withoutSilenced(
+  ctx: Context,
+  service: LiveService,
+  conditions: readonly Condition[],
+  now: number,
+): { readonly conditions: readonly Condition[]; readonly resilenced: readonly Resilenced[] } {
+  const resilenced: Resilenced[] = []
+  const silencing = silencingOf(ctx, service, now)
+  if (silencing.active.length === 0 && conditions.every(({ live }) => live.silencedBy.length === 0))
+    return { conditions, resilenced }
+  const after = compare(ctx, service.rowId, silencing, conditions)
+  const unsilenced = conditions.filter(({ live }) => {
+    const silencedBy = after.get(live.rowId) ?? live.silencedBy
+    if (silencedBy.join() !== live.silencedBy.join()) {
+      const change = { before: live, after: { ...live, silencedBy } }
+      resilenced.push(change)
+      ctx.put.alert(change.after)
+    }
+    return silencedBy.length === 0
+  })
+  return { conditions: unsilenced, resilenced }
+}
+
+type Silencing = ReturnType<typeof silencingOf>
+
+/** Returns the matching silences for each alert that has to be checked, keyed by the alert's row id. */
+function compare(
+  ctx: Context,
+  serviceId: number,
+  silencing: Silencing,
+  conditions: readonly Condition[],
+): ReadonlyMap<number, readonly number[]> {
+  const { state } = ctx
+  const key = keyOf(silencing)
+  const active = silencing.active.map(({ compiled }) => compiled)
+  const isOpen = isUncompared(ctx, serviceId, key)
+  const open = conditions.filter(({ live }) => isOpen(live))
+  const needsSaved = active.length > 0 && open.some(({ live }) => isSaved(ctx, live))
+  const saved = needsSaved ? ctx.fact('labels', { serviceId }) : null
+  const found = new Map<number, readonly number[]>()
+  for (const { live, source, severity, status, name } of open) {
+    const { rowId, silencedBy } = live
+    const labels = withSaid(state.unsavedLabels.get(rowId) ?? saved?.get(rowId) ?? {}, live.alert.said)
+    found.set(
+      rowId,
+      silencesOf({ ...silencing.labels, source, severity, alertname: name, labels, status, silencedBy }, active),
+    )
+  }
+  ctx.addWork((open.length * active.length) / SILENCES_PER_EFFECT)
+  const last = open.reduce((most, { live }) => Math.max(most, live.rowId), state.compared.get(serviceId)?.last ?? 0)
+  if (open.length > 0) ctx.put.compared(serviceId, { key, last })
+  return found
+}
+
+/**
+ * Returns labels with the severity of the worst fingerprint that fires. The stored labels can be those of another
+ * fingerprint, and a silence for warnings must not silence a critical alert.
+ */
+function withSaid(labels: Labels, said: string | null): Labels {
+  const isOther = said !== null && Object.hasOwn(labels, 'severity') && labels.severity !== said
+  return isOther ? { ...labels, severity: said } : labels
+}
+
+/** The maximum length of a silence's comment in a timeline, in characters. */
+const NAMED = 100
+
+/** Records in the incident timeline which alerts became silenced and which are no longer silenced. */
+export function noteSilences(
+  ctx: Context,
+  incident: LiveIncident,
+  resilenced: readonly Resilenced[],
+  now: number,
+): void {
+  const incidentOf = ({ rowId }: LiveAlert) => ctx.state.alerts.get(rowId)?.incidentId ?? null
+  const firing = resilenced.filter(({ after: { alert } }) => alert.status === 'firing' && alert.severity !== 'info')
+  // If there are many alerts, some of them do not join the incident until the next batch.
+  const freed = firing.filter(
+    ({ after }) => after.silencedBy.length === 0 && [null, incident.rowId].includes(incidentOf(after)),
+  )
+  const silenced = firing.filter(
+    ({ before }) => before.silencedBy.length === 0 && incidentOf(before) === incident.rowId,
+  )
+  noteEach(ctx, incident, freed, 'no longer applies to', now)
+  noteEach(ctx, incident, silenced, 'applies to', now)
+}
+
+function noteEach(ctx: Context, incident: LiveIncident, found: readonly Resilenced[], what: string, now: number): void {
+  const bySilence = Map.groupBy(found, ({ before, after }) => [...before.silencedBy, ...after.silencedBy][0])
+  for (const [rowId = 0, [first, ...more]] of bySilence) {
+    const comment = ctx.state.silences.get(rowId)?.silence.comment.slice(0, NAMED)
+    const name = comment === undefined ? 'a silence' : `the silence “${comment}”`
+    const alerts = more.length === 0 ? first?.after.alert.name : countOf(more.length + 1, 'alert')
+    addEntry(ctx, incident, {
+      at: now,
+      kind: 'silence',
+      code: null,
+      text: `${name} ${what} ${alerts}`,
+      actor: null,
+      ref: null,
+    })
+  }
+}

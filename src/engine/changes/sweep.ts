@@ -1,0 +1,185 @@
+/** The sweep applies changes that become due without any input. */
+
+import { type Delivery, settleAll } from '../../domain/alert/ending.ts'
+import type { LiveAlert } from '../../domain/alert/live-alert.ts'
+import type { Limits } from '../../domain/budgets.ts'
+import { hasWeightChanged } from '../../domain/health/health.ts'
+import { earliest } from '../../domain/instant.ts'
+import { type DeliveryInterval, repeatTimeoutOf } from '../../domain/sender/delivery-interval.ts'
+import type { LiveGroup } from '../../domain/sender/sender.ts'
+import { DAY } from '../../domain/units.ts'
+import { replaceAlert } from '../state/alerts.ts'
+import type { Context } from '../state/context.ts'
+import { dueStep, type OrganizationState, settingsOf } from '../state/state.ts'
+import { changeAlert } from './alerts.ts'
+import { hasFiringMetrics, senderBehaviorOf } from './conditions.ts'
+import { deliveryOf, openHeartbeatIncident } from './receive/senders.ts'
+import { hasEndedShortage } from './shortage.ts'
+
+export type Due = {
+  readonly alerts: readonly number[]
+  readonly services: readonly number[]
+  /** Keys of senders with an overdue heartbeat. */
+  readonly senders: readonly string[]
+}
+
+export function findDue(state: OrganizationState, now: number, limit: number): Due {
+  const senders = [...state.senders.keys()].filter((key) => {
+    const due = state.senders.get(key)?.heartbeatDueAt ?? null
+    return due !== null && due <= now
+  })
+  return {
+    alerts: dueOf(state.dueAlerts, now, limit, (rowId) => state.alerts.get(rowId)?.dueAt ?? null),
+    services: dueOf(state.dueServices, now, limit, (rowId) => state.services.get(rowId)?.evaluateAt ?? null),
+    senders: senders.slice(0, limit),
+  }
+}
+
+/** Returns when the next record is due, as Unix time in milliseconds, or null. */
+export function nextDue(state: OrganizationState): number | null {
+  return earliest([
+    ...earliestOf(state.dueAlerts).map((rowId) => state.alerts.get(rowId)?.dueAt ?? null),
+    ...earliestOf(state.dueServices).map((rowId) => state.services.get(rowId)?.evaluateAt ?? null),
+    ...otherTimes(state),
+  ])
+}
+
+/** Returns whether any record is due. */
+export function isDue(state: OrganizationState, limits: Limits, now: number): boolean {
+  const { dueAlerts, dueServices, alerts, services } = state
+  return (
+    dueOf(dueAlerts, now, 1, (rowId) => alerts.get(rowId)?.dueAt ?? null).length > 0 ||
+    dueOf(dueServices, now, 1, (rowId) => services.get(rowId)?.evaluateAt ?? null).length > 0 ||
+    otherTimes(state).some((time) => time !== null && time <= now) ||
+    hasEndedShortage(state, limits) ||
+    silentGroups(state, now).length > 0
+  )
+}
+
+/** Returns the due times of heartbeats, and the start and end times of silences. */
+function otherTimes(state: OrganizationState): (number | null)[] {
+  return [
+    ...[...state.senders.values()].map(({ heartbeatDueAt }) => heartbeatDueAt),
+    ...[...state.silences.values()].map(({ silence }) => silence.changesAt),
+  ]
+}
+
+type DueIndex = OrganizationState['dueAlerts']
+type DueAt = (rowId: number) => number | null
+
+/**
+ * Returns due row ids, earliest ten-second slot first. Does not sort within a slot, because a whole alert storm may be
+ * due at once.
+ */
+function dueOf(index: DueIndex, now: number, limit: number, dueAt: DueAt): number[] {
+  const last = dueStep(now) ?? Number.POSITIVE_INFINITY
+  const steps = [...index.keys()].filter((step) => step <= last).sort((a, b) => a - b)
+  const due: { readonly rowId: number; readonly at: number }[] = []
+  for (const step of steps) {
+    for (const rowId of index.get(step)) {
+      if (due.length >= limit) break
+      const at = dueAt(rowId)
+      if (at !== null && at <= now) due.push({ rowId, at })
+    }
+  }
+  return due.sort((a, b) => a.at - b.at || a.rowId - b.rowId).map(({ rowId }) => rowId)
+}
+
+function earliestOf(index: DueIndex): number[] {
+  const steps = [...index.keys()]
+  return steps.length === 0 ? [] : [...index.get(steps.reduce((a, b) => Math.min(a, b)))]
+}
+
+/** Processes a due alert. If the alert ended or its severity changed, returns the row id of its service, which has to be evaluated. */
+export function sweepAlert(ctx: Context, rowId: number, now: number): number | null {
+  const live = ctx.state.alerts.get(rowId)
+  if (!live) return null
+  if (live.alert.status === 'resolved') {
+    const { startsAt, lastSeenAt, endsAt } = live.alert
+    // The alert's retention period starts at `at`, which must not be before any of the alert's times.
+    ctx.settle(live, Math.max(now, startsAt, lastSeenAt, endsAt ?? now))
+    return null
+  }
+  const { source, startsAt } = live.alert
+  const metricsFiring = source === 'cluster' && hasFiringMetrics(ctx.state, live.serviceId, startsAt)
+  const { alert, fingerprints, dueAt } = settleAll(
+    live.alert,
+    live.fingerprints,
+    { delivery: deliveryFor(ctx.state, live), metricsFiring, ...senderBehaviorOf(ctx.state, live) },
+    now,
+  )
+  changeAlert(ctx, live, { ...live, alert, fingerprints, dueAt })
+  return hasWeightChanged(live.alert, alert) ? live.serviceId : null
+}
+
+const UNKNOWN: DeliveryInterval = { longestGap: 0, gaps: 0 }
+
+/** Returns how an alert is delivered. An alert without a group, for example an imported one, is not repeated. */
+function deliveryFor(state: OrganizationState, { groupId }: Pick<LiveAlert, 'groupId'>): Delivery {
+  const key = groupId === null ? undefined : state.groupKeys.get(groupId)
+  const group = key === undefined ? null : (state.groups.get(key) ?? null)
+  const sender = group && state.senders.get(state.senderKeys.get(group.senderId) ?? '')
+  if (sender) return deliveryOf(sender, group)
+  return { repeatTimeout: repeatTimeoutOf(group, UNKNOWN), reportsEnds: false, heardAt: null }
+}
+
+/** Returns when an alert loaded from the store is due. Senders and groups must be loaded first. */
+export function firstDueAt(
+  state: OrganizationState,
+  one: Pick<LiveAlert, 'alert' | 'fingerprints' | 'cluster' | 'groupId' | 'serviceId'>,
+): number {
+  const { alert, serviceId } = one
+  const metricsFiring = alert.source === 'cluster' && hasFiringMetrics(state, serviceId, alert.startsAt)
+  const context = { delivery: deliveryFor(state, one), metricsFiring, ...senderBehaviorOf(state, one) }
+  return settleAll(alert, one.fingerprints, context, alert.receivedAt).dueAt
+}
+
+/**
+ * Recomputes the due times of Kubernetes conditions. All alerts must be loaded first, because the due times depend on
+ * other alerts.
+ */
+export function scheduleAlerts(state: OrganizationState): void {
+  for (const before of [...state.alerts.values()]) {
+    if (before.alert.source !== 'cluster') continue
+    const dueAt = firstDueAt(state, before)
+    if (dueAt !== before.dueAt) replaceAlert(state, before, { ...before, dueAt })
+  }
+}
+
+/** Opens an incident for an overdue heartbeat. */
+export function sweepSender(ctx: Context, key: string, now: number): void {
+  const sender = ctx.state.senders.get(key)
+  if (sender) openHeartbeatIncident(ctx, sender, now)
+}
+
+/** Reschedules a failed record. The new due time is kept only in memory, because the record could not be stored. */
+export function postpone(
+  ctx: Context,
+  { alerts = [], services = [], senders = [] }: Partial<Due>,
+  until: number,
+): void {
+  for (const rowId of alerts) {
+    const before = ctx.state.alerts.get(rowId)
+    if (before) ctx.put.alert({ ...before, dueAt: until })
+  }
+  for (const rowId of services) {
+    const before = ctx.state.services.get(rowId)
+    if (before) ctx.unsaved(() => ctx.put.service({ ...before, evaluateAt: until }))
+  }
+  for (const key of senders) {
+    const before = ctx.state.senders.get(key)
+    if (before) ctx.put.sender({ ...before, heartbeatDueAt: until })
+  }
+}
+
+/** Deletes groups that have no alerts and had no delivery within the retention period. */
+export function dropSilentGroups(ctx: Context, now: number): void {
+  for (const group of silentGroups(ctx.state, now)) ctx.dropGroup(group)
+}
+
+function silentGroups(state: OrganizationState, now: number): LiveGroup[] {
+  const keptMs = settingsOf(state)['retention-events-days'] * DAY
+  return [...state.groups.values()].filter(
+    ({ deliveredAt, rowId }) => deliveredAt <= now - keptMs && state.alertsOfGroup.get(rowId).size === 0,
+  )
+}

@@ -1,0 +1,126 @@
+/** Applies what a decision appends to the live state, and clears what the live state no longer needs. */
+
+import type { StoredEvent } from '../../domain/event/stored-event.ts'
+import type { LiveGroup, LiveSender } from '../../domain/sender/sender.ts'
+import type { LiveSilence } from '../../domain/silence/live-silence.ts'
+import { compileSilence } from '../../domain/silence/silence.ts'
+import { DAY, HOUR } from '../../domain/units.ts'
+import type { Effect } from './effect.ts'
+import { endingEventOf } from './effect.ts'
+import { dropIncident } from './incidents.ts'
+import { mergeIncident, mergeService } from './merges.ts'
+import { aliasKey, groupKey, type OrganizationState, senderKey } from './state.ts'
+
+/** Applies one effect to an organization's live state. Most effects only concern the store. */
+export function apply(state: OrganizationState, effect: Effect): void {
+  switch (effect.kind) {
+    case 'service-merged':
+      mergeService(state, effect.from, effect.into)
+      for (const [rowId, labels] of effect.labels) state.unsavedLabels.set(rowId, labels)
+      break
+    case 'aliases-set':
+      setAliases(state, effect.serviceId, effect.aliases)
+      break
+    case 'event-stored':
+      noteEvent(state, effect.event)
+      break
+    case 'image-pulled':
+      if (effect.isNew) for (const project of effect.image.projects) state.projects.add(project, effect.serviceId)
+      break
+    case 'pipeline-changed':
+      state.pipelines.set(effect.pipeline.ref, effect.pipeline)
+      noteChange(state, effect.pipeline.serviceId, effect.pipeline.endsAt)
+      break
+    case 'answer-stored':
+      state.unsavedAnswers.set(`${effect.answer.source} ${effect.answer.key}`, effect.answer.answer)
+      break
+    case 'incident-merged':
+      mergeIncident(state, effect.from, effect.into)
+      break
+    case 'organization-changed':
+      state.plan.set('plan', effect.plan)
+      state.settings.set('settings', effect.settings)
+      break
+    default:
+  }
+}
+
+/** Clears the unsaved records once a batch has been saved. */
+export function settleBatch(state: OrganizationState): void {
+  state.unsavedEndings.clear()
+  state.unsavedLabels.clear()
+  state.unsavedAnswers.clear()
+}
+
+function setAliases(
+  state: OrganizationState,
+  serviceId: number,
+  aliases: readonly { readonly kind: string; readonly value: string }[],
+): void {
+  for (const key of [...state.aliases.keys()]) if (state.aliases.get(key) === serviceId) state.aliases.delete(key)
+  for (const alias of aliases) state.aliases.set(aliasKey(alias), serviceId)
+}
+
+/** Keeps an unsaved event for later decisions in the same batch. */
+function noteEvent(state: OrganizationState, event: StoredEvent): void {
+  const { serviceId, awaited, source, at } = event
+  const ending = endingEventOf(event)
+  const key = serviceId ?? awaited
+  if (ending && key !== null) state.unsavedEndings.set(key, [...(state.unsavedEndings.get(key) ?? []), ending])
+  const service = serviceId === null ? undefined : state.services.get(serviceId)
+  if (!service) return
+  const endingEventAt =
+    ending && service.endingEventAt !== null ? Math.max(service.endingEventAt, at) : service.endingEventAt
+  const hasOnlyCi = source === 'ci' ? service.hasOnlyCi : false
+  if (endingEventAt !== service.endingEventAt || hasOnlyCi !== service.hasOnlyCi) {
+    state.services.set(service.rowId, { ...service, endingEventAt, hasOnlyCi })
+  }
+  if (event.kind === 'change') noteChange(state, service.rowId, at)
+}
+
+function noteChange(state: OrganizationState, serviceId: number, at: number): void {
+  const service = state.services.get(serviceId)
+  if (!service || service.changeAt === null || service.changeAt >= at) return
+  state.services.set(serviceId, { ...service, changeAt: at })
+}
+
+export function putSender(state: OrganizationState, sender: LiveSender): void {
+  const key = senderKey(sender)
+  state.senders.set(key, sender)
+  if (state.senderKeys.get(sender.rowId) !== key) state.senderKeys.set(sender.rowId, key)
+}
+
+export function putGroup(state: OrganizationState, group: LiveGroup): void {
+  const key = groupKey(group.senderId, group.key)
+  state.groups.set(key, group)
+  state.groupKeys.set(group.rowId, key)
+}
+
+export function dropGroup(state: OrganizationState, group: LiveGroup): void {
+  state.groupKeys.delete(group.rowId)
+  state.groups.delete(groupKey(group.senderId, group.key))
+}
+
+export function putSilence(state: OrganizationState, silence: LiveSilence): void {
+  state.silences.set(silence.rowId, { silence, compiled: compileSilence(silence) })
+}
+
+const MAX_PIPELINES = 2_000
+
+/** Evicts old pipelines, expired silences, and long-resolved incidents from the live state. */
+export function evict(state: OrganizationState, now: number): void {
+  const refs = [...state.pipelines.keys()]
+  for (const [index, ref] of refs.entries()) {
+    const isOld = (state.pipelines.get(ref)?.endsAt ?? 0) < now - 2 * DAY
+    // An evicted pipeline is read from the history when it is needed.
+    if (isOld || index < refs.length - MAX_PIPELINES) state.pipelines.delete(ref)
+  }
+  for (const { silence } of [...state.silences.values()]) {
+    // An alert that ended while silenced is still evaluated for up to half an hour.
+    // If the server was stopped, the end of an alert may not have been processed yet.
+    if (silence.changesAt === null && silence.endsAt < now - HOUR) state.silences.delete(silence.rowId)
+  }
+  for (const incident of [...state.incidents.values()]) {
+    if (incident.resolvedAt !== null && incident.resolvedAt < now - 2 * DAY) dropIncident(state, incident)
+  }
+}

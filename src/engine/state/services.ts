@@ -1,0 +1,41 @@
+/** Live services and their indexes: by UUID, key, name, namespace, and due time. */
+import type { LiveService } from '../../domain/health/live-service.ts'
+import { alikeKey, awaitedName, dueStep, namespaceKey, type OrganizationState, serviceKey } from './state.ts'
+
+/** Adds a new service, and assigns to it the events that were waiting for it. */
+export function createService(state: OrganizationState, service: LiveService): void {
+  putService(state, service)
+  const endings = state.unsavedEndings.get(awaitedName(service))
+  if (endings) state.unsavedEndings.set(service.rowId, endings)
+}
+
+/** Adds a service and indexes it. */
+export function putService(state: OrganizationState, service: LiveService): void {
+  state.services.set(service.rowId, service)
+  state.serviceById.set(service.id, service.rowId)
+  state.serviceByKey.set(serviceKey(service), service.rowId)
+  state.servicesByName.add(service.name, service.rowId)
+  state.servicesByNamespace.add(namespaceKey(service), service.rowId)
+  state.servicesAlike.add(alikeKey(service), service.rowId)
+  const step = dueStep(service.evaluateAt)
+  if (step !== null) state.dueServices.add(step, service.rowId)
+}
+
+export function dropService(state: OrganizationState, service: LiveService): void {
+  state.services.delete(service.rowId)
+  state.serviceById.delete(service.id)
+  state.serviceByKey.delete(serviceKey(service))
+  state.servicesByName.remove(service.name, service.rowId)
+  state.servicesByNamespace.remove(namespaceKey(service), service.rowId)
+  state.servicesAlike.remove(alikeKey(service), service.rowId)
+  const step = dueStep(service.evaluateAt)
+  if (step !== null) state.dueServices.remove(step, service.rowId)
+}
+
+export function replaceService(state: OrganizationState, before: LiveService, after: LiveService): void {
+  const isRenamed = before.name !== after.name || before.cluster !== after.cluster
+  if (isRenamed || dueStep(before.evaluateAt) !== dueStep(after.evaluateAt)) {
+    dropService(state, before)
+    putService(state, after)
+  } else state.services.set(after.rowId, after)
+}

@@ -1,0 +1,273 @@
+/** /api/incidents: list, open, show and change incidents. */
+import * as v from 'valibot'
+import { INCIDENT_STATUSES } from '../../../domain/incident/incident.ts'
+import { criticalMsOf, problemAt } from '../../../domain/incident/problem.ts'
+import { SEVERITIES } from '../../../domain/severity.ts'
+import {
+  acknowledgeIncidents,
+  addNote,
+  changeIncident,
+  createIncident,
+  mergeIncidents,
+} from '../../../engine/changes/incidents/incident-changes.ts'
+import { findGroups } from '../../../store/incident/groups.ts'
+import { findIncident, type IncidentRecord, listIncidents } from '../../../store/incident/incidents.ts'
+import { findTimeline } from '../../../store/incident/timeline-facts.ts'
+import { findIncidentRecords } from '../../../store/views.ts'
+import { instantField, textField, uuidField } from '../../middleware/body.ts'
+import { originOf } from '../../middleware/header.ts'
+import { required } from '../../middleware/problem.ts'
+import {
+  idParameter,
+  pageParameters,
+  severityParameter,
+  timeParameters,
+  wordParameter,
+} from '../../middleware/query.ts'
+import { json } from '../../middleware/reply.ts'
+import { type Call, change, type Route, rest } from '../../route.ts'
+import * as shape from '../../shapes.ts'
+import { alertShape, showAlert } from '../alerts.ts'
+import { answerPage, refusals, success, successPage } from '../answers.ts'
+import { correlationShape, showCorrelation } from '../correlations.ts'
+
+const MAX_TITLE = 200
+const MAX_NOTE = 10_000
+/** The maximum number of alerts in the response for an incident, and also the maximum number of links. */
+const MAX_RECORDS = 500
+
+/** An incident as the API returns it, without its alerts and timeline. */
+export const incidentShape = v.object({
+  id: shape.id,
+  number: shape.described(v.pipe(v.number(), v.integer(), v.minValue(1)), 'A number, unique in the organization', 41),
+  title: shape.text('The title, in one line', 'checkout: CrashLoopBackOff'),
+  serviceId: shape.uuid('The affected service'),
+  severity: shape.severity,
+  status: shape.choice(INCIDENT_STATUSES, 'The progress of the work on the incident'),
+  origin: shape.choice(['manual', 'automatic'], 'Whether a user or incmon opened the incident'),
+  createdAt: shape.instant('When the incident was opened'),
+  startedAt: shape.instant('The time of the first evidence, or createdAt if there is no evidence'),
+  acknowledgedAt: shape.nullable(
+    shape.instant(),
+    'When a user acknowledged the incident; null again after the problem has returned',
+    null,
+  ),
+  acknowledgedBy: shape.nullable(v.string(), 'Who acknowledged the incident', null),
+  resolvedAt: shape.nullable(shape.instant(), 'When the incident was resolved; null if it is not resolved', null),
+  problem: shape.choice(['on', 'off'], 'Whether the problem is on: a critical condition goes on and is not silenced'),
+  criticalSeconds: shape.count('The sum of the periods in which the problem was on, in seconds', 95),
+  previous: shape.nullable(
+    shape.uuid('The ID of an incident'),
+    "The service's last incident, if this one followed it after more than 30 minutes",
+    null,
+  ),
+  group: shape.nullable(
+    v.object({
+      leader: shape.uuid('The incident with the earliest cause'),
+      size: shape.count('The number of incidents', 5),
+    }),
+    'The group of unresolved incidents with a common cause; null if there is none',
+    null,
+  ),
+  alertCount: shape.count('The number of alerts', 2),
+  firingAlerts: shape.count(
+    'The number of alerts that are still firing. If this number is not 0 for a resolved incident, the incident was resolved too early',
+    0,
+  ),
+  recoveredAt: shape.nullable(
+    shape.instant(),
+    'When the last alert of the incident ended; null while an alert is firing, or if there are no alerts',
+    null,
+  ),
+  hasPostmortem: shape.flag('Whether a postmortem exists', false),
+})
+
+const showFields = shape.shower(incidentShape)
+
+/** Returns a function that converts an incident to its API format, with its present problem and group. */
+export async function incidentShower({ deps, store, identity }: Call<unknown, unknown>) {
+  const now = deps.now()
+  const groups = await store.read(findGroups, identity.organizationId)
+  return ({ problem, ...incident }: IncidentRecord) => {
+    const ms = criticalMsOf(problem, incident.resolvedAt ?? now)
+    const group = groups.get(incident.id)
+    const state = {
+      problem: problemAt(problem, now),
+      criticalSeconds: Math.round(ms / 1000),
+      group: group ? { leader: group.leader, size: group.members.length } : null,
+    }
+    return showFields({ ...incident, ...state })
+  }
+}
+
+async function showIncident(call: Call<unknown, unknown>, incident: IncidentRecord) {
+  return (await incidentShower(call))(incident)
+}
+
+/** An entry in the timeline of an incident or postmortem. */
+export const timelineEntryShape = v.object({
+  at: shape.instant('When it happened'),
+  until: shape.instant('When the alert was last seen, the pipeline ended, or the entry was last repeated'),
+  count: shape.count('The number of similar alerts, links or repeats in the entry', 1),
+  seen: shape.count('The number of events that reported the alerts or repeats', 1),
+  kind: shape.text(
+    'The kind of the entry: opened, status, alert, ended, note, pipeline, rollout, message, not-told, …',
+    'note',
+  ),
+  code: shape.nullable(
+    v.string(),
+    'acknowledged or the new status; for ended: reported, inferred, expired or manual',
+    null,
+  ),
+  text: shape.text('A description in one line', 'rolled back to the previous release'),
+  actor: shape.nullable(
+    v.string(),
+    'The name of the token, or the login name of the person who ran the command; null for senders and incmon',
+    'on call',
+  ),
+  source: shape.nullable(shape.source, 'The source that reported the entry; null for actions by incmon or a user'),
+  ref: shape.text('A reference to the record, for example alert/<id> or event/<id>', `incident/${shape.EXAMPLE_ID}`),
+})
+const timelineShape = shape.list(
+  timelineEntryShape,
+  'The timeline, oldest first. If there are more than 100 groups of similar alerts, the smallest groups share entries',
+)
+
+/** An incident with its alerts, links and timeline. */
+export const wholeIncidentShape = v.object({
+  ...incidentShape.entries,
+  alerts: shape.list(alertShape, `The newest ${MAX_RECORDS} alerts; GET /api/alerts?incidentId= lists all alerts`),
+  correlations: shape.list(correlationShape, `The strongest ${MAX_RECORDS} links to changes that may be the cause`),
+  timeline: timelineShape,
+})
+
+export const incidentRoutes: readonly Route[] = [
+  rest('GET /api/incidents', {
+    summary: 'List incidents, newest first',
+    scope: 'read',
+    query: v.object({
+      ...pageParameters,
+      ...timeParameters,
+      serviceId: idParameter,
+      severity: severityParameter,
+      status: shape.optional(wordParameter(INCIDENT_STATUSES), 'Only incidents with this status'),
+    }),
+    answers: successPage(incidentShape, 'A page of incidents with createdAt in the half-open range [from, to)'),
+    handle: async (call) => answerPage(call, listIncidents, await incidentShower(call)),
+  }),
+  rest('POST /api/incidents', {
+    summary: 'Open an incident',
+    scope: 'write',
+    takesKey: true,
+    body: v.object({
+      title: shape.described(textField(MAX_TITLE), 'The title, in one line', 'Checkout responds slowly'),
+      serviceId: shape.described(uuidField, 'The affected service', shape.EXAMPLE_ID),
+      severity: shape.described(wordParameter(SEVERITIES), 'The severity', 'error'),
+    }),
+    answers: { ...success(incidentShape, 'The incident. The Location header contains its URL', 201), ...refusals(422) },
+    handle: async (call) => {
+      const id = await change(call, (ctx, now, actor) => createIncident(ctx, call.body, actor, now))
+      const location = `${originOf(call.c, call.server)}/api/incidents/${id}`
+      return json(await showIncident(call, await requireIncident({ ...call, id })), 201, { location })
+    },
+  }),
+  rest('GET /api/incidents/:id', {
+    summary: 'Show an incident with its alerts, links and timeline',
+    scope: 'read',
+    answers: { ...success(wholeIncidentShape, 'The incident'), ...refusals(503) },
+    handle: async (call) => {
+      const incident = await requireIncident(call)
+      const [timeline, related] = await Promise.all([showTimeline(call), showRelated(call, incident)])
+      return json({ ...(await showIncident(call, incident)), ...related, timeline })
+    },
+  }),
+  rest('PATCH /api/incidents/:id', {
+    summary: 'Change the status, title, severity or start of an incident',
+    description:
+      '{"status":"resolved"} resolves the incident and generates its postmortem on the Team and Pro plans. Any status ' +
+      'can change to any other status, and a resolved incident can be reopened. The first change from open to a status ' +
+      'other than resolved sets acknowledgedAt. In the response, firingAlerts is the number of alerts that are still firing. If alerts are still firing after ' +
+      'an incident is resolved, its channels are notified after 30 minutes. Omitted fields stay unchanged.',
+    scope: 'write',
+    body: shape.object(
+      {
+        status: shape.optional(wordParameter(INCIDENT_STATUSES), 'The new status', 'investigating'),
+        title: shape.optional(textField(MAX_TITLE), 'The title, in one line', 'Checkout rejects cards'),
+        severity: shape.optional(wordParameter(SEVERITIES), 'The severity', 'critical'),
+        startedAt: shape.optional(instantField, 'When the problem began'),
+      },
+      'The changes',
+      { status: 'investigating' },
+    ),
+    answers: { ...success(incidentShape, 'The incident'), ...refusals(409) },
+    handle: async (call) => {
+      const { id } = await requireIncident(call)
+      await change(call, (ctx, now, actor) => changeIncident(ctx, id, call.body, actor, now))
+      return json(await showIncident(call, await requireIncident(call)))
+    },
+  }),
+  rest('POST /api/incidents/:id/acknowledge-group', {
+    summary: 'Acknowledge every open incident in the group of an incident',
+    description:
+      'Acknowledges the incident and each open incident of its group, which GET /api/incidents/{id} shows as group. Returns all of them.',
+    scope: 'write',
+    answers: success(v.object({ data: shape.list(incidentShape, 'The incidents') }), 'The incidents of the group'),
+    handle: async (call) => {
+      const { id } = await requireIncident(call)
+      const group = (await call.store.read(findGroups, call.identity.organizationId)).get(id)
+      const ids = group?.members ?? [id]
+      await change(call, (ctx, now, actor) => acknowledgeIncidents(ctx, ids, actor, now))
+      const found = await Promise.all(ids.map((id) => requireIncident({ ...call, id })))
+      return json({ data: found.map(await incidentShower(call)) })
+    },
+  }),
+  rest('POST /api/incidents/:id/notes', {
+    summary: 'Add a note to the timeline of an incident',
+    scope: 'write',
+    takesKey: true,
+    body: v.object({ text: shape.described(textField(MAX_NOTE), 'The note', 'rolled back to the previous release') }),
+    answers: success(v.object({ timeline: timelineShape }), 'The timeline with the note', 201),
+    handle: async (call) => {
+      const { id } = await requireIncident(call)
+      await change(call, (ctx, now, actor) => addNote(ctx, id, call.body.text, actor, now))
+      return json({ timeline: await showTimeline(call) }, 201)
+    },
+  }),
+  rest('POST /api/incidents/:id/merge', {
+    summary: 'Merge an incident into another one',
+    description:
+      'Moves the alerts, their links and the timeline to the other incident, then resolves this incident. The timelines of both incidents record the merge.',
+    scope: 'write',
+    body: v.object({ into: shape.described(uuidField, 'The remaining incident', shape.EXAMPLE_ID) }),
+    answers: { ...success(incidentShape, 'The remaining incident'), ...refusals(409, 422) },
+    handle: async (call) => {
+      const ids = { from: (await requireIncident(call)).id, into: call.body.into }
+      await change(call, (ctx, now, actor) => mergeIncidents(ctx, ids, actor, now))
+      return json(await showIncident(call, await requireIncident({ ...call, id: ids.into })))
+    },
+  }),
+]
+
+/**
+ * Returns a hint that names the endpoint for listing incidents. If `id` is a number, the hint also says that the path
+ * requires an ID.
+ */
+function listFor(id: string): string {
+  return `${/^\d+$/.test(id) ? `${id} is an incident number, but the path requires the id; ` : ''}GET /api/incidents`
+}
+
+/** Returns the incident whose ID is in the path. @throws IncmonError `not-found` */
+export function requireIncident({ store, identity, id }: Call<unknown, unknown>): Promise<IncidentRecord> {
+  return required(store.read(findIncident, identity.organizationId, id), 'incident', listFor(id))
+}
+
+async function showRelated({ store, identity }: Call<unknown, unknown>, incident: IncidentRecord) {
+  const { alerts, links } = await store.read(findIncidentRecords, identity.organizationId, incident, MAX_RECORDS)
+  return { alerts: alerts.map(showAlert), correlations: links.map(showCorrelation) }
+}
+
+async function showTimeline({ deps, store, identity, id }: Call<unknown, unknown>) {
+  const found = store.read(findTimeline, identity.organizationId, id, deps.now())
+  const rows = await required(found, 'incident', listFor(id))
+  return rows.map((row) => ({ ...row, at: shape.instantText(row.at), until: shape.instantText(row.until) }))
+}

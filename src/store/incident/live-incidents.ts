@@ -1,0 +1,74 @@
+import type { InferResult } from 'kysely'
+import type { LiveIncident } from '../../domain/incident/live-incident.ts'
+import { NO_PROBLEM, type Problem } from '../../domain/incident/problem.ts'
+import type { Db } from '../sqlite/open.ts'
+import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
+
+const COLUMNS = [
+  ...(['id', 'uuid', 'organization_id', 'service_id', 'title', 'severity', 'status', 'origin', 'cause'] as const),
+  ...(['created_at', 'started_at', 'acknowledged_at', 'resolved_at', 'touched_at'] as const),
+  ...(['alert_count', 'lowest_score', 'acknowledged_by', 'previous', 'problem'] as const),
+] as const
+
+export function selectIncidents(sql: Db['sql']) {
+  return sql.selectFrom('incidents').select(COLUMNS)
+}
+
+export function toLiveIncident(row: InferResult<ReturnType<typeof selectIncidents>>[number]): LiveIncident {
+  return {
+    rowId: row.id,
+    id: uuidFromBytes(row.uuid),
+    organizationId: row.organization_id,
+    serviceId: row.service_id,
+    title: row.title,
+    severity: row.severity,
+    status: row.status,
+    origin: row.origin,
+    cause: row.cause,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    acknowledgedAt: row.acknowledged_at,
+    resolvedAt: row.resolved_at,
+    touchedAt: row.touched_at,
+    alertCount: row.alert_count,
+    lowestScore: row.lowest_score,
+    acknowledgedBy: row.acknowledged_by,
+    previous: row.previous && uuidFromBytes(row.previous),
+    problem: toProblem(row.problem),
+  }
+}
+
+/** Parses a stored problem. An older version may have stored fewer fields. */
+export function toProblem(stored: string): Problem {
+  return { ...NO_PROBLEM, ...JSON.parse(stored) }
+}
+
+/** Finds an incident by UUID. Returns null if the organization has no such incident or the UUID is malformed. */
+export function findLiveIncident(db: Db, organizationId: number, id: string): LiveIncident | null {
+  const bytes = uuidToBytes(id)
+  if (!bytes) return null
+  const row = db.first(selectIncidents(db.sql).where('organization_id', '=', organizationId).where('uuid', '=', bytes))
+  return row ? toLiveIncident(row) : null
+}
+
+/**
+ * Lists the last resolved incident of each suppressed service. No incident opens for such a service until its condition
+ * has ended.
+ */
+export function listSuppressedIncidents(db: Db, organizationId: number, limit: number): LiveIncident[] {
+  const services = db.sql
+    .selectFrom('services')
+    .where('organization_id', '=', organizationId)
+    .where('suppressed', '=', 1)
+  return db.all(services.select('id').limit(limit)).flatMap(({ id }) => {
+    const resolved = selectIncidents(db.sql).where('service_id', '=', id).where('resolved_at', 'is not', null)
+    const last = db.first(resolved.orderBy('resolved_at', 'desc').limit(1))
+    return last ? [toLiveIncident(last)] : []
+  })
+}
+
+/** Lists an organization's unresolved, unacknowledged incidents, oldest first. */
+export function listUnacknowledgedIncidents(db: Db, organizationId: number, limit: number): LiveIncident[] {
+  const open = selectIncidents(db.sql).where('organization_id', '=', organizationId).where('resolved_at', 'is', null)
+  return db.all(open.where('status', '=', 'open').orderBy('id').limit(limit)).map(toLiveIncident)
+}

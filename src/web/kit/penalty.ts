@@ -1,0 +1,33 @@
+/** A penalty of a service's score, as pages show it. */
+import type { ShortGroup } from '../../domain/alert/groups.ts'
+import { penaltySeverity } from '../../domain/health/health.ts'
+import type { Severity } from '../../domain/severity.ts'
+import type { ServiceWithHealth } from '../../store/service/services.ts'
+
+export type PenaltyView = {
+  readonly name: string
+  /** The rule behind the penalty, for example `event and alert agree`. */
+  readonly rule: string
+  readonly penalty: number
+  readonly severity: Severity
+  readonly href: string
+  /** When the condition started; null if unknown. */
+  readonly since: number | null
+}
+
+/** Returns a penalty with its condition, and the start of the condition if its alert is known. */
+export function penaltyOf(
+  { alertId, reason, penalty }: ServiceWithHealth['health'][number],
+  groups: readonly ShortGroup[],
+): PenaltyView {
+  const [name = reason, ...words] = reason.split(': ')
+  const severity = penaltySeverity(penalty)
+  const why = words.join(': ')
+  // A severity that the sender did not choose is named before its reason: `critical: event and alert agree`.
+  const rule = why.startsWith(severity) ? why : `${severity}: ${why}`
+  const since =
+    groups.flatMap(({ members }) => members).find(({ id }) => id === alertId)?.startsAt ??
+    groups.find((group) => group.name === name)?.firstStartsAt ??
+    null
+  return { name, rule, penalty, severity, href: `/alerts/${alertId}`, since }
+}
