@@ -231,8 +231,8 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   {
     name: 'endless-notes',
     file: 'src/engine/changes/incidents/incident-changes.ts',
-    from: 'if (entries === 0) return',
-    to: 'if (entries >= 0) return',
+    from: 'entries === 0 ? null',
+    to: 'entries >= 0 ? null',
     test: 'tests/actions/limits.test.ts',
   },
   {
