@@ -125,7 +125,8 @@ function begin(deps: Deps, { rowId, kind, organizationId }: ChannelRecord, now: 
   failDeleted(deps.db, rowId, now)
   const queue = listQueue(deps.db, rowId, now, kind === 'webhook' ? MAX_LISTED : MAX_COUNTED)
   if (queue.length === 0) return undefined
-  const groups = queue.some(isNewIncident) ? findGroups(deps.db, organizationId) : new Map<string, IncidentGroup>()
+  const isShared = (entry: QueuedEntry) => isNewIncident(entry) || entry.kind === 'recovered'
+  const groups = queue.some(isShared) ? findGroups(deps.db, organizationId) : new Map<string, IncidentGroup>()
   const isBegun = deps.db.transaction(() => {
     const [first, ...others] = withGroups(deps, rowId, sort(deps, rowId, queue, now), groups)
     if (!first) return false
@@ -134,7 +135,7 @@ function begin(deps: Deps, { rowId, kind, organizationId }: ChannelRecord, now: 
     if (pace === 'wait') return false
     const together = others.filter((one) => {
       if (first.group !== null || one.group !== null) return one.group === first.group
-      return pace === 'digest' || isSameMessage(one, first)
+      return pace === 'digest' || isSameMessage(one, first) || isSameRecovery(one, first, groups)
     })
     const rowIds = [first, ...together].map((one) => one.rowId)
     beginMessage(deps.db, rowIds, first.group === null ? 'opened' : 'group')
@@ -185,6 +186,13 @@ function drop(deps: Deps, channelId: number, { rowId, incidentId, kind }: Queued
 
 function isSameMessage(one: QueuedEntry, first: QueuedEntry): boolean {
   return one.incidentId === first.incidentId && one.isDigest === first.isDigest
+}
+
+/** Returns whether two incidents with the same cause recovered at about the same time. */
+function isSameRecovery(one: QueuedEntry, first: QueuedEntry, groups: ReadonlyMap<string, IncidentGroup>): boolean {
+  if (one.kind !== 'recovered' || first.kind !== 'recovered' || one.isDigest !== first.isDigest) return false
+  const group = groups.get(first.incidentUuid)
+  return group !== undefined && groups.get(one.incidentUuid) === group
 }
 
 /** Drops the notifications that are no longer true and postpones those that must wait. Returns the others. */

@@ -7,7 +7,9 @@ import { recipientsOf } from '../domain/notification/channel.ts'
 import type { NotificationKind } from '../domain/notification/kind.ts'
 import { hasMatchers } from '../domain/notification/rule.ts'
 import { nextReminder } from '../domain/notification/schedule.ts'
+import { type IncidentGroup, LEAST_MEMBERS } from '../domain/suspect/group.ts'
 import { MINUTE } from '../domain/units.ts'
+import { findGroups } from '../store/incident/groups.ts'
 import { findIncident } from '../store/incident/incidents.ts'
 import { listSuppressedIncidents, listUnacknowledgedIncidents } from '../store/incident/live-incidents.ts'
 import { listStillFiring, listToldSince } from '../store/incident/told.ts'
@@ -36,37 +38,72 @@ function remindersOf(deps: Deps, organizationId: number, now: number): OutboxEnt
   const channels = listRecipients(deps.db, organizationId).filter(({ enabled }) => enabled)
   if (channels.length === 0) return []
   const open = listUnacknowledgedIncidents(deps.db, organizationId, MAX_INCIDENTS)
-  const burning = open.filter(({ problem }) => phaseOf(problem, now) === 'on')
+  const burning = open
+    .filter(({ problem }) => phaseOf(problem, now) === 'on')
+    .map((incident) => reminded(deps, incident))
   const suppressed = listSuppressedIncidents(deps.db, organizationId, MAX_INCIDENTS)
   return [
-    ...burning.flatMap((incident) => entriesFor(deps, incident, dueReminders(deps, channels, incident, now), now)),
+    ...dueReminders(deps, channels, burning, now),
     ...suppressed.flatMap((incident) => entriesFor(deps, incident, dueStillFiring(deps, incident, channels, now), now)),
   ]
 }
 
+/** An incident, and who was told about it since its problem last began. */
+type Reminded = { readonly incident: LiveIncident; readonly told: ReturnType<typeof listToldSince> }
+
+function reminded(deps: Deps, incident: LiveIncident): Reminded {
+  return { incident, told: listToldSince(deps.db, incident.rowId, incident.problem.alarmedAt) }
+}
+
+/** Returns the reminders and escalations that are due. A channel is reminded once of incidents with a common cause. */
+function dueReminders(deps: Deps, channels: readonly ChannelRecord[], all: readonly Reminded[], now: number) {
+  const isDue = (of: readonly Reminded[]) => channels.some((channel) => dueKind(channel, of, now) !== null)
+  if (!all.some((one) => isDue([one]))) return []
+  const organizationId = all[0]?.incident.organizationId ?? 0
+  const groups = all.length < LEAST_MEMBERS ? new Map<string, IncidentGroup>() : findGroups(deps.db, organizationId)
+  const together = Map.groupBy(all, ({ incident: { id } }) => groups.get(id) ?? id)
+  return channels.flatMap((channel) =>
+    [...together].flatMap(([group, of]) => {
+      const kind = dueKind(channel, of, now)
+      const leader = typeof group === 'string' ? group : group.leader
+      // The message is about the first incident that the channel's rules match, and names the others.
+      const inOrder = of.toSorted((a, b) => Number(b.incident.id === leader) - Number(a.incident.id === leader))
+      const found =
+        kind === null ? [] : inOrder.values().map((one) => entriesFor(deps, one.incident, [{ channel, kind }], now))
+      return found.find((entries) => entries.length > 0) ?? []
+    }),
+  )
+}
+
 type Due = { readonly channel: ChannelRecord; readonly kind: NotificationKind }
 
-/** Returns the channels to remind. Reminders and escalations count from the moment at which the problem last began. */
-function dueReminders(deps: Deps, channels: readonly ChannelRecord[], incident: LiveIncident, now: number): Due[] {
-  const told = listToldSince(deps.db, incident.rowId, incident.problem.alarmedAt)
-  return channels.flatMap((channel): Due[] => {
-    const { rowId, settings } = channel
-    const known = told.find(({ channelId }) => channelId === rowId)
-    const dueAt = known
-      ? nextReminder(settings, known.reminders, known.lastAt)
-      : escalationOf(settings.escalateAfter, incident)
-    return dueAt === null || dueAt > now ? [] : [{ channel, kind: known ? 'reminder' : 'escalation' }]
-  })
+/** Returns what a channel has to hear now. Reminders and escalations count from when the problem last began. */
+function dueKind({ rowId, settings }: ChannelRecord, of: readonly Reminded[], now: number): NotificationKind | null {
+  const known = of.flatMap(({ told }) => told.filter(({ channelId }) => channelId === rowId))
+  const dueAt =
+    known.length > 0
+      ? nextReminder(
+          settings,
+          Math.max(...known.map(({ reminders }) => reminders)),
+          Math.max(...known.map(({ lastAt }) => lastAt)),
+        )
+      : escalationOf(settings.escalateAfter, of)
+  if (dueAt === null || dueAt > now) return null
+  return known.length > 0 ? 'reminder' : 'escalation'
+}
+
+function escalationOf(minutes: number, of: readonly Reminded[]): number | null {
+  return minutes === 0 ? null : Math.min(...of.map(({ incident }) => incident.problem.alarmedAt)) + minutes * MINUTE
 }
 
 /** Returns the channels to tell, once, that alerts are still firing after a user resolved their incident. */
 function dueStillFiring(
   deps: Deps,
-  { id, rowId, organizationId, resolvedAt }: LiveIncident,
+  { id, rowId, organizationId, resolvedAt, problem }: LiveIncident,
   channels: readonly ChannelRecord[],
   now: number,
 ): Due[] {
-  if (resolvedAt === null || resolvedAt + STILL_FIRING_AFTER > now) return []
+  if (!problem.isSuppressed || resolvedAt === null || resolvedAt + STILL_FIRING_AFTER > now) return []
   if (!findIncident(deps.db, organizationId, id)?.firingAlerts) return []
   const sent = listStillFiring(deps.db, rowId, resolvedAt)
   const involved = new Set(listToldSince(deps.db, rowId, 0).map(({ channelId }) => channelId))
@@ -90,8 +127,4 @@ function entriesFor(deps: Deps, incident: LiveIncident, due: readonly Due[], now
     const entry = { organizationId, channelId: channel.rowId, incidentId, kind, actor: null, severityBefore: null }
     return { ...entry, facts: NO_FACTS, isDigest: false, createdAt: now, dueAt: now, id: deps.newId() }
   })
-}
-
-function escalationOf(minutes: number, { problem }: LiveIncident): number | null {
-  return minutes === 0 ? null : problem.alarmedAt + minutes * MINUTE
 }

@@ -75,7 +75,7 @@ async function postMessage(message: OutgoingMessage, network: Network): Promise<
 }
 
 function formatted(
-  { kind, words, items, context, id, secrets, replyTo }: OutgoingMessage,
+  { kind, words, items, context, id, secrets, incidentId, replyTo }: OutgoingMessage,
   target: URL,
 ): ChannelRequest {
   switch (kind) {
@@ -86,12 +86,18 @@ function formatted(
     case 'telegram':
       return formatTelegram(words, target.searchParams.get('chat_id') ?? '', replyTo)
     case 'ntfy':
-      return formatNtfy(words, topicOf(target))
+      return formatNtfy(words, topicOf(target), updatesOf(items, incidentId))
     case 'webhook':
       return signed(id, secrets, formatWebhook(items, words, context), context.now)
     default:
       return formatSlack(words)
   }
+}
+
+/** An acknowledgement replaces the first message. ntfy shows a replaced message without another sound. */
+function updatesOf(items: OutgoingMessage['items'], incidentId: string | null): string | null {
+  const kind = items.at(-1)?.kind
+  return kind === 'opened' || kind === 'group' || kind === 'acknowledged' ? incidentId : null
 }
 
 /** Returns the URL to post to. ntfy accepts JSON at its root URL. Telegram expects the chat in the body. */

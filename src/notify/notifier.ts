@@ -259,7 +259,7 @@ function testItem(deps: Deps, { id, name }: ChannelRecord): MessageItem {
     at: now,
     actor: null,
     severityBefore: null,
-    ...{ names: [], wasWrong: false, isDigest: false, alerts: [], group: null },
+    ...{ names: [], wasWrong: false, mergedInto: null, isDigest: false, alerts: [], group: null },
     incident: {
       ...{ id, number: 0, title: name, severity: 'info', status: 'open' },
       ...{ alertCount: 0, firingAlerts: 0, hasPostmortem: false },

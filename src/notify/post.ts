@@ -69,6 +69,7 @@ export async function post(
   refusePort(port, hostname)
   const addresses = await allowedAddresses(hostname, network)
   const auth = username === '' && password === '' ? {} : { authorization: authorizationOf(username, password) }
+  const late = abortAfter(network.timeoutMs)
   const options = {
     method: 'POST',
     hostname: hostname.replace(/^\[|\]$/g, ''),
@@ -77,16 +78,32 @@ export async function post(
     headers: { 'user-agent': 'incmon', 'content-length': Buffer.byteLength(body), ...auth, ...headers },
     agent: false,
     lookup: pinnedTo(addresses),
-    signal: AbortSignal.timeout(network.timeoutMs),
+    signal: late.signal,
   } as const
-  return new Promise((resolve, reject) => {
+  return new Promise<PostResponse>((resolve, reject) => {
     const failed = (error: unknown) => reject(new SendError(causeOf(error, network.timeoutMs)))
     const request = (secure ? requestSecure : requestPlain)(options, (response) => {
       read(response, maxBytes).then(resolve, failed)
     })
     request.on('error', failed)
     request.end(body)
-  })
+  }).finally(late.stop)
+}
+
+const TICKS = 10
+
+/**
+ * Aborts after a time that is counted in ticks. If this process stands still, or the clock jumps, only one tick passes. So
+ * the response can still be read, and the message is not sent twice.
+ */
+function abortAfter(ms: number): { readonly signal: AbortSignal; readonly stop: () => void } {
+  const controller = new AbortController()
+  let left = TICKS
+  const timer = setInterval(() => {
+    left -= 1
+    if (left === 0) controller.abort()
+  }, ms / TICKS)
+  return { signal: controller.signal, stop: () => clearInterval(timer) }
 }
 
 /**

@@ -41,7 +41,7 @@ export function messageItem(
 ): MessageItem {
   return {
     ...{ kind: 'opened', at: NOW, actor: null, severityBefore: null },
-    ...{ names: [], wasWrong: false, isDigest: false, alerts: [], group: null },
+    ...{ names: [], wasWrong: false, mergedInto: null, isDigest: false, alerts: [], group: null },
     service: { name: 'checkout', namespace: 'shop', cluster: '' },
     ...more,
     incident: {

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createChannel } from '../../src/actions/channels.ts'
+import { remind } from '../../src/actions/notifications.ts'
 import type { Rule } from '../../src/domain/notification/rule.ts'
 import { findTimeline } from '../../src/store/incident/timeline-facts.ts'
-import { NOON } from '../helpers/factory.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 import { startReceiver } from './receiver.ts'
 import { notifying } from './world.ts'
@@ -25,10 +26,19 @@ async function callers(t: TestContext, rules: readonly Rule[] = []) {
     )
     return world.send('metrics', alertmanager(items))
   }
+  const heal = async (...services: readonly string[]) => {
+    const ended = { startsAt: NOON, endsAt: world.clock.now, summary: REFUSED }
+    const labels = { namespace: 'shop', severity: 'critical' }
+    await world.send(
+      'metrics',
+      alertmanager(services.map((service) => alert('HighErrorRate', { ...labels, service }, ended))),
+    )
+    await world.sweepUntil(world.clock.now + MINUTE)
+  }
   const bodies = () => received.map(({ text }) => JSON.parse(text))
   const types = () => bodies().map(({ type }) => type)
   const settled = (count: number) => world.settled(() => world.messages().filter(isDelivered).length >= count)
-  return { ...world, fail, bodies, types, settled }
+  return { ...world, fail, heal, bodies, types, settled }
 }
 
 const isDelivered = ({ status }: { status: string }) => status === 'delivered'
@@ -62,6 +72,39 @@ test('sixty incidents at once are one message, and further ones wait for a minut
   assert.deepEqual(types(), ['incident.group', 'incident.group'])
   assert.match(bodies()[1].data.message.title, /^62 services are critical/)
   assert.match(bodies()[1].data.message.body, /^late: .* later: /)
+})
+
+test('services that recover together are one message, which names what is still critical', async (t) => {
+  const { fail, heal, bodies, types, settled, later } = await callers(t)
+  await fail('cart', 'payment', 'search', 'till')
+  await settled(1)
+  later(3)
+  await heal('cart', 'payment')
+  await settled(3)
+  const { notifications, message } = bodies()[1].data
+  assert.deepEqual(types(), ['incident.group', 'incidents.digest'])
+  assert.deepEqual(
+    notifications.map(({ type }: { type: string }) => type),
+    ['recovered', 'recovered'],
+  )
+  assert.equal(message.title, 'cart and payment have recovered.')
+  assert.equal(message.body, 'Still critical, probably because of postgres: search and till.')
+})
+
+test('a channel is reminded once of a group, and of what is left of it', async (t) => {
+  const { fail, heal, bodies, types, settled, later, deps } = await callers(t)
+  await fail('cart', 'payment', 'search', 'till')
+  await settled(1)
+  later(11)
+  remind(deps)
+  await settled(5)
+  assert.deepEqual(types(), ['incident.group', 'incident.reminder'])
+  assert.match(bodies()[1].data.message.title, /^Nobody is working on this yet: 4 services are critical, probably/)
+  await heal('cart', 'payment', 'search', 'till')
+  await settled(9)
+  later(60)
+  remind(deps)
+  assert.deepEqual(types().slice(2), ['incidents.digest'])
 })
 
 test('a channel that wants only groups hears nothing of a single incident', async (t) => {

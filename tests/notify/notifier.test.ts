@@ -122,6 +122,43 @@ test('a storm is three messages at once and then one digest', async (t) => {
   assert.match(received[3]?.text ?? '', /47 incidents \(47 critical\)/)
 })
 
+test('what began and ended in quiet hours is not reported as recovered', async (t) => {
+  const { channel, fail, send, settled, messages, clock, sweepUntil } = notifying(t)
+  const { url, received } = await startReceiver(t)
+  const quietHours = { from: '11:00', to: '18:00', timeZone: 'UTC' }
+  channel('webhook', url, { rules: [{ quietHours }], remindAfter: 0 })
+  await fail()
+  const ended = { startsAt: NOON, endsAt: NOON + HOUR }
+  await send('metrics', alertmanager([alert('Down', { service: 'checkout', severity: 'critical' }, ended)]))
+  await sweepUntil(NOON + 2 * HOUR)
+  clock.now = NOON + 7 * HOUR
+  await settled(() => messages().some(isDelivered))
+  assert.deepEqual(
+    received.map(({ text }) => JSON.parse(text).type),
+    ['incident.resolved'],
+  )
+})
+
+test('in ntfy, an acknowledgement replaces the first message, and a recovery does not', async (t) => {
+  const { channel, fail, settled, messages, incidents, deps, acme, sweepUntil, send, clock } = notifying(t)
+  const { url, received } = await startReceiver(t)
+  channel('ntfy', `${url}/alerts`, { remindAfter: 0 })
+  const count = () => messages().filter(isDelivered).length
+  await fail()
+  await settled(() => count() === 1)
+  const id = incidents()[0]?.id ?? ''
+  await changeIncident(deps, acme.key, id, { status: 'investigating' }, 'Dana')
+  await settled(() => count() === 2)
+  const ended = { startsAt: NOON, endsAt: clock.now }
+  await send('metrics', alertmanager([alert('Down', { service: 'checkout', severity: 'critical' }, ended)]))
+  await sweepUntil(NOON + MINUTE)
+  await settled(() => count() === 3)
+  assert.deepEqual(
+    received.map(({ text }) => JSON.parse(text).sequence_id),
+    [id, id, undefined],
+  )
+})
+
 test('a clock that jumps over quiet hours sends pending messages once, and one that goes backward sends nothing twice', async (t) => {
   const { channel, fail, settled, messages, clock } = notifying(t)
   const { url, received } = await startReceiver(t)

@@ -173,3 +173,17 @@ for (const [text, expected] of [
   test(`notify-allow ${expected ? 'accepts' : 'rejects'} "${text}"`, () =>
     assert.equal(isNetworkOrHost(text), expected))
 }
+
+test('a receiver is not blamed for a time in which this process stood still', async (t) => {
+  const { url } = await startReceiver(t)
+  const sent = post(new URL(url), POSTED, { ...OPEN, timeoutMs: 500 })
+  const until = performance.now() + 1_000
+  while (performance.now() < until);
+  assert.equal((await sent).status, 200)
+})
+
+test('a receiver that does not respond is given up', async (t) => {
+  const { url } = await startReceiver(t, () => {})
+  const sent = post(new URL(url), POSTED, { ...OPEN, timeoutMs: 200 })
+  await assert.rejects(sent, { message: 'the receiver did not respond within 0.2 s' })
+})

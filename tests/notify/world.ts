@@ -23,7 +23,7 @@ export function notifying(t: TestContext, { mailServer = null, causeOf }: Wanted
   const start = () =>
     startNotifier(flow.deps, {
       transports: () => ({
-        network: { resolve: async () => [], isAllowed: allowing(['127.0.0.0/8']), timeoutMs: 5_000 },
+        network: { resolve: async () => [], isAllowed: allowing(['127.0.0.0/8']), timeoutMs: 60_000 },
         mailServer,
       }),
       publicUrl: () => 'https://incmon.example.com',

@@ -98,10 +98,19 @@ export function formatTelegram(
   })
 }
 
-/** Formats a message as JSON, to be published at the root URL of an ntfy server. */
-export function formatNtfy({ tone, title, body, links }: MessageText, topic: string): ChannelRequest {
+/**
+ * Formats a message as JSON, to be published at the root URL of an ntfy server.
+ * @param updates the message that this one replaces, or that a later one may replace; null for none. Servers before ntfy
+ * 2.16 ignore it.
+ */
+export function formatNtfy(
+  { tone, title, body, links }: MessageText,
+  topic: string,
+  updates: string | null = null,
+): ChannelRequest {
   const message = {
     topic,
+    ...(updates === null ? {} : { sequence_id: updates }),
     title: title.slice(0, 250),
     message: cut(body === '' ? title : body),
     priority: TONES[tone].priority,

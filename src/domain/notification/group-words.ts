@@ -27,19 +27,16 @@ export type MessageGroup = {
   readonly incidents: readonly GroupMember[]
 }
 
-/** The maximum number of incidents whose alerts the message names. */
+/** The maximum number of incidents and of services that the message names. */
 const NAMED = 5
 
 /** Returns the lines of the message. `items`: the incidents that are new to the channel. */
 export function groupLinesOf(group: MessageGroup, items: readonly MessageItem[], context: MessageContext) {
-  const burning = group.incidents.filter(({ problem }) => problem === 'on')
-  const services = [...new Set(burning.map(({ service }) => JSON.stringify(service)))].length
-  const are = services === 1 ? '1 service is' : `${formatCount(services)} services are`
   return {
-    title: `${are} critical, probably because of ${shortened(group.cause)}.`,
+    title: groupTitleOf(group),
     body: [
       ...newTexts(items),
-      othersText(burning, items),
+      othersText(burningOf(group), items),
       `First: ${nameOf(group.leader)} ${whenText(group.leader.startedAt, context).replace(/^(at|on) /, 'since ')}.`,
       context.cause,
       onItText(group),
@@ -48,6 +45,29 @@ export function groupLinesOf(group: MessageGroup, items: readonly MessageItem[],
       .filter((sentence) => sentence !== '')
       .join(' '),
   }
+}
+
+/** Returns `5 services are critical, probably because of postgres.` */
+export function groupTitleOf(group: MessageGroup): string {
+  const services = new Set(burningOf(group).map(({ service }) => JSON.stringify(service))).size
+  const are = services === 1 ? '1 service is' : `${formatCount(services)} services are`
+  return `${are} critical, probably because of ${shortened(group.cause)}.`
+}
+
+/** Returns `Still critical, probably because of postgres: cart and search.`; '' if nothing of the group is critical. */
+export function burningText(group: MessageGroup): string {
+  const names = new Set(burningOf(group).map(({ service }) => shortened(service.name)))
+  const because = `probably because of ${shortened(group.cause)}`
+  return names.size === 0 ? '' : `Still critical, ${because}: ${namedUpTo([...names])}.`
+}
+
+function burningOf({ incidents }: MessageGroup): readonly GroupMember[] {
+  return incidents.filter(({ problem }) => problem === 'on')
+}
+
+function namedUpTo(names: readonly string[]): string {
+  const rest = names.length - NAMED
+  return joinNames(rest > 1 ? [...names.slice(0, NAMED), `${formatCount(rest)} more`] : names)
 }
 
 function nameOf({ service: { namespace, name } }: GroupMember): string {
@@ -64,7 +84,7 @@ function newTexts(items: readonly MessageItem[]): string[] {
 function othersText(burning: readonly GroupMember[], items: readonly MessageItem[]): string {
   const fresh = new Set(items.map(({ incident }) => incident.id))
   const names = new Set(burning.flatMap((one) => (fresh.has(one.id) ? [] : [shortened(one.service.name)])))
-  return names.size === 0 ? '' : `Also critical: ${joinNames([...names])}.`
+  return names.size === 0 ? '' : `Also critical: ${namedUpTo([...names])}.`
 }
 
 function onItText({ incidents }: MessageGroup): string {

@@ -111,16 +111,24 @@ function namedText(names: readonly string[]): string {
 
 function flappingText({ incident, isDigest }: MessageItem, name: string, context: MessageContext): string {
   const { problem } = incident
-  const times = problem.returns.filter((at) => context.now - at < HOUR).length + 1
-  const often = `it was critical ${times === 1 ? 'once' : `${times} times`} within the last hour`
+  const times = problem.returns.filter((at) => context.now - at < HOUR).length
+  const often = `it came back ${times === 1 ? 'once' : `${times} times`} within the last hour`
   if (!isDigest) return `${name} is flapping: ${often}.`
   const state = phaseOf(problem, context.now) === 'on' ? 'It is critical now' : 'It is well now'
   return `${name} is still flapping: ${often}. ${state}.`
 }
 
-function resolvedText({ actor, incident, service }: MessageItem, name: string, { now }: MessageContext): string {
+function resolvedText(
+  { actor, incident, service, mergedInto }: MessageItem,
+  name: string,
+  { now }: MessageContext,
+): string {
   const length = formatDuration(criticalMsOf(incident.problem, incident.resolvedAt ?? now))
   if (isSender(service.name)) return `${name} is sending again after ${length}.`
+  if (mergedInto !== null) {
+    const merged = actor === null ? 'the incident was merged' : `${actor} merged the incident`
+    return `${name}: ${merged} into “${shortened(mergedInto)}”.`
+  }
   const by = actor === null ? 'the incident is resolved' : `${actor} resolved the incident`
   const firing = incident.firingAlerts > 0 && actor !== null ? `, but ${firingText(incident.firingAlerts)}` : ''
   return `${name}: ${by}${firing}. It ${STATES[incident.severity].was} for ${length}.`
@@ -150,7 +158,7 @@ function sentencesOf(item: MessageItem, context: MessageContext): string[] {
     `${problemText(item)}.`,
     burns && kind !== 'acknowledged' ? context.cause : '',
     burns ? unheardText(alerts, context) : '',
-    burns ? onItText(item) : '',
+    burns || kind === 'recovered' ? onItText(item) : '',
     isOver ? '' : count,
     incident.problem.about === null || isOver ? '' : NAMELESS,
     kind === 'opened' && incident.previous !== null ? 'The service had a previous incident lately.' : '',
@@ -202,7 +210,8 @@ function onItText({ kind, incident }: MessageItem): string {
   const { acknowledgedBy, acknowledgedAt, status } = incident
   if (status === 'resolved' || kind === 'acknowledged') return ''
   if (acknowledgedAt !== null) return `${acknowledgedBy ?? 'A user'} is on it.`
-  return kind === 'worse' || kind === 'again' || kind === 'flapping' ? 'Nobody is on it.' : ''
+  // The first line of other messages says so.
+  return ['worse', 'again', 'flapping', 'severity', 'reopened'].includes(kind) ? 'Nobody is on it.' : ''
 }
 
 /** Says when a recovered incident is resolved by itself. */

@@ -34,6 +34,7 @@ const REASONS: Readonly<Record<Untold, string>> = {
   changed: 'the incident had changed in the meantime',
   silence: 'a silence covers all alerts of the problem',
   acknowledged: 'somebody had acknowledged the incident',
+  unknown: 'nobody had been told that the problem was on',
   rule: 'no rule of the channel matches',
   'quiet-hours': 'the channel has quiet hours and gets it later',
   deleted: 'the incident was deleted',

@@ -1,7 +1,7 @@
 /** Decides at the moment of sending whether a message is still true. */
 
 import type { LiveIncident } from '../incident/live-incident.ts'
-import { type Phase, type Problem, phaseOf, settledAtOf } from '../incident/problem.ts'
+import { COMES_BACK_WITHIN, type Phase, type Problem, phaseOf, settledAtOf } from '../incident/problem.ts'
 import type { MessageKind } from './kind.ts'
 
 export type Queued = {
@@ -9,11 +9,22 @@ export type Queued = {
   /** The critical conditions that the message names. */
   readonly names: readonly string[]
   readonly isDigest: boolean
+  /** Whether a message has said that the incident's problem is on. */
+  readonly isTold: boolean
   readonly incident: Pick<LiveIncident, 'status' | 'acknowledgedAt'> & { readonly problem: Problem }
 }
 
 /** Why a message is not sent. */
-export type Untold = 'over' | 'resolved' | 'changed' | 'silence' | 'acknowledged' | 'rule' | 'quiet-hours' | 'deleted'
+export type Untold =
+  | 'over'
+  | 'resolved'
+  | 'changed'
+  | 'silence'
+  | 'acknowledged'
+  | 'unknown'
+  | 'rule'
+  | 'quiet-hours'
+  | 'deleted'
 
 /** `wait`: whether the message is true is known at `until`. */
 export type Verdict =
@@ -26,36 +37,45 @@ const SEND: Verdict = { do: 'send' }
 const RECHECK_MS = 5_000
 
 /** Returns whether to send a message now. A message about a problem is sent only while the problem is on. */
-export function verdictOf({ kind, names, isDigest, incident }: Queued, now: number): Verdict {
-  const { status, problem, acknowledgedAt } = incident
+export function verdictOf(queued: Queued, now: number): Verdict {
+  const { kind, isDigest, incident } = queued
+  const { status, acknowledgedAt } = incident
+  if (kind === 'resolved') return status === 'resolved' ? SEND : drop('changed')
+  if (kind === 'still-firing' && status === 'resolved') return incident.problem.isSuppressed ? SEND : drop('over')
+  if (kind === 'still-firing') return drop('changed')
+  if (status === 'resolved' && (kind !== 'recovered' || isDigest)) return drop('resolved')
+  if (kind === 'flapping' || isDigest) return isStable(incident.problem, now) ? drop('over') : SEND
+  if (kind === 'acknowledged') return acknowledgedAt === null ? drop('changed') : SEND
+  return verdictOnProblem(queued, now)
+}
+
+function verdictOnProblem({ kind, names, isTold, incident: { status, problem } }: Queued, now: number): Verdict {
   const phase = phaseOf(problem, now)
-  if (isDigest) return SEND
   switch (kind) {
     case 'opened':
     case 'group':
     case 'again':
-      return status === 'resolved' ? drop('resolved') : whileOn(phase, problem, now)
+      return whileOn(phase, problem, now)
     case 'worse': {
       const isGone = phase === 'on' && names.length > 0 && !names.some((name) => problem.firing.includes(name))
-      if (status === 'resolved') return drop('resolved')
       return isGone ? drop('over') : whileOn(phase, problem, now)
     }
     case 'reminder':
     case 'escalation':
-      if (status !== 'open') return drop(status === 'resolved' ? 'resolved' : 'acknowledged')
+      if (status !== 'open') return drop('acknowledged')
       return phase === 'on' ? SEND : drop(phase === 'muted' ? 'silence' : 'over')
     case 'recovered':
-      return phase === 'off' ? SEND : drop('changed')
-    case 'resolved':
-    case 'still-firing':
-      return status === 'resolved' ? SEND : drop('changed')
-    case 'acknowledged':
-      return acknowledgedAt === null ? drop('changed') : SEND
-    case 'sender-silent':
-      return status === 'resolved' ? drop('over') : SEND
+      // Somebody can have resolved the incident although the problem goes on.
+      if (phase !== 'off' || problem.isSuppressed) return drop('changed')
+      return isTold ? SEND : drop('unknown')
     default:
       return SEND
   }
+}
+
+/** A problem that has been over for so long does not flap any more. */
+function isStable(problem: Problem, now: number): boolean {
+  return phaseOf(problem, now) === 'off' && problem.knownAt !== null && now - problem.knownAt >= COMES_BACK_WITHIN
 }
 
 function whileOn(phase: Phase, problem: Problem, now: number): Verdict {

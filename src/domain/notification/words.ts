@@ -2,10 +2,11 @@
 import type { Labels, Source } from '../event/event.ts'
 import type { LiveService } from '../health/live-service.ts'
 import type { LiveIncident } from '../incident/live-incident.ts'
+import { problemAt } from '../incident/problem.ts'
 import { rank, SEVERITIES, type Severity } from '../severity.ts'
 import type { Suspect } from '../suspect/suspect.ts'
 import { countOf, formatCount, joinNames } from '../text.ts'
-import { groupLinesOf, type MessageGroup } from './group-words.ts'
+import { burningText, groupLinesOf, groupTitleOf, type MessageGroup } from './group-words.ts'
 import type { MessageKind } from './kind.ts'
 import { shortened } from './names.ts'
 import { bodyOf, type Delivery, subjectOf, titleOf } from './sentences.ts'
@@ -38,6 +39,8 @@ export type MessageItem = {
   readonly names: readonly string[]
   /** Whether an all-clear was disproved. */
   readonly wasWrong: boolean
+  /** The title of the incident into which this one was merged. */
+  readonly mergedInto: string | null
   /** Whether the message is the digest of a flapping incident. */
   readonly isDigest: boolean
   readonly incident: Pick<
@@ -119,13 +122,21 @@ export function messageTextOf(item: MessageItem, context: MessageContext): Messa
   const tone = toneOf(item)
   const subject =
     kind === 'test' ? 'Test message' : `[incmon #${incident.number}] ${shortened(incident.title, MAX_SUBJECT)}`
-  const lines = { title: titleOf(item, context), body: bodyOf(item, context) }
+  const body = [leftText([item]), bodyOf(item, context)].filter((text) => text !== '').join(' ')
+  const lines = { title: reminderOf(item) ?? titleOf(item, context), body }
   const isOver = kind === 'resolved' && incident.hasPostmortem
   const open = kind === 'test' ? 'Open incmon' : isOver ? 'Read the postmortem' : `Open incident #${incident.number}`
   const own = linksOf(context, open, isOver ? '/postmortem' : '')
   // The last link is the one that a tap on the message opens.
   const links = [...own.slice(0, -1), ...runbooksOf(item), ...own.slice(-1)]
   return { tone, symbol: SYMBOLS[tone], subject, ...lines, links }
+}
+
+/** A reminder about one incident of a group stands for all, if nobody is working on any of them. */
+function reminderOf({ kind, group }: MessageItem): string | null {
+  if (!group || (kind !== 'reminder' && kind !== 'escalation')) return null
+  const isFree = group.incidents.every(({ status, problem }) => problem === 'off' || status === 'open')
+  return isFree ? `Nobody is working on this yet: ${groupTitleOf(group)}` : null
 }
 
 /** Returns links to the runbooks of the alerts that the message names. */
@@ -183,26 +194,34 @@ function groupTextOf(group: MessageGroup, items: readonly MessageItem[], context
 
 /** Returns the text about several incidents. `items`: the newest notification of each incident. */
 function digestOf(items: readonly MessageItem[], context: MessageContext): MessageText {
-  const open = items.filter(({ incident }) => incident.status !== 'resolved')
-  const resolved = items.length - open.length
-  const worst = [...open].sort((a, b) => rank(b.incident.severity) - rank(a.incident.severity))
-  const tone = worst[0]?.incident.severity ?? 'resolved'
+  const { burning = [], well = [], ended = [] } = Object.groupBy(items, (item) => stateOf(item, context.now))
+  const worst = burning.toSorted((a, b) => rank(b.incident.severity) - rank(a.incident.severity))
   const counts = SEVERITIES.flatMap((severity) => {
-    const count = open.filter(({ incident }) => incident.severity === severity).length
+    const count = burning.filter(({ incident }) => incident.severity === severity).length
     return count === 0 ? [] : [`${formatCount(count)} ${severity}`]
   })
-  const title =
-    open.length === 0
-      ? `${countOf(resolved, 'incident')} ended: ${namesOf(items)}.`
-      : `${countOf(open.length, 'incident')} (${counts.join(', ')}): ${namesOf(worst)}.`
   const [first] = worst
-  const body = [
-    first ? `Worst: ${shortened(first.incident.title)}.` : '',
-    open.length > 0 && resolved > 0 ? `${countOf(resolved, 'other incident')} ended meanwhile.` : '',
+  const texts = [
+    first ? `${countOf(burning.length, 'incident')} (${counts.join(', ')}): ${namesOf(worst)}` : '',
+    well.length > 0 ? `${namesOf(well)} ${well.length === 1 ? 'has' : 'have'} recovered` : '',
+    ended.length > 0 ? `${countOf(ended.length, 'incident')} ended: ${namesOf(ended)}` : '',
   ]
-    .filter((part) => part !== '')
-    .join(' ')
-  return { tone, symbol: SYMBOLS[tone], subject: title, title, body, links: linksOf(context, 'View all incidents') }
+  const [title = '', ...others] = texts.filter((text) => text !== '').map((text) => `${text}.`)
+  const body = [first ? `Worst: ${shortened(first.incident.title)}.` : '', ...others, leftText(items)]
+  const tone = first?.incident.severity ?? 'resolved'
+  const lines = { subject: title, title, body: body.filter((part) => part !== '').join(' ') }
+  return { tone, symbol: SYMBOLS[tone], ...lines, links: linksOf(context, 'View all incidents') }
+}
+
+function stateOf({ incident: { status, problem } }: MessageItem, now: number): 'burning' | 'well' | 'ended' {
+  if (status === 'resolved') return 'ended'
+  return problemAt(problem, now) === 'on' || problem.isMuted ? 'burning' : 'well'
+}
+
+/** Says which incidents with the same cause go on. */
+function leftText(items: readonly MessageItem[]): string {
+  const groups = new Set(items.flatMap(({ kind, group }) => (kind === 'recovered' && group ? [group] : [])))
+  return [...groups].map((group) => burningText(group)).join(' ')
 }
 
 function namesOf(items: readonly MessageItem[]): string {

@@ -16,8 +16,8 @@ export function listToldChannels(db: Db, incidentIds: readonly number[]) {
 }
 
 /**
- * Lists the channels that were told about an incident since `since`, with the number of reminders and the time of the
- * last notification.
+ * Lists the channels that were told about an incident since `since`, with the number of reminders and the time at which
+ * the last notification was due.
  */
 export function listToldSince(db: Db, incidentId: number, since: number) {
   return db.all(toldSince, { incidentId, since })
@@ -26,7 +26,7 @@ export function listToldSince(db: Db, incidentId: number, since: number) {
 const toldSince = query<{ incidentId: number; since: number }>()((sql, hole) =>
   sql
     .selectFrom('outbox')
-    .select((eb) => ['channel_id as channelId', eb.fn.max('created_at').as('lastAt')])
+    .select((eb) => ['channel_id as channelId', eb.fn.max('due_at').as('lastAt')])
     .select((eb) => eb.fn.sum<number>(eb.case().when('kind', '=', 'reminder').then(1).else(0).end()).as('reminders'))
     .where('incident_id', '=', hole('incidentId'))
     .where('created_at', '>=', hole('since'))

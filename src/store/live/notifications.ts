@@ -66,7 +66,18 @@ type Plan = {
 
 function plan(
   channels: readonly ChannelRecord[],
-  { change: kind, incident, service, severityBefore, conditions, wasWrong, actor, at, digestAt }: NotificationDue,
+  {
+    change: kind,
+    incident,
+    service,
+    severityBefore,
+    conditions,
+    wasWrong,
+    mergedInto,
+    actor,
+    at,
+    digestAt,
+  }: NotificationDue,
   told: ReadonlySet<number>,
   { entries, untold, newId, alerts }: Plan,
 ): void {
@@ -78,7 +89,7 @@ function plan(
     const { rowId: channelId, dueAt, untold: reason, only } = one
     if (reason !== null) untold.push({ incidentId, channelId, kind, at, reason })
     if (dueAt === null) continue
-    const facts = { names: conditions, wasWrong, only }
+    const facts = { names: conditions, wasWrong, mergedInto, only }
     const message = { organizationId, channelId, incidentId, kind, actor, severityBefore, facts, isDigest }
     entries.push({ ...message, id: newId(), createdAt: at, dueAt })
   }

@@ -42,8 +42,10 @@ export function listItems(db: Db, leaderId: number, now: number): MessageItem[] 
     const known = { id: uuidFromBytes(row.uuid), hasPostmortem: row.document !== null, previous }
     const times = { startedAt, resolvedAt, acknowledgedAt, acknowledgedBy, touchedAt }
     const state = { number, title, severity, status, origin, alertCount, firingAlerts, problem: toProblem(row.problem) }
-    const { names, wasWrong } = toFacts(row.facts)
-    const facts = { names, wasWrong, isDigest: row.isDigest === 1 }
+    const { names, wasWrong, mergedInto } = toFacts(row.facts)
+    // What has ended in the meantime is not named.
+    const going = names.filter((name) => state.problem.firing.includes(name))
+    const facts = { names: going.length > 0 ? going : names, wasWrong, mergedInto, isDigest: row.isDigest === 1 }
     const group = groups.get(known.id) ?? null
     // The other incidents of the group may have been resolved in the meantime.
     const kind = row.kind === 'group' && group === null ? 'opened' : row.kind

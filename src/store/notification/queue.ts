@@ -1,4 +1,5 @@
 /** The notifications of a channel that wait to be sent. */
+import type { SqlBool } from 'kysely'
 import type { Queued } from '../../domain/notification/truth.ts'
 import { toProblem } from '../incident/live-incidents.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -49,21 +50,44 @@ function queued(db: Db) {
       'is_digest as isDigest',
     ])
     .select(['due_at as dueAt', 'incidents.status', 'incidents.problem', 'acknowledged_at as acknowledgedAt'])
+    .select((eb) =>
+      eb
+        .exists(
+          // The messages that were sent, or are being sent, and said that the incident's problem is on.
+          eb
+            .selectFrom('outbox as earlier')
+            .select('earlier.id')
+            .whereRef('earlier.incident_id', '=', 'incidents.id')
+            .where('earlier.leader_id', 'is not', null)
+            .where('earlier.status', 'in', ['pending', 'delivered'])
+            .where('earlier.kind', 'not in', ['recovered', 'resolved']),
+        )
+        .as('isTold'),
+    )
 }
 
 type QueuedRow = Pick<QueuedEntry, 'rowId' | 'incidentId' | 'kind' | 'dueAt'> & {
   readonly uuid: Buffer
   readonly facts: string
   readonly isDigest: number
+  readonly isTold: SqlBool
   readonly status: QueuedEntry['incident']['status']
   readonly problem: string
   readonly acknowledgedAt: number | null
 }
 
-function toQueued({ facts, isDigest, status, problem, acknowledgedAt, uuid, ...row }: QueuedRow): QueuedEntry {
+function toQueued({ facts, isDigest, isTold, status, problem, acknowledgedAt, uuid, ...row }: QueuedRow): QueuedEntry {
   const incident = { status, problem: toProblem(problem), acknowledgedAt }
   const { names, only } = toFacts(facts)
-  return { ...row, incidentUuid: uuidFromBytes(uuid), names, only, isDigest: isDigest === 1, incident }
+  return {
+    ...row,
+    incidentUuid: uuidFromBytes(uuid),
+    names,
+    only,
+    isDigest: isDigest === 1,
+    isTold: Boolean(isTold),
+    incident,
+  }
 }
 
 /** Combines notifications into one message. The first one is the leader. */

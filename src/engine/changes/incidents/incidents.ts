@@ -116,16 +116,26 @@ export type Move = {
   /** The message about the change; null for none. By default, the message follows from the change. */
   readonly tells?: NotificationKind | null
   readonly wasWrong?: boolean
+  readonly mergedInto?: string | null
   readonly digestAt?: number | null
 }
 
 /** Updates an incident. If the incident becomes resolved, the same commit marks its postmortem as due. */
 export function moveIncident(ctx: Context, move: Move): LiveIncident {
-  const { before, after, why, actor, now, wasWrong = false, digestAt = null } = move
+  const { before, after, why, actor, now, wasWrong = false, mergedInto = null, digestAt = null } = move
   ctx.put.incident(after, before)
   const change = move.tells === undefined ? notificationKindOf(before, after) : move.tells
   const severityBefore = change === 'severity' ? before.severity : null
-  tell(ctx, after, { change, conditions: after.problem.firing, severityBefore, actor, now, wasWrong, digestAt })
+  tell(ctx, after, {
+    change,
+    conditions: after.problem.firing,
+    severityBefore,
+    actor,
+    now,
+    wasWrong,
+    mergedInto,
+    digestAt,
+  })
   if (after.status === before.status) return after
   const kind = before.status === 'resolved' ? 'reopened' : 'status'
   addEntry(ctx, after, { at: now, kind, code: after.status, text: why ?? '', actor, ref: null })
@@ -140,15 +150,17 @@ export type News = {
   readonly actor: string | null
   readonly now: number
   readonly wasWrong?: boolean
+  readonly mergedInto?: string | null
   readonly digestAt?: number | null
 }
 
 /** Queues messages for the organization's channels. */
 export function tell(ctx: Context, incident: LiveIncident, news: News): void {
-  const { change, conditions, severityBefore = null, actor, now: at, wasWrong = false, digestAt = null } = news
+  const { change, conditions, severityBefore = null, actor, now: at } = news
+  const { wasWrong = false, mergedInto = null, digestAt = null } = news
   const service = ctx.state.services.get(incident.serviceId)
   if (change === null || !service) return
-  const what = { change, incident, service, severityBefore, conditions, wasWrong, actor, at, digestAt }
+  const what = { change, incident, service, severityBefore, conditions, wasWrong, mergedInto, actor, at, digestAt }
   ctx.emit({ kind: 'notification-due', ...what })
 }
 

@@ -1,0 +1,78 @@
+/** Whether a message is still true at the moment of sending. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { NO_PROBLEM, type Problem } from '../../src/domain/incident/problem.ts'
+import type { MessageKind } from '../../src/domain/notification/kind.ts'
+import { type Queued, verdictOf } from '../../src/domain/notification/truth.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+
+const ON: Problem = { ...NO_PROBLEM, since: NOON - MINUTE, firing: ['Down'], had: ['Down'] }
+const OFF: Problem = { ...NO_PROBLEM, endedAt: NOON - 2 * MINUTE, knownAt: NOON - 2 * MINUTE, isOver: true }
+const SETTLING: Problem = { ...OFF, endedAt: NOON, knownAt: NOON, isOver: false }
+const MUTED: Problem = { ...OFF, isOver: false, isMuted: true }
+const STABLE: Problem = { ...OFF, knownAt: NOON - 30 * MINUTE }
+const LEFT: Problem = { ...OFF, firing: ['Down'], isSuppressed: true }
+
+type State = { readonly status?: 'open' | 'investigating' | 'monitoring' | 'resolved'; readonly problem?: Problem }
+
+function verdict(kind: MessageKind, { status = 'open', problem = ON }: State, more: Partial<Queued> = {}): string {
+  const incident = { status, acknowledgedAt: status === 'investigating' ? NOON : null, problem }
+  const found = verdictOf({ kind, names: [], isDigest: false, isTold: true, incident, ...more }, NOON)
+  return found.do === 'drop' ? found.reason : found.do
+}
+
+const CASES: readonly (readonly [MessageKind, State, string])[] = [
+  ['opened', {}, 'send'],
+  ['opened', { problem: OFF }, 'over'],
+  ['opened', { problem: SETTLING }, 'wait'],
+  ['opened', { problem: MUTED }, 'wait'],
+  ['opened', { status: 'resolved', problem: LEFT }, 'resolved'],
+  ['again', { problem: OFF }, 'over'],
+  ['worse', {}, 'send'],
+  ['reminder', {}, 'send'],
+  ['reminder', { status: 'investigating' }, 'acknowledged'],
+  ['reminder', { problem: SETTLING }, 'over'],
+  ['escalation', { problem: MUTED }, 'silence'],
+  ['escalation', { status: 'resolved', problem: OFF }, 'resolved'],
+  ['recovered', { problem: OFF }, 'send'],
+  ['recovered', {}, 'changed'],
+  ['recovered', { status: 'resolved', problem: OFF }, 'send'],
+  ['recovered', { status: 'resolved', problem: LEFT }, 'changed'],
+  ['resolved', { status: 'resolved', problem: OFF }, 'send'],
+  ['resolved', {}, 'changed'],
+  ['still-firing', { status: 'resolved', problem: LEFT }, 'send'],
+  ['still-firing', { status: 'resolved', problem: OFF }, 'over'],
+  ['still-firing', {}, 'changed'],
+  ['acknowledged', { status: 'investigating' }, 'send'],
+  ['acknowledged', {}, 'changed'],
+  ['acknowledged', { status: 'resolved', problem: OFF }, 'resolved'],
+  ['reopened', {}, 'send'],
+  ['reopened', { status: 'resolved', problem: OFF }, 'resolved'],
+  ['severity', { status: 'resolved', problem: OFF }, 'resolved'],
+  ['flapping', {}, 'send'],
+  ['flapping', { problem: OFF }, 'send'],
+  ['flapping', { problem: STABLE }, 'over'],
+  ['flapping', { status: 'resolved', problem: OFF }, 'resolved'],
+  ['sender-silent', { status: 'resolved', problem: OFF }, 'resolved'],
+]
+
+for (const [kind, state, expected] of CASES) {
+  const phase = Object.entries({ ON, OFF, SETTLING, MUTED, STABLE, LEFT }).find(([, one]) => one === state.problem)
+  test(`${kind} about a problem that is ${phase?.[0] ?? 'ON'} (${state.status ?? 'open'}): ${expected}`, () => {
+    assert.equal(verdict(kind, state), expected)
+  })
+}
+
+test('a new condition that has ended is not reported, one of two is', () => {
+  assert.equal(verdict('worse', {}, { names: ['Slow'] }), 'over')
+  assert.equal(verdict('worse', {}, { names: ['Slow', 'Down'] }), 'send')
+})
+
+test('nobody hears of a recovery if nobody heard of the problem', () => {
+  assert.equal(verdict('recovered', { problem: OFF }, { isTold: false }), 'unknown')
+})
+
+test('the digest of a flapping incident is not sent after its resolution', () => {
+  assert.equal(verdict('recovered', { problem: OFF }, { isDigest: true }), 'send')
+  assert.equal(verdict('again', { status: 'resolved', problem: OFF }, { isDigest: true }), 'resolved')
+})
