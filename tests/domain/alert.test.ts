@@ -162,6 +162,7 @@ describe('a firing item after a reported end at 12:05', () => {
     ['at once is a late copy', firing(), 5, true, 'kept'],
     ['10 minutes later is a late copy of another replica', firing(), 15, true, 'kept'],
     ['more than 10 minutes later reopens', firing(), 15.1, true, 'reopened'],
+    ['that started at the very end fired again', firing({ startsAt: at(5) }), 5, true, 'reopened'],
     ['with another start before the end is a late copy for 2 minutes', firing({ startsAt: at(4) }), 7, true, 'kept'],
     ['with another start before the end reopens after that', firing({ startsAt: at(4) }), 7.1, true, 'reopened'],
     ['with a new start reopens at once', firing({ startsAt: at(5.5) }), 5.5, true, 'reopened'],

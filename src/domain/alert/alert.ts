@@ -196,18 +196,18 @@ function absorbEnd(alert: Alert, fingerprints: readonly Fingerprint[], signal: S
 
 /**
  * Returns whether a firing item is a late copy: it started before the reported end and arrived within 2 minutes of the
- * report, or within 10 minutes if it has the start of the alert. An item whose fingerprint never ended is not a late copy, because a restarted exporter's new fingerprint
- * starts before the old one ends.
+ * report, or within 10 minutes if it has the start of the alert. An item whose fingerprint never ended is not a late
+ * copy, because a restarted exporter's new fingerprint starts before the old one ends.
  */
 function isLateCopy(alert: Alert, fingerprints: readonly Fingerprint[], signal: Signal, receivedAt: number): boolean {
+  const isSameStart = signal.startsAt === alert.startsAt
   return (
     alert.resolution === 'reported' &&
     signal.sighting === null &&
     alert.endsAt !== null &&
-    signal.startsAt <= alert.endsAt &&
+    (isSameStart || signal.startsAt < alert.endsAt) &&
     fingerprints.some(({ fingerprint, ended }) => ended && fingerprint === signal.fingerprint) &&
-    receivedAt - (alert.endedAt ?? receivedAt) <=
-      (signal.startsAt === alert.startsAt ? SAME_START_WITHIN : LATE_COPY_WITHIN)
+    receivedAt - (alert.endedAt ?? receivedAt) <= (isSameStart ? SAME_START_WITHIN : LATE_COPY_WITHIN)
   )
 }
 
