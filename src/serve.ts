@@ -32,7 +32,7 @@ import { createWeb, webSettings } from './server/web.ts'
 import { findLikelyCause } from './store/incident/likely-cause.ts'
 import { findDamage } from './store/sqlite/sound.ts'
 import { findFreeDisk } from './store/sqlite/space.ts'
-import { TAB_ICONS } from './web/kit/symbols.ts'
+import { APP_MANIFEST, TAB_ICONS } from './web/kit/symbols.ts'
 import { startCheckpointer } from './workers/checkpointer.ts'
 import { createReader } from './workers/reader.ts'
 
@@ -197,6 +197,7 @@ function createContext({ deps, notices, state, loop, ...shared }: Parts): Server
       notices,
       load: webTexts,
       icons: TAB_ICONS,
+      manifest: APP_MANIFEST,
       settings: () => webSettings(state.settings),
       example: (now) => readRecorded(recordedText('example'), now),
     }),

@@ -51,14 +51,17 @@ export type Web = {
 /** The compression level. Compressing a 60 kB page takes less than a millisecond. */
 const LEVEL = 4
 
-type Parts = Omit<Web, 'assets' | 'gzip'> & {
+type Parts = Omit<Web, 'assets' | 'gzip'> & AssetParts
+
+type AssetParts = {
   /** Reads the style sheet and the script. Called once, for the first page. */
   readonly load: () => { readonly style: string; readonly script: string }
   readonly icons: Readonly<Record<string, string>>
+  readonly manifest: string
 }
 
-export function createWeb({ load, icons, ...shared }: Parts): Web {
-  return { ...shared, assets: once(() => createAssets(load(), icons)), gzip: (text) => gzip(text) }
+export function createWeb({ load, icons, manifest, ...shared }: Parts): Web {
+  return { ...shared, assets: once(() => createAssets({ load, icons, manifest })), gzip: (text) => gzip(text) }
 }
 
 /** Returns the settings of the web pages. */
@@ -72,7 +75,8 @@ export function webSettings(config: Config): WebSettings {
   }
 }
 
-function createAssets(texts: { style: string; script: string }, icons: Readonly<Record<string, string>>): WebAssets {
+function createAssets({ load, icons, manifest }: AssetParts): WebAssets {
+  const texts = load()
   const style = createAsset(texts.style, 'text/css; charset=UTF-8')
   const script = createAsset(texts.script, 'text/javascript; charset=UTF-8')
   const paths = { style: `/assets/${style.tag}.css`, script: `/assets/${script.tag}.js` }
@@ -82,6 +86,7 @@ function createAssets(texts: { style: string; script: string }, icons: Readonly<
     ...Object.entries(icons).map(
       ([name, text]) => [`/assets/${name}.svg`, createAsset(text, 'image/svg+xml')] as const,
     ),
+    ['/assets/app.webmanifest', createAsset(manifest, 'application/manifest+json')],
   ])
   return { ...paths, find: (path) => byPath.get(path) ?? null }
 }

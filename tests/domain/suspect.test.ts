@@ -371,12 +371,12 @@ const CONNECTIONS: [string, Partial<SuspectFacts>, string][] = [
       images: ['web', 'pay'].map((service) => ({ service, path: 'shop/app' })),
       alerts: [alert('pay', 'HighLatency', 0)],
     },
-    "this suspect's service and web run the same image, shop/app",
+    'runs the same image as web, shop/app',
   ],
   [
     'its node',
     { alerts: [alert('pay', 'HighLatency', 0, { node: 'worker-1' })] },
-    "this suspect's service and web both have pods on node/worker-1",
+    'has pods on node/worker-1, like web',
   ],
   [
     'a label',
@@ -414,7 +414,7 @@ test("for a node's incident, the pods on it are connected, but deploys of others
   const alerts = [alert('cart', 'HighErrorRate', 1, { node: 'worker-1' }), alert('pay', 'HighLatency', 1)]
   const ranked = rankSuspects(facts({ events: [down], alerts, of: 'n1' }))
   const last = (id: string) => connectionOf(ranked.find(({ serviceId }) => serviceId === id))?.text
-  assert.equal(last('cart'), "this suspect's service has pods on node/worker-1")
+  assert.equal(last('cart'), 'has pods on node/worker-1')
   assert.equal(last('pay'), 'only the time connects this suspect to node/worker-1')
 })
 

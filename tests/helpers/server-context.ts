@@ -9,7 +9,7 @@ import { createMetrics } from '../../src/server/metrics.ts'
 import { createNotices } from '../../src/server/notices.ts'
 import { createRefusals } from '../../src/server/repeated.ts'
 import { createWeb } from '../../src/server/web.ts'
-import { TAB_ICONS } from '../../src/web/kit/symbols.ts'
+import { APP_MANIFEST, TAB_ICONS } from '../../src/web/kit/symbols.ts'
 
 export function makeServerContext(more: Partial<ServerContext> = {}): ServerContext {
   const log = more.log ?? createLog('error', (line) => void process.stderr.write(line))
@@ -31,6 +31,7 @@ export function makeServerContext(more: Partial<ServerContext> = {}): ServerCont
       ),
       load: webTexts,
       icons: TAB_ICONS,
+      manifest: APP_MANIFEST,
       settings: () => ({ userHeader: '', userOrganization: '', userScopes: ['read', 'write'], pathPrefix: '' }),
       example: (now) => readRecorded(recordedText('example'), now),
     }),

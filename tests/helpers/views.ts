@@ -162,6 +162,7 @@ export function incidentView(more: Partial<IncidentView> = {}): IncidentView {
       csrf: 'proof',
       hasChannel: false,
       items: [],
+      ...{ fix: null, previous: null, group: null },
       canWrite: true,
       newestFirst: true,
       turnHref: '?order=oldest',
@@ -264,7 +265,8 @@ export function overviewView(more: Partial<OverviewView> = {}): OverviewView {
     status: 'monitoring',
     href: '/incidents/40',
   } as const
-  const recovery = 'Healthy again since 01:52. Resolves automatically tomorrow at 02:22 unless the problem comes back.'
+  const recovery =
+    'Was critical for 21 min until 01:52, healthy now. Resolves automatically unless the problem comes back.'
   const services = more.services ?? SERVICES
   const count = (status: ServiceRowView['status']) => services.filter((one) => one.status === status).length
   const counts = {
@@ -280,6 +282,7 @@ export function overviewView(more: Partial<OverviewView> = {}): OverviewView {
       csrf: 'proof',
       hasChannel: false,
       items: [],
+      ...{ fix: null, previous: null, group: null },
       canWrite: true,
       canAdminister: false,
       hasExample: false,

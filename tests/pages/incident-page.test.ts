@@ -205,7 +205,7 @@ test('a status step names the person who set it', async (t) => {
   while (await deps.engine.sweep());
   const { html } = await browser.get(path)
   assert.match(html, /Monitoring.*step-detail[^>]*>incmon, 0 s/s)
-  assert.match((await browser.get('/')).html, /Healthy again since 12:08\. .*Ada/s)
+  assert.match((await browser.get('/')).html, /Was critical for [^<]* until 12:08, \w+ now\. .*Ada/s)
 })
 
 test('resolving while alerts are firing is not hidden', async (t) => {

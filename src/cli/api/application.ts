@@ -29,6 +29,7 @@ const NO_PAGES = {
   csrfKey: '',
   load: webTexts,
   icons: {},
+  manifest: '',
   settings: () => webSettings(DEFAULTS),
   example: () => [],
 }

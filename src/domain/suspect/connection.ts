@@ -80,8 +80,8 @@ function byNode({ nodes }: SuspectFacts, own: Own, symptoms: readonly Symptom[],
   const shared = [...its].find((node) => mine.has(node))
   if (shared === undefined) return null
   if (component.startsWith(NODE)) return known('same_node', `pods of ${own.name} run on this node`)
-  if (own.component.startsWith(NODE)) return known('same_node', `this suspect's service has pods on ${own.name}`)
-  return known('same_node', `this suspect's service and ${own.name} both have pods on ${shared}`)
+  if (own.component.startsWith(NODE)) return known('same_node', `has pods on ${own.name}`)
+  return known('same_node', `has pods on ${shared}, like ${own.name}`)
 }
 
 /** Returns a component's nodes as `node/<name>`: the node itself, or the nodes of its pods with symptoms. */
@@ -124,7 +124,7 @@ function byImage({ images }: SuspectFacts, { id, name }: Own, component: string)
   const shared = [...byPath].filter(([, of]) => of.some(({ service }) => service === id))
   const least = Math.min(...shared.map(([, { length }]) => length))
   const found = shared.find(([, of]) => of.length === least && of.some(({ service }) => service === component))
-  return found ? known('same_image', `this suspect's service and ${name} run the same image, ${found[0]}`) : null
+  return found ? known('same_image', `runs the same image as ${name}, ${found[0]}`) : null
 }
 
 /** A problem of a namespace or a registry is connected to the workloads that show it. */

@@ -7,6 +7,7 @@ import { sql } from 'kysely'
 import type { Change } from '../../domain/correlation/change.ts'
 import { runsCommit } from '../../domain/correlation/correlation.ts'
 import { assignedNode } from '../../domain/event/reason-message.ts'
+import { fixesOf } from '../../domain/suspect/fix.ts'
 import { type Judged, judgeSuspects } from '../../domain/suspect/judged.ts'
 import { orderSuspects } from '../../domain/suspect/likely-cause.ts'
 import {
@@ -58,15 +59,16 @@ export function findSuspects(
   })
 }
 
-/** Returns an incident's suspects. Also returns the changes around its start, oldest first. */
+/** Returns an incident's suspects, the changes around its start, oldest first, and those that probably ended it. */
 export function findCauses(
   db: Db,
   organizationId: number,
   incident: IncidentRecord,
   now: number,
-): { readonly suspects: Suspect[]; readonly changes: readonly Change[] } {
+): { readonly suspects: Suspect[]; readonly changes: readonly Change[]; readonly fixes: readonly Change[] } {
   const facts = findSuspectFacts(db, organizationId, incident, now)
-  return { suspects: [...rankSuspects(facts)], changes: facts.changes.toSorted((a, b) => a.startsAt - b.startsAt) }
+  const changes = facts.changes.toSorted((a, b) => a.startsAt - b.startsAt)
+  return { suspects: [...rankSuspects(facts)], changes, fixes: [...fixesOf(facts)] }
 }
 
 /** Reads the changes, alerts and events in the searched period. */

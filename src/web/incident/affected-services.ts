@@ -11,10 +11,20 @@ const MAX_PODS = 3
  * not the likely cause. `causeRef`: the likely cause.
  */
 export function affectedOf(facts: IncidentFacts, causeRef: string | null): readonly AffectedView[] {
-  const own = withAlerts(facts)
+  const alerting = withAlerts(facts)
+  const own = alerting.length === 0 ? declared(facts) : alerting
   const known = new Set(own.map(({ href }) => href))
   const others = [...connected(facts, causeRef), ...callers(facts)].filter(({ href }) => !known.has(href))
   return [...own, ...others].sort((a, b) => a.since - b.since || (a.name < b.name ? -1 : 1))
+}
+
+/** An incident that a person declared has no alerts at first, but it is about a service. */
+function declared({ incident, service }: IncidentFacts): AffectedView[] {
+  if (!service) return []
+  const { namespace, name } = service
+  const until = incident.resolvedAt
+  const place = { namespace, name, href: `/services/${service.id}` }
+  return [{ ...place, severity: incident.severity, since: incident.startedAt, until, detail: 'named by the incident' }]
 }
 
 function withAlerts({ groups, names }: IncidentFacts): AffectedView[] {

@@ -27,9 +27,10 @@ export const Affected: FC<Pick<IncidentView, 'affected' | 'reader'>> = ({ affect
   </Section>
 )
 
-/** Returns `since 03:02`, or `03:02 to 03:20` if the problem has ended. */
+/** Returns `since 03:02`, `03:02 to 03:20` if the problem has ended, or `at 03:02` if it lasted less than a minute. */
 function timeText({ since, until }: AffectedView, reader: Reader): string {
-  return until === null
-    ? `since ${formatMoment(since, reader)}`
-    : `${formatMoment(since, reader)} to ${formatMoment(until, reader)}`
+  const from = formatMoment(since, reader)
+  if (until === null) return `since ${from}`
+  const to = formatMoment(until, reader)
+  return from === to ? `at ${from}` : `${from} to ${to}`
 }

@@ -8,9 +8,12 @@ import type { IncidentView, SuspectView } from './view.ts'
 
 const MAX_REASONS = 4
 
-type Props = Pick<IncidentView, 'cause' | 'groups' | 'lastGoodDeploy' | 'reader' | 'csrf' | 'canWrite' | 'incident'>
+type Props = Pick<
+  IncidentView,
+  'cause' | 'fix' | 'groups' | 'lastGoodDeploy' | 'reader' | 'csrf' | 'canWrite' | 'incident'
+>
 
-export const Cause: FC<Props> = ({ cause, groups, lastGoodDeploy, reader, csrf, canWrite, incident }) => {
+export const Cause: FC<Props> = ({ cause, fix, groups, lastGoodDeploy, reader, csrf, canWrite, incident }) => {
   const { heading, suspect, before, after } = cause
   const hint = hintedGroup(groups)?.hint
   const known = suspect !== null && heading !== 'No related change found'
@@ -32,6 +35,11 @@ export const Cause: FC<Props> = ({ cause, groups, lastGoodDeploy, reader, csrf, 
               </li>
             ))}
           </ul>
+        ) : null}
+        {fix ? (
+          <p class="fix">
+            <Icon name="check" /> Probable fix: {fix.noun} <b class="break">{fix.ref}</b>, {fix.when}.
+          </p>
         ) : null}
         <p class="second row">
           {suspect?.external ? <External {...suspect.external} /> : null}

@@ -24,6 +24,7 @@ import { safeUrl } from '../kit/safe-url.ts'
 import type { Silenced } from '../kit/silenced.tsx'
 import { affectedOf } from './affected-services.ts'
 import { criticalMsUntil, endOf } from './lasted.ts'
+import { fixOf } from './recovery.ts'
 import type { GroupView, IncidentHead, IncidentView, ReasonView, SuspectView, TimelineView } from './view.ts'
 
 /** The best link between a change and a group of similar alerts. `group` is the group's key. */
@@ -34,7 +35,7 @@ export type IncidentFacts = {
   /** The incident's number and URL. */
   readonly number: string
   readonly href: string
-  readonly service: Pick<ServiceRecord, 'id' | 'namespace' | 'name'> | undefined
+  readonly service: Pick<ServiceRecord, 'id' | 'namespace' | 'name' | 'status'> | undefined
   /** The services of the alerts, by id. */
   readonly names: ReadonlyMap<string, Pick<ServiceRecord, 'namespace' | 'name'>>
   readonly groups: readonly (AlertGroup & { readonly silenced: Silenced | null; readonly sentAs?: Severity })[]
@@ -42,6 +43,8 @@ export type IncidentFacts = {
   readonly lastGoodDeploy: PipelineChange | null
   readonly suspects: readonly Suspect[]
   readonly changes: readonly Change[]
+  /** The changes that probably ended the problem. */
+  readonly fixes: readonly Change[]
   readonly timeline: readonly TimelineRow[]
   readonly score: readonly StatusChange[] | null
   readonly graph: GraphRecord | null
@@ -58,7 +61,7 @@ export function incidentViewOf(
   facts: IncidentFacts,
   reader: Reader,
   { range, order }: { readonly range: string; readonly order: string },
-): Omit<IncidentView, 'csrf' | 'canWrite' | 'hasChannel' | 'items'> {
+): Omit<IncidentView, 'csrf' | 'canWrite' | 'hasChannel' | 'items' | 'previous' | 'group'> {
   const { incident, href, timeline } = facts
   const suspects = suspectsOf(facts)
   const cause = likelyCauseOf(suspects, firstAlertOf(facts), incident.startedAt)
@@ -67,8 +70,9 @@ export function incidentViewOf(
   const span = length === undefined ? whole : { from: whole.to - length, to: whole.to }
   const newestFirst = order === '' ? incident.resolvedAt === null : order !== 'oldest'
   const groups = facts.groups.map((group) => groupViewOf(group, span, group.silenced))
+  const fix = fixOf(facts, endOf(incident, reader.now))
   return {
-    ...{ reader, suspects, cause, groups, newestFirst },
+    ...{ reader, suspects, cause, groups, newestFirst, fix },
     affected: affectedOf(facts, cause.suspect?.ref ?? null),
     incident: headOf(facts, reader),
     lastGoodDeploy: facts.lastGoodDeploy && deployView(facts.lastGoodDeploy),
@@ -102,7 +106,7 @@ function incidentPicture(
     people: timeline.flatMap(({ at, code, text, actor, kind }) =>
       actor !== null && (kind === 'note' || kind === 'status') ? [{ at, what: code ?? 'note', text, actor }] : [],
     ),
-    firstAlertAt: firstAlertOf(facts),
+    firstAlertAt: facts.groups.length === 0 ? null : firstAlertOf(facts),
     acknowledgedAt: incident.acknowledgedAt,
     resolvedAt: incident.resolvedAt,
     moreHref: `/alerts?incident=${facts.number}`,
@@ -111,7 +115,9 @@ function incidentPicture(
 
 /** Returns the facts about an incident that appear in every list. */
 export function headOf(
-  facts: Pick<IncidentFacts, 'incident' | 'number' | 'href' | 'service' | 'timeline'>,
+  facts: Pick<IncidentFacts, 'incident' | 'number' | 'href' | 'timeline'> & {
+    readonly service: Pick<ServiceRecord, 'id' | 'namespace' | 'name'> | undefined
+  },
   reader: Reader,
 ): IncidentHead {
   const { incident, number, href, service, timeline } = facts

@@ -72,20 +72,23 @@ export const ActionItems: FC<ItemsProps> = ({ items, incident, csrf, canWrite })
         <Item {...{ item, incident, csrf, canWrite }} />
       ))}
       {canWrite ? (
-        <form method="post" action={`${incident.href}/actions`} class="body row">
-          <Hidden fields={{ csrf }} />
-          <input
-            type="text"
-            name="text"
-            class="grow"
-            aria-label="Action item"
-            placeholder="What has to be done?"
-            required
-          />
-          <input type="text" name="owner" aria-label="Owner" placeholder="Owner" maxlength={200} />
-          <input type="date" name="due" aria-label="Due" />
-          <Submit>Add</Submit>
-        </form>
+        <details class="more add-item">
+          <summary>Add an action item</summary>
+          <form method="post" action={`${incident.href}/actions`} class="body row">
+            <Hidden fields={{ csrf }} />
+            <input
+              type="text"
+              name="text"
+              class="grow"
+              aria-label="Action item"
+              placeholder="What has to be done?"
+              required
+            />
+            <input type="text" name="owner" aria-label="Owner" placeholder="Owner" maxlength={200} />
+            <input type="date" name="due" aria-label="Due" />
+            <Submit>Add</Submit>
+          </form>
+        </details>
       ) : null}
     </Card>
   </Section>

@@ -30,6 +30,7 @@ export type IncidentListView = {
 }
 
 const MAX_TITLE = 48
+const MAX_NAME = 32
 const LASTED = 'How long the problem was on, without healthy periods in between. The incident may be resolved later.'
 const COLUMNS = [
   ...['Incident', 'Status', 'Service', 'Started'],
@@ -79,7 +80,7 @@ export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
             {status === 'all' ? null : <a href={addressOf({ status: 'all' })}>Show all incidents</a>}
           </p>
         ) : (
-          <table class="cards">
+          <table class="cards compact">
             <Columns names={COLUMNS} />
             <tbody>
               {incidents.map((incident) => (
@@ -130,15 +131,15 @@ const IncidentRow: FC<{ incident: ListedIncident; reader: Reader }> = ({ inciden
         </span>
         {incident.cause === null ? null : <span class="second break">probably because of {incident.cause}</span>}
       </td>
-      <td class="nowrap" data-label="Status">
+      <td class="nowrap" data-label="Status" data-plain>
         <span>
           <Status status={status} />
           {acknowledgedBy !== null && resolvedAt === null ? <bdi class="second break">{acknowledgedBy}</bdi> : null}
         </span>
       </td>
-      <td data-label="Service">
+      <td data-label="Service" data-plain>
         <a class="ink break" href={service.href}>
-          <ServiceName namespace={service.namespace} name={service.name} />
+          <ServiceName namespace={service.namespace} name={service.name} max={MAX_NAME} />
         </a>
       </td>
       <td class="nowrap" data-label="Started">

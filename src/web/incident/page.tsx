@@ -23,7 +23,8 @@ import type { IncidentView } from './view.ts'
 export function incidentTitle({ incident }: IncidentView): string {
   const { title, severity, resolvedAt, endedAt, criticalMs } = incident
   if (resolvedAt !== null) return `Resolved: ${title}`
-  return endedAt === null ? `${title}, ${severity} for ${formatDuration(criticalMs)}` : `Recovered: ${title}`
+  if (endedAt !== null) return `Recovered: ${title}`
+  return criticalMs < 1000 ? `${title}, ${severity}` : `${title}, ${severity} for ${formatDuration(criticalMs)}`
 }
 
 export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
@@ -35,8 +36,6 @@ export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
     <GraphSection found={view.graph} startsAt={view.incident.startedAt} reader={view.reader} />
     <div class="columns">
       <div>
-        <Suspects {...view} />
-        <Affected {...view} />
         <Section
           id="alerts"
           title="Alerts"
@@ -51,10 +50,12 @@ export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
             />
           </Card>
         </Section>
+        <Suspects {...view} />
+        <Affected {...view} />
       </div>
       <div>
-        <ActionItems {...view} items={view.items} />
         <Timeline {...view} />
+        <ActionItems {...view} items={view.items} />
       </div>
     </div>
     <PhoneBar {...view} />
@@ -117,7 +118,8 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
           </h1>
           <p class="facts">
             <b>
-              {until === null ? capitalized(severity) : `Was ${severity}`} for {formatDuration(criticalMs)}
+              {until === null ? capitalized(severity) : `Was ${severity}`}
+              {criticalMs < 1000 ? '' : ` for ${formatDuration(criticalMs)}`}
             </b>
             <span>
               {until === null
@@ -132,12 +134,42 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
               {status === 'open' ? ' Nobody has acknowledged it.' : ''}
             </span>
           </p>
+          <Related {...view} />
         </div>
         {canWrite ? <Actions view={view} /> : null}
         {canWrite ? <EditIncident {...view} /> : null}
       </div>
       <StillFiring {...incident} />
     </>
+  )
+}
+
+/** The group, the previous incident, and who was told. */
+const Related: FC<IncidentView> = ({ group, previous, timeline, hasChannel, incident: { status } }) => {
+  const told =
+    timeline.findLast(({ kind }) => kind === 'message') ?? timeline.findLast(({ kind }) => kind === 'not-told')
+  return (
+    <p class="facts">
+      {group === null ? null : (
+        <span>
+          One of {group.others + 1} incidents, probably because of <bdi>{group.cause}</bdi>.
+        </span>
+      )}
+      {previous === null ? null : (
+        <span>
+          It continues <a href={previous.href}>incident {previous.number}</a>.
+        </span>
+      )}
+      {told === undefined ? (
+        status === 'open' && !hasChannel ? (
+          <span>
+            Nobody is notified: <a href="/settings/notifications">add a channel</a>.
+          </span>
+        ) : null
+      ) : (
+        <span>{capitalized(told.text)}.</span>
+      )}
+    </p>
   )
 }
 
@@ -161,7 +193,7 @@ const Actions: FC<{ view: IncidentView }> = ({ view }) => {
   }
   const warning =
     firingAlerts === 0
-      ? `All its alerts have ended${uncountedText(view)}.`
+      ? `${view.groups.length === 0 ? 'It has no alerts' : 'All its alerts have ended'}${uncountedText(view)}.`
       : `${firingText(firingAlerts)}${uncountedText(view)}. ${firingAlerts === 1 ? 'It opens' : 'They open'} no new incident until ${firingAlerts === 1 ? 'it has' : 'they have'} ended.${view.hasChannel ? ' Your channels will get a reminder after 30 minutes.' : ''}`
   return (
     <div class="row actions">
@@ -247,20 +279,30 @@ export const Picture: FC<Pick<IncidentView, 'ranges' | 'picture'>> = ({ ranges, 
     </div>
     <Lanes picture={picture} />
     <div class="row picture-foot">
-      <Legend />
+      <Legend picture={picture} />
       <LanesTable picture={picture} />
     </div>
   </section>
 )
 
-const Legend: FC = () => (
-  <p class="legend">
-    <span class="with-icon change">
-      <Icon name="link" />
-      <span class="quiet">a change, its alerts, and the score of the link</span>
-    </span>
-    {(['critical', 'error', 'warning'] as const).map((level) => (
-      <LegendMark level={level} />
-    ))}
-  </p>
-)
+/** Explains what the picture contains, and nothing else. */
+const Legend: FC<Pick<IncidentView, 'picture'>> = ({ picture: { bars, links, span, now } }) => {
+  const shown = bars.filter(({ startsAt, endsAt }) => startsAt <= span.to && (endsAt ?? now) >= span.from)
+  const ids = new Set(shown.map(({ id }) => id))
+  const hasLink = links.some((one) => one.verdict !== 'rejected' && ids.has(one.change) && ids.has(one.condition))
+  return (
+    <p class="legend">
+      {hasLink ? (
+        <span class="with-icon change">
+          <Icon name="link" />
+          <span class="quiet">a change, its alerts, and the score of the link</span>
+        </span>
+      ) : null}
+      {(['critical', 'error', 'warning', 'info'] as const)
+        .filter((level) => shown.some((bar) => bar.level === level))
+        .map((level) => (
+          <LegendMark level={level} />
+        ))}
+    </p>
+  )
+}

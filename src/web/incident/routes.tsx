@@ -5,7 +5,8 @@ import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
 import { acknowledgeIncidents, addNote, changeIncident } from '../../engine/changes/incidents/incident-changes.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { listActionItems } from '../../store/incident/action-items.ts'
-import { findIncidentIds } from '../../store/incident/incidents.ts'
+import { findGroups } from '../../store/incident/groups.ts'
+import { findIncident, findIncidentIds, type IncidentRecord } from '../../store/incident/incidents.ts'
 import { listChannels } from '../../store/notification/channels.ts'
 import { type PageRoute, page, type Visit } from '../page.ts'
 import { choiceOf, pageOf, withQuery } from '../visit/choice.ts'
@@ -53,9 +54,21 @@ async function showIncident(visit: Visit): Promise<Reply> {
   const channels = await visit.store.read(listChannels, visitor.organizationId, { page: 1, limit: 1 })
   const canWrite = visitor.scopes.includes('write')
   const items = await visit.store.read(listActionItems, visitor.organizationId, facts.incident.id)
-  const view = { ...shown, items, csrf: visitor.csrf, canWrite, hasChannel: channels.total > 0 }
+  const related = await relatedOf(visit, facts.incident)
+  const view = { ...shown, ...related, items, csrf: visitor.csrf, canWrite, hasChannel: channels.total > 0 }
   const content = <IncidentPage view={view} />
   return show(visit, { title: incidentTitle(view), content, current: 'incidents', refreshes: true })
+}
+
+/** Returns the previous incident and the group of an incident. */
+async function relatedOf({ store, visitor }: Visit, { id, previous }: IncidentRecord) {
+  const { organizationId } = visitor
+  const before = previous === null ? undefined : await store.read(findIncident, organizationId, previous)
+  const group = (await store.read(findGroups, organizationId)).get(id)
+  return {
+    previous: before ? { number: before.number, href: incidentPath(before) } : null,
+    group: group ? { cause: group.cause, others: group.members.length - 1 } : null,
+  }
 }
 
 async function moveIncident(visit: Visit): Promise<Reply> {

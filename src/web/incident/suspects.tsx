@@ -1,7 +1,7 @@
 /** Lists an incident's suspects by rank, each with its likelihood in words and its reasons. */
 
 import type { FC } from 'hono/jsx'
-import { LIKELY, likelihoodOf } from '../../domain/suspect/likely-cause.ts'
+import { likelihoodOf } from '../../domain/suspect/likely-cause.ts'
 import { formatScore } from '../../domain/text.ts'
 import { Meter } from '../drawing/strip.tsx'
 import { External, Icon } from '../kit/mark.tsx'
@@ -16,7 +16,7 @@ type Props = Pick<IncidentView, 'suspects' | 'cause' | 'csrf' | 'canWrite' | 'in
 
 export const Suspects: FC<Props> = ({ suspects, cause, csrf, canWrite, incident }) => {
   // The first suspect is always shown. After it, those that are not likely are folded.
-  const unlikely = suspects.findIndex(({ verdict, score }, rank) => rank > 0 && verdict === null && score < LIKELY)
+  const unlikely = suspects.findIndex((one, rank) => rank > 0 && one.verdict === null && !isLikely(one))
   const end = unlikely === -1 ? MAX_SUSPECTS : Math.min(unlikely, MAX_SUSPECTS)
   const [shown, more] = [suspects.slice(0, end), suspects.slice(end)]
   const row = (suspect: SuspectView, index: number) => (
@@ -44,6 +44,11 @@ export const Suspects: FC<Props> = ({ suspects, cause, csrf, canWrite, incident 
       )}
     </Section>
   )
+}
+
+function isLikely(suspect: SuspectView): boolean {
+  const word = likelihoodOf(suspect)
+  return word === 'likely' || word === 'very likely'
 }
 
 type RowProps = {

@@ -77,6 +77,14 @@ export type AffectedView = ServiceLink & {
   readonly detail: string
 }
 
+/** A change after which the problem ended. `ids`: the change and its rollouts in the picture. */
+export type FixView = {
+  readonly ids: readonly string[]
+  readonly noun: string
+  readonly ref: string
+  readonly when: string
+}
+
 export type TimelineView = TimelineRow & { readonly href: string | null }
 
 export type IncidentView = {
@@ -87,6 +95,11 @@ export type IncidentView = {
   readonly hasChannel: boolean
   readonly incident: IncidentHead
   readonly cause: LikelyCause<SuspectView>
+  readonly fix: FixView | null
+  /** The earlier incident of which this one is a continuation. */
+  readonly previous: { readonly number: number; readonly href: string } | null
+  /** The group of incidents with a common cause. `others`: the number of other incidents in it. */
+  readonly group: { readonly cause: string; readonly others: number } | null
   readonly lastGoodDeploy: { readonly text: string; readonly href: string | null; readonly at: number } | null
   readonly picture: LanePicture
   readonly ranges: readonly { readonly text: string; readonly href: string; readonly current: boolean }[]

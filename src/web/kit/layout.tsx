@@ -73,6 +73,7 @@ export async function renderPage(props: {
 <title>${`${title} \u00b7 incmon`}</title>
 <link rel="stylesheet" href="${frame.style}">
 <link rel="icon" type="image/svg+xml" href="/assets/icon-${frame.worst}.svg" id="tab-icon">
+<link rel="manifest" href="/assets/app.webmanifest">
 <script src="${frame.script}" defer></script>
 ${raw(refresh)}
 </head>

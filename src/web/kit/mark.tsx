@@ -97,21 +97,27 @@ export const AlertName: FC<{ name: string }> = ({ name }) => {
 /** Renders a name of up to `max` characters. A longer name is cut in its middle, because its end tells names apart. */
 export const ShortName: FC<{ text: string; max: number }> = ({ text, max }) => {
   const letters = [...text]
-  if (letters.length <= max) return <bdi>{text}</bdi>
+  if (letters.length <= max)
+    return (
+      <bdi>
+        <AlertName name={text} />
+      </bdi>
+    )
   const end = Math.floor(max / 3)
   return (
     <bdi title={text}>
-      {letters.slice(0, max - end - 1).join('')}…{letters.slice(-end).join('')}
+      <AlertName name={letters.slice(0, max - end - 1).join('')} />…
+      <AlertName name={letters.slice(-end).join('')} />
     </bdi>
   )
 }
 
-/** Renders `shop/checkout` with a pale namespace and a strong name. */
-export const ServiceName: FC<{ namespace: string; name: string }> = ({ namespace, name }) => (
+/** Renders `shop/checkout` with a pale namespace and a strong name. A name longer than `max` is cut in its middle. */
+export const ServiceName: FC<{ namespace: string; name: string; max?: number }> = ({ namespace, name, max }) => (
   <>
     {namespace === '' ? null : <span class="quiet">{namespace}/</span>}
     <wbr />
-    <b>{name}</b>
+    <b>{max === undefined ? name : <ShortName text={name} max={max} />}</b>
   </>
 )
 

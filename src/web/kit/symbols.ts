@@ -58,12 +58,23 @@ export function symbolsFor(html: string): string {
   return drawn.length === 0 ? '' : `<svg id="symbols" width="0" height="0" aria-hidden="true">${drawn.join('')}</svg>`
 }
 
+/** The icon on a phone's home screen. */
+const APP_ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-6 -6 36 36"><path fill="#0d1014" d="M-6-6h36v36H-6z"/><path fill="none" stroke="#82b1ff" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" d="${ICONS.pulse}"/></svg>`
+
+/** The web app manifest, which lets a phone keep incmon on its home screen. Its paths are relative to its own. */
+export const APP_MANIFEST = JSON.stringify({
+  ...{ name: 'incmon', short_name: 'incmon', start_url: '../', scope: '../', display: 'standalone' },
+  ...{ background_color: '#0d1014', theme_color: '#0d1014' },
+  icons: [{ src: 'app.svg', sizes: 'any', type: 'image/svg+xml', purpose: 'any maskable' }],
+})
+
 /** The favicons by name, as SVG. The favicon shows the worst status of any service. */
 export const TAB_ICONS: Readonly<Record<string, string>> = {
   'icon-critical': markFile('critical', '#b3101d'),
   'icon-warning': markFile('warning', '#b58500'),
   'icon-done': markFile('done', '#0c8468'),
   'icon-unknown': markFile('unknown', '#767f8c'),
+  app: APP_ICON,
 }
 
 /** Returns a mark as an SVG file for the favicon. `colour` is a color of the light theme. */

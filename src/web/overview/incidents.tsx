@@ -71,7 +71,7 @@ export const FirstIncident: FC<Props & { readonly hasChannel: boolean }> = (prop
 export const StateBadge: FC<Pick<OpenIncidentView, 'incident'>> = ({ incident: { severity, endedAt, criticalMs } }) => (
   <Badge
     level={severity}
-    text={`${endedAt === null ? capitalized(severity) : `Was ${severity}`} for ${formatDuration(criticalMs)}`}
+    text={`${endedAt === null ? capitalized(severity) : `Was ${severity}`}${criticalMs < 1000 ? '' : ` for ${formatDuration(criticalMs)}`}`}
   />
 )
 

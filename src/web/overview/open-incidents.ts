@@ -7,7 +7,7 @@ import type { StatusChange } from '../../domain/health/strip.ts'
 import { problemAt } from '../../domain/incident/problem.ts'
 import { clustersOf } from '../../domain/incident/storm.ts'
 import { mostUrgentFirst } from '../../domain/incident/urgency.ts'
-import { formatAgo, formatDuration, formatMoment, type Reader } from '../../domain/shown-time.ts'
+import { formatAgo, formatDuration, type Reader } from '../../domain/shown-time.ts'
 import { countOf, joinNames } from '../../domain/text.ts'
 import { MINUTE } from '../../domain/units.ts'
 import { findGroups } from '../../store/incident/groups.ts'
@@ -16,6 +16,7 @@ import type { ServiceRecord } from '../../store/service/services.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
 import { firstAlertOf, type IncidentFacts, incidentViewOf } from '../incident/data.ts'
 import { incidentFacts } from '../incident/find.ts'
+import { recoveryOf } from '../incident/recovery.ts'
 import { isolatedName } from '../kit/bidi.ts'
 import type { Visit } from '../page.ts'
 import { stormView } from './storm-view.ts'
@@ -56,7 +57,7 @@ export async function openIncidents(
   })
   const shown = clusters.map(async (cluster, index) => {
     const facts = await incidentFacts(visit, cluster.leader)
-    const first = openIncident(facts, visit.viewer, index === 0 ? began : null)
+    const first = await openIncident(visit, facts, index === 0 ? began : null)
     return cluster.members.length === 1 ? first : stormView(cluster, first, services, visit.now)
   })
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
@@ -73,8 +74,9 @@ type Began = readonly (ServiceRecord & { readonly at: number })[]
  * `began` lists the unhealthy services and when their problems started. For all incidents except the first, `began` is
  * null.
  */
-function openIncident(facts: IncidentFacts, reader: Reader, began: Began | null): OpenIncidentView {
+async function openIncident(visit: Visit, facts: IncidentFacts, began: Began | null): Promise<OpenIncidentView> {
   const { incident } = facts
+  const reader = visit.viewer
   const { incident: head, cause, picture } = incidentViewOf(facts, reader, { range: '', order: '' })
   const alerts = countOf(incident.alertCount, 'alert')
   const others = new Set(facts.groups.flatMap(({ serviceId }) => (serviceId === incident.serviceId ? [] : [serviceId])))
@@ -85,7 +87,7 @@ function openIncident(facts: IncidentFacts, reader: Reader, began: Began | null)
       ...(others.size === 0 ? [] : [`${countOf(others.size, 'other service')} too`]),
       ...(began === null ? [] : laterFacts(facts, began, reader)),
     ],
-    recovery: incident.status === 'monitoring' ? recoveryOf(head.endedAt, reader) : null,
+    recovery: await recoveryOf(visit, facts, head),
   }
 }
 
@@ -126,13 +128,4 @@ export function unhealthySince(
   if (status === 'healthy') return null
   const last = states.findLastIndex((one) => one.status === 'healthy' || one.status === 'unknown')
   return states[last + 1]?.at ?? null
-}
-
-/**
- * Returns text that says since when the service has been healthy again, and what happens next; null if the problem
- * persists.
- */
-export function recoveryOf(endedAt: number | null, reader: Reader): string | null {
-  if (endedAt === null) return null
-  return `Healthy again since ${formatMoment(endedAt, reader)}. Resolves automatically unless the problem comes back.`
 }

@@ -27,7 +27,7 @@ import { type PageRoute, page, type Visit } from '../page.ts'
 import { silencedOf } from '../silences/silenced.ts'
 import { showWelcome } from '../sources/routes.tsx'
 import { choiceOf, withQuery } from '../visit/choice.ts'
-import { show } from '../visit/reply.ts'
+import { redirect, show } from '../visit/reply.ts'
 import { openIncidents } from './open-incidents.ts'
 import { OverviewPage, overviewTitle } from './page.tsx'
 import { TvPage } from './tv.tsx'
@@ -49,6 +49,7 @@ const INDEX = { name: 'incmon', docs: '/docs', openapi: '/openapi.json', health:
 const overview = page('GET /', 'read', showOverview, { shared: true })
 
 export const overviewRoutes: readonly PageRoute[] = [
+  page('GET /services', 'read', (visit) => redirect(visit, `/${new URL(visit.c.req.url).search}`)),
   {
     ...overview,
     handle: async (c, parts) =>

@@ -8,12 +8,13 @@ import { ordered } from '../../domain/order.ts'
 import { formatAgo, type Reader } from '../../domain/shown-time.ts'
 import { countOf, formatCount, serviceName } from '../../domain/text.ts'
 import { Meter, Strip } from '../drawing/strip.tsx'
-import { Icon, Mark, ServiceName } from '../kit/mark.tsx'
+import { Icon, Mark, ServiceName, ShortName } from '../kit/mark.tsx'
 import { SilencedMark } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
 import type { DeployView, ServiceRowView } from './view.ts'
 
 const MAX_PENALTIES = 4
+const MAX_NAME = 34
 
 /** Shows a row for each service that needs attention. */
 export const UnhealthyRows: FC<{ services: readonly ServiceRowView[]; reader: Reader }> = ({ services, reader }) => (
@@ -95,7 +96,7 @@ const Costs: FC<{ service: ServiceRowView }> = ({ service }) => {
     <a class="costs ink" href={`${service.href}#score`}>
       {shown.map(({ name, penalty, severity }) => (
         <span class="second break">
-          <b class={`ink-level level-${severity}`}>−{penalty}</b> {name}
+          <b class={`ink-level level-${severity}`}>−{penalty}</b> <ShortName text={name} max={MAX_NAME} />
         </span>
       ))}
       {more > 0 ? <span class="second">{more} more</span> : null}

@@ -18,7 +18,7 @@ export type OpenIncidentView = {
   readonly picture: LanePicture | null
   /** Short facts, for example `447 alerts`. */
   readonly facts: readonly string[]
-  /** `Healthy again since 01:52. …`; null while the problem persists. */
+  /** `Was critical for 21 min until 01:52, healthy now. …`; null while the problem persists. */
   readonly recovery: string | null
 }
 

@@ -19,9 +19,10 @@ import { OUTCOME_TEXTS, pictureOf } from '../drawing/picture.ts'
 import type { Span } from '../drawing/scale.ts'
 import { deployView, firstAlertOf, groupViewOf, headOf, incidentViewOf, pipelineUrl } from '../incident/data.ts'
 import { incidentFacts, incidentLink } from '../incident/find.ts'
+import { recoveryOf } from '../incident/recovery.ts'
 import { isolated } from '../kit/bidi.ts'
 import { type PenaltyView, penaltyOf } from '../kit/penalty.ts'
-import { recoveryOf, unhealthySince } from '../overview/open-incidents.ts'
+import { unhealthySince } from '../overview/open-incidents.ts'
 import { type PageRoute, page, type Visit } from '../page.ts'
 import { silencedOfGroup, silenceEndsOfGroups } from '../silences/silenced.ts'
 import { rangeLinks, rangeOf } from '../visit/choice.ts'
@@ -139,7 +140,7 @@ async function openIncident(visit: Visit, incident: IncidentRecord | undefined, 
   if (!incident) return null
   const facts = await incidentFacts(visit, incident)
   const { incident: head, cause } = incidentViewOf(facts, reader, { range: '', order: '' })
-  const recovery = incident.status === 'monitoring' ? recoveryOf(head.endedAt, reader) : null
+  const recovery = await recoveryOf(visit, facts, head)
   return { head, cause, recovery, firstAlertAt: firstAlertOf(facts), links: facts.links }
 }
 

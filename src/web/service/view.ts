@@ -33,7 +33,7 @@ export type ServiceView = {
     readonly head: IncidentHead
     readonly cause: LikelyCause<SuspectView>
     readonly firstAlertAt: number
-    /** `Healthy again since 01:52. …`; null while the problem persists. */
+    /** `Was critical for 21 min until 01:52, healthy now. …`; null while the problem persists. */
     readonly recovery: string | null
   } | null
   /** When the service became unhealthy; null if it is healthy. */

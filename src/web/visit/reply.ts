@@ -14,7 +14,7 @@ import { cookieOf, prefixOf } from './visitor.ts'
 /** The Content-Security-Policy: nothing from other sites, no inline styles or scripts, no frames. */
 const POLICY = [
   "default-src 'none'",
-  ...["style-src 'self'", "script-src 'self'", "img-src 'self'", "connect-src 'self'"],
+  ...["style-src 'self'", "script-src 'self'", "img-src 'self'", "connect-src 'self'", "manifest-src 'self'"],
   ...["form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'"],
 ].join('; ')
 

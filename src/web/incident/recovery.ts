@@ -1,0 +1,40 @@
+/** Says that the problem of an incident is over, what probably ended it, and what happens next. */
+import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
+import { formatDuration, formatMoment } from '../../domain/shown-time.ts'
+import { findOrganization } from '../../store/organizations.ts'
+import type { Visit } from '../page.ts'
+import type { IncidentFacts } from './data.ts'
+import type { FixView, IncidentHead } from './view.ts'
+
+/** Returns the last deploy after which all alerts of the incident's service ended; null if there is none. */
+export function fixOf(
+  { fixes, incident, suspects }: Pick<IncidentFacts, 'fixes' | 'incident' | 'suspects'>,
+  endedAt: number | null,
+): FixView | null {
+  const suspected = new Set(suspects.map(({ ref }) => ref))
+  const own = fixes.filter(({ service, ref }) => service === incident.serviceId && !suspected.has(ref))
+  const change = own.find(({ kind }) => kind === 'pipeline') ?? own[0]
+  if (endedAt === null || !change) return null
+  const lead = endedAt - change.endsAt
+  const when = lead < 0 ? 'during which the problem ended' : `finished ${formatDuration(lead)} before the problem ended`
+  return { ids: own.map(({ kind, ref }) => `${kind} ${ref}`), noun: nounOf(change), ref: change.ref, when }
+}
+
+function nounOf(change: Change): string {
+  return change.kind === 'rollout' ? 'rollout' : outcomeOf(change.facts) === 'deployed' ? 'deploy' : 'pipeline'
+}
+
+/** Returns `Was critical for 21 min until 03:20, degraded now. …`; null while the problem goes on. */
+export async function recoveryOf(visit: Visit, facts: IncidentFacts, head: IncidentHead): Promise<string | null> {
+  const { endedAt, severity, criticalMs } = head
+  if (endedAt === null) return null
+  const fix = fixOf(facts, endedAt)
+  const organization = await visit.store.read(findOrganization, visit.visitor.organizationId)
+  const resolves = organization !== undefined && organization.settings['auto-resolve'] !== 'off'
+  const now = facts.service ? `, ${facts.service.status} now` : ''
+  return [
+    `Was ${severity} for ${formatDuration(criticalMs)} until ${formatMoment(endedAt, visit.viewer)}${now}.`,
+    ...(fix ? [`Probable fix: ${fix.noun} ${fix.ref}, ${fix.when}.`] : []),
+    ...(resolves ? ['Resolves automatically unless the problem comes back.'] : []),
+  ].join(' ')
+}

@@ -1,0 +1,132 @@
+/** What the page of an incident says about its fix, its service, its messages and its group, and files for phones. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { makeWorld } from '../helpers/app.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+import { alert, alertmanager, build, pipeline } from '../helpers/senders.ts'
+import { makeBrowser } from '../helpers/site.ts'
+
+/** Reports that cart is down since a minute before noon. Ada is signed in. */
+async function broken(t: TestContext) {
+  const world = makeWorld(t)
+  const { token } = world.acme
+  const report = (over: Readonly<Record<string, number>> = {}, name = 'Down', service = 'cart') =>
+    world.request('POST', '/api/webhooks/metrics', {
+      token,
+      body: alertmanager([alert(name, { service, severity: 'critical' }, { startsAt: NOON - MINUTE, ...over })]),
+    })
+  await report()
+  const [browser, outsider] = [makeBrowser(world.app), makeBrowser(world.app)]
+  await browser.signIn(token, 'Ada')
+  await outsider.signIn(world.charlie.token, 'Charlie')
+  const text = async (path: string, by = browser) =>
+    (await by.get(path)).html.replace(/<[^>]*>|\s+/g, ' ').replace(/ +/g, ' ')
+  const deploy = (at: number) => {
+    const body = pipeline('success', 'shop/cart', { at, jobs: [build('deploy', 'success')] })
+    return world.request('POST', '/api/webhooks/ci', { token, body })
+  }
+  return { ...world, token, report, deploy, browser, outsider, text }
+}
+
+/** The problem ends at the given minute after noon, and settles. */
+async function recover({ clock, report, deps }: Awaited<ReturnType<typeof broken>>, minute: number) {
+  clock.now = NOON + minute * MINUTE
+  await report({ endsAt: clock.now })
+  clock.now += 3 * MINUTE
+  while (await deps.engine.sweep());
+}
+
+test('a deploy after which the problem ended is a probable fix and no suspect', async (t) => {
+  const world = await broken(t)
+  await world.deploy(NOON + 6 * MINUTE)
+  await recover(world, 8)
+  const page = await world.text('/incidents/1')
+  assert.match(page, /Probable fix: deploy shop\/cart#31 ?, finished \d+ min before the problem ended/)
+  assert.doesNotMatch(page, /Likely cause|Possible cause/)
+  assert.match(
+    await world.text('/'),
+    /Was critical for \d+ min until 12:08, \w+ now\. Probable fix: deploy shop\/cart#31/,
+  )
+})
+
+test('a deploy is no fix while an alert of the service is still firing', async (t) => {
+  const world = await broken(t)
+  await world.report({}, 'Errors')
+  await world.deploy(NOON + 6 * MINUTE)
+  await recover(world, 8)
+  assert.doesNotMatch(await world.text('/incidents/1'), /Probable fix/)
+})
+
+test('a deploy an hour before the recovery is no fix', async (t) => {
+  const world = await broken(t)
+  await world.deploy(NOON + 6 * MINUTE)
+  await recover(world, 64)
+  assert.doesNotMatch(await world.text('/incidents/1'), /Probable fix/)
+})
+
+test('the page says that a recovered incident resolves automatically only if it does', async (t) => {
+  const world = await broken(t)
+  await recover(world, 6)
+  assert.match(await world.text('/'), /Resolves automatically/)
+  await world.request('PATCH', '/api/organization', {
+    token: world.token,
+    body: { settings: { 'auto-resolve': 'off' } },
+  })
+  assert.doesNotMatch(await world.text('/'), /Resolves automatically/)
+})
+
+test('a declared incident affects the service that it names', async (t) => {
+  const { browser, text } = await broken(t)
+  await browser.send('/incidents', { title: 'Invoices are empty', service: 'cart', severity: 'error' })
+  assert.match(
+    await text('/incidents/2'),
+    /Error since 12:00 .*It has no alerts\. .*Affected 1 service shop\/ cart named by the incident since 12:00/,
+  )
+})
+
+test('the page says that nobody is notified, and stops when there is a channel', async (t) => {
+  const { text, request, token } = await broken(t)
+  assert.match(await text('/incidents/1'), /Nobody is notified: add a channel/)
+  await request('POST', '/api/channels', { token, body: { name: 'p', kind: 'ntfy', url: 'https://ntfy.sh/a-topic' } })
+  assert.doesNotMatch(await text('/incidents/1'), /Nobody is notified/)
+})
+
+test('an incident names the incident that it continues', async (t) => {
+  const world = await broken(t)
+  await recover(world, 6)
+  world.clock.now = NOON + 50 * MINUTE
+  await world.report({ startsAt: world.clock.now })
+  while (await world.deps.engine.sweep());
+  assert.match(await world.text('/incidents/2'), /It continues incident 1 ?\./)
+  assert.doesNotMatch(await world.text('/incidents/1'), /It continues/)
+})
+
+test('the legend explains only what the picture contains', async (t) => {
+  const { text } = await broken(t)
+  const [, legend = ''] = /What happened when(.*?)As a table/.exec(await text('/incidents/1')) ?? []
+  assert.match(legend, /critical $/)
+  assert.doesNotMatch(legend, /the score of the link|warning|error/)
+})
+
+test('/services is the list of services, with its filters', async (t) => {
+  const { browser, app } = await broken(t)
+  assert.equal((await browser.get('/services?status=critical')).location, '/?status=critical')
+  assert.match((await makeBrowser(app).get('/services')).location, /^\/sign-in\?to=%2Fservices/)
+})
+
+test('a phone can keep incmon on its home screen', async (t) => {
+  const { browser } = await broken(t)
+  const { html } = await browser.get('/')
+  const path = /<link rel="manifest" href="([^"]+)"/.exec(html)?.[1] ?? ''
+  const file = await browser.get(path)
+  assert.equal(file.headers.get('content-type'), 'application/manifest+json')
+  const { start_url, icons } = JSON.parse(file.html)
+  assert.equal(new URL(start_url, `http://host${path}`).pathname, '/')
+  const icon = await browser.get(new URL(icons[0].src, `http://host${path}`).pathname)
+  assert.deepEqual([icon.status, icon.headers.get('content-type')], [200, 'image/svg+xml'])
+})
+
+test("Charlie sees nothing of Acme's incident", async (t) => {
+  const { outsider } = await broken(t)
+  assert.equal((await outsider.get('/incidents/1')).status, 404)
+})
