@@ -1,7 +1,7 @@
 /** Formats an incident or alert for people: one fact per line, followed by tables. */
 
-import { formatCount, formatScore, timesOf } from '../domain/text.ts'
-import type { Alert, Suspect, WholeIncident } from './api/records.ts'
+import { formatCount, formatScore, serviceName, timesOf } from '../domain/text.ts'
+import type { Incident, Suspect, WholeAlert, WholeIncident, WholeService } from './api/records.ts'
 import { formatTable, visible } from './output.ts'
 
 type Shown = WholeIncident & {
@@ -36,11 +36,15 @@ export function formatIncident(incident: Shown): string {
   ].join('\n\n')
 }
 
-type ShownAlert = Alert & { readonly service: string; readonly organization: string; readonly incident: string | null }
+type ShownAlert = WholeAlert & {
+  readonly service: string
+  readonly organization: string
+  readonly incident: string | null
+}
 
-/** Formats an alert with its labels. */
+/** Formats an alert with its incident, its rules and its labels. */
 export function formatAlert(alert: ShownAlert): string {
-  const { name, summary, severity, status, resolution, service, organization, source, id, labels } = alert
+  const { name, summary, severity, status, resolution, service, organization, source, id, labels, rules } = alert
   const facts = factsOf({
     status: resolution === null ? status : `${status} (${resolution})`,
     severity,
@@ -51,12 +55,51 @@ export function formatAlert(alert: ShownAlert): string {
     'last seen': alert.lastSeenAt,
     ended: alert.endsAt,
     events: String(alert.occurrences),
-    incident: alert.incident,
+    incident: alert.incident ?? 'none',
+    silenced: alert.silencedBy.length > 0 ? `by ${alert.silencedBy.join(', ')}` : null,
+    'service by': rules.service,
+    'severity by': rules.severity,
+    'identity by': rules.identity,
     id,
   })
   const named = Object.entries(labels).map(([label, value]) => ({ label, value }))
   const title = summary === name ? visible(name) : `${visible(name)}: ${visible(summary)}`
   return [title, facts, formatTable(named, 'no labels', { LABEL: 'label', VALUE: 'value' })].join('\n\n')
+}
+
+/** Formats a service with the reasons for its score, its open incidents and its newest alerts. */
+export function formatService(service: WholeService & { readonly organization: string }): string {
+  const { status, score, cluster, organization, health, openIncidents, recentAlerts, lastAlertAt, id } = service
+  const facts = factsOf({
+    status: service.archived ? `${status} (archived)` : status,
+    score: `${score} of 100`,
+    cluster,
+    organization,
+    'last alert': lastAlertAt,
+    id,
+  })
+  const reasons = formatTable(health, 'nothing lowers the score', {
+    POINTS: ({ penalty }) => `-${penalty}`,
+    REASON: 'reason',
+    ALERT: 'alertId',
+  })
+  return [
+    visible(serviceName(service)),
+    facts,
+    reasons,
+    incidentsOf(openIncidents),
+    alertsOf({ alerts: recentAlerts, alertCount: 0 }),
+  ].join('\n\n')
+}
+
+function incidentsOf(incidents: readonly Incident[]): string {
+  return formatTable(incidents, 'no open incidents', {
+    INCIDENT: 'number',
+    STATUS: 'status',
+    SEVERITY: 'severity',
+    OPENED: 'createdAt',
+    TITLE: 'title',
+  })
 }
 
 /** Formats one fact per line. Facts without a value are omitted. */

@@ -2,6 +2,7 @@
  * SIGTERM and SIGINT shut the server down gracefully and leave a single database file. SIGHUP reloads the configuration
  * and the certificate.
  */
+import { isDeepStrictEqual } from 'node:util'
 import { type Config, type Flags, readConfig } from '../config.ts'
 import { forTerminal } from '../domain/terminal.ts'
 import { truncateWal } from '../store/sqlite/checkpoint.ts'
@@ -66,7 +67,7 @@ function finish(db: Db, log: Log): void {
 }
 
 /** Settings that take effect only after a restart. */
-const FIXED = ['host', 'port', 'database'] as const
+export const FIXED = ['host', 'port', 'database', 'kubernetes'] as const
 
 /** Reloads the configuration on each SIGHUP. @param started the configuration with which the server was started */
 export function reloadBySignal(
@@ -93,7 +94,7 @@ function reload(running: Running, options: Parameters<typeof reloadBySignal>[1])
   const { tls, warning } = certificate
   log.level = config['log-level']
   running.change(config, tls)
-  const waiting = FIXED.filter((name) => config[name] !== started[name]).map(String)
+  const waiting = FIXED.filter((name) => !isDeepStrictEqual(config[name], started[name])).map(String)
   if ((tls === null) !== (started['tls-cert'] === '')) waiting.push('tls-cert')
   const happening = { ...(waiting.length > 0 ? { 'after a restart': waiting } : {}), ...(warning ? { warning } : {}) }
   if (warning) log.warn(happening, 'reloaded')

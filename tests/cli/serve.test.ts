@@ -65,7 +65,7 @@ suite('serve', { concurrency: 4 }, () => {
     const { token, id } = await tokenOf(cwd, '--scopes', 'read')
     assert.equal((await list(url, token)).status, 200)
     const revoked = await incmon(cwd, ['token', 'revoke', id])
-    assert.match(revoked.out, /^revoked the token the API token created on [\d-]+ of default;/)
+    assert.match(revoked.out, /^revoked API token [\d-]+ of default;/)
     assert.equal((await list(url, token)).status, 401)
   })
 

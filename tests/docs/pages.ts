@@ -11,7 +11,13 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 export type Page = { readonly path: string; readonly text: string }
 
 /** All pages of the documentation, the README first. */
-export const PAGES: readonly Page[] = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'src/domain/README.md']
+export const PAGES: readonly Page[] = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  'src/domain/README.md',
+  'tests/faults/README.md',
+]
   .concat(globSync('docs/**/*.md', { cwd: ROOT }).sort())
   .map((path) => ({ path, text: readFileSync(ROOT + path, 'utf8') }))
 

@@ -1,10 +1,10 @@
 /** The records that commands use, and functions that find a record by an id or number entered by the user. */
 import type { InferInput } from 'valibot'
 import { serviceName } from '../../domain/text.ts'
-import type { alertShape } from '../../http/api/alerts.ts'
+import type { alertShape, alertWithEventsShape } from '../../http/api/alerts.ts'
 import type { incidentShape, wholeIncidentShape } from '../../http/api/incidents/incidents.ts'
 import type { suspectShape } from '../../http/api/incidents/suspects.ts'
-import type { serviceShape } from '../../http/api/services.ts'
+import type { serviceShape, wholeServiceShape } from '../../http/api/services.ts'
 import type { showOrganization } from '../../http/operator/routes.ts'
 import type { IdMatch } from '../../store/id-matches.ts'
 import type { Common } from '../database.ts'
@@ -14,7 +14,9 @@ import { type Api, withApi } from './api.ts'
 export type Incident = InferInput<typeof incidentShape>
 export type WholeIncident = InferInput<typeof wholeIncidentShape>
 export type Alert = InferInput<typeof alertShape>
+export type WholeAlert = InferInput<typeof alertWithEventsShape>
 export type Service = InferInput<typeof serviceShape>
+export type WholeService = InferInput<typeof wholeServiceShape>
 export type Suspect = InferInput<typeof suspectShape>
 
 /** A record with its organization, and the API for that organization. */

@@ -5,6 +5,7 @@ import {
   incidentName,
   type OrganizationOptions,
   serviceNames,
+  type WholeAlert,
   withOrganization,
   withRecord,
 } from '../api/records.ts'
@@ -23,7 +24,9 @@ export function addAlert(program: Command): void {
     .addOption(new Option('--status <status>', 'show only alerts with this status').choices(['firing', 'resolved']))
     .option('--limit <number>', 'the maximum number of alerts', parseLimit, 50)
     .action(listAlerts)
-  addOrgCommand(alert, 'show', 'show an alert with its labels').argument('<id>', ID).action(showAlert)
+  addOrgCommand(alert, 'show', 'show an alert with its incident, its rules and its labels')
+    .argument('<id>', ID)
+    .action(showAlert)
   addOrgCommand(alert, 'resolve', 'resolve an alert manually').argument('<id>', ID).action(resolveAlert)
 }
 
@@ -56,7 +59,7 @@ async function listAlerts(options: Filter): Promise<void> {
 type Page = { readonly data: readonly Alert[]; readonly pagination: { readonly total: number } }
 
 async function showAlert(id: string, options: OrganizationOptions): Promise<void> {
-  await withRecord<Alert, void>('alert', id, options, async ({ api, found, organization }) => {
+  await withRecord<WholeAlert, void>('alert', id, options, async ({ api, found, organization }) => {
     const service = (await serviceNames(api))(found.serviceId)
     const whole = { ...found, service, organization: organization.name }
     if (options.json) return print(JSON.stringify(whole, null, 2))

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander'
 import { IncmonError } from '../../domain/error.ts'
 import type { Source } from '../../domain/event/event.ts'
 import { formatDuration } from '../../domain/shown-time.ts'
+import { isOnlyTime, likelihoodOf, likelihoodOfLink } from '../../domain/suspect/likely-cause.ts'
 import { formatScore } from '../../domain/text.ts'
 import type { Receipt } from '../../engine/changes/receive/delivery.ts'
 import { parseBody } from '../../intake/json.ts'
@@ -148,10 +149,18 @@ function linesOf(decision: Decision): Line[] {
     const penalties = health.penalties.map(({ penalty, reason }) => `-${penalty} ${reason}`).join('; ')
     lines.push(['health', `${health.status}, ${health.score} of 100`, penalties])
   }
-  for (const { change, score, band, reasons } of correlations) {
-    lines.push(['correlation', `${change}, ${band} ${formatScore(score)}`, reasons.map(({ text }) => text).join('; ')])
+  for (const { change, score, reasons } of correlations) {
+    lines.push([
+      'link',
+      `${change}, ${formatScore(score)} ${likelihoodOfLink(score)}`,
+      reasons.map(({ text }) => text).join('; '),
+    ])
   }
   for (const { ref, score, reasons } of suspects)
-    lines.push(['suspect', `${ref}, ${formatScore(score)}`, reasons.map(({ text }) => text).join('; ')])
+    lines.push([
+      'suspect',
+      `${ref}, ${formatScore(score)} ${likelihoodOf({ score, onlyTime: isOnlyTime(reasons) })}`,
+      reasons.map(({ text }) => text).join('; '),
+    ])
   return [...lines, ...toldLines(decision)]
 }

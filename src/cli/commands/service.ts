@@ -1,17 +1,27 @@
-/** incmon service: lists and merges services. */
+/** incmon service: lists, shows and merges services. */
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
-import { listServices, type OrganizationOptions, type Service, withOrganization } from '../api/records.ts'
+import {
+  listServices,
+  type OrganizationOptions,
+  type Service,
+  type WholeService,
+  withOrganization,
+} from '../api/records.ts'
 import { hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { print, printList, visible } from '../output.ts'
 import { addCommand, addOrgCommand } from '../plain-command.ts'
+import { formatService } from '../show.ts'
 
 export function addService(program: Command): void {
   const service = addCommand(program, 'service', 'manage services, which are the monitored workloads')
   addOrgCommand(service, 'list', 'list the services of an organization')
     .option('--archived', 'include archived services')
     .action(printServices)
+  addOrgCommand(service, 'show', 'show a service with the reasons for its score, its open incidents and newest alerts')
+    .argument('<service>', 'the service, as id or namespace/name')
+    .action(showService)
   addOrgCommand(service, 'merge', 'merge a service into another service and move the history; a merge cannot be undone')
     .argument('<from>', 'the service to remove, as id or namespace/name')
     .argument('<into>', 'the service that receives the history')
@@ -31,6 +41,14 @@ async function printServices(options: OrganizationOptions & { readonly archived?
     REASON: ['reason', 60],
     'LAST ALERT': 'lastAlertAt',
     ID: 'id',
+  })
+}
+
+async function showService(name: string, options: OrganizationOptions): Promise<void> {
+  await withOrganization(options, async (api, organization) => {
+    const { id } = requireService(await listServices(api, true), name)
+    const whole = { ...(await api.json<WholeService>('GET', `/api/services/${id}`)), organization: organization.name }
+    print(options.json ? JSON.stringify(whole, null, 2) : formatService(whole))
   })
 }
 

@@ -36,7 +36,10 @@ type Token = InferInput<typeof tokenShape>
 export function addToken(program: Command, now: () => number): void {
   const token = addCommand(program, 'token', 'manage the tokens of senders and API users')
   addOrgCommand(token, 'create', 'create a token and print it once')
-    .option('--name <name>', 'the name of the token, which timelines show as the actor (default: the scopes)')
+    .option(
+      '--name <name>',
+      'the name of the token, which timelines show as the actor (default: API token and the date)',
+    )
     .option('--scopes <list>', `the scopes of the token, separated by commas: ${SCOPES.join(',')}`, parseScopes, [
       'ingest',
     ])
@@ -58,7 +61,7 @@ export function addToken(program: Command, now: () => number): void {
 async function createToken(options: Wanted, now: number): Promise<void> {
   const { scopes, cluster = '' } = options
   // The name is the actor in timelines.
-  const named = options.name ?? `the API token created on ${formatDay(now)}${cluster === '' ? '' : ` for ${cluster}`}`
+  const named = options.name ?? `API token ${formatDay(now)}${cluster === '' ? '' : ` for ${cluster}`}`
   const name = named.trim().slice(0, MAX_NAME)
   if (name === '') throw new UsageError(`--name: use 1 to ${MAX_NAME} characters`)
   if (cluster.length > MAX_CLUSTER) throw new UsageError(`--cluster: use at most ${MAX_CLUSTER} characters`)
@@ -121,7 +124,7 @@ async function revokeToken(id: string, options: Common): Promise<void> {
   })
   const { name } = token
   if (options.json) return print(JSON.stringify({ id: token.id, name, organization: organization.name, revoked: true }))
-  print(`revoked the token ${visible(name)} of ${visible(organization.name)}; it is no longer valid`)
+  print(`revoked ${visible(name)} of ${visible(organization.name)}; it is no longer valid`)
 }
 
 /** Parses a list such as `ingest,read`. Returns each scope once, in a fixed order. */

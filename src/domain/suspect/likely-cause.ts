@@ -54,6 +54,11 @@ export function likelihoodOf({ score, onlyTime }: Pick<JudgedSuspect, 'score' | 
   return score >= POSSIBLE ? 'possible' : 'unlikely'
 }
 
+/** Returns the likelihood of a link in words. A link is never connected by time only. */
+export function likelihoodOfLink(score: number): Likelihood {
+  return likelihoodOf({ score, onlyTime: false })
+}
+
 /** Sorts suspects: confirmed first, rejected last, and by score in between. */
 export function orderSuspects<S extends Pick<JudgedSuspect, 'verdict' | 'score'>>(
   suspects: readonly S[],

@@ -64,7 +64,8 @@ export const alertShape = v.object({
 /** Converts an alert to its API format. */
 export const showAlert = shape.shower(alertShape)
 
-const alertWithEventsShape = v.object({
+/** An alert with the rules behind it and its newest events. */
+export const alertWithEventsShape = v.object({
   ...alertShape.entries,
   rules: shape.object(
     {

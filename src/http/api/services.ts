@@ -45,7 +45,8 @@ export const serviceShape = v.object({
 
 const showService = shape.shower(serviceShape)
 
-const wholeServiceShape = v.object({
+/** A service with its newest alerts, open incidents and the reasons for its score. */
+export const wholeServiceShape = v.object({
   ...serviceShape.entries,
   recentAlerts: shape.list(alertShape, 'The newest 20 alerts'),
   openIncidents: shape.list(incidentShape, 'Incidents that are not resolved'),

@@ -5,6 +5,7 @@ import { countedGroups } from '../../domain/health/counted-severity.ts'
 import { ruleText } from '../../domain/service/rule.ts'
 import type { Severity } from '../../domain/severity.ts'
 import { formatClock } from '../../domain/shown-time.ts'
+import { likelihoodOfLink } from '../../domain/suspect/likely-cause.ts'
 import { formatScore, serviceName } from '../../domain/text.ts'
 import { resolveAlert } from '../../engine/changes/alerts.ts'
 import { notFound, required } from '../../http/middleware/problem.ts'
@@ -145,9 +146,9 @@ async function showAlert(visit: Visit): Promise<Reply> {
     ],
     graph,
     links: Object.entries(alert.links).map(([name, address]) => ({ name, address })),
-    changes: own.map(({ change, score, band, reasons }) => ({
+    changes: own.map(({ change, score, reasons }) => ({
       ref: change.ref,
-      text: `Score ${formatScore(score)}, ${band} link: ${reasons.map(({ text }) => text).join('; ')}`,
+      text: `Score ${formatScore(score)}, ${likelihoodOfLink(score)}: ${reasons.map(({ text }) => text).join('; ')}`,
     })),
     events: withoutRepeats(events),
   }

@@ -6,6 +6,7 @@ import { countedGroups } from '../../domain/health/counted-severity.ts'
 import { type StatusChange, sinceStart } from '../../domain/health/strip.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import type { Reader } from '../../domain/shown-time.ts'
+import { likelihoodOfLink } from '../../domain/suspect/likely-cause.ts'
 import { countOf } from '../../domain/text.ts'
 import { HOUR } from '../../domain/units.ts'
 import { notFound } from '../../http/middleware/problem.ts'
@@ -170,7 +171,7 @@ function changesOf(changes: readonly Change[], links: readonly ServiceLink[]): r
     const own = links.filter(({ change: { ref }, verdict }) => ref === change.ref && verdict !== 'rejected')
     const count = own.reduce((sum, { count = 1 }) => sum + count, 0)
     const [best] = own.toSorted((a, b) => b.score - a.score)
-    const word = best ? `${best.band} link to ${countOf(count, 'alert')}` : ''
+    const word = best ? `${likelihoodOfLink(best.score)} cause of ${countOf(count, 'alert')}` : ''
     const at = change.startsAt
     const rollout = { word: 'rolled out', detail: 'new pod template', linked: word, changed: true, at }
     if (change.kind === 'rollout') return { kind: 'rollout', name: change.hash, href: null, ...rollout }

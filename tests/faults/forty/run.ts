@@ -1,7 +1,7 @@
 /**
  * Runs the proofs and prints a table of the results: `npm run test:faults`. Exits with 1 if any proof is not met. If
  * INCMON is set to an executable, it is tested instead of the source. `--short` takes a few minutes instead of 15 and runs
- * for every commit. `--markdown` also updates the table in docs/promise.md.
+ * for every commit. `--markdown` also updates the table in tests/faults/README.md.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,7 +17,7 @@ const isShort = process.argv.includes('--short')
 const MEASURING = /^tests\/faults\/(load|history|bad-input|hostile-clients|streams|soak|wrong-tokens)\.test\.ts$/
 /** The restarts after kills are also measured, unless the run is short. */
 const isMeasuring = (file: string) => MEASURING.test(file) || (!isShort && file === 'tests/faults/kill.test.ts')
-const DOCUMENT = 'docs/promise.md'
+const DOCUMENT = 'tests/faults/README.md'
 const MAX_TEST = 900_000
 
 const files = [...new Set(FORTY.flatMap(({ proofs }) => proofs.map(({ file }) => file)))]
@@ -64,7 +64,7 @@ function print(said: Said): number[] {
   return FORTY.filter((row) => !['met', 'machine busy'].includes(resultOf(row, said))).map(({ number }) => number)
 }
 
-/** Updates the table in docs/promise.md, and the sentence that says how it was measured. */
+/** Updates the table in tests/faults/README.md, and the sentence that says how it was measured. */
 function quote(rows: readonly (readonly string[])[]): void {
   const day = new Date().toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric' })
   const [cores, form] = [availableParallelism(), isShort ? 'short' : 'full']
