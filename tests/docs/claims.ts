@@ -2,7 +2,7 @@
  * Sentences of the documentation, by page, with the value from the code that stands at `…`. To add a claim, add a row.
  * `constantOf` reads a constant from a source file, so that the code need not export it.
  */
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { BUDGETS } from '../../src/domain/budgets.ts'
 import { ROOT } from './pages.ts'
 
@@ -10,12 +10,13 @@ type Claim = readonly [sentence: string, value: string | number]
 
 const UNITS = { SECOND: 1_000, MINUTE: 60_000, HOUR: 3_600_000, DAY: 86_400_000, MIB: 1_048_576 }
 
-/** Returns the value of a constant in a source file, such as `const DECAY = 30 * MINUTE`, divided by `unit`. */
+/** Returns the value of a constant in the source file with this name, for example `const DECAY = 30 * MINUTE`. */
 function constantOf(file: string, name: string, unit: keyof typeof UNITS | null = null): number {
-  const source = readFileSync(`${ROOT}src/${file}`, 'utf8')
-  const [, expression] = new RegExp(`^(?:export )?const ${name} = (.*)$`, 'm').exec(source) ?? []
-  if (expression === undefined) throw new Error(`src/${file} has no constant ${name}`)
-  const value: number = expression
+  const pattern = new RegExp(`^(?:export )?const ${name} = (.*)$`, 'm')
+  const sources = globSync(`src/**/${file}.ts`, { cwd: ROOT }).map((path) => readFileSync(ROOT + path, 'utf8'))
+  const [expression] = sources.flatMap((source) => pattern.exec(source)?.[1] ?? [])
+  if (expression === undefined) throw new Error(`${file}.ts has no constant ${name}`)
+  const value = expression
     .split('*')
     .map((factor) => UNITS[factor.trim() as keyof typeof UNITS] ?? Number(factor.trim().replaceAll('_', '')))
     .reduce((product, factor) => product * factor, 1)
@@ -23,93 +24,74 @@ function constantOf(file: string, name: string, unit: keyof typeof UNITS | null 
 }
 
 /** Returns the number of milliseconds that a Kubernetes condition lasts without a repeat, in minutes. */
-const lasting = (name: string) => constantOf('domain/event/lasting.ts', name, 'MINUTE')
-const problem = (name: string) => constantOf('domain/incident/problem.ts', name, 'MINUTE')
-const schedule = (name: string, unit: keyof typeof UNITS | null = null) =>
-  constantOf('domain/notification/schedule.ts', name, unit)
-const interval = (name: string) => constantOf('domain/alert/delivery-interval.ts', name)
-const graph = (name: string) => constantOf('domain/graph/query.ts', name)
+const lasting = (name: string) => constantOf('lasting', name, 'MINUTE')
+const problem = (name: string) => constantOf('problem', name, 'MINUTE')
+const schedule = (name: string, unit: keyof typeof UNITS | null = null) => constantOf('schedule', name, unit)
+const interval = (name: string) => constantOf('delivery-interval', name)
+const graph = (name: string) => constantOf('query', name)
 
 export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
   'README.md': [['Node … as a dependency', 24]],
   'docs/alertmanager.md': [
     ['An alert ends after … missed deliveries', interval('MISSED_REPEATS')],
-    [
-      'An alert that fires again within … minutes of its end',
-      constantOf('domain/alert/alert.ts', 'REOPEN_WITHIN', 'MINUTE'),
-    ],
-    ['the alert expires after … hours', constantOf('domain/alert/ending.ts', 'EXPIRES', 'HOUR')],
+    ['An alert that fires again within … minutes of its end', constantOf('alert', 'REOPEN_WITHIN', 'MINUTE')],
+    ['the alert expires after … hours', constantOf('ending', 'EXPIRES', 'HOUR')],
     ['The graph has at most … series', graph('MAX_SERIES')],
     ['series of … points', graph('MAX_POINTS')],
-    ['every … minutes while it is open', constantOf('domain/graph/due.ts', 'AGAIN', 'MINUTE')],
-    ['and … minutes after its end', constantOf('domain/graph/due.ts', 'TAIL', 'MINUTE')],
-    ['A request has a time limit of … seconds', constantOf('notify/graphs.ts', 'TIMEOUT_MS', 'SECOND')],
+    ['every … minutes while it is open', constantOf('due', 'AGAIN', 'MINUTE')],
+    ['and … minutes after its end', constantOf('due', 'TAIL', 'MINUTE')],
+    ['A request has a time limit of … seconds', constantOf('graphs', 'TIMEOUT_MS', 'SECOND')],
   ],
   'docs/api.md': [
-    ['`limit` is … by default', constantOf('domain/pagination.ts', 'DEFAULT_LIMIT')],
-    ['by default and at most ….', constantOf('domain/pagination.ts', 'MAX_LIMIT')],
-    ['If more than … records of one kind change', constantOf('server/notices.ts', 'MAX_IDS')],
-    ['or if they exceed … KiB', constantOf('server/notices.ts', 'MAX_MISSED') / 1024],
+    ['`limit` is … by default', constantOf('pagination', 'DEFAULT_LIMIT')],
+    ['by default and at most ….', constantOf('pagination', 'MAX_LIMIT')],
+    ['If more than … records of one kind change', constantOf('notices', 'MAX_IDS')],
+    ['or if they exceed … KiB', constantOf('notices', 'MAX_MISSED') / 1024],
   ],
   'docs/architecture.md': [['Acme (…), Basil', 'Team']],
   'docs/command-line.md': [
-    ['its last … or more characters', constantOf('cli/api/records.ts', 'SHORTEST_PART')],
-    ['expires after … minutes', constantOf('domain/session/session.ts', 'SETUP_LINK_LIFE', 'MINUTE')],
+    ['its last … or more characters', constantOf('records', 'SHORTEST_PART')],
+    ['expires after … minutes', constantOf('session', 'SETUP_LINK_LIFE', 'MINUTE')],
   ],
   'docs/configuration.md': [
     ['the limit is … times `max-waiting`', 'four'],
-    ['1 to …. |', String(constantOf('domain/organization.ts', 'MAX_RETENTION_DAYS'))],
+    ['1 to …. |', String(constantOf('organization', 'MAX_RETENTION_DAYS'))],
   ],
   'docs/continuous-copy.md': [['Litestream adds … tables', 'two']],
   'docs/decisions.md': [
-    ['A healthy service is archived after … days', constantOf('store/service/services.ts', 'ARCHIVED_AFTER', 'DAY')],
-    [
-      'fires again within … minutes of its recorded end',
-      constantOf('domain/alert/alert.ts', 'REOPEN_WITHIN', 'MINUTE'),
-    ],
-    ['The limit is … hours for CI alerts', constantOf('domain/alert/ending.ts', 'EXPIRES', 'HOUR')],
-    ['A warning that was reported for at least … minutes', constantOf('domain/health/health.ts', 'LASTING', 'MINUTE')],
-    ['its penalty decreases to 0 over … minutes', constantOf('domain/health/health.ts', 'DECAY', 'MINUTE')],
-    ['the score is below …,', constantOf('domain/health/health.ts', 'DEGRADED_BELOW')],
-    ['after one minute or … repeats', constantOf('domain/alert/unavailable.ts', 'REPEATS')],
-    ['A probe must fail … times', constantOf('domain/alert/unavailable.ts', 'PROBES')],
-    ['the problem must last … minutes', constantOf('domain/alert/unavailable.ts', 'PLANNED', 'MINUTE')],
+    ['A healthy service is archived after … days', constantOf('services', 'ARCHIVED_AFTER', 'DAY')],
+    ['fires again within … minutes of its recorded end', constantOf('alert', 'REOPEN_WITHIN', 'MINUTE')],
+    ['The limit is … hours for CI alerts', constantOf('ending', 'EXPIRES', 'HOUR')],
+    ['A warning that was reported for at least … minutes', constantOf('health', 'LASTING', 'MINUTE')],
+    ['its penalty decreases to 0 over … minutes', constantOf('health', 'DECAY', 'MINUTE')],
+    ['the score is below …,', constantOf('health', 'DEGRADED_BELOW')],
+    ['after one minute or … repeats', constantOf('unavailable', 'REPEATS')],
+    ['A probe must fail … times', constantOf('unavailable', 'PROBES')],
+    ['the problem must last … minutes', constantOf('unavailable', 'PLANNED', 'MINUTE')],
     ['The problem is over … seconds after the last reported end', problem('SETTLE') * 60],
     ['If the problem is back within … minutes after its end became known', problem('COMES_BACK_WITHIN')],
-    ['otherwise after … hours', constantOf('domain/incident/follow.ts', 'TOUCHED', 'HOUR')],
-    [
-      'If alerts are still firing … minutes after `resolvedAt`',
-      constantOf('domain/incident/incident.ts', 'STILL_FIRING_AFTER', 'MINUTE'),
-    ],
-    ['form a group if at least … of them', constantOf('domain/suspect/group.ts', 'LEAST_MEMBERS') === 3 ? 'three' : ''],
-    [
-      'It decreases over the … minutes after the change',
-      constantOf('domain/correlation/correlation.ts', 'AFTER', 'MINUTE'),
-    ],
-    ['It is … if the condition started at most', constantOf('domain/correlation/correlation.ts', 'BEFORE_START')],
-    ['at most … minutes before the change', constantOf('domain/correlation/correlation.ts', 'BEFORE', 'MINUTE')],
-    ['The score is multiplied by … for a rollout', constantOf('domain/correlation/correlation.ts', 'NEW_REPLICASET')],
-    ['*likely* from …,', constantOf('domain/suspect/likely-cause.ts', 'LIKELY')],
-    ['*possible* from …,', constantOf('domain/suspect/likely-cause.ts', 'POSSIBLE')],
-    [
-      'if it ended at most … minutes before the last problem',
-      constantOf('domain/suspect/sighting.ts', 'RECOVERY') / 60_000,
-    ],
+    ['otherwise after … hours', constantOf('follow', 'TOUCHED', 'HOUR')],
+    ['If alerts are still firing … minutes after `resolvedAt`', constantOf('incident', 'STILL_FIRING_AFTER', 'MINUTE')],
+    ['form a group if at least … of them', constantOf('group', 'LEAST_MEMBERS') === 3 ? 'three' : ''],
+    ['It decreases over the … minutes after the change', constantOf('correlation', 'AFTER', 'MINUTE')],
+    ['It is … if the condition started at most', constantOf('correlation', 'BEFORE_START')],
+    ['at most … minutes before the change', constantOf('correlation', 'BEFORE', 'MINUTE')],
+    ['The score is multiplied by … for a rollout', constantOf('correlation', 'NEW_REPLICASET')],
+    ['*likely* from …,', constantOf('likely-cause', 'LIKELY')],
+    ['*possible* from …,', constantOf('likely-cause', 'POSSIBLE')],
+    ['if it ended at most … minutes before the last problem', constantOf('sighting', 'RECOVERY') / 60_000],
   ],
-  'docs/gitlab.md': [['or after … hours', constantOf('domain/alert/ending.ts', 'EXPIRES', 'HOUR')]],
+  'docs/gitlab.md': [['or after … hours', constantOf('ending', 'EXPIRES', 'HOUR')]],
   'docs/grafana.md': [['always gives it the severity …', '`warning`']],
   'docs/install.md': [['on the … plan', '`Pro`']],
   'docs/kubernetes.md': [
     ['| failed probe | … seconds', 150],
-    ['if the probe has failed … times', constantOf('domain/event/lasting.ts', 'MANY_PROBES')],
+    ['if the probe has failed … times', constantOf('lasting', 'MANY_PROBES')],
     ['one-time event such as `OOMKilled` or `Evicted` | … minutes', lasting('MOMENT')],
     ['failed certificate of cert-manager | … hours', lasting('CERTIFICATE') / 60],
-    ['A condition that was counted at least … times', constantOf('domain/alert/ending.ts', 'COUNTED_OFTEN')],
-    ['deleted within the last … minutes', constantOf('domain/decide/going-away.ts', 'STOPPING', 'MINUTE')],
-    [
-      'Fewer replicas than wanted have been available for … minutes',
-      constantOf('domain/kubernetes/workload.ts', 'FEW_LAST', 'MINUTE'),
-    ],
+    ['A condition that was counted at least … times', constantOf('ending', 'COUNTED_OFTEN')],
+    ['deleted within the last … minutes', constantOf('going-away', 'STOPPING', 'MINUTE')],
+    ['Fewer replicas than wanted have been available for … minutes', constantOf('workload', 'FEW_LAST', 'MINUTE')],
   ],
   'docs/notifications.md': [
     ['one digest every … minutes', problem('FLAPPING_DIGEST')],
@@ -117,43 +99,34 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['incmon retries for … hours', schedule('GIVE_UP_AFTER', 'HOUR')],
     ['between attempts are … and 15 seconds', schedule('FIRST_RETRY', 'SECOND')],
     ['messages in … seconds at once', schedule('AT_ONCE_WITHIN', 'SECOND')],
-    [
-      'The link expires after … days',
-      constantOf('actions/acknowledgement.ts', 'LINK_LIFE_MS') / UNITS.DAY === 3 ? 'three' : '',
-    ],
-    ['`alerts` contains at most … alerts', constantOf('domain/notification/format.ts', 'MAX_GROUP_ALERTS')],
+    ['The link expires after … days', constantOf('acknowledgement', 'LINK_LIFE_MS') / UNITS.DAY === 3 ? 'three' : ''],
+    ['`alerts` contains at most … alerts', constantOf('format', 'MAX_GROUP_ALERTS')],
   ],
   'docs/operations.md': [
-    ['in-flight requests get up to … seconds', constantOf('server/connection/connections.ts', 'DRAIN_WITHIN') / 1000],
-    ['warns … days before the certificate expires', constantOf('domain/doctor/certificate.ts', 'SOON', 'DAY')],
+    ['in-flight requests get up to … seconds', constantOf('connections', 'DRAIN_WITHIN') / 1000],
+    ['warns … days before the certificate expires', constantOf('certificate', 'SOON', 'DAY')],
   ],
   'docs/performance.md': [
     ['an organization has at most … live alerts', BUDGETS['live-alerts'].value],
-    ['The notifier looks into the outbox every … ms', constantOf('notify/notifier.ts', 'LOOK_EVERY_MS')],
-    [
-      'It delays a message by up to … second',
-      constantOf('notify/notifier.ts', 'CAUSE_WITHIN_MS') === 1000 ? 'one' : '',
-    ],
+    ['The notifier looks into the outbox every … ms', constantOf('notifier', 'LOOK_EVERY_MS')],
+    ['It delays a message by up to … second', constantOf('notifier', 'CAUSE_WITHIN_MS') === 1000 ? 'one' : ''],
     ['A channel sends … messages in 30 seconds', schedule('AT_ONCE') === 3 ? 'three' : ''],
   ],
   'docs/promise.md': [
     ['A connection can have … open responses', BUDGETS['open-responses'].value],
     ['All clients together can leave … MiB unread', BUDGETS['all-unsent-bytes'].value / UNITS.MIB],
-    ['At most … alerts can wait', constantOf('engine/engine.ts', 'MAX_ITEMS_QUEUED')],
-    ['bodies of up to … KiB', constantOf('server/connection/pending-bodies.ts', 'SMALL_BYTES') / 1024],
+    ['At most … alerts can wait', constantOf('engine', 'MAX_ITEMS_QUEUED')],
+    ['bodies of up to … KiB', constantOf('pending-bodies', 'SMALL_BYTES') / 1024],
   ],
   'docs/silences.md': [['one alert from the last … days', 30]],
   'docs/troubleshooting.md': [
-    [
-      'works only once and expires after … minutes',
-      constantOf('domain/session/session.ts', 'SETUP_LINK_LIFE', 'MINUTE'),
-    ],
+    ['works only once and expires after … minutes', constantOf('session', 'SETUP_LINK_LIFE', 'MINUTE')],
   ],
   'docs/webhooks.md': [
     ['accepts at most … items', BUDGETS['dry-run'].value],
-    ['`warnings` contains at most … entries', constantOf('domain/decide/delivery.ts', 'MAX_WARNINGS')],
-    ['a clock that is more than … minutes ahead', constantOf('domain/event/clock.ts', 'AHEAD', 'MINUTE')],
-    ['clock that is more than … minutes behind', constantOf('domain/event/clock.ts', 'BEHIND', 'MINUTE')],
-    ['consecutive requests over … minutes', constantOf('domain/event/clock.ts', 'SPAN', 'MINUTE')],
+    ['`warnings` contains at most … entries', constantOf('delivery', 'MAX_WARNINGS')],
+    ['a clock that is more than … minutes ahead', constantOf('clock', 'AHEAD', 'MINUTE')],
+    ['clock that is more than … minutes behind', constantOf('clock', 'BEHIND', 'MINUTE')],
+    ['consecutive requests over … minutes', constantOf('clock', 'SPAN', 'MINUTE')],
   ],
 }
