@@ -1,6 +1,6 @@
 /** Starts the application, the HTTP server and the timers, and stops them in the right order. */
 import { Server as SecureServer } from 'node:https'
-import type { AddressInfo, Server } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { type Deps, type World, withEngine } from './actions/deps.ts'
@@ -16,6 +16,7 @@ import type { Clusters } from './kubernetes/clusters.ts'
 import { checkProcess, type Damage, type Loop, watchDamage, watchLoop } from './server/checks.ts'
 import { limitAddresses, trusting } from './server/connection/addresses.ts'
 import { createConnections, descriptorLimit, fittingConnections } from './server/connection/connections.ts'
+import { listen, urlOf } from './server/connection/listen.ts'
 import { limitPendingBodies } from './server/connection/pending-bodies.ts'
 import { listenOnSocket } from './server/connection/socket.ts'
 import type { Tls } from './server/connection/tls.ts'
@@ -240,21 +241,4 @@ function connectionsOf({ 'max-connections': wanted }: Config, log: Log): number 
     )
   }
   return fitting
-}
-
-/**
- * The maximum length of the kernel's accept queue. If the queue is full, connections are dropped and senders wait for
- * seconds.
- */
-const BACKLOG = 4_096
-
-function listen(server: Server, { host, port }: Config): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ port, host, backlog: BACKLOG }, resolve)
-  })
-}
-
-function urlOf({ address, family, port }: AddressInfo, tls: Tls | null): string {
-  return `${tls ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }

@@ -61,6 +61,9 @@ const READS = /^(find|list)[A-Z]/
 /** Classifies errors without accessing the database, so http can import this file too. */
 const FAULTS = '/store/sqlite/fault.ts'
 
+const MAX_LINES = 250
+const MAX_FILES = 20
+
 /** The files that use randomness, the clock and settings. All others receive them as arguments. */
 const WORLD: readonly { readonly what: RegExp; readonly only: RegExp }[] = [
   {
@@ -108,6 +111,14 @@ test('Folders import each other in one direction', () => {
     [['a', 'b']],
   )
   assert.deepEqual(circles(sources()), [])
+})
+
+test('No file has more than 250 lines, and no folder more than 20 files', () => {
+  const root = new URL('../src/', import.meta.url)
+  const paths = globSync('**/*.{ts,tsx,css}', { cwd: root })
+  const long = paths.filter((path) => readFileSync(new URL(path, root), 'utf8').split('\n').length > MAX_LINES + 1)
+  const full = [...Map.groupBy(paths, dirname)].filter(([, files]) => files.length > MAX_FILES)
+  assert.deepEqual([long, full.map(([folder]) => folder)], [[], []])
 })
 
 test('Every file that contains tests is named *.test.ts', () => {

@@ -23,7 +23,6 @@ import {
   type Leader,
   listSentAt,
   postponeMessage,
-  pruneOutbox,
   storeSent,
 } from '../store/notification/outbox.ts'
 import {
@@ -46,8 +45,6 @@ import type { Deps } from './deps.ts'
  */
 const MAX_LISTED = 500
 const MAX_COUNTED = 2_000
-const KEPT_FOR = 30 * 86_400_000
-const PRUNE_STEP = 1_000
 
 /** A message to send now. */
 export type Message = {
@@ -247,9 +244,4 @@ export function settleMessage(deps: Deps, { leader, channel }: Message, outcome:
     endMessage(deps.db, leader, 'failed', { ...outcome, detail: why }, now)
     if (fate === 'disable') giveUpNotifications(deps.db, channel.rowId, why, now)
   })
-}
-
-/** Deletes some of the messages that were delivered or abandoned more than 30 days ago. */
-export function pruneMessages(deps: Deps): void {
-  pruneOutbox(deps.db, deps.now() - KEPT_FOR, PRUNE_STEP)
 }

@@ -2,7 +2,7 @@
 
 import type { Listener } from '../domain/notification/audience.ts'
 import { quoted } from '../domain/text.ts'
-import type { Receipt } from '../engine/changes/receive/delivery.ts'
+import type { Receipt } from '../engine/changes/receive/receipt.ts'
 
 type Told = Omit<Listener, 'at'> & { readonly at: string | null }
 export type Decision = NonNullable<Receipt['decisions']>[number] & { readonly told?: readonly Told[] }

@@ -7,31 +7,23 @@ import { IncmonError } from '../domain/error.ts'
 import type { Source } from '../domain/event/event.ts'
 import { earliest } from '../domain/instant.ts'
 import type { Notice } from '../domain/notice.ts'
-import { type Batch, decideBatch, type Input, loadOrganization, tryInput } from './batch.ts'
-import { type Delivery, type Receipt, type Received, receive } from './changes/receive/delivery.ts'
+import { decideBatch, type Input, loadOrganization, tryInput } from './batch.ts'
+import { type Delivery, type Received, receive } from './changes/receive/delivery.ts'
+import type { Receipt } from './changes/receive/receipt.ts'
 import { type Usage, usageOf } from './changes/room.ts'
 import { refusedError } from './changes/shortage.ts'
 import { nextDue } from './changes/sweep.ts'
+import { type Committed, count } from './committed.ts'
+import { withCauses } from './dry-run.ts'
 import { createEnvironment } from './environment.ts'
 import { createLargeQueue, isLarge, unavailable } from './large.ts'
 import { createPostmortems } from './postmortems.ts'
-import { createQueue, type Queued } from './queue.ts'
+import { createQueue } from './queue.ts'
 import type { Changes } from './state/changes.ts'
 import type { Context } from './state/context.ts'
 import { createState, type OrganizationState } from './state/state.ts'
 import type { EngineStore } from './store.ts'
 import { sweep } from './sweep.ts'
-
-/** Statistics of a batch that is on disk. Dry runs are not counted. */
-export type Committed = {
-  readonly deliveries: number
-  readonly items: number
-  readonly rejected: number
-  /** The number of deliveries whose Idempotency-Key was already stored. */
-  readonly repeated: number
-  /** The time from the first decision to the end of the sync. */
-  readonly milliseconds: number
-}
 
 export type EngineDeps = {
   readonly store: EngineStore
@@ -206,7 +198,6 @@ export function createEngine(
       pendingItems -= items
     }
   }
-
   return {
     admit,
     submit: async (delivery) => {
@@ -246,37 +237,4 @@ export function createEngine(
       await queue.drained()
     },
   }
-}
-
-/** Adds to the decisions of a dry run the links that each alert would have, and the suspects of its incident. */
-async function withCauses(
-  { store, newId }: Pick<EngineDeps, 'store' | 'newId'>,
-  receipt: Receipt,
-  changes: Changes,
-  at: { readonly organizationId: number; readonly now: number },
-): Promise<Receipt> {
-  const tried = receipt.decisions ?? []
-  const causes = await store.tryCauses(changes, tried, at, newId)
-  const decisions = tried.map(({ alertRowId: _alert, asked: _asked, ...decision }, index) => ({
-    ...decision,
-    ...causes[index],
-  }))
-  return { ...receipt, decisions }
-}
-
-/** Counts stored deliveries and items. A chunked delivery is counted once, with its last chunk. */
-function count(inputs: readonly Queued[], { outcomes }: Pick<Batch, 'outcomes'>): Omit<Committed, 'milliseconds'> {
-  const sum = { deliveries: 0, items: 0, rejected: 0, repeated: 0 }
-  outcomes.forEach((result, index) => {
-    const delivery = inputs[index]?.delivery
-    if (!delivery || 'error' in result) return
-    const { kind } = result.outcome as Received
-    if (kind !== 'part') sum.deliveries += 1
-    if (kind === 'repeated') sum.repeated += 1
-    else {
-      sum.items += delivery.intake.accepted.length
-      sum.rejected += delivery.intake.rejected.length
-    }
-  })
-  return sum
 }

@@ -1,7 +1,8 @@
 /** Stores large deliveries in chunks so that other requests wait for at most one chunk. */
 
 import { IncmonError } from '../domain/error.ts'
-import type { Chunk, Delivery, Receipt, Received } from './changes/receive/delivery.ts'
+import type { Chunk, Delivery, Received } from './changes/receive/delivery.ts'
+import type { Receipt } from './changes/receive/receipt.ts'
 
 /** The maximum number of items in a chunk. Storing a full chunk takes a few dozen milliseconds. */
 const CHUNK_ITEMS = 250

@@ -1,9 +1,10 @@
 /** Parses Alertmanager webhook notifications. Grafana uses the same format. */
 import { IncmonError } from '../domain/error.ts'
 import { type AlertDraft, type Draft, type Intake, type Labels, type Links, newLabels } from '../domain/event/event.ts'
-import { digest, labelFingerprint } from '../domain/event/fingerprint.ts'
+import { digest } from '../domain/event/fingerprint.ts'
 import { hasPlaceholder } from '../domain/placeholder.ts'
 import { findSeverity, isSeverityWord } from '../domain/severity.ts'
+import { fingerprintOf, nameOf, natureOf, readLinks, type Source, withOrganization } from './alertmanager-fields.ts'
 import {
   draftLabels,
   draftText,
@@ -25,8 +26,6 @@ import { cleanText } from './json.ts'
 import { adviseField, misspelledFields } from './misspellings.ts'
 import { redact } from './redact.ts'
 
-type Source = AlertDraft['source']
-
 /**
  * The maximum number of values in an alert. A real alert has about fifty values. Too many labels cause a more specific
  * error before this limit is reached.
@@ -37,12 +36,6 @@ const MAX_ITEM_VALUES = 5_000
  * real alerts contains fewer than 20,000 alerts.
  */
 const MAX_ALERTS = 20_000
-
-/** InfoInhibitor only mutes other alerts. The other alerts always fire, so that their end reports a broken sender. */
-const HEARTBEATS = new Set([
-  ...['Watchdog', 'DeadMansSwitch', 'DeadMansSnitch', 'PrometheusAlertmanagerE2eDeadManSwitch', 'InfoInhibitor'],
-])
-const NO_DATA = new Set(['DatasourceNoData', 'DatasourceError'])
 
 /**
  * Parses an Alertmanager webhook notification, version 4 or similar. `receivedAt` is in ms UTC. Each item must have a
@@ -200,64 +193,6 @@ function statusOf(item: Fields, notification: Fields, warn: Warn): AlertDraft['s
   if (word !== 'firing' && word !== 'resolved' && !isUnset(status))
     warn(`status: ${quoted(status)} is unknown; the alert is treated as firing`)
   return word === 'resolved' ? 'resolved' : 'firing'
-}
-
-/**
- * Returns the fingerprint that the sender provided. If there is none, computes a fingerprint from the labels. Grafana's
- * fingerprint cannot be recomputed, because Grafana also hashes hidden labels.
- */
-function fingerprintOf(item: Fields, sent: Labels): string {
-  const fingerprint = optionalText(item, 'fingerprint')
-  return fingerprint !== null && fingerprint.length <= 128 ? fingerprint : labelFingerprint(sent)
-}
-
-function nameOf(labels: Labels, warn: Warn): string {
-  const { alertname = '', rulename = '' } = labels
-  const candidates = NO_DATA.has(alertname) ? [rulename, alertname] : [alertname, rulename, labels.__name__ ?? '']
-  const found = candidates.find((candidate) => !isUnset(candidate)) ?? substituteName(labels, warn)
-  return found.trim().slice(0, 1024).toWellFormed()
-}
-
-/** Labels in which other programs put the name of an alert or check, most common first. */
-const OTHER_NAMES = ['alert', 'alert_name', 'rule', 'check', 'title']
-
-function substituteName(labels: Labels, warn: Warn): string {
-  const label = OTHER_NAMES.find((one) => !isUnset(labels[one]))
-  const name = (label && labels[label]) || 'unnamed alert'
-  warn(`labels.alertname: missing; ${label ? `the name is from the label ${label}` : `the name is “${name}”`}`)
-  return name
-}
-
-/** Two organizations of one Grafana can have rules with equal labels. The first organization is the default. */
-function withOrganization(fingerprint: string, orgId: unknown, source: Source): string {
-  const organization = source === 'dashboard' ? (numberOf(orgId) ?? 1) : 1
-  return organization === 1 ? fingerprint : digest(fingerprint, String(organization))
-}
-
-/** Grafana's Test button sends the group key `webhook-<hex>-<unix time>`, and labels that the user can change. */
-const TEST_GROUP = /^webhook-[\da-f]+-\d+$/
-
-function natureOf(
-  { alertname = '', instance = '' }: Labels,
-  { groupKey }: Fields,
-  source: Source,
-): AlertDraft['nature'] {
-  if (HEARTBEATS.has(alertname)) return 'heartbeat'
-  if (NO_DATA.has(alertname)) return 'no-data'
-  const isTest = typeof groupKey === 'string' && TEST_GROUP.test(groupKey) && instance === 'Grafana'
-  return isTest || (source === 'dashboard' && alertname === 'TestAlert') ? 'test' : 'alert'
-}
-
-function readLinks(item: Fields, annotations: Labels, textOf: typeof draftText): AlertDraft['links'] {
-  const candidates = {
-    generator: item.generatorURL,
-    silence: item.silenceURL,
-    dashboard: item.dashboardURL,
-    panel: item.panelURL,
-    image: item.imageURL,
-    runbook: annotations.runbook_url,
-  }
-  return linksOf(candidates, textOf)
 }
 
 /** Returns the group that this notification belongs to. If the group's key is too long, a hash replaces the key. */

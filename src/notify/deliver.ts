@@ -5,13 +5,13 @@ import {
   type ChannelKind,
   type ChannelRequest,
   formatDiscord,
-  formatMail,
   formatNtfy,
   formatSlack,
   formatTeams,
   formatTelegram,
   formatWebhook,
 } from '../domain/notification/format.ts'
+import { formatMail } from '../domain/notification/mail.ts'
 import { topicOf, withoutSecrets } from '../domain/notification/target.ts'
 import type { MessageContext, MessageText } from '../domain/notification/words.ts'
 import type { ChannelSecrets } from '../store/notification/channels.ts'

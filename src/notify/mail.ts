@@ -1,7 +1,7 @@
 /** Sends email through one SMTP server. The operator configures the server, so it can be in a private network. */
 import { readFileSync } from 'node:fs'
 import { createTransport } from 'nodemailer'
-import type { Mail } from '../domain/notification/format.ts'
+import type { Mail } from '../domain/notification/mail.ts'
 import { SendError } from './post.ts'
 
 export type MailServer = {

@@ -5,27 +5,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { acknowledgePath } from '../actions/acknowledgement.ts'
 import type { Deps } from '../actions/deps.ts'
-import {
-  type Message,
-  pruneMessages,
-  recordSent,
-  retake,
-  type SendOutcome,
-  settleMessage,
-  takeMessage,
-} from '../actions/messages.ts'
+import { type Message, recordSent, retake, type SendOutcome, settleMessage, takeMessage } from '../actions/messages.ts'
 import { remind } from '../actions/notifications.ts'
+import { pruneMessages } from '../actions/prune-messages.ts'
 import { BUDGETS } from '../domain/budgets.ts'
-import { NO_PROBLEM } from '../domain/incident/problem.ts'
 import type { ChannelKind } from '../domain/notification/format.ts'
-import { digestTextOf, type MessageContext, type MessageItem } from '../domain/notification/words.ts'
-import { MINUTE } from '../domain/units.ts'
-import { type ChannelRecord, loadChannelSecrets } from '../store/notification/channels.ts'
+import { digestTextOf, type MessageContext } from '../domain/notification/words.ts'
+import type { ChannelRecord } from '../store/notification/channels.ts'
 import { listDueChannels } from '../store/notification/outbox.ts'
-import { findOrganization } from '../store/organizations.ts'
-import { deliver, type Transports } from './deliver.ts'
+import { baseContext, type Cause, type NotifierOptions, UNKNOWN } from './context.ts'
+import { deliver } from './deliver.ts'
 import { allowedAddresses, PrivateAddress, SendError } from './post.ts'
 import { createSlots } from './slots.ts'
+import { sendTest } from './test-message.ts'
 
 /** How often the outbox is checked, in milliseconds. A check reads one index. */
 const LOOK_EVERY_MS = 200
@@ -37,20 +29,6 @@ const CAUSE_WITHIN_MS = 1_000
 const CHECK_WITHIN_MS = 3_000
 /** How long a shutdown waits for responses, in milliseconds. */
 const STOP_WITHIN_MS = 2_000
-
-export type Cause = Pick<MessageContext, 'cause' | 'suspects'>
-
-export type NotifierOptions = {
-  readonly transports: () => Transports
-  /** Returns the public URL of the pages without a trailing slash, or '' if it is unknown. */
-  readonly publicUrl: () => string
-  /** Finds the likely cause of an incident. The search is slow, so it runs in a worker thread. */
-  readonly causeOf: (organizationId: number, incidentId: string) => Promise<Cause | null>
-  /** Returns a random number between 0 and 1. */
-  readonly random: () => number
-  readonly failed: (error: unknown) => void
-  readonly worked: () => void
-}
 
 export type Notifier = {
   /** Sends a test message immediately and returns the receiver's response. */
@@ -68,7 +46,6 @@ export type Notifier = {
 }
 
 const TOO_MANY = 'too many messages are being sent at the moment; try again in a few seconds'
-const UNKNOWN: Cause = { cause: '', suspects: [] }
 
 export function startNotifier(deps: Deps, options: NotifierOptions): Notifier {
   const sharing = { ...options, causeOf: shared(options.causeOf) }
@@ -209,63 +186,4 @@ function acknowledgeUrlOf(deps: Deps, base: string, { items, channel, secrets, i
   const isOpen = (members ?? [last?.incident]).some((incident) => incident?.status === 'open')
   if (base === '' || incidentId === null || !isOpen) return null
   return `${base}${acknowledgePath(deps, { channelId: channel.id, incidentId }, secrets.acknowledging)}`
-}
-
-function baseContext(
-  deps: Deps,
-  options: Pick<NotifierOptions, 'publicUrl'>,
-  channel: ChannelRecord,
-  incidentId: string | null,
-): MessageContext {
-  const base = options.publicUrl()
-  const url = base === '' ? null : `${base}/incidents${incidentId === null ? '' : `/${incidentId}`}`
-  return {
-    now: deps.now(),
-    timeZone: channel.settings.timeZone,
-    resolveAfter: resolveAfterOf(deps, channel),
-    url,
-    acknowledgeUrl: null,
-    ...UNKNOWN,
-  }
-}
-
-function resolveAfterOf(deps: Deps, { organizationId }: ChannelRecord): number | null {
-  const minutes = findOrganization(deps.db, organizationId)?.settings['auto-resolve'] ?? 'off'
-  return minutes === 'off' ? null : minutes * MINUTE
-}
-
-/** Sends a test message through a channel and returns the receiver's response. */
-export async function sendTest(
-  deps: Deps,
-  options: Pick<NotifierOptions, 'transports' | 'publicUrl'>,
-  channel: ChannelRecord,
-): Promise<SendOutcome> {
-  const secrets = loadChannelSecrets(deps.db, channel.rowId)
-  if (!secrets) throw new Error(`channel ${channel.id} has no secrets`)
-  const context = baseContext(deps, options, channel, null)
-  const items = [testItem(deps, channel)]
-  const thread = { incidentId: null, replyTo: null, isFirst: true }
-  const words = digestTextOf(items, context)
-  return deliver(
-    { id: deps.newId(), kind: channel.kind, secrets, items, words, context, ...thread },
-    options.transports(),
-  )
-}
-
-function testItem(deps: Deps, { id, name }: ChannelRecord): MessageItem {
-  const now = deps.now()
-  return {
-    kind: 'test',
-    at: now,
-    actor: null,
-    severityBefore: null,
-    ...{ names: [], wasWrong: false, mergedInto: null, isDigest: false, alerts: [], group: null },
-    incident: {
-      ...{ id, number: 0, title: name, severity: 'info', status: 'open' },
-      ...{ alertCount: 0, firingAlerts: 0, hasPostmortem: false },
-      ...{ startedAt: now, resolvedAt: null, acknowledgedAt: null, acknowledgedBy: null, touchedAt: null },
-      ...{ origin: 'manual', problem: NO_PROBLEM, previous: null },
-    },
-    service: { name: 'incmon', namespace: '', cluster: '' },
-  }
 }

@@ -2,9 +2,10 @@
 
 import type { Deps } from '../actions/deps.ts'
 import type { Config } from '../config.ts'
+import type { Cause } from '../notify/context.ts'
 import { startGraphs } from '../notify/graphs.ts'
 import { startHeartbeat } from '../notify/heartbeat.ts'
-import { type Cause, type Notifier, startNotifier } from '../notify/notifier.ts'
+import { type Notifier, startNotifier } from '../notify/notifier.ts'
 import { resolveName } from '../notify/post.ts'
 import { allowing } from './connection/addresses.ts'
 import type { Log } from './log.ts'

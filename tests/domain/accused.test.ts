@@ -1,7 +1,7 @@
 /** Who is accused: the host in an error message, the registry that nobody reaches, the rollout whose pods leak. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { removesEndpoints } from '../../src/domain/event/reason.ts'
+import { removesEndpoints } from '../../src/domain/event/rollout.ts'
 import { rankSuspects, type SuspectFacts } from '../../src/domain/suspect/suspect.ts'
 import { alert, at, deploy, event, facts } from './suspect-facts.ts'
 

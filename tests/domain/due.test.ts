@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { LiveAlert } from '../../src/domain/alert/live-alert.ts'
 import { DEFAULT_SETTINGS } from '../../src/domain/organization.ts'
 import { nextDue } from '../../src/engine/changes/sweep.ts'
-import { createJournal } from '../../src/engine/state/collections.ts'
+import { createJournal } from '../../src/engine/state/journal.ts'
 import { createOrganizationState, dueStep } from '../../src/engine/state/state.ts'
 import { NOON } from '../helpers/factory.ts'
 

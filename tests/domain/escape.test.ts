@@ -1,13 +1,8 @@
 /** Texts from senders in chats: no mention, no link under a name of its own. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import {
-  formatDiscord,
-  formatMail,
-  formatSlack,
-  formatTeams,
-  formatTelegram,
-} from '../../src/domain/notification/format.ts'
+import { formatDiscord, formatSlack, formatTeams, formatTelegram } from '../../src/domain/notification/format.ts'
+import { formatMail } from '../../src/domain/notification/mail.ts'
 import type { MessageText } from '../../src/domain/notification/words.ts'
 
 const HOSTILE = [

@@ -3,13 +3,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   formatDiscord,
-  formatMail,
   formatNtfy,
   formatSlack,
   formatTeams,
   formatTelegram,
   formatWebhook,
 } from '../../src/domain/notification/format.ts'
+import { formatMail } from '../../src/domain/notification/mail.ts'
 import { maskTarget, targetFault, withoutSecrets } from '../../src/domain/notification/target.ts'
 import {
   digestTextOf,

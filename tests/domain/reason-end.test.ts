@@ -9,9 +9,9 @@ import {
   isSameFailure,
   isTerminal,
   judgeReason,
-  rolloutOf,
 } from '../../src/domain/event/reason.ts'
 import { ENDS, REPORTED, TERMINAL } from '../../src/domain/event/reason-table.ts'
+import { rolloutOf } from '../../src/domain/event/rollout.ts'
 import { AGREEMENT_CASES, ALERT_CASES, END_CASES, NO_END_CASES } from './reason-cases.ts'
 
 const COMBINED = '(combined from similar events): '

@@ -10,9 +10,9 @@ import {
   isRepeated,
   judgeReason,
   plainMessage,
-  rolloutOf,
   withoutPodUid,
 } from '../../src/domain/event/reason.ts'
+import { rolloutOf } from '../../src/domain/event/rollout.ts'
 import { rank } from '../../src/domain/severity.ts'
 import { busyFor } from '../helpers/processor.ts'
 import { MESSAGE_CASES, NODE_REASONS, REASONLESS_CASES, REASONS_BY_SEVERITY, UNKNOWN_CASES } from './reason-cases.ts'

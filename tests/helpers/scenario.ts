@@ -7,7 +7,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Receipt } from '../../src/engine/changes/receive/delivery.ts'
+import type { Receipt } from '../../src/engine/changes/receive/receipt.ts'
 import { received } from './arrival.ts'
 import { type Delivery, ended, fires, metrics, ran, timeOf, warning } from './deliveries.ts'
 import { type Made, MINUTE, makeOrganization } from './factory.ts'

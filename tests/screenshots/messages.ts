@@ -5,14 +5,9 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
-import {
-  formatDiscord,
-  formatMail,
-  formatNtfy,
-  formatSlack,
-  formatTeams,
-} from '../../src/domain/notification/format.ts'
+import { formatDiscord, formatNtfy, formatSlack, formatTeams } from '../../src/domain/notification/format.ts'
 import type { MessageKind } from '../../src/domain/notification/kind.ts'
+import { formatMail } from '../../src/domain/notification/mail.ts'
 import { digestTextOf, type MessageItem, type MessageText, messageTextOf } from '../../src/domain/notification/words.ts'
 
 import { messageItem } from '../helpers/messages.ts'

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { fingerprintsOf } from '../../src/domain/alert/fingerprints.ts'
 import type { LiveAlert } from '../../src/domain/alert/live-alert.ts'
 import { IncmonError } from '../../src/domain/error.ts'
-import type { Delivery, Receipt } from '../../src/engine/changes/receive/delivery.ts'
+import type { Delivery } from '../../src/engine/changes/receive/delivery.ts'
+import type { Receipt } from '../../src/engine/changes/receive/receipt.ts'
 import type { Names } from '../../src/engine/state/collections.ts'
 import {
   dueStep,

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { IncmonError } from '../../src/domain/error.ts'
 import { senderBehaviorOf } from '../../src/engine/changes/conditions.ts'
-import type { Receipt } from '../../src/engine/changes/receive/delivery.ts'
+import type { Receipt } from '../../src/engine/changes/receive/receipt.ts'
 import type { Engine } from '../../src/engine/engine.ts'
-import { createJournal } from '../../src/engine/state/collections.ts'
+import { createJournal } from '../../src/engine/state/journal.ts'
 import type { EngineStore } from '../../src/engine/store.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { startEngines } from './engines.ts'
@@ -135,7 +135,6 @@ function createWorld({ store: inner, organizations, cutPower, records }: Simulat
     const isAnswered = idempotencyKey !== null && first.receipt.eventIds.length > 0
     if (isAnswered) assert.deepEqual(after, before, 'an Idempotency-Key is answered once')
   }
-
   const restart = async () => {
     const before = await snapshots()
     engine = start()

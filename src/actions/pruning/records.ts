@@ -1,6 +1,6 @@
 /** The pruning steps for incidents, pipelines, rejections, images and service states. */
 import { type AgedIncident, type Cursor, isIncidentDue, referencesPipeline } from '../../domain/retention.ts'
-import { searchedSpan } from '../../domain/suspect/suspect.ts'
+import { searchedSpan } from '../../domain/suspect/searched.ts'
 import { listEventsByRef, listEventsOf } from '../../store/retention/expired-events.ts'
 import {
   deleteImages,

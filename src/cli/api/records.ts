@@ -2,7 +2,7 @@
 import type { InferInput } from 'valibot'
 import { serviceName } from '../../domain/text.ts'
 import type { alertShape, alertWithEventsShape } from '../../http/api/alerts.ts'
-import type { incidentShape, wholeIncidentShape } from '../../http/api/incidents/incidents.ts'
+import type { incidentShape, wholeIncidentShape } from '../../http/api/incidents/incident-shape.ts'
 import type { suspectShape } from '../../http/api/incidents/suspects.ts'
 import type { serviceShape, wholeServiceShape } from '../../http/api/services.ts'
 import type { showOrganization } from '../../http/operator/routes.ts'

@@ -62,7 +62,6 @@ export type Change =
   | 'ended'
   /** The event belongs to the alert but changes nothing: a late copy, or the end of an older problem. */
   | 'kept'
-
 const REOPEN_WITHIN = 10 * MINUTE
 const LATE_COPY_WITHIN = 2 * MINUTE
 /** A late copy with the start of the ended alert itself comes from another replica. */
@@ -163,7 +162,6 @@ export function isMereRepeat(before: Alert, after: Alert): boolean {
 const COMPARED_FIELDS = [
   ...(['severity', 'said', 'status', 'resolution', 'summary', 'node', 'evidence', 'startsAt', 'endsAt'] as const),
 ]
-
 /**
  * Marks one fingerprint as ended, unless that fingerprint has started again since. The alert ends when its last
  * fingerprint ends. A late end does not move the alert's start, because the end may belong to an earlier alert.

@@ -1,5 +1,5 @@
 /** Finds the rollouts of a service in the events of its Deployments. */
-import { removesEndpoints, rolloutOf } from '../event/reason.ts'
+import { removesEndpoints, rolloutOf } from '../event/rollout.ts'
 import type { Emptied, RolloutChange } from './change.ts'
 
 /** Kubernetes reports a rollout as stuck after this time (`progressDeadlineSeconds`). */

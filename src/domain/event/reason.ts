@@ -5,11 +5,11 @@
 
 import { cacheByName } from '../memoize.ts'
 import { rank, type Severity } from '../severity.ts'
+import { ALERT_NAMES } from './alert-names.ts'
 import { addsNode, isHarmless, leavesCluster } from './going-away.ts'
 import { hintOf } from './reason-hint.ts'
 import { DELETED, plainMessage, type ReasonJudgement, reasonOf, subtypeOf } from './reason-message.ts'
 import {
-  ALERT_NAMES,
   ENDS,
   type Failure,
   GROUPS,
@@ -20,6 +20,7 @@ import {
   REPORTED,
   TERMINAL,
 } from './reason-table.ts'
+import { CHANGES, removesEndpoints, rolloutOf, SERVING } from './rollout.ts'
 
 export { addsNode } from './going-away.ts'
 export { plainMessage, withoutPodUid } from './reason-message.ts'
@@ -202,52 +203,4 @@ export function isSameFailure(condition: Failure, alert: { name: string; severit
   // A container loops if it exits, cannot start, or is killed for its memory usage or by its liveness probe.
   if (failure === 'crash') return ['crash', 'memory', 'probe', 'config'].includes(condition)
   return failure === condition
-}
-
-/**
- * Parses a ScalingReplicaSet message, or returns null. Known formats: old Kubernetes (`Scaled up replica set
- * cart-7d9f5b6c8 to 3`), new Kubernetes (`… from 0 to 3`), Argo Rollouts, and the rollouts that a watched cluster
- * shows (`Rollout of cart-7d9f5b6c8 (revision 5): …`).
- */
-export function rolloutOf(
-  message: string,
-): { replicaSet: string; hash: string; direction: 'up' | 'down'; to: number; from: number | null } | null {
-  const found =
-    /^scaled (up|down) replica ?set (\S+)(?: \(revision \S+\))? (?:from (\d{1,9}) )?to (\d{1,9})(?: from (\d{1,9}))?$/i.exec(
-      plainMessage(message),
-    )
-  if (!found) return observedRolloutOf(message)
-  const [, direction = '', replicaSet = '', before, to, after] = found
-  const dash = replicaSet.lastIndexOf('-')
-  const hash = replicaSet.slice(dash + 1)
-  if (dash < 1 || hash === '') return null
-  const from = before ?? after
-  return {
-    replicaSet,
-    hash,
-    direction: direction.toLowerCase() === 'up' ? 'up' : 'down',
-    to: Number(to),
-    from: from === undefined ? null : Number(from),
-  }
-}
-
-/** A controller or a watched cluster reports a new pod template. */
-const CHANGES: ReadonlySet<string> = new Set(['ScalingReplicaSet', 'RolloutStarted'])
-/** The kinds of objects that lead requests to pods. */
-const SERVING: ReadonlySet<string> = new Set(['Service', 'Endpoints', 'EndpointSlice'])
-const REMOVES_ENDPOINTS = [
-  /\bselectors?\b.*\b(?:removed|deleted|cleared|changed|updated)\b|\bendpoints?\b.*\b(?:removed|deleted|cleared)\b/i,
-  /\b(?:removed?|deleted?|cleared) (?:the |all |its |spec\.)*(?:selectors?|endpoints?)\b/i,
-  /\bno (?:active |ready )?endpoints\b/i,
-]
-
-/** Returns whether a controller says that a Service lost its selector or its endpoints. */
-export function removesEndpoints(message: string): boolean {
-  return REMOVES_ENDPOINTS.some((pattern) => pattern.test(message))
-}
-
-function observedRolloutOf(message: string): ReturnType<typeof rolloutOf> {
-  const [, replicaSet = ''] = /^Roll(?:out of|back to) (\S+?)(?: \(revision \d+\))?: /.exec(message) ?? []
-  const hash = replicaSet.slice(replicaSet.lastIndexOf('-') + 1)
-  return hash === '' ? null : { replicaSet, hash, direction: 'up', to: 1, from: 0 }
 }

@@ -3,7 +3,7 @@
  * here for `GET /api/incidents/:id`.
  */
 import { type AlertGroup, type GroupedAlert, groupAlerts, groupForIncident } from '../alert/groups.ts'
-import { rolloutOf } from '../event/reason.ts'
+import { rolloutOf } from '../event/rollout.ts'
 import { ordered } from '../order.ts'
 import { formatScore } from '../text.ts'
 import { changeName, wholeChangeText } from './change-text.ts'

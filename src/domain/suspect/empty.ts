@@ -1,5 +1,5 @@
 /** Finds Deployments that serve nothing any more. */
-import { rolloutOf } from '../event/reason.ts'
+import { rolloutOf } from '../event/rollout.ts'
 import { type Components, componentAt } from './component.ts'
 import type { SuspectEvent, SuspectFacts } from './suspect.ts'
 import type { SymptomEvent } from './symptom.ts'

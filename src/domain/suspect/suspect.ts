@@ -7,7 +7,6 @@ import type { Labels } from '../event/event.ts'
 import { reaches, shareEnvironment } from '../service/environment.ts'
 import { isNodeService } from '../service/node.ts'
 import type { Severity } from '../severity.ts'
-import { HOUR, MINUTE } from '../units.ts'
 import { joinRollouts } from './chain.ts'
 import { changeSuspects, isFirstOom } from './change.ts'
 import { type Components, componentsOf } from './component.ts'
@@ -16,6 +15,7 @@ import { explain } from './explanation.ts'
 import { fixesOf } from './fix.ts'
 import { LEAST, LIKELY, POSSIBLE } from './likely-cause.ts'
 import { objectSuspects, rounded } from './object.ts'
+import { searchedSpan } from './searched.ts'
 import { type Symptom, type SymptomEvidence, symptomsOf } from './symptom.ts'
 
 /** The facts about an incident. Times in ms UTC, ids are UUIDs, lists are unordered. */
@@ -102,24 +102,6 @@ export type RankedSuspect = Suspect & { readonly connection: Connection['kind'] 
 const MAX_SUSPECTS = 20
 /** The smallest difference that is visible in a displayed score. */
 const BELOW = 1e-4
-
-/**
- * Returns the period in which to search for causes, in ms UTC. The period starts two hours before the incident. The
- * period ends with the incident or at `now`, but at least half an hour after the start. Scalings are read from one day
- * earlier, to determine which ReplicaSet is new.
- */
-export function searchedSpan(
-  incident: { readonly startedAt: number; readonly resolvedAt: number | null },
-  now: number,
-): { readonly scalingsFrom: number; readonly from: number; readonly to: number } {
-  const from = incident.startedAt - 2 * HOUR
-  const to = Math.max(incident.startedAt + 30 * MINUTE, incident.resolvedAt ?? now)
-  return { scalingsFrom: from - 24 * HOUR, from, to }
-}
-
-/** The maximum number of events to read, newest first. */
-export const MAX_EVENTS = 4_000
-export const MAX_ALERTS = 1_000
 
 /**
  * Returns the probable causes, best first: changes that preceded the problem, nodes, and objects whose problem has no

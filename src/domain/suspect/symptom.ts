@@ -32,7 +32,6 @@ export type Symptom = {
 export type SymptomEvidence = { readonly alertId?: string; readonly eventId?: string }
 /** `short`: the text after the name of a condition, if it differs. */
 export type Factor = { readonly code: string; readonly value: number; readonly text: string; readonly short?: string }
-
 /** A symptom before it is compared with other symptoms. */
 export type SymptomEvent = Omit<Symptom, 'weight'> & {
   /** A generalized description of the problem, without names. Components with the same text have a common cause. */

@@ -2,8 +2,9 @@
  * What a batch changed: the rows with their first and last values, as the journal recorded them, and what was appended.
  * Saving, notices and the undo all read the same journal.
  */
-import type { Journal } from './collections.ts'
+
 import type { Effect } from './effect.ts'
+import type { Journal } from './journal.ts'
 import type { Rows } from './rows.ts'
 
 /** `before`: null if the record is new. `isGone`: whether the record has left the live state; `after` is its last value. */

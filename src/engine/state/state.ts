@@ -11,18 +11,9 @@ import type { LiveImage } from '../../domain/service/image.ts'
 import type { Severity } from '../../domain/severity.ts'
 import type { LiveSilence } from '../../domain/silence/live-silence.ts'
 import type { CompiledSilence } from '../../domain/silence/silence.ts'
-import {
-  createIndex,
-  createJournal,
-  createNames,
-  createTable,
-  createTimeline,
-  type Index,
-  type Journal,
-  type Names,
-  type Table,
-  type Timeline,
-} from './collections.ts'
+import { createIndex, createNames, createTable, type Index, type Names, type Table } from './collections.ts'
+import { createJournal, type Journal } from './journal.ts'
+import { createTimeline, type Timeline } from './timeline.ts'
 
 export type State = {
   readonly journal: Journal

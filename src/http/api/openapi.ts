@@ -21,7 +21,7 @@ import { success } from './answers.ts'
 import { correlationShape } from './correlations.ts'
 import { eventShape } from './events.ts'
 import { checkShape } from './health.ts'
-import { incidentShape } from './incidents/incidents.ts'
+import { incidentShape } from './incidents/incident-shape.ts'
 import { postmortemShape } from './incidents/postmortem-shape.ts'
 import { serviceShape } from './services.ts'
 

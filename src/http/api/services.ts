@@ -13,7 +13,8 @@ import { type Call, change, type Route, rest } from '../route.ts'
 import * as shape from '../shapes.ts'
 import { alertShape, showAlert } from './alerts.ts'
 import { refusals, success } from './answers.ts'
-import { incidentShape, incidentShower } from './incidents/incidents.ts'
+import { incidentShape } from './incidents/incident-shape.ts'
+import { incidentShower } from './incidents/incidents.ts'
 
 const MAX_NAME = 253
 const MAX_ALIASES = 100

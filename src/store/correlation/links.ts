@@ -2,7 +2,7 @@
 import { sql as raw } from 'kysely'
 import type { Link } from '../../domain/correlation/correlation.ts'
 import type { ScalingEvent } from '../../domain/correlation/rollout.ts'
-import type { LinkSummary } from '../../engine/changes/receive/delivery.ts'
+import type { LinkSummary } from '../../engine/changes/receive/receipt.ts'
 import { listImages } from '../service/images.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'

@@ -1,7 +1,7 @@
 /** Reads the rollouts of services from the stored events of their Deployments. */
 import type { Change } from '../../domain/correlation/change.ts'
 import { rolloutsOf, type ScalingEvent } from '../../domain/correlation/rollout.ts'
-import { MAX_EVENTS } from '../../domain/suspect/suspect.ts'
+import { MAX_EVENTS } from '../../domain/suspect/searched.ts'
 import { findServiceRowId } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'

@@ -10,14 +10,8 @@ import { assignedNode } from '../../domain/event/reason-message.ts'
 import { fixesOf } from '../../domain/suspect/fix.ts'
 import { type Judged, judgeSuspects } from '../../domain/suspect/judged.ts'
 import { orderSuspects } from '../../domain/suspect/likely-cause.ts'
-import {
-  MAX_ALERTS,
-  MAX_EVENTS,
-  rankSuspects,
-  type Suspect,
-  type SuspectFacts,
-  searchedSpan,
-} from '../../domain/suspect/suspect.ts'
+import { MAX_ALERTS, MAX_EVENTS, searchedSpan } from '../../domain/suspect/searched.ts'
+import { rankSuspects, type Suspect, type SuspectFacts } from '../../domain/suspect/suspect.ts'
 import { DAY } from '../../domain/units.ts'
 import { type BestLink, listBestLinksOfIncident } from '../correlation/correlations.ts'
 import { listPipelinesOfOrganization } from '../correlation/pipelines.ts'

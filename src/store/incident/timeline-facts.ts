@@ -10,18 +10,17 @@ import { timelineOf } from '../../domain/incident/timeline.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import { toldRows } from '../../domain/notification/told.ts'
 import { changeFact, type PostmortemFacts } from '../../domain/postmortem/postmortem.ts'
-import { cutoffsAt } from '../../domain/retention.ts'
 import { likelyChanges } from '../../domain/suspect/likely-cause.ts'
 import { DAY, HOUR, MINUTE } from '../../domain/units.ts'
 import { type BestLink, listBestLinksOfIncident } from '../correlation/correlations.ts'
 import { listScalings } from '../correlation/links.ts'
 import { listPipelinesNear } from '../correlation/pipelines.ts'
-import { findOrganization } from '../organizations.ts'
 import { listStates } from '../service/states.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 import { alertsOf, alertsOnNode, serviceOf, timelineAlertsOf } from './alert-facts.ts'
+import { type AlertRows, earlierOf, recordedSince } from './earlier-facts.ts'
 import { findLiveIncident } from './live-incidents.ts'
 import { findJudgedSuspects } from './suspects.ts'
 import { listNotToldOf, listToldOf } from './told.ts'
@@ -31,7 +30,7 @@ const SEARCHED_BEFORE = 2 * HOUR
 /** The maximum number of events to read per service, earliest first. */
 export const MAX_EVENTS_PER_SERVICE = 2_000
 export const TIMELINE_KINDS = ['firing', 'change', 'info'] as const
-const MAX_EARLIER = 500
+
 /** The alerts of workloads can be older than the report that their node failed. */
 const ON_NODE_BEFORE = 5 * MINUTE
 
@@ -56,7 +55,7 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, e
     alerts,
     searched,
     lowestScore: incident.lowestScore,
-    earlier: earlierOf(db, incident, alerts),
+    earlier: earlierOf(db, incident, [incident.serviceId, ...others.keys()], alerts),
     recordedSince: recordedSince(db, incident.organizationId, now),
     rejectedEvidence: rejectionsOf(db, incident.organizationId, incident.startedAt, searched.to),
   }
@@ -139,7 +138,6 @@ export function findTimelineFacts(db: Db, incident: LiveIncident, now: number) {
   return { ...gather(db, incident, alerts, searchedAround(incident, now)), alerts, correlations: links.map(linkFact) }
 }
 
-type AlertRows = ReturnType<typeof alertsOf>
 type WithService = Pick<AlertRows[number], 'service'>
 
 function gather(db: Db, incident: LiveIncident, alerts: readonly WithService[], searched: Facts['searched']) {
@@ -215,38 +213,6 @@ function changesOf(db: Db, serviceId: number, { from, to }: Facts['searched']): 
   // A pipeline can run for up to a day, so a pipeline that started before the period can end within it.
   const pipelines = listPipelinesNear(db, serviceId, from - DAY, to)
   return [...pipelines, ...rollouts].filter(({ startsAt, endsAt }) => endsAt >= from && startsAt <= to)
-}
-
-/** Lists earlier alerts about the same conditions of the same services. */
-function earlierOf(db: Db, incident: LiveIncident, alerts: AlertRows) {
-  const conditions = new Set(alerts.map(({ service, source, name }) => JSON.stringify([service.rowId, source, name])))
-  const services = [incident.serviceId, ...otherServices(incident, alerts).keys()]
-  return services
-    .flatMap((rowId) => alertsBefore(db, incident, rowId))
-    .sort((a, b) => b.startsAt - a.startsAt)
-    .slice(0, MAX_EARLIER)
-    .filter(({ service_id, source, name }) => conditions.has(JSON.stringify([service_id, source, name])))
-    .map(({ uuid, name, startsAt }) => ({ ref: `alert/${uuidFromBytes(uuid)}`, name, startsAt }))
-}
-
-/**
- * Returns the start of the period for which the organization's alerts are complete at `now`. Older alerts have expired.
- */
-function recordedSince(db: Db, organizationId: number, now: number): number {
-  const organization = findOrganization(db, organizationId)
-  return organization ? Math.max(organization.createdAt, cutoffsAt(organization.settings, now).alerts) : now
-}
-
-// One query per service, because the index on service_id is already in the right order.
-function alertsBefore(db: Db, incident: LiveIncident, serviceId: number) {
-  const before = db.sql
-    .selectFrom('alerts')
-    .select(['uuid', 'service_id', 'source', 'name', 'starts_at as startsAt'])
-    .where('service_id', '=', serviceId)
-    .where('starts_at', '>=', incident.startedAt - 90 * DAY)
-    .where('starts_at', '<', incident.startedAt)
-    .where((eb) => eb.or([eb('incident_id', 'is', null), eb('incident_id', '!=', incident.rowId)]))
-  return db.all(before.orderBy('starts_at', 'desc').limit(MAX_EARLIER))
 }
 
 function rejectionsOf(db: Db, organizationId: number, from: number, to: number): number {

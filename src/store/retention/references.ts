@@ -4,7 +4,7 @@
  */
 import { type RawBuilder, sql } from 'kysely'
 import { type AgedIncident, type Cutoffs, type IncidentReferences, isIncidentDue } from '../../domain/retention.ts'
-import { MAX_ALERTS, MAX_EVENTS, searchedSpan } from '../../domain/suspect/suspect.ts'
+import { MAX_ALERTS, MAX_EVENTS, searchedSpan } from '../../domain/suspect/searched.ts'
 import { MAX_SCALINGS } from '../correlation/links.ts'
 import { MAX_EVENTS_PER_SERVICE, TIMELINE_KINDS } from '../incident/timeline-facts.ts'
 import type { TimeSpan } from '../read.ts'

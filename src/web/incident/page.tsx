@@ -1,20 +1,19 @@
 /** Shows one incident: its severity, duration, assignee, likely cause and timeline. */
 import type { FC } from 'hono/jsx'
-import { firingText, INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
+import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
 import { formatDuration, formatMoment } from '../../domain/shown-time.ts'
 import { capitalized, countOf, formatCount } from '../../domain/text.ts'
 import { GraphSection } from '../drawing/graph-section.tsx'
-import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
 import { isolated } from '../kit/bidi.ts'
-import { Ranges } from '../kit/choice.tsx'
 import { Action } from '../kit/form.tsx'
-import { Icon, LegendMark, Mark, ServiceName, Status } from '../kit/mark.tsx'
+import { Mark, ServiceName, Status } from '../kit/mark.tsx'
 import { Card, Crumbs, Section } from '../kit/section.tsx'
-import { SilenceLink } from '../kit/silenced.tsx'
 import { Affected } from './affected.tsx'
 import { Cause, hintedGroup } from './cause.tsx'
 import { ActionItems, EditIncident } from './edit.tsx'
 import { Groups } from './groups.tsx'
+import { Picture } from './picture.tsx'
+import { Actions, countPipelines, StillFiring } from './state-actions.tsx'
 import { Suspects } from './suspects.tsx'
 import { Timeline } from './timeline.tsx'
 import type { IncidentView } from './view.ts'
@@ -94,16 +93,6 @@ function alertsText({ groups, incident: { firingAlerts } }: IncidentView): strin
   return `${countOf(alerts, 'alert')}${failed} in ${countOf(groups.length, 'group')}${firing}`
 }
 
-/** Says that the number of firing alerts does not include the failed pipelines, which are listed with the alerts. */
-function uncountedText({ groups }: IncidentView): string {
-  const pipelines = countPipelines(groups, 'firing')
-  return pipelines === 0 ? '' : `, not counting ${countOf(pipelines, 'failed pipeline')}`
-}
-
-function countPipelines(groups: IncidentView['groups'], of: 'count' | 'firing'): number {
-  return groups.reduce((sum, group) => sum + (group.source === 'ci' ? group[of] : 0), 0)
-}
-
 const Head: FC<{ view: IncidentView }> = ({ view }) => {
   const { incident, reader, canWrite } = view
   const { number, title, severity, service, startedAt, endedAt: until, criticalMs, status, opened } = incident
@@ -173,67 +162,6 @@ const Related: FC<IncidentView> = ({ group, previous, timeline, hasChannel, inci
   )
 }
 
-const Actions: FC<{ view: IncidentView }> = ({ view }) => {
-  const { csrf } = view
-  const { number, href, status, service, firingAlerts, hasPostmortem } = view.incident
-  const action = `${href}/status`
-  if (status === 'resolved') {
-    return (
-      <div class="row actions">
-        {hasPostmortem ? (
-          <a class="button primary" href={`${href}/postmortem`}>
-            Postmortem
-          </a>
-        ) : null}
-        <Action action={action} csrf={csrf} fields={{ status: 'investigating' }}>
-          Reopen
-        </Action>
-      </div>
-    )
-  }
-  const warning =
-    firingAlerts === 0
-      ? `${view.groups.length === 0 ? 'It has no alerts' : 'All its alerts have ended'}${uncountedText(view)}.`
-      : `${firingText(firingAlerts)}${uncountedText(view)}. ${firingAlerts === 1 ? 'It opens' : 'They open'} no new incident until ${firingAlerts === 1 ? 'it has' : 'they have'} ended.${view.hasChannel ? ' Your channels will get a reminder after 30 minutes.' : ''}`
-  return (
-    <div class="row actions">
-      {status === 'open' ? (
-        <Action action={action} csrf={csrf} fields={{ status: 'investigating' }} look="primary" id="acknowledge">
-          Acknowledge <kbd class="desk">a</kbd>
-        </Action>
-      ) : null}
-      <SilenceLink
-        matched={{ service: service.name, namespace: service.namespace }}
-        what={service.name}
-        class="button bare"
-      />
-      <details class="confirm">
-        <summary class="button">Resolve…</summary>
-        <form method="post" action={action}>
-          <p>{warning}</p>
-          <input type="hidden" name="csrf" value={csrf} />
-          <input type="hidden" name="status" value="resolved" />
-          <button type="submit" class={status === 'open' ? 'button' : 'button primary'}>
-            Resolve incident {number}
-          </button>
-        </form>
-      </details>
-    </div>
-  )
-}
-
-/** Warns if alerts are still firing even though the incident was resolved. */
-const StillFiring: FC<Pick<IncidentView['incident'], 'status' | 'firingAlerts'>> = ({ status, firingAlerts }) =>
-  status === 'resolved' && firingAlerts > 0 ? (
-    <p class="card body item warn-card">
-      <Mark level="warning" />
-      <span>
-        {capitalized(firingText(firingAlerts))}, though this incident is resolved. Reopen it, or wait until{' '}
-        {firingAlerts === 1 ? 'it ends. Until then, it opens' : 'they end. Until then, they open'} no new incident.
-      </span>
-    </p>
-  ) : null
-
 /** Renders the five statuses as steps. The current status shows its duration. All other statuses are buttons. */
 const Steps: FC<{ view: IncidentView }> = ({ view }) => {
   const { incident, csrf, canWrite } = view
@@ -268,41 +196,4 @@ function detailOf({ incident, reader }: IncidentView): string {
   if (status === 'open') return formatDuration(reader.now - movedAt)
   const who = movedBy === null ? 'incmon' : isolated(movedBy)
   return `${who}, ${status === 'resolved' ? formatMoment(movedAt, reader) : formatDuration(reader.now - movedAt)}`
-}
-
-/** Draws the lane picture for an incident or service. */
-export const Picture: FC<Pick<IncidentView, 'ranges' | 'picture'>> = ({ ranges, picture }) => (
-  <section class="card picture" aria-labelledby="picture">
-    <div class="row picture-head">
-      <h2 id="picture">What happened when</h2>
-      <Ranges ranges={ranges} />
-    </div>
-    <Lanes picture={picture} />
-    <div class="row picture-foot">
-      <Legend picture={picture} />
-      <LanesTable picture={picture} />
-    </div>
-  </section>
-)
-
-/** Explains what the picture contains, and nothing else. */
-const Legend: FC<Pick<IncidentView, 'picture'>> = ({ picture: { bars, links, span, now } }) => {
-  const shown = bars.filter(({ startsAt, endsAt }) => startsAt <= span.to && (endsAt ?? now) >= span.from)
-  const ids = new Set(shown.map(({ id }) => id))
-  const hasLink = links.some((one) => one.verdict !== 'rejected' && ids.has(one.change) && ids.has(one.condition))
-  return (
-    <p class="legend">
-      {hasLink ? (
-        <span class="with-icon change">
-          <Icon name="link" />
-          <span class="quiet">a change, its alerts, and the score of the link</span>
-        </span>
-      ) : null}
-      {(['critical', 'error', 'warning', 'info'] as const)
-        .filter((level) => shown.some((bar) => bar.level === level))
-        .map((level) => (
-          <LegendMark level={level} />
-        ))}
-    </p>
-  )
 }

@@ -14,8 +14,8 @@ import { redirect, show } from '../visit/reply.ts'
 import { causesOf } from './causes.ts'
 import { incidentViewOf } from './data.ts'
 import { incidentFacts, incidentPath, requireIncident } from './find.ts'
-import { IncidentListPage, incidentListTitle } from './list.tsx'
-import { findListed } from './list-data.ts'
+import { IncidentListPage, incidentListTitle } from './list/list.tsx'
+import { findListed } from './list/list-data.ts'
 import { IncidentPage, incidentTitle } from './page.tsx'
 
 const MAX_NOTE = 10_000

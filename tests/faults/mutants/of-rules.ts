@@ -237,7 +237,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'endless-expressions',
-    file: 'src/engine/changes/silences/silences.ts',
+    file: 'src/engine/changes/silences/wanted.ts',
     from: 'if (used + own <= MAX_EXPRESSIONS) return',
     to: 'if (used + own > 0) return',
     test: 'tests/actions/limits.test.ts',

@@ -10,6 +10,7 @@ import { countOf, formatCount, stillFiringText } from '../../../domain/text.ts'
 import type { Context } from '../../state/context.ts'
 import { conditionsOf } from '../conditions.ts'
 import { evaluate } from '../evaluate.ts'
+import { findIncident, NO_INCIDENT, requireIncident } from './find.ts'
 import { addEntry, moveIncident, openIncident } from './incidents.ts'
 
 /**
@@ -195,20 +196,6 @@ export function noteChange(ctx: Context, id: string, text: string, actor: string
   if (fullOf(ctx, incident, text, 1) === null)
     addEntry(ctx, incident, { at: now, kind: 'edited', code: null, text, actor, ref: null })
   ctx.put.incident({ ...incident, touchedAt: now }, incident)
-}
-
-const NO_INCIDENT = 'this incident does not exist'
-
-function requireIncident(ctx: Context, id: string): LiveIncident {
-  const incident = findIncident(ctx, id)
-  if (!incident) throw new IncmonError('not-found', NO_INCIDENT)
-  return incident
-}
-
-function findIncident(ctx: Context, id: string): LiveIncident | null {
-  const rowId = ctx.state.incidentById.get(id)
-  const known = rowId === undefined ? undefined : ctx.state.incidents.get(rowId)
-  return known ?? ctx.fact('incident', { id })
 }
 
 /**

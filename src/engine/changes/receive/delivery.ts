@@ -1,8 +1,5 @@
 /** Processes a webhook request, or one chunk of a large request: its events, its alerts and its response. */
-import type { Alert, Change } from '../../../domain/alert/alert.ts'
-import type { DraftJudgement } from '../../../domain/alert/judgement.ts'
 import type { Intake, Source } from '../../../domain/event/event.ts'
-import type { Penalty } from '../../../domain/health/health.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import type { KeyUse } from '../../../domain/request/idempotency.ts'
 import { corrected } from '../../../domain/sender/clock.ts'
@@ -11,11 +8,11 @@ import { warningsAbout } from '../../../domain/service/warnings.ts'
 import type { WatchUpdate } from '../../../domain/watch/object.ts'
 import type { Context } from '../../state/context.ts'
 import { evaluate } from '../evaluate.ts'
-import { type IncidentOutcome, outcomeOf, type SuspectSummary, type SuspectsAsked } from '../outcome.ts'
-import type { Shortage } from '../room.ts'
+import { outcomeOf } from '../outcome.ts'
 import { reportShortages, shortageWarning } from '../shortage.ts'
 import { keyUseOf, rememberAnswer } from './answers.ts'
 import { decideItem, type ItemResult } from './item.ts'
+import type { ItemDecision, Receipt, Warning } from './receipt.ts'
 import { countLaterChunk, NO_SENDER, type SenderFacts, updateSender } from './senders.ts'
 
 export type Delivery = {
@@ -57,65 +54,6 @@ export type Received = {
    * `part`: more chunks follow. `repeated`: the Idempotency-Key was already used, so the stored response is returned.
    */
   readonly kind: 'stored' | 'part' | 'repeated' | 'dry run'
-}
-
-export type Receipt = {
-  /** One event UUID per accepted item, in order. */
-  readonly eventIds: string[]
-  readonly rejected: { readonly index: number; readonly error: string }[]
-  /** Warnings about ignored problems in accepted items. Absent if there are no warnings. */
-  readonly warnings?: readonly Warning[]
-  /** Whether every item merely repeats the last event of its alert. */
-  readonly isRepeat: boolean
-  /** Accepted items that were not stored because a limit is reached. Their sender sends them again. */
-  readonly refused?: { readonly items: number; readonly shortage: Shortage } | undefined
-  /** Whether the same Idempotency-Key was sent with a different body in the last 24 hours. */
-  readonly isKeyReused?: boolean
-  /** Dry runs only: the decisions for each accepted item, with the rule behind each decision. */
-  readonly decisions?: ItemDecision[]
-}
-
-export type Warning = { readonly index: number; readonly warning: string }
-
-/** The decisions for one item in a dry run. */
-export type ItemDecision = {
-  readonly index: number
-  /** Tells the engine which alert to compute links for. */
-  readonly alertRowId?: number
-  /** Tells the engine which suspects to look up. */
-  readonly asked?: SuspectsAsked | null
-  readonly event: DraftJudgement['event']
-  /** The correction for the sender's clock, in milliseconds. Positive if the sender's clock is ahead. */
-  readonly clockOffset: number
-  readonly service: {
-    readonly cluster: string
-    readonly namespace: string
-    readonly name: string
-    readonly rule: string
-    readonly isNew: boolean
-  }
-  readonly alert: null | {
-    readonly change: Change
-    readonly name: string
-    readonly severity: string
-    readonly status: string
-    readonly fingerprint: string
-    readonly rules: Readonly<Record<keyof Alert['rules'], string>>
-  }
-  readonly health: null | { readonly status: string; readonly score: number; readonly penalties: readonly Penalty[] }
-  readonly correlations: readonly LinkSummary[]
-  /** What happens to incidents; null for an event without an alert. */
-  readonly outcome: IncidentOutcome | null
-  /** The likeliest causes of the incident, best first. */
-  readonly suspects: readonly SuspectSummary[]
-}
-
-/** A link between a condition and a change. */
-export type LinkSummary = {
-  readonly change: string
-  readonly score: number
-  readonly band: string
-  readonly reasons: readonly { readonly code: string; readonly text: string }[]
 }
 
 const MAX_WARNINGS = 100

@@ -1,28 +1,22 @@
 /** Processes one accepted item: finds its service, stores its event, and opens, updates or ends an alert. */
 import { belongsTo, type Change, type Signal } from '../../../domain/alert/alert.ts'
-import { settle } from '../../../domain/alert/ending.ts'
 import type { DraftJudgement } from '../../../domain/alert/judgement.ts'
-import { type ReceivedEvent, withReceivedEvents } from '../../../domain/alert/late-events.ts'
 import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import { isUnattributed, judge, makesAlert } from '../../../domain/alert/signal.ts'
 import type { Draft } from '../../../domain/event/event.ts'
 import { leavesCluster } from '../../../domain/event/going-away.ts'
-import { hasWeightChanged, lasts } from '../../../domain/health/health.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
 import { once } from '../../../domain/memoize.ts'
 import { ruleText } from '../../../domain/service/rule.ts'
 import type { Context } from '../../state/context.ts'
 import { awaitedName, fingerprintScope } from '../../state/state.ts'
-import { changeAlert } from '../alerts.ts'
 import { matchService, type ServiceMatch } from '../attribution.ts'
-import { firingEventAlerts, hasFiringMetrics, hasNamesake, senderBehaviorOf } from '../conditions.ts'
-import { makeDue } from '../due.ts'
 import { endPodsOf, withoutExpected } from '../going-away.ts'
 import { adopt, joinClaims, joinProject, learnImage } from '../joining.ts'
 import { createLiveService } from '../live-service.ts'
 import { endFailedDeploys, learnPipeline, linkCondition, linkImage } from '../pipelines.ts'
 import { isSentAgain, type Shortage, shortageOf } from '../room.ts'
-import { hasActiveSilence } from '../silenced.ts'
+import { affects, endConditions } from './end-conditions.ts'
 import { type AlertDecision, decideAlert, type Item } from './item-alert.ts'
 
 export type ItemResult = {
@@ -226,51 +220,4 @@ function touchService(ctx: Context, { rowId }: LiveService, eventAt: number, ale
 function isEvidence({ live, change }: AlertDecision, kind: DraftJudgement['event']['kind'], span: Span): boolean {
   const isNew = live.alert.source === 'cluster' || change !== 'repeated' || span.firstSeenAt < span.at
   return kind === 'firing' && isNew && live.alert.severity !== 'info'
-}
-
-/** Applies an event to each firing Kubernetes condition of its service. Returns whether any condition changed. */
-function endConditions(ctx: Context, service: LiveService, event: ReceivedEvent, now: number): boolean {
-  let changed = false
-  for (const live of firingEventAlerts(ctx.state, service)) {
-    const after = withReceivedEvents(live.alert, [event])
-    if (after === live.alert) continue
-    const metricsFiring = hasFiringMetrics(ctx.state, service.rowId, after.startsAt)
-    changeAlert(ctx, live, {
-      ...live,
-      ...settle(after, { delivery: null, metricsFiring, ...senderBehaviorOf(ctx.state, live) }, now),
-    })
-    changed = true
-  }
-  return changed
-}
-
-/**
- * How long the evaluation of a service can wait after an alert ended while similar alerts still fire. Similar alerts are
- * one condition, so the health hardly changes, and the end of a storm costs one evaluation instead of thousands.
- */
-const ALIKE_END_DELAY = 5_000
-
-/** Returns whether the service must be evaluated at once. */
-function affects(ctx: Context, known: LiveAlert | null, { live, isAlike }: AlertDecision, now: number): boolean {
-  if (known && known.serviceId === live.serviceId && endsAlike(ctx, known, live, now)) {
-    makeDue(ctx, live.serviceId, now + ALIKE_END_DELAY)
-    return false
-  }
-  if (known) return known.serviceId !== live.serviceId || hasWeightChanged(known.alert, live.alert)
-  if (live.alert.severity === 'info') return false
-  if (!isAlike) return true
-  // A long-lasting warning lowers the score more than a new one does. The sweep evaluates the service once for the
-  // whole storm.
-  if (live.alert.severity === 'warning' && lasts(live.alert)) makeDue(ctx, live.serviceId, now)
-  return false
-}
-
-/**
- * Returns whether a notification ended an alert while an alert with the same name still fires at the same or a higher
- * severity. A silence may cover only one of the two alerts, so an active silence always requires an evaluation.
- */
-function endsAlike(ctx: Context, known: LiveAlert, { serviceId, alert }: LiveAlert, now: number): boolean {
-  const isNotification = alert.source === 'metrics' || alert.source === 'dashboard'
-  const ended = known.alert.status === 'firing' && alert.status === 'resolved'
-  return isNotification && ended && hasNamesake(ctx.state, serviceId, alert) && !hasActiveSilence(ctx, now)
 }

@@ -3,26 +3,17 @@
 import type { Delivery } from '../../../domain/alert/ending.ts'
 import { BUDGETS } from '../../../domain/budgets.ts'
 import type { Draft, Intake, Source } from '../../../domain/event/event.ts'
-import { digest } from '../../../domain/event/fingerprint.ts'
-import { alarmed, closed, NO_PROBLEM } from '../../../domain/incident/problem.ts'
 import { corrected, offsetIn, readingOf, withReading } from '../../../domain/sender/clock.ts'
-import {
-  type DeliveryInterval,
-  isKnown,
-  repeatTimeoutOf,
-  withDelivery,
-  withProvenGap,
-  withReceiverInterval,
-} from '../../../domain/sender/delivery-interval.ts'
+import { type DeliveryInterval, repeatTimeoutOf } from '../../../domain/sender/delivery-interval.ts'
 import { NO_HOURS, withEvents, withHeartbeat } from '../../../domain/sender/heartbeat.ts'
 import { withLag } from '../../../domain/sender/lag.ts'
-import type { LiveGroup, LiveSender } from '../../../domain/sender/sender.ts'
+import type { LiveSender } from '../../../domain/sender/sender.ts'
 import { WATCH } from '../../../domain/watch/object.ts'
 import type { Context } from '../../state/context.ts'
-import { groupKey, senderKey, settingsOf } from '../../state/state.ts'
-import { clusterOf, findService } from '../attribution.ts'
-import { moveIncident, oldestOpenIncident, openIncident } from '../incidents/incidents.ts'
-import { createLiveService } from '../live-service.ts'
+import { senderKey } from '../../state/state.ts'
+import { clusterOf } from '../attribution.ts'
+import { updateGroup } from './groups.ts'
+import { resolveHeartbeatIncident } from './heartbeat-incident.ts'
 
 /**
  * Facts about a sender that are needed to process its items. `delivery`: how it delivers; null if it is no Alertmanager
@@ -92,7 +83,6 @@ export function countLaterChunk(ctx: Context, sending: SenderInput): void {
 }
 
 const MAX_SENDERS = BUDGETS.senders.value
-const MAX_GROUPS = BUDGETS.groups.value
 
 function keyOf({ source, cluster, whole }: SenderInput) {
   return { source, cluster, receiver: whole.group?.receiver ?? whole.receiver ?? '' }
@@ -180,125 +170,4 @@ function count(sender: LiveSender, { accepted, rejected }: Intake, at: number): 
       accepted.length > 0 || sender.receiver === WATCH ? Math.max(sender.lastEventAt ?? at, at) : sender.lastEventAt,
     lastRejectionAt: rejected.length > 0 ? Math.max(sender.lastRejectionAt ?? at, at) : sender.lastRejectionAt,
   }
-}
-
-function updateGroup(ctx: Context, sender: LiveSender, sent: NonNullable<Intake['group']>, at: number) {
-  const { members, truncated } = sent
-  const key = digest(sent.key)
-  const before = ctx.state.groups.get(groupKey(sender.rowId, key)) ?? null
-  if (before === null && ctx.state.groups.size() >= MAX_GROUPS) return { sender, groupId: null, interval: null }
-  const counted = withDelivery(before, { members, at })
-  const isProven = before !== null && hasInferredEnd(ctx, before)
-  const delivered = isProven ? { ...counted, group: withProvenGap(counted) } : counted
-  const { group } = delivered
-  const groupId = before?.rowId ?? ctx.rowId('groups')
-  const after = { ...group, rowId: groupId, senderId: sender.rowId, key }
-  ctx.put.group(after)
-  const interval = withReceiverInterval(sender.deliveryInterval, before, delivered)
-  if (truncated) postponeGroup(ctx, groupId, at)
-  const learned = { ...sender, deliveryInterval: interval }
-  if (!sender.reportsEnds) hastenGroups(ctx, sender, learned, { before, after })
-  return { sender: learned, groupId, interval: group }
-}
-
-/**
- * Returns whether an alert of the group's last delivery was considered ended for lack of repeats. If the same members
- * are delivered again, that was wrong.
- */
-function hasInferredEnd({ state }: Context, { rowId, deliveredAt }: LiveGroup): boolean {
-  for (const alertId of state.alertsOfGroup.get(rowId)) {
-    const alert = state.alerts.get(alertId)?.alert
-    if (alert?.resolution === 'inferred' && alert.receivedAt === deliveredAt) return true
-  }
-  return false
-}
-
-/**
- * Brings forward the due times of the group's alerts if its delivery interval became shorter. When the interval of the
- * receiver becomes known, does the same for its groups without an interval of their own.
- */
-function hastenGroups(
-  ctx: Context,
-  sender: LiveSender,
-  learned: LiveSender,
-  { before, after }: { readonly before: LiveGroup | null; readonly after: LiveGroup },
-): void {
-  const becameKnown = !isKnown(sender.deliveryInterval) && isKnown(learned.deliveryInterval)
-  const timeout = repeatTimeoutOf(after, learned.deliveryInterval)
-  // This delivery confirmed the alerts that it contains, so only the group's other alerts may now be due earlier.
-  if (timeout < repeatTimeoutOf(before, sender.deliveryInterval)) hastenGroup(ctx, after.rowId, timeout)
-  if (!becameKnown) return
-  for (const group of [...ctx.state.groups.values()]) {
-    if (group.senderId === sender.rowId && !isKnown(group))
-      hastenGroup(ctx, group.rowId, repeatTimeoutOf(null, learned.deliveryInterval))
-  }
-}
-
-function hastenGroup(ctx: Context, groupId: number, timeout: number): void {
-  forEachFiring(ctx, groupId, (receivedAt, dueAt) => ({ receivedAt, dueAt: Math.min(dueAt, receivedAt + timeout) }))
-}
-
-/** Postpones the due times of a group's firing alerts, including alerts omitted from the delivery. */
-function postponeGroup(ctx: Context, groupId: number, at: number): void {
-  forEachFiring(ctx, groupId, (receivedAt, dueAt) => ({ receivedAt: at, dueAt: dueAt + at - receivedAt }))
-}
-
-type Times = { readonly receivedAt: number; readonly dueAt: number }
-
-function forEachFiring(ctx: Context, groupId: number, change: (receivedAt: number, dueAt: number) => Times): void {
-  for (const rowId of [...ctx.state.alertsOfGroup.get(groupId)]) {
-    const before = ctx.state.alerts.get(rowId)
-    if (before?.alert.status !== 'firing') continue
-    const { receivedAt, dueAt } = change(before.alert.receivedAt, before.dueAt)
-    if (receivedAt === before.alert.receivedAt && dueAt === before.dueAt) continue
-    const isConfirmed = receivedAt !== before.alert.receivedAt
-    const seen = isConfirmed ? before.fingerprints?.map((one) => ({ ...one, seenAt: receivedAt })) : null
-    const fingerprints = seen ?? before.fingerprints
-    const after = { ...before, dueAt, fingerprints, alert: { ...before.alert, receivedAt } }
-    ctx.put.alert(after)
-  }
-}
-
-/** Opens an incident for a missing heartbeat. A sender that stops sending heartbeats cannot report problems either. */
-export function openHeartbeatIncident(ctx: Context, sender: LiveSender, now: number): void {
-  ctx.put.sender({ ...sender, heartbeatDueAt: null })
-  if (!settingsOf(ctx.state).heartbeats) return
-  const key = serviceKeyOf(sender)
-  const service = findService(ctx.state, key) ?? createLiveService(ctx, key, now)
-  if (oldestOpenIncident(ctx.state, service.rowId)) return
-  const lastBeat = sender.heartbeatAt ?? now
-  const minutes = Math.round((now - lastBeat) / 60_000)
-  openIncident(
-    ctx,
-    {
-      serviceId: service.rowId,
-      title: `source silent: ${nameOf(sender)}`,
-      ...{ severity: 'critical', origin: 'automatic', cause: 'silence' },
-      startedAt: lastBeat,
-      touchedAt: null,
-      problem: { ...alarmed(NO_PROBLEM, now), since: lastBeat },
-      previous: null,
-      text: `opened: no heartbeat for ${minutes} minutes; problems may go unreported`,
-      actor: null,
-    },
-    now,
-  )
-}
-
-/** Resolves the incident for a missing heartbeat when the heartbeat returns. */
-function resolveHeartbeatIncident(ctx: Context, sender: LiveSender, now: number): void {
-  const service = findService(ctx.state, serviceKeyOf(sender))
-  const incident = service && oldestOpenIncident(ctx.state, service.rowId)
-  if (incident?.cause !== 'silence') return
-  const problem = closed(incident.problem, now)
-  const after = { ...incident, status: 'resolved', resolvedAt: now, problem } as const
-  moveIncident(ctx, { before: incident, after, why: 'the heartbeat is back', actor: null, now })
-}
-
-function serviceKeyOf(sender: LiveSender) {
-  return { cluster: sender.cluster, namespace: '', name: `source/${nameOf(sender)}` }
-}
-
-function nameOf({ source, receiver }: LiveSender): string {
-  return receiver === '' ? source : `${source}/${receiver}`
 }

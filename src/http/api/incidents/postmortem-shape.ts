@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { ACTION_STATES } from '../../../domain/postmortem/document.ts'
 import type { Postmortem } from '../../../domain/postmortem/postmortem.ts'
 import * as shape from '../../shapes.ts'
-import { timelineEntryShape } from './incidents.ts'
+import { timelineEntryShape } from './incident-shape.ts'
 
 const words = v.nullable(v.string())
 /** A generated sentence and the records it refers to, for example `alert/<uuid>`. */

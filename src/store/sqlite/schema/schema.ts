@@ -2,268 +2,184 @@
 import type { Generated } from 'kysely'
 import type { Source } from '../../../domain/event/event.ts'
 import type { Severity } from '../../../domain/severity.ts'
+import type { HistoryTables } from './history.ts'
 import type { SettingsTables } from './settings.ts'
 
-export type Schema = SettingsTables & {
-  services: {
-    id: Generated<number>
-    uuid: Buffer
-    organization_id: number
-    cluster: string
-    namespace: string
-    name: string
-    status: Generated<'healthy' | 'degraded' | 'critical'>
-    score: Generated<number>
-    health: Generated<string>
-    healthy_since: number | null
-    suppressed: Generated<number>
-    last_alert_at: number | null
-    last_event_at: number | null
-    created_at: number
-    evaluate_at: number | null
+export type Schema = SettingsTables &
+  HistoryTables & {
+    services: {
+      id: Generated<number>
+      uuid: Buffer
+      organization_id: number
+      cluster: string
+      namespace: string
+      name: string
+      status: Generated<'healthy' | 'degraded' | 'critical'>
+      score: Generated<number>
+      health: Generated<string>
+      healthy_since: number | null
+      suppressed: Generated<number>
+      last_alert_at: number | null
+      last_event_at: number | null
+      created_at: number
+      evaluate_at: number | null
+    }
+    aliases: { organization_id: number; kind: string; value: string; service_id: number }
+    image_projects: { organization_id: number; project: string; service_id: number }
+    images: { service_id: number; path: string; tag: string; pulled_at: number }
+    payloads: { event_id: number; body: string }
+    incidents: {
+      id: Generated<number>
+      uuid: Buffer
+      organization_id: number
+      service_id: number
+      title: string
+      severity: Severity
+      status: 'open' | 'investigating' | 'identified' | 'monitoring' | 'resolved'
+      origin: 'manual' | 'automatic'
+      cause: Generated<'service' | 'silence'>
+      created_at: number
+      started_at: number
+      number: Generated<number>
+      acknowledged_at: number | null
+      resolved_at: number | null
+      touched_at: number | null
+      alert_count: Generated<number>
+      lowest_score: number | null
+      acknowledged_by: string | null
+      previous: Buffer | null
+      problem: Generated<string>
+      actions: Generated<string>
+    }
+    alerts: {
+      id: Generated<number>
+      uuid: Buffer
+      organization_id: number
+      service_id: number
+      incident_id: number | null
+      source: Source
+      name: string
+      severity: Severity
+      said: string | null
+      status: 'firing' | 'resolved'
+      resolution: 'reported' | 'inferred' | 'expired' | 'manual' | null
+      summary: string
+      labels: string
+      annotations: string
+      links: string
+      fingerprint: string
+      failure: string | null
+      node: string | null
+      rules: string
+      evidence: string
+      starts_at: number
+      ends_at: number | null
+      last_seen_at: number
+      occurrences: number
+      cluster: Generated<string>
+      logical_key: Generated<string>
+      group_id: number | null
+      received_at: Generated<number>
+      end_received_at: number | null
+      last_event_id: number | null
+      last_event_hash: Generated<number>
+      settled_at: number | null
+    }
+    alert_fingerprints: {
+      alert_id: number
+      fingerprint: string
+      severity: Severity
+      said: string | null
+      labels: string | null
+      generator: string | null
+      started_at: number
+      ended: number
+      seen_at: number
+      expires_at: number | null
+    }
+    alert_counts: { organization_id: number; level: number; part: number; alerts: number }
+    service_alert_counts: { level: number; part: number; service_id: number; alerts: number }
+    events: {
+      id: Generated<number>
+      uuid: Buffer
+      organization_id: number
+      service_id: number | null
+      alert_id: number | null
+      source: Source
+      kind: string
+      name: string
+      object: string
+      severity: Severity
+      text: string
+      count: Generated<number>
+      awaited: string | null
+      first_seen_at: number | null
+      at: number
+      received_at: number
+    }
+    kubernetes_objects: {
+      organization_id: number
+      cluster: string
+      uid: string
+      kind: string
+      namespace: string
+      name: string
+      version: string
+      owner: string | null
+      facts: string
+    }
+    kubernetes_positions: { organization_id: number; cluster: string; resource: string; version: string; at: number }
+    kubernetes_gaps: { organization_id: number; cluster: string; starts_at: number; ends_at: number }
+    idempotency_keys: { organization_id: number; route: string; key: string; answer: string; received_at: number }
+    senders: {
+      id: Generated<number>
+      organization_id: number
+      source: Source
+      cluster: string
+      receiver: string
+      events: Generated<number>
+      rejections: Generated<number>
+      last_event_at: number | null
+      last_rejection_at: number | null
+      reports_ends: Generated<number>
+      reports_repeats: Generated<number>
+      lag: number | null
+      lag_at: number | null
+      clock: string | null
+      names_cluster: number | null
+      longest_gap: Generated<number>
+      gaps: Generated<number>
+      hours: Generated<string>
+      heartbeat_at: number | null
+      heartbeat_gap: Generated<number>
+      heartbeat_due_at: number | null
+    }
+    groups: {
+      id: Generated<number>
+      sender_id: number
+      key: string
+      members: string
+      delivered_at: number
+      longest_gap: Generated<number>
+      gaps: Generated<number>
+    }
+    silences: {
+      id: Generated<number>
+      uuid: Buffer
+      organization_id: number
+      matchers: string
+      starts_at: number
+      ends_at: number
+      schedule: string | null
+      comment: string
+      created_by: string
+      created_at: number
+      revision: Generated<number>
+      changes_at: number | null
+      labels_only: Generated<number>
+      annotations: Generated<string>
+    }
+    silenced_alerts: { alert_id: number; silence_id: number }
+    service_states: { service_id: number; at: number; status: 'healthy' | 'degraded' | 'critical'; score: number }
+    schema_migrations: { version: number; name: string; applied_at: number }
   }
-  aliases: { organization_id: number; kind: string; value: string; service_id: number }
-  image_projects: { organization_id: number; project: string; service_id: number }
-  images: { service_id: number; path: string; tag: string; pulled_at: number }
-  payloads: { event_id: number; body: string }
-  incidents: {
-    id: Generated<number>
-    uuid: Buffer
-    organization_id: number
-    service_id: number
-    title: string
-    severity: Severity
-    status: 'open' | 'investigating' | 'identified' | 'monitoring' | 'resolved'
-    origin: 'manual' | 'automatic'
-    cause: Generated<'service' | 'silence'>
-    created_at: number
-    started_at: number
-    number: Generated<number>
-    acknowledged_at: number | null
-    resolved_at: number | null
-    touched_at: number | null
-    alert_count: Generated<number>
-    lowest_score: number | null
-    acknowledged_by: string | null
-    previous: Buffer | null
-    problem: Generated<string>
-    actions: Generated<string>
-  }
-  alerts: {
-    id: Generated<number>
-    uuid: Buffer
-    organization_id: number
-    service_id: number
-    incident_id: number | null
-    source: Source
-    name: string
-    severity: Severity
-    said: string | null
-    status: 'firing' | 'resolved'
-    resolution: 'reported' | 'inferred' | 'expired' | 'manual' | null
-    summary: string
-    labels: string
-    annotations: string
-    links: string
-    fingerprint: string
-    failure: string | null
-    node: string | null
-    rules: string
-    evidence: string
-    starts_at: number
-    ends_at: number | null
-    last_seen_at: number
-    occurrences: number
-    cluster: Generated<string>
-    logical_key: Generated<string>
-    group_id: number | null
-    received_at: Generated<number>
-    end_received_at: number | null
-    last_event_id: number | null
-    last_event_hash: Generated<number>
-    settled_at: number | null
-  }
-  alert_fingerprints: {
-    alert_id: number
-    fingerprint: string
-    severity: Severity
-    said: string | null
-    labels: string | null
-    generator: string | null
-    started_at: number
-    ended: number
-    seen_at: number
-    expires_at: number | null
-  }
-  alert_counts: { organization_id: number; level: number; part: number; alerts: number }
-  service_alert_counts: { level: number; part: number; service_id: number; alerts: number }
-  events: {
-    id: Generated<number>
-    uuid: Buffer
-    organization_id: number
-    service_id: number | null
-    alert_id: number | null
-    source: Source
-    kind: string
-    name: string
-    object: string
-    severity: Severity
-    text: string
-    count: Generated<number>
-    awaited: string | null
-    first_seen_at: number | null
-    at: number
-    received_at: number
-  }
-  timeline: {
-    id: Generated<number>
-    incident_id: number
-    at: number
-    kind: string
-    code: string | null
-    text: string
-    actor: string | null
-    ref: string | null
-  }
-  pipelines: {
-    id: Generated<number>
-    organization_id: number
-    service_id: number
-    ref: string
-    event_id: number
-    facts: string
-    starts_at: number
-    ends_at: number
-  }
-  correlations: {
-    id: Generated<number>
-    uuid: Buffer
-    organization_id: number
-    service_id: number
-    change_kind: 'pipeline' | 'rollout'
-    change_ref: string
-    change_event_id: number
-    alert_id: number
-    evidence_event_id: number
-    evidence_count: number
-    score: number
-    band: 'strong' | 'probable' | 'possible'
-    reasons: string
-    lag_seconds: number
-    verdict: 'confirmed' | 'rejected' | null
-    created_at: number
-  }
-  postmortems: {
-    id: Generated<number>
-    uuid: Buffer
-    incident_id: number
-    revision: number
-    state: 'draft' | 'final'
-    document: string
-    edits: Generated<string>
-    generated_at: number
-  }
-  postmortems_due: { id: Generated<number>; incident_id: number; resolved_at: number; due_at: number }
-  graphs: {
-    incident_id: number
-    alert: string | null
-    asked_at: number
-    tries: number
-    fault: string | null
-    fetched_at: number | null
-    graph: string | null
-  }
-  postmortem_references: { ref: string; postmortem_id: number }
-  pruning: {
-    organization_id: number
-    events_at: Generated<number>
-    events_id: Generated<number>
-    again_at: Generated<number>
-    again_id: Generated<number>
-    alerts_at: Generated<number>
-    alerts_id: Generated<number>
-    waiting: string | null
-  }
-  pruning_spans: {
-    id: Generated<number>
-    organization_id: number
-    from_at: number
-    from_id: Generated<number>
-    to_at: number
-  }
-  rejections: {
-    id: Generated<number>
-    uuid: Buffer
-    organization_id: number
-    source: Source
-    item: number
-    error: string
-    payload: string
-    received_at: number
-  }
-  kubernetes_objects: {
-    organization_id: number
-    cluster: string
-    uid: string
-    kind: string
-    namespace: string
-    name: string
-    version: string
-    owner: string | null
-    facts: string
-  }
-  kubernetes_positions: { organization_id: number; cluster: string; resource: string; version: string; at: number }
-  kubernetes_gaps: { organization_id: number; cluster: string; starts_at: number; ends_at: number }
-  idempotency_keys: { organization_id: number; route: string; key: string; answer: string; received_at: number }
-  senders: {
-    id: Generated<number>
-    organization_id: number
-    source: Source
-    cluster: string
-    receiver: string
-    events: Generated<number>
-    rejections: Generated<number>
-    last_event_at: number | null
-    last_rejection_at: number | null
-    reports_ends: Generated<number>
-    reports_repeats: Generated<number>
-    lag: number | null
-    lag_at: number | null
-    clock: string | null
-    names_cluster: number | null
-    longest_gap: Generated<number>
-    gaps: Generated<number>
-    hours: Generated<string>
-    heartbeat_at: number | null
-    heartbeat_gap: Generated<number>
-    heartbeat_due_at: number | null
-  }
-  groups: {
-    id: Generated<number>
-    sender_id: number
-    key: string
-    members: string
-    delivered_at: number
-    longest_gap: Generated<number>
-    gaps: Generated<number>
-  }
-  silences: {
-    id: Generated<number>
-    uuid: Buffer
-    organization_id: number
-    matchers: string
-    starts_at: number
-    ends_at: number
-    schedule: string | null
-    comment: string
-    created_by: string
-    created_at: number
-    revision: Generated<number>
-    changes_at: number | null
-    labels_only: Generated<number>
-    annotations: Generated<string>
-  }
-  silenced_alerts: { alert_id: number; silence_id: number }
-  service_states: { service_id: number; at: number; status: 'healthy' | 'degraded' | 'critical'; score: number }
-  schema_migrations: { version: number; name: string; applied_at: number }
-}

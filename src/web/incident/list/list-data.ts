@@ -1,12 +1,12 @@
 /** Loads one page of the list of incidents. */
-import { INCIDENT_STATUSES, type IncidentStatus } from '../../domain/incident/incident.ts'
-import { mostUrgentFirst } from '../../domain/incident/urgency.ts'
-import { findGroups } from '../../store/incident/groups.ts'
-import { listIncidents, listUnresolvedIncidents } from '../../store/incident/incidents.ts'
-import { findFrame, findServices } from '../../store/views.ts'
-import type { Visit } from '../page.ts'
-import { headOf } from './data.ts'
-import { incidentLink } from './find.ts'
+import { INCIDENT_STATUSES, type IncidentStatus } from '../../../domain/incident/incident.ts'
+import { mostUrgentFirst } from '../../../domain/incident/urgency.ts'
+import { findGroups } from '../../../store/incident/groups.ts'
+import { listIncidents, listUnresolvedIncidents } from '../../../store/incident/incidents.ts'
+import { findFrame, findServices } from '../../../store/views.ts'
+import type { Visit } from '../../page.ts'
+import { headOf } from '../data.ts'
+import { incidentLink } from '../find.ts'
 
 const LIMIT = 50
 /** The maximum number of unresolved incidents in the list. */

@@ -1,14 +1,14 @@
 /** Lists incidents: first the unresolved incidents, then all others with the newest first. */
 import type { FC } from 'hono/jsx'
-import { INCIDENT_STATUSES, type IncidentStatus } from '../../domain/incident/incident.ts'
-import { formatDuration, type Reader } from '../../domain/shown-time.ts'
-import { capitalized, countOf, formatCount } from '../../domain/text.ts'
-import { Icon, Mark, ServiceName, ShortName, Status } from '../kit/mark.tsx'
-import { Pages } from '../kit/pages.tsx'
-import { Columns } from '../kit/section.tsx'
-import { Time } from '../kit/time.tsx'
-import { Declare } from './edit.tsx'
-import type { IncidentHead } from './view.ts'
+import { INCIDENT_STATUSES, type IncidentStatus } from '../../../domain/incident/incident.ts'
+import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
+import { capitalized, countOf, formatCount } from '../../../domain/text.ts'
+import { Icon, Mark, ServiceName, ShortName, Status } from '../../kit/mark.tsx'
+import { Pages } from '../../kit/pages.tsx'
+import { Columns } from '../../kit/section.tsx'
+import { Time } from '../../kit/time.tsx'
+import { Declare } from '../edit.tsx'
+import type { IncidentHead } from '../view.ts'
 
 /** `cause`: the common cause of the incident's group; null if the incident is in no group. */
 type ListedIncident = IncidentHead & { readonly cause: string | null }

@@ -1,0 +1,20 @@
+/** How far back causes are searched, and among how many records. */
+import { HOUR, MINUTE } from '../units.ts'
+
+/**
+ * Returns the period in which to search for causes, in ms UTC. The period starts two hours before the incident. The
+ * period ends with the incident or at `now`, but at least half an hour after the start. Scalings are read from one day
+ * earlier, to determine which ReplicaSet is new.
+ */
+export function searchedSpan(
+  incident: { readonly startedAt: number; readonly resolvedAt: number | null },
+  now: number,
+): { readonly scalingsFrom: number; readonly from: number; readonly to: number } {
+  const from = incident.startedAt - 2 * HOUR
+  const to = Math.max(incident.startedAt + 30 * MINUTE, incident.resolvedAt ?? now)
+  return { scalingsFrom: from - 24 * HOUR, from, to }
+}
+
+/** The maximum number of events to read, newest first. */
+export const MAX_EVENTS = 4_000
+export const MAX_ALERTS = 1_000

@@ -1,0 +1,89 @@
+/** The journal of a batch: the first value of each changed row, and how to undo. */
+import type { Rows } from './rows.ts'
+
+/** Records changes, so that they can be undone or saved. */
+export type Journal = {
+  /** Returns the current position in the journal. */
+  readonly mark: () => number
+  /** Undoes every change since the mark, newest first. */
+  readonly rollback: (mark: number) => void
+  /** Clears the journal once its changes are saved. */
+  readonly clear: () => void
+  /** Runs `work` without recording its changes, so they cannot be undone. */
+  readonly pause: (work: () => void) => void
+  readonly record: (undo: Undo, key: never, value: never) => void
+  /** Makes `rowsSince` report the entries that these functions undo. */
+  readonly track: (undos: readonly Undo[], table: Tracked) => void
+  /** Returns each changed row of the tracked tables once, with its values before the first and the last change. */
+  readonly rowsSince: (mark: number) => Iterable<JournaledRow>
+}
+
+type Tracked = { readonly name: keyof Rows; readonly get: (key: never) => unknown }
+/** `now`: undefined if the row was deleted. `last`: the value before the last change that replaced or deleted one. */
+type JournaledRow = {
+  readonly name: keyof Rows
+  readonly before: unknown
+  readonly last: unknown
+  readonly now: unknown
+}
+
+export type Undo = (key: never, value: never) => void
+
+export function createJournal(): Journal {
+  // Each change is stored as three entries. A closure for each change would create garbage for every alert.
+  let entries: unknown[] = []
+  let length = 0
+  let isPaused = false
+  const tracked = new Map<unknown, Tracked>()
+
+  function* rowsSince(mark: number): Generator<JournaledRow> {
+    const byTable = new Map<Tracked, Map<unknown, { readonly before: unknown; last: unknown }>>()
+    for (let index = mark; index < length; index += 3) {
+      const table = tracked.get(entries[index])
+      if (!table) continue
+      const [key, value] = [entries[index + 1], entries[index + 2]]
+      const rows = byTable.get(table) ?? new Map<unknown, { readonly before: unknown; last: unknown }>()
+      byTable.set(table, rows)
+      const row = rows.get(key)
+      if (!row) rows.set(key, { before: value ?? null, last: value })
+      else if (value !== undefined) row.last = value
+    }
+    for (const [table, rows] of byTable) {
+      for (const [key, row] of rows) yield { name: table.name, ...row, now: table.get(key as never) }
+    }
+  }
+  return {
+    rowsSince,
+    track: (undos, table) => {
+      for (const undo of undos) tracked.set(undo, table)
+    },
+    mark: () => length,
+    rollback: (mark) => {
+      while (length > mark) {
+        length -= 3
+        const [undo, key, value] = entries.slice(length, length + 3) as [Undo, never, never]
+        undo(key, value)
+      }
+    },
+    clear: () => {
+      // Allocates as many entries as this batch needed, because V8 copies an array whenever it grows.
+      if (length > 0) entries = new Array(length)
+      length = 0
+    },
+    pause: (work) => {
+      isPaused = true
+      try {
+        work()
+      } finally {
+        isPaused = false
+      }
+    },
+    record: (undo, key, value) => {
+      if (isPaused) return
+      entries[length] = undo
+      entries[length + 1] = key
+      entries[length + 2] = value
+      length += 3
+    },
+  }
+}

@@ -1,0 +1,46 @@
+/** What the notifier needs, and the facts that all messages share. */
+import type { Deps } from '../actions/deps.ts'
+import type { MessageContext } from '../domain/notification/words.ts'
+import { MINUTE } from '../domain/units.ts'
+import type { ChannelRecord } from '../store/notification/channels.ts'
+import { findOrganization } from '../store/organizations.ts'
+import type { Transports } from './deliver.ts'
+
+export type Cause = Pick<MessageContext, 'cause' | 'suspects'>
+
+export type NotifierOptions = {
+  readonly transports: () => Transports
+  /** Returns the public URL of the pages without a trailing slash, or '' if it is unknown. */
+  readonly publicUrl: () => string
+  /** Finds the likely cause of an incident. The search is slow, so it runs in a worker thread. */
+  readonly causeOf: (organizationId: number, incidentId: string) => Promise<Cause | null>
+  /** Returns a random number between 0 and 1. */
+  readonly random: () => number
+  readonly failed: (error: unknown) => void
+  readonly worked: () => void
+}
+
+export const UNKNOWN: Cause = { cause: '', suspects: [] }
+
+export function baseContext(
+  deps: Deps,
+  options: Pick<NotifierOptions, 'publicUrl'>,
+  channel: ChannelRecord,
+  incidentId: string | null,
+): MessageContext {
+  const base = options.publicUrl()
+  const url = base === '' ? null : `${base}/incidents${incidentId === null ? '' : `/${incidentId}`}`
+  return {
+    now: deps.now(),
+    timeZone: channel.settings.timeZone,
+    resolveAfter: resolveAfterOf(deps, channel),
+    url,
+    acknowledgeUrl: null,
+    ...UNKNOWN,
+  }
+}
+
+function resolveAfterOf(deps: Deps, { organizationId }: ChannelRecord): number | null {
+  const minutes = findOrganization(deps.db, organizationId)?.settings['auto-resolve'] ?? 'off'
+  return minutes === 'off' ? null : minutes * MINUTE
+}

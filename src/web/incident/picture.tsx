@@ -1,0 +1,43 @@
+/** The picture of an incident, with its legend. */
+import type { FC } from 'hono/jsx'
+import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
+import { Ranges } from '../kit/choice.tsx'
+import { Icon, LegendMark } from '../kit/mark.tsx'
+import type { IncidentView } from './view.ts'
+
+/** Draws the lane picture for an incident or service. */
+export const Picture: FC<Pick<IncidentView, 'ranges' | 'picture'>> = ({ ranges, picture }) => (
+  <section class="card picture" aria-labelledby="picture">
+    <div class="row picture-head">
+      <h2 id="picture">What happened when</h2>
+      <Ranges ranges={ranges} />
+    </div>
+    <Lanes picture={picture} />
+    <div class="row picture-foot">
+      <Legend picture={picture} />
+      <LanesTable picture={picture} />
+    </div>
+  </section>
+)
+
+/** Explains what the picture contains, and nothing else. */
+const Legend: FC<Pick<IncidentView, 'picture'>> = ({ picture: { bars, links, span, now } }) => {
+  const shown = bars.filter(({ startsAt, endsAt }) => startsAt <= span.to && (endsAt ?? now) >= span.from)
+  const ids = new Set(shown.map(({ id }) => id))
+  const hasLink = links.some((one) => one.verdict !== 'rejected' && ids.has(one.change) && ids.has(one.condition))
+  return (
+    <p class="legend">
+      {hasLink ? (
+        <span class="with-icon change">
+          <Icon name="link" />
+          <span class="quiet">a change, its alerts, and the score of the link</span>
+        </span>
+      ) : null}
+      {(['critical', 'error', 'warning', 'info'] as const)
+        .filter((level) => shown.some((bar) => bar.level === level))
+        .map((level) => (
+          <LegendMark level={level} />
+        ))}
+    </p>
+  )
+}

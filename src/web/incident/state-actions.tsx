@@ -1,0 +1,79 @@
+/** The actions of an incident. */
+import type { FC } from 'hono/jsx'
+import { firingText } from '../../domain/incident/incident.ts'
+import { capitalized, countOf } from '../../domain/text.ts'
+import { Action } from '../kit/form.tsx'
+import { Mark } from '../kit/mark.tsx'
+import { SilenceLink } from '../kit/silenced.tsx'
+import type { IncidentView } from './view.ts'
+
+export const Actions: FC<{ view: IncidentView }> = ({ view }) => {
+  const { csrf } = view
+  const { number, href, status, service, firingAlerts, hasPostmortem } = view.incident
+  const action = `${href}/status`
+  if (status === 'resolved') {
+    return (
+      <div class="row actions">
+        {hasPostmortem ? (
+          <a class="button primary" href={`${href}/postmortem`}>
+            Postmortem
+          </a>
+        ) : null}
+        <Action action={action} csrf={csrf} fields={{ status: 'investigating' }}>
+          Reopen
+        </Action>
+      </div>
+    )
+  }
+  const warning =
+    firingAlerts === 0
+      ? `${view.groups.length === 0 ? 'It has no alerts' : 'All its alerts have ended'}${uncountedText(view)}.`
+      : `${firingText(firingAlerts)}${uncountedText(view)}. ${firingAlerts === 1 ? 'It opens' : 'They open'} no new incident until ${firingAlerts === 1 ? 'it has' : 'they have'} ended.${view.hasChannel ? ' Your channels will get a reminder after 30 minutes.' : ''}`
+  return (
+    <div class="row actions">
+      {status === 'open' ? (
+        <Action action={action} csrf={csrf} fields={{ status: 'investigating' }} look="primary" id="acknowledge">
+          Acknowledge <kbd class="desk">a</kbd>
+        </Action>
+      ) : null}
+      <SilenceLink
+        matched={{ service: service.name, namespace: service.namespace }}
+        what={service.name}
+        class="button bare"
+      />
+      <details class="confirm">
+        <summary class="button">Resolve…</summary>
+        <form method="post" action={action}>
+          <p>{warning}</p>
+          <input type="hidden" name="csrf" value={csrf} />
+          <input type="hidden" name="status" value="resolved" />
+          <button type="submit" class={status === 'open' ? 'button' : 'button primary'}>
+            Resolve incident {number}
+          </button>
+        </form>
+      </details>
+    </div>
+  )
+}
+
+/** Warns if alerts are still firing even though the incident was resolved. */
+export const StillFiring: FC<Pick<IncidentView['incident'], 'status' | 'firingAlerts'>> = ({ status, firingAlerts }) =>
+  status === 'resolved' && firingAlerts > 0 ? (
+    <p class="card body item warn-card">
+      <Mark level="warning" />
+      <span>
+        {capitalized(firingText(firingAlerts))}, though this incident is resolved. Reopen it, or wait until{' '}
+        {firingAlerts === 1 ? 'it ends. Until then, it opens' : 'they end. Until then, they open'} no new incident.
+      </span>
+    </p>
+  ) : null
+
+/** Says that the number of firing alerts does not include the failed pipelines, which are listed with the alerts. */
+export function uncountedText({ groups }: IncidentView): string {
+  const pipelines = countPipelines(groups, 'firing')
+  return pipelines === 0 ? '' : `, not counting ${countOf(pipelines, 'failed pipeline')}`
+}
+
+export function countPipelines(groups: IncidentView['groups'], of: 'count' | 'firing'): number {
+  return groups.reduce((sum, group) => sum + (group.source === 'ci' ? group[of] : 0), 0)
+}
