@@ -1,10 +1,10 @@
 /** Recognizes values that a sender's template left empty. */
 
 /**
- * What Go templates, Grafana and expressions without a value write instead of a value. Such text anywhere in a value
+ * What Go templates, Grafana, Falco and expressions without a value write instead of a value. Such text anywhere in a value
  * makes the value useless.
  */
-const ANYWHERE = /<no value>|\[no value\]|<nil>|\{\{.*\}\}|\$\{.*\}|^\$labels\.|^\$value/is
+const ANYWHERE = /<no value>|\[no value\]|<nil>|<NA>|\{\{.*\}\}|\$\{.*\}|^\$labels\.|^\$value/is
 const SUSPICIOUS = /[<[{$]/
 const WHOLE = /^\s*(?:null|undefined|n\/a)?\s*$/i
 const MAX_WHOLE = 20

@@ -11,6 +11,7 @@ const LABELS = [
   'k8s_cluster_name',
   'kubernetes_cluster',
   'cluster_id',
+  'k8s.cluster.name',
 ] as const
 
 /**

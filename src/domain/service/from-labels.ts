@@ -10,7 +10,7 @@ import { type GeneratedKind, possibleWorkloads, readGenerated } from './pod-name
 import { type Label, labelValue, type Reading, read } from './reading.ts'
 import { deploymentOf, scaledBy } from './run-name.ts'
 import type { Attribution, Name } from './service.ts'
-import { type Reader, STATE_OBJECTS } from './target.ts'
+import { PROBED, type Reader, STATE_OBJECTS } from './target.ts'
 
 type Choice = { readonly label: string; readonly value: string; readonly reads: Reader | 'probe' }
 
@@ -81,17 +81,23 @@ function byObject(labels: Labels, object: KubernetesObject, known: readonly Name
 const choiceOf = cacheLast((labels: Labels): { readonly choice: Choice | null; readonly namespace: string } => {
   const reading = read(labels)
   const exporter = exporterOf(labels)
-  const choice = (exporter.kind === 'probe' ? probed(labels) : null) ?? choose(reading, exporter)
+  const choice = (exporter.kind === 'probe' ? probed(labels) : null) ?? choose(reading, exporter) ?? managed(labels)
   return { choice, namespace: namespaceIn(reading, exporter) }
 })
 
 /** Returns the label with the address that the blackbox exporter probed, or null. */
 function probed(labels: Labels): Choice | null {
-  for (const label of ['target', 'instance']) {
+  for (const label of PROBED) {
     const value = labelValue(labels, label)
     if (value && hostOf(value) !== '') return { label, value, reads: 'probe' }
   }
   return null
+}
+
+/** An operator names the resource that it manages in `name`, and Prometheus renames the namespace of the resource. */
+function managed(labels: Labels): Choice | null {
+  const value = labelValue(labels, 'exported_namespace') === undefined ? undefined : labelValue(labels, 'name')
+  return value === undefined ? null : { label: 'name', value, reads: 'name' }
 }
 
 const decide = cacheLast((labels: Labels): Decision | null => {

@@ -19,9 +19,15 @@ const GENERATED: Readonly<Record<string, GeneratedKind>> = {
   analysisrun: 'analysis',
   experiment: 'analysis',
   build: 'controller',
-  // Argo Workflows, Tekton and operators for batch jobs.
+  // cert-manager's steps towards a certificate.
+  certificaterequest: 'certificate',
+  order: 'certificate',
+  challenge: 'certificate',
+  // Argo Workflows, Tekton, operators for batch jobs, and backups by Velero and CloudNativePG.
   ...Object.fromEntries(
-    ['workflow', 'taskrun', 'pipelinerun', 'customrun', 'sparkapplication', 'rayjob'].map((kind) => [kind, 'run']),
+    'workflow taskrun pipelinerun customrun sparkapplication rayjob backup restore'
+      .split(' ')
+      .map((kind) => [kind, 'run']),
   ),
 }
 

@@ -2,6 +2,7 @@
 
 import {
   CRON_TIME,
+  certificateOf,
   deploymentOf,
   firstOf,
   HASH,
@@ -22,7 +23,7 @@ import type { Attribution, Name } from './service.ts'
 export type Reading = Pick<Attribution, 'name' | 'creates'> & { readonly how: string }
 
 /** Kinds whose names are generated from a workload name. `run`: a workflow or pipeline run. */
-export type GeneratedKind = 'pod' | 'replicaset' | 'controller' | 'job' | 'claim' | 'run' | 'analysis' | 'revision'
+export type GeneratedKind = keyof typeof SUFFIXES
 
 /** The maximum length of a Kubernetes name. Kubernetes cannot generate longer names. */
 const MAX_NAME = 253
@@ -48,7 +49,7 @@ const CLAIM_PREFIXES = ['pvc', 'claim', 'data', 'storage', 'volume', 'vol', 'dis
  * Valid suffixes after the name of a known workload. Without this check, the pods of `web-cache` would be assigned to
  * `web`.
  */
-const SUFFIXES: Readonly<Record<GeneratedKind, RegExp>> = {
+const SUFFIXES = {
   pod: new RegExp(`^(?:-(?:${HASH}-${RANDOM}|${CRON_RUN}-${RANDOM}|${JOB_INDEX}-${RANDOM}|${ORDINAL}|${RANDOM}))?$`),
   replicaset: new RegExp(`^(?:-${HASH})?$`),
   controller: /^(?:-\d{1,4})?$/,
@@ -56,8 +57,9 @@ const SUFFIXES: Readonly<Record<GeneratedKind, RegExp>> = {
   run: new RegExp(`^(?:-${CRON_TIME}|-${RANDOM})?$`),
   analysis: new RegExp(`^(?:-${HASH}-\\d.*)?$`),
   revision: /^(?:-\d{5})?$/,
+  certificate: /^$/,
   claim: new RegExp(`^(?:-(?:${CLAIM_SUFFIXES.join('|')})(?:-claim)?)?$`),
-}
+} as const
 
 /** Valid suffixes in a truncated base: a hash or a timestamp, possibly incomplete. */
 const CUT_SUFFIX = /^-?(?:[456789bcdf]{1,10}-?|\d{1,10}-?)?$/
@@ -68,8 +70,8 @@ type Shape = {
   readonly creates: 'event' | 'alert'
   /** Whether the rule can be used for truncated names (63 characters). */
   readonly fitsCut: boolean
-  /** The only namespace to which the rule applies. The rule also applies if the namespace is unknown. */
-  readonly namespace?: string
+  /** The only namespaces to which the rule applies. The rule also applies if the namespace is unknown. */
+  readonly namespace?: RegExp
 }
 
 /** The first match wins. The first group is the workload. */
@@ -80,10 +82,10 @@ const POD_SHAPES: readonly Shape[] = [
     // The static pods of kubeadm, `<component>-<node>`, look like StatefulSet pods if the node has a name like
     // `master-0`.
     how: 'control plane pod',
-    shape: /^(kube-apiserver|kube-controller-manager|kube-scheduler|etcd)-.+$/,
+    shape: /^(kube-apiserver|kube-controller-manager|(?:openshift-)?kube-scheduler|etcd)-.+$/,
     creates: 'alert',
     fitsCut: true,
-    namespace: 'kube-system',
+    namespace: /^(?:kube-system|openshift-.+)?$/,
   },
   { how: 'indexed job pod', shape: named(`${JOB_INDEX}-${RANDOM}`), creates: 'alert', fitsCut: false },
   { how: 'statefulset pod', shape: ORDINAL_LAST, creates: 'event', fitsCut: true },
@@ -106,6 +108,7 @@ export const readGenerated: Readonly<Record<GeneratedKind, (object: GeneratedObj
   run: ({ name }) => ({ ...workflowOf(name), creates: 'alert' }),
   analysis: ({ name }) => ({ name: rolloutOfAnalysis(name), how: 'analysis of a rollout', creates: 'alert' }),
   revision: ({ name }) => ({ name: serviceOfRevision(name), how: 'revision', creates: 'alert' }),
+  certificate: ({ name }) => ({ name: certificateOf(name), how: 'request for a certificate', creates: 'alert' }),
 }
 
 /**
@@ -118,7 +121,7 @@ export function readPodName(name: string, node: string | null, namespace: string
   if (name.length > MAX_NAME) return { name, how: 'pod', creates: 'alert' }
   if (isRunnerPod(name)) return { name: RUNNER_SERVICE, how: 'pod of a CI job', creates: 'alert' }
   for (const it of POD_SHAPES) {
-    const holds = (it.fitsCut || name.length !== CUT_LENGTH) && ['', it.namespace ?? namespace].includes(namespace)
+    const holds = (it.fitsCut || name.length !== CUT_LENGTH) && (it.namespace?.test(namespace) ?? true)
     const workload = holds ? it.shape.exec(name)?.[1] : undefined
     if (workload) return { name: ownerOf(it.how, workload), how: it.how, creates: it.creates }
   }
@@ -160,7 +163,8 @@ function readClaimName(name: string): Reading {
   if (!base?.includes('-')) return own
   const sets = dashes(base).map((at) => base.slice(at + 1))
   const set = sets.find((candidate) => base.startsWith(`${candidate}-`) && base.length > 2 * candidate.length + 1)
-  const chosen = set ?? sets[0]
+  // Strimzi numbers the templates: `data-0-<set>-<n>`.
+  const chosen = set ?? sets.find((candidate) => !/^\d+-/.test(candidate)) ?? sets[0]
   return chosen ? { name: chosen, how: 'statefulset claim', creates: 'alert' } : own
 }
 

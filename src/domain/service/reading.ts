@@ -1,7 +1,7 @@
 /** Reads the labels of an alert once: which labels can name its target, its namespace and its object. */
 
 import type { Labels } from '../event/event.ts'
-import { cacheLast } from '../memoize.ts'
+import { cacheByName, cacheLast } from '../memoize.ts'
 import { isPlaceholder } from '../placeholder.ts'
 import {
   type ExporterKind,
@@ -13,7 +13,6 @@ import {
   NO_NAMES,
   OBJECT_PREFIXES,
   OBJECTS_OF,
-  OPERATOR_ALERTS,
   PREFIXES,
   type Reader,
   TARGETS,
@@ -82,6 +81,9 @@ function fillTables(): void {
 }
 fillTables()
 
+/** OpenTelemetry, Elastic and Kubernetes separate words with other characters: `k8s.pod.name`, `app.kubernetes.io/name`. */
+const plainName = cacheByName((name) => name.replace(/[./-]/g, '_'))
+
 /** Reads labels once. Several functions need the result for the same labels. */
 export const read: (labels: Labels) => Reading = cacheLast(readOnce)
 
@@ -95,12 +97,13 @@ function readOnce(labels: Labels): Reading {
     false,
     false,
   ]
-  let marked: Omit<Program, 'marker'> | null = labels.alertname?.startsWith(OPERATOR_ALERTS) ? OPERATOR : null
+  let marked = programOfAlert(labels.alertname ?? '')
   for (const name in labels) {
-    const known = KNOWN.get(name)
-    const rank = namespaceRank(name)
+    const plain = plainName(name)
+    const known = KNOWN.get(plain)
+    const rank = namespaceRank(plain)
     aboutMachine ||= HOST_LABELS.has(name)
-    object ||= name.endsWith('kind')
+    object ||= plain.endsWith('kind')
     const mark = MARKS.get(name)
     if (!known && rank === null && mark === undefined) continue
     if (typeof mark === 'object') marked = mark
@@ -110,7 +113,7 @@ function readOnce(labels: Labels): Reading {
     if (rank !== null) namespaces.push({ name, value, rank })
     if (name.startsWith(EXPORTED)) exported = (exported ?? new Set()).add(name.slice(EXPORTED.length))
     if (typeof mark === 'string' || isOfTraefik(known, value)) {
-      marker = 'proxy'
+      marker = typeof mark === 'string' ? mark : 'proxy'
       mesh ||= name.startsWith('destination_')
     }
   }
@@ -139,22 +142,24 @@ function namespaceRank(name: string): number | null {
 /** What labels that only one program writes say: the kind of its exporter, or which labels name the object. */
 const MARKS = new Map<string, ExporterKind | Program>([
   ...Object.entries(MARKERS),
-  ...OBJECTS_OF.map((program) => [program.marker, program] as const),
+  ...OBJECTS_OF.flatMap((program) => (program.marker ? [[program.marker, program] as const] : [])),
 ])
-const OPERATOR = { kind: OPERATOR_ALERTS, name: 'name', namespace: '' } as const
+const programOfAlert = cacheByName((alert) => OBJECTS_OF.find(({ alerts }) => alerts?.test(alert)) ?? null)
 
 /** Returns the object that the labels of a program name without its kind, or null. */
-function objectOfProgram(labels: Labels, { kind, name, namespace }: Omit<Program, 'marker'>): Reading['object'] {
+function objectOfProgram(labels: Labels, { kind, name, namespace }: Program): Reading['object'] {
   const value = labelValue(labels, name)
   if (value === undefined) return null
-  return { kind, name: value, namespace: labelValue(labels, namespace) ?? '', label: name }
+  const namespaces = namespace.split(' ').flatMap((one) => labelValue(labels, one) ?? [])
+  return { kind, name: value, namespace: namespaces[0] ?? '', label: name }
 }
 type Program = (typeof OBJECTS_OF)[number]
 
 /** Flux and programs that turn events into metrics or log lines describe the object of an event. */
 function objectIn(labels: Labels): Reading['object'] {
   for (const prefix of prefixesOf(labels)) {
-    const [kind, name] = [labelValue(labels, `${prefix}kind`), labelValue(labels, `${prefix}name`)]
+    const kind = labelValue(labels, `${prefix}kind`) ?? (prefix === '' ? labelValue(labels, CUSTOM_KIND) : undefined)
+    const name = labelValue(labels, `${prefix}name`)
     if (!kind || !name) continue
     const own = prefix === '' ? [] : [`${prefix}namespace`]
     const namespaces = [...own, 'k8s_namespace_name', 'exported_namespace', 'namespace'].map((one) =>
@@ -165,8 +170,16 @@ function objectIn(labels: Labels): Reading['object'] {
   return null
 }
 
+/** kube-state-metrics writes this label about resources of other programs, for example of Flux. */
+const CUSTOM_KIND = 'customresource_kind'
+
 /** `kind` and `name` describe an object only if the sender is known to mean one. */
-function prefixesOf({ alertname = '', job = '', source = '' }: Labels): readonly string[] {
-  const isEvent = /^flux[A-Z]?/i.test(alertname) || /event/i.test(job) || /kyverno|policy.?reporter/i.test(source + job)
+function prefixesOf(labels: Labels): readonly string[] {
+  const { alertname = '', job = '', source = '' } = labels
+  const isEvent =
+    /^flux[A-Z]?/i.test(alertname) ||
+    /event/i.test(job) ||
+    /kyverno|policy.?reporter/i.test(source + job) ||
+    CUSTOM_KIND in labels
   return isEvent ? [...OBJECT_PREFIXES, ''] : OBJECT_PREFIXES
 }

@@ -44,6 +44,8 @@ const RUNNER = /^runner-.+-project-\d+-concurrent-/
 const KNATIVE = /^(.+)-\d{5}(?:-deployment)?$/
 const KNATIVE_DEPLOYMENT = /^(.+)-\d{5}-deployment$/
 const FLAGGER = /^(.+)-(?:primary|canary)$/
+/** `<certificate>-<revision>`, then the hash of the order and the hash of the challenge. */
+const CERTIFICATE = new RegExp(String.raw`^(.+?)-(?:\d{1,4}|${RANDOM.replace('$', '(?:-|$)')})(?:-\d{5,10}){0,2}$`)
 const ANALYSIS = new RegExp(String.raw`^(.+)-${HASH}-\d+(?:-.+)?$`)
 
 /** The service of the pods in which GitLab runs CI jobs. A job's pod that fails is no incident. */
@@ -74,6 +76,11 @@ export function workflowOf(name: string): { readonly name: string; readonly how:
 /** Returns the Rollout of an AnalysisRun, which is named `<rollout>-<hash>-<revision>…`. */
 export function rolloutOfAnalysis(name: string): string {
   return ANALYSIS.exec(name)?.[1] ?? name
+}
+
+/** Returns the certificate of a CertificateRequest, an Order or a Challenge. */
+export function certificateOf(name: string): string {
+  return CERTIFICATE.exec(name)?.[1] ?? name
 }
 
 /** Returns the Knative service of a revision. */

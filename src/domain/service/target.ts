@@ -51,18 +51,25 @@ export const TARGETS: readonly (readonly [Reader, string])[] = [
   // `kubernetes_name` is from the scrape configuration in the Prometheus repository.
   ['service', 'service kubernetes_name'],
   ['name', 'container container_name'],
+  // AWS: the dimensions of CloudWatch as Grafana, YACE (`dimension_…`) and the CloudWatch exporter write them
+  ['name', 'DBInstanceIdentifier DBClusterIdentifier dbinstance_identifier dbcluster_identifier'],
+  ['name', 'QueueName FunctionName LoadBalancer CacheClusterId'],
+  ['name', 'queue_name function_name load_balancer cache_cluster_id'],
   ['job label', 'job'],
   // Pyrra
   ['name', 'slo'],
-  ['node', 'node nodename node_name kubernetes_host'],
-  ['instance', 'instance'],
+  ['node', 'node nodename node_name kubernetes_host hostname Hostname'],
+  // Telegraf and other agents write `host`.
+  ['instance', 'host instance'],
 ]
 
 /**
- * Prefixes that senders put before the names in `TARGETS`: OpenTelemetry, Fluent Bit, kube-state-metrics, Istio, and
- * Prometheus for labels that clash with the scrape's.
+ * Prefixes that senders put before the names in `TARGETS`: OpenTelemetry, Fluent Bit, kube-state-metrics, Istio, YACE,
+ * and Prometheus for labels that clash with the scrape's.
  */
-export const PREFIXES = ['k8s_', 'kubernetes_', 'kubernetes_labels_', 'label_', 'destination_', 'exported_'] as const
+export const PREFIXES = [
+  ...['k8s_', 'kubernetes_', 'kubernetes_labels_', 'label_', 'destination_', 'dimension_', 'exported_'],
+] as const
 
 /** Labels that, with `kind`, `name` and `namespace` appended, describe a Kubernetes object. */
 export const OBJECT_PREFIXES = [
@@ -71,24 +78,35 @@ export const OBJECT_PREFIXES = [
 ] as const
 
 /**
- * Programs whose alerts name an object without its kind. `marker`: a label that only this program writes, or the
- * beginning of its alerts' names.
+ * Programs whose alerts name an object without its kind. `marker`: a label that only this program writes. `alerts`: how
+ * the names of its alerts begin. `namespace`: the labels with the object's namespace, surest first.
  */
 export const OBJECTS_OF: readonly {
-  readonly marker: string
+  readonly marker?: string
+  readonly alerts?: RegExp
   readonly kind: string
   readonly name: string
   readonly namespace: string
 }[] = [
-  // cert-manager's metric certmanager_certificate_expiration_timestamp_seconds
+  // cert-manager's metric certmanager_certificate_expiration_timestamp_seconds. Its mixin keeps only these labels.
   { marker: 'issuer_kind', kind: 'Certificate', name: 'name', namespace: 'exported_namespace' },
+  { alerts: /^cert-?manager/i, kind: 'Certificate', name: 'name', namespace: 'exported_namespace namespace' },
+  // x509-certificate-exporter
+  { marker: 'secret_name', kind: 'Secret', name: 'secret_name', namespace: 'secret_namespace' },
   // Argo CD's metric argocd_app_info
   { marker: 'dest_server', kind: 'Application', name: 'name', namespace: 'dest_namespace' },
+  { alerts: /^argo-?(?:cd|app)/i, kind: 'Application', name: 'name', namespace: 'dest_namespace' },
   // Longhorn's metric longhorn_volume_robustness
   { marker: 'pvc_namespace', kind: 'PersistentVolumeClaim', name: 'pvc', namespace: 'pvc_namespace' },
+  // The ingress controller of NGINX Inc.
+  { marker: 'resource_namespace', kind: 'Ingress', name: 'resource_name', namespace: 'resource_namespace' },
+  // Tekton
+  { marker: 'pipelinerun', kind: 'PipelineRun', name: 'pipelinerun', namespace: 'namespace' },
+  // kafka-lag-exporter
+  { alerts: /^kafka.*lag/i, kind: 'ConsumerGroup', name: 'group', namespace: 'namespace' },
+  // OpenShift's ClusterOperatorDown and ClusterOperatorDegraded
+  { alerts: /^ClusterOperator/, kind: 'ClusterOperator', name: 'name', namespace: '' },
 ]
-/** OpenShift's alerts `ClusterOperatorDown` and `ClusterOperatorDegraded` name the operator in the label `name`. */
-export const OPERATOR_ALERTS = 'ClusterOperator'
 
 /** The labels with the namespace, most reliable first. After these, any label that ends in `NAMESPACE_ENDS`. */
 export const NAMESPACES = [
@@ -99,10 +117,13 @@ export const NAMESPACE_ENDS = ['namespace', 'namespace_name'] as const
 /** Namespaces of a program that only reports about the target, or that calls it. */
 export const FOREIGN_NAMESPACE = /^(?:source|controller|client|scrape|prometheus|exporter|agent|collector|monitor)_/
 
-/** Values that name no service: scrape jobs that cover many services, the sandbox of a pod, Istio's unknown targets. */
+/**
+ * Values that name no service: scrape jobs that cover many services, the sandbox of a pod, Falco's container outside of
+ * all containers, Istio's unknown targets.
+ */
 export const NO_NAMES: ReadonlySet<string> = new Set([
   ...['kubernetes-pods', 'kubernetes-pods-slow', 'kubernetes-service-endpoints', 'kubernetes-service-endpoints-slow'],
-  ...['kubernetes-services', 'kubernetes-ingresses', 'POD', 'PassthroughCluster', 'BlackHoleCluster'],
+  ...['kubernetes-services', 'kubernetes-ingresses', 'POD', 'host', 'PassthroughCluster', 'BlackHoleCluster'],
 ])
 
 /**
@@ -125,7 +146,7 @@ export const EXPORTERS: readonly {
 }[] = [
   {
     kind: 'state',
-    words: ['kube-state-metrics', 'kube_state_metrics'],
+    words: ['kube-state-metrics', 'kube_state_metrics', 'longhorn-'],
     own: ['job', 'service', 'endpoint', 'instance'],
   },
   {
@@ -136,19 +157,23 @@ export const EXPORTERS: readonly {
   { kind: 'kubelet', words: ['kubelet', 'cadvisor', 'kubernetes-nodes'], own: ['job', 'service', 'endpoint'] },
   {
     kind: 'host',
-    words: ['node-exporter', 'node_exporter', 'windows-exporter', 'windows_exporter', 'integrations/unix'],
+    words: [
+      ...['node-exporter', 'node_exporter', 'windows-exporter', 'windows_exporter', 'integrations/unix', 'telegraf'],
+      ...['systemd-exporter', 'systemd_exporter', 'smartctl', 'ipmi', 'dcgm', 'snmp', 'process-exporter', 'netdata'],
+    ],
     own: ['job', 'service', 'endpoint', 'pod', 'container', 'namespace'],
   },
   { kind: 'probe', words: ['blackbox'], own: ['job', 'endpoint'] },
-  { kind: 'gateway', words: ['pushgateway'], own: SCRAPE },
+  // Nomad names its own jobs in `job`, which Prometheus renames.
+  { kind: 'gateway', words: ['pushgateway', 'nomad'], own: SCRAPE },
   { kind: 'queue', words: ['kafka-exporter', 'kafka_exporter', 'kminion', 'kafka-lag-exporter'], own: SCRAPE },
   {
     kind: 'proxy',
     words: [
-      ...['ingress-nginx', 'nginx-ingress', 'traefik', 'istio', 'envoy-stats', 'kong', 'haproxy-ingress'],
+      ...['ingress-nginx', 'nginx-ingress', 'traefik', 'istio', 'envoy-stats', 'kong', 'haproxy'],
       'kubernetes-ingress',
     ],
-    own: [...SCRAPE, 'app', 'app_kubernetes_io_name', 'node'],
+    own: [...SCRAPE, 'app', 'app_kubernetes_io_name', 'node', 'host', 'hostname'],
   },
 ]
 
@@ -161,10 +186,15 @@ export const MARKERS: Readonly<Record<string, ExporterKind>> = {
   destination_service: 'proxy',
   destination_service_name: 'proxy',
   destination_canonical_service: 'proxy',
+  // Uptime Kuma, ssl_exporter
+  monitor_url: 'probe',
+  issuer_cn: 'probe',
 }
+/** The labels with the address that a prober asked, most reliable first. */
+export const PROBED = ['target', 'monitor_url', 'monitor_hostname', 'instance'] as const
 
-/** The ports of node-exporter, windows-exporter and process-exporter. */
-export const HOST_PORT = /:(?:9100|9182|9256)$/
+/** The ports of node-exporter, windows-exporter, process-exporter, systemd_exporter and smartctl_exporter. */
+export const HOST_PORT = /:(?:9100|9182|9256|9558|9633)$/
 /** Labels of metrics about a machine, and names that people give to the scrape job of their machines. */
 export const HOST_LABELS: ReadonlySet<string> = new Set(['device', 'mountpoint', 'fstype', 'cpu', 'nodename'])
 export const HOST_JOBS: ReadonlySet<string> = new Set([
