@@ -21,6 +21,14 @@ const node = (minute: number, reason: string, message = reason): Told => [
   { kind: 'Node', message },
 ]
 
+const removed = (minute: number) => node(minute, 'RemovingNode')
+const scheduled = (minute: number): Told => [
+  minute,
+  'Scheduled',
+  POD,
+  { message: `Successfully assigned shop/${POD} to worker-1` },
+]
+
 async function play(t: Parameters<typeof makeFlow>[0], told: readonly Told[]) {
   const flow = makeFlow(t)
   for (const [minute, reason, name, more] of told) {
@@ -71,18 +79,50 @@ describe('nothing opens for', () => {
     ['a node that the autoscaler removed', [node(0, 'ScaleDown'), node(1, 'NodeNotReady'), node(1.5, 'RemovingNode')]],
     ['a node that the cloud deleted', [node(0, 'NodeNotReady'), node(0.5, 'DeletingNode')]],
     ['a node that Karpenter disrupted', [node(0, 'NodeNotReady'), node(0.8, 'DisruptionTerminating')]],
+    ['a node whose machine the cloud deletes slowly', [node(0, 'ScaleDown'), node(1, 'NodeNotReady'), removed(9)]],
+    [
+      'a spot machine that Karpenter gives back',
+      [
+        ...[node(0, 'SpotInterrupted'), node(0, 'TerminatingOnInterruption'), node(0.2, 'FailedDraining')],
+        ...[node(2, 'NodeNotReady'), removed(8)],
+      ],
+    ],
+    ['a spot machine that AWS takes back', [node(0, 'SpotInterruption'), node(2, 'NodeNotReady'), removed(8)]],
+    [
+      'a pod on a node that leaves',
+      [scheduled(0), node(1, 'ScaleDown'), [3, 'NodeNotReady', POD, { message: 'Node is not ready' }], removed(9)],
+    ],
+    [
+      'pods that Karpenter evicts',
+      [
+        [0, 'Evicted', POD, { message: 'Evicted pod: Underutilized' }],
+        [0, 'Evicted', 'cart-5d4f8c7b9-b7k4z', { message: 'Evicted pod: Underutilized' }],
+        probe(1),
+      ],
+    ],
   ]
   for (const [title, told] of stories) test(title, async (t) => assert.deepEqual(await play(t, told), QUIET))
 })
 
 describe('an alert fires for', () => {
   test('a pod of a StatefulSet that came back under its name', async (t) => {
-    const scheduled: Told = [1, 'Scheduled', POD, { message: `Successfully assigned shop/${POD} to worker-1` }]
-    assert.equal((await play(t, [stopped, scheduled, probe(4), probe(6)])).incidents, 1)
+    assert.equal((await play(t, [stopped, scheduled(1), probe(4), probe(6)])).incidents, 1)
   })
   test('another pod of the service', async (t) => {
     const other: Told = [2, 'BackOff', 'cart-5d4f8c7b9-b7k4z', { message: 'Back-off restarting failed container' }]
     assert.equal((await play(t, [stopped, other])).firing, 1)
+  })
+  test('a node that stayed after all', async (t) => {
+    const told = [node(0, 'ScaleDown'), node(3, 'NodeSchedulable'), node(5, 'NodeNotReady')]
+    assert.equal((await play(t, told)).incidents, 1)
+  })
+  test('another node than the one that leaves', async (t) => {
+    const other: Told = [1, 'NodeNotReady', 'worker-2', { kind: 'Node' }]
+    assert.equal((await play(t, [node(0, 'SpotInterrupted'), other])).incidents, 1)
+  })
+  test('pods that a node without memory evicts', async (t) => {
+    const message = 'The node was low on resource: memory.'
+    assert.equal((await play(t, [[0, 'Evicted', POD, { message, count: 2, since: NOON - MINUTE }]])).firing, 1)
   })
   test('a node that nobody removed', async (t) => {
     assert.deepEqual(await play(t, [node(0, 'NodeNotReady')]), { incidents: 1, firing: 1 })

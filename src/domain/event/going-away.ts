@@ -10,6 +10,10 @@ const LEAVING_NODE: readonly (readonly [string, string])[] = [
   ['kubelet', 'Shutdown'],
   ['cluster-autoscaler', 'ScaleDown ScaleDownEmpty'],
   ['karpenter', 'DisruptionTerminating Disrupted TerminatingNode Terminating'],
+  // The cloud takes the machine back, with a notice of 30 seconds to 2 minutes.
+  ['karpenter', 'SpotInterrupted TerminatingOnInterruption InstanceTerminating InstanceStopping'],
+  ['aws-node-termination-handler', 'SpotInterruption ASGLifecycle CordonAndDrain'],
+  ['node-problem-detector on AKS', 'PreemptScheduled TerminateScheduled'],
 ]
 
 /** Events about a pod for which an autoscaler adds a node. */
@@ -24,6 +28,8 @@ const HARMLESS: readonly (readonly [string, RegExp])[] = [
   ['TaintManagerEviction', /^Cancelling deletion\b/],
   // The kubelet has forgotten the volumes of a finished pod: github.com/kubernetes/kubernetes/issues/105204
   ['FailedMount', /\bobject "[^"]*"\/"[^"]*" not registered\b/],
+  // Karpenter drains a node. The kubelet writes the same reason if a node has no memory or disk left.
+  ['Evicted', /^Evicted pod\b/],
   // The scheduler skips a pod that is being deleted.
   ['FailedScheduling', /^skip schedule deleting pod:/],
 ]
@@ -34,6 +40,12 @@ export const FAILS_WHILE_STOPPING =
 
 /** What a kubelet reports when it starts, until it has seen its node and the container runtime. */
 export const FAILS_WHILE_STARTING: ReadonlySet<string> = new Set(['InvalidDiskCapacity', 'NodeNotReady'])
+
+/** What a node that was told to leave, and the pods on it, report until the machine is gone. */
+export const FAILS_WHILE_LEAVING: ReadonlySet<string> = new Set([
+  ...['NodeNotReady', 'NodeNotReady (pod)', 'TaintManagerEviction', 'NodeNotSchedulable', 'FailedDraining'],
+  ...['KubeletIsDown', 'NodeShutdown'],
+])
 
 const LEAVING: ReadonlySet<string> = reasonsOf(LEAVING_NODE)
 const ADDING: ReadonlySet<string> = reasonsOf(ADDS_NODE)

@@ -1,7 +1,7 @@
 /** Interprets the message of a Kubernetes event: refines the reason, or replaces it if none was sent. */
 
 import type { Severity } from '../severity.ts'
-import { isHarmless } from './going-away.ts'
+import { isHarmless, leavesCluster } from './going-away.ts'
 import { FAILED, type Failure, MESSAGES, REASONS } from './reason-table.ts'
 
 export type ReasonJudgement = {
@@ -18,7 +18,7 @@ export type ReasonJudgement = {
   readonly rule: string
 }
 
-/** The event reports the normal end of a pod as a failure. */
+/** The event reports the normal end of a pod or node as a failure. */
 export const DELETED = 'message subtype: deleted pod'
 
 const COMBINED = '(combined from similar events): '
@@ -62,7 +62,8 @@ export function reasonOf(reason: string, message: string): string {
  * enough.
  */
 export function subtypeOf(reason: string, message: string, kind: string): ReasonJudgement | null {
-  if (isHarmless(reason, message)) return { group: reason, severity: 'info', failure: null, rule: DELETED }
+  if (isHarmless(reason, message) || leavesCluster({ reason, kind }))
+    return { group: reason, severity: 'info', failure: null, rule: DELETED }
   switch (reason) {
     case 'BackOff':
       return backOff(message)

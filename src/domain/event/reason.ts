@@ -153,6 +153,7 @@ export function deletedObjectOf(event: KubernetesEvent & { readonly object: stri
       return /^(?:Deleted pod:|delete Pod) ([^\s,]+)/.exec(message)?.[1] ?? null
     case 'FailedScheduling':
     case 'FailedMount':
+    case 'Evicted':
       return isHarmless(reason, message) ? event.object : null
     case 'ScalingReplicaSet': {
       const scaled = rolloutOf(message)

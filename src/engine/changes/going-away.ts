@@ -6,7 +6,12 @@ import { isAbout, withEvidence } from '../../domain/alert/evidence.ts'
 import type { DraftJudgement } from '../../domain/alert/judgement.ts'
 import type { ReceivedEvent } from '../../domain/alert/late-events.ts'
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
-import { FAILS_WHILE_STARTING, FAILS_WHILE_STOPPING } from '../../domain/event/going-away.ts'
+import {
+  FAILS_WHILE_LEAVING,
+  FAILS_WHILE_STARTING,
+  FAILS_WHILE_STOPPING,
+  leavesCluster,
+} from '../../domain/event/going-away.ts'
 import { deletedObjectOf } from '../../domain/event/reason.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import { lostNode, type NodeTrouble } from '../../domain/health/node-trouble.ts'
@@ -15,19 +20,21 @@ import { MINUTE } from '../../domain/units.ts'
 import type { Context } from '../state/context.ts'
 import { awaitedName } from '../state/state.ts'
 import { changeAlert } from './alerts.ts'
-import type { ServiceKey } from './attribution.ts'
+import { findService, type ServiceKey } from './attribution.ts'
 import { alertsOf, senderBehaviorOf } from './conditions.ts'
 import { newestOf } from './live-service.ts'
 
 /** How long a deleted pod can report failures. Its containers may take this long to stop. */
 const STOPPING = 10 * MINUTE
+/** How long a node that was told to leave can report failures until its machine is deleted. */
+const LEAVING = 15 * MINUTE
 /** How long a kubelet that starts reports the node as it was before. */
 const STARTING = 2 * MINUTE
 
 /** Where an event belongs: its service, or the key of a service that does not exist yet. */
 export type Place = { readonly service: LiveService | null; readonly key: ServiceKey }
 
-/** The failures of a pod that is being stopped, and of a kubelet that is starting, are only information. */
+/** The failures of a pod that is being stopped, of a node that leaves and of a kubelet that starts are only information. */
 export function withoutExpected(ctx: Context, place: Place, judged: DraftJudgement): DraftJudgement {
   const { signal } = judged
   if (signal?.source !== 'cluster' || !isExpected(ctx, place, signal)) return judged
@@ -36,6 +43,7 @@ export function withoutExpected(ctx: Context, place: Place, judged: DraftJudgeme
 
 function isExpected(ctx: Context, place: Place, signal: Signal): boolean {
   const { name, sighting } = signal
+  if (FAILS_WHILE_LEAVING.has(name) && isOnLeavingNode(ctx, place, signal)) return true
   if (FAILS_WHILE_STARTING.has(name) && place.key.name === serviceOfNode(`${sighting?.object}`))
     return isStarting(ctx, place, signal)
   return FAILS_WHILE_STOPPING.test(name) && isOfDeletedPod(ctx, place, signal)
@@ -60,6 +68,25 @@ function isGone(event: ReceivedEvent, pod: string): boolean {
 function isNew({ name, object }: ReceivedEvent, pod: string): boolean {
   return object === `Pod/${pod}` && (name === 'Scheduled' || name === 'Created')
 }
+
+/** Returns whether a condition is of a node that was told to leave and has not come back, or of a pod on it. */
+function isOnLeavingNode(ctx: Context, { service, key }: Place, { sighting, node, at }: Signal): boolean {
+  const pod = `${sighting?.object}`
+  const isNode = key.name === serviceOfNode(pod)
+  const known = isNode ? pod : (node ?? (service && ctx.fact('nodeOfPod', { serviceId: service.rowId, pod })))
+  if (known === null) return false
+  const of = { cluster: key.cluster, namespace: '', name: serviceOfNode(known) }
+  const last = endingEventsSince(ctx, { service: findService(ctx.state, of), key: of }, at - LEAVING)
+    .filter((event) => event.at <= at)
+    .toSorted((a, b) => a.at - b.at)
+    .findLast((event) => isLeaving(event) || RETURNS.has(event.name))
+  return last !== undefined && isLeaving(last)
+}
+
+function isLeaving({ name, object }: ReceivedEvent): boolean {
+  return leavesCluster({ reason: name, kind: object.split('/', 1)[0] ?? '' })
+}
+const RETURNS: ReadonlySet<string> = new Set(['NodeReady', 'NodeSchedulable'])
 
 function isStarting(ctx: Context, place: Place, { at }: Signal): boolean {
   const earlier = endingEventsSince(ctx, place, at - STARTING).filter((event) => event.at <= at)
