@@ -59,6 +59,7 @@ const TOLD: readonly (PipelineDraft | JobDraft)[] = [
   notification({ at: NOON + 6 * MINUTE, status: 'failed', finishedAt: NOON + 6 * MINUTE }),
 ]
 
+const SERVICE = { namespace: 'shop', name: 'cart' }
 const told = (drafts: readonly (PipelineDraft | JobDraft)[]) =>
   drafts.reduce<PipelineFacts | null>((before, draft) => absorbNotification(before, draft, 'slug'), null)
 
@@ -66,7 +67,7 @@ test('All notifications about a pipeline result in one state', () => {
   const story = told(TOLD)
   assert.ok(story)
   assert.equal(outcomeOf(story), 'deploy failed')
-  assert.deepEqual(intervalOf(story), { startsAt: NOON, endsAt: NOON + 5 * MINUTE })
+  assert.deepEqual(intervalOf(story, SERVICE), { startsAt: NOON, endsAt: NOON + 5 * MINUTE })
 })
 
 test('The state is the same in any order and with duplicates', () => {
@@ -92,17 +93,20 @@ test("The pipeline's URL is known from any of its notifications", () => {
 
 test('A manual gate does not extend the time span', () => {
   const story = facts({ createdAt: NOON - 72 * 60 * MINUTE })
-  assert.deepEqual(intervalOf(story), { startsAt: NOON, endsAt: NOON + 5 * MINUTE })
+  assert.deepEqual(intervalOf(story, SERVICE), { startsAt: NOON, endsAt: NOON + 5 * MINUTE })
 })
 
 test('Without jobs the time span lasts from creation to end, at most a day', () => {
   const story = facts({ jobs: [], createdAt: NOON - 72 * 60 * MINUTE })
-  assert.deepEqual(intervalOf(story), { startsAt: NOON + 6 * MINUTE - 24 * 60 * MINUTE, endsAt: NOON + 6 * MINUTE })
+  assert.deepEqual(intervalOf(story, SERVICE), {
+    startsAt: NOON + 6 * MINUTE - 24 * 60 * MINUTE,
+    endsAt: NOON + 6 * MINUTE,
+  })
 })
 
 test('A pipeline with only a duration started that long before its end', () => {
   const story = told([notification({ status: 'failed', createdAt: null, duration: 120 })])
-  assert.deepEqual(story && intervalOf(story), { startsAt: NOON - 2 * MINUTE, endsAt: NOON })
+  assert.deepEqual(story && intervalOf(story, SERVICE), { startsAt: NOON - 2 * MINUTE, endsAt: NOON })
 })
 
 const OUTCOMES: [string, Partial<PipelineFacts>, string][] = [
@@ -205,4 +209,13 @@ test('The end of a rollout is no scaling to zero', () => {
   // The strategy Recreate removes the old pods first.
   const old = scaled(-1, 'Scaled down replica set cart-6c8b9d4f7 to 0')
   assert.deepEqual(emptied([old, up]), ['shop/cart@5d4f8c7b9'])
+})
+
+test('Only the deploy jobs of the service count for its interval', () => {
+  const to = (name: string, startedAt: number) =>
+    job({ name: `deploy ${name}`, environment: { name, action: 'start' }, startedAt, finishedAt: startedAt + MINUTE })
+  const [staging, production] = [to('staging', NOON), to('production', NOON + 90 * MINUTE)]
+  const known = facts({ jobs: [staging, production], statusAt: NOON + 92 * MINUTE })
+  const of = (namespace: string) => (intervalOf(known, { namespace, name: 'cart' }).startsAt - NOON) / MINUTE
+  assert.deepEqual([of('shop-staging'), of('shop-prod'), of('shop'), of('shop-dev')], [0, 90, 90, 0])
 })

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import type { Change } from '../../src/domain/correlation/change.ts'
-import { correlate, type Nearby } from '../../src/domain/correlation/correlation.ts'
-import { job, MINUTE, NOON, pipeline, rollout } from '../helpers/changes.ts'
+import { correlate, deploysTo, type Nearby } from '../../src/domain/correlation/correlation.ts'
+import { facts, job, MINUTE, NOON, pipeline, rollout } from '../helpers/changes.ts'
 
 const CART = { namespace: 'shop', name: 'cart' }
 const nearby = (more: Partial<Nearby> = {}): Nearby => ({ service: CART, images: [], rollouts: [], ...more })
@@ -177,4 +177,23 @@ test('Every score is between the lowest threshold and 1', () => {
     }),
     { numRuns: 1000 },
   )
+})
+
+test('A pipeline changes the services of the environments to which it deployed', () => {
+  const to = (name: string, status = 'success') =>
+    job({
+      name: `to ${name}`,
+      status,
+      startedAt: status === 'manual' ? null : NOON,
+      environment: { name, action: 'start' },
+    })
+  const pipeline = facts({ project: 'acme/mono', jobs: [to('cart/production'), to('search/production', 'manual')] })
+  const changed = (namespace: string, name: string) => deploysTo(pipeline, { namespace, name })
+  assert.ok(changed('shop', 'cart'))
+  assert.ok(!changed('shop', 'payment'))
+  assert.ok(!changed('shop-staging', 'cart'))
+  const both = facts({ jobs: [to('staging'), to('production')] })
+  const namespaces = ['prod', 'shop-prod', 'shop-live', 'shop-staging', 'staging', 'bank', 'bank-prod', 'shop-dev']
+  const reached = namespaces.filter((namespace) => deploysTo(both, { namespace, name: 'cart' }))
+  assert.deepEqual(reached, ['prod', 'shop-prod', 'shop-live', 'shop-staging', 'staging'])
 })

@@ -48,7 +48,7 @@ export function pipeline(more: Partial<PipelineFacts> = {}): PipelineChange {
     service: 'cart',
     eventId: 'p',
     facts: known,
-    ...intervalOf(known),
+    ...intervalOf(known, { namespace: 'shop', name: 'cart' }),
   }
 }
 

@@ -6,7 +6,7 @@
 import type { Commit, Job, JobDraft, PipelineDraft } from '../event/event.ts'
 import { isDeploy, isLater, isOwnTrouble } from '../event/pipeline.ts'
 import { earliest } from '../instant.ts'
-import { isBegun } from '../service/environment.ts'
+import { isBegun, type Placed, reachesBy } from '../service/environment.ts'
 import { DAY } from '../units.ts'
 
 /** Times in ms UTC. `service`: the UUID of the changed service. */
@@ -181,11 +181,16 @@ export function isDeploying({ status, jobs }: PipelineFacts): boolean {
 
 /**
  * Returns the period in which a pipeline changed the system, limited to one day. If the deploy jobs are known, returns
- * their period, because a manual gate can keep a pipeline waiting for days. Otherwise returns the period from the
- * pipeline's creation to its end.
+ * the period of those that can have changed the service, because a manual gate can keep a pipeline waiting for days.
+ * Otherwise returns the period from the pipeline's creation to its end.
  */
-export function intervalOf(facts: PipelineFacts): { readonly startsAt: number; readonly endsAt: number } {
-  const deploys = facts.jobs.filter((job) => isDeploy(job) && isBegun(job))
+export function intervalOf(
+  facts: PipelineFacts,
+  service: Placed,
+): { readonly startsAt: number; readonly endsAt: number } {
+  const begun = facts.jobs.filter((job) => isDeploy(job) && isBegun(job))
+  const own = begun.filter((job) => reachesBy(job, facts.project, service))
+  const deploys = own.length > 0 ? own : begun
   const starts = deploys.flatMap(({ startedAt }) => startedAt ?? [])
   const ends = deploys.flatMap(({ finishedAt, startedAt }) => finishedAt ?? startedAt ?? [])
   const endsAt = ends.length > 0 ? Math.max(...ends) : (facts.finishedAt ?? facts.statusAt)

@@ -135,6 +135,11 @@ export function runsCommit(images: readonly Image[], of: Commit): boolean {
   return taggedBy(own, of) !== undefined
 }
 
+/** Returns whether the deploy jobs of a pipeline name a service or its environment, and have changed it. */
+export function deploysTo(facts: PipelineFacts, service: Placed): boolean {
+  return relationOf(facts.project, facts.jobs, service) === 'environment' && reaches(facts, service)
+}
+
 function taggedBy(images: readonly Image[], { sha }: Commit): Image | undefined {
   return sha === null ? undefined : images.find(({ tag }) => tag !== null && isOf(tag, sha))
 }

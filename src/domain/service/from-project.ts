@@ -70,7 +70,12 @@ export function relationOf(
  * environments.
  */
 export function projectNames(draft: CiDraft): Name[] {
-  const subject = subjectOf(draft.project?.path, jobsOf(draft), [], [])
+  return draft.project ? namesOfProject(draft.project.path, jobsOf(draft)) : []
+}
+
+/** Returns the names of the services that the jobs of a project can deploy. */
+export function namesOfProject(project: string, jobs: readonly Job[]): Name[] {
+  const subject = subjectOf(project, jobs, [], [])
   if (!subject) return []
   const bases = [subject.slug, withoutEnding(subject.slug)]
   const names = [...bases, ...ENDINGS.map((ending) => bases[1] + ending), ...subject.environments.flatMap(parts)]
@@ -125,15 +130,26 @@ function sameSlug(name: Name, { slug }: Subject): boolean {
 }
 
 /**
- * Returns whether the namespace is for one of the environments: `production`, `shop-production` for the group `shop`,
- * or `checkout-production` for the project `checkout`.
+ * Returns whether the namespace is for one of the environments: `production` or `prod`, `shop-production` for the group
+ * `shop`, or `checkout-production` for the project `checkout`.
  */
 function inEnvironment(name: Name, { environments, group, slug }: Subject): boolean {
   const namespace = slugOf(name.namespace)
   const owners = [...group.map(slugOf), slug, withoutEnding(slug)]
+  const base = stem(namespace)
+  const isOwn = base === '' || owners.includes(base)
   return environments
     .flatMap(parts)
-    .some((it) => namespace === it || owners.some((own) => namespace === `${own}-${it}`))
+    .some(
+      (it) =>
+        namespace === it || owners.some((own) => namespace === `${own}-${it}`) || (isOwn && isAlso(namespace, it)),
+    )
+}
+
+/** Returns whether a namespace and an environment have different words for the same tier: `prod`, `production`. */
+function isAlso(namespace: string, environment: string): boolean {
+  const tier = tierOf(environment)
+  return (tier === 'production' || tier === 'staging') && tierOf(namespace) === tier
 }
 
 /** Returns whether an environment is named after the service: `checkout`, `production/checkout`. */

@@ -5,14 +5,16 @@ import { settle } from '../../domain/alert/ending.ts'
 import { deployedBy } from '../../domain/alert/signal-ci.ts'
 import type { LivePipeline } from '../../domain/correlation/change.ts'
 import { absorbNotification, intervalOf } from '../../domain/correlation/change.ts'
-import { AFTER, runsCommit } from '../../domain/correlation/correlation.ts'
+import { AFTER, deploysTo, runsCommit } from '../../domain/correlation/correlation.ts'
 import type { JobDraft, PipelineDraft } from '../../domain/event/event.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
+import { namesOfProject } from '../../domain/service/from-project.ts'
 import { DAY } from '../../domain/units.ts'
 import type { Context } from '../state/context.ts'
 import type { LinksDue } from '../state/effect.ts'
 import { fingerprintScope } from '../state/state.ts'
 import { changeAlert } from './alerts.ts'
+import { servicesIn } from './attribution.ts'
 import { newestOf } from './live-service.ts'
 import { silenceDeploy } from './silences/deploy-silences.ts'
 
@@ -38,7 +40,7 @@ export function learnPipeline(
     serviceId: service.rowId,
     eventId: event.id,
     facts,
-    ...intervalOf(facts),
+    ...intervalOf(facts, service),
   }
   ctx.emit({ kind: 'pipeline-changed', organizationId: ctx.state.rowId, pipeline, eventRowId: event.rowId })
   silenceDeploy(ctx, service, pipeline, before?.facts ?? null, rule, now)
@@ -50,14 +52,19 @@ export function learnPipeline(
     ctx.emit({ kind: 'links-due', due: { service: one, of: { kind: 'pipeline', ref }, now } })
 }
 
-/** Returns the other services that run an image of the pipeline's commit. One pipeline can deploy many services. */
+/** Returns the other services that a pipeline deployed: those that run an image of its commit, else by environment. */
 function targetsOf(ctx: Context, own: LiveService, { facts }: LivePipeline): LiveService[] {
-  return [...ctx.state.projects.get(facts.project.toLowerCase())].flatMap((rowId) => {
+  const running = [...ctx.state.projects.get(facts.project.toLowerCase())].flatMap((rowId) => {
     const service = rowId === own.rowId ? undefined : ctx.state.services.get(rowId)
     if (!service) return []
     const images = ctx.state.images.get(rowId) ?? ctx.fact('images', { serviceId: rowId })
     return runsCommit(images, facts) ? [service] : []
   })
+  if (running.length > 0) return running
+  const named = new Set(namesOfProject(facts.project, facts.jobs).map(({ name }) => name))
+  return [...named]
+    .flatMap((name) => servicesIn(ctx.state, ctx.state.servicesByName.get(name)))
+    .filter((service) => service.rowId !== own.rowId && deploysTo(facts, service))
 }
 
 /** Ends the failed deploys to each environment to which a pipeline has now deployed. */

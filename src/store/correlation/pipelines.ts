@@ -1,8 +1,8 @@
 /** Pipelines. All notifications about a pipeline are merged into one record. */
 import type { InferResult } from 'kysely'
 import type { LivePipeline } from '../../domain/correlation/change.ts'
-import { outcomeOf } from '../../domain/correlation/change.ts'
-import { runsCommit } from '../../domain/correlation/correlation.ts'
+import { intervalOf, outcomeOf } from '../../domain/correlation/change.ts'
+import { deploysTo, runsCommit } from '../../domain/correlation/correlation.ts'
 import { reaches } from '../../domain/service/environment.ts'
 import { listImages } from '../service/images.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -50,22 +50,36 @@ export function listPipelinesNear(db: Db, serviceId: number, from: number, to: n
   const own = db
     .all(near, { serviceId, from, to })
     .flatMap((row) => (reaches(JSON.parse(row.facts), row) ? toRow(row) : []))
-  const images = listImages(db, serviceId)
-  const built = images.length === 0 ? [] : db.all(building, { serviceId, from, to }).map(toRow)
-  return [...own, ...built.filter(({ facts }) => runsCommit(images, facts))].toSorted((a, b) => b.startsAt - a.startsAt)
+  const others = db.all(building, { serviceId, from, to }).map(toRow)
+  const deployed = others.length === 0 ? [] : others.flatMap(changeOf(db, serviceId))
+  return [...own, ...deployed].toSorted((a, b) => b.startsAt - a.startsAt)
 }
+
+/** Returns the pipelines of other services as changes of this service, if their image or their jobs say so. */
+function changeOf(db: Db, serviceId: number): (pipeline: LivePipeline) => LivePipeline[] {
+  const images = listImages(db, serviceId)
+  const service = db.first(named, { serviceId })
+  return (pipeline) => {
+    const { facts } = pipeline
+    const isDeployed = service !== undefined && (runsCommit(images, facts) || deploysTo(facts, service))
+    return isDeployed ? [{ ...pipeline, ...intervalOf(facts, service) }] : []
+  }
+}
+
+const named = query<{ serviceId: number }>()((sql, hole) =>
+  sql.selectFrom('services').select(['cluster', 'namespace', 'name']).where('id', '=', hole('serviceId')),
+)
 
 /** Finds a pipeline that changed a service, as in `listPipelinesNear`. Returns null if it did not change the service. */
 export function findPipelineOf(db: Db, organizationId: number, serviceId: number, ref: string): LivePipeline | null {
   const row = db.first(byRef, { organizationId, ref })
   if (!row) return null
   const found = toRow(row)
-  const changed =
-    found.serviceId === serviceId ? reaches(found.facts, row) : runsCommit(listImages(db, serviceId), found.facts)
-  return changed ? found : null
+  if (found.serviceId !== serviceId) return changeOf(db, serviceId)(found)[0] ?? null
+  return reaches(found.facts, row) ? found : null
 }
 
-/** Pipelines of other services of the organization. In a monorepo, one of them may have built an image of the service. */
+/** Pipelines of other services of the organization. One of them may have deployed the service, too. */
 const building = query<{ serviceId: number; from: number; to: number }>()((sql, hole) =>
   select(sql)
     .where('pipelines.organization_id', '=', (eb) =>

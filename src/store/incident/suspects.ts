@@ -5,7 +5,6 @@
 
 import { sql } from 'kysely'
 import type { Change } from '../../domain/correlation/change.ts'
-import { runsCommit } from '../../domain/correlation/correlation.ts'
 import { assignedNode } from '../../domain/event/reason-message.ts'
 import { fixesOf } from '../../domain/suspect/fix.ts'
 import { type Judged, judgeSuspects } from '../../domain/suspect/judged.ts'
@@ -14,7 +13,7 @@ import { MAX_ALERTS, MAX_EVENTS, searchedSpan } from '../../domain/suspect/searc
 import { rankSuspects, type Suspect, type SuspectFacts } from '../../domain/suspect/suspect.ts'
 import { DAY } from '../../domain/units.ts'
 import { type BestLink, listBestLinksOfIncident } from '../correlation/correlations.ts'
-import { listPipelinesOfOrganization } from '../correlation/pipelines.ts'
+import { listDeployed } from '../correlation/deployed.ts'
 import { findServiceRowId } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
@@ -68,11 +67,12 @@ export function findCauses(
 /** Reads the changes, alerts and events in the searched period. */
 function findSuspectFacts(db: Db, organizationId: number, incident: Incident, now: number): SuspectFacts {
   const { scalingsFrom, from, to } = searchedSpan(incident, now)
+  const services = servicesOf(db, organizationId)
   return {
     incident: { service: incident.serviceId, startedAt: incident.startedAt, endedAt: incident.resolvedAt },
-    services: servicesOf(db, organizationId),
+    services,
     changes: [
-      ...pipelinesIn(db, organizationId, from, to),
+      ...listDeployed(db, organizationId, services, { from, to }),
       ...rolloutsIn(db, organizationId, scalingsFrom, to).filter(({ startsAt }) => startsAt >= from),
       ...newestRollout(db, organizationId, incident.serviceId, from),
     ],
@@ -89,27 +89,6 @@ function servicesOf(db: Db, organizationId: number): SuspectFacts['services'] {
     .select(['uuid', 'cluster', 'namespace', 'name'])
     .where('organization_id', '=', organizationId)
   return db.all(rows.limit(MAX_SERVICES)).map(({ uuid, ...service }) => ({ id: uuidFromBytes(uuid), ...service }))
-}
-
-/** Lists a change for each service that a pipeline deployed, which can be several services of a monorepo. */
-function pipelinesIn(db: Db, organizationId: number, from: number, to: number): Change[] {
-  const images = pulledSince(db, organizationId, from)
-  return listPipelinesOfOrganization(db, organizationId, from, to).flatMap((pipeline) => {
-    const targets = [...images].filter(([, of]) => runsCommit(of, pipeline.facts)).map(([service]) => service)
-    return targets.length === 0 ? [pipeline] : targets.map((service) => ({ ...pipeline, service }))
-  })
-}
-
-/** Returns the images that each service pulled since a time, by the UUID of the service. */
-function pulledSince(db: Db, organizationId: number, from: number) {
-  const rows = db.sql
-    .selectFrom('images')
-    .innerJoin('services', 'services.id', 'images.service_id')
-    .select(['services.uuid as service', 'path', 'tag'])
-    .where('services.organization_id', '=', organizationId)
-    .where('pulled_at', '>=', from)
-    .limit(MAX_SERVICES)
-  return Map.groupBy(db.all(rows), ({ service }) => uuidFromBytes(service))
 }
 
 /**
