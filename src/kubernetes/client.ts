@@ -18,8 +18,11 @@ export class ApiError extends Error {
 export type Client = {
   /** Returns the parsed JSON. @throws ApiError */
   readonly get: (path: string, body?: object) => Promise<unknown>
-  /** Calls `onLine` for each line. Resolves when the server ends the response. @throws ApiError */
-  readonly lines: (path: string, onLine: (line: string) => Promise<void> | void) => Promise<void>
+  /** Calls `onOpen` once the server has answered, and `onLine` for each line. Resolves when the server ends the response. @throws ApiError */
+  readonly lines: (
+    path: string,
+    on: { readonly onOpen: () => void; readonly onLine: (line: string) => Promise<void> | void },
+  ) => Promise<void>
   readonly close: () => void
 }
 
@@ -74,8 +77,9 @@ export function createClient(access: Access, idle = IDLE): Client {
         throw new ApiError(0, 'the API server did not answer with JSON')
       }
     },
-    lines: async (path, onLine) => {
+    lines: async (path, { onOpen, onLine }) => {
       const response = (await opened(path)).setEncoding('utf8')
+      onOpen()
       let rest = ''
       try {
         for await (const chunk of response) {

@@ -4,7 +4,7 @@ import type { ClusterState, Gap } from '../domain/watch/object.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Watched } from '../store/kubernetes.ts'
 import type { Client } from './client.ts'
-import { type Change, changeOf, type Prepared, prepare } from './intake.ts'
+import { type Change, changeOf, inOrder, type Prepared, prepare } from './intake.ts'
 import { createMemory } from './memory.ts'
 import { type Stream, streamsOf } from './resources.ts'
 import { runStream, type StreamState } from './stream.ts'
@@ -23,8 +23,9 @@ type ClusterDeps = {
   readonly warn: (problem: string) => void
 }
 
-/** How long to collect changes, in milliseconds. */
+/** How long to collect changes, in milliseconds; longer while a stream connects, so that they can be put in order. */
 const GATHER = 150
+const GATHER_AT_MOST = 2_000
 /** Bookmarks alone are saved this often. */
 const BOOKMARKS = 30_000
 const MAX_CHANGES = 300
@@ -42,6 +43,7 @@ export function watchCluster(deps: ClusterDeps) {
   const due = new Map<string, number>()
   const stop = new AbortController()
   let waiting: Change[] = []
+  let waitingSince = 0
   let timer: NodeJS.Timeout | null = null
   let saving: Promise<void> | null = null
   const room: (() => void)[] = []
@@ -49,12 +51,23 @@ export function watchCluster(deps: ClusterDeps) {
   let gap: Gap | null = null
 
   const add = (change: Change) => {
+    if (waiting.length === 0) waitingSince = now()
     waiting.push(change)
     const isUrgent = change.type !== 'bookmark' || now() - (heardAt ?? 0) >= BOOKMARKS
     if (isUrgent && !timer && !saving) timer = setTimeout(start, GATHER)
   }
+  /** Whether a stream that continues where it stopped will deliver what happened before the waiting changes. */
+  const isComing = (stream: Stream) => {
+    const { doing, status } = states.get(stream) ?? { doing: 'connect', status: 200 }
+    return listed.has(stream.name) && doing !== 'watch' && (status === 0 || status === 200)
+  }
   const start = () => {
     timer = null
+    if (now() - waitingSince < GATHER_AT_MOST && streams.some(isComing)) {
+      timer = setTimeout(start, GATHER)
+      return
+    }
+    waiting = inOrder(waiting)
     saving ??= save().finally(() => {
       saving = null
     })

@@ -36,6 +36,20 @@ export function changeOf(delivered: Delivered, stream: Stream, now: number): Cha
   return { type: 'seen', seen, event, stream, version }
 }
 
+/**
+ * Brings what several watches delivered into the order in which it happened: the resource versions of a cluster count
+ * up. A change without a version, such as an object of a list, follows the one before it.
+ */
+export function inOrder(changes: readonly Change[]): Change[] {
+  let last = 0
+  const dated = changes.map((change) => {
+    const version = 'version' in change && change.version ? Number(change.version) : Number.NaN
+    if (Number.isSafeInteger(version)) last = version
+    return { change, version: last }
+  })
+  return dated.sort((a, b) => a.version - b.version).map(({ change }) => change)
+}
+
 export type Prepared = {
   readonly update: WatchUpdate
   readonly intake: Intake

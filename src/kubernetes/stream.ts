@@ -24,9 +24,12 @@ type StreamDeps = {
   readonly signal: AbortSignal
 }
 
-/** `error`: what failed; null if nothing did. `status`: the HTTP status of the failure. */
+/**
+ * `doing`: `connect` until the API server has answered the request for a watch. `error`: what failed; null if nothing
+ * did. `status`: the HTTP status of the failure.
+ */
 export type StreamState = {
-  readonly doing: 'list' | 'watch'
+  readonly doing: 'list' | 'connect' | 'watch'
   readonly error: string | null
   readonly status: number
 }
@@ -44,14 +47,13 @@ export async function runStream(stream: Stream, version: string | null, deps: St
   const { state, signal } = deps
   let [from, failures, path] = [version, 0, 0]
   while (!signal.aborted) {
-    const doing = from === null ? 'list' : 'watch'
     const base = pathOf(stream, stream.resource.paths[path] ?? '')
     try {
       if (from === null) from = await list(base, deps)
-      state({ doing: 'watch', error: null, status: 200 })
       from = await watch(base, from, deps, () => {
         failures = 0
       })
+      state({ doing: 'connect', error: null, status: 200 })
     } catch (error) {
       if (signal.aborted) return
       if (!(error instanceof ApiError)) throw error
@@ -64,7 +66,7 @@ export async function runStream(stream: Stream, version: string | null, deps: St
       if (error.status === 404 && path + 1 < stream.resource.paths.length) path += 1
       else {
         failures += 1
-        state({ doing, error: error.message, status: error.status })
+        state({ doing: from === null ? 'list' : 'connect', error: error.message, status: error.status })
         await pause(pauseOf(error, failures, deps.random()), signal)
       }
     }
@@ -91,11 +93,17 @@ async function list(path: string, { client, take }: StreamDeps): Promise<string>
 }
 
 /** Delivers changes until the server ends the watch. Returns the version at which to resume. */
-async function watch(path: string, version: string, { client, take }: StreamDeps, works: () => void): Promise<string> {
+async function watch(
+  path: string,
+  version: string,
+  { client, take, state }: StreamDeps,
+  works: () => void,
+): Promise<string> {
   let last = version
   const query = `?watch=1&allowWatchBookmarks=true&timeoutSeconds=${WATCH_SECONDS}&resourceVersion=${encodeURIComponent(last)}`
   try {
-    await client.lines(path + query, async (line) => {
+    const onOpen = () => state({ doing: 'watch', error: null, status: 200 })
+    const onLine = async (line: string) => {
       const { type, object } = parsed(line)
       if (type === 'ERROR') throw new ApiError(Number(object?.code ?? 0), String(object?.message ?? 'the watch failed'))
       works()
@@ -103,7 +111,8 @@ async function watch(path: string, version: string, { client, take }: StreamDeps
       if (type === 'BOOKMARK') await take({ type: 'bookmark', version: at })
       else await take({ type: type === 'DELETED' ? 'deleted' : 'object', object, version: at })
       last = at
-    })
+    }
+    await client.lines(path + query, { onOpen, onLine })
   } catch (error) {
     // A cut connection resumes at the last version; a server that answers with an error is asked less often.
     if (last === version || !(error instanceof ApiError) || error.status !== 0) throw error

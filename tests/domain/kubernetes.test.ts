@@ -1,6 +1,7 @@
 /** What a new version of a Kubernetes object tells: pods, workloads, rollouts and nodes. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { ClusterDraft } from '../../src/domain/event/event.ts'
 import { observe, observeDeleted } from '../../src/domain/kubernetes/observe.ts'
 import { readSeen } from '../../src/domain/kubernetes/parse.ts'
 import type { Seen } from '../../src/domain/watch/object.ts'
@@ -203,21 +204,42 @@ test('a new ReplicaSet is a rollout with its images, and an old one that comes b
   assert.equal(back.told[0]?.message, 'Rollback to cart-5d4f8c7b9 (revision 3): app: cart:2 → cart:1; by kubectl-edit')
 })
 
-test('a lost node is told since it last reported, with its pods, except those of a DaemonSet', () => {
+const LOST = { ready: 'Unknown', at: NOON, heardAt: NOON - 40 * SECOND }
+const LOST_TOLD = [
+  ['NodeNotReady', 'node-1', 40 * SECOND],
+  ['NodeNotReady', name, 40 * SECOND],
+]
+const toldOf = (...seen: { told: readonly ClusterDraft[] }[]) =>
+  seen.flatMap(({ told }) => told.map(({ reason, object, startsAt }) => [reason, object.name, NOON - startsAt]))
+
+test('a lost node is told since it last reported, and so is each pod that Kubernetes marks because of it', () => {
   const { see } = watch()
   see(pod(name, { owner }))
-  see(pod('agent-x2kqp', { owner: ['DaemonSet', 'agent'] }))
-  see(pod('elsewhere', { node: 'node-2' }))
   see(node('node-1'))
-  const lost = see(node('node-1', { ready: 'Unknown', at: NOON, heardAt: NOON - 40 * SECOND }))
-  assert.deepEqual(
-    lost.told.map(({ reason, object, startsAt }) => [reason, object.name, NOON - startsAt]),
-    [
-      ['NodeNotReady', 'node-1', 40 * SECOND],
-      ['NodeNotReady', name, 40 * SECOND],
-    ],
-  )
+  const lost = see(node('node-1', LOST))
+  assert.deepEqual(toldOf(lost, see(pod(name, { owner, ready: false, at: NOON }))), LOST_TOLD)
   assert.equal(see(node('node-1', { at: NOON })).text, 'NodeReady')
+})
+
+test('a pod that was marked before its node is told when the node is lost, and once', () => {
+  const { see } = watch()
+  see(pod(name, { owner }))
+  see(node('node-1'))
+  const marked = see(pod(name, { owner, ready: false, at: NOON }))
+  const lost = see(node('node-1', LOST))
+  assert.deepEqual(toldOf(marked, lost, see(pod(name, { owner, ready: false, at: NOON, restarts: 1 }))), LOST_TOLD)
+})
+
+test('a lost node does not take along pods of a DaemonSet, pods that ended, and pods that are ready or were ill before or after', () => {
+  const { see } = watch()
+  see(pod('agent-x2kqp', { owner: ['DaemonSet', 'agent'], ready: false, at: NOON }))
+  see(pod('ready', {}))
+  see(pod('later', { ready: false, at: NOON + MINUTE }))
+  see(pod('ill', { ready: false, at: NOON - MINUTE }))
+  see(pod('done', { phase: 'Succeeded', ready: false, at: NOON }))
+  see(pod('elsewhere', { node: 'node-2', ready: false, at: NOON }))
+  see(node('node-1'))
+  assert.deepEqual(toldOf(see(node('node-1', LOST))), LOST_TOLD.slice(0, 1))
 })
 
 test('a cordoned node and a removed node are no problem', () => {

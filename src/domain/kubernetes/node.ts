@@ -1,5 +1,7 @@
 /** What a new version of a node tells: its readiness, pressure, and whether it accepts pods. */
 import type { ClusterDraft } from '../event/event.ts'
+import { MINUTE } from '../units.ts'
+import { isOver } from '../watch/facts.ts'
 import type { Known, SeenOf } from '../watch/object.ts'
 import type { Tell } from './tell.ts'
 
@@ -11,6 +13,9 @@ const RELIEFS: Readonly<Record<string, string>> = {
   NodeHasDiskPressure: 'NodeHasNoDiskPressure',
   NodeHasInsufficientPID: 'NodeHasSufficientPID',
 }
+
+/** Kubernetes looks at the nodes every 5 s. A pod that becomes ill later has a reason of its own. */
+const MARKED_WITHIN = MINUTE
 
 /** Compares two versions of a node. `before`: null if the node is new to incmon. */
 export function observeNode(
@@ -51,28 +56,29 @@ export function observeNode(
 
 /** A node that the kubelet no longer reports was lost when it last reported. Its pods are lost with it. */
 function lostOf(node: Node, tell: Tell, known: Known): ClusterDraft[] {
-  const { ready, since, heardAt, message } = node.facts
-  const startsAt = ready === 'Unknown' ? Math.min(heardAt, since) : since
   const lost = tell(node, {
     reason: 'NodeNotReady',
-    message: message || 'Node is not ready',
-    at: since,
-    startsAt,
+    message: node.facts.message || 'Node is not ready',
+    ...lostSince(node),
     isWarning: true,
   })
-  const pods = known
-    .podsOn(node.name)
-    .filter(({ owner, facts }) => owner?.kind !== 'DaemonSet' && owner?.kind !== 'Node' && facts.stoppingAt === null)
-  return [
-    lost,
-    ...pods.map((pod) =>
-      tell(pod, {
-        reason: 'NodeNotReady',
-        message: `Node ${node.name} is not ready`,
-        at: since,
-        startsAt,
-        isWarning: true,
-      }),
-    ),
-  ]
+  return [lost, ...known.podsOn(node.name).flatMap((pod) => podLostWith(node, pod, tell))]
+}
+
+/**
+ * Tells that a pod is lost with its node. Kubernetes marks the pods of a lost node as not ready, after the node. Both may
+ * become known in any order. Pods of a DaemonSet, and pods that have ended, are not missed.
+ */
+export function podLostWith(node: Node, pod: SeenOf<'Pod'>, tell: Tell): ClusterDraft[] {
+  const { owner, facts } = pod
+  const delay = facts.readySince - node.facts.since
+  const isMarked = node.facts.ready !== 'True' && !facts.ready && delay >= 0 && delay < MARKED_WITHIN
+  if (!isMarked || isOver(facts)) return []
+  if (owner?.kind === 'DaemonSet' || owner?.kind === 'Node') return []
+  const message = `Node ${node.name} is not ready`
+  return [tell(pod, { reason: 'NodeNotReady', message, ...lostSince(node), isWarning: true })]
+}
+
+function lostSince({ facts: { ready, since, heardAt } }: Node): { readonly at: number; readonly startsAt: number } {
+  return { at: since, startsAt: ready === 'Unknown' ? Math.min(heardAt, since) : since }
 }

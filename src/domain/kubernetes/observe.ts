@@ -27,7 +27,9 @@ export function observe(before: Seen | null, after: Seen, { known, now, isFirst 
   const quiet = { after, told: [], dueAt: null }
   switch (after.kind) {
     case 'Pod': {
-      const seen = observePod(before?.kind === 'Pod' ? before : null, after, tell, now)
+      const node = after.facts.node === null ? null : known.find('Node', '', after.facts.node)
+      const on = { node: node?.kind === 'Node' ? node : null, tell, now }
+      const seen = observePod(before?.kind === 'Pod' ? before : null, after, on)
       return { ...seen, dueAt: podDueAt(seen.after) }
     }
     case 'Deployment':

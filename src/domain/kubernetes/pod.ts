@@ -3,8 +3,9 @@
 import type { ClusterDraft } from '../event/event.ts'
 import { formatDuration } from '../shown-time.ts'
 import { MINUTE, SECOND } from '../units.ts'
-import type { Container, PodFacts } from '../watch/facts.ts'
+import { type Container, isOver, type PodFacts } from '../watch/facts.ts'
 import type { SeenOf } from '../watch/object.ts'
+import { podLostWith } from './node.ts'
 import type { Tell } from './tell.ts'
 
 type Pod = SeenOf<'Pod'>
@@ -22,8 +23,12 @@ const FORGIVEN = 10 * MINUTE
 
 export type Observed<Of> = { readonly after: Of; readonly told: readonly ClusterDraft[] }
 
-/** Compares two versions of a pod. `before`: null if the pod is new to incmon. */
-export function observePod(before: Pod | null, after: Pod, tell: Tell, now: number): Observed<Pod> {
+/** Compares two versions of a pod. `before`: null if the pod is new to incmon. `node`: null if it is not known. */
+export function observePod(
+  before: Pod | null,
+  after: Pod,
+  { node, tell, now }: { readonly node: SeenOf<'Node'> | null; readonly tell: Tell; readonly now: number },
+): Observed<Pod> {
   const { facts } = after
   const was = before?.facts ?? null
   if (isOver(facts)) {
@@ -33,6 +38,7 @@ export function observePod(before: Pod | null, after: Pod, tell: Tell, now: numb
   const told = [
     ...facts.containers.flatMap((one) => containerTold(after, was, one, tell)),
     ...schedulingOf(after, was, tell),
+    ...(node && was?.ready ? podLostWith(node, after, tell) : []),
   ]
   const isFine = readyAt(facts) <= now
   const isTold = was === null ? isFine : isFine && (was.told || told.length === 0)
@@ -49,11 +55,6 @@ export function observeDeletedPod(before: Pod, tell: Tell, now: number): readonl
 export function podDueAt({ facts }: Pod): number | null {
   const at = facts.told || isOver(facts) ? Number.POSITIVE_INFINITY : readyAt(facts)
   return Number.isFinite(at) ? at : null
-}
-
-/** Returns whether the pod's containers have stopped, or are meant to stop. */
-function isOver({ phase, stoppingAt }: PodFacts): boolean {
-  return phase === 'Succeeded' || phase === 'Failed' || stoppingAt !== null
 }
 
 function evictionOf(pod: Pod, was: PodFacts | null, tell: Tell): readonly ClusterDraft[] {

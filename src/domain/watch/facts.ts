@@ -38,6 +38,11 @@ export type PodFacts = {
   readonly told: boolean
 }
 
+/** Returns whether the pod's containers have stopped, or are meant to stop. */
+export function isOver({ phase, stoppingAt }: PodFacts): boolean {
+  return phase === 'Succeeded' || phase === 'Failed' || stoppingAt !== null
+}
+
 export type ReplicaSetFacts = { readonly revision: number; readonly images: Images; readonly createdAt: number }
 
 /** Images by container. */

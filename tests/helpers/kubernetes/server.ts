@@ -92,6 +92,8 @@ type State = FakeCluster['state']
 
 function handler(storage: ReturnType<typeof createStorage>, state: State, watches: Set<() => void>, bookmarks: number) {
   return (request: IncomingMessage, response: ServerResponse): unknown => {
+    // The connection may have ended since the request arrived. It would never end again.
+    if (request.socket.destroyed) return null
     const url = new URL(request.url ?? '/', 'http://fake')
     state.requests.push(`${request.method} ${request.url}`)
     if (state.isHung) return null
