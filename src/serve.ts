@@ -212,6 +212,7 @@ function createContext({ deps, notices, state, loop, ...shared }: Parts): Server
     isStopping: () => state.isStopping,
     held: () => state.held,
     clusters: (organizationId) => state.clusters?.states(organizationId) ?? [],
+    workloadNow: (organizationId, service) => state.clusters?.workload(organizationId, service) ?? null,
     listening: () => listeningOf(state),
     checks: () =>
       checkProcess({

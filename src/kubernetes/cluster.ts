@@ -1,6 +1,7 @@
 /** Watches one cluster: reads its streams, saves what they deliver in small batches, and reports its state. */
 
 import type { ClusterState, Gap } from '../domain/watch/object.ts'
+import { type Named, workloadNow } from '../domain/watch/workload-now.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Watched } from '../store/kubernetes.ts'
 import type { Client } from './client.ts'
@@ -155,6 +156,9 @@ export function watchCluster(deps: ClusterDeps) {
       ),
       isComplete: streams.every((stream) => listed.has(stream.name) || (states.get(stream)?.error ?? null) !== null),
     }),
+    /** Returns what is known of a workload; null if the cluster has none of this name. */
+    workload: (named: Named) =>
+      workloadNow(named, { known: memory, all: memory.all(), cluster: name, at: heardAt ?? 0 }),
     close: async () => {
       stop.abort()
       if (timer) clearTimeout(timer)

@@ -1,6 +1,7 @@
 /** Starts the watches of all configured clusters. Loaded only if the configuration names a cluster. */
 import { IncmonError } from '../domain/error.ts'
 import type { ClusterState } from '../domain/watch/object.ts'
+import type { Named, WorkloadNow } from '../domain/watch/workload-now.ts'
 import type { Engine } from '../engine/engine.ts'
 import { loadWatch } from '../store/kubernetes.ts'
 import { listOrganizations } from '../store/organizations.ts'
@@ -21,6 +22,8 @@ type Deps = {
 export type Clusters = {
   /** Returns the clusters of an organization. */
   readonly states: (organizationId: number) => readonly ClusterState[]
+  /** Returns what a cluster says about a service's workload now. An empty cluster means any. */
+  readonly workload: (organizationId: number, service: Named & { readonly cluster: string }) => WorkloadNow | null
   readonly close: () => Promise<void>
 }
 
@@ -43,6 +46,11 @@ export function watchClusters(values: Parameters<typeof targetOf>[0][], deps: De
   return {
     states: (organizationId) =>
       clusters.filter((one) => one.organizationId === organizationId).map(({ watch }) => watch.state()),
+    workload: (organizationId, service) =>
+      clusters
+        .filter(({ name }) => service.cluster === '' || service.cluster === name)
+        .map((one) => (one.organizationId === organizationId ? one.watch.workload(service) : null))
+        .find((found) => found !== null) ?? null,
     close: async () => {
       await Promise.all(clusters.map(({ watch }) => watch.close()))
     },

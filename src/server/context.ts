@@ -2,6 +2,7 @@
 
 import type { Check } from '../actions/readiness.ts'
 import type { ClusterState } from '../domain/watch/object.ts'
+import type { Named, WorkloadNow } from '../domain/watch/workload-now.ts'
 import type { Notifier } from '../notify/notifier.ts'
 import type { Damage } from './checks.ts'
 import type { PendingBodies } from './connection/pending-bodies.ts'
@@ -44,6 +45,8 @@ export type ServerContext = {
   readonly listening: () => Listening | null
   /** Returns the watched clusters of an organization. */
   readonly clusters: (organizationId: number) => readonly ClusterState[]
+  /** Returns what a watched cluster says about a service's workload now. An empty cluster means any. */
+  readonly workloadNow: (organizationId: number, service: Named & { readonly cluster: string }) => WorkloadNow | null
   /** Returns the process checks for /readyz. */
   readonly checks: () => readonly Check[]
 }

@@ -1,4 +1,7 @@
 /** What incmon remembers of the Kubernetes clusters that it watches. */
+import type { EntryFact } from '../domain/incident/facts.ts'
+import type { LiveIncident } from '../domain/incident/live-incident.ts'
+import { formatDuration } from '../domain/shown-time.ts'
 import type { Gap, Owner, Seen, WatchUpdate } from '../domain/watch/object.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
@@ -81,4 +84,18 @@ const gaps = query<OfCluster & { from: number; to: number }>()((sql, hole) =>
 /** Lists the periods in which a cluster was not observed, newest first. */
 export function listGaps(db: Db, organizationId: number, cluster: string, from: number, to: number): readonly Gap[] {
   return db.all(gaps, { organizationId, cluster, from, to })
+}
+
+/** Returns timeline entries for the periods in which the cluster of a service was not observed. */
+export function gapEntries(
+  db: Db,
+  { organizationId, serviceId, startedAt, resolvedAt }: LiveIncident,
+  now: number,
+): readonly EntryFact[] {
+  const service = db.first(db.sql.selectFrom('services').select('cluster').where('id', '=', serviceId))
+  if (!service?.cluster) return []
+  return listGaps(db, organizationId, service.cluster, startedAt, resolvedAt ?? now).map(({ from, to }) => ({
+    ...{ at: from, kind: 'gap', code: null, actor: null, ref: null },
+    text: `the cluster ${service.cluster} was not observed for ${formatDuration(to - from)}, because the API server had forgotten the changes`,
+  }))
 }

@@ -49,6 +49,7 @@ export function makeServerContext(more: Partial<ServerContext> = {}): ServerCont
     isStopping: () => false,
     held: () => null,
     clusters: () => [],
+    workloadNow: () => null,
     listening: () => null,
     checks: () => [],
     ...more,

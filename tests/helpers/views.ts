@@ -159,6 +159,7 @@ export function incidentView(more: Partial<IncidentView> = {}): IncidentView {
     ...{
       reader: READER,
       graph: null,
+      kubernetes: { now: null, gaps: [] },
       csrf: 'proof',
       hasChannel: false,
       items: [],

@@ -98,6 +98,7 @@ function contextOf(notifier: ServerContext['notifier'], failed: (error: unknown)
     held: () => null,
     listening: () => null,
     clusters: () => [],
+    workloadNow: () => null,
     checks: () => [],
   }
 }

@@ -46,7 +46,7 @@ export type Moment = Omit<TimelineRow, 'count' | 'seen'> & {
 /** The order of rows with the same time: causes before effects, automatic changes before user actions. */
 const KINDS = [
   ...['pipeline', 'rollout', 'change', 'event', 'alert', 'silence', 'opened', 'correlation', 'reopened', 'status'],
-  ...['edited', 'note', 'merged', 'ended', 'message', 'not-told'],
+  ...['edited', 'note', 'merged', 'ended', 'message', 'not-told', 'gap'],
 ]
 /** The kinds that are combined. User actions are always listed individually. */
 const REPEATING = new Set(['alert', 'ended', 'event', 'change', 'correlation'])

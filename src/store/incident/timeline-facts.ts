@@ -15,6 +15,7 @@ import { DAY, HOUR, MINUTE } from '../../domain/units.ts'
 import { type BestLink, listBestLinksOfIncident } from '../correlation/correlations.ts'
 import { listScalings } from '../correlation/links.ts'
 import { listPipelinesNear } from '../correlation/pipelines.ts'
+import { gapEntries } from '../kubernetes.ts'
 import { listStates } from '../service/states.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
@@ -151,7 +152,7 @@ function gather(db: Db, incident: LiveIncident, alerts: readonly WithService[], 
       // An acknowledgement lapses when the problem returns, but somebody did acknowledge the incident.
       acknowledgedAt: incident.problem.firstAcknowledgedAt ?? incident.acknowledgedAt,
     },
-    entries: entriesOf(db, incident.rowId),
+    entries: [...entriesOf(db, incident.rowId), ...gapEntries(db, incident, searched.to)],
     events: rowIds.flatMap((rowId) => eventsOf(db, rowId, searched)),
     changes: changes.map(changeFact),
   }

@@ -35,7 +35,7 @@ export type IncidentFacts = {
   /** The incident's number and URL. */
   readonly number: string
   readonly href: string
-  readonly service: Pick<ServiceRecord, 'id' | 'namespace' | 'name' | 'status'> | undefined
+  readonly service: Pick<ServiceRecord, 'id' | 'cluster' | 'namespace' | 'name' | 'status'> | undefined
   /** The services of the alerts, by id. */
   readonly names: ReadonlyMap<string, Pick<ServiceRecord, 'namespace' | 'name'>>
   readonly groups: readonly (AlertGroup & { readonly silenced: Silenced | null; readonly sentAs?: Severity })[]
@@ -61,7 +61,7 @@ export function incidentViewOf(
   facts: IncidentFacts,
   reader: Reader,
   { range, order }: { readonly range: string; readonly order: string },
-): Omit<IncidentView, 'csrf' | 'canWrite' | 'hasChannel' | 'items' | 'previous' | 'group'> {
+): Omit<IncidentView, 'csrf' | 'canWrite' | 'hasChannel' | 'items' | 'previous' | 'group' | 'kubernetes'> {
   const { incident, href, timeline } = facts
   const suspects = suspectsOf(facts)
   const cause = likelyCauseOf(suspects, firstAlertOf(facts), incident.startedAt)

@@ -17,6 +17,7 @@ import { Actions, countPipelines, StillFiring } from './state-actions.tsx'
 import { Suspects } from './suspects.tsx'
 import { Timeline } from './timeline.tsx'
 import type { IncidentView } from './view.ts'
+import { InKubernetes } from './workload.tsx'
 
 /** Returns the page title, with the most important fact first. */
 export function incidentTitle({ incident }: IncidentView): string {
@@ -53,6 +54,7 @@ export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
         <Affected {...view} />
       </div>
       <div>
+        <InKubernetes {...view.kubernetes} reader={view.reader} />
         <Timeline {...view} />
         <ActionItems {...view} items={view.items} />
       </div>

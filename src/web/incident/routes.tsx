@@ -13,7 +13,7 @@ import { choiceOf, pageOf, withQuery } from '../visit/choice.ts'
 import { redirect, show } from '../visit/reply.ts'
 import { causesOf } from './causes.ts'
 import { incidentViewOf } from './data.ts'
-import { incidentFacts, incidentPath, requireIncident } from './find.ts'
+import { clusterFacts, incidentFacts, incidentPath, requireIncident } from './find.ts'
 import { IncidentListPage, incidentListTitle } from './list/list.tsx'
 import { findListed } from './list/list-data.ts'
 import { IncidentPage, incidentTitle } from './page.tsx'
@@ -55,7 +55,11 @@ async function showIncident(visit: Visit): Promise<Reply> {
   const canWrite = visitor.scopes.includes('write')
   const items = await visit.store.read(listActionItems, visitor.organizationId, facts.incident.id)
   const related = await relatedOf(visit, facts.incident)
-  const view = { ...shown, ...related, items, csrf: visitor.csrf, canWrite, hasChannel: channels.total > 0 }
+  const { incident, service } = facts
+  const time = { from: incident.startedAt, to: incident.resolvedAt ?? visit.now, isOver: incident.resolvedAt !== null }
+  const kubernetes = service ? await clusterFacts(visit, service, time) : { now: null, gaps: [] }
+  const page = { csrf: visitor.csrf, canWrite, hasChannel: channels.total > 0 }
+  const view = { ...shown, ...related, items, kubernetes, ...page }
   const content = <IncidentPage view={view} />
   return show(visit, { title: incidentTitle(view), content, current: 'incidents', refreshes: true })
 }

@@ -117,6 +117,7 @@ const OURS = new Set([
   'silence',
   'message',
   'not-told',
+  'gap',
 ])
 
 /** Returns the text of an entry. Only a word of incmon gets a capital first letter. */

@@ -11,6 +11,7 @@ import type { Reader } from '../../domain/shown-time.ts'
 import type { JudgedSuspect, LikelyCause } from '../../domain/suspect/likely-cause.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
 import type { Silenced } from '../kit/silenced.tsx'
+import type { ClusterFacts } from './workload.tsx'
 
 export type ServiceLink = { readonly namespace: string; readonly name: string; readonly href: string }
 
@@ -114,6 +115,7 @@ export type IncidentView = {
   readonly turnHref: string
   /** The URL of the list of all alerts in the incident. */
   readonly alertsHref: string
+  readonly kubernetes: ClusterFacts
   /** The graph of the most severe alert, or null. */
   readonly graph: GraphRecord | null
 }

@@ -6,6 +6,7 @@ import { Bill } from '../drawing/bill.tsx'
 import { LastGoodDeploy } from '../incident/cause.tsx'
 import { Groups } from '../incident/groups.tsx'
 import { Picture } from '../incident/picture.tsx'
+import { InKubernetes } from '../incident/workload.tsx'
 import { AlertName, External, Icon, Mark, Status } from '../kit/mark.tsx'
 import { Card, Crumbs, Section } from '../kit/section.tsx'
 import { SilencedMark, SilenceLink } from '../kit/silenced.tsx'
@@ -29,6 +30,7 @@ export const ServicePage: FC<{ view: ServiceView }> = ({ view }) => (
         <Earlier view={view} />
       </div>
       <div>
+        <InKubernetes {...view.kubernetes} reader={view.reader} />
         <Changes view={view} />
         {view.aliases.length === 0 && view.cluster === '' ? null : <Names view={view} />}
       </div>

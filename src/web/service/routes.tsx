@@ -19,7 +19,7 @@ import { findServiceView } from '../../store/views.ts'
 import { OUTCOME_TEXTS, pictureOf } from '../drawing/picture.ts'
 import type { Span } from '../drawing/scale.ts'
 import { deployView, firstAlertOf, groupViewOf, headOf, incidentViewOf, pipelineUrl } from '../incident/data.ts'
-import { incidentFacts, incidentLink } from '../incident/find.ts'
+import { clusterFacts, incidentFacts, incidentLink } from '../incident/find.ts'
 import { recoveryOf } from '../incident/recovery.ts'
 import { isolated } from '../kit/bidi.ts'
 import { type PenaltyView, penaltyOf } from '../kit/penalty.ts'
@@ -73,6 +73,7 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
     score: service.score,
     incident: open,
     since: sinceOf(service, states ?? [], penalties),
+    kubernetes: await clusterFacts(visit, service, span),
     picture: pictureOfService({ ...facts, links, span, reader, service, open, states }),
     ranges: rangeLinks(RANGES, `/services/${id}`, range, USUAL),
     penalties,

@@ -5,6 +5,7 @@ import type { LikelyCause } from '../../domain/suspect/likely-cause.ts'
 import { countOf } from '../../domain/text.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
 import type { GroupView, IncidentHead, IncidentView, SuspectView } from '../incident/view.ts'
+import type { ClusterFacts } from '../incident/workload.tsx'
 import type { PenaltyView } from '../kit/penalty.ts'
 import type { Silenced } from '../kit/silenced.tsx'
 
@@ -39,6 +40,7 @@ export type ServiceView = {
   /** When the service became unhealthy; null if it is healthy. */
   readonly since: number | null
   readonly picture: LanePicture
+  readonly kubernetes: ClusterFacts
   readonly ranges: IncidentView['ranges']
   readonly penalties: readonly PenaltyView[]
   readonly groups: readonly GroupView[]

@@ -3,6 +3,7 @@ import type { FC } from 'hono/jsx'
 import type { Reader } from '../../domain/shown-time.ts'
 import { countOf } from '../../domain/text.ts'
 import type { ClusterState, Gap } from '../../domain/watch/object.ts'
+import { GapText } from '../incident/workload.tsx'
 import { Mark } from '../kit/mark.tsx'
 import { Card, Head } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
@@ -43,10 +44,9 @@ const Cluster: FC<Of> = ({ cluster, reader }) => {
             {status === 401 ? 'Create a new token for the service account.' : null}
           </p>
         ))}
-        {gaps.map(({ from, to }) => (
+        {gaps.map((gap) => (
           <p class="second">
-            Not observed from <Time at={from} reader={reader} style="moment" /> to{' '}
-            <Time at={to} reader={reader} style="moment" />: the API server had forgotten the changes.
+            <GapText gap={gap} reader={reader} />
           </p>
         ))}
       </div>
