@@ -113,3 +113,27 @@ test('a rollout is a change with its images and who made it', async (t) => {
     'Rollout of cart-7d9f5b6c8 (revision 2): app: registry.example/shop/cart:1.0 → shop/cart:2.0; by kubectl-set',
   )
 })
+
+test('a dead node is one incident that names the services with pods on it', async (t) => {
+  const { cluster, server, services } = await shop(t)
+  for (const name of ['mail', 'search']) {
+    cluster.put(deployment(name))
+    cluster.put(replicaSet(name, '5d4f8c7b9'))
+    cluster.put(pod(`${name}-5d4f8c7b9-x2kqp`, { owner: ['ReplicaSet', `${name}-5d4f8c7b9`] }))
+  }
+  await services((all) => all.length === 3)
+  const at = Date.now()
+  cluster.put(node('node-1', { ready: 'Unknown', at, heardAt: at - 40_000 }))
+  for (const name of ['cart', 'mail', 'search']) {
+    const owned = { owner: ['ReplicaSet', `${name}-5d4f8c7b9`], state: running(1_000), ready: false, at }
+    cluster.put(pod(`${name}-5d4f8c7b9-x2kqp`, owned))
+  }
+  const alerts = () => server.get('/api/alerts?status=firing')
+  await eventually(alerts, ({ data }) => data.length === 4)
+  const incidents = await eventually(
+    async () => (await server.get('/api/incidents')).data,
+    (all) => all.length > 0,
+  )
+  assert.deepEqual([incidents.length, incidents[0].alertCount], [1, 4])
+  assert.match(incidents[0].title, /node-1/)
+})
