@@ -8,11 +8,11 @@ import { findIncident, findIncidentByNumber, type IncidentRecord } from '../../s
 import { listGaps } from '../../store/kubernetes.ts'
 import type { ServiceRecord } from '../../store/service/services.ts'
 import { findServices } from '../../store/views.ts'
+import type { ClusterFacts } from '../kit/workload.tsx'
 import type { Visit } from '../page.ts'
 import { silencedOfGroup, silenceEndsOfGroups } from '../silences/silenced.ts'
 import { causesOf } from './causes.ts'
 import type { IncidentFacts } from './data.ts'
-import type { ClusterFacts } from './workload.tsx'
 
 /** Finds an incident by its number or its UUID. */
 export function findNamedIncident({ store, visitor }: Visit, name: string): Promise<IncidentRecord | undefined> {

@@ -8,6 +8,7 @@ import { isolated } from '../kit/bidi.ts'
 import { Action } from '../kit/form.tsx'
 import { Mark, ServiceName, Status } from '../kit/mark.tsx'
 import { Card, Crumbs, Section } from '../kit/section.tsx'
+import { InKubernetes } from '../kit/workload.tsx'
 import { Affected } from './affected.tsx'
 import { Cause, hintedGroup } from './cause.tsx'
 import { ActionItems, EditIncident } from './edit.tsx'
@@ -17,7 +18,6 @@ import { Actions, countPipelines, StillFiring } from './state-actions.tsx'
 import { Suspects } from './suspects.tsx'
 import { Timeline } from './timeline.tsx'
 import type { IncidentView } from './view.ts'
-import { InKubernetes } from './workload.tsx'
 
 /** Returns the page title, with the most important fact first. */
 export function incidentTitle({ incident }: IncidentView): string {

@@ -11,7 +11,7 @@ import type { Reader } from '../../domain/shown-time.ts'
 import type { JudgedSuspect, LikelyCause } from '../../domain/suspect/likely-cause.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
 import type { Silenced } from '../kit/silenced.tsx'
-import type { ClusterFacts } from './workload.tsx'
+import type { ClusterFacts } from '../kit/workload.tsx'
 
 export type ServiceLink = { readonly namespace: string; readonly name: string; readonly href: string }
 

@@ -5,9 +5,9 @@ import type { LikelyCause } from '../../domain/suspect/likely-cause.ts'
 import { countOf } from '../../domain/text.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
 import type { GroupView, IncidentHead, IncidentView, SuspectView } from '../incident/view.ts'
-import type { ClusterFacts } from '../incident/workload.tsx'
 import type { PenaltyView } from '../kit/penalty.ts'
 import type { Silenced } from '../kit/silenced.tsx'
+import type { ClusterFacts } from '../kit/workload.tsx'
 
 export type ServiceChangeView = {
   readonly kind: 'pipeline' | 'rollout'

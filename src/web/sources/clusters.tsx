@@ -3,10 +3,10 @@ import type { FC } from 'hono/jsx'
 import type { Reader } from '../../domain/shown-time.ts'
 import { countOf } from '../../domain/text.ts'
 import type { ClusterState, Gap } from '../../domain/watch/object.ts'
-import { GapText } from '../incident/workload.tsx'
 import { Mark } from '../kit/mark.tsx'
 import { Card, Head } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
+import { GapText } from '../kit/workload.tsx'
 
 export type ClusterView = ClusterState & { readonly gaps: readonly Gap[] }
 

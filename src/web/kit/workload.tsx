@@ -4,9 +4,9 @@ import { formatDuration, type Reader } from '../../domain/shown-time.ts'
 import { countOf } from '../../domain/text.ts'
 import type { Gap } from '../../domain/watch/object.ts'
 import type { WorkloadNow } from '../../domain/watch/workload-now.ts'
-import { Icon, Mark, ShortName } from '../kit/mark.tsx'
-import { Card, Section } from '../kit/section.tsx'
-import { Time } from '../kit/time.tsx'
+import { Icon, Mark, ShortName } from './mark.tsx'
+import { Card, Section } from './section.tsx'
+import { Time } from './time.tsx'
 
 const MAX_PODS = 10
 const MAX_NAME = 40
