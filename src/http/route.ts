@@ -46,7 +46,7 @@ export type Answers = Readonly<Record<number, Answer>>
 export type Answer = {
   readonly description: string
   readonly body: Schema | 'problem' | null
-  readonly text?: 'text/markdown' | 'text/html' | 'text/plain'
+  readonly text?: 'text/markdown' | 'text/html' | 'text/plain' | 'text/event-stream'
 }
 
 /**

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { ROUTES } from '../../src/app.ts'
-import { openApi } from '../../src/http/api/openapi.ts'
+import { openApi } from '../../src/http/api/openapi/openapi.ts'
 import { assertAlertmanager } from './alertmanager-schema.ts'
 
 export const DOCUMENT = openApi(ROUTES)
@@ -50,6 +50,13 @@ export function fits(pointer: string, body: unknown, where: string): void {
   const validate = ajv.getSchema(`openapi${pointer}`) ?? ajv.compile({ $ref: `openapi${pointer}` })
   const right = validate(body)
   assert.ok(right, `${where}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(body)?.slice(0, 500)}`)
+}
+
+/** Fails if the value does not match a schema that refers to schemas of the document. */
+export function fitsSchema(schema: object, body: unknown, where: string): void {
+  const local = JSON.parse(JSON.stringify(schema).replaceAll('"#/components', '"openapi#/components'))
+  const validate = ajv.compile(local)
+  assert.ok(validate(body), `${where}: ${ajv.errorsText(validate.errors)} in ${JSON.stringify(body)?.slice(0, 500)}`)
 }
 
 /** Clients must accept new fields, but tests must not, so unknown fields fail. */

@@ -89,7 +89,7 @@ test('an email channel without a mail server is refused with the remedy', async 
   const { status, body } = await post({ name: 'mail', kind: 'mail', to: 'team@example.com' })
   assert.deepEqual(
     [status, body.detail],
-    [409, 'this server is not configured to send email: set smtp-url and mail-from, then restart the server'],
+    [409, 'this server is not configured to send email: set smtp-url and mail-from, then send SIGHUP to the server'],
   )
 })
 

@@ -3,11 +3,17 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { exampleOf } from '../../src/http/docs/curl.ts'
 import type { JsonSchema, OpenApiOperation } from '../../src/http/docs/openapi-document.ts'
-import { DOCUMENT, fits, pointerTo } from '../helpers/openapi.ts'
+import { DOCUMENT, fits, fitsSchema, pointerTo } from '../helpers/openapi.ts'
 
 type Place = { readonly parts: readonly string[]; readonly schema: JsonSchema }
 
 const OPERATIONS = Object.entries(DOCUMENT.paths).flatMap(([path, byMethod]) =>
+  Object.entries(byMethod).map(([method, operation]) => ({ path, method, operation })),
+)
+
+type Media = { readonly schema: JsonSchema; readonly example?: unknown }
+
+const MESSAGES = Object.entries(DOCUMENT.webhooks).flatMap(([path, byMethod]) =>
   Object.entries(byMethod).map(([method, operation]) => ({ path, method, operation })),
 )
 
@@ -29,6 +35,49 @@ test('an invalid example is found', () => {
   const alert = exampleOf(DOCUMENT.components.schemas.Alert ?? {}, DOCUMENT) as object
   const wrong = { ...alert, severity: 'dreadful' }
   assert.throws(() => fits('#/components/schemas/Alert', wrong, 'Alert'), /severity must be equal to one of/)
+})
+
+test('every example of a body and a response is valid', () => {
+  for (const { path, method, operation } of [...OPERATIONS, ...MESSAGES]) {
+    const bodies = [operation.requestBody, ...Object.values(operation.responses)].map((one) => one?.content ?? {})
+    for (const [type, { schema, example }] of bodies.flatMap((content) => Object.entries<Media>(content))) {
+      if (!type.includes('json')) continue
+      assert.notEqual(example, undefined, `${method} ${path}`)
+      fitsSchema(schema, example, `${method} ${path}`)
+    }
+  }
+})
+
+test('every operation has its own name', () => {
+  const names = [...OPERATIONS, ...MESSAGES].map(({ operation }) => operation.operationId)
+  assert.equal(new Set(names).size, names.length)
+  assert.deepEqual(
+    names.filter((name) => !/^[a-z]+[A-Z]\w+$/.test(name)),
+    [],
+  )
+})
+
+test('every record of a response has a named schema', () => {
+  const nameless = OPERATIONS.filter(({ method }) => method === 'get').flatMap(({ path, operation }) => {
+    const schema = operation.responses['200']?.content?.['application/json']?.schema
+    const record = schema?.properties?.data?.items ?? schema?.items ?? schema
+    return record?.properties && path.startsWith('/api/') ? [path] : []
+  })
+  assert.deepEqual(nameless, [])
+})
+
+test('every named schema is used', () => {
+  const text = JSON.stringify(DOCUMENT)
+  const names = Object.keys(DOCUMENT.components.schemas)
+  assert.deepEqual(
+    names.filter((name) => !text.includes(`#/components/schemas/${name}"`)),
+    [],
+  )
+})
+
+test('the document has the stream and the outgoing webhooks', () => {
+  assert.ok(DOCUMENT.paths['/api/stream']?.get?.responses['200']?.content?.['text/event-stream'])
+  assert.deepEqual(Object.keys(DOCUMENT.webhooks), ['incident', 'group', 'digest', 'test'])
 })
 
 test('every operation has one tag with a description', () => {

@@ -129,9 +129,10 @@ async function freshIds(request: Awaited<ReturnType<typeof startServer>>['reques
   return { ...incidents, CHANNEL_ID, SERVICE_ID, INTO, TOKEN_ID, SILENCE_ID, ALERT_ID, EVENT_ID, CORRELATION_ID }
 }
 
+/** Returns the commands, except the one that follows a stream without an end. */
 function linesOf(page: string): string[] {
   const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
-  return [...page.matchAll(/<pre class="shell"[^>]*><code>(.*?)<\/code>/gs)].map(([, text = '']) =>
-    text.replace(/&(amp|lt|gt|quot|#39);/g, (_, name) => entities[name] ?? ''),
-  )
+  return [...page.matchAll(/<pre class="shell"[^>]*><code>(.*?)<\/code>/gs)]
+    .map(([, text = '']) => text.replace(/&(amp|lt|gt|quot|#39);/g, (_, name) => entities[name] ?? ''))
+    .filter((line) => !line.startsWith('curl -N '))
 }

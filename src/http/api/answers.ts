@@ -15,12 +15,14 @@ export function success(body: Schema, description: string, status: 200 | 201 = 2
 
 /** Documents a response with one page of records, and the 503 response to a query that takes too long. */
 export function successPage(record: Schema, description: string): Answers {
-  return { ...success(page(record), description), ...refusals(503) }
+  return { ...success(page(record), description), ...refusals({ 503: MEANINGS[503] }) }
 }
 
-/** Documents error responses that are not implied by the token, the parameters or the body. */
-export function refusals(...statuses: (409 | 422 | 503)[]): Answers {
-  return Object.fromEntries(statuses.map((status) => [status, { description: MEANINGS[status], body: 'problem' }]))
+/** Documents error responses that are not implied by the token, the parameters or the body, each with its causes. */
+export function refusals(causes: Readonly<Partial<Record<409 | 422 | 503, string>>>): Answers {
+  return Object.fromEntries(
+    Object.entries(causes).map(([status, description]) => [status, { description, body: 'problem' }]),
+  )
 }
 
 /** Returns a response with one page of the records selected by the query. */

@@ -77,7 +77,10 @@ export const correlationRoutes: readonly Route[] = [
         false,
       ),
     }),
-    answers: { ...success(correlationShape, 'The link with its verdict'), ...refusals(409) },
+    answers: {
+      ...success(correlationShape, 'The link with its verdict'),
+      ...refusals({ 409: 'alias is true, and the project of the pipeline was not recorded' }),
+    },
     handle: async (call) => {
       const { store, identity, body } = call
       await store.run(setVerdict, identity.organizationId, (await requireCorrelation(call)).id, body)

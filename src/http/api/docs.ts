@@ -9,7 +9,7 @@ import { STYLE } from '../docs/style.ts'
 import { answerAsset } from '../middleware/asset.ts'
 import { MEANINGS } from '../middleware/problem.ts'
 import type { Route } from '../route.ts'
-import { UNCHANGED } from './openapi.ts'
+import { UNCHANGED } from './openapi/openapi.ts'
 
 /** A placeholder for the server's URL in the cached page. The rest of the page is the same for everyone. */
 const ADDRESS = 'https://incmon.invalid'

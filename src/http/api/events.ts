@@ -28,7 +28,8 @@ export const eventShape = v.object({
 /** Converts an event to its API format, without its payload. */
 export const showEvent = shape.shower(eventShape)
 
-const eventWithPayloadShape = v.object({
+/** An event with its payload. */
+export const eventWithPayloadShape = v.object({
   ...eventShape.entries,
   payload: shape.described(v.unknown(), 'The item as received', { reason: 'BackOff', count: 6 }),
 })

@@ -110,7 +110,8 @@ const shareShape = v.object({
   total: shape.count('The total number of records', 10),
 })
 
-const organizationShape = v.object({
+/** An organization with its settings. */
+export const organizationShape = v.object({
   id: shape.id,
   name: shape.text(NAMED, 'default'),
   plan: shape.choice(PLANS, PLANNED, 'Pro'),
@@ -150,7 +151,10 @@ export const organizationRoutes: readonly Route[] = [
     summary: 'Change the name, the plan or settings of the organization',
     scope: 'admin',
     body: organizationChangeBody,
-    answers: { ...success(organizationShape, 'The organization'), ...refusals(409) },
+    answers: {
+      ...success(organizationShape, 'The organization'),
+      ...refusals({ 409: 'An organization with this name exists' }),
+    },
     handle: async (call) => {
       await call.store.run(changeOrganization, call.identity.organizationId, call.body)
       return answerOrganization(call)

@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import type { Figures, Spread } from '../../domain/report/report.ts'
 import { findReliability } from '../../store/incident/report.ts'
-import { invalidField } from '../middleware/problem.ts'
+import { invalidField, MEANINGS } from '../middleware/problem.ts'
 import { timeParameters } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
 import { type Route, rest } from '../route.ts'
@@ -28,7 +28,8 @@ const figureShapes = {
   mtta: shape.described(spreadShape, 'Time to acknowledge'),
   mttr: shape.described(spreadShape, 'Time to resolve'),
 }
-const reliabilityShape = v.object({
+/** The reliability of services in a period. */
+export const reliabilityShape = v.object({
   from: shape.instant('Incidents opened at or after this time'),
   to: shape.instant('Incidents opened before this time'),
   definitions: shape.object(
@@ -64,7 +65,7 @@ export const reportRoutes: readonly Route[] = [
         reliabilityShape,
         'Counts incidents with createdAt in the half-open range [from, to), by default the last 30 days. An undefined figure is null, never 0',
       ),
-      ...refusals(503),
+      ...refusals({ 503: MEANINGS[503] }),
     },
     handle: async ({ deps, store, identity, query }) => {
       const { from, to } = spanOf(query, deps.now())

@@ -12,7 +12,8 @@ import { type Route, rest } from '../route.ts'
 import * as shape from '../shapes.ts'
 import { success } from './answers.ts'
 
-const historyShape = v.object({
+/** The states of a service over time. */
+export const historyShape = v.object({
   from: shape.instant('The start of the period; defaults to one day before its end'),
   to: shape.instant('The end of the period; defaults to now'),
   states: shape.objects(
@@ -60,7 +61,8 @@ const EXAMPLES = [
     ...SPAN,
   },
 ]
-const changesShape = v.object({
+/** The changes of a service. */
+export const changesShape = v.object({
   from: shape.instant('The start of the period; defaults to one day before its end'),
   to: shape.instant('The end of the period; defaults to now'),
   changes: shape.list(

@@ -20,6 +20,8 @@ const MAX_NAME = 253
 const MAX_ALIASES = 100
 const RECENT_ALERTS = 20
 
+const EXISTS = 'A service with this name exists in the namespace, or an alias belongs to another service'
+
 /** A service as the API returns it in lists. */
 export const serviceShape = v.object({
   id: shape.id,
@@ -107,7 +109,7 @@ export const serviceRoutes: readonly Route[] = [
     ),
     answers: {
       ...success(wholeServiceShape, 'The service. The Location header contains its URL', 201),
-      ...refusals(409),
+      ...refusals({ 409: EXISTS }),
     },
     handle: async (call) => {
       const { c, server, identity, body } = call
@@ -131,7 +133,7 @@ export const serviceRoutes: readonly Route[] = [
       name: shape.optional(textField(MAX_NAME), 'The new name', 'payments-api'),
       aliases: v.optional(aliasesField),
     }),
-    answers: { ...success(wholeServiceShape, 'The service'), ...refusals(409) },
+    answers: { ...success(wholeServiceShape, 'The service'), ...refusals({ 409: EXISTS }) },
     handle: async (call) => {
       const { id } = (await requireService(call)).service
       await change(call, (ctx, now) => updateService(ctx, id, call.body, now))
@@ -145,7 +147,10 @@ export const serviceRoutes: readonly Route[] = [
     scope: 'write',
     takesKey: true,
     body: v.object({ into: shape.described(uuidField, 'The remaining service', shape.EXAMPLE_ID) }),
-    answers: { ...success(wholeServiceShape, 'The remaining service'), ...refusals(409, 422) },
+    answers: {
+      ...success(wholeServiceShape, 'The remaining service'),
+      ...refusals({ 409: 'The two services are the same one', 422: 'into names no service of the organization' }),
+    },
     handle: async (call) => {
       const { id } = (await requireService(call)).service
       const { into } = call.body

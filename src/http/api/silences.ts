@@ -12,7 +12,7 @@ import { changeSilence, createSilence, expireSilence } from '../../engine/change
 import { findSilencePreview } from '../../store/silence-preview.ts'
 import { type CountedSilence, findCountedSilence, listSilences } from '../../store/silences.ts'
 import { instantField, textField } from '../middleware/body.ts'
-import { invalidField, required } from '../middleware/problem.ts'
+import { invalidField, MEANINGS, required } from '../middleware/problem.ts'
 import { flagParameter, pageOf, pageParameters, wordParameter } from '../middleware/query.ts'
 import { DONE, json } from '../middleware/reply.ts'
 import { type Call, change, type HandlerParts, type Route, rest } from '../route.ts'
@@ -22,6 +22,9 @@ import { answerList, refusals, success } from './answers.ts'
 const PATH = '/api/silences'
 const MAX_COMMENT = 1_000
 const PREVIEW_SPAN = 30 * 86_400_000
+const TOO_MANY = 'The organization has the maximum number of silences or of regular expressions'
+const CHANGED = 'The silence has expired, or somebody else has changed it since this revision'
+const NO_WINDOW = 'No window of the schedule lies between startsAt and endsAt'
 
 export const matcherShape = v.object(
   {
@@ -99,7 +102,8 @@ export const silenceShape = v.object({
 
 const showFields = shape.shower(silenceShape)
 
-const previewShape = v.object({
+/** What a silence would match. */
+export const previewShape = v.object({
   matching: shape.count('The number of matching alerts that are firing now', 12),
   matchingLast30Days: shape.count('The number of matching alerts from the last 30 days', 340),
   warning: shape.nullable(
@@ -158,7 +162,7 @@ export const silenceRoutes: readonly Route[] = [
     answers: {
       ...success(silenceShape, 'The silence, which takes effect immediately', 201),
       ...success(previewShape, 'With dryRun=1: the number of alerts that the silence would match'),
-      ...refusals(422, 503),
+      ...refusals({ 409: TOO_MANY, 422: NO_WINDOW, 503: MEANINGS[503] }),
     },
     handle: async (call) => {
       const { deps, identity, body, query } = call
@@ -179,7 +183,7 @@ export const silenceRoutes: readonly Route[] = [
     summary: 'Change a silence that has not ended',
     scope: 'write',
     body: silenceChangeBody,
-    answers: { ...success(silenceShape, 'The silence'), ...refusals(409, 422) },
+    answers: { ...success(silenceShape, 'The silence'), ...refusals({ 409: CHANGED, 422: NO_WINDOW }) },
     handle: async (call) => {
       const { id } = await requireSilence(call)
       await change(call, (ctx, now) => changeSilence(ctx, id, call.body, now))

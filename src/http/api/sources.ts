@@ -8,7 +8,8 @@ import { type Route, rest } from '../route.ts'
 import * as shape from '../shapes.ts'
 import { answerList, answerPage, success, successPage } from './answers.ts'
 
-const senderShape = v.object({
+/** A sender as the API returns it. */
+export const senderShape = v.object({
   source: shape.source,
   cluster: shape.text('The cluster, from the token or the cluster label; empty if neither is set', 'production'),
   receiver: shape.text('The receiver for Alertmanager and Grafana; empty for other senders', 'incmon'),
@@ -73,7 +74,8 @@ function showSender(sender: SenderRecord, now: number) {
   })
 }
 
-const rejectionShape = v.object({
+/** A rejected item. */
+export const rejectionShape = v.object({
   id: shape.id,
   source: shape.source,
   index: shape.count('The index of the item in the request, starting at 0', 1),

@@ -9,7 +9,7 @@ import { pageOf, pageParameters, wordParameter } from '../middleware/query.ts'
 import { DONE, json } from '../middleware/reply.ts'
 import { type Route, rest } from '../route.ts'
 import * as shape from '../shapes.ts'
-import { answerList, success } from './answers.ts'
+import { answerList, refusals, success } from './answers.ts'
 
 const MAX_NAME = 100
 const MAX_CLUSTER = 253
@@ -34,7 +34,8 @@ export const tokenShape = v.object({
 
 const showToken = shape.shower(tokenShape)
 
-const createdShape = v.object({
+/** A new token with its secret. */
+export const createdShape = v.object({
   id: shape.id,
   token: shape.text('The secret; only its hash is stored', `incmon_${'x'.repeat(43)}`),
 })
@@ -69,7 +70,10 @@ export const tokenRoutes: readonly Route[] = [
     summary: 'Create a token',
     scope: 'admin',
     body: newTokenBody,
-    answers: success(createdShape, 'The token; it is shown only once', 201),
+    answers: {
+      ...success(createdShape, 'The token; it is shown only once', 201),
+      ...refusals({ 409: 'The organization has the maximum number of valid tokens' }),
+    },
     handle: async ({ deps, store, identity, body }) => {
       const { expiresAt = null } = body
       if (expiresAt !== null && expiresAt <= deps.now()) {

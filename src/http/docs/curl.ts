@@ -11,7 +11,9 @@ export type Entry = { readonly method: string; readonly path: string; readonly o
 export function curlOf({ method, path, operation }: Entry, document: OpenApiDocument, url: string, accept?: string) {
   const [scheme] = operation.security.flatMap((one) => Object.keys(one))
   const body = operation.requestBody?.content['application/json']?.schema
-  const verb = method === 'GET' ? '' : `-X ${method} `
+  // Without -N, curl shows the events of a stream late.
+  const isStream = operation.responses['200']?.content?.['text/event-stream'] !== undefined
+  const verb = method === 'GET' ? (isStream ? '-N ' : '') : `-X ${method} `
   const parts = [`curl ${verb}"${url}${withVariables(path)}"`]
   if (scheme)
     parts.push(scheme === 'ci' ? '-H "X-Ci-Token: $INCMON_TOKEN"' : '-H "Authorization: Bearer $INCMON_TOKEN"')

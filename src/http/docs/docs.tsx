@@ -2,7 +2,7 @@
 import { html, raw } from 'hono/html'
 import type { FC } from 'hono/jsx'
 import { capitalized } from '../../domain/text.ts'
-import { type Entry, exampleOf } from './curl.ts'
+import { type Entry, exampleOf, nameOf } from './curl.ts'
 import type { OpenApiDocument } from './openapi-document.ts'
 import { anchorOf, Code, Method, Operation } from './operation.tsx'
 import { OVERVIEW, Overview } from './overview.tsx'
@@ -55,6 +55,7 @@ const Page: FC<DocsProps> = ({ document, url, meanings }) => {
               ))}
             </section>
           ))}
+          <Messages document={document} />
           <Shapes document={document} />
         </main>
       </body>
@@ -96,10 +97,34 @@ const Contents: FC<{ groups: readonly Group[]; document: OpenApiDocument }> = ({
         </li>
       ))}
       <li>
+        <a href="#messages">Outgoing webhooks</a>
+      </li>
+      <li>
         <a href="#shapes">Shapes</a>
       </li>
     </ul>
   </nav>
+)
+
+const Messages: FC<{ document: OpenApiDocument }> = ({ document }) => (
+  <section id="messages" aria-labelledby="messages-title">
+    <h2 id="messages-title">Outgoing webhooks</h2>
+    <p>
+      A channel of the kind <code>webhook</code> receives these messages with <code>POST</code>. Verify{' '}
+      <code>webhook-id</code>, <code>webhook-timestamp</code> and <code>webhook-signature</code> with a library of
+      Standard Webhooks. Any 2xx status means that the message was received.
+    </p>
+    <ul>
+      {Object.values(document.webhooks).map(({ post }) => {
+        const name = nameOf(post?.requestBody?.content['application/json']?.schema.$ref ?? '')
+        return (
+          <li>
+            <a href={`#shape-${name}`}>{name}</a>: {post?.summary}
+          </li>
+        )
+      })}
+    </ul>
+  </section>
 )
 
 const Shapes: FC<{ document: OpenApiDocument }> = ({ document }) => (

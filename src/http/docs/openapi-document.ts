@@ -7,6 +7,8 @@ export type OpenApiDocument = {
   readonly tags: readonly { readonly name: string; readonly description: string }[]
   /** Indexed by path, then by lower-case method. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>
+  /** The messages that incmon sends, by name, in the same form as paths. */
+  readonly webhooks: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>
   readonly components: {
     readonly schemas: Readonly<Record<string, JsonSchema>>
     readonly securitySchemes: Readonly<Record<string, unknown>>
@@ -14,6 +16,7 @@ export type OpenApiDocument = {
 }
 
 export type OpenApiOperation = {
+  readonly operationId: string
   readonly tags: readonly string[]
   readonly summary: string
   readonly description?: string
@@ -35,7 +38,7 @@ export type OpenApiParameter = {
 export type OpenApiAnswer = { readonly description: string; readonly content?: Content }
 
 /** Indexed by media type. */
-type Content = Readonly<Record<string, { readonly schema: JsonSchema }>>
+export type Content = Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>
 
 /** The JSON Schema keywords used in the document. */
 export type JsonSchema = {

@@ -113,14 +113,14 @@ const Answers: FC<AnswersProps> = ({ responses, document, title }) => {
             <Variants schema={answer.content?.[JSON_TYPE]?.schema} document={document} title={`${title} ${status}`} />
           </>
         ))}
-      <p class="hint">
-        Errors:{' '}
-        {refusals.map(([status]) => (
-          <>
-            <a href={`#error-${status}`}>{status}</a>{' '}
-          </>
+      <h4>Errors</h4>
+      <ul class="hint">
+        {refusals.map(([status, { description }]) => (
+          <li>
+            <a href={`#error-${status}`}>{status}</a> {description}
+          </li>
         ))}
-      </p>
+      </ul>
     </>
   )
 }

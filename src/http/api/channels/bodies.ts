@@ -118,7 +118,7 @@ export async function addChannel(
   if (wanted.kind === 'mail' && !server.notifier.hasMailServer()) {
     throw new IncmonError(
       'conflict',
-      'this server is not configured to send email: set smtp-url and mail-from, then restart the server',
+      'this server is not configured to send email: set smtp-url and mail-from, then send SIGHUP to the server',
     )
   }
   const warnings = await checkTarget(server, wanted.kind, target)

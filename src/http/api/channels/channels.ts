@@ -41,7 +41,8 @@ const secretShape = shape.nullable(
   'The secret that signs webhook messages (Standard Webhooks), which is shown only once; null for other kinds',
   `whsec_${'x'.repeat(43)}=`,
 )
-const outcomeShape = v.object({
+/** The response of a receiver to a test message. */
+export const outcomeShape = v.object({
   delivered: shape.flag('Whether the receiver accepted the message', true),
   status: shape.nullable(shape.count(), 'The HTTP status of the response; null if there was none', 200),
   detail: shape.nullable(v.string(), 'The response of the receiver, or why it could not be reached', 'ok'),
@@ -71,7 +72,9 @@ export const channelRoutes: readonly Route[] = [
     body: newChannelBody,
     answers: {
       ...success(v.object({ ...channelShape.entries, secret: secretShape }), 'The channel', 201),
-      ...refusals(409),
+      ...refusals({
+        409: 'A channel with this name exists, the organization has the maximum number of channels, or the server cannot send mail',
+      }),
     },
     handle: async (call) => {
       const { id, secret, warnings } = await addChannel(call, call.identity.organizationId, call.body)
@@ -91,7 +94,7 @@ export const channelRoutes: readonly Route[] = [
       'Omitted fields stay unchanged. Changing the URL or enabling the channel sends its pending messages immediately.',
     scope: 'admin',
     body: channelChangeBody,
-    answers: { ...success(channelShape, 'The channel'), ...refusals(409) },
+    answers: { ...success(channelShape, 'The channel'), ...refusals({ 409: 'A channel with this name exists' }) },
     handle: async (call) => {
       const { warnings } = await editChannel(call, call.identity.organizationId, await requireChannel(call), call.body)
       return json(await showChannel(call, await requireChannel(call), warnings))
@@ -126,7 +129,7 @@ export const channelRoutes: readonly Route[] = [
         v.object({ secret: secretShape }),
         'The new secret. For 24 hours, messages are signed with both the old and the new secret',
       ),
-      ...refusals(409),
+      ...refusals({ 409: 'The channel is not a webhook, so it has no secret' }),
     },
     handle: async (call) => {
       const { id } = await requireChannel(call)
@@ -156,7 +159,8 @@ async function showChannel(
   })
 }
 
-const deliveryShape = v.object({
+/** A message to a channel. */
+export const deliveryShape = v.object({
   id: shape.uuid('The ID of the message; a webhook receives it as webhook-id'),
   channelId: shape.id,
   channel: shape.text('The name of the channel', 'on-call'),

@@ -47,7 +47,10 @@ export const actionItemRoutes: readonly Route[] = [
     scope: 'write',
     takesKey: true,
     body: v.object({ text, owner, due }),
-    answers: { ...success(itemShape, 'The action item', 201), ...refusals(409) },
+    answers: {
+      ...success(itemShape, 'The action item', 201),
+      ...refusals({ 409: 'The incident has the maximum number of action items' }),
+    },
     handle: async (call) => {
       const { id } = await requireIncident(call)
       const added = await call.store.run(addActionItem, call.identity.organizationId, id, call.body)

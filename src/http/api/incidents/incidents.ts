@@ -16,7 +16,7 @@ import { findTimeline } from '../../../store/incident/timeline-facts.ts'
 import { findIncidentRecords } from '../../../store/views.ts'
 import { instantField, textField, uuidField } from '../../middleware/body.ts'
 import { originOf } from '../../middleware/header.ts'
-import { required } from '../../middleware/problem.ts'
+import { MEANINGS, required } from '../../middleware/problem.ts'
 import {
   idParameter,
   pageParameters,
@@ -33,6 +33,15 @@ import { showCorrelation } from '../correlations.ts'
 import { incidentShape, MAX_RECORDS, timelineShape, wholeIncidentShape } from './incident-shape.ts'
 
 const MAX_TITLE = 200
+const FULL = 'The incident has the maximum number of notes and changes, or the maximum length of their text'
+const OPENING = {
+  409: 'The organization has the maximum number of incidents',
+  422: 'serviceId names no service of the organization',
+}
+const MERGING = {
+  409: 'The two incidents are the same one, or the remaining incident is resolved',
+  422: 'into names no incident of the organization',
+}
 const MAX_NOTE = 10_000
 
 const showFields = shape.shower(incidentShape)
@@ -80,7 +89,10 @@ export const incidentRoutes: readonly Route[] = [
       serviceId: shape.described(uuidField, 'The affected service', shape.EXAMPLE_ID),
       severity: shape.described(wordParameter(SEVERITIES), 'The severity', 'error'),
     }),
-    answers: { ...success(incidentShape, 'The incident. The Location header contains its URL', 201), ...refusals(422) },
+    answers: {
+      ...success(incidentShape, 'The incident. The Location header contains its URL', 201),
+      ...refusals(OPENING),
+    },
     handle: async (call) => {
       const id = await change(call, (ctx, now, actor) => createIncident(ctx, call.body, actor, now))
       const location = `${originOf(call.c, call.server)}/api/incidents/${id}`
@@ -90,7 +102,7 @@ export const incidentRoutes: readonly Route[] = [
   rest('GET /api/incidents/:id', {
     summary: 'Show an incident with its alerts, links and timeline',
     scope: 'read',
-    answers: { ...success(wholeIncidentShape, 'The incident'), ...refusals(503) },
+    answers: { ...success(wholeIncidentShape, 'The incident'), ...refusals({ 503: MEANINGS[503] }) },
     handle: async (call) => {
       const incident = await requireIncident(call)
       const [timeline, related] = await Promise.all([showTimeline(call), showRelated(call, incident)])
@@ -115,7 +127,7 @@ export const incidentRoutes: readonly Route[] = [
       'The changes',
       { status: 'investigating' },
     ),
-    answers: { ...success(incidentShape, 'The incident'), ...refusals(409) },
+    answers: { ...success(incidentShape, 'The incident'), ...refusals({ 409: FULL }) },
     handle: async (call) => {
       const { id } = await requireIncident(call)
       await change(call, (ctx, now, actor) => changeIncident(ctx, id, call.body, actor, now))
@@ -142,7 +154,10 @@ export const incidentRoutes: readonly Route[] = [
     scope: 'write',
     takesKey: true,
     body: v.object({ text: shape.described(textField(MAX_NOTE), 'The note', 'rolled back to the previous release') }),
-    answers: success(v.object({ timeline: timelineShape }), 'The timeline with the note', 201),
+    answers: {
+      ...success(v.object({ timeline: timelineShape }), 'The timeline with the note', 201),
+      ...refusals({ 409: FULL }),
+    },
     handle: async (call) => {
       const { id } = await requireIncident(call)
       await change(call, (ctx, now, actor) => addNote(ctx, id, call.body.text, actor, now))
@@ -155,7 +170,7 @@ export const incidentRoutes: readonly Route[] = [
       'Moves the alerts, their links and the timeline to the other incident, then resolves this incident. The timelines of both incidents record the merge.',
     scope: 'write',
     body: v.object({ into: shape.described(uuidField, 'The remaining incident', shape.EXAMPLE_ID) }),
-    answers: { ...success(incidentShape, 'The remaining incident'), ...refusals(409, 422) },
+    answers: { ...success(incidentShape, 'The remaining incident'), ...refusals(MERGING) },
     handle: async (call) => {
       const ids = { from: (await requireIncident(call)).id, into: call.body.into }
       await change(call, (ctx, now, actor) => mergeIncidents(ctx, ids, actor, now))

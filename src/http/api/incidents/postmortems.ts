@@ -82,7 +82,13 @@ export const postmortemRoutes: readonly Route[] = [
     description: 'Omitted fields stay unchanged, and null clears a section. Generated sections cannot be edited.',
     scope: 'write',
     body: shape.described(editsShape, 'The sections that users write', EDITS),
-    answers: { ...success(postmortemShape, 'The changed postmortem'), ...refusals(409, 503) },
+    answers: {
+      ...success(postmortemShape, 'The changed postmortem'),
+      ...refusals({
+        409: 'The postmortem is final, or somebody else has changed the same part of it',
+        503: 'The postmortem is still being generated',
+      }),
+    },
     handle: async (call) => {
       await requirePostmortem(call)
       await call.store.run(editPostmortem, call.identity.organizationId, call.id, call.body)

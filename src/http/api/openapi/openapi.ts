@@ -1,57 +1,21 @@
 /** /openapi.json: generates OpenAPI 3.1 from the schemas that validate requests. */
-import { toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
-import { programVersion } from '../../assets.ts'
-import { once } from '../../domain/memoize.ts'
-import { createAsset } from '../../server/web.ts'
-import type {
-  JsonSchema,
-  OpenApiAnswer,
-  OpenApiDocument,
-  OpenApiOperation,
-  OpenApiParameter,
-} from '../docs/openapi-document.ts'
-import { answerAsset } from '../middleware/asset.ts'
-import { MAX_KEY } from '../middleware/header.ts'
-import { MEANINGS } from '../middleware/problem.ts'
-import type { Answers, Route, Schema } from '../route.ts'
-import * as shape from '../shapes.ts'
-import { alertShape } from './alerts.ts'
-import { success } from './answers.ts'
-import { correlationShape } from './correlations.ts'
-import { eventShape } from './events.ts'
-import { checkShape } from './health.ts'
-import { incidentShape } from './incidents/incident-shape.ts'
-import { postmortemShape } from './incidents/postmortem-shape.ts'
-import { serviceShape } from './services.ts'
-
-const problemShape = v.object({
-  type: shape.text('Always about:blank; the status identifies the kind of error', 'about:blank'),
-  title: shape.text('The name of the status', 'Bad Request'),
-  status: shape.described(v.pipe(v.number(), v.integer()), 'The HTTP status', 400),
-  detail: shape.text('What is wrong, and what to do', 'query: limit: expected an integer from 1 to 500'),
-  errors: shape.optional(
-    v.array(
-      v.object({
-        path: shape.text('The field or parameter', 'limit'),
-        message: shape.text('The error', 'expected an integer from 1 to 500'),
-      }),
-    ),
-    'The invalid fields, if any',
-  ),
-  checks: shape.optional(v.array(checkShape), 'Only for /readyz: all checks with their results'),
-})
-
-/** Schemas that several responses share. The document defines each schema once and references it elsewhere. */
-const NAMED = {
-  Alert: alertShape,
-  Correlation: correlationShape,
-  Event: eventShape,
-  Incident: incidentShape,
-  Postmortem: postmortemShape,
-  Problem: problemShape,
-  Service: serviceShape,
-}
+import { programVersion } from '../../../assets.ts'
+import { once } from '../../../domain/memoize.ts'
+import { createAsset } from '../../../server/web.ts'
+import type { OpenApiAnswer, OpenApiDocument, OpenApiOperation, OpenApiParameter } from '../../docs/openapi-document.ts'
+import { answerAsset } from '../../middleware/asset.ts'
+import { MAX_KEY } from '../../middleware/header.ts'
+import { MEANINGS } from '../../middleware/problem.ts'
+import type { Answers, Route } from '../../route.ts'
+import * as shape from '../../shapes.ts'
+import { success } from '../answers.ts'
+import { withExamples } from './examples.ts'
+import { NAMED } from './named-schemas.ts'
+import { operationIdOf } from './operation-id.ts'
+import { MESSAGES } from './outgoing.ts'
+import { answered, jsonSchema, problemAnswer } from './schemas.ts'
+import { STREAM, sent } from './stream.ts'
 
 /** The groups of operations, in the order in which the documentation shows them. */
 const TAGS = {
@@ -105,21 +69,26 @@ export function openApi(routes: readonly Route[]): OpenApiDocument {
     const path = route.path.replace(/:(\w+)/g, '{$1}')
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) }
   }
+  paths['/api/stream'] = { get: STREAM }
   const schemas = Object.fromEntries(Object.entries(NAMED).map(([name, schema]) => [name, jsonSchema(schema, name)]))
-  return {
+  return withExamples({
     openapi: '3.1.1',
     info: { title: 'incmon', version: programVersion(), license: { name: 'MIT', identifier: 'MIT' } },
     servers: [{ url: '/' }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
+    webhooks: Object.fromEntries(
+      Object.entries(MESSAGES).map(([name, [told, schema]]) => [name, sent(name, told, schema)]),
+    ),
     components: { schemas, securitySchemes: SECURITY_SCHEMES },
-  }
+  })
 }
 
 function operation(route: Route): OpenApiOperation {
   const { auth, body, summary, description } = route
   const told = [description, auth && `Scope: ${auth.scope}.`].filter(Boolean).join(' ')
   return {
+    operationId: operationIdOf(route),
     tags: [tagOf(route)],
     summary,
     ...(told === '' ? {} : { description: told }),
@@ -176,31 +145,16 @@ function refusalsOf(route: Route): Record<string, OpenApiAnswer> {
   if (route.body) statuses.push(408, 413)
   if (route.body && !isWebhook) statuses.push(415)
   if (route.method !== 'GET' || route.path === '/readyz') statuses.push(503)
-  return Object.fromEntries(statuses.map((status) => answered([String(status), PROBLEM(MEANINGS[status])])))
+  return Object.fromEntries(statuses.map((status) => answered([String(status), problemAnswer(causeOf(status, route))])))
 }
 
-const PROBLEM = (description: string) => ({ description, body: 'problem' as const })
-
-function answered([status, answer]: [string, Route['answers'][number]]): [string, OpenApiAnswer] {
-  const { description, body, text } = answer
-  const other = text ? { [text]: { schema: { type: 'string' } } } : null
-  if (body === null) return [status, other ? { description, content: other } : { description }]
-  if (body !== 'problem') {
-    return [status, { description, content: { 'application/json': { schema: jsonSchema(body) }, ...other } }]
-  }
-  const schema = { $ref: '#/components/schemas/Problem' }
-  return [status, { description, content: { 'application/problem+json': { schema } } }]
-}
-
-/** Returns a schema as JSON Schema. Named schemas become references, except the schema that is being defined. */
-function jsonSchema(schema: Schema, defining?: string): JsonSchema {
-  const definitions = Object.fromEntries(Object.entries(NAMED).filter(([name]) => name !== defining))
-  const { $schema, $defs, ...own } = toJsonSchema(schema as v.GenericSchema, {
-    target: 'draft-2020-12',
-    typeMode: 'input',
-    errorMode: 'ignore',
-    definitions,
-    overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
-  })
-  return own as JsonSchema
+/** Returns why this operation answers with an error. */
+function causeOf(status: keyof typeof MEANINGS, { auth, path }: Route): string {
+  const isWebhook = auth?.scope === 'ingest'
+  const noun = /\/(\w+?)s?\/:id/.exec(path)?.[1] ?? 'record'
+  if (status === 403) return `The token does not have the scope ${auth?.scope}`
+  if (status === 404) return `The organization of the token has no ${noun} with this id`
+  if (status === 413) return `The body is larger than ${isWebhook ? '10 MiB' : '1 MiB'}`
+  if (status === 401 && isWebhook) return 'The token is missing, unknown, expired or revoked, or lacks the scope ingest'
+  return status === 401 ? 'The token is missing, unknown, expired or revoked' : MEANINGS[status]
 }
