@@ -211,6 +211,17 @@ test('The end of a rollout is no scaling to zero', () => {
   assert.deepEqual(emptied([old, up]), ['shop/cart@5d4f8c7b9'])
 })
 
+test('A rollout that a watched cluster shows has its images and who changed them', () => {
+  const told = (text: string) =>
+    rolloutsOf([scaled(0, text)], CART).map(({ hash, template, isRollback }) => [hash, template, isRollback])
+  assert.deepEqual(told('Rollout of cart-7d9f5b6c8 (revision 2): app: cart:1 → cart:2; by kubectl-set'), [
+    ['7d9f5b6c8', 'app: cart:1 → cart:2; by kubectl-set', false],
+  ])
+  assert.deepEqual(told('Rollback to cart-5d4f8c7b9 (revision 3): same images'), [['5d4f8c7b9', 'same images', true]])
+  assert.deepEqual(told('Scaled up replica set cart-7d9f5b6c8 to 1'), [['7d9f5b6c8', undefined, false]])
+  assert.deepEqual(told('Rollout of nothing'), [])
+})
+
 test('Only the deploy jobs of the service count for its interval', () => {
   const to = (name: string, startedAt: number) =>
     job({ name: `deploy ${name}`, environment: { name, action: 'start' }, startedAt, finishedAt: startedAt + MINUTE })

@@ -27,6 +27,8 @@ export type RolloutChange = Common & {
   readonly kind: 'rollout'
   /** The hash of the ReplicaSet. A new hash means a new pod template. */
   readonly hash: string
+  /** The images that a watched cluster shows, and who changed them: `app: cart:1.0 → cart:1.1; by kubectl-set`. */
+  readonly template?: string
   /** What happened instead of a new pod template: nothing serves any more. */
   readonly emptied?: Emptied
   /** Whether the Deployment had this pod template before. */

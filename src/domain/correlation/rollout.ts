@@ -30,7 +30,7 @@ export function rolloutsOf(events: readonly ScalingEvent[], service: ChangedServ
     if (!rollout) return removesEndpoints(event.text) ? [changeOf(event, service, '', 'endpoints removed')] : []
     const before = last.get(event.object)
     const template = `${event.object} ${rollout.hash}`
-    const isRollback = seen.has(template)
+    const isRollback = rollout.isBack ?? seen.has(template)
     seen.add(template)
     if (rollout.direction === 'down') {
       const isLast = rollout.to === 0 && (before ?? rollout.hash) === rollout.hash && !isRecreated(event, inOrder)
@@ -40,8 +40,12 @@ export function rolloutsOf(events: readonly ScalingEvent[], service: ChangedServ
     last.set(event.object, rollout.hash)
     // If the first known event of a Deployment starts from existing replicas, the event merely adds replicas.
     if (before === undefined && (rollout.from ?? 0) > 0) return []
-    return [{ ...changeOf(event, service, rollout.hash), isRollback }]
+    return [{ ...changeOf(event, service, rollout.hash), isRollback, ...templateOf(rollout) }]
   })
+}
+
+function templateOf({ template = '' }: { readonly template?: string }): Pick<RolloutChange, 'template'> {
+  return template === '' ? {} : { template }
 }
 
 type ChangedService = { readonly id: string; readonly namespace: string }

@@ -1,14 +1,24 @@
 /** Recognizes the events of a rollout. */
 import { plainMessage } from './reason-message.ts'
 
+type Scaled = {
+  readonly replicaSet: string
+  readonly hash: string
+  readonly direction: 'up' | 'down'
+  readonly to: number
+  readonly from: number | null
+  /** What a watched cluster says about the new pod template, such as `app: cart:1.0 → cart:1.1; by kubectl-set`. */
+  readonly template?: string
+  /** Whether a watched cluster says that the Deployment had this pod template before. */
+  readonly isBack?: boolean
+}
+
 /**
  * Parses a ScalingReplicaSet message, or returns null. Known formats: old Kubernetes (`Scaled up replica set
  * cart-7d9f5b6c8 to 3`), new Kubernetes (`… from 0 to 3`), Argo Rollouts, and the rollouts that a watched cluster
  * shows (`Rollout of cart-7d9f5b6c8 (revision 5): …`).
  */
-export function rolloutOf(
-  message: string,
-): { replicaSet: string; hash: string; direction: 'up' | 'down'; to: number; from: number | null } | null {
+export function rolloutOf(message: string): Scaled | null {
   const found =
     /^scaled (up|down) replica ?set (\S+)(?: \(revision \S+\))? (?:from (\d{1,9}) )?to (\d{1,9})(?: from (\d{1,9}))?$/i.exec(
       plainMessage(message),
@@ -45,8 +55,9 @@ export function removesEndpoints(message: string): boolean {
   return REMOVES_ENDPOINTS.some((pattern) => pattern.test(message))
 }
 
-function observedRolloutOf(message: string): ReturnType<typeof rolloutOf> {
-  const [, replicaSet = ''] = /^Roll(?:out of|back to) (\S+?)(?: \(revision \d+\))?: /.exec(message) ?? []
+function observedRolloutOf(message: string): Scaled | null {
+  const [, out = '', replicaSet = '', template = ''] =
+    /^Roll(out of|back to) (\S+?)(?: \(revision \d+\))?: (.*)/s.exec(message) ?? []
   const hash = replicaSet.slice(replicaSet.lastIndexOf('-') + 1)
-  return hash === '' ? null : { replicaSet, hash, direction: 'up', to: 1, from: 0 }
+  return hash === '' ? null : { replicaSet, hash, direction: 'up', to: 1, from: 0, template, isBack: out === 'back to' }
 }

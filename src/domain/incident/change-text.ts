@@ -16,10 +16,11 @@ export function changePlace(change: ChangeFact, note = ''): string {
 }
 
 /** Returns a pipeline's outcome, such as `deploy failed`. For a rollout: `a new pod template`. */
-export function outcomeText({ kind, outcome, isRollback, emptied }: ChangeFact): string {
+export function outcomeText({ kind, outcome, isRollback, emptied, template }: ChangeFact): string {
   if (kind === 'pipeline') return outcome ?? 'outcome unknown'
   if (emptied !== undefined) return emptied
-  return isRollback ? 'back to an earlier pod template' : 'a new pod template'
+  const what = isRollback ? 'back to an earlier pod template' : 'a new pod template'
+  return template === undefined ? what : `${what} (${template})`
 }
 
 /** Returns text such as `pipeline shop/cart#31 on main (3f2a9c1d): deploy failed`. */

@@ -95,6 +95,8 @@ export type EventFact = Pick<StoredEvent, 'at' | 'source' | 'kind' | 'name' | 'o
 export type ChangeFact = Pick<Change, 'kind' | 'ref' | 'eventId' | 'startsAt' | 'endsAt'> & {
   /** For a rollout: whether the Deployment had this pod template before. */
   readonly isRollback: boolean
+  /** For a rollout of a watched cluster: the images, and who changed them. */
+  readonly template?: string
   /** For a rollout that left nothing to serve. */
   readonly emptied?: Emptied
   /** Null for a rollout. */
@@ -139,7 +141,8 @@ export function changeFact(change: Change): ChangeFact {
   const { kind, ref, eventId, startsAt, endsAt } = change
   const isRollback = change.kind === 'rollout' && change.isRollback === true
   const emptied = change.kind === 'rollout' && change.emptied ? { emptied: change.emptied } : {}
-  const common = { kind, ref, eventId, startsAt, endsAt, isRollback, ...emptied }
+  const template = change.kind === 'rollout' && change.template ? { template: change.template } : {}
+  const common = { kind, ref, eventId, startsAt, endsAt, isRollback, ...emptied, ...template }
   if (change.kind === 'rollout')
     return { ...common, outcome: null, branch: null, sha: null, commit: null, url: null, failedJobs: [] }
   const { branch, sha, commit, url, jobs } = change.facts

@@ -1,7 +1,7 @@
 /** /services/:id: one service and its history over a time span. */
 
 import type { ShortGroup } from '../../domain/alert/groups.ts'
-import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
+import { type Change, outcomeOf, type RolloutChange } from '../../domain/correlation/change.ts'
 import { countedGroups } from '../../domain/health/counted-severity.ts'
 import { type StatusChange, sinceStart } from '../../domain/health/strip.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
@@ -174,12 +174,18 @@ function changesOf(changes: readonly Change[], links: readonly ServiceLink[]): r
     const [best] = own.toSorted((a, b) => b.score - a.score)
     const word = best ? `${likelihoodOfLink(best.score)} cause of ${countOf(count, 'alert')}` : ''
     const at = change.startsAt
-    const rollout = { word: 'rolled out', detail: 'new pod template', linked: word, changed: true, at }
-    if (change.kind === 'rollout') return { kind: 'rollout', name: change.hash, href: null, ...rollout }
+    if (change.kind === 'rollout')
+      return { kind: 'rollout', name: change.hash, href: null, ...rolloutText(change), linked: word, changed: true, at }
     const [outcome, level] = OUTCOME_TEXTS[outcomeOf(change.facts)]
     const { branch, sha } = change.facts
     const detail = sha === null ? isolated(branch) : `${isolated(branch)}, ${sha.slice(0, 8)}`
     const [name, href] = [pipelineNumber(change.ref), pipelineUrl(change.facts)]
     return { kind: 'pipeline', name, href, word: outcome, detail, linked: word, changed: level === 'change', at }
   })
+}
+
+function rolloutText({ emptied, isRollback, template }: RolloutChange): { word: string; detail: string } {
+  if (emptied !== undefined) return { word: emptied, detail: '' }
+  if (isRollback) return { word: 'rolled back', detail: template ?? 'an earlier pod template' }
+  return { word: 'rolled out', detail: template ?? 'new pod template' }
 }
