@@ -52,16 +52,8 @@ export function isTooMuch({ due, total }: Share): boolean {
   return 2 * due > total
 }
 
-/** How far pruning has progressed: the time and row id of the last checked record. */
+/** The time and row id of a record that was checked. */
 export type Cursor = { readonly at: number; readonly id: number }
-
-/**
- * Returns the position at which to continue pruning. If the cutoff has moved back because the clock was ahead or the
- * retention was extended, records are checked again.
- */
-export function resumeAt(cursor: Cursor, cutoff: number): Cursor {
-  return cursor.at > cutoff ? { at: cutoff, id: 0 } : cursor
-}
 
 /** The incident fields that matter for retention. Times in ms UTC. */
 export type AgedIncident = Pick<LiveIncident, 'status' | 'createdAt' | 'startedAt' | 'resolvedAt' | 'touchedAt'> & {

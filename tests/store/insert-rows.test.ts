@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { insertRows } from '../../src/store/sqlite/query.ts'
-import { makeOrganization } from '../helpers/factory.ts'
+import { makeOrganization, makeService } from '../helpers/factory.ts'
 import { listening } from '../helpers/listening.ts'
 import { temporaryStore } from '../helpers/store.ts'
 
@@ -38,10 +38,10 @@ test('no rows need no statement', (t) => {
 test('rows that list their columns in different orders are refused', (t) => {
   const db = temporaryStore(t)
   const rows = [
-    { id: 1, from_at: 5 },
-    { from_at: 5, id: 2 },
+    { tag: '1', path: 'shop/cart' },
+    { path: 'shop/cart', tag: '2' },
   ]
-  const organization_id = makeOrganization(db, 'Acme', 'Team').key
-  const insert = () => insertRows(db, 'pruning_spans', rows, (row) => ({ ...row, organization_id, to_at: 9 }))
-  assert.throws(insert, /must list its columns in the order id,from_at,organization_id,to_at/)
+  const service_id = makeService(db, makeOrganization(db, 'Acme', 'Team'), 'cart').key
+  const insert = () => insertRows(db, 'images', rows, (row) => ({ ...row, service_id, pulled_at: 9 }))
+  assert.throws(insert, /must list its columns in the order tag,path,service_id,pulled_at/)
 })

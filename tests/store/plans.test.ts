@@ -123,7 +123,6 @@ const INDEXES: Readonly<Record<string, string>> = {
   pipelines_by_service: 'linking an alert to pipelines',
   postmortem_references_by_postmortem: 'deleting a postmortem',
   postmortems_due_by_incident: 'whether the postmortem of an incident is still due',
-  pruning_spans_by_organization: 'retention',
   rejections_by_organization: 'GET /api/rejections',
   services_by_status: 'the numbers of services on every page',
   sessions_by_end: 'deleting expired sessions',

@@ -10,7 +10,7 @@ import { isBusy } from '../../store/sqlite/fault.ts'
 import { giveBackSpace } from '../../store/sqlite/space.ts'
 import type { Deps } from '../deps.ts'
 import { imageStep, incidentStep, pipelineStep, rejectionStep, stateStep } from './records.ts'
-import { alertStep, eventStep, type Pass, spanStep, type Tally } from './steps.ts'
+import { alertStep, eventStep, type Pass, type Tally } from './steps.ts'
 import { countDue, isMoreThanHalf, type Progress, type Survey, startPass, survey } from './survey.ts'
 
 export type PruneWatcher = {
@@ -133,10 +133,7 @@ function setPending(deps: Deps, { rowId, id }: OrganizationRecord, pending: Pend
 
 function* takeSteps({ db }: Deps, pass: Pass, of: number): Generator<Progress, Tally> {
   // Each step removes references to the records that later steps delete.
-  const steps = [
-    ...[incidentStep(), spanStep, eventStep('events'), eventStep('again'), alertStep],
-    ...[pipelineStep(), rejectionStep, imageStep(), stateStep],
-  ]
+  const steps = [incidentStep(), alertStep(), pipelineStep(), eventStep(), rejectionStep, imageStep(), stateStep]
   const tally = { events: 0, alerts: 0, incidents: 0, pipelines: 0, images: 0, rejections: 0 }
   for (const step of steps) {
     let more = true

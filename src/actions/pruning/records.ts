@@ -1,7 +1,5 @@
 /** The pruning steps for incidents, pipelines, rejections, images and service states. */
-import { type AgedIncident, type Cursor, isIncidentDue, referencesPipeline } from '../../domain/retention.ts'
-import { searchedSpan } from '../../domain/suspect/searched.ts'
-import { listEventsByRef, listEventsOf } from '../../store/retention/expired-events.ts'
+import { isIncidentDue, referencesPipeline } from '../../domain/retention.ts'
 import {
   deleteImages,
   deleteRejections,
@@ -10,50 +8,30 @@ import {
   listPipelinesByAge,
   listServiceKeys,
 } from '../../store/retention/expired-records.ts'
-import { addSpan, deleteRows, findCursor, moveCursor } from '../../store/retention/pruning.ts'
+import { deleteRows } from '../../store/retention/pruning.ts'
 import { deleteStates } from '../../store/service/states.ts'
-import { deleteUncited, keysOf, type Pass, type Step } from './steps.ts'
+import { FIRST, keysOf, type Step } from './steps.ts'
 
-const FIRST: Cursor = { at: 0, id: 0 }
-
-/** Deletes expired incidents in small steps, and schedules a recheck of the events around them. */
+/** Deletes expired incidents in small steps. */
 export function incidentStep(): Step {
   let after = FIRST
-  return (pass, tally) => {
-    const { db, organizationId, cutoffs, rows } = pass
+  return ({ db, organizationId, cutoffs, rows }, tally) => {
     const found = listIncidentsByAge(db, { organizationId, ...after, until: cutoffs.alerts, limit: rows.records })
     const due = found.find((incident) => isIncidentDue(incident, cutoffs))
-    if (!due) {
-      const last = found.at(-1)
-      if (last) after = { at: last.createdAt, id: last.id }
-      return found.length === rows.records
+    if (due) {
+      tally.incidents += Number(dismantleIncident(db, due.id, rows.records))
+      return true
     }
-    const { isGone, refs } = dismantleIncident(db, due.id, rows.records)
-    tally.events += deleteUncited(
-      pass,
-      refs.flatMap((ref) => listEventsByRef(db, ref)),
-    )
-    if (isGone) tally.incidents += 1
-    if (isGone) recheckEvents(pass, due)
-    return true
-  }
-}
-
-function recheckEvents({ db, organizationId, cutoffs }: Pass, incident: AgedIncident): void {
-  const { scalingsFrom, to } = searchedSpan(incident, cutoffs.now)
-  // An open incident also references events after `to`. Events after the alert cutoff have not been checked yet.
-  addSpan(db, organizationId, { from: scalingsFrom, to: Math.max(to, cutoffs.alerts) })
-  const from = Math.min(scalingsFrom, incident.createdAt)
-  if (findCursor(db, organizationId, 'alerts').at > from) {
-    moveCursor(db, organizationId, 'alerts', { at: from, id: 0 })
+    const last = found.at(-1)
+    if (last) after = { at: last.createdAt, id: last.id }
+    return found.length === rows.records
   }
 }
 
 /** Deletes expired pipelines. Pipelines referenced by a correlation are kept. */
 export function pipelineStep(): Step {
   let after = FIRST
-  return (pass, tally) => {
-    const { db, organizationId, cutoffs, reachesNear, rows } = pass
+  return ({ db, organizationId, cutoffs, reachesNear, rows }, tally) => {
     const found = listPipelinesByAge(db, { organizationId, ...after, until: cutoffs.alerts, limit: rows.records })
     const [first] = found
     const last = found.at(-1)
@@ -67,8 +45,6 @@ export function pipelineStep(): Step {
         !reaches.some((reach) => referencesPipeline(pipeline, reach)),
     )
     tally.pipelines += deleteRows(db, 'pipelines', keysOf(due))
-    const eventIds = due.map(({ eventId }) => eventId)
-    tally.events += deleteUncited(pass, listEventsOf(db, 'id', eventIds))
     return found.length === rows.records
   }
 }

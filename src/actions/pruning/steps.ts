@@ -1,19 +1,9 @@
 /** The pruning steps for events and alerts. Each step is a short transaction that checks a few rows. */
 
-import { type Cutoffs, isEventDue, referencesAlert, referencesEvent, resumeAt } from '../../domain/retention.ts'
-import {
-  deleteAlerts,
-  type ExpiredAlert,
-  listAlertsByAge,
-  listLinkedEvents,
-} from '../../store/retention/expired-alerts.ts'
-import {
-  type ExpiredEvent,
-  listEventsByReceipt,
-  listEventsByTime,
-  listEventsOf,
-} from '../../store/retention/expired-events.ts'
-import { deleteRows, dropSpan, findCursor, findSpan, moveCursor, shortenSpan } from '../../store/retention/pruning.ts'
+import { type Cursor, type Cutoffs, isEventDue, referencesAlert, referencesEvent } from '../../domain/retention.ts'
+import { deleteAlerts, type ExpiredAlert, listAlertsByAge } from '../../store/retention/expired-alerts.ts'
+import { type ExpiredEvent, listEventsByReceipt, listEventsOfAlerts } from '../../store/retention/expired-events.ts'
+import { deleteRows } from '../../store/retention/pruning.ts'
 import { type createReferenceFinder, listCitedRefs, listEventsOfRecords } from '../../store/retention/references.ts'
 import type { Db } from '../../store/sqlite/open.ts'
 
@@ -40,44 +30,69 @@ export type Tally = {
 /** Runs one step. Returns whether there is more to do. */
 export type Step = (pass: Pass, tally: Tally) => boolean
 
-/** Rechecks the events around a deleted incident. The regular scan checks the events after the cursor. */
-export const spanStep: Step = (pass, tally) => {
-  const { db, organizationId, rows } = pass
-  const span = findSpan(db, organizationId)
-  if (!span) return false
-  const found = listEventsByTime(db, { organizationId, ...span.after, until: span.to, limit: rows.events })
-  tally.events += deleteUncited(pass, found)
-  const last = found.at(-1)
-  if (last && found.length === rows.events) shortenSpan(db, span, last)
-  else dropSpan(db, span)
-  return true
+/** What one step has checked: the number of rows, and those that have expired and are not referenced. */
+export type Look<Row> = { readonly seen: number; readonly free: readonly Row[] }
+
+export const FIRST: Cursor = { at: -1, id: 0 }
+
+/** Checks all expired events, a few at a time. */
+export function expiredEvents(pass: Pass): Generator<Look<ExpiredEvent>> {
+  const { db, organizationId, cutoffs, rows } = pass
+  return inSteps(rows.events, (after) => {
+    const found = listEventsByReceipt(db, { organizationId, ...after, until: cutoffs.events, limit: rows.events })
+    const last = found.at(-1)
+    return { seen: found.length, free: uncitedEvents(pass, found), end: last && { at: last.receivedAt, id: last.id } }
+  })
 }
 
-/**
- * Checks expired events. With `again`, rechecks retained events once the alert retention period has passed. By that
- * time, the pipeline that referenced an event may reference a newer event instead.
- */
-export function eventStep(walk: 'events' | 'again'): Step {
-  return (pass, tally) => {
-    const { db, organizationId, cutoffs, rows } = pass
-    const until = walk === 'events' ? cutoffs.events : cutoffs.alerts
-    const after = resumeAt(findCursor(db, organizationId, walk), until)
-    const found = listEventsByReceipt(db, { organizationId, ...after, until, limit: rows.events })
-    tally.events += deleteUncited(pass, found)
+/** Checks all expired alerts, a few at a time. */
+export function expiredAlerts(pass: Pass): Generator<Look<ExpiredAlert>> {
+  const { db, organizationId, cutoffs, rows } = pass
+  return inSteps(rows.alerts, (after) => {
+    const next = { organizationId, ...after, until: cutoffs.alerts, limit: rows.alerts }
+    const found = listAlertsByAge(db, next, cutoffs)
     const last = found.at(-1)
-    moveCursor(db, organizationId, walk, last ? { at: last.receivedAt, id: last.id } : after)
-    return found.length === rows.events
+    return { seen: found.length, free: uncitedAlerts(pass, found), end: last && { at: last.settledAt, id: last.id } }
+  })
+}
+
+function* inSteps<Row>(
+  limit: number,
+  look: (after: Cursor) => Look<Row> & { readonly end: Cursor | undefined },
+): Generator<Look<Row>> {
+  let after: Cursor | undefined = FIRST
+  while (after) {
+    const { end, ...found }: ReturnType<typeof look> = look(after)
+    after = found.seen === limit ? end : undefined
+    yield found
   }
 }
 
-/** Deletes the events that are not referenced. Returns the number of deleted events. */
-export function deleteUncited(pass: Pass, events: readonly ExpiredEvent[]): number {
-  const uncited = keysOf(uncitedEvents(pass, events))
-  return uncited.length === 0 ? 0 : deleteRows(pass.db, 'events', uncited)
+export const eventStep = deleting(expiredEvents, ({ db }, tally, ids) => {
+  tally.events += deleteRows(db, 'events', ids)
+})
+
+export const alertStep = deleting(expiredAlerts, ({ db }, tally, ids) => {
+  tally.alerts += deleteAlerts(db, ids)
+})
+
+function deleting(
+  walk: (pass: Pass) => Generator<Look<{ readonly id: number }>>,
+  drop: (pass: Pass, tally: Tally, ids: readonly number[]) => void,
+): () => Step {
+  return () => {
+    let steps: ReturnType<typeof walk> | null = null
+    return (pass, tally) => {
+      steps ??= walk(pass)
+      const { done, value } = steps.next()
+      if (!done && value.free.length > 0) drop(pass, tally, keysOf(value.free))
+      return !done
+    }
+  }
 }
 
 /** Returns the events that have expired and are not referenced. */
-export function uncitedEvents(pass: Pass, events: readonly ExpiredEvent[]): ExpiredEvent[] {
+function uncitedEvents(pass: Pass, events: readonly ExpiredEvent[]): ExpiredEvent[] {
   const free = unheldEvents(
     pass,
     events.filter((event) => isEventDue(event, pass.cutoffs)),
@@ -96,24 +111,8 @@ function unheldEvents({ db, cutoffs, reachesNear }: Pass, events: readonly Expir
   return events.filter((event) => !cited.has(event.ref) && !reaches.some((reach) => referencesEvent(event, reach)))
 }
 
-export const alertStep: Step = (pass, tally) => {
-  const { db, organizationId, cutoffs, rows } = pass
-  const after = resumeAt(findCursor(db, organizationId, 'alerts'), cutoffs.alerts)
-  const found = listAlertsByAge(db, { organizationId, ...after, until: cutoffs.alerts, limit: rows.alerts }, cutoffs)
-  const uncited = keysOf(uncitedAlerts(pass, found))
-  if (uncited.length > 0) {
-    const linked = listLinkedEvents(db, uncited)
-    const eventIds = [...keysOf(listEventsOf(db, 'alert_id', uncited)), ...linked]
-    tally.alerts += deleteAlerts(db, uncited)
-    tally.events += deleteUncited(pass, listEventsOf(db, 'id', eventIds))
-  }
-  const last = found.at(-1)
-  moveCursor(db, organizationId, 'alerts', last ? { at: last.settledAt, id: last.id } : after)
-  return found.length === rows.alerts
-}
-
 /** Returns the alerts that are not referenced. All of the given alerts must be settled and expired. */
-export function uncitedAlerts(pass: Pass, alerts: readonly ExpiredAlert[]): ExpiredAlert[] {
+function uncitedAlerts(pass: Pass, alerts: readonly ExpiredAlert[]): ExpiredAlert[] {
   const { db, cutoffs, reachesNear } = pass
   const free = alerts.filter(({ isOfIncident }) => !isOfIncident)
   if (free.length === 0) return []
@@ -126,7 +125,7 @@ export function uncitedAlerts(pass: Pass, alerts: readonly ExpiredAlert[]): Expi
     (alert) => !cited.has(alert.ref) && !reaches.some((reach) => referencesAlert(alert, reach)),
   )
   // An event in an incident's timeline also protects its alert.
-  const events = listEventsOf(db, 'alert_id', keysOf(unreached))
+  const events = listEventsOfAlerts(db, keysOf(unreached))
   const unheld = new Set(unheldEvents(pass, events))
   const holding = new Set(events.filter((event) => !unheld.has(event)).map(({ alertId }) => alertId))
   return unreached.filter(({ id }) => !holding.has(id))

@@ -1,12 +1,11 @@
 /** Counts how many records have expired, and how many records pruning would delete. Changes nothing. */
-import { type Cursor, cutoffsAt, isTooMuch, resumeAt, type Share } from '../../domain/retention.ts'
+import { type Cursor, cutoffsAt, isTooMuch, type Share } from '../../domain/retention.ts'
 import type { OrganizationRecord } from '../../store/organizations.ts'
-import { listAlertsByAge } from '../../store/retention/expired-alerts.ts'
-import { findBytes, listEventsByReceipt } from '../../store/retention/expired-events.ts'
-import { type AgingTable, type CountedRows, countRows, findCursor } from '../../store/retention/pruning.ts'
+import { findBytes } from '../../store/retention/expired-events.ts'
+import { type AgingTable, type CountedRows, countRows } from '../../store/retention/pruning.ts'
 import { createReferenceFinder } from '../../store/retention/references.ts'
 import type { Deps } from '../deps.ts'
-import { keysOf, type Pass, uncitedAlerts, uncitedEvents } from './steps.ts'
+import { expiredAlerts, expiredEvents, FIRST, keysOf, type Look, type Pass } from './steps.ts'
 
 /**
  * The number of records that would be deleted, and the total. `oldest`: Unix time in milliseconds, or null if there are
@@ -24,7 +23,6 @@ export type Progress = { readonly done: number; readonly of: number }
 
 /** Counting this many index entries takes a millisecond or two. */
 const COUNTED_A_STEP = 20_000
-const FIRST: Cursor = { at: -1, id: 0 }
 
 /** A step with this many rows takes a few milliseconds. */
 const ROWS = { events: 200, alerts: 50, records: 100 }
@@ -35,11 +33,10 @@ export function startPass({ db, now }: Deps, { rowId, settings }: OrganizationRe
   return { db, rows, organizationId: rowId, cutoffs, reachesNear: createReferenceFinder(db, rowId, cutoffs) }
 }
 
-/** Counts the expired rows after the cursor, whether or not they are referenced. */
+/** Counts the expired rows, whether or not they are referenced. */
 export function countDue({ db, organizationId, cutoffs }: Pass, table: AgingTable): Generator<Progress, number> {
-  const until = cutoffs[table]
-  return counting(resumeAt(findCursor(db, organizationId, table), until), Number.POSITIVE_INFINITY, (after) =>
-    countRows(db, organizationId, { table, order: 'age', after, until, limit: COUNTED_A_STEP }),
+  return counting(Number.POSITIVE_INFINITY, (after) =>
+    countRows(db, organizationId, { table, order: 'age', after, until: cutoffs[table], limit: COUNTED_A_STEP }),
   )
 }
 
@@ -50,11 +47,11 @@ export function* isMoreThanHalf(pass: Pass, table: AgingTable, due: number): Gen
 
 function countAll({ db, organizationId }: Pass, table: AgingTable, enough: number): Generator<Progress, number> {
   const all = { table, order: 'start', until: Number.MAX_SAFE_INTEGER, limit: COUNTED_A_STEP } as const
-  return counting(FIRST, enough, (after) => countRows(db, organizationId, { ...all, after }))
+  return counting(enough, (after) => countRows(db, organizationId, { ...all, after }))
 }
 
-function* counting(first: Cursor, enough: number, on: (after: Cursor) => CountedRows): Generator<Progress, number> {
-  let after: Cursor | null = first
+function* counting(enough: number, on: (after: Cursor) => CountedRows): Generator<Progress, number> {
+  let after: Cursor | null = FIRST
   let total = 0
   while (after && total < enough) {
     const { count, end } = on(after)
@@ -73,8 +70,18 @@ export function* survey(deps: Deps, organization: OrganizationRecord): Generator
     alerts: yield* countAll(pass, 'alerts', Number.POSITIVE_INFINITY),
   }
   const of = (yield* countDue(pass, 'events')) + (yield* countDue(pass, 'alerts'))
-  const events = yield* looking(eventsOf(pass), { done: 0, of })
-  const alerts = yield* looking(alertsOf(pass), { done: events.seen, of })
+  const events = yield* summing(
+    expiredEvents(pass),
+    { done: 0, of },
+    ({ at }) => at,
+    (free) => findBytes(pass.db, keysOf(free)),
+  )
+  const alerts = yield* summing(
+    expiredAlerts(pass),
+    { done: events.seen, of },
+    ({ startsAt }) => startsAt,
+    (free) => free.length * ALERT,
+  )
   const oldest = Math.min(events.oldest, alerts.oldest)
   return {
     events: { due: events.due, total: total.events },
@@ -84,44 +91,23 @@ export function* survey(deps: Deps, organization: OrganizationRecord): Generator
   }
 }
 
-/** The result of one step: the number of rows checked, and the number, age and size of the rows to delete. */
-type Look = { readonly seen: number; readonly due: number; readonly oldest: number; readonly bytes: number }
-
-function* looking(looks: Iterable<Look>, { done, of }: Progress): Generator<Progress, Look> {
-  let sum: Look = { seen: 0, due: 0, oldest: Number.POSITIVE_INFINITY, bytes: 0 }
-  for (const { seen, due, oldest, bytes } of looks) {
-    sum = { seen: sum.seen + seen, due: sum.due + due, oldest: Math.min(sum.oldest, oldest), bytes: sum.bytes + bytes }
-    yield { done: done + sum.seen, of }
-  }
-  return sum
-}
-
-function* eventsOf(pass: Pass): Generator<Look> {
-  const { db, organizationId, cutoffs, rows } = pass
-  let after: Cursor | null = resumeAt(findCursor(db, organizationId, 'events'), cutoffs.events)
-  while (after) {
-    const found = listEventsByReceipt(db, { organizationId, ...after, until: cutoffs.events, limit: rows.events })
-    const free = uncitedEvents(pass, found)
-    const oldest = Math.min(...free.map(({ at }) => at))
-    yield { seen: found.length, due: free.length, oldest, bytes: findBytes(db, keysOf(free)) }
-    const last = found.at(-1)
-    after = last && found.length === rows.events ? { at: last.receivedAt, id: last.id } : null
-  }
-}
-
-/** The size of a row with its labels and index entries, in bytes. */
+/** The size of an alert's row with its labels and index entries, in bytes. */
 const ALERT = 1_000
 
-function* alertsOf(pass: Pass): Generator<Look> {
-  const { db, organizationId, cutoffs, rows } = pass
-  let after: Cursor | null = resumeAt(findCursor(db, organizationId, 'alerts'), cutoffs.alerts)
-  while (after) {
-    const next = { organizationId, ...after, until: cutoffs.alerts, limit: rows.alerts }
-    const found = listAlertsByAge(db, next, cutoffs)
-    const free = uncitedAlerts(pass, found)
-    const oldest = Math.min(...free.map(({ startsAt }) => startsAt))
-    yield { seen: found.length, due: free.length, oldest, bytes: free.length * ALERT }
-    const last = found.at(-1)
-    after = last && found.length === rows.alerts ? { at: last.settledAt, id: last.id } : null
+/** Adds up the number, the age and the size of the rows to delete. `seen`: the number of checked rows. */
+function* summing<Row>(
+  looks: Iterable<Look<Row>>,
+  { done, of }: Progress,
+  timeOf: (row: Row) => number,
+  bytesOf: (free: readonly Row[]) => number,
+) {
+  let [seen, due, oldest, bytes] = [0, 0, Number.POSITIVE_INFINITY, 0]
+  for (const look of looks) {
+    seen += look.seen
+    due += look.free.length
+    oldest = Math.min(oldest, ...look.free.map(timeOf))
+    bytes += bytesOf(look.free)
+    yield { done: done + seen, of }
   }
+  return { seen, due, oldest, bytes }
 }

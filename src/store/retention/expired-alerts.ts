@@ -56,13 +56,6 @@ export function listAlertsByAge(db: Db, next: NextRows, cutoffs: Cutoffs): Expir
   })
 }
 
-/** Returns the row ids of events that the links of these alerts refer to. */
-export function listLinkedEvents(db: Db, ids: readonly number[]): number[] {
-  const links = db.sql.selectFrom('correlations').where('alert_id', 'in', listed(JSON.stringify(ids)))
-  const rows = db.all(links.select(['change_event_id as change', 'evidence_event_id as evidence']))
-  return rows.flatMap(({ change, evidence }) => [change, evidence])
-}
-
 /**
  * Deletes alerts and their links, and removes the references to these alerts from events. Returns the number of deleted
  * alerts.

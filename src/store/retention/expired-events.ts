@@ -1,9 +1,9 @@
-/** Finds expired events by time of receipt, by time around an incident, or by reference, and deletes events. */
+/** Finds expired events by time of receipt. */
 import { sql } from 'kysely'
 import type { Source } from '../../domain/event/event.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
-import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
+import { uuidFromBytes } from '../sqlite/uuid.ts'
 import type { NextRows } from './pruning.ts'
 
 export type ExpiredEvent = {
@@ -18,40 +18,24 @@ export type ExpiredEvent = {
   readonly receivedAt: number
 }
 
-/** Selects the rows after a cursor, sorted by a column. */
-const after = (column: 'received_at' | 'at') =>
-  query<NextRows>()((builder, hole) =>
-    select(builder)
-      .where('organization_id', '=', hole('organizationId'))
-      .where(column, '<=', hole('until'))
-      .where(sql<boolean>`(${sql.ref(column)}, id) > (${hole('at')}, ${hole('id')})`)
-      .orderBy(column)
-      .orderBy('id')
-      .limit(hole('limit')),
-  )
-const byReceipt = after('received_at')
-const byTime = after('at')
+const byReceipt = query<NextRows>()((builder, hole) =>
+  select(builder)
+    .where('organization_id', '=', hole('organizationId'))
+    .where('received_at', '<=', hole('until'))
+    .where(sql<boolean>`(received_at, id) > (${hole('at')}, ${hole('id')})`)
+    .orderBy('received_at')
+    .orderBy('id')
+    .limit(hole('limit')),
+)
 
 /** Returns the next events by time of receipt. */
 export function listEventsByReceipt(db: Db, next: NextRows): ExpiredEvent[] {
   return db.all(byReceipt, next).map(toEvent)
 }
 
-/** Returns the next events by their own time. */
-export function listEventsByTime(db: Db, next: NextRows): ExpiredEvent[] {
-  return db.all(byTime, next).map(toEvent)
-}
-
-/** Returns the events with these row ids, or the events of the alerts with these row ids. */
-export function listEventsOf(db: Db, column: 'id' | 'alert_id', ids: readonly number[]): ExpiredEvent[] {
-  const json = JSON.stringify(ids)
-  return db.all(select(db.sql).where(column, 'in', listed(json))).map(toEvent)
-}
-
-/** Returns the event for a reference (`event/<uuid>`), or an empty array for other references and deleted events. */
-export function listEventsByRef(db: Db, ref: string): ExpiredEvent[] {
-  const uuid = ref.startsWith('event/') ? uuidToBytes(ref.slice('event/'.length)) : null
-  return uuid ? db.all(select(db.sql).where('uuid', '=', uuid)).map(toEvent) : []
+/** Returns the events of the alerts with these row ids. */
+export function listEventsOfAlerts(db: Db, ids: readonly number[]): ExpiredEvent[] {
+  return db.all(select(db.sql).where('alert_id', 'in', listed(JSON.stringify(ids)))).map(toEvent)
 }
 
 /** The size of a row in bytes, including its entries in a dozen indexes, but without its text columns. */

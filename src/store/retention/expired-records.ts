@@ -4,7 +4,7 @@ import type { AgedIncident } from '../../domain/retention.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { AGED_COLUMNS, toAged } from './expired-alerts.ts'
-import { deleteRows, type NextRows } from './pruning.ts'
+import type { NextRows } from './pruning.ts'
 
 const incidents = query<NextRows>()((builder, hole) =>
   builder
@@ -24,34 +24,24 @@ export function listIncidentsByAge(db: Db, next: NextRows): (AgedIncident & { re
 }
 
 /**
- * Deletes up to `limit` alerts and timeline entries of an incident. Once no alerts or entries are left, deletes the
- * incident and its postmortems. Returns the references in the incident's timeline.
+ * Detaches up to `limit` alerts of an incident, or deletes up to `limit` of its timeline entries. Once none are left,
+ * deletes the incident and its postmortems. Returns whether the incident is gone.
  */
-export function dismantleIncident(
-  db: Db,
-  id: number,
-  limit: number,
-): { readonly isGone: boolean; readonly refs: readonly string[] } {
+export function dismantleIncident(db: Db, id: number, limit: number): boolean {
   const alerts = db.sql.selectFrom('alerts').select('id').where('incident_id', '=', id).limit(limit)
   const detached = db.run(db.sql.updateTable('alerts').set({ incident_id: null }).where('id', 'in', alerts))
-  if (detached >= limit) return { isGone: false, refs: [] }
-  const entries = db.all(db.sql.selectFrom('timeline').select(['id', 'ref']).where('incident_id', '=', id).limit(limit))
-  deleteRows(
-    db,
-    'timeline',
-    entries.map((entry) => entry.id),
-  )
-  const refs = entries.flatMap(({ ref }) => ref ?? [])
-  if (entries.length >= limit) return { isGone: false, refs }
+  if (detached >= limit) return false
+  const entries = db.sql.selectFrom('timeline').select('id').where('incident_id', '=', id).limit(limit)
+  if (db.run(db.sql.deleteFrom('timeline').where('id', 'in', entries)) >= limit) return false
   db.run(db.sql.deleteFrom('postmortems').where('incident_id', '=', id))
-  return { isGone: db.run(db.sql.deleteFrom('incidents').where('id', '=', id)) === 1, refs }
+  return db.run(db.sql.deleteFrom('incidents').where('id', '=', id)) === 1
 }
 
 const pipelines = query<NextRows>()((builder, hole) =>
   builder
     .selectFrom('pipelines')
     .innerJoin('events', 'events.id', 'pipelines.event_id')
-    .select(['pipelines.id', 'pipelines.event_id as eventId', 'starts_at as startsAt', 'ends_at as endsAt'])
+    .select(['pipelines.id', 'starts_at as startsAt', 'ends_at as endsAt'])
     .select('events.received_at as receivedAt')
     .select(
       sql<0 | 1>`EXISTS (SELECT 1 FROM correlations WHERE correlations.service_id = pipelines.service_id

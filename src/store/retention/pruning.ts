@@ -1,9 +1,6 @@
-/**
- * The state of pruning: its progress in each organization, events to recheck, and deletions that await confirmation.
- */
+/** Counts and deletes records by age, and remembers the deletions that await confirmation. */
 import { type Compilable, type RawBuilder, sql } from 'kysely'
 import type { Cursor, Share } from '../../domain/retention.ts'
-import type { TimeSpan } from '../read.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed } from '../sqlite/query.ts'
 
@@ -16,8 +13,6 @@ export type PendingPrune = {
   readonly alerts: Share
 }
 
-/** A scan with its own cursor. `again` rechecks retained events after the alert retention period. */
-type Walk = 'events' | 'again' | 'alerts'
 /** The column that determines a record's age. */
 const AGES = { events: 'received_at', alerts: 'settled_at' } as const
 export type AgingTable = keyof typeof AGES
@@ -34,33 +29,19 @@ export function deleteRows(
   return db.run(db.sql.deleteFrom(table).where('id', 'in', listed(JSON.stringify(ids))))
 }
 
-export function findCursor(db: Db, organizationId: number, walk: Walk): Cursor {
-  const cursors = db.sql.selectFrom('pruning').select([`${walk}_at as at`, `${walk}_id as id`])
-  return db.first(cursors.where('organization_id', '=', organizationId)) ?? { at: 0, id: 0 }
-}
-
-export function moveCursor(db: Db, organizationId: number, walk: Walk, to: Cursor): void {
-  store(db, organizationId, { [`${walk}_at`]: to.at, [`${walk}_id`]: to.id })
-}
-
 /** Returns the deletion that awaits confirmation, or null. */
 export function findPendingPrune(db: Db, organizationId: number): PendingPrune | null {
   const row = db.first(db.sql.selectFrom('pruning').select('waiting').where('organization_id', '=', organizationId))
   return row?.waiting ? (JSON.parse(row.waiting) as PendingPrune) : null
 }
 
-export function storePendingPrune(db: Db, organizationId: number, waiting: PendingPrune | null): void {
-  store(db, organizationId, { waiting: waiting && JSON.stringify(waiting) })
-}
-
-type State = { readonly [Column in `${Walk}_${'at' | 'id'}`]?: number } & { readonly waiting?: string | null }
-
-function store(db: Db, organizationId: number, state: State): void {
+export function storePendingPrune(db: Db, organizationId: number, pending: PendingPrune | null): void {
+  const waiting = pending && JSON.stringify(pending)
   db.run(
     db.sql
       .insertInto('pruning')
-      .values({ organization_id: organizationId, ...state })
-      .onConflict((conflict) => conflict.column('organization_id').doUpdateSet(state)),
+      .values({ organization_id: organizationId, waiting })
+      .onConflict((conflict) => conflict.column('organization_id').doUpdateSet({ waiting })),
   )
 }
 
@@ -95,34 +76,4 @@ export function countRows(
 
 function runnable<Row>(db: Db, text: RawBuilder<Row>): Compilable<Row> {
   return { compile: () => text.compile(db.sql) }
-}
-
-/** Schedules a recheck of the events in a period after a record that referenced these events was deleted. */
-export function addSpan(db: Db, organizationId: number, span: TimeSpan): void {
-  db.run(
-    db.sql.insertInto('pruning_spans').values({ organization_id: organizationId, from_at: span.from, to_at: span.to }),
-  )
-}
-
-export type PrunedSpan = { readonly id: number; readonly after: Cursor; readonly to: number }
-
-/** Returns the oldest scheduled period, and how far it has been rechecked. */
-export function findSpan(db: Db, organizationId: number): PrunedSpan | null {
-  const row = db.first(
-    db.sql
-      .selectFrom('pruning_spans')
-      .select(['id', 'from_at', 'from_id', 'to_at as to'])
-      .where('organization_id', '=', organizationId)
-      .orderBy('id')
-      .limit(1),
-  )
-  return row ? { id: row.id, to: row.to, after: { at: row.from_at, id: row.from_id } } : null
-}
-
-export function shortenSpan(db: Db, { id }: PrunedSpan, after: Cursor): void {
-  db.run(db.sql.updateTable('pruning_spans').set({ from_at: after.at, from_id: after.id }).where('id', '=', id))
-}
-
-export function dropSpan(db: Db, { id }: PrunedSpan): void {
-  db.run(db.sql.deleteFrom('pruning_spans').where('id', '=', id))
 }

@@ -62,23 +62,7 @@ export type HistoryTables = {
     graph: string | null
   }
   postmortem_references: { ref: string; postmortem_id: number }
-  pruning: {
-    organization_id: number
-    events_at: Generated<number>
-    events_id: Generated<number>
-    again_at: Generated<number>
-    again_id: Generated<number>
-    alerts_at: Generated<number>
-    alerts_id: Generated<number>
-    waiting: string | null
-  }
-  pruning_spans: {
-    id: Generated<number>
-    organization_id: number
-    from_at: number
-    from_id: Generated<number>
-    to_at: number
-  }
+  pruning: { organization_id: number; waiting: string | null }
   rejections: {
     id: Generated<number>
     uuid: Buffer

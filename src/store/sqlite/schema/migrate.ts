@@ -19,6 +19,7 @@ export const MIGRATIONS = [
   '0010_check_clock_of_senders',
   '0011_add_timeline_code',
   '0012_add_watched_clusters',
+  '0013_drop_progress_of_pruning',
 ] as const
 
 /** Creates the table of applied migrations. Runs before the first migration. */
