@@ -161,6 +161,7 @@ export function incidentView(more: Partial<IncidentView> = {}): IncidentView {
       graph: null,
       kubernetes: { now: null, gaps: [] },
       csrf: 'proof',
+      typed: null,
       hasChannel: false,
       items: [],
       ...{ fix: null, previous: null, group: null },

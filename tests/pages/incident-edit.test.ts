@@ -26,12 +26,56 @@ test('a person declares an incident, renames it and raises its severity', async 
   assert.deepEqual([title, severity, origin], ['Cart is down', 'critical', 'manual'])
 })
 
-test('an unknown service, an empty title and an unknown incident are refused with a reason', async (t) => {
+/** Returns what a refused form shows: the status, the fault beside the field, and the value of the field. */
+function shown({ status, html }: { status: number; html: string }, id: string): readonly unknown[] {
+  const fault = new RegExp(`id="${id}-fault"[^>]*>([^<]*)<`).exec(html)?.[1]
+  const input = new RegExp(`<input[^>]* id="${id}"[^>]*>`).exec(html)?.[0] ?? ''
+  return [status, fault, / value="([^"]*)"/.exec(input)?.[1], / aria-invalid="true"/.test(input)]
+}
+
+test('a refused declaration keeps what was typed and shows each error beside its field', async (t) => {
+  const { browser, ask } = await signedIn(t)
+  const unknown = await browser.send('/incidents', { ...CART, service: 'x' })
+  const expected = 'No service is named x; enter a name that the page Services shows.'
+  assert.deepEqual(shown(unknown, 'service'), [400, expected, 'x', true])
+  assert.deepEqual(shown(unknown, 'title').slice(2), ['Cart is slow', false])
+  assert.match(unknown.html, /<details class="confirm" open[^>]*>\s*<summary[^>]*>Declare/)
+  assert.match(unknown.html, /<option value="error" selected/)
+  const both = await browser.send('/incidents', { ...CART, title: ' ', service: '' })
+  assert.deepEqual(shown(both, 'title').slice(0, 2), [400, 'Empty; enter what is wrong.'])
+  assert.match(both.html, /<title>Error: /)
+  assert.equal((await ask('/api/incidents')).data.length, 0)
+})
+
+test('a refused edit and a refused merge keep what was typed', async (t) => {
   const { browser } = await signedIn(t)
-  assert.match((await browser.send('/incidents', { ...CART, service: 'x' })).html, /no service named x/)
-  assert.match((await browser.send('/incidents', { ...CART, title: ' ' })).html, /title is empty/)
   await browser.send('/incidents', CART)
-  assert.match((await browser.send('/incidents/1/merge', { into: '7' })).html, /no incident 7/)
+  const long = 'x'.repeat(201)
+  const edited = await browser.send('/incidents/1/edit', { title: long, severity: 'info' })
+  const limit = 'Too long; at most 200 characters, and this has 201.'
+  assert.deepEqual(shown(edited, 'title'), [400, limit, long, true])
+  assert.match(edited.html, /<option value="info" selected/)
+  const merged = await browser.send('/incidents/1/merge', { into: '#7' })
+  const none = 'There is no incident 7; enter the number of an unresolved incident.'
+  assert.deepEqual(shown(merged, 'into'), [400, none, '#7', true])
+  const itself = await browser.send('/incidents/1/merge', { into: '1' })
+  assert.match(itself.html, /role="alert"[\s\S]*An incident cannot be merged into itself/)
+  assert.doesNotMatch(itself.html, /http-equiv="refresh"/)
+})
+
+test('a refused action item and a refused note keep what was typed', async (t) => {
+  const { browser } = await signedIn(t)
+  await browser.send('/incidents', CART)
+  const item = await browser.send('/incidents/1/actions', { text: ' ', owner: 'Eve', due: '2026-03-31' })
+  assert.deepEqual(shown(item, 'text').slice(0, 2), [400, 'Empty; enter what has to be done.'])
+  assert.deepEqual(shown(item, 'owner').slice(2), ['Eve', false])
+  assert.equal(shown(item, 'due')[2], '2026-03-31')
+  const noDate = await browser.send('/incidents/1/actions', { text: 'Add an alert', owner: '', due: 'soon' })
+  assert.equal(noDate.status, 400)
+  assert.equal(shown(noDate, 'text')[2], 'Add an alert')
+  const note = await browser.send('/incidents/1/notes', { text: 'y'.repeat(10_001) })
+  assert.match(note.html, /Too long; at most 10,000 characters/)
+  assert.match(note.html, /<input[^>]* id="note"[^>]* value="y{10001}"/)
 })
 
 test('a merge leads to the remaining incident', async (t) => {

@@ -61,7 +61,7 @@ export function incidentViewOf(
   facts: IncidentFacts,
   reader: Reader,
   { range, order }: { readonly range: string; readonly order: string },
-): Omit<IncidentView, 'csrf' | 'canWrite' | 'hasChannel' | 'items' | 'previous' | 'group' | 'kubernetes'> {
+): Omit<IncidentView, 'csrf' | 'canWrite' | 'hasChannel' | 'items' | 'previous' | 'group' | 'kubernetes' | 'typed'> {
   const { incident, href, timeline } = facts
   const suspects = suspectsOf(facts)
   const cause = likelyCauseOf(suspects, firstAlertOf(facts), incident.startedAt)

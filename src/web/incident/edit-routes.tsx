@@ -1,9 +1,11 @@
-/** What the forms about an incident do: declare, edit, merge, and action items. */
+/** What the forms about an incident do: declare, edit, merge, notes and action items. */
 import { addActionItem, changeActionItem } from '../../actions/action-items.ts'
-import { IncmonError } from '../../domain/error.ts'
+import { type FieldError, IncmonError } from '../../domain/error.ts'
 import { ACTION_STATES } from '../../domain/postmortem/document.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
+import { formatCount } from '../../domain/text.ts'
 import {
+  addNote,
   changeIncident,
   createIncident,
   mergeIncidents,
@@ -13,11 +15,15 @@ import type { Reply } from '../../http/middleware/reply.ts'
 import { findIncident, findIncidentByNumber, type IncidentRecord } from '../../store/incident/incidents.ts'
 import { listServices } from '../../store/service/services.ts'
 import { type PageRoute, page, type Visit } from '../page.ts'
+import { type FieldNames, withFormErrors } from '../visit/apply.ts'
 import { choiceOf } from '../visit/choice.ts'
 import { redirect } from '../visit/reply.ts'
 import { incidentPath, requireIncident } from './find.ts'
+import { showIncident, showIncidents } from './routes.tsx'
+import type { Typed } from './view.ts'
 
 const MAX_TITLE = 200
+const MAX_NOTE = 10_000
 const MAX_TEXT = 2_000
 const MAX_OWNER = 200
 
@@ -25,21 +31,49 @@ export const incidentEditRoutes: readonly PageRoute[] = [
   page('POST /incidents', 'write', declareIncident),
   page('POST /incidents/:id/edit', 'write', editIncident),
   page('POST /incidents/:id/merge', 'write', mergeIncident),
+  page('POST /incidents/:id/notes', 'write', noteIncident),
   page('POST /incidents/:id/actions', 'write', addItem),
   page('POST /incidents/:id/action', 'write', changeItem),
 ]
 
-async function declareIncident(visit: Visit): Promise<Reply> {
+/** The fields have the same ids as in the API. */
+const FIELDS: FieldNames = {
+  title: ['title', 'Title'],
+  service: ['service', 'Service'],
+  into: ['into', 'Merge into incident'],
+  note: ['note', 'Note'],
+  text: ['text', 'Action item'],
+  owner: ['owner', 'Owner'],
+  due: ['due', 'Due'],
+}
+
+/** Does what a form asks for. If the input is refused, shows the page again with what was typed. */
+async function attempt(
+  visit: Visit,
+  form: Typed['form'],
+  work: () => Promise<Reply>,
+  showAgain: (visit: Visit, typed: Typed) => Promise<Reply> = showIncident,
+): Promise<Reply> {
+  const found = await withFormErrors(FIELDS, work)
+  if ('done' in found) return found.done
+  return showAgain(visit, { form, values: Object.fromEntries(visit.form.fields), faults: found.faults })
+}
+
+function declareIncident(visit: Visit): Promise<Reply> {
+  return attempt(visit, 'declare', () => declare(visit), showIncidents)
+}
+
+async function declare(visit: Visit): Promise<Reply> {
   const { deps, store, visitor, form, now } = visit
   const { organizationId } = visitor
   const name = form.text('service')
-  const services = await store.read(listServices, organizationId, now, true)
-  const [service, second] = services.filter((one) => {
+  const title = titleIn(form.text('title'))
+  const services = (await store.read(listServices, organizationId, now, true)).filter((one) => {
     return [one.id, one.name, `${one.namespace}/${one.name}`].includes(name)
   })
-  if (!service) throw invalid(`There is no service named ${name}. Enter the name that the page Services shows.`)
-  if (second) throw invalid(`Several services are named ${name}. Enter namespace/name.`)
-  const title = titleOf(form.text('title'))
+  const [service] = services
+  refuse([...titleFaults(title), ...serviceFaults(name, services.length)])
+  if (!service) throw new TypeError('a service without a fault is missing')
   const severity = choiceOf(form.text('severity'), SEVERITIES, 'critical')
   const id = await deps.engine.run(organizationId, (ctx, at) =>
     createIncident(ctx, { title, serviceId: service.id, severity }, visitor.actor, at),
@@ -48,56 +82,101 @@ async function declareIncident(visit: Visit): Promise<Reply> {
   return redirect(visit, opened ? incidentPath(opened) : '/incidents', 'declared')
 }
 
-function titleOf(text: string): string {
-  const title = text.replace(/\s+/g, ' ').slice(0, MAX_TITLE)
-  if (title === '') throw invalid('The title is empty. Enter what is wrong.')
-  return title
+function titleIn(text: string): string {
+  return text.replace(/\s+/g, ' ')
+}
+
+function titleFaults(title: string): FieldError[] {
+  if (title === '') return [{ path: 'title', message: 'empty; enter what is wrong' }]
+  return tooLong('title', title, MAX_TITLE)
+}
+
+function serviceFaults(name: string, found: number): FieldError[] {
+  const message =
+    found === 0
+      ? `no service is named ${name === '' ? 'like this' : name}; enter a name that the page Services shows`
+      : `${found} services are named ${name}; enter namespace/name`
+  return found === 1 ? [] : [{ path: 'service', message }]
+}
+
+function tooLong(path: string, text: string, most: number): FieldError[] {
+  const message = `too long; at most ${formatCount(most)} characters, and this has ${formatCount(text.length)}`
+  return text.length > most ? [{ path, message }] : []
+}
+
+/** @throws IncmonError `invalid` if there are faults */
+function refuse(faults: readonly FieldError[]): void {
+  const [first] = faults
+  if (first) throw new IncmonError('invalid', `${first.path}: ${first.message}`, faults)
 }
 
 async function editIncident(visit: Visit): Promise<Reply> {
   const { deps, visitor, form } = visit
   const incident = await requireIncident(visit)
-  const title = titleOf(form.text('title'))
-  const severity = choiceOf(form.text('severity'), SEVERITIES, incident.severity)
-  await deps.engine.run(visitor.organizationId, (ctx, now) =>
-    changeIncident(ctx, incident.id, { title, severity }, visitor.actor, now),
-  )
-  return redirect(visit, incidentPath(incident), 'saved')
+  return attempt(visit, 'edit', async () => {
+    const title = titleIn(form.text('title'))
+    refuse(titleFaults(title))
+    const severity = choiceOf(form.text('severity'), SEVERITIES, incident.severity)
+    await deps.engine.run(visitor.organizationId, (ctx, now) =>
+      changeIncident(ctx, incident.id, { title, severity }, visitor.actor, now),
+    )
+    return redirect(visit, incidentPath(incident), 'saved')
+  })
 }
 
 async function mergeIncident(visit: Visit): Promise<Reply> {
   const { deps, store, visitor, form } = visit
   const from = await requireIncident(visit)
-  const number = form.text('into').replace(/^#/, '')
-  const isNumber = /^\d{1,9}$/.test(number)
-  const into = isNumber ? await store.read(findIncidentByNumber, visitor.organizationId, Number(number)) : undefined
-  if (!into) throw invalid(`There is no incident ${number}. Enter the number of an unresolved incident.`)
-  const ids = { from: from.id, into: into.id }
-  await deps.engine.run(visitor.organizationId, (ctx, now) => mergeIncidents(ctx, ids, visitor.actor, now))
-  return redirect(visit, incidentPath(into), 'merged')
+  return attempt(visit, 'merge', async () => {
+    const number = form.text('into').replace(/^#/, '')
+    const isNumber = /^\d{1,9}$/.test(number)
+    const into = isNumber ? await store.read(findIncidentByNumber, visitor.organizationId, Number(number)) : undefined
+    const message = `there is no incident ${number}; enter the number of an unresolved incident`
+    if (!into) throw new IncmonError('invalid', `into: ${message}`, [{ path: 'into', message }])
+    const ids = { from: from.id, into: into.id }
+    await deps.engine.run(visitor.organizationId, (ctx, now) => mergeIncidents(ctx, ids, visitor.actor, now))
+    return redirect(visit, incidentPath(into), 'merged')
+  })
+}
+
+async function noteIncident(visit: Visit): Promise<Reply> {
+  const { deps, visitor, form } = visit
+  const incident = await requireIncident(visit)
+  return attempt(visit, 'note', async () => {
+    const text = form.text('text')
+    if (text === '') return redirect(visit, `${incidentPath(incident)}#timeline`)
+    refuse(tooLong('note', text, MAX_NOTE))
+    await deps.engine.run(visitor.organizationId, (ctx, now) => addNote(ctx, incident.id, text, visitor.actor, now))
+    return redirect(visit, `${incidentPath(incident)}#timeline`, 'noted')
+  })
 }
 
 async function addItem(visit: Visit): Promise<Reply> {
   const { store, visitor, form } = visit
   const incident = await requireIncident(visit)
-  const text = form.text('text').slice(0, MAX_TEXT)
-  if (text === '') return back(visit, incident)
-  const [owner, due] = [form.text('owner').slice(0, MAX_OWNER), form.text('due')]
-  const item = { text, ...(owner === '' ? {} : { owner }), ...(due === '' ? {} : { due }) }
-  await store.run(addActionItem, visitor.organizationId, incident.id, item)
-  await note(visit, incident, `action item added: ${text}`)
-  return back(visit, incident)
+  return attempt(visit, 'item', async () => {
+    const { text, owner, due } = form.record(['text', 'owner', 'due'])
+    const empty = text === '' ? [{ path: 'text', message: 'empty; enter what has to be done' }] : []
+    refuse([...empty, ...tooLong('text', text, MAX_TEXT), ...tooLong('owner', owner, MAX_OWNER)])
+    const item = { text, ...(owner === '' ? {} : { owner }), ...(due === '' ? {} : { due }) }
+    await store.run(addActionItem, visitor.organizationId, incident.id, item)
+    await note(visit, incident, `action item added: ${text}`)
+    return back(visit, incident)
+  })
 }
 
 async function changeItem(visit: Visit): Promise<Reply> {
   const { store, visitor, form } = visit
   const incident = await requireIncident(visit)
-  const state = ACTION_STATES.find((one) => one === form.text('state'))
-  const owner = form.text('owner').slice(0, MAX_OWNER)
-  const change = state === undefined ? { owner: owner === '' ? null : owner } : { state }
-  await store.run(changeActionItem, visitor.organizationId, incident.id, { id: form.text('item'), ...change })
-  await note(visit, incident, 'action item changed')
-  return back(visit, incident)
+  return attempt(visit, 'assign', async () => {
+    const state = ACTION_STATES.find((one) => one === form.text('state'))
+    const owner = form.text('owner')
+    refuse(tooLong('owner', owner, MAX_OWNER))
+    const change = state === undefined ? { owner: owner === '' ? null : owner } : { state }
+    await store.run(changeActionItem, visitor.organizationId, incident.id, { id: form.text('item'), ...change })
+    await note(visit, incident, 'action item changed')
+    return back(visit, incident)
+  })
 }
 
 function note({ deps, visitor }: Visit, { id }: IncidentRecord, text: string): Promise<void> {
@@ -106,8 +185,4 @@ function note({ deps, visitor }: Visit, { id }: IncidentRecord, text: string): P
 
 function back(visit: Visit, incident: IncidentRecord): Reply {
   return redirect(visit, `${incidentPath(incident)}#actions`, 'saved')
-}
-
-function invalid(message: string): IncmonError {
-  return new IncmonError('invalid', message)
 }

@@ -1,15 +1,16 @@
 /** Forms about an incident: declare it, change its title and severity, merge it, and its action items. */
 import type { FC } from 'hono/jsx'
 import type { Action } from '../../domain/postmortem/document.ts'
-import { SEVERITIES, type Severity } from '../../domain/severity.ts'
+import { SEVERITIES } from '../../domain/severity.ts'
 import { capitalized } from '../../domain/text.ts'
-import { Action as ActionButton, Hidden, Input, Submit } from '../kit/form.tsx'
+import { fieldsOf } from '../kit/edit-form.tsx'
+import { Action as ActionButton, Faults, Hidden, Input, Submit } from '../kit/form.tsx'
 import { Card, Section } from '../kit/section.tsx'
-import type { IncidentView } from './view.ts'
+import { type IncidentView, type Typed, typedInto } from './view.ts'
 
 const MAX_TITLE = 200
 
-const SeverityField: FC<{ id: string; value: Severity }> = ({ id, value }) => (
+const SeverityField: FC<{ id: string; value: string }> = ({ id, value }) => (
   <div class="field">
     <label for={id}>Severity</label>
     <select id={id} name="severity">
@@ -23,79 +24,101 @@ const SeverityField: FC<{ id: string; value: Severity }> = ({ id, value }) => (
 )
 
 /** The form that opens an incident. */
-export const Declare: FC<{ csrf: string }> = ({ csrf }) => (
-  <details class="confirm">
-    <summary class="button">Declare incident…</summary>
-    <form method="post" action="/incidents" class="stack">
-      <Hidden fields={{ csrf }} />
-      <Input id="title" label="What is wrong" maxlength={MAX_TITLE} required autocomplete="off" />
-      <Input id="service" label="Service" hint="Its name, or namespace/name." required spellcheck={false} />
-      <SeverityField id="severity" value="critical" />
-      <Submit look="primary">Declare incident</Submit>
-    </form>
-  </details>
-)
+export const Declare: FC<{ csrf: string; typed: Typed | null }> = ({ csrf, typed }) => {
+  const { values, faults } = typedInto('declare', typed)
+  const field = fieldsOf({ title: values.title, service: values.service }, faults)
+  return (
+    <details class="confirm" open={faults.length > 0}>
+      <summary class="button">Declare incident…</summary>
+      <form method="post" action="/incidents" class="stack">
+        <Hidden fields={{ csrf }} />
+        <Faults faults={faults} />
+        <Input {...field('title')} label="What is wrong" maxlength={MAX_TITLE} required autocomplete="off" />
+        <Input {...field('service')} label="Service" hint="Its name, or namespace/name." required spellcheck={false} />
+        <SeverityField id="severity" value={values.severity ?? 'critical'} />
+        <Submit look="primary">Declare incident</Submit>
+      </form>
+    </details>
+  )
+}
 
 /** The forms that change an incident, or merge it into another one. */
-export const EditIncident: FC<Pick<IncidentView, 'incident' | 'csrf'>> = ({ incident, csrf }) => (
-  <details class="confirm">
-    <summary class="button bare">Edit…</summary>
-    <div class="stack">
-      <form method="post" action={`${incident.href}/edit`} class="stack">
-        <Hidden fields={{ csrf }} />
-        <Input id="title" label="Title" value={incident.title} maxlength={MAX_TITLE} required autocomplete="off" />
-        <SeverityField id="severity" value={incident.severity} />
-        <Submit>Save</Submit>
-      </form>
-      <form method="post" action={`${incident.href}/merge`} class="stack">
-        <Hidden fields={{ csrf }} />
-        <Input
-          id="into"
-          label="Merge into incident"
-          hint="The number of an unresolved incident. It gets the alerts and the timeline; this incident is resolved."
-          inputmode="numeric"
-          required
-        />
-        <Submit>Merge</Submit>
-      </form>
-    </div>
-  </details>
-)
+export const EditIncident: FC<Pick<IncidentView, 'incident' | 'csrf' | 'typed'>> = ({ incident, csrf, typed }) => {
+  const edited = typedInto('edit', typed)
+  const merged = typedInto('merge', typed)
+  return (
+    <details class="confirm" open={edited.faults.length + merged.faults.length > 0}>
+      <summary class="button bare">Edit…</summary>
+      <div class="stack">
+        <form method="post" action={`${incident.href}/edit`} class="stack">
+          <Hidden fields={{ csrf }} />
+          <Faults faults={edited.faults} />
+          <Input
+            {...fieldsOf({ title: edited.values.title ?? incident.title }, edited.faults)('title')}
+            label="Title"
+            maxlength={MAX_TITLE}
+            required
+            autocomplete="off"
+          />
+          <SeverityField id="severity" value={edited.values.severity ?? incident.severity} />
+          <Submit>Save</Submit>
+        </form>
+        <form method="post" action={`${incident.href}/merge`} class="stack">
+          <Hidden fields={{ csrf }} />
+          <Faults faults={merged.faults} />
+          <Input
+            {...fieldsOf({ into: merged.values.into }, merged.faults)('into')}
+            label="Merge into incident"
+            hint="The number of an unresolved incident. It gets the alerts and the timeline; this incident is resolved."
+            inputmode="numeric"
+            required
+          />
+          <Submit>Merge</Submit>
+        </form>
+      </div>
+    </details>
+  )
+}
 
-type ItemsProps = Pick<IncidentView, 'incident' | 'csrf' | 'canWrite'> & { readonly items: readonly Action[] }
+type ItemsProps = Pick<IncidentView, 'incident' | 'csrf' | 'canWrite' | 'typed'> & { readonly items: readonly Action[] }
 
 /** The action items, with a form for another one. */
-export const ActionItems: FC<ItemsProps> = ({ items, incident, csrf, canWrite }) => (
+export const ActionItems: FC<ItemsProps> = ({ items, incident, csrf, canWrite, typed }) => (
   <Section id="actions" title="Action items">
     <Card empty={items.length === 0 && !canWrite ? 'There are no action items.' : null}>
+      <Faults faults={typedInto('assign', typed).faults} />
       {items.map((item) => (
-        <Item {...{ item, incident, csrf, canWrite }} />
+        <Item {...{ item, incident, csrf, canWrite, typed }} />
       ))}
-      {canWrite ? (
-        <details class="more add-item">
-          <summary>Add an action item</summary>
-          <form method="post" action={`${incident.href}/actions`} class="body row">
-            <Hidden fields={{ csrf }} />
-            <input
-              type="text"
-              name="text"
-              class="grow"
-              aria-label="Action item"
-              placeholder="What has to be done?"
-              required
-            />
-            <input type="text" name="owner" aria-label="Owner" placeholder="Owner" maxlength={200} />
-            <input type="date" name="due" aria-label="Due" />
-            <Submit>Add</Submit>
-          </form>
-        </details>
-      ) : null}
+      {canWrite ? <NewItem {...{ incident, csrf, typed }} /> : null}
     </Card>
   </Section>
 )
 
-const Item: FC<Omit<ItemsProps, 'items'> & { item: Action }> = ({ item, incident, csrf, canWrite }) => {
+const NewItem: FC<Pick<ItemsProps, 'incident' | 'csrf' | 'typed'>> = ({ incident, csrf, typed }) => {
+  const { values, faults } = typedInto('item', typed)
+  const field = fieldsOf({ text: values.text, owner: values.owner, due: values.due }, faults)
+  return (
+    <details class="more add-item" open={faults.length > 0}>
+      <summary>Add an action item</summary>
+      <form method="post" action={`${incident.href}/actions`} class="body stack">
+        <Hidden fields={{ csrf }} />
+        <Faults faults={faults} />
+        <Input {...field('text')} label="What has to be done?" required autocomplete="off" />
+        <div class="row">
+          <Input {...field('owner')} label="Owner" />
+          <Input {...field('due')} label="Due" type="date" />
+          <Submit>Add</Submit>
+        </div>
+      </form>
+    </details>
+  )
+}
+
+const Item: FC<Omit<ItemsProps, 'items'> & { item: Action }> = ({ item, incident, csrf, canWrite, typed }) => {
   const { id, text, owner, due, state } = item
+  const { values } = typedInto('assign', typed)
+  const shownOwner = values.item === id ? values.owner : (owner ?? '')
   const isOpen = state === 'open' || state === 'proposed'
   return (
     <div class="body row">
@@ -110,7 +133,7 @@ const Item: FC<Omit<ItemsProps, 'items'> & { item: Action }> = ({ item, incident
         <>
           <form method="post" action={`${incident.href}/action`} class="row">
             <Hidden fields={{ csrf, item: id }} />
-            <input type="text" name="owner" aria-label={`Owner of ${text}`} value={owner ?? ''} maxlength={200} />
+            <input type="text" name="owner" aria-label={`Owner of ${text}`} value={shownOwner} />
             <Submit look="small">Assign</Submit>
           </form>
           <ActionButton

@@ -17,29 +17,29 @@ import { clusterFacts, incidentFacts, incidentPath, requireIncident } from './fi
 import { IncidentListPage, incidentListTitle } from './list/list.tsx'
 import { findListed } from './list/list-data.ts'
 import { IncidentPage, incidentTitle } from './page.tsx'
+import type { Typed } from './view.ts'
 
-const MAX_NOTE = 10_000
 const MAX_TOGETHER = 1_000
 
 export const incidentRoutes: readonly PageRoute[] = [
-  page('GET /incidents', 'read', showIncidents, { shared: true }),
-  page('GET /incidents/:id', 'read', showIncident, { shared: true }),
+  page('GET /incidents', 'read', (visit) => showIncidents(visit), { shared: true }),
+  page('GET /incidents/:id', 'read', (visit) => showIncident(visit), { shared: true }),
   page('POST /incidents/acknowledge', 'write', acknowledgeAll),
   page('POST /incidents/:id/status', 'write', moveIncident),
-  page('POST /incidents/:id/notes', 'write', noteIncident),
   page('POST /incidents/:id/verdict', 'write', judgeSuspect),
 ]
 
-async function showIncidents(visit: Visit): Promise<Reply> {
+/** @param typed the form that was refused */
+export async function showIncidents(visit: Visit, typed: Typed | null = null): Promise<Reply> {
   const { viewer, visitor, query } = visit
   const status = choiceOf(query('status'), ['all', ...INCIDENT_STATUSES] as const, 'all')
   const found = await findListed(visit, { status, service: query('service'), page: pageOf(query('page')) })
   const addressOf = (to: { readonly status?: string; readonly page?: number }) =>
     listAddress({ status, service: found.service?.id ?? '', ...to })
   const csrf = visitor.scopes.includes('write') ? visitor.csrf : null
-  const view = { ...found, csrf, reader: viewer, status, service: found.service?.name ?? null, addressOf }
+  const view = { ...found, csrf, typed, reader: viewer, status, service: found.service?.name ?? null, addressOf }
   const content = <IncidentListPage view={view} />
-  return show(visit, { title: incidentListTitle(view), content, current: 'incidents' })
+  return show(visit, { ...refused(typed, incidentListTitle(view)), content, current: 'incidents' })
 }
 
 function listAddress(to: { readonly status: string; readonly service: string; readonly page?: number }): string {
@@ -47,7 +47,8 @@ function listAddress(to: { readonly status: string; readonly service: string; re
   return withQuery('/incidents', { status: status === 'all' ? '' : status, service, page: page > 1 ? `${page}` : '' })
 }
 
-async function showIncident(visit: Visit): Promise<Reply> {
+/** @param typed the form that was refused */
+export async function showIncident(visit: Visit, typed: Typed | null = null): Promise<Reply> {
   const { viewer, visitor, query } = visit
   const facts = await incidentFacts(visit, await requireIncident(visit))
   const shown = incidentViewOf(facts, viewer, { range: query('range'), order: query('order') })
@@ -59,9 +60,15 @@ async function showIncident(visit: Visit): Promise<Reply> {
   const time = { from: incident.startedAt, to: incident.resolvedAt ?? visit.now, isOver: incident.resolvedAt !== null }
   const kubernetes = service ? await clusterFacts(visit, service, time) : { now: null, gaps: [] }
   const page = { csrf: visitor.csrf, canWrite, hasChannel: channels.total > 0 }
-  const view = { ...shown, ...related, items, kubernetes, ...page }
+  const view = { ...shown, ...related, items, kubernetes, ...page, typed }
   const content = <IncidentPage view={view} />
-  return show(visit, { title: incidentTitle(view), content, current: 'incidents', refreshes: true })
+  const refreshes = typed === null
+  return show(visit, { ...refused(typed, incidentTitle(view)), content, current: 'incidents', refreshes })
+}
+
+/** A page with a refused form is not refreshed, because its address is that of the form. */
+function refused(typed: Typed | null, title: string) {
+  return typed === null ? { title } : { title: `Error: ${title}`, status: 400, still: true }
 }
 
 /** Returns the previous incident and the group of an incident. */
@@ -95,15 +102,6 @@ async function acknowledgeAll(visit: Visit): Promise<Reply> {
   const found = await store.read(findIncidentIds, visitor.organizationId, numbers)
   await deps.engine.run(visitor.organizationId, (ctx, now) => acknowledgeIncidents(ctx, found, visitor.actor, now))
   return redirect(visit, form.text('back') === '/' ? '/' : '/incidents', 'acknowledged')
-}
-
-async function noteIncident(visit: Visit): Promise<Reply> {
-  const { deps, visitor, form } = visit
-  const incident = await requireIncident(visit)
-  const text = form.text('text').slice(0, MAX_NOTE)
-  if (text === '') return redirect(visit, `${incidentPath(incident)}#timeline`)
-  await deps.engine.run(visitor.organizationId, (ctx, now) => addNote(ctx, incident.id, text, visitor.actor, now))
-  return redirect(visit, `${incidentPath(incident)}#timeline`, 'noted')
 }
 
 /** Stores a verdict about a suspect, and about all links between the suspect and the incident's alerts. */

@@ -3,22 +3,26 @@ import type { FC } from 'hono/jsx'
 import { rowDetails } from '../../domain/incident/timeline-rows.ts'
 import { formatMoment, type Reader } from '../../domain/shown-time.ts'
 import { capitalized } from '../../domain/text.ts'
-import { Submit } from '../kit/form.tsx'
+import { control, Faults, Submit } from '../kit/form.tsx'
 import { Icon } from '../kit/mark.tsx'
 import { safeUrl } from '../kit/safe-url.ts'
 import { Section } from '../kit/section.tsx'
 import type { IconName } from '../kit/symbols.ts'
 import { Time } from '../kit/time.tsx'
-import type { IncidentView, TimelineView } from './view.ts'
+import { type IncidentView, type TimelineView, typedInto } from './view.ts'
 
-type Props = Pick<IncidentView, 'timeline' | 'newestFirst' | 'turnHref' | 'reader' | 'csrf' | 'canWrite' | 'incident'>
+type Props = Pick<
+  IncidentView,
+  'timeline' | 'newestFirst' | 'turnHref' | 'reader' | 'csrf' | 'canWrite' | 'incident' | 'typed'
+>
 
 const ICONS: Readonly<Record<string, IconName>> = {
   ...{ pipeline: 'branch', rollout: 'layers', change: 'layers', alert: 'pulse', ended: 'check' },
   ...{ event: 'box', message: 'bell', note: 'message', status: 'person', opened: 'incident', reopened: 'incident' },
 }
 
-export const Timeline: FC<Props> = ({ timeline, newestFirst, turnHref, reader, csrf, canWrite, incident }) => {
+export const Timeline: FC<Props> = ({ timeline, newestFirst, turnHref, reader, csrf, canWrite, incident, typed }) => {
+  const { values, faults } = typedInto('note', typed)
   const order = newestFirst ? [...timeline].reverse() : timeline
   return (
     <Section
@@ -31,10 +35,12 @@ export const Timeline: FC<Props> = ({ timeline, newestFirst, turnHref, reader, c
         {canWrite ? (
           <form method="post" action={`${incident.href}/notes`} class="note-form">
             <input type="hidden" name="csrf" value={csrf} />
+            <Faults faults={faults} />
             <input
               type="text"
+              {...control('note', faults, false)}
               name="text"
-              id="note"
+              value={values.text}
               class="grow"
               aria-label="Note"
               placeholder="What did you see or do?"

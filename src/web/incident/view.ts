@@ -10,6 +10,7 @@ import type { Severity } from '../../domain/severity.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import type { JudgedSuspect, LikelyCause } from '../../domain/suspect/likely-cause.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
+import type { Fault } from '../kit/form.tsx'
 import type { Silenced } from '../kit/silenced.tsx'
 import type { ClusterFacts } from '../kit/workload.tsx'
 
@@ -88,6 +89,18 @@ export type FixView = {
 
 export type TimelineView = TimelineRow & { readonly href: string | null }
 
+/** What somebody typed into a form about an incident, and what is wrong with it. */
+export type Typed = {
+  readonly form: 'declare' | 'edit' | 'merge' | 'item' | 'assign' | 'note'
+  readonly values: Readonly<Record<string, string>>
+  readonly faults: readonly Fault[]
+}
+
+/** Returns what was typed into a form, if it was refused. */
+export function typedInto(form: Typed['form'], typed: Typed | null): Omit<Typed, 'form'> {
+  return typed?.form === form ? typed : { values: {}, faults: [] }
+}
+
 export type IncidentView = {
   readonly reader: Reader
   readonly csrf: string
@@ -110,6 +123,8 @@ export type IncidentView = {
   readonly groups: readonly GroupView[]
   readonly timeline: readonly TimelineView[]
   readonly items: readonly Action[]
+  /** The form that was refused, if this page answers it. */
+  readonly typed: Typed | null
   /** `turnHref` is the URL of this page with the timeline in reverse order. */
   readonly newestFirst: boolean
   readonly turnHref: string

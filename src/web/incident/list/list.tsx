@@ -8,7 +8,7 @@ import { Pages } from '../../kit/pages.tsx'
 import { Columns } from '../../kit/section.tsx'
 import { Time } from '../../kit/time.tsx'
 import { Declare } from '../edit.tsx'
-import type { IncidentHead } from '../view.ts'
+import type { IncidentHead, Typed } from '../view.ts'
 
 /** `cause`: the common cause of the incident's group; null if the incident is in no group. */
 type ListedIncident = IncidentHead & { readonly cause: string | null }
@@ -17,6 +17,8 @@ export type IncidentListView = {
   readonly reader: Reader
   /** Null if the visitor cannot declare an incident. */
   readonly csrf: string | null
+  /** The refused form, if this page answers it. */
+  readonly typed: Typed | null
   readonly status: IncidentStatus | 'all'
   /** The name of the service to which the list is limited; null if the list contains all services. */
   readonly service: string | null
@@ -54,7 +56,7 @@ export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
           {incidentListTitle(view)}
           {status === 'all' && service === null ? <span class="rest">, {formatCount(counts.all)} in total.</span> : '.'}
         </h1>
-        {csrf === null ? null : <Declare csrf={csrf} />}
+        {csrf === null ? null : <Declare csrf={csrf} typed={view.typed} />}
       </div>
       <nav class="row filters list-filters" aria-label="Incidents by status">
         {(['all', ...INCIDENT_STATUSES] as const).map((one) => (
