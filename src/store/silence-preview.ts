@@ -54,3 +54,21 @@ const chunk = query<{ organizationId: number; at: number; id: number }>()((build
     .orderBy('alerts.id')
     .limit(CHUNK),
 )
+
+/** Counts the firing alerts of the services with a name, in all clusters. `alertname`: only those with this name. */
+export function findMutedCount(
+  db: Db,
+  organizationId: number,
+  { service, namespace, alertname }: { service: string; namespace: string; alertname?: string },
+): number {
+  const firing = db.sql
+    .selectFrom('services')
+    .innerJoin('alerts', 'alerts.service_id', 'services.id')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('services.organization_id', '=', organizationId)
+    .where('services.name', '=', service)
+    .where('services.namespace', '=', namespace)
+    .where('alerts.settled_at', 'is', null)
+    .where('alerts.status', '=', 'firing')
+  return db.first(alertname === undefined ? firing : firing.where('alerts.name', '=', alertname))?.count ?? 0
+}

@@ -14,7 +14,7 @@ import { findTimeline } from '../store/incident/timeline-facts.ts'
 import { generateDuePostmortem } from '../store/live/postmortem.ts'
 import type { Query } from '../store/read.ts'
 import { listRejections } from '../store/rejections.ts'
-import { findSilencePreview } from '../store/silence-preview.ts'
+import { findMutedCount, findSilencePreview } from '../store/silence-preview.ts'
 import { findDamage } from '../store/sqlite/sound.ts'
 import { findIncidentRecords } from '../store/views.ts'
 
@@ -32,6 +32,7 @@ const QUERIES: Readonly<Record<Lane, Readonly<Record<string, Query>>>> = {
   view: {
     ...{ listIncidents, listCorrelations, listRejections, findReliability, findIncidentRecords },
     ...{ findCauses, findSuspects, findTimeline, findIncidentView, findLikelyCause, findGroups },
+    findMutedCount,
   },
   /** Whoever resolves an incident waits for this query, so the query must not wait for pages. */
   postmortem: { generateDuePostmortem },

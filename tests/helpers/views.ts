@@ -162,6 +162,7 @@ export function incidentView(more: Partial<IncidentView> = {}): IncidentView {
       kubernetes: { now: null, gaps: [] },
       csrf: 'proof',
       typed: null,
+      mutes: 3,
       hasChannel: false,
       items: [],
       ...{ fix: null, previous: null, group: null },

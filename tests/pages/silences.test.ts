@@ -1,6 +1,7 @@
 /** The silence pages without JavaScript: create, preview, change and end, and who is allowed to. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { quickEnd } from '../../src/web/silences/input.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { makeAlert, makeService, makeToken, NOON } from '../helpers/factory.ts'
 import { makeBrowser } from '../helpers/site.ts'
@@ -199,4 +200,52 @@ test('times are text in the same format in every browser', async (t) => {
   const { html } = await browser.get(`${LIST}/${id}`)
   assert.match(html, /value="2036-07-01 22:00"/)
   assert.doesNotMatch(html, /type="(?:datetime-local|time)"/)
+})
+
+test('the menu of a service says how many alerts it silences, and leads back to the page', async (t) => {
+  const { browser, silences, db, acme } = await start(t)
+  const service = makeService(db, acme, 'checkout', { namespace: 'shop' })
+  makeAlert(db, acme, service, { status: 'firing', starts_at: NOON - HOUR })
+  makeAlert(db, acme, makeService(db, acme, 'cart', { namespace: 'shop' }), { status: 'firing' })
+  const page = `/services/${service.id}`
+  const { html } = await browser.get(page)
+  assert.match(html, /Silence…[\s\S]*Silences 1 alert now, and further ones of/)
+  assert.match(html, /value="30m"[\s\S]*value="2h"[\s\S]*value="8h"[\s\S]*until tomorrow 08:00/)
+  const matchers = 'service="checkout", namespace="shop"'
+  const { location } = await browser.send(`${LIST}/quick`, { matchers, back: page, length: '8h' })
+  const [silence] = await silences()
+  assert.equal(location, `${page}?done=silenced`)
+  assert.deepEqual([Date.parse(silence.endsAt), silence.createdBy, silence.matching], [NOON + 8 * HOUR, 'Ada', 1])
+  assert.match(silence.comment, /^8 h, from the page \/services\//)
+})
+
+test('until tomorrow 08:00 is a local time', async (t) => {
+  const { browser, silences } = await start(t)
+  const quick = { matchers: 'service="checkout"', back: '/', length: 'tomorrow' }
+  await browser.send(`${LIST}/quick`, quick)
+  assert.equal((await silences())[0].endsAt, '2026-03-15T08:00:00.000Z')
+  assert.equal(quickEnd('tomorrow', Date.UTC(2026, 2, 28, 22), 'Europe/Berlin'), Date.UTC(2026, 2, 29, 6))
+  assert.equal(quickEnd('tomorrow', Date.UTC(2026, 2, 28, 23), 'Europe/Berlin'), Date.UTC(2026, 2, 30, 6))
+  assert.equal(quickEnd('30m', NOON, 'UTC'), NOON + HOUR / 2)
+})
+
+test('a menu without matchers shows the form with the reason, and leads to no other site', async (t) => {
+  const { browser, silences } = await start(t)
+  const { status, html } = await browser.send(`${LIST}/quick`, { matchers: '', back: '/', length: '2h' })
+  assert.deepEqual([status, await silences()], [400, []])
+  assert.match(html, /role="alert"[\s\S]*Which alerts/)
+  const quick = { matchers: 'service="checkout"', back: '//evil.example', length: '2h' }
+  assert.equal((await browser.send(`${LIST}/quick`, quick)).location, '/?done=silenced')
+})
+
+test("Charlie's menu does not silence Acme's alerts, and a reader has no menu", async (t) => {
+  const { outsider, silences, db, acme, app } = await start(t)
+  const service = makeService(db, acme, 'checkout')
+  const quick = { matchers: 'service="checkout"', back: `/services/${service.id}`, length: '2h' }
+  await outsider.send(`${LIST}/quick`, quick)
+  assert.deepEqual(await silences(), [])
+  const reader = makeBrowser(app)
+  await reader.signIn(makeToken(db, acme, ['read']))
+  assert.doesNotMatch((await reader.get(`/services/${service.id}`)).html, /Silence…/)
+  assert.equal((await reader.send(`${LIST}/quick`, quick)).status, 403)
 })

@@ -7,7 +7,7 @@ import { AlertName, External, Icon, Mark, RepeatCount, ServiceName } from '../ki
 import { safeUrl } from '../kit/safe-url.ts'
 import { Card, Crumbs, Head, Section } from '../kit/section.tsx'
 import { sentText } from '../kit/sent.ts'
-import { SilencedMark, SilenceLink } from '../kit/silenced.tsx'
+import { SilencedMark, SilenceMenu } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
 import { AlertDuration } from './alerts.tsx'
 import type { AlertPageView } from './view.ts'
@@ -47,9 +47,10 @@ export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
         </div>
         {canWrite && alert.endsAt === null ? (
           <div class="row actions">
-            <SilenceLink
+            <SilenceMenu
               matched={{ alertname: alert.name, service: alert.service.name, namespace: alert.service.namespace }}
-              what={`alerts like ${alert.name}`}
+              what={`${alert.name} of ${alert.service.name}`}
+              {...{ csrf, back: `/alerts/${alert.id}`, mutes: view.mutes }}
             />
             <Action action={`/alerts/${alert.id}/end`} csrf={csrf}>
               Resolve manually

@@ -15,6 +15,7 @@ import type { EventRecord } from '../../store/events.ts'
 import type { GroupMember } from '../../store/history/alert-groups.ts'
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
 import { findService } from '../../store/service/services.ts'
+import { findMutedCount } from '../../store/silence-preview.ts'
 import { findAlertTargets, findAlertView } from '../../store/views.ts'
 import { findNamedIncident, incidentLink } from '../incident/find.ts'
 import { type PageRoute, page, type Visit } from '../page.ts'
@@ -131,9 +132,12 @@ async function showAlert(visit: Visit): Promise<Reply> {
   const [group] = countedIn(groupAlerts([alert]).map(shortGroup), targets)
   if (!group) throw notFound('alert', 'the page Alerts')
   const { rules } = alert
+  const row = rowOf(group, targets, await silenceEndsOfGroups(visit, [group]))
+  const { name: service, namespace } = row.service
+  const mutes = await store.read(findMutedCount, organizationId, { service, namespace, alertname: alert.name })
   const view: AlertPageView = {
-    ...{ reader: visit.viewer, csrf: visitor.csrf, canWrite: visitor.scopes.includes('write') },
-    alert: { ...alert, ...rowOf(group, targets, await silenceEndsOfGroups(visit, [group])) },
+    ...{ mutes, reader: visit.viewer, csrf: visitor.csrf, canWrite: visitor.scopes.includes('write') },
+    alert: { ...alert, ...row },
     node: onNode?.nodeServiceId
       ? { name: `node/${onNode.alert.node}`, href: `/services/${onNode.nodeServiceId}` }
       : null,

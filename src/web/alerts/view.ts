@@ -66,6 +66,8 @@ export type AlertPageView = {
   readonly reader: Reader
   readonly csrf: string
   readonly canWrite: boolean
+  /** The number of firing alerts that a silence of alerts like this one mutes. */
+  readonly mutes: number
   readonly alert: AlertRowView & {
     readonly id: string
     readonly occurrences: number

@@ -61,7 +61,10 @@ export function incidentViewOf(
   facts: IncidentFacts,
   reader: Reader,
   { range, order }: { readonly range: string; readonly order: string },
-): Omit<IncidentView, 'csrf' | 'canWrite' | 'hasChannel' | 'items' | 'previous' | 'group' | 'kubernetes' | 'typed'> {
+): Omit<
+  IncidentView,
+  'csrf' | 'canWrite' | 'hasChannel' | 'items' | 'previous' | 'group' | 'kubernetes' | 'typed' | 'mutes'
+> {
   const { incident, href, timeline } = facts
   const suspects = suspectsOf(facts)
   const cause = likelyCauseOf(suspects, firstAlertOf(facts), incident.startedAt)

@@ -2,12 +2,13 @@
 
 import { setVerdictOfIncident } from '../../actions/correlations.ts'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
-import { acknowledgeIncidents, addNote, changeIncident } from '../../engine/changes/incidents/incident-changes.ts'
+import { acknowledgeIncidents, changeIncident } from '../../engine/changes/incidents/incident-changes.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { listActionItems } from '../../store/incident/action-items.ts'
 import { findGroups } from '../../store/incident/groups.ts'
 import { findIncident, findIncidentIds, type IncidentRecord } from '../../store/incident/incidents.ts'
 import { listChannels } from '../../store/notification/channels.ts'
+import { findMutedCount } from '../../store/silence-preview.ts'
 import { type PageRoute, page, type Visit } from '../page.ts'
 import { choiceOf, pageOf, withQuery } from '../visit/choice.ts'
 import { redirect, show } from '../visit/reply.ts'
@@ -60,7 +61,11 @@ export async function showIncident(visit: Visit, typed: Typed | null = null): Pr
   const time = { from: incident.startedAt, to: incident.resolvedAt ?? visit.now, isOver: incident.resolvedAt !== null }
   const kubernetes = service ? await clusterFacts(visit, service, time) : { now: null, gaps: [] }
   const page = { csrf: visitor.csrf, canWrite, hasChannel: channels.total > 0 }
-  const view = { ...shown, ...related, items, kubernetes, ...page, typed }
+  const { name, namespace } = shown.incident.service
+  const mutes = canWrite
+    ? await visit.store.read(findMutedCount, visitor.organizationId, { service: name, namespace })
+    : 0
+  const view = { ...shown, ...related, items, kubernetes, ...page, typed, mutes }
   const content = <IncidentPage view={view} />
   const refreshes = typed === null
   return show(visit, { ...refused(typed, incidentTitle(view)), content, current: 'incidents', refreshes })

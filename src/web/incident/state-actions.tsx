@@ -4,7 +4,7 @@ import { firingText } from '../../domain/incident/incident.ts'
 import { capitalized, countOf } from '../../domain/text.ts'
 import { Action } from '../kit/form.tsx'
 import { Mark } from '../kit/mark.tsx'
-import { SilenceLink } from '../kit/silenced.tsx'
+import { SilenceMenu } from '../kit/silenced.tsx'
 import type { IncidentView } from './view.ts'
 
 export const Actions: FC<{ view: IncidentView }> = ({ view }) => {
@@ -36,9 +36,9 @@ export const Actions: FC<{ view: IncidentView }> = ({ view }) => {
           Acknowledge <kbd class="desk">a</kbd>
         </Action>
       ) : null}
-      <SilenceLink
+      <SilenceMenu
         matched={{ service: service.name, namespace: service.namespace }}
-        what={service.name}
+        {...{ what: service.name, csrf, back: href, mutes: view.mutes }}
         class="button bare"
       />
       <details class="confirm">

@@ -105,6 +105,8 @@ export type IncidentView = {
   readonly reader: Reader
   readonly csrf: string
   readonly canWrite: boolean
+  /** The number of firing alerts that a silence of the service mutes. */
+  readonly mutes: number
   /** Whether there is a channel that can send a reminder. */
   readonly hasChannel: boolean
   readonly incident: IncidentHead

@@ -2,7 +2,9 @@
 import type { FC } from 'hono/jsx'
 import type { Reader } from '../../domain/shown-time.ts'
 import { formatMatchers, type Matcher } from '../../domain/silence/matcher.ts'
-import { formatCount } from '../../domain/text.ts'
+import { countOf, formatCount } from '../../domain/text.ts'
+import { isolated } from './bidi.ts'
+import { Hidden, Submit } from './form.tsx'
 import { Icon } from './mark.tsx'
 import { Time } from './time.tsx'
 
@@ -33,7 +35,7 @@ export function silencedPart(silenced: Silenced | null | undefined, total: numbe
 }
 
 /** The names and values that the silence should match. Empty values are omitted. */
-type Matched = Readonly<Partial<Record<'service' | 'namespace' | 'cluster' | 'alertname', string>>>
+export type Matched = Readonly<Partial<Record<'service' | 'namespace' | 'cluster' | 'alertname', string>>>
 
 /** Returns the URL of the form for a new silence with these matchers. */
 export function silenceHref(matchers: readonly Matcher[]): string {
@@ -49,6 +51,50 @@ export const SilenceLink: FC<LinkProps> = ({ matched, what, class: look = 'butto
     Silence<span class="hidden-text"> {what}</span>
   </a>
 )
+
+/** The lengths that the menu offers. `tomorrow` lasts until 08:00. */
+export const QUICK_LENGTHS = [
+  ['30m', '30 min'],
+  ['2h', '2 h'],
+  ['8h', '8 h'],
+  ['tomorrow', 'until tomorrow 08:00'],
+] as const
+
+type MenuProps = LinkProps & {
+  readonly csrf: string
+  /** The page to which the menu returns. */
+  readonly back: string
+  /** The number of firing alerts that the silence mutes. */
+  readonly mutes: number
+}
+
+/** A menu that silences alerts for a while with one click, and leads to the form for anything else. */
+export const SilenceMenu: FC<MenuProps> = ({ matched, what, csrf, back, mutes, class: look = 'button' }) => {
+  const matchers = matchersOf(matched)
+  return (
+    <details class="confirm">
+      <summary class={look}>
+        <Icon name="bell-off" />
+        Silence…<span class="hidden-text"> {what}</span>
+      </summary>
+      <form method="post" action="/settings/silences/quick" class="stack">
+        <Hidden fields={{ csrf, back, matchers: formatMatchers(matchers) }} />
+        <p>
+          Silences {mutes === 0 ? 'no alert that is firing now' : `${countOf(mutes, 'alert')} now`}, and further ones of{' '}
+          {isolated(what)}.
+        </p>
+        <div class="row">
+          {QUICK_LENGTHS.map(([value, text]) => (
+            <Submit look="small" name="length" value={value}>
+              {text}
+            </Submit>
+          ))}
+        </div>
+        <a href={silenceHref(matchers)}>Other alerts or times…</a>
+      </form>
+    </details>
+  )
+}
 
 /** Returns a matcher for each value that is not empty. */
 export function matchersOf(matched: Matched): readonly Matcher[] {

@@ -8,7 +8,7 @@ import { Groups } from '../incident/groups.tsx'
 import { Picture } from '../incident/picture.tsx'
 import { AlertName, External, Icon, Mark, Status } from '../kit/mark.tsx'
 import { Card, Crumbs, Section } from '../kit/section.tsx'
-import { SilencedMark, SilenceLink } from '../kit/silenced.tsx'
+import { SilencedMark, SilenceMenu } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
 import { InKubernetes } from '../kit/workload.tsx'
 import { CauseLine } from '../overview/incidents.tsx'
@@ -78,7 +78,11 @@ const Head: FC<{ view: ServiceView }> = ({ view }) => {
             </a>
           ) : null}
           {view.canWrite ? (
-            <SilenceLink matched={{ service: name, namespace }} what={name} class="button bare" />
+            <SilenceMenu
+              matched={{ service: name, namespace }}
+              {...{ what: name, csrf: view.csrf, back: view.href, mutes: view.mutes }}
+              class="button bare"
+            />
           ) : null}
         </div>
       </div>

@@ -15,6 +15,7 @@ import { type CorrelationRecord, listCorrelations } from '../../store/correlatio
 import { findAlertGroups } from '../../store/history/alert-groups.ts'
 import { type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
 import type { ServiceWithHealth } from '../../store/service/services.ts'
+import { findMutedCount } from '../../store/silence-preview.ts'
 import { findServiceView } from '../../store/views.ts'
 import { OUTCOME_TEXTS, pictureOf } from '../drawing/picture.ts'
 import type { Span } from '../drawing/scale.ts'
@@ -67,8 +68,11 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
   const open = await openIncident(visit, found.incident, reader)
   // A storm has more links than fit on one page of results, so the incident's complete list is used.
   const links = open ? open.links : facts.links
+  const canWrite = visitor.scopes.includes('write')
+  const muted = { service: service.name, namespace: service.namespace }
   return {
-    canWrite: visitor.scopes.includes('write'),
+    ...{ canWrite, csrf: visitor.csrf, href: `/services/${id}` },
+    mutes: canWrite ? await store.read(findMutedCount, visitor.organizationId, muted) : 0,
     ...{ reader, namespace: service.namespace, name: service.name, cluster: service.cluster, status: service.status },
     score: service.score,
     incident: open,

@@ -24,6 +24,10 @@ export type ServiceChangeView = {
 export type ServiceView = {
   readonly reader: Reader
   readonly canWrite: boolean
+  readonly csrf: string
+  readonly href: string
+  /** The number of firing alerts that a silence of the service mutes. */
+  readonly mutes: number
   readonly namespace: string
   readonly name: string
   readonly cluster: string

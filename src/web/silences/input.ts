@@ -3,6 +3,7 @@ import { IncmonError } from '../../domain/error.ts'
 import type { LiveSilence } from '../../domain/silence/live-silence.ts'
 import { MAX_MATCHERS, type Matcher, OPERATORS, parseMatchers } from '../../domain/silence/matcher.ts'
 import { instantOf, isTimeZone, localTimeOf } from '../../domain/time-zone.ts'
+import type { QUICK_LENGTHS } from '../kit/silenced.tsx'
 import type { FieldNames } from '../visit/apply.ts'
 import { choiceOf } from '../visit/choice.ts'
 import type { Form } from '../visit/form.ts'
@@ -103,6 +104,14 @@ export function silenceBody(form: SilenceForm, now: number, stored: LiveSilence 
     comment,
     ...(form.revision === '' ? {} : { revision: Number(form.revision) }),
   }
+}
+
+/** Returns when a silence of a quick length ends. */
+export function quickEnd(length: (typeof QUICK_LENGTHS)[number][0], now: number, zone: string): number {
+  const known = LENGTHS.find(([word]) => word === length)
+  if (known) return now + known[2]
+  const { year, month, day } = localTimeOf(now, zone)
+  return instantOf({ year, month, day: day + 1, hour: 8, minute: 0 }, zone)
 }
 
 function read(path: 'startsAt' | 'endsAt', text: string, zone: string): number {

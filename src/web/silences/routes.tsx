@@ -1,21 +1,25 @@
 /** /settings/silences: silences and maintenance windows. */
 import * as v from 'valibot'
+import { safePath } from '../../domain/request/session.ts'
 import { nextChangeOf, statusOf } from '../../domain/silence/silence.ts'
+import { capitalized } from '../../domain/text.ts'
 import { changeSilence, createSilence, expireSilence } from '../../engine/changes/silences/silences.ts'
 import { newSilenceBody, previewSilence, silenceChangeBody } from '../../http/api/silences.ts'
 import { required } from '../../http/middleware/problem.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { type CountedSilence, findCountedSilence, listSilences } from '../../store/silences.ts'
 import type { Fault } from '../kit/form.tsx'
+import { QUICK_LENGTHS } from '../kit/silenced.tsx'
 import { type PageRoute, page, type Visit } from '../page.ts'
 import { showSection } from '../settings/section-routes.tsx'
 import { validated, withFormErrors } from '../visit/apply.ts'
-import { pageOf } from '../visit/choice.ts'
+import { choiceOf, pageOf } from '../visit/choice.ts'
 import { redirect } from '../visit/reply.ts'
 import { SilencePage } from './form.tsx'
 import {
   matchersOf,
   newSilenceForm,
+  quickEnd,
   readSilenceForm,
   SILENCE_FIELDS,
   silenceBody,
@@ -28,6 +32,7 @@ import type { SilenceForm, SilencePreview, SilenceView } from './view.ts'
 const PATH = '/settings/silences'
 const MAX_CURRENT = { page: 1, limit: 200 }
 const ENDED = 20
+const MAX_COMMENT = 1_000
 const PREVIEWED = v.pick(newSilenceBody, ['matchers'])
 
 export const silencePages: readonly PageRoute[] = [
@@ -36,6 +41,7 @@ export const silencePages: readonly PageRoute[] = [
     showForm(visit, null, { form: newSilenceForm(visit.query('matchers'), visit.viewer.zone) }),
   ),
   page(`POST ${PATH}/new`, 'write', create),
+  page(`POST ${PATH}/quick`, 'write', silenceQuickly),
   page(`GET ${PATH}/:id`, 'write', showSilence),
   page(`POST ${PATH}/:id`, 'write', act),
 ]
@@ -93,6 +99,27 @@ async function create(visit: Visit): Promise<Reply> {
   })
   if ('done' in attempt) return redirect(visit, PATH, 'silenced')
   return showForm(visit, null, { form: typed, faults: attempt.faults })
+}
+
+/** Silences alerts from the menu of a page. If that is refused, shows the form with the reason. */
+async function silenceQuickly(visit: Visit): Promise<Reply> {
+  const { deps, form, visitor, viewer, now } = visit
+  const length = choiceOf(
+    form.text('length'),
+    QUICK_LENGTHS.map(([word]) => word),
+    '2h',
+  )
+  const typed = newSilenceForm(form.text('matchers'), viewer.zone)
+  const endsAt = new Date(quickEnd(length, now, viewer.zone)).toISOString()
+  const [, text] = QUICK_LENGTHS.find(([word]) => word === length) ?? QUICK_LENGTHS[0]
+  const comment = `${capitalized(text)}, from the page ${form.text('back')}`.slice(0, MAX_COMMENT)
+  const attempt = await withFormErrors(SILENCE_FIELDS, () => {
+    const body = validated(newSilenceBody, { matchers: matchersOf(typed), endsAt, comment })
+    const wanted = { ...body, startsAt: now, schedule: null }
+    return deps.engine.run(visitor.organizationId, (ctx, at) => createSilence(ctx, wanted, visitor.actor, at))
+  })
+  if ('done' in attempt) return redirect(visit, safePath(form.text('back') || PATH), 'silenced')
+  return showForm(visit, null, { form: { ...typed, comment }, faults: attempt.faults })
 }
 
 /** Returns the form if the user asked for a preview or another row; null if the form is to be saved. */
