@@ -1,6 +1,7 @@
 /** Findings about an installation: each test changes one fact, which exactly one check reports. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { DEFAULT_LIMITS } from '../../src/domain/budgets.ts'
 import { diagnose } from '../../src/domain/doctor/diagnosis.ts'
 import { type DoctorFacts, formatBytes } from '../../src/domain/doctor/facts.ts'
 
@@ -33,7 +34,7 @@ const CONTENT = {
   differences: [],
   isCopied: false,
   brokenReferences: [],
-  history: { receivedAt: NOW - MINUTE, senders: [SENDER], tokens: [TOKEN], channels: [CHANNEL] },
+  history: { receivedAt: NOW - MINUTE, senders: [SENDER], tokens: [TOKEN], channels: [CHANNEL], usage: [] },
 } as const
 const sentBy = (sender: object) => ({
   ...CONTENT,
@@ -72,6 +73,7 @@ const SOUND: DoctorFacts = {
   disk: { free: 50 * GB, freeEntries: 1e6 },
   minFree: 8,
   publicUrl: 'https://incmon.example.com',
+  limits: DEFAULT_LIMITS,
   content: CONTENT,
   served: true,
   refusedSenders: { newest: [], more: 0 },
@@ -425,4 +427,32 @@ test('sizes are shown in steps of a thousand', () => {
   assert.deepEqual([0, 999, 1_000, 4_194_304, 123_456_789, 5e15].map(formatBytes), [
     ...['0 B', '999 B', '1.0 kB', '4.2 MB', '123 MB', '5000 TB'],
   ])
+})
+
+function limitsOf(used: Readonly<Partial<Record<'live-alerts' | 'channels', number>>>, limits = DEFAULT_LIMITS) {
+  const usage = Object.entries(used).map(([limit, count]) => ({ organization: 'Acme', limit, used: count }))
+  const content = { ...CONTENT, history: { ...CONTENT.history, usage: usage as never } }
+  return diagnose({ ...SOUND, limits, content }).filter(({ check }) => check === 'limits')
+}
+
+test('the nearest limit is named while there is room', () => {
+  const [found, ...more] = limitsOf({ 'live-alerts': 39_999, channels: 3 })
+  assert.deepEqual([found?.state, more], ['ok', []])
+  assert.equal(found?.text, 'none is nearly reached; the nearest is live-alerts of Acme: 39,999 of 50,000')
+})
+
+test('each limit of which 80 % are used is a warning that says what happens at the limit', () => {
+  const [alerts, channels] = limitsOf({ 'live-alerts': 50_000, channels: 80 })
+  assert.match(alerts?.text ?? '', /^live-alerts of Acme: 50,000 of 50,000; at the limit, a new alert is not stored/)
+  assert.match(alerts?.remedy ?? '', /raise live-alerts in the setting limits/)
+  assert.equal(channels?.text, 'channels of Acme: 80 of 100; at the limit, a new channel is refused with 409')
+  assert.equal(channels?.remedy, 'remove channels that nobody needs')
+})
+
+test('a raised limit counts', () => {
+  const raised = { ...DEFAULT_LIMITS, 'live-alerts': 100_000 }
+  assert.deepEqual(
+    limitsOf({ 'live-alerts': 50_000 }, raised).map(({ state }) => state),
+    ['ok'],
+  )
 })

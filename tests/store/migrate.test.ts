@@ -145,7 +145,7 @@ test('the clocks of senders survive the upgrade that changes their check', (t) =
 test('the tables of Litestream are no difference from the schema, and those of others are', (t) => {
   const db = temporaryStore(t)
   db.execute('CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY); CREATE TABLE other (id INTEGER PRIMARY KEY)')
-  const content = inspectFile(db.file, false)
+  const content = inspectFile(db.file, false, 0)
   assert.ok(content.state === 'read' && content.isCopied)
   assert.deepEqual(content.differences, [`table other is not part of schema version ${MIGRATIONS.length}`])
 })

@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, realpathSync, statfsSync, statSync }
 import { dirname } from 'node:path'
 import type { Command } from 'commander'
 import { type Config, readSettings } from '../../config.ts'
+import { limitsFrom } from '../../domain/budgets.ts'
 import { diagnose } from '../../domain/doctor/diagnosis.ts'
 import type { DoctorFacts, FileEntry, Finding, Port } from '../../domain/doctor/facts.ts'
 import { countOf } from '../../domain/text.ts'
@@ -26,7 +27,7 @@ const TIMEOUT_MS = 5_000
 /** @param now returns the current Unix time in milliseconds */
 export function addDoctor(program: Command, now: () => number): void {
   const doc =
-    'diagnose the database, disk, clock, senders, tokens, port and certificate, without changing anything; exit with 1 on failure'
+    'diagnose the database, disk, clock, senders, tokens, limits, port and certificate, without changing anything; exit with 1 on failure'
   const doctor = addCommand(program, 'doctor', doc)
   doctor.option('--full', 'also check every database index, which takes longer')
   addKeys(doctor).action((options) => runDoctor(options, now()))
@@ -73,7 +74,8 @@ async function gatherFacts(options: Common, full: boolean, now: number): Promise
     disk: directory && diskOf(directory.path),
     minFree: config['min-free-disk'],
     publicUrl: config['public-url'],
-    content: entry?.readable && statSync(file).isFile() ? inspectFile(file, full) : null,
+    limits: limitsFrom(config.limits),
+    content: entry?.readable && statSync(file).isFile() ? inspectFile(file, full, now) : null,
     ...(await findServer(config, file)),
     certificate: certificateFact(config, now),
   }

@@ -3,6 +3,7 @@ import { diagnoseCertificate } from './certificate.ts'
 import { diagnoseChannels, diagnoseContent } from './content.ts'
 import { diagnoseDatabaseFile } from './database-file.ts'
 import { type DoctorFacts, type Finding, fail, ok, warn } from './facts.ts'
+import { diagnoseLimits } from './limits.ts'
 import { diagnoseRefusedSenders } from './tokens.ts'
 
 /** Returns all findings, in the order in which an operator would check them. */
@@ -12,6 +13,7 @@ export function diagnose(facts: DoctorFacts): Finding[] {
     ...diagnoseDatabaseFile(facts),
     ...diagnoseContent(facts),
     ...diagnoseChannels(facts),
+    ...diagnoseLimits(facts),
     diagnoseServer(facts),
     ...diagnoseRefusedSenders(facts),
     ...diagnoseCertificate(facts),

@@ -1,5 +1,6 @@
 /** The facts on which a diagnosis is based, and the findings of a diagnosis. */
 
+import type { Limits } from '../budgets.ts'
 import type { Scope } from '../request/token.ts'
 import type { LiveSender } from '../sender/sender.ts'
 import { formatDuration } from '../shown-time.ts'
@@ -78,6 +79,12 @@ export type ChannelFact = {
   readonly failing: string | null
 }
 
+/** How much of a limit an organization uses. */
+export type UsageFact = { readonly organization: string; readonly limit: CountedLimit; readonly used: number }
+
+/** The limits that are counted in a file. */
+export type CountedLimit = 'live-alerts' | 'services' | 'channels' | 'tokens' | 'silences' | 'senders'
+
 /**
  * The contents of a database file. `version` is the schema version of the file, and `known` is that of the program.
  */
@@ -104,6 +111,8 @@ export type DatabaseContent =
         readonly senders: readonly SenderFact[]
         readonly tokens: readonly TokenFact[]
         readonly channels: readonly ChannelFact[]
+        /** Empty if the schema version is not that of the program. */
+        readonly usage: readonly UsageFact[]
       } | null
     }
 
@@ -135,6 +144,7 @@ export type DoctorFacts = {
   readonly minFree: number
   /** The public URL of the server, for links in messages; '' if not configured. */
   readonly publicUrl: string
+  readonly limits: Limits
   /** Null if there is no readable file. */
   readonly content: DatabaseContent | null
   readonly served: boolean

@@ -2,7 +2,14 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import type { ChannelFact, DatabaseContent, SenderFact, TokenFact } from '../../domain/doctor/facts.ts'
+import type {
+  ChannelFact,
+  CountedLimit,
+  DatabaseContent,
+  SenderFact,
+  TokenFact,
+  UsageFact,
+} from '../../domain/doctor/facts.ts'
 import { APPLICATION_ID, readHeader } from './file.ts'
 import { findSchemaFaults, isCopied, SCHEMA_QUERY, type SchemaObject } from './schema/expected.ts'
 import { MIGRATIONS } from './schema/migrate.ts'
@@ -22,11 +29,11 @@ const BUSY = 5
  * @param full whether to check every page against every index, which takes minutes for gigabytes; otherwise, each page
  * is checked only by itself
  */
-export function inspectFile(file: string, full: boolean): DatabaseContent {
+export function inspectFile(file: string, full: boolean, now: number): DatabaseContent {
   let sqlite: DatabaseSync | null = null
   try {
     sqlite = openReadOnly(file)
-    return contentOf(sqlite, journalMode(file), full)
+    return contentOf(sqlite, journalMode(file), { full, now })
   } catch (error) {
     return { state: 'unreadable', why: whyUnreadable(error) }
   } finally {
@@ -43,7 +50,11 @@ export function openReadOnly(file: string): DatabaseSync {
   return new DatabaseSync(address, { readOnly: true, timeout: BUSY_TIMEOUT_MS })
 }
 
-function contentOf(sqlite: DatabaseSync, journal_mode: string, full: boolean): DatabaseContent {
+function contentOf(
+  sqlite: DatabaseSync,
+  journal_mode: string,
+  { full, now }: { readonly full: boolean; readonly now: number },
+): DatabaseContent {
   if (pragma(sqlite, 'application_id') !== APPLICATION_ID) return { state: 'foreign' }
   const version = Number(pragma(sqlite, 'user_version'))
   // The settings that every connection of the program uses.
@@ -62,7 +73,7 @@ function contentOf(sqlite: DatabaseSync, journal_mode: string, full: boolean): D
     ...{ state: 'read', version, known, settings, check, damage, isCopied: isCopied(schema) },
     differences: isKnown ? findSchemaFaults(schema, version) : [],
     brokenReferences: full && damage.length === 0 ? brokenReferencesIn(sqlite) : [],
-    history: isKnown ? historyOf(sqlite, damage.length > 0) : null,
+    history: isKnown ? historyOf(sqlite, { isDamaged: damage.length > 0, isCurrent: version === known, now }) : null,
   }
 }
 
@@ -112,15 +123,38 @@ function pragma(sqlite: DatabaseSync, name: string): unknown {
 }
 
 /** Returns null if a damaged page prevents reading. */
-function historyOf(sqlite: DatabaseSync, isDamaged: boolean) {
+function historyOf(
+  sqlite: DatabaseSync,
+  { isDamaged, isCurrent, now }: { readonly isDamaged: boolean; readonly isCurrent: boolean; readonly now: number },
+) {
   try {
+    const usage = isCurrent ? listUsage(sqlite, now) : []
     const channels = listChannelFacts(sqlite)
     const senders = listSenderFacts(sqlite)
-    return { receivedAt: newestReceipt(sqlite), senders, tokens: listTokenFacts(sqlite), channels }
+    return { receivedAt: newestReceipt(sqlite), senders, tokens: listTokenFacts(sqlite), channels, usage }
   } catch (error) {
     if (!isDamaged) throw error
     return null
   }
+}
+
+/** What counts towards each limit. */
+const COUNTED: Readonly<Record<CountedLimit, string>> = {
+  'live-alerts': "alerts WHERE settled_at IS NULL AND status = 'firing' AND",
+  services: 'services WHERE',
+  channels: 'channels WHERE',
+  tokens: 'tokens WHERE revoked_at IS NULL AND ifnull(expires_at, :now) >= :now AND',
+  silences: 'silences WHERE ends_at > :now AND',
+  senders: 'senders WHERE',
+}
+
+function listUsage(sqlite: DatabaseSync, now: number): UsageFact[] {
+  return Object.entries(COUNTED).flatMap(([limit, counted]) => {
+    const count = `SELECT count(*) FROM ${counted} organization_id = organizations.id`
+    const query = sqlite.prepare(`SELECT name AS organization, (${count}) AS used FROM organizations ORDER BY name`)
+    const rows = counted.includes(':now') ? query.all({ now }) : query.all()
+    return rows.map((row) => ({ ...row, limit }) as UsageFact)
+  })
 }
 
 /** Returns the latest time of receipt among the newest events and all senders. Imported events can be older. */
