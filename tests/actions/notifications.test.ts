@@ -8,7 +8,7 @@ import { remind } from '../../src/actions/notifications.ts'
 import type { ChannelSettings } from '../../src/domain/notification/channel.ts'
 import { parseMatchers } from '../../src/domain/silence/matcher.ts'
 import type { Db } from '../../src/store/sqlite/open.ts'
-import { changeIncident, createSilence, expireSilence } from '../helpers/acts.ts'
+import { changeIncident, createSilence, expireSilence, mergeIncidents } from '../helpers/acts.ts'
 import { type Made, MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager, watchdog } from '../helpers/senders.ts'
@@ -187,4 +187,27 @@ test('a clock that goes backward sends no reminder twice', async (t) => {
   await fail()
   for (const minute of [10, 5, 10, 12]) remindAt(minute)
   assert.equal(outbox().filter(([, kind]) => kind === 'reminder').length, 1)
+})
+
+test('a condition of a merged service is news, even if one of the same name has been reported', async (t) => {
+  const { channel, outbox, send, deps, acme, incidents, sweepUntil } = withOutbox(t)
+  channel('all', { remindAfter: 0 })
+  const fire = (service: string, severity: string, name = 'Down') =>
+    send(
+      'metrics',
+      alertmanager([alert(name, { service, severity }, { startsAt: NOON })], { groupKey: service + name }),
+    )
+  await fire('web', 'critical')
+  await fire('web', 'critical', 'Slow')
+  await fire('cart', 'critical')
+  await fire('cart', 'warning', 'Slow')
+  const [web, cart] = incidents()
+  await mergeIncidents(deps, acme.key, { from: cart?.id ?? '', into: web?.id ?? '' }, 'anna')
+  await sweepUntil(NOON + 3 * MINUTE)
+  const kinds = () => outbox().map(([, kind]) => kind)
+  assert.deepEqual(kinds(), ['opened', 'opened', 'resolved', 'worse'])
+  await fire('cart', 'critical', 'Slow')
+  await sweepUntil(NOON + 4 * MINUTE)
+  assert.deepEqual(kinds().slice(4), ['worse'])
+  assert.deepEqual(incidents()[0]?.problem.includes('Slow of cart'), true)
 })

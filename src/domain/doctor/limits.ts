@@ -8,7 +8,7 @@ const NEAR = 0.8
 
 export function diagnoseLimits({ content, limits }: DoctorFacts): Finding[] {
   const usage = content?.state === 'read' ? (content.history?.usage ?? []) : []
-  const all = usage.map((one) => ({ ...one, value: valueOf(one, limits) })).sort((a, b) => share(b) - share(a))
+  const all = usage.map((one) => ({ ...one, value: limitOf(one, limits) })).sort((a, b) => share(b) - share(a))
   const [fullest] = all
   if (!fullest) return []
   const near = all.filter((one) => share(one) >= NEAR)
@@ -18,7 +18,7 @@ export function diagnoseLimits({ content, limits }: DoctorFacts): Finding[] {
 
 type Counted = UsageFact & { readonly value: number }
 
-function valueOf({ limit }: UsageFact, limits: Limits): number {
+function limitOf({ limit }: UsageFact, limits: Limits): number {
   return isAdjustable(limit) ? limits[limit] : BUDGETS[limit].value
 }
 

@@ -28,13 +28,27 @@ export function refuseMerge(from: Mergeable, into: Mergeable): string | null {
   return null
 }
 
-/** Returns the problem of the remaining incident: it has the conditions of both. */
-export function mergedProblem(from: LiveIncident, into: LiveIncident): Problem {
+/** Returns the name of a condition in an incident of another service. */
+export function conditionOf(name: string, service: string): string {
+  return `${name} of ${service}`
+}
+
+/** Returns whether an alert is one of the named conditions, of whichever service. */
+export function isNamed(names: readonly string[], alertName: string): boolean {
+  return names.some((name) => name === alertName || name.startsWith(conditionOf(alertName, '')))
+}
+
+/**
+ * Returns the problem of the remaining incident: it has the conditions of both.
+ * @param service the name of the service of `from`
+ */
+export function mergedProblem(from: LiveIncident, into: LiveIncident, service: string): Problem {
   const [a, b] = [from.problem, into.problem]
   const others = [from.serviceId, ...a.others, ...b.others].filter((rowId) => rowId !== into.serviceId)
   const since = a.since === null || b.since === null ? (b.since ?? a.since) : Math.min(a.since, b.since)
   const isOver = since === null && b.isOver
-  return { ...b, since, isOver, others: [...new Set(others)], had: [...new Set([...a.had, ...b.had])] }
+  const moved = from.serviceId === into.serviceId ? [] : a.had.map((name) => conditionOf(name, service))
+  return { ...b, since, isOver, others: [...new Set(others)], had: [...new Set([...a.had, ...b.had, ...moved])] }
 }
 
 /** Returns the values for the remaining incident: the higher severity and the earlier start. */

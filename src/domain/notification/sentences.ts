@@ -1,5 +1,6 @@
 /** Writes the sentences of a message about one incident. */
 import { firingText } from '../incident/incident.ts'
+import { isNamed } from '../incident/merge.ts'
 import { criticalMsOf, phaseOf } from '../incident/problem.ts'
 import { STATES } from '../severity.ts'
 import { formatDuration, formatMoment } from '../shown-time.ts'
@@ -173,7 +174,7 @@ const NAMELESS = 'The alert names no service: add a label such as service or nam
 export function problemText({ kind, names, incident, service, alerts }: MessageItem): string {
   const firing = alerts.filter(({ endsAt }) => endsAt === null)
   const own = firing.length > 0 ? firing : alerts
-  const about = kind === 'worse' ? own.filter(({ name }) => names.includes(name)) : own
+  const about = kind === 'worse' ? own.filter(({ name }) => isNamed(names, name)) : own
   const severe = about.filter(({ name }) => incident.problem.had.includes(name))
   const byName = new Map((severe.length > 0 ? severe : about).toReversed().map((alert) => [alert.name, alert]))
   const shown = [...byName.values()].toReversed().slice(0, NAMED)

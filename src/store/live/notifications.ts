@@ -1,4 +1,5 @@
 /** Queues notifications about incidents in the outbox, in the same transaction as the change. */
+import { isNamed } from '../../domain/incident/merge.ts'
 import { recipientsOf } from '../../domain/notification/channel.ts'
 import { hasMatchers, type RuledAlert } from '../../domain/notification/rule.ts'
 import type { Effect } from '../../engine/state/effect.ts'
@@ -53,7 +54,7 @@ function ruledAlerts(db: Db): (due: NotificationDue) => readonly RuledAlert[] {
   return ({ change, conditions, incident: { rowId } }) => {
     const alerts = known.get(rowId) ?? listRuledAlerts(db, rowId)
     known.set(rowId, alerts)
-    return change === 'worse' ? alerts.filter(({ alertname }) => conditions.includes(alertname)) : alerts
+    return change === 'worse' ? alerts.filter(({ alertname }) => isNamed(conditions, alertname)) : alerts
   }
 }
 

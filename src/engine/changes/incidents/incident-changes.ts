@@ -223,8 +223,9 @@ export function mergeIncidents(
   addEntry(ctx, left, { ...merged, text: why, ref: `incident/${into.id}` })
   addEntry(ctx, into, { ...merged, text: took, ref: `incident/${left.id}` })
   const alertCount = into.alertCount + left.alertCount
+  const problem = mergedProblem(from, into, ctx.state.services.get(from.serviceId)?.name ?? '')
   const touchedAt = actor === null ? into.touchedAt : now
-  const after = { ...into, severity, startedAt, alertCount, touchedAt, problem: mergedProblem(from, into) }
+  const after = { ...into, severity, startedAt, alertCount, touchedAt, problem }
   moveIncident(ctx, { before: into, after, why, actor, now })
   ctx.put.incident({ ...left, alertCount: 0 }, left)
   ctx.emit({ kind: 'incident-merged', from: left.rowId, into: into.rowId, ownEntries: OWN_ENTRIES })

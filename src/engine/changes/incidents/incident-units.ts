@@ -6,6 +6,7 @@ import { isUnattributed } from '../../../domain/alert/signal.ts'
 import { type Health, healthOf } from '../../../domain/health/health.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
+import { conditionOf } from '../../../domain/incident/merge.ts'
 import type { Burning, Problem } from '../../../domain/incident/problem.ts'
 import type { Decision, Situation } from '../../../domain/incident/situation.ts'
 import { MINUTE } from '../../../domain/units.ts'
@@ -104,7 +105,11 @@ function burningElsewhere({ state }: Context, { rowId, problem }: LiveIncident, 
       return live.incidentId === rowId && live.silencedBy.length === 0
     })
     const byId = new Map(own.map((one) => [one.uuid, one]))
-    return healthOf(own, now).critical.flatMap(({ alertId }) => byId.get(alertId) ?? [])
+    const service = state.services.get(serviceId)?.name ?? ''
+    return healthOf(own, now).critical.flatMap(({ alertId }) => {
+      const found = byId.get(alertId)
+      return found ? [{ name: conditionOf(found.name, service), onset: found.onset }] : []
+    })
   })
 }
 
