@@ -30,7 +30,7 @@ type Layer = { readonly values: readonly RawValue[]; readonly faults: readonly s
 const DEFAULT_FILE = 'incmon.toml'
 const NAMES = Object.keys(KEYS) as Name[]
 /** Variables for client commands. These variables are not settings, because a file must not contain a token. */
-const CLIENT_VARIABLES = { url: 'INCMON_URL', token: 'INCMON_TOKEN' } as const
+const CLIENT_VARIABLES = { url: 'INCMON_URL', token: 'INCMON_TOKEN', organization: 'INCMON_ORG' } as const
 const VARIABLES = [...NAMES.map(variableOf), 'INCMON_CONFIG', ...Object.values(CLIENT_VARIABLES)]
 
 /** A setting with its effective value. `from` is the source of the value, or null for a default. */
@@ -87,9 +87,12 @@ export function readSettings(input: ConfigInput): ReadSettings {
   return { settings, config, faults }
 }
 
-/** Returns the server URL and the token in the environment, or null. */
-export function clientVariables(env: Environment = process.env): { url: string | null; token: string | null } {
-  return { url: env[CLIENT_VARIABLES.url] || null, token: env[CLIENT_VARIABLES.token] || null }
+/** Returns the server URL, the token and the organization in the environment, or null. */
+export function clientVariables(
+  env: Environment = process.env,
+): Readonly<Record<keyof typeof CLIENT_VARIABLES, string | null>> {
+  const { url, token, organization } = CLIENT_VARIABLES
+  return { url: env[url] || null, token: env[token] || null, organization: env[organization] || null }
 }
 
 /** Returns the address of the API server that Kubernetes gives to its pods, or null outside of a cluster. */

@@ -64,7 +64,7 @@ test('one report contains all errors in flags, variables and the file', () => {
   assert.deepEqual(faults, [
     'INCMON_PROT: unknown variable; did you mean INCMON_PORT? choose one of ' +
       'INCMON_HOST, INCMON_PORT, INCMON_DATABASE, INCMON_LOG_LEVEL, INCMON_TLS_CERT, INCMON_TLS_KEY, INCMON_TRUSTED_PROXIES, INCMON_USER_HEADER, INCMON_USER_ORGANIZATION, INCMON_USER_SCOPES, INCMON_PATH_PREFIX, ' +
-      'INCMON_MAX_CONNECTIONS, INCMON_MAX_CONNECTIONS_PER_ADDRESS, INCMON_MAX_WAITING, INCMON_LIMITS, INCMON_MIN_FREE_DISK, INCMON_PUBLIC_URL, INCMON_NOTIFY_ALLOW, INCMON_SMTP_URL, INCMON_SMTP_PASSWORD_FILE, INCMON_MAIL_FROM, INCMON_HEARTBEAT_URL, INCMON_KUBERNETES, INCMON_STOP_GRACE, INCMON_CONFIG, INCMON_URL, INCMON_TOKEN',
+      'INCMON_MAX_CONNECTIONS, INCMON_MAX_CONNECTIONS_PER_ADDRESS, INCMON_MAX_WAITING, INCMON_LIMITS, INCMON_MIN_FREE_DISK, INCMON_PUBLIC_URL, INCMON_NOTIFY_ALLOW, INCMON_SMTP_URL, INCMON_SMTP_PASSWORD_FILE, INCMON_MAIL_FROM, INCMON_HEARTBEAT_URL, INCMON_KUBERNETES, INCMON_STOP_GRACE, INCMON_CONFIG, INCMON_URL, INCMON_TOKEN, INCMON_ORG',
     `incmon.toml: databse: unknown key; did you mean database? choose one of ${KNOWN}`,
     'INCMON_HOST: "a b" is not a host name or an address without a port',
     '--port: "70000" is not a whole number from 0 to 65535',
@@ -157,7 +157,11 @@ test('variables of other programs are ignored', () => {
 })
 
 test('clients read the URL and the token from the environment, if they are set', () => {
-  assert.deepEqual(clientVariables({ INCMON_URL: 'http://a', INCMON_TOKEN: '' }), { url: 'http://a', token: null })
+  assert.deepEqual(clientVariables({ INCMON_URL: 'http://a', INCMON_TOKEN: '' }), {
+    url: 'http://a',
+    token: null,
+    organization: null,
+  })
 })
 
 test('variables that Kubernetes sets for a Service called incmon are ignored', () => {

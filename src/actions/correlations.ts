@@ -7,6 +7,7 @@ import {
   findCorrelation,
   updateVerdict,
   updateVerdictsOfIncident,
+  type Verdict,
 } from '../store/correlation/correlations.ts'
 import { findPipeline } from '../store/correlation/pipelines.ts'
 import type { Deps } from './deps.ts'
@@ -15,6 +16,8 @@ const NO_LINK = 'this organization has no such correlation; GET /api/correlation
 
 export type VerdictChange = {
   readonly verdict: CorrelationRecord['verdict']
+  /** The name of the token or user. */
+  readonly by: string
   /** Assigns later events of the pipeline's project to the link's service. Requires the `confirmed` verdict. */
   readonly alias?: boolean | undefined
 }
@@ -31,7 +34,7 @@ export async function setVerdict(
   id: string,
   judgement: VerdictChange,
 ): Promise<void> {
-  const { verdict, alias = false } = judgement
+  const { verdict, by, alias = false } = judgement
   const link = findCorrelation(deps.db, organizationId, id)
   if (!link) throw new IncmonError('not-found', NO_LINK)
   if (alias) {
@@ -41,7 +44,7 @@ export async function setVerdict(
       assignAlias(ctx, link.serviceId, { kind: 'ci-project', value: project }, conflict),
     )
   }
-  updateVerdict(deps.db, organizationId, id, verdict)
+  updateVerdict(deps.db, organizationId, id, { verdict, by })
   deps.announce({ kind: 'correlation', id: link.id, organizationId })
   if (alias) deps.announce({ kind: 'service', id: link.serviceId, organizationId })
 }
@@ -56,7 +59,7 @@ export function setVerdictOfIncident(
   organizationId: number,
   incident: { readonly rowId: number; readonly id: string },
   changes: readonly { readonly kind: string; readonly ref: string }[],
-  verdict: CorrelationRecord['verdict'],
+  verdict: Verdict,
 ): void {
   const counts = changes.map((change) => updateVerdictsOfIncident(deps.db, incident.rowId, change, verdict))
   if (counts.every((count) => count === 0))

@@ -68,7 +68,7 @@ test('the configuration page has every organization setting with its default', (
 })
 
 test('every INCMON_ variable in the documentation exists', () => {
-  const known = ['INCMON_URL', 'INCMON_TOKEN', 'INCMON_CONFIG'].concat(
+  const known = ['INCMON_URL', 'INCMON_TOKEN', 'INCMON_ORG', 'INCMON_CONFIG'].concat(
     Object.keys(KEYS).map((name) => `INCMON_${name.toUpperCase().replaceAll('-', '_')}`),
   )
   for (const { path, text } of PAGES) {

@@ -134,7 +134,7 @@ test("a score has two decimals everywhere, and a link's score is labeled as such
   const [link, ...rest] = IMAGE.correlations
   const text = markdown(generate({ ...IMAGE, correlations: [{ ...link!, score: 0.842 }, ...rest] }))
   assert.match(text, /- \*\*suspect score 1\.00, very likely/)
-  assert.match(text, /: link score 0\.84 \(strong\)/)
+  assert.match(text, /: link score 0\.84 \(very likely\)/)
   assert.match(text, /has a suspect score of 1\.00 \(very likely\)/)
   assert.doesNotMatch(text, /score 0\.(?:\d|\d{3,})[ ,]/)
   const row = timelineOf({ ...IMAGE, correlations: [{ ...link!, score: 0.8 }] }).find(

@@ -66,6 +66,7 @@ test('a verdict is stored and can be withdrawn', async (t) => {
   const given = await request('PATCH', path, { token, body: { verdict: 'rejected' } })
   const taken = await request('PATCH', path, { token, body: { verdict: null } })
   assert.deepEqual([given.body.verdict, taken.body.verdict], ['rejected', null])
+  assert.deepEqual([typeof given.body.verdictBy, taken.body.verdictBy], ['string', null])
 })
 
 for (const body of [{}, { verdict: 'maybe' }, { verdict: true }]) {

@@ -1,5 +1,6 @@
 /** The records that commands use, and functions that find a record by an id or number entered by the user. */
 import type { InferInput } from 'valibot'
+import { clientVariables } from '../../config.ts'
 import { serviceName } from '../../domain/text.ts'
 import type { alertShape, alertWithEventsShape } from '../../http/api/alerts.ts'
 import type { incidentShape, wholeIncidentShape } from '../../http/api/incidents/incident-shape.ts'
@@ -117,16 +118,17 @@ export function listOrganizations(api: Api): Promise<Organization[]> {
 }
 
 /**
- * Returns the organization named by --org or, if the option is missing, the only organization.
+ * Returns the organization named by --org or INCMON_ORG or, if both are missing, the only organization.
  * @throws CommandError, UsageError
  */
-export async function requireOrganization(api: Api, org?: string): Promise<Organization> {
+export async function requireOrganization(api: Api, named?: string): Promise<Organization> {
+  const org = named ?? clientVariables().organization ?? undefined
   const all = await listOrganizations(api)
   const names = all.map(({ name }) => name).join(', ')
   const [only, second] = all
   if (!only) throw new CommandError('there are no organizations: create one with "incmon org create NAME"')
   if (org === undefined && second)
-    throw new UsageError(`there are several organizations: choose one of ${names} with --org`)
+    throw new UsageError(`there are several organizations: choose one of ${names} with --org or INCMON_ORG`)
   if (org?.trim() === '') throw new UsageError(`--org is empty: choose one of ${names}`)
   const found = org === undefined ? only : all.find(({ name }) => name === org)
   if (!found) {

@@ -5,6 +5,7 @@
 import { type AlertGroup, type GroupedAlert, groupAlerts, groupForIncident } from '../alert/groups.ts'
 import { rolloutOf } from '../event/rollout.ts'
 import { ordered } from '../order.ts'
+import { likelihoodOfLink } from '../suspect/likely-cause.ts'
 import { formatScore } from '../text.ts'
 import { changeName, wholeChangeText } from './change-text.ts'
 import type { AlertFact, ChangeFact, CorrelationFact, EntryFact, EventFact, PostmortemFacts } from './facts.ts'
@@ -162,8 +163,8 @@ function bestLinks(links: readonly Link[], known: Known): readonly (Link & { cou
 
 function ofCorrelation(link: Link & { readonly count: number }, known: Known): Moment {
   const name = known.get(link.alertId)?.group.name ?? 'an alert in another incident'
-  const verdict = link.verdict === null ? '' : `, ${link.verdict} by a user`
-  const text = `${changeName(link.change)} linked to ${name}: link score ${formatScore(link.score)}, ${link.band}${verdict}`
+  const verdict = link.verdict === null ? '' : `, ${link.verdict} by ${link.verdictBy ?? 'a user'}`
+  const text = `${changeName(link.change)} linked to ${name}: link score ${formatScore(link.score)}, ${likelihoodOfLink(link.score)}${verdict}`
   const common = {
     at: link.createdAt,
     until: link.createdAt,

@@ -162,7 +162,7 @@ function sentencesOf(item: MessageItem, context: MessageContext): string[] {
     burns || kind === 'recovered' ? onItText(item) : '',
     isOver ? '' : count,
     incident.problem.about === null || isOver ? '' : NAMELESS,
-    kind === 'opened' && incident.previous !== null ? 'The service had a previous incident lately.' : '',
+    kind === 'opened' && incident.previous !== null ? 'The service had another incident recently.' : '',
     kind === 'recovered' ? nextText(item, context) : '',
     kind === 'resolved' && incident.hasPostmortem ? 'The postmortem is ready.' : '',
   ]

@@ -5,6 +5,7 @@ import { senderName } from '../event/event.ts'
 import { wholeChangeText } from '../incident/change-text.ts'
 import { named } from '../incident/timeline-rows.ts'
 import { distinct, ordered } from '../order.ts'
+import { likelihoodOfLink } from '../suspect/likely-cause.ts'
 import { formatCount, formatPeriod, formatScore, formatTime, formatTimes, quoted } from '../text.ts'
 import type { Evidence, Postmortem, Sentence } from './document.ts'
 import { type GroupedFact, type GroupedFacts, incidentRef, namesOf } from './groups.ts'
@@ -40,8 +41,11 @@ function describedRecords(facts: GroupedFacts): ReadonlyMap<string, Omit<Evidenc
     ),
     ...earlier.map(({ ref, name, startsAt }) => plain(ref, `earlier: ${name}, ${formatTime(startsAt)}`)),
     ...[...Map.groupBy(alerts, ({ ref }) => ref)].map(([ref, of]) => [ref, describedAlerts(of, incident)] as const),
-    ...correlations.map(({ uuid, change, score, band }) =>
-      plain(`correlation/${uuid}`, `link to ${change.kind} ${change.ref}: link score ${formatScore(score)} (${band})`),
+    ...correlations.map(({ uuid, change, score }) =>
+      plain(
+        `correlation/${uuid}`,
+        `link to ${change.kind} ${change.ref}: link score ${formatScore(score)} (${likelihoodOfLink(score)})`,
+      ),
     ),
   ])
 }

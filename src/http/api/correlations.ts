@@ -47,6 +47,7 @@ export const correlationShape = v.object({
     190,
   ),
   verdict: shape.nullable(v.picklist(VERDICTS), 'The verdict given by a user', null),
+  verdictBy: shape.nullable(v.string(), 'Who gave the verdict; null if there is none or if it was not recorded', null),
   createdAt: shape.instant('When the link was created'),
 })
 
@@ -83,7 +84,8 @@ export const correlationRoutes: readonly Route[] = [
     },
     handle: async (call) => {
       const { store, identity, body } = call
-      await store.run(setVerdict, identity.organizationId, (await requireCorrelation(call)).id, body)
+      const { id } = await requireCorrelation(call)
+      await store.run(setVerdict, identity.organizationId, id, { ...body, by: identity.tokenName })
       return json(showCorrelation(await requireCorrelation(call)))
     },
   }),

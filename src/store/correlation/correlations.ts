@@ -20,8 +20,13 @@ export type CorrelationRecord = {
   readonly reasons: readonly { readonly code: string; readonly text: string }[]
   readonly lagSeconds: number
   readonly verdict: CorrelationRow['verdict']
+  /** Who gave the verdict; null if there is none or if it was not recorded. */
+  readonly verdictBy: string | null
   readonly createdAt: number
 }
+
+/** A user's verdict, or its removal. `by`: the name of the token or user. */
+export type Verdict = { readonly verdict: CorrelationRow['verdict']; readonly by: string }
 
 /** Undefined fields are ignored. `from` and `to` limit the time of creation: from ≤ createdAt < to. */
 type CorrelationFilter = TimeFilter & {
@@ -103,17 +108,21 @@ export function updateVerdictsOfIncident(
   db: Db,
   incidentRowId: number,
   { kind, ref }: { readonly kind: string; readonly ref: string },
-  verdict: CorrelationRow['verdict'],
+  verdict: Verdict,
 ): number {
   const alerts = db.sql.selectFrom('alerts').select('id').where('incident_id', '=', incidentRowId)
-  const links = db.sql.updateTable('correlations').set({ verdict }).where('alert_id', 'in', alerts)
+  const links = db.sql.updateTable('correlations').set(columnsOf(verdict)).where('alert_id', 'in', alerts)
   return db.run(links.where(sql<string>`change_kind`, '=', kind).where('change_ref', '=', ref))
 }
 
 /** Stores a user's verdict on a link. */
-export function updateVerdict(db: Db, organizationId: number, id: string, verdict: CorrelationRow['verdict']): void {
-  const links = db.sql.updateTable('correlations').set({ verdict }).where('organization_id', '=', organizationId)
+export function updateVerdict(db: Db, organizationId: number, id: string, verdict: Verdict): void {
+  const links = db.sql.updateTable('correlations').set(columnsOf(verdict)).where('organization_id', '=', organizationId)
   db.run(links.where('uuid', '=', uuidBytes(id)))
+}
+
+function columnsOf({ verdict, by }: Verdict) {
+  return { verdict, verdict_by: verdict === null ? null : by }
 }
 
 /** Returns null if the service does not exist. */
@@ -138,7 +147,7 @@ const evidenceEvent = sql<Buffer>`(SELECT uuid FROM events WHERE events.id = cor
 
 const columns = [
   ...(['uuid', 'change_kind', 'change_ref', 'evidence_count', 'score', 'band', 'reasons'] as const),
-  ...(['lag_seconds', 'verdict', 'created_at'] as const),
+  ...(['lag_seconds', 'verdict', 'verdict_by', 'created_at'] as const),
   ...[service, alert, changeEvent, evidenceEvent],
 ] as const
 
@@ -148,7 +157,7 @@ const bestOfIncident = query<{ organizationId: number; incidentRowId: number }>(
     .selectFrom('alerts')
     .innerJoin('correlations', 'correlations.alert_id', 'alerts.id')
     .select(['correlations.uuid', 'change_kind', 'change_ref', 'evidence_count', 'score', 'band', 'reasons'])
-    .select(['lag_seconds', 'verdict', 'created_at', service, alert, changeEvent, evidenceEvent])
+    .select(['lag_seconds', 'verdict', 'verdict_by', 'created_at', service, alert, changeEvent, evidenceEvent])
     .select((eb) => [
       eb.fn.countAll<number>().as('count'),
       eb.fn.min<number>('created_at').as('firstAt'),
@@ -181,6 +190,7 @@ function toRecord(row: CorrelationRow): CorrelationRecord {
     reasons: JSON.parse(row.reasons),
     lagSeconds: row.lag_seconds,
     verdict: row.verdict,
+    verdictBy: row.verdict_by,
     createdAt: row.created_at,
   }
 }

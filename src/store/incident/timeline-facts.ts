@@ -159,7 +159,7 @@ function gather(db: Db, incident: LiveIncident, alerts: readonly WithService[], 
 }
 
 function linkFact(link: BestLink) {
-  return { ...link, uuid: link.id, alertId: link.evidence.alertId, verdictBy: null }
+  return { ...link, uuid: link.id, alertId: link.evidence.alertId }
 }
 
 function searchedAround(incident: LiveIncident, now: number): Facts['searched'] {

@@ -113,7 +113,9 @@ export const Verdict: FC<{ suspect: SuspectView; csrf: string; action: string }>
   if (suspect.verdict !== null) {
     return (
       <div class="row verdict">
-        <span class="second">{suspect.verdict === 'confirmed' ? 'Confirmed by a user.' : 'Rejected by a user.'}</span>
+        <span class="second">
+          {suspect.verdict === 'confirmed' ? 'Confirmed' : 'Rejected'} by {suspect.verdictBy ?? 'a user'}.
+        </span>
         <Action action={action} csrf={csrf} fields={fields('')} look="bare small">
           Undo
         </Action>

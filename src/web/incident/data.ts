@@ -168,6 +168,7 @@ export function suspectsOf({ incident, suspects, links, changes }: IncidentFacts
       const [best] = own
       return {
         ...{ kind, ref, score, verdict, startsAt, outcome, judgeable: own.length > 0 },
+        verdictBy: own.find((link) => link.verdict === verdict)?.verdictBy ?? null,
         ...{ builtTheImage: suspect.builtTheImage, onlyTime: suspect.onlyTime },
         rollouts: suspect.rollouts ?? [],
         // The page shows the rollouts next to the pipeline.

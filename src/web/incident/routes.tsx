@@ -119,6 +119,6 @@ async function judgeSuspect(visit: Visit): Promise<Reply> {
   const { suspects } = await causesOf(visit, incident)
   const { rollouts = [] } = suspects.find(({ kind, ref }) => kind === change.kind && ref === change.ref) ?? {}
   const changes = [change, ...rollouts.map((ref) => ({ kind: 'rollout', ref }))]
-  await store.run(setVerdictOfIncident, visitor.organizationId, incident, changes, verdict)
+  await store.run(setVerdictOfIncident, visitor.organizationId, incident, changes, { verdict, by: visitor.actor })
   return redirect(visit, incidentPath(incident), 'judged')
 }

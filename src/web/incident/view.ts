@@ -50,6 +50,8 @@ export type SuspectView = JudgedSuspect & {
   readonly external: { readonly text: string; readonly href: string } | null
   /** The rollouts that the pipeline caused. */
   readonly rollouts: readonly string[]
+  /** Who gave the verdict; null if there is none or if it was not recorded. */
+  readonly verdictBy: string | null
   /** Whether the suspect has a link that the user can confirm or reject. */
   readonly judgeable: boolean
   /** Whether the suspect is the incident's own service. */

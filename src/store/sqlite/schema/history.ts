@@ -39,6 +39,8 @@ export type HistoryTables = {
     reasons: string
     lag_seconds: number
     verdict: 'confirmed' | 'rejected' | null
+    /** The name of the token or user; null without a verdict, and for verdicts before migration 14. */
+    verdict_by: string | null
     created_at: number
   }
   postmortems: {

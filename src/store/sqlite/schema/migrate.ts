@@ -20,6 +20,7 @@ export const MIGRATIONS = [
   '0011_add_timeline_code',
   '0012_add_watched_clusters',
   '0013_drop_progress_of_pruning',
+  '0014_add_author_of_verdict',
 ] as const
 
 /** Creates the table of applied migrations. Runs before the first migration. */
