@@ -198,6 +198,9 @@ suite('commands', { concurrency: 4 }, () => {
   test('with several organizations, one must be named', async (t) => {
     const { db } = acme(t, { basil: true })
     const { code, text } = await refusal(['token', 'create', '--database', db.file])
-    assert.deepEqual([code, text], [2, 'there are several organizations: choose one of Acme, Basil with --org or INCMON_ORG'])
+    assert.deepEqual(
+      [code, text],
+      [2, 'there are several organizations: choose one of Acme, Basil with --org or INCMON_ORG'],
+    )
   })
 })
