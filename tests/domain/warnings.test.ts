@@ -23,6 +23,15 @@ test('the cluster of a database is ignored', () => {
     assert.match(warnings({ ...labels, service: 'db', cluster: 'main' })[0] ?? '', /^labels.cluster: names a database/)
 })
 
+test('other databases and the label cluster_name are recognized, too', () => {
+  const alerts = ['MySQLGaleraOutOfSync', 'TiKVDown', 'CockroachDBDown', 'PulsarBrokerDown']
+  for (const alertname of alerts)
+    assert.match(warnings({ alertname, service: 'db', cluster: 'main' })[0] ?? '', /^labels.cluster: names a database/)
+  const crunchy = { job: 'crunchy-postgres-exporter', service: 'db', cluster_name: 'hippo' }
+  assert.match(warnings(crunchy)[0] ?? '', /^labels.cluster_name: names a database/)
+  assert.deepEqual(warnings({ job: 'cart', service: 'cart', cluster_name: 'eu-1' }), [])
+})
+
 test('the cluster of a database does not matter if the token names the cluster', () => {
   assert.deepEqual(warnings({ alertname: 'RedisDown', service: 'db', cluster: 'main' }, 'eu-1'), [])
 })

@@ -21,6 +21,12 @@ const node = (minute: number, reason: string, message = reason): Told => [
   { kind: 'Node', message },
 ]
 
+const loop = (minute: number, more: KubernetesMore = {}): Told => [
+  minute,
+  'BackOff',
+  POD,
+  { message: 'Back-off restarting failed container app', count: 9, since: NOON - MINUTE, ...more },
+]
 const removed = (minute: number) => node(minute, 'RemovingNode')
 const scheduled = (minute: number): Told => [
   minute,
@@ -46,6 +52,12 @@ const QUIET = { incidents: 0, firing: 0 }
 describe('nothing opens for', () => {
   const stories: readonly (readonly [string, readonly Told[]])[] = [
     ['a probe of a pod that is being stopped', [stopped, probe(2)]],
+    ['a crash loop of a pod that is being stopped', [stopped, loop(0.5)]],
+    [
+      'an image that a deleted pod still pulls',
+      [stopped, [1, 'Failed', POD, { message: 'Error: ImagePullBackOff', count: 6, since: NOON }]],
+    ],
+    ['a sandbox of a pod that is being stopped', [stopped, [1, 'FailedCreatePodSandBox', POD, { count: 6 }]]],
     ['a preStop hook of a pod that is being stopped', [stopped, [1, 'FailedPreStopHook', POD]]],
     [
       'a volume of a pod that its ReplicaSet deleted',
@@ -107,6 +119,12 @@ describe('nothing opens for', () => {
 describe('an alert fires for', () => {
   test('a pod of a StatefulSet that came back under its name', async (t) => {
     assert.equal((await play(t, [stopped, scheduled(1), probe(4), probe(6)])).incidents, 1)
+  })
+  test('a crash loop of a pod that came back under its name', async (t) => {
+    assert.equal((await play(t, [stopped, scheduled(1), loop(4, { since: NOON + 2 * MINUTE })])).incidents, 1)
+  })
+  test('a pod that crashed long after another of its name was deleted', async (t) => {
+    assert.equal((await play(t, [stopped, loop(12, { since: NOON + 11 * MINUTE })])).incidents, 1)
   })
   test('another pod of the service', async (t) => {
     const other: Told = [2, 'BackOff', 'cart-5d4f8c7b9-b7k4z', { message: 'Back-off restarting failed container' }]

@@ -34,9 +34,9 @@ const HARMLESS: readonly (readonly [string, RegExp])[] = [
   ['FailedScheduling', /^skip schedule deleting pod:/],
 ]
 
-/** The conditions of a pod that a normal stop causes. */
+/** The conditions of a pod that say nothing once the pod is deleted. */
 export const FAILS_WHILE_STOPPING =
-  /^(?:Unhealthy\b|ProbeError|FailedPreStopHook|FailedMount|FailedUnMount|FailedKillPod|ExceededGracePeriod)/
+  /^(?:Unhealthy\b|ProbeError|FailedPreStopHook|FailedMount|FailedUnMount|FailedKillPod|ExceededGracePeriod|(?:CrashLoop|ImagePull)?BackOff|Failed$|FailedCreatePodSandBox|NetworkNotReady|(?:Create|Run)Container|FailedAttachVolume)/
 
 /** What a kubelet reports when it starts, until it has seen its node and the container runtime. */
 export const FAILS_WHILE_STARTING: ReadonlySet<string> = new Set(['InvalidDiskCapacity', 'NodeNotReady'])

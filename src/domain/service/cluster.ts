@@ -15,12 +15,13 @@ const LABELS = [
 ] as const
 
 /**
- * Databases whose exporters write the name of the database's own cluster into the label `cluster`. The words occur in
+ * Databases whose exporters write the name of the database's own cluster into these labels. The words occur in
  * the name of the scrape job, and at the beginning of the names of alerts.
  */
 const DATABASES = [
   ...['cnpg', 'cloudnative-pg', 'cloudnativepg', 'elastic', 'opensearch', 'ceph', 'rook-ceph', 'kafka', 'strimzi'],
-  ...['cassandra', 'scylla', 'mongo', 'redis', 'galera', 'patroni', 'tidb'],
+  ...['cassandra', 'scylla', 'mongo', 'redis', 'galera', 'mysql-?galera', 'pxc', 'patroni', 'tidb', 'tikv', 'crunchy'],
+  ...['cockroach', 'pulsar'],
 ]
 const DATABASE_JOB = new RegExp(DATABASES.join('|'), 'i')
 const DATABASE_ALERT = new RegExp(`^(?:${DATABASES.join('|')})`, 'i')
@@ -28,19 +29,22 @@ const DATABASE_ALERT = new RegExp(`^(?:${DATABASES.join('|')})`, 'i')
 const DATABASE_LABEL =
   /^(?:(?:label_)?cnpg_io_|es_cluster|es_client_node|es_data_node|strimzi_io_cluster|strimzi_cluster|ceph_|cassandra_|scylla_|redis_cluster|mongodb_cluster|rs_nm$|galera_|wsrep_|patroni_)/
 
+/** The labels in which exporters of databases write the name of the database's own cluster. */
+const OF_DATABASES: ReadonlySet<string> = new Set(['cluster', 'cluster_name'])
+
 /** Returns the cluster named in the labels, or ''. */
 export function clusterInLabels(labels: Labels): string {
   for (const label of LABELS) {
     const value = labelValue(labels, label)
-    if (value && !(label === 'cluster' && namesDatabase(labels))) return value
+    if (value && !(OF_DATABASES.has(label) && namesDatabase(labels))) return value
   }
   return ''
 }
 
-/** Returns the value of the label `cluster` if it names a database and not the Kubernetes cluster, or null. */
+/** Returns the label that names a database's own cluster and not the Kubernetes cluster, or null. */
 export function databaseCluster(labels: Labels): string | null {
-  const value = labelValue(labels, 'cluster')
-  return value && namesDatabase(labels) ? value : null
+  const label = LABELS.find((name) => OF_DATABASES.has(name) && labelValue(labels, name) !== undefined)
+  return label !== undefined && namesDatabase(labels) ? label : null
 }
 
 function namesDatabase(labels: Labels): boolean {

@@ -22,7 +22,9 @@ export function warningsAbout(draft: Draft, rule: ServiceRule, tokenCluster: str
   const database = tokenCluster === '' ? databaseCluster(draft.labels) : null
   if (database !== null) {
     const advice = 'name the Kubernetes cluster in the label k8s_cluster or in the token'
-    warnings.push(`labels.cluster: names a database and not a Kubernetes cluster, so the label was ignored; ${advice}`)
+    warnings.push(
+      `labels.${database}: names a database and not a Kubernetes cluster, so the label was ignored; ${advice}`,
+    )
   }
   return warnings
 }
