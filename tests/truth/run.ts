@@ -15,6 +15,7 @@ import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { quietWeek } from '../helpers/quiet-week.ts'
 import { readDataSets } from './cases.ts'
+import { endsFigure } from './ends.ts'
 import { type Arrival, type Prediction, predict } from './replay.ts'
 import { type Figure, figuresOf } from './score.ts'
 
@@ -49,6 +50,7 @@ for (const [path, cases] of readDataSets(directory)) {
   if (recovered > 0) console.log(`  ${recovered} open incidents had recovered before the capture, and are not judged`)
   if (values.predictions) write(join(values.predictions, `${name}.jsonl`), predictions)
 }
+print(await endsFigure())
 const opened = await incidentsOfQuietWeek()
 console.log(`a quiet week of forty services: ${opened} incidents  target 0 ${opened === 0 ? 'met' : 'MISSED'}`)
 

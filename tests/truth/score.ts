@@ -26,6 +26,7 @@ export function figuresOf(judged: readonly Judged[]): Figure[] {
     recall('incidents: recall', withHealth, ({ openedFor }) => openedFor, 0.85),
     ...nodeAware('incidents with nodes', withHealth, (prediction) => prediction),
     ...nodeAware('incidents with nodes, ten minutes later', withHealth, ({ later }) => later),
+    oneForEachNode(judged),
     precision('critical: precision', withHealth, ({ critical }) => critical, 0.85),
     recall('critical: recall', withHealth, ({ critical }) => critical, 0.9),
     ranked('root-cause object: first', withObject, ({ objects }) => objects, objectOf, 1, 0.78),
@@ -88,6 +89,27 @@ function nodeAware(name: string, judged: readonly Judged[], of: (prediction: Pre
     return [...bad].map((one) => ({ text: `${truth.name}: ${one}`, isRight: covered.has(one) }))
   })
   return [share(`${name}: precision`, said, 0.9), share(`${name}: recall`, asked, 0.9)]
+}
+
+/** Counts the nodes that died, and on how many of them exactly one incident opened for the node and what it runs. */
+function oneForEachNode(judged: readonly Judged[]): Figure {
+  const dead = judged.filter(
+    ({ truth }) => truth.truth.rootCause.object.startsWith('node/') && hasLost(truth, objectOf(truth).slice(5)),
+  )
+  const all = dead.map(({ truth, prediction: { openedFor, onNodes } }) => {
+    const node = objectOf(truth)
+    const own = new Set([node, ...(onNodes[node] ?? [])])
+    const opened = openedFor.filter((one) => own.has(one))
+    return { text: `${truth.name}: ${opened.join(', ') || 'nothing'}`, isRight: opened.length === 1 }
+  })
+  return share('one incident for each dead node', all, 1)
+}
+
+function hasLost({ requests }: Case, node: string): boolean {
+  return requests.some(({ body }) => {
+    const { reason, podName } = body as { readonly reason?: string; readonly podName?: string }
+    return reason === 'NodeNotReady' && podName === node
+  })
 }
 
 /** Returns whether a request of the case names the root-cause object at all. */

@@ -51,16 +51,18 @@ export const TARGETS: readonly (readonly [Reader, string])[] = [
   // `kubernetes_name` is from the scrape configuration in the Prometheus repository.
   ['service', 'service kubernetes_name'],
   ['name', 'container container_name'],
-  // AWS: the dimensions of CloudWatch as Grafana, YACE (`dimension_…`) and the CloudWatch exporter write them
+  // Azure and Google: Grafana's labels of resources. AWS: the dimensions of CloudWatch as Grafana, YACE (`dimension_…`)
+  // and the CloudWatch exporter write them.
+  ['name', 'resourceName database_id'],
   ['name', 'DBInstanceIdentifier DBClusterIdentifier dbinstance_identifier dbcluster_identifier'],
   ['name', 'QueueName FunctionName LoadBalancer CacheClusterId'],
   ['name', 'queue_name function_name load_balancer cache_cluster_id'],
   ['job label', 'job'],
   // Pyrra
   ['name', 'slo'],
-  ['node', 'node nodename node_name kubernetes_host hostname Hostname'],
-  // Telegraf and other agents write `host`.
-  ['instance', 'host instance'],
+  ['node', 'node nodename node_name kubernetes_host hostname Hostname vm_name'],
+  // Telegraf and other agents write `host`, OpenTelemetry `host.name`.
+  ['instance', 'host host_name instance'],
 ]
 
 /**
@@ -74,7 +76,7 @@ export const PREFIXES = [
 /** Labels that, with `kind`, `name` and `namespace` appended, describe a Kubernetes object. */
 export const OBJECT_PREFIXES = [
   ...['involved_object_', 'involvedObject_', 'involvedobject_', 'event_involvedObject_', 'object_involvedObject_'],
-  ...['regarding_', 'k8s_object_', 'object_'],
+  ...['regarding_', 'k8s_object_', 'object_', 'resource_'],
 ] as const
 
 /**
@@ -159,7 +161,17 @@ export const EXPORTERS: readonly {
     kind: 'host',
     words: [
       ...['node-exporter', 'node_exporter', 'windows-exporter', 'windows_exporter', 'integrations/unix', 'telegraf'],
-      ...['systemd-exporter', 'systemd_exporter', 'smartctl', 'ipmi', 'dcgm', 'snmp', 'process-exporter', 'netdata'],
+      ...[
+        'systemd-exporter',
+        'systemd_exporter',
+        'smartctl',
+        'ipmi',
+        'dcgm',
+        'snmp',
+        'process-exporter',
+        'netdata',
+        'vmware',
+      ],
     ],
     own: ['job', 'service', 'endpoint', 'pod', 'container', 'namespace'],
   },
