@@ -2,10 +2,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { withEngine } from '../../src/actions/deps.ts'
 import { createOrganization } from '../../src/actions/organizations.ts'
 import { createToken } from '../../src/actions/tokens.ts'
 import { type Config, DEFAULTS } from '../../src/config.ts'
-import { systemDeps } from '../../src/deps.ts'
+import { systemClock, systemDeps } from '../../src/deps.ts'
 import { serve } from '../../src/serve.ts'
 import { createLog } from '../../src/server/log.ts'
 import { holdLock } from '../../src/store/sqlite/lock.ts'
@@ -18,12 +19,12 @@ type Cleaner = { after: (work: () => void | Promise<void>) => void }
  * Starts a server. Returns its URL, a token with all scopes, its log, and functions for requests. Stops it after the
  * test.
  */
-export async function startServer(t: Cleaner, settings: Partial<Config> = {}) {
+export async function startServer(t: Cleaner, settings: Partial<Config> = {}, now = systemClock) {
   const directory = mkdtempSync(join(tmpdir(), 'incmon-'))
   const db = openStore(join(directory, 'incmon.db'))
   const release = holdLock(db.file)
   migrate(db, 0)
-  const deps = systemDeps(db)
+  const deps = now === systemClock ? systemDeps(db) : withEngine({ ...systemDeps(db), now })
   const organization = createOrganization(deps, { name: 'Acme', plan: 'Team' })
   const scopes = ['ingest', 'read', 'write', 'admin'] as const
   const { token } = createToken(deps, { organizationId: organization.rowId, name: 'test', scopes })
