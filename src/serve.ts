@@ -21,7 +21,7 @@ import { limitPendingBodies } from './server/connection/pending-bodies.ts'
 import { listenOnSocket } from './server/connection/socket.ts'
 import type { Tls } from './server/connection/tls.ts'
 import { createWrongTokens } from './server/connection/wrong-tokens.ts'
-import { elapsed, type Listening, numberRequests, type ServerContext, worked } from './server/context.ts'
+import { elapsed, type Listening, numberRequests, type ServerContext } from './server/context.ts'
 import type { Log } from './server/log.ts'
 import { createMetrics } from './server/metrics.ts'
 import { createNotices, type Notices } from './server/notices.ts'
@@ -73,7 +73,7 @@ export async function serve({ deps: world, settings, tls, log }: Options): Promi
     clusters: null,
     held: null,
   }
-  const notices = createNotices(world.newSecret().slice(0, 8), elapsed, worked)
+  const notices = createNotices(world.newSecret().slice(0, 8), elapsed)
   const metrics = createMetrics(programVersion())
   const failed = (what: string) => (error: unknown) => log.error({ cause: inspect(error) }, what)
   const reader = createReader(world.db, startWorker, failed('a worker thread for reads failed'))
@@ -205,7 +205,6 @@ function createContext({ deps, notices, state, loop, ...shared }: Parts): Server
     refusals: createRefusals(shared.log),
     wrongTokens: createWrongTokens(elapsed),
     elapsed,
-    worked,
     pause,
     newRequestId: numberRequests(deps.newSecret().slice(0, 8)),
     isTrusted: (address) => state.isTrusted(address),

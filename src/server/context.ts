@@ -30,8 +30,6 @@ export type ServerContext = {
   readonly notifier: Pick<Notifier, 'test' | 'hasMailServer' | 'checkTarget' | 'warning'>
   /** Returns the time of a monotonic clock in milliseconds. */
   readonly elapsed: () => number
-  /** Returns the CPU time that the main thread has used, in milliseconds. */
-  readonly worked: () => number
   readonly pause: (milliseconds: number) => Promise<void>
   /** Returns a unique request ID. */
   readonly newRequestId: () => string
@@ -54,12 +52,6 @@ export type ServerContext = {
 /** Returns the time of a monotonic clock in milliseconds. */
 export function elapsed(): number {
   return performance.now()
-}
-
-/** Returns the CPU time that this thread has used, in milliseconds. */
-export function worked(): number {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1000
 }
 
 /** Returns a function that generates request IDs. @param prefix unique for this process */

@@ -7,12 +7,7 @@ import type { Notice } from '../domain/notice.ts'
  * within a second of a single change.
  */
 const PAUSE = 500
-/**
- * The maximum share of the main thread's time used for deliveries. While changes keep arriving, the pause doubles with
- * each delivery until deliveries no longer exceed this share.
- */
-const SHARE = 0.01
-/** The maximum additional pause per open stream, in milliseconds. */
+/** While changes keep arriving, the pause doubles with each delivery, up to this much more per open stream. */
 const MAX_PAUSE_PER_STREAM = 10
 const HEARTBEAT = 15_000
 /** The number of past deliveries kept for streams that reconnect. */
@@ -54,11 +49,8 @@ type Delivery = { readonly number: number; readonly organizationId: number; read
 const encoder = new TextEncoder()
 const STILL_HERE = encoder.encode(': still here\n\n')
 
-/**
- * @param run unique for this process, so that ids from an earlier process are not accepted
- * @param worked returns the CPU time that the main thread has used, in milliseconds
- */
-export function createNotices(run: string, elapsed: () => number, worked: () => number): Notices {
+/** @param run unique for this process, so that ids from an earlier process are not accepted */
+export function createNotices(run: string, elapsed: () => number): Notices {
   const subscribers = new Set<Subscriber>()
   const gathered = new Map<number, Map<string, Set<string>>>()
   const kept: Delivery[] = []
@@ -66,12 +58,10 @@ export function createNotices(run: string, elapsed: () => number, worked: () => 
   let number = 0
   let deliveredAt = Number.NEGATIVE_INFINITY
   let pause = PAUSE
-  let spent = 0
   let timer: NodeJS.Timeout | undefined
   const deliver = () => {
     timer = undefined
     deliveredAt = elapsed()
-    const before = worked()
     for (const [organizationId, kinds] of gathered) {
       number += 1
       last.set(organizationId, number)
@@ -81,10 +71,6 @@ export function createNotices(run: string, elapsed: () => number, worked: () => 
     }
     gathered.clear()
     kept.splice(0, kept.length - KEPT)
-    // Measures the CPU time only after all permissions have been checked and all streams have been written.
-    setImmediate(() => {
-      spent = worked() - before
-    })
   }
   const sendTo = (subscriber: Subscriber, bytes: Uint8Array) => {
     const finish = (isAllowed: boolean) => {
@@ -110,7 +96,7 @@ export function createNotices(run: string, elapsed: () => number, worked: () => 
       else if (ids.size <= MAX_IDS) ids.add(id)
       if (timer) return
       const wait = deliveredAt + pause - elapsed()
-      const longest = PAUSE + Math.min(spent / SHARE, MAX_PAUSE_PER_STREAM * subscribers.size)
+      const longest = PAUSE + MAX_PAUSE_PER_STREAM * subscribers.size
       pause = wait > 0 ? Math.min(pause * 2, longest) : PAUSE
       timer = setTimeout(deliver, Math.max(0, wait))
     },

@@ -12,7 +12,7 @@ import { systemDeps } from '../../deps.ts'
 import { helpersOf } from '../../notify/notifier.ts'
 import { sendTest } from '../../notify/test-message.ts'
 import { limitPendingBodies } from '../../server/connection/pending-bodies.ts'
-import { elapsed, numberRequests, type ServerContext, worked } from '../../server/context.ts'
+import { elapsed, numberRequests, type ServerContext } from '../../server/context.ts'
 import { createLog } from '../../server/log.ts'
 import { createMetrics } from '../../server/metrics.ts'
 import { createNotices } from '../../server/notices.ts'
@@ -88,9 +88,8 @@ function contextOf(notifier: ServerContext['notifier'], failed: (error: unknown)
     pendingBodies: limitPendingBodies(),
     damage: { note: () => {} },
     notifier,
-    web: createWeb({ ...NO_PAGES, version: programVersion(), notices: createNotices('command', elapsed, worked) }),
+    web: createWeb({ ...NO_PAGES, version: programVersion(), notices: createNotices('command', elapsed) }),
     elapsed,
-    worked,
     pause,
     newRequestId: numberRequests('command'),
     isTrusted: () => false,
