@@ -26,8 +26,24 @@ function act(key: string, prefix: string): boolean {
   if (key === '[') return click('main a[rel=prev]')
   if (key === ']') return click('main a[rel=next]')
   if (key === 'j' || key === 'k') return moveBy(key === 'j' ? 1 : -1)
-  if (key === '?') location.href = `${prefix}/keyboard`
+  if (key === '?') showKeys(prefix)
   return key === '?'
+}
+
+/** Shows the list of keys above the page, which stays as it is. */
+async function showKeys(prefix: string): Promise<void> {
+  if (document.querySelector('dialog')) return
+  const response = await fetch(`${prefix}/keyboard`, { headers: { accept: 'text/html' } })
+  const list = new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('#main > *')
+  if (!list || response.redirected) return
+  const dialog = document.createElement('dialog')
+  dialog.className = 'card'
+  dialog.ariaLabel = 'Keyboard'
+  dialog.append(list)
+  dialog.onclose = () => dialog.remove()
+  dialog.onclick = () => dialog.close()
+  document.body.append(dialog)
+  dialog.showModal()
 }
 
 function moveBy(step: number): boolean {

@@ -30,7 +30,7 @@ function bar(id: string, lane: LaneBar['lane'], from: string, to: string | null,
 }
 
 export const PICTURE: LanePicture = {
-  ...{ span: { from: at('02:52'), to: NOW }, now: NOW, zone: 'UTC', moreHref: '/alerts' },
+  ...{ span: { from: at('02:52'), to: NOW }, now: NOW, zone: 'UTC', moreHref: '/alerts', recoveredAt: null, fixes: [] },
   lanes: ['ci', 'rollouts', 'cluster', 'alerts'],
   bars: [
     bar('s', 'ci', '02:53', '02:57', { label: 'storefront!812' }),

@@ -130,3 +130,36 @@ test("Charlie sees nothing of Acme's incident", async (t) => {
   const { outsider } = await broken(t)
   assert.equal((await outsider.get('/incidents/1')).status, 404)
 })
+
+test('an acknowledgement can be undone where it is confirmed', async (t) => {
+  const { browser, text, request, token } = await broken(t)
+  const { location } = await browser.send('/incidents/1/status', { status: 'investigating' })
+  assert.match(await text(location), /Acknowledged\. Undo/)
+  const undone = await browser.send('/incidents/unacknowledge', { incidents: '1' })
+  assert.equal(undone.location, '/incidents/1?done=unacknowledged')
+  const [incident] = (await request('GET', '/api/incidents', { token })).body.data
+  assert.deepEqual([incident.status, incident.acknowledgedAt, incident.acknowledgedBy], ['open', null, null])
+  assert.match(await text('/incidents/1'), /Nobody has acknowledged it/)
+})
+
+test('only an acknowledgement can be undone', async (t) => {
+  const { browser, request, token } = await broken(t)
+  await browser.send('/incidents/1/status', { status: 'identified' })
+  for (const incidents of ['1', '', 'x', '99', '-1', '1e0'])
+    await browser.send('/incidents/unacknowledge', { incidents })
+  assert.equal((await request('GET', '/api/incidents', { token })).body.data[0].status, 'identified')
+})
+
+test('an address offers no undo for anything but numbers', async (t) => {
+  const { text } = await broken(t)
+  for (const undo of ['', '1,', 'x', '1;2', '<b>']) {
+    assert.doesNotMatch(await text(`/?done=acknowledged&undo=${encodeURIComponent(undo)}`), /Undo/)
+  }
+})
+
+test("Charlie cannot undo Acme's acknowledgement", async (t) => {
+  const { browser, outsider, request, token } = await broken(t)
+  await browser.send('/incidents/1/status', { status: 'investigating' })
+  await outsider.send('/incidents/unacknowledge', { incidents: '1' })
+  assert.equal((await request('GET', '/api/incidents', { token })).body.data[0].status, 'investigating')
+})

@@ -30,7 +30,8 @@ test('a token without a name or scope is refused with an explanation, and typed 
   const { status, html } = await browser.send('/settings/tokens', { name: '', cluster: 'production' })
   assert.equal(status, 400)
   assert.match(html, /Name: Empty; write at least one character/)
-  assert.match(html, /Scopes: Empty; choose at least one of ingest/)
+  assert.match(html, /Scopes: Choose at least one of ingest/)
+  assert.match(html, /<legend>Scopes<\/legend><p class="fault">[Cc]hoose at least one of ingest/)
   assert.match(html, /value="production"/)
 })
 

@@ -28,7 +28,7 @@ export type Demo = {
   readonly url: string
   /** A setup link, which can be used once to sign in. */
   readonly link: string
-  /** A token with the read and write scopes. */
+  /** A token that can open every page. */
   readonly token: string
   /** Sends all requests that are due. */
   readonly goOn: () => Promise<void>
@@ -66,7 +66,7 @@ export async function startDemo({ settings, log, now }: DemoOptions): Promise<De
     const { rowId } = createOrganization(deps, { name: 'Demo shop', plan: 'Pro' })
     const token = (name: string, scopes: readonly Scope[]) =>
       createToken(deps, { organizationId: rowId, name, scopes }).token
-    const people = new Map(PEOPLE.map((name) => [name, token(name, ['read', 'write'])]))
+    const people = new Map(PEOPLE.map((name) => [name, token(name, ['read', 'write', 'admin'])]))
     const common = { organizationId: rowId, cluster: '', idempotencyKey: null, dryRun: false, isFromCache: false }
     const replay = async (one: Happening) => {
       if ('source' in one) {

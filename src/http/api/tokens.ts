@@ -42,7 +42,7 @@ export const createdShape = v.object({
 
 const scopesField = v.pipe(
   v.array(wordParameter(SCOPES), `expected a list of ${SCOPES.join(', ')}`),
-  v.minLength(1, `empty; choose at least one of ${SCOPES.join(', ')}`),
+  v.minLength(1, `choose at least one of ${SCOPES.join(', ')}`),
   v.maxLength(SCOPES.length, 'contains duplicates; send each scope once'),
 )
 

@@ -173,7 +173,7 @@ const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, rea
               </span>
             </td>
             <td data-label="Lasted" class="nowrap">
-              <AlertDuration startsAt={startsAt} endsAt={endsAt} ending={ending} reader={reader} />
+              <AlertDuration {...{ startsAt, endsAt, ending, reader }} severity={row.severity} />
             </td>
             <td data-label="Incident">{incident ? <a href={incident.href}>{incident.number}</a> : null}</td>
           </tr>
@@ -190,13 +190,14 @@ const ENDINGS: Readonly<Record<string, string>> = {
   manual: 'resolved manually',
 }
 
-/** Renders `firing 8 min`, or `12 min, reported as resolved`. */
-export const AlertDuration: FC<Pick<AlertRowView, 'startsAt' | 'endsAt' | 'ending'> & { reader: Reader }> = (props) => {
-  const { startsAt, endsAt, ending, reader } = props
+type DurationProps = Pick<AlertRowView, 'startsAt' | 'endsAt' | 'ending' | 'severity'> & { readonly reader: Reader }
+
+/** Renders `firing 8 min` in the color of the severity, or `12 min, reported as resolved`. */
+export const AlertDuration: FC<DurationProps> = ({ startsAt, endsAt, ending, severity, reader }) => {
   if (endsAt === null)
     return (
       <span>
-        <b class="ink-level level-critical">firing</b>{' '}
+        <b class={`ink-level level-${severity}`}>firing</b>{' '}
         <span class="quiet">{formatDuration(reader.now - startsAt)}</span>
       </span>
     )

@@ -125,7 +125,12 @@ const Deliveries: FC<{ deliveries: readonly DeliveryView[]; reader: Reader }> = 
             <tr>
               <td>
                 <b>{delivery.kind}</b>
-                {delivery.count > 1 ? ` and ${delivery.count - 1} more` : ''}
+                {delivery.count > 1 ? ` and ${delivery.count - 1} more` : ''}{' '}
+                {delivery.href === null ? null : (
+                  <a class="second break" href={delivery.href}>
+                    {delivery.title ?? 'Incident'}
+                  </a>
+                )}
               </td>
               <td data-label="Written" class="nowrap">
                 <Time at={delivery.createdAt} reader={reader} style="moment" />

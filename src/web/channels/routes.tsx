@@ -153,7 +153,12 @@ async function showChannel(visit: Visit, channel: ChannelRecord, shown: Shown = 
   const address = kind === 'mail' ? target : ''
   const form = typed ?? channelForm(viewer.zone, { name, settings, address })
   const ofChannel = { channelId: channel.id }
-  const { items: deliveries } = await store.read(listMessages, visitor.organizationId, ofChannel, LAST_MESSAGES)
+  const { items } = await store.read(listMessages, visitor.organizationId, ofChannel, LAST_MESSAGES)
+  const deliveries = items.map((message) => ({
+    ...message,
+    title: message.sent?.title ?? null,
+    href: message.incidentId === null ? null : `/incidents/${message.incidentId}`,
+  }))
   const content = (
     <ChannelPage {...{ csrf: visitor.csrf, reader: viewer, channel: view, deliveries, secret, form, faults }} />
   )

@@ -23,6 +23,10 @@ export type ChannelView = {
 export type DeliveryView = {
   readonly id: string
   readonly kind: string
+  /** The first line of the message as it was sent; null before the first attempt. */
+  readonly title: string | null
+  /** The page of the incident; null if it was deleted. */
+  readonly href: string | null
   readonly count: number
   readonly status: 'pending' | 'delivered' | 'failed'
   readonly attempts: number

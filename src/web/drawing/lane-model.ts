@@ -36,6 +36,10 @@ export type LanePicture = {
   readonly firstAlertAt: number | null
   readonly acknowledgedAt: number | null
   readonly resolvedAt: number | null
+  /** When the problem ended; null while it goes on. */
+  readonly recoveredAt: number | null
+  /** The ids of the changes that probably ended the problem. */
+  readonly fixes: readonly string[]
   /** The period between the start of the most likely change and the first alert. */
   readonly lead: Span | null
   /** The URL of a list that contains the items for which the picture has no row. */
@@ -43,7 +47,7 @@ export type LanePicture = {
 }
 
 export type Marker = {
-  readonly kind: 'first-alert' | 'acknowledged' | 'resolved'
+  readonly kind: 'first-alert' | 'recovered' | 'acknowledged' | 'resolved'
   readonly at: number
   readonly x: number
   readonly text: string
@@ -55,6 +59,7 @@ export type Side = 'right' | 'left' | 'none'
 
 const MARKER_TEXTS: Readonly<Record<Marker['kind'], string>> = {
   'first-alert': 'first alert',
+  recovered: 'problem over',
   acknowledged: 'acknowledged',
   resolved: 'resolved',
 }
@@ -92,10 +97,11 @@ const MARGIN = 16
 
 /** Returns marker lines for the incident's key moments within the span. Labels that would overlap are omitted. */
 export function markersOf(picture: LanePicture, widths: Widths, gutter = false): readonly Marker[] {
-  const { span, zone, firstAlertAt, acknowledgedAt, resolvedAt } = picture
+  const { span, zone, firstAlertAt, acknowledgedAt, resolvedAt, recoveredAt } = picture
   // The most important label is placed first.
   const moments = [
     ['first-alert', firstAlertAt],
+    ['recovered', recoveredAt === resolvedAt ? null : recoveredAt],
     ['resolved', resolvedAt],
     ['acknowledged', acknowledgedAt],
   ] as const
@@ -124,7 +130,8 @@ type Wanted = {
 function sideFor({ x, text, kind, width, more, taken }: Wanted): Side {
   const px = (x / 100) * width
   const length = text.length * CHARACTER + 6
-  const sides = kind === 'resolved' ? (['left', 'right'] as const) : (['right', 'left'] as const)
+  const sides =
+    kind === 'resolved' || kind === 'recovered' ? (['left', 'right'] as const) : (['right', 'left'] as const)
   for (const side of sides) {
     const [from, to] = side === 'right' ? [px, px + length] : [px - length, px]
     if (from < 0 || to > width + more || taken.some(([left, right]) => from < right && to > left)) continue

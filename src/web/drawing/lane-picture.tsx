@@ -96,9 +96,9 @@ function layOut(lanes: readonly PlacedLane[], top: number): LaidLane[] {
 /** Draws the background: the incident's tint, the lines between lanes, and the grid. */
 const Ground: FC<{ picture: LanePicture; widths: Widths; lanes: readonly LaidLane[]; height: number }> = (props) => {
   const { picture, widths, lanes, height } = props
-  const { firstAlertAt, resolvedAt, span } = picture
+  const { firstAlertAt, recoveredAt, resolvedAt, span } = picture
   const from = firstAlertAt === null ? null : position(firstAlertAt, span)
-  const to = position(resolvedAt ?? span.to, span)
+  const to = position(recoveredAt ?? resolvedAt ?? span.to, span)
   return (
     <g>
       {from === null || to <= from ? null : (
@@ -166,6 +166,7 @@ const Header: FC<{ picture: LanePicture; widths: Widths; height: number; gutter:
 
 const MARKER_LEVELS: Readonly<Record<Marker['kind'], string>> = {
   'first-alert': 'critical',
+  recovered: 'done',
   acknowledged: 'person',
   resolved: 'done',
 }

@@ -112,6 +112,8 @@ function incidentPicture(
     firstAlertAt: facts.groups.length === 0 ? null : firstAlertOf(facts),
     acknowledgedAt: incident.acknowledgedAt,
     resolvedAt: incident.resolvedAt,
+    recoveredAt: endOf(incident, reader.now),
+    fixes: fixOf(facts, endOf(incident, reader.now))?.ids ?? [],
     moreHref: `/alerts?incident=${facts.number}`,
   })
 }

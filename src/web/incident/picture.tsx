@@ -1,5 +1,6 @@
 /** The picture of an incident, with its legend. */
 import type { FC } from 'hono/jsx'
+import { isDrawn } from '../drawing/lane-links.tsx'
 import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
 import { Ranges } from '../kit/choice.tsx'
 import { Icon, LegendMark } from '../kit/mark.tsx'
@@ -23,8 +24,8 @@ export const Picture: FC<Pick<IncidentView, 'ranges' | 'picture'>> = ({ ranges, 
 /** Explains what the picture contains, and nothing else. */
 const Legend: FC<Pick<IncidentView, 'picture'>> = ({ picture: { bars, links, span, now } }) => {
   const shown = bars.filter(({ startsAt, endsAt }) => startsAt <= span.to && (endsAt ?? now) >= span.from)
-  const ids = new Set(shown.map(({ id }) => id))
-  const hasLink = links.some((one) => one.verdict !== 'rejected' && ids.has(one.change) && ids.has(one.condition))
+  const starts = new Map(shown.map(({ id, startsAt }) => [id, startsAt]))
+  const hasLink = links.some((link) => link.verdict !== 'rejected' && isDrawn(starts, link, span))
   return (
     <p class="legend">
       {hasLink ? (

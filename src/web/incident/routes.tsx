@@ -2,7 +2,11 @@
 
 import { setVerdictOfIncident } from '../../actions/correlations.ts'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
-import { acknowledgeIncidents, changeIncident } from '../../engine/changes/incidents/incident-changes.ts'
+import {
+  acknowledgeIncidents,
+  changeIncident,
+  unacknowledgeIncidents,
+} from '../../engine/changes/incidents/incident-changes.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { listActionItems } from '../../store/incident/action-items.ts'
 import { findGroups } from '../../store/incident/groups.ts'
@@ -26,6 +30,7 @@ export const incidentRoutes: readonly PageRoute[] = [
   page('GET /incidents', 'read', (visit) => showIncidents(visit), { shared: true }),
   page('GET /incidents/:id', 'read', (visit) => showIncident(visit), { shared: true }),
   page('POST /incidents/acknowledge', 'write', acknowledgeAll),
+  page('POST /incidents/unacknowledge', 'write', unacknowledgeAll),
   page('POST /incidents/:id/status', 'write', moveIncident),
   page('POST /incidents/:id/verdict', 'write', judgeSuspect),
 ]
@@ -97,16 +102,31 @@ async function moveIncident(visit: Visit): Promise<Reply> {
   const back = form.text('back') === '/' ? '/' : incidentPath(incident)
   if (incident.status === 'resolved' && status !== 'resolved') return redirect(visit, back, 'reopened')
   if (status === 'resolved') return redirect(visit, back, incident.firingAlerts > 0 ? 'resolved-early' : 'resolved')
-  return redirect(visit, back, incident.status === 'open' ? 'acknowledged' : 'status-changed')
+  if (incident.status !== 'open' || status !== 'investigating') return redirect(visit, back, 'status-changed')
+  return redirect(visit, `${back}?undo=${incident.number}`, 'acknowledged')
 }
 
 /** Acknowledges the incidents whose numbers the form names. Incidents that somebody has acknowledged stay unchanged. */
 async function acknowledgeAll(visit: Visit): Promise<Reply> {
   const { deps, store, visitor, form } = visit
-  const numbers = form.text('incidents').split(',').slice(0, MAX_TOGETHER).map(Number).filter(Number.isSafeInteger)
-  const found = await store.read(findIncidentIds, visitor.organizationId, numbers)
+  const found = await store.read(findIncidentIds, visitor.organizationId, numbersOf(form.text('incidents')))
   await deps.engine.run(visitor.organizationId, (ctx, now) => acknowledgeIncidents(ctx, found, visitor.actor, now))
-  return redirect(visit, form.text('back') === '/' ? '/' : '/incidents', 'acknowledged')
+  const back = form.text('back') === '/' ? '/' : '/incidents'
+  return redirect(visit, `${back}?undo=${numbersOf(form.text('incidents')).join()}`, 'acknowledged')
+}
+
+/** Takes back acknowledgements, for the button Undo. */
+async function unacknowledgeAll({ deps, store, visitor, form, ...visit }: Visit): Promise<Reply> {
+  const numbers = numbersOf(form.text('incidents'))
+  const found = await store.read(findIncidentIds, visitor.organizationId, numbers)
+  await deps.engine.run(visitor.organizationId, (ctx, now) => unacknowledgeIncidents(ctx, found, visitor.actor, now))
+  const back = numbers.length === 1 && found.length === 1 ? `/incidents/${numbers[0]}` : '/incidents'
+  return redirect({ deps, store, visitor, form, ...visit }, back, 'unacknowledged')
+}
+
+function numbersOf(text: string): readonly number[] {
+  const words = text.split(',').slice(0, MAX_TOGETHER)
+  return words.filter((word) => /^\d{1,9}$/.test(word)).map(Number)
 }
 
 /** Stores a verdict about a suspect, and about all links between the suspect and the incident's alerts. */

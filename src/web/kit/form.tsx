@@ -104,7 +104,7 @@ export const Secret: FC<{ id: string; text: string; children?: Child }> = ({ id,
   </div>
 )
 
-function faultOf(id: string, faults: readonly FieldError[]): string | undefined {
+export function faultOf(id: string, faults: readonly FieldError[]): string | undefined {
   return faults.find(({ path }) => path === id)?.message
 }
 

@@ -11,7 +11,12 @@ export type Section = 'services' | 'incidents' | 'alerts' | 'sources' | 'reports
 export type Theme = 'auto' | 'light' | 'dark'
 
 /** A message above the content. */
-export type Banner = { readonly text: string; readonly level: 'done' | 'warning' | 'error' }
+export type Banner = {
+  readonly text: string
+  readonly level: 'done' | 'warning' | 'error'
+  /** The numbers of the incidents whose acknowledgement can be taken back, separated by commas. */
+  readonly undo?: string | null
+}
 
 /** The data for the layout. URLs start with `/`; `withPrefix` prepends a proxy's path prefix. */
 export type Frame = Reader & {
@@ -34,6 +39,8 @@ export type Frame = Reader & {
   readonly still: boolean
   /** Whether the page has no navigation, for a screen that nobody operates. */
   readonly bare: boolean
+  /** The CSRF token of a visitor who can write; null for anybody else. */
+  readonly csrf: string | null
   /** Whether any event has ever been received. */
   readonly hasEvents: boolean
   /** Whether keyboard shortcuts are enabled. */
@@ -99,7 +106,7 @@ const Body: FC<{ frame: Frame; children?: Child }> = ({ frame, children }) => (
     </a>
     {frame.organization === null || frame.bare ? null : <Bar frame={frame} />}
     <div id="banner" data-live>
-      {frame.banner ? <BannerLine banner={frame.banner} /> : null}
+      {frame.banner ? <BannerLine banner={frame.banner} csrf={frame.csrf} /> : null}
     </div>
     <main id="main" tabindex={-1} data-live={frame.still ? undefined : true}>
       {children}
@@ -161,11 +168,19 @@ const Bar: FC<{ frame: Frame }> = ({ frame }) => (
   </header>
 )
 
-const BannerLine: FC<{ banner: Banner }> = ({ banner }) => (
+const BannerLine: FC<{ banner: Banner; csrf: string | null }> = ({ banner, csrf }) => (
   <div class={`banner banner-${banner.level}`}>
     <div class="inner row" role="status" id="message" tabindex={-1}>
       <Mark level={banner.level} />
       <span>{banner.text}</span>
+      {banner.undo && csrf ? (
+        <form method="post" action="/incidents/unacknowledge">
+          <Hidden fields={{ csrf, incidents: banner.undo }} />
+          <button type="submit" class="button small">
+            Undo
+          </button>
+        </form>
+      ) : null}
     </div>
   </div>
 )

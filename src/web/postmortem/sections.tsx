@@ -91,17 +91,17 @@ export const Figure: FC<{ name: string; metric: Metric }> = ({ name, metric }) =
 
 export const KeyFacts: FC<{ facts: readonly KeyFact[]; numbers: Numbers }> = ({ facts, numbers }) =>
   facts.length === 0 ? null : (
-    <div class="card figures key-facts">
+    <dl class="card pairs key-facts">
       {facts.map(({ label, text, refs }) => (
-        <div>
-          <p class="second">{label}</p>
-          <p class="break">
+        <>
+          <dt>{label}</dt>
+          <dd>
             <b>{text}</b>
             <EvidenceLinks refs={refs} numbers={numbers} />
-          </p>
-        </div>
+          </dd>
+        </>
       ))}
-    </div>
+    </dl>
   )
 
 export const Actions: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view: { document }, numbers }) => (

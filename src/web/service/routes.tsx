@@ -134,7 +134,7 @@ function pictureOfService(parts: PictureParts): ServiceView['picture'] {
     score: open && states ? sinceStart(states, open.head) : states,
     firstAlertAt: open?.firstAlertAt ?? null,
     acknowledgedAt: open?.head.acknowledgedAt ?? null,
-    resolvedAt: null,
+    ...{ resolvedAt: null, recoveredAt: open?.head.endedAt ?? null, fixes: [] },
     suspectAt: open?.cause.suspect?.startsAt ?? null,
     moreHref: `/alerts?service=${service.id}`,
   })

@@ -3,7 +3,7 @@ import type { FC } from 'hono/jsx'
 import { SCOPES, type Scope } from '../../domain/request/token.ts'
 import { formatAgo, formatMoment, type Reader } from '../../domain/shown-time.ts'
 import { fieldsOf } from '../kit/edit-form.tsx'
-import { type Fault, Faults, Hidden, Input, Submit } from '../kit/form.tsx'
+import { type Fault, Faults, faultOf, Hidden, Input, Submit } from '../kit/form.tsx'
 import { NewSecret } from '../kit/marked.tsx'
 import { Card, Columns, Head } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
@@ -80,6 +80,7 @@ export const TokenSettings: FC<Props> = ({ csrf, reader, tokens, form, faults, c
         </div>
         <fieldset id="scopes">
           <legend>Scopes</legend>
+          {faultOf('scopes', faults) ? <p class="fault">{faultOf('scopes', faults)}</p> : null}
           <div class="fields scopes">
             {SCOPES.map((scope) => (
               <label class="check">

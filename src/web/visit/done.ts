@@ -17,6 +17,7 @@ const SENTENCES = {
   silenced: 'The silence was created.',
   'silence-ended': 'The silence has ended.',
   acknowledged: 'Acknowledged.',
+  unacknowledged: 'The acknowledgement was taken back.',
   'status-changed': 'The status was changed.',
   resolved: 'The incident is resolved.',
   'resolved-early': 'The incident is resolved, but some of its alerts are still firing.',
@@ -30,8 +31,12 @@ const SENTENCES = {
 
 export type Done = keyof typeof SENTENCES
 
-/** Returns the banner for a value of `?done=`, or null if the value is unknown. */
-export function bannerFor(word: string): Banner | null {
+/**
+ * Returns the banner for a value of `?done=`, or null if the value is unknown. `undo`: the numbers of the incidents
+ * whose acknowledgement the banner offers to take back.
+ */
+export function bannerFor(word: string, undo = ''): Banner | null {
   if (!Object.hasOwn(SENTENCES, word)) return null
-  return { text: SENTENCES[word as Done], level: word === 'resolved-early' ? 'warning' : 'done' }
+  const level = word === 'resolved-early' ? 'warning' : 'done'
+  return { text: SENTENCES[word as Done], level, undo: /^\d+(,\d+)*$/.test(undo) ? undo : null }
 }

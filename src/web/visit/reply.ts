@@ -46,7 +46,7 @@ export type Shown = {
 /** Renders a page in the common layout. */
 export async function show(visit: AnyVisit, shown: Shown): Promise<Reply> {
   const { title, content, current = null, status = 200, refreshes = false, headers = {} } = shown
-  const banner = shown.banner ?? bannerFor(visit.query('done'))
+  const banner = shown.banner ?? bannerFor(visit.query('done'), visit.query('undo'))
   const frame = await frameOf(visit, current, banner)
   const page = await renderPage({
     frame: { ...frame, still: shown.still ?? false, bare: shown.bare ?? false },
@@ -69,7 +69,7 @@ export function redirect(visit: AnyVisit, path: string, done?: Done, headers: Re
 /** Returns the URL of this page with its query, without `done`. */
 export function addressOf(c: Context): string {
   const url = new URL(c.req.url)
-  url.searchParams.delete('done')
+  for (const name of ['done', 'undo']) url.searchParams.delete(name)
   return url.pathname + url.search
 }
 
@@ -87,6 +87,7 @@ async function frameOf(
     theme: choiceOf<Theme>(theme, ['light', 'dark'], 'auto'),
     back: c.req.method === 'GET' ? addressOf(c) : '/',
     keys: cookieOf(c, 'keys') !== 'off',
+    csrf: visitor?.scopes.includes('write') ? visitor.csrf : null,
   }
   if (!visitor) return { ...common, organization: null, unresolved: 0, worst: 'unknown', hasEvents: true }
   const { organization, services, openIncidents } = await store.read(findFrame, visitor.organizationId)

@@ -26,7 +26,15 @@ function bar(id: string, startsAt: number, endsAt: number | null, more: Partial<
 }
 
 const PICTURE: LanePicture = {
-  ...{ span: SPAN, now: NOW, zone: 'UTC', lanes: ['ci', 'rollouts', 'cluster', 'alerts'], moreHref: null },
+  ...{
+    span: SPAN,
+    now: NOW,
+    zone: 'UTC',
+    lanes: ['ci', 'rollouts', 'cluster', 'alerts'],
+    moreHref: null,
+    recoveredAt: null,
+    fixes: [],
+  },
   bars: [
     bar('deploy', ago(15), ago(11), { lane: 'ci', level: 'change', label: '#4711 deployed' }),
     bar('rollout', ago(14), ago(14), { lane: 'rollouts', level: 'change', shape: 'diamond' }),

@@ -82,6 +82,12 @@ export function acknowledgeIncidents(ctx: Context, ids: readonly string[], actor
   for (const id of open) changeIncident(ctx, id, { status: 'investigating' }, actor, now)
 }
 
+/** Takes back the acknowledgement of the incidents that are being investigated. @throws IncmonError `not-found` */
+export function unacknowledgeIncidents(ctx: Context, ids: readonly string[], actor: string, now: number): void {
+  const own = ids.filter((id) => requireIncident(ctx, id).status === 'investigating')
+  for (const id of own) changeIncident(ctx, id, { status: 'open' }, actor, now)
+}
+
 /** Returns text such as `3 alerts were still firing` for the timeline, or null if every alert has ended. */
 function firingAfterwards({ state }: Context, { rowId }: LiveIncident): string | null {
   let count = 0
@@ -116,6 +122,7 @@ function changed(before: LiveIncident, change: IncidentChange, actor: string, no
     // The stored start can be in the future if the clock was ahead when the incident opened.
     startedAt: Math.min(wanted.startedAt, now),
     ...(acknowledges(before, status) ? acknowledgement(before, actor, now) : {}),
+    ...(status === 'open' && before.status !== 'resolved' ? withdrawal(before) : {}),
     ...(status === before.status ? {} : statusChange(before, status, now)),
     touchedAt: now,
   }
@@ -133,6 +140,16 @@ function acknowledges(before: LiveIncident, status: IncidentStatus): boolean {
 function acknowledgement({ problem }: LiveIncident, actor: string, now: number) {
   const firstAcknowledgedAt = problem.firstAcknowledgedAt ?? now
   return { acknowledgedAt: now, acknowledgedBy: actor, problem: { ...problem, firstAcknowledgedAt } }
+}
+
+/** Somebody takes back an acknowledgement: nobody is on the incident any more. */
+function withdrawal({ status, acknowledgedAt, problem }: LiveIncident) {
+  if (status === 'open') return {}
+  const isFirst = problem.firstAcknowledgedAt === acknowledgedAt
+  return {
+    ...{ acknowledgedAt: null, acknowledgedBy: null },
+    problem: isFirst ? { ...problem, firstAcknowledgedAt: null } : problem,
+  }
 }
 
 function statusChange(before: LiveIncident, status: IncidentStatus, now: number) {

@@ -1,0 +1,58 @@
+/** Finds faults in the layout of the page that a browser shows: sideways scrolling, narrow columns, covered texts. */
+import type { Page } from 'playwright-core'
+
+/** Runs in the browser. A column of text needs this many characters; a target needs this many pixels. */
+const SCRIPT = `(() => {
+  const LEAST_CHARACTERS = 8, LEAST_TARGET = 24
+  const faults = []
+  const name = (text) => text.trim().replace(/\\s+/g, ' ').slice(0, 30)
+  const seen = (element) => element.checkVisibility({ visibilityProperty: true }) && element.getClientRects().length > 0
+  if (document.documentElement.scrollWidth > innerWidth) faults.push('scrolls sideways: ' + document.documentElement.scrollWidth)
+
+  // A text in several lines, in a block that is too narrow for eight characters.
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+    const text = node.nodeValue.trim()
+    const parent = node.parentElement
+    if (text.length < LEAST_CHARACTERS || parent.closest('svg, .hidden-text, option, script') || !seen(parent)) continue
+    let block = parent
+    while (getComputedStyle(block).display.startsWith('inline') && block.parentElement) block = block.parentElement
+    const { fontSize, paddingLeft, paddingRight } = getComputedStyle(block)
+    const width = block.getBoundingClientRect().width - parseFloat(paddingLeft) - parseFloat(paddingRight)
+    const range = document.createRange()
+    range.selectNodeContents(node)
+    const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)))
+    if (lines.size > 1 && width > 1 && width < LEAST_CHARACTERS * parseFloat(fontSize) * 0.5)
+      faults.push('narrow column: ' + name(text) + ' (' + Math.round(width) + ' px)')
+  }
+
+  // Texts of a picture that cover each other, as far as they are not clipped by their bar.
+  for (const picture of document.querySelectorAll('svg.lanes-plot')) {
+    const boxes = [...picture.querySelectorAll('text')].filter(seen).map((text) => {
+      const box = text.getBoundingClientRect()
+      const bar = text.closest('svg')
+      const clip = bar !== picture && bar.hasAttribute('width') ? bar.getBoundingClientRect() : box
+      return { text: name(text.textContent), left: box.left, top: box.top, bottom: box.bottom, right: Math.min(box.right, clip.left + clip.width) }
+    })
+    boxes.forEach((one, index) => {
+      for (const other of boxes.slice(index + 1)) {
+        const wide = Math.min(one.right, other.right) - Math.max(one.left, other.left)
+        const high = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top)
+        if (wide > 2 && high > 3) faults.push('covered text: ' + one.text + ' / ' + other.text)
+      }
+    })
+  }
+
+  for (const target of document.querySelectorAll('button, summary, .button, .filter, nav a, select, input:not([type=hidden])')) {
+    const { width, height } = target.getBoundingClientRect()
+    const label = target.closest('label')?.getBoundingClientRect()
+    const small = Math.max(width, label?.width ?? 0) < LEAST_TARGET || Math.max(height, label?.height ?? 0) < LEAST_TARGET - 0.5
+    if (seen(target) && small) faults.push('small target: ' + name(target.textContent || target.id) + ' ' + Math.round(width) + 'x' + Math.round(height))
+  }
+  return [...new Set(faults)].slice(0, 12)
+})()`
+
+/** Returns the faults, such as `narrow column: KubeDeployment (31 px)`. */
+export async function layoutFaults(page: Page): Promise<string[]> {
+  return (await page.evaluate(SCRIPT)) as string[]
+}

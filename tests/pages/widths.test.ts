@@ -1,0 +1,127 @@
+/** All pages of a storm and of a calm day in a real browser, at each width and in both themes. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { after, before, describe, test } from 'node:test'
+import type { AxeResults } from 'axe-core'
+import type { Page } from 'playwright-core'
+import { createOrganization } from '../../src/actions/organizations.ts'
+import { createToken } from '../../src/actions/tokens.ts'
+import { startBrowser } from '../helpers/browser.ts'
+import { layoutFaults } from '../helpers/layout.ts'
+import { startServer } from '../helpers/server.ts'
+import { sendCalm, sendStorm } from '../helpers/weather.ts'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const WIDTHS = [360, 414, 768, 820, 1024, 1280, 1920, 3840]
+const HEIGHT = 900
+const COMMON = ['/', '/incidents', '/incidents/1', '/alerts', '/sources', '/reports', '/settings/notifications']
+const SCOPES = ['ingest', 'read', 'write', 'admin'] as const
+
+describe('At every width and in both themes', () => {
+  const cleanings: (() => void | Promise<void>)[] = []
+  let server: Awaited<ReturnType<typeof startServer>>
+  let visit: Awaited<ReturnType<typeof startBrowser>>['visit']
+  let calm = ''
+  before(async () => {
+    const cleaner = { after: (work: () => void | Promise<void>) => void cleanings.unshift(work) }
+    server = await startServer(cleaner)
+    visit = (await startBrowser(cleaner)).visit
+    const { rowId: organizationId } = createOrganization(server.deps, { name: 'Calm', plan: 'Team' })
+    calm = createToken(server.deps, { organizationId, name: 'calm', scopes: SCOPES }).token
+    await sendStorm(server.url, server.token)
+    await sendCalm(server.url, calm)
+  })
+  after(async () => {
+    for (const clean of cleanings) await clean()
+  })
+
+  const enter = async (token: string): Promise<Page> => {
+    const { page } = await visit(`${server.url}/sign-in`, { width: 1280, height: HEIGHT, scheme: 'light' })
+    await page.fill('#token', token)
+    await page.click('button[type=submit].primary')
+    await page.waitForSelector('header.bar')
+    return page
+  }
+  const firstId = async (token: string, path: string) => {
+    const answer = await fetch(server.url + path, { headers: { authorization: `Bearer ${token}` } })
+    const body = (await answer.json()) as { id: string }[] | { data: { id: string }[] }
+    return (Array.isArray(body) ? body : body.data)[0]?.id
+  }
+  const paths = async (token: string) => {
+    const [service, alert] = [await firstId(token, '/api/services'), await firstId(token, '/api/alerts')]
+    return [...COMMON, `/services/${service}`, `/services/${service}?range=7d`, `/alerts/${alert}`]
+  }
+
+  for (const [weather, token, more] of [
+    ['a storm', () => server.token, ['/?view=list', '/?view=wall&tv=1', '/incidents/2', '/incidents/5']],
+    ['a calm day', () => calm, ['/incidents/1/postmortem', '/settings', '/welcome']],
+  ] as const) {
+    test(`the pages of ${weather} fit, and no text covers another`, async () => {
+      const page = await enter(token())
+      const wrong: Record<string, string[]> = {}
+      for (const path of [...(await paths(token())), ...more]) {
+        await page.goto(server.url + path)
+        for (const width of WIDTHS) {
+          await page.setViewportSize({ width, height: HEIGHT })
+          const faults = await layoutFaults(page)
+          if (faults.length > 0) wrong[`${path} at ${width}`] = faults
+        }
+      }
+      assert.deepEqual(wrong, {})
+    })
+  }
+
+  test('axe finds nothing on the pages of a storm, and every target is large enough', async () => {
+    const page = await enter(server.token)
+    const wrong: Record<string, string[]> = {}
+    for (const path of ['/?view=list', '/incidents/1']) {
+      await page.goto(server.url + path)
+      for (const [width, colorScheme] of [
+        [360, 'dark'],
+        [820, 'light'],
+      ] as const) {
+        await page.setViewportSize({ width, height: HEIGHT })
+        await page.emulateMedia({ colorScheme })
+        const found = await violations(page)
+        if (found.length > 0) wrong[`${path} at ${width}, ${colorScheme}`] = found
+      }
+    }
+    assert.deepEqual(wrong, {})
+  })
+
+  test('a broken page is found', async () => {
+    const page = await enter(calm)
+    await page.goto(`${server.url}/incidents/1`)
+    assert.deepEqual(await layoutFaults(page), [])
+    for (const [fault, breakPage] of Object.entries(BROKEN)) {
+      await page.evaluate(breakPage)
+      assert.match((await layoutFaults(page)).join('\n'), new RegExp(fault))
+    }
+  })
+})
+
+/** Scripts that break a page, by the fault that must be found. */
+const BROKEN = {
+  'narrow column': `const p = document.createElement('p')
+    p.textContent = 'one letter a line'
+    p.style.cssText = 'width: 12px; overflow-wrap: anywhere'
+    document.querySelector('main').prepend(p)`,
+  'covered text': `for (const text of document.querySelectorAll('.lanes-tick')) text.setAttribute('x', '50%')`,
+  'small target': `document.querySelector('main .button').style.cssText =
+    'height: 9px; min-height: 0; padding: 0; display: block; overflow: hidden'`,
+  'scrolls sideways': `document.querySelector('main').style.width = '5000px'`,
+}
+
+/** Returns the violations found by axe, with targets that are smaller than 24 pixels. */
+async function violations(page: Page): Promise<string[]> {
+  const options = `{ resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } }`
+  const { violations } = (await page.evaluate(`${AXE}; axe.run(${options})`)) as AxeResults
+  return violations.map(
+    ({ id, nodes }) =>
+      `${id}: ${nodes
+        .slice(0, 4)
+        .map(({ html }) => html.slice(0, 160))
+        .join(' ')}`,
+  )
+}
