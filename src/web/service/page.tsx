@@ -12,6 +12,7 @@ import { SilencedMark, SilenceMenu } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
 import { InKubernetes } from '../kit/workload.tsx'
 import { CauseLine } from '../overview/incidents.tsx'
+import { isUnattributed, Unattributed } from './unattributed.tsx'
 import { type ServiceView, statusText } from './view.ts'
 
 /** Returns the page title, with the most important fact first, for example `checkout is critical`. */
@@ -25,6 +26,7 @@ export const ServicePage: FC<{ view: ServiceView }> = ({ view }) => (
     <Picture {...view} />
     <div class="columns">
       <div>
+        {isUnattributed(view) ? <Unattributed view={view} /> : null}
         <Score view={view} />
         <Firing view={view} />
         <Earlier view={view} />

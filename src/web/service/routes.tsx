@@ -30,6 +30,7 @@ import { silencedOfGroup, silenceEndsOfGroups } from '../silences/silenced.ts'
 import { rangeLinks, rangeOf } from '../visit/choice.ts'
 import { show } from '../visit/reply.ts'
 import { ServicePage, serviceTitle } from './page.tsx'
+import { aliasRoute } from './unattributed.tsx'
 import type { ServiceChangeView, ServiceView } from './view.ts'
 
 const RANGES = [
@@ -46,7 +47,10 @@ const EARLIER = { page: 1, limit: 8 }
 const MAX_CHANGES = 12
 const ALIASES = { 'ci-project': 'Project', image: 'Image', label: 'Label', workload: 'Workload' } as const
 
-export const serviceRoutes: readonly PageRoute[] = [page('GET /services/:id', 'read', showService, { shared: true })]
+export const serviceRoutes: readonly PageRoute[] = [
+  page('GET /services/:id', 'read', showService, { shared: true }),
+  aliasRoute,
+]
 
 async function showService(visit: Visit): Promise<Reply> {
   const view = await serviceView(visit)
