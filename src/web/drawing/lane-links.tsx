@@ -49,9 +49,7 @@ export const LaneLinks: FC<Props> = ({ picture, lanes, widths, part, scores }) =
   const fixed = picture.recoveredAt === null ? null : position(picture.recoveredAt, picture.span)
   return (
     <g class="lanes-links">
-      {fixed === null || part === 'ends'
-        ? null
-        : picture.fixes.map((id) => <FixLine from={placed.get(id)} to={fixed} />)}
+      {fixed === null || part === 'ends' ? null : <FixLine from={placed.get(picture.fixes[0] ?? '')} to={fixed} />}
       {changes.map((change) => {
         const from = placed.get(change)
         const branches = best.flatMap((link) => {

@@ -122,7 +122,7 @@ const Item: FC<Omit<ItemsProps, 'items'> & { item: Action }> = ({ item, incident
   const isOpen = state === 'open' || state === 'proposed'
   return (
     <div class="body row">
-      <p class="grow break">
+      <p class="action-text break">
         {text}
         <span class="quiet">
           {' '}
