@@ -167,7 +167,7 @@ test('a pipeline whose sender provides no web address has no link', async (t) =>
 test('a person acknowledges, adds a note and resolves without JavaScript', async (t) => {
   const { browser, path, id, request, token, send } = await brokenCart(t)
   const sent = await send(`${path}/status`, { status: 'investigating' })
-  assert.deepEqual([sent.status, sent.location], [303, `${path}?done=acknowledged`])
+  assert.deepEqual([sent.status, sent.location], [303, `${path}?undo=1&done=acknowledged`])
   await send(`${path}/notes`, { text: 'rolling back' })
   const { html } = await browser.get(path)
   assert.match(html, /Investigating.*step-detail[^>]*>\u2068Ada/s)

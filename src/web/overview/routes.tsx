@@ -41,6 +41,8 @@ const MAX_LISTED = 40
 const MAX_DETAILED = 60
 const CHANGES_FOR = DAY / 2
 const MAX_CHANGES = 8
+/** In a storm, more links are not counted. */
+const MAX_LINKS = 200
 const MAX_SILENCED = { page: 1, limit: 500 }
 
 /** Links to the API for clients that request JSON from `/`. */
@@ -179,7 +181,12 @@ async function recentDeploys(
   pipelines: readonly LivePipeline[],
 ): Promise<readonly RecentDeploy[]> {
   const { organizationId } = visitor
-  const { items } = await store.read(listCorrelations, organizationId, { from: now - DAY }, { page: 1, limit: 200 })
+  const { items } = await store.read(
+    listCorrelations,
+    organizationId,
+    { from: now - DAY },
+    { page: 1, limit: MAX_LINKS },
+  )
   const links = Map.groupBy(
     items.filter(({ verdict }) => verdict !== 'rejected'),
     ({ change }) => change.ref,
@@ -192,7 +199,8 @@ function deployOf({ ref, facts, startsAt: at, service }: LivePipeline, links: nu
   if (outcome !== 'deployed' && outcome !== 'deploy failed') return []
   const branch = isolated(facts.branch)
   const detail = facts.sha === null ? branch : `${branch}, ${facts.sha.slice(0, 8)}`
-  const followed = links === 0 ? 'nothing followed' : `linked to ${countOf(links, 'alert')}`
+  const followed =
+    links === 0 ? 'nothing followed' : `linked to ${links < MAX_LINKS ? '' : 'at least '}${countOf(links, 'alert')}`
   const href = `/services/${service}`
   return [{ kind: 'pipeline', ref, outcome, detail, followed, href, at, serviceId: service, linked: links > 0 }]
 }

@@ -42,8 +42,9 @@ export const TvPage: FC<{ view: OverviewView }> = ({ view }) => {
         {newest ? (
           <>
             <Icon name={newest.kind === 'pipeline' ? 'branch' : 'layers'} class="change" />
-            <b class="break">{newest.ref}</b> {newest.outcome} <Time at={newest.at} reader={reader} />,{' '}
-            {newest.followed}
+            <span class="break">
+              <b>{newest.ref}</b> {newest.outcome} <Time at={newest.at} reader={reader} />, {newest.followed}
+            </span>
           </>
         ) : (
           'No change in the last 12 hours.'
