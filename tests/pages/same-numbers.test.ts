@@ -76,3 +76,57 @@ test("a stranger's service has no groups", async (t) => {
   assert.equal((await browser.get(`/services/${id}`)).status, 404)
   assert.doesNotMatch((await browser.get(`/alerts?service=${id}`)).html, /Down/)
 })
+
+/** Returns numbers that look random, the same for the same seed. */
+function numbersOf(seed: number) {
+  let state = seed
+  return (limit: number) => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+    return Math.floor((state / 2_147_483_648) * limit)
+  }
+}
+
+/** Sends alerts of random names and severities for random services; some have ended. */
+async function generated(world: World, seed: number): Promise<void> {
+  const next = numbersOf(seed)
+  const alerts = Array.from({ length: 30 + next(60) }, (_, n) => {
+    const startsAt = NOON - next(50) * MINUTE - n
+    const ended = next(4) === 0 ? { endsAt: startsAt + MINUTE } : {}
+    const severity = ['critical', 'critical', 'error', 'warning', 'info'][next(5)] ?? 'info'
+    const labels = { service: `s${next(4 + seed * 3)}`, route: `/${n}`, severity }
+    return alert(['Down', 'Slow', 'Full'][next(3)] ?? 'Down', labels, { startsAt, ...ended })
+  })
+  await world.request('POST', '/api/webhooks/metrics', { token: world.acme.token, body: alertmanager(alerts) })
+}
+
+for (const seed of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) {
+  test(`pages count the same services, incidents and alerts in the generated database ${seed}`, async (t) => {
+    const world = makeWorld(t)
+    await generated(world, seed)
+    const { html } = await pagesOf(world)
+    const [list, wall, incidents, alerts] = [
+      await html('/?view=list'),
+      await html('/?view=wall'),
+      await html('/incidents'),
+      await html('/alerts'),
+    ]
+    const ask = async (path: string) => (await world.request('GET', path, { token: world.acme.token })).body
+    const services: { status: string }[] = await ask('/api/services')
+    const critical = services.filter(({ status }) => status === 'critical').length
+    const unresolved = (await ask('/api/incidents?limit=200')).data.length
+    const firing = (await ask('/api/alerts?status=firing&limit=200')).data.length
+    for (const page of [list, wall]) {
+      assert.deepEqual(numberIn(page, /(\d+) all/), services.length)
+      assert.deepEqual(numberIn(page, /(\d+) critical/), critical)
+      assert.deepEqual(numberIn(page, /Incidents (\d+)/) ?? 0, unresolved)
+    }
+    assert.deepEqual(numberIn(incidents, /(\d+) unresolved incident/) ?? 0, unresolved)
+    assert.deepEqual(numberIn(incidents, /All (\d+)/), unresolved)
+    assert.deepEqual(numberIn(alerts, /(\d+) alerts? (?:is|are) still firing/) ?? 0, firing)
+  })
+}
+
+function numberIn(text: string, pattern: RegExp): number | undefined {
+  const found = pattern.exec(text.replace(/ +/g, ' '))?.[1]
+  return found === undefined ? undefined : Number(found)
+}
