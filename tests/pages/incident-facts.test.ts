@@ -163,3 +163,13 @@ test("Charlie cannot undo Acme's acknowledgement", async (t) => {
   await outsider.send('/incidents/unacknowledge', { incidents: '1' })
   assert.equal((await request('GET', '/api/incidents', { token })).body.data[0].status, 'investigating')
 })
+
+test('a change in the picture lights up together with its conditions, and nothing lights up without a link', async (t) => {
+  const linked = await broken(t)
+  await linked.deploy(NOON - 2 * MINUTE)
+  const { html } = await linked.browser.get('/incidents/1')
+  assert.match(html, /<a href="[^"]*" class="dims lights-0 of-0"><title>[^<]*Pipeline/)
+  assert.match(html, /<a href="[^"]*" class="dims of-0"><title>Down/)
+  const alone = await broken(t)
+  assert.doesNotMatch((await alone.browser.get('/incidents/1')).html, /lights-\d|of-\d/)
+})

@@ -3,6 +3,7 @@ import type { FC } from 'hono/jsx'
 import type { LanePicture } from './lane-model.ts'
 import type { LaidLane } from './lane-picture.tsx'
 import type { LabelPlace, PlacedBar, Widths } from './lanes.ts'
+import { bestLinks, trunksOf } from './links.ts'
 import { position, rounded } from './scale.ts'
 
 const PADDING = 8
@@ -21,6 +22,14 @@ export function topOf({ y }: LaidLane, { row }: PlacedBar): number {
 
 export const LaneBars: FC<Props> = ({ picture, lanes, widths }) => {
   const ongoing = lanes.some(({ bars }) => bars.some(isOngoing))
+  const best = bestLinks(picture, lanes)
+  const trunks = trunksOf(best)
+  /** The classes with which the style sheet lights up a change and its conditions while the pointer is on the change. */
+  const classOf = ({ id }: PlacedBar) => {
+    const own = trunks.indexOf(id)
+    const of = best.filter(({ condition }) => condition === id).map(({ change }) => `of-${trunks.indexOf(change)}`)
+    return ['dims', ...(own < 0 ? [] : [`lights-${own}`, `of-${own}`]), ...of].join(' ')
+  }
   const linked = new Set(picture.links.flatMap(({ verdict, change }) => (verdict === 'rejected' ? [] : [change])))
   // While the problem is ongoing, ended bars are pale, except changes that might have caused the problem.
   const isFaded = (bar: PlacedBar) => ongoing && !isOngoing(bar) && !linked.has(bar.id)
@@ -29,7 +38,7 @@ export const LaneBars: FC<Props> = ({ picture, lanes, widths }) => {
       {lanes.map((lane) => (
         <g>
           {lane.bars.map((bar) => (
-            <Linked bar={bar}>
+            <Linked bar={bar} class={classOf(bar)}>
               {bar.shape === 'diamond' ? (
                 <Diamond bar={bar} top={topOf(lane, bar)} />
               ) : (
@@ -49,14 +58,14 @@ function isOngoing({ endsAt, level }: PlacedBar): boolean {
   return endsAt === null && MARKS.has(level)
 }
 
-const Linked: FC<{ bar: PlacedBar; children?: unknown }> = ({ bar, children }) =>
+const Linked: FC<{ bar: PlacedBar; class: string; children?: unknown }> = ({ bar, class: look, children }) =>
   bar.href === null ? (
-    <g>
+    <g class={look}>
       <title>{bar.title}</title>
       {children}
     </g>
   ) : (
-    <a href={bar.href}>
+    <a href={bar.href} class={look}>
       <title>{nameOf(bar)}</title>
       {children}
     </a>

@@ -2,20 +2,17 @@
 
 import type { FC } from 'hono/jsx'
 import { formatScore } from '../../domain/text.ts'
-import { DAY } from '../../domain/units.ts'
 import { topOf } from './lane-bars.tsx'
 import type { LaneLink, LanePicture } from './lane-model.ts'
 import type { LaidLane } from './lane-picture.tsx'
 import type { PlacedBar, Widths } from './lanes.ts'
-import { position, rounded, type Span } from './scale.ts'
+import { bestLinks, trunksOf } from './links.ts'
+import { position, rounded } from './scale.ts'
 
-const MAX_TRUNKS = 3
 const BAR = 20
 const RADIUS = 9
 /** The offset of the line from the start of the change. */
 const EDGE = 1.5
-/** In a long span, a shorter branch would hide what it connects. As a part of the span. */
-const LEAST_BRANCH = 1 / 140
 /** The minimum length of a branch that shows its score, in px. */
 const SCORED = 44
 /** The width of the check mark of a confirmed link, in px. */
@@ -39,43 +36,33 @@ type Branch = { readonly link: LaneLink; readonly x: number; readonly y: number;
 export const LaneLinks: FC<Props> = ({ picture, lanes, widths, part, scores }) => {
   const placed = new Map<string, Placed>()
   for (const lane of lanes) for (const bar of lane.bars) placed.set(bar.id, { bar, top: topOf(lane, bar) })
-  const starts = new Map([...placed].map(([id, { bar }]) => [id, bar.startsAt]))
-  const drawn = picture.links.filter((link) => link.verdict !== 'rejected' && isDrawn(starts, link, picture.span))
-  const best = [...drawn].sort((a, b) => orderOf(b) - orderOf(a))
+  const best = bestLinks(picture, lanes)
   // A condition can be linked to several changes. Only the best link shows its score.
   const scored = new Set([...Map.groupBy(best, ({ condition }) => condition).values()].map(([first]) => first))
   const mark = picture.firstAlertAt === null ? null : position(picture.firstAlertAt, picture.span)
-  const changes = [...new Set(best.map(({ change }) => change))].slice(0, MAX_TRUNKS)
   const fixed = picture.recoveredAt === null ? null : position(picture.recoveredAt, picture.span)
   return (
     <g class="lanes-links">
       {fixed === null || part === 'ends' ? null : <FixLine from={placed.get(picture.fixes[0] ?? '')} to={fixed} />}
-      {changes.map((change) => {
+      {trunksOf(best).map((change, rank) => {
         const from = placed.get(change)
         const branches = best.flatMap((link) => {
           const to = link.change === change ? placed.get(link.condition) : undefined
           return to ? [{ link, x: to.bar.x, y: to.top + BAR / 2, scored: scores && scored.has(link) }] : []
         })
         if (!from) return null
-        return part === 'lines' ? (
-          <Trunk from={from} branches={branches} widths={widths} />
-        ) : (
-          branches.map((branch) => <BranchEnd from={from.bar.x} {...{ branch, widths, mark }} />)
+        return (
+          <g class={`dims of-${rank}`}>
+            {part === 'lines' ? (
+              <Trunk from={from} branches={branches} widths={widths} />
+            ) : (
+              branches.map((branch) => <BranchEnd from={from.bar.x} {...{ branch, widths, mark }} />)
+            )}
+          </g>
         )
       })}
     </g>
   )
-}
-
-/** Returns whether both ends of a link are shown, and far enough from each other unless the span is short. */
-export function isDrawn(
-  starts: ReadonlyMap<string, number>,
-  { change, condition }: Pick<LaneLink, 'change' | 'condition'>,
-  { from, to }: Span,
-): boolean {
-  const [start, end] = [starts.get(change), starts.get(condition)]
-  if (start === undefined || end === undefined) return false
-  return to - from <= DAY / 4 || Math.abs(end - start) / (to - from) >= LEAST_BRANCH
 }
 
 /** The line from a change to the end of the problem, which the change probably brought. */
@@ -84,10 +71,6 @@ const FixLine: FC<{ from: Placed | undefined; to: number }> = ({ from, to }) => 
   const start = from.bar.x + (from.bar.shape === 'diamond' ? 0 : from.bar.width)
   const y = from.top + BAR / 2
   return start >= to ? null : <line class="link-fix" x1={`${start}%`} x2={`${to}%`} y1={y} y2={y} />
-}
-
-function orderOf({ score, verdict }: LaneLink): number {
-  return score + (verdict === 'confirmed' ? 1 : 0)
 }
 
 const Trunk: FC<{ from: Placed; branches: readonly Branch[]; widths: Widths }> = ({ from, branches, widths }) => {

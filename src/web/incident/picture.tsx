@@ -1,7 +1,7 @@
 /** The picture of an incident, with its legend. */
 import type { FC } from 'hono/jsx'
-import { isDrawn } from '../drawing/lane-links.tsx'
 import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
+import { isDrawn } from '../drawing/links.ts'
 import { Ranges } from '../kit/choice.tsx'
 import { Icon, LegendMark } from '../kit/mark.tsx'
 import type { IncidentView } from './view.ts'
