@@ -91,6 +91,13 @@ test('the page says that nobody is notified, and stops when there is a channel',
   assert.doesNotMatch(await text('/incidents/1'), /Nobody is notified/)
 })
 
+test('the page says which channel was told', async (t) => {
+  const { report, request, token, text } = await broken(t)
+  await request('POST', '/api/channels', { token, body: { name: 'p', kind: 'ntfy', url: 'https://ntfy.sh/a-topic' } })
+  await report({}, 'Down', 'search')
+  assert.match(await text('/incidents/2'), /Message “opened” (waits for|sent to) p[^.]*\./)
+})
+
 test('an incident names the incident that it continues', async (t) => {
   const world = await broken(t)
   await recover(world, 6)

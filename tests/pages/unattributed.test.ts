@@ -8,7 +8,7 @@ import { makeBrowser } from '../helpers/site.ts'
 async function start(t: TestContext) {
   const { request, app, acme, charlie } = makeWorld(t)
   const { token } = acme
-  const labels = { severity: 'critical', team: 'ops', host: 'mail.example.com' }
+  const labels = { severity: 'critical', team: 'ops', region: 'north' }
   const send = (name: string, more: Readonly<Record<string, string>>) =>
     request('POST', '/api/webhooks/metrics', { token, body: alertmanager([alert(name, more)]) })
   await send('Down', { service: 'mailer' })
@@ -27,7 +27,7 @@ test('the page explains the rule and offers the labels of its alerts, but not th
   assert.match(html, /Why these alerts are here/)
   assert.deepEqual(
     [...html.matchAll(/<option value="([^"]+)"/g)].map(([, label]) => label),
-    ['host=mail.example.com', 'team=ops'],
+    ['region=north', 'team=ops'],
   )
   assert.doesNotMatch((await browser.get(`/services/${idOf('mailer')}`)).html, /Why these alerts are here/)
 })

@@ -9,6 +9,7 @@ import { Action } from '../kit/form.tsx'
 import { Mark, ServiceName, Status } from '../kit/mark.tsx'
 import { Card, Crumbs, Section } from '../kit/section.tsx'
 import { InKubernetes } from '../kit/workload.tsx'
+import { sentence } from '../visit/apply.ts'
 import { Affected } from './affected.tsx'
 import { Cause, hintedGroup } from './cause.tsx'
 import { ActionItems, EditIncident } from './edit.tsx'
@@ -158,7 +159,7 @@ const Related: FC<IncidentView> = ({ group, previous, timeline, hasChannel, inci
           </span>
         ) : null
       ) : (
-        <span>{capitalized(told.text)}.</span>
+        <span>{sentence(told.text)}</span>
       )}
     </p>
   )

@@ -2,11 +2,7 @@
 
 import { setVerdictOfIncident } from '../../actions/correlations.ts'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
-import {
-  acknowledgeIncidents,
-  changeIncident,
-  unacknowledgeIncidents,
-} from '../../engine/changes/incidents/incident-changes.ts'
+import { acknowledgeIncidents, changeIncident } from '../../engine/changes/incidents/incident-changes.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { listActionItems } from '../../store/incident/action-items.ts'
 import { findGroups } from '../../store/incident/groups.ts'
@@ -119,7 +115,9 @@ async function acknowledgeAll(visit: Visit): Promise<Reply> {
 async function unacknowledgeAll({ deps, store, visitor, form, ...visit }: Visit): Promise<Reply> {
   const numbers = numbersOf(form.text('incidents'))
   const found = await store.read(findIncidentIds, visitor.organizationId, numbers)
-  await deps.engine.run(visitor.organizationId, (ctx, now) => unacknowledgeIncidents(ctx, found, visitor.actor, now))
+  await deps.engine.run(visitor.organizationId, (ctx, now) =>
+    acknowledgeIncidents(ctx, found, visitor.actor, now, true),
+  )
   const back = numbers.length === 1 && found.length === 1 ? `/incidents/${numbers[0]}` : '/incidents'
   return redirect({ deps, store, visitor, form, ...visit }, back, 'unacknowledged')
 }

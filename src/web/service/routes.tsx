@@ -29,8 +29,8 @@ import { type PageRoute, page, type Visit } from '../page.ts'
 import { silencedOfGroup, silenceEndsOfGroups } from '../silences/silenced.ts'
 import { rangeLinks, rangeOf } from '../visit/choice.ts'
 import { show } from '../visit/reply.ts'
+import { aliasRoutes } from './alias-routes.ts'
 import { ServicePage, serviceTitle } from './page.tsx'
-import { aliasRoute } from './unattributed.tsx'
 import type { ServiceChangeView, ServiceView } from './view.ts'
 
 const RANGES = [
@@ -49,7 +49,7 @@ const ALIASES = { 'ci-project': 'Project', image: 'Image', label: 'Label', workl
 
 export const serviceRoutes: readonly PageRoute[] = [
   page('GET /services/:id', 'read', showService, { shared: true }),
-  aliasRoute,
+  ...aliasRoutes,
 ]
 
 async function showService(visit: Visit): Promise<Reply> {

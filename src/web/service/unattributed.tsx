@@ -1,33 +1,13 @@
-/** Explains why alerts have no service, and assigns one of their labels to a service. */
+/** Explains why alerts have no service, with a form that assigns one of their labels to a service. */
 import type { FC } from 'hono/jsx'
-import { IncmonError } from '../../domain/error.ts'
 import { UNATTRIBUTED } from '../../domain/service/service.ts'
-import { assignAlias } from '../../engine/changes/services.ts'
-import type { Reply } from '../../http/middleware/reply.ts'
 import { Hidden, Input, Submit } from '../kit/form.tsx'
 import { Section } from '../kit/section.tsx'
-import { type PageRoute, page, type Visit } from '../page.ts'
-import { redirect } from '../visit/reply.ts'
-import { requireNamedService } from './named.ts'
 import type { ServiceView } from './view.ts'
 
 /** Labels that say what fires, or that far more alerts have than those of one service. */
 const TOO_BROAD = new Set(['alertname', 'severity', 'prometheus', 'receiver', 'monitor', 'namespace', 'cluster'])
 const MAX_LABELS = 30
-const LABEL = /^[^=]{1,253}=.{1,1000}$/s
-const TAKEN = 'this label already belongs to another service; remove it there first'
-
-export const aliasRoute: PageRoute = page('POST /services/alias', 'write', assignLabel)
-
-async function assignLabel(visit: Visit): Promise<Reply> {
-  const { deps, visitor, form } = visit
-  const service = await requireNamedService(visit, form.text('service'))
-  const value = form.text('label')
-  if (!LABEL.test(value)) throw new IncmonError('invalid', 'Choose one of the labels that the page offers.')
-  const alias = { kind: 'label', value } as const
-  await deps.engine.run(visitor.organizationId, (ctx) => assignAlias(ctx, service.id, alias, TAKEN))
-  return redirect(visit, `/services/${service.id}`, 'saved')
-}
 
 export function isUnattributed({ name, namespace }: Pick<ServiceView, 'name' | 'namespace'>): boolean {
   return name === UNATTRIBUTED && namespace === ''

@@ -4,12 +4,13 @@ import { IncmonError } from '../../../domain/error.ts'
 import type { IncidentStatus } from '../../../domain/incident/incident.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import { mergedProblem, mergeOf, OWN_ENTRIES, refuseMerge } from '../../../domain/incident/merge.ts'
-import { alarmed, closed, NO_PROBLEM, settledAtOf } from '../../../domain/incident/problem.ts'
+import { alarmed, closed, NO_PROBLEM } from '../../../domain/incident/problem.ts'
 import type { Severity } from '../../../domain/severity.ts'
 import { countOf, formatCount, stillFiringText } from '../../../domain/text.ts'
 import type { Context } from '../../state/context.ts'
 import { conditionsOf } from '../conditions.ts'
 import { evaluate } from '../evaluate.ts'
+import { acknowledged } from './acknowledgement.ts'
 import { findIncident, NO_INCIDENT, requireIncident } from './find.ts'
 import { addEntry, moveIncident, openIncident } from './incidents.ts'
 
@@ -76,16 +77,17 @@ export function changeIncident(ctx: Context, id: string, change: IncidentChange,
   return true
 }
 
-/** Acknowledges the incidents that are still open. @throws IncmonError `not-found` */
-export function acknowledgeIncidents(ctx: Context, ids: readonly string[], actor: string, now: number): void {
-  const open = ids.filter((id) => requireIncident(ctx, id).status === 'open')
-  for (const id of open) changeIncident(ctx, id, { status: 'investigating' }, actor, now)
-}
-
-/** Takes back the acknowledgement of the incidents that are being investigated. @throws IncmonError `not-found` */
-export function unacknowledgeIncidents(ctx: Context, ids: readonly string[], actor: string, now: number): void {
-  const own = ids.filter((id) => requireIncident(ctx, id).status === 'investigating')
-  for (const id of own) changeIncident(ctx, id, { status: 'open' }, actor, now)
+/** Acknowledges the open incidents or, with `undo`, takes that back if nobody has moved on. @throws IncmonError `not-found` */
+export function acknowledgeIncidents(
+  ctx: Context,
+  ids: readonly string[],
+  actor: string,
+  now: number,
+  undo = false,
+): void {
+  const [from, to] = undo ? (['investigating', 'open'] as const) : (['open', 'investigating'] as const)
+  for (const id of ids.filter((one) => requireIncident(ctx, one).status === from))
+    changeIncident(ctx, id, { status: to }, actor, now)
 }
 
 /** Returns text such as `3 alerts were still firing` for the timeline, or null if every alert has ended. */
@@ -121,34 +123,9 @@ function changed(before: LiveIncident, change: IncidentChange, actor: string, no
     ...wanted,
     // The stored start can be in the future if the clock was ahead when the incident opened.
     startedAt: Math.min(wanted.startedAt, now),
-    ...(acknowledges(before, status) ? acknowledgement(before, actor, now) : {}),
-    ...(status === 'open' && before.status !== 'resolved' ? withdrawal(before) : {}),
+    ...acknowledged(before, status, actor, now),
     ...(status === before.status ? {} : statusChange(before, status, now)),
     touchedAt: now,
-  }
-}
-
-/** Returns whether a user's change of the status acknowledges the incident. A resolution does not. */
-function acknowledges(before: LiveIncident, status: IncidentStatus): boolean {
-  const { acknowledgedAt, problem } = before
-  if (status === before.status || status === 'open' || status === 'resolved') return false
-  const recoveredAt = problem.isOver ? settledAtOf(problem) : null
-  // After a recovery, somebody who takes the incident again acknowledges it anew.
-  return acknowledgedAt === null || (recoveredAt !== null && acknowledgedAt <= recoveredAt && status !== 'monitoring')
-}
-
-function acknowledgement({ problem }: LiveIncident, actor: string, now: number) {
-  const firstAcknowledgedAt = problem.firstAcknowledgedAt ?? now
-  return { acknowledgedAt: now, acknowledgedBy: actor, problem: { ...problem, firstAcknowledgedAt } }
-}
-
-/** Somebody takes back an acknowledgement: nobody is on the incident any more. */
-function withdrawal({ status, acknowledgedAt, problem }: LiveIncident) {
-  if (status === 'open') return {}
-  const isFirst = problem.firstAcknowledgedAt === acknowledgedAt
-  return {
-    ...{ acknowledgedAt: null, acknowledgedBy: null },
-    problem: isFirst ? { ...problem, firstAcknowledgedAt: null } : problem,
   }
 }
 
