@@ -97,3 +97,16 @@ export function countTicks(most: number): readonly number[] {
   const fit = step.sort((a, b) => a - b).find((one) => one * 2 >= most) ?? most
   return most <= fit ? [fit] : [fit, fit * 2]
 }
+
+const PARTS = 20
+
+/** Returns the number of times in each of several equal parts of the span. */
+export function countsIn(times: readonly number[], { from, to }: Span): readonly number[] {
+  const counts: number[] = Array(PARTS).fill(0)
+  for (const at of times) {
+    const part = Math.floor(((at - from) / (to - from)) * PARTS)
+    const index = Math.min(PARTS - 1, Math.max(0, part))
+    counts[index] = (counts[index] ?? 0) + 1
+  }
+  return counts
+}

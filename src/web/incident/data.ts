@@ -19,7 +19,7 @@ import type { IncidentRecord } from '../../store/incident/incidents.ts'
 import type { ServiceRecord } from '../../store/service/services.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
 import { incidentSpan, pictureOf } from '../drawing/picture.ts'
-import type { Span } from '../drawing/scale.ts'
+import { countsIn, type Span } from '../drawing/scale.ts'
 import { safeUrl } from '../kit/safe-url.ts'
 import type { Silenced } from '../kit/silenced.tsx'
 import { affectedOf } from './affected-services.ts'
@@ -50,7 +50,6 @@ export type IncidentFacts = {
   readonly graph: GraphRecord | null
 }
 
-const PARTS = 20
 const RANGES = [
   ['2h', '2 h', 2 * HOUR],
   ['24h', '24 h', 24 * HOUR],
@@ -209,23 +208,13 @@ export function groupViewOf(
     ...group,
     silenced,
     members: group.members.map((alert) => ({ ...alert, href: `/alerts/${alert.id}` })),
-    counts: group.count > 1 ? countsOf(group, span) : [],
+    counts: group.count > 1 ? countsIn(group.starts, span) : [],
     hint: group.source === 'cluster' ? commandFor(group.name, spot) : null,
     href:
       group.count === 1 && newest
         ? `/alerts/${newest.id}`
         : `/alerts?service=${group.serviceId}&${group.isMixed ? `severity=${group.severity}` : `q=${encodeURIComponent(group.name)}`}`,
   }
-}
-
-function countsOf({ starts }: AlertGroup, { from, to }: Span): readonly number[] {
-  const counts: number[] = Array(PARTS).fill(0)
-  for (const startsAt of starts) {
-    const part = Math.floor(((startsAt - from) / (to - from)) * PARTS)
-    const index = Math.min(PARTS - 1, Math.max(0, part))
-    counts[index] = (counts[index] ?? 0) + 1
-  }
-  return counts
 }
 
 /** Returns a deploy with its name, such as `#4702 (c3f81e90)`, and its URL in GitLab. */
