@@ -111,7 +111,7 @@ test('a bar is as far from the left as its start is from the start of the span',
 })
 
 test('every bar is a link named by its label and its sentence, and a rejected link is not drawn', () => {
-  assert.match(drawn(), /<a href="\/alerts\/crash"><title>CrashLoopBackOff\. title crash<\/title>/)
+  assert.match(drawn(), /<a href="\/alerts\/crash" class="dims[^"]*"><title>CrashLoopBackOff\. title crash<\/title>/)
   assert.match(drawn(), /link-strong/)
   const rejected = PICTURE.links.map((link) => ({ ...link, verdict: 'rejected' as const }))
   assert.doesNotMatch(drawn({ links: rejected }), /link-(?:strong|end|score)/)
