@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 import { isLimit, LIMIT_NAMES } from './domain/budgets.ts'
 
 /** An entry of a table array such as `[[kubernetes]]`. */
-export type Table = Readonly<Record<string, unknown>>
+type Table = Readonly<Record<string, unknown>>
 export type Value = string | number | readonly string[] | readonly (string | Table)[]
 
 /**

@@ -47,7 +47,7 @@ export type Acknowledging = {
 }
 
 /** Why a link is not valid. */
-export type DeadLink = 'expired' | 'reopened' | 'invalid'
+type DeadLink = 'expired' | 'reopened' | 'invalid'
 
 /**
  * Validates a link. Reasons other than `invalid` are returned only if the signature is correct.

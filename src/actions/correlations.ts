@@ -14,7 +14,7 @@ import type { Deps } from './deps.ts'
 
 const NO_LINK = 'this organization has no such correlation; GET /api/correlations lists all correlations'
 
-export type VerdictChange = {
+type VerdictChange = {
   readonly verdict: CorrelationRecord['verdict']
   /** The name of the token or user. */
   readonly by: string

@@ -7,7 +7,7 @@ import type { Db } from '../store/sqlite/open.ts'
 import type { Deps } from './deps.ts'
 
 /** `route`: the method and path, for example `POST /api/incidents`. */
-export type IdempotentRequest = {
+type IdempotentRequest = {
   readonly organizationId: number
   readonly route: string
   readonly key: string

@@ -12,7 +12,7 @@ type Show<Item> = Field<Item> | ((item: Item) => Cell)
  * Maps the title of each column to its content, which is a field or a function of the item. An optional maximum width
  * makes lines fit on the terminal. JSON contains the full text.
  */
-export type Columns<Item> = Readonly<Record<string, Show<Item> | readonly [show: Show<Item>, maxWidth: number]>>
+type Columns<Item> = Readonly<Record<string, Show<Item> | readonly [show: Show<Item>, maxWidth: number]>>
 
 /** Returns an aligned table, or the sentence `empty` if there are no items. Control characters are replaced. */
 export function formatTable<Item>(items: readonly Item[], empty: string, columns: Columns<Item>): string {

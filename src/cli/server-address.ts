@@ -12,7 +12,7 @@ import { CommandError, UsageError } from './failure.ts'
 type Options = Common & { readonly url?: string }
 
 /** `url` has no trailing slash. `trust` says which TLS certificate is trusted. */
-export type FoundServer = { readonly url: string; readonly trust: Trust }
+type FoundServer = { readonly url: string; readonly trust: Trust }
 
 /**
  * Returns the server named by `--url` or, if the option is missing, by INCMON_URL. If both are missing, returns the

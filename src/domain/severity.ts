@@ -41,7 +41,7 @@ const SEPARATORS = /[\s\-_!]+/
 export const SEVERITY_LABELS = ['severity', 'sloth_severity', 'priority', 'level'] as const
 
 /** Where an alert's severity was found. An annotation is used only if no label contains a severity. */
-export type SeveritySource = { readonly in: 'label' | 'annotation'; readonly name: string; readonly raw: string }
+type SeveritySource = { readonly in: 'label' | 'annotation'; readonly name: string; readonly raw: string }
 
 /** The maximum length of the original value, in characters. Each live alert keeps it in memory. */
 const MAX_SAID = 100

@@ -9,7 +9,7 @@ export function suggestion(wrong: string, known: readonly string[]): string {
 }
 
 /** Returns the edit distance, counting two transposed letters as one edit. */
-export function editDistance(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   let before: number[] = []
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 0; i < a.length; i += 1) {

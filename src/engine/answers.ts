@@ -17,7 +17,7 @@ export type AnswersDeps = {
   readonly writePostmortems: () => Promise<void>
 }
 
-export type Answers = {
+type Answers = {
   /**
    * Starts to sync and answer a saved batch. Resolves when the batch before it is answered, so that only one more batch
    * can be decided and saved while a batch is being synced.

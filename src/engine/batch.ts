@@ -20,7 +20,7 @@ export type Input<Outcome = unknown> = {
 /** `serviceIds`: the row ids of the services to evaluate at the end of the batch. */
 export type Decided<Outcome> = { readonly outcome: Outcome; readonly serviceIds: readonly number[] }
 
-export type BatchDeps = {
+type BatchDeps = {
   readonly store: EngineStore
   readonly state: State
   readonly environment: EngineEnvironment

@@ -25,7 +25,7 @@ export function unavailable(why: string, delivery?: Delivery): IncmonError {
   return new IncmonError('unavailable', `${why}: ${stored}, send it again`)
 }
 
-export type LargeQueue = {
+type LargeQueue = {
   /**
    * Resolves once all chunks are on disk. If a chunk fails, earlier chunks remain stored and later ones are not
    * attempted.

@@ -21,7 +21,7 @@ const GATHER_TURNS = 50
 /** A batch is assumed to take at most this many times as long as its decisions. */
 const MAX_SAVING = 8
 
-export type Pace = {
+type Pace = {
   /**
    * Keeps waiting while each turn of the event loop adds inputs, because inputs in the same commit share written pages.
    * The wait grows with the load. Otherwise, new connections would wait for seconds behind existing ones.

@@ -6,14 +6,14 @@
 import type { Notice } from '../domain/notice.ts'
 import type { EngineStore } from './store.ts'
 
-export type PostmortemsDeps = {
+type PostmortemsDeps = {
   readonly store: Pick<EngineStore, 'duePostmortems' | 'writePostmortem'>
   readonly now: () => number
   readonly newId: () => string
   readonly announce: (notice: Notice) => void
 }
 
-export type Postmortems = {
+type Postmortems = {
   /** Resolves when every postmortem that is due now has been written or has failed. */
   readonly write: () => Promise<void>
   /**

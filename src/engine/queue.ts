@@ -20,7 +20,7 @@ export type Queued = Input & {
   readonly since: number
 }
 
-export type Queue = {
+type Queue = {
   readonly add: (input: Queued) => void
   /** Runs `work` between two batches. At most one call to `work` runs before each batch. */
   readonly between: <Result>(work: () => Promise<Result>) => Promise<Result>
@@ -30,7 +30,7 @@ export type Queue = {
   readonly drained: () => Promise<void>
 }
 
-export type QueueDeps = AnswersDeps & {
+type QueueDeps = AnswersDeps & {
   readonly store: Pick<EngineStore, 'faultOf'>
   readonly now: () => number
   /** Processes inputs in order until `isEnough` returns true, and saves the effects. */

@@ -14,7 +14,7 @@ import type { State } from './state/state.ts'
 const STEP = 100
 const POSTPONED_MS = 10 * 60_000
 
-export type SweepDeps = {
+type SweepDeps = {
   readonly state: State
   readonly now: () => number
   readonly limits: () => Limits

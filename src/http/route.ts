@@ -16,7 +16,7 @@ import { refuseProxied } from './middleware/operator.ts'
 import { readQuery } from './middleware/query.ts'
 import type { Reply } from './middleware/reply.ts'
 
-export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
+type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 /** A schema that validates requests and is shown in the documentation. */
 export type Schema = v.GenericSchema<unknown, unknown>
 
@@ -43,7 +43,7 @@ export type Route = {
  * body.
  */
 export type Answers = Readonly<Record<number, Answer>>
-export type Answer = {
+type Answer = {
   readonly description: string
   readonly body: Schema | 'problem' | null
   readonly text?: 'text/markdown' | 'text/html' | 'text/plain' | 'text/event-stream'
@@ -179,7 +179,7 @@ function withKeyRefusals(answers: Answers): Answers {
 }
 
 /** A validated operator request. `id` comes from the path, or is '' if the path has none. */
-export type OperatorCall<Body> = HandlerParts & { readonly c: Context; readonly id: string; readonly body: Body }
+type OperatorCall<Body> = HandlerParts & { readonly c: Context; readonly id: string; readonly body: Body }
 
 /** Defines an operator endpoint, which exists only on the Unix socket and within the program. */
 export function operator<Body>(

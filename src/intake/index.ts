@@ -11,7 +11,7 @@ import { readPrometheus } from './prometheus.ts'
 export type ReaderName = Source | 'prometheus'
 
 /** Converts a parsed request body into drafts and rejected items. `receivedAt` is in ms UTC. */
-export type Reader = (body: unknown, receivedAt: number) => Intake
+type Reader = (body: unknown, receivedAt: number) => Intake
 
 /** The reader for each webhook and for `POST /alertmanager/api/v2/alerts`. Each reader's file detects the formats of that reader's senders. */
 export const READERS: Readonly<Record<ReaderName, Reader>> = {

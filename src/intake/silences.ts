@@ -4,7 +4,7 @@ import { parseInstant } from '../domain/instant.ts'
 import type { Matcher } from '../domain/silence/matcher.ts'
 
 /** Times are Unix times in milliseconds. */
-export type ReadSilence = {
+type ReadSilence = {
   readonly matchers: readonly Matcher[]
   readonly startsAt: number
   readonly endsAt: number

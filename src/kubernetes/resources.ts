@@ -1,7 +1,7 @@
 /** What incmon reads from a cluster, in the order in which it must be listed: owners before what they own. */
 import type { Kind } from '../domain/watch/object.ts'
 
-export type Resource = {
+type Resource = {
   readonly kind: Kind
   readonly group: string
   readonly plural: string

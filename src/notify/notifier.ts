@@ -91,7 +91,7 @@ export function startNotifier(deps: Deps, options: NotifierOptions): Notifier {
   }
 }
 
-export type TargetCheck = { readonly refusal: string | null; readonly warning: string | null }
+type TargetCheck = { readonly refusal: string | null; readonly warning: string | null }
 
 const NO_LINKS =
   'messages contain no links to open or acknowledge an incident: set public-url to the URL at which people reach this server'

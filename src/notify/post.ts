@@ -7,7 +7,7 @@ import type { ChannelRequest } from '../domain/notification/format.ts'
 import { isPrivate } from './addresses.ts'
 
 /** Resolves a host name to all of its addresses. */
-export type Resolve = (host: string) => Promise<readonly string[]>
+type Resolve = (host: string) => Promise<readonly string[]>
 
 export type Network = {
   readonly resolve: Resolve
@@ -17,7 +17,7 @@ export type Network = {
   readonly timeoutMs: number
 }
 
-export type PostResponse = {
+type PostResponse = {
   readonly status: number
   /** The text of the response, truncated to `maxBytes`. */
   readonly text: string

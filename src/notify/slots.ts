@@ -1,6 +1,6 @@
 /** Limits the number of messages that are being sent, because each of them needs a connection. */
 
-export type Slots = {
+type Slots = {
   /** Takes a slot for an organization. Returns a function that frees the slot, or null if no slot is free. */
   readonly take: (organizationId: number) => (() => void) | null
   readonly taken: () => number

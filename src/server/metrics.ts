@@ -20,7 +20,7 @@ export type Metrics = {
 }
 
 /** Sizes in bytes. `waiting` is the number of pending requests. */
-export type Sizes = { readonly database: number; readonly wal: number; readonly free: number; readonly waiting: number }
+type Sizes = { readonly database: number; readonly wal: number; readonly free: number; readonly waiting: number }
 
 /**
  * The upper bounds of the buckets, in seconds. The range is from the speed of memory to the speed of a failing disk.

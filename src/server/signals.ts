@@ -67,7 +67,7 @@ function finish(db: Db, log: Log): void {
 }
 
 /** Settings that take effect only after a restart. */
-export const FIXED = ['host', 'port', 'database', 'kubernetes'] as const
+const FIXED = ['host', 'port', 'database', 'kubernetes'] as const
 
 /** Reloads the configuration on each SIGHUP. @param started the configuration with which the server was started */
 export function reloadBySignal(

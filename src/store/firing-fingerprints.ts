@@ -23,7 +23,7 @@ export type FiringView = {
   readonly channels: ReturnType<typeof listRecipients>
 }
 
-export type NodeAlert = {
+type NodeAlert = {
   readonly cluster: string
   readonly service: string
   readonly fingerprint: string

@@ -11,7 +11,7 @@ import { uuidBytes, uuidFromBytes } from './sqlite/uuid.ts'
  * A rejected item. `payload`: the item's text with secrets replaced, truncated to 64 kB. The text may be invalid JSON.
  * Times are Unix times in milliseconds.
  */
-export type RejectionRecord = Omit<StoredRejection, 'organizationId' | 'payload'> & { readonly payload: string }
+type RejectionRecord = Omit<StoredRejection, 'organizationId' | 'payload'> & { readonly payload: string }
 
 /** Undefined fields are ignored. `from` and `to` limit the time of receipt: from ≤ receivedAt < to. */
 type RejectionFilter = TimeFilter & { readonly source?: Source | undefined }

@@ -3,7 +3,7 @@ import { type Matcher, matcherTest } from '../domain/silence/matcher.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 
-export type SilencePreview = { readonly firing: number; readonly total: number }
+type SilencePreview = { readonly firing: number; readonly total: number }
 
 /** Rows per read. Limits the memory for a long history. */
 const CHUNK = 2_000

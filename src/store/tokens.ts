@@ -37,7 +37,7 @@ export function findTokenByHash(db: Db, hash: string): Identity | null {
   return row ? { ...row, scopes: JSON.parse(row.scopes) } : null
 }
 
-export type TokenRecord = Pick<Identity, 'scopes' | 'cluster' | 'expiresAt' | 'revokedAt' | 'lastUsedAt'> & {
+type TokenRecord = Pick<Identity, 'scopes' | 'cluster' | 'expiresAt' | 'revokedAt' | 'lastUsedAt'> & {
   readonly id: string
   readonly name: string
   readonly createdAt: number

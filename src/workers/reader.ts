@@ -49,7 +49,7 @@ export const LIMITS: Readonly<Record<Lane, Limits>> = {
 }
 
 /** Called with the reason why a thread failed. */
-export type Failed = (error: unknown) => void
+type Failed = (error: unknown) => void
 
 /** Creates a reader with one lane for each name in `LANES`. A lane starts its worker thread with its first query. */
 export function createReader(db: Db, start = startWorker, failed: Failed = () => {}, limits = LIMITS): Reader {

@@ -13,7 +13,7 @@ import { imageStep, incidentStep, pipelineStep, rejectionStep, stateStep } from 
 import { alertStep, eventStep, type Pass, type Tally } from './steps.ts'
 import { countDue, isMoreThanHalf, type Progress, type Survey, startPass, survey } from './survey.ts'
 
-export type PruneWatcher = {
+type PruneWatcher = {
   /** Called once a day for each organization in which more than half of the records have expired. */
   readonly waits: (organization: OrganizationRecord, found: Survey) => void
   /** Called if pruning an organization fails. The next round retries the organization. */

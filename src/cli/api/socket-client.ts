@@ -19,7 +19,7 @@ const NOT_LISTENING = ['ECONNREFUSED', 'ENOENT']
  * Sends requests over the socket. `listening` is the server's network address. `refusedSenders` lists the networks that
  * recently sent invalid tokens.
  */
-export type ServerTransport = Transport & { readonly listening: Listening; readonly refusedSenders: RefusedSenders }
+type ServerTransport = Transport & { readonly listening: Listening; readonly refusedSenders: RefusedSenders }
 
 /**
  * Connects to the server that listens on the socket.

@@ -16,7 +16,7 @@ export type PlannedChannel = {
 }
 
 /** What is not imported, and why. `line` is the line in the file. */
-export type Note = { readonly line: number; readonly text: string }
+type Note = { readonly line: number; readonly text: string }
 
 /** Adds a note about the value at a path of the file. */
 export type AddNote = (path: Path, text: string) => void

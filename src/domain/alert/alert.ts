@@ -40,7 +40,7 @@ export type Signal = AlertTexts & {
 }
 
 /** The rules that determined the service, the severity and the identity. */
-export type Rules = { readonly service: ServiceRule; readonly severity: string; readonly identity: string }
+type Rules = { readonly service: ServiceRule; readonly severity: string; readonly identity: string }
 
 /** Labels, annotations and links are left out, because no rule needs them later. */
 export type Alert = Omit<Signal, 'status' | 'at' | 'sighting' | 'expiresAt' | keyof AlertTexts> & {
@@ -113,7 +113,7 @@ export function belongsTo(alert: Alert, signal: Signal): boolean {
 }
 
 /** `isNewest`: whether the signal's summary, annotations and links replace the alert's. False for a late signal. */
-export type Absorbed = {
+type Absorbed = {
   readonly alert: Alert
   readonly fingerprints: readonly Fingerprint[]
   readonly change: Change

@@ -25,7 +25,7 @@ const COUNTED_OFTEN = 20
 /** A sender that has fallen behind may catch up within seconds. */
 const CATCH_UP = 2_000
 /** How long an ended alert stays in the live state, so that a repeat can reopen it. */
-export const REMEMBERED = 24 * HOUR
+const REMEMBERED = 24 * HOUR
 const NEVER = 8_640_000_000_000_000
 
 /** How Alertmanager or Grafana delivers an alert. */
@@ -38,7 +38,7 @@ export type Delivery = {
   readonly heardAt: number | null
 }
 
-export type ServerContext = {
+type ServerContext = {
   /** For Alertmanager and Grafana; null for other senders. */
   readonly delivery: Delivery | null
   /** Whether a metrics alert of the same service is firing. */

@@ -32,7 +32,7 @@ export type FiringPeriod = {
  * The name of the condition, and whether the sender reports repeats. `watchedUntil`: if the cluster is watched, the time
  * until which the watch can be trusted. Until then, only the state of an object ends a condition.
  */
-export type PeriodRules = {
+type PeriodRules = {
   readonly name: string
   readonly repeats: boolean
   readonly watchedUntil?: number | null | undefined

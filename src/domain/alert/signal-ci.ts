@@ -141,7 +141,7 @@ function objectOf(draft: PipelineDraft): string {
 }
 
 /** A successful deploy, and the fingerprint of the failed deploy that it ends. */
-export type Deployed = { readonly environment: string; readonly fingerprint: string; readonly at: number }
+type Deployed = { readonly environment: string; readonly fingerprint: string; readonly at: number }
 
 /** Returns the successful deploys of a pipeline. */
 export function deployedBy({ project, ref, jobs, at }: PipelineDraft): Deployed[] {

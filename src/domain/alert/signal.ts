@@ -15,7 +15,7 @@ const BY_FINGERPRINT_OR_LABELS =
   'the sender’s fingerprint, or the labels that survive a restart if no alert has this fingerprint'
 
 /** The service, determined by the rules or by an alias. */
-export type Target = Name & { readonly cluster: string }
+type Target = Name & { readonly cluster: string }
 
 export function judge(draft: Draft, target: Target, attribution: Attribution): DraftJudgement {
   if (draft.source === 'ci') return judgeCi(draft, attribution)

@@ -27,8 +27,8 @@ export type Nearby = {
   readonly rollouts: readonly { readonly startsAt: number }[]
 }
 
-export type Band = 'strong' | 'probable' | 'possible'
-export type Reason = { readonly code: string; readonly text: string }
+type Band = 'strong' | 'probable' | 'possible'
+type Reason = { readonly code: string; readonly text: string }
 
 export type Link = {
   /** A number from 0.2 to 1, rounded to three decimals. */

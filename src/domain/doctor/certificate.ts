@@ -27,7 +27,7 @@ export function diagnoseCertificate({ certificate, port, now }: DoctorFacts): Fi
 export type Certificate = { readonly from: number; readonly until: number; readonly fingerprint: string }
 
 /** `text`: the words after the name of the certificate. `isRefused`: clients currently reject the certificate. */
-export type CertificateFault = { readonly isRefused: boolean; readonly text: string; readonly remedy: string }
+type CertificateFault = { readonly isRefused: boolean; readonly text: string; readonly remedy: string }
 
 /**
  * A certificate that expires sooner than this is reported. Automatic renewal happens earlier, and manual renewal can

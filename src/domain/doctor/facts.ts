@@ -188,7 +188,7 @@ const USUAL = 1_000_000_000
 const TIMES_THE_LEAST = 4
 
 /** `short`: the server is not ready. `scarce`: someone should look at the disk. */
-export type DiskSpace = 'short' | 'scarce' | 'enough'
+type DiskSpace = 'short' | 'scarce' | 'enough'
 
 /** Classifies the free disk space. @param free bytes @param minFree the minimum in MiB */
 export function judgeDiskSpace(free: number, minFree: number): DiskSpace {

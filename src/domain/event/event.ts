@@ -106,7 +106,7 @@ export type Project = {
 }
 
 /** The status of a GitLab pipeline or job. GitLab may add new values. */
-export type CiStatus = string
+type CiStatus = string
 
 type Ci = Common & { readonly source: 'ci'; readonly links: Links }
 

@@ -11,7 +11,7 @@ const SEPARATOR = 0xff
 const digits = Buffer.alloc(16)
 
 /** A hash is stored as two signed 32-bit halves, because BigInt would be thirty times slower. */
-export type Hash = { high: number; low: number }
+type Hash = { high: number; low: number }
 
 /**
  * Returns the fingerprint of labels as 16 hex digits: FNV-1a 64 over the labels sorted by name, each as `name 0xFF

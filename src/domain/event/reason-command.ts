@@ -1,7 +1,7 @@
 /** Suggests the first command to run for a condition reported by Kubernetes. */
 
 /** Where a condition occurred. Names are as in Kubernetes; null if unknown. */
-export type Location = { readonly namespace: string | null; readonly pod: string | null; readonly node: string | null }
+type Location = { readonly namespace: string | null; readonly pod: string | null; readonly node: string | null }
 
 /** A sentence that ends in a colon, and the command to show after it. */
 export type Command = { readonly text: string; readonly command: string }

@@ -18,7 +18,7 @@ export type Failure =
   | 'monitoring'
   | 'other'
 
-export type ReasonRow = { readonly severity: Severity; readonly failure: Failure | null }
+type ReasonRow = { readonly severity: Severity; readonly failure: Failure | null }
 
 const ROWS: readonly (readonly [Severity, Failure | null, string])[] = [
   ['critical', 'crash', 'CrashLoopBackOff'],

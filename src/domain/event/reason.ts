@@ -26,7 +26,7 @@ export { addsNode } from './going-away.ts'
 export { plainMessage, withoutPodUid } from './reason-message.ts'
 export type { Failure } from './reason-table.ts'
 
-export type ReasonFinding = ReasonJudgement & {
+type ReasonFinding = ReasonJudgement & {
   /** The Kubernetes event type, inferred if the sender omits it. */
   readonly type: 'Normal' | 'Warning'
   /** Whether repeats raise the severity to critical; see `isRepeated`. */

@@ -4,7 +4,7 @@ import { countOf, formatCount, joinNames } from '../text.ts'
 export type ServiceState = 'critical' | 'degraded' | 'healthy' | 'unknown'
 
 /** The number of services by status, and the names that can be mentioned, worst first. */
-export type HeadlineFacts = {
+type HeadlineFacts = {
   readonly counts: Readonly<Record<ServiceState, number>>
   readonly critical: readonly string[]
   readonly degraded: readonly string[]

@@ -47,7 +47,7 @@ export type Health = {
 }
 
 /** Which alerts count as critical: all, only those that their sender called critical, or none. */
-export type Trust = 'all' | 'sender' | 'nothing'
+type Trust = 'all' | 'sender' | 'nothing'
 
 export const PENALTY: Readonly<Record<Severity, number>> = { critical: 40, error: 25, warning: 12, info: 0 }
 /** The penalty of an ended alert decays to 0 over this time, in ms. */

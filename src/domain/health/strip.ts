@@ -14,7 +14,7 @@ export type StripBin = { readonly status: StatusChange['status']; readonly lost:
 
 const STATUSES = ['unknown', 'healthy', 'degraded', 'critical'] as const
 /** The number of bins for a day: 20 minutes each. */
-export const STRIP_BINS = 72
+const STRIP_BINS = 72
 
 /**
  * Moves the critical state at the opening of each incident back to the start of the incident. Pages show the duration

@@ -131,10 +131,10 @@ export type SuspectFact = Pick<Change, 'kind' | 'ref'> &
   }
 
 /** An alert about a workload on a node. `objects`: the objects of the alert's events on this node. */
-export type NodeAlert = EarlierFact & { readonly service: string; readonly objects: readonly string[] }
+type NodeAlert = EarlierFact & { readonly service: string; readonly objects: readonly string[] }
 
 /** `ref`: `alert/<uuid>`. */
-export type EarlierFact = { readonly ref: string; readonly name: string; readonly startsAt: number }
+type EarlierFact = { readonly ref: string; readonly name: string; readonly startsAt: number }
 
 /** Converts a change to a fact for a postmortem. */
 export function changeFact(change: Change): ChangeFact {

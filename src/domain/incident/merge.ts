@@ -8,7 +8,7 @@ import type { Problem } from './problem.ts'
 export type Mergeable = Pick<LiveIncident, 'id' | 'title' | 'severity' | 'status' | 'startedAt'>
 
 /** The new values for the remaining incident, and a timeline entry for each incident. */
-export type Merge = {
+type Merge = {
   readonly severity: Severity
   readonly startedAt: number
   /** The timeline entry for the remaining incident. */

@@ -2,13 +2,13 @@
 import { HOUR, MINUTE } from '../units.ts'
 
 /** How long the problem must be gone after a reported end. An inferred or expired end has already waited. */
-export const SETTLE = MINUTE
+const SETTLE = MINUTE
 /** A problem that returns within this time after its recovery became known belongs to the same incident. */
 export const COMES_BACK_WITHIN = 30 * MINUTE
 /** A flapping incident is one that came back this many times within an hour. */
-export const FLAPS = 3
+const FLAPS = 3
 /** A flapping incident gets one digest in this time, until it has been stable for `COMES_BACK_WITHIN`. */
-export const FLAPPING_DIGEST = 15 * MINUTE
+const FLAPPING_DIGEST = 15 * MINUTE
 /** New conditions in this period after the opening are reported together. */
 export const GATHERING = MINUTE
 
@@ -74,7 +74,7 @@ export type Burning = { readonly name: string; readonly onset: number }
 export type Ended = { readonly name: string; readonly endsAt: number; readonly isGuess: boolean }
 
 /** What is known about the critical conditions of an incident at `now`. */
-export type Observation = {
+type Observation = {
   readonly now: number
   readonly burning: readonly Burning[]
   /** Critical conditions that go on and are silenced. */

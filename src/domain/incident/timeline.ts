@@ -12,9 +12,9 @@ import type { AlertFact, ChangeFact, CorrelationFact, EntryFact, EventFact, Post
 import { collapse, type Moment, named, sortRows, type TimelineRow } from './timeline-rows.ts'
 
 /** The alert fields needed for grouping. */
-export type TimelineAlert = Omit<AlertFact, 'resolution' | 'links' | 'node' | 'nodes' | 'objects' | 'failure' | 'hint'>
+type TimelineAlert = Omit<AlertFact, 'resolution' | 'links' | 'node' | 'nodes' | 'objects' | 'failure' | 'hint'>
 
-export type TimelineMaterial = Pick<PostmortemFacts, 'entries' | 'events' | 'changes'> & {
+type TimelineMaterial = Pick<PostmortemFacts, 'entries' | 'events' | 'changes'> & {
   readonly incident: { readonly uuid: string }
   readonly alerts: readonly TimelineAlert[]
   readonly correlations: readonly Link[]

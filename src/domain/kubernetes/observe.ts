@@ -6,7 +6,7 @@ import { observeDeletedPod, observePod, podDueAt } from './pod.ts'
 import { teller } from './tell.ts'
 import { observeReplicaSet, observeWorkload, workloadDueAt } from './workload.ts'
 
-export type Observation = {
+type Observation = {
   /** What to remember of the object. */
   readonly after: Seen
   readonly told: readonly ClusterDraft[]

@@ -22,10 +22,10 @@ export const DEFAULT_CHANNEL: ChannelSettings = {
   escalateAfter: 0,
 }
 
-export type Recipient = { readonly rowId: number; readonly enabled: boolean; readonly settings: ChannelSettings }
+type Recipient = { readonly rowId: number; readonly enabled: boolean; readonly settings: ChannelSettings }
 
 /** When a channel sends a message, or why it does not. `only`: the one form in which it wants to hear of an incident. */
-export type Planned = {
+type Planned = {
   readonly rowId: number
   readonly dueAt: number | null
   readonly untold: Untold | null

@@ -36,7 +36,7 @@ export type RuledNotification = {
 export type RuledAlert = Pick<MatchedAlert, 'source' | 'severity' | 'alertname' | 'labels'>
 
 /** What a channel does with a notification, and the rule that decided. */
-export type Choice = {
+type Choice = {
   /** When the message is sent; null if no rule matches. */
   readonly dueAt: number | null
   /** The index of the rule; null if the channel has no rules or none of them matches. */

@@ -2,7 +2,7 @@
 import { HOUR, MINUTE, SECOND } from '../units.ts'
 
 /** A channel sends this many messages in this period at once. Further notifications are collected into a digest. */
-export const AT_ONCE = 3
+const AT_ONCE = 3
 export const AT_ONCE_WITHIN = 30 * SECOND
 /** A channel gets at most one message about a group in this time. */
 export const GROUP_PAUSE = MINUTE
@@ -28,7 +28,7 @@ export function retryPause(attempts: number, jitter: number, askedFor: number): 
 export const MESSAGE_STATUSES = ['pending', 'delivered', 'failed'] as const
 export type MessageStatus = (typeof MESSAGE_STATUSES)[number]
 
-export type Result = 'delivered' | 'retry' | 'failed' | 'disable'
+type Result = 'delivered' | 'retry' | 'failed' | 'disable'
 
 /**
  * Returns the result of an attempt. `status` is null if there was no response. Status 410 disables the channel. A

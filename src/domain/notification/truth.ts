@@ -27,7 +27,7 @@ export type Untold =
   | 'deleted'
 
 /** `wait`: whether the message is true is known at `until`. */
-export type Verdict =
+type Verdict =
   | { readonly do: 'send' }
   | { readonly do: 'drop'; readonly reason: Untold }
   | { readonly do: 'wait'; readonly until: number }

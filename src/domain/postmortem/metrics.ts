@@ -17,14 +17,14 @@ export type Timing = Pick<IncidentFact, 'createdAt' | 'startedAt' | 'acknowledge
 }
 
 /** Durations in seconds, never negative; null if unknown. */
-export type Durations = { readonly ttd: number | null; readonly tta: number | null; readonly ttr: number | null }
+type Durations = { readonly ttd: number | null; readonly tta: number | null; readonly ttr: number | null }
 
 /**
  * Returns the time of the evidence that opened the incident. If the incident's start is before its creation, returns
  * the incident's start, even if an alert started earlier. Otherwise, returns the start of the first alert, or null if
  * that alert started after the incident was created.
  */
-export function firstEvidenceAt({ createdAt, startedAt, firstAlertAt }: Timing): number | null {
+function firstEvidenceAt({ createdAt, startedAt, firstAlertAt }: Timing): number | null {
   if (startedAt < createdAt) return startedAt
   return firstAlertAt !== null && firstAlertAt <= createdAt ? firstAlertAt : null
 }

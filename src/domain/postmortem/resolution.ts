@@ -36,7 +36,7 @@ export function resolutionOf(facts: GroupedFacts): { readonly sentences: readonl
 }
 
 /** Returns when the last alert ended; null if an alert is firing or there are no alerts. Ignores pipelines. */
-export function recoveryAt(alerts: readonly GroupedFact[]): number | null {
+function recoveryAt(alerts: readonly GroupedFact[]): number | null {
   const conditions = alerts.filter(({ source }) => source !== 'ci')
   if (conditions.length === 0 || stillFiring(alerts).length > 0) return null
   return conditions.reduce((last, { endsAt }) => Math.max(last, endsAt ?? 0), 0)

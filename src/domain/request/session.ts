@@ -8,7 +8,7 @@ export const SHORT_SESSION = 12 * HOUR
 export const LONG_SESSION = 30 * DAY
 /** How long a setup link is valid, in milliseconds. */
 export const SETUP_LINK_LIFE = 30 * MINUTE
-export const MAX_NAME = 100
+const MAX_NAME = 100
 
 /** The scopes of a session created by a setup link. */
 export const SETUP_SCOPES: readonly Scope[] = SCOPES

@@ -35,7 +35,7 @@ export type DeliveryInterval = { readonly longestGap: number; readonly gaps: num
 export type Group = DeliveryInterval & { readonly members: string; readonly deliveredAt: number }
 
 /** The state of a group after another delivery. `gap`: the new interval; null if it must be ignored. */
-export type Delivered = { readonly group: Group; readonly gap: number | null }
+type Delivered = { readonly group: Group; readonly gap: number | null }
 
 /**
  * Returns a group after another delivery. Alertmanager sends a changed group immediately, so the interval before that

@@ -6,7 +6,7 @@ import type { Job } from '../event/event.ts'
 import { isDeploy } from '../event/pipeline.ts'
 import type { Name } from './service.ts'
 
-export type Tier = 'production' | 'staging' | 'testing' | 'development'
+type Tier = 'production' | 'staging' | 'testing' | 'development'
 
 /**
  * Words in the name of an environment, a namespace or a cluster. The first row with a word wins. Source: GitLab's
@@ -38,12 +38,12 @@ export function tierOf(name: string): Tier | null {
 export type Placed = Name & { readonly cluster?: string }
 
 /** Returns the tier of a service, from its namespace, else from its cluster; null if neither names one. */
-export function tierOfService({ namespace, cluster = '' }: Placed): Tier | null {
+function tierOfService({ namespace, cluster = '' }: Placed): Tier | null {
   return tierOf(namespace) ?? tierOf(cluster)
 }
 
 /** Returns whether a service without another sign serves customers. */
-export function isProductive(tier: Tier | null): boolean {
+function isProductive(tier: Tier | null): boolean {
   return tier === null || tier === 'production'
 }
 

@@ -20,7 +20,7 @@ import {
 import type { Attribution, Name } from './service.ts'
 
 /** The workload, how its name was found, and whether an event is enough to create the service. */
-export type Reading = Pick<Attribution, 'name' | 'creates'> & { readonly how: string }
+type Reading = Pick<Attribution, 'name' | 'creates'> & { readonly how: string }
 
 /** Kinds whose names are generated from a workload name. `run`: a workflow or pipeline run. */
 export type GeneratedKind = keyof typeof SUFFIXES

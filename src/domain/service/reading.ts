@@ -18,7 +18,7 @@ import {
   TARGETS,
 } from './target.ts'
 
-export const EXPORTED = 'exported_'
+const EXPORTED = 'exported_'
 
 type Known = {
   /** The position in the table. The lowest rank wins. */

@@ -3,7 +3,7 @@
 import type { AliasKind } from './service.ts'
 
 /** How a name was read: the shape of a generated name, a known workload, the owner of an object, a project's slug. */
-export type How = string
+type How = string
 
 export type ServiceRule = (
   | { readonly by: 'label'; readonly label: string; readonly how?: How }

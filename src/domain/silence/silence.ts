@@ -57,7 +57,7 @@ export function scheduleFault(schedule: Schedule): FieldError | null {
 }
 
 /** A period in which a silence applies, in Unix time in milliseconds. */
-export type Window = { readonly startsAt: number; readonly endsAt: number }
+type Window = { readonly startsAt: number; readonly endsAt: number }
 
 /** Returns the window in which a silence applies at `at`, or the next one; null if there is none. */
 export function nextWindowOf({ startsAt, endsAt, schedule }: Period, at: number): Window | null {

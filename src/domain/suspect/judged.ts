@@ -4,7 +4,7 @@ import { isOnlyTime, type JudgedSuspect, type Verdict } from './likely-cause.ts'
 import type { Suspect } from './suspect.ts'
 
 /** A link between a change and an alert in the incident. */
-export type SuspectLink = {
+type SuspectLink = {
   readonly change: Pick<Change, 'kind' | 'ref'>
   readonly score: number
   readonly verdict: Verdict

@@ -2,7 +2,7 @@
 import { formatDuration } from '../shown-time.ts'
 import type { Suspect } from './suspect.ts'
 
-export type Likelihood = 'very likely' | 'likely' | 'possible' | 'unlikely'
+type Likelihood = 'very likely' | 'likely' | 'possible' | 'unlikely'
 export type Verdict = 'confirmed' | 'rejected' | null
 
 /** A suspect with a user's verdict. `startsAt`: the start of a change; null for other suspects. */

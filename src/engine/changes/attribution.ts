@@ -58,7 +58,7 @@ export function matchService(state: OrganizationState, tokenCluster: string, dra
 }
 
 /** Finds a service by its key. An empty cluster, in the key or in the service, can match any cluster. */
-export function findSharedService(state: OrganizationState, key: ServiceKey): Match<LiveService> | null {
+function findSharedService(state: OrganizationState, key: ServiceKey): Match<LiveService> | null {
   // Most names that are looked up belong to no service.
   if (state.servicesByName.get(key.name).size === 0) return null
   const exact = findService(state, key)

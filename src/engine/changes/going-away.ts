@@ -32,7 +32,7 @@ const LEAVING = 15 * MINUTE
 const STARTING = 2 * MINUTE
 
 /** Where an event belongs: its service, or the key of a service that does not exist yet. */
-export type Place = { readonly service: LiveService | null; readonly key: ServiceKey }
+type Place = { readonly service: LiveService | null; readonly key: ServiceKey }
 
 /** The failures of a pod that is being stopped, of a node that leaves and of a kubelet that starts are only information. */
 export function withoutExpected(ctx: Context, place: Place, judged: DraftJudgement): DraftJudgement {

@@ -81,7 +81,7 @@ export function endFailedDeploys(ctx: Context, draft: PipelineDraft, now: number
 }
 
 /** Schedules a recomputation of the links of all changes that started within a period. */
-export function linkChanges(ctx: Context, service: LiveService, from: number, to: number, now: number): void {
+function linkChanges(ctx: Context, service: LiveService, from: number, to: number, now: number): void {
   ctx.emit({ kind: 'links-due', due: { service, of: { kind: 'changes', from, to }, now } })
 }
 

@@ -62,7 +62,7 @@ export type Facts = {
 }
 export type FactKind = keyof Facts
 
-export type Notes = { readonly entries: number; readonly length: number }
+type Notes = { readonly entries: number; readonly length: number }
 
 /** Reads the saved history. Records that the current batch has not saved yet are in the live state only. */
 export type History = {

@@ -145,7 +145,7 @@ export type LinksDue = {
   readonly now: number
 }
 
-export type StoredAnswer = {
+type StoredAnswer = {
   readonly organizationId: number
   readonly source: Source
   readonly key: string

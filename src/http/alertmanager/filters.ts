@@ -10,7 +10,7 @@ const MATCHER = /^\s*("(?:[^"\\]|\\.)+"|[^\s=!~,"'`\\{}]+)\s*(=~|!=|!~|=)\s*([\s
  * Parses one matcher by the rules of Alertmanager's `labels.ParseMatcher`, such as `alertname=~"Kube.*"`.
  * @throws Refusal 400
  */
-export function parseMatcher(text: string): Matcher {
+function parseMatcher(text: string): Matcher {
   const [, name, op, raw] = MATCHER.exec(text) ?? []
   if (name === undefined || op === undefined || raw === undefined) throw refusal(400, `bad matcher format: ${text}`)
   const matcher = {

@@ -16,7 +16,7 @@ import type { ApiCall } from './route.ts'
 type Channel = { readonly name: string; readonly enabled: boolean; readonly settings: ChannelSettings }
 
 /** The receiver that gets every alert: incmon itself. Every Alertmanager has such a receiver. */
-export function rootReceiver(channels: readonly Channel[]): string {
+function rootReceiver(channels: readonly Channel[]): string {
   return channels.some(({ name }) => name === 'incmon') ? 'incmon (all alerts)' : 'incmon'
 }
 

@@ -10,7 +10,7 @@ import type { HandlerParts } from '../route.ts'
 
 /** The path under which the API is served. Grafana requires that the API has only this one path. */
 export const BASE = '/alertmanager'
-export const API = `${BASE}/api/v2`
+const API = `${BASE}/api/v2`
 
 /** A served path. `ALL` matches every method that no earlier route of the path matches. */
 export type AlertmanagerRoute = {

@@ -10,7 +10,7 @@ import { configOf, groupByOf, receiverNames } from './receivers.ts'
 import type { ApiCall } from './route.ts'
 
 /** The version of Alertmanager's API that incmon serves. Clients check it. */
-export const API_VERSION = '0.34.0'
+const API_VERSION = '0.34.0'
 
 export async function getStatus(call: ApiCall): Promise<Reply> {
   const { deps, store, server, identity } = call

@@ -10,7 +10,7 @@ import { FieldTable } from './schema.tsx'
 import { STYLE } from './style.ts'
 
 /** `meanings` describes when the server returns each error status. */
-export type DocsProps = {
+type DocsProps = {
   readonly document: OpenApiDocument
   /** The URL at which the reader reaches the server, without a trailing slash. */
   readonly url: string

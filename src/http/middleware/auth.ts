@@ -16,7 +16,7 @@ import { operatorIdentity } from './operator.ts'
  */
 export type TokenHeader = 'bearer' | 'ci'
 /** `basic`: like `bearer`, but basic authentication with the token as the password is also accepted. */
-export type Carrier = TokenHeader | 'basic'
+type Carrier = TokenHeader | 'basic'
 
 const BEARER = /^Bearer +([\w.~+/-]+=*)$/i
 const BASIC = /^Basic +([\w+/-]+=*)$/i

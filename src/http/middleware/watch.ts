@@ -18,7 +18,7 @@ export const COMMON_HEADERS: Reply['headers'] = {
   'referrer-policy': 'no-referrer',
 }
 
-export type Handle = (c: Context) => Reply | Promise<Reply>
+type Handle = (c: Context) => Reply | Promise<Reply>
 
 /** Converts a route's reply to an HTTP response. */
 export type Watch = (route: string, handle: Handle) => (c: Context) => Promise<Response>

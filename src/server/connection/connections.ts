@@ -34,7 +34,7 @@ const SETTLE = 100
 const QUIET_WITHIN = 1_000
 const QUIET_TURNS = 3
 
-export type ConnectionLimits = {
+type ConnectionLimits = {
   /** The number of requests that a client can send on one connection before it gets the first response. */
   readonly openResponses: number
   /** The number of unread bytes on one connection above which another request closes it. */
@@ -58,7 +58,7 @@ const CONNECTION_LIMITS: ConnectionLimits = {
 /** Handles requests, and connections without a valid request. */
 export type Listener = Refusing & { readonly listen: RequestListener }
 
-export type Connections = {
+type Connections = {
   readonly server: Server
   /**
    * Accepts all pending connections, stops listening, and ends streams. Resolves after the last response, or after 7

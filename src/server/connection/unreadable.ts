@@ -32,7 +32,7 @@ type Answer = {
 export type Open = ReadonlyMap<Socket, readonly ServerResponse[]>
 
 /** The known requests on all sockets. */
-export type OpenRequests = {
+type OpenRequests = {
   readonly open: Open
   /** The last request on a socket that was answered before its body was complete. */
   readonly early: WeakMap<Socket, IncomingMessage>

@@ -8,7 +8,7 @@ import { type AlertFilter, listMatchingAlerts, matchingAlerts } from './alert-se
 export type GroupMember = GroupedAlert & Pick<AlertRecord, 'resolution' | 'incidentId' | 'silencedBy'>
 
 /** `withFiring`: also includes alerts that are firing now and started before `from`. */
-export type GroupFilter = AlertFilter & {
+type GroupFilter = AlertFilter & {
   readonly incidentId?: string | undefined
   readonly withFiring?: boolean
 }

@@ -10,7 +10,7 @@ import { findIncidentFacts } from '../incident/timeline-facts.ts'
 import { findOrganization } from '../organizations.ts'
 import type { Db } from '../sqlite/open.ts'
 
-export type Generated = Omit<NewPostmortem, 'id'>
+type Generated = Omit<NewPostmortem, 'id'>
 
 /**
  * Generates the next revision from the saved records.

@@ -19,7 +19,7 @@ type SentMessage = {
   readonly firing: readonly string[]
 }
 
-export type MessageRecord = {
+type MessageRecord = {
   readonly id: string
   readonly channelId: string
   readonly channel: string

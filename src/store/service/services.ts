@@ -131,7 +131,7 @@ function toRecord(row: ServiceRow, now: number): ServiceRecord {
   }
 }
 
-export type ServiceName = { readonly id: string; readonly name: string; readonly namespace: string }
+type ServiceName = { readonly id: string; readonly name: string; readonly namespace: string }
 
 /** Returns a service's name. Throws if the service does not exist. */
 export function loadServiceName(db: Db, rowId: number): ServiceName & { readonly cluster: string } {

@@ -6,7 +6,7 @@ import { query } from '../sqlite/query.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 
 /** A service's state from `at` (Unix time in milliseconds) until the next state. */
-export type ServiceState = { readonly at: number; readonly status: Health['status']; readonly score: number }
+type ServiceState = { readonly at: number; readonly status: Health['status']; readonly score: number }
 
 const put = query<{ serviceId: number; at: number; status: Health['status']; score: number }>()((builder, hole) =>
   builder

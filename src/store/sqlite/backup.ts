@@ -8,7 +8,7 @@ import { openStore } from './open.ts'
 import type { Part } from './temporary-file.ts'
 
 /** Receives the progress in bytes. Throws to abort the copy. */
-export type Progress = (done: number, total: number) => void
+type Progress = (done: number, total: number) => void
 
 /** Pages per step, about 1 MB. */
 const STEP = 256

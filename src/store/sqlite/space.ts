@@ -5,7 +5,7 @@ import { errorCode } from './fault.ts'
 import type { Db } from './open.ts'
 
 /** In bytes. `wal`: the size of the write-ahead log; 0 if there is none. */
-export type Sizes = { readonly database: number; readonly wal: number; readonly free: number }
+type Sizes = { readonly database: number; readonly wal: number; readonly free: number }
 
 /** Returns the sizes. If the free space cannot be determined, `free` is 0. */
 export function findSizes(db: Db): Sizes {

@@ -31,7 +31,7 @@ export type AlertRowView = {
   readonly silenced: Silenced | null
 }
 
-export type AlertFilters = {
+type AlertFilters = {
   readonly range: string
   readonly status: string
   readonly severity: string

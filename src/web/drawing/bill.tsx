@@ -4,7 +4,7 @@ import type { Severity } from '../../domain/severity.ts'
 import { rounded } from './scale.ts'
 
 /** One penalty in points, with the name of its condition. */
-export type BillLine = { readonly name: string; readonly penalty: number; readonly severity: Severity }
+type BillLine = { readonly name: string; readonly penalty: number; readonly severity: Severity }
 
 const HEIGHT = 26
 /** A part shows its number only if it covers at least this percentage of the bar. */

@@ -87,7 +87,7 @@ function binText(bin: HistogramBin, zone: string): string {
 }
 
 /** Describes the histogram: the total, and the bin with the most alerts. */
-export function histogramText(bins: readonly HistogramBin[], { from, to }: Span, zone: string): string {
+function histogramText(bins: readonly HistogramBin[], { from, to }: Span, zone: string): string {
   const total = bins.reduce((sum, bin) => sum + totalOf(bin), 0)
   const range = `Alerts from ${formatClock(from, zone)} to ${formatClock(to, zone)}`
   if (total === 0) return `${range}: none`

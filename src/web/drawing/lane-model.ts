@@ -203,7 +203,7 @@ function scoreText({ score, span }: LanePicture): string {
   return `score ${first.score} at the start, ${lowest} at the lowest point, ${last.score} at the end`
 }
 
-export type PictureRow = {
+type PictureRow = {
   readonly lane: LaneName
   readonly from: string
   readonly until: string

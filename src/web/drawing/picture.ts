@@ -25,7 +25,7 @@ export const OUTCOME_TEXTS: Readonly<Record<Outcome, readonly [string, LaneBar['
   'under way': ['running', 'neutral'],
 }
 
-export type PictureFacts = Pick<
+type PictureFacts = Pick<
   LanePicture,
   | 'now'
   | 'zone'

@@ -9,7 +9,7 @@ import { countTicks, durationAxis, rounded } from './scale.ts'
 import { Stack } from './strip.tsx'
 
 /** A mark that links to its incident. */
-export type ReportMark = { readonly severity: Severity; readonly title: string; readonly href: string }
+type ReportMark = { readonly severity: Severity; readonly title: string; readonly href: string }
 /** Seven days. `label` names the last day. `marks` has one mark per incident unless there are too many incidents. */
 export type ReportWeek = {
   readonly label: string

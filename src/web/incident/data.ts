@@ -162,7 +162,7 @@ export function firstAlertOf({ groups, incident }: Pick<IncidentFacts, 'groups' 
 }
 
 /** Returns the suspects with their links and verdicts. The most likely suspect comes first. */
-export function suspectsOf({ incident, suspects, links, changes }: IncidentFacts): readonly SuspectView[] {
+function suspectsOf({ incident, suspects, links, changes }: IncidentFacts): readonly SuspectView[] {
   return orderSuspects(
     judgeSuspects(suspects, changes, links).map((suspect): SuspectView => {
       const { change, links: own, kind, ref, score, verdict, startsAt, outcome } = suspect

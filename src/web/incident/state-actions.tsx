@@ -69,7 +69,7 @@ export const StillFiring: FC<Pick<IncidentView['incident'], 'status' | 'firingAl
   ) : null
 
 /** Says that the number of firing alerts does not include the failed pipelines, which are listed with the alerts. */
-export function uncountedText({ groups }: IncidentView): string {
+function uncountedText({ groups }: IncidentView): string {
   const pipelines = countPipelines(groups, 'firing')
   return pipelines === 0 ? '' : `, not counting ${countOf(pipelines, 'failed pipeline')}`
 }

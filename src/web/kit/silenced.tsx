@@ -35,7 +35,7 @@ export function silencedPart(silenced: Silenced | null | undefined, total: numbe
 }
 
 /** The names and values that the silence should match. Empty values are omitted. */
-export type Matched = Readonly<Partial<Record<'service' | 'namespace' | 'cluster' | 'alertname', string>>>
+type Matched = Readonly<Partial<Record<'service' | 'namespace' | 'cluster' | 'alertname', string>>>
 
 /** Returns the URL of the form for a new silence with these matchers. */
 export function silenceHref(matchers: readonly Matcher[]): string {
@@ -97,6 +97,6 @@ export const SilenceMenu: FC<MenuProps> = ({ matched, what, csrf, back, mutes, c
 }
 
 /** Returns a matcher for each value that is not empty. */
-export function matchersOf(matched: Matched): readonly Matcher[] {
+function matchersOf(matched: Matched): readonly Matcher[] {
   return Object.entries(matched).flatMap(([name, value]) => (value === '' ? [] : [{ name, op: '=', value }]))
 }

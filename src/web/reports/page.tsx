@@ -11,7 +11,7 @@ import { Card, Columns, Section } from '../kit/section.tsx'
 
 const MAX_SERVICES = 50
 
-export type ReportView = {
+type ReportView = {
   readonly reader: Reader
   /** `90 days` */
   readonly span: string

@@ -8,7 +8,7 @@ import { NewSecret } from '../kit/marked.tsx'
 import { Card, Columns, Head } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 
-export type TokenView = {
+type TokenView = {
   readonly id: string
   readonly name: string
   readonly scopes: readonly Scope[]
@@ -144,7 +144,7 @@ function isSoon({ expiresAt }: TokenView, { now }: Reader): boolean {
   return expiresAt !== null && expiresAt - now < SOON
 }
 
-export type SessionView = {
+type SessionView = {
   readonly id: string
   readonly person: string
   readonly tokenName: string | null

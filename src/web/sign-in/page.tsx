@@ -5,9 +5,9 @@ import { Faults, Hidden, Input, Submit } from '../kit/form.tsx'
 import { Alone } from '../kit/section.tsx'
 
 /** A form that was submitted without a session and can be resubmitted. `action` is a URL on this server. */
-export type Interrupted = { readonly action: string; readonly fields: readonly (readonly [string, string])[] }
+type Interrupted = { readonly action: string; readonly fields: readonly (readonly [string, string])[] }
 
-export type SignInProps = {
+type SignInProps = {
   /** The command that started the program. */
   readonly program: string
   readonly faults: readonly FieldError[]

@@ -6,12 +6,12 @@ import type { Visit } from '../page.ts'
 
 const MAX_SILENCES = { page: 1, limit: 200 }
 
-export type SilencedAlert = Pick<AlertRecord, 'status' | 'silencedBy'>
+type SilencedAlert = Pick<AlertRecord, 'status' | 'silencedBy'>
 /** The end times of silences by id. */
 export type SilenceEnds = ReadonlyMap<string, number>
 
 /** Returns the end times of the silences if any of the alerts is silenced. */
-export async function silenceEndsOf(visit: Visit, alerts: readonly SilencedAlert[]): Promise<SilenceEnds> {
+async function silenceEndsOf(visit: Visit, alerts: readonly SilencedAlert[]): Promise<SilenceEnds> {
   if (!alerts.some(isSilenced)) return new Map()
   const { store, visitor, now } = visit
   const { items } = await store.read(listSilences, visitor.organizationId, { expired: false }, now, MAX_SILENCES)

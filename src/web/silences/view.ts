@@ -24,7 +24,7 @@ export const LENGTHS = [
   ['1d', '1 day', 86_400_000],
   ['7d', '7 days', 604_800_000],
 ] as const
-export type Length = (typeof LENGTHS)[number][0] | 'until'
+type Length = (typeof LENGTHS)[number][0] | 'until'
 
 /** The submitted fields of a silence. `startsAt` and `endsAt` are local times such as 2026-11-22T18:00, or empty. */
 export type SilenceForm = {

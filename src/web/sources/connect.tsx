@@ -8,7 +8,7 @@ import { Time } from '../kit/time.tsx'
 import { CONNECTIONS, type Connection, type ConnectionName, senderName } from './connections.ts'
 
 /** The events received from this kind of sender, or null. */
-export type Arrival = { readonly at: number; readonly events: number }
+type Arrival = { readonly at: number; readonly events: number }
 
 type Props = {
   readonly csrf: string

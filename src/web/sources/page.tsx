@@ -16,10 +16,7 @@ import { Clusters, type ClusterView } from './clusters.tsx'
 import { CONNECTIONS } from './connections.ts'
 import { type FailingChannel, FailingChannels, Refused } from './problems.tsx'
 
-export type SenderView = Pick<
-  LiveSender,
-  'source' | 'cluster' | 'receiver' | 'events' | 'rejections' | 'lastEventAt'
-> & {
+type SenderView = Pick<LiveSender, 'source' | 'cluster' | 'receiver' | 'events' | 'rejections' | 'lastEventAt'> & {
   /** The number of events per hour over the last 24 hours, oldest first. */
   readonly byHour: readonly number[]
   /** The usual interval between two deliveries of the same alerts in ms; null if unknown. */
@@ -31,7 +28,7 @@ export type SenderView = Pick<
   readonly heartbeat: { readonly lastAt: number; readonly silent: boolean } | null
 }
 
-export type RejectionView = {
+type RejectionView = {
   readonly id: string
   readonly source: Source
   readonly index: number

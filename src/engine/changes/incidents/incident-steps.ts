@@ -9,7 +9,7 @@ import type { Context } from '../../state/context.ts'
 import type { Condition } from '../conditions.ts'
 import { addAlerts, MAX_TITLE, moveIncident, noteScore, OLDEST_START, openIncident, tell } from './incidents.ts'
 
-export type StepInput = {
+type StepInput = {
   readonly incident: LiveIncident | null
   /** The last resolved incident, if there is no unresolved one. */
   readonly last: LiveIncident | null

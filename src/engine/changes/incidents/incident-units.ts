@@ -19,7 +19,7 @@ import { applyStep } from './incident-steps.ts'
 import { lastResolvedIncident, nameAfterFirst, noteScore, unresolvedIncidents } from './incidents.ts'
 
 /** The evaluation of a service. `known`: all conditions; `all`: those that are not silenced. */
-export type Evaluated = {
+type Evaluated = {
   readonly service: LiveService
   readonly health: Health
   /** The conditions that determine the health. */
@@ -31,7 +31,7 @@ export type Evaluated = {
 }
 
 /** An incident to evaluate, or the place of one that may open. */
-export type Unit = {
+type Unit = {
   /** For `unattributed`: the name of the alert; null for any other service. */
   readonly about: string | null
   readonly current: LiveIncident | null

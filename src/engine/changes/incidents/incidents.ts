@@ -70,7 +70,7 @@ function best(
   return found
 }
 
-export type Opening = Pick<
+type Opening = Pick<
   LiveIncident,
   'title' | 'severity' | 'origin' | 'cause' | 'startedAt' | 'touchedAt' | 'problem' | 'previous'
 > & {
@@ -105,7 +105,7 @@ export function addEntry(ctx: Context, { rowId }: LiveIncident, entry: TimelineE
   ctx.emit({ kind: 'timeline-added', incidentId: rowId, entry })
 }
 
-export type Move = {
+type Move = {
   readonly before: LiveIncident
   readonly after: LiveIncident
   /** The reason that the timeline shows after the new status. */
@@ -143,7 +143,7 @@ export function moveIncident(ctx: Context, move: Move): LiveIncident {
   return after
 }
 
-export type News = {
+type News = {
   readonly change: NotificationKind | null
   readonly conditions: readonly string[]
   readonly severityBefore?: Severity | null

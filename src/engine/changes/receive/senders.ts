@@ -29,7 +29,7 @@ export type SenderFacts = {
 /** The facts for a delivery without a sender. */
 export const NO_SENDER: SenderFacts = { groupId: null, delivery: null, clockOffset: 0 }
 
-export type SenderInput = {
+type SenderInput = {
   readonly source: Source
   /** The cluster assigned to the token, or ''. */
   readonly cluster: string

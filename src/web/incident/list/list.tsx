@@ -13,7 +13,7 @@ import type { IncidentHead, Typed } from '../view.ts'
 /** `cause`: the common cause of the incident's group; null if the incident is in no group. */
 type ListedIncident = IncidentHead & { readonly cause: string | null }
 
-export type IncidentListView = {
+type IncidentListView = {
   readonly reader: Reader
   /** Null if the visitor cannot declare an incident. */
   readonly csrf: string | null
