@@ -9,12 +9,14 @@ import fc from 'fast-check'
 import { createChannel } from '../../src/actions/channels.ts'
 import { recordSent, retake, settleMessage, takeMessage } from '../../src/actions/messages.ts'
 import { remind } from '../../src/actions/notifications.ts'
-import { saysBurning } from '../../src/domain/notification/kind.ts'
 import { listDueChannels } from '../../src/store/notification/outbox.ts'
 import { changeIncident, createSilence, expireSilence } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
+
+/** Messages that are true only while the problem is on. */
+const BURNING: ReadonlySet<string> = new Set(['opened', 'group', 'worse', 'again', 'reminder', 'escalation'])
 
 const HISTORIES = Number(process.env.INCMON_HISTORIES ?? 200)
 const AT_ONCE = 50
@@ -139,7 +141,7 @@ function check(worlds: readonly World[], item: Item, now: number, faults: string
   if (!world) return
   const at = `${(now - NOON) / MINUTE} min: ${kind} about ${service.name} ${JSON.stringify(world.acts)}`
   const isOn = world.firing.size > 0 && world.silence === null
-  if (saysBurning(kind) && !isDigest && !isOn) faults.push(`false, ${at}`)
+  if (BURNING.has(kind) && !isDigest && !isOn) faults.push(`false, ${at}`)
   if (kind === 'opened' && world.opened.has(incident.id)) faults.push(`twice, ${at}`)
   if (kind === 'opened') world.opened.add(incident.id)
   if (kind === 'recovered' && !isDigest && isOn) faults.push(`all-clear while it burns, ${at}`)

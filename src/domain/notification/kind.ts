@@ -29,14 +29,6 @@ export function currentKind(kind: NotificationKind | 'monitoring'): Notification
   return kind === 'monitoring' ? 'recovered' : kind
 }
 
-/** Messages that are true only while the problem is on. */
-const BURNING: ReadonlySet<MessageKind> = new Set(['opened', 'group', 'worse', 'again', 'reminder', 'escalation'])
-
-/** Returns whether a message says that the problem is on. */
-export function saysBurning(kind: MessageKind): boolean {
-  return BURNING.has(kind)
-}
-
 /** The incident fields whose changes by a person cause messages. */
 export type IncidentState = Pick<LiveIncident, 'severity' | 'status' | 'cause' | 'acknowledgedAt'>
 
