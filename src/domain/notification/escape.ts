@@ -16,7 +16,7 @@ export function escapeSlack(text: string): string {
 
 /** For the plain text that the same chats show in notifications. */
 export function escapePlain(text: string): string {
-  return withoutMentions(text).replace(/\](?=[([:])/g, `]${BREAK}`)
+  return withoutMentions(withoutTurns(text)).replace(/\](?=[([:])/g, `]${BREAK}`)
 }
 
 /** For Discord, which understands Markdown. */
@@ -39,12 +39,30 @@ export function escapeHtml(text: string): string {
   return escapeAngles(text).replaceAll('"', '&quot;')
 }
 
+/**
+ * Returns the address of a sender's link so that no dialect can read more than an address in it; null if it is not
+ * HTTP. A user name could pass for the name of a host.
+ */
+export function linkAddress(text: string): string | null {
+  const url = URL.parse(text.trim())
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return null
+  return url.href.replace(/[^\w\-.:/?#&=%+,;!$]/g, (character) => {
+    const code = character.charCodeAt(0)
+    return code < 128 ? `%${code.toString(16).toUpperCase().padStart(2, '0')}` : ''
+  })
+}
+
+/** Returns the text without the characters that change the direction of the text after them. */
+export function withoutTurns(text: string): string {
+  return text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '')
+}
+
 function escapeAngles(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  return withoutTurns(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
 function escapeMarkdown(text: string): string {
-  return text.replace(/[\\`*_[\]<>~|]/g, (character) => `\\${character}`)
+  return withoutTurns(text).replace(/[\\`*_[\]<>~|]/g, (character) => `\\${character}`)
 }
 
 /** Leaves email addresses alone, in which @ follows a letter or a digit. */

@@ -2,9 +2,17 @@
 
 import { criticalMsOf, problemAt } from '../incident/problem.ts'
 import { formatInstant } from '../instant.ts'
-import { escapeDiscord, escapePlain, escapeSlack, escapeTeams, escapeTelegram } from './escape.ts'
+import {
+  escapeDiscord,
+  escapeHtml,
+  escapePlain,
+  escapeSlack,
+  escapeTeams,
+  escapeTelegram,
+  withoutTurns,
+} from './escape.ts'
 import type { MessageGroup } from './group-words.ts'
-import { htmlLink, TONES } from './mail.ts'
+import { TONES } from './mail.ts'
 import type { MessageAlert, MessageContext, MessageItem, MessageText } from './words.ts'
 
 export const CHANNEL_KINDS = ['slack', 'discord', 'teams', 'telegram', 'webhook', 'ntfy', 'mail'] as const
@@ -31,7 +39,7 @@ export function formatSlack({ tone, symbol, title, body, links }: MessageText): 
   const attachment = {
     color: TONES[tone].colour,
     fallback: cut(escapePlain(`${title} ${body}`.trim())),
-    text: withLinks(escapeSlack(body), links, (text, url) => `<${url}|${text}>`),
+    text: withLinks(escapeSlack(body), links, (text, url) => `<${url}|${escapeSlack(text)}>`),
   }
   return posted({ text: cut(text), attachments: attachment.text === '' ? [] : [attachment] })
 }
@@ -40,7 +48,7 @@ export function formatSlack({ tone, symbol, title, body, links }: MessageText): 
 export function formatDiscord({ tone, symbol, title, body, links }: MessageText): ChannelRequest {
   const embed = {
     title: `${symbol} ${escapeDiscord(title)}`.slice(0, 256),
-    description: withLinks(escapeDiscord(body), links, (text, url) => `[${text}](${url})`),
+    description: withLinks(escapeDiscord(body), links, (text, url) => `[${escapeDiscord(text)}](${url})`),
     color: Number.parseInt(TONES[tone].colour.slice(1), 16),
   }
   return posted({ embeds: [embed], allowed_mentions: { parse: [] } })
@@ -62,7 +70,7 @@ export function formatTeams({ tone, symbol, title, body, links }: MessageText): 
       text(`${symbol} ${title}`, { weight: 'Bolder', color: TONES[tone].teams }),
       ...(body === '' ? [] : [text(body)]),
     ],
-    actions: links.map(({ text, url }) => ({ type: 'Action.OpenUrl', title: text, url })),
+    actions: links.map(({ text, url }) => ({ type: 'Action.OpenUrl', title: withoutTurns(text), url })),
   }
   const attachment = { contentType: 'application/vnd.microsoft.card.adaptive', contentUrl: null, content: card }
   return posted({ type: 'message', attachments: [attachment] })
@@ -79,7 +87,8 @@ export function formatTelegram(
 ): ChannelRequest {
   // Telegram's limit applies after the HTML is parsed. Truncated HTML would be invalid, so only the body is truncated.
   const escaped = escapeTelegram(cut(body, MAX_TEXT - MAX_LINKS))
-  const text = withLinks(escaped, links, htmlLink, Number.POSITIVE_INFINITY)
+  const linkOf = (text: string, url: string) => `<a href="${escapeHtml(url)}">${escapeTelegram(text)}</a>`
+  const text = withLinks(escaped, links, linkOf, Number.POSITIVE_INFINITY)
   const reply = replyTo === null ? {} : { message_id: Number(replyTo), allow_sending_without_reply: true }
   return posted({
     chat_id: chatId,

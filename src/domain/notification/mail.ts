@@ -58,6 +58,6 @@ function htmlOf(tone: Tone, paragraphs: readonly string[]): string {
   return `<!doctype html><html lang="en"><body style="${PAGE}">${marked}${end}</body></html>`
 }
 
-export function htmlLink(text: string, url: string, style = ''): string {
+function htmlLink(text: string, url: string, style = ''): string {
   return `<a${style === '' ? '' : ` style="${style}"`} href="${escapeHtml(url)}">${escapeHtml(text)}</a>`
 }

@@ -6,6 +6,7 @@ import { problemAt } from '../incident/problem.ts'
 import { rank, SEVERITIES, type Severity } from '../severity.ts'
 import type { Suspect } from '../suspect/suspect.ts'
 import { countOf, formatCount, joinNames } from '../text.ts'
+import { linkAddress } from './escape.ts'
 import { burningText, groupLinesOf, groupTitleOf, type MessageGroup } from './group-words.ts'
 import type { MessageKind } from './kind.ts'
 import { shortened } from './names.ts'
@@ -145,8 +146,8 @@ function runbooksOf({ kind, alerts }: MessageItem): MessageText['links'] {
   const firing = alerts.filter(({ endsAt }) => endsAt === null)
   const urls = new Map(
     firing.flatMap(({ name, annotations }) => {
-      const url = annotations.runbook_url ?? ''
-      return /^https?:\/\//.test(url) ? [[url, name] as const] : []
+      const url = linkAddress(annotations.runbook_url ?? '')
+      return url === null ? [] : [[url, name] as const]
     }),
   )
   return [...urls].slice(0, MAX_RUNBOOKS).map(([url, name]) => ({ text: `Runbook: ${shortened(name)}`, url }))
