@@ -184,6 +184,13 @@ export const BUDGETS = {
     unit: 'streams',
     effect: 'the answer is 503 with Retry-After',
   },
+  'alertmanager-groups': {
+    scope: 'request',
+    what: "the alerts in an answer of Alertmanager's API with the groups of all receivers",
+    value: 24 * MIB,
+    unit: 'bytes',
+    effect: 'the answer is 400 and names the filters',
+  },
   'organization-connections': {
     scope: 'organization',
     what: 'messages that are being sent',

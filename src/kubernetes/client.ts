@@ -26,6 +26,9 @@ export type Client = {
   readonly close: () => void
 }
 
+/** Kubernetes stores objects of at most 1.5 MiB. */
+const MAX_LINE = 8 * 1024 * 1024
+
 /** A server that sends nothing for this long is considered gone. The API server sends a bookmark every minute. */
 const IDLE = 70_000
 /** An error message of a server is cut here. */
@@ -80,12 +83,20 @@ export function createClient(access: Access, idle = IDLE): Client {
     lines: async (path, { onOpen, onLine }) => {
       const response = (await opened(path)).setEncoding('utf8')
       onOpen()
-      let rest = ''
+      // The parts of the line that has not ended yet: joining them for each part would be quadratic.
+      let parts: string[] = []
+      let length = 0
       try {
-        for await (const chunk of response) {
-          const lines = (rest + chunk).split('\n')
-          rest = lines.pop() ?? ''
-          for (const line of lines) if (line !== '') await onLine(line)
+        for await (const chunk of response as AsyncIterable<string>) {
+          const [head = '', ...lines] = chunk.split('\n')
+          parts.push(head)
+          length += head.length
+          if (length > MAX_LINE) throw new ApiError(0, `the API server sent a line of more than ${MAX_LINE} characters`)
+          if (lines.length === 0) continue
+          const rest = lines.pop() ?? ''
+          for (const line of [parts.join(''), ...lines]) if (line !== '') await onLine(line)
+          parts = [rest]
+          length = rest.length
         }
       } catch (error) {
         throw asApiError(error)

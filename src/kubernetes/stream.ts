@@ -50,10 +50,13 @@ export async function runStream(stream: Stream, version: string | null, deps: St
     const base = pathOf(stream, stream.resource.paths[path] ?? '')
     try {
       if (from === null) from = await list(base, deps)
+      const before = from
       from = await watch(base, from, deps, () => {
         failures = 0
       })
       state({ doing: 'connect', error: null, status: 200 })
+      // The API server ends a watch after minutes. One that ends without a change must not be repeated without a pause.
+      if (from === before) await pause(FIRST_PAUSE, signal)
     } catch (error) {
       if (signal.aborted) return
       if (!(error instanceof ApiError)) throw error

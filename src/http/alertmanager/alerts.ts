@@ -1,4 +1,5 @@
 /** GET /alerts and GET /alerts/groups: the firing alerts of Alertmanager and Grafana, one for each fingerprint. */
+import { BUDGETS } from '../../domain/budgets.ts'
 import type { Labels } from '../../domain/event/event.ts'
 import { explainedByNodes } from '../../domain/health/node-trouble.ts'
 import { once } from '../../domain/memoize.ts'
@@ -9,7 +10,7 @@ import { type FiringFingerprint, type FiringView, listFiringFingerprints } from 
 import type { Reply } from '../middleware/reply.ts'
 import { flag, matchersIn, receiverTest } from './filters.ts'
 import { groupByOf, receiversOf } from './receivers.ts'
-import type { ApiCall } from './route.ts'
+import { type ApiCall, refusal } from './route.ts'
 
 /** An alert, and its response as JSON. */
 type Shown = {
@@ -24,15 +25,22 @@ export async function getAlerts(call: ApiCall): Promise<Reply> {
   return jsonText(`[${shown.map(({ json }) => json).join(',')}]`)
 }
 
+const LARGEST = BUDGETS['alertmanager-groups'].value
+const TOO_LARGE = `the groups have more than ${LARGEST / 2 ** 20} MiB; ask for one receiver, or filter the alerts`
+
 /** Lists the groups by their labels. An alert with several receivers is in the groups of all of them. */
 export async function getAlertGroups(call: ApiCall): Promise<Reply> {
   const isOfReceiver = receiverTest(call.c)
   const groupBy = await groupByOf(call)
   const groups = new Map<string, { readonly labels: Labels; readonly receiver: string; readonly alerts: Shown[] }>()
+  let size = 0
   for (const alert of await listShown(call)) {
     const labels = groupLabels(alert.labels(), groupBy)
+    const named = JSON.stringify(labels)
     for (const receiver of alert.receivers.filter(isOfReceiver)) {
-      const key = JSON.stringify([labels, receiver])
+      size += alert.json.length
+      if (size > LARGEST) throw refusal(400, TOO_LARGE)
+      const key = `${receiver}\n${named}`
       const group = groups.get(key)
       if (group) group.alerts.push(alert)
       else groups.set(key, { labels, receiver, alerts: [alert] })

@@ -121,6 +121,25 @@ test('groups have the alerts with equal alertname and namespace', async (t) => {
   )
 })
 
+test('groups that are too large are refused, and those of one receiver are not', async (t) => {
+  const { post, get, request, token } = makeAlertmanager(t)
+  const summary = 'x'.repeat(8_000)
+  await post(
+    '/alerts',
+    Array.from({ length: 600 }, (_, n) => ({ ...alert('Slow', { pod: `p${n}` }), annotations: { summary } })),
+  )
+  for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) {
+    const body = { name, kind: 'webhook', url: 'https://hooks.example.com/x', rules: [{}] }
+    assert.equal((await request('POST', '/api/channels', { token, body })).status, 201)
+  }
+  const refused = await get('/alerts/groups')
+  assert.deepEqual(
+    [refused.status, refused.body],
+    [400, 'the groups have more than 24 MiB; ask for one receiver, or filter the alerts'],
+  )
+  assert.equal((await get('/alerts/groups?receiver=a')).status, 200)
+})
+
 test('an alert of a failed node’s pod is inhibited by the alert of the node', async (t) => {
   const { post, get } = makeAlertmanager(t)
   const node = {
