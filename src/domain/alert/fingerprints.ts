@@ -85,7 +85,7 @@ export function withStart(
 ): readonly Fingerprint[] {
   const { fingerprint, startsAt, expiresAt } = signal
   const known = fingerprints.find((one) => one.fingerprint === fingerprint)
-  if (known?.ended && !reopens && startsAt <= known.startedAt) return fingerprints
+  if (known?.ended && !reopens && expiresAt === null && startsAt <= known.startedAt) return fingerprints
   const startedAt = known ? Math.max(known.startedAt, startsAt) : startsAt
   // An item about an earlier start is late, so its severity is outdated.
   const { severity, said } = known && !known.ended && startsAt < known.startedAt ? known : signal

@@ -105,6 +105,17 @@ for (const [query, message] of [
   })
 }
 
+test('an alert that one replica ends still fires while another replica sends it', async (t) => {
+  const { post, names, clock } = makeAlertmanager(t)
+  await post('/alerts', [alert('Slow')])
+  clock.now += 10_000
+  await post('/alerts', [{ ...alert('Slow'), endsAt: new Date(clock.now).toISOString() }])
+  assert.deepEqual(await names(), [])
+  clock.now += 1_000
+  await post('/alerts', [alert('Slow')])
+  assert.deepEqual(await names(), ['Slow'])
+})
+
 test('groups have the alerts with equal alertname and namespace', async (t) => {
   const { post, get } = makeAlertmanager(t)
   await post('/alerts', [alert('Slow', { pod: 'b' }), alert('Down'), alert('Slow', { pod: 'a' })])
