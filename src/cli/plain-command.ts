@@ -146,7 +146,7 @@ function withOptionNames(command: Command, refused: ErrorResponse): Error {
     const name = optionOf(command, /^\w*/.exec(path)?.[0] ?? '')
     // The list of errors truncates long messages. The `detail` contains the full message.
     const [, whole = message] = refused.message.split(`body: ${path}: `)
-    return name === null ? null : `${name}: ${whole.replace(/\bsend\b/, 'use')}`
+    return name === null ? null : `${name}: ${whole.replace(/\bsend\b(?! SIGHUP)/, 'use')}`
   })
   const known = lines.filter((line) => line !== null)
   return known.length === 0 || known.length < lines.length ? refused : new UsageError(...known)
