@@ -18,7 +18,7 @@ import {
   replaceChannelSecrets,
   updateChannel,
 } from '../store/notification/channels.ts'
-import { retryNotificationsNow } from '../store/notification/outbox.ts'
+import { releaseNotifications, retryNotificationsNow } from '../store/notification/outbox.ts'
 import type { Deps } from './deps.ts'
 
 /** How long messages are also signed with the previous secret after a rotation. */
@@ -66,7 +66,8 @@ type ChannelChange = Given & {
 }
 
 /**
- * Updates the given fields. If the URL changes or the channel is enabled, pending messages are sent immediately.
+ * Updates the given fields. If the URL changes or the channel is enabled, pending messages are sent immediately. If the
+ * new rules have no quiet hours, so is what waited for their end.
  * @throws IncmonError `not-found`, `invalid`, `conflict`
  */
 export function changeChannel(deps: Deps, organizationId: number, id: string, change: ChannelChange): void {
@@ -81,6 +82,8 @@ export function changeChannel(deps: Deps, organizationId: number, id: string, ch
     const settings = settingsOf(before.settings, given)
     updateChannel(deps.db, before.rowId, { name, enabled, settings, target: shown })
     if (target !== undefined || enabled !== before.enabled) retryNotificationsNow(deps.db, before.rowId, deps.now())
+    const isQuiet = settings.rules.some(({ quietHours }) => quietHours)
+    if (given.rules !== undefined && !isQuiet) releaseNotifications(deps.db, before.rowId, deps.now())
   })
   deps.announce({ kind: 'channel', id, organizationId })
 }

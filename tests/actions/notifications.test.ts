@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { createChannel } from '../../src/actions/channels.ts'
+import { changeChannel, createChannel } from '../../src/actions/channels.ts'
 import { remind } from '../../src/actions/notifications.ts'
 import type { ChannelSettings } from '../../src/domain/notification/channel.ts'
 import { parseMatchers } from '../../src/domain/silence/matcher.ts'
@@ -110,6 +110,20 @@ test('in quiet hours messages are held until the end', async (t) => {
   channel('one', { rules: [{ quietHours: QUIET }] })
   await fail()
   assert.deepEqual(outbox(), [['one', 'opened', 60]])
+})
+
+test('messages that quiet hours hold are due as soon as the quiet hours are removed', async (t) => {
+  const { channel, outbox, fail, deps, acme } = withOutbox(t)
+  const { id } = channel('one', { rules: [{ quietHours: QUIET }] })
+  channel('two', { rules: [{ quietHours: QUIET }] })
+  await fail()
+  changeChannel(deps, acme.key, id, { rules: [{ quietHours: { ...QUIET, to: '15:00' } }] })
+  assert.deepEqual(outbox()[0], ['one', 'opened', 60])
+  changeChannel(deps, acme.key, id, { rules: [] })
+  assert.deepEqual(outbox(), [
+    ['one', 'opened', 0],
+    ['two', 'opened', 60],
+  ])
 })
 
 test("Charlie's channel gets no message about Acme", async (t) => {

@@ -178,6 +178,19 @@ export function retryNotificationsNow(db: Db, channelId: number, now: number): v
   )
 }
 
+/** Makes what waits for the end of quiet hours due now. Whatever waits for another reason is postponed again. */
+export function releaseNotifications(db: Db, channelId: number, now: number): void {
+  db.run(
+    db.sql
+      .updateTable('outbox')
+      .set({ due_at: now, expires_at: now + GIVE_UP_AFTER })
+      .where('channel_id', '=', channelId)
+      .where('status', '=', 'pending')
+      .where('leader_id', 'is', null)
+      .where('due_at', '>', now),
+  )
+}
+
 /** Abandons the pending notifications of a disabled channel. */
 export function giveUpNotifications(db: Db, channelId: number, detail: string, now: number): void {
   db.run(
