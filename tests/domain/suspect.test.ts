@@ -234,7 +234,7 @@ test('an alert long before the incident is not described as two occurrences', ()
     JSON.stringify(rankSuspects(facts({ alerts: [alert('pay', 'HighErrorRate', minutes)] }))[0]?.reasons)
   assert.match(reasonsOf(-20), /the alert began long before the incident/)
   assert.doesNotMatch(reasonsOf(-20), /occurrences/)
-  assert.match(reasonsOf(0), /first seen in this incident/)
+  assert.match(reasonsOf(0), /not seen long before the incident/)
 })
 
 /** Returns a rollout that started at this minute. */

@@ -145,7 +145,7 @@ function freshness({ lastAt, factors, isFiring }: SymptomEvent, { lastAt: latest
 
 /** A condition that also occurs at other times does not explain the incident. */
 function newness({ seen, seenBefore, evidence }: SymptomEvent): Factor {
-  if (seenBefore === 0) return { code: 'new', value: 1, text: 'first seen in this incident' }
+  if (seenBefore === 0) return { code: 'new', value: 1, text: 'not seen long before the incident' }
   const value = Math.max(OLD, 1 - seenBefore / seen)
   const isAlert = evidence.some(({ alertId }) => alertId !== undefined)
   const text = isAlert
