@@ -35,7 +35,6 @@ export function startCheckpointer(
   }
 
   const guardContent = db.guardContent()
-  let mayCopy = false
   let retryAt = 0
   const look = () => {
     if (performance.now() < retryAt) return
@@ -57,8 +56,7 @@ export function startCheckpointer(
   const guard = () => {
     // A damaged log must never be copied. With these checks, an idle server also notices that a file is gone.
     db.guardLog()
-    guardContent(mayCopy || isCopying)
-    mayCopy = isCopying
+    guardContent()
   }
 
   const timer = setInterval(look, every)

@@ -1,21 +1,12 @@
 /** The database file: its owner, its mode, and the settings that durability depends on. */
-import {
-  accessSync,
-  chownSync,
-  closeSync,
-  constants,
-  existsSync,
-  openSync,
-  readdirSync,
-  readSync,
-  statSync,
-} from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { accessSync, chownSync, closeSync, constants, existsSync, openSync, readSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type SQLite from 'better-sqlite3'
 import { openSqlite, StoreError } from './driver.ts'
 import { errorCode, isBusy } from './fault.ts'
 import { LOG_LIMIT } from './log-file.ts'
-import { entryAt, RESCUED } from './path.ts'
+import { entryAt } from './path.ts'
+import { describeRescued } from './rescue.ts'
 
 /** The application ID in the header of incmon's database files: 'incm'. */
 export const APPLICATION_ID = 0x696e636d
@@ -35,26 +26,17 @@ export function openFile(file: string, busyMs: number): SQLite.Database {
   return makeDurable(connect(file), file, busyMs)
 }
 
-/** Throws StoreError for a missing file whose data is in another file, and for a file of another program. */
+/** Throws StoreError for a file whose data is in another file, and for a file of another program. */
 export function refuseUnusable(file: string): void {
   refuseRescued(file)
   refuseOrphanedLog(file)
   refuseForeignFile(file)
 }
 
-/** Refuses to create a file if a server saved the data of the missing one. The newest copy has the greatest name. */
+/** Refuses a file, whether it exists or not, as long as data that a server saved from it lies beside it. */
 function refuseRescued(file: string): void {
-  if ((entryAt(file)?.size ?? 0) > 0 || !entryAt(dirname(file))?.isDirectory()) return
-  const start = `${basename(file)}${RESCUED}`
-  const copy = readdirSync(dirname(file))
-    .filter((name) => name.startsWith(start))
-    .sort()
-    .at(-1)
-  if (copy === undefined) return
-  const path = join(dirname(file), copy)
-  throw new StoreError(
-    `${file} is missing, and ${path} contains its data: run "mv ${path} ${file}" to continue with this data, or move the copy to another directory to start with an empty database`,
-  )
+  const found = describeRescued(file)
+  if (found !== null) throw new StoreError(found)
 }
 
 /**

@@ -1,7 +1,7 @@
 /** What a server saves after another program took its files away, and what it says. */
 import type SQLite from 'better-sqlite3'
 import { errorCode } from './fault.ts'
-import { saveCopy, saveFromCache, saveFromLog, setLogAside } from './rescue.ts'
+import { asideOf, commandToUse, saveCopy, saveFromCache, saveFromLog, setLogAside } from './rescue.ts'
 
 /** The error code if the data of a missing file cannot be copied. */
 export const UNSAVED = 'SQLITE_READONLY_UNSAVED'
@@ -27,7 +27,7 @@ export function lossOfFile(sqlite: SQLite.Database, file: string): string {
 }
 
 function savedTo(copy: string, file: string): string {
-  return `all stored data was saved to ${copy}. To continue with this data, run "mv ${copy} ${file}", then start incmon again`
+  return `all stored data was saved to ${copy}. To continue with this data, run "${commandToUse(copy, file)}", then start incmon again`
 }
 
 /** The log was deleted or truncated, and the database file is in its place. */
@@ -47,5 +47,7 @@ export function lossOfLog(sqlite: SQLite.Database, file: string, loss: Loss): st
 export function lossOfContent(sqlite: SQLite.Database, file: string): string {
   sqlite.pragma('query_only = ON')
   const log = setLogAside(file)
-  return `another program wrote into ${file} while incmon was running, and has overwritten data; ${log === null ? 'there was no log' : `the log with the newest data was saved to ${log}`}. ${COPIES}`
+  const what = `another program wrote into ${file} while incmon was running, and has overwritten data`
+  if (log === null) return `${what}; there was no log. ${COPIES}`
+  return `${what}; the log with the newest data was saved to ${log}. ${COPIES}. Then run "${asideOf([log])}", because incmon does not start while the log lies there`
 }

@@ -45,11 +45,8 @@ export type Db = {
    * after this error.
    */
   readonly guardLog: () => void
-  /**
-   * Returns a function that throws like `guardLog` if another program wrote into the database file. `mayCopy`: whether a
-   * checkpoint may be running in another thread.
-   */
-  readonly guardContent: () => (mayCopy: boolean) => void
+  /** Returns a function that throws like `guardLog` if another program wrote into the database file. */
+  readonly guardContent: () => () => void
   /** Runs one or more statements without parameters. Used for migrations. */
   readonly execute: (text: string) => void
   readonly pragma: (text: string) => unknown
@@ -160,8 +157,8 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
     guardLog: log.guardAll,
     guardContent: () => {
       const isOverwritten = watchContent(file, createCheckpoint(sqlite))
-      return (mayCopy) => {
-        if (isOverwritten(mayCopy)) throw log.overwritten()
+      return () => {
+        if (isOverwritten()) throw log.overwritten()
       }
     },
     checkpoint: createCheckpoint(sqlite),

@@ -6,35 +6,58 @@ import type { Checkpoint } from './commit.ts'
 const SAMPLES = 16
 const SAMPLE_BYTES = 512
 
-type Seen = ReturnType<Checkpoint> & { readonly changedAt: bigint; readonly size: bigint; readonly sample: string }
+/** Where the WAL index (`-shm`) contains the salts of the log and the progress of checkpoints. */
+const SALTS = { at: 32, bytes: 8 } as const
+const COPIED_FRAMES = 96
+const STARTED_FRAMES = 128
+const INDEX_BYTES = 132
+
+type Progress = { readonly text: string; readonly isCopying: boolean }
+type Seen = { readonly progress: Progress; readonly changedAt: bigint; readonly size: bigint; readonly sample: string }
 
 /**
  * Returns a function that returns whether another program wrote into the file since the last call. SQLite changes the
- * file only in checkpoints, so any other change is foreign. The descriptor stays open until the process ends, because
- * closing it would release SQLite's locks.
- * @param mayCopy returns whether a checkpoint may be running in another thread
+ * file only in checkpoints. Every process that uses the log records its checkpoints in the WAL index: before the first
+ * change, how many frames it will copy; after the last change, how many it copied. A new log gets new salts. So a change
+ * of the file without any of these changes is foreign. A foreign change between two calls that also saw a checkpoint is
+ * not noticed, nor one after a checkpoint that was killed, until the next checkpoint. The descriptors stay open until the process ends, because closing them would release SQLite's locks.
  */
-export function watchContent(file: string, checkpoint: Checkpoint): (mayCopy: boolean) => boolean {
-  const handle = openSync(file, 'r')
+export function watchContent(file: string, checkpoint: Checkpoint): () => boolean {
+  const [handle, index] = [openSync(file, 'r'), openSync(`${file}-shm`, 'r')]
+  // After a crash, SQLite records all frames of the log as started.
+  if (progressIn(index).isCopying) checkpoint('PASSIVE')
   let seen: Seen | null = null
-  const sampleOf = (size: bigint) => {
-    const bytes = Buffer.alloc(SAMPLES * SAMPLE_BYTES)
-    const step = Math.floor(Number(size) / SAMPLES)
-    for (let index = 0; index < SAMPLES; index += 1)
-      readSync(handle, bytes, index * SAMPLE_BYTES, SAMPLE_BYTES, index * step)
-    return bytes.toString('latin1')
-  }
-  return (mayCopy) => {
-    const now = checkpoint('NOOP')
-    const { mtimeNs: changedAt, size } = fstatSync(handle, { bigint: true })
+  return () => {
     const before = seen
+    // Read before the file, so that the next call sees any checkpoint that starts in between.
+    const progress = progressIn(index)
+    const { mtimeNs: changedAt, size } = fstatSync(handle, { bigint: true })
     if (before && before.changedAt === changedAt && before.size === size) {
-      seen = { ...before, ...now }
+      seen = { ...before, progress }
       return false
     }
-    seen = { ...now, changedAt, size, sample: sampleOf(size) }
-    const isCopied = before === null || mayCopy || now.copied !== before.copied || now.log < before.log
+    const sample = sampleOf(handle, size)
+    seen = { progress, changedAt, size, sample }
     // `touch` changes the time and not the content.
-    return !isCopied && (seen.size !== before.size || seen.sample !== before.sample)
+    if (before === null || (before.size === size && before.sample === sample)) return false
+    const after = progressIn(index)
+    return !after.isCopying && after.text === before.progress.text
   }
+}
+
+function progressIn(index: number): Progress {
+  const bytes = Buffer.alloc(INDEX_BYTES)
+  readSync(index, bytes, 0, INDEX_BYTES, 0)
+  const salts = bytes.toString('hex', SALTS.at, SALTS.at + SALTS.bytes)
+  // SQLite writes these numbers in the byte order of the machine. They are only compared with each other.
+  const [copied, started] = [bytes.readUInt32LE(COPIED_FRAMES), bytes.readUInt32LE(STARTED_FRAMES)]
+  return { text: `${salts} ${copied} ${started}`, isCopying: started !== copied }
+}
+
+function sampleOf(handle: number, size: bigint): string {
+  const bytes = Buffer.alloc(SAMPLES * SAMPLE_BYTES)
+  const step = Math.floor(Number(size) / SAMPLES)
+  for (let index = 0; index < SAMPLES; index += 1)
+    readSync(handle, bytes, index * SAMPLE_BYTES, SAMPLE_BYTES, index * step)
+  return bytes.toString('latin1')
 }

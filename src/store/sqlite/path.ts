@@ -3,9 +3,6 @@ import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync, type S
 import { basename, dirname, join, resolve } from 'node:path'
 import { StoreError } from './driver.ts'
 
-/** The end of the name of a copy that a server saved. The time follows. */
-export const RESCUED = '.rescued-'
-
 /** Lists the mounts of this process, one per line (Linux only). The fifth field is the mount point. */
 const MOUNTS = '/proc/self/mountinfo'
 

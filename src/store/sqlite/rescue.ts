@@ -1,10 +1,16 @@
 /** Saves the data that a running process can still read after another program removed the write-ahead log. */
-import { existsSync, renameSync, rmSync, truncateSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { existsSync, readdirSync, renameSync, rmSync, truncateSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import type SQLite from 'better-sqlite3'
-import { RESCUED } from './path.ts'
+import { shellQuote } from '../../domain/terminal.ts'
+import { entryAt } from './path.ts'
 import { faultIn } from './sound.ts'
 import { COMPANIONS, startPart, syncDirectory } from './temporary-file.ts'
+
+/** The end of the name of a file that a server saved. The time follows. No database starts while such a file exists. */
+const RESCUED = '.rescued-'
+/** The same for a file whose data is not needed any more, or that somebody has decided about. */
+const ASIDE = '.aside-'
 
 /** The page cache during the copy, in KiB. */
 const CACHE = 1_048_576
@@ -42,10 +48,10 @@ export function saveFromLog(sqlite: SQLite.Database, file: string): boolean {
  * @throws the error of the last directory if no copy can be written
  */
 export function saveCopy(sqlite: SQLite.Database, file: string): string {
-  const name = `${basename(file)}${RESCUED}${timeText()}`
+  const time = timeText()
   let failure: unknown = null
-  for (const directory of [dirname(resolve(file)), dirname(dirname(resolve(file))), '/tmp']) {
-    const path = join(directory, name)
+  for (const { directory, name } of placesFor(file)) {
+    const path = join(directory, `${name}${RESCUED}${time}`)
     try {
       const part = startPart(path)
       try {
@@ -56,7 +62,8 @@ export function saveCopy(sqlite: SQLite.Database, file: string): string {
       } finally {
         part.discard()
       }
-      setLogAside(file)
+      // The copy contains the data of the log.
+      setLogAside(file, ASIDE)
       return path
     } catch (error) {
       failure = error
@@ -66,13 +73,115 @@ export function saveCopy(sqlite: SQLite.Database, file: string): string {
 }
 
 /** Renames the log, so that SQLite does not apply it to another file. @returns its new path, or null if it is missing */
-export function setLogAside(file: string): string | null {
+export function setLogAside(file: string, end = RESCUED): string | null {
   if (!existsSync(`${file}-wal`)) return null
-  const path = `${file}-wal${RESCUED}${timeText()}`
+  const path = `${file}-wal${end}${timeText()}`
   renameSync(`${file}-wal`, path)
   rmSync(`${file}-shm`, { force: true })
   syncDirectory(dirname(file))
   return path
+}
+
+/**
+ * The places for a copy. The directory of the database can be gone or belong to another user. Outside of it, the name of
+ * the copy contains the directory, so that a start knows to which database it belongs.
+ */
+function placesFor(file: string): { readonly directory: string; readonly name: string }[] {
+  const path = resolve(file)
+  const own = { directory: dirname(path), name: basename(path) }
+  const others = [
+    { directory: dirname(dirname(path)), from: dirname(dirname(path)) },
+    { directory: '/tmp', from: '/' },
+  ].map(({ directory, from }) => ({ directory, name: relative(from, path).replaceAll('/', '-') }))
+  return [own, ...others]
+}
+
+/**
+ * Says which saved files lie beside the database, when they were saved, and the commands for both decisions. Returns
+ * null if there are none.
+ */
+export function describeRescued(file: string): string | null {
+  const [copies, logs] = [savedFrom(file, ''), savedFrom(file, '-wal')]
+  const [copy, log, all] = [copies.at(-1), logs.at(-1), [...copies, ...logs]]
+  const others = all.filter((path) => path !== (copy ?? log)).map((path) => ` (${path} lies there too)`)
+  const keep = `"${asideOf(all)}"`
+  const exists = (entryAt(file)?.size ?? 0) > 0
+  if (copy !== undefined) {
+    const use = `run "${commandToUse(copy, file, all)}" to continue with this data`
+    return exists
+      ? `${copy} contains all data that a server had stored in ${file} ${savedAt(copy)}, and the present ${file} can lack some of it${others.join('')}: ${use}, or ${keep} to keep the present file`
+      : `${file} is missing, and ${copy} contains its data, saved ${savedAt(copy)}${others.join('')}: ${use}, or ${keep} to start with an empty database`
+  }
+  if (log === undefined) return null
+  const use = [...setPresentLogAside(file, log), move(log, `${resolve(file)}-wal`), ...asides(all, log)].join(' && ')
+  const what = `${log} is a log of ${file} with its newest data, saved ${savedAt(log)} because another program had replaced the file or its content${others.join('')}`
+  return exists
+    ? `${what}: run ${keep} to keep the present file without this data, or, only if you have put the file of that time back, "${use}" to use the log`
+    : `${what}, and ${file} is missing: put the file of that time back and run "${use}" to use the log, or run ${keep} to start without this data`
+}
+
+/** The command that puts the copy in the place of the database. `restore` keeps the present file and removes its log. */
+export function commandToUse(copy: string, file: string, all: readonly string[] = [copy]): string {
+  const path = resolve(file)
+  if ((entryAt(path)?.size ?? 0) > 0 || existsSync(`${path}-wal`))
+    return `incmon restore ${shellQuote(copy)} --database ${shellQuote(path)} --force && ${asideOf(all)}`
+  const directory = existsSync(dirname(path)) ? [] : [`mkdir -p ${shellQuote(dirname(path))}`]
+  return [...directory, move(copy, path), ...asides(all, copy)].join(' && ')
+}
+
+/** The command after which a start no longer finds the saved files. */
+export function asideOf(paths: readonly string[]): string {
+  return asides(paths).join(' && ')
+}
+
+function asides(paths: readonly string[], except?: string): string[] {
+  return paths.filter((path) => path !== except).map((path) => move(path, path.replace(RESCUED, ASIDE)))
+}
+
+function setPresentLogAside(file: string, log: string): string[] {
+  const present = `${resolve(file)}-wal`
+  return existsSync(present) ? [move(present, `${log.replace(RESCUED, ASIDE)}.present`)] : []
+}
+
+function move(from: string, to: string): string {
+  return `mv ${shellQuote(from)} ${shellQuote(to)}`
+}
+
+/** Returns the saved files, the oldest first. In directories that others can write to, only files of this user count. */
+function savedFrom(file: string, end: '' | '-wal'): string[] {
+  const found = placesFor(file).flatMap(({ directory, name }, index) => {
+    const start = `${name}${end}${RESCUED}`
+    return namesIn(directory)
+      .filter((found) => found.startsWith(start) && TIME.test(found.slice(start.length)))
+      .map((found) => join(directory, found))
+      .filter((path) => index === 0 || isOwn(path))
+  })
+  return [...new Set(found)].sort((one, other) => (timeIn(one) < timeIn(other) ? -1 : 1))
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+  } catch {
+    return []
+  }
+}
+
+function isOwn(path: string): boolean {
+  const user = process.getuid?.()
+  return user === 0 || entryAt(path)?.uid === user
+}
+
+/** The time in the name of a saved file. */
+const TIME = /(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/
+
+function timeIn(path: string): string {
+  return TIME.exec(path)?.[0] ?? ''
+}
+
+function savedAt(path: string): string {
+  const [, year, month, day, hour, minute, second] = TIME.exec(path) ?? []
+  return `on ${year}-${month}-${day} at ${hour}:${minute}:${second} UTC`
 }
 
 /** Returns the time as 20261126T150405Z, for the name of a file. */

@@ -159,8 +159,8 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
   {
     name: 'no-copy-of-file',
     file: `${STORE}/rescue.ts`,
-    from: 'setLogAside(file)\n      return path',
-    to: 'setLogAside(file)\n      rmSync(path)\n      return path',
+    from: 'setLogAside(file, ASIDE)\n      return path',
+    to: 'setLogAside(file, ASIDE)\n      rmSync(path)\n      return path',
     test: 'tests/faults/log-lost.test.ts',
     only: 'a database that is',
   },
