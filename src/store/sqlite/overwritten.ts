@@ -2,9 +2,12 @@
 import { fstatSync, openSync, readSync } from 'node:fs'
 import type { Checkpoint } from './commit.ts'
 
-/** How many pages are compared, spread over the file. The first page is one of them. */
-const SAMPLES = 16
-const SAMPLE_BYTES = 512
+/**
+ * How many parts are compared, spread over the file. The first page is one of them. A file of up to 1 MB is compared as a
+ * whole, because new databases differ in a few bytes.
+ */
+const SAMPLES = 256
+const SAMPLE_BYTES = 4_096
 
 /** Where the WAL index (`-shm`) contains the salts of the log and the progress of checkpoints. */
 const SALTS = { at: 32, bytes: 8 } as const
@@ -13,7 +16,7 @@ const STARTED_FRAMES = 128
 const INDEX_BYTES = 132
 
 type Progress = { readonly text: string; readonly isCopying: boolean }
-type Seen = { readonly progress: Progress; readonly changedAt: bigint; readonly size: bigint; readonly sample: string }
+type Seen = { readonly progress: Progress; readonly changedAt: bigint; readonly size: bigint; readonly sample: Buffer }
 
 /**
  * Returns a function that returns whether another program wrote into the file since the last call. SQLite changes the
@@ -39,7 +42,7 @@ export function watchContent(file: string, checkpoint: Checkpoint): () => boolea
     const sample = sampleOf(handle, size)
     seen = { progress, changedAt, size, sample }
     // `touch` changes the time and not the content.
-    if (before === null || (before.size === size && before.sample === sample)) return false
+    if (before === null || (before.size === size && before.sample.equals(sample))) return false
     const after = progressIn(index)
     return !after.isCopying && after.text === before.progress.text
   }
@@ -54,10 +57,10 @@ function progressIn(index: number): Progress {
   return { text: `${salts} ${copied} ${started}`, isCopying: started !== copied }
 }
 
-function sampleOf(handle: number, size: bigint): string {
+function sampleOf(handle: number, size: bigint): Buffer {
   const bytes = Buffer.alloc(SAMPLES * SAMPLE_BYTES)
   const step = Math.floor(Number(size) / SAMPLES)
   for (let index = 0; index < SAMPLES; index += 1)
     readSync(handle, bytes, index * SAMPLE_BYTES, SAMPLE_BYTES, index * step)
-  return bytes.toString('latin1')
+  return bytes
 }
