@@ -1,6 +1,6 @@
 /** All settings of the configuration, with their defaults and checks. */
 import { isIP } from 'node:net'
-import { isLimit, LIMIT_NAMES } from './domain/budgets.ts'
+import { isLimit, LIMIT_NAMES } from './domain/limits.ts'
 
 /** An entry of a table array such as `[[kubernetes]]`. */
 type Table = Readonly<Record<string, unknown>>

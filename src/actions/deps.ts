@@ -1,5 +1,5 @@
 /** The dependencies of actions: store, engine, clock, random numbers, and listeners. */
-import { DEFAULT_LIMITS, type Limits } from '../domain/budgets.ts'
+import { DEFAULT_LIMITS, type Limits } from '../domain/limits.ts'
 import type { Notice } from '../domain/notice.ts'
 import type { Committed } from '../engine/committed.ts'
 import { createEngine, type Engine } from '../engine/engine.ts'

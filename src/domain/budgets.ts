@@ -93,6 +93,27 @@ export const BUDGETS = {
     unit: 'entries',
     effect: 'only the newest ones are shown',
   },
+  'shown-services': {
+    scope: 'request',
+    what: 'services on the wall of the overview',
+    value: 1_000,
+    unit: 'services',
+    effect: 'those with problems come first, and a link leads to the list of the others',
+  },
+  'shown-groups': {
+    scope: 'request',
+    what: 'groups of alerts, and penalties, on the page of a service or an incident',
+    value: 100,
+    unit: 'rows',
+    effect: 'the most severe ones are shown, and a link leads to the alerts of the others',
+  },
+  'shown-payload': {
+    scope: 'request',
+    what: 'the text and the error of a rejected item on the page Sources',
+    value: 4_000,
+    unit: 'characters',
+    effect: 'the rest is in GET /api/rejections',
+  },
   senders: {
     scope: 'organization',
     what: 'senders, which are receivers of a source in a cluster',
@@ -220,31 +241,3 @@ export const BUDGETS = {
     effect: 'the connections that have had unread bytes for the longest time are closed',
   },
 } as const satisfies Readonly<Record<string, Budget>>
-
-/** The limits that the setting `limits` can change. */
-type LimitName = {
-  [Name in keyof typeof BUDGETS]: (typeof BUDGETS)[Name] extends { readonly isAdjustable: true } ? Name : never
-}[keyof typeof BUDGETS]
-
-export type Limits = Readonly<Record<LimitName, number>>
-
-export const LIMIT_NAMES = Object.entries<Budget>(BUDGETS).flatMap(([name, { isAdjustable }]) =>
-  isAdjustable ? [name as LimitName] : [],
-)
-
-export const DEFAULT_LIMITS = Object.fromEntries(LIMIT_NAMES.map((name) => [name, BUDGETS[name].value])) as Limits
-
-/** Returns the limits for the setting `limits`, whose items look like `live-alerts=100000`. */
-export function limitsFrom(items: readonly string[]): Limits {
-  const changed = items.map((item) => {
-    const [name = '', value = ''] = item.split('=', 2)
-    return [name, Number(value)] as const
-  })
-  return { ...DEFAULT_LIMITS, ...Object.fromEntries(changed) }
-}
-
-/** Returns whether an item of the setting `limits` is valid. */
-export function isLimit(item: string): boolean {
-  const [, name = '', value = ''] = /^([a-z-]+)=(\d{1,9})$/.exec(item) ?? []
-  return (LIMIT_NAMES as readonly string[]).includes(name) && Number(value) > 0
-}

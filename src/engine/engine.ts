@@ -2,10 +2,11 @@
  * The engine is the only writer in a running server. Start with this file. `queue.ts` decides when an input is
  * processed, and handles disk errors. `batch.ts` processes and saves inputs.
  */
-import { BUDGETS, DEFAULT_LIMITS, type Limits } from '../domain/budgets.ts'
+import { BUDGETS } from '../domain/budgets.ts'
 import { IncmonError } from '../domain/error.ts'
 import type { Source } from '../domain/event/event.ts'
 import { earliest } from '../domain/instant.ts'
+import { DEFAULT_LIMITS, type Limits } from '../domain/limits.ts'
 import type { Notice } from '../domain/notice.ts'
 import { decideBatch, type Input, loadOrganization, tryInput } from './batch.ts'
 import { type Delivery, type Received, receive } from './changes/receive/delivery.ts'

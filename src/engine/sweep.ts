@@ -1,5 +1,5 @@
 /** The sweep processes due work in small steps. */
-import type { Limits } from '../domain/budgets.ts'
+import type { Limits } from '../domain/limits.ts'
 import type { Decided, Input } from './batch.ts'
 import { makeDue } from './changes/due.ts'
 import { evaluateOrPostpone, MAX_EVALUATION_WORK, splitServices } from './changes/evaluate.ts'

@@ -74,12 +74,14 @@ export function findAlert(db: Db, organizationId: number, id: string): AlertReco
   return row ? toAlertRecord(row) : undefined
 }
 
+export const serviceUuid = sql<Buffer>`(SELECT uuid FROM services WHERE services.id = alerts.service_id)`.as('service')
+
 /**
  * The UUIDs of an alert's service, incident and silences. SQLite runs these subqueries only for rows on the page. Joins
  * would also run for rows skipped by OFFSET.
  */
 const alertReferences = [
-  sql<Buffer>`(SELECT uuid FROM services WHERE services.id = alerts.service_id)`.as('service'),
+  serviceUuid,
   sql<Buffer | null>`(SELECT uuid FROM incidents WHERE incidents.id = alerts.incident_id)`.as('incident'),
   sql<
     string | null

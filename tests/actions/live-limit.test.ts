@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { withEngine } from '../../src/actions/deps.ts'
-import { DEFAULT_LIMITS, type Limits } from '../../src/domain/budgets.ts'
+import { DEFAULT_LIMITS, type Limits } from '../../src/domain/limits.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager, crashLoop, grafana, pipeline } from '../helpers/senders.ts'

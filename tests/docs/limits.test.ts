@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { BUDGETS, type Budget, DEFAULT_LIMITS, isLimit, LIMIT_NAMES, limitsFrom } from '../../src/domain/budgets.ts'
+import { BUDGETS, type Budget } from '../../src/domain/budgets.ts'
+import { DEFAULT_LIMITS, isLimit, LIMIT_NAMES, limitsFrom } from '../../src/domain/limits.ts'
 
 const PAGE = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
 

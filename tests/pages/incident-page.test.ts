@@ -391,7 +391,7 @@ test('150 alerts with different names are 100 groups and one row that links to t
   const [, others = ''] =
     /<p class="row group-name"><a class="ink" href="([^"]+)"><b class="break">Other/.exec(html) ?? []
   assert.match(others, /^\/alerts\?service=[^&]+&amp;severity=info$/)
-  assert.match(html, /in 101 groups/)
+  assert.match(html, /152 alerts \(1 failed pipeline\): 100 groups and 52 more/)
   assert.match(html, /aria-label="Other alerts/)
   assert.doesNotMatch(html, /Silence<span class="hidden-text"> Other/)
   assert.equal((await browser.get(others.replace('&amp;', '&'))).status, 200)

@@ -1,6 +1,6 @@
 /** Checks that every service was evaluated when it had to be. */
 import assert from 'node:assert/strict'
-import { DEFAULT_LIMITS } from '../../src/domain/budgets.ts'
+import { DEFAULT_LIMITS } from '../../src/domain/limits.ts'
 import type { LiveService } from '../../src/domain/health/live-service.ts'
 import type { LiveIncident } from '../../src/domain/incident/live-incident.ts'
 import { evaluate } from '../../src/engine/changes/evaluate.ts'

@@ -1,5 +1,6 @@
 /** Groups similar alerts, so that a storm becomes one row. The row shows which labels differ. */
 
+import { BUDGETS } from '../budgets.ts'
 import type { Labels, Source } from '../event/event.ts'
 import { distinct, ordered } from '../order.ts'
 import { rank, type Severity } from '../severity.ts'
@@ -60,8 +61,8 @@ const HIDDEN = new Set([
 const MAX_LABELS = 2
 /** The maximum number of members in a group that is shown. */
 const MAX_MEMBERS = 20
-/** The maximum number of groups that an incident lists separately. */
-const MAX_GROUPS = 100
+/** The maximum number of groups that a page lists separately. */
+const MAX_GROUPS = BUDGETS['shown-groups'].value
 
 /**
  * Groups similar alerts. Sorts the groups by severity, highest first, and then by start, latest first. Within a

@@ -1,6 +1,6 @@
 /** The facts on which a diagnosis is based, and the findings of a diagnosis. */
 
-import type { Limits } from '../budgets.ts'
+import type { Limits } from '../limits.ts'
 import type { Scope } from '../request/token.ts'
 import type { LiveSender } from '../sender/sender.ts'
 import { formatDuration } from '../shown-time.ts'

@@ -1,5 +1,6 @@
 /** Says how near each organization is to its limits. */
-import { BUDGETS, type Budget, type Limits } from '../budgets.ts'
+import { BUDGETS, type Budget } from '../budgets.ts'
+import type { Limits } from '../limits.ts'
 import { formatCount } from '../text.ts'
 import { type DoctorFacts, type Finding, ok, type UsageFact, warn } from './facts.ts'
 

@@ -13,14 +13,24 @@ export function countedGroups<One extends Group>(
   groups: readonly One[],
   service: { readonly id: string; readonly health: readonly Penalty[] } | undefined,
 ): readonly (One & { readonly sentAs?: Severity })[] {
+  const points = pointsByName(service?.health ?? [])
   const counted = groups.map((group) => {
-    if (!service || group.serviceId !== service.id || group.firing === 0) return group
-    const points = service.health.flatMap(({ reason, penalty }) =>
-      reason.startsWith(`${group.name}: `) ? [penalty] : [],
-    )
-    if (points.length === 0) return group
-    const severity = penaltySeverity(Math.max(...points))
+    const most = points.get(group.name)
+    if (group.serviceId !== service?.id || group.firing === 0 || most === undefined) return group
+    const severity = penaltySeverity(most)
     return rank(severity) > rank(group.severity) ? { ...group, severity, sentAs: group.severity } : group
   })
   return counted.toSorted((a, b) => rank(b.severity) - rank(a.severity))
+}
+
+/** Returns the highest penalty by condition. A reason is `NAME: RULE`, and both can contain a colon. */
+function pointsByName(health: readonly Penalty[]): ReadonlyMap<string, number> {
+  const points = new Map<string, number>()
+  for (const { reason, penalty } of health) {
+    for (let end = reason.indexOf(': '); end >= 0; end = reason.indexOf(': ', end + 1)) {
+      const name = reason.slice(0, end)
+      points.set(name, Math.max(penalty, points.get(name) ?? penalty))
+    }
+  }
+  return points
 }

@@ -1,4 +1,5 @@
 /** Health: the status and score of a service, with reasons. Start here. */
+
 import type { Alert } from '../alert/alert.ts'
 import {
   type Circumstances,
@@ -8,6 +9,7 @@ import {
   type Unavailable,
   unavailable,
 } from '../alert/unavailable.ts'
+import { BUDGETS } from '../budgets.ts'
 import { earliest } from '../instant.ts'
 import { rank, type Severity } from '../severity.ts'
 import { MINUTE } from '../units.ts'
@@ -56,7 +58,7 @@ const LASTING = 15 * MINUTE
 const DEGRADED_BELOW = 80
 export const CRITICAL_BELOW = 40
 /** Each penalty is at least 1, so this many penalties are enough to lower the score to 0. */
-export const MAX_PENALTIES = 100
+export const MAX_PENALTIES = BUDGETS['shown-groups'].value
 
 type Weighed = {
   readonly alert: HealthCondition

@@ -1,6 +1,7 @@
 /** Decides whether an organization has room for another alert and another service. */
-import { BUDGETS, type Limits } from '../../domain/budgets.ts'
+import { BUDGETS } from '../../domain/budgets.ts'
 import type { Source } from '../../domain/event/event.ts'
+import type { Limits } from '../../domain/limits.ts'
 import { ordered } from '../../domain/order.ts'
 import type { Context } from '../state/context.ts'
 import type { OrganizationState } from '../state/state.ts'

@@ -2,9 +2,10 @@
  * Reports an organization without room for another alert or service: as an alert of the service `incmon`, and in the
  * answers to the senders.
  */
-import type { Limits } from '../../domain/budgets.ts'
+
 import { IncmonError } from '../../domain/error.ts'
 import type { AlertDraft } from '../../domain/event/event.ts'
+import type { Limits } from '../../domain/limits.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
 import type { Context } from '../state/context.ts'
 import { fingerprintScope, type OrganizationState } from '../state/state.ts'

@@ -2,9 +2,9 @@
 
 import { type Delivery, settleAll } from '../../domain/alert/ending.ts'
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
-import type { Limits } from '../../domain/budgets.ts'
 import { hasWeightChanged } from '../../domain/health/health.ts'
 import { earliest } from '../../domain/instant.ts'
+import type { Limits } from '../../domain/limits.ts'
 import { type DeliveryInterval, repeatTimeoutOf } from '../../domain/sender/delivery-interval.ts'
 import type { LiveGroup } from '../../domain/sender/sender.ts'
 import { DAY } from '../../domain/units.ts'

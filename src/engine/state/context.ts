@@ -1,10 +1,10 @@
 /** The context of a decision: the live state, new ids, and facts loaded from the history. */
 import type { ReceivedEvent } from '../../domain/alert/late-events.ts'
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
-import type { Limits } from '../../domain/budgets.ts'
 import type { LivePipeline } from '../../domain/correlation/change.ts'
 import type { Labels, Source } from '../../domain/event/event.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
+import type { Limits } from '../../domain/limits.ts'
 import type { LiveGroup } from '../../domain/sender/sender.ts'
 import type { LiveImage } from '../../domain/service/image.ts'
 import type { LiveSilence } from '../../domain/silence/live-silence.ts'

@@ -49,13 +49,13 @@ const byUuid = query<{ organizationId: number; uuid: Buffer }>()((sql, hole) =>
   select(sql).select('health').where('organization_id', '=', hole('organizationId')).where('uuid', '=', hole('uuid')),
 )
 
-/** Lists the penalties of all unhealthy services, by service UUID. */
+/** Lists the penalties of the services that have any, by service UUID. */
 export function listHealth(db: Db, organizationId: number): ReadonlyMap<string, readonly Penalty[]> {
   const rows = db.sql
     .selectFrom('services')
     .select(['uuid', 'health'])
     .where('organization_id', '=', organizationId)
-    .where('status', '!=', 'healthy')
+    .where('health', '!=', '[]')
   return new Map(db.all(rows).map(({ uuid, health }) => [uuidFromBytes(uuid), JSON.parse(health)]))
 }
 

@@ -9,7 +9,7 @@ const BINS = 48
 
 /** Counts the rows by start time. An alert storm is a single row, so its bin does not dwarf all other bins. */
 export function binsOf(
-  groups: readonly AlertGroup[],
+  groups: readonly Pick<AlertGroup, 'lastStartsAt' | 'severity'>[],
   { from, to }: Span,
   address: (change: Readonly<Record<string, string>>) => string,
 ): HistogramBin[] {

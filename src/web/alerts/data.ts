@@ -6,7 +6,7 @@ import type { Listed } from '../../domain/pagination.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
 import { HOUR } from '../../domain/units.ts'
 import type { AlertRecord } from '../../store/alerts.ts'
-import { findAlertGroups, type GroupMember } from '../../store/history/alert-groups.ts'
+import { findAlertGroups, type GroupCount, type GroupMember } from '../../store/history/alert-groups.ts'
 import { listAlertsOfIncident, listMatchingAlerts } from '../../store/history/alert-search.ts'
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
 import type { Visit } from '../page.ts'
@@ -40,21 +40,31 @@ export function wanted({ query, now }: Visit) {
 
 export type Wanted = ReturnType<typeof wanted>
 
-/** `shown` is the number of alerts in the groups. */
-type Found = { readonly groups: readonly ShortGroup<GroupMember>[]; readonly shown: number; readonly total: number }
+/** `counts` are those of all groups, `groups` those on the page. `shown` is the number of alerts in `counts`. */
+type Found = {
+  readonly counts: readonly Omit<GroupCount, 'rowIds'>[]
+  readonly groups: readonly ShortGroup<GroupMember>[]
+  readonly shown: number
+  readonly total: number
+}
 
 /** Finds the alerts that the page shows. */
 export function findShown(visit: Visit, what: Wanted, incident: IncidentRecord | null): Promise<Found> {
   return what.group ? findGroups(visit, what, incident) : findSingle(visit, what, incident)
 }
 
-/** Finds all matching alerts in groups. If no period is selected, firing alerts are found regardless of their start. */
+/** Counts all matching alerts in groups, and reads one page of groups. If no period is selected, firing alerts are found regardless of their start. */
 async function findGroups(visit: Visit, what: Wanted, incident: IncidentRecord | null): Promise<Found> {
   const { store, visitor } = visit
   const filter = filterOf(visit, what, incident)
   const from = what.own || what.status !== 'firing' ? filter.from : undefined
   const withFiring = !what.own && what.status === ''
-  const found = await store.read(findAlertGroups, visitor.organizationId, { ...filter, from, withFiring })
+  const found = await store.read(
+    findAlertGroups,
+    visitor.organizationId,
+    { ...filter, from, withFiring },
+    { page: what.page, limit: MAX_ROWS },
+  )
   return { ...found, shown: found.grouped }
 }
 
@@ -64,11 +74,10 @@ async function findSingle(visit: Visit, what: Wanted, incident: IncidentRecord |
   const { organizationId } = visitor
   const part = { page: what.page, limit: MAX_ROWS }
   const { incidentId, ...filter } = filterOf(visit, what, incident)
-  const found = ({ items, total }: Listed<AlertRecord>): Found => ({
-    groups: items.flatMap((one) => groupAlerts([one])).map(shortGroup),
-    shown: items.length,
-    total,
-  })
+  const found = ({ items, total }: Listed<AlertRecord>): Found => {
+    const groups = items.flatMap((one) => groupAlerts([one])).map(shortGroup)
+    return { counts: groups, groups, shown: items.length, total }
+  }
   if (incidentId !== undefined) {
     return found(await store.read(listAlertsOfIncident, organizationId, { ...filter, incidentId }, part))
   }

@@ -2,6 +2,7 @@
 
 import { groupAlerts, type ShortGroup, shortGroup } from '../../domain/alert/groups.ts'
 import { countedGroups } from '../../domain/health/counted-severity.ts'
+import type { Penalty } from '../../domain/health/health.ts'
 import { ruleText } from '../../domain/service/rule.ts'
 import type { Severity } from '../../domain/severity.ts'
 import { formatClock } from '../../domain/shown-time.ts'
@@ -14,7 +15,7 @@ import { listCorrelationsOfAlert } from '../../store/correlation/correlations.ts
 import type { EventRecord } from '../../store/events.ts'
 import type { GroupMember } from '../../store/history/alert-groups.ts'
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
-import { findService } from '../../store/service/services.ts'
+import { findService, listHealth } from '../../store/service/services.ts'
 import { findMutedCount } from '../../store/silence-preview.ts'
 import { findAlertTargets, findAlertView } from '../../store/views.ts'
 import { findNamedIncident, incidentLink } from '../incident/find.ts'
@@ -46,22 +47,23 @@ async function alertsView(visit: Visit): Promise<AlertsView> {
   const what = wanted(visit)
   const incident = query('incident') === '' ? null : ((await findNamedIncident(visit, query('incident'))) ?? null)
   const found = await findShown(visit, what, incident)
-  const newestMembers = found.groups.flatMap(({ members }) => members.slice(0, 1))
+  const health = await store.read(listHealth, visitor.organizationId)
+  const counts = countedIn(found.counts, health)
+  const rows = countedIn(found.groups, health).toSorted((a, b) => b.lastStartsAt - a.lastStartsAt)
+  const newestMembers = rows.flatMap(({ members }) => members.slice(0, 1))
   const targets = await store.read(findAlertTargets, visitor.organizationId, newestMembers, now)
-  const ends = await silenceEndsOfGroups(visit, found.groups)
-  const groups = countedIn(found.groups, targets).toSorted((a, b) => b.lastStartsAt - a.lastStartsAt)
-  const rows = what.group ? groups.slice((what.page - 1) * MAX_ROWS, what.page * MAX_ROWS) : groups
+  const ends = await silenceEndsOfGroups(visit, rows)
   const address = (change: Readonly<Record<string, string>>) => addressOf(visit, change)
   return {
     ...{ reader, span: what.span, total: found.total, shown: found.shown, page: what.page },
     filters: { ...what, severity: what.severity ?? '', source: what.source ?? '' },
     ranges: RANGES.map(([word, text]) => [word, text] as const),
     chips: await chipsOf(visit, what, incident),
-    bins: binsOf(groups, what.span, address),
+    bins: binsOf(counts, what.span, address),
     rows: rows.map((group) => rowOf(group, targets, ends)),
-    groups: groups.length,
-    firing: groups.reduce((sum, { firing }) => sum + firing, 0),
-    pages: Math.ceil((what.group ? groups.length : found.total) / MAX_ROWS),
+    groups: counts.length,
+    firing: counts.reduce((sum, { firing }) => sum + firing, 0),
+    pages: Math.ceil((what.group ? counts.length : found.total) / MAX_ROWS),
     addressOf: (page) => address({ page: page === 1 ? '' : `${page}` }),
   }
 }
@@ -96,8 +98,13 @@ type Targets = ReturnType<typeof findAlertTargets>
 type Group = ShortGroup<GroupMember> & { readonly sentAs?: Severity }
 
 /** Returns the groups, each with the severity that it has in its service's score. */
-function countedIn(groups: readonly Group[], { services }: Targets): readonly Group[] {
-  return groups.flatMap((group) => countedGroups([group], services.get(group.serviceId)))
+function countedIn<One extends Pick<Group, 'serviceId' | 'name' | 'severity' | 'firing'>>(
+  groups: readonly One[],
+  healthOf: ReadonlyMap<string, readonly Penalty[]>,
+): readonly (One & { readonly sentAs?: Severity })[] {
+  return [...Map.groupBy(groups, ({ serviceId }) => serviceId)].flatMap(([id, of]) =>
+    countedGroups(of, { id, health: healthOf.get(id) ?? [] }),
+  )
 }
 
 function rowOf(group: Group, targets: Targets, ends: SilenceEnds): AlertRowView {
@@ -129,7 +136,7 @@ async function showAlert(visit: Visit): Promise<Reply> {
   const { alert, events, onNode, graph } = await requireAlert(visit)
   const own = await store.read(listCorrelationsOfAlert, organizationId, alert.id)
   const targets = await store.read(findAlertTargets, organizationId, [alert], now)
-  const [group] = countedIn(groupAlerts([alert]).map(shortGroup), targets)
+  const [group] = countedGroups(groupAlerts([alert]).map(shortGroup), targets.services.get(alert.serviceId))
   if (!group) throw notFound('alert', 'the page Alerts')
   const { rules } = alert
   const row = rowOf(group, targets, await silenceEndsOfGroups(visit, [group]))

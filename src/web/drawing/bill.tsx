@@ -1,6 +1,7 @@
 /** Draws the score as a bar of 100 points: the remaining points, then the penalties. */
 import type { FC } from 'hono/jsx'
 import type { Severity } from '../../domain/severity.ts'
+import { formatCount } from '../../domain/text.ts'
 import { rounded } from './scale.ts'
 
 /** One penalty in points, with the name of its condition. */
@@ -9,10 +10,14 @@ type BillLine = { readonly name: string; readonly penalty: number; readonly seve
 const HEIGHT = 26
 /** A part shows its number only if it covers at least this percentage of the bar. */
 const ROOM = 4
+/** The maximum number of penalties in the description. */
+const NAMED = 20
 
 /** Draws the bar. Penalties beyond 100 points are cut off. */
 export const Bill: FC<{ score: number; lines: readonly BillLine[] }> = ({ score, lines }) => {
-  const label = `Score ${score}: ${lines.map(({ name, penalty }) => `${name} costs ${penalty}`).join(', ') || 'no penalties'}`
+  const costs = lines.slice(0, NAMED).map(({ name, penalty }) => `${name} costs ${penalty}`)
+  const more = lines.length > NAMED ? `, and ${formatCount(lines.length - NAMED)} more` : ''
+  const label = `Score ${score}: ${costs.join(', ') || 'no penalties'}${more}`
   let x = score
   const parts = lines.flatMap((line) => {
     const width = Math.min(line.penalty, 100 - x)

@@ -1,7 +1,6 @@
 /** Builds the lane picture of an incident from its alerts, the alerts' links, and the changes around the incident. */
 
 import type { AlertGroup, GroupedAlert } from '../../domain/alert/groups.ts'
-import { groupKey } from '../../domain/alert/groups.ts'
 import { type Change, type Outcome, outcomeOf } from '../../domain/correlation/change.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import { timesOf } from '../../domain/text.ts'
@@ -149,7 +148,7 @@ function changeId(kind: Change['kind'], ref: string): string {
 
 /** Returns the best link between each change and each group of similar alerts. */
 function linksOf({ links, groups }: PictureFacts): readonly LaneLink[] {
-  const keys = new Map(groups.flatMap((group) => group.members.map((alert) => [alert.id, groupKey(alert)] as const)))
+  const keys = new Map(groups.flatMap((group) => group.members.map(({ id }) => [id, group.key] as const)))
   const best = new Map<string, LaneLink>()
   for (const { change, evidence, score, band, verdict, group } of links) {
     const condition = group ?? keys.get(evidence.alertId)

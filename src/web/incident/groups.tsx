@@ -18,6 +18,18 @@ type Props = {
   readonly service: Pick<ServiceLink, 'name' | 'namespace'> | null
 }
 
+/** Counts the alerts of the groups that are not listed separately. */
+export function unlisted(groups: readonly Pick<GroupView, 'isMixed' | 'count'>[]): number {
+  return groups.reduce((sum, { isMixed, count }) => sum + (isMixed ? count : 0), 0)
+}
+
+/** Returns ` in 3 groups`, or `: 100 groups and 900 more` if there are more groups than a page lists. */
+export function groupsText(groups: readonly Pick<GroupView, 'isMixed' | 'count'>[]): string {
+  const more = unlisted(groups)
+  const listed = countOf(groups.filter(({ isMixed }) => !isMixed).length, 'group')
+  return more === 0 ? ` in ${listed}` : `: ${listed} and ${formatCount(more)} more`
+}
+
 /** Renders the rows. A group's name links to the list of its alerts. */
 export const Groups: FC<Props> = ({ groups, reader, service }) => (
   <ul class="rows groups">

@@ -13,7 +13,7 @@ import { sentence } from '../visit/apply.ts'
 import { Affected } from './affected.tsx'
 import { Cause, hintedGroup } from './cause.tsx'
 import { ActionItems, EditIncident } from './edit.tsx'
-import { Groups } from './groups.tsx'
+import { Groups, groupsText } from './groups.tsx'
 import { Picture } from './picture.tsx'
 import { Actions, countPipelines, StillFiring } from './state-actions.tsx'
 import { Suspects } from './suspects.tsx'
@@ -93,7 +93,7 @@ function alertsText({ groups, incident: { firingAlerts } }: IncidentView): strin
   const failed = pipelines === 0 ? '' : ` (${countOf(pipelines, 'failed pipeline')})`
   const still = firingAlerts === alerts ? 'all' : formatCount(firingAlerts)
   const firing = firingAlerts === 0 ? '' : `, ${alerts === 1 ? '' : `${still} `}still firing`
-  return `${countOf(alerts, 'alert')}${failed} in ${countOf(groups.length, 'group')}${firing}`
+  return `${countOf(alerts, 'alert')}${failed}${groupsText(groups)}${firing}`
 }
 
 const Head: FC<{ view: IncidentView }> = ({ view }) => {

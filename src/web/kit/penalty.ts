@@ -1,5 +1,4 @@
 /** A penalty of a service's score, as pages show it. */
-import type { ShortGroup } from '../../domain/alert/groups.ts'
 import { penaltySeverity } from '../../domain/health/health.ts'
 import type { Severity } from '../../domain/severity.ts'
 import type { ServiceWithHealth } from '../../store/service/services.ts'
@@ -15,19 +14,16 @@ export type PenaltyView = {
   readonly since: number | null
 }
 
-/** Returns a penalty with its condition, and the start of the condition if its alert is known. */
+/** Returns a penalty with its condition, and the start of the condition if `starts` has its alert or its name. */
 export function penaltyOf(
   { alertId, reason, penalty }: ServiceWithHealth['health'][number],
-  groups: readonly ShortGroup[],
+  starts: ReadonlyMap<string, number>,
 ): PenaltyView {
   const [name = reason, ...words] = reason.split(': ')
   const severity = penaltySeverity(penalty)
   const why = words.join(': ')
   // A severity that the sender did not choose is named before its reason: `critical: event and alert agree`.
   const rule = why.startsWith(severity) ? why : `${severity}: ${why}`
-  const since =
-    groups.flatMap(({ members }) => members).find(({ id }) => id === alertId)?.startsAt ??
-    groups.find((group) => group.name === name)?.firstStartsAt ??
-    null
+  const since = starts.get(alertId) ?? starts.get(name) ?? null
   return { name, rule, penalty, severity, href: `/alerts/${alertId}`, since }
 }

@@ -8,9 +8,10 @@ import { Time } from '../kit/time.tsx'
 import { ExampleNote } from '../sources/example-note.tsx'
 import { withQuery } from '../visit/choice.ts'
 import { FirstIncident, IncidentLine } from './incidents.tsx'
-import { HealthyGrid, UnhealthyRows, Wall } from './services.tsx'
+import { HealthyGrid, UnhealthyRows } from './services.tsx'
 import { StormCard } from './storm.tsx'
 import type { Filter, OverviewView, ServiceRowView } from './view.ts'
+import { Wall } from './wall.tsx'
 
 const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'healthy', 'unknown']
 /** The maximum number of services in the list. Unhealthy services come first. */

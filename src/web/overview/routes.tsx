@@ -43,6 +43,7 @@ const CHANGES_FOR = DAY / 2
 const MAX_CHANGES = 8
 /** In a storm, more links are not counted. */
 const MAX_LINKS = 200
+const NO_STARTS: ReadonlyMap<string, number> = new Map()
 const MAX_SILENCED = { page: 1, limit: 500 }
 
 /** Links to the API for clients that request JSON from `/`. */
@@ -97,6 +98,7 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
   const states = await store.read(listStatesOfServices, organizationId, detailed, day.from)
   const { shown: incidents, total: unresolved, hidden: hiddenIncidents } = await openIncidents(visit, all, states)
   const deploys = await recentDeploys(visit, pipelines)
+  const newestDeploys = new Map(deploys.toReversed().map((one) => [one.serviceId, one]))
   const channels = incidents.length === 0 ? null : await store.read(listChannels, organizationId, { page: 1, limit: 1 })
   const found = await store.run(listFiringAlerts, organizationId, { silenced: true }, MAX_SILENCED)
   const early = new Map(resolvedEarly.map((one) => [one.incident.serviceId, resolvedEarlyView(one)]))
@@ -112,7 +114,7 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
     calm: calm ? await lastIncident(visit) : null,
     addressOf: (change) => address({ status, view, usual, q, namespace, ...change }),
     services: shown.map((service) => ({
-      ...rowOf(service, now, { deploys, lastGoodDeploys, states, health }),
+      ...rowOf(service, now, { newestDeploys, lastGoodDeploys, states, health }),
       silenced: silencedOf(silenced.get(service.id) ?? [], new Map()),
       resolvedEarly: early.get(service.id) ?? null,
     })),
@@ -139,7 +141,7 @@ function rowOf(
   service: ServiceRecord,
   now: number,
   known: {
-    readonly deploys: readonly RecentDeploy[]
+    readonly newestDeploys: ReadonlyMap<string, RecentDeploy>
     readonly lastGoodDeploys: ReadonlyMap<string, LivePipeline>
     readonly states: ReadonlyMap<string, readonly StatusChange[]>
     readonly health: ReadonlyMap<string, readonly Penalty[]>
@@ -147,10 +149,10 @@ function rowOf(
 ): ServiceRowView {
   const { id, namespace, name, status, score } = service
   const states = known.states.get(id)
-  const penalties = ((states && known.health.get(id)) || []).map((one) => penaltyOf(one, []))
+  const penalties = ((states && known.health.get(id)) || []).map((one) => penaltyOf(one, NO_STARTS))
   const day = [now - DAY, now] as const
   const strip = states ? { bins: stripOf(states, ...day), text: stripText(states, ...day) } : null
-  const recent = known.deploys.find((one) => one.serviceId === id)
+  const recent = known.newestDeploys.get(id)
   const good = known.lastGoodDeploys.get(id)
   const last = recent ?? (good ? { ref: good.ref, at: good.startsAt, outcome: 'deployed', linked: false } : null)
   const lastDeploy = last && {

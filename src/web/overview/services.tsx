@@ -1,12 +1,7 @@
-/**
- * Shows the services on the overview: unhealthy services as rows and healthy services as a grid. If there are many
- * services, shows all of them as a wall.
- */
+/** Shows the services on the overview: unhealthy services as rows and healthy services as a grid. */
 import type { FC } from 'hono/jsx'
-import type { ServiceState } from '../../domain/health/headline.ts'
-import { ordered } from '../../domain/order.ts'
 import { formatAgo, type Reader } from '../../domain/shown-time.ts'
-import { countOf, formatCount, serviceName } from '../../domain/text.ts'
+import { formatCount, serviceName } from '../../domain/text.ts'
 import { Meter, Strip } from '../drawing/strip.tsx'
 import { Icon, Mark, ServiceName, ShortName } from '../kit/mark.tsx'
 import { SilencedMark } from '../kit/silenced.tsx'
@@ -142,83 +137,3 @@ export const HealthyGrid: FC<{ services: readonly ServiceRowView[]; reader: Read
     ))}
   </ul>
 )
-
-const ORDER: readonly ServiceState[] = ['critical', 'degraded', 'unknown', 'healthy']
-
-/**
- * The maximum number of cells on the wall. The remaining healthy services are shown as a number with a link to the
- * list.
- */
-const MAX_CELLS = 600
-
-/**
- * Shows each service as a cell. Cells are grouped by namespace, with the worst service first. The style sheet draws the
- * common marks, because hundreds of SVG elements would double the size of the page. `listOf` returns the URL of a
- * namespace's list.
- */
-export const Wall: FC<{ services: readonly ServiceRowView[]; listOf: (namespace: string) => string }> = (props) => {
-  const { services, listOf } = props
-  const groups = [...Map.groupBy(services, ({ namespace }) => namespace)].map(([namespace, of]) => ({
-    ...{ namespace, of, cells: cellsOf(of, services.length) },
-  }))
-  const worst = ({ of }: (typeof groups)[number]) => Math.min(...of.map(({ status }) => ORDER.indexOf(status)))
-  const order = ordered(groups, (group) => [worst(group), -group.of.length, group.namespace])
-  return (
-    <div class="card wall">
-      {order.map(({ namespace, of, cells }) => (
-        <section class="wall-group" aria-label={namespace || 'no namespace'}>
-          <p class="wall-head">
-            <b class="break">{namespace || 'no namespace'}</b> <span class="quiet">{countsText(of)}</span>
-          </p>
-          <ul class="wall-cells">
-            {cells.map((one) => (
-              <li>
-                <a
-                  class={`cell cell-${one.status}${one.silenced ? ' cell-silenced' : ''}`}
-                  href={one.href}
-                  title={cellText(one)}
-                >
-                  {one.status === 'unknown' ? <Mark level="unknown" /> : null}
-                </a>
-              </li>
-            ))}
-            <Hidden count={of.length - cells.length} href={listOf(namespace)} />
-          </ul>
-        </section>
-      ))}
-    </div>
-  )
-}
-
-/**
- * Returns the services in a namespace that get a cell, the worst first. Healthy services get only the cells that remain
- * in the namespace's share of the wall.
- */
-function cellsOf(of: readonly ServiceRowView[], total: number): readonly ServiceRowView[] {
-  const inOrder = ordered(of, ({ status, score, name }) => [ORDER.indexOf(status), score, name])
-  const unhealthy = inOrder.filter(({ status }) => status !== 'healthy').length
-  return inOrder.slice(0, Math.max(unhealthy, Math.ceil((of.length * MAX_CELLS) / Math.max(MAX_CELLS, total))))
-}
-
-const Hidden: FC<{ count: number; href: string }> = ({ count, href }) =>
-  count === 0 ? null : (
-    <li>
-      <a class="cell-more second" href={href}>
-        {formatCount(count)} more
-      </a>
-    </li>
-  )
-
-function cellText({ namespace, name, status, score, silenced }: ServiceRowView): string {
-  const quiet = silenced ? `, ${countOf(silenced.count, 'alert')} silenced` : ''
-  return `${serviceName({ namespace, name })}: ${status}, score ${score}${quiet}`
-}
-
-/** Returns the number of services, in total and by unhealthy status, such as `124, 1 critical, 2 degraded`. */
-function countsText(of: readonly ServiceRowView[]): string {
-  const parts = (['critical', 'degraded', 'unknown'] as const).flatMap((status) => {
-    const count = of.filter((one) => one.status === status).length
-    return count === 0 ? [] : [`${formatCount(count)} ${status}`]
-  })
-  return [formatCount(of.length), ...parts].join(', ')
-}

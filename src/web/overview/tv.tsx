@@ -4,8 +4,8 @@ import { countOf } from '../../domain/text.ts'
 import { Icon, Mark, ShortName } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
 import { Headline } from './page.tsx'
-import { Wall } from './services.tsx'
 import type { OverviewView } from './view.ts'
+import { Wall } from './wall.tsx'
 
 const MAX_TILES = 24
 const MAX_NAME = 26

@@ -1,10 +1,11 @@
 /** Shows one service: its status and when the status began, the likely causes, and earlier changes. */
 import type { FC } from 'hono/jsx'
+import { BUDGETS } from '../../domain/budgets.ts'
 import { formatDuration } from '../../domain/shown-time.ts'
 import { capitalized, countOf } from '../../domain/text.ts'
 import { Bill } from '../drawing/bill.tsx'
 import { LastGoodDeploy } from '../incident/cause.tsx'
-import { Groups } from '../incident/groups.tsx'
+import { Groups, groupsText, unlisted } from '../incident/groups.tsx'
 import { Picture } from '../incident/picture.tsx'
 import { AlertName, External, Icon, Mark, Status } from '../kit/mark.tsx'
 import { Card, Crumbs, Section } from '../kit/section.tsx'
@@ -95,6 +96,9 @@ const Head: FC<{ view: ServiceView }> = ({ view }) => {
 const Score: FC<{ view: ServiceView }> = ({ view }) => {
   const { score, penalties, reader } = view
   const sum = penalties.reduce((total, { penalty }) => total + penalty, 0)
+  // A score has at most as many penalties as a page lists groups.
+  const more = penalties.length < BUDGETS['shown-groups'].value ? 0 : unlisted(view.groups)
+  const atLeast = more > 0 ? 'at least ' : ''
   return (
     <Section id="score" title={`Why the score is ${score}`}>
       <div class="card bill-card">
@@ -117,6 +121,11 @@ const Score: FC<{ view: ServiceView }> = ({ view }) => {
                 <span class="quiet nowrap">{since === null ? '' : formatDuration(reader.now - since)}</span>
               </li>
             ))}
+            {more > 0 ? (
+              <li>
+                <a href={`${view.alertsHref}&status=firing`}>{countOf(more, 'more alert')}</a>
+              </li>
+            ) : null}
           </ul>
         )}
         {view.silenced === null ? null : (
@@ -127,7 +136,7 @@ const Score: FC<{ view: ServiceView }> = ({ view }) => {
         )}
         <p class="bill-sum bill-result">
           <b class="number bill-total">{score}</b>{' '}
-          <b>{sum > 100 ? `the minimum: the penalties add up to ${sum}` : statusText(view)}</b>
+          <b>{sum > 100 ? `the minimum: the penalties add up to ${atLeast}${sum}` : statusText(view)}</b>
         </p>
       </div>
     </Section>
@@ -140,7 +149,7 @@ const Firing: FC<{ view: ServiceView }> = ({ view: { groups, alertsHref, reader,
     <Section
       id="firing"
       title="Firing now"
-      second={count === 0 ? '' : `${countOf(count, 'alert')} in ${countOf(groups.length, 'group')}`}
+      second={count === 0 ? '' : `${countOf(count, 'alert')}${groupsText(groups)}`}
       end={[alertsHref, 'All alerts']}
     >
       <Card empty={groups.length === 0 ? 'Nothing is firing.' : null}>

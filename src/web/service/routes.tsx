@@ -12,7 +12,7 @@ import { HOUR } from '../../domain/units.ts'
 import { notFound } from '../../http/middleware/problem.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { type CorrelationRecord, listCorrelations } from '../../store/correlation/correlations.ts'
-import { findAlertGroups } from '../../store/history/alert-groups.ts'
+import { findServiceGroups } from '../../store/history/alert-groups.ts'
 import { type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
 import type { ServiceWithHealth } from '../../store/service/services.ts'
 import { findMutedCount } from '../../store/silence-preview.ts'
@@ -68,7 +68,7 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
   const facts = { ...(await alertsAndLinks(visit, id, span)), changes }
   const firing = countedGroups(facts.firing, service)
   const ends = await silenceEndsOfGroups(visit, facts.firing)
-  const penalties = service.health.map((penalty) => penaltyOf(penalty, facts.firing))
+  const penalties = service.health.map((penalty) => penaltyOf(penalty, facts.starts))
   const open = await openIncident(visit, found.incident, reader)
   // A storm has more links than fit on one page of results, so the incident's complete list is used.
   const links = open ? open.links : facts.links
@@ -101,6 +101,8 @@ type ServiceLink = CorrelationRecord & { readonly count?: number; readonly group
 type Facts = {
   /** The groups of the firing alerts, regardless of their start. */
   readonly firing: readonly ShortGroup[]
+  /** The starts of the firing alerts by id and by name. */
+  readonly starts: ReadonlyMap<string, number>
   /** The groups of the alerts that started within the span or are firing. */
   readonly groups: readonly ShortGroup[]
   readonly changes: readonly Change[]
@@ -114,12 +116,9 @@ async function alertsAndLinks(
   span: Span,
 ): Promise<Omit<Facts, 'changes'>> {
   const { organizationId } = visitor
-  const [firing, shown, links] = await Promise.all([
-    store.read(findAlertGroups, organizationId, { serviceId, status: 'firing' }),
-    store.read(findAlertGroups, organizationId, { serviceId, from: span.from, withFiring: true }),
-    store.read(listCorrelations, organizationId, { serviceId, from: span.from }, MANY),
-  ])
-  return { firing: firing.groups, groups: shown.groups, links: links.items }
+  const found = await store.read(findServiceGroups, organizationId, serviceId, span.from)
+  const links = await store.read(listCorrelations, organizationId, { serviceId, from: span.from }, MANY)
+  return { ...found, links: links.items }
 }
 
 type PictureParts = Facts & {

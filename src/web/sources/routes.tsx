@@ -2,9 +2,10 @@
 
 import { loadExample, removeExample } from '../../actions/example.ts'
 import { createToken } from '../../actions/tokens.ts'
+import { BUDGETS } from '../../domain/budgets.ts'
 import { EXAMPLE_CLUSTER } from '../../domain/example/example.ts'
 import { hoursUntil } from '../../domain/sender/heartbeat.ts'
-import { countOf } from '../../domain/text.ts'
+import { countOf, formatCount } from '../../domain/text.ts'
 import { DAY } from '../../domain/units.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { READERS } from '../../intake/index.ts'
@@ -29,6 +30,7 @@ const SENDERS = { page: 1, limit: 1_000 }
 const MAX_ROWS = 40
 const WEEK = 7 * DAY
 const REJECTIONS = { page: 1, limit: 20 }
+const MAX_TEXT = BUDGETS['shown-payload'].value
 const CHANNELS = { page: 1, limit: 100 }
 const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/
 /** The host of a server that listens on all interfaces. */
@@ -63,7 +65,7 @@ async function showSources(visit: Visit, secret: string | null, done: Done | '' 
   const page = pageOf(visit.query('page'), pages)
   const rows = senders.slice((page - 1) * MAX_ROWS, page * MAX_ROWS)
   const shown = rows.map((sender) => ({ ...sender, byHour: hoursUntil(sender.hours, now) }))
-  const counts = { rejections: rejected.items, rejected: rejected.total }
+  const counts = { rejections: rejected.items.map(shortened), rejected: rejected.total }
   const refused = isOnly ? visit.server.wrongTokens.senders() : null
   const clusters = await Promise.all(
     visit.server.clusters(organizationId).map(async (state) => ({
@@ -82,6 +84,17 @@ async function showSources(visit: Visit, secret: string | null, done: Done | '' 
   )
   const shownOnce = { banner: bannerFor(done), still: secret !== null }
   return show(visit, { title: lead.replace(/\.$/, ''), content, current: 'sources', ...shownOnce })
+}
+
+/** Cuts off the text and the error of a rejected item. */
+function shortened<Item extends { readonly payload: string; readonly error: string }>(item: Item): Item {
+  return { ...item, payload: cut(item.payload), error: cut(item.error) }
+}
+
+function cut(text: string): string {
+  if (text.length <= MAX_TEXT) return text
+  const rest = formatCount(text.length - MAX_TEXT)
+  return `${text.slice(0, MAX_TEXT).toWellFormed()} … (${rest} more characters in GET /api/rejections)`
 }
 
 /** Shows how to connect a sender. `secret` is the token to show. `done` is the action that this request performed. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { withEngine } from '../../../src/actions/deps.ts'
-import { DEFAULT_LIMITS } from '../../../src/domain/budgets.ts'
+import { DEFAULT_LIMITS } from '../../../src/domain/limits.ts'
 import { makeWorld, type Sent } from '../../helpers/app.ts'
 import { MINUTE, makeToken } from '../../helpers/factory.ts'
 
