@@ -1,9 +1,9 @@
 /** Findings about an installation: each test changes one fact, which exactly one check reports. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { DEFAULT_LIMITS } from '../../src/domain/limits.ts'
 import { diagnose } from '../../src/domain/doctor/diagnosis.ts'
 import { type DoctorFacts, formatBytes } from '../../src/domain/doctor/facts.ts'
+import { DEFAULT_LIMITS } from '../../src/domain/limits.ts'
 
 const NOW = Date.UTC(2026, 2, 14, 12)
 const MINUTE = 60_000

@@ -1,8 +1,8 @@
 /** Checks that every service was evaluated when it had to be. */
 import assert from 'node:assert/strict'
-import { DEFAULT_LIMITS } from '../../src/domain/limits.ts'
 import type { LiveService } from '../../src/domain/health/live-service.ts'
 import type { LiveIncident } from '../../src/domain/incident/live-incident.ts'
+import { DEFAULT_LIMITS } from '../../src/domain/limits.ts'
 import { evaluate } from '../../src/engine/changes/evaluate.ts'
 import { type Changes, changesSince, type RowChange } from '../../src/engine/state/changes.ts'
 import { createContext } from '../../src/engine/state/context.ts'
