@@ -194,9 +194,8 @@ function absorbEnd(alert: Alert, fingerprints: readonly Fingerprint[], signal: S
 
 /**
  * Returns whether a firing item is a late copy: it started before the reported end and arrived within 2 minutes of the
- * report, or within 10 minutes if it has the start of the alert. An item whose fingerprint never ended is not a late
- * copy, because a restarted exporter's new fingerprint starts before the old one ends. Neither is an item with an end of
- * its own, as Prometheus sends it: another replica still says that the alert fires, and Alertmanager believes it, too.
+ * report, or within 10 minutes if it has the start of the alert. Not late is a fingerprint that never ended, because an
+ * exporter restarted, nor an item with an end of its own, because a replica of Prometheus still says that it fires.
  */
 function isLateCopy(alert: Alert, fingerprints: readonly Fingerprint[], signal: Signal, receivedAt: number): boolean {
   const isSameStart = signal.startsAt === alert.startsAt
