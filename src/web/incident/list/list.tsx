@@ -139,7 +139,7 @@ const IncidentRow: FC<{ incident: ListedIncident; reader: Reader }> = ({ inciden
           {acknowledgedBy !== null && resolvedAt === null ? <bdi class="second break">{acknowledgedBy}</bdi> : null}
         </span>
       </td>
-      <td data-label="Service" data-plain>
+      <td class="readable" data-label="Service" data-plain>
         <a class="ink break" href={service.href}>
           <ServiceName namespace={service.namespace} name={service.name} max={MAX_NAME} />
         </a>
@@ -147,8 +147,8 @@ const IncidentRow: FC<{ incident: ListedIncident; reader: Reader }> = ({ inciden
       <td class="nowrap" data-label="Started">
         <Time at={startedAt} reader={reader} style="moment" />
       </td>
-      <td class="nowrap" data-label="Lasted">
-        {formatDuration(criticalMs)}
+      <td data-label="Lasted">
+        <span class="nowrap">{formatDuration(criticalMs)}</span>
         {endedAt === null ? ' so far' : ''}
         {resolvedText(incident)}
       </td>
