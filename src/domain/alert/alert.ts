@@ -7,6 +7,7 @@ import { type Severity, worst } from '../severity.ts'
 import { MINUTE } from '../units.ts'
 import { type Evidence, NO_EVIDENCE, repetitionOf, withObservation } from './evidence.ts'
 import { type Fingerprint, withEnd, withSeverityOf, withStart } from './fingerprints.ts'
+import { isLateCopy } from './late-copy.ts'
 import type { AlertTexts } from './part.ts'
 
 export type Resolution = 'reported' | 'inferred' | 'expired' | 'manual'
@@ -62,10 +63,8 @@ export type Change =
   | 'ended'
   /** The event belongs to the alert but changes nothing: a late copy, or the end of an older problem. */
   | 'kept'
+
 const REOPEN_WITHIN = 10 * MINUTE
-const LATE_COPY_WITHIN = 2 * MINUTE
-/** A late copy with the start of the ended alert itself comes from another replica. */
-const SAME_START_WITHIN = 10 * MINUTE
 
 /** Creates an alert from its first signal. If the signal reports an end, the new alert is already resolved. */
 export function open(
@@ -162,6 +161,7 @@ export function isMereRepeat(before: Alert, after: Alert): boolean {
 const COMPARED_FIELDS = [
   ...(['severity', 'said', 'status', 'resolution', 'summary', 'node', 'evidence', 'startsAt', 'endsAt'] as const),
 ]
+
 /**
  * Marks one fingerprint as ended, unless that fingerprint has started again since. The alert ends when its last
  * fingerprint ends. A late end does not move the alert's start, because the end may belong to an earlier alert.
@@ -190,24 +190,6 @@ function absorbEnd(alert: Alert, fingerprints: readonly Fingerprint[], signal: S
     change: alert.status === 'firing' ? 'ended' : 'kept',
     isNewest: false,
   }
-}
-
-/**
- * Returns whether a firing item is a late copy: it started before the reported end and arrived within 2 minutes of the
- * report, or within 10 minutes if it has the start of the alert. Not late is a fingerprint that never ended, because an
- * exporter restarted, nor an item with an end of its own, because a replica of Prometheus still says that it fires.
- */
-function isLateCopy(alert: Alert, fingerprints: readonly Fingerprint[], signal: Signal, receivedAt: number): boolean {
-  const isSameStart = signal.startsAt === alert.startsAt
-  return (
-    alert.resolution === 'reported' &&
-    signal.sighting === null &&
-    signal.expiresAt === null &&
-    alert.endsAt !== null &&
-    (isSameStart || signal.startsAt < alert.endsAt) &&
-    fingerprints.some(({ fingerprint, ended }) => ended && fingerprint === signal.fingerprint) &&
-    receivedAt - (alert.endedAt ?? receivedAt) <= (isSameStart ? SAME_START_WITHIN : LATE_COPY_WITHIN)
-  )
 }
 
 /** Returns whether a pipeline failed before a later one succeeded. Its notification is late and reopens nothing. */

@@ -1,0 +1,43 @@
+/** Recognizes a notification that arrives after the end that it precedes. */
+import { MINUTE } from '../units.ts'
+import type { Fingerprint } from './fingerprints.ts'
+
+const LATE_COPY_WITHIN = 2 * MINUTE
+/** A late copy with the start of the ended alert itself comes from another replica. */
+const SAME_START_WITHIN = 10 * MINUTE
+
+type OfAlert = {
+  readonly startsAt: number
+  readonly endsAt: number | null
+  readonly endedAt: number | null
+  readonly resolution: string | null
+}
+
+type OfSignal = Pick<Fingerprint, 'fingerprint' | 'expiresAt'> & {
+  readonly startsAt: number
+  readonly sighting: object | null
+}
+
+/**
+ * Returns whether a firing item is a late copy: it started before the reported end and arrived within 2 minutes of the
+ * report, or within 10 minutes if it has the start of the alert. An item whose fingerprint never ended is not a late
+ * copy, because a restarted exporter's new fingerprint starts before the old one ends. Neither is an item with an end of
+ * its own, as Prometheus sends it: another replica still says that the alert fires, and Alertmanager believes it, too.
+ */
+export function isLateCopy(
+  alert: OfAlert,
+  fingerprints: readonly Fingerprint[],
+  signal: OfSignal,
+  receivedAt: number,
+): boolean {
+  const isSameStart = signal.startsAt === alert.startsAt
+  return (
+    alert.resolution === 'reported' &&
+    signal.sighting === null &&
+    signal.expiresAt === null &&
+    alert.endsAt !== null &&
+    (isSameStart || signal.startsAt < alert.endsAt) &&
+    fingerprints.some(({ fingerprint, ended }) => ended && fingerprint === signal.fingerprint) &&
+    receivedAt - (alert.endedAt ?? receivedAt) <= (isSameStart ? SAME_START_WITHIN : LATE_COPY_WITHIN)
+  )
+}
