@@ -3,6 +3,8 @@
  * a link under a name of its own, because that name could be that of a button.
  */
 
+import { safeAddress } from '../postmortem/escape.ts'
+
 /** Invisible, and ends a mention. */
 const BREAK = '\u200b'
 
@@ -44,12 +46,9 @@ export function escapeHtml(text: string): string {
  * HTTP. A user name could pass for the name of a host.
  */
 export function linkAddress(text: string): string | null {
-  const url = URL.parse(text.trim())
-  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return null
-  return url.href.replace(/[^\w\-.:/?#&=%+,;!$]/g, (character) => {
-    const code = character.charCodeAt(0)
-    return code < 128 ? `%${code.toString(16).toUpperCase().padStart(2, '0')}` : ''
-  })
+  const address = safeAddress(text)
+  if (address === null || /^https?:\/\/[^/?#]*@/i.test(address)) return null
+  return address.replace(/[()'*~@]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
 /** Returns the text without the characters that change the direction of the text after them. */
