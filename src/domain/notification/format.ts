@@ -12,7 +12,7 @@ import {
   withoutTurns,
 } from './escape.ts'
 import type { MessageGroup } from './group-words.ts'
-import { TONES } from './mail.ts'
+import { TONES } from './tone.ts'
 import type { MessageAlert, MessageContext, MessageItem, MessageText } from './words.ts'
 
 export const CHANNEL_KINDS = ['slack', 'discord', 'teams', 'telegram', 'webhook', 'ntfy', 'mail'] as const

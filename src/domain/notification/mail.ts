@@ -1,17 +1,7 @@
 /** Formats a message as a mail. */
 import { escapeHtml } from './escape.ts'
-import type { MessageText, Tone } from './words.ts'
-
-/** How the channels show a tone: its colour, its colour in Teams, and its priority and tag in ntfy. */
-export const TONES = {
-  critical: { colour: '#d32f2f', teams: 'Attention', priority: 5, tag: 'red_circle' },
-  error: { colour: '#e65100', teams: 'Attention', priority: 4, tag: 'orange_circle' },
-  warning: { colour: '#f9a825', teams: 'Warning', priority: 3, tag: 'yellow_circle' },
-  info: { colour: '#1976d2', teams: 'Accent', priority: 2, tag: 'blue_circle' },
-  acknowledged: { colour: '#1565c0', teams: 'Accent', priority: 2, tag: 'eyes' },
-  resolved: { colour: '#2e7d32', teams: 'Good', priority: 3, tag: 'green_circle' },
-  neutral: { colour: '#607d8b', teams: 'Default', priority: 3, tag: 'white_circle' },
-} as const satisfies Record<Tone, object>
+import { TONES, type Tone } from './tone.ts'
+import type { MessageText } from './words.ts'
 
 /** The parts of a mail. All mails about an incident share a thread, so that mail programs group them. */
 export type Mail = {
@@ -37,7 +27,7 @@ export function formatMail(
   const paragraphs = [
     `<strong>${symbol} ${escapeHtml(title)}</strong>`,
     escapeHtml(body),
-    links.map(({ text, url }) => htmlLink(text, url, BUTTON)).join(' '),
+    links.map(({ text, url }) => htmlButton(text, url)).join(' '),
   ]
   return {
     subject: `${isFirst ? '' : 'Re: '}${subject}`,
@@ -58,6 +48,6 @@ function htmlOf(tone: Tone, paragraphs: readonly string[]): string {
   return `<!doctype html><html lang="en"><body style="${PAGE}">${marked}${end}</body></html>`
 }
 
-function htmlLink(text: string, url: string, style = ''): string {
-  return `<a${style === '' ? '' : ` style="${style}"`} href="${escapeHtml(url)}">${escapeHtml(text)}</a>`
+function htmlButton(text: string, url: string): string {
+  return `<a style="${BUTTON}" href="${escapeHtml(url)}">${escapeHtml(text)}</a>`
 }

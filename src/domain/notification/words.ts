@@ -11,6 +11,7 @@ import { burningText, groupLinesOf, groupTitleOf, type MessageGroup } from './gr
 import type { MessageKind } from './kind.ts'
 import { shortened } from './names.ts'
 import { bodyOf, type Delivery, subjectOf, titleOf } from './sentences.ts'
+import type { Tone } from './tone.ts'
 
 /** An alert that a message names. */
 export type MessageAlert = {
@@ -87,8 +88,6 @@ export type MessageContext = {
   /** The URL of the page with the **Acknowledge** button; null if there is nothing to acknowledge. */
   readonly acknowledgeUrl: string | null
 }
-
-export type Tone = Severity | 'acknowledged' | 'resolved' | 'neutral'
 
 /** The text of a message, before it is formatted for a channel. */
 export type MessageText = {
