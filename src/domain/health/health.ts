@@ -9,7 +9,6 @@ import {
   type Unavailable,
   unavailable,
 } from '../alert/unavailable.ts'
-import { BUDGETS } from '../budgets.ts'
 import { earliest } from '../instant.ts'
 import { rank, type Severity } from '../severity.ts'
 import { MINUTE } from '../units.ts'
@@ -58,7 +57,7 @@ const LASTING = 15 * MINUTE
 const DEGRADED_BELOW = 80
 export const CRITICAL_BELOW = 40
 /** Each penalty is at least 1, so this many penalties are enough to lower the score to 0. */
-export const MAX_PENALTIES = BUDGETS['shown-groups'].value
+export const MAX_PENALTIES = 100
 
 type Weighed = {
   readonly alert: HealthCondition
