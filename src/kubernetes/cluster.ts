@@ -68,7 +68,6 @@ export function watchCluster(deps: ClusterDeps) {
       timer = setTimeout(start, GATHER)
       return
     }
-    waiting = inOrder(waiting)
     saving ??= save().finally(() => {
       saving = null
     })
@@ -76,8 +75,9 @@ export function watchCluster(deps: ClusterDeps) {
 
   const save = async () => {
     while (waiting.length > 0 && !stop.signal.aborted) {
-      const changes = waiting.slice(0, MAX_CHANGES)
-      waiting = waiting.slice(MAX_CHANGES)
+      const ordered = inOrder(waiting)
+      const changes = ordered.slice(0, MAX_CHANGES)
+      waiting = ordered.slice(MAX_CHANGES)
       const prepared = prepare(changes, {
         cluster: name,
         memory,

@@ -43,14 +43,18 @@ export function watchClusters(values: Parameters<typeof targetOf>[0][], deps: De
     const warn = (problem: string) => deps.warn(one.name, problem)
     return { ...one, watch: watchCluster({ ...deps, ...one, server: one.access.server, client, watched, warn }) }
   })
+  const of = (organizationId: number) => clusters.filter((one) => one.organizationId === organizationId)
   return {
-    states: (organizationId) =>
-      clusters.filter((one) => one.organizationId === organizationId).map(({ watch }) => watch.state()),
-    workload: (organizationId, service) =>
-      clusters
-        .filter(({ name }) => service.cluster === '' || service.cluster === name)
-        .map((one) => (one.organizationId === organizationId ? one.watch.workload(service) : null))
-        .find((found) => found !== null) ?? null,
+    states: (organizationId) => of(organizationId).map(({ watch }) => watch.state()),
+    workload: (organizationId, service) => {
+      const named = of(organizationId).filter(({ name }) => service.cluster === '' || service.cluster === name)
+      return (
+        named
+          .values()
+          .map(({ watch }) => watch.workload(service))
+          .find((found) => found !== null) ?? null
+      )
+    },
     close: async () => {
       await Promise.all(clusters.map(({ watch }) => watch.close()))
     },

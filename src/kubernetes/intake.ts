@@ -37,17 +37,21 @@ export function changeOf(delivered: Delivered, stream: Stream, now: number): Cha
 }
 
 /**
- * Brings what several watches delivered into the order in which it happened: the resource versions of a cluster count
- * up. A change without a version, such as an object of a list, follows the one before it.
+ * Brings what several streams delivered into the order in which it happened: the resource versions of a cluster count
+ * up. The changes of one stream keep their order, because the objects of a list have no version of their own, and the
+ * position of the stream must not be saved before them.
  */
 export function inOrder(changes: readonly Change[]): Change[] {
-  let last = 0
+  const reached = new Map<Stream | null, number>()
   const dated = changes.map((change) => {
-    const version = 'version' in change && change.version ? Number(change.version) : Number.NaN
-    if (Number.isSafeInteger(version)) last = version
-    return { change, version: last }
+    const stream = 'stream' in change ? change.stream : null
+    const before = reached.get(stream) ?? 0
+    const version = 'version' in change && change.version ? Number(change.version) : before
+    const at = Number.isSafeInteger(version) ? Math.max(version, before) : before
+    reached.set(stream, at)
+    return { change, at }
   })
-  return dated.sort((a, b) => a.version - b.version).map(({ change }) => change)
+  return dated.sort((a, b) => a.at - b.at).map(({ change }) => change)
 }
 
 export type Prepared = {

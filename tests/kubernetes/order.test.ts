@@ -1,0 +1,38 @@
+/** The order of what several streams of a cluster deliver. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Change, inOrder } from '../../src/kubernetes/intake.ts'
+import { streamsOf } from '../../src/kubernetes/resources.ts'
+
+const [nodes, deployments] = streamsOf([])
+assert.ok(nodes && deployments)
+
+const mark = (stream: typeof nodes, version: string): Change => ({ type: 'bookmark', stream, version })
+const listed = (stream: typeof nodes, version: string): Change => ({ type: 'listed', stream, uids: new Set(), version })
+const object = (stream: typeof nodes, name: string): Change => ({
+  type: 'seen',
+  seen: { uid: name, version: '1', namespace: '', name, owner: null, kind: 'Event', facts: null },
+  ...{ event: null, stream, version: null },
+})
+const shown = (changes: readonly Change[]) =>
+  changes.map((one) =>
+    one.type === 'seen' ? one.seen.name : 'version' in one ? `${one.type} ${one.version}` : one.type,
+  )
+
+test('changes of several streams follow each other by their resource versions', () => {
+  const changes = [mark(nodes, '7'), mark(nodes, '9'), mark(deployments, '8')]
+  assert.deepEqual(shown(inOrder(changes)), ['bookmark 7', 'bookmark 8', 'bookmark 9'])
+})
+
+test('versions are compared as numbers', () => {
+  assert.deepEqual(shown(inOrder([mark(nodes, '10'), mark(deployments, '9')])), ['bookmark 9', 'bookmark 10'])
+})
+
+test('the end of a list stays behind the objects of the list, however new the other changes are', () => {
+  const changes = [mark(nodes, '900'), object(deployments, 'a'), object(deployments, 'b'), listed(deployments, '5')]
+  assert.deepEqual(shown(inOrder(changes)), ['a', 'b', 'listed 5', 'bookmark 900'])
+})
+
+test('versions that are no numbers keep the order of arrival', () => {
+  assert.deepEqual(shown(inOrder([mark(nodes, 'z'), mark(deployments, 'a')])), ['bookmark z', 'bookmark a'])
+})
