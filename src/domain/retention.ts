@@ -55,16 +55,23 @@ export function isTooMuch({ due, total }: Share): boolean {
 /** The time and row id of a record that was checked. */
 export type Cursor = { readonly at: number; readonly id: number }
 
-/** The incident fields that matter for retention. Times in ms UTC. */
+/**
+ * The incident fields that matter for retention. Times in ms UTC. `hasLiveAlert`: whether one of the incident's alerts is
+ * firing or can be reopened.
+ */
 export type AgedIncident = Pick<LiveIncident, 'status' | 'createdAt' | 'startedAt' | 'resolvedAt' | 'touchedAt'> & {
   readonly hasPostmortem: boolean
+  readonly hasLiveAlert: boolean
 }
 
-/** Returns whether an incident has expired: it is resolved, and none of its times is later than the cutoff. */
+/**
+ * Returns whether an incident has expired: it is resolved, none of its alerts can change, and none of its times is later
+ * than the cutoff.
+ */
 export function isIncidentDue(incident: AgedIncident, { alerts, incidents }: Cutoffs): boolean {
-  const { status, createdAt, startedAt, resolvedAt, touchedAt, hasPostmortem } = incident
+  const { status, createdAt, startedAt, resolvedAt, touchedAt, hasPostmortem, hasLiveAlert } = incident
   const last = Math.max(createdAt, startedAt, resolvedAt ?? createdAt, touchedAt ?? createdAt)
-  return status === 'resolved' && last <= (hasPostmortem ? incidents : alerts)
+  return status === 'resolved' && !hasLiveAlert && last <= (hasPostmortem ? incidents : alerts)
 }
 
 /** The range of records that a retained incident refers to. Times in ms UTC. */

@@ -160,6 +160,24 @@ test('an incident without a postmortem is deleted after 400 days, with records t
   assert.equal(flow.services(basil).length, 1)
 })
 
+test('a resolved incident is kept while one of its alerts fires, and then learns of the end', async (t) => {
+  const flow = makeFlow(t)
+  const { deps, basil } = flow
+  await changeOrganization(deps, basil.key, { settings: { 'retention-events-days': 7, 'retention-alerts-days': 30 } })
+  const down = alert('Down', { deployment: 'cart', severity: 'critical' }, { startsAt: NOON })
+  await flow.send('metrics', alertmanager([down]), { as: basil })
+  const { key, id } = flow.incidents(basil)[0] ?? assert.fail('no incident')
+  await changeIncident(deps, basil.key, id, { status: 'resolved' }, 'Ann')
+  for (let hours = 2; hours < 24 * 40; hours += 2) {
+    await flow.send('metrics', alertmanager([down]), { at: NOON + hours * 60 * MINUTE, as: basil })
+    await flow.sweepUntil(flow.clock.now + MINUTE, MINUTE)
+  }
+  pruneFully(deps, basil)
+  const over = { ...down, status: 'resolved', endsAt: new Date(flow.clock.now).toISOString() }
+  await flow.send('metrics', alertmanager([over]), { as: basil })
+  assert.deepEqual([flow.incidents(basil).map((one) => one.key), flow.alerts(basil)[0]?.status], [[key], 'resolved'])
+})
+
 test('records kept for an open incident are deleted with it', async (t) => {
   const flow = makeFlow(t)
   const { deps, basil } = flow

@@ -43,12 +43,14 @@ for (const [at, receivedAt, due] of [
 
 const old: AgedIncident = {
   ...{ status: 'resolved', createdAt: 100, startedAt: 90, resolvedAt: 200, touchedAt: null, hasPostmortem: false },
+  hasLiveAlert: false,
 }
 for (const [what, change, due] of [
   ['old and resolved', {}, true],
   ['not resolved', { status: 'monitoring', resolvedAt: null }, false],
   ['with a postmortem', { hasPostmortem: true }, false],
   ['with an older postmortem', { hasPostmortem: true, resolvedAt: 150 }, true],
+  ['whose alert still fires', { hasLiveAlert: true }, false],
   ['touched lately', { touchedAt: 501 }, false],
   ['resolved lately', { resolvedAt: 501 }, false],
   ['resolved at the limit', { resolvedAt: 500 }, true],

@@ -120,9 +120,10 @@ export function expectedOf(all: Inventory, now: number, days: Days = { events: 3
   const [eventsCut, alertsCut] = [now - days.events * DAY, now - days.alerts * DAY]
   const toldCut = Math.min(alertsCut, now - (days.incidents ?? 730) * DAY)
   const told = new Set(all.postmortems.map((one) => one.incident_id))
+  const live = new Set(all.alerts.filter((one) => one.settled_at === null).map((one) => one.incident_id))
   const incidents = all.incidents.filter((one) => {
     const last = Math.max(one.created_at, one.started_at, one.resolved_at ?? 0, one.touched_at ?? 0)
-    return one.status !== 'resolved' || last > (told.has(one.id) ? toldCut : alertsCut)
+    return one.status !== 'resolved' || live.has(one.id) || last > (told.has(one.id) ? toldCut : alertsCut)
   })
   const incidentIds = new Set(incidents.map(({ id }) => id))
   const texts = all.postmortems

@@ -112,6 +112,7 @@ const INDEXES: Readonly<Record<string, string>> = {
   incidents_by_service: 'GET /api/incidents?serviceId=…',
   incidents_by_span: 'reports, and retention',
   kubernetes_objects_by_cluster: 'resuming the watch of a cluster at startup',
+  live_alerts_by_incident: 'retention: whether an incident can still change',
   outbox_begun: 'the message that a channel is sending',
   outbox_by_channel: 'the next message of a channel',
   outbox_by_incident: 'reminders, and replies in a thread',

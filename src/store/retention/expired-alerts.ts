@@ -6,19 +6,23 @@ import { listed, query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 import { deleteRows, type NextRows } from './pruning.ts'
 
-/** The columns needed for an `AgedIncident`, for any query on `incidents`. `hasPostmortem` is 0 or 1. */
+/** The columns needed for an `AgedIncident`, for any query on `incidents`. Booleans are 0 or 1. */
 export const AGED_COLUMNS = [
   ...(['incidents.status', 'incidents.created_at as createdAt', 'incidents.started_at as startedAt'] as const),
   ...(['incidents.resolved_at as resolvedAt', 'incidents.touched_at as touchedAt'] as const),
   sql<0 | 1>`EXISTS (SELECT 1 FROM postmortems WHERE postmortems.incident_id = incidents.id)`.as('hasPostmortem'),
+  sql<0 | 1>`EXISTS (
+    SELECT 1 FROM alerts AS live WHERE live.incident_id = incidents.id AND live.settled_at IS NULL
+  )`.as('hasLiveAlert'),
 ] as const
 
 /** Converts a row with the columns in `AGED_COLUMNS`. */
-export function toAged<Row extends { readonly hasPostmortem: 0 | 1 }>(
+export function toAged<Row extends Readonly<Record<Flag, 0 | 1>>>(
   row: Row,
-): Omit<Row, 'hasPostmortem'> & { readonly hasPostmortem: boolean } {
-  return { ...row, hasPostmortem: row.hasPostmortem === 1 }
+): Omit<Row, Flag> & Readonly<Record<Flag, boolean>> {
+  return { ...row, hasPostmortem: row.hasPostmortem === 1, hasLiveAlert: row.hasLiveAlert === 1 }
 }
+type Flag = 'hasPostmortem' | 'hasLiveAlert'
 
 export type ExpiredAlert = {
   readonly id: number
