@@ -157,8 +157,7 @@ export function watchCluster(deps: ClusterDeps) {
       isComplete: streams.every((stream) => listed.has(stream.name) || (states.get(stream)?.error ?? null) !== null),
     }),
     /** Returns what is known of a workload; null if the cluster has none of this name. */
-    workload: (named: Named) =>
-      workloadNow(named, { known: memory, all: memory.all(), cluster: name, at: heardAt ?? 0 }),
+    workload: (named: Named) => workloadNow(named, { known: memory, all: memory.all(), cluster: name }),
     close: async () => {
       stop.abort()
       if (timer) clearTimeout(timer)

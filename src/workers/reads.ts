@@ -3,8 +3,9 @@
  */
 import { listCorrelations } from '../store/correlation/correlations.ts'
 import { listEvents } from '../store/events.ts'
+import { findAlertGroups, findServiceGroups } from '../store/history/alert-groups.ts'
 import { listMatchingAlerts } from '../store/history/alert-search.ts'
-import { findGroups } from '../store/incident/groups.ts'
+import { findGroup, findGroups } from '../store/incident/groups.ts'
 import { findIncidentView } from '../store/incident/incident-view.ts'
 import { listIncidents } from '../store/incident/incidents.ts'
 import { findLikelyCause } from '../store/incident/likely-cause.ts'
@@ -27,12 +28,12 @@ const QUERIES: Readonly<Record<Lane, Readonly<Record<string, Query>>>> = {
   /** Queries that can scan all alerts of a service or period, which takes up to a minute for ten million alerts. */
   search: { listMatchingAlerts, findSilencePreview, findDamage },
   /** Queries that count rows with an index, which takes up to a second. */
-  list: { listEvents },
+  list: { listEvents, findAlertGroups },
   /** Queries for incidents and changes. There are few such records, so these queries take milliseconds. */
   view: {
     ...{ listIncidents, listCorrelations, listRejections, findReliability, findIncidentRecords },
-    ...{ findCauses, findSuspects, findTimeline, findIncidentView, findLikelyCause, findGroups },
-    findMutedCount,
+    ...{ findCauses, findSuspects, findTimeline, findIncidentView, findLikelyCause, findGroup },
+    ...{ findGroups, findMutedCount, findServiceGroups },
   },
   /** Whoever resolves an incident waits for this query, so the query must not wait for pages. */
   postmortem: { generateDuePostmortem },

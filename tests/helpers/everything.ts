@@ -133,6 +133,7 @@ async function byHand({ deps, acme, service, incidents, alerts, send }: Flow, as
   const serviceId = service('cart')?.id ?? ''
   await ask('POST', '/api/incidents', { title: 'Ours', serviceId, severity: 'error' })
   const incident = `/api/incidents/${incidents()[0]?.id}`
+  await ask('POST', `${incident}/acknowledge-group`)
   await ask('PATCH', incident, { status: 'resolved' })
   await ask('GET', `${incident}/postmortem`)
   await ask('PATCH', `${incident}/postmortem`, { summary: 'It was us.' })

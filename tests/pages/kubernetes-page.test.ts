@@ -37,7 +37,7 @@ function now(objects: readonly KubeObject[], name = 'cart') {
     assert.ok(seen)
     memory.put(observe(null, seen, { known: memory, now: NOON, isFirst: true }).after)
   }
-  return workloadNow({ namespace: 'shop', name }, { known: memory, all: memory.all(), cluster: 'production', at: NOON })
+  return workloadNow({ namespace: 'shop', name }, { known: memory, all: memory.all(), cluster: 'production' })
 }
 
 async function start(t: TestContext, found: ReturnType<typeof now>) {

@@ -16,8 +16,6 @@ export type WorkloadNow = {
   readonly images: readonly { readonly container: string; readonly image: string; readonly before: string | null }[]
   /** The pods that have not ended, those with problems first. */
   readonly pods: readonly PodNow[]
-  /** When the watch last delivered something, in ms UTC. */
-  readonly at: number
 }
 
 export type Named = { readonly namespace: string; readonly name: string }
@@ -37,7 +35,7 @@ const KINDS = ['Deployment', 'StatefulSet', 'DaemonSet'] as const
 /** Returns null if the cluster has no workload of this name. `all`: every object of the cluster. */
 export function workloadNow(
   named: Named,
-  { known, all, cluster, at }: { known: Known; all: Iterable<Seen>; cluster: string; at: number },
+  { known, all, cluster }: { known: Known; all: Iterable<Seen>; cluster: string },
 ): WorkloadNow | null {
   const found = KINDS.map((kind) => known.find(kind, named.namespace, named.name)).find((one) => one !== null)
   if (!found || !isWorkload(found)) return null
@@ -45,7 +43,7 @@ export function workloadNow(
   const before = found.kind === 'Deployment' ? imagesBefore(found, known) : {}
   const pods = [...all].filter((one) => one.kind === 'Pod').filter((pod) => isOf(pod, found, known))
   return {
-    ...{ cluster, kind: found.kind, wanted, available, stuck, at },
+    ...{ cluster, kind: found.kind, wanted, available, stuck },
     revision: found.kind === 'Deployment' ? revision : '',
     images: Object.entries(images).map(([container, image]) => {
       const last = before[container]

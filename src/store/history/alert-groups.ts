@@ -28,11 +28,11 @@ type GroupFilter = AlertFilter & {
 /** The maximum number of alerts to group, newest first. */
 const MAX_ALERTS = 20_000
 
-/** What is read of every group. `rowIds`: its alerts, latest start first. */
+/** What is read of every group. */
 export type GroupCount = Pick<
   AlertGroup,
   'serviceId' | 'name' | 'source' | 'severity' | 'count' | 'firing' | 'lastStartsAt'
-> & { readonly rowIds: readonly number[] }
+>
 
 /**
  * Counts the groups of all matching alerts, latest start first, and reads those on the page. `grouped` is the number of
@@ -58,7 +58,8 @@ export function findAlertGroups(
   const counts = countsOf(rows)
   const shown = counts.slice(offsetOf(page), offsetOf(page) + page.limit).flatMap(({ rowIds }) => rowIds)
   const groups = groupAlerts(membersById(db, shown)).map(shortGroup)
-  return { counts, groups, grouped: rows.length, total: total + older.length }
+  const grouped = rows.length
+  return { counts: counts.map(({ rowIds: _, ...count }) => count), groups, grouped, total: total + older.length }
 }
 
 type Row = ReturnType<typeof rowsOf>[number]
@@ -71,7 +72,8 @@ function rowsOf(db: Db, organizationId: number, filter: GroupFilter) {
   return db.all(alerts.select(columns).orderBy('starts_at', 'desc').orderBy('id', 'desc').limit(MAX_ALERTS))
 }
 
-function countsOf(rows: readonly Row[]): readonly GroupCount[] {
+/** `rowIds`: the alerts of the group, latest start first. */
+function countsOf(rows: readonly Row[]): readonly (GroupCount & { readonly rowIds: readonly number[] })[] {
   const groups = Map.groupBy(rows, (row) => `${row.service_id} ${row.source} ${row.severity} ${row.name}`)
   const counts = [...groups.values()].flatMap((of) => {
     const [newest] = of

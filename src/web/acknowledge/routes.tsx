@@ -14,7 +14,7 @@ import { personName } from '../../domain/request/session.ts'
 import { STATES } from '../../domain/severity.ts'
 import { formatDuration } from '../../domain/shown-time.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
-import { findGroups } from '../../store/incident/groups.ts'
+import { findGroup } from '../../store/incident/groups.ts'
 import { findIncident, type IncidentRecord } from '../../store/incident/incidents.ts'
 import { findLikelyCause } from '../../store/incident/likely-cause.ts'
 import { findOrganization } from '../../store/organizations.ts'
@@ -89,8 +89,8 @@ async function showLink(
   return show({ ...visit, visitor: null }, faults.length > 0 ? { ...page, status: 400 } : page)
 }
 
-async function groupOf({ store }: AnyVisit, { organizationId, incident }: Acknowledging) {
-  return (await store.read(findGroups, organizationId)).get(incident.id)
+function groupOf({ store }: AnyVisit, { organizationId, incident }: Acknowledging) {
+  return store.read(findGroup, organizationId, incident.id)
 }
 
 /** Returns the group of the incident, with the number of incidents that nobody has acknowledged; null if there is none. */

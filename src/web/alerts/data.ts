@@ -42,7 +42,7 @@ export type Wanted = ReturnType<typeof wanted>
 
 /** `counts` are those of all groups, `groups` those on the page. `shown` is the number of alerts in `counts`. */
 type Found = {
-  readonly counts: readonly Omit<GroupCount, 'rowIds'>[]
+  readonly counts: readonly GroupCount[]
   readonly groups: readonly ShortGroup<GroupMember>[]
   readonly shown: number
   readonly total: number

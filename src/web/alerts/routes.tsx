@@ -16,11 +16,10 @@ import type { EventRecord } from '../../store/events.ts'
 import type { GroupMember } from '../../store/history/alert-groups.ts'
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
 import { findService, listHealth } from '../../store/service/services.ts'
-import { findMutedCount } from '../../store/silence-preview.ts'
 import { findAlertTargets, findAlertView } from '../../store/views.ts'
 import { findNamedIncident, incidentLink } from '../incident/find.ts'
 import { type PageRoute, page, type Visit } from '../page.ts'
-import { type SilenceEnds, silencedOfGroup, silenceEndsOfGroups } from '../silences/silenced.ts'
+import { mutedCount, type SilenceEnds, silencedOfGroup, silenceEndsOfGroups } from '../silences/silenced.ts'
 import { withQuery } from '../visit/choice.ts'
 import { redirect, show } from '../visit/reply.ts'
 import { AlertPage } from './alert.tsx'
@@ -141,7 +140,7 @@ async function showAlert(visit: Visit): Promise<Reply> {
   const { rules } = alert
   const row = rowOf(group, targets, await silenceEndsOfGroups(visit, [group]))
   const { name: service, namespace } = row.service
-  const mutes = await store.read(findMutedCount, organizationId, { service, namespace, alertname: alert.name })
+  const mutes = alert.endsAt === null ? await mutedCount(visit, { service, namespace, alertname: alert.name }) : 0
   const view: AlertPageView = {
     ...{ mutes, reader: visit.viewer, csrf: visitor.csrf, canWrite: visitor.scopes.includes('write') },
     alert: { ...alert, ...row },

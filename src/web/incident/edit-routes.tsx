@@ -13,10 +13,10 @@ import {
 } from '../../engine/changes/incidents/incident-changes.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { findIncident, findIncidentByNumber, type IncidentRecord } from '../../store/incident/incidents.ts'
-import { listServices } from '../../store/service/services.ts'
 import { type PageRoute, page, type Visit } from '../page.ts'
 import { type FieldNames, withFormErrors } from '../visit/apply.ts'
 import { choiceOf } from '../visit/choice.ts'
+import { namedServices } from '../visit/named-service.ts'
 import { redirect } from '../visit/reply.ts'
 import { incidentPath, requireIncident } from './find.ts'
 import { showIncident, showIncidents } from './routes.tsx'
@@ -64,13 +64,11 @@ function declareIncident(visit: Visit): Promise<Reply> {
 }
 
 async function declare(visit: Visit): Promise<Reply> {
-  const { deps, store, visitor, form, now } = visit
+  const { deps, store, visitor, form } = visit
   const { organizationId } = visitor
   const name = form.text('service')
   const title = titleIn(form.text('title'))
-  const services = (await store.read(listServices, organizationId, now, true)).filter((one) => {
-    return [one.id, one.name, `${one.namespace}/${one.name}`].includes(name)
-  })
+  const services = await namedServices(visit, name)
   const [service] = services
   refuse([...titleFaults(title), ...serviceFaults(name, services.length)])
   if (!service) throw new TypeError('a service without a fault is missing')

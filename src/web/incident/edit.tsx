@@ -3,6 +3,7 @@ import type { FC } from 'hono/jsx'
 import type { Action } from '../../domain/postmortem/document.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
 import { capitalized } from '../../domain/text.ts'
+import { Select } from '../kit/choice.tsx'
 import { fieldsOf } from '../kit/edit-form.tsx'
 import { Action as ActionButton, Faults, Hidden, Input, Submit } from '../kit/form.tsx'
 import { Card, Section } from '../kit/section.tsx'
@@ -10,23 +11,12 @@ import { type IncidentView, type Typed, typedInto } from './view.ts'
 
 const MAX_TITLE = 200
 
-const SeverityField: FC<{ id: string; value: string }> = ({ id, value }) => (
-  <div class="field">
-    <label for={id}>Severity</label>
-    <select id={id} name="severity">
-      {SEVERITIES.map((one) => (
-        <option value={one} selected={one === value}>
-          {capitalized(one)}
-        </option>
-      ))}
-    </select>
-  </div>
-)
+const SEVERITY_OPTIONS = SEVERITIES.map((one) => [one, capitalized(one)] as const)
 
 /** The form that opens an incident. */
 export const Declare: FC<{ csrf: string; typed: Typed | null }> = ({ csrf, typed }) => {
   const { values, faults } = typedInto('declare', typed)
-  const field = fieldsOf({ title: values.title, service: values.service }, faults)
+  const field = fieldsOf(values, faults)
   return (
     <details class="confirm" open={faults.length > 0}>
       <summary class="button">Declare incident…</summary>
@@ -35,7 +25,7 @@ export const Declare: FC<{ csrf: string; typed: Typed | null }> = ({ csrf, typed
         <Faults faults={faults} />
         <Input {...field('title')} label="What is wrong" maxlength={MAX_TITLE} required autocomplete="off" />
         <Input {...field('service')} label="Service" hint="Its name, or namespace/name." required spellcheck={false} />
-        <SeverityField id="severity" value={values.severity ?? 'critical'} />
+        <Select id="severity" label="Severity" options={SEVERITY_OPTIONS} value={values.severity ?? 'critical'} />
         <Submit look="primary">Declare incident</Submit>
       </form>
     </details>
@@ -60,14 +50,19 @@ export const EditIncident: FC<Pick<IncidentView, 'incident' | 'csrf' | 'typed'>>
             required
             autocomplete="off"
           />
-          <SeverityField id="severity" value={edited.values.severity ?? incident.severity} />
+          <Select
+            id="severity"
+            label="Severity"
+            options={SEVERITY_OPTIONS}
+            value={edited.values.severity ?? incident.severity}
+          />
           <Submit>Save</Submit>
         </form>
         <form method="post" action={`${incident.href}/merge`} class="stack">
           <Hidden fields={{ csrf }} />
           <Faults faults={merged.faults} />
           <Input
-            {...fieldsOf({ into: merged.values.into }, merged.faults)('into')}
+            {...fieldsOf(merged.values, merged.faults)('into')}
             label="Merge into incident"
             hint="The number of an unresolved incident. It gets the alerts and the timeline; this incident is resolved."
             inputmode="numeric"
@@ -97,9 +92,9 @@ export const ActionItems: FC<ItemsProps> = ({ items, incident, csrf, canWrite, t
 
 const NewItem: FC<Pick<ItemsProps, 'incident' | 'csrf' | 'typed'>> = ({ incident, csrf, typed }) => {
   const { values, faults } = typedInto('item', typed)
-  const field = fieldsOf({ text: values.text, owner: values.owner, due: values.due }, faults)
+  const field = fieldsOf(values, faults)
   return (
-    <details class="more add-item" open={faults.length > 0}>
+    <details class="more" open={faults.length > 0}>
       <summary>Add an action item</summary>
       <form method="post" action={`${incident.href}/actions`} class="body stack">
         <Hidden fields={{ csrf }} />

@@ -2,7 +2,7 @@
 import type { FC } from 'hono/jsx'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
 import { formatDuration, formatMoment } from '../../domain/shown-time.ts'
-import { capitalized, countOf, formatCount } from '../../domain/text.ts'
+import { countOf, formatCount } from '../../domain/text.ts'
 import { GraphSection } from '../drawing/graph-section.tsx'
 import { isolated } from '../kit/bidi.ts'
 import { Action } from '../kit/form.tsx'
@@ -14,6 +14,7 @@ import { Affected } from './affected.tsx'
 import { Cause, hintedGroup } from './cause.tsx'
 import { ActionItems, EditIncident } from './edit.tsx'
 import { Groups, groupsText } from './groups.tsx'
+import { lastedText, stateText } from './lasted.ts'
 import { Picture } from './picture.tsx'
 import { Actions, countPipelines, StillFiring } from './state-actions.tsx'
 import { Suspects } from './suspects.tsx'
@@ -22,10 +23,10 @@ import type { IncidentView } from './view.ts'
 
 /** Returns the page title, with the most important fact first. */
 export function incidentTitle({ incident }: IncidentView): string {
-  const { title, severity, resolvedAt, endedAt, criticalMs } = incident
+  const { title, resolvedAt, endedAt } = incident
   if (resolvedAt !== null) return `Resolved: ${title}`
   if (endedAt !== null) return `Recovered: ${title}`
-  return criticalMs < 1000 ? `${title}, ${severity}` : `${title}, ${severity} for ${formatDuration(criticalMs)}`
+  return `${title}, ${lastedText(incident)}`
 }
 
 export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
@@ -98,7 +99,7 @@ function alertsText({ groups, incident: { firingAlerts } }: IncidentView): strin
 
 const Head: FC<{ view: IncidentView }> = ({ view }) => {
   const { incident, reader, canWrite } = view
-  const { number, title, severity, service, startedAt, endedAt: until, criticalMs, status, opened } = incident
+  const { number, title, severity, service, startedAt, endedAt: until, status, opened } = incident
   return (
     <>
       <Crumbs path={[['Incidents', '/incidents'], [number]]} />
@@ -109,10 +110,7 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
             <span>{title}</span>
           </h1>
           <p class="facts">
-            <b>
-              {until === null ? capitalized(severity) : `Was ${severity}`}
-              {criticalMs < 1000 ? '' : ` for ${formatDuration(criticalMs)}`}
-            </b>
+            <b>{stateText(incident)}</b>
             <span>
               {until === null
                 ? `since ${formatMoment(startedAt, reader)}`
@@ -144,7 +142,7 @@ const Related: FC<IncidentView> = ({ group, previous, timeline, hasChannel, inci
     <p class="facts">
       {group === null ? null : (
         <span>
-          One of {group.others + 1} incidents, probably because of <bdi>{group.cause}</bdi>.
+          One of {group.size} incidents, probably because of <bdi>{group.cause}</bdi>.
         </span>
       )}
       {previous === null ? null : (

@@ -1,5 +1,6 @@
 /** Says that the problem of an incident is over, what probably ended it, and what happens next. */
 import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
+import { changeName } from '../../domain/incident/change-text.ts'
 import { formatDuration, formatMoment } from '../../domain/shown-time.ts'
 import { findOrganization } from '../../store/organizations.ts'
 import type { Visit } from '../page.ts'
@@ -17,7 +18,7 @@ export function fixOf(
   if (endedAt === null || !change) return null
   const lead = endedAt - change.endsAt
   const when = lead < 0 ? 'during which the problem ended' : `finished ${formatDuration(lead)} before the problem ended`
-  return { ids: own.map(({ kind, ref }) => `${kind} ${ref}`), noun: nounOf(change), ref: change.ref, when }
+  return { ids: own.map(changeName), noun: nounOf(change), ref: change.ref, when }
 }
 
 function nounOf(change: Change): string {

@@ -5,11 +5,11 @@ import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
 import { acknowledgeIncidents, changeIncident } from '../../engine/changes/incidents/incident-changes.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { listActionItems } from '../../store/incident/action-items.ts'
-import { findGroups } from '../../store/incident/groups.ts'
+import { findGroup } from '../../store/incident/groups.ts'
 import { findIncident, findIncidentIds, type IncidentRecord } from '../../store/incident/incidents.ts'
 import { listChannels } from '../../store/notification/channels.ts'
-import { findMutedCount } from '../../store/silence-preview.ts'
 import { type PageRoute, page, type Visit } from '../page.ts'
+import { mutedCount } from '../silences/silenced.ts'
 import { choiceOf, pageOf, withQuery } from '../visit/choice.ts'
 import { redirect, show } from '../visit/reply.ts'
 import { causesOf } from './causes.ts'
@@ -63,9 +63,7 @@ export async function showIncident(visit: Visit, typed: Typed | null = null): Pr
   const kubernetes = service ? await clusterFacts(visit, service, time) : { now: null, gaps: [] }
   const page = { csrf: visitor.csrf, canWrite, hasChannel: channels.total > 0 }
   const { name, namespace } = shown.incident.service
-  const mutes = canWrite
-    ? await visit.store.read(findMutedCount, visitor.organizationId, { service: name, namespace })
-    : 0
+  const mutes = incident.resolvedAt === null ? await mutedCount(visit, { service: name, namespace }) : 0
   const view = { ...shown, ...related, items, kubernetes, ...page, typed, mutes }
   const content = <IncidentPage view={view} />
   const refreshes = typed === null
@@ -78,13 +76,13 @@ function refused(typed: Typed | null, title: string) {
 }
 
 /** Returns the previous incident and the group of an incident. */
-async function relatedOf({ store, visitor }: Visit, { id, previous }: IncidentRecord) {
+async function relatedOf({ store, visitor }: Visit, { id, previous, resolvedAt }: IncidentRecord) {
   const { organizationId } = visitor
   const before = previous === null ? undefined : await store.read(findIncident, organizationId, previous)
-  const group = (await store.read(findGroups, organizationId)).get(id)
+  const group = resolvedAt === null ? await store.read(findGroup, organizationId, id) : undefined
   return {
     previous: before ? { number: before.number, href: incidentPath(before) } : null,
-    group: group ? { cause: group.cause, others: group.members.length - 1 } : null,
+    group: group ? { cause: group.cause, size: group.members.length } : null,
   }
 }
 
@@ -105,21 +103,23 @@ async function moveIncident(visit: Visit): Promise<Reply> {
 /** Acknowledges the incidents whose numbers the form names. Incidents that somebody has acknowledged stay unchanged. */
 async function acknowledgeAll(visit: Visit): Promise<Reply> {
   const { deps, store, visitor, form } = visit
-  const found = await store.read(findIncidentIds, visitor.organizationId, numbersOf(form.text('incidents')))
+  const numbers = numbersOf(form.text('incidents'))
+  const found = await store.read(findIncidentIds, visitor.organizationId, numbers)
   await deps.engine.run(visitor.organizationId, (ctx, now) => acknowledgeIncidents(ctx, found, visitor.actor, now))
   const back = form.text('back') === '/' ? '/' : '/incidents'
-  return redirect(visit, `${back}?undo=${numbersOf(form.text('incidents')).join()}`, 'acknowledged')
+  return redirect(visit, `${back}?undo=${numbers.join()}`, 'acknowledged')
 }
 
 /** Takes back acknowledgements, for the button Undo. */
-async function unacknowledgeAll({ deps, store, visitor, form, ...visit }: Visit): Promise<Reply> {
+async function unacknowledgeAll(visit: Visit): Promise<Reply> {
+  const { deps, store, visitor, form } = visit
   const numbers = numbersOf(form.text('incidents'))
   const found = await store.read(findIncidentIds, visitor.organizationId, numbers)
   await deps.engine.run(visitor.organizationId, (ctx, now) =>
     acknowledgeIncidents(ctx, found, visitor.actor, now, true),
   )
   const back = numbers.length === 1 && found.length === 1 ? `/incidents/${numbers[0]}` : '/incidents'
-  return redirect({ deps, store, visitor, form, ...visit }, back, 'unacknowledged')
+  return redirect(visit, back, 'unacknowledged')
 }
 
 function numbersOf(text: string): readonly number[] {

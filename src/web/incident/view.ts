@@ -116,8 +116,8 @@ export type IncidentView = {
   readonly fix: FixView | null
   /** The earlier incident of which this one is a continuation. */
   readonly previous: { readonly number: number; readonly href: string } | null
-  /** The group of incidents with a common cause. `others`: the number of other incidents in it. */
-  readonly group: { readonly cause: string; readonly others: number } | null
+  /** The group of incidents with a common cause. `size`: the number of incidents in it. */
+  readonly group: { readonly cause: string; readonly size: number } | null
   readonly lastGoodDeploy: { readonly text: string; readonly href: string | null; readonly at: number } | null
   readonly picture: LanePicture
   readonly ranges: readonly { readonly text: string; readonly href: string; readonly current: boolean }[]

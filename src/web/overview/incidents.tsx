@@ -2,12 +2,13 @@
  * Shows the open incidents on the overview. The first incident is shown in full with its picture, and each other
  * incident on one line.
  */
+
 import type { FC } from 'hono/jsx'
 import { formatDuration } from '../../domain/shown-time.ts'
 import { leadText } from '../../domain/suspect/likely-cause.ts'
-import { capitalized } from '../../domain/text.ts'
 import { Lanes } from '../drawing/lane-picture.tsx'
 import { SuspectName } from '../incident/cause.tsx'
+import { stateText } from '../incident/lasted.ts'
 import { isolated } from '../kit/bidi.ts'
 import { Action } from '../kit/form.tsx'
 import { Badge, ShortName, Status } from '../kit/mark.tsx'
@@ -68,11 +69,8 @@ export const FirstIncident: FC<Props & { readonly hasChannel: boolean }> = (prop
 }
 
 /** "Critical for 12 min", or "Was critical for 12 min" once the problem is over. */
-export const StateBadge: FC<Pick<OpenIncidentView, 'incident'>> = ({ incident: { severity, endedAt, criticalMs } }) => (
-  <Badge
-    level={severity}
-    text={`${endedAt === null ? capitalized(severity) : `Was ${severity}`}${criticalMs < 1000 ? '' : ` for ${formatDuration(criticalMs)}`}`}
-  />
+export const StateBadge: FC<Pick<OpenIncidentView, 'incident'>> = ({ incident }) => (
+  <Badge level={incident.severity} text={stateText(incident)} />
 )
 
 export const NobodyNotified: FC = () => (

@@ -1,5 +1,6 @@
 /** Shows one service: its status and when the status began, the likely causes, and earlier changes. */
 import type { FC } from 'hono/jsx'
+import { isUnattributed } from '../../domain/alert/signal.ts'
 import { BUDGETS } from '../../domain/budgets.ts'
 import { formatDuration } from '../../domain/shown-time.ts'
 import { capitalized, countOf } from '../../domain/text.ts'
@@ -13,7 +14,7 @@ import { SilencedMark, SilenceMenu } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
 import { InKubernetes } from '../kit/workload.tsx'
 import { CauseLine } from '../overview/incidents.tsx'
-import { isUnattributed, Unattributed } from './unattributed.tsx'
+import { Unattributed } from './unattributed.tsx'
 import { type ServiceView, statusText } from './view.ts'
 
 /** Returns the page title, with the most important fact first, for example `checkout is critical`. */

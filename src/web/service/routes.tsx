@@ -15,7 +15,6 @@ import { type CorrelationRecord, listCorrelations } from '../../store/correlatio
 import { findServiceGroups } from '../../store/history/alert-groups.ts'
 import { type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
 import type { ServiceWithHealth } from '../../store/service/services.ts'
-import { findMutedCount } from '../../store/silence-preview.ts'
 import { findServiceView } from '../../store/views.ts'
 import { OUTCOME_TEXTS, pictureOf } from '../drawing/picture.ts'
 import type { Span } from '../drawing/scale.ts'
@@ -26,7 +25,7 @@ import { isolated } from '../kit/bidi.ts'
 import { type PenaltyView, penaltyOf } from '../kit/penalty.ts'
 import { unhealthySince } from '../overview/open-incidents.ts'
 import { type PageRoute, page, type Visit } from '../page.ts'
-import { silencedOfGroup, silenceEndsOfGroups } from '../silences/silenced.ts'
+import { mutedCount, silencedOfGroup, silenceEndsOfGroups } from '../silences/silenced.ts'
 import { rangeLinks, rangeOf } from '../visit/choice.ts'
 import { show } from '../visit/reply.ts'
 import { aliasRoutes } from './alias-routes.ts'
@@ -76,7 +75,7 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
   const muted = { service: service.name, namespace: service.namespace }
   return {
     ...{ canWrite, csrf: visitor.csrf, href: `/services/${id}` },
-    mutes: canWrite ? await store.read(findMutedCount, visitor.organizationId, muted) : 0,
+    mutes: await mutedCount(visit, muted),
     ...{ reader, namespace: service.namespace, name: service.name, cluster: service.cluster, status: service.status },
     score: service.score,
     incident: open,

@@ -1,6 +1,6 @@
 /** Explains why alerts have no service, with a form that assigns one of their labels to a service. */
 import type { FC } from 'hono/jsx'
-import { UNATTRIBUTED } from '../../domain/service/service.ts'
+import { Select } from '../kit/choice.tsx'
 import { Hidden, Input, Submit } from '../kit/form.tsx'
 import { Section } from '../kit/section.tsx'
 import type { ServiceView } from './view.ts'
@@ -8,10 +8,6 @@ import type { ServiceView } from './view.ts'
 /** Labels that say what fires, or that far more alerts have than those of one service. */
 const TOO_BROAD = new Set(['alertname', 'severity', 'prometheus', 'receiver', 'monitor', 'namespace', 'cluster'])
 const MAX_LABELS = 30
-
-export function isUnattributed({ name, namespace }: Pick<ServiceView, 'name' | 'namespace'>): boolean {
-  return name === UNATTRIBUTED && namespace === ''
-}
 
 /** The labels of the firing alerts as `name=value`. */
 function labelsOf(groups: ServiceView['groups']): readonly string[] {
@@ -32,14 +28,12 @@ export const Unattributed: FC<{ view: ServiceView }> = ({ view: { groups, csrf, 
         {canWrite && labels.length > 0 ? (
           <form method="post" action="/services/alias" class="fields">
             <Hidden fields={{ csrf }} />
-            <div class="field">
-              <label for="label">Alerts with the label</label>
-              <select id="label" name="label">
-                {labels.map((label) => (
-                  <option value={label}>{label}</option>
-                ))}
-              </select>
-            </div>
+            <Select
+              id="label"
+              label="Alerts with the label"
+              options={labels.map((label) => [label, label] as const)}
+              value={labels[0] ?? ''}
+            />
             <Input id="service" label="belong to the service" hint="Its name, or namespace/name." required />
             <p>
               <Submit>Assign</Submit>

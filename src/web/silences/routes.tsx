@@ -13,7 +13,7 @@ import { QUICK_LENGTHS } from '../kit/silenced.tsx'
 import { type PageRoute, page, type Visit } from '../page.ts'
 import { showSection } from '../settings/section-routes.tsx'
 import { validated, withFormErrors } from '../visit/apply.ts'
-import { choiceOf, pageOf } from '../visit/choice.ts'
+import { pageOf } from '../visit/choice.ts'
 import { redirect } from '../visit/reply.ts'
 import { SilencePage } from './form.tsx'
 import {
@@ -104,14 +104,9 @@ async function create(visit: Visit): Promise<Reply> {
 /** Silences alerts from the menu of a page. If that is refused, shows the form with the reason. */
 async function silenceQuickly(visit: Visit): Promise<Reply> {
   const { deps, form, visitor, viewer, now } = visit
-  const length = choiceOf(
-    form.text('length'),
-    QUICK_LENGTHS.map(([word]) => word),
-    '2h',
-  )
+  const [length, text] = QUICK_LENGTHS.find(([word]) => word === form.text('length')) ?? QUICK_LENGTHS[1]
   const typed = newSilenceForm(form.text('matchers'), viewer.zone)
   const endsAt = new Date(quickEnd(length, now, viewer.zone)).toISOString()
-  const [, text] = QUICK_LENGTHS.find(([word]) => word === length) ?? QUICK_LENGTHS[0]
   const comment = `${capitalized(text)}, from the page ${form.text('back')}`.slice(0, MAX_COMMENT)
   const attempt = await withFormErrors(SILENCE_FIELDS, () => {
     const body = validated(newSilenceBody, { matchers: matchersOf(typed), endsAt, comment })

@@ -1,8 +1,17 @@
 /** Finds out which of the displayed alerts are silenced, and until when. */
 import type { AlertRecord } from '../../store/alerts.ts'
+import { findMutedCount } from '../../store/silence-preview.ts'
 import { listSilences } from '../../store/silences.ts'
 import type { Silenced } from '../kit/silenced.tsx'
 import type { Visit } from '../page.ts'
+
+/** Counts the firing alerts that a silence would mute; 0 for a visitor who cannot silence. */
+export async function mutedCount(
+  { store, visitor }: Visit,
+  matched: Parameters<typeof findMutedCount>[2],
+): Promise<number> {
+  return visitor.scopes.includes('write') ? store.read(findMutedCount, visitor.organizationId, matched) : 0
+}
 
 const MAX_SILENCES = { page: 1, limit: 200 }
 

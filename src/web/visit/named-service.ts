@@ -3,12 +3,15 @@ import { IncmonError } from '../../domain/error.ts'
 import { listServices } from '../../store/service/services.ts'
 import type { Visit } from '../page.ts'
 
-/** Returns the service with this ID, name or `namespace/name`. @throws IncmonError `invalid` if none or several match */
-export async function requireNamedService({ store, visitor, now }: Visit, name: string) {
+/** Returns the services with this ID, name or `namespace/name`. */
+export async function namedServices({ store, visitor, now }: Visit, name: string) {
   const services = await store.read(listServices, visitor.organizationId, now, true)
-  const [service, second] = services.filter((one) => {
-    return [one.id, one.name, `${one.namespace}/${one.name}`].includes(name)
-  })
+  return services.filter((one) => [one.id, one.name, `${one.namespace}/${one.name}`].includes(name))
+}
+
+/** Returns the service with this ID, name or `namespace/name`. @throws IncmonError `invalid` if none or several match */
+export async function requireNamedService(visit: Visit, name: string) {
+  const [service, second] = await namedServices(visit, name)
   if (!service) throw invalid(`There is no service named ${name}. Enter the name that the page Services shows.`)
   if (second) throw invalid(`Several services are named ${name}. Enter namespace/name.`)
   return service

@@ -10,7 +10,7 @@ import {
   createIncident,
   mergeIncidents,
 } from '../../../engine/changes/incidents/incident-changes.ts'
-import { findGroups } from '../../../store/incident/groups.ts'
+import { findGroup, findGroups } from '../../../store/incident/groups.ts'
 import { findIncident, type IncidentRecord, listIncidents } from '../../../store/incident/incidents.ts'
 import { findTimeline } from '../../../store/incident/timeline-facts.ts'
 import { findIncidentRecords } from '../../../store/views.ts'
@@ -142,7 +142,7 @@ export const incidentRoutes: readonly Route[] = [
     answers: success(v.object({ data: shape.list(incidentShape, 'The incidents') }), 'The incidents of the group'),
     handle: async (call) => {
       const { id } = await requireIncident(call)
-      const group = (await call.store.read(findGroups, call.identity.organizationId)).get(id)
+      const group = await call.store.read(findGroup, call.identity.organizationId, id)
       const ids = group?.members ?? [id]
       await change(call, (ctx, now, actor) => acknowledgeIncidents(ctx, ids, actor, now))
       const found = await Promise.all(ids.map((id) => requireIncident({ ...call, id })))
