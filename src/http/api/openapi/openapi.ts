@@ -3,19 +3,21 @@ import * as v from 'valibot'
 import { programVersion } from '../../../assets.ts'
 import { once } from '../../../domain/memoize.ts'
 import { createAsset } from '../../../server/web.ts'
-import type { OpenApiAnswer, OpenApiDocument, OpenApiOperation, OpenApiParameter } from '../../docs/openapi-document.ts'
+import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from '../../docs/openapi-document.ts'
 import { answerAsset } from '../../middleware/asset.ts'
 import { MAX_KEY } from '../../middleware/header.ts'
 import { MEANINGS } from '../../middleware/problem.ts'
-import type { Answers, Route } from '../../route.ts'
+import type { Answers, Route, Schema } from '../../route.ts'
 import * as shape from '../../shapes.ts'
 import { success } from '../answers.ts'
 import { withExamples } from './examples.ts'
-import { NAMED } from './named-schemas.ts'
 import { operationIdOf } from './operation-id.ts'
 import { MESSAGES } from './outgoing.ts'
-import { answered, jsonSchema, problemAnswer } from './schemas.ts'
-import { STREAM, sent } from './stream.ts'
+import { answered, convertSchemas, problemAnswer, type ToJsonSchema } from './schemas.ts'
+import { LAST_EVENT_ID, STREAM, sent } from './stream.ts'
+
+/** The stream is documented like a route, and served with the pages. */
+type Documented = Omit<Route, 'handle'>
 
 /** The groups of operations, in the order in which the documentation shows them. */
 const TAGS = {
@@ -64,13 +66,13 @@ export function openApiRoute(document: () => OpenApiDocument): Route {
 
 /** Generates the OpenAPI 3.1 document of these routes. */
 export function openApi(routes: readonly Route[]): OpenApiDocument {
+  const { jsonSchema, named } = convertSchemas(routes.flatMap(schemasOf))
   const paths: Record<string, Record<string, OpenApiOperation>> = {}
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, '{$1}')
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route) }
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, jsonSchema) }
   }
-  paths['/api/stream'] = { get: STREAM }
-  const schemas = Object.fromEntries(Object.entries(NAMED).map(([name, schema]) => [name, jsonSchema(schema, name)]))
+  paths[STREAM.path] = { get: { ...operation(STREAM, jsonSchema), parameters: [LAST_EVENT_ID] } }
   return withExamples({
     openapi: '3.1.1',
     info: { title: 'incmon', version: programVersion(), license: { name: 'MIT', identifier: 'MIT' } },
@@ -78,13 +80,21 @@ export function openApi(routes: readonly Route[]): OpenApiDocument {
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     webhooks: Object.fromEntries(
-      Object.entries(MESSAGES).map(([name, [told, schema]]) => [name, sent(name, told, schema)]),
+      Object.entries(MESSAGES).map(([name, [told, schema]]) => [name, sent(name, told, jsonSchema(schema))]),
     ),
-    components: { schemas, securitySchemes: SECURITY_SCHEMES },
+    components: { schemas: named, securitySchemes: SECURITY_SCHEMES },
   })
 }
 
-function operation(route: Route): OpenApiOperation {
+function schemasOf({ query, body, answers }: Route): Schema[] {
+  return [query, body, ...Object.values(answers).map((answer) => answer.body)].filter(isSchema)
+}
+
+function isSchema(body: Schema | 'problem' | null | undefined): body is Schema {
+  return body !== null && body !== undefined && body !== 'problem'
+}
+
+function operation(route: Documented, jsonSchema: ToJsonSchema): OpenApiOperation {
   const { auth, body, summary, description } = route
   const told = [description, auth && `Scope: ${auth.scope}.`].filter(Boolean).join(' ')
   return {
@@ -93,19 +103,21 @@ function operation(route: Route): OpenApiOperation {
     summary,
     ...(told === '' ? {} : { description: told }),
     security: auth ? [{ [auth.carrier]: [auth.scope] }] : [],
-    parameters: [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)],
+    parameters: [...pathParameters(route), ...queryParameters(route, jsonSchema), ...headerParameters(route)],
     ...(body ? { requestBody: { required: true, content: { 'application/json': { schema: jsonSchema(body) } } } } : {}),
-    responses: { ...refusalsOf(route), ...Object.fromEntries(Object.entries(route.answers).map(answered)) },
+    responses: Object.fromEntries(
+      Object.entries({ ...refusalsOf(route), ...route.answers }).map((entry) => answered(jsonSchema, entry)),
+    ),
   }
 }
 
 /** Returns the group of a route: the first known noun after /api, or `server`. */
-function tagOf({ path }: Route): string {
+function tagOf({ path }: Documented): string {
   const [, noun = ''] = /^\/api\/([\w-]+)/.exec(path) ?? []
   return noun in TAGS ? noun : 'server'
 }
 
-function pathParameters({ path }: Route): OpenApiParameter[] {
+function pathParameters({ path }: Documented): OpenApiParameter[] {
   const schema = { type: 'string', format: 'uuid', examples: [shape.EXAMPLE_ID] }
   return [...path.matchAll(/\/(\w+?)s?\/:(\w+)/g)].map(([, noun, name = '']) => ({
     name,
@@ -116,7 +128,7 @@ function pathParameters({ path }: Route): OpenApiParameter[] {
   }))
 }
 
-function queryParameters({ query }: Route): OpenApiParameter[] {
+function queryParameters({ query }: Documented, jsonSchema: ToJsonSchema): OpenApiParameter[] {
   if (!query) return []
   const { properties = {}, required = [] } = jsonSchema(query)
   return Object.entries(properties).map(([name, property]) => {
@@ -125,7 +137,7 @@ function queryParameters({ query }: Route): OpenApiParameter[] {
   })
 }
 
-function headerParameters({ auth, takesKey }: Route): OpenApiParameter[] {
+function headerParameters({ auth, takesKey }: Documented): OpenApiParameter[] {
   if (auth?.scope !== 'ingest' && !takesKey) return []
   const description =
     'A unique key for this request. Repeating the request with the same key and body within 24 hours changes nothing.'
@@ -134,7 +146,7 @@ function headerParameters({ auth, takesKey }: Route): OpenApiParameter[] {
 }
 
 /** Returns the error responses that apply to every route of this kind. A webhook never returns 404, 409 or 422. */
-function refusalsOf(route: Route): Record<string, OpenApiAnswer> {
+function refusalsOf(route: Documented): Answers {
   const isWebhook = route.auth?.scope === 'ingest'
   const hasId = route.path.includes(':id')
   const statuses: (keyof typeof MEANINGS)[] = [500]
@@ -145,11 +157,11 @@ function refusalsOf(route: Route): Record<string, OpenApiAnswer> {
   if (route.body) statuses.push(408, 413)
   if (route.body && !isWebhook) statuses.push(415)
   if (route.method !== 'GET' || route.path === '/readyz') statuses.push(503)
-  return Object.fromEntries(statuses.map((status) => answered([String(status), problemAnswer(causeOf(status, route))])))
+  return Object.fromEntries(statuses.map((status) => [status, problemAnswer(causeOf(status, route))]))
 }
 
 /** Returns why this operation answers with an error. */
-function causeOf(status: keyof typeof MEANINGS, { auth, path }: Route): string {
+function causeOf(status: keyof typeof MEANINGS, { auth, path }: Documented): string {
   const isWebhook = auth?.scope === 'ingest'
   const noun = /\/(\w+?)s?\/:id/.exec(path)?.[1] ?? 'record'
   if (status === 403) return `The token does not have the scope ${auth?.scope}`

@@ -4,8 +4,9 @@ import { NOTIFICATION_KINDS } from '../../../domain/notification/kind.ts'
 import * as shape from '../../shapes.ts'
 import { alertShape } from '../alerts.ts'
 import { incidentShape } from '../incidents/incident-shape.ts'
+import { suspectShape } from '../incidents/suspects.ts'
 
-const { id, number, title, status, startedAt, acknowledgedBy, problem } = incidentShape.entries
+const { id, number, title, status, startedAt, acknowledgedBy, problem, group } = incidentShape.entries
 /** The problem stands beside the incident. */
 const shown = v.omit(incidentShape, ['serviceId', 'createdAt', 'group', 'recoveredAt', 'problem']).entries
 const { source, name, severity, summary, labels, annotations, startsAt, endsAt } = alertShape.entries
@@ -30,15 +31,8 @@ const alerts = shape.objects(
   { id: shape.id, source, name, severity, summary, labels, annotations, startsAt, endsAt },
   'At most 20 alerts, firing ones first',
 )
-const suspects = shape.objects(
-  {
-    kind: shape.choice(['pipeline', 'rollout', 'node', 'object'], 'The kind of cause'),
-    ref: shape.text('A reference to the cause', 'shop/checkout#4711'),
-    serviceId: shape.nullable(shape.uuid(), 'The service of the cause, or null'),
-    score: shape.described(v.number(), 'The probability relative to the other causes', 0.76),
-  },
-  'The most probable causes',
-)
+const { kind, ref, serviceId, score } = suspectShape.entries
+const suspects = shape.objects({ kind, ref, serviceId, score }, 'The most probable causes')
 const url = shape.nullable(
   v.string(),
   'The page; null if public-url is not set',
@@ -48,37 +42,30 @@ const acknowledgeUrl = shape.nullable(v.string(), 'The link to acknowledge; null
 const item = {
   at: shape.instant('When the incident changed'),
   actor: shape.nullable(v.string(), 'Who changed the incident; null for incmon', null),
-  problem: shape.choice(['on', 'off'], 'Whether the problem is on'),
+  problem,
   conditions: shape.described(v.array(v.string()), 'The critical conditions of the message', ['HighErrorRate']),
   incident,
   service,
   alerts,
-  group: shape.nullable(
-    v.object({
-      leader: shape.uuid('The incident that leads the group'),
-      size: shape.count('The number of incidents', 3),
-    }),
-    'The incidents with the same cause; null if there is no group',
-    null,
-  ),
+  group,
 }
 const timestamp = shape.instant('When the message was sent')
 const kinds = NOTIFICATION_KINDS.filter((kind) => kind !== 'group' && kind !== 'sender-silent')
 
+const shared = { ...item, suspects, message: text, url, acknowledgeUrl }
+
 export const incidentMessageShape = v.object({
   type: shape.choice([...kinds.map((kind) => `incident.${kind}`), 'sender.silent'], 'What happened'),
   timestamp,
-  data: shape.object({ ...item, suspects, message: text, url, acknowledgeUrl }, 'The incident at the time of sending'),
+  data: shape.object(shared, 'The incident at the time of sending'),
 })
-const member = {
-  ...{ id, number, title, severity, status, startedAt, acknowledgedBy, problem, service },
-}
+const member = { id, number, title, severity, status, startedAt, acknowledgedBy, problem, service }
 export const groupShape = v.object({
   type: v.literal('incident.group'),
   timestamp,
   data: shape.object(
     {
-      ...{ ...item, suspects, message: text, url, acknowledgeUrl },
+      ...shared,
       cause: shape.text('The common cause', 'postgres'),
       leader: shape.object(member, 'The incident that leads the group'),
       incidents: shape.objects(member, 'All incidents of the group'),
