@@ -1,5 +1,6 @@
 /** Takes messages from the outbox for sending, and records the result of each attempt. */
 import { problemAt } from '../domain/incident/problem.ts'
+import { once } from '../domain/memoize.ts'
 import { AT_ONCE_WITHIN, GROUP_PAUSE, paceOf, resultOf, retryPause } from '../domain/notification/schedule.ts'
 import { type Untold, verdictOf } from '../domain/notification/truth.ts'
 import type { MessageItem, MessageText } from '../domain/notification/words.ts'
@@ -81,9 +82,10 @@ export function takeMessage(deps: Deps, channelId: number): Message | null {
     giveUpNotifications(deps.db, channelId, 'the channel is disabled', now)
     return null
   }
-  const leader = begun(deps, channel, now) ?? begin(deps, channel, now)
+  const groups = once(() => findGroups(deps.db, channel.organizationId))
+  const leader = begun(deps, channel, now) ?? begin(deps, channel, groups, now)
   if (!leader || leader.dueAt > now) return null
-  const items = listItems(deps.db, leader.rowId, now)
+  const items = listItems(deps.db, leader.rowId, groups(), now)
   if (leader.expiresAt <= now || items.length === 0) {
     const detail = items.length === 0 ? 'the incident was deleted' : 'the message is older than 24 hours'
     endMessage(deps.db, leader, 'failed', { status: null, detail, remoteId: null }, now)
@@ -118,12 +120,12 @@ function begun(deps: Deps, { rowId }: ChannelRecord, now: number): Leader | unde
 }
 
 /** Begins the next message of a channel: the first three in 30 seconds at once, then a digest. */
-function begin(deps: Deps, { rowId, kind, organizationId }: ChannelRecord, now: number): Leader | undefined {
+function begin(deps: Deps, { rowId, kind }: ChannelRecord, groupsOf: () => Groups, now: number): Leader | undefined {
   failDeleted(deps.db, rowId, now)
   const queue = listQueue(deps.db, rowId, now, kind === 'webhook' ? MAX_LISTED : MAX_COUNTED)
   if (queue.length === 0) return undefined
   const isShared = (entry: QueuedEntry) => isNewIncident(entry) || entry.kind === 'recovered'
-  const groups = queue.some(isShared) ? findGroups(deps.db, organizationId) : new Map<string, IncidentGroup>()
+  const groups: Groups = queue.some(isShared) ? groupsOf() : new Map()
   const isBegun = deps.db.transaction(() => {
     const [first, ...others] = withGroups(deps, rowId, sort(deps, rowId, queue, now), groups)
     if (!first) return false
@@ -145,18 +147,14 @@ function isNewIncident({ kind }: QueuedEntry): boolean {
   return kind === 'opened' || kind === 'group'
 }
 
+type Groups = ReturnType<typeof findGroups>
 type GroupedEntry = QueuedEntry & { readonly group: IncidentGroup | null }
 
 /**
  * Finds the groups of new incidents, which are announced together. A channel gets at most one message a minute about a
  * group. Drops what the channel wants to hear in the other form only.
  */
-function withGroups(
-  deps: Deps,
-  channelId: number,
-  entries: readonly QueuedEntry[],
-  groups: ReadonlyMap<string, IncidentGroup>,
-): GroupedEntry[] {
+function withGroups(deps: Deps, channelId: number, entries: readonly QueuedEntry[], groups: Groups): GroupedEntry[] {
   const now = deps.now()
   const nextAt = new Map<IncidentGroup, number>()
   return entries.flatMap((entry): GroupedEntry[] => {
@@ -186,7 +184,7 @@ function isSameMessage(one: QueuedEntry, first: QueuedEntry): boolean {
 }
 
 /** Returns whether two incidents with the same cause recovered at about the same time. */
-function isSameRecovery(one: QueuedEntry, first: QueuedEntry, groups: ReadonlyMap<string, IncidentGroup>): boolean {
+function isSameRecovery(one: QueuedEntry, first: QueuedEntry, groups: Groups): boolean {
   if (one.kind !== 'recovered' || first.kind !== 'recovered' || one.isDigest !== first.isDigest) return false
   const group = groups.get(first.incidentUuid)
   return group !== undefined && groups.get(one.incidentUuid) === group
@@ -206,7 +204,8 @@ function sort(deps: Deps, channelId: number, entries: readonly QueuedEntry[], no
 /** Returns the message with its present state, or null if it is no longer true. */
 export function retake(deps: Deps, message: Message): Message | null {
   if (message.leader.attempts === 0 && !begun(deps, message.channel, deps.now())) return null
-  const items = listItems(deps.db, message.leader.rowId, deps.now())
+  const groups = findGroups(deps.db, message.channel.organizationId)
+  const items = listItems(deps.db, message.leader.rowId, groups, deps.now())
   return items.length === 0 ? null : { ...message, items }
 }
 

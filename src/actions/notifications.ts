@@ -43,7 +43,7 @@ function remindersOf(deps: Deps, organizationId: number, now: number): OutboxEnt
     .map((incident) => reminded(deps, incident))
   const suppressed = listSuppressedIncidents(deps.db, organizationId, MAX_INCIDENTS)
   return [
-    ...dueReminders(deps, channels, burning, now),
+    ...dueReminders(deps, organizationId, channels, burning, now),
     ...suppressed.flatMap((incident) => entriesFor(deps, incident, dueStillFiring(deps, incident, channels, now), now)),
   ]
 }
@@ -56,10 +56,15 @@ function reminded(deps: Deps, incident: LiveIncident): Reminded {
 }
 
 /** Returns the reminders and escalations that are due. A channel is reminded once of incidents with a common cause. */
-function dueReminders(deps: Deps, channels: readonly ChannelRecord[], all: readonly Reminded[], now: number) {
+function dueReminders(
+  deps: Deps,
+  organizationId: number,
+  channels: readonly ChannelRecord[],
+  all: readonly Reminded[],
+  now: number,
+) {
   const isDue = (of: readonly Reminded[]) => channels.some((channel) => dueKind(channel, of, now) !== null)
   if (!all.some((one) => isDue([one]))) return []
-  const organizationId = all[0]?.incident.organizationId ?? 0
   const groups = all.length < LEAST_MEMBERS ? new Map<string, IncidentGroup>() : findGroups(deps.db, organizationId)
   const together = Map.groupBy(all, ({ incident: { id } }) => groups.get(id) ?? id)
   return channels.flatMap((channel) =>

@@ -30,7 +30,7 @@ export function formatIncident(incident: Shown): string {
   return [
     `Incident ${number}: ${visible(title)}`,
     facts,
-    alertsOf(incident),
+    alertsOf(incident.alerts, incident.alertCount),
     suspectsOf(suspects),
     timelineOf(timeline),
   ].join('\n\n')
@@ -83,13 +83,9 @@ export function formatService(service: WholeService & { readonly organization: s
     REASON: 'reason',
     ALERT: 'alertId',
   })
-  return [
-    visible(serviceName(service)),
-    facts,
-    reasons,
-    incidentsOf(openIncidents),
-    alertsOf({ alerts: recentAlerts, alertCount: 0 }),
-  ].join('\n\n')
+  return [visible(serviceName(service)), facts, reasons, incidentsOf(openIncidents), alertsOf(recentAlerts)].join(
+    '\n\n',
+  )
 }
 
 function incidentsOf(incidents: readonly Incident[]): string {
@@ -109,7 +105,7 @@ function factsOf(facts: Readonly<Record<string, string | null>>): string {
   return present.map(([name, value]) => `${name.padEnd(width)}  ${visible(value ?? '')}`).join('\n')
 }
 
-function alertsOf({ alerts, alertCount }: Pick<Shown, 'alerts' | 'alertCount'>): string {
+function alertsOf(alerts: Shown['alerts'], count = alerts.length): string {
   const table = formatTable(alerts, 'no alerts', {
     STARTED: 'startsAt',
     STATUS: 'status',
@@ -118,7 +114,7 @@ function alertsOf({ alerts, alertCount }: Pick<Shown, 'alerts' | 'alertCount'>):
     SUMMARY: [({ name, summary }) => (summary === name ? null : summary), 60],
     ID: 'id',
   })
-  return alertCount > alerts.length ? `${table}\nand ${formatCount(alertCount - alerts.length)} older` : table
+  return count > alerts.length ? `${table}\nand ${formatCount(count - alerts.length)} older` : table
 }
 
 /** Formats one suspect per line. The reasons follow on separate lines, because they are too long for a table. */

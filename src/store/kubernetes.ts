@@ -89,12 +89,12 @@ export function listGaps(db: Db, organizationId: number, cluster: string, from: 
 /** Returns timeline entries for the periods in which the cluster of a service was not observed. */
 export function gapEntries(
   db: Db,
-  { organizationId, serviceId, startedAt, resolvedAt }: LiveIncident,
-  now: number,
+  { organizationId, serviceId, startedAt }: LiveIncident,
+  until: number,
 ): readonly EntryFact[] {
   const service = db.first(db.sql.selectFrom('services').select('cluster').where('id', '=', serviceId))
   if (!service?.cluster) return []
-  return listGaps(db, organizationId, service.cluster, startedAt, resolvedAt ?? now).map(({ from, to }) => ({
+  return listGaps(db, organizationId, service.cluster, startedAt, until).map(({ from, to }) => ({
     ...{ at: from, kind: 'gap', code: null, actor: null, ref: null },
     text: `the cluster ${service.cluster} was not observed for ${formatDuration(to - from)}, because the API server had forgotten the changes`,
   }))

@@ -9,8 +9,8 @@ import { findPendingPrune, type PendingPrune, storePendingPrune } from '../../st
 import { isBusy } from '../../store/sqlite/fault.ts'
 import { giveBackSpace } from '../../store/sqlite/space.ts'
 import type { Deps } from '../deps.ts'
-import { imageStep, incidentStep, pipelineStep, rejectionStep, stateStep } from './records.ts'
-import { alertStep, eventStep, type Pass, type Tally } from './steps.ts'
+import { imageStep, incidentStep, rejectionStep, stateStep } from './records.ts'
+import { alertStep, eventStep, type Pass, pipelineStep, type Tally } from './steps.ts'
 import { countDue, isMoreThanHalf, type Progress, type Survey, startPass, survey } from './survey.ts'
 
 type PruneWatcher = {

@@ -1,16 +1,14 @@
-/** The pruning steps for incidents, pipelines, rejections, images and service states. */
-import { isIncidentDue, referencesPipeline } from '../../domain/retention.ts'
+/** The pruning steps for incidents, rejections, images and service states. */
+import { isIncidentDue } from '../../domain/retention.ts'
 import {
   deleteImages,
   deleteRejections,
   dismantleIncident,
   listIncidentsByAge,
-  listPipelinesByAge,
   listServiceKeys,
 } from '../../store/retention/expired-records.ts'
-import { deleteRows } from '../../store/retention/pruning.ts'
 import { deleteStates } from '../../store/service/states.ts'
-import { FIRST, keysOf, type Step } from './steps.ts'
+import { FIRST, type Step } from './steps.ts'
 
 /** Deletes expired incidents in small steps. */
 export function incidentStep(): Step {
@@ -24,27 +22,6 @@ export function incidentStep(): Step {
     }
     const last = found.at(-1)
     if (last) after = { at: last.createdAt, id: last.id }
-    return found.length === rows.records
-  }
-}
-
-/** Deletes expired pipelines. Pipelines referenced by a correlation are kept. */
-export function pipelineStep(): Step {
-  let after = FIRST
-  return ({ db, organizationId, cutoffs, reachesNear, rows }, tally) => {
-    const found = listPipelinesByAge(db, { organizationId, ...after, until: cutoffs.alerts, limit: rows.records })
-    const [first] = found
-    const last = found.at(-1)
-    if (!first || !last) return false
-    after = { at: last.startsAt, id: last.id }
-    const reaches = reachesNear({ from: first.startsAt, to: last.startsAt })
-    const due = found.filter(
-      (pipeline) =>
-        pipeline.isLinked === 0 &&
-        Math.max(pipeline.endsAt, pipeline.receivedAt) <= cutoffs.alerts &&
-        !reaches.some((reach) => referencesPipeline(pipeline, reach)),
-    )
-    tally.pipelines += deleteRows(db, 'pipelines', keysOf(due))
     return found.length === rows.records
   }
 }

@@ -1,8 +1,16 @@
-/** The pruning steps for events and alerts. Each step is a short transaction that checks a few rows. */
+/** The pruning steps for events, alerts and pipelines. Each step is a short transaction that checks a few rows. */
 
-import { type Cursor, type Cutoffs, isEventDue, referencesAlert, referencesEvent } from '../../domain/retention.ts'
+import {
+  type Cursor,
+  type Cutoffs,
+  isEventDue,
+  referencesAlert,
+  referencesEvent,
+  referencesPipeline,
+} from '../../domain/retention.ts'
 import { deleteAlerts, type ExpiredAlert, listAlertsByAge } from '../../store/retention/expired-alerts.ts'
 import { type ExpiredEvent, listEventsByReceipt, listEventsOfAlerts } from '../../store/retention/expired-events.ts'
+import { listPipelinesByAge } from '../../store/retention/expired-records.ts'
 import { deleteRows } from '../../store/retention/pruning.ts'
 import { type createReferenceFinder, listCitedRefs, listEventsOfRecords } from '../../store/retention/references.ts'
 import type { Db } from '../../store/sqlite/open.ts'
@@ -56,6 +64,22 @@ export function expiredAlerts(pass: Pass): Generator<Look<ExpiredAlert>> {
   })
 }
 
+/** Checks all expired pipelines, a few at a time. Pipelines referenced by a correlation are kept. */
+function expiredPipelines({ db, organizationId, cutoffs, reachesNear, rows }: Pass) {
+  return inSteps(rows.records, (after) => {
+    const found = listPipelinesByAge(db, { organizationId, ...after, until: cutoffs.alerts, limit: rows.records })
+    const [first, last] = [found[0], found.at(-1)]
+    const reaches = first && last ? reachesNear({ from: first.startsAt, to: last.startsAt }) : []
+    const free = found.filter(
+      (pipeline) =>
+        pipeline.isLinked === 0 &&
+        Math.max(pipeline.endsAt, pipeline.receivedAt) <= cutoffs.alerts &&
+        !reaches.some((reach) => referencesPipeline(pipeline, reach)),
+    )
+    return { seen: found.length, free, end: last && { at: last.startsAt, id: last.id } }
+  })
+}
+
 function* inSteps<Row>(
   limit: number,
   look: (after: Cursor) => Look<Row> & { readonly end: Cursor | undefined },
@@ -74,6 +98,10 @@ export const eventStep = deleting(expiredEvents, ({ db }, tally, ids) => {
 
 export const alertStep = deleting(expiredAlerts, ({ db }, tally, ids) => {
   tally.alerts += deleteAlerts(db, ids)
+})
+
+export const pipelineStep = deleting(expiredPipelines, ({ db }, tally, ids) => {
+  tally.pipelines += deleteRows(db, 'pipelines', ids)
 })
 
 function deleting(

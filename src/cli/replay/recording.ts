@@ -24,7 +24,7 @@ const CONNECTION_HEADERS = new Set([
 export function parseRecording(text: string): { readonly requests: RecordedRequest[]; readonly faults: string[] } {
   const requests: RecordedRequest[] = []
   const faults: string[] = []
-  if (isTable(parsed(text)) && text.trim().includes('\n'))
+  if (isTable(parseObject(text)) && text.trim().includes('\n'))
     return {
       requests,
       faults: ['the whole file is one JSON document, but a recording has one on each line: use jq -c'],
@@ -39,15 +39,6 @@ export function parseRecording(text: string): { readonly requests: RecordedReque
     else requests.push(read)
   }
   return { requests: requests.sort((a, b) => a.at - b.at || a.line - b.line), faults }
-}
-
-/** Returns the JSON value, or null. */
-function parsed(text: string): unknown {
-  try {
-    return parseBody(Buffer.from(text))
-  } catch {
-    return null
-  }
 }
 
 function parseLine(text: string, line: number): RecordedRequest | string {

@@ -10,7 +10,7 @@
 
 import { type Occurrence, occurrencesOf, PAUSE, type RepeatedEvent } from '../event/occurrence.ts'
 import { type Placed, reaches } from '../service/environment.ts'
-import { relationOf } from '../service/from-project.ts'
+import { namesOfProject, relationOf } from '../service/from-project.ts'
 import { imageProjects } from '../service/image.ts'
 import { MINUTE } from '../units.ts'
 import { type Change, type Outcome, outcomeOf, type PipelineFacts } from './change.ts'
@@ -138,6 +138,15 @@ export function runsCommit(images: readonly Image[], of: Commit): boolean {
 /** Returns whether the deploy jobs of a pipeline name a service or its environment, and have changed it. */
 export function deploysTo(facts: PipelineFacts, service: Placed): boolean {
   return relationOf(facts.project, facts.jobs, service) === 'environment' && reaches(facts, service)
+}
+
+/** Returns the services that a pipeline deployed by name. `named` returns the services with a name. */
+export function deployedServices<Service extends Placed>(
+  facts: PipelineFacts,
+  named: (name: string) => readonly Service[],
+): Service[] {
+  const names = new Set(namesOfProject(facts.project, facts.jobs).map(({ name }) => name))
+  return [...names].flatMap(named).filter((service) => deploysTo(facts, service))
 }
 
 function taggedBy(images: readonly Image[], { sha }: Commit): Image | undefined {

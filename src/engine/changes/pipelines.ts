@@ -3,12 +3,10 @@
 import type { Alert } from '../../domain/alert/alert.ts'
 import { settle } from '../../domain/alert/ending.ts'
 import { deployedBy } from '../../domain/alert/signal-ci.ts'
-import type { LivePipeline } from '../../domain/correlation/change.ts'
-import { absorbNotification, intervalOf } from '../../domain/correlation/change.ts'
-import { AFTER, deploysTo, runsCommit } from '../../domain/correlation/correlation.ts'
+import { absorbNotification, intervalOf, type LivePipeline } from '../../domain/correlation/change.ts'
+import { AFTER, deployedServices, runsCommit } from '../../domain/correlation/correlation.ts'
 import type { JobDraft, PipelineDraft } from '../../domain/event/event.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
-import { namesOfProject } from '../../domain/service/from-project.ts'
 import { DAY } from '../../domain/units.ts'
 import type { Context } from '../state/context.ts'
 import type { LinksDue } from '../state/effect.ts'
@@ -61,10 +59,8 @@ function targetsOf(ctx: Context, own: LiveService, { facts }: LivePipeline): Liv
     return runsCommit(images, facts) ? [service] : []
   })
   if (running.length > 0) return running
-  const named = new Set(namesOfProject(facts.project, facts.jobs).map(({ name }) => name))
-  return [...named]
-    .flatMap((name) => servicesIn(ctx.state, ctx.state.servicesByName.get(name)))
-    .filter((service) => service.rowId !== own.rowId && deploysTo(facts, service))
+  const named = (name: string) => servicesIn(ctx.state, ctx.state.servicesByName.get(name))
+  return deployedServices(facts, named).filter((service) => service.rowId !== own.rowId)
 }
 
 /** Ends the failed deploys to each environment to which a pipeline has now deployed. */

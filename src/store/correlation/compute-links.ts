@@ -14,6 +14,7 @@ import {
 } from '../../domain/correlation/correlation.ts'
 import { rolloutsOf, type ScalingEvent } from '../../domain/correlation/rollout.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
+import { cacheByKey } from '../../domain/memoize.ts'
 import type { Notice } from '../../domain/notice.ts'
 import type { LiveImage } from '../../domain/service/image.ts'
 import { DAY, HOUR } from '../../domain/units.ts'
@@ -73,27 +74,20 @@ export function computeLinks(history: LinkHistory, links: readonly LinksDue[], n
 
 /** Reads images and scaling events only once, because computing links does not change them. */
 function rememberReads(history: LinkHistory): LinkHistory {
-  const images = new Map<number, ReturnType<LinkHistory['images']>>()
-  const scalings = new Map<string, ReturnType<LinkHistory['scalings']>>()
+  const scalings = cacheByKey(
+    ({ serviceId, to }: { readonly serviceId: number; readonly to: number }) => `${serviceId} ${to}`,
+    ({ serviceId, to }) => history.scalings(serviceId, to),
+  )
   return {
     ...history,
-    images: (serviceId) => {
-      const found = images.get(serviceId) ?? history.images(serviceId)
-      images.set(serviceId, found)
-      return found
-    },
-    scalings: (serviceId, to) => {
-      const key = `${serviceId} ${to}`
-      const found = scalings.get(key) ?? history.scalings(serviceId, to)
-      scalings.set(key, found)
-      return found
-    },
+    images: cacheByKey((serviceId: number) => serviceId, history.images),
+    scalings: (serviceId, to) => scalings({ serviceId, to }),
   }
 }
 
 /**
- * Merges the notifications about a pipeline, and the repeats of a condition within the same hour, and keeps only the last move of each alert's start. Otherwise,
- * hundreds of repeats would compute the same links hundreds of times.
+ * Merges the notifications about a pipeline, and the repeats of a condition within the same hour, and keeps only the
+ * last move of each alert's start. Otherwise, hundreds of repeats would compute the same links hundreds of times.
  */
 function merged(links: readonly LinksDue[]): Iterable<LinksDue> {
   const found = new Map<unknown, LinksDue>()

@@ -1,8 +1,7 @@
 /** The services that each pipeline deployed. */
 import { type Change, intervalOf } from '../../domain/correlation/change.ts'
-import { deploysTo, runsCommit } from '../../domain/correlation/correlation.ts'
+import { deployedServices, runsCommit } from '../../domain/correlation/correlation.ts'
 import type { Placed } from '../../domain/service/environment.ts'
-import { namesOfProject } from '../../domain/service/from-project.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 import { listPipelinesOfOrganization } from './pipelines.ts'
@@ -25,10 +24,8 @@ export function listDeployed(
     const { facts } = pipeline
     const targets = [...images].filter(([, of]) => runsCommit(of, facts)).map(([service]) => service)
     if (targets.length > 0) return targets.map((service) => ({ ...pipeline, service }))
-    const names = new Set(namesOfProject(facts.project, facts.jobs).map(({ name }) => name))
-    const others = [...names]
-      .flatMap((name) => byName.get(name) ?? [])
-      .filter((one) => one.id !== pipeline.service && deploysTo(facts, one))
+    const named = deployedServices(facts, (name) => byName.get(name) ?? [])
+    const others = named.filter((one) => one.id !== pipeline.service)
     return [pipeline, ...others.map((one) => ({ ...pipeline, service: one.id, ...intervalOf(facts, one) }))]
   })
 }

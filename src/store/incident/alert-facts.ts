@@ -1,5 +1,6 @@
 /** Reads an incident's alerts for its timeline and postmortem. */
 import { sql } from 'kysely'
+import { cacheByKey } from '../../domain/memoize.ts'
 import { serviceName } from '../../domain/text.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
@@ -48,10 +49,12 @@ function withService<Row extends { readonly hex: string; readonly labels: string
   db: Db,
   rows: readonly Row[],
 ) {
-  const services = new Map<number, ReturnType<typeof serviceOf>>()
+  const ownerOf = cacheByKey(
+    (row: Row) => row.service_id,
+    (row) => serviceOf(db, row.service_id),
+  )
   return rows.map((row) => {
-    const service = services.get(row.service_id) ?? serviceOf(db, row.service_id)
-    services.set(row.service_id, service)
+    const service = ownerOf(row)
     // Extends the row instead of copying it, because an alert storm has thousands of rows.
     return Object.assign(row, {
       uuid: uuidFromHex(row.hex),

@@ -1,5 +1,6 @@
 /** Queues notifications about incidents in the outbox, in the same transaction as the change. */
 import { isNamed } from '../../domain/incident/merge.ts'
+import { cacheByKey } from '../../domain/memoize.ts'
 import { recipientsOf } from '../../domain/notification/channel.ts'
 import { hasMatchers, type RuledAlert } from '../../domain/notification/rule.ts'
 import type { Effect } from '../../engine/state/effect.ts'
@@ -16,15 +17,17 @@ type NotificationDue = Extract<Effect, { readonly kind: 'notification-due' }>
  * Queues a batch's notifications for each channel. Reads the database only once if the organization has no channels.
  */
 export function writeNotifications(db: Db, all: readonly NotificationDue[], newId: () => string): void {
-  const channels = new Map<number, readonly ChannelRecord[]>()
+  const channelsOf = cacheByKey(
+    (organizationId: number) => organizationId,
+    (organizationId) => listRecipients(db, organizationId),
+  )
   const told = toldOf(db, all)
   const entries: OutboxEntry[] = []
   const untold: UntoldEntry[] = []
   const alertsOf = ruledAlerts(db)
   for (const due of all) {
     const { organizationId, rowId } = due.incident
-    const known = channels.get(organizationId) ?? listRecipients(db, organizationId)
-    channels.set(organizationId, known)
+    const known = channelsOf(organizationId)
     const involved = told.get(rowId) ?? new Set<number>()
     // If nobody was told about a problem, nobody is told about its recovery.
     if (known.length === 0 || (due.change === 'recovered' && involved.size === 0)) continue
@@ -50,10 +53,12 @@ function toldOf(db: Db, all: readonly NotificationDue[]): ReadonlyMap<number, Re
 
 /** A message that names new conditions is about their alerts only. */
 function ruledAlerts(db: Db): (due: NotificationDue) => readonly RuledAlert[] {
-  const known = new Map<number, readonly RuledAlert[]>()
+  const alertsOf = cacheByKey(
+    (rowId: number) => rowId,
+    (rowId) => listRuledAlerts(db, rowId),
+  )
   return ({ change, conditions, incident: { rowId } }) => {
-    const alerts = known.get(rowId) ?? listRuledAlerts(db, rowId)
-    known.set(rowId, alerts)
+    const alerts = alertsOf(rowId)
     return change === 'worse' ? alerts.filter(({ alertname }) => isNamed(conditions, alertname)) : alerts
   }
 }

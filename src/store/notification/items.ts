@@ -1,22 +1,33 @@
 /** Reads what a message is about. */
-import type { MessageItem } from '../../domain/notification/words.ts'
+import { problemAt } from '../../domain/incident/problem.ts'
+import { cacheByKey } from '../../domain/memoize.ts'
+import type { GroupMember, MessageGroup } from '../../domain/notification/group-words.ts'
+import type { MessageAlert, MessageItem } from '../../domain/notification/words.ts'
+import type { IncidentGroup } from '../../domain/suspect/group.ts'
 import { firingAlerts } from '../incident/incidents.ts'
 import { toProblem } from '../incident/live-incidents.ts'
 import type { Db } from '../sqlite/open.ts'
-import { uuidFromBytes } from '../sqlite/uuid.ts'
-import { listMessageAlerts } from './message-alerts.ts'
-import { listMessageGroups } from './message-groups.ts'
+import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
 import { toFacts } from './outbox.ts'
 
+/** The maximum number of alerts in a message. The message contains the true count, too. */
+const MAX_ALERTS = 20
+/** In a digest of many incidents, no incident lists its alerts. */
+const MAX_INCIDENTS = 20
+
 /** Lists the notifications in a message, oldest first, except those about deleted incidents. */
-export function listItems(db: Db, leaderId: number, now: number): MessageItem[] {
+export function listItems(
+  db: Db,
+  leaderId: number,
+  groupOf: ReadonlyMap<string, IncidentGroup>,
+  now: number,
+): MessageItem[] {
   const items = db.sql
     .selectFrom('outbox')
     .innerJoin('incidents', 'incidents.id', 'outbox.incident_id')
     .innerJoin('services', 'services.id', 'incidents.service_id')
     .leftJoin('postmortems', 'postmortems.incident_id', 'incidents.id')
     .select(['outbox.kind', 'outbox.created_at as at', 'outbox.actor', 'severity_before as severityBefore', 'facts'])
-    .select('outbox.organization_id as organizationId')
     .select(['is_digest as isDigest', 'incidents.id as rowId', 'incidents.uuid', 'incidents.number', 'incidents.title'])
     .select([
       'incidents.severity',
@@ -32,8 +43,10 @@ export function listItems(db: Db, leaderId: number, now: number): MessageItem[] 
     .orderBy('outbox.id')
   const rows = db.all(items)
   const alerts = listMessageAlerts(db, [...new Set(rows.map(({ rowId }) => rowId))])
-  const ids = rows.map(({ uuid }) => uuidFromBytes(uuid))
-  const groups = listMessageGroups(db, rows[0]?.organizationId ?? 0, ids, now)
+  const messageGroupOf = cacheByKey(
+    (group: IncidentGroup) => group,
+    (group) => messageGroup(db, group, now),
+  )
   return rows.map((row) => {
     const { at, actor, severityBefore, name, namespace, cluster, firing_alerts: firingAlerts } = row
     const { number, title, severity, status, origin, startedAt, resolvedAt, alertCount } = row
@@ -46,11 +59,74 @@ export function listItems(db: Db, leaderId: number, now: number): MessageItem[] 
     // What has ended in the meantime is not named.
     const going = names.filter((name) => state.problem.firing.includes(name))
     const facts = { names: going.length > 0 ? going : names, wasWrong, mergedInto, isDigest: row.isDigest === 1 }
-    const group = groups.get(known.id) ?? null
+    const found = groupOf.get(known.id)
+    const group = found ? messageGroupOf(found) : null
     // The other incidents of the group may have been resolved in the meantime.
     const kind = row.kind === 'group' && group === null ? 'opened' : row.kind
     const incident = { ...known, ...times, ...state }
     const service = { name, namespace, cluster }
     return { kind, at, actor, severityBefore, ...facts, incident, service, alerts: alerts.get(row.rowId) ?? [], group }
+  })
+}
+
+function messageGroup(db: Db, { leader, cause, members }: IncidentGroup, now: number): MessageGroup | null {
+  const rows = db.sql
+    .selectFrom('incidents')
+    .innerJoin('services', 'services.id', 'incidents.service_id')
+    .select(['incidents.uuid', 'number', 'title', 'severity', 'incidents.status', 'started_at as startedAt'])
+    .select(['acknowledged_by as acknowledgedBy', 'problem', 'services.name', 'namespace', 'cluster'])
+    .where(
+      'incidents.uuid',
+      'in',
+      members.map((id) => uuidBytes(id)),
+    )
+    .orderBy('incidents.id')
+  const incidents = db.all(rows).map(({ uuid, problem, name, namespace, cluster, ...incident }): GroupMember => {
+    const service = { name, namespace, cluster }
+    return { id: uuidFromBytes(uuid), ...incident, problem: problemAt(toProblem(problem), now), service }
+  })
+  const first = incidents.find(({ id }) => id === leader)
+  return first ? { leader: first, cause, incidents } : null
+}
+
+/** Lists the alerts of incidents, by the incident's row id: firing ones first, then by severity and start. */
+function listMessageAlerts(db: Db, incidentIds: readonly number[]): ReadonlyMap<number, MessageAlert[]> {
+  if (incidentIds.length > MAX_INCIDENTS) return new Map()
+  return new Map(incidentIds.map((id) => [id, alertsOf(db, id)]))
+}
+
+function alertsOf(db: Db, incidentId: number): MessageAlert[] {
+  const rows = db.sql
+    .selectFrom('alerts')
+    .leftJoin('groups', 'groups.id', 'alerts.group_id')
+    .leftJoin('senders', 'senders.id', 'groups.sender_id')
+    .select(['alerts.uuid', 'alerts.source', 'name', 'severity', 'summary', 'labels', 'annotations'])
+    .select(['starts_at as startsAt', 'ends_at as endsAt', 'alerts.received_at as receivedAt'])
+    .select(['groups.longest_gap as ownGap', 'groups.gaps as ownGaps'])
+    .select(['senders.longest_gap as senderGap', 'senders.gaps as senderGaps', 'reports_ends as reportsEnds'])
+    .where('incident_id', '=', incidentId)
+    .where('alerts.source', '!=', 'ci')
+    .orderBy((eb) => eb.case().when('ends_at', 'is', null).then(0).else(1).end())
+    .orderBy((eb) => eb.case('severity').when('critical').then(0).when('error').then(1).else(2).end())
+    .orderBy('starts_at')
+    .orderBy('alerts.id')
+    .limit(MAX_ALERTS)
+  return db.all(rows).map((row) => {
+    const { uuid, source, name, severity, summary, labels, annotations, startsAt, endsAt, receivedAt } = row
+    const known = (row.ownGaps ?? 0) >= 2 ? row.ownGap : (row.senderGaps ?? 0) >= 2 ? row.senderGap : null
+    const delivery = { interval: known, reportsEnds: row.reportsEnds === 1, isRepeated: row.ownGaps !== null }
+    const texts = { labels: JSON.parse(labels), annotations: JSON.parse(annotations) }
+    return {
+      id: uuidFromBytes(uuid),
+      source,
+      name,
+      severity,
+      summary,
+      ...texts,
+      startsAt,
+      endsAt,
+      receivedAt,
+      delivery,
+    }
   })
 }

@@ -21,11 +21,7 @@ export type AgingTable = keyof typeof AGES
 export type NextRows = Cursor & { readonly organizationId: number; readonly until: number; readonly limit: number }
 
 /** Deletes rows by row id. Returns the number of deleted rows. */
-export function deleteRows(
-  db: Db,
-  table: 'events' | 'alerts' | 'pipelines' | 'timeline',
-  ids: readonly number[],
-): number {
+export function deleteRows(db: Db, table: 'events' | 'alerts' | 'pipelines', ids: readonly number[]): number {
   return db.run(db.sql.deleteFrom(table).where('id', 'in', listed(JSON.stringify(ids))))
 }
 

@@ -143,7 +143,7 @@ const COUNTED: Readonly<Record<CountedLimit, string>> = {
   'live-alerts': "alerts WHERE settled_at IS NULL AND status = 'firing' AND",
   services: 'services WHERE',
   channels: 'channels WHERE',
-  tokens: 'tokens WHERE revoked_at IS NULL AND ifnull(expires_at, :now) >= :now AND',
+  tokens: 'tokens WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > :now) AND',
   silences: 'silences WHERE ends_at > :now AND',
   senders: 'senders WHERE',
 }

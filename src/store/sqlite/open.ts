@@ -114,6 +114,7 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
     if (depth === 0) guard()
     return result
   }
+  const checkpoint = createCheckpoint(sqlite)
   const begun = createTransaction(sqlite, begin, guard)
   // The depth is tracked here, because asking SQLite around each statement would make inserts ten percent slower.
   let depth = 0
@@ -156,12 +157,12 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
     sync: log.sync,
     guardLog: log.guardAll,
     guardContent: () => {
-      const isOverwritten = watchContent(file, createCheckpoint(sqlite))
+      const isOverwritten = watchContent(file, checkpoint)
       return () => {
         if (isOverwritten()) throw log.overwritten()
       }
     },
-    checkpoint: createCheckpoint(sqlite),
+    checkpoint,
     execute: (text) => void sqlite.exec(text),
     pragma: (text) => sqlite.pragma(text, { simple: true }),
     copyTo: async (to, step) =>

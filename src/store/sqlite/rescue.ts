@@ -101,7 +101,7 @@ function placesFor(file: string): { readonly directory: string; readonly name: s
  * null if there are none.
  */
 export function describeRescued(file: string): string | null {
-  const [copies, logs] = [savedFrom(file, ''), savedFrom(file, '-wal')]
+  const [copies, logs] = savedFrom(file)
   const [copy, log, all] = [copies.at(-1), logs.at(-1), [...copies, ...logs]]
   const others = all.filter((path) => path !== (copy ?? log)).map((path) => ` (${path} lies there too)`)
   const keep = `"${asideOf(all)}"`
@@ -147,16 +147,27 @@ function move(from: string, to: string): string {
   return `mv ${shellQuote(from)} ${shellQuote(to)}`
 }
 
-/** Returns the saved files, the oldest first. In directories that others can write to, only files of this user count. */
-function savedFrom(file: string, end: '' | '-wal'): string[] {
-  const found = placesFor(file).flatMap(({ directory, name }, index) => {
-    const start = `${name}${end}${RESCUED}`
-    return namesIn(directory)
-      .filter((found) => found.startsWith(start) && TIME.test(found.slice(start.length)))
-      .map((found) => join(directory, found))
-      .filter((path) => index === 0 || isOwn(path))
+/**
+ * Returns the saved copies and the saved logs, the oldest first. Logs lie only beside the database. In other
+ * directories, only files of this user count, because others may be able to write there.
+ */
+function savedFrom(file: string): readonly [copies: string[], logs: string[]] {
+  const logs: string[] = []
+  const copies = placesFor(file).flatMap(({ directory, name }, index) => {
+    const names = namesIn(directory)
+    const savedAs = (start: string) =>
+      names
+        .filter((found) => found.startsWith(start) && TIME.test(found.slice(start.length)))
+        .map((found) => join(directory, found))
+    if (index > 0) return savedAs(`${name}${RESCUED}`).filter(isOwn)
+    logs.push(...savedAs(`${name}-wal${RESCUED}`))
+    return savedAs(`${name}${RESCUED}`)
   })
-  return [...new Set(found)].sort((one, other) => (timeIn(one) < timeIn(other) ? -1 : 1))
+  return [inOrder(copies), inOrder(logs)]
+}
+
+function inOrder(paths: readonly string[]): string[] {
+  return [...new Set(paths)].sort((one, other) => (timeIn(one) < timeIn(other) ? -1 : 1))
 }
 
 function namesIn(directory: string): string[] {

@@ -33,7 +33,7 @@ export function convertSchemas(schemas: readonly Schema[]) {
   const others = Object.entries([...new Set(schemas)]).map(([index, schema]) => [`own-${index}`, schema] as const)
   const names = new Map<Schema, string>([...others, ...Object.entries(NAMED)].map(([name, schema]) => [schema, name]))
   const definitions = Object.fromEntries([...names].map(([schema, name]) => [name, schema as v.GenericSchema]))
-  const converted = toJsonSchemaDefs(definitions, {
+  const converted: Readonly<Record<string, unknown>> = toJsonSchemaDefs(definitions, {
     target: 'draft-2020-12',
     typeMode: 'input',
     errorMode: 'ignore',
@@ -43,7 +43,10 @@ export function convertSchemas(schemas: readonly Schema[]) {
     const name = names.get(schema) ?? ''
     return (name in NAMED ? { $ref: refTo(name) } : converted[name]) as JsonSchema
   }
-  return { jsonSchema, named: Object.fromEntries(Object.keys(NAMED).map((name) => [name, converted[name]])) }
+  return {
+    jsonSchema,
+    named: Object.fromEntries(Object.keys(NAMED).map((name) => [name, converted[name] as JsonSchema])),
+  }
 }
 
 function refTo(name: string): string {
