@@ -30,7 +30,7 @@ function bar(id: string, lane: LaneBar['lane'], from: string, to: string | null,
 }
 
 export const PICTURE: LanePicture = {
-  ...{ span: { from: at('02:52'), to: NOW }, now: NOW, zone: 'UTC', moreHref: '/alerts', recoveredAt: null, fixes: [] },
+  ...{ span: { from: at('02:52'), to: NOW }, now: NOW, zone: 'UTC', moreHref: '/alerts', recoveredAt: null, fix: null },
   lanes: ['ci', 'rollouts', 'cluster', 'alerts'],
   bars: [
     bar('s', 'ci', '02:53', '02:57', { label: 'storefront!812' }),
@@ -160,7 +160,7 @@ export function incidentView(more: Partial<IncidentView> = {}): IncidentView {
     ...{
       reader: READER,
       graph: null,
-      kubernetes: { now: null, gaps: [] },
+      workload: null,
       csrf: 'proof',
       typed: null,
       mutes: 3,

@@ -1,9 +1,9 @@
 /** Draws the bars of the lane picture. Each bar is a link with a mark, a label and ticks for its events. */
 import type { FC } from 'hono/jsx'
-import type { LanePicture } from './lane-model.ts'
+import type { LaneLink, LanePicture } from './lane-model.ts'
 import type { LaidLane } from './lane-picture.tsx'
 import type { LabelPlace, PlacedBar, Widths } from './lanes.ts'
-import { bestLinks, trunksOf } from './links.ts'
+import { trunksOf } from './links.ts'
 import { position, rounded } from './scale.ts'
 
 const PADDING = 8
@@ -13,16 +13,20 @@ const BAR = 20
 const MAX_TICKS = 40
 const MARKS = new Set(['critical', 'error', 'warning', 'info'])
 
-type Props = { readonly picture: LanePicture; readonly lanes: readonly LaidLane[]; readonly widths: Widths }
+type Props = {
+  readonly picture: LanePicture
+  readonly best: readonly LaneLink[]
+  readonly lanes: readonly LaidLane[]
+  readonly widths: Widths
+}
 
 /** Returns the top edge of a bar in px. */
 export function topOf({ y }: LaidLane, { row }: PlacedBar): number {
   return y + PADDING + row * ROW
 }
 
-export const LaneBars: FC<Props> = ({ picture, lanes, widths }) => {
+export const LaneBars: FC<Props> = ({ picture, best, lanes, widths }) => {
   const ongoing = lanes.some(({ bars }) => bars.some(isOngoing))
-  const best = bestLinks(picture, lanes)
   const trunks = trunksOf(best)
   /** The classes with which the style sheet lights up a change and its conditions while the pointer is on the change. */
   const classOf = ({ id }: PlacedBar) => {

@@ -6,7 +6,7 @@ import { topOf } from './lane-bars.tsx'
 import type { LaneLink, LanePicture } from './lane-model.ts'
 import type { LaidLane } from './lane-picture.tsx'
 import type { PlacedBar, Widths } from './lanes.ts'
-import { bestLinks, trunksOf } from './links.ts'
+import { trunksOf } from './links.ts'
 import { position, rounded } from './scale.ts'
 
 const BAR = 20
@@ -22,6 +22,8 @@ const SCORE_WIDTH = 40
 
 type Props = {
   readonly picture: LanePicture
+  /** The links to draw, best first. */
+  readonly best: readonly LaneLink[]
   readonly lanes: readonly LaidLane[]
   readonly widths: Widths
   /** `lines` are drawn below the bars and their labels. `ends` are drawn above the bars and labels. */
@@ -33,17 +35,16 @@ type Placed = { readonly bar: PlacedBar; readonly top: number }
 type Branch = { readonly link: LaneLink; readonly x: number; readonly y: number; readonly scored: boolean }
 
 /** Draws the three best changes and their conditions. Rejected links are omitted. */
-export const LaneLinks: FC<Props> = ({ picture, lanes, widths, part, scores }) => {
+export const LaneLinks: FC<Props> = ({ picture, best, lanes, widths, part, scores }) => {
   const placed = new Map<string, Placed>()
   for (const lane of lanes) for (const bar of lane.bars) placed.set(bar.id, { bar, top: topOf(lane, bar) })
-  const best = bestLinks(picture, lanes)
   // A condition can be linked to several changes. Only the best link shows its score.
   const scored = new Set([...Map.groupBy(best, ({ condition }) => condition).values()].map(([first]) => first))
   const mark = picture.firstAlertAt === null ? null : position(picture.firstAlertAt, picture.span)
   const fixed = picture.recoveredAt === null ? null : position(picture.recoveredAt, picture.span)
   return (
     <g class="lanes-links">
-      {fixed === null || part === 'ends' ? null : <FixLine from={placed.get(picture.fixes[0] ?? '')} to={fixed} />}
+      {fixed === null || part === 'ends' ? null : <FixLine from={placed.get(picture.fix ?? '')} to={fixed} />}
       {trunksOf(best).map((change, rank) => {
         const from = placed.get(change)
         const branches = best.flatMap((link) => {

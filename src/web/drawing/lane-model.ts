@@ -38,8 +38,8 @@ export type LanePicture = {
   readonly resolvedAt: number | null
   /** When the problem ended; null while it goes on. */
   readonly recoveredAt: number | null
-  /** The ids of the changes that probably ended the problem. */
-  readonly fixes: readonly string[]
+  /** The id of the change that probably ended the problem, or null. */
+  readonly fix: string | null
   /** The period between the start of the most likely change and the first alert. */
   readonly lead: Span | null
   /** The URL of a list that contains the items for which the picture has no row. */

@@ -17,6 +17,7 @@ import {
 } from './lane-model.ts'
 import { ScoreLane } from './lane-score.tsx'
 import type { LaneName, PlacedLane, Widths } from './lanes.ts'
+import { bestLinks } from './links.ts'
 import { position } from './scale.ts'
 
 const HEADER = 40
@@ -44,7 +45,11 @@ export const Lanes: FC<{ picture: LanePicture; small?: boolean; widths?: Widths 
   const lanes = layOut(placeLanes(picture, sizes), top)
   const height = lanes.at(-1) ? (lanes.at(-1)?.y ?? 0) + (lanes.at(-1)?.height ?? 0) : top
   const gutter = lanes.some(({ bars }) => bars.some(({ place }) => place === 'gutter'))
-  const links = { picture, lanes, widths: sizes, scores: !small }
+  const best = bestLinks(
+    picture,
+    lanes.flatMap(({ bars }) => bars),
+  )
+  const links = { picture, best, lanes, widths: sizes, scores: !small }
   const kind = `lanes ${small ? 'lanes-small' : gutter ? 'lanes-gutter' : 'lanes-fit'}`
   return (
     <figure class="lanes-scroll" aria-label={pictureText(picture)}>
@@ -55,7 +60,7 @@ export const Lanes: FC<{ picture: LanePicture; small?: boolean; widths?: Widths 
           {small ? null : <Names lanes={lanes} withScore={withScore} />}
           <Header picture={picture} widths={sizes} height={height} gutter={gutter} />
           <LaneLinks {...links} part="lines" />
-          <LaneBars picture={picture} lanes={lanes} widths={sizes} />
+          <LaneBars picture={picture} best={best} lanes={lanes} widths={sizes} />
           <LaneLinks {...links} part="ends" />
         </svg>
       </div>

@@ -34,7 +34,7 @@ type PictureFacts = Pick<
   | 'acknowledgedAt'
   | 'resolvedAt'
   | 'recoveredAt'
-  | 'fixes'
+  | 'fix'
   | 'moreHref'
 > & {
   /** The service whose changes are shown without the service name. */
@@ -71,7 +71,7 @@ export function incidentSpan(
 /** Returns the picture. Empty lanes are omitted, except the lanes that most incidents have. */
 export function pictureOf(facts: PictureFacts): LanePicture {
   const { now, zone, span, score, firstAlertAt, acknowledgedAt, resolvedAt, suspectAt, moreHref } = facts
-  const { recoveredAt, fixes } = facts
+  const { recoveredAt, fix } = facts
   const bars = [
     ...facts.changes.map((change) => changeBar(change, facts.serviceId)),
     ...facts.groups.flatMap(groupBar),
@@ -80,7 +80,7 @@ export function pictureOf(facts: PictureFacts): LanePicture {
   const people = bars.some(({ lane, startsAt }) => lane === 'people' && startsAt >= span.from && startsAt <= span.to)
   const lead = suspectAt === null || firstAlertAt === null || firstAlertAt <= suspectAt ? null : suspectAt
   return {
-    ...{ now, zone, span, score, bars, firstAlertAt, acknowledgedAt, resolvedAt, recoveredAt, fixes, moreHref },
+    ...{ now, zone, span, score, bars, firstAlertAt, acknowledgedAt, resolvedAt, recoveredAt, fix, moreHref },
     lanes: LANES.filter((lane) => lane !== 'people' || people),
     links: linksOf(facts),
     lead: lead === null || firstAlertAt === null ? null : { from: lead, to: firstAlertAt },

@@ -25,7 +25,7 @@ import type { Silenced } from '../kit/silenced.tsx'
 import { affectedOf } from './affected-services.ts'
 import { criticalMsUntil, endOf } from './lasted.ts'
 import { fixOf } from './recovery.ts'
-import type { GroupView, IncidentHead, IncidentView, ReasonView, SuspectView, TimelineView } from './view.ts'
+import type { FixView, GroupView, IncidentHead, IncidentView, ReasonView, SuspectView, TimelineView } from './view.ts'
 
 /** The best link between a change and a group of similar alerts. `group` is the group's key. */
 type GroupLink = BestLink & { readonly group: string | null }
@@ -62,7 +62,7 @@ export function incidentViewOf(
   { range, order }: { readonly range: string; readonly order: string },
 ): Omit<
   IncidentView,
-  'csrf' | 'canWrite' | 'hasChannel' | 'items' | 'previous' | 'group' | 'kubernetes' | 'typed' | 'mutes'
+  'csrf' | 'canWrite' | 'hasChannel' | 'items' | 'previous' | 'group' | 'workload' | 'typed' | 'mutes'
 > {
   const { incident, href, timeline } = facts
   const suspects = suspectsOf(facts)
@@ -78,7 +78,7 @@ export function incidentViewOf(
     affected: affectedOf(facts, cause.suspect?.ref ?? null),
     incident: headOf(facts, reader),
     lastGoodDeploy: facts.lastGoodDeploy && deployView(facts.lastGoodDeploy),
-    picture: incidentPicture(facts, groups, { span, reader, suspectAt: cause.suspect?.startsAt ?? null }),
+    picture: incidentPicture(facts, groups, fix, { span, reader, suspectAt: cause.suspect?.startsAt ?? null }),
     ranges: [
       { text: 'Incident', href, current: length === undefined },
       ...RANGES.map(([word, text]) => ({ text, href: `${href}?range=${word}`, current: word === range })),
@@ -97,6 +97,7 @@ export function incidentViewOf(
 function incidentPicture(
   facts: IncidentFacts,
   groups: readonly GroupView[],
+  fix: FixView | null,
   { span, reader, suspectAt }: { readonly span: Span; readonly reader: Reader; readonly suspectAt: number | null },
 ): LanePicture {
   const { incident, links, suspects, timeline } = facts
@@ -112,7 +113,7 @@ function incidentPicture(
     acknowledgedAt: incident.acknowledgedAt,
     resolvedAt: incident.resolvedAt,
     recoveredAt: endOf(incident, reader.now),
-    fixes: fixOf(facts, endOf(incident, reader.now))?.ids ?? [],
+    fix: fix?.id ?? null,
     moreHref: `/alerts?incident=${facts.number}`,
   })
 }

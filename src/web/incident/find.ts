@@ -5,10 +5,7 @@ import { DAY } from '../../domain/units.ts'
 import { required } from '../../http/middleware/problem.ts'
 import { findIncidentView } from '../../store/incident/incident-view.ts'
 import { findIncident, findIncidentByNumber, type IncidentRecord } from '../../store/incident/incidents.ts'
-import { listGaps } from '../../store/kubernetes.ts'
-import type { ServiceRecord } from '../../store/service/services.ts'
 import { findServices } from '../../store/views.ts'
-import type { ClusterFacts } from '../kit/workload.tsx'
 import type { Visit } from '../page.ts'
 import { silencedOfGroup, silenceEndsOfGroups } from '../silences/silenced.ts'
 import { causesOf } from './causes.ts'
@@ -44,19 +41,6 @@ export async function incidentFacts(visit: Visit, incident: IncidentRecord): Pro
   const names = new Map(others.length === 0 ? [] : await store.read(findServices, organizationId, others, now))
   if (view.service) names.set(view.service.id, view.service)
   return { incident, ...view, ...causes, groups, names, ...incidentLink(incident) }
-}
-
-/** Loads what watched clusters say about a service: now, unless that no longer matters, and when nobody observed it. */
-export async function clusterFacts(
-  { server, store, visitor }: Visit,
-  service: Pick<ServiceRecord, 'cluster' | 'namespace' | 'name'>,
-  { from, to, isOver = false }: { readonly from: number; readonly to: number; readonly isOver?: boolean },
-): Promise<ClusterFacts> {
-  const { organizationId } = visitor
-  return {
-    now: isOver ? null : server.workloadNow(organizationId, service),
-    gaps: await store.read(listGaps, organizationId, service.cluster, from, to),
-  }
 }
 
 export function incidentPath({ number }: IncidentRecord): string {

@@ -7,7 +7,7 @@ import { GraphSection } from '../drawing/graph-section.tsx'
 import { isolated } from '../kit/bidi.ts'
 import { Action } from '../kit/form.tsx'
 import { Mark, ServiceName, Status } from '../kit/mark.tsx'
-import { Card, Crumbs, Section } from '../kit/section.tsx'
+import { Card, Crumbs, NobodyNotified, Section } from '../kit/section.tsx'
 import { InKubernetes } from '../kit/workload.tsx'
 import { sentence } from '../visit/apply.ts'
 import { Affected } from './affected.tsx'
@@ -56,7 +56,7 @@ export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
         <Affected {...view} />
       </div>
       <div>
-        <InKubernetes {...view.kubernetes} reader={view.reader} />
+        <InKubernetes now={view.workload} reader={view.reader} />
         <Timeline {...view} />
         <ActionItems {...view} items={view.items} />
       </div>
@@ -153,7 +153,7 @@ const Related: FC<IncidentView> = ({ group, previous, timeline, hasChannel, inci
       {told === undefined ? (
         status === 'open' && !hasChannel ? (
           <span>
-            Nobody is notified: <a href="/settings/notifications">add a channel</a>.
+            <NobodyNotified />
           </span>
         ) : null
       ) : (

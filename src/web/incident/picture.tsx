@@ -1,7 +1,7 @@
 /** The picture of an incident, with its legend. */
 import type { FC } from 'hono/jsx'
 import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
-import { isDrawn } from '../drawing/links.ts'
+import { bestLinks } from '../drawing/links.ts'
 import { Ranges } from '../kit/choice.tsx'
 import { Icon, LegendMark } from '../kit/mark.tsx'
 import type { IncidentView } from './view.ts'
@@ -22,13 +22,12 @@ export const Picture: FC<Pick<IncidentView, 'ranges' | 'picture'>> = ({ ranges, 
 )
 
 /** Explains what the picture contains, and nothing else. */
-const Legend: FC<Pick<IncidentView, 'picture'>> = ({ picture: { bars, links, span, now } }) => {
+const Legend: FC<Pick<IncidentView, 'picture'>> = ({ picture }) => {
+  const { bars, span, now } = picture
   const shown = bars.filter(({ startsAt, endsAt }) => startsAt <= span.to && (endsAt ?? now) >= span.from)
-  const starts = new Map(shown.map(({ id, startsAt }) => [id, startsAt]))
-  const hasLink = links.some((link) => link.verdict !== 'rejected' && isDrawn(starts, link, span))
   return (
     <p class="legend">
-      {hasLink ? (
+      {bestLinks(picture, shown).length > 0 ? (
         <span class="with-icon change">
           <Icon name="link" />
           <span class="quiet">a change, its alerts, and the score of the link</span>

@@ -5,7 +5,7 @@ import { formatDuration, formatMoment } from '../../domain/shown-time.ts'
 import { findOrganization } from '../../store/organizations.ts'
 import type { Visit } from '../page.ts'
 import type { IncidentFacts } from './data.ts'
-import type { FixView, IncidentHead } from './view.ts'
+import type { FixView, IncidentView } from './view.ts'
 
 /** Returns the last deploy after which all alerts of the incident's service ended; null if there is none. */
 export function fixOf(
@@ -18,7 +18,7 @@ export function fixOf(
   if (endedAt === null || !change) return null
   const lead = endedAt - change.endsAt
   const when = lead < 0 ? 'during which the problem ended' : `finished ${formatDuration(lead)} before the problem ended`
-  return { ids: own.map(changeName), noun: nounOf(change), ref: change.ref, when }
+  return { id: changeName(change), noun: nounOf(change), ref: change.ref, when }
 }
 
 function nounOf(change: Change): string {
@@ -26,10 +26,13 @@ function nounOf(change: Change): string {
 }
 
 /** Returns `Was critical for 21 min until 03:20, degraded now. …`; null while the problem goes on. */
-export async function recoveryOf(visit: Visit, facts: IncidentFacts, head: IncidentHead): Promise<string | null> {
-  const { endedAt, severity, criticalMs } = head
+export async function recoveryOf(
+  visit: Visit,
+  facts: IncidentFacts,
+  { incident, fix }: Pick<IncidentView, 'incident' | 'fix'>,
+): Promise<string | null> {
+  const { endedAt, severity, criticalMs } = incident
   if (endedAt === null) return null
-  const fix = fixOf(facts, endedAt)
   const organization = await visit.store.read(findOrganization, visit.visitor.organizationId)
   const resolves = organization !== undefined && organization.settings['auto-resolve'] !== 'off'
   const now = facts.service ? `, ${facts.service.status} now` : ''

@@ -14,7 +14,7 @@ import { choiceOf, pageOf, withQuery } from '../visit/choice.ts'
 import { redirect, show } from '../visit/reply.ts'
 import { causesOf } from './causes.ts'
 import { incidentViewOf } from './data.ts'
-import { clusterFacts, incidentFacts, incidentPath, requireIncident } from './find.ts'
+import { incidentFacts, incidentPath, requireIncident } from './find.ts'
 import { IncidentListPage, incidentListTitle } from './list/list.tsx'
 import { findListed } from './list/list-data.ts'
 import { IncidentPage, incidentTitle } from './page.tsx'
@@ -59,12 +59,12 @@ export async function showIncident(visit: Visit, typed: Typed | null = null): Pr
   const items = await visit.store.read(listActionItems, visitor.organizationId, facts.incident.id)
   const related = await relatedOf(visit, facts.incident)
   const { incident, service } = facts
-  const time = { from: incident.startedAt, to: incident.resolvedAt ?? visit.now, isOver: incident.resolvedAt !== null }
-  const kubernetes = service ? await clusterFacts(visit, service, time) : { now: null, gaps: [] }
+  const isOver = incident.resolvedAt !== null
+  const workload = service && !isOver ? visit.server.workloadNow(visitor.organizationId, service) : null
   const page = { csrf: visitor.csrf, canWrite, hasChannel: channels.total > 0 }
   const { name, namespace } = shown.incident.service
-  const mutes = incident.resolvedAt === null ? await mutedCount(visit, { service: name, namespace }) : 0
-  const view = { ...shown, ...related, items, kubernetes, ...page, typed, mutes }
+  const mutes = !isOver ? await mutedCount(visit, { service: name, namespace }) : 0
+  const view = { ...shown, ...related, items, workload, ...page, typed, mutes }
   const content = <IncidentPage view={view} />
   const refreshes = typed === null
   return show(visit, { ...refused(typed, incidentTitle(view)), content, current: 'incidents', refreshes })

@@ -9,10 +9,10 @@ import type { Action } from '../../domain/postmortem/document.ts'
 import type { Severity } from '../../domain/severity.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import type { JudgedSuspect, LikelyCause } from '../../domain/suspect/likely-cause.ts'
+import type { WorkloadNow } from '../../domain/watch/workload-now.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
 import type { Fault } from '../kit/form.tsx'
 import type { Silenced } from '../kit/silenced.tsx'
-import type { ClusterFacts } from '../kit/workload.tsx'
 
 export type ServiceLink = { readonly namespace: string; readonly name: string; readonly href: string }
 
@@ -81,9 +81,9 @@ export type AffectedView = ServiceLink & {
   readonly detail: string
 }
 
-/** A change after which the problem ended. `ids`: the change and its rollouts in the picture. */
+/** A change after which the problem ended. `id`: its id in the picture. */
 export type FixView = {
-  readonly ids: readonly string[]
+  readonly id: string
   readonly noun: string
   readonly ref: string
   readonly when: string
@@ -134,7 +134,8 @@ export type IncidentView = {
   readonly turnHref: string
   /** The URL of the list of all alerts in the incident. */
   readonly alertsHref: string
-  readonly kubernetes: ClusterFacts
+  /** What a watched cluster says about the service now; null if none has it, or if the incident is over. */
+  readonly workload: WorkloadNow | null
   /** The graph of the most severe alert, or null. */
   readonly graph: GraphRecord | null
 }

@@ -2,7 +2,7 @@
 import { html, raw } from 'hono/html'
 import type { Child, FC } from 'hono/jsx'
 import { shortZone } from '../../domain/shown-time.ts'
-import { Hidden } from './form.tsx'
+import { Action, Hidden } from './form.tsx'
 import { Icon, Mark } from './mark.tsx'
 import { type IconName, type MarkName, symbolsFor } from './symbols.ts'
 import { clock, clockWithSeconds, isoOf, type Reader } from './time.tsx'
@@ -174,12 +174,9 @@ const BannerLine: FC<{ banner: Banner; csrf: string | null }> = ({ banner, csrf 
       <Mark level={banner.level} />
       <span>{banner.text}</span>
       {banner.undo && csrf ? (
-        <form method="post" action="/incidents/unacknowledge">
-          <Hidden fields={{ csrf, incidents: banner.undo }} />
-          <button type="submit" class="button small">
-            Undo
-          </button>
-        </form>
+        <Action action="/incidents/unacknowledge" csrf={csrf} fields={{ incidents: banner.undo }} look="small">
+          Undo
+        </Action>
       ) : null}
     </div>
   </div>

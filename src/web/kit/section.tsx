@@ -84,3 +84,9 @@ export const Alone: FC<{ children?: Child }> = ({ children }) => (
     {children}
   </div>
 )
+
+export const NobodyNotified: FC = () => (
+  <>
+    Nobody is notified: <a href="/settings/notifications">add a channel</a>.
+  </>
+)

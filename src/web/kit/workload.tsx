@@ -11,10 +11,9 @@ import { Time } from './time.tsx'
 const MAX_PODS = 10
 const MAX_NAME = 40
 
-/** `now`: null if no watched cluster has the workload, or if it does not matter any more. */
-export type ClusterFacts = { readonly now: WorkloadNow | null; readonly gaps: readonly Gap[] }
+type Props = { readonly now: WorkloadNow | null; readonly gaps?: readonly Gap[]; readonly reader: Reader }
 
-export const InKubernetes: FC<ClusterFacts & { reader: Reader }> = ({ now, gaps, reader }) =>
+export const InKubernetes: FC<Props> = ({ now, gaps = [], reader }) =>
   now === null && gaps.length === 0 ? null : (
     <Section id="kubernetes" title="Kubernetes" second={now === null ? null : `${now.kind} in ${now.cluster}, now`}>
       <Card empty={null}>

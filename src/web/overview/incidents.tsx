@@ -12,6 +12,7 @@ import { stateText } from '../incident/lasted.ts'
 import { isolated } from '../kit/bidi.ts'
 import { Action } from '../kit/form.tsx'
 import { Badge, ShortName, Status } from '../kit/mark.tsx'
+import { NobodyNotified } from '../kit/section.tsx'
 import type { OpenIncidentView } from './view.ts'
 
 const MAX_TITLE = 80
@@ -55,7 +56,12 @@ export const FirstIncident: FC<Props & { readonly hasChannel: boolean }> = (prop
           </a>
           <span class="quiet">
             {ownerOf(one)}
-            {open && !hasChannel ? <NobodyNotified /> : null}
+            {open && !hasChannel ? (
+              <>
+                {' '}
+                <NobodyNotified />
+              </>
+            ) : null}
           </span>
         </div>
       </div>
@@ -71,13 +77,6 @@ export const FirstIncident: FC<Props & { readonly hasChannel: boolean }> = (prop
 /** "Critical for 12 min", or "Was critical for 12 min" once the problem is over. */
 export const StateBadge: FC<Pick<OpenIncidentView, 'incident'>> = ({ incident }) => (
   <Badge level={incident.severity} text={stateText(incident)} />
-)
-
-export const NobodyNotified: FC = () => (
-  <>
-    {' '}
-    Nobody is notified: <a href="/settings/notifications">add a channel</a>.
-  </>
 )
 
 /**

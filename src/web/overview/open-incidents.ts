@@ -77,17 +77,18 @@ type Began = readonly (ServiceRecord & { readonly at: number })[]
 async function openIncident(visit: Visit, facts: IncidentFacts, began: Began | null): Promise<OpenIncidentView> {
   const { incident } = facts
   const reader = visit.viewer
-  const { incident: head, cause, picture } = incidentViewOf(facts, reader, { range: '', order: '' })
+  const view = incidentViewOf(facts, reader, { range: '', order: '' })
   const alerts = countOf(incident.alertCount, 'alert')
   const others = new Set(facts.groups.flatMap(({ serviceId }) => (serviceId === incident.serviceId ? [] : [serviceId])))
   return {
-    ...{ incident: head, cause, firstAlertAt: firstAlertOf(facts), picture: began && closeUp(picture) },
+    ...{ incident: view.incident, cause: view.cause, firstAlertAt: firstAlertOf(facts) },
+    picture: began && closeUp(view.picture),
     facts: [
       alerts,
       ...(others.size === 0 ? [] : [`${countOf(others.size, 'other service')} too`]),
       ...(began === null ? [] : laterFacts(facts, began, reader)),
     ],
-    recovery: await recoveryOf(visit, facts, head),
+    recovery: await recoveryOf(visit, facts, view),
   }
 }
 

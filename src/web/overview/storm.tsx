@@ -4,7 +4,8 @@ import { formatAgo, formatDuration, formatMoment, type Reader } from '../../doma
 import { countOf, formatCount } from '../../domain/text.ts'
 import { Action } from '../kit/form.tsx'
 import { Mark, ServiceName, ShortName, Status } from '../kit/mark.tsx'
-import { CauseLine, NobodyNotified, StateBadge } from './incidents.tsx'
+import { NobodyNotified } from '../kit/section.tsx'
+import { CauseLine, StateBadge } from './incidents.tsx'
 import type { StormView } from './view.ts'
 
 const MAX_NAME = 44
@@ -63,7 +64,12 @@ export const StormCard: FC<Props> = ({ storm, reader, csrf, canWrite, hasChannel
           </a>
           <span class="quiet">
             {ownersOf(storm)}
-            {unowned.length > 0 && !hasChannel ? <NobodyNotified /> : null}
+            {unowned.length > 0 && !hasChannel ? (
+              <>
+                {' '}
+                <NobodyNotified />
+              </>
+            ) : null}
           </span>
         </div>
       </div>

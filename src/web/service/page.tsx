@@ -34,7 +34,7 @@ export const ServicePage: FC<{ view: ServiceView }> = ({ view }) => (
         <Earlier view={view} />
       </div>
       <div>
-        <InKubernetes {...view.kubernetes} reader={view.reader} />
+        <InKubernetes now={view.workload} gaps={view.gaps} reader={view.reader} />
         <Changes view={view} />
         {view.aliases.length === 0 && view.cluster === '' ? null : <Names view={view} />}
       </div>

@@ -14,12 +14,13 @@ import type { Reply } from '../../http/middleware/reply.ts'
 import { type CorrelationRecord, listCorrelations } from '../../store/correlation/correlations.ts'
 import { findServiceGroups } from '../../store/history/alert-groups.ts'
 import { type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
+import { listGaps } from '../../store/kubernetes.ts'
 import type { ServiceWithHealth } from '../../store/service/services.ts'
 import { findServiceView } from '../../store/views.ts'
 import { OUTCOME_TEXTS, pictureOf } from '../drawing/picture.ts'
 import type { Span } from '../drawing/scale.ts'
 import { deployView, firstAlertOf, groupViewOf, headOf, incidentViewOf, pipelineUrl } from '../incident/data.ts'
-import { clusterFacts, incidentFacts, incidentLink } from '../incident/find.ts'
+import { incidentFacts, incidentLink } from '../incident/find.ts'
 import { recoveryOf } from '../incident/recovery.ts'
 import { isolated } from '../kit/bidi.ts'
 import { type PenaltyView, penaltyOf } from '../kit/penalty.ts'
@@ -80,7 +81,8 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
     score: service.score,
     incident: open,
     since: sinceOf(service, states ?? [], penalties),
-    kubernetes: await clusterFacts(visit, service, span),
+    workload: visit.server.workloadNow(visitor.organizationId, service),
+    gaps: await store.read(listGaps, visitor.organizationId, service.cluster, span.from, span.to),
     picture: pictureOfService({ ...facts, links, span, reader, service, open, states }),
     ranges: rangeLinks(RANGES, `/services/${id}`, range, USUAL),
     penalties,
@@ -136,7 +138,7 @@ function pictureOfService(parts: PictureParts): ServiceView['picture'] {
     score: open && states ? sinceStart(states, open.head) : states,
     firstAlertAt: open?.firstAlertAt ?? null,
     acknowledgedAt: open?.head.acknowledgedAt ?? null,
-    ...{ resolvedAt: null, recoveredAt: open?.head.endedAt ?? null, fixes: [] },
+    ...{ resolvedAt: null, recoveredAt: open?.head.endedAt ?? null, fix: null },
     suspectAt: open?.cause.suspect?.startsAt ?? null,
     moreHref: `/alerts?service=${service.id}`,
   })
@@ -147,9 +149,9 @@ type Open = NonNullable<ServiceView['incident']> & { readonly links: readonly Se
 async function openIncident(visit: Visit, incident: IncidentRecord | undefined, reader: Reader): Promise<Open | null> {
   if (!incident) return null
   const facts = await incidentFacts(visit, incident)
-  const { incident: head, cause } = incidentViewOf(facts, reader, { range: '', order: '' })
-  const recovery = await recoveryOf(visit, facts, head)
-  return { head, cause, recovery, firstAlertAt: firstAlertOf(facts), links: facts.links }
+  const view = incidentViewOf(facts, reader, { range: '', order: '' })
+  const recovery = await recoveryOf(visit, facts, view)
+  return { head: view.incident, cause: view.cause, recovery, firstAlertAt: firstAlertOf(facts), links: facts.links }
 }
 
 async function earlierIncidents(

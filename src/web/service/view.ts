@@ -3,11 +3,12 @@
 import type { Reader } from '../../domain/shown-time.ts'
 import type { LikelyCause } from '../../domain/suspect/likely-cause.ts'
 import { countOf } from '../../domain/text.ts'
+import type { Gap } from '../../domain/watch/object.ts'
+import type { WorkloadNow } from '../../domain/watch/workload-now.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
 import type { GroupView, IncidentHead, IncidentView, SuspectView } from '../incident/view.ts'
 import type { PenaltyView } from '../kit/penalty.ts'
 import type { Silenced } from '../kit/silenced.tsx'
-import type { ClusterFacts } from '../kit/workload.tsx'
 
 export type ServiceChangeView = {
   readonly kind: 'pipeline' | 'rollout'
@@ -44,7 +45,10 @@ export type ServiceView = {
   /** When the service became unhealthy; null if it is healthy. */
   readonly since: number | null
   readonly picture: LanePicture
-  readonly kubernetes: ClusterFacts
+  /** What a watched cluster says about the service now, or null. */
+  readonly workload: WorkloadNow | null
+  /** The periods in which the cluster was not observed. */
+  readonly gaps: readonly Gap[]
   readonly ranges: IncidentView['ranges']
   readonly penalties: readonly PenaltyView[]
   readonly groups: readonly GroupView[]

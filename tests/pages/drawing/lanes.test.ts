@@ -33,7 +33,7 @@ const PICTURE: LanePicture = {
     lanes: ['ci', 'rollouts', 'cluster', 'alerts'],
     moreHref: null,
     recoveredAt: null,
-    fixes: [],
+    fix: null,
   },
   bars: [
     bar('deploy', ago(15), ago(11), { lane: 'ci', level: 'change', label: '#4711 deployed' }),
