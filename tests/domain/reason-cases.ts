@@ -2,7 +2,7 @@
 
 /** Reasons by severity, for a Pod and without an informative message. */
 export const REASONS_BY_SEVERITY = {
-  critical: `CrashLoopBackOff OOMKilled OOMKilling SystemOOM NodeNotReady KubeletSetupFailed FreeDiskSpaceFailed
+  critical: `CrashLoopBackOff OOMKilled OOMKilling PodOOMKilling SystemOOM NodeNotReady KubeletSetupFailed FreeDiskSpaceFailed
     EvictionThresholdMet BackoffLimitExceeded DeadlineExceeded ProgressDeadlineExceeded NetworkNotReady
     FailedCreatePodSandBox ErrImageNeverPull InvalidImageName`,
   error: `BackOff Failed ImagePullBackOff ErrImagePull CreateContainerConfigError CreateContainerError

@@ -31,6 +31,13 @@ const MOMENTS: ReadonlySet<string> = new Set([
  * seconds (`periodSeconds`).
  */
 const MANY_PROBES = 20
+/**
+ * After this many back-offs, repeats are rare. The event recorder passes a burst of 25 events for each source and object,
+ * then one every 5 minutes. The kubelet's other events about the same pod, as each restart has four, take their turns.
+ */
+const MANY_LOOPS = 25
+/** After this many failures to create a pod, the controller waits twice as long each time, up to 1,000 seconds. */
+const MANY_CREATES = 6
 
 /** Returns whether a condition is momentary. */
 export function isMoment(group: string): boolean {
@@ -75,10 +82,8 @@ function quietOf(group: string, count: number): number {
   if (REPORTED_ONCE.has(group) || TERMINAL.has(group)) return HOUR
   if (group === 'Failed (Certificate)') return CERTIFICATE
   // The restart back-off grows to 5 minutes, and gaps of 11 minutes were observed in crash loops.
-  // After a burst of 25, the event recorder's spam filter passes only one event per source and object every 5 minutes.
-  if (isLoop(group, failure)) return count > 1 ? 15 * MINUTE : 5 * MINUTE
-  // The controller tries to create the pod again within minutes.
-  if (group === 'FailedCreate') return 5 * MINUTE
+  if (isLoop(group, failure)) return count >= MANY_LOOPS ? 30 * MINUTE : count > 1 ? 15 * MINUTE : 5 * MINUTE
+  if (group === 'FailedCreate') return count >= MANY_CREATES ? 20 * MINUTE : 5 * MINUTE
   if (group === 'FailedBinding' || group === 'ProvisioningFailed') return 10 * MINUTE
   return 15 * MINUTE
 }

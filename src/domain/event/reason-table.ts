@@ -22,7 +22,7 @@ type ReasonRow = { readonly severity: Severity; readonly failure: Failure | null
 
 const ROWS: readonly (readonly [Severity, Failure | null, string])[] = [
   ['critical', 'crash', 'CrashLoopBackOff'],
-  ['critical', 'memory', 'OOMKilled OOMKilling SystemOOM'],
+  ['critical', 'memory', 'OOMKilled OOMKilling PodOOMKilling SystemOOM'],
   ['critical', 'node', 'NodeNotReady KubeletSetupFailed FreeDiskSpaceFailed EvictionThresholdMet'],
   ['critical', 'node', 'NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID NodeShutdown'],
   ['critical', 'job', 'BackoffLimitExceeded DeadlineExceeded'],
@@ -98,6 +98,8 @@ export const NORMAL: ReadonlySet<string> = words('Killing FailedBinding Preempte
 /** Maps reasons to the condition they are grouped under. */
 export const GROUPS: ReadonlyMap<string, string> = new Map([
   ['ErrImagePull', 'ImagePullBackOff'],
+  // node-problem-detector, as configured by clouds
+  ['PodOOMKilling', 'OOMKilling'],
   ['StartError', 'RunContainerError'],
   ['ContainerCannotRun', 'RunContainerError'],
 ])

@@ -43,7 +43,8 @@ function findExporter(labels: Labels, reading: Reading): Exporter {
   if (kind === 'other' && exported.size === 0) return NO_EXPORTER
   const renamed = ['namespace', 'pod'].some((it) => exported.has(it) && has(labels, it))
   const own = (OWN.get(kind) ?? []).filter((name) => isOfExporter(kind, name, labels, reading))
-  if (word) own.push(...[...PROGRAM, 'container', 'pod'].filter((name) => contains(labels, name, word)))
+  if (word && kind !== 'manager')
+    own.push(...[...PROGRAM, 'container', 'pod'].filter((name) => contains(labels, name, word)))
   if (renamed) own.push(...SCRAPE, 'namespace')
   if (kind === 'proxy' && hasForeignNamespace(labels, reading, word)) own.push('namespace')
   if (kind === 'host' && word === null) own.push(...reading.labels.filter((it) => !isNode(it)).map(({ name }) => name))

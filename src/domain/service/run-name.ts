@@ -16,6 +16,9 @@ type Row = readonly [how: string, shape: RegExp]
 /** Argo CD: `<name>-<first 7 digits of the commit>-<phase>-<unix time>`. The time is a part of the run. */
 const HOOK = /^(.+)-[a-f\d]{7,10}-(?:presync|sync|postsync|syncfail|predelete|postdelete|skip)$/
 
+/** A step that an operator runs for one run of another object: `backup-x2k7p-prebackup` of K8up. */
+const STEP: Row = ['step of a run', new RegExp(`^(.+)-${RANDOM.replace('$', '-')}-.+$`)]
+
 /** The names of Jobs. The first match wins. */
 const JOBS: readonly Row[] = [
   ['cronjob job', named(CRON_TIME)],
@@ -24,12 +27,13 @@ const JOBS: readonly Row[] = [
   ['revision of a job', /^(.+)-v\d+$/],
   // A short commit has digits and letters.
   ['revision of a job', /^(.+)-(?=[a-f]*\d)(?=\d*[a-f])[a-f\d]{7,10}$/],
+  STEP,
 ]
 
 /** The names of workflow runs and their pods, by Argo Workflows, Tekton and operators for batch jobs. */
 const RUNS: readonly Row[] = [
   ['run', named(String.raw`(?:${RANDOM}|${CRON_TIME}|\d{14})`)],
-  ['step of a run', new RegExp(`^(.+)-${RANDOM.replace('$', '-')}-.+$`)],
+  STEP,
   ['revision of a job', named(REVISION)],
 ]
 

@@ -51,16 +51,20 @@ export const TARGETS: readonly (readonly [Reader, string])[] = [
   // `kubernetes_name` is from the scrape configuration in the Prometheus repository.
   ['service', 'service kubernetes_name'],
   ['name', 'container container_name'],
+  // Rancher's alerts about the control plane
+  ['name', 'component_name'],
   // Azure and Google: Grafana's labels of resources. AWS: the dimensions of CloudWatch as Grafana, YACE (`dimension_…`)
   // and the CloudWatch exporter write them.
   ['name', 'resourceName database_id'],
   ['name', 'DBInstanceIdentifier DBClusterIdentifier dbinstance_identifier dbcluster_identifier'],
   ['name', 'QueueName FunctionName LoadBalancer CacheClusterId'],
   ['name', 'queue_name function_name load_balancer cache_cluster_id'],
+  ['name', 'ServiceName TableName StreamName DeliveryStreamName DomainName ApiName BucketName FileSystemId InstanceId'],
   ['job label', 'job'],
   // Pyrra
   ['name', 'slo'],
-  ['node', 'node nodename node_name kubernetes_host hostname Hostname vm_name'],
+  // Network devices: SNMP's name of the system, and what the collectors of switches call it.
+  ['node', 'node nodename node_name kubernetes_host hostname Hostname vm_name sysName devicename'],
   // Telegraf and other agents write `host`, OpenTelemetry `host.name`.
   ['instance', 'host host_name instance'],
 ]
@@ -132,10 +136,23 @@ export const NO_NAMES: ReadonlySet<string> = new Set([
  * `state`: kube-state-metrics. `host`: node-exporter and its like; the target is the node. `kubelet`: the kubelet or
  * cAdvisor; the target is the node or a pod on it. `probe`: the blackbox exporter; the target is the probed URL.
  * `gateway`: the Pushgateway; the target is the job that pushed. `proxy`: a proxy or service mesh; the target is the
- * backend. `queue`: an exporter of consumer lags; the target is the consumer. `events`: Kubernetes events as metrics or logs; the target is the event's object. `other`: the scraped
- * program is probably the target itself.
+ * backend. `queue`: an exporter of consumer lags; the target is the consumer. `cloud`: an exporter of a cloud's
+ * metrics; the target is the cloud's resource. `manager`: the active one of several managers reports about all that they
+ * manage; the target is their service. `events`: Kubernetes events as metrics or logs; the target is the event's object.
+ * `other`: the scraped program is probably the target itself.
  */
-export type ExporterKind = 'state' | 'host' | 'kubelet' | 'probe' | 'gateway' | 'proxy' | 'queue' | 'events' | 'other'
+export type ExporterKind =
+  | 'state'
+  | 'host'
+  | 'kubelet'
+  | 'probe'
+  | 'gateway'
+  | 'proxy'
+  | 'queue'
+  | 'cloud'
+  | 'manager'
+  | 'events'
+  | 'other'
 
 /** Labels that the scrape adds to every metric. */
 export const SCRAPE = ['job', 'service', 'endpoint', 'instance', 'pod', 'container'] as const
@@ -178,6 +195,12 @@ export const EXPORTERS: readonly {
   { kind: 'probe', words: ['blackbox'], own: ['job', 'endpoint'] },
   // Nomad names its own jobs in `job`, which Prometheus renames.
   { kind: 'gateway', words: ['pushgateway', 'nomad'], own: SCRAPE },
+  {
+    kind: 'cloud',
+    words: ['yace', 'cloudwatch', 'stackdriver', 'azure-metrics', 'azure_metrics', 'rds-exporter', 'rds_exporter'],
+    own: [...SCRAPE, 'namespace', 'app', 'app_kubernetes_io_name', 'node'],
+  },
+  { kind: 'manager', words: ['ceph-mgr', 'ceph-exporter'], own: ['pod', 'container', 'endpoint', 'instance', 'node'] },
   { kind: 'queue', words: ['kafka-exporter', 'kafka_exporter', 'kminion', 'kafka-lag-exporter'], own: SCRAPE },
   {
     kind: 'proxy',
