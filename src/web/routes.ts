@@ -1,7 +1,9 @@
 /** All pages of the website. */
+import { IncmonError } from '../domain/error.ts'
+import { answerAsset } from '../http/middleware/asset.ts'
+import { problemOf } from '../http/middleware/problem.ts'
 import { acknowledgeRoutes } from './acknowledge/routes.tsx'
 import { alertRoutes } from './alerts/routes.tsx'
-import { assetRoutes } from './assets.ts'
 import { channelPages } from './channels/routes.tsx'
 import { answerMissing } from './errors/routes.tsx'
 import { helpRoutes } from './help/routes.tsx'
@@ -18,6 +20,22 @@ import { signInRoutes } from './sign-in/routes.tsx'
 import { silencePages } from './silences/routes.tsx'
 import { sourceRoutes } from './sources/routes.tsx'
 import { streamRoutes } from './stream.ts'
+
+/** The URLs of the style sheet and the script change with their content, so browsers can cache them for a year. */
+const YEAR = 'public, max-age=31536000, immutable'
+const DAY = 'public, max-age=86400'
+
+const assetRoutes: readonly PageRoute[] = [
+  {
+    method: 'GET',
+    path: '/assets/:file',
+    handle: async (c, { server }) => {
+      const file = server.web.assets().find(c.req.path)
+      if (!file) return problemOf(new IncmonError('not-found', 'no such file; load the page again'))
+      return answerAsset(c, file, { 'cache-control': c.req.path.includes(file.tag) ? YEAR : DAY })
+    },
+  },
+]
 
 export const PAGES: readonly PageRoute[] = [
   ...assetRoutes,

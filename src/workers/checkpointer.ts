@@ -2,7 +2,7 @@
 import type { Worker } from 'node:worker_threads'
 import { startWorker } from '../assets.ts'
 import { errorCode } from '../store/sqlite/fault.ts'
-import { UNSAVED } from '../store/sqlite/loss.ts'
+import { UNSAVED } from '../store/sqlite/log-file.ts'
 import type { Db } from '../store/sqlite/open.ts'
 
 /** How often the size is checked, in milliseconds. A check takes about 40 µs. */

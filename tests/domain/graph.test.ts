@@ -5,7 +5,7 @@ import { type GraphState, graphEnd, isGraphDue } from '../../src/domain/graph/du
 import { readGraph } from '../../src/domain/graph/graph.ts'
 import { alertToDraw, expressionIn, MAX_POINTS, queryOf } from '../../src/domain/graph/query.ts'
 import { HOUR, MINUTE } from '../../src/domain/units.ts'
-import { formatValue } from '../../src/web/drawing/graph.tsx'
+import { formatValue } from '../../src/web/drawing/graph-section.tsx'
 import { NOON } from '../helpers/factory.ts'
 
 for (const [rule, expression, threshold] of [

@@ -2,15 +2,22 @@
  * Deletes expired records that are not referenced, in steps of a few milliseconds. Then returns free space to the disk.
  */
 
-import { isTooMuch } from '../../domain/retention.ts'
+import { isIncidentDue, isTooMuch } from '../../domain/retention.ts'
 import { DAY } from '../../domain/units.ts'
 import { listOrganizations, type OrganizationRecord } from '../../store/organizations.ts'
+import {
+  deleteImages,
+  deleteRejections,
+  dismantleIncident,
+  listIncidentsByAge,
+  listServiceKeys,
+} from '../../store/retention/expired-records.ts'
 import { findPendingPrune, type PendingPrune, storePendingPrune } from '../../store/retention/pruning.ts'
+import { deleteStates } from '../../store/service/states.ts'
 import { isBusy } from '../../store/sqlite/fault.ts'
 import { giveBackSpace } from '../../store/sqlite/space.ts'
 import type { Deps } from '../deps.ts'
-import { imageStep, incidentStep, rejectionStep, stateStep } from './records.ts'
-import { alertStep, eventStep, type Pass, pipelineStep, type Tally } from './steps.ts'
+import { alertStep, eventStep, FIRST, type Pass, pipelineStep, type Step, type Tally } from './steps.ts'
 import { countDue, isMoreThanHalf, type Progress, type Survey, startPass, survey } from './survey.ts'
 
 type PruneWatcher = {
@@ -149,4 +156,43 @@ function* takeSteps({ db }: Deps, pass: Pass, of: number): Generator<Progress, T
 /** Describes in one line which records await confirmation. @param command the command that confirms */
 export function confirmationText(name: string, { events, alerts }: Survey, command = 'incmon prune --yes'): string {
   return `${name}: ${events.due} of ${events.total} events and ${alerts.due} of ${alerts.total} alerts have expired; incmon does not delete more than half of the records without confirmation: check the clock and the retention settings in GET /api/organization, then run ${command}`
+}
+
+/** Deletes expired incidents in small steps. */
+function incidentStep(): Step {
+  let after = FIRST
+  return ({ db, organizationId, cutoffs, rows }, tally) => {
+    const found = listIncidentsByAge(db, { organizationId, ...after, until: cutoffs.alerts, limit: rows.records })
+    const due = found.find((incident) => isIncidentDue(incident, cutoffs))
+    if (due) {
+      tally.incidents += Number(dismantleIncident(db, due.id, rows.records))
+      return true
+    }
+    const last = found.at(-1)
+    if (last) after = { at: last.createdAt, id: last.id }
+    return found.length === rows.records
+  }
+}
+
+const rejectionStep: Step = ({ db, organizationId, cutoffs, rows }, tally) => {
+  const deleted = deleteRejections(db, organizationId, cutoffs.events, rows.records)
+  tally.rejections += deleted
+  return deleted === rows.records
+}
+
+function imageStep(): Step {
+  const servicesAStep = 20
+  let after = 0
+  return ({ db, organizationId, cutoffs }, tally) => {
+    const services = listServiceKeys(db, organizationId, after, servicesAStep)
+    for (const id of services) tally.images += deleteImages(db, id, cutoffs.alerts)
+    after = services.at(-1) ?? after
+    return services.length === servicesAStep
+  }
+}
+
+/** Deletes service states older than the alert retention period. There are few states, so no cursor is needed. */
+const stateStep: Step = ({ db, organizationId, cutoffs }) => {
+  deleteStates(db, organizationId, cutoffs.alerts)
+  return false
 }

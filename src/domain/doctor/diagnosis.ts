@@ -1,9 +1,21 @@
 /** Turns facts about an installation into findings and remedies. Start here. */
+
+import { BUDGETS, type Budget } from '../budgets.ts'
+import type { Limits } from '../limits.ts'
+import { formatCount } from '../text.ts'
 import { diagnoseCertificate } from './certificate.ts'
 import { diagnoseChannels, diagnoseContent } from './content.ts'
-import { diagnoseDatabaseFile } from './database-file.ts'
-import { type DoctorFacts, type Finding, fail, ok, warn } from './facts.ts'
-import { diagnoseLimits } from './limits.ts'
+import {
+  type DoctorFacts,
+  type FileEntry,
+  type Finding,
+  fail,
+  formatBytes,
+  judgeDiskSpace,
+  ok,
+  type UsageFact,
+  warn,
+} from './facts.ts'
 import { diagnoseRefusedSenders } from './tokens.ts'
 
 /** Returns all findings, in the order in which an operator would check them. */
@@ -66,4 +78,152 @@ function silentServer(): Finding {
     'a server is using the database, but does not respond on its socket',
     'the server is starting or stopping: try again',
   )
+}
+
+/** From this share of a limit on, there is a warning. */
+const NEAR = 0.8
+
+function diagnoseLimits({ content, limits }: DoctorFacts): Finding[] {
+  const usage = content?.state === 'read' ? (content.history?.usage ?? []) : []
+  const all = usage.map((one) => ({ ...one, value: limitOf(one, limits) })).sort((a, b) => share(b) - share(a))
+  const [fullest] = all
+  if (!fullest) return []
+  const near = all.filter((one) => share(one) >= NEAR)
+  if (near.length === 0) return [ok('limits', `none is nearly reached; the nearest is ${textOf(fullest)}`)]
+  return near.map((one) => warn('limits', `${textOf(one)}; at the limit, ${effectOf(one)}`, remedyOf(one)))
+}
+
+type Counted = UsageFact & { readonly value: number }
+
+function limitOf({ limit }: UsageFact, limits: Limits): number {
+  return isAdjustable(limit) ? limits[limit] : BUDGETS[limit].value
+}
+
+function isAdjustable(limit: UsageFact['limit']): limit is UsageFact['limit'] & keyof Limits {
+  return (BUDGETS[limit] as Budget).isAdjustable ?? false
+}
+
+function share({ used, value }: Counted): number {
+  return used / value
+}
+
+function textOf({ organization, limit, used, value }: Counted): string {
+  return `${limit} of ${organization}: ${formatCount(used)} of ${formatCount(value)}`
+}
+
+function effectOf({ limit }: Counted): string {
+  return BUDGETS[limit].effect
+}
+
+function remedyOf({ limit }: Counted): string {
+  if (!isAdjustable(limit)) return `remove ${limit} that nobody needs`
+  return `find out what creates them, or raise ${limit} in the setting limits if the machine has memory for it`
+}
+
+const MB = 1_000_000
+const LEAST_ENTRIES = 100
+/** The server checkpoints the write-ahead log at 16 MB unless a long-running read prevents the checkpoint. */
+const MAX_LOG = 64 * MB
+
+const ANYBODY = 0o077
+const OTHERS_WRITE = 0o002
+const STICKY = 0o1000
+
+function diagnoseDatabaseFile(facts: DoctorFacts): Finding[] {
+  return [diagnoseFile(facts), ...diagnoseRights(facts), ...diagnoseRoom(facts), ...diagnoseLog(facts)]
+}
+
+function diagnoseFile({ file, entry, directory, companions }: DoctorFacts): Finding {
+  if (!directory) {
+    const remedy = 'create it, or choose another file with --database'
+    return fail('database', `the directory of ${file} does not exist`, remedy)
+  }
+  const log = logSize(companions)
+  if (!entry && log > 0) {
+    const text = `no database at ${file}, but ${file}-wal contains ${formatBytes(log)} of its data`
+    const remedy = 'put the database file back next to its log; a database file without its log is incomplete'
+    return fail('database', text, remedy)
+  }
+  if (!entry) {
+    return fail(
+      'database',
+      `no database at ${file}`,
+      'create one with "incmon serve", or choose another with --database',
+    )
+  }
+  if (!entry.isFile) return fail('database', `${file} is not a file`, 'choose a file with --database')
+  return ok('database', `${file}, ${formatBytes(entry.size + log)}${log > 0 ? ' with its log' : ''}`)
+}
+
+function diagnoseRights({ directory, entry, companions, uid }: DoctorFacts): Finding[] {
+  if (!directory) return []
+  const findings = [...rightsOf(directory, 'SQLite creates the write-ahead log in this directory', uid)]
+  if (directory.mode & OTHERS_WRITE && !(directory.mode & STICKY)) {
+    findings.push(
+      warn('permissions', `every user can replace files in ${directory.path}`, `chmod o-w ${directory.path}`),
+    )
+  }
+  if (!entry?.isFile) return findings
+  findings.push(...[entry, ...companions].flatMap((one) => rightsOf(one, 'no data can be stored', uid)))
+  for (const one of [entry, ...companions].filter(({ mode }) => mode & ANYBODY))
+    findings.push(warn('permissions', `other users can open ${one.path}, mode ${octal(one)}`, `chmod 600 ${one.path}`))
+  for (const one of companions.filter((other) => other.uid !== entry.uid)) {
+    const text = `${one.path} belongs to uid ${one.uid}, but the database file belongs to uid ${entry.uid}`
+    findings.push(fail('permissions', text, `chown ${entry.uid} ${one.path}`))
+  }
+  return findings.length > 0 ? findings : [ok('permissions', `mode ${octal(entry)}, writable by the current user`)]
+}
+
+function rightsOf({ path, readable, writable, uid: owner }: FileEntry, why: string, uid: number | null): Finding[] {
+  if (readable && writable) return []
+  const lacking = readable ? 'written' : 'read'
+  const remedy =
+    uid === owner
+      ? `chmod u+rw ${path}, or mount it read-write`
+      : `chown ${uid} ${path}, or run incmon as its owner, uid ${owner}`
+  return [fail('permissions', `${path} cannot be ${lacking} by uid ${uid}: ${why}`, remedy)]
+}
+
+function octal({ mode }: FileEntry): string {
+  return (mode & 0o7777).toString(8).padStart(4, '0')
+}
+
+function diagnoseRoom({ disk, entry, minFree }: DoctorFacts): Finding[] {
+  if (!disk) return []
+  const [free, room] = [`${formatBytes(disk.free)} free`, judgeDiskSpace(disk.free, minFree)]
+  const remedy = 'free some disk space, or move the file to a larger disk'
+  if (room === 'short') {
+    const text = `${free}, less than min-free-disk = ${minFree} MiB: the server is not ready, and writes will soon fail`
+    return [fail('disk', text, remedy)]
+  }
+  if (disk.freeEntries !== null && disk.freeEntries < LEAST_ENTRIES) {
+    return [fail('disk', `${disk.freeEntries} free inodes: writes will soon fail`, 'remove some files to free inodes')]
+  }
+  if (room === 'scarce') return [warn('disk', free, remedy)]
+  if (entry && disk.free < entry.size) {
+    const text = `${free}, but an upgrade makes a copy of the database, which takes ${formatBytes(entry.size)}`
+    return [warn('disk', text, remedy)]
+  }
+  return [ok('disk', free)]
+}
+
+function diagnoseLog({ companions, entry, served }: DoctorFacts): Finding[] {
+  if (!entry) return []
+  const size = logSize(companions)
+  if (size > MAX_LOG) {
+    const remedy = served
+      ? 'stop programs that read the file for a long time, such as programs that copy it'
+      : 'start "incmon serve"'
+    const text = `the write-ahead log contains ${formatBytes(size)} that are not yet in the database file`
+    return [warn('log', text, remedy)]
+  }
+  if (size === 0) return [ok('log', 'the write-ahead log is empty')]
+  const whose = served
+    ? 'in use by the server'
+    : 'left by a process that was killed; the log is complete, and the next start will apply it'
+  return [ok('log', `the write-ahead log contains ${formatBytes(size)}, ${whose}`)]
+}
+
+function logSize(companions: DoctorFacts['companions']): number {
+  return companions.find(({ path }) => path.endsWith('-wal'))?.size ?? 0
 }

@@ -1,12 +1,11 @@
 /** Finds the service that an event belongs to. Start here. */
 
-import type { Draft } from '../event/event.ts'
+import type { ClusterDraft, Draft, KubernetesObject } from '../event/event.ts'
 import { attributeLabels, labelNames, namedObject, nodeOfLabels } from './from-labels.ts'
 import { attributeObject, objectNames } from './from-object.ts'
 import { ANY_NAMESPACE, attributeCi, projectNames } from './from-project.ts'
 import { imageOf } from './image.ts'
 import type { ServiceRule } from './rule.ts'
-import { subjectOf } from './subject.ts'
 
 export type Attribution = {
   readonly namespace: string
@@ -115,4 +114,23 @@ function workload({ namespace, name }: Name): AliasRef {
 /** Cuts a name, because each live record keeps its names in memory. */
 export function shortened(name: string): string {
   return name.length > MAX_NAME ? name.slice(0, MAX_NAME).toWellFormed() : name
+}
+
+/** Kinds that report about other objects: Kyverno's policies, and reports in the format of the policy working group. */
+const REPORTERS = new Set(['policy', 'clusterpolicy', 'policyreport', 'clusterpolicyreport', 'validatingpolicy'])
+
+/** How the message of a policy names the object that violates the policy. */
+const VIOLATORS: readonly RegExp[] = [
+  /^(?<kind>[A-Z]\w+) (?:(?<namespace>[a-z\d-]+)\/)?(?<name>[a-z\d][a-z\d.-]*): /,
+  /\b(?<kind>[A-Z]\w+)\/(?<namespace>[a-z\d-]+)\/(?<name>[a-z\d][a-z\d.-]*[a-z\d])/,
+]
+
+/** Returns the object that an event is about. A policy's event is about the object that violates the policy. */
+function subjectOf({ object, message }: Pick<ClusterDraft, 'object' | 'message'>): KubernetesObject {
+  if (!REPORTERS.has(object.kind.trim().toLowerCase())) return object
+  for (const pattern of VIOLATORS) {
+    const { kind, namespace = '', name } = pattern.exec(message)?.groups ?? {}
+    if (kind && name) return { kind, namespace, name, labels: {}, owners: [], node: null, container: null }
+  }
+  return object
 }

@@ -2,6 +2,7 @@
 
 import type { AlertTexts } from '../../domain/alert/part.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
+import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import type { Notice } from '../../domain/notice.ts'
 import { DAY } from '../../domain/units.ts'
 import type { Changes, RowChange } from '../../engine/state/changes.ts'
@@ -23,13 +24,13 @@ import { moveService } from '../service/merge.ts'
 import { recordState } from '../service/states.ts'
 import { replaceSilencesOfAlert, saveSilence } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
-import { insertRows } from '../sqlite/query.ts'
+import { insertRows, saveChanges } from '../sqlite/query.ts'
+import { uuidBytes } from '../sqlite/uuid.ts'
 import { fingerprintKey, saveFingerprints } from './fingerprints.ts'
 import { writeNotifications } from './notifications.ts'
 import { generatePostmortem, writeDuePostmortemsOf } from './postmortem.ts'
 import { saveAlerts } from './save-alerts.ts'
 import { linkPendingEvents, saveEvents } from './save-events.ts'
-import { saveIncidents } from './save-incidents.ts'
 import { dropGroups, saveGroups, saveSenders } from './save-senders.ts'
 import { saveServices } from './save-services.ts'
 
@@ -161,5 +162,35 @@ function saveOther(db: Db, effect: Effect): void {
       break
     default:
       effect satisfies never
+  }
+}
+
+function saveIncidents(db: Db, incidents: readonly RowChange<LiveIncident>[]): void {
+  saveChanges(db, 'incidents', incidents, rowOf, columnsOf)
+}
+
+function rowOf(incident: LiveIncident) {
+  const previous = incident.previous === null ? null : uuidBytes(incident.previous)
+  return { id: incident.rowId, uuid: uuidBytes(incident.id), previous, ...columnsOf(incident) }
+}
+
+function columnsOf(incident: LiveIncident) {
+  return {
+    organization_id: incident.organizationId,
+    service_id: incident.serviceId,
+    origin: incident.origin,
+    cause: incident.cause,
+    created_at: incident.createdAt,
+    title: incident.title,
+    severity: incident.severity,
+    status: incident.status,
+    started_at: incident.startedAt,
+    acknowledged_at: incident.acknowledgedAt,
+    resolved_at: incident.resolvedAt,
+    touched_at: incident.touchedAt,
+    alert_count: incident.alertCount,
+    lowest_score: incident.lowestScore,
+    acknowledged_by: incident.acknowledgedBy,
+    problem: JSON.stringify(incident.problem),
   }
 }

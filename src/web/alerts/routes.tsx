@@ -1,6 +1,6 @@
 /** /alerts: the filterable alert history, and the page of a single alert. */
 
-import { groupAlerts, type ShortGroup, shortGroup } from '../../domain/alert/groups.ts'
+import { type AlertGroup, groupAlerts, type ShortGroup, shortGroup } from '../../domain/alert/groups.ts'
 import { countedGroups } from '../../domain/health/counted-severity.ts'
 import type { Penalty } from '../../domain/health/health.ts'
 import { ruleText } from '../../domain/service/rule.ts'
@@ -17,14 +17,16 @@ import type { GroupMember } from '../../store/history/alert-groups.ts'
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
 import { findService, listHealth } from '../../store/service/services.ts'
 import { findAlertTargets, findAlertView } from '../../store/views.ts'
+import type { HistogramBin } from '../drawing/histogram.tsx'
+import type { Span } from '../drawing/scale.ts'
 import { findNamedIncident, incidentLink } from '../incident/find.ts'
+import { isoOf } from '../kit/time.tsx'
 import { type PageRoute, page, type Visit } from '../page.ts'
 import { mutedCount, type SilenceEnds, silencedOfGroup, silenceEndsOfGroups } from '../silences/silenced.ts'
 import { withQuery } from '../visit/choice.ts'
 import { redirect, show } from '../visit/reply.ts'
 import { AlertPage } from './alert.tsx'
 import { AlertsPage, alertsTitle } from './alerts.tsx'
-import { binsOf } from './bins.ts'
 import { findShown, MAX_ROWS, RANGES, type Wanted, wanted } from './data.ts'
 import type { AlertPageView, AlertRowView, AlertsView, ChipView } from './view.ts'
 
@@ -183,4 +185,28 @@ async function endAlert(visit: Visit): Promise<Reply> {
 
 function requireAlert({ store, visitor, id }: Visit) {
   return required(store.read(findAlertView, visitor.organizationId, id, EVENTS), 'alert', 'the page Alerts')
+}
+
+const BINS = 48
+
+/** Counts the rows by start time. An alert storm is a single row, so its bin does not dwarf all other bins. */
+function binsOf(
+  groups: readonly Pick<AlertGroup, 'lastStartsAt' | 'severity'>[],
+  { from, to }: Span,
+  address: (change: Readonly<Record<string, string>>) => string,
+): HistogramBin[] {
+  const length = (to - from) / BINS
+  const counts = Array.from(
+    { length: BINS },
+    (): Record<Severity, number> => ({ critical: 0, error: 0, warning: 0, info: 0 }),
+  )
+  for (const { lastStartsAt, severity } of groups) {
+    if (lastStartsAt < from) continue
+    const bin = counts[Math.min(BINS - 1, Math.max(0, Math.floor((lastStartsAt - from) / length)))]
+    if (bin) bin[severity] += 1
+  }
+  return counts.map((of, index) => {
+    const bin = { from: from + index * length, to: from + (index + 1) * length }
+    return { ...bin, counts: of, href: address({ from: isoOf(bin.from), to: isoOf(bin.to) }) }
+  })
 }

@@ -1,16 +1,15 @@
 /** Shows one incident: its severity, duration, assignee, likely cause and timeline. */
 import type { FC } from 'hono/jsx'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
-import { formatDuration, formatMoment } from '../../domain/shown-time.ts'
+import { formatDuration, formatMoment, type Reader } from '../../domain/shown-time.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
 import { GraphSection } from '../drawing/graph-section.tsx'
 import { isolated } from '../kit/bidi.ts'
 import { Action } from '../kit/form.tsx'
-import { Mark, ServiceName, Status } from '../kit/mark.tsx'
+import { Icon, Mark, ServiceName, Status } from '../kit/mark.tsx'
 import { Card, Crumbs, NobodyNotified, Section } from '../kit/section.tsx'
 import { InKubernetes } from '../kit/workload.tsx'
 import { sentence } from '../visit/apply.ts'
-import { Affected } from './affected.tsx'
 import { Cause, hintedGroup } from './cause.tsx'
 import { ActionItems, EditIncident } from './edit.tsx'
 import { Groups, groupsText } from './groups.tsx'
@@ -19,7 +18,7 @@ import { Picture } from './picture.tsx'
 import { Actions, countPipelines, StillFiring } from './state-actions.tsx'
 import { Suspects } from './suspects.tsx'
 import { Timeline } from './timeline.tsx'
-import type { IncidentView } from './view.ts'
+import type { AffectedView, IncidentView } from './view.ts'
 
 /** Returns the page title, with the most important fact first. */
 export function incidentTitle({ incident }: IncidentView): string {
@@ -197,4 +196,33 @@ function detailOf({ incident, reader }: IncidentView): string {
   if (status === 'open') return formatDuration(reader.now - movedAt)
   const who = movedBy === null ? 'incmon' : isolated(movedBy)
   return `${who}, ${status === 'resolved' ? formatMoment(movedAt, reader) : formatDuration(reader.now - movedAt)}`
+}
+
+const Affected: FC<Pick<IncidentView, 'affected' | 'reader'>> = ({ affected, reader }) => (
+  <Section id="affected" title="Affected" second={affected.length === 0 ? null : countOf(affected.length, 'service')}>
+    <Card empty={affected.length === 0 ? 'No affected service is known.' : null}>
+      <ul class="rows groups">
+        {affected.map((one) => (
+          <li class="item group">
+            {one.severity === null ? <Icon name="workload" /> : <Mark level={one.severity} label={one.severity} />}
+            <div class="grow group-body">
+              <a class="ink break" href={one.href}>
+                <ServiceName namespace={one.namespace} name={one.name} />
+              </a>
+              {one.detail === '' ? null : <p class="second break">{one.detail}</p>}
+            </div>
+            <span class="group-time second">{timeText(one, reader)}</span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  </Section>
+)
+
+/** Returns `since 03:02`, `03:02 to 03:20` if the problem has ended, or `at 03:02` if it lasted less than a minute. */
+function timeText({ since, until }: AffectedView, reader: Reader): string {
+  const from = formatMoment(since, reader)
+  if (until === null) return `since ${from}`
+  const to = formatMoment(until, reader)
+  return from === to ? `at ${from}` : `${from} to ${to}`
 }

@@ -2,6 +2,7 @@
 
 import type { ShortGroup } from '../../domain/alert/groups.ts'
 import { type Change, outcomeOf, type RolloutChange } from '../../domain/correlation/change.ts'
+import { IncmonError } from '../../domain/error.ts'
 import { countedGroups } from '../../domain/health/counted-severity.ts'
 import { type StatusChange, sinceStart } from '../../domain/health/strip.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
@@ -9,6 +10,7 @@ import type { Reader } from '../../domain/shown-time.ts'
 import { likelihoodOfLink } from '../../domain/suspect/likely-cause.ts'
 import { countOf } from '../../domain/text.ts'
 import { HOUR } from '../../domain/units.ts'
+import { assignAlias } from '../../engine/changes/services.ts'
 import { notFound } from '../../http/middleware/problem.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { type CorrelationRecord, listCorrelations } from '../../store/correlation/correlations.ts'
@@ -28,10 +30,25 @@ import { unhealthySince } from '../overview/open-incidents.ts'
 import { type PageRoute, page, type Visit } from '../page.ts'
 import { mutedCount, silencedOfGroup, silenceEndsOfGroups } from '../silences/silenced.ts'
 import { rangeLinks, rangeOf } from '../visit/choice.ts'
-import { show } from '../visit/reply.ts'
-import { aliasRoutes } from './alias-routes.ts'
+import { requireNamedService } from '../visit/named-service.ts'
+import { redirect, show } from '../visit/reply.ts'
 import { ServicePage, serviceTitle } from './page.tsx'
 import type { ServiceChangeView, ServiceView } from './view.ts'
+
+const LABEL = /^[^=]{1,253}=.{1,1000}$/s
+const TAKEN = 'this label already belongs to another service; remove it there first'
+
+const aliasRoutes: readonly PageRoute[] = [page('POST /services/alias', 'write', assignLabel)]
+
+async function assignLabel(visit: Visit): Promise<Reply> {
+  const { deps, visitor, form } = visit
+  const service = await requireNamedService(visit, form.text('service'))
+  const value = form.text('label')
+  if (!LABEL.test(value)) throw new IncmonError('invalid', 'Choose one of the labels that the page offers.')
+  const alias = { kind: 'label', value } as const
+  await deps.engine.run(visitor.organizationId, (ctx) => assignAlias(ctx, service.id, alias, TAKEN))
+  return redirect(visit, `/services/${service.id}`, 'saved')
+}
 
 const RANGES = [
   ['1h', '1 h', HOUR],

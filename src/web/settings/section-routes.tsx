@@ -1,9 +1,9 @@
 /** Shows one section of the settings. */
+import type { Child, FC } from 'hono/jsx'
 import type { Reply } from '../../http/middleware/reply.ts'
 import type { Fault } from '../kit/form.tsx'
 import type { Visit } from '../page.ts'
 import { type Shown, show } from '../visit/reply.ts'
-import { SettingsFrame, type SettingsSection } from './frame.tsx'
 
 type Section = Pick<Shown, 'content' | 'still' | 'banner'> & {
   readonly current: SettingsSection
@@ -23,3 +23,34 @@ export function showSection(visit: Visit, section: Section): Promise<Reply> {
   const status = faults.length > 0 ? 400 : 200
   return show(visit, { ...more, title, content: framed, current: 'settings', status })
 }
+
+type SettingsSection = 'general' | 'tokens' | 'sessions' | 'notifications' | 'silences' | 'retention'
+
+type Item = { readonly section: SettingsSection; readonly href: string; readonly word: string }
+
+const SECTIONS: readonly Item[] = [
+  { section: 'general', href: '/settings', word: 'General' },
+  { section: 'tokens', href: '/settings/tokens', word: 'Tokens' },
+  { section: 'sessions', href: '/settings/sessions', word: 'Sessions' },
+  { section: 'notifications', href: '/settings/notifications', word: 'Notifications' },
+  { section: 'silences', href: '/settings/silences', word: 'Silences' },
+  { section: 'retention', href: '/settings/retention', word: 'Retention' },
+]
+
+const SettingsFrame: FC<{ current: SettingsSection; isAdmin: boolean; children?: Child }> = (props) => (
+  <>
+    <h1>Settings</h1>
+    <div class="side settings">
+      <nav aria-label="Settings" class="sections">
+        {SECTIONS.filter(({ section }) => props.isAdmin || section === 'general' || section === 'silences').map(
+          ({ section, href, word }) => (
+            <a href={href} aria-current={section === props.current ? 'page' : undefined}>
+              {word}
+            </a>
+          ),
+        )}
+      </nav>
+      <div>{props.children}</div>
+    </div>
+  </>
+)

@@ -1,9 +1,11 @@
 /** /openapi.json: generates OpenAPI 3.1 from the schemas that validate requests. */
+
 import * as v from 'valibot'
 import { programVersion } from '../../../assets.ts'
 import { once } from '../../../domain/memoize.ts'
+import { capitalized } from '../../../domain/text.ts'
 import { createAsset } from '../../../server/web.ts'
-import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from '../../docs/openapi-document.ts'
+import type { JsonSchema, OpenApiDocument, OpenApiOperation, OpenApiParameter } from '../../docs/openapi-document.ts'
 import { answerAsset } from '../../middleware/asset.ts'
 import { MAX_KEY } from '../../middleware/header.ts'
 import { MEANINGS } from '../../middleware/problem.ts'
@@ -11,10 +13,9 @@ import type { Answers, Route, Schema } from '../../route.ts'
 import * as shape from '../../shapes.ts'
 import { success } from '../answers.ts'
 import { withExamples } from './examples.ts'
+import { MESSAGES } from './named-schemas.ts'
 import { operationIdOf } from './operation-id.ts'
-import { MESSAGES } from './outgoing.ts'
 import { answered, convertSchemas, problemAnswer, type ToJsonSchema } from './schemas.ts'
-import { LAST_EVENT_ID, STREAM, sent } from './stream.ts'
 
 /** The stream is documented like a route, and served with the pages. */
 type Documented = Omit<Route, 'handle'>
@@ -169,4 +170,54 @@ function causeOf(status: keyof typeof MEANINGS, { auth, path }: Documented): str
   if (status === 413) return `The body is larger than ${isWebhook ? '10 MiB' : '1 MiB'}`
   if (status === 401 && isWebhook) return 'The token is missing, unknown, expired or revoked, or lacks the scope ingest'
   return status === 401 ? 'The token is missing, unknown, expired or revoked' : MEANINGS[status]
+}
+
+/** The stream is not a route of the API, because a page can open it with its session instead of a token. */
+const STREAM: Omit<Route, 'handle'> = {
+  method: 'GET',
+  path: '/api/stream',
+  summary: 'Stream the changes as Server-Sent Events',
+  description:
+    'Each event has the kind of the changed record as its name and the id as its data, or * if more than 50 records ' +
+    'changed. After a gap that the server no longer has, it sends reset.',
+  auth: { carrier: 'bearer', scope: 'read' },
+  answers: {
+    200: { description: 'The stream, which ends when the token is revoked', body: null, text: 'text/event-stream' },
+    503: problemAnswer('The organization has the maximum number of open streams'),
+  },
+}
+
+const LAST_EVENT_ID: OpenApiParameter = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  description: 'The id of the last event that the client received, to receive the events that it missed',
+  required: false,
+  schema: { type: 'string' },
+}
+
+/** Returns the operation of a receiver: it gets a message that is signed according to Standard Webhooks. */
+function sent(name: string, told: string, schema: JsonSchema): Record<string, OpenApiOperation> {
+  const header = (name: string, description: string): OpenApiParameter => {
+    return { name, in: 'header', description, required: true, schema: { type: 'string' } }
+  }
+  const post: OpenApiOperation = {
+    operationId: `receive${capitalized(name)}Message`,
+    tags: ['channels'],
+    summary: told,
+    description: 'incmon sends this message to each channel of the kind webhook whose rules match.',
+    security: [],
+    parameters: [
+      header('webhook-id', 'The UUID of the message, the same for all attempts'),
+      header('webhook-timestamp', 'When the attempt was made, as Unix time in seconds'),
+      header('webhook-signature', 'The signatures of the message with the secret of the channel'),
+    ],
+    requestBody: { required: true, content: { 'application/json': { schema } } },
+    responses: {
+      200: { description: 'Any 2xx status: the message was received' },
+      400: { description: 'Also 413 and 422: the message is not sent again' },
+      410: { description: 'The channel is disabled' },
+      500: { description: 'Any other status: the message is sent again, for 24 hours' },
+    },
+  }
+  return { post }
 }
