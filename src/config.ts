@@ -4,8 +4,6 @@ import { parse, TomlError } from 'smol-toml'
 import { suggestion } from './domain/suggestion.ts'
 import { KEYS, type Value } from './settings.ts'
 
-export { KEYS } from './settings.ts'
-
 type Name = keyof typeof KEYS
 export type Config = { readonly [Key in Name]: (typeof KEYS)[Key]['fallback'] }
 

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { clientVariables, DEFAULTS, KEYS, programName, readConfig, readSettings } from '../src/config.ts'
+import { clientVariables, DEFAULTS, programName, readConfig, readSettings } from '../src/config.ts'
+import { KEYS } from '../src/settings.ts'
 
 type Given = { flags?: Record<string, string>; env?: Record<string, string>; files?: Record<string, string> }
 

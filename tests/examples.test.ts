@@ -10,7 +10,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { parseAllDocuments, parse as parseYaml } from 'yaml'
 
-import { DEFAULTS, KEYS, readConfig } from '../src/config.ts'
+import { DEFAULTS, readConfig } from '../src/config.ts'
+import { KEYS } from '../src/settings.ts'
 import { CONNECTIONS } from '../src/web/sources/connections.ts'
 import { ROOT, skipExecutable } from './helpers/executable.ts'
 

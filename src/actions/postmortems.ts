@@ -1,7 +1,8 @@
 /** Postmortems: generated when an incident is resolved, and edited by users. */
 import { IncmonError } from '../domain/error.ts'
 import { hasPostmortems, type Plan, POSTMORTEM_PLANS } from '../domain/organization.ts'
-import { applyEdits, type Edits, type PostmortemState } from '../domain/postmortem/postmortem.ts'
+import type { PostmortemState } from '../domain/postmortem/document.ts'
+import { applyEdits, type Edits } from '../domain/postmortem/edits.ts'
 import { isPostmortemDue } from '../store/incident/due-postmortems.ts'
 import { findPostmortem, updatePostmortem } from '../store/incident/postmortems.ts'
 import type { Deps } from './deps.ts'

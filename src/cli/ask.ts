@@ -5,8 +5,8 @@ import { request } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { TLSSocket } from 'node:tls'
 import type { Certificate } from '../domain/doctor/certificate.ts'
+import { visible } from '../domain/terminal.ts'
 import { certificateOf } from '../server/connection/tls.ts'
-import { visible } from './output.ts'
 
 /** `certificate` is the server's certificate, or null for plain HTTP or if `trust` is `system`. */
 export type HttpResponse = {

@@ -3,7 +3,7 @@
  */
 import type { Command } from 'commander'
 import { programVersion } from '../assets.ts'
-import { KEYS } from '../config.ts'
+import { KEYS } from '../settings.ts'
 import { addAbout } from './commands/about.ts'
 import { addAlert } from './commands/alert.ts'
 import { addBackup } from './commands/backup.ts'

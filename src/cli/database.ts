@@ -5,14 +5,14 @@ import { resolve } from 'node:path'
 import type { Deps } from '../actions/deps.ts'
 import { createOrganization } from '../actions/organizations.ts'
 import { type Config, type Flags, programName, readConfig } from '../config.ts'
-import { shellQuote } from '../domain/terminal.ts'
+import { shellQuote, visible } from '../domain/terminal.ts'
 import { listOrganizations, type OrganizationRecord } from '../store/organizations.ts'
 import { holdLock } from '../store/sqlite/lock.ts'
 import type { Db } from '../store/sqlite/open.ts'
 import { type Migrations, migrate, migrationStates, refuseNewerFile } from '../store/sqlite/schema/migrate.ts'
 import { canShrink, letShrink } from '../store/sqlite/space.ts'
 import { CommandError, UsageError } from './failure.ts'
-import { print, printError, visible } from './output.ts'
+import { print, printError } from './output.ts'
 
 /** Options shared by all commands. These options can be placed before or after the command name. */
 export type Common = Flags & { readonly json?: boolean }

@@ -2,8 +2,6 @@
 
 import { forTerminal, visible } from '../domain/terminal.ts'
 
-export { visible } from '../domain/terminal.ts'
-
 type Cell = string | number | null
 type Field<Item> = { [Name in keyof Item]: Item[Name] extends Cell ? Name : never }[keyof Item]
 type Show<Item> = Field<Item> | ((item: Item) => Cell)

@@ -1,7 +1,7 @@
 /** Commander's Command, with messages that say what is wrong and what to type instead. */
 import { Command, Option } from 'commander'
-import { KEYS } from '../config.ts'
 import { suggestion } from '../domain/suggestion.ts'
+import { KEYS } from '../settings.ts'
 import { ErrorResponse } from './api/api.ts'
 import { UsageError } from './failure.ts'
 

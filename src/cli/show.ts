@@ -1,8 +1,9 @@
 /** Formats an incident or alert for people: one fact per line, followed by tables. */
 
+import { visible } from '../domain/terminal.ts'
 import { formatCount, formatScore, serviceName, timesOf } from '../domain/text.ts'
 import type { Incident, Suspect, WholeAlert, WholeIncident, WholeService } from './api/records.ts'
-import { formatTable, visible } from './output.ts'
+import { formatTable } from './output.ts'
 
 type Shown = WholeIncident & {
   readonly service: string

@@ -3,9 +3,9 @@
 import type { Deps } from '../actions/deps.ts'
 import { createSetupLink } from '../actions/sessions.ts'
 import { createToken, hasUsableToken } from '../actions/tokens.ts'
-import { KEYS } from '../config.ts'
 import { SCOPES } from '../domain/request/token.ts'
 import { shellQuote } from '../domain/terminal.ts'
+import { KEYS } from '../settings.ts'
 import { listOrganizations } from '../store/organizations.ts'
 import { listSessions } from '../store/sessions.ts'
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ROUTES } from '../../src/app.ts'
-import { KEYS } from '../../src/config.ts'
 import { DEFAULT_SETTINGS } from '../../src/domain/organization.ts'
 import { parseSeverity, SEVERITY_WORDS, type Severity } from '../../src/domain/severity.ts'
+import { KEYS } from '../../src/settings.ts'
 import { startServer } from '../helpers/server.ts'
 import { COMMANDS, PAGES, pageAt, shellBlocks } from './pages.ts'
 

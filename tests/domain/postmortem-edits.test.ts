@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { IncmonError } from '../../src/domain/error.ts'
-import { applyEdits, type Edits, generate, merge } from '../../src/domain/postmortem/postmortem.ts'
+import { applyEdits, type Edits, merge } from '../../src/domain/postmortem/edits.ts'
+import { generate } from '../../src/domain/postmortem/postmortem.ts'
 import { factsOf, GOLDENS } from './postmortem-goldens.ts'
 
 const IMAGE = factsOf('bad-image-tag')

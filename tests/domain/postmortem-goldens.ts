@@ -1,14 +1,11 @@
 /** Golden scenarios for postmortems: facts, edits and the expected output. `UPDATE_GOLDEN=1` rewrites the output. */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import {
-  type Edits,
-  generate,
-  markdown,
-  merge,
-  type Postmortem,
-  type PostmortemFacts,
-} from '../../src/domain/postmortem/postmortem.ts'
+import type { PostmortemFacts } from '../../src/domain/incident/facts.ts'
+import type { Postmortem } from '../../src/domain/postmortem/document.ts'
+import { type Edits, merge } from '../../src/domain/postmortem/edits.ts'
+import { markdown } from '../../src/domain/postmortem/markdown.ts'
+import { generate } from '../../src/domain/postmortem/postmortem.ts'
 
 const FOLDER = new URL('./postmortems/', import.meta.url)
 

@@ -1,8 +1,11 @@
 /** The Markdown of postmortems: untrusted text is never interpreted as Markdown or HTML. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { PostmortemFacts } from '../../src/domain/incident/facts.ts'
+import { merge } from '../../src/domain/postmortem/edits.ts'
 import { link, plain, prose, safeAddress } from '../../src/domain/postmortem/escape.ts'
-import { generate, markdown, merge, type PostmortemFacts } from '../../src/domain/postmortem/postmortem.ts'
+import { markdown } from '../../src/domain/postmortem/markdown.ts'
+import { generate } from '../../src/domain/postmortem/postmortem.ts'
 import { factsOf } from './postmortem-goldens.ts'
 
 const HOSTILE = [

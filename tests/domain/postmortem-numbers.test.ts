@@ -1,7 +1,7 @@
 /** Numbers in postmortems: every time, duration and number in the Markdown comes from the record. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { PostmortemFacts } from '../../src/domain/postmortem/postmortem.ts'
+import type { PostmortemFacts } from '../../src/domain/incident/facts.ts'
 import { formatSeconds, formatTime } from '../../src/domain/text.ts'
 import { GOLDENS, type Golden, markdownOf } from './postmortem-goldens.ts'
 

@@ -1,8 +1,10 @@
 /** What a postmortem says about a storm: hundreds of similar alerts, or of alerts with different names. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { PostmortemFacts } from '../../src/domain/incident/facts.ts'
 import { timelineOf } from '../../src/domain/incident/timeline.ts'
-import { generate, markdown, type PostmortemFacts } from '../../src/domain/postmortem/postmortem.ts'
+import { markdown } from '../../src/domain/postmortem/markdown.ts'
+import { generate } from '../../src/domain/postmortem/postmortem.ts'
 import { factsOf } from './postmortem-goldens.ts'
 
 const IMAGE = factsOf('bad-image-tag')

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { timelineOf } from '../../src/domain/incident/timeline.ts'
-import { generate, markdown } from '../../src/domain/postmortem/postmortem.ts'
+import { markdown } from '../../src/domain/postmortem/markdown.ts'
+import { generate } from '../../src/domain/postmortem/postmortem.ts'
 import { factsOf } from './postmortem-goldens.ts'
 
 const IMAGE = factsOf('bad-image-tag')

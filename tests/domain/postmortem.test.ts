@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { generate, markdown, type PostmortemFacts } from '../../src/domain/postmortem/postmortem.ts'
+import type { PostmortemFacts } from '../../src/domain/incident/facts.ts'
+import { markdown } from '../../src/domain/postmortem/markdown.ts'
+import { generate } from '../../src/domain/postmortem/postmortem.ts'
 import { assertGolden, documentOf, factsOf, GOLDENS, markdownOf } from './postmortem-goldens.ts'
 
 test('there are six golden scenarios', () => assert.equal(GOLDENS.length, 6))

@@ -3,15 +3,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import {
-  ends,
-  failureOfAlert,
-  hasCounterpart,
-  isRepeated,
-  judgeReason,
-  plainMessage,
-  withoutPodUid,
-} from '../../src/domain/event/reason.ts'
+import { ends, failureOfAlert, hasCounterpart, isRepeated, judgeReason } from '../../src/domain/event/reason.ts'
+import { plainMessage, withoutPodUid } from '../../src/domain/event/reason-message.ts'
 import { rolloutOf } from '../../src/domain/event/rollout.ts'
 import { rank } from '../../src/domain/severity.ts'
 import { busyFor } from '../helpers/processor.ts'

@@ -1,5 +1,6 @@
 /** incmon alert: lists, shows and resolves alerts. */
 import { type Command, Option } from 'commander'
+import { visible } from '../../domain/terminal.ts'
 import {
   type Alert,
   incidentName,
@@ -10,7 +11,7 @@ import {
   withRecord,
 } from '../api/records.ts'
 import { UsageError } from '../failure.ts'
-import { print, printError, printList, visible } from '../output.ts'
+import { print, printError, printList } from '../output.ts'
 import { addCommand, addOrgCommand } from '../plain-command.ts'
 import { formatAlert } from '../show.ts'
 

@@ -1,10 +1,11 @@
 /** incmon config and check-config: prints the configuration, the source of each value, and all errors. */
 import type { Command } from 'commander'
 import { readSettings, type Setting } from '../../config.ts'
+import { visible } from '../../domain/terminal.ts'
 import { readTls } from '../../server/connection/tls.ts'
 import { type Common, requireConfig } from '../database.ts'
 import { NegativeAnswer } from '../failure.ts'
-import { print, printError, printList, visible } from '../output.ts'
+import { print, printError, printList } from '../output.ts'
 import { addCommand } from '../plain-command.ts'
 
 /** @param now returns the current Unix time in milliseconds */

@@ -1,8 +1,9 @@
 /** incmon kubernetes: prints what to create in a cluster, and checks the permissions of the configured clusters. */
 import type { Command } from 'commander'
+import { visible } from '../../domain/terminal.ts'
 import { type Common, requireConfig } from '../database.ts'
 import { CommandError, NegativeAnswer, UsageError } from '../failure.ts'
-import { print, printList, visible } from '../output.ts'
+import { print, printList } from '../output.ts'
 import { addCommand, addKeys } from '../plain-command.ts'
 
 export function addKubernetes(program: Command): void {

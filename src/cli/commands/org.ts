@@ -1,12 +1,12 @@
 /** incmon org: creates and lists organizations, and changes their plans. */
 import { Argument, type Command, Option } from 'commander'
 import { isPrintable, PLANS, type Plan } from '../../domain/organization.ts'
-import { shellQuote } from '../../domain/terminal.ts'
+import { shellQuote, visible } from '../../domain/terminal.ts'
 import { withApi } from '../api/api.ts'
 import { listOrganizations, type Organization, requireOrganization } from '../api/records.ts'
 import { type Common, hint } from '../database.ts'
 import { UsageError } from '../failure.ts'
-import { print, printList, visible } from '../output.ts'
+import { print, printList } from '../output.ts'
 import { addCommand } from '../plain-command.ts'
 
 const MAX_NAME = 100

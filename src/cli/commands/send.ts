@@ -4,6 +4,7 @@ import { Argument, type Command, Option } from 'commander'
 import { clientVariables } from '../../config.ts'
 import type { Source } from '../../domain/event/event.ts'
 import { moveTimes } from '../../domain/example/moved-times.ts'
+import { visible } from '../../domain/terminal.ts'
 import {
   ask,
   detailOf,
@@ -17,7 +18,7 @@ import {
 import { type Common, hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { readInput } from '../input.ts'
-import { print, visible } from '../output.ts'
+import { print } from '../output.ts'
 import { addCommand } from '../plain-command.ts'
 import { startProgress } from '../progress.ts'
 import { countAnswer, parseRecording, type RecordedRequest, type Tally } from '../replay/recording.ts'

@@ -1,6 +1,7 @@
 /** incmon service: lists, shows and merges services. */
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
+import { visible } from '../../domain/terminal.ts'
 import {
   listServices,
   type OrganizationOptions,
@@ -10,7 +11,7 @@ import {
 } from '../api/records.ts'
 import { hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
-import { print, printList, visible } from '../output.ts'
+import { print, printList } from '../output.ts'
 import { addCommand, addOrgCommand } from '../plain-command.ts'
 import { formatService } from '../show.ts'
 

@@ -5,6 +5,7 @@
 import type { Command } from 'commander'
 import type { InferInput } from 'valibot'
 import { SCOPES, type Scope } from '../../domain/request/token.ts'
+import { visible } from '../../domain/terminal.ts'
 import { formatDay } from '../../domain/text.ts'
 import type { tokenShape } from '../../http/api/tokens.ts'
 import type { Listening } from '../../server/context.ts'
@@ -14,7 +15,7 @@ import { listOrganizations, type OrganizationOptions, SHORTEST_PART, withOrganiz
 import { type Common, hint, requireConfig } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { parseDuration } from '../input.ts'
-import { instant, print, printError, printList, visible } from '../output.ts'
+import { instant, print, printError, printList } from '../output.ts'
 import { addCommand, addOrgCommand } from '../plain-command.ts'
 import { configuredAddress, namedAddress, reachableUrl } from '../server-address.ts'
 

@@ -1,6 +1,7 @@
 /** Applies events that were received before the alert was opened, so that the order of arrival does not matter. */
 
-import { addsNode, deletedObjectOf, ends } from '../event/reason.ts'
+import { addsNode } from '../event/going-away.ts'
+import { deletedObjectOf, ends } from '../event/reason.ts'
 import { rolloutOf } from '../event/rollout.ts'
 import type { StoredEvent } from '../event/stored-event.ts'
 import { templatesOf } from '../service/pod-name.ts'

@@ -2,7 +2,8 @@
 
 import { type AlertDraft, type ClusterDraft, type Draft, type Labels, newLabels } from '../event/event.ts'
 import { addPart, digest, hexOf, startDigest } from '../event/fingerprint.ts'
-import { failureOfAlert, judgeReason, plainMessage, tellsOfEnds, withoutPodUid } from '../event/reason.ts'
+import { failureOfAlert, judgeReason, tellsOfEnds } from '../event/reason.ts'
+import { plainMessage, withoutPodUid } from '../event/reason-message.ts'
 import { type Attribution, type Name, nodeOf, UNATTRIBUTED } from '../service/service.ts'
 import { severityOf } from '../severity.ts'
 import type { Signal } from './alert.ts'

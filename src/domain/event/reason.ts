@@ -22,10 +22,6 @@ import {
 } from './reason-table.ts'
 import { CHANGES, removesEndpoints, rolloutOf, SERVING } from './rollout.ts'
 
-export { addsNode } from './going-away.ts'
-export { plainMessage, withoutPodUid } from './reason-message.ts'
-export type { Failure } from './reason-table.ts'
-
 type ReasonFinding = ReasonJudgement & {
   /** The Kubernetes event type, inferred if the sender omits it. */
   readonly type: 'Normal' | 'Warning'

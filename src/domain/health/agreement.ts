@@ -1,5 +1,6 @@
 /** A Kubernetes event and an alert that report the same failure make a service critical. */
-import { type Failure, isSameFailure } from '../event/reason.ts'
+import { isSameFailure } from '../event/reason.ts'
+import type { Failure } from '../event/reason-table.ts'
 import { rank } from '../severity.ts'
 import type { HealthCondition } from './health.ts'
 

@@ -3,7 +3,8 @@
  * used.
  */
 
-import { type Failure, isSameFailure } from '../event/reason.ts'
+import { isSameFailure } from '../event/reason.ts'
+import type { Failure } from '../event/reason-table.ts'
 import { rank } from '../severity.ts'
 import { failureOf, TOGETHER } from './agreement.ts'
 import { type HealthCondition, lasts, MAX_PENALTIES } from './health.ts'

@@ -1,25 +1,22 @@
 /** Generates the postmortem of a resolved incident. The output depends only on the facts. Start here. */
 
 import { firstSymptom } from '../alert/first-symptom.ts'
+import { changeName } from '../incident/change-text.ts'
 import type { PostmortemFacts } from '../incident/facts.ts'
 import { timelineOf } from '../incident/timeline.ts'
 import { ordered } from '../order.ts'
+import { isOnlyTime, likelihoodOf } from '../suspect/likely-cause.ts'
+import { formatDay, formatSeconds, formatTime, formatTimes, joinNames } from '../text.ts'
+import { DAY } from '../units.ts'
 import { actionsOf } from './actions.ts'
 import { contributingOf, suspicionOf } from './causes.ts'
-import { resolvedLater } from './critical.ts'
-import type { Postmortem } from './document.ts'
+import { problemSeconds, resolvedLater, wasCritical } from './critical.ts'
+import type { KeyFact, Metric, Postmortem, Sentence } from './document.ts'
 import { evidenceOf } from './evidence.ts'
-import { alertRefs, type GroupedFacts, groupFacts, incidentRef, stillFiring } from './groups.ts'
-import { keyFactsOf } from './key-facts.ts'
+import { alertRefs, type GroupedFact, type GroupedFacts, groupFacts, incidentRef, stillFiring } from './groups.ts'
 import { metricsOf } from './metrics.ts'
-import { hintsOf, recurrenceOf } from './recurrence.ts'
-import { resolutionOf } from './resolution.ts'
+import { fixesOf, resolutionOf } from './resolution.ts'
 import { detectionOf, impactOf, servicesOf, summaryOf } from './sections.ts'
-
-export { changeFact, type PostmortemFacts } from '../incident/facts.ts'
-export type { Postmortem, PostmortemState } from './document.ts'
-export { applyEdits, type Edits, merge } from './edits.ts'
-export { markdown } from './markdown.ts'
 
 /**
  * Generates the document. Every sentence refers to its evidence, and missing facts are stated as missing. Users are
@@ -82,4 +79,84 @@ function orderedFacts(facts: PostmortemFacts): GroupedFacts {
     earlier: ordered(facts.earlier, ({ startsAt, ref, name }) => [startsAt, ref, name]),
     correlations: ordered(facts.correlations, ({ createdAt, uuid }) => [createdAt, uuid]),
   }
+}
+
+/** Returns the hints for the conditions in order of the conditions, without duplicates. */
+function hintsOf(alerts: readonly GroupedFact[]): readonly Sentence[] {
+  const byText = Map.groupBy(
+    alerts.filter(({ hint }) => hint !== null && hint.trim() !== ''),
+    ({ name, hint }) => `${name}: ${hint}`,
+  )
+  return [...byText].map(([text, of]) => ({ text, refs: alertRefs(of) }))
+}
+
+/** Returns how often the same conditions occurred before the incident. */
+function recurrenceOf({ incident, earlier, recordedSince }: GroupedFacts): Postmortem['recurrence'] {
+  const isShort = recordedSince > incident.startedAt - 90 * DAY
+  const before = ordered(
+    earlier.filter(({ startsAt }) => startsAt < incident.startedAt && startsAt >= incident.startedAt - 90 * DAY),
+    ({ startsAt, ref }) => [startsAt, ref],
+  )
+  const lately = before.filter(({ startsAt }) => startsAt >= incident.startedAt - 30 * DAY)
+  const last = before.at(-1)
+  const period = isShort ? 'before this incident' : 'in the previous 90 days'
+  const sentences: Sentence[] = last
+    ? [
+        {
+          text: `Alerts for the same conditions began ${seenTimes(lately.length)} in the previous 30 days and ${seenTimes(before.length)} in the previous 90 days.`,
+          refs: before.map(({ ref }) => ref),
+        },
+        { text: `Previous occurrence: ${last.name}, ${formatTime(last.startsAt)}.`, refs: [last.ref] },
+      ]
+    : [
+        {
+          text: `No alert for the same conditions was recorded ${period}.`,
+          refs: [incidentRef(incident)],
+        },
+      ]
+  const short = { text: `The record begins on ${formatDay(recordedSince)}.`, refs: [incidentRef(incident)] }
+  return { days30: lately.length, days90: before.length, sentences: isShort ? [...sentences, short] : sentences }
+}
+
+function seenTimes(count: number): string {
+  return count === 0 ? 'not once' : formatTimes(count)
+}
+
+/** Returns the four facts. Says what is not known. */
+function keyFactsOf(facts: GroupedFacts, { changes }: Postmortem['contributing'], ttd: Metric): readonly KeyFact[] {
+  const ref = incidentRef(facts.incident)
+  const fixes = fixesOf(facts)
+  const detected = ttd.seconds === null ? 'not known' : formatSeconds(ttd.seconds)
+  const [cause] = changes
+  return [
+    { label: 'Critical for', text: criticalText(facts), refs: [ref] },
+    { label: 'Detected after', text: detected, refs: ttd.sentence.refs },
+    cause
+      ? { label: 'Cause', text: causeText(cause), refs: cause.sentence.refs }
+      : { label: 'Cause', text: 'no related change found', refs: [ref] },
+    fixes.length > 0
+      ? {
+          label: 'Fix',
+          text: `probably ${joinNames(fixes.map(changeName))}`,
+          refs: fixes.map(({ eventId }) => `event/${eventId}`),
+        }
+      : { label: 'Fix', text: 'no fix recorded', refs: [ref] },
+  ]
+}
+
+function criticalText(facts: GroupedFacts): string {
+  const { incident } = facts
+  const seconds = problemSeconds(facts)
+  if (wasCritical(incident)) return seconds === null ? 'not over at the resolution' : formatSeconds(seconds)
+  const what = incident.cause === 'silence' ? 'the source was silent' : 'not critical; the incident lasted'
+  return seconds === null
+    ? 'not known'
+    : `${what} ${incident.cause === 'silence' ? 'for ' : ''}${formatSeconds(seconds)}`
+}
+
+function causeText(cause: Postmortem['contributing']['changes'][number]): string {
+  const onlyTime = isOnlyTime(cause.reasons) && cause.verdict === null
+  if (onlyTime) return 'no connected change found'
+  const judged = cause.verdict === 'confirmed' ? 'confirmed' : likelihoodOf({ score: cause.score, onlyTime })
+  return `${changeName(cause)} (${judged})`
 }

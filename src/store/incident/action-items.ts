@@ -5,7 +5,7 @@
 import { itemsOf } from '../../domain/postmortem/action-items.ts'
 import type { Action } from '../../domain/postmortem/document.ts'
 import type { ActionEdit } from '../../domain/postmortem/edits.ts'
-import { applyEdits, merge } from '../../domain/postmortem/postmortem.ts'
+import { applyEdits, merge } from '../../domain/postmortem/edits.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidToBytes } from '../sqlite/uuid.ts'
 import { findPostmortem, updatePostmortem } from './postmortems.ts'

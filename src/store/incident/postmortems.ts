@@ -1,5 +1,7 @@
 /** Postmortems: a generated document for each resolution, and the parts written by users. */
-import type { Edits, Postmortem, PostmortemState } from '../../domain/postmortem/postmortem.ts'
+
+import type { Postmortem, PostmortemState } from '../../domain/postmortem/document.ts'
+import type { Edits } from '../../domain/postmortem/edits.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidBytes, uuidToBytes } from '../sqlite/uuid.ts'
 

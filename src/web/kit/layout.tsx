@@ -1,11 +1,11 @@
 /** The layout of every page: head, navigation bar, banner, content and footer. */
 import { html, raw } from 'hono/html'
 import type { Child, FC } from 'hono/jsx'
-import { shortZone } from '../../domain/shown-time.ts'
+import { formatClock, formatExactClock, type Reader, shortZone } from '../../domain/shown-time.ts'
 import { Action, Hidden } from './form.tsx'
 import { Icon, Mark } from './mark.tsx'
 import { type IconName, type MarkName, symbolsFor } from './symbols.ts'
-import { clock, clockWithSeconds, isoOf, type Reader } from './time.tsx'
+import { isoOf } from './time.tsx'
 
 export type Section = 'services' | 'incidents' | 'alerts' | 'sources' | 'reports' | 'settings'
 export type Theme = 'auto' | 'light' | 'dark'
@@ -153,7 +153,7 @@ const Bar: FC<{ frame: Frame }> = ({ frame }) => (
           {frame.hasEvents ? 'Ready' : 'Waiting'}
         </span>
         <time id="clock" data-zone={frame.zone} title={frame.zone} datetime={isoOf(frame.now)}>
-          {clock(frame.now, frame.zone)} {shortZone(frame.zone)}
+          {formatClock(frame.now, frame.zone)} {shortZone(frame.zone)}
         </time>
       </p>
       <a
@@ -186,7 +186,7 @@ const Foot: FC<{ frame: Frame }> = ({ frame }) => (
   <footer class="foot">
     <span id="updated" data-live>
       All times are {frame.zone === 'UTC' ? 'UTC' : `in the zone ${frame.zone}`}. Updated{' '}
-      <time datetime={isoOf(frame.now)}>{clockWithSeconds(frame.now, frame.zone)}</time>.
+      <time datetime={isoOf(frame.now)}>{formatExactClock(frame.now, frame.zone)}</time>.
     </span>
     <span class="end">
       {frame.organization === null ? null : (

@@ -9,12 +9,6 @@ import {
   type Reader,
 } from '../../domain/shown-time.ts'
 
-export {
-  formatClock as clock,
-  formatExactClock as clockWithSeconds,
-  type Reader,
-} from '../../domain/shown-time.ts'
-
 /** The latest time that `Date` can represent, in milliseconds. The earliest time is the negative of this value. */
 const LIMIT = 8_640_000_000_000_000
 

@@ -1,7 +1,7 @@
 /** The postmortem page, for reading, editing and printing. */
 import type { FC } from 'hono/jsx'
 import { DECAY } from '../../domain/health/health.ts'
-import type { Postmortem } from '../../domain/postmortem/postmortem.ts'
+import type { Postmortem } from '../../domain/postmortem/document.ts'
 import { formatDuration, formatExactClock, formatFullTime, formatWhen } from '../../domain/shown-time.ts'
 import { countOf } from '../../domain/text.ts'
 import { GraphSection } from '../drawing/graph-section.tsx'

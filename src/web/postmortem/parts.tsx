@@ -1,7 +1,6 @@
 /** Components of a postmortem: sentences with their evidence, and text written by people. */
 import type { FC } from 'hono/jsx'
-import type { Sentence } from '../../domain/postmortem/document.ts'
-import type { Postmortem } from '../../domain/postmortem/postmortem.ts'
+import type { Postmortem, Sentence } from '../../domain/postmortem/document.ts'
 import { Hidden, Submit } from '../kit/form.tsx'
 import { Icon } from '../kit/mark.tsx'
 import type { PartName, PostmortemView } from './view.ts'

@@ -1,7 +1,7 @@
 /** The data for the postmortem page. */
 
 import type { GraphRecord } from '../../domain/graph/graph.ts'
-import type { Postmortem } from '../../domain/postmortem/postmortem.ts'
+import type { Postmortem } from '../../domain/postmortem/document.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
 import type { IncidentHead } from '../incident/view.ts'

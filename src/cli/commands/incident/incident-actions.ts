@@ -2,10 +2,11 @@
 import { type Command, Option } from 'commander'
 import type { InferInput } from 'valibot'
 import { ACTION_STATES } from '../../../domain/postmortem/document.ts'
+import { visible } from '../../../domain/terminal.ts'
 import type { itemShape } from '../../../http/api/incidents/action-items.ts'
 import { type Incident, type Named, type OrganizationOptions, withRecord } from '../../api/records.ts'
 import { CommandError, UsageError } from '../../failure.ts'
-import { print, printList, visible } from '../../output.ts'
+import { print, printList } from '../../output.ts'
 import { addOrgCommand } from '../../plain-command.ts'
 
 type Item = InferInput<typeof itemShape>

@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander'
 import { firingText, INCIDENT_STATUSES, type IncidentStatus } from '../../../domain/incident/incident.ts'
 import { SEVERITIES, type Severity } from '../../../domain/severity.ts'
+import { visible } from '../../../domain/terminal.ts'
 import { countOf, joinNames } from '../../../domain/text.ts'
 import { type Api, ErrorResponse } from '../../api/api.ts'
 import {
@@ -17,7 +18,7 @@ import {
 } from '../../api/records.ts'
 import { hint, spellCommands } from '../../database.ts'
 import { CommandError, UsageError } from '../../failure.ts'
-import { print, printList, visible } from '../../output.ts'
+import { print, printList } from '../../output.ts'
 import { addCommand, addOrgCommand } from '../../plain-command.ts'
 import { formatIncident } from '../../show.ts'
 import { addIncidentActions } from './incident-actions.ts'

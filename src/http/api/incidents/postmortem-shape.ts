@@ -1,7 +1,7 @@
 /** The schema of a postmortem as the API returns it. */
 import * as v from 'valibot'
+import type { Postmortem } from '../../../domain/postmortem/document.ts'
 import { ACTION_STATES } from '../../../domain/postmortem/document.ts'
-import type { Postmortem } from '../../../domain/postmortem/postmortem.ts'
 import * as shape from '../../shapes.ts'
 import { timelineEntryShape } from './incident-shape.ts'
 
