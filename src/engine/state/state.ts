@@ -11,9 +11,9 @@ import type { LiveImage } from '../../domain/service/image.ts'
 import type { Severity } from '../../domain/severity.ts'
 import type { LiveSilence } from '../../domain/silence/live-silence.ts'
 import type { CompiledSilence } from '../../domain/silence/silence.ts'
-import { createIndex, createNames, createTable, type Index, type Names, type Table } from './collections.ts'
+import { createIndex, createNames, createTable } from './collections.ts'
 import { createJournal, type Journal } from './journal.ts'
-import { createTimeline, type Timeline } from './timeline.ts'
+import { createTimeline } from './timeline.ts'
 
 export type State = {
   readonly journal: Journal
@@ -25,63 +25,7 @@ export type State = {
 export type Compared = { readonly key: string; readonly last: number }
 
 /** Tables by row id, with indexes. Only `apply` changes the tables. */
-export type OrganizationState = {
-  readonly rowId: number
-  readonly settings: Table<'settings', Settings>
-  readonly plan: Table<'plan', Plan>
-  readonly services: Table<number, LiveService>
-  readonly serviceById: Table<string, number>
-  /** Row ids of services, by `serviceKey`. */
-  readonly serviceByKey: Table<string, number>
-  readonly servicesByName: Index<string, number>
-  readonly servicesByNamespace: Index<string, number>
-  /** Row ids of services with the same namespace and name in any cluster, by `alikeKey`. */
-  readonly servicesAlike: Index<string, number>
-  /** Row ids of services, by `aliasKey`. */
-  readonly aliases: Table<string, number>
-  /** Services by CI project (in lower case), if they pulled an image that the project may have built. */
-  readonly projects: Index<string, number>
-  /** Each service's images, newest first. Loaded on first use. */
-  readonly images: Table<number, readonly LiveImage[]>
-  readonly pipelines: Table<string, LivePipeline>
-  readonly alerts: Table<number, LiveAlert>
-  /** The most recently received alert for each fingerprint, by `fingerprintScope`. */
-  readonly alertByFingerprint: Names
-  /** The newest alert for each logical key, by source. */
-  readonly alertByLogicalKey: Names
-  readonly alertsOfService: Index<number, number>
-  readonly alertsOfGroup: Index<number, number>
-  /** The number of firing alerts per name and severity, by `namesakeKey`. */
-  readonly namesakes: Table<string, number>
-  readonly firing: Timeline
-  readonly incidents: Table<number, LiveIncident>
-  readonly incidentById: Table<string, number>
-  readonly incidentsOfService: Index<number, number>
-  readonly silences: Table<number, { readonly silence: LiveSilence; readonly compiled: CompiledSilence }>
-  /** Senders by `senderKey`. */
-  readonly senders: Table<string, LiveSender>
-  /** The keys of senders by row id. */
-  readonly senderKeys: Table<number, string>
-  /** Groups by `groupKey`. */
-  readonly groups: Table<string, LiveGroup>
-  readonly groupKeys: Table<number, string>
-  /** Row ids of due records, by ten-second slot. */
-  readonly dueAlerts: Index<number, number>
-  readonly dueServices: Index<number, number>
-  /** The current batch's unsaved events that can end a condition, by service or awaited name. */
-  readonly unsavedEndings: Table<number | string, readonly ReceivedEvent[]>
-  /**
-   * The silences with which each service's alerts were last compared. A service has no entry if its alerts have not
-   * been compared since startup.
-   */
-  readonly compared: Table<number, Compared>
-  /** Labels of alerts that the current batch opened or moved in a merge. */
-  readonly unsavedLabels: Table<number, Labels>
-  /** Responses stored by the current batch, by source and key. */
-  readonly unsavedAnswers: Table<string, string>
-  /** Until when the live alerts are known to be at their limit and firing, in ms UTC. */
-  readonly room: Table<'full-until', number>
-}
+export type OrganizationState = Readonly<ReturnType<typeof createTables>> & { readonly rowId: number }
 
 export function createState(): State {
   return { journal: createJournal(), organizations: new Map() }
@@ -92,47 +36,73 @@ export function createOrganizationState(
   journal: Journal,
   { rowId, plan, settings }: { readonly rowId: number; readonly plan: Plan; readonly settings: Settings },
 ): OrganizationState {
-  const alerts = createTable<number, LiveAlert>(journal, 'alerts')
-  const organization: OrganizationState = {
-    rowId,
-    settings: createTable(journal),
-    plan: createTable(journal),
-    services: createTable(journal, 'services'),
-    serviceById: createTable(journal),
-    serviceByKey: createTable(journal),
-    servicesByName: createIndex(journal),
-    servicesByNamespace: createIndex(journal),
-    servicesAlike: createIndex(journal),
-    aliases: createTable(journal),
-    projects: createIndex(journal),
-    images: createTable(journal),
-    pipelines: createTable(journal),
-    alerts,
-    alertByFingerprint: createNames(journal, (one, other) => isReceivedLater(alerts.get(one), alerts.get(other))),
-    alertByLogicalKey: createNames(journal, (one, other) => one > other),
-    alertsOfService: createIndex(journal),
-    alertsOfGroup: createIndex(journal),
-    namesakes: createTable(journal),
-    firing: createTimeline(journal),
-    incidents: createTable(journal, 'incidents'),
-    incidentById: createTable(journal),
-    incidentsOfService: createIndex(journal),
-    silences: createTable(journal, 'silences'),
-    senders: createTable(journal, 'senders'),
-    groups: createTable(journal, 'groups'),
-    senderKeys: createTable(journal),
-    groupKeys: createTable(journal),
-    dueAlerts: createIndex(journal),
-    dueServices: createIndex(journal),
-    unsavedEndings: createTable(journal),
-    compared: createTable(journal),
-    unsavedLabels: createTable(journal),
-    unsavedAnswers: createTable(journal),
-    room: createTable(journal),
-  }
+  const organization = { rowId, ...createTables(journal) }
   organization.settings.set('settings', settings)
   organization.plan.set('plan', plan)
   return organization
+}
+
+function createTables(journal: Journal) {
+  const alerts = createTable<number, LiveAlert>(journal, 'alerts')
+  return {
+    settings: createTable<'settings', Settings>(journal),
+    plan: createTable<'plan', Plan>(journal),
+    services: createTable<number, LiveService>(journal, 'services'),
+    serviceById: createTable<string, number>(journal),
+    /** Row ids of services, by `serviceKey`. */
+    serviceByKey: createTable<string, number>(journal),
+    servicesByName: createIndex<string, number>(journal),
+    servicesByNamespace: createIndex<string, number>(journal),
+    /** Row ids of services with the same namespace and name in any cluster, by `alikeKey`. */
+    servicesAlike: createIndex<string, number>(journal),
+    /** Row ids of services, by `aliasKey`. */
+    aliases: createTable<string, number>(journal),
+    /** Services by CI project (in lower case), if they pulled an image that the project may have built. */
+    projects: createIndex<string, number>(journal),
+    /** Each service's images, newest first. Loaded on first use. */
+    images: createTable<number, readonly LiveImage[]>(journal),
+    pipelines: createTable<string, LivePipeline>(journal),
+    alerts,
+    /** The most recently received alert for each fingerprint, by `fingerprintScope`. */
+    alertByFingerprint: createNames(journal, (one, other) => isReceivedLater(alerts.get(one), alerts.get(other))),
+    /** The newest alert for each logical key, by source. */
+    alertByLogicalKey: createNames(journal, (one, other) => one > other),
+    alertsOfService: createIndex<number, number>(journal),
+    alertsOfGroup: createIndex<number, number>(journal),
+    /** The number of firing alerts per name and severity, by `namesakeKey`. */
+    namesakes: createTable<string, number>(journal),
+    firing: createTimeline(journal),
+    incidents: createTable<number, LiveIncident>(journal, 'incidents'),
+    incidentById: createTable<string, number>(journal),
+    incidentsOfService: createIndex<number, number>(journal),
+    silences: createTable<number, { readonly silence: LiveSilence; readonly compiled: CompiledSilence }>(
+      journal,
+      'silences',
+    ),
+    /** Senders by `senderKey`. */
+    senders: createTable<string, LiveSender>(journal, 'senders'),
+    /** The keys of senders by row id. */
+    senderKeys: createTable<number, string>(journal),
+    /** Groups by `groupKey`. */
+    groups: createTable<string, LiveGroup>(journal, 'groups'),
+    groupKeys: createTable<number, string>(journal),
+    /** Row ids of due records, by ten-second slot. */
+    dueAlerts: createIndex<number, number>(journal),
+    dueServices: createIndex<number, number>(journal),
+    /** The current batch's unsaved events that can end a condition, by service or awaited name. */
+    unsavedEndings: createTable<number | string, readonly ReceivedEvent[]>(journal),
+    /**
+     * The silences with which each service's alerts were last compared. A service has no entry if its alerts have not
+     * been compared since startup.
+     */
+    compared: createTable<number, Compared>(journal),
+    /** Labels of alerts that the current batch opened or moved in a merge. */
+    unsavedLabels: createTable<number, Labels>(journal),
+    /** Responses stored by the current batch, by source and key. */
+    unsavedAnswers: createTable<string, string>(journal),
+    /** Until when the live alerts are known to be at their limit and firing, in ms UTC. */
+    room: createTable<'full-until', number>(journal),
+  }
 }
 
 /** @throws Error if the settings are missing, which would be a bug */
