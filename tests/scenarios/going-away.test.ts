@@ -27,6 +27,8 @@ const loop = (minute: number, more: KubernetesMore = {}): Told => [
   POD,
   { message: 'Back-off restarting failed container app', count: 9, since: NOON - MINUTE, ...more },
 ]
+/** A pod whose node no event names. */
+const lost = (minute: number): Told => [minute, 'NodeNotReady', POD, { message: 'Node is not ready' }]
 const removed = (minute: number) => node(minute, 'RemovingNode')
 const scheduled = (minute: number): Told => [
   minute,
@@ -105,6 +107,15 @@ describe('nothing opens for', () => {
       [scheduled(0), node(1, 'ScaleDown'), [3, 'NodeNotReady', POD, { message: 'Node is not ready' }], removed(9)],
     ],
     [
+      'a pod whose node leaves and is not named',
+      [node(0, 'ScaleDown'), node(1, 'NodeNotReady'), lost(1.1), node(1.6, 'DeletingNode')],
+    ],
+    ['such a pod on a spot machine', [node(0, 'SpotInterruption'), node(2, 'NodeNotReady'), lost(2), removed(2.5)]],
+    [
+      'such a pod on a node that Karpenter disrupted',
+      [node(0, 'Disrupted'), node(1, 'NodeNotReady'), lost(1), node(1.8, 'RemovingNode')],
+    ],
+    [
       'pods that Karpenter evicts',
       [
         [0, 'Evicted', POD, { message: 'Evicted pod: Underutilized' }],
@@ -137,6 +148,14 @@ describe('an alert fires for', () => {
   test('another node than the one that leaves', async (t) => {
     const other: Told = [1, 'NodeNotReady', 'worker-2', { kind: 'Node' }]
     assert.equal((await play(t, [node(0, 'SpotInterrupted'), other])).incidents, 1)
+  })
+  test('a pod that was lost long before a node leaves', async (t) => {
+    assert.equal((await play(t, [lost(0), node(3, 'ScaleDown'), node(3.5, 'DeletingNode')])).incidents, 1)
+  })
+  test('a pod that was lost while one node fails and another leaves', async (t) => {
+    const other: Told = [1, 'NodeNotReady', 'worker-2', { kind: 'Node' }]
+    const told = [node(0, 'ScaleDown'), other, node(1, 'NodeNotReady'), lost(1.1), node(1.6, 'DeletingNode')]
+    assert.equal((await play(t, told)).firing, 2)
   })
   test('pods that a node without memory evicts', async (t) => {
     const message = 'The node was low on resource: memory.'

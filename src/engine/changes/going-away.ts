@@ -23,6 +23,7 @@ import { changeAlert } from './alerts.ts'
 import { findService, type ServiceKey } from './attribution.ts'
 import { alertsOf, senderBehaviorOf } from './conditions.ts'
 import { newestOf } from './live-service.ts'
+import { nodeTroublesIn } from './nodes.ts'
 
 /** How long a deleted pod can report failures. Its containers may take this long to stop. */
 const STOPPING = 10 * MINUTE
@@ -105,7 +106,9 @@ export function endingEventsSince(ctx: Context, { service, key }: Place, from: n
 /** Ends the conditions of the pods on a node that leaves the cluster. Returns the services whose conditions changed. */
 export function endPodsOf(ctx: Context, { service, key }: Place, at: number, now: number): number[] {
   const node = nodeNameOf(key)
-  const troubles = service ? alertsOf(ctx.state, service.rowId).map(({ alert }) => ({ ...alert, node })) : []
+  const own = service ? alertsOf(ctx.state, service.rowId).map(({ alert }) => ({ ...alert, node })) : []
+  // A node that was told to leave fails without an alert of its own. Its pods are then reported at about this time.
+  const troubles = [...own, { node, startsAt: at, endsAt: at }, ...nodeTroublesIn(ctx.state, key.cluster, at - LEAVING)]
   const changed: number[] = []
   for (const live of [...ctx.state.alerts.values()]) {
     if (!canBeOn(ctx, live, node, key.cluster)) continue

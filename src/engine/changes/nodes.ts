@@ -34,6 +34,16 @@ export function nodeTroublesOf(
   })
 }
 
+/** Returns the problems of all nodes of a cluster, as `nodeTroublesOf`. */
+export function nodeTroublesIn(state: OrganizationState, cluster: string, endedSince: number): NodeTrouble[] {
+  const names = [...new Set([cluster, ''])].flatMap((one) =>
+    servicesIn(state, state.servicesByNamespace.get(namespaceKey({ cluster: one, namespace: '' })))
+      .filter(isNodeService)
+      .map(nodeNameOf),
+  )
+  return nodeTroublesOf(state, cluster, [...new Set(names)], endedSince)
+}
+
 /** Returns the service of a node, also without its cluster, because not every sender reports its cluster. */
 function nodeService(state: OrganizationState, cluster: string, node: string): LiveService | null {
   const key = { namespace: '', name: serviceOfNode(node) }
@@ -51,13 +61,7 @@ export function withNodes(
   endedSince: number,
 ): readonly Condition[] {
   if (isNodeService(service) || !conditions.some(lacksNode)) return conditions
-  const clusters = [...new Set([service.cluster, ''])]
-  const names = clusters.flatMap((cluster) =>
-    servicesIn(ctx.state, ctx.state.servicesByNamespace.get(namespaceKey({ cluster, namespace: '' })))
-      .filter(isNodeService)
-      .map(nodeNameOf),
-  )
-  const troubles = nodeTroublesOf(ctx.state, service.cluster, [...new Set(names)], endedSince)
+  const troubles = nodeTroublesIn(ctx.state, service.cluster, endedSince)
   if (troubles.length === 0) return conditions
   return conditions.map((one) => (lacksNode(one) ? located(ctx, service, one, troubles) : one))
 }
