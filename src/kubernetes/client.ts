@@ -118,7 +118,9 @@ async function textOf(response: IncomingMessage): Promise<string> {
 }
 
 function asApiError(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? new ApiError(0, `${error.message} (${error.code})`) : error
+  if (!(error instanceof Error && 'code' in error)) return error
+  const { message, code } = error
+  return new ApiError(0, message.includes(String(code)) ? message : `${message} (${code})`)
 }
 
 function messageIn(text: string): string {

@@ -56,7 +56,7 @@ test('a refused token and a server that does not answer are explained', async (t
   const wrong = await check(t, '--kubernetes', writeKubeconfig(t, cluster.url, { user: ['token: wrong'] }))
   assert.match(wrong.err, /refused the token; create a new one/)
   const nobody = await check(t, '--kubernetes', writeKubeconfig(t, 'http://127.0.0.1:1'))
-  assert.match(nobody.err, /ECONNREFUSED/)
+  assert.match(nobody.err, /ECONNREFUSED 127\.0\.0\.1:1; check that a program is listening/)
 })
 
 test('an empty path and a table with a misspelled key are refused', async (t) => {

@@ -363,6 +363,17 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
   ],
   ['a server without an address', { publicUrl: '' }, /^warn channel: messages contain no links to .+; set public-url/],
   [
+    'a channel with connect ECONNREFUSED 10.0.0.9:443',
+    sendingOver({ failing: 'connect ECONNREFUSED 10.0.0.9:443' }),
+    /check that a program is listening/,
+  ],
+  [
+    'a channel with connect ETIMEDOUT 10.0.0.9:443',
+    sendingOver({ failing: 'connect ETIMEDOUT 10.0.0.9:443' }),
+    /check the network and the firewalls/,
+  ],
+  ['a channel with read ECONNRESET', sendingOver({ failing: 'read ECONNRESET' }), /check the log of the receiver/],
+  [
     'a failing channel',
     sendingOver({ failing: 'no_team' }),
     /^warn channel: on-call of Acme is failing: no_team; correct/,

@@ -97,6 +97,29 @@ test('the runbook of a firing alert is a link of its own', () => {
   assert.equal(messageTextOf(item({ alerts: [unsafe] }), CONTEXT).links.length, 2)
 })
 
+test('a message has only the runbooks of the alerts that it names', () => {
+  const alertOf = (name: string) =>
+    messageAlert({ id: name, name, annotations: { runbook_url: `https://wiki.example/${name}` } })
+  const alerts = [alertOf('Down'), alertOf('DiskFull'), messageAlert({ id: 'n', name: 'NoBook' })]
+  const problem = burning(4, { had: ['Down', 'DiskFull', 'NoBook'] })
+  const runbooks = (more: Partial<MessageItem>) =>
+    messageTextOf(item({ alerts, ...more }, { problem }), CONTEXT).links.flatMap(({ text }) =>
+      text.startsWith('Runbook') ? text : [],
+    )
+  assert.deepEqual(runbooks({ kind: 'worse', names: ['DiskFull'] }), ['Runbook: DiskFull'])
+  assert.deepEqual(runbooks({ kind: 'worse', names: ['NoBook'] }), [])
+  assert.deepEqual(runbooks({ kind: 'opened' }), ['Runbook: Down', 'Runbook: DiskFull'])
+  assert.deepEqual(runbooks({ kind: 'recovered' }), [])
+})
+
+test('the text of a webhook has the links of the other channels', () => {
+  const alerts = [messageAlert({ annotations: { runbook_url: 'https://wiki.example/down' } })]
+  const words = messageTextOf(item({ alerts }), CONTEXT)
+  assert.deepEqual(bodyOf(formatWebhook([item({ alerts })], words, CONTEXT)).data.message.links, words.links)
+  const none = messageTextOf(item(), { ...CONTEXT, url: null, acknowledgeUrl: null })
+  assert.deepEqual(bodyOf(formatWebhook([item()], none, CONTEXT)).data.message.links, [])
+})
+
 test('a message says since when nothing was heard of an alert', () => {
   const receivedAt = NOW - 20 * 60_000
   const bodyWith = (delivery: object) =>
@@ -137,10 +160,17 @@ test('a problem that started on another day has a date', () => {
   assert.equal(words.title, 'Nobody is working on this yet: checkout has been critical since Thu 14:06 UTC (2 days).')
 })
 
-test('a problem that started less than a minute ago started just now', () => {
-  const { title } = messageTextOf(item({}, { problem: burning(0.99) }), CONTEXT)
-  assert.match(title, /since 14:05 UTC \(just now\)\.$/)
-})
+for (const [seconds, text] of [
+  [0.9, 'just now'],
+  [1, '1 s'],
+  [24, '24 s'],
+  [59, '59 s'],
+] as const) {
+  test(`a problem that started ${seconds} s ago is ${text} old`, () => {
+    const { title } = messageTextOf(item({}, { problem: burning(seconds / 60) }), CONTEXT)
+    assert.ok(title.endsWith(`UTC (${text}).`), title)
+  })
+}
 
 test('200 incidents are one digest with their number and the worst one', () => {
   const items = Array.from({ length: 200 }, (_, index) =>

@@ -72,6 +72,29 @@ for (const [name, moments, rows] of [
   test(`timeline: ${name}`, () => assert.deepEqual(told(moments), rows))
 }
 
+const SWITCH = (minute: number, ref: string, kind: string) =>
+  moment(minute, { kind, ref: `alert/${ref}`, group: kind, text: kind === 'ended' ? 'X ended' : 'X is firing again' })
+
+for (const [name, moments, rows] of [
+  [
+    'an end after the alert fired again has its own row',
+    [SWITCH(0, 'a', 'ended'), SWITCH(2, 'a', 'alert'), SWITCH(5, 'a', 'ended')],
+    ['0-0 X ended ×1', '2-2 X is firing again ×1', '5-5 X ended ×1'],
+  ],
+  [
+    'ends of other alerts stay together until one of them fires again',
+    [SWITCH(0, 'a', 'ended'), SWITCH(1, 'b', 'ended'), SWITCH(2, 'a', 'alert'), SWITCH(5, 'c', 'ended')],
+    ['0-1 X ended ×2', '2-2 X is firing again ×1', '5-5 X ended ×1'],
+  ],
+  [
+    'an alert that fires again does not split the ends of others',
+    [SWITCH(0, 'a', 'ended'), SWITCH(1, 'b', 'alert'), SWITCH(2, 'c', 'ended')],
+    ['0-2 X ended ×2', '1-1 X is firing again ×1'],
+  ],
+] as readonly (readonly [string, Moment[], string[]])[]) {
+  test(`timeline: ${name}`, () => assert.deepEqual(told(moments), rows))
+}
+
 test('timeline: if times are equal, the cause is first and people are last', () => {
   const kinds = ['ended', 'note', 'status', 'opened', 'alert', 'pipeline', 'unheard of', 'rollout', 'event']
   const rows = collapse(kinds.map((kind) => moment(0, { kind })))

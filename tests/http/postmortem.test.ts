@@ -192,3 +192,29 @@ test('scripts in titles, labels, notes and edits are escaped in the Markdown', a
   assert.ok(text.split('alert(1)').length > 6, 'what people wrote is still to be read')
   assert.doesNotMatch(text, /(?<!\\)<(?!https?:)|(?<!\\)\]\(<?javascript|(?<!\\)\[x/)
 })
+
+for (const [name, texts, first] of [
+  ['the text of the first event is the first symptom', ['5 % fail', '40 % fail'], '5 % fail'],
+  ['a third text does not replace the first', ['a: 1', 'b: 2', 'c: 3'], 'a: 1'],
+  ['a text that returns is still the first', ['5 %', '40 %', '5 %'], '5 %'],
+] as const) {
+  test(`postmortem: ${name}`, async (t) => {
+    const { request, acme, clock } = makeWorld(t)
+    const token = acme.token
+    for (const [index, summary] of texts.entries()) {
+      clock.now = NOON + index * MINUTE
+      const body = alertmanager([alert('Errors', { service: 'cart' }, { startsAt: NOON - MINUTE, summary })])
+      await request('POST', '/api/webhooks/metrics', { token, body })
+    }
+    const { data } = (await request('GET', '/api/incidents', { token })).body
+    const path = `/api/incidents/${data[0].id}`
+    await request('PATCH', path, { token, body: { status: 'resolved' } })
+    const { body } = await request('GET', `${path}/postmortem`, { token })
+    const rows = body.timeline.filter(({ text }: { text: string }) => text.startsWith('Errors:'))
+    assert.match(JSON.stringify(body.summary), new RegExp(`The first symptom was Errors: “${first}”`))
+    assert.deepEqual(
+      rows.map(({ text }: { text: string }) => text),
+      [`Errors: ${first}`],
+    )
+  })
+}

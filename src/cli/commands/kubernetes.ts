@@ -1,6 +1,7 @@
 /** incmon kubernetes: prints what to create in a cluster, and checks the permissions of the configured clusters. */
 import type { Command } from 'commander'
 import { visible } from '../../domain/terminal.ts'
+import { unreachableRemedy } from '../../domain/unreachable.ts'
 import { type Common, requireConfig } from '../database.ts'
 import { CommandError, NegativeAnswer, UsageError } from '../failure.ts'
 import { print, printList } from '../output.ts'
@@ -51,7 +52,8 @@ function explained(error: unknown): never {
   if (error instanceof Error && error.constructor.name === 'ApiError') {
     const { status } = error as Error & { readonly status: number }
     const what = status === 401 ? 'the API server refused the token; create a new one' : error.message
-    throw new CommandError(`the API server cannot be asked: ${what}`)
+    const remedy = unreachableRemedy(error.message)
+    throw new CommandError(`the API server cannot be asked: ${what}${remedy === null ? '' : `; ${remedy}`}`)
   }
   throw error
 }

@@ -2,6 +2,7 @@
 
 import { countOf, formatSeconds } from '../text.ts'
 import { DAY, SECOND } from '../units.ts'
+import { unreachableRemedy } from '../unreachable.ts'
 import {
   type ChannelFact,
   type DatabaseContent,
@@ -184,7 +185,8 @@ export function diagnoseChannels({ content, publicUrl }: DoctorFacts): Finding[]
 
 function diagnoseChannel({ organization, name, enabled, failing }: ChannelFact): Finding[] {
   if (failing === null) return []
-  const test = `correct the URL of the channel, then run "incmon channel test ${name}"`
+  const remedy = unreachableRemedy(failing) ?? 'correct the URL of the channel'
+  const test = `${remedy}, then run "incmon channel test ${name}"`
   if (enabled) return [warn('channel', `${name} of ${organization} is failing: ${failing}`, test)]
   const text = `${name} of ${organization} was disabled because its receiver no longer exists: ${failing}`
   return [warn('channel', text, `run "incmon channel set ${name} --enable" with a new --url, or remove the channel`)]

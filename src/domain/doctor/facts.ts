@@ -168,10 +168,10 @@ export function fail(check: string, text: string, remedy: string): Finding {
   return { check, state: 'fail', text, remedy }
 }
 
-/** Formats a time as `2 d 3 h ago` or `just now`, in whole minutes. */
+/** Formats a time as `2 d 3 h ago` or `less than a minute ago`, in whole minutes. */
 export function since(at: number, now: number): string {
   const minutes = Math.floor(Math.max(0, now - at) / 60_000)
-  return minutes === 0 ? 'just now' : `${formatSeconds(minutes * 60)} ago`
+  return minutes === 0 ? 'less than a minute ago' : `${formatSeconds(minutes * 60)} ago`
 }
 
 /** Formats a size as `512 B`, `4.2 MB`, …, in powers of 1,000. */

@@ -78,6 +78,8 @@ export type AlertFact = KnownAlert & {
   readonly nodes: readonly string[]
   /** A hint about the usual cause. */
   readonly hint: string | null
+  /** The text of the alert's first event, if a later event replaced the summary. */
+  readonly firstText?: string
 }
 
 type KnownAlert = Pick<AlertTexts, 'labels' | 'links'> &

@@ -56,14 +56,16 @@ const OBJECTS_NAMED = 2
 
 /**
  * Combines moments into rows, sorted by time, kind, text, actor and ref. Repeats within 30 minutes become one row with
- * a count. An echo joins the first row that it repeats, no matter how much later the echo occurs.
+ * a count, unless one of the row's alerts changed in between: its next end is later than its new start. An echo joins the first row that it repeats, no matter how much later the echo occurs.
  */
 export function collapse(moments: readonly Moment[]): readonly TimelineRow[] {
   const sorted = ordered(moments, sortKeys)
   const rows: Gathered[] = []
   const latest = new Map<string, Gathered>()
+  const keys = new Map<string, string>()
   for (const moment of sorted.filter(({ echo }) => !echo)) {
     const key = JSON.stringify([moment.kind, moment.actor, moment.group])
+    closeOther(latest, keys, moment.ref, key)
     const known = latest.get(key)
     if (known && moment.at - known.until <= (REPEATING.has(moment.kind) ? PAUSE : -1)) add(known, moment)
     else latest.set(key, begin(rows, moment))
@@ -80,6 +82,14 @@ export function collapse(moments: readonly Moment[]): readonly TimelineRow[] {
     else first.set(key, begin(rows, echo))
   }
   return sortRows(rows.map(shown))
+}
+
+/** Closes the last row of an alert if the alert changes in another way. `keys`: the key of the last row of each alert. */
+function closeOther(latest: Map<string, Gathered>, keys: Map<string, string>, ref: string, key: string): void {
+  if (!ref.startsWith('alert/')) return
+  const last = keys.get(ref)
+  if (last !== undefined && last !== key) latest.delete(last)
+  keys.set(ref, key)
 }
 
 /** Sorts rows by time, kind, text, actor and ref. */

@@ -72,7 +72,8 @@ function groupRows(groups: ReturnType<typeof groupsOf>, events: readonly EventFa
     const on = named(new Set(told.flatMap(({ object }) => (object === '' ? [] : [object]))))
     // The alert that started first represents the group. Members with equal starts are sorted by UUID.
     const first = members.find(({ startsAt }) => startsAt === firstStartsAt)
-    const words = summary.replace(/\.$/, '')
+    // At that time, a single alert had its first text.
+    const words = (members.length === 1 ? (first?.firstText ?? summary) : summary).replace(/\.$/, '')
     const text = words === name || words === '' ? name : `${name}: ${words}`
     const until = members.reduce((latest, { lastSeenAt }) => Math.max(latest, lastSeenAt), firstStartsAt)
     const common = {

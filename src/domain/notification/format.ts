@@ -131,19 +131,19 @@ export function formatNtfy(
  */
 export function formatWebhook(
   items: readonly MessageItem[],
-  { title, body }: MessageText,
+  { title, body, links }: MessageText,
   { now, suspects, url, acknowledgeUrl }: MessageContext,
 ): ChannelRequest {
   const [first, second] = items
   const only = first?.isDigest ? undefined : first
-  const message = { title, body }
+  const message = { title, body, links }
   const group = first?.kind === 'group' ? first.group : null
   if (group) {
-    const links = { suspects, message, url, acknowledgeUrl }
+    const more = { suspects, message, url, acknowledgeUrl }
     return posted({
       type: 'incident.group',
       timestamp: formatInstant(now),
-      data: { ...shownGroup(group, items), ...links },
+      data: { ...shownGroup(group, items), ...more },
     })
   }
   if (only && !second) {

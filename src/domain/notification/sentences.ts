@@ -5,7 +5,7 @@ import { criticalMsOf, phaseOf } from '../incident/problem.ts'
 import { STATES } from '../severity.ts'
 import { formatDuration, formatMoment } from '../shown-time.ts'
 import { formatCount, joinNames } from '../text.ts'
-import { DAY, HOUR, MINUTE } from '../units.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../units.ts'
 import { isSender, shortened, shownName } from './names.ts'
 import type { MessageAlert, MessageContext, MessageItem } from './words.ts'
 
@@ -91,7 +91,7 @@ function lastingText(item: MessageItem, context: MessageContext): string {
 }
 
 function ageText(age: number): string {
-  return age < MINUTE ? 'just now' : formatDuration(age)
+  return age < SECOND ? 'just now' : formatDuration(age)
 }
 
 /** Returns `was critical for 4 min, until 14:06 UTC`. The duration is the time during which the problem was on. */
@@ -171,15 +171,19 @@ function sentencesOf(item: MessageItem, context: MessageContext): string[] {
 const NAMELESS = 'The alert names no service: add a label such as service or namespace and deployment, or an alias.'
 
 /** Returns the alerts with their own summaries, or the title of the incident if no alert is known. */
-export function problemText({ kind, names, incident, service, alerts }: MessageItem): string {
+export function problemText(item: MessageItem): string {
+  const shown = namedAlerts(item)
+  return shown.length === 0 ? titleText(item.incident.title, item.service.name) : shown.map(alertText).join('; ')
+}
+
+/** Returns the alerts that a message names, at most three and one of each name. */
+export function namedAlerts({ kind, names, incident, alerts }: MessageItem): readonly MessageAlert[] {
   const firing = alerts.filter(({ endsAt }) => endsAt === null)
   const own = firing.length > 0 ? firing : alerts
   const about = kind === 'worse' ? own.filter(({ name }) => isNamed(names, name)) : own
   const severe = about.filter(({ name }) => incident.problem.had.includes(name))
   const byName = new Map((severe.length > 0 ? severe : about).toReversed().map((alert) => [alert.name, alert]))
-  const shown = [...byName.values()].toReversed().slice(0, NAMED)
-  if (shown.length === 0) return titleText(incident.title, service.name)
-  return shown.map(alertText).join('; ')
+  return [...byName.values()].toReversed().slice(0, NAMED)
 }
 
 function alertText({ name, summary }: MessageAlert): string {

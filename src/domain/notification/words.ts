@@ -10,7 +10,7 @@ import { linkAddress } from './escape.ts'
 import { burningText, groupLinesOf, groupTitleOf, type MessageGroup } from './group-words.ts'
 import type { MessageKind } from './kind.ts'
 import { shortened } from './names.ts'
-import { bodyOf, type Delivery, subjectOf, titleOf } from './sentences.ts'
+import { bodyOf, type Delivery, namedAlerts, subjectOf, titleOf } from './sentences.ts'
 import type { Tone } from './tone.ts'
 
 /** An alert that a message names. */
@@ -140,9 +140,9 @@ function reminderOf({ kind, group }: MessageItem): string | null {
 }
 
 /** Returns links to the runbooks of the alerts that the message names. */
-function runbooksOf({ kind, alerts }: MessageItem): MessageText['links'] {
-  if (kind === 'resolved' || kind === 'recovered') return []
-  const firing = alerts.filter(({ endsAt }) => endsAt === null)
+function runbooksOf(item: MessageItem): MessageText['links'] {
+  if (item.kind === 'resolved' || item.kind === 'recovered') return []
+  const firing = namedAlerts(item).filter(({ endsAt }) => endsAt === null)
   const urls = new Map(
     firing.flatMap(({ name, annotations }) => {
       const url = linkAddress(annotations.runbook_url ?? '')

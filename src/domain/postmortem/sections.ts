@@ -29,7 +29,8 @@ export function summaryOf(facts: GroupedFacts, suspicion: Sentence): Postmortem[
   const reopened = entries.filter(({ kind }) => kind === 'reopened').length
   const sentences: Sentence[] = [...happenedSentences(facts)]
   if (first) {
-    const quote = first.summary === first.name ? '' : `: ${quoted(first.summary)}`
+    const text = first.firstText ?? first.summary
+    const quote = text === first.name ? '' : `: ${quoted(text)}`
     sentences.push({ text: `The first symptom was ${first.name}${quote}.`, refs: alertRefs([first]) })
   } else sentences.push({ text: 'No alert was recorded for this incident.', refs: [ref] })
   sentences.push(suspicion, ...fixSentence(facts))

@@ -10,6 +10,7 @@ import { uuidFromBytes, uuidFromHex } from '../sqlite/uuid.ts'
 const MAX_ALERTS = 20_000
 const MAX_SEEN = 2_000
 const MAX_OBJECTS = 100
+const MAX_FIRST_TEXTS = 200
 
 /**
  * Selects only the columns needed for the timeline, because an alert storm has thousands of alerts. SQLite returns text
@@ -18,7 +19,7 @@ const MAX_OBJECTS = 100
 function timelineAlerts(db: Db, incidentId: number) {
   return db.sql
     .selectFrom('alerts')
-    .select(['name', 'source', 'severity', 'summary', 'labels', 'occurrences', 'service_id'])
+    .select(['id as rowId', 'name', 'source', 'severity', 'summary', 'labels', 'occurrences', 'service_id'])
     .select(['starts_at as startsAt', 'ends_at as endsAt', 'last_seen_at as lastSeenAt'])
     .select(sql<string>`lower(hex(uuid))`.as('hex'))
     .where('incident_id', '=', incidentId)
@@ -28,22 +29,26 @@ function timelineAlerts(db: Db, incidentId: number) {
 
 /** Returns an incident's alerts with the fields needed for the timeline, oldest first. */
 export function timelineAlertsOf(db: Db, incidentId: number) {
-  return withService(db, db.all(timelineAlerts(db, incidentId)))
+  return withFirstTexts(db, withService(db, db.all(timelineAlerts(db, incidentId))))
 }
 
 /** Returns an incident's alerts with all fields needed for a postmortem, oldest first. */
 export function alertsOf(db: Db, incidentId: number) {
   const linksOf = parsedOnce()
   const alerts = timelineAlerts(db, incidentId)
-    .select(['id as rowId', 'resolution', 'links', 'node', 'failure'])
+    .select(['resolution', 'links', 'node', 'failure'])
     .select(sql<string | null>`annotations ->> '$.hint'`.as('hint'))
-  return withService(db, db.all(alerts)).map((alert) =>
+  return withFirstTexts(db, withService(db, db.all(alerts))).map((alert) =>
     Object.assign(alert, {
       links: linksOf(alert.links),
       ...(alert.source === 'cluster' ? sightedOf(db, alert) : { objects: [], nodes: nodesOf([alert.node]) }),
     }),
   )
 }
+
+type FirstOf = {
+  readonly [name in 'name' | 'source' | 'severity' | 'summary' | 'hex']: string
+} & { readonly [name in 'rowId' | 'service_id' | 'startsAt' | 'occurrences']: number }
 
 function withService<Row extends { readonly hex: string; readonly labels: string; readonly service_id: number }>(
   db: Db,
@@ -63,6 +68,37 @@ function withService<Row extends { readonly hex: string; readonly labels: string
       labels: JSON.parse(row.labels) as Record<string, string>,
     })
   })
+}
+
+const firstEvent = query<{ alertId: number }>()((builder, hole) =>
+  builder
+    .selectFrom('events')
+    .select('text')
+    .where('alert_id', '=', hole('alertId'))
+    .where('kind', '=', 'firing')
+    .orderBy('at')
+    .orderBy('id')
+    .limit(1),
+)
+
+/**
+ * Adds the text of the first event to the earliest alert of each name, because each repeat replaces the summary. An
+ * alert storm has at most `MAX_FIRST_TEXTS` of them.
+ */
+function withFirstTexts<Row extends FirstOf>(db: Db, rows: Row[]): (Row & { firstText?: string })[] {
+  const first = new Map<string, Row>()
+  for (const row of rows) {
+    const key = JSON.stringify([row.service_id, row.name, row.source, row.severity])
+    const known = first.get(key)
+    const isEarlier = !known || (known.startsAt === row.startsAt && row.hex < known.hex)
+    if (isEarlier && (known || first.size < MAX_FIRST_TEXTS)) first.set(key, row)
+  }
+  for (const row of first.values()) {
+    if (row.occurrences === 1) continue
+    const text = db.first(firstEvent, { alertId: row.rowId })?.text
+    if (text !== undefined && text !== row.summary) Object.assign(row, { firstText: text })
+  }
+  return rows
 }
 
 /** Returns a parser that caches the last result, because similar alerts often have the same links. */

@@ -29,6 +29,13 @@ const text = shape.object(
   {
     title: shape.text('The first line', 'checkout has been critical since 14:02 UTC (4 min).'),
     body: shape.text('The other lines', 'HighErrorRate: 40 % of all requests fail. 12 alerts. Incident #12.'),
+    links: shape.objects(
+      {
+        text: shape.text('What the link opens', 'Runbook: HighErrorRate'),
+        url: shape.text('The address', 'https://wiki.example.com/high-error-rate'),
+      },
+      'The links of the message: acknowledge, runbooks, incident; empty if there are none',
+    ),
   },
   'The message for people',
 )
