@@ -391,6 +391,28 @@ for (const [name, given, expected] of CONNECTIONS) {
   })
 }
 
+for (const [name, other, expected] of [
+  ['on the node of its own pods', 'worker-1', 'only_time'],
+  ['on another node', 'worker-2', 'only_time'],
+] as const) {
+  test(`a deploy of another service with a problem ${name} is connected only by time`, () => {
+    const alerts = [
+      alert('web', 'HighErrorRate', 0, { severity: 'critical', node: 'worker-1', inIncident }),
+      alert('pay', 'HighLatency', 0, { node: other }),
+    ]
+    const [change] = changesOf(facts({ alerts, changes: [deploy('pay', -2)] }))
+    assert.equal(connectionOf(change)?.code, expected)
+    assert.ok((change?.score ?? 1) < 0.5, `${change?.score}`)
+  })
+}
+
+test('a rollout of a service whose pods crash on the same node is connected only by time', () => {
+  const crash = alert('pay', 'CrashLoopBackOff', 0, { source: 'cluster', node: 'worker-1', severity: 'critical' })
+  const alerts = [alert('web', 'Down', 0, { node: 'worker-1', inIncident }), crash]
+  const [change] = changesOf(facts({ alerts, changes: [deploy('pay', -3, 'failed')] }))
+  assert.equal(connectionOf(change)?.code, 'only_time')
+})
+
 test('a sidecar that other services also run is no connection', () => {
   const sidecar = ['web', 'pay', 'cart'].map((service) => ({ service, path: 'istio/proxyv2' }))
   const alerts = [alert('pay', 'HighLatency', 0)]

@@ -86,7 +86,7 @@ export function changeSuspects(
       .sort((a, b) => b.weight - a.weight)
       .slice(0, MAX_SYMPTOMS)
     const reach = reachOf(change)
-    const connection = connectionOf(facts, components, symptoms, component)
+    const connection = connectionOf(facts, components, symptoms, component, true)
     return {
       kind: change.kind,
       ref: change.ref,

@@ -25,12 +25,16 @@ const SHORTEST_NAME = 4
 /** The service of the incident and its component, which is the service itself or its node. */
 type Own = { readonly id: string; readonly name: string; readonly component: string; readonly service: SuspectService }
 
-/** Returns the first known connection between a component and the service of the incident. */
+/**
+ * Returns the first known connection between a component and the service of the incident. `isChange`: whether the
+ * suspect is a change of the component, which does not reach other services through a node that they share.
+ */
 export function connectionOf(
   facts: SuspectFacts,
   components: Components,
   symptoms: readonly Symptom[],
   component: string,
+  isChange = false,
 ): Connection {
   const service = components.byId.get(facts.incident.service)
   if (!service) return known('unknown_service', 'the service of the incident is unknown')
@@ -43,7 +47,7 @@ export function connectionOf(
     return byTime(own, other, component)
   return (
     byLabels(facts, components, own, symptoms, component) ??
-    byNode(facts, own, symptoms, component) ??
+    byNode(facts, own, symptoms, { component, isChange }) ??
     byMessage(facts, components, own, component) ??
     byImage(facts, own, component) ??
     byPlace(own, symptoms, component) ??
@@ -73,7 +77,12 @@ function byLabels(
   return byMessage(facts, components, own, component) ?? known('named_in_labels', text)
 }
 
-function byNode({ nodes }: SuspectFacts, own: Own, symptoms: readonly Symptom[], component: string): Connection | null {
+function byNode(
+  { nodes }: SuspectFacts,
+  own: Own,
+  symptoms: readonly Symptom[],
+  { component, isChange }: { readonly component: string; readonly isChange: boolean },
+): Connection | null {
   if (nodes.some((node) => component === `${NODE}${node}`))
     return known('same_node', `pods of ${own.name} run on this node`)
   const [mine, its] = [nodesOf(own.component, symptoms), nodesOf(component, symptoms)]
@@ -81,7 +90,7 @@ function byNode({ nodes }: SuspectFacts, own: Own, symptoms: readonly Symptom[],
   if (shared === undefined) return null
   if (component.startsWith(NODE)) return known('same_node', `pods of ${own.name} run on this node`)
   if (own.component.startsWith(NODE)) return known('same_node', `has pods on ${own.name}`)
-  return known('same_node', `has pods on ${shared}, like ${own.name}`)
+  return isChange ? null : known('same_node', `has pods on ${shared}, like ${own.name}`)
 }
 
 /** Returns a component's nodes as `node/<name>`: the node itself, or the nodes of its pods with symptoms. */

@@ -178,17 +178,20 @@ function inEnvironment(facts: SuspectFacts, { byId }: Components): SuspectFacts 
 /** The minimum score, by connection, at which a suspect ranks above all suspects connected only by time. */
 const RANKS_ABOVE = { own: LIKELY, connected: POSSIBLE, time: Number.POSITIVE_INFINITY } as const
 
+/** The highest score of a suspect connected only by time: possible, and never likely. */
+const MOST_BY_TIME = 0.49
+
 /**
  * Lowers the scores of suspects connected only by time, all by the same factor. As a result, such suspects
- * rank below every possible suspect with a connection, and below the incident's own service if that service is a likely
+ * are never likely, and rank below every possible suspect with a connection, and below the incident's own service if that service is a likely
  * suspect. An unlikely suspect does not lower other scores, because a weak connection is no reason to doubt a better
  * suspect.
  */
 function belowConnected(ranked: readonly RankedSuspect[]): Suspect[] {
   const above = ranked.filter(({ connection, score }) => score >= RANKS_ABOVE[connection])
-  const least = Math.min(1, ...above.map(({ score }) => score))
+  const limit = Math.min(MOST_BY_TIME, ...above.map(({ score }) => score - BELOW))
   const most = Math.max(0, ...ranked.flatMap(({ connection, score }) => (connection === 'time' ? score : [])))
-  const share = most < least ? 1 : (least - BELOW) / most
+  const share = most <= limit ? 1 : limit / most
   return ranked.map(({ connection, ...suspect }) =>
     connection === 'time' ? { ...suspect, score: rounded(suspect.score * share) } : suspect,
   )
