@@ -1,7 +1,16 @@
 /** Decides which graphs to fetch from Prometheus, and saves them. */
-import { graphEnd, isGraphDue, MAX_AGE } from '../domain/graph/due.ts'
-import { type GraphFault, isFault, readGraph } from '../domain/graph/graph.ts'
-import { alertToDraw, expressionIn, type Query, queryOf } from '../domain/graph/query.ts'
+import {
+  alertToDraw,
+  expressionIn,
+  type GraphFault,
+  graphEnd,
+  isFault,
+  isGraphDue,
+  MAX_AGE,
+  type Query,
+  queryOf,
+  readGraph,
+} from '../domain/graph/graph.ts'
 import {
   type GraphCandidate,
   listGeneratingAlerts,

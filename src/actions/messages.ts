@@ -6,6 +6,7 @@ import { type Untold, verdictOf } from '../domain/notification/truth.ts'
 import type { MessageItem, MessageText } from '../domain/notification/words.ts'
 import type { IncidentGroup } from '../domain/suspect/group.ts'
 import { findGroups } from '../store/incident/groups.ts'
+import { insertUntold } from '../store/incident/told.ts'
 import {
   type ChannelRecord,
   type ChannelSecrets,
@@ -37,7 +38,6 @@ import {
   type QueuedEntry,
   releaseMessage,
 } from '../store/notification/queue.ts'
-import { insertUntold } from '../store/notification/untold.ts'
 import type { Deps } from './deps.ts'
 
 /**

@@ -1,7 +1,7 @@
 /** Reports why a command failed: messages for people and an exit code for scripts. */
 import { CommanderError } from 'commander'
 import { IncmonError } from '../domain/error.ts'
-import { StartError } from '../server/start-error.ts'
+import { StartError } from '../server/running.ts'
 import { StoreError } from '../store/sqlite/driver.ts'
 import { remedyOf } from '../store/sqlite/fault.ts'
 

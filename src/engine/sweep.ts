@@ -1,8 +1,8 @@
 /** The sweep processes due work in small steps. */
 import type { Limits } from '../domain/limits.ts'
 import type { Decided, Input } from './batch.ts'
-import { makeDue } from './changes/due.ts'
 import { evaluateOrPostpone, MAX_EVALUATION_WORK, splitServices } from './changes/evaluate.ts'
+import { makeDue } from './changes/live-service.ts'
 import { endShortages } from './changes/shortage.ts'
 import { applyDueSilences } from './changes/silences/silences.ts'
 import { type Due, dropSilentGroups, findDue, isDue, postpone, sweepAlert, sweepSender } from './changes/sweep.ts'

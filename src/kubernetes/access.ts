@@ -1,10 +1,9 @@
-/** How to reach an API server: from inside a cluster, or with a kubeconfig. */
+/** The clusters to watch, and how to reach their API servers: from inside a cluster, or with a kubeconfig. */
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parse } from 'yaml'
 import { clusterVariables } from '../config.ts'
 import { IncmonError } from '../domain/error.ts'
-import { IN_CLUSTER, type Target } from './target.ts'
 
 export type Access = {
   /** The name of the context, or `in-cluster`. */
@@ -128,4 +127,36 @@ function fieldsOf(value: unknown): Fields {
 
 function refusal(message: string): IncmonError {
   return new IncmonError('invalid', message)
+}
+
+/** One entry of `[[kubernetes]]`, or one value of `--kubernetes`. */
+export type Target = {
+  /** `in-cluster`, or the path of a kubeconfig. */
+  readonly kubeconfig: string
+  /** The context in the kubeconfig; null for its current context. */
+  readonly context: string | null
+  /** The name of the cluster; null for the name of the context, or `in-cluster`. */
+  readonly name: string | null
+  /** The organization that the cluster belongs to; null for the only organization. */
+  readonly organization: string | null
+  /** The namespaces to watch; empty for all. */
+  readonly namespaces: readonly string[]
+}
+
+const IN_CLUSTER = 'in-cluster'
+
+/** Reads a value that the setting accepts: text such as `in-cluster` or `KUBECONFIG#context`, or a table of the file. */
+export function targetOf(value: string | Readonly<Record<string, unknown>>): Target {
+  const table = typeof value === 'string' ? { kubeconfig: value } : value
+  const text = (name: string) =>
+    typeof table[name as keyof typeof table] === 'string' ? String(table[name as keyof typeof table]) : null
+  const [kubeconfig = IN_CLUSTER, context = null] = (text('kubeconfig') ?? IN_CLUSTER).split('#')
+  const { namespaces } = table as { readonly namespaces?: readonly string[] }
+  return {
+    kubeconfig,
+    context: text('context') ?? context,
+    name: text('name'),
+    organization: text('organization'),
+    namespaces: namespaces ?? [],
+  }
 }

@@ -1,8 +1,7 @@
 /** Tries each permission that a watch needs. */
-import { accessOf } from './access.ts'
+import { accessOf, type Target, targetOf } from './access.ts'
 import { type Client, createClient } from './client.ts'
 import { type Stream, streamsOf } from './resources.ts'
-import { type Target, targetOf } from './target.ts'
 
 export type Permission = {
   readonly resource: string

@@ -6,10 +6,9 @@ import type { Engine } from '../engine/engine.ts'
 import { loadWatch } from '../store/kubernetes.ts'
 import { listOrganizations } from '../store/organizations.ts'
 import type { Db } from '../store/sqlite/open.ts'
-import { accessOf } from './access.ts'
+import { accessOf, type Target, targetOf } from './access.ts'
 import { createClient } from './client.ts'
 import { watchCluster } from './cluster.ts'
-import { type Target, targetOf } from './target.ts'
 
 type Deps = {
   readonly db: Db

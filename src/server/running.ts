@@ -1,4 +1,4 @@
-/** A running server, as `serve` returns it. */
+/** A running server, as `serve` returns it, and the error if it cannot start. */
 import type { Config } from '../config.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Tls } from './connection/tls.ts'
@@ -13,4 +13,9 @@ export type Running = {
    * responses are sent.
    */
   readonly close: (withGrace?: boolean) => Promise<void>
+}
+
+/** Thrown if the server cannot start or stop. The message says what is wrong and what to do. */
+export class StartError extends Error {
+  override readonly name = 'StartError'
 }

@@ -1,9 +1,16 @@
 /** The graphs of incidents: the expression, the period, the response of Prometheus, and when to ask again. */
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { type GraphState, graphEnd, isGraphDue } from '../../src/domain/graph/due.ts'
-import { readGraph } from '../../src/domain/graph/graph.ts'
-import { alertToDraw, expressionIn, MAX_POINTS, queryOf } from '../../src/domain/graph/query.ts'
+import {
+  alertToDraw,
+  expressionIn,
+  type GraphState,
+  graphEnd,
+  isGraphDue,
+  MAX_POINTS,
+  queryOf,
+  readGraph,
+} from '../../src/domain/graph/graph.ts'
 import { HOUR, MINUTE } from '../../src/domain/units.ts'
 import { formatValue } from '../../src/web/drawing/graph-section.tsx'
 import { NOON } from '../helpers/factory.ts'

@@ -5,7 +5,7 @@ import { NO_EVIDENCE, type Observation } from '../../src/domain/alert/evidence.t
 import { firingPeriodsOf, ongoing } from '../../src/domain/alert/firing-period.ts'
 import { incidentDueAt, unavailable } from '../../src/domain/alert/unavailable.ts'
 import { deletedObjectOf } from '../../src/domain/event/reason.ts'
-import { delayOf, withLag } from '../../src/domain/sender/lag.ts'
+import { delayOf, withLag } from '../../src/domain/sender/sender.ts'
 import { condition, MINUTE, NOON, SECOND } from '../helpers/signals.ts'
 
 const POD = 'cart-7d9f5b6c8-aaaaa'

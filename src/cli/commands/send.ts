@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises'
 import { Argument, type Command, Option } from 'commander'
 import { clientVariables } from '../../config.ts'
 import type { Source } from '../../domain/event/event.ts'
-import { moveTimes } from '../../domain/example/moved-times.ts'
+import { moveTimes } from '../../domain/example/recorded.ts'
 import { visible } from '../../domain/terminal.ts'
 import {
   ask,

@@ -1,4 +1,5 @@
-/** Creates services, and loads what the live state does not contain about them. */
+/** Creates services, loads what the live state does not contain about them, and schedules their evaluation. */
+
 import type { ReceivedEvent } from '../../domain/alert/late-events.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import type { Context } from '../state/context.ts'
@@ -50,4 +51,11 @@ export function newestOf(
   }
   ctx.put.service({ ...before, ...found })
   return found
+}
+
+/** Schedules the evaluation of a service unless it is already due. */
+export function makeDue(ctx: Context, serviceId: number, now: number): void {
+  const before = ctx.state.services.get(serviceId)
+  if (!before || (before.evaluateAt !== null && before.evaluateAt <= now)) return
+  ctx.put.service({ ...before, evaluateAt: now })
 }

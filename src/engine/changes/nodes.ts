@@ -9,8 +9,8 @@ import type { Context } from '../state/context.ts'
 import { namespaceKey, type OrganizationState } from '../state/state.ts'
 import { findService, servicesIn } from './attribution.ts'
 import { alertsOf, type Condition, isCurrent } from './conditions.ts'
-import { makeDue } from './due.ts'
 import { addAlerts, oldestOpenIncident } from './incidents/incidents.ts'
+import { makeDue } from './live-service.ts'
 
 /** The maximum number of a condition's pods whose node is looked up, newest first. */
 const MAX_PODS = 3

@@ -4,8 +4,7 @@
  */
 
 import type { Effect } from './effect.ts'
-import type { Journal } from './journal.ts'
-import type { Rows } from './rows.ts'
+import type { Journal, Rows } from './journal.ts'
 
 /** `before`: null if the record is new. `isGone`: whether the record has left the live state; `after` is its last value. */
 export type RowChange<Live> = { readonly before: Live | null; readonly after: Live; readonly isGone: boolean }

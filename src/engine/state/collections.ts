@@ -1,7 +1,6 @@
 /** Collections for the live state: maps whose changes can be undone until the batch is saved. */
 
-import type { Journal, Undo } from './journal.ts'
-import type { Rows } from './rows.ts'
+import type { Journal, Rows, Undo } from './journal.ts'
 
 /** A map whose values are never modified in place. */
 export type Table<Key, Value> = {

@@ -1,5 +1,9 @@
-/** The journal of a batch: the first value of each changed row, and how to undo. */
-import type { Rows } from './rows.ts'
+/** The journal of a batch: the tables whose rows are saved, the first value of each changed row, and how to undo. */
+import type { LiveAlert } from '../../domain/alert/live-alert.ts'
+import type { LiveService } from '../../domain/health/live-service.ts'
+import type { LiveIncident } from '../../domain/incident/live-incident.ts'
+import type { LiveGroup, LiveSender } from '../../domain/sender/sender.ts'
+import type { LiveSilence } from '../../domain/silence/live-silence.ts'
 
 /** Records changes, so that they can be undone or saved. */
 export type Journal = {
@@ -86,4 +90,14 @@ export function createJournal(): Journal {
       length += 3
     },
   }
+}
+
+/** The tables of the live state whose changed rows are saved. */
+export type Rows = {
+  readonly services: LiveService
+  readonly alerts: LiveAlert
+  readonly incidents: LiveIncident
+  readonly senders: LiveSender
+  readonly groups: LiveGroup
+  readonly silences: { readonly silence: LiveSilence }
 }

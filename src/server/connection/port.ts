@@ -1,8 +1,9 @@
-/** Checks whether the port is available and, if not, explains what to do. */
-import { createServer } from 'node:net'
+/** Listens on a port. Checks whether the port is available and, if not, explains what to do. */
+import { type AddressInfo, createServer, type Server } from 'node:net'
 import type { Config } from '../../config.ts'
 import { errorCode } from '../../store/sqlite/fault.ts'
-import { StartError } from '../start-error.ts'
+import { StartError } from '../running.ts'
+import type { Tls } from './tls.ts'
 
 type Address = Pick<Config, 'host' | 'port'>
 
@@ -40,4 +41,21 @@ function remedyFor(code: string, host: string, port: number): string | null {
     default:
       return null
   }
+}
+
+/**
+ * The maximum length of the kernel's accept queue. If the queue is full, connections are dropped and senders wait for
+ * seconds.
+ */
+const BACKLOG = 4_096
+
+export function listen(server: Server, { host, port }: Config): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ port, host, backlog: BACKLOG }, resolve)
+  })
+}
+
+export function urlOf({ address, family, port }: AddressInfo, tls: Tls | null): string {
+  return `${tls ? 'https' : 'http'}://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }

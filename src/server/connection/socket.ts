@@ -7,7 +7,7 @@ import { connect, type Server } from 'node:net'
 import { errorCode } from '../../store/sqlite/fault.ts'
 import { copyOwner } from '../../store/sqlite/file.ts'
 import { realNameOf } from '../../store/sqlite/path.ts'
-import { StartError } from '../start-error.ts'
+import { StartError } from '../running.ts'
 
 /** The maximum length of the path in bytes, including the terminating null byte. */
 const MAX_BYTES = process.platform === 'linux' ? 107 : 103

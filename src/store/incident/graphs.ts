@@ -1,6 +1,5 @@
 /** The graphs of incidents, fetched from Prometheus. */
-import type { GraphState } from '../../domain/graph/due.ts'
-import type { Graph, GraphRecord } from '../../domain/graph/graph.ts'
+import type { Graph, GraphRecord, GraphState } from '../../domain/graph/graph.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidAsText, uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'

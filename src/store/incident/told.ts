@@ -1,8 +1,11 @@
 /** Which channels were told about an incident, and why others were not. */
+
 import { sql } from 'kysely'
+import type { MessageKind } from '../../domain/notification/kind.ts'
 import type { NotTold, Told } from '../../domain/notification/told.ts'
+import type { Untold } from '../../domain/notification/truth.ts'
 import type { Db } from '../sqlite/open.ts'
-import { listed, query } from '../sqlite/query.ts'
+import { insertRows, listed, query } from '../sqlite/query.ts'
 
 /** Lists the channels that were told about each incident. */
 export function listToldChannels(db: Db, incidentIds: readonly number[]) {
@@ -67,4 +70,18 @@ export function listNotToldOf(db: Db, incidentId: number): NotTold[] {
     .orderBy('untold.at', 'desc')
     .limit(MAX_MESSAGES)
   return db.all(rows)
+}
+
+export type UntoldEntry = {
+  readonly incidentId: number
+  readonly channelId: number
+  readonly kind: MessageKind
+  readonly at: number
+  readonly reason: Untold
+}
+
+export function insertUntold(db: Db, all: readonly UntoldEntry[]): void {
+  insertRows(db, 'untold', all, ({ incidentId, channelId, kind, at, reason }) => {
+    return { incident_id: incidentId, channel_id: channelId, kind, at, reason }
+  })
 }

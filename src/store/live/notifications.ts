@@ -4,11 +4,10 @@ import { cacheByKey } from '../../domain/memoize.ts'
 import { recipientsOf } from '../../domain/notification/channel.ts'
 import { hasMatchers, type RuledAlert } from '../../domain/notification/rule.ts'
 import type { Effect } from '../../engine/state/effect.ts'
-import { listToldChannels } from '../incident/told.ts'
+import { insertUntold, listToldChannels, type UntoldEntry } from '../incident/told.ts'
 import { type ChannelRecord, listRecipients } from '../notification/channels.ts'
 import { insertNotifications, type OutboxEntry } from '../notification/outbox.ts'
 import { listRuledAlerts } from '../notification/ruled-alerts.ts'
-import { insertUntold, type UntoldEntry } from '../notification/untold.ts'
 import type { Db } from '../sqlite/open.ts'
 
 type NotificationDue = Extract<Effect, { readonly kind: 'notification-due' }>

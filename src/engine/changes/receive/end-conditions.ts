@@ -7,7 +7,7 @@ import type { LiveService } from '../../../domain/health/live-service.ts'
 import type { Context } from '../../state/context.ts'
 import { changeAlert } from '../alerts.ts'
 import { firingEventAlerts, hasFiringMetrics, hasNamesake, senderBehaviorOf } from '../conditions.ts'
-import { makeDue } from '../due.ts'
+import { makeDue } from '../live-service.ts'
 import { hasActiveSilence } from '../silenced.ts'
 import type { AlertDecision } from './item-alert.ts'
 

@@ -6,8 +6,8 @@ import type { LiveSilence } from '../../../domain/silence/live-silence.ts'
 import { formatMatchers } from '../../../domain/silence/matcher.ts'
 import { nextChangeOf, statusOf, windowOf } from '../../../domain/silence/silence.ts'
 import type { Context } from '../../state/context.ts'
-import { makeDue } from '../due.ts'
 import { evaluateOrPostpone, MAX_EVALUATION_WORK, splitServices } from '../evaluate.ts'
+import { makeDue } from '../live-service.ts'
 import { refuseExpressions, refuseFaults, type WantedSilence } from './wanted.ts'
 
 const MAX_SILENCES = BUDGETS.silences.value
