@@ -20,6 +20,20 @@ const listed = Object.entries(REASONS_BY_SEVERITY).flatMap(([severity, reasons])
   reasons.split(/\s+/).map((reason) => ({ reason, severity })),
 )
 
+describe('what is expected is info, even with the type Warning:', () => {
+  const cases = [
+    ['ImageGCFailed', 'failed to get imageFs info: unable to find data in memory cache', 'info'],
+    ['ImageGCFailed', 'unable to find data for container /', 'info'],
+    ['ImageGCFailed', 'wanted to free 473842483 bytes, but freed 0 bytes', 'warning'],
+    ['ContainerdStart', 'Starting containerd container runtime...', 'info'],
+    ['KubeletStart', 'Started Kubelet.', 'info'],
+    ['DockerStart', 'Failed to start Docker', 'warning'],
+  ] as const
+  for (const [reason, message, severity] of cases)
+    test(`${reason}: ${message}`, () =>
+      assert.equal(judge(reason, { message, type: 'Warning', kind: 'Node' }).severity, severity))
+})
+
 describe('a reason without a message', () => {
   for (const { reason, severity } of listed) {
     test(`${reason} is ${severity}`, () => assert.equal(judge(reason).severity, severity))
@@ -180,7 +194,7 @@ describe('any input', () => {
     fc.assert(
       fc.property(event, (sent) => {
         // What is taken away on purpose is no problem, whatever its type.
-        fc.pre(judgeReason({ ...sent, type: null }).rule !== 'message subtype: deleted pod')
+        fc.pre(judgeReason({ ...sent, type: null }).rule !== 'message subtype: expected')
         assert.ok(severity(sent, 'Warning') >= severity(sent, null))
         assert.ok(severity(sent, null) >= severity(sent, 'Normal'))
         assert.ok(severity(sent, 'Warning') >= rank('warning'))

@@ -22,7 +22,7 @@ const ADDS_NODE: readonly (readonly [string, string])[] = [
   ['karpenter', 'Nominated'],
 ]
 
-/** Messages about a pod that is finished, deleted or stays after all. */
+/** Messages about a pod that is finished, deleted or stays after all, and about a node's programs that start. */
 const HARMLESS: readonly (readonly [string, RegExp])[] = [
   // The taint manager reports that it does not evict the pod.
   ['TaintManagerEviction', /^Cancelling deletion\b/],
@@ -30,6 +30,12 @@ const HARMLESS: readonly (readonly [string, RegExp])[] = [
   ['FailedMount', /\bobject "[^"]*"\/"[^"]*" not registered\b/],
   // Karpenter drains a node. The kubelet writes the same reason if a node has no memory or disk left.
   ['Evicted', /^Evicted pod\b/],
+  // The kubelet has just started and has not measured its disks yet.
+  ['ImageGCFailed', /\bunable to find data (?:in memory cache|for container \/)/],
+  // node-problem-detector's systemd monitor reports each start with the type Warning.
+  ['KubeletStart', /^Start(?:ed|ing)\b/],
+  ['DockerStart', /^Start(?:ed|ing)\b/],
+  ['ContainerdStart', /^Start(?:ed|ing)\b/],
   // The scheduler skips a pod that is being deleted.
   ['FailedScheduling', /^skip schedule deleting pod:/],
 ]

@@ -18,8 +18,8 @@ export type ReasonJudgement = {
   readonly rule: string
 }
 
-/** The event reports the normal end of a pod or node as a failure. */
-export const DELETED = 'message subtype: deleted pod'
+/** The event reports the normal start or end of a pod, node or program as a failure. */
+export const EXPECTED = 'message subtype: expected'
 
 const COMBINED = '(combined from similar events): '
 
@@ -63,7 +63,7 @@ export function reasonOf(reason: string, message: string): string {
  */
 export function subtypeOf(reason: string, message: string, kind: string): ReasonJudgement | null {
   if (isHarmless(reason, message) || leavesCluster({ reason, kind }))
-    return { group: reason, severity: 'info', failure: null, rule: DELETED }
+    return { group: reason, severity: 'info', failure: null, rule: EXPECTED }
   switch (reason) {
     case 'BackOff':
       return backOff(message)

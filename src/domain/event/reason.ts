@@ -8,7 +8,7 @@ import { rank, type Severity } from '../severity.ts'
 import { ALERT_NAMES } from './alert-names.ts'
 import { addsNode, isHarmless, leavesCluster } from './going-away.ts'
 import { hintOf } from './reason-hint.ts'
-import { DELETED, plainMessage, type ReasonJudgement, reasonOf, subtypeOf } from './reason-message.ts'
+import { EXPECTED, plainMessage, type ReasonJudgement, reasonOf, subtypeOf } from './reason-message.ts'
 import {
   ENDS,
   type Failure,
@@ -90,7 +90,7 @@ function judgeUnknown(reason: string, message: string, type: 'Normal' | 'Warning
 }
 
 function lift(judged: ReasonJudgement, type: 'Normal' | 'Warning' | null): ReasonJudgement {
-  if (type !== 'Warning' || judged.severity !== 'info' || judged.rule === DELETED) return judged
+  if (type !== 'Warning' || judged.severity !== 'info' || judged.rule === EXPECTED) return judged
   return { ...judged, severity: 'warning', failure: 'other', rule: 'type Warning' }
 }
 
