@@ -47,6 +47,13 @@ export const BUDGETS = {
     unit: 'bytes',
     effect: 'the answer is 413',
   },
+  'body-fields': {
+    scope: 'request',
+    what: 'different fields in a JSON body; fields in a different order are different',
+    value: 10_000,
+    unit: 'fields',
+    effect: 'the answer is 400',
+  },
   'live-alerts': {
     scope: 'organization',
     what: 'alerts that are firing or ended less than 24 hours ago; the ones that ended first make room',

@@ -111,6 +111,7 @@ export function rest<Query, Body>(target: Target, spec: RestSpec<Query, Body>): 
     handle: async (c, { access, deps, store, server }) => {
       const identity = await requireScope(c, { access, store }, auth.carrier, auth.scope)
       if (method !== 'GET') refuseUnknownDryRun(query, c.req.query())
+      const key = takesKey ? idempotencyKeyOf(c) : null
       const call: Call<Query, Body> = {
         c,
         deps,
@@ -122,7 +123,6 @@ export function rest<Query, Body>(target: Target, spec: RestSpec<Query, Body>): 
         query: query ? readRestQuery(c, query) : (undefined as Query),
         body: body ? await readBody(c, body, server.pendingBodies) : (undefined as Body),
       }
-      const key = takesKey ? idempotencyKeyOf(c) : null
       return key === null || isDryRun(call.query) ? handle(call) : answerOnce(call, key, handle)
     },
   }

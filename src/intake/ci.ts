@@ -23,6 +23,9 @@ import { redact } from './redact.ts'
 const MAX_JOBS = 5000
 const MAX_TITLE = 200
 
+/** No pipeline runs for longer than a year. In seconds. */
+const LONGEST_S = 366 * 86_400
+
 /**
  * The final statuses of a pipeline or job. With any other status, `finished_at` may be left over from an earlier run.
  */
@@ -85,7 +88,7 @@ function readPipeline(hook: Fields, receipt: Receipt): PipelineDraft {
     status,
     createdAt,
     finishedAt,
-    duration: duration !== null && duration >= 0 ? duration : null,
+    duration: duration !== null && duration >= 0 && duration <= LONGEST_S ? duration : null,
     trigger: optionalText(attributes, 'source'),
     mergeRequest: fieldsOf(hook.merge_request) !== null || attributes.source === 'merge_request_event',
     commit: commitOf(hook),

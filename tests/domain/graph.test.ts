@@ -12,7 +12,7 @@ import {
   readGraph,
 } from '../../src/domain/graph/graph.ts'
 import { HOUR, MINUTE } from '../../src/domain/units.ts'
-import { formatValue } from '../../src/web/drawing/graph-section.tsx'
+import { formatValue, GraphPicture } from '../../src/web/drawing/graph-section.tsx'
 import { NOON } from '../helpers/factory.ts'
 
 for (const [rule, expression, threshold] of [
@@ -26,6 +26,7 @@ for (const [rule, expression, threshold] of [
   ['a > b', 'a > b', null],
   ['absent(up)', 'absent(up)', null],
   ['(a > 1', '(a > 1', null],
+  ['a > 1e999', 'a > 1e999', null],
 ] as const) {
   test(`the graph of ${rule} shows ${expression}`, () => {
     const query = queryOf(rule, NOON, NOON + HOUR)
@@ -84,6 +85,24 @@ test('values that are no numbers are left out', () => {
   const graph = readGraph(QUERY, answer([{ metric: {}, values }]))
   assert.deepEqual('series' in graph && graph.series, [{ name: 'value', points: [[3000, 1.5]] }])
 })
+
+for (const [what, values, threshold] of [
+  ['the largest numbers', ['1.7e308', '-1.7e308'], 1],
+  ['one very large number', ['1e300'], 1e300],
+  ['very small numbers', ['5e-324', '0'], 0],
+  ['no numbers', ['NaN', '+Inf'], 1],
+  ['equal numbers', ['7', '7'], 7],
+  ['a number far from the threshold', ['1'], -1.7e308],
+] as const) {
+  test(`the picture of ${what} contains only numbers`, () => {
+    const points = values.map((value, index) => [NOON / 1000 + index * 15, value])
+    const read = readGraph({ ...QUERY, threshold: { operator: '>', value: threshold } }, answer([{ values: points }]))
+    assert.ok('series' in read)
+    const html = String(GraphPicture({ graph: read, startsAt: NOON, zone: 'UTC' }))
+    assert.doesNotMatch(html, /NaN|Infinity|undefined/)
+    for (const [, y] of html.matchAll(/ y1="([^"]+)"/g)) assert.ok(Number(y) >= 0 && Number(y) <= 148, y)
+  })
+}
 
 for (const [what, response, fault] of [
   ['an error', { status: 'error', error: 'parse error' }, { code: 'refused', detail: 'parse error' }],

@@ -252,3 +252,15 @@ test('a cordoned node and a removed node are no problem', () => {
   )
   assert.equal(remove(node('node-1')), 'RemovingNode')
 })
+
+test('a number that is no number, such as an annotation that somebody has edited, is 0', () => {
+  const annotations = { 'deployment.kubernetes.io/revision': 'two' }
+  const set = readSeen('ReplicaSet', { metadata: { uid: 'a', annotations } }, NOON)
+  const pods = {
+    containerStatuses: [{ name: 'app', restartCount: 'NaN', lastState: { terminated: { exitCode: {} } } }],
+  }
+  const seen = readSeen('Pod', { metadata: { uid: 'b', deletionGracePeriodSeconds: 'x' }, status: pods }, NOON)
+  assert.equal(set?.kind === 'ReplicaSet' && set.facts.revision, 0)
+  const [app] = seen?.kind === 'Pod' ? seen.facts.containers : []
+  assert.deepEqual([app?.restarts, app?.last?.exitCode], [0, 0])
+})

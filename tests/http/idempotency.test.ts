@@ -25,12 +25,29 @@ test('a key sent with an invalid body can be reused with a valid one', async (t)
   assert.deepEqual([bad.status, good.body.eventIds.length], [400, 1])
 })
 
-test('a key of 201 characters is ignored', async (t) => {
+test('a webhook refuses a key of 201 characters and stores nothing', async (t) => {
   const { acme, request } = makeWorld(t)
   const headers = { 'Idempotency-Key': 'x'.repeat(201) }
-  const sent = { token: acme.token, headers, body: payload('cluster-whole-event.json') }
-  for (let i = 0; i < 2; i++) await request('POST', '/api/webhooks/cluster', sent)
-  assert.equal((await request('GET', '/api/events', { token: acme.token })).body.pagination.total, 2)
+  const body = payload('cluster-whole-event.json')
+  const refusal = await request('POST', '/api/webhooks/cluster', { token: acme.token, headers, body })
+  const detail = 'the Idempotency-Key header has 201 characters; send at most 200; nothing was changed'
+  assert.deepEqual([refusal.status, refusal.body.detail], [400, detail])
+  assert.equal((await request('GET', '/api/events', { token: acme.token })).body.pagination.total, 0)
+})
+
+test('REST refuses a key of 201 characters and accepts one of 200', async (t) => {
+  const { acme, charlie, request } = makeWorld(t)
+  const make = (token: string, length: number) =>
+    request('POST', SERVICES, {
+      token,
+      headers: { 'Idempotency-Key': 'x'.repeat(length) },
+      body: { name: 'cart', namespace: 'shop' },
+    })
+  const statuses = [await make(acme.token, 201), await make(acme.token, 200), await make(charlie.token, 200)]
+  assert.deepEqual(
+    statuses.map(({ status }) => status),
+    [400, 201, 201],
+  )
 })
 
 test('a GitLab event from a project hook and a group hook is stored once, for each organization', async (t) => {

@@ -192,3 +192,14 @@ test('The commit has its title, which is the first line of its message, and its 
   assert.deepEqual(commit({ message: 'Fix it\n\nlong story' }), { title: 'Fix it', author: null })
   for (const none of [null, {}, 'x', { title: null }, { message: '\n' }]) assert.equal(commit(none), null)
 })
+
+for (const [duration, read] of [
+  [42.5, 42.5],
+  [-1, null],
+  [1e300, null],
+  ['1e999', null],
+] as const) {
+  test(`A pipeline with a duration of ${duration} has the duration ${read}`, () => {
+    assert.equal(attributes({ duration }).duration, read)
+  })
+}

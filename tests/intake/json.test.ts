@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { IncmonError } from '../../src/domain/error.ts'
-import { cleanText, MAX_DEPTH, MAX_VALUES, parseBody } from '../../src/intake/json.ts'
+import { cleanText, parseBody } from '../../src/intake/json.ts'
+import { MAX_DEPTH, MAX_SHAPES, MAX_VALUES } from '../../src/intake/json-limits.ts'
 import { busyFor } from '../helpers/processor.ts'
 
 const parse = (text: string) => parseBody(Buffer.from(text))
@@ -76,6 +77,42 @@ test('Invalid UTF-8 is refused', () => {
 
 test('Too many values are refused before they are parsed', () => {
   refused(Buffer.from(`[${'{},'.repeat(MAX_VALUES)}{}]`), /more than 500000 values/)
+})
+
+/** Returns a list of objects with `each` fields, `total` in all. */
+function objectsOf(total: number, each: number, nameOf: (index: number, object: number) => string): Buffer {
+  const objects = Array.from({ length: total / each }, (_, object) =>
+    Array.from({ length: each }, (_, index) => `"${nameOf(object * each + index, object)}":1`).join(','),
+  )
+  return Buffer.from(`[${objects.map((one) => `{${one}}`).join(',')}]`)
+}
+
+for (const [what, body] of [
+  ['in one object', objectsOf(490_000, 490_000, (index) => `k${index}`)],
+  ['in many objects', objectsOf(400_000, 100, (index) => `k${index}`)],
+  [
+    'in the same names in a different order',
+    objectsOf(400_000, 20, (index, object) => `k${index % 20}${Math.floor(object / 2 ** (index % 20)) % 2}`),
+  ],
+  [
+    'below each other',
+    Buffer.from(`[${Array.from({ length: 20_000 }, (_, i) => `{"a":{"b${i}":[{"c":"}"}]}}`).join(',')}]`),
+  ],
+] as const) {
+  test(`Too many different fields ${what} are refused before they are parsed`, () => {
+    const ms = busyFor(() => refused(body, /^body: more than 10000 different fields; send it in smaller parts$/))
+    assert.ok(ms < 250, `${ms} ms`)
+  })
+}
+
+test('The same fields in very many objects are allowed', () => {
+  const body = objectsOf(400_000, 20, (index, object) => `${'n'.repeat(object % 50)}${index % 20}`)
+  assert.equal((parseBody(body) as unknown[]).length, 20_000)
+})
+
+test(`${MAX_SHAPES} different fields are allowed, however often they repeat`, () => {
+  const text = `{${Array.from({ length: MAX_SHAPES }, (_, index) => `"k\\"${index}":{}`).join(',')}}`
+  assert.deepEqual(parse(`[${text},${text}]`), JSON.parse(`[${text},${text}]`))
 })
 
 test('Ten mebibytes of brackets are refused within a quarter of a second', () => {

@@ -97,7 +97,7 @@ function factsOf(draft: PipelineDraft, rule: string): PipelineFacts {
     sha: draft.sha,
     status: draft.status,
     statusAt: draft.at,
-    createdAt: draft.createdAt ?? (draft.duration === null ? null : draft.at - draft.duration * 1000),
+    createdAt: draft.createdAt ?? (draft.duration === null ? null : draft.at - Math.round(draft.duration * 1000)),
     // While a retried pipeline is running, its notifications still contain the end of the first attempt.
     finishedAt: ENDED.has(draft.status) ? draft.finishedAt : null,
     mergeRequest: draft.mergeRequest,

@@ -143,7 +143,7 @@ const COMPARISON = /^([\s\S]*?[^\s<>=!~])\s*(==|!=|>=|<=|>|<)\s*(-?(?:\d+\.?\d*|
 function splitThreshold(rule: string): Pick<Query, 'expression' | 'threshold'> {
   const whole = { expression: rule, threshold: null }
   const [, expression = '', operator = '', value = ''] = COMPARISON.exec(rule) ?? []
-  if (expression === '' || !isSimple(expression)) return whole
+  if (expression === '' || !isSimple(expression) || !Number.isFinite(Number(value))) return whole
   return { expression, threshold: { operator, value: Number(value) } }
 }
 

@@ -21,7 +21,7 @@ export function readSeen(kind: Kind, object: Json, now: number): Seen | null {
     case 'Pod':
       return { ...head, kind, facts: podFacts(object, now) }
     case 'ReplicaSet': {
-      const revision = Number(metadata.annotations?.['deployment.kubernetes.io/revision'] ?? 0)
+      const revision = numberOf(metadata.annotations?.['deployment.kubernetes.io/revision'])
       return {
         ...head,
         kind,
@@ -60,7 +60,7 @@ function podFacts({ metadata, spec, status }: Json, now: number): PodFacts {
   const disrupted = condition('DisruptionTarget')
   const createdAt = time(metadata.creationTimestamp, now)
   const stops = metadata.deletionTimestamp
-  const grace = Number(metadata.deletionGracePeriodSeconds ?? 0) * 1000
+  const grace = numberOf(metadata.deletionGracePeriodSeconds) * 1000
   const isUnscheduled = scheduled?.status === 'False' && scheduled.reason === 'Unschedulable'
   return {
     node: spec?.nodeName ?? null,
@@ -87,11 +87,11 @@ function containerOf({ name, state, lastState, restartCount }: Json): Container 
     name: text(name),
     waits: state?.waiting ? text(state.waiting.reason) : null,
     message: text(state?.waiting?.message),
-    restarts: Number(restartCount ?? 0),
+    restarts: numberOf(restartCount),
     startedAt: state?.running ? time(state.running.startedAt, 0) : null,
     last: last
       ? {
-          exitCode: Number(last.exitCode ?? 0),
+          exitCode: numberOf(last.exitCode),
           reason: text(last.reason),
           from: time(last.startedAt, 0),
           to: time(last.finishedAt, 0),
@@ -105,12 +105,12 @@ function workloadFacts(
   { metadata, spec, status }: Json,
 ): WorkloadFacts {
   const isDaemon = kind === 'DaemonSet'
-  const wanted = Number((isDaemon ? status?.desiredNumberScheduled : spec?.replicas) ?? (isDaemon ? 0 : 1))
-  const ready = Number((isDaemon ? status?.numberReady : status?.readyReplicas) ?? 0)
-  const updated = Number((isDaemon ? status?.updatedNumberScheduled : status?.updatedReplicas) ?? 0)
-  const available = Number((isDaemon ? status?.numberAvailable : status?.availableReplicas) ?? 0)
+  const wanted = isDaemon ? numberOf(status?.desiredNumberScheduled) : numberOf(spec?.replicas, 1)
+  const ready = numberOf(isDaemon ? status?.numberReady : status?.readyReplicas)
+  const updated = numberOf(isDaemon ? status?.updatedNumberScheduled : status?.updatedReplicas)
+  const available = numberOf(isDaemon ? status?.numberAvailable : status?.availableReplicas)
   const progressing = list(status?.conditions).find((one) => one?.type === 'Progressing')
-  const isObserved = Number(status?.observedGeneration ?? 0) >= Number(metadata.generation ?? 0)
+  const isObserved = numberOf(status?.observedGeneration) >= numberOf(metadata.generation)
   return {
     ...{ wanted, ready, available },
     images: imagesOf(spec),
@@ -186,6 +186,12 @@ function list(value: Json): Json[] {
 
 function text(value: Json): string {
   return typeof value === 'string' ? value : ''
+}
+
+/** Returns a finite number. People can set annotations to any text. */
+function numberOf(value: Json, fallback = 0): number {
+  const number = Number(value ?? fallback)
+  return Number.isFinite(number) ? number : fallback
 }
 
 /** Returns an RFC 3339 time in ms UTC. */

@@ -1,6 +1,7 @@
 /** Reads request headers from Node's request, because building a web Headers object is expensive. */
 import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
+import { IncmonError } from '../../domain/error.ts'
 import { type Client, clientOf } from '../../domain/request/forwarded.ts'
 import type { ServerContext } from '../../server/context.ts'
 
@@ -21,10 +22,16 @@ export function headerOf(c: Context, name: string): string | undefined {
 /** The maximum length of an Idempotency-Key. */
 export const MAX_KEY = 200
 
-/** Returns the Idempotency-Key, or null if it is missing, empty or longer than 200 characters. */
+/**
+ * Returns the Idempotency-Key, or null if it is missing or empty.
+ * @throws IncmonError `invalid` if it is too long. If it were ignored, a repeated request would take effect twice.
+ */
 export function idempotencyKeyOf(c: Context): string | null {
   const key = headerOf(c, 'idempotency-key')
-  return key && key.length <= MAX_KEY ? key : null
+  if (!key) return null
+  if (key.length <= MAX_KEY) return key
+  const what = `the Idempotency-Key header has ${key.length} characters; send at most ${MAX_KEY}`
+  throw new IncmonError('invalid', `${what}; nothing was changed`)
 }
 
 export function callerOf(c: Context, { isTrusted }: Pick<ServerContext, 'isTrusted'>): Client {

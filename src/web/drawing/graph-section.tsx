@@ -51,7 +51,7 @@ const WIDTH = 1000
 /** The range of the values, with the threshold, and never empty. */
 type Range = { readonly least: number; readonly most: number }
 
-const GraphPicture: FC<{ graph: Graph; startsAt: number; zone: string }> = ({ graph, startsAt, zone }) => {
+export const GraphPicture: FC<{ graph: Graph; startsAt: number; zone: string }> = ({ graph, startsAt, zone }) => {
   const range = rangeOf(graph)
   const { threshold, series } = graph
   const startX = `${position(startsAt, graph)}%`
@@ -119,12 +119,22 @@ function rangeOf({ series, threshold }: Graph): Range {
   const all = threshold === null ? values : [...values, threshold.value]
   const least = all.reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY)
   const most = all.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)
-  if (!(most > least)) return Number.isFinite(least) ? { least: least - 1, most: least + 1 } : { least: 0, most: 1 }
+  if (!(most >= least)) return { least: 0, most: 1 }
+  if (most === least) return aroundOf(most)
   return { least: least > 0 && least < most / 2 ? 0 : least, most }
 }
 
+/** Near the largest numbers, adding 1 changes nothing. */
+function aroundOf(value: number): Range {
+  const margin = Math.max(1, Math.abs(value) / 1e6)
+  return { least: value - margin, most: value + margin }
+}
+
+/** Compares numbers from -1 to 1, because the difference of two very large ones can be infinite. */
 function heightOf(value: number, { least, most }: Range): number {
-  return rounded(BOTTOM - ((value - least) / (most - least)) * (BOTTOM - TOP))
+  const scale = Math.max(Math.abs(least), Math.abs(most))
+  const share = (value / scale - least / scale) / (most / scale - least / scale)
+  return rounded(BOTTOM - Math.min(1, Math.max(0, share)) * (BOTTOM - TOP))
 }
 
 /** Draws a line through the points. A missing point interrupts the line. */

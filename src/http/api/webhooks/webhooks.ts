@@ -132,33 +132,35 @@ async function receive(c: Context, parts: HandlerParts, source: Source, carrier:
   const { deps, server } = parts
   const sender = await requireSender(c, parts, carrier)
   const dryRun = readDryRun(c)
+  const key = idempotencyKeyOf(c)
   if (isCompressed(c))
     throw new IncmonError('invalid', 'the body is compressed, which is not supported; send it without Content-Encoding')
   const bytes = await readBytes(c, WEBHOOK_LIMIT, server.pendingBodies)
   deps.engine.admit(source)
   const receivedAt = deps.now()
-  const request = { c, parts, source, ...sender, bytes, receivedAt, dryRun }
+  const request = { parts, source, ...sender, bytes, receivedAt, dryRun, key }
   return isLong(bytes) ? server.pendingBodies.whileParsed(bytes.length, () => store(request)) : store(request)
 }
 
 type Request = Awaited<ReturnType<typeof requireSender>> & {
-  readonly c: Context
   readonly parts: HandlerParts
   readonly source: Source
   readonly bytes: Uint8Array
   readonly receivedAt: number
   readonly dryRun: boolean
+  /** The Idempotency-Key, or null. */
+  readonly key: string | null
 }
 
 async function store(request: Request): Promise<Reply> {
-  const { c, parts, source, organizationId, cluster, bytes, receivedAt, dryRun } = request
+  const { parts, source, organizationId, cluster, bytes, receivedAt, dryRun, key } = request
   const { deps, recent } = parts
   const sender = `${source} ${organizationId} ${cluster}`
   const cached = recent.find(sender, bytes, receivedAt)
   const { intake, fault } = cached ? { intake: cached, fault: null } : read(source, bytes, receivedAt)
   if (dryRun) refuseMany(intake.accepted.length)
   // The Idempotency-Key of an unparsable body is not recorded, so the sender can reuse it with a valid body.
-  const idempotencyKey = fault ? null : idempotencyKeyOf(c)
+  const idempotencyKey = fault ? null : key
   const delivery = {
     organizationId,
     cluster,

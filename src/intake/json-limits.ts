@@ -1,0 +1,122 @@
+/** The limits that make it safe to parse and process a JSON body. */
+import { BUDGETS } from '../domain/budgets.ts'
+import { IncmonError } from '../domain/error.ts'
+
+/**
+ * The maximum nesting depth. No known sender nests values more deeply. SQLite's JSON functions fail beyond 1,000
+ * levels, and recursive JavaScript functions fail beyond about 5,000.
+ */
+export const MAX_DEPTH = 64
+
+/**
+ * The maximum number of values in a body: twice as many as in 10 MiB of real alerts. Without this limit, a body such as
+ * `{},{},…` would take gigabytes of memory.
+ */
+export const MAX_VALUES = 500_000
+
+/**
+ * The maximum number of different beginnings of objects in a body. The alerts of a sender have the same few hundred
+ * names. A body with a new name for each value takes a second to parse, in which no other request is answered.
+ */
+export const MAX_SHAPES = BUDGETS['body-fields'].value
+
+const QUOTE = 0x22
+const COMMA = 0x2c
+const COLON = 0x3a
+const BACKSLASH = 0x5c
+const OPEN_ARRAY = 0x5b
+const CLOSE_ARRAY = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+
+/**
+ * Checks the limits before the JSON is parsed, by counting brackets and commas outside strings.
+ * @throws IncmonError `invalid` that names the limit
+ */
+export function guard(text: string): void {
+  let depth = 0
+  let values = 0
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (unit === QUOTE) i = endOfString(text, i + 1)
+    else if (unit === CLOSE_ARRAY || unit === CLOSE_OBJECT) depth -= 1
+    else if (unit === COMMA) values += 1
+    else if (unit === OPEN_ARRAY || unit === OPEN_OBJECT) {
+      values += 1
+      depth += 1
+    }
+    if (depth > MAX_DEPTH) {
+      throw new IncmonError('invalid', `body: nested more than ${MAX_DEPTH} levels deep; send a flatter document`)
+    }
+    if (values > MAX_VALUES) {
+      throw new IncmonError('invalid', `body: more than ${MAX_VALUES} values; send it in smaller parts`)
+    }
+  }
+  if (values > MAX_SHAPES && hasManyShapes(text)) {
+    throw new IncmonError('invalid', `body: more than ${MAX_SHAPES} different fields; send it in smaller parts`)
+  }
+}
+
+/** A power of two, so that a hash is shortened to an index with its lowest bits. */
+const TABLE_SIZE = 32_768
+/** The prime of the FNV-1a hash. */
+const PRIME = 0x01000193
+
+/**
+ * Returns whether the objects have more than `MAX_SHAPES` different beginnings, where a beginning is a list of names in
+ * order. V8 stores each beginning once and takes about 10 µs for it.
+ */
+function hasManyShapes(text: string): boolean {
+  const seen = new Int32Array(TABLE_SIZE)
+  /** The hash of the names so far, for each open object. */
+  const shapes = new Int32Array(MAX_DEPTH + 1)
+  let [depth, start, end, count] = [0, 0, 0, 0]
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (unit === QUOTE) {
+      start = i + 1
+      i = endOfString(text, start)
+      end = i
+    } else if (unit === CLOSE_ARRAY || unit === CLOSE_OBJECT) depth = Math.max(0, depth - 1)
+    else if (unit === OPEN_ARRAY || unit === OPEN_OBJECT) {
+      depth += 1
+      shapes[depth] = 0
+    } else if (unit === COLON) {
+      const shape = hashOf(text, start, end, shapes[depth] ?? 0)
+      shapes[depth] = shape
+      if (isNew(seen, shape)) count += 1
+      if (count > MAX_SHAPES) return true
+    }
+  }
+  return false
+}
+
+/** Returns a number other than 0. */
+function hashOf(text: string, from: number, to: number, before: number): number {
+  let hash = Math.imul(before ^ QUOTE, PRIME)
+  for (let i = from; i < to; i++) hash = Math.imul(hash ^ text.charCodeAt(i), PRIME)
+  return hash ^ (hash >>> 15) || 1
+}
+
+/** Adds the hash to a table with free places, in which 0 is a free place. Returns whether the hash was missing. */
+function isNew(seen: Int32Array, hash: number): boolean {
+  let index = hash & (TABLE_SIZE - 1)
+  while (seen[index] !== 0 && seen[index] !== hash) index = (index + 1) & (TABLE_SIZE - 1)
+  const isMissing = seen[index] === 0
+  seen[index] = hash
+  return isMissing
+}
+
+/** Returns the index of the closing quote, or the length of the text if there is none. */
+function endOfString(text: string, from: number): number {
+  let i = text.indexOf('"', from)
+  // A quote after an odd number of backslashes is part of the string.
+  while (i !== -1 && isEscaped(text, i, from)) i = text.indexOf('"', i + 1)
+  return i === -1 ? text.length : i
+}
+
+function isEscaped(text: string, index: number, from: number): boolean {
+  let i = index - 1
+  while (i >= from && text.charCodeAt(i) === BACKSLASH) i--
+  return (index - 1 - i) % 2 === 1
+}
