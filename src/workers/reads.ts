@@ -1,6 +1,8 @@
 /**
  * The slow queries, which run in worker threads with their own connections. All other queries run on the main thread.
  */
+import { findAlertsJson } from '../store/alertmanager/alerts.ts'
+import { findGroupsJson } from '../store/alertmanager/groups.ts'
 import { listCorrelations } from '../store/correlation/correlations.ts'
 import { listEvents } from '../store/events.ts'
 import { findAlertGroups, findServiceGroups } from '../store/history/alert-groups.ts'
@@ -27,8 +29,8 @@ export type Lane = (typeof LANES)[number]
 const QUERIES: Readonly<Record<Lane, Readonly<Record<string, Query>>>> = {
   /** Queries that can scan all alerts of a service or period, which takes up to a minute for ten million alerts. */
   search: { listMatchingAlerts, findSilencePreview, findDamage },
-  /** Queries that count rows with an index, which takes up to a second. */
-  list: { listEvents, findAlertGroups },
+  /** Queries that count rows with an index, or list all live alerts, which takes up to a second. */
+  list: { listEvents, findAlertGroups, findAlertsJson, findGroupsJson },
   /** Queries for incidents and changes. There are few such records, so these queries take milliseconds. */
   view: {
     ...{ listIncidents, listCorrelations, listRejections, findReliability, findIncidentRecords },

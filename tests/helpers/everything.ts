@@ -177,7 +177,7 @@ async function silences(
   await id('POST', '/api/silences', silence)
   for (const query of ['expired=1', 'expired=0']) await ask('GET', `/api/silences?${query}`)
   for (const query of ['silenced=1', 'silenced=0&status=firing']) await ask('GET', `/api/alerts?${query}`)
-  for (const path of ['alerts', 'silences']) await ask('GET', `/alertmanager/api/v2/${path}`)
+  for (const path of ['alerts', 'alerts/groups', 'silences']) await ask('GET', `/alertmanager/api/v2/${path}`)
   await ask('DELETE', `/api/silences/${made}`)
 }
 

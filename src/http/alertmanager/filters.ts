@@ -51,15 +51,18 @@ export function flag(c: Context, name: string): boolean {
   return word === undefined || word === '' || TRUE.has(word.toLowerCase())
 }
 
-/** Returns a test for the names of receivers: `receiver` must match the whole name. @throws Refusal 400 */
-export function receiverTest(c: Context): (name: string) => boolean {
+/**
+ * Returns the matcher for the names of receivers: `receiver` must match the whole name. Returns null if every receiver
+ * is wanted, and `none` if none can match.
+ * @throws Refusal 400
+ */
+export function receiverIn(c: Context): Matcher | null | 'none' {
   const value = c.req.query('receiver') ?? ''
   // Our receivers have no labels.
   const isOfAny = labelTest(matchersIn(c, 'receiver_matchers'))({})
-  if (value === '') return () => isOfAny
   const matcher = { name: 'receiver', op: '=~' as const, value }
-  const fault = matcherFault(matcher)
+  const fault = value === '' ? null : matcherFault(matcher)
   if (fault !== null) throw refusal(400, `failed to parse receiver param: ${fault}`)
-  const matches = labelTest([matcher])
-  return (receiver) => isOfAny && matches({ receiver })
+  if (!isOfAny) return 'none'
+  return value === '' ? null : matcher
 }

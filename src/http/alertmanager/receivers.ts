@@ -1,12 +1,7 @@
 /** Presents the channels as Alertmanager's receivers, and their rules as its routes. */
 import type { ChannelSettings } from '../../domain/notification/channel.ts'
-import {
-  hasMatchers,
-  type Rule,
-  type RuledAlert,
-  type RuledNotification,
-  sendTimeOf,
-} from '../../domain/notification/rule.ts'
+import { receiverNames, rootReceiver } from '../../domain/notification/receivers.ts'
+import type { Rule } from '../../domain/notification/rule.ts'
 import { SEVERITIES, SEVERITY_WORDS, type Severity } from '../../domain/severity.ts'
 import { formatMatchers } from '../../domain/silence/matcher.ts'
 import { findOrganization } from '../../store/organizations.ts'
@@ -14,35 +9,6 @@ import { required } from '../middleware/problem.ts'
 import type { ApiCall } from './route.ts'
 
 type Channel = { readonly name: string; readonly enabled: boolean; readonly settings: ChannelSettings }
-
-/** The receiver that gets every alert: incmon itself. Every Alertmanager has such a receiver. */
-function rootReceiver(channels: readonly Channel[]): string {
-  return channels.some(({ name }) => name === 'incmon') ? 'incmon (all alerts)' : 'incmon'
-}
-
-/** Returns a function that lists the receivers of an alert: the channels that hear of a new incident, or the root. */
-export function receiversOf(
-  channels: readonly Channel[],
-): (alert: Omit<RuledNotification, 'kind' | 'alerts'>, matched: () => RuledAlert) => readonly string[] {
-  const enabled = channels.filter((channel) => channel.enabled)
-  const root = [rootReceiver(channels)]
-  return (alert, matched) => {
-    const names = enabled.flatMap(({ name, settings }) => {
-      return sendTimeOf(
-        settings.rules,
-        { ...alert, kind: 'opened', alerts: hasMatchers(settings) ? [matched()] : [] },
-        0,
-      ) === null
-        ? []
-        : name
-    })
-    return names.length === 0 ? root : names
-  }
-}
-
-export function receiverNames(channels: readonly Channel[]): readonly string[] {
-  return [rootReceiver(channels), ...channels.map(({ name }) => name)]
-}
 
 /** Returns the labels by which the organization groups alerts. */
 export async function groupByOf({ store, identity }: ApiCall): Promise<readonly string[]> {

@@ -1,14 +1,15 @@
 /** The API of Alertmanager, so that Prometheus, amtool, karma and Grafana can use incmon as an Alertmanager. */
 import { checkStore } from '../../actions/readiness.ts'
 import { programVersion } from '../../assets.ts'
+import { receiverNames, receiverTest } from '../../domain/notification/receivers.ts'
 import { listRecipients } from '../../store/notification/channels.ts'
 import { problem } from '../middleware/problem.ts'
 import { json, type Reply, text } from '../middleware/reply.ts'
 import type { HandlerParts } from '../route.ts'
 import { getAlertGroups, getAlerts } from './alerts.ts'
-import { receiverTest } from './filters.ts'
+import { receiverIn } from './filters.ts'
 import { postAlerts } from './post-alerts.ts'
-import { configOf, groupByOf, receiverNames } from './receivers.ts'
+import { configOf, groupByOf } from './receivers.ts'
 import { type AlertmanagerRoute, type ApiCall, api, BASE, missingPath } from './route.ts'
 import { deleteSilence, getSilence, getSilences, postSilences } from './silences.ts'
 
@@ -45,7 +46,9 @@ function versionInfo() {
 }
 
 async function getReceivers({ c, store, identity }: ApiCall): Promise<Reply> {
-  const isWanted = receiverTest(c)
+  const receiver = receiverIn(c)
+  if (receiver === 'none') return json([])
+  const isWanted = receiverTest(receiver)
   const channels = await store.read(listRecipients, identity.organizationId)
   return json(
     receiverNames(channels)

@@ -1,11 +1,11 @@
 /** The firing fingerprints of Alertmanager and Grafana, which are the alerts of Alertmanager's API. */
-import type { LiveSilence } from '../domain/silence/live-silence.ts'
-import { listIncidentGroups } from './incident/groups.ts'
-import { listRecipients } from './notification/channels.ts'
-import { listSilencesSince } from './silences.ts'
-import type { Db } from './sqlite/open.ts'
-import { query } from './sqlite/query.ts'
-import { uuidAsText, uuidBytes, uuidFromBytes } from './sqlite/uuid.ts'
+import type { LiveSilence } from '../../domain/silence/live-silence.ts'
+import { listIncidentGroups } from '../incident/groups.ts'
+import { listRecipients } from '../notification/channels.ts'
+import { listSilencesSince } from '../silences.ts'
+import type { Db } from '../sqlite/open.ts'
+import { query } from '../sqlite/query.ts'
+import { uuidAsText, uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
 
 /** Labels, annotations and links are JSON, because most of them are only passed on. Times are in ms UTC. */
 export type FiringFingerprint = NonNullable<(typeof firing)['row']>
