@@ -225,3 +225,25 @@ test('a condition of a merged service is news, even if one of the same name has 
   assert.deepEqual(kinds().slice(4), ['worse'])
   assert.deepEqual(incidents()[0]?.problem.includes('Slow of cart'), true)
 })
+
+test('a rule for the alerts of one team does not see the same condition of another team', async (t) => {
+  const { channel, outbox, send, deps, acme, incidents, sweepUntil } = withOutbox(t)
+  for (const team of ['web', 'cart'])
+    channel(team, { remindAfter: 0, rules: [{ matchers: parseMatchers(`team=${team},alertname=Slow`) }] })
+  const fire = (service: string, severity: string, name: string) => {
+    const own = alert(name, { service, severity, team: service }, { startsAt: NOON })
+    return send('metrics', alertmanager([own], { groupKey: service + name }))
+  }
+  for (const name of ['Down', 'Slow']) await fire('web', 'critical', name)
+  await fire('cart', 'critical', 'Down')
+  await fire('cart', 'warning', 'Slow')
+  const [web, cart] = incidents()
+  await mergeIncidents(deps, acme.key, { from: cart?.id ?? '', into: web?.id ?? '' }, 'anna')
+  await sweepUntil(NOON + 3 * MINUTE)
+  await fire('cart', 'critical', 'Slow')
+  await sweepUntil(NOON + 4 * MINUTE)
+  assert.deepEqual(
+    outbox().flatMap(([name, kind]) => (kind === 'worse' ? [name] : [])),
+    ['web', 'cart'],
+  )
+})

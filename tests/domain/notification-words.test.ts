@@ -80,6 +80,14 @@ test("the second line contains the alerts' own summaries, the likely cause and t
   )
 })
 
+test('a new condition of another service shows its own alert, and not one of the same name', () => {
+  const own = messageAlert({ name: 'Errors', summary: 'checkout fails' })
+  const other = messageAlert({ name: 'Errors', condition: 'Errors of cart', summary: 'cart fails' })
+  const of = (name: string) => messageTextOf(item({ kind: 'worse', names: [name], alerts: [own, other] }), CONTEXT).body
+  assert.match(of('Errors of cart'), /^Errors: cart fails\./)
+  assert.match(of('Errors'), /^Errors: checkout fails\./)
+})
+
 test('a message names the cluster, and who is on it', () => {
   const service = { name: 'checkout', namespace: 'shop', cluster: 'eu' }
   const { body } = messageTextOf(

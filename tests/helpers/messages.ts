@@ -31,6 +31,7 @@ export function messageAlert(more: Partial<MessageAlert> = {}): MessageAlert {
     ...{ id: 'a', source: 'metrics', name: 'Down', severity: 'critical', summary: '', labels: {}, annotations: {} },
     ...{ startsAt: NOW - 4 * MINUTE, endsAt: null, receivedAt: NOW },
     delivery: { interval: null, reportsEnds: false, isRepeated: true },
+    condition: more.name ?? 'Down',
     ...more,
   }
 }

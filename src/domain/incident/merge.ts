@@ -33,11 +33,6 @@ export function conditionOf(name: string, service: string): string {
   return `${name} of ${service}`
 }
 
-/** Returns whether an alert is one of the named conditions, of whichever service. */
-export function isNamed(names: readonly string[], alertName: string): boolean {
-  return names.some((name) => name === alertName || name.startsWith(conditionOf(alertName, '')))
-}
-
 /**
  * Returns the problem of the remaining incident: it has the conditions of both.
  * @param service the name of the service of `from`

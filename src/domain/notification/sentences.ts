@@ -1,6 +1,5 @@
 /** Writes the sentences of a message about one incident. */
 import { firingText } from '../incident/incident.ts'
-import { isNamed } from '../incident/merge.ts'
 import { criticalMsOf, phaseOf } from '../incident/problem.ts'
 import { STATES } from '../severity.ts'
 import { formatDuration, formatMoment } from '../shown-time.ts'
@@ -180,8 +179,8 @@ export function problemText(item: MessageItem): string {
 export function namedAlerts({ kind, names, incident, alerts }: MessageItem): readonly MessageAlert[] {
   const firing = alerts.filter(({ endsAt }) => endsAt === null)
   const own = firing.length > 0 ? firing : alerts
-  const about = kind === 'worse' ? own.filter(({ name }) => isNamed(names, name)) : own
-  const severe = about.filter(({ name }) => incident.problem.had.includes(name))
+  const about = kind === 'worse' ? own.filter(({ condition }) => names.includes(condition)) : own
+  const severe = about.filter(({ condition }) => incident.problem.had.includes(condition))
   const byName = new Map((severe.length > 0 ? severe : about).toReversed().map((alert) => [alert.name, alert]))
   return [...byName.values()].toReversed().slice(0, NAMED)
 }

@@ -18,6 +18,8 @@ export type MessageAlert = {
   readonly id: string
   readonly source: Source
   readonly name: string
+  /** The name of the condition in the incident. It includes the service if the incident is about another service. */
+  readonly condition: string
   readonly severity: Severity
   readonly summary: string
   readonly labels: Labels

@@ -1,5 +1,4 @@
 /** Queues notifications about incidents in the outbox, in the same transaction as the change. */
-import { isNamed } from '../../domain/incident/merge.ts'
 import { cacheByKey } from '../../domain/memoize.ts'
 import { recipientsOf } from '../../domain/notification/channel.ts'
 import { hasMatchers, type RuledAlert } from '../../domain/notification/rule.ts'
@@ -7,7 +6,7 @@ import type { Effect } from '../../engine/state/effect.ts'
 import { insertUntold, listToldChannels, type UntoldEntry } from '../incident/told.ts'
 import { type ChannelRecord, listRecipients } from '../notification/channels.ts'
 import { insertNotifications, type OutboxEntry } from '../notification/outbox.ts'
-import { listRuledAlerts } from '../notification/ruled-alerts.ts'
+import { conditionName, listRuledAlerts } from '../notification/ruled-alerts.ts'
 import type { Db } from '../sqlite/open.ts'
 
 type NotificationDue = Extract<Effect, { readonly kind: 'notification-due' }>
@@ -56,9 +55,10 @@ function ruledAlerts(db: Db): (due: NotificationDue) => readonly RuledAlert[] {
     (rowId: number) => rowId,
     (rowId) => listRuledAlerts(db, rowId),
   )
-  return ({ change, conditions, incident: { rowId } }) => {
+  return ({ change, conditions, incident: { rowId, serviceId: own } }) => {
     const alerts = alertsOf(rowId)
-    return change === 'worse' ? alerts.filter(({ alertname }) => isNamed(conditions, alertname)) : alerts
+    if (change !== 'worse') return alerts
+    return alerts.filter((one) => conditions.includes(conditionName(db, one.alertname, one.serviceId, own)))
   }
 }
 

@@ -9,6 +9,7 @@ import { toProblem } from '../incident/live-incidents.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
 import { toFacts } from './outbox.ts'
+import { conditionName } from './ruled-alerts.ts'
 
 /** The maximum number of alerts in a message. The message contains the true count, too. */
 const MAX_ALERTS = 20
@@ -28,7 +29,14 @@ export function listItems(
     .innerJoin('services', 'services.id', 'incidents.service_id')
     .leftJoin('postmortems', 'postmortems.incident_id', 'incidents.id')
     .select(['outbox.kind', 'outbox.created_at as at', 'outbox.actor', 'severity_before as severityBefore', 'facts'])
-    .select(['is_digest as isDigest', 'incidents.id as rowId', 'incidents.uuid', 'incidents.number', 'incidents.title'])
+    .select([
+      'is_digest as isDigest',
+      'incidents.id as rowId',
+      'incidents.service_id as serviceId',
+      'incidents.uuid',
+      'incidents.number',
+      'incidents.title',
+    ])
     .select([
       'incidents.severity',
       'incidents.status',
@@ -42,7 +50,7 @@ export function listItems(
     .where('outbox.leader_id', '=', leaderId)
     .orderBy('outbox.id')
   const rows = db.all(items)
-  const alerts = listMessageAlerts(db, [...new Set(rows.map(({ rowId }) => rowId))])
+  const alerts = listMessageAlerts(db, new Map(rows.map(({ rowId, serviceId }) => [rowId, serviceId])))
   const messageGroupOf = cacheByKey(
     (group: IncidentGroup) => group,
     (group) => messageGroup(db, group, now),
@@ -89,18 +97,22 @@ function messageGroup(db: Db, { leader, cause, members }: IncidentGroup, now: nu
   return first ? { leader: first, cause, incidents } : null
 }
 
-/** Lists the alerts of incidents, by the incident's row id: firing ones first, then by severity and start. */
-function listMessageAlerts(db: Db, incidentIds: readonly number[]): ReadonlyMap<number, MessageAlert[]> {
-  if (incidentIds.length > MAX_INCIDENTS) return new Map()
-  return new Map(incidentIds.map((id) => [id, alertsOf(db, id)]))
+/**
+ * Lists the alerts of incidents, by the incident's row id: firing ones first, then by severity and start.
+ * @param incidents the service of each incident
+ */
+function listMessageAlerts(db: Db, incidents: ReadonlyMap<number, number>): ReadonlyMap<number, MessageAlert[]> {
+  if (incidents.size > MAX_INCIDENTS) return new Map()
+  return new Map([...incidents].map(([id, serviceId]) => [id, alertsOf(db, id, serviceId)]))
 }
 
-function alertsOf(db: Db, incidentId: number): MessageAlert[] {
+function alertsOf(db: Db, incidentId: number, ownServiceId: number): MessageAlert[] {
   const rows = db.sql
     .selectFrom('alerts')
     .leftJoin('groups', 'groups.id', 'alerts.group_id')
     .leftJoin('senders', 'senders.id', 'groups.sender_id')
-    .select(['alerts.uuid', 'alerts.source', 'name', 'severity', 'summary', 'labels', 'annotations'])
+    .select(['alerts.uuid', 'alerts.source', 'name', 'service_id as serviceId', 'severity', 'summary'])
+    .select(['labels', 'annotations'])
     .select(['starts_at as startsAt', 'ends_at as endsAt', 'alerts.received_at as receivedAt'])
     .select(['groups.longest_gap as ownGap', 'groups.gaps as ownGaps'])
     .select(['senders.longest_gap as senderGap', 'senders.gaps as senderGaps', 'reports_ends as reportsEnds'])
@@ -120,6 +132,7 @@ function alertsOf(db: Db, incidentId: number): MessageAlert[] {
       id: uuidFromBytes(uuid),
       source,
       name,
+      condition: conditionName(db, name, row.serviceId, ownServiceId),
       severity,
       summary,
       ...texts,

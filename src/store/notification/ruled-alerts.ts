@@ -1,10 +1,12 @@
 /** Reads the alerts of an incident that the matchers of rules are compared with. */
+import { conditionOf } from '../../domain/incident/merge.ts'
 import type { RuledAlert } from '../../domain/notification/rule.ts'
+import { loadServiceName } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 
 /** Lists up to 50 alerts of an incident, firing ones first. */
-export function listRuledAlerts(db: Db, incidentId: number): RuledAlert[] {
+export function listRuledAlerts(db: Db, incidentId: number): (RuledAlert & { readonly serviceId: number })[] {
   return db.all(ruled, { incidentId }).map(({ labels, ...alert }) => ({ ...alert, labels: JSON.parse(labels) }))
 }
 
@@ -12,8 +14,13 @@ export function listRuledAlerts(db: Db, incidentId: number): RuledAlert[] {
 const ruled = query<{ incidentId: number }>()((sql, hole) =>
   sql
     .selectFrom('alerts')
-    .select(['source', 'severity', 'name as alertname', 'labels'])
+    .select(['source', 'severity', 'name as alertname', 'labels', 'service_id as serviceId'])
     .where('incident_id', '=', hole('incidentId'))
     .orderBy('ends_at')
     .limit(50),
 )
+
+/** Returns the name of an alert's condition in an incident. @param ownServiceId the service of the incident */
+export function conditionName(db: Db, name: string, serviceId: number, ownServiceId: number): string {
+  return serviceId === ownServiceId ? name : conditionOf(name, loadServiceName(db, serviceId).name)
+}
