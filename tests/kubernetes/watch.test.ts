@@ -137,3 +137,24 @@ test('a dead node is one incident that names the services with pods on it', asyn
   assert.equal(incidents.length, 1)
   assert.match(incidents[0].title, /node-1/)
 })
+
+test('equal names in two clusters are two services, and only the one that fails is ill', async (t) => {
+  const clusters = [await startFakeCluster(t), await startFakeCluster(t)] as const
+  for (const cluster of clusters) {
+    cluster.put(deployment('cart'))
+    cluster.put(replicaSet('cart', '5d4f8c7b9'))
+    cluster.put(pod(POD, { owner }))
+  }
+  const names = ['production', 'staging']
+  const server = await startServer(t, {
+    kubernetes: clusters.map(({ url }, n) => ({ kubeconfig: writeKubeconfig(t, url), name: names[n] ?? '' })),
+  })
+  const states = async () => {
+    const services = await server.get('/api/services')
+    return services.map(({ cluster, name, status }: Json) => `${cluster} ${name} ${status}`).sort()
+  }
+  await eventually(states, (all) => all.length === 2)
+  clusters[1].put(looping(3))
+  const expected = ['production cart healthy', 'staging cart critical']
+  assert.deepEqual(await eventually(states, (all) => !all.includes('staging cart healthy')), expected)
+})
