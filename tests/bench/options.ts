@@ -14,6 +14,8 @@ export const PARTS = [
   'pages',
   'streams',
   'notify',
+  'alertmanager',
+  'watch',
 ] as const
 export type PartName = (typeof PARTS)[number]
 

@@ -1,5 +1,5 @@
--- The load of wrk: alerts with the same labels and annotations, for the webhook of incmon or for the API of Alertmanager.
--- Environment: TARGET (incmon, limit, bare or alertmanager), TOKEN, MODE (new or repeated), SEVERITY (warning or critical),
+-- The load of wrk: alerts with the same labels and annotations, for the webhook of incmon or for the API of Alertmanager (of incmon: api).
+-- Environment: TARGET (incmon, api, limit, bare or alertmanager), TOKEN, MODE (new or repeated), SEVERITY (warning or critical),
 -- N alerts in a request, SERVICES that they belong to, FROM the first number of new alerts, REQUESTS the number of different
 -- requests (0: no limit), CONNECTIONS, STARTS_AT.
 local target = os.getenv("TARGET")
@@ -37,8 +37,10 @@ local WEBHOOK = '{"receiver":"incmon","status":"firing","version":"4","groupKey"
   .. '"truncatedAlerts":0,"groupLabels":{"service":"svc-%03d"},"commonLabels":{},"commonAnnotations":{},'
   .. '"externalURL":"http://alertmanager.example:9093","alerts":[%s]}'
 
+local is_api = target == "alertmanager" or target == "api"
+
 local function alert(id)
-  local form = target == "alertmanager" and API_ALERT or WEBHOOK_ALERT
+  local form = is_api and API_ALERT or WEBHOOK_ALERT
   -- The alerts of one service differ only in their address.
   local function octet(place) return math.floor(id / place) % 256 end
   return form:format(NAMES[id % #NAMES + 1], octet(16777216), octet(65536), octet(256), octet(1), id % SERVICES, id,
@@ -49,13 +51,14 @@ local function body(first)
   local alerts = {}
   for i = 1, count do alerts[i] = alert(first + i - 1) end
   local list = table.concat(alerts, ",")
-  if target == "alertmanager" then return "[" .. list .. "]" end
+  if is_api then return "[" .. list .. "]" end
   return WEBHOOK:format(first % SERVICES, first % SERVICES, list)
 end
 
 local headers = { ["Content-Type"] = "application/json" }
 if target ~= "alertmanager" then headers["Authorization"] = "Bearer " .. os.getenv("TOKEN") end
-local path = target == "alertmanager" and "/api/v2/alerts" or "/api/webhooks/metrics"
+local paths = { alertmanager = "/api/v2/alerts", api = "/alertmanager/api/v2/alerts" }
+local path = paths[target] or "/api/webhooks/metrics"
 
 local function post(first)
   return wrk.format("POST", path, headers, body(first))

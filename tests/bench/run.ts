@@ -5,6 +5,7 @@ import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EXECUTABLE, ROOT, staleness } from '../helpers/executable.ts'
 import { benchActive } from './active.ts'
+import { benchAlertmanager } from './alertmanager.ts'
 import { bundle } from './bundle.ts'
 import { benchSlowDisk } from './fsync.ts'
 import { benchGrowing } from './growing.ts'
@@ -19,6 +20,7 @@ import { benchReads } from './reads.ts'
 import { type Part, toText } from './report.ts'
 import { benchStart } from './start.ts'
 import { benchStorm } from './storm.ts'
+import { benchWatch } from './watch.ts'
 
 const MEASURES: Readonly<Record<PartName, (bench: Bench) => Promise<Part[]>>> = {
   ingest: benchIngest,
@@ -32,9 +34,11 @@ const MEASURES: Readonly<Record<PartName, (bench: Bench) => Promise<Part[]>>> = 
   pages: benchPages,
   streams: benchStreams,
   notify: benchNotify,
+  alertmanager: benchAlertmanager,
+  watch: benchWatch,
 }
 /** Parts that run without the load generator. */
-const WITHOUT_LOAD: readonly PartName[] = ['growing', 'life', 'reads', 'pages']
+const WITHOUT_LOAD: readonly PartName[] = ['growing', 'life', 'reads', 'pages', 'watch']
 
 if (process.env.CI === 'true') print('The benchmark does not run in CI: figures from a shared machine mean nothing.')
 else await run(options())

@@ -15,7 +15,8 @@ import { migrate } from '../../src/store/sqlite/schema/migrate.ts'
 import { type Child, start } from './children.ts'
 
 export type Server = {
-  readonly name: 'incmon' | 'limit' | 'bare' | 'alertmanager'
+  /** `api`: incmon, which receives the load through its Alertmanager API. */
+  readonly name: 'incmon' | 'api' | 'limit' | 'bare' | 'alertmanager'
   readonly child: Child
   readonly url: string
   readonly token: string
