@@ -182,7 +182,10 @@ test('the list says when an incident was resolved later than its problem ended',
   await recover(8)
   clock.now = NOON + 14 * MINUTE
   await send(`${path}/status`, { status: 'resolved' })
-  assert.match((await browser.get('/incidents')).html, /data-label="Lasted">10 min, resolved after 16 min</)
+  assert.match(
+    (await browser.get('/incidents')).html,
+    /data-label="Lasted"><span class="nowrap">10 min<\/span>, resolved after 16 min</,
+  )
 })
 
 test('the duration stops when the last alert ends, and the list and the overview agree', async (t) => {
@@ -193,7 +196,7 @@ test('the duration stops when the last alert ends, and the list and the overview
   const { html } = await browser.get(path)
   assert.match(html, /Was critical for.*10 min.*from 11:58 to 12:08/s)
   assert.match(html, /<title>Recovered: cart: Down · incmon/)
-  assert.match((await browser.get('/incidents')).html, /data-label="Lasted">10 min</)
+  assert.match((await browser.get('/incidents')).html, /data-label="Lasted"><span class="nowrap">10 min<\/span></)
   assert.match((await browser.get('/')).html, /Was critical for 10 min/)
 })
 

@@ -148,7 +148,7 @@ const IncidentRow: FC<{ incident: ListedIncident; reader: Reader }> = ({ inciden
         <Time at={startedAt} reader={reader} style="moment" />
       </td>
       <td data-label="Lasted">
-        {formatDuration(criticalMs)}
+        <span class="nowrap">{formatDuration(criticalMs)}</span>
         {endedAt === null ? ' so far' : ''}
         {resolvedText(incident)}
       </td>
