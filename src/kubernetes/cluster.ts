@@ -26,7 +26,7 @@ type ClusterDeps = {
 
 /** How long to collect changes, in milliseconds; longer while a stream connects, so that they can be put in order. */
 const GATHER = 150
-const GATHER_AT_MOST = 2_000
+const GATHER_AT_MOST = 10_000
 /** Bookmarks alone are saved this often. */
 const BOOKMARKS = 30_000
 const MAX_CHANGES = 300
@@ -50,6 +50,7 @@ export function watchCluster(deps: ClusterDeps) {
   const room: (() => void)[] = []
   let heardAt = Math.max(0, ...[...watched.positions.values()].map(({ at }) => at)) || null
   let gap: Gap | null = null
+  let reached = new AbortController()
 
   const add = (change: Change) => {
     if (waiting.length === 0) waitingSince = now()
@@ -114,7 +115,7 @@ export function watchCluster(deps: ClusterDeps) {
 
   const run = (stream: Stream) =>
     runStream(stream, watched.positions.get(stream.name)?.version ?? null, {
-      ...{ client: deps.client, random: deps.random, signal: stop.signal },
+      ...{ client: deps.client, random: deps.random, signal: stop.signal, reached: () => reached.signal },
       take: (delivered) => {
         const change = changeOf(delivered, stream, now())
         if (change) add(change)
@@ -129,6 +130,11 @@ export function watchCluster(deps: ClusterDeps) {
       state: (state) => {
         const before = states.get(stream)
         states.set(stream, state)
+        // All streams come back together, so that their changes can be put in order.
+        if (state.doing === 'watch' && before?.doing !== 'watch') {
+          reached.abort()
+          reached = new AbortController()
+        }
         if (state.error !== null && before?.error !== state.error) warn(`${stream.name}: ${state.error}`)
       },
     })

@@ -22,6 +22,8 @@ type StreamDeps = {
   readonly state: (state: StreamState) => void
   readonly random: () => number
   readonly signal: AbortSignal
+  /** Returns a signal that aborts when another stream has reached the API server. */
+  readonly reached: () => AbortSignal
 }
 
 /**
@@ -70,7 +72,9 @@ export async function runStream(stream: Stream, version: string | null, deps: St
       else {
         failures += 1
         state({ doing: from === null ? 'list' : 'connect', error: error.message, status: error.status })
-        await pause(pauseOf(error, failures, deps.random()), signal)
+        const isUnreachable = error.status === 0
+        const until = isUnreachable ? AbortSignal.any([signal, deps.reached()]) : signal
+        await pause(pauseOf(error, failures, deps.random()), until)
       }
     }
   }
