@@ -1,23 +1,12 @@
 import { type Plan, withDefaults } from '../domain/organization.ts'
-import { SETUP_SCOPES } from '../domain/request/session.ts'
+import { SETUP_SCOPES, type Session } from '../domain/request/session.ts'
 import type { Scope } from '../domain/request/token.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
 
-/** Times are Unix times in milliseconds. `tokenName`: null if the session was created with a setup link. */
-type SessionRecord = {
-  readonly id: string
-  readonly person: string
-  readonly tokenName: string | null
-  readonly agent: string
-  readonly createdAt: number
-  readonly lastUsedAt: number
-  readonly expiresAt: number
-}
-
 /** A session with its scopes. `rowId` is never exposed to clients. */
-type OpenSession = SessionRecord & {
+type OpenSession = Session & {
   readonly rowId: number
   readonly organizationId: number
   readonly plan: Plan
@@ -59,7 +48,7 @@ export function findSession(db: Db, hash: Buffer, now: number): OpenSession | nu
 }
 
 /** Lists an organization's active sessions, newest first. */
-export function listSessions(db: Db, organizationId: number, now: number): SessionRecord[] {
+export function listSessions(db: Db, organizationId: number, now: number): Session[] {
   const rows = db.sql
     .selectFrom('sessions')
     .leftJoin('tokens', 'tokens.id', 'sessions.token_id')
@@ -74,7 +63,7 @@ export function listSessions(db: Db, organizationId: number, now: number): Sessi
 
 export function insertSession(
   db: Db,
-  made: Omit<SessionRecord, 'tokenName' | 'lastUsedAt'> & {
+  made: Omit<Session, 'tokenName' | 'lastUsedAt'> & {
     readonly organizationId: number
     readonly tokenId: number | null
     readonly hash: Buffer

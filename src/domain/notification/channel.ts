@@ -1,4 +1,5 @@
 /** Channels: destinations for messages, and their settings. */
+import type { ChannelKind } from './format.ts'
 import { type Rule, type RuledNotification, sendTimeOf } from './rule.ts'
 import type { Reminders } from './schedule.ts'
 import type { Untold } from './truth.ts'
@@ -12,6 +13,21 @@ export type ChannelSettings = Reminders & {
    * channel gets all incidents immediately.
    */
   readonly escalateAfter: number
+}
+
+/** A channel as people see it. */
+export type Channel = {
+  readonly id: string
+  readonly name: string
+  readonly kind: ChannelKind
+  /** The URL or mail address, with secrets replaced. */
+  readonly target: string
+  readonly enabled: boolean
+  readonly settings: ChannelSettings
+  /** Why the last attempt failed; null if it succeeded. */
+  readonly failing: string | null
+  readonly failingSince: number | null
+  readonly deliveredAt: number | null
 }
 
 export const DEFAULT_CHANNEL: ChannelSettings = {

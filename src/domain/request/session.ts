@@ -13,6 +13,18 @@ const MAX_NAME = 100
 /** The scopes of a session created by a setup link. */
 export const SETUP_SCOPES: readonly Scope[] = SCOPES
 
+/** A session as people see it. Times are Unix times in milliseconds. */
+export type Session = {
+  readonly id: string
+  readonly person: string
+  /** Null if the session was created with a setup link. */
+  readonly tokenName: string | null
+  readonly agent: string
+  readonly createdAt: number
+  readonly lastUsedAt: number
+  readonly expiresAt: number
+}
+
 const BROWSERS = [
   ['Edg/', 'Edge'],
   ['OPR/', 'Opera'],

@@ -13,12 +13,7 @@ export type Components = {
 
 /** Indexes services by UUID and by name. */
 export function componentsOf({ services }: Pick<SuspectFacts, 'services'>): Components {
-  const byName = new Map<string, SuspectService[]>()
-  for (const service of services) {
-    const same = byName.get(service.name)
-    if (same) same.push(service)
-    else byName.set(service.name, [service])
-  }
+  const byName = Map.groupBy(services, ({ name }) => name)
   return { byId: new Map(services.map((service) => [service.id, service])), byName }
 }
 

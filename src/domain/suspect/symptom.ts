@@ -217,13 +217,9 @@ function ended(alert: SuspectAlert, end: number | null): Factor[] {
 
 /** Merges the equal symptoms of each component into the heaviest symptom, which then has all of the evidence. */
 function strongest(symptoms: readonly Symptom[]): Symptom[] {
-  const byCondition = new Map<string, Symptom[]>()
-  for (const symptom of symptoms) {
-    const key = `${symptom.component} ${symptom.condition} ${symptom.witnesses.length > 0}`
-    const same = byCondition.get(key)
-    if (same) same.push(symptom)
-    else byCondition.set(key, [symptom])
-  }
+  const byCondition = Map.groupBy(symptoms, ({ component, condition, witnesses }) => {
+    return `${component} ${condition} ${witnesses.length > 0}`
+  })
   return [...byCondition.values()].flatMap((same) => merged(same.sort(compare)) ?? []).sort(compare)
 }
 

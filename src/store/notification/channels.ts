@@ -2,8 +2,7 @@
 
 import type { Selectable } from 'kysely'
 import { BUDGETS } from '../../domain/budgets.ts'
-import { type ChannelSettings, DEFAULT_CHANNEL } from '../../domain/notification/channel.ts'
-import type { ChannelKind } from '../../domain/notification/format.ts'
+import { type Channel, DEFAULT_CHANNEL } from '../../domain/notification/channel.ts'
 import type { Listed, Page } from '../../domain/pagination.ts'
 import { readPage } from '../read.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -11,20 +10,9 @@ import { query } from '../sqlite/query.ts'
 import type { Schema } from '../sqlite/schema/schema.ts'
 import { uuidBytes, uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 
-export type ChannelRecord = {
+export type ChannelRecord = Channel & {
   readonly rowId: number
-  readonly id: string
   readonly organizationId: number
-  readonly name: string
-  readonly kind: ChannelKind
-  /** The URL or mail address, with secrets replaced. */
-  readonly target: string
-  readonly enabled: boolean
-  readonly settings: ChannelSettings
-  /** Why the last attempt failed; null if it succeeded. */
-  readonly failing: string | null
-  readonly failingSince: number | null
-  readonly deliveredAt: number | null
   readonly createdAt: number
 }
 

@@ -1,24 +1,12 @@
 /** Data and form values for the channel pages. Times are Unix times in milliseconds. */
-import type { ChannelSettings } from '../../domain/notification/channel.ts'
+import type { Channel, ChannelSettings } from '../../domain/notification/channel.ts'
 import type { ChannelKind } from '../../domain/notification/format.ts'
 import type { NotificationKind } from '../../domain/notification/kind.ts'
 import type { Rule } from '../../domain/notification/rule.ts'
 import { formatMatchers } from '../../domain/silence/matcher.ts'
 import type { IconName } from '../kit/symbols.ts'
 
-export type ChannelView = {
-  readonly id: string
-  readonly name: string
-  readonly kind: ChannelKind
-  /** The URL with its secret parts masked. */
-  readonly target: string
-  readonly enabled: boolean
-  readonly settings: ChannelSettings
-  readonly failing: string | null
-  readonly failingSince: number | null
-  readonly deliveredAt: number | null
-  readonly warnings: readonly string[]
-}
+export type ChannelView = Channel & { readonly warnings: readonly string[] }
 
 export type DeliveryView = {
   readonly id: string

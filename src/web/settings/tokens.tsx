@@ -1,5 +1,6 @@
 /** The token settings, and the list of the browsers that are signed in. */
 import type { FC } from 'hono/jsx'
+import type { Session } from '../../domain/request/session.ts'
 import { SCOPES, type Scope } from '../../domain/request/token.ts'
 import { formatAgo, formatMoment, type Reader } from '../../domain/shown-time.ts'
 import { fieldsOf } from '../kit/edit-form.tsx'
@@ -144,15 +145,7 @@ function isSoon({ expiresAt }: TokenView, { now }: Reader): boolean {
   return expiresAt !== null && expiresAt - now < SOON
 }
 
-type SessionView = {
-  readonly id: string
-  readonly person: string
-  readonly tokenName: string | null
-  readonly agent: string
-  readonly createdAt: number
-  readonly lastUsedAt: number
-  readonly isOwn: boolean
-}
+type SessionView = Session & { readonly isOwn: boolean }
 
 export const SessionSettings: FC<{ csrf: string; reader: Reader; sessions: readonly SessionView[] }> = (props) => (
   <>
