@@ -170,7 +170,7 @@ test('silences are imported from a running Alertmanager once', { skip: withoutAl
   const times = { startsAt: new Date().toISOString(), endsAt: new Date(Date.now() + 3_600_000).toISOString() }
   const headers = { 'Content-Type': 'application/json' }
   await fetch(`${url}/api/v2/silences`, { method: 'POST', headers, body: JSON.stringify({ ...silence, ...times }) })
-  assert.match((await run('--silences', url)).out, /^imported: 1 silences/)
+  assert.match((await run('--silences', url)).out, /^imported: 1 silence; /)
   assert.match((await run('--silences', `${url}/`)).out, /^imported: 0 silences; .*: 1$/m)
   assert.match((await run('--silences', 'http://127.0.0.1:9')).err, /cannot be reached/)
 })

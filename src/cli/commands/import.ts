@@ -1,5 +1,6 @@
 /** incmon import: takes over the configuration and the silences of an Alertmanager. */
 import type { Command } from 'commander'
+import { countOf } from '../../domain/text.ts'
 import { readSilences } from '../../intake/silences.ts'
 import type { Api } from '../api/api.ts'
 import { type OrganizationOptions, withOrganization } from '../api/records.ts'
@@ -71,7 +72,8 @@ async function createChannel(api: Api, channel: PlannedChannel): Promise<string>
   }
 }
 
-async function importSilences(source: string, options: Options): Promise<void> {
+/** Imports silences from a file, from standard input or from an Alertmanager. */
+export async function importSilences(source: string, options: OrganizationOptions): Promise<void> {
   const text = /^https?:\/\//.test(source)
     ? await fetchSilences(source)
     : (await readInput(source, 'written by "amtool silence query -o json"')).toString('utf8')
@@ -80,7 +82,9 @@ async function importSilences(source: string, options: Options): Promise<void> {
     api.json<{ created: number; skipped: number }>('POST', '/operator/silences', { body }),
   )
   if (options.json) return print(JSON.stringify(done))
-  print(`imported: ${done.created} silences; skipped because they have ended or were imported before: ${done.skipped}`)
+  print(
+    `imported: ${countOf(done.created, 'silence')}; skipped because they have ended or were imported before: ${done.skipped}`,
+  )
 }
 
 const TIMEOUT_MS = 10_000
@@ -100,6 +104,7 @@ async function fetchSilences(source: string): Promise<string> {
   return response.text()
 }
 
+/** Parses the text and verifies that it contains silences. */
 function silencesIn(source: string, text: string): unknown {
   try {
     const silences: unknown = JSON.parse(text)

@@ -6,14 +6,14 @@ import { formatMatchers, type Matcher, matchersFault, parseMatchers } from '../.
 import { type Schedule, scheduleFault } from '../../domain/silence/silence.ts'
 import { WEEKDAYS } from '../../domain/time-zone.ts'
 import type { silenceShape } from '../../http/api/silences.ts'
-import { readSilences } from '../../intake/silences.ts'
 import type { Api } from '../api/api.ts'
 import { listServices, type OrganizationOptions, withOrganization, withRecord } from '../api/records.ts'
 import { hint } from '../database.ts'
-import { CommandError, UsageError } from '../failure.ts'
-import { parseDuration, readInput } from '../input.ts'
+import { UsageError } from '../failure.ts'
+import { parseDuration } from '../input.ts'
 import { instant, print, printError, printList } from '../output.ts'
 import { addCommand, addOrgCommand } from '../plain-command.ts'
+import { importSilences } from './import.ts'
 import { parseTime } from './incident/postmortem.ts'
 
 const PATH = '/api/silences'
@@ -132,28 +132,6 @@ async function expireSilence(id: string, options: OrganizationOptions): Promise<
     return found
   })
   print(options.json ? JSON.stringify({ id: silence.id }) : `ended silence ${silence.id}`)
-}
-
-async function importSilences(file: string, options: OrganizationOptions): Promise<void> {
-  const bytes = await readInput(file, 'written by "amtool silence query -o json"')
-  const body = { silences: parsed(file, bytes.toString('utf8')) }
-  const done = await withOrganization(options, (api) =>
-    api.json<{ created: number; skipped: number }>('POST', '/operator/silences', { body }),
-  )
-  if (options.json) return print(JSON.stringify(done))
-  print(`imported: ${done.created}; skipped because they have ended or were imported before: ${done.skipped}`)
-}
-
-/** Parses the file and verifies that it contains silences. */
-function parsed(file: string, text: string): unknown {
-  try {
-    const silences: unknown = JSON.parse(text)
-    readSilences(silences)
-    return silences
-  } catch (error) {
-    if (error instanceof SyntaxError) throw new CommandError(`${file}: ${error.message}`)
-    throw error
-  }
 }
 
 /** Parses a schedule such as "saturday,sunday 22:00-06:00 Europe/Berlin". Days without times are whole days. */
