@@ -1,0 +1,74 @@
+/** Kubernetes repeats an event ever more rarely while its condition goes on. One incident lasts through the gaps. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+import { makeFlow } from '../helpers/flow.ts'
+import { type KubernetesMore, kubernetesEvent } from '../helpers/senders.ts'
+
+type Told = readonly [minute: number, reason: string, name: string, more?: KubernetesMore]
+const SET = 'cart-5d4f8c7b9'
+const POD = `${SET}-x2kqp`
+const forbidden = (minute: number, count: number, message = 'exceeded quota: pods'): Told => [
+  minute,
+  'FailedCreate',
+  SET,
+  { kind: 'ReplicaSet', message: `Error creating: pods "${POD}" is forbidden: ${message}`, count, since: NOON },
+]
+const created = (minute: number): Told => [
+  minute,
+  'SuccessfulCreate',
+  SET,
+  { kind: 'ReplicaSet', message: `Created pod: ${POD}` },
+]
+const loop = (minute: number, count: number): Told => [
+  minute,
+  'BackOff',
+  POD,
+  { message: 'Back-off restarting failed container app', count, since: NOON },
+]
+const pulling = (minute: number, count: number): Told => [
+  minute,
+  'BackOff',
+  POD,
+  { message: 'Back-off pulling image "registry/cart:2"', count, since: NOON },
+]
+
+/** Returns how many incidents opened, and how many alerts fire at the end. */
+async function play(t: Parameters<typeof makeFlow>[0], told: readonly Told[], until: number) {
+  const flow = makeFlow(t)
+  for (const [minute, reason, name, more] of told) {
+    const at = NOON + minute * MINUTE
+    await flow.sweepUntil(at, MINUTE / 2)
+    await flow.send('cluster', kubernetesEvent(reason, name, { at, ...more }), { at })
+  }
+  await flow.sweepUntil(NOON + until * MINUTE, MINUTE / 2)
+  const firing = flow.alerts().filter(({ status }) => status === 'firing').length
+  return { incidents: flow.incidents().length, firing }
+}
+
+describe('one incident goes on while', () => {
+  const stories: readonly (readonly [string, readonly Told[], number])[] = [
+    [
+      'a controller waits 17 minutes before it creates a pod',
+      [forbidden(2, 13), forbidden(11, 17), forbidden(28, 18)],
+      44,
+    ],
+    ['the recorder passes one event of a crash loop in 20 minutes', [loop(9, 25), loop(29, 29), loop(50, 33)], 75],
+    ['the same holds for an image', [pulling(9, 25), pulling(29, 28)], 55],
+  ]
+  for (const [title, told, until] of stories)
+    test(title, async (t) => assert.deepEqual(await play(t, told, until), { incidents: 1, firing: 1 }))
+})
+
+describe('a condition is over', () => {
+  test('as soon as the controller creates the pod', async (t) =>
+    assert.deepEqual(await play(t, [forbidden(2, 13), created(11)], 12), { incidents: 1, firing: 0 }))
+  test('20 minutes after the last failure to create a pod', async (t) =>
+    assert.deepEqual(await play(t, [forbidden(2, 13)], 23), { incidents: 1, firing: 0 }))
+  test('15 minutes after a crash loop that was not seen often', async (t) =>
+    assert.deepEqual(await play(t, [loop(2, 6)], 18), { incidents: 1, firing: 0 }))
+  test('at once if an account exists a moment later', async (t) => {
+    const race = forbidden(0, 2, 'error looking up service account shop/cart')
+    assert.deepEqual(await play(t, [race, created(0.1)], 2), { incidents: 0, firing: 0 })
+  })
+})
