@@ -28,7 +28,7 @@ const lasting = (name: string) => constantOf('lasting', name, 'MINUTE')
 const problem = (name: string) => constantOf('problem', name, 'MINUTE')
 const schedule = (name: string, unit: keyof typeof UNITS | null = null) => constantOf('schedule', name, unit)
 const interval = (name: string) => constantOf('delivery-interval', name)
-const graph = (name: string) => constantOf('query', name)
+const graph = (name: string) => constantOf('graph', name)
 
 export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
   'README.md': [['Node … as a dependency', 24]],
@@ -38,8 +38,8 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['the alert expires after … hours', constantOf('ending', 'EXPIRES', 'HOUR')],
     ['The graph has at most … series', graph('MAX_SERIES')],
     ['series of … points', graph('MAX_POINTS')],
-    ['every … minutes while it is open', constantOf('due', 'AGAIN', 'MINUTE')],
-    ['and … minutes after its end', constantOf('due', 'TAIL', 'MINUTE')],
+    ['every … minutes while it is open', constantOf('graph', 'AGAIN', 'MINUTE')],
+    ['and … minutes after its end', constantOf('graph', 'TAIL', 'MINUTE')],
     ['A request has a time limit of … seconds', constantOf('graphs', 'TIMEOUT_MS', 'SECOND')],
   ],
   'docs/api.md': [
