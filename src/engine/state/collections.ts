@@ -3,7 +3,7 @@
 import type { Journal, Rows, Undo } from './journal.ts'
 
 /** A map whose values are never modified in place. */
-export type Table<Key, Value> = {
+type Table<Key, Value> = {
   readonly get: (key: Key) => Value | undefined
   readonly set: (key: Key, value: Value) => void
   /** Adds a row that is already saved. Not a change. */
@@ -53,7 +53,7 @@ export function createTable<Key, Value>(journal: Journal, name?: keyof Rows): Ta
 }
 
 /** A map from a key to a set of values. */
-export type Index<Key, Value> = {
+type Index<Key, Value> = {
   readonly get: (key: Key) => ReadonlySet<Value>
   readonly add: (key: Key, value: Value) => void
   readonly remove: (key: Key, value: Value) => void

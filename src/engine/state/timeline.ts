@@ -2,7 +2,7 @@
 import type { Journal, Undo } from './journal.ts'
 
 /** Row ids sorted by time and then by row id. */
-export type Timeline = {
+type Timeline = {
   readonly add: (time: number, rowId: number) => void
   readonly remove: (time: number, rowId: number) => void
   readonly size: () => number
