@@ -22,9 +22,11 @@ const READERS: Readers = {
     ...db.all(awaitedEndings, { organizationId, awaited, from }),
   ],
   newest: (db, organizationId, { serviceId, awaited }) => {
-    const events = [db.first(newestOf, { serviceId })?.at, db.first(newestAwaited, { organizationId, awaited })?.at]
-    const changes = [db.first(newestPipeline, { serviceId })?.at, db.first(newestScaling, { serviceId })?.at]
-    return { endingEventAt: newest(events), changeAt: newest(changes) }
+    const found = db.first(newestOf, { organizationId, serviceId, awaited })
+    return {
+      endingEventAt: Math.max(found?.eventAt ?? 0, found?.awaitedAt ?? 0),
+      changeAt: Math.max(found?.pipelineAt ?? 0, found?.scalingAt ?? 0),
+    }
   },
   hasOnlyCi: (db, _, { serviceId }) =>
     db.first(notOfCi, { serviceId }) === undefined && db.first(workload, { serviceId }) === undefined,
@@ -45,10 +47,6 @@ const READERS: Readers = {
 /** Loads one fact for a decision. */
 export function findFact(db: Db, organizationId: number, kind: FactKind, asked: object): unknown {
   return (READERS[kind] as (db: Db, organizationId: number, asked: object) => unknown)(db, organizationId, asked)
-}
-
-function newest(times: readonly (number | null | undefined)[]): number {
-  return Math.max(...times.map((time) => time ?? 0))
 }
 
 /** The maximum number of events to check for the end of a condition. */
@@ -96,31 +94,32 @@ const eventsOfPod = query<{ serviceId: number; object: string }>()((sql, hole) =
     .limit(20),
 )
 
-const newestOf = query<{ serviceId: number }>()((sql, hole) =>
-  sql
-    .selectFrom('events')
-    .select((eb) => eb.fn.max<number | null>('at').as('at'))
-    .where('service_id', '=', hole('serviceId')),
-)
-const newestAwaited = query<{ organizationId: number; awaited: string }>()((sql, hole) =>
-  sql
-    .selectFrom('events')
-    .select(raw<number | null>`max(+at)`.as('at'))
-    .where('organization_id', '=', hole('organizationId'))
-    .where('awaited', '=', hole('awaited')),
-)
-const newestPipeline = query<{ serviceId: number }>()((sql, hole) =>
-  sql
-    .selectFrom('pipelines')
-    .select((eb) => eb.fn.max<number | null>('ends_at').as('at'))
-    .where('service_id', '=', hole('serviceId')),
-)
-const newestScaling = query<{ serviceId: number }>()((sql, hole) =>
-  sql
-    .selectFrom('events')
-    .select((eb) => eb.fn.max<number | null>('at').as('at'))
-    .where('service_id', '=', hole('serviceId'))
-    .where('kind', '=', 'change'),
+/** One statement, because it runs for every new service. */
+const newestOf = query<{ organizationId: number; serviceId: number; awaited: string }>()((sql, hole) =>
+  sql.selectNoFrom((eb) => [
+    eb
+      .selectFrom('events')
+      .select((of) => of.fn.max<number | null>('at').as('at'))
+      .where('service_id', '=', hole('serviceId'))
+      .as('eventAt'),
+    eb
+      .selectFrom('events')
+      .select(raw<number | null>`max(+at)`.as('at'))
+      .where('organization_id', '=', hole('organizationId'))
+      .where('awaited', '=', hole('awaited'))
+      .as('awaitedAt'),
+    eb
+      .selectFrom('pipelines')
+      .select((of) => of.fn.max<number | null>('ends_at').as('at'))
+      .where('service_id', '=', hole('serviceId'))
+      .as('pipelineAt'),
+    eb
+      .selectFrom('events')
+      .select((of) => of.fn.max<number | null>('at').as('at'))
+      .where('service_id', '=', hole('serviceId'))
+      .where('kind', '=', 'change')
+      .as('scalingAt'),
+  ]),
 )
 const notOfCi = query<{ serviceId: number }>()((sql, hole) =>
   sql
