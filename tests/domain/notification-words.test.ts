@@ -97,6 +97,26 @@ test('a message names the cluster, and who is on it', () => {
   assert.match(body, /Ada is on it\. 12 alerts\. Incident #7, namespace shop, cluster eu\.$/)
 })
 
+for (const [name, problem, text] of [
+  ['an inferred end is the last report', { isGuess: true }, 'was critical for 4 min, last reported at 14:04 UTC'],
+  ['one report has no length', { isGuess: true, criticalMs: 0 }, 'was critical, last reported at 14:04 UTC'],
+  ['a reported end is an end', {}, 'was critical for 4 min, until 14:04 UTC'],
+] as const) {
+  test(`a recovery tells only what is known: ${name}`, () => {
+    const { title } = messageTextOf(item({ kind: 'recovered' }, { problem: healed(4, problem) }), CONTEXT)
+    assert.equal(title, `checkout has recovered: it ${text}.`)
+  })
+}
+
+test('a message about a Kubernetes condition says when it was last reported', () => {
+  const bodyAfter = (minutes: number) => {
+    const alerts = [messageAlert({ source: 'cluster', receivedAt: NOW - minutes * 60_000 })]
+    return messageTextOf(item({ alerts }), CONTEXT).body
+  }
+  assert.match(bodyAfter(5), /Last reported at 14:01 UTC\./)
+  assert.doesNotMatch(bodyAfter(4), /Last reported/)
+})
+
 test('the runbook of a firing alert is a link of its own', () => {
   const annotations = { runbook_url: 'https://wiki.example/down' }
   const { links } = messageTextOf(item({ alerts: [messageAlert({ annotations })] }), CONTEXT)

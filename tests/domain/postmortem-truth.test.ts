@@ -44,6 +44,24 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   ['critical', /shop\/cart was critical from .* \(10 min\)/, textOf({}, critical(10)), textOf({}, MANUAL)],
   ['not critical', /shop\/cart was not critical during the incident/, textOf({}, MANUAL), textOf({}, critical(10))],
   [
+    'critical for a moment',
+    /shop\/cart was critical at .* no later report said so/,
+    textOf({}, critical(0)),
+    textOf({}, critical(1)),
+  ],
+  [
+    'declared, and critical for a part',
+    /The incident lasted from .* \(30 min 1 s\).*\n*.*shop\/cart was critical for 10 min of that time/,
+    textOf({}, { origin: 'manual', ...critical(10), lastedMs: resolvedAt - startedAt }),
+    textOf({}, critical(10)),
+  ],
+  [
+    'declared, resolved and reopened',
+    /The incident lasted 20 min in total between /,
+    textOf({}, { ...MANUAL, lastedMs: 20 * MINUTE }),
+    textOf({}, { ...MANUAL, lastedMs: resolvedAt - startedAt }),
+  ],
+  [
     'critical in total',
     /was critical for 10 min in total between 2026-03-14 02:11:09 and 02:31:09 UTC/,
     textOf({}, critical(10, startedAt + 20 * MINUTE)),

@@ -55,6 +55,8 @@ export type IncidentFact = Pick<
   readonly service: ServiceFact
   readonly acknowledgedBy: string | null
   readonly critical: CriticalFact
+  /** For an incident that is not about a critical service: how long it was open or the sender was silent, in ms. */
+  readonly lastedMs?: number
   /** For the service `unattributed`: the name of the alert that the incident is about. */
   readonly about: string | null
 }

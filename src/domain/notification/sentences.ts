@@ -20,6 +20,8 @@ export type Delivery = {
 
 /** After this time without a repeat, messages say since when nothing was received. */
 const UNHEARD_FOR = 15 * MINUTE
+/** Kubernetes repeats most conditions within this time. */
+const UNREPORTED_FOR = 5 * MINUTE
 const MISSED = 3
 const NAMED = 3
 const MAX_SUMMARY = 300
@@ -93,13 +95,21 @@ function ageText(age: number): string {
   return age < SECOND ? 'just now' : formatDuration(age)
 }
 
-/** Returns `was critical for 4 min, until 14:06 UTC`. The duration is the time during which the problem was on. */
+/**
+ * Returns `was critical for 4 min, until 14:06 UTC`. The duration is the time during which the problem was on. If the
+ * end was inferred, the text says when the problem was last reported.
+ */
 function pastText({ incident }: MessageItem, context: MessageContext): string {
   const { problem, severity } = incident
-  const length = formatDuration(criticalMsOf(problem, context.now))
-  const endedAt = problem.endedAt
-  const until = endedAt === null ? '' : `, until ${whenText(endedAt, context).replace(/^(at|on) /, '')}`
-  return `${STATES[severity].was} for ${length}${until}`
+  const { endedAt, isGuess } = problem
+  const ended = endedAt === null ? '' : whenText(endedAt, context)
+  const until = ended === '' ? '' : isGuess ? `, last reported ${ended}` : `, until ${ended.replace(/^(at|on) /, '')}`
+  return `${STATES[severity].was}${lengthText(criticalMsOf(problem, context.now))}${until}`
+}
+
+/** Returns ` for 4 min`; '' for a problem that was reported only once. */
+function lengthText(ms: number): string {
+  return ms < SECOND ? '' : ` for ${formatDuration(ms)}`
 }
 
 function namedText(names: readonly string[]): string {
@@ -123,15 +133,15 @@ function resolvedText(
   name: string,
   { now }: MessageContext,
 ): string {
-  const length = formatDuration(criticalMsOf(incident.problem, incident.resolvedAt ?? now))
-  if (isSender(service.name)) return `${name} is sending again after ${length}.`
+  const ms = criticalMsOf(incident.problem, incident.resolvedAt ?? now)
+  if (isSender(service.name)) return `${name} is sending again after ${formatDuration(ms)}.`
   if (mergedInto !== null) {
     const merged = actor === null ? 'the incident was merged' : `${actor} merged the incident`
     return `${name}: ${merged} into “${shortened(mergedInto)}”.`
   }
   const by = actor === null ? 'the incident is resolved' : `${actor} resolved the incident`
   const firing = incident.firingAlerts > 0 && actor !== null ? `, but ${firingText(incident.firingAlerts)}` : ''
-  return `${name}: ${by}${firing}. It ${STATES[incident.severity].was} for ${length}.`
+  return `${name}: ${by}${firing}. It ${STATES[incident.severity].was}${lengthText(ms)}.`
 }
 
 /** Returns the second line: what fires, the likely cause, who is on it, and what happens next. */
@@ -198,10 +208,12 @@ function titleText(title: string, service: string): string {
 
 /** Says since when the alerts were not repeated, if that is longer than their sender's repeats take. */
 function unheardText(alerts: readonly MessageAlert[], context: MessageContext): string {
-  const firing = alerts.filter(({ endsAt, source }) => endsAt === null && source !== 'cluster')
+  const firing = alerts.filter(({ endsAt }) => endsAt === null)
   const last = firing.reduce<MessageAlert | null>((found, one) => {
     return found && found.receivedAt >= one.receivedAt ? found : one
   }, null)
+  if (last?.source === 'cluster' && context.now - last.receivedAt >= UNREPORTED_FOR)
+    return `Last reported ${whenText(last.receivedAt, context)}.`
   if (!last?.delivery.isRepeated) return ''
   const { interval, reportsEnds } = last.delivery
   const expectedWithin = interval === null ? UNHEARD_FOR : Math.max(MISSED * interval, reportsEnds ? HOUR : UNHEARD_FOR)

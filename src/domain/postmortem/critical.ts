@@ -6,9 +6,12 @@ import type { Sentence } from './document.ts'
 import { alertRefs, type GroupedFacts, incidentRef, stillFiring } from './groups.ts'
 import { wasClockSetBack } from './metrics.ts'
 
-/** Returns whether the service was critical at some time during the incident. */
-export function wasCritical({ critical }: IncidentFact): boolean {
-  return critical.ms >= 1000 || (critical.ms > 0 && critical.until === null)
+/**
+ * Returns whether the incident was about a critical service, at least for a moment. A person who opens an incident, and
+ * a silent sender, say nothing about the state of the service.
+ */
+export function wasCritical({ critical: { ms, until }, origin, cause }: IncidentFact): boolean {
+  return origin === 'automatic' && cause !== 'silence' && (until !== null || ms > 0)
 }
 
 /**
@@ -30,7 +33,12 @@ export function problemSeconds({ incident }: Pick<GroupedFacts, 'incident'>): nu
   const { critical, startedAt, resolvedAt } = incident
   if (wasClockSetBack(incident)) return null
   if (wasCritical(incident)) return critical.until === null ? null : Math.floor(critical.ms / 1000)
-  return resolvedAt === null || resolvedAt < startedAt ? null : secondsBetween(startedAt, resolvedAt)
+  return resolvedAt === null || resolvedAt < startedAt ? null : lastedSeconds(incident, resolvedAt)
+}
+
+/** Returns how long an incident lasted that was not about a critical service, without the time it was resolved. */
+function lastedSeconds({ startedAt, lastedMs }: IncidentFact, resolvedAt: number): number {
+  return lastedMs === undefined ? secondsBetween(startedAt, resolvedAt) : Math.floor(lastedMs / 1000)
 }
 
 /** Writes the first sentences of the summary: what happened, from when to when, and for how long. */
@@ -68,6 +76,7 @@ function criticalTexts(facts: GroupedFacts, name: string): readonly string[] {
 }
 
 function timesText({ incident: { startedAt } }: GroupedFacts, until: number, seconds: number): string {
+  if (seconds === 0) return `at ${formatTime(until)}; no later report said so`
   const window = secondsBetween(startedAt, until)
   if (Math.abs(window - seconds) <= 1) return `from ${formatPeriod(startedAt, until)} (${formatSeconds(seconds)})`
   const period = formatPeriod(startedAt, until).replace(' to ', ' and ')
@@ -90,8 +99,16 @@ function lastedTexts({ incident }: GroupedFacts): readonly string[] {
   const window = `from ${formatPeriod(startedAt, resolvedAt)}`
   const seconds = secondsBetween(startedAt, resolvedAt)
   if (seconds < 0) return [`${what} ${window}, but the end is before the start, so one of the times is wrong`]
-  const whole = `${what} ${window} (${formatSeconds(seconds)})`
-  return origin === 'manual' && !silence
-    ? [whole, `${serviceName(service)} was not critical during the incident`]
-    : [whole]
+  const lasted = lastedSeconds(incident, resolvedAt)
+  const whole =
+    Math.abs(lasted - seconds) <= 1
+      ? `${what} ${window} (${formatSeconds(lasted)})`
+      : `${what} ${formatSeconds(lasted)} in total between ${formatPeriod(startedAt, resolvedAt).replace(' to ', ' and ')}`
+  return origin === 'manual' && !silence ? [whole, healthText(incident)] : [whole]
+}
+
+function healthText({ service, critical: { ms } }: IncidentFact): string {
+  return ms < 1000
+    ? `${serviceName(service)} was not critical during the incident`
+    : `${serviceName(service)} was critical for ${formatSeconds(Math.floor(ms / 1000))} of that time`
 }

@@ -146,12 +146,16 @@ function keyFactsOf(facts: GroupedFacts, { changes }: Postmortem['contributing']
 
 function criticalText(facts: GroupedFacts): string {
   const { incident } = facts
+  const { cause, critical } = incident
   const seconds = problemSeconds(facts)
-  if (wasCritical(incident)) return seconds === null ? 'not over at the resolution' : formatSeconds(seconds)
-  const what = incident.cause === 'silence' ? 'the source was silent' : 'not critical; the incident lasted'
-  return seconds === null
-    ? 'not known'
-    : `${what} ${incident.cause === 'silence' ? 'for ' : ''}${formatSeconds(seconds)}`
+  if (wasCritical(incident)) {
+    if (seconds === 0 && critical.until !== null) return `a moment, at ${formatTime(critical.until)}`
+    return seconds === null ? 'not over at the resolution' : formatSeconds(seconds)
+  }
+  if (seconds === null) return 'not known'
+  if (cause === 'silence') return `the source was silent for ${formatSeconds(seconds)}`
+  const state = critical.ms < 1000 ? 'not critical' : formatSeconds(Math.floor(critical.ms / 1000))
+  return `${state}; the incident lasted ${formatSeconds(seconds)}`
 }
 
 function causeText(cause: Postmortem['contributing']['changes'][number]): string {

@@ -70,20 +70,17 @@ function incidentFact(
 ) {
   const { problem, origin, cause, startedAt } = incident
   const end = incident.resolvedAt ?? now
-  const none = { ms: 0, until: null }
-  const critical =
+  const lastedMs = criticalMsOf(problem, end)
+  const states = () => listStates(db, incident.organizationId, incident.service.uuid, startedAt) ?? []
+  const known =
     cause === 'silence'
-      ? none
+      ? { critical: { ms: 0, until: null }, lastedMs }
       : origin === 'manual'
-        ? criticalPeriods(
-            listStates(db, incident.organizationId, incident.service.uuid, startedAt) ?? [],
-            startedAt,
-            end,
-          )
-        : { ms: criticalMsOf(problem, end), until: problem.isSuppressed ? null : problem.endedAt }
+        ? { critical: criticalPeriods(states(), startedAt, end), lastedMs }
+        : { critical: { ms: lastedMs, until: problem.isSuppressed ? null : problem.endedAt } }
   // Earlier versions recorded a resolution as an acknowledgement.
   const answeredAt = incident.acknowledgedAt === incident.resolvedAt ? null : incident.acknowledgedAt
-  return { ...incident, critical, about: problem.about, acknowledgedAt: problem.firstAcknowledgedAt ?? answeredAt }
+  return { ...incident, ...known, about: problem.about, acknowledgedAt: problem.firstAcknowledgedAt ?? answeredAt }
 }
 
 function alertsOnNodeOf(db: Db, incident: LiveIncident, service: string, now: number) {

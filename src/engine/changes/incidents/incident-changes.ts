@@ -119,14 +119,21 @@ function changed(before: LiveIncident, change: IncidentChange, actor: string, no
     const message = 'is in the future'
     throw new IncmonError('invalid', `startedAt: ${message}`, [{ path: 'startedAt', message }])
   }
+  const problem = movedStart(before, Math.min(wanted.startedAt, now))
   return {
     ...wanted,
     // The stored start can be in the future if the clock was ahead when the incident opened.
     startedAt: Math.min(wanted.startedAt, now),
     ...acknowledged(before, status, actor, now),
-    ...(status === before.status ? {} : statusChange(before, status, now)),
+    problem,
+    ...(status === before.status ? {} : statusChange({ ...before, problem }, status, now)),
     touchedAt: now,
   }
+}
+
+/** The problem of a manual incident begins when the incident does. */
+function movedStart({ origin, startedAt, problem }: LiveIncident, to: number): LiveIncident['problem'] {
+  return origin === 'manual' && problem.since === startedAt ? { ...problem, since: to } : problem
 }
 
 function statusChange(before: LiveIncident, status: IncidentStatus, now: number) {

@@ -55,7 +55,7 @@ export async function incidentShower({ deps, store, identity }: Call<unknown, un
     const group = groups.get(incident.id)
     const state = {
       problem: problemAt(problem, now),
-      criticalSeconds: Math.round(ms / 1000),
+      criticalSeconds: Math.floor(ms / 1000),
       group: group ? { leader: group.leader, size: group.members.length } : null,
     }
     return showFields({ ...incident, ...state })
