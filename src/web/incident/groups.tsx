@@ -93,7 +93,7 @@ function ongoingText({ firing, count, firstStartsAt, source }: GroupView, { now 
 }
 
 function endedText({ endsAt, firstStartsAt }: GroupView): string {
-  return endsAt === null ? 'ended' : `ended, lasted ${formatDuration(endsAt - firstStartsAt)}`
+  return endsAt === null ? 'ended' : `ended after ${formatDuration(endsAt - firstStartsAt)}`
 }
 
 const Members: FC<{ group: GroupView; reader: Reader }> = ({ group, reader }) => (

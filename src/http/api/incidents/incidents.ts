@@ -1,7 +1,8 @@
 /** /api/incidents: list, open, show and change incidents. */
 import * as v from 'valibot'
 import { INCIDENT_STATUSES } from '../../../domain/incident/incident.ts'
-import { criticalMsOf, problemAt } from '../../../domain/incident/problem.ts'
+import { criticalMsUntil } from '../../../domain/incident/lasted.ts'
+import { problemAt } from '../../../domain/incident/problem.ts'
 import { SEVERITIES } from '../../../domain/severity.ts'
 import {
   acknowledgeIncidents,
@@ -50,12 +51,11 @@ const showFields = shape.shower(incidentShape)
 export async function incidentShower({ deps, store, identity }: Call<unknown, unknown>) {
   const now = deps.now()
   const groups = await store.read(findGroups, identity.organizationId)
-  return ({ problem, ...incident }: IncidentRecord) => {
-    const ms = criticalMsOf(problem, incident.resolvedAt ?? now)
+  return (incident: IncidentRecord) => {
     const group = groups.get(incident.id)
     const state = {
-      problem: problemAt(problem, now),
-      criticalSeconds: Math.floor(ms / 1000),
+      problem: problemAt(incident.problem, now),
+      criticalSeconds: Math.floor(criticalMsUntil(incident, now) / 1000),
       group: group ? { leader: group.leader, size: group.members.length } : null,
     }
     return showFields({ ...incident, ...state })
