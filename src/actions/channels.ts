@@ -18,8 +18,9 @@ import {
   replaceChannelSecrets,
   updateChannel,
 } from '../store/notification/channels.ts'
-import { releaseNotifications, retryNotificationsNow } from '../store/notification/outbox.ts'
+import { retryNotificationsNow } from '../store/notification/outbox.ts'
 import type { Deps } from './deps.ts'
+import { rescheduleHeld } from './reschedule.ts'
 
 /** How long messages are also signed with the previous secret after a rotation. */
 const BOTH_SECRETS_FOR = 24 * 3_600_000
@@ -67,7 +68,7 @@ type ChannelChange = Given & {
 
 /**
  * Updates the given fields. If the URL changes or the channel is enabled, pending messages are sent immediately. If the
- * new rules have no quiet hours, so is what waited for their end.
+ * rules change, what waits for the end of quiet hours waits for the end of the new ones.
  * @throws IncmonError `not-found`, `invalid`, `conflict`
  */
 export function changeChannel(deps: Deps, organizationId: number, id: string, change: ChannelChange): void {
@@ -82,8 +83,7 @@ export function changeChannel(deps: Deps, organizationId: number, id: string, ch
     const settings = settingsOf(before.settings, given)
     updateChannel(deps.db, before.rowId, { name, enabled, settings, target: shown })
     if (target !== undefined || enabled !== before.enabled) retryNotificationsNow(deps.db, before.rowId, deps.now())
-    const isQuiet = settings.rules.some(({ quietHours }) => quietHours)
-    if (given.rules !== undefined && !isQuiet) releaseNotifications(deps.db, before.rowId, deps.now())
+    if (given.rules !== undefined) rescheduleHeld(deps, { ...before, enabled, settings })
   })
   deps.announce({ kind: 'channel', id, organizationId })
 }

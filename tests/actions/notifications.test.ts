@@ -112,19 +112,26 @@ test('in quiet hours messages are held until the end', async (t) => {
   assert.deepEqual(outbox(), [['one', 'opened', 60]])
 })
 
-test('messages that quiet hours hold are due as soon as the quiet hours are removed', async (t) => {
-  const { channel, outbox, fail, deps, acme } = withOutbox(t)
-  const { id } = channel('one', { rules: [{ quietHours: QUIET }] })
-  channel('two', { rules: [{ quietHours: QUIET }] })
-  await fail()
-  changeChannel(deps, acme.key, id, { rules: [{ quietHours: { ...QUIET, to: '15:00' } }] })
-  assert.deepEqual(outbox()[0], ['one', 'opened', 60])
-  changeChannel(deps, acme.key, id, { rules: [] })
-  assert.deepEqual(outbox(), [
-    ['one', 'opened', 0],
-    ['two', 'opened', 60],
-  ])
-})
+for (const [name, rules, minutes] of [
+  ['are removed', [], 0],
+  ['end later', [{ quietHours: { ...QUIET, to: '15:00' } }], 120],
+  ['end earlier', [{ quietHours: { ...QUIET, to: '13:30' } }], 30],
+  ['have passed', [{ quietHours: { ...QUIET, from: '01:00', to: '02:00' } }], 0],
+  ['hold warnings only', [{ quietHours: QUIET, namespaces: ['bank'] }, { minSeverity: 'critical' }], 0],
+  ['belong to a rule that does not match', [{ namespaces: ['bank'] }], 60],
+] as const) {
+  test(`a held message follows quiet hours that ${name}`, async (t) => {
+    const { channel, outbox, fail, deps, acme } = withOutbox(t)
+    const { id } = channel('one', { rules: [{ quietHours: QUIET }] })
+    channel('two', { rules: [{ quietHours: QUIET }] })
+    await fail()
+    changeChannel(deps, acme.key, id, { rules })
+    assert.deepEqual(outbox(), [
+      ['one', 'opened', minutes],
+      ['two', 'opened', 60],
+    ])
+  })
+}
 
 test("Charlie's channel gets no message about Acme", async (t) => {
   const { channel, outbox, fail, charlie } = withOutbox(t)

@@ -178,17 +178,10 @@ export function retryNotificationsNow(db: Db, channelId: number, now: number): v
   )
 }
 
-/** Makes what waits for the end of quiet hours due now. Whatever waits for another reason is postponed again. */
-export function releaseNotifications(db: Db, channelId: number, now: number): void {
-  db.run(
-    db.sql
-      .updateTable('outbox')
-      .set({ due_at: now, expires_at: now + GIVE_UP_AFTER })
-      .where('channel_id', '=', channelId)
-      .where('status', '=', 'pending')
-      .where('leader_id', 'is', null)
-      .where('due_at', '>', now),
-  )
+/** Changes when a notification that is in no message yet is sent. */
+export function rescheduleNotification(db: Db, rowId: number, dueAt: number): void {
+  const moved = { due_at: dueAt, expires_at: dueAt + GIVE_UP_AFTER }
+  db.run(db.sql.updateTable('outbox').set(moved).where('id', '=', rowId))
 }
 
 /** Abandons the pending notifications of a disabled channel. */
