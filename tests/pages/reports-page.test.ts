@@ -30,8 +30,18 @@ test('the report counts the incidents in the period, and says how many have a ti
   assert.match(html, /1 of 3 is resolved; median 40 min\./)
   assert.doesNotMatch(html, /more than in the previous 90 days/)
   assert.match(html, /median of 1; mean 40 min\./)
-  assert.match(html, /about 5 min(?: 0 s)? after the first evidence, so most of the time passes after that\./)
+  assert.match(html, /about 5 min(?: 0 s)? after it was opened, so most of the time passes after that\./)
   assert.match(html, /aria-label="Incidents by week: 3 in 13 weeks, at most 2 in one week"/)
+})
+
+test('the time to acknowledge counts from the first evidence if the evidence is known', async (t) => {
+  const { db, acme, app } = makeWorld(t)
+  const start = NOON - 2 * DAY
+  const times = { created_at: start, started_at: start - 2 * MINUTE, acknowledged_at: start + 5 * MINUTE }
+  makeIncident(db, acme, makeService(db, acme, 'cart'), { status: 'resolved', ...times, resolved_at: start + DAY })
+  const browser = makeBrowser(app)
+  await browser.signIn(acme.token)
+  assert.match((await browser.get('/reports')).html, /about 7 min(?: 0 s)? after the first evidence/)
 })
 
 test('the last column is labeled with today, because it ends now', async (t) => {

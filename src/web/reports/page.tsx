@@ -110,9 +110,12 @@ function restOf({ report, before, span }: ReportView): string {
 /** Says whether most of the time to resolve passes before or after the acknowledgement; '' if that is unknown. */
 function splitText({ mttd, mtta, mttr }: Reliability['organization']): string {
   if (mtta.median === null || mttr.median === null) return ''
-  const start = (mttd.median ?? 0) + mtta.median
+  // An incident that a person opened has no evidence from before.
+  const isDetected = mttd.median !== null && mttd.of >= mtta.of
+  const start = (isDetected ? (mttd.median ?? 0) : 0) + mtta.median
   const rest = start > mttr.median / 2 ? 'before that' : 'after that'
-  return `Somebody acknowledges an incident about ${formatExactDuration(start * 1000)} after the first evidence, so most of the time passes ${rest}.`
+  const from = isDetected ? 'the first evidence' : 'it was opened'
+  return `Somebody acknowledges an incident about ${formatExactDuration(start * 1000)} after ${from}, so most of the time passes ${rest}.`
 }
 
 /** Returns `2 fewer than in the previous 90 days`; '' if there is no previous period. */
