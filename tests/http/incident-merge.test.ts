@@ -157,3 +157,36 @@ function acmesWorld(t: TestContext) {
 function trouble(service: string) {
   return alertmanager([alert('HighErrorRate', { service, severity: 'critical' }, { startsAt: NOON })])
 }
+
+for (const [name, firstEnd, secondEnd, minutes] of [
+  ['the merged problem ends last', 10, 12, 12],
+  ['the own problem ends last', 12, 10, 12],
+  ['both end together', 10, 10, 10],
+] as const) {
+  test(`a merged incident was critical until the last of its problems ended: ${name}`, async (t) => {
+    const { request, acme, clock, deps } = makeWorld(t)
+    const token = acme.token
+    const fire = (service: string, end?: number) => {
+      const times = { startsAt: NOON, ...(end === undefined ? {} : { endsAt: NOON + end * MINUTE }) }
+      const body = alertmanager([alert('Down', { service }, times)], { groupKey: service })
+      return request('POST', '/api/webhooks/metrics', { token, body })
+    }
+    await fire('alpha')
+    await fire('beta')
+    const listed = async () => (await request('GET', '/api/incidents', { token })).body.data
+    const [from, into] = (await listed()).sort((a: { title: string }, b: { title: string }) =>
+      a.title < b.title ? 1 : -1,
+    )
+    await request('POST', `/api/incidents/${from.id}/merge`, { token, body: { into: into.id } })
+    for (const minute of [10, 12]) {
+      clock.now = NOON + minute * MINUTE
+      if (firstEnd === minute) await fire('alpha', minute)
+      if (secondEnd === minute) await fire('beta', minute)
+      while (await deps.engine.sweep());
+    }
+    clock.now = NOON + 20 * MINUTE
+    while (await deps.engine.sweep());
+    const kept = (await request('GET', `/api/incidents/${into.id}`, { token })).body
+    assert.equal(kept.criticalSeconds, minutes * 60)
+  })
+}

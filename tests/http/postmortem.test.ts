@@ -218,3 +218,20 @@ for (const [name, texts, first] of [
     )
   })
 }
+
+for (const [name, statuses, tta] of [
+  ['that was reopened keeps', ['investigating', 'resolved', 'open', 'resolved'], 60],
+  ['that was reopened as investigating keeps', ['investigating', 'resolved', 'investigating', 'resolved'], 60],
+  ['that a person only resolved has no', ['resolved', 'open', 'resolved'], null],
+] as const) {
+  test(`an incident ${name} time to acknowledge`, async (t) => {
+    const { clock, incident, move, read, db } = acmesIncident(t)
+    const [{ created_at: createdAt = 0 } = {}] = db.all(db.sql.selectFrom('incidents').select('created_at'))
+    assert.ok(incident)
+    for (const [index, status] of statuses.entries()) {
+      clock.now = createdAt + (index + 1) * MINUTE
+      await move(status)
+    }
+    assert.equal((await read()).body.metrics.tta.seconds, tta)
+  })
+}

@@ -133,8 +133,8 @@ function reasoned(code: string | null, text: string): string {
 /** Describes how the end of an alert was determined. The text is shown after the alert's name. */
 const ENDS: Readonly<Record<string, string>> = {
   reported: 'ended',
-  inferred: 'ended: the sender no longer reports the alert',
-  expired: 'expired: no recent event has reported the alert',
+  inferred: 'ended: the sender did not report it any more',
+  expired: 'expired: no later event reported it',
   manual: 'was resolved manually',
 }
 

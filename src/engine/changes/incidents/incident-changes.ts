@@ -119,15 +119,15 @@ function changed(before: LiveIncident, change: IncidentChange, actor: string, no
     const message = 'is in the future'
     throw new IncmonError('invalid', `startedAt: ${message}`, [{ path: 'startedAt', message }])
   }
-  const problem = movedStart(before, Math.min(wanted.startedAt, now))
+  // The stored start can be in the future if the clock was ahead when the incident opened.
+  const startedAt = Math.min(wanted.startedAt, now)
+  const moved = { ...before, problem: movedStart(before, startedAt) }
+  const answered = { ...moved, ...acknowledged(moved, status, actor, now) }
+  const { acknowledgedAt, acknowledgedBy, problem } = answered
   return {
     ...wanted,
-    // The stored start can be in the future if the clock was ahead when the incident opened.
-    startedAt: Math.min(wanted.startedAt, now),
-    ...acknowledged(before, status, actor, now),
-    problem,
-    ...(status === before.status ? {} : statusChange({ ...before, problem }, status, now)),
-    touchedAt: now,
+    ...{ startedAt, acknowledgedAt, acknowledgedBy, problem, touchedAt: now },
+    ...(status === before.status ? {} : statusChange(answered, status, now)),
   }
 }
 

@@ -7,7 +7,7 @@ import { type Health, healthOf } from '../../../domain/health/health.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import { conditionOf } from '../../../domain/incident/merge.ts'
-import type { Burning, Problem } from '../../../domain/incident/problem.ts'
+import type { Burning, Ended, Problem } from '../../../domain/incident/problem.ts'
 import type { Decision, Situation } from '../../../domain/incident/situation.ts'
 import { MINUTE } from '../../../domain/units.ts'
 import type { Context } from '../../state/context.ts'
@@ -84,7 +84,7 @@ export function situationOf(ctx: Context, found: Evaluated, unit: Unit, now: num
     candidates: found.all.filter(isOwn),
     elsewhere: current ? burningElsewhere(ctx, current, now) : [],
     muted: needsMuted ? mutedOf(found) : [],
-    ended: current ? known.filter(isOwn).flatMap(endOf) : [],
+    ended: current ? [...known.filter(isOwn).flatMap(endOf), ...endedElsewhere(ctx, current, now)] : [],
   }
 }
 
@@ -110,6 +110,15 @@ function burningElsewhere({ state }: Context, { rowId, problem }: LiveIncident, 
       const found = byId.get(alertId)
       return found ? [{ name: conditionOf(found.name, service), onset: found.onset }] : []
     })
+  })
+}
+
+/** Returns the ends of the conditions that a merge moved into an incident of another service. */
+function endedElsewhere({ state }: Context, { rowId, problem }: LiveIncident, now: number): Ended[] {
+  return problem.others.flatMap((serviceId) => {
+    const service = state.services.get(serviceId)?.name ?? ''
+    const own = conditionsOf(state, serviceId, problem.since ?? now).filter(({ live }) => live.incidentId === rowId)
+    return own.flatMap(endOf).map((one) => ({ ...one, name: conditionOf(one.name, service) }))
   })
 }
 
