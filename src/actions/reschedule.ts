@@ -1,12 +1,11 @@
 /** Changes when held messages are sent, after the quiet hours of their channel have changed. */
-import { isNamed } from '../domain/incident/merge.ts'
 import { recipientsOf } from '../domain/notification/channel.ts'
 import { hasMatchers } from '../domain/notification/rule.ts'
 import { findLiveIncident } from '../store/incident/live-incidents.ts'
 import type { ChannelRecord } from '../store/notification/channels.ts'
 import { rescheduleNotification } from '../store/notification/outbox.ts'
 import { listQueue, type QueuedEntry } from '../store/notification/queue.ts'
-import { listRuledAlerts } from '../store/notification/ruled-alerts.ts'
+import { conditionName, listRuledAlerts } from '../store/notification/ruled-alerts.ts'
 import { loadServiceName } from '../store/service/services.ts'
 import type { Deps } from './deps.ts'
 
@@ -31,7 +30,9 @@ function dueAtOf({ db }: Deps, channel: ChannelRecord, entry: QueuedEntry, now: 
   if (!incident || entry.kind === 'test') return null
   const { id: serviceId, name: service, namespace, cluster } = loadServiceName(db, incident.serviceId)
   const all = hasMatchers(channel.settings) ? listRuledAlerts(db, incidentId) : []
-  const alerts = entry.kind === 'worse' ? all.filter(({ alertname }) => isNamed(names, alertname)) : all
+  const isAbout = (one: (typeof all)[number]) =>
+    names.includes(conditionName(db, one.alertname, one.serviceId, incident.serviceId))
+  const alerts = entry.kind === 'worse' ? all.filter(isAbout) : all
   const ruled = { kind: entry.kind, severity: incident.severity, serviceId, service, namespace, cluster, alerts }
   return recipientsOf([channel], ruled, () => true, now)[0]?.dueAt ?? null
 }

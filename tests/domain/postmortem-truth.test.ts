@@ -87,6 +87,12 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
     textOf({ entries: [byAda] }, { acknowledgedAt: null }),
     textOf({ entries: [acknowledged, byAda] }, { acknowledgedAt: createdAt + MINUTE }),
   ],
+  [
+    'merged',
+    /No acknowledgement was recorded before Ada merged the incident/,
+    textOf({ entries: [byAda, { ...byAda, kind: 'merged', code: null }] }, { acknowledgedAt: null }),
+    textOf({ entries: [byAda] }, { acknowledgedAt: null }),
+  ],
   ['first symptom', /before the first symptom/, textOf({ ...IMAGE }), textOf({ ...IMAGE, alerts: [] })],
   [
     'start of the incident',

@@ -87,6 +87,16 @@ for (const [name, moments, rows] of [
     ['0-1 X ended ×2', '2-2 X is firing again ×1', '5-5 X ended ×1'],
   ],
   [
+    'the end of an alert that began after the last end has its own row',
+    [SWITCH(0, 'a', 'ended'), { ...SWITCH(18, 'b', 'ended'), since: NOON + 16 * MINUTE }],
+    ['0-0 X ended ×1', '18-18 X ended ×1'],
+  ],
+  [
+    'the ends of alerts that overlap are one row',
+    [SWITCH(0, 'a', 'ended'), { ...SWITCH(18, 'b', 'ended'), since: NOON - MINUTE }],
+    ['0-18 X ended ×2'],
+  ],
+  [
     'an alert that fires again does not split the ends of others',
     [SWITCH(0, 'a', 'ended'), SWITCH(1, 'b', 'alert'), SWITCH(2, 'c', 'ended')],
     ['0-2 X ended ×2', '1-1 X is firing again ×1'],

@@ -41,6 +41,8 @@ export type Moment = Omit<TimelineRow, 'count' | 'seen'> & {
   readonly object: string
   /** The number of records that this moment represents. Default: 1. */
   readonly count?: number
+  /** When the ended alert began, if the moment is an end. An alert that began after a row's last end is not in that row. */
+  readonly since?: number
 }
 
 /** The order of rows with the same time: causes before effects, automatic changes before user actions. */
@@ -66,7 +68,8 @@ export function collapse(moments: readonly Moment[]): readonly TimelineRow[] {
   for (const moment of sorted.filter(({ echo }) => !echo)) {
     const key = JSON.stringify([moment.kind, moment.actor, moment.group])
     closeOther(latest, keys, moment.ref, key)
-    const known = latest.get(key)
+    const last = latest.get(key)
+    const known = last && (moment.since ?? 0) <= last.until ? last : undefined
     if (known && moment.at - known.until <= (REPEATING.has(moment.kind) ? PAUSE : -1)) add(known, moment)
     else latest.set(key, begin(rows, moment))
   }

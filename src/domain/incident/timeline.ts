@@ -93,11 +93,13 @@ type Known = ReadonlyMap<string, { readonly group: AlertGroup; readonly startsAt
 
 function ofEntry(entry: EntryFact, incident: string, known: Known): Moment {
   const { at, kind, code, actor, ref } = entry
-  const of = ref === null ? undefined : known.get(ref.replace('alert/', ''))?.group
+  const alert = ref === null ? undefined : known.get(ref.replace('alert/', ''))
+  const of = alert?.group
   const words = entryText(entry, of)
   const group = of ? `${of.key} ${words}` : words
   const isReported = of !== undefined && actor === null && (kind !== 'ended' || code === 'reported')
-  const common = { at, until: at, kind, code, actor, echo: false, object: '', group }
+  const since = alert && kind === 'ended' ? { since: alert.startsAt } : {}
+  const common = { at, until: at, kind, code, actor, echo: false, object: '', group, ...since }
   return { ...common, text: words, ref: ref ?? incident, source: isReported ? of.source : null }
 }
 

@@ -173,6 +173,9 @@ function acknowledgedText(incident: IncidentFact, entries: readonly EntryFact[])
     return kind === 'status' && at === resolvedAt && actor !== null && code === 'resolved'
   })
   if (acknowledgedAt === null) {
+    // Only the incident that was merged into another one is resolved at that time.
+    if (ending && entries.some(({ kind, at }) => kind === 'merged' && at === resolvedAt))
+      return `No acknowledgement was recorded before ${ending.actor} merged the incident.`
     return ending
       ? `${ending.actor} resolved the incident without acknowledging it first at ${formatTime(ending.at)}.`
       : 'No acknowledgement was recorded.'
