@@ -1,6 +1,7 @@
 /** Made by gitleaks.mjs from the rules of gitleaks 8.30.1, Copyright (c) 2019 Zachary Rice, MIT license: see LICENSE. */
 // biome-ignore-all format: one rule per line
 // biome-ignore-all lint/complexity/noUselessStringRaw: all rules use the same syntax
+export const GITLEAKS_VERSION = '8.30.1'
 
 /** `pattern` is a regular expression without capturing groups. */
 export const GITLEAKS_RULES: readonly { readonly id: string; readonly pattern: string; readonly ignoresCase: boolean }[] = [
