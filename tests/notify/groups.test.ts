@@ -80,7 +80,7 @@ test('services that recover together are one message, which names what is still 
   await settled(1)
   later(3)
   await heal('cart', 'payment')
-  await settled(3)
+  await settled(2)
   const { notifications, message } = bodies()[1].data
   assert.deepEqual(types(), ['incident.group', 'incidents.digest'])
   assert.deepEqual(
@@ -97,11 +97,11 @@ test('a channel is reminded once of a group, and of what is left of it', async (
   await settled(1)
   later(11)
   remind(deps)
-  await settled(5)
+  await settled(2)
   assert.deepEqual(types(), ['incident.group', 'incident.reminder'])
   assert.match(bodies()[1].data.message.title, /^Nobody is working on this yet: 4 services are critical, probably/)
   await heal('cart', 'payment', 'search', 'till')
-  await settled(9)
+  await settled(3)
   later(60)
   remind(deps)
   assert.deepEqual(types().slice(2), ['incidents.digest'])
