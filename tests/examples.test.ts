@@ -220,6 +220,12 @@ test('systemd accepts the unit unchanged', { skip: skipSystemd }, (t) => {
   assert.deepEqual([status, ours], [0, []])
 })
 
+test('The unit starts incmon again however often it has failed, and limits its memory', () => {
+  const [, unit = '', service = ''] = read('incmon.service').split(/^\[(?:Unit|Service)\]$/m)
+  assert.match(unit, /^StartLimitIntervalSec=0$/m)
+  for (const line of [/^Restart=on-failure$/m, /^RestartSec=\d+$/m, /^MemoryMax=512M$/m]) assert.match(service, line)
+})
+
 test('The unit restricts what a compromised process can access', { skip: skipSystemd }, () => {
   const args = ['security', '--offline=true', '--no-pager', path('incmon.service')]
   const { stdout } = spawnSync('systemd-analyze', args, { encoding: 'utf8' })

@@ -175,6 +175,25 @@ suite('hostile clients', { concurrency: 1 }, () => {
     })
   })
 
+  test("whoever reads all live alerts through Alertmanager's API again and again delays nobody", async (t) => {
+    const server = await served(t)
+    const count = sized(20_000, 3_000)
+    for (let from = 0; from < count; from += 500) {
+      const alerts = Array.from({ length: 500 }, (_, index) =>
+        alert('Slow', { service: `s${index % 50}`, instance: `${from + index}`, severity: 'warning' }),
+      )
+      await server.post(METRICS, JSON.stringify(alertmanager(alerts)))
+    }
+    const headers = { Authorization: `Bearer ${server.token}` }
+    await undisturbed(t, server, 55, `${count} alerts, read 12 times`, async () => {
+      for (let round = 0; round < 6; round += 1)
+        for (const path of ['alerts', 'alerts/groups']) {
+          const response = await fetch(`${server.url}/alertmanager/api/v2/${path}`, { headers })
+          assert.ok((await response.bytes()).length > count * 100)
+        }
+    })
+  })
+
   test('an organization that offers alerts without end gets 503, and another one notices nothing', async (t) => {
     const server = await served(t, ['--limits', 'live-alerts=2000'])
     const offered = sized(40, 10) * 500

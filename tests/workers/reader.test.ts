@@ -6,6 +6,8 @@ import { type TestContext, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { startWorker } from '../../src/assets.ts'
 import { IncmonError } from '../../src/domain/error.ts'
+import { findAlertsJson } from '../../src/store/alertmanager/alerts.ts'
+import { findGroupsJson } from '../../src/store/alertmanager/groups.ts'
 import { listEvents } from '../../src/store/events.ts'
 import { listMatchingAlerts } from '../../src/store/history/alert-search.ts'
 import { listIncidents } from '../../src/store/incident/incidents.ts'
@@ -193,4 +195,15 @@ test('a thread cannot write', async (t) => {
   const readOnly = openReader(db.file)
   t.after(() => readOnly.close())
   assert.throws(() => readOnly.run(readOnly.sql.deleteFrom('alerts')), /readonly/)
+})
+
+test("all live alerts of Alertmanager's API are read in a thread", async (t) => {
+  const { acme, reader, threads } = reading(t)
+  const flags = { active: true, silenced: true, inhibited: true }
+  const wanted = { matchers: [], receiver: null, ...flags, now: Date.now(), resolveTimeout: 1 }
+  const all = new TextDecoder().decode(await reader.read(findAlertsJson, acme.key, wanted))
+  const groups = await reader.read(findGroupsJson, acme.key, { ...wanted, groupBy: [], muted: true })
+  assert.equal(JSON.parse(all).length, 1)
+  assert.equal(JSON.parse(new TextDecoder().decode(groups ?? assert.fail()))[0].alerts.length, 1)
+  assert.equal(threads.length, 1)
 })
