@@ -16,7 +16,12 @@ import { findLikelyCause } from '../../src/store/incident/likely-cause.ts'
 import { listStillFiring } from '../../src/store/incident/told.ts'
 import { listGaps, loadWatch } from '../../src/store/kubernetes.ts'
 import { listRecipients } from '../../src/store/notification/channels.ts'
-import { findRemoteId, hasDelivered, listDueChannels } from '../../src/store/notification/outbox.ts'
+import {
+  findRemoteId,
+  hasDelivered,
+  listDueChannels,
+  rescheduleNotification,
+} from '../../src/store/notification/outbox.ts'
 import { findGroupSentAt, listBegun, releaseMessage } from '../../src/store/notification/queue.ts'
 import { listRuledAlerts } from '../../src/store/notification/ruled-alerts.ts'
 import { findOrganizationByName, listOrganizations } from '../../src/store/organizations.ts'
@@ -254,6 +259,7 @@ function messages({ deps, clock }: Flow): void {
     findLikelyCause(deps.db, 1, id, 0)
     listStillFiring(deps.db, 1, 0)
   }
+  rescheduleNotification(deps.db, 1, 0)
   pruneMessages(deps)
 }
 
