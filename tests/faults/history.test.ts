@@ -15,7 +15,7 @@ import { uuidBytes } from '../../src/store/sqlite/uuid.ts'
 import { forget, SEEDED_NOW, seededDatabase } from '../bench/seed.ts'
 import { ORGANIZATION, tokenFor } from '../bench/servers.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
-import { readiness } from '../helpers/server.ts'
+import { eventually, readiness } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 import { createGenerator, figure, judging, quantile } from './generator.ts'
 import { acknowledged } from './load.ts'
@@ -181,7 +181,10 @@ suite(`a history of ${ALERTS} alerts`, { concurrency: 1 }, () => {
     const began = performance.now()
     await program('restore', copy, '--database', restored)
     const { url, kill } = await startServer(t, restored)
-    assert.equal(await readiness(url), 200)
+    await eventually(
+      () => readiness(url),
+      (status) => status === 200,
+    )
     const startedMs = Math.round(performance.now() - began)
     await kill()
     const gigabytes = statSync(copy).size / 1e9

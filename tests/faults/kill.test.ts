@@ -8,26 +8,29 @@ import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { uuidFromBytes } from '../../src/store/sqlite/uuid.ts'
-import { readiness } from '../helpers/server.ts'
+import { eventually, readiness } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 import { figure, judging, quantile } from './generator.ts'
 import { acknowledged, deliver, type Target } from './load.ts'
 import { missing } from './promise.ts'
 import { makeDatabase, startServer } from './server.ts'
+import { sized } from './size.ts'
 
-const ROUNDS = 50
+const ROUNDS = sized(50, 20)
 const CLIENTS = 16
 const RETRY_AFTER = 50
 
 test('kill -9 under 16 clients that retry', async (t) => {
   const { file, token } = makeDatabase(temporaryDirectory(t))
   const retrying = startClients(token)
+  // Otherwise, the clients of a failed test would retry forever.
+  t.after(retrying.stop)
   const [lost, ready]: [string[], number[]] = [[], []]
   const judge = judging(t, 4, process.pid)
   for (let round = 0; round < ROUNDS; round += 1) {
     const began = performance.now()
     const server = await startServer(t, file)
-    assert.equal(await readiness(server.url), 200)
+    await untilReady(server.url)
     ready.push(performance.now() - began)
     lost.push(...missing(file, [...retrying.stored]))
     retrying.sendTo(server.url)
@@ -56,6 +59,13 @@ test('kill -9 under 16 clients that retry', async (t) => {
   })
 })
 
+/** Waits until a server has loaded its state. How long that takes is measured. */
+const untilReady = (url: string) =>
+  eventually(
+    () => readiness(url),
+    (status) => status === 200,
+  )
+
 /**
  * Starts clients that send one delivery after another, retrying each until it is acknowledged. Every other client uses
  * an Idempotency-Key.
@@ -63,7 +73,7 @@ test('kill -9 under 16 clients that retry', async (t) => {
 function startClients(token: string) {
   const [stored, progress] = [new Set<string>(), new EventEmitter()]
   const target: { -readonly [Name in keyof Target]: Target[Name] } = { url: '', token }
-  let [sent, refusals, ending] = [0, 0, false]
+  let [sent, refusals, ending, stopped] = [0, 0, false, false]
   const deliverOnce = async (number: number, headers: Record<string, string>) => {
     const answer = await deliver(target, number, headers).catch(() => null)
     const ids = answer ? acknowledged(answer) : []
@@ -74,7 +84,7 @@ function startClients(token: string) {
     while (!ending) {
       const number = sent++
       const headers = number % 2 === 0 ? {} : { 'Idempotency-Key': `delivery ${number}` }
-      while (!(await deliverOnce(number, headers))) {
+      while (!(await deliverOnce(number, headers)) && !stopped) {
         refusals += 1
         await pause(RETRY_AFTER)
       }
@@ -92,6 +102,10 @@ function startClients(token: string) {
     untilStored: async (more: number) => {
       const wanted = stored.size + more
       while (stored.size < wanted) await once(progress, 'stored')
+    },
+    stop: () => {
+      ending = true
+      stopped = true
     },
     end: async () => {
       ending = true
