@@ -32,7 +32,7 @@ test('kill -9 while a postmortem is generated leaves the incident open, or resol
     const isResolved = after.incident.status === 'resolved'
     assert.equal(countPostmortems(file), isResolved ? 1 : 0)
     assert.deepEqual(after, isResolved ? { ...after, firing: shown.firing } : shown)
-    if (answer) assert.deepEqual(after.incident, answer.body)
+    if (answer) assert.deepEqual(after.incident, unclocked(answer.body))
     if (isResolved) break
   }
   assert.equal((await resolve({ url: server.url, token })).status, 200)
@@ -92,7 +92,12 @@ async function shownBy(target: Target) {
   const [incident] = (await get('/api/incidents')).data
   const firing = await get('/api/alerts?status=firing&limit=500')
   assert.equal(firing.pagination.total, REQUESTS * ALERTS_EACH)
-  return { incident, firing, services: await get('/api/services') }
+  return { incident: unclocked(incident), firing, services: await get('/api/services') }
+}
+
+/** Leaves out how long the incident has been critical, which grows while the server restarts. */
+function unclocked({ criticalSeconds: _, ...incident }: Record<string, unknown>) {
+  return incident
 }
 
 async function resolve(target: Target) {
