@@ -140,20 +140,22 @@ export async function serve({ deps: world, settings, tls, log }: Options): Promi
     loop.stop()
     sumUp()
   }
+  let stopCheckpointing = async () => {}
   try {
     await listen(server, settings)
     state.url = urlOf(server.address() as AddressInfo, tls)
     await listenOnSocket(commands.server, deps.db.file)
     state.clusters = await startWatching(state.settings, deps, log)
+    stopCheckpointing = startCheckpointer(deps.db, { failed: failed('the worker thread for checkpoints failed') })
   } catch (error) {
     stopClockwork()
-    server.close()
+    for (const one of [server, commands.server]) one.close()
+    await state.clusters?.close()
     await Promise.all([notifier.stop(), reader.close()])
     throw error
   }
   // Requests that arrive earlier wait until the live state is loaded.
   void engine.load().catch(failed('the live state could not be loaded'))
-  const stopCheckpointing = startCheckpointer(deps.db, { failed: failed('the worker thread for checkpoints failed') })
   const close = async (withGrace = false) => {
     state.isStopping = true
     await pause(withGrace ? state.settings['stop-grace'] : 0)

@@ -70,6 +70,22 @@ async function fillUp(t: TestContext, disk: string): Promise<void> {
     assert.equal((await deliver(target, 240)).status, 200)
     assert.deepEqual(missing(file, [...before.stored, ...full.stored]), [])
   })
+
+  await t.test(
+    'a server that was killed and starts on it serves, and accepts deliveries once there is space',
+    async (t) => {
+      await server.kill()
+      const free = fill(disk)
+      const again = await startServer(t, file)
+      const target = { url: again.url, token }
+      assert.equal((await request(target, 'GET', '/api/alerts')).status, 200)
+      const { refused, stored } = await send(target, 300, 100)
+      for (const { status } of refused) assert.equal(status, 503)
+      free()
+      assert.equal((await deliver(target, 500)).status, 200)
+      assert.deepEqual(missing(file, [...before.stored, ...full.stored, ...stored]), [])
+    },
+  )
 }
 
 /** Mounts a separate disk. Returns null if this user is not allowed to. */

@@ -1,6 +1,7 @@
 /** Notices that another program wrote into the open database file, for example `cp other.db incmon.db`. */
 import { fstatSync, openSync, readSync } from 'node:fs'
 import type { Checkpoint } from './commit.ts'
+import { isFull } from './fault.ts'
 
 /**
  * How many parts are compared, spread over the file. The first page is one of them. A file of up to 1 MB is compared as a
@@ -28,7 +29,7 @@ type Seen = { readonly progress: Progress; readonly changedAt: bigint; readonly 
 export function watchContent(file: string, checkpoint: Checkpoint): () => boolean {
   const [handle, index] = [openSync(file, 'r'), openSync(`${file}-shm`, 'r')]
   // After a crash, SQLite records all frames of the log as started.
-  if (progressIn(index).isCopying) checkpoint('PASSIVE')
+  if (progressIn(index).isCopying) completeCheckpoint(checkpoint)
   let seen: Seen | null = null
   return () => {
     const before = seen
@@ -45,6 +46,15 @@ export function watchContent(file: string, checkpoint: Checkpoint): () => boolea
     if (before === null || (before.size === size && before.sample.equals(sample))) return false
     const after = progressIn(index)
     return !after.isCopying && after.text === before.progress.text
+  }
+}
+
+/** On a full disk, a later checkpoint completes it; until then, no change of the file counts as foreign. */
+function completeCheckpoint(checkpoint: Checkpoint): void {
+  try {
+    checkpoint('PASSIVE')
+  } catch (error) {
+    if (!isFull(error)) throw error
   }
 }
 
