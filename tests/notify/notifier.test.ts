@@ -23,6 +23,27 @@ test('an incident that opens is sent as a signed webhook', async (t) => {
   assert.equal(body.type, 'incident.opened')
 })
 
+test('an incident that is resolved and reopened three times is told one thing at a time', async (t) => {
+  const { channel, fail, messages, settled, later, deps, acme, incidents, send, sweepUntil, clock } = notifying(t)
+  const { url, received } = await startReceiver(t)
+  channel('webhook', url)
+  await fail()
+  for (let round = 1; round <= 3; round += 1) {
+    await changeIncident(deps, acme.key, incidents()[0]?.id ?? '', { status: 'resolved' }, 'Ann')
+    await settled(() => messages().filter(isDelivered).length === 2 * round)
+    later(2)
+    const labels = { service: 'checkout', severity: 'critical' }
+    await send('metrics', alertmanager([alert(`Down${round}`, labels, { startsAt: clock.now })]))
+    await sweepUntil(clock.now + 2 * MINUTE)
+    await settled(() => messages().filter(isDelivered).length === 2 * round + 1)
+  }
+  const types = received.map(({ text }) => JSON.parse(text).type)
+  assert.deepEqual(types.slice(0, 5), [
+    ...['incident.opened', 'incident.resolved', 'incident.again', 'incident.resolved', 'incident.again'],
+  ])
+  assert.ok(!types.includes('incidents.digest'), types.join())
+})
+
 test('a receiver that fails in every way gets the message with the same id', async (t) => {
   const { channel, fail, messages, settled, clock } = notifying(t)
   const { url, received } = await startReceiver(

@@ -139,6 +139,11 @@ function filtered(db: Db, organizationId: number, filter: IncidentFilter) {
   return found
 }
 
+/** Whether an incident has a postmortem: 0 or 1. An incident that was reopened has several. */
+export const hasPostmortem = sql<0 | 1>`EXISTS (
+  SELECT 1 FROM postmortems WHERE postmortems.incident_id = incidents.id
+)`.as('hasPostmortem')
+
 /** Counts an incident's firing alerts. Excludes failed pipelines, which stay firing until the next success. */
 export const firingAlerts = sql<number>`(
   SELECT count(*) FROM alerts WHERE incident_id = incidents.id AND ends_at IS NULL AND source <> 'ci'
@@ -153,14 +158,14 @@ const columns = [
   sql<number | null>`(
     SELECT ends_at FROM alerts WHERE incident_id = incidents.id AND source <> 'ci' ORDER BY ends_at DESC LIMIT 1
   )`.as('last_ends_at'),
-  sql<0 | 1>`EXISTS (SELECT 1 FROM postmortems WHERE postmortems.incident_id = incidents.id)`.as('has_postmortem'),
+  hasPostmortem,
 ] as const
 
 type IncidentRow = Pick<Selectable<Schema['incidents']>, Extract<(typeof columns)[number], string>> & {
   service: Buffer
   firing_alerts: number
   last_ends_at: number | null
-  has_postmortem: 0 | 1
+  hasPostmortem: 0 | 1
 }
 
 function toRecord(row: IncidentRow): IncidentRecord {
@@ -181,7 +186,7 @@ function toRecord(row: IncidentRow): IncidentRecord {
     alertCount: row.alert_count,
     firingAlerts: row.firing_alerts,
     recoveredAt: row.firing_alerts > 0 ? null : row.last_ends_at,
-    hasPostmortem: row.has_postmortem === 1,
+    hasPostmortem: row.hasPostmortem === 1,
     problem: toProblem(row.problem),
     previous: row.previous && uuidFromBytes(row.previous),
   }

@@ -4,7 +4,7 @@ import { cacheByKey } from '../../domain/memoize.ts'
 import type { GroupMember, MessageGroup } from '../../domain/notification/group-words.ts'
 import type { MessageAlert, MessageItem } from '../../domain/notification/words.ts'
 import type { IncidentGroup } from '../../domain/suspect/group.ts'
-import { firingAlerts } from '../incident/incidents.ts'
+import { firingAlerts, hasPostmortem } from '../incident/incidents.ts'
 import { toProblem } from '../incident/live-incidents.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
@@ -27,7 +27,6 @@ export function listItems(
     .selectFrom('outbox')
     .innerJoin('incidents', 'incidents.id', 'outbox.incident_id')
     .innerJoin('services', 'services.id', 'incidents.service_id')
-    .leftJoin('postmortems', 'postmortems.incident_id', 'incidents.id')
     .select(['outbox.kind', 'outbox.created_at as at', 'outbox.actor', 'severity_before as severityBefore', 'facts'])
     .select([
       'is_digest as isDigest',
@@ -46,7 +45,8 @@ export function listItems(
     ])
     .select(['alert_count as alertCount', firingAlerts, 'problem', 'acknowledged_at as acknowledgedAt'])
     .select(['acknowledged_by as acknowledgedBy', 'touched_at as touchedAt', 'previous'])
-    .select(['services.name', 'services.namespace', 'services.cluster', 'postmortems.id as document'])
+    .select(['services.name', 'services.namespace', 'services.cluster'])
+    .select(hasPostmortem)
     .where('outbox.leader_id', '=', leaderId)
     .orderBy('outbox.id')
   const rows = db.all(items)
@@ -60,7 +60,7 @@ export function listItems(
     const { number, title, severity, status, origin, startedAt, resolvedAt, alertCount } = row
     const { acknowledgedAt, acknowledgedBy, touchedAt } = row
     const previous = row.previous && uuidFromBytes(row.previous)
-    const known = { id: uuidFromBytes(row.uuid), hasPostmortem: row.document !== null, previous }
+    const known = { id: uuidFromBytes(row.uuid), hasPostmortem: row.hasPostmortem === 1, previous }
     const times = { startedAt, resolvedAt, acknowledgedAt, acknowledgedBy, touchedAt }
     const state = { number, title, severity, status, origin, alertCount, firingAlerts, problem: toProblem(row.problem) }
     const { names, wasWrong, mergedInto } = toFacts(row.facts)

@@ -1,6 +1,7 @@
 /** Finds expired alerts and the events that these alerts reference. Deletes expired alerts. */
 import { sql } from 'kysely'
 import { type Cutoffs, isIncidentDue } from '../../domain/retention.ts'
+import { hasPostmortem } from '../incident/incidents.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
@@ -10,7 +11,7 @@ import { deleteRows, type NextRows } from './pruning.ts'
 export const AGED_COLUMNS = [
   ...(['incidents.status', 'incidents.created_at as createdAt', 'incidents.started_at as startedAt'] as const),
   ...(['incidents.resolved_at as resolvedAt', 'incidents.touched_at as touchedAt'] as const),
-  sql<0 | 1>`EXISTS (SELECT 1 FROM postmortems WHERE postmortems.incident_id = incidents.id)`.as('hasPostmortem'),
+  hasPostmortem,
   sql<0 | 1>`EXISTS (
     SELECT 1 FROM alerts AS live WHERE live.incident_id = incidents.id AND live.settled_at IS NULL
   )`.as('hasLiveAlert'),
