@@ -15,7 +15,7 @@ export function toldLines({ alert, outcome, told = [] }: Decision): Line[] {
   const { incident, message } = outcome
   if (!incident) return [...silences, ['incident', 'none', whyNone(alert, outcome.silences.length > 0)]]
   const opened: Line = ['incident', incident.title, incident.isNew ? 'opens' : 'is open already']
-  if (message === null) return [...silences, opened, ['message', 'none', 'the incident has had this condition before']]
+  if (message === null) return [...silences, opened, ['message', 'none', whyNoMessage(alert)]]
   const lines = told.map((one): Line => [`told: ${one.channel}`, whenText(message, one), ruleText(one)])
   return [...silences, opened, ...(lines.length > 0 ? lines : [['told', 'nobody', 'there are no channels'] as const])]
 }
@@ -25,6 +25,13 @@ function whyNone({ severity, status }: NonNullable<Decision['alert']>, isSilence
   if (isSilenced) return 'the alert is silenced'
   if (severity !== 'critical') return `the alert is ${severity}; only a critical condition opens an incident`
   return 'no rule opens one yet'
+}
+
+function whyNoMessage({ severity, status }: NonNullable<Decision['alert']>): string {
+  if (status !== 'firing') return 'the alert does not fire'
+  if (severity !== 'critical')
+    return `the alert is ${severity}; only a critical condition is news about an open incident`
+  return 'the incident has had this condition before'
 }
 
 function whenText(message: string, { at, why }: Told): string {

@@ -75,8 +75,8 @@ export function formatAgo(at: number, reader: Reader): string {
   const age = reader.now - at
   if (Math.abs(age) < SECOND) return 'now'
   if (age <= -DAY) return formatMoment(at, reader)
-  const span = formatDuration(Math.abs(age) < HOUR ? Math.abs(age) : Math.floor(Math.abs(age) / HOUR) * HOUR)
-  if (age < DAY) return age < 0 ? `in ${span}` : `${span} ago`
+  if (age < 0) return `in ${formatDuration(-age)}`
+  if (age < DAY) return `${formatDuration(age < HOUR ? age : Math.floor(age / HOUR) * HOUR)} ago`
   return age < 2 * DAY ? 'yesterday' : age < 6 * DAY ? `${Math.floor(age / DAY)} days ago` : formatDate(at, reader)
 }
 

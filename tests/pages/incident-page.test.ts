@@ -54,7 +54,7 @@ test('the overview names what became unhealthy after the first incident began, a
   await send('Errors', 'cart', 1)
   await send('Errors', 'storefront', 1)
   const { html } = await browser.get('/')
-  assert.match(html, /<li>newest alert 1 min ago<\/li><li>storefront became unhealthy after the incident began/)
+  assert.match(html, /<li>the newest alert started 1 min ago<\/li><li>storefront was reported unhealthy later/)
 })
 
 test('the overview lists eight incidents and says how many more are not resolved', async (t) => {

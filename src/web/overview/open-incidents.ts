@@ -7,7 +7,7 @@ import type { StatusChange } from '../../domain/health/strip.ts'
 import { problemAt } from '../../domain/incident/problem.ts'
 import { type Cluster, clustersOf } from '../../domain/incident/storm.ts'
 import { mostUrgentFirst } from '../../domain/incident/urgency.ts'
-import { formatAgo, formatDuration, type Reader } from '../../domain/shown-time.ts'
+import { formatAgo, type Reader } from '../../domain/shown-time.ts'
 import { countOf, joinNames } from '../../domain/text.ts'
 import { MINUTE } from '../../domain/units.ts'
 import { findGroups } from '../../store/incident/groups.ts'
@@ -99,10 +99,7 @@ function closeUp(picture: LanePicture): LanePicture {
   return { ...picture, score: null, span: { ...span, from } }
 }
 
-/** If the newest alert started less than this many milliseconds ago, new alerts are still arriving. */
-const STILL_ARRIVING = 2 * MINUTE
-
-/** Returns when the newest alert started, and which services became unhealthy after the incident started. */
+/** Returns when the newest alert started, and which services were reported unhealthy after the incident started. */
 function laterFacts({ incident, groups }: IncidentFacts, began: Began, reader: Reader): readonly string[] {
   const newest = groups.reduce((last, { lastStartsAt }) => Math.max(last, lastStartsAt), incident.startedAt)
   const later = began
@@ -111,12 +108,8 @@ function laterFacts({ incident, groups }: IncidentFacts, began: Began, reader: R
   const named = later.length <= MAX_NAMES
   const names = named ? joinNames(later.map(({ name }) => isolatedName(name))) : countOf(later.length, 'other service')
   return [
-    ...(incident.alertCount < 2
-      ? []
-      : reader.now - newest < STILL_ARRIVING
-        ? [`newest alert ${formatAgo(newest, reader)}`]
-        : [`no new alert for ${formatDuration(reader.now - newest)}`]),
-    ...(later.length === 0 ? [] : [`${names} became unhealthy after the incident began`]),
+    ...(incident.alertCount < 2 ? [] : [`the newest alert started ${formatAgo(newest, reader)}`]),
+    ...(later.length === 0 ? [] : [`${names} ${later.length === 1 ? 'was' : 'were'} reported unhealthy later`]),
   ]
 }
 

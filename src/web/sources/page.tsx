@@ -103,8 +103,8 @@ export const SourcesPage: FC<Props> = (props) => {
                   </code>
                 </summary>
                 <p class="second after-card">
-                  The other items of the request were stored. Correct the sender, so that its next requests are stored
-                  completely.
+                  This item was not stored. Valid items of the same request were. Correct the sender, so that its next
+                  requests are stored completely.
                 </p>
                 <div class="block after-card">
                   <pre tabindex={0}>{one.payload}</pre>
