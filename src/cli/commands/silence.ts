@@ -119,7 +119,10 @@ async function listSilences(options: OrganizationOptions & { expired?: boolean }
     FIRING: 'matching',
     ENDS: 'endsAt',
     SCHEDULE: ({ schedule }) => scheduleText(schedule),
-    NEXT: ({ schedule, nextWindow }) => (schedule && nextWindow ? nextWindow.startsAt : ''),
+    NEXT: ({ schedule, nextWindow, status }) => {
+      if (!schedule || !nextWindow) return ''
+      return status === 'active' ? `now, until ${nextWindow.endsAt}` : nextWindow.startsAt
+    },
     BY: 'createdBy',
     COMMENT: 'comment',
     ID: 'id',
