@@ -168,7 +168,14 @@ export function expectedOf(all: Inventory, now: number, days: Days = { events: 3
   )
   const lasts = new Map(all.events.toSorted((a, b) => a.id - b.id).map((one) => [one.alert_id, one.id]))
   const active = alerts.filter((one) => one.settled_at === null)
+  const firsts = new Map(
+    all.events
+      .filter(({ kind }) => kind === 'firing')
+      .toSorted((a, b) => b.at - a.at || b.id - a.id)
+      .map((one) => [one.alert_id, one.id]),
+  )
   const cited = new Set([
+    ...alerts.filter((one) => incidentIds.has(one.incident_id ?? -1)).map(({ id }) => firsts.get(id)),
     ...active.map(({ id }) => lasts.get(id)),
     ...pipelines.map((one) => one.event_id),
     ...correlations.flatMap((one) => [one.change_event_id, one.evidence_event_id]),

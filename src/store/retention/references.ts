@@ -13,8 +13,9 @@ import { listed, query } from '../sqlite/query.ts'
 import { AGED_COLUMNS, toAged } from './expired-alerts.ts'
 
 /**
- * Returns the row ids of events referenced by a pipeline, a link or an active alert. An alert references its last event
- * because the response to a repeat contains that event's id.
+ * Returns the row ids of events referenced by a pipeline, a link, an active alert or an incident's alert. An active alert
+ * references its last event, because the response to a repeat contains that event's id. An incident's alert references
+ * its first event, because the timeline quotes it.
  */
 export function listEventsOfRecords(db: Db, ids: readonly number[]): number[] {
   const events = listed(JSON.stringify(ids))
@@ -24,6 +25,22 @@ export function listEventsOfRecords(db: Db, ids: readonly number[]): number[] {
     .innerJoin('alerts', 'alerts.id', 'events.alert_id')
     .whereRef('alerts.last_event_id', '=', 'events.id')
     .where('alerts.settled_at', 'is', null)
+  const firsts = db.sql
+    .selectFrom('events')
+    .innerJoin('alerts', 'alerts.id', 'events.alert_id')
+    .where('alerts.incident_id', 'is not', null)
+    .where('events.kind', '=', 'firing')
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('events as earlier')
+            .select('earlier.id')
+            .whereRef('earlier.alert_id', '=', 'events.alert_id')
+            .where('earlier.kind', '=', 'firing')
+            .where(sql<boolean>`(earlier.at, earlier.id) < (events.at, events.id)`),
+        ),
+      ),
+    )
   const rows = db.sql
     .selectFrom('pipelines')
     .select('event_id as id')
@@ -31,6 +48,7 @@ export function listEventsOfRecords(db: Db, ids: readonly number[]): number[] {
     .union(links.select('change_event_id as id').where('change_event_id', 'in', events))
     .union(links.select('evidence_event_id as id').where('evidence_event_id', 'in', events))
     .union(alerts.select('events.id').where('events.id', 'in', events))
+    .union(firsts.select('events.id').where('events.id', 'in', events))
   return db.all(rows).map(({ id }) => id)
 }
 
