@@ -28,6 +28,7 @@ test('an incident that is resolved and reopened three times is told one thing at
   const { url, received } = await startReceiver(t)
   channel('webhook', url)
   await fail()
+  await settled(() => messages().some(isDelivered))
   for (let round = 1; round <= 3; round += 1) {
     await changeIncident(deps, acme.key, incidents()[0]?.id ?? '', { status: 'resolved' }, 'Ann')
     await settled(() => messages().filter(isDelivered).length === 2 * round)

@@ -45,13 +45,13 @@ export function notifying(t: TestContext, { mailServer = null, causeOf }: Wanted
   const messages = () => listMessages(flow.deps.db, acme.key, {}, PAGE).items
   /** Waits until the notifier has done this. The clock advances by a second only if it takes longer than two. */
   const settled = async (until: () => boolean) => {
-    for (let tries = 0; tries < 2_400; tries += 1) {
+    for (let tries = 0; tries < 7_200; tries += 1) {
       if (until()) return
       await pause(25)
       if (tries % 80 === 79) flow.clock.now += 1_000
     }
     const states = messages().map(({ kind, status }) => `${kind} ${status}`)
-    throw new Error(`the notifier did not get there within a minute: ${states.join(', ')}`)
+    throw new Error(`the notifier did not get there within three minutes: ${states.join(', ')}`)
   }
   const later = (minutes: number) => {
     flow.clock.now += minutes * MINUTE
