@@ -12,7 +12,7 @@ import { migrate } from '../../src/store/sqlite/schema/migrate.ts'
 /** Creates an empty directory, and deletes it after the test. */
 export function temporaryDirectory(t: Pick<TestContext, 'after'>): string {
   const directory = mkdtempSync(join(tmpdir(), 'incmon-'))
-  t.after(() => rmSync(directory, { recursive: true, force: true }))
+  t.after(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }))
   return directory
 }
 
