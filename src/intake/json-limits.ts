@@ -57,8 +57,6 @@ export function guard(text: string): void {
   }
 }
 
-/** A power of two, so that a hash is shortened to an index with its lowest bits. */
-const TABLE_SIZE = 32_768
 /** The prime of the FNV-1a hash. */
 const PRIME = 0x01000193
 
@@ -67,10 +65,10 @@ const PRIME = 0x01000193
  * order. V8 stores each beginning once and takes about 10 µs for it.
  */
 function hasManyShapes(text: string): boolean {
-  const seen = new Int32Array(TABLE_SIZE)
+  const seen = new Set<number>()
   /** The hash of the names so far, for each open object. */
   const shapes = new Int32Array(MAX_DEPTH + 1)
-  let [depth, start, end, count] = [0, 0, 0, 0]
+  let [depth, start, end] = [0, 0, 0]
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)
     if (unit === QUOTE) {
@@ -84,27 +82,16 @@ function hasManyShapes(text: string): boolean {
     } else if (unit === COLON) {
       const shape = hashOf(text, start, end, shapes[depth] ?? 0)
       shapes[depth] = shape
-      if (isNew(seen, shape)) count += 1
-      if (count > MAX_SHAPES) return true
+      if (seen.add(shape).size > MAX_SHAPES) return true
     }
   }
   return false
 }
 
-/** Returns a number other than 0. */
 function hashOf(text: string, from: number, to: number, before: number): number {
   let hash = Math.imul(before ^ QUOTE, PRIME)
   for (let i = from; i < to; i++) hash = Math.imul(hash ^ text.charCodeAt(i), PRIME)
-  return hash ^ (hash >>> 15) || 1
-}
-
-/** Adds the hash to a table with free places, in which 0 is a free place. Returns whether the hash was missing. */
-function isNew(seen: Int32Array, hash: number): boolean {
-  let index = hash & (TABLE_SIZE - 1)
-  while (seen[index] !== 0 && seen[index] !== hash) index = (index + 1) & (TABLE_SIZE - 1)
-  const isMissing = seen[index] === 0
-  seen[index] = hash
-  return isMissing
+  return hash
 }
 
 /** Returns the index of the closing quote, or the length of the text if there is none. */

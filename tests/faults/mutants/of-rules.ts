@@ -311,8 +311,8 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   {
     name: 'endless-fields',
     file: 'src/intake/json-limits.ts',
-    from: 'if (count > MAX_SHAPES) return true',
-    to: 'if (count < 0) return true',
+    from: 'seen.add(shape).size > MAX_SHAPES',
+    to: 'seen.add(shape).size < 0',
     test: 'tests/intake/json.test.ts',
     only: 'different fields',
   },
