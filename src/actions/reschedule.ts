@@ -5,7 +5,7 @@ import { findLiveIncident } from '../store/incident/live-incidents.ts'
 import type { ChannelRecord } from '../store/notification/channels.ts'
 import { rescheduleNotification } from '../store/notification/outbox.ts'
 import { listQueue, type QueuedEntry } from '../store/notification/queue.ts'
-import { conditionName, listRuledAlerts } from '../store/notification/ruled-alerts.ts'
+import { alertsAbout, listRuledAlerts } from '../store/notification/ruled-alerts.ts'
 import { loadServiceName } from '../store/service/services.ts'
 import type { Deps } from './deps.ts'
 
@@ -25,14 +25,12 @@ export function rescheduleHeld(deps: Deps, channel: ChannelRecord): void {
 }
 
 function dueAtOf({ db }: Deps, channel: ChannelRecord, entry: QueuedEntry, now: number): number | null {
-  const { incidentId, incidentUuid, names } = entry
+  const { kind, incidentId, incidentUuid, names } = entry
   const incident = findLiveIncident(db, channel.organizationId, incidentUuid)
-  if (!incident || entry.kind === 'test') return null
+  if (!incident || kind === 'test') return null
   const { id: serviceId, name: service, namespace, cluster } = loadServiceName(db, incident.serviceId)
   const all = hasMatchers(channel.settings) ? listRuledAlerts(db, incidentId) : []
-  const isAbout = (one: (typeof all)[number]) =>
-    names.includes(conditionName(db, one.alertname, one.serviceId, incident.serviceId))
-  const alerts = entry.kind === 'worse' ? all.filter(isAbout) : all
-  const ruled = { kind: entry.kind, severity: incident.severity, serviceId, service, namespace, cluster, alerts }
+  const alerts = alertsAbout(db, { kind, names, ownServiceId: incident.serviceId }, all)
+  const ruled = { kind, severity: incident.severity, serviceId, service, namespace, cluster, alerts }
   return recipientsOf([channel], ruled, () => true, now)[0]?.dueAt ?? null
 }

@@ -23,7 +23,7 @@ import {
   rescheduleNotification,
 } from '../../src/store/notification/outbox.ts'
 import { findGroupSentAt, listBegun, releaseMessage } from '../../src/store/notification/queue.ts'
-import { listRuledAlerts } from '../../src/store/notification/ruled-alerts.ts'
+import { alertsAbout, listRuledAlerts } from '../../src/store/notification/ruled-alerts.ts'
 import { findOrganizationByName, listOrganizations } from '../../src/store/organizations.ts'
 import { readHere } from '../../src/store/read.ts'
 import { listSessions } from '../../src/store/sessions.ts'
@@ -255,7 +255,7 @@ function messages({ deps, clock }: Flow): void {
     findRemoteId(deps.db, 1, id)
     hasDelivered(deps.db, 1, id)
     findGroupSentAt(deps.db, 1, [id])
-    listRuledAlerts(deps.db, 1)
+    alertsAbout(deps.db, { kind: 'worse', names: [], ownServiceId: 0 }, listRuledAlerts(deps.db, 1))
     findLikelyCause(deps.db, 1, id, 0)
     listStillFiring(deps.db, 1, 0)
   }

@@ -6,7 +6,7 @@ import type { Effect } from '../../engine/state/effect.ts'
 import { insertUntold, listToldChannels, type UntoldEntry } from '../incident/told.ts'
 import { type ChannelRecord, listRecipients } from '../notification/channels.ts'
 import { insertNotifications, type OutboxEntry } from '../notification/outbox.ts'
-import { conditionName, listRuledAlerts } from '../notification/ruled-alerts.ts'
+import { alertsAbout, listRuledAlerts } from '../notification/ruled-alerts.ts'
 import type { Db } from '../sqlite/open.ts'
 
 type NotificationDue = Extract<Effect, { readonly kind: 'notification-due' }>
@@ -49,17 +49,13 @@ function toldOf(db: Db, all: readonly NotificationDue[]): ReadonlyMap<number, Re
   return told
 }
 
-/** A message that names new conditions is about their alerts only. */
 function ruledAlerts(db: Db): (due: NotificationDue) => readonly RuledAlert[] {
   const alertsOf = cacheByKey(
     (rowId: number) => rowId,
     (rowId) => listRuledAlerts(db, rowId),
   )
-  return ({ change, conditions, incident: { rowId, serviceId: own } }) => {
-    const alerts = alertsOf(rowId)
-    if (change !== 'worse') return alerts
-    return alerts.filter((one) => conditions.includes(conditionName(db, one.alertname, one.serviceId, own)))
-  }
+  return ({ change: kind, conditions: names, incident: { rowId, serviceId: ownServiceId } }) =>
+    alertsAbout(db, { kind, names, ownServiceId }, alertsOf(rowId))
 }
 
 type Plan = {

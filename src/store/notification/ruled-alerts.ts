@@ -1,5 +1,6 @@
 /** Reads the alerts of an incident that the matchers of rules are compared with. */
 import { conditionOf } from '../../domain/incident/merge.ts'
+import type { NotificationKind } from '../../domain/notification/kind.ts'
 import type { RuledAlert } from '../../domain/notification/rule.ts'
 import { loadServiceName } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -19,6 +20,16 @@ const ruled = query<{ incidentId: number }>()((sql, hole) =>
     .orderBy('ends_at')
     .limit(50),
 )
+
+/** Returns the alerts that a message is about: if it names new conditions, only their alerts. */
+export function alertsAbout<Alert extends RuledAlert & { readonly serviceId: number }>(
+  db: Db,
+  { kind, names, ownServiceId }: { kind: NotificationKind; names: readonly string[]; ownServiceId: number },
+  alerts: readonly Alert[],
+): readonly Alert[] {
+  if (kind !== 'worse') return alerts
+  return alerts.filter((one) => names.includes(conditionName(db, one.alertname, one.serviceId, ownServiceId)))
+}
 
 /** Returns the name of an alert's condition in an incident. @param ownServiceId the service of the incident */
 export function conditionName(db: Db, name: string, serviceId: number, ownServiceId: number): string {
