@@ -58,7 +58,8 @@ const OBJECTS_NAMED = 2
 
 /**
  * Combines moments into rows, sorted by time, kind, text, actor and ref. Repeats within 30 minutes become one row with
- * a count, unless one of the row's alerts changed in between: its next end is later than its new start. An echo joins the first row that it repeats, no matter how much later the echo occurs.
+ * a count, unless one of the row's alerts changed in between: its next end is later than its new start. An echo joins
+ * the first row that it repeats, no matter how much later the echo occurs.
  */
 export function collapse(moments: readonly Moment[]): readonly TimelineRow[] {
   const sorted = ordered(moments, sortKeys)

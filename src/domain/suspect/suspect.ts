@@ -182,10 +182,10 @@ const RANKS_ABOVE = { own: LIKELY, connected: POSSIBLE, time: Number.POSITIVE_IN
 const MOST_BY_TIME = 0.49
 
 /**
- * Lowers the scores of suspects connected only by time, all by the same factor. As a result, such suspects
- * are never likely, and rank below every possible suspect with a connection, and below the incident's own service if that service is a likely
- * suspect. An unlikely suspect does not lower other scores, because a weak connection is no reason to doubt a better
- * suspect.
+ * Lowers the scores of suspects connected only by time, all by the same factor. As a result, such suspects are never
+ * likely, and rank below every possible suspect with a connection, and below the incident's own service if that service
+ * is a likely suspect. An unlikely suspect does not lower other scores, because a weak connection is no reason to doubt a
+ * better suspect.
  */
 function belowConnected(ranked: readonly RankedSuspect[]): Suspect[] {
   const above = ranked.filter(({ connection, score }) => score >= RANKS_ABOVE[connection])

@@ -112,7 +112,10 @@ function textOf(
   return `{"annotations":${one.annotations},${fields.slice(1, -1)},"labels":${labels}}`
 }
 
-/** Returns a function that lists the silences of a fingerprint. Silences from this API compare its own labels, as in Alertmanager. */
+/**
+ * Returns a function that lists the silences of a fingerprint. Silences from this API compare its own labels, as in
+ * Alertmanager.
+ */
 function silencesIn({ silences, labelSilences }: FiringView, now: number) {
   const active = labelSilences.filter((silence) => statusOf(silence, now) === 'active')
   const tests = active.map(({ id, matchers }) => ({ id, matches: labelTest(matchers) }))

@@ -24,7 +24,8 @@ type Seen = { readonly progress: Progress; readonly changedAt: bigint; readonly 
  * file only in checkpoints. Every process that uses the log records its checkpoints in the WAL index: before the first
  * change, how many frames it will copy; after the last change, how many it copied. A new log gets new salts. So a change
  * of the file without any of these changes is foreign. A foreign change between two calls that also saw a checkpoint is
- * not noticed, nor one after a checkpoint that was killed, until the next checkpoint. The descriptors stay open until the process ends, because closing them would release SQLite's locks.
+ * not noticed, nor one after a checkpoint that was killed, until the next checkpoint. The descriptors stay open until the
+ * process ends, because closing them would release SQLite's locks.
  */
 export function watchContent(file: string, checkpoint: Checkpoint): () => boolean {
   const [handle, index] = [openSync(file, 'r'), openSync(`${file}-shm`, 'r')]
