@@ -201,6 +201,8 @@ async function bundle(work) {
     platform: 'node',
     format: 'cjs',
     target: 'node24',
+    // The server has no HTTP/2, so the adapter needs only the names.
+    alias: { 'node:http2': './src/server/connection/no-http2.ts' },
     // V8 keeps the source in memory. Comments and indentation would be a third of it.
     minifyWhitespace: true,
     lineLimit: 200,
@@ -270,10 +272,12 @@ function blobOf(work, target, licenses) {
   // compete with each other and with the requests on two cores.
   const execArgv = ['--max-semi-space-size=16', '--heap-growing-percent=40', '--v8-pool-size=1']
   const options = { disableExperimentalSEAWarning: true, execArgvExtension: 'none', execArgv }
-  const config = { main: 'main.cjs', output: 'blob', ...options, assets }
+  // Compiled code fits only the processor and the options that it was made with.
+  const useCodeCache = target === NATIVE
+  const config = { main: 'main.cjs', output: 'blob', ...options, useCodeCache, assets }
   writeFileSync(join(work, 'sea.json'), JSON.stringify(config))
   // Runs in `work` so that the blob contains the path `main.cjs` instead of a path on this machine.
-  execFileSync(builder(), ['--experimental-sea-config', 'sea.json'], { cwd: work, stdio: 'pipe' })
+  execFileSync(builder(), [...execArgv, '--experimental-sea-config', 'sea.json'], { cwd: work, stdio: 'pipe' })
   return join(work, 'blob')
 }
 

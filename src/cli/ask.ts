@@ -7,6 +7,7 @@ import { TLSSocket } from 'node:tls'
 import type { Certificate } from '../domain/doctor/certificate.ts'
 import { visible } from '../domain/terminal.ts'
 import { certificateOf } from '../server/connection/tls.ts'
+import { parseObject } from './input.ts'
 
 /** `certificate` is the server's certificate, or null for plain HTTP or if `trust` is `system`. */
 export type HttpResponse = {
@@ -85,16 +86,6 @@ const MAX_PAGE_TEXT = 200
 const MAX_DETAIL = 300
 /** The maximum number of characters of a response that are searched for a message. */
 const MAX_MARKUP = 20_000
-
-/** Parses a JSON object. Returns null for anything else. */
-export function parseObject(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null
-  } catch {
-    return null
-  }
-}
 
 /**
  * Returns the `detail` of a problem document. For any other response, returns the first words of the body without

@@ -4,34 +4,18 @@
 import type { Command } from 'commander'
 import { programVersion } from '../assets.ts'
 import { KEYS } from '../settings.ts'
-import { addAbout } from './commands/about.ts'
-import { addAlert } from './commands/alert.ts'
-import { addBackup } from './commands/backup.ts'
-import { addChannel } from './commands/channel.ts'
-import { addConfig } from './commands/config.ts'
-import { addDoctor } from './commands/doctor.ts'
-import { addExplain } from './commands/explain.ts'
-import { addHealth } from './commands/health.ts'
-import { addImport } from './commands/import.ts'
-import { addIncident } from './commands/incident/incident.ts'
-import { addKubernetes } from './commands/kubernetes.ts'
-import { addMigrate } from './commands/migrate.ts'
-import { addOrg } from './commands/org.ts'
-import { addPrune } from './commands/prune.ts'
-import { addRestore } from './commands/restore.ts'
-import { addSend } from './commands/send.ts'
-import { addService } from './commands/service.ts'
-import { addSilence } from './commands/silence.ts'
-import { addSetupLink, addToken } from './commands/token.ts'
 import { addCompletion } from './completion.ts'
-import { spellCommands } from './database.ts'
 import { explainFailure } from './failure.ts'
+import { spellCommands } from './hint.ts'
 import { printError } from './output.ts'
 import { addCommand, addKeys, PlainCommand } from './plain-command.ts'
 
+/** The program's options that have a value. */
+const VALUED = ['--database', '--config']
+
 /** Runs a command. Prints why it failed, and returns the exit code. */
-export async function runProgram(args: readonly string[], now: () => number): Promise<number> {
-  const program = createProgram(now)
+export async function runProgram(args: readonly string[], now = Date.now): Promise<number> {
+  const program = await createProgram(now, args)
   try {
     await program.parseAsync(args, { from: 'user' })
     return 0
@@ -42,8 +26,11 @@ export async function runProgram(args: readonly string[], now: () => number): Pr
   }
 }
 
-/** @param now returns the current Unix time in milliseconds */
-export function createProgram(now: () => number): Command {
+/**
+ * @param now returns the current Unix time in milliseconds
+ * @param args what the user typed; if it names a command, only that command is loaded
+ */
+export async function createProgram(now: () => number, args: readonly string[] = []): Promise<Command> {
   const program: Command = new PlainCommand('incmon')
     .description('Incident monitoring: Kubernetes events, Alertmanager, Grafana and GitLab CI in one history.')
     .version(programVersion(), '--version', 'print the version')
@@ -53,28 +40,58 @@ export function createProgram(now: () => number): Command {
     .option('--json', 'print JSON')
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
-  addServer(program)
-  for (const add of COMMANDS) add(program, now)
+  for (const load of commandsFor(args)) (await load())(program, now)
   return program
 }
 
-const COMMANDS = [
-  ...[addSetupLink, addMigrate, addPrune, addBackup, addRestore, addOrg, addToken],
-  ...[addService, addAlert, addIncident, addSilence, addChannel, addSend, addExplain, addImport, addKubernetes],
-  ...[addDoctor, addHealth, addConfig, addCompletion, addAbout],
-]
+type Add = (program: Command, now: () => number) => void
 
-/**
- * Adds the commands that need the server. Loads the server only when such a command runs, so that other commands start
- * faster.
- */
-function addServer(program: Command): void {
+/** Loads the commands, by their names. The server is loaded only when it runs. */
+const COMMANDS: Readonly<Record<string, () => Add | Promise<Add>>> = {
+  serve: () => addServe,
+  demo: () => addDemo,
+  'setup-link': async () => (await import('./commands/token.ts')).addSetupLink,
+  migrate: async () => (await import('./commands/migrate.ts')).addMigrate,
+  prune: async () => (await import('./commands/prune.ts')).addPrune,
+  backup: async () => (await import('./commands/backup.ts')).addBackup,
+  restore: async () => (await import('./commands/restore.ts')).addRestore,
+  org: async () => (await import('./commands/org.ts')).addOrg,
+  token: async () => (await import('./commands/token.ts')).addToken,
+  service: async () => (await import('./commands/service.ts')).addService,
+  alert: async () => (await import('./commands/alert.ts')).addAlert,
+  incident: async () => (await import('./commands/incident/incident.ts')).addIncident,
+  silence: async () => (await import('./commands/silence.ts')).addSilence,
+  channel: async () => (await import('./commands/channel.ts')).addChannel,
+  'send-test replay': async () => (await import('./commands/send.ts')).addSend,
+  explain: async () => (await import('./commands/explain.ts')).addExplain,
+  import: async () => (await import('./commands/import.ts')).addImport,
+  kubernetes: async () => (await import('./commands/kubernetes.ts')).addKubernetes,
+  doctor: async () => (await import('./commands/doctor.ts')).addDoctor,
+  health: async () => (await import('./commands/health.ts')).addHealth,
+  'check-config config': async () => (await import('./commands/config.ts')).addConfig,
+  completion: () => addCompletion,
+  'version licenses': async () => (await import('./commands/about.ts')).addAbout,
+}
+
+/** Returns the command that is typed first, or all commands, from which the help and the completion choose. */
+function commandsFor(args: readonly string[]) {
+  const first = args.find((word, index) => !word.startsWith('-') && !VALUED.includes(args[index - 1] ?? ''))
+  const named = Object.entries(COMMANDS).filter(
+    ([names]) => names.split(' ').includes(first ?? '') && first !== 'completion',
+  )
+  return (named.length > 0 ? named : Object.entries(COMMANDS)).map(([, load]) => load)
+}
+
+function addServe(program: Command): void {
   addKeys(
     addCommand(program, 'serve', 'run the server, which receives webhooks and serves the API and the web pages'),
   ).action(async (options) => {
     const { runServe } = await import('./commands/serve.ts')
     await runServe(options)
   })
+}
+
+function addDemo(program: Command): void {
   const demo = addCommand(
     program,
     'demo',

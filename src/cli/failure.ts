@@ -2,8 +2,7 @@
 import { CommanderError } from 'commander'
 import { IncmonError } from '../domain/error.ts'
 import { StartError } from '../server/running.ts'
-import { StoreError } from '../store/sqlite/driver.ts'
-import { remedyOf } from '../store/sqlite/fault.ts'
+import { remedyOf, StoreError } from '../store/sqlite/fault.ts'
 
 /** Incorrect usage of an argument, an option or a setting. Each line says what is allowed. */
 export class UsageError extends Error {
@@ -18,6 +17,18 @@ export class UsageError extends Error {
 /** Thrown if a command fails. The message says why the command failed and what to do. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
+}
+
+/** An error response from the API. The message is the response's `detail`. */
+export class ErrorResponse extends CommandError {
+  readonly status: number
+  /** Errors about invalid fields or rejected webhook items. */
+  readonly errors: readonly { readonly path: string; readonly message: string }[]
+  constructor(status: number, message: string, errors: ErrorResponse['errors']) {
+    super(message)
+    this.status = status
+    this.errors = errors
+  }
 }
 
 /** Thrown after a command has printed a negative result, to exit with code 1 without a message. */

@@ -1,4 +1,4 @@
-/** Reads the input of commands: files, standard input, and durations in options. */
+/** Reads the input of commands: files, standard input, durations in options, and JSON. */
 
 import { createReadStream } from 'node:fs'
 import { DAY } from '../domain/units.ts'
@@ -47,5 +47,15 @@ export function parseDuration(option: string): (text: string) => number {
     throw new UsageError(
       `${option}: ${text} is not a duration: use a duration such as 30m, 12h, 90d, 26w or 1y, at most 100y`,
     )
+  }
+}
+
+/** Parses a JSON object. Returns null for anything else. */
+export function parseObject(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null
+  } catch {
+    return null
   }
 }

@@ -2,8 +2,7 @@
 import { Command, Option } from 'commander'
 import { suggestion } from '../domain/suggestion.ts'
 import { KEYS } from '../settings.ts'
-import { ErrorResponse } from './api/api.ts'
-import { UsageError } from './failure.ts'
+import { ErrorResponse, UsageError } from './failure.ts'
 
 /** Options whose names differ from the names of the API fields that they set. */
 const OPTION_OF_FIELD: Readonly<Record<string, string>> = {

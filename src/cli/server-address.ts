@@ -3,11 +3,12 @@ import { resolve } from 'node:path'
 import { type Config, clientVariables } from '../config.ts'
 import { socketPathOf } from '../server/connection/socket.ts'
 import type { Listening } from '../server/context.ts'
-import { isServed } from '../store/sqlite/inspect.ts'
+import { isServed } from '../store/sqlite/served.ts'
 import { reachServer } from './api/socket-client.ts'
 import type { Trust } from './ask.ts'
-import { type Common, requireConfig } from './database.ts'
+import { requireConfig } from './database.ts'
 import { CommandError, UsageError } from './failure.ts'
+import type { Common } from './hint.ts'
 
 type Options = Common & { readonly url?: string }
 

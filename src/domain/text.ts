@@ -1,4 +1,5 @@
 /** Formats times, durations, counts, names and lists. */
+import { once } from './memoize.ts'
 
 const LISTED = 8
 
@@ -36,7 +37,8 @@ export function secondsBetween(from: number, to: number): number {
   return Math.floor(to / 1000) - Math.floor(from / 1000)
 }
 
-const NUMBERS = new Intl.NumberFormat('en-GB')
+/** Loading the numbers of a language takes longer than many commands. */
+const numbers = once(() => new Intl.NumberFormat('en-GB'))
 
 /** Formats the score of a suspect or link: `0.80`. */
 export function formatScore(score: number): string {
@@ -45,7 +47,7 @@ export function formatScore(score: number): string {
 
 /** Formats a number as `340` or `2,715`. */
 export function formatCount(count: number): string {
-  return count < 1000 ? `${count}` : NUMBERS.format(count)
+  return count < 1000 ? `${count}` : numbers().format(count)
 }
 
 /** Formats a count as `1 alert` or `2,715 alerts`. */

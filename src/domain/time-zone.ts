@@ -1,6 +1,6 @@
 /** Converts between instants and local times, including daylight saving time. */
 import type { FieldError } from './error.ts'
-import { cacheByName } from './memoize.ts'
+import { cacheByName, once } from './memoize.ts'
 import { DAY, MINUTE, SECOND } from './units.ts'
 
 /** A local date and time. `month` and `day` are 1-based. `weekday`: 0 is Sunday. All are NaN for an invalid time. */
@@ -21,10 +21,10 @@ export type Weekday = (typeof WEEKDAYS)[number]
 export type DailySpan = { readonly from: string; readonly to: string; readonly timeZone: string }
 
 /** The time zones offered in forms: UTC first, then the others in alphabetical order. */
-export const TIME_ZONES: readonly string[] = [
+export const timeZones = once((): readonly string[] => [
   'UTC',
   ...Intl.supportedValuesOf('timeZone').filter((name) => name !== 'UTC'),
-]
+])
 
 /** Returns whether the runtime supports a time zone with this name, for example Europe/Berlin. */
 export function isTimeZone(name: string): boolean {
@@ -35,7 +35,7 @@ export function isTimeZone(name: string): boolean {
 export function timeZoneOf(text: string): string {
   if (isTimeZone(text)) return text
   const city = text.toLowerCase().replaceAll(' ', '_')
-  const [zone, ...others] = TIME_ZONES.filter((name) => name.toLowerCase().split('/').at(-1) === city)
+  const [zone, ...others] = timeZones().filter((name) => name.toLowerCase().split('/').at(-1) === city)
   return zone === undefined || others.length > 0 ? text : zone
 }
 

@@ -1,6 +1,5 @@
 /** Sends email through one SMTP server. The operator configures the server, so it can be in a private network. */
 import { readFileSync } from 'node:fs'
-import { createTransport } from 'nodemailer'
 import type { Mail } from '../domain/notification/mail.ts'
 import { SendError } from './post.ts'
 
@@ -15,6 +14,8 @@ export type MailServer = {
 
 /** Sends an email and returns the server's response. @throws SendError */
 export async function sendMail(server: MailServer, to: string, mail: Mail): Promise<string> {
+  // Most servers send no mail.
+  const { createTransport } = await import('nodemailer')
   const { username, hostname, port, protocol } = new URL(server.url)
   const secure = protocol === 'smtps:'
   const user = decodeURIComponent(username)

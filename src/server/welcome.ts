@@ -3,6 +3,7 @@
 import type { Deps } from '../actions/deps.ts'
 import { createSetupLink } from '../actions/sessions.ts'
 import { createToken, hasUsableToken } from '../actions/tokens.ts'
+import { setupAddress } from '../domain/request/session.ts'
 import { SCOPES } from '../domain/request/token.ts'
 import { shellQuote } from '../domain/terminal.ts'
 import { KEYS } from '../settings.ts'
@@ -33,11 +34,6 @@ export function firstLines(deps: Deps, seen: Addresses): string[] {
   if (hasToken) return link
   const { token } = createToken(deps, { organizationId: organization.rowId, name: 'first', scopes: SCOPES })
   return [...link, `Token with all scopes, shown only once: ${token}`, `Send a test alert: ${curl(seen.url, token)}`]
-}
-
-/** Returns the URL of a setup link. `url` has no trailing slash. */
-export function setupAddress(url: string, secret: string): string {
-  return `${url}/setup?key=${secret}`
 }
 
 function signInLine(deps: Deps, organizationId: number, url: string): string {

@@ -54,7 +54,22 @@ suite('commands', { concurrency: 4 }, () => {
     assert.equal(JSON.parse(String(stdout)).commit, 'unknown')
   })
 
-  test('help lists every command', () => {
+  test('a typed command is the only one that is loaded, after options too', async () => {
+    const names = (await createProgram(Date.now)).commands.map((one) => one.name())
+    for (const name of names.filter((one) => one !== 'completion')) {
+      const typed = ['--json', '--database', 'token', name, 'token']
+      const { commands } = await createProgram(Date.now, typed)
+      assert.ok(commands.length < 3 && commands.some((one) => one.name() === name), name)
+    }
+  })
+
+  test('an unknown command is compared with all commands', async () => {
+    assert.match((await refusal(['tokn'])).text, /did you mean token/)
+    assert.equal((await createProgram(Date.now, ['constructor'])).commands.length > 20, true)
+  })
+
+  test('help lists every command', async () => {
+    const help = (await createProgram(Date.now)).helpInformation()
     for (const command of [
       'serve',
       'migrate',
@@ -69,7 +84,7 @@ suite('commands', { concurrency: 4 }, () => {
       'replay',
       'prune',
     ]) {
-      assert.match(createProgram(Date.now).helpInformation(), new RegExp(`^  ${command}\\b`, 'm'))
+      assert.match(help, new RegExp(`^  ${command}\\b`, 'm'))
     }
   })
 

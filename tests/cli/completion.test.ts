@@ -107,14 +107,14 @@ const IN_SHELLS: readonly [line: string, offered: readonly string[]][] = [
 ]
 
 for (const [line, offered] of CASES) {
-  test(`${line}<TAB> offers ${[offered].flat().join(', ') || 'nothing'}`, () => {
-    const found = completed(createProgram(Date.now), line.split(' '))
+  test(`${line}<TAB> offers ${[offered].flat().join(', ') || 'nothing'}`, async () => {
+    const found = completed(await createProgram(Date.now), line.split(' '))
     assert.deepEqual(found === ':files' ? found : found.map(({ word }) => word).sort(), offered)
   })
 }
 
-test('readline passes --flag=value as three words', () => {
-  const found = completed(createProgram(Date.now), ['incmon', 'org', 'create', '--plan', '=', 'T'])
+test('readline passes --flag=value as three words', async () => {
+  const found = completed(await createProgram(Date.now), ['incmon', 'org', 'create', '--plan', '=', 'T'])
   assert.deepEqual(found, [{ word: '--plan=Team', doc: '' }])
 })
 

@@ -30,7 +30,7 @@ import { SETUPS } from './setups.ts'
 
 const UPDATE = process.env.INCMON_UPDATE_GOLDENS === '1'
 const goldens = readGoldens()
-const program = createProgram(Date.now)
+const program = await createProgram(Date.now)
 
 suite('goldens', { concurrency: 1 }, () => {
   for (const golden of goldens) {

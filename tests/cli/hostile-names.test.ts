@@ -101,8 +101,10 @@ test('JSON escapes hostile names, so that programs get them unchanged', async (t
   assert.deepEqual(names.sort(), ['other', HOSTILE])
 })
 
+const program = await createProgram(Date.now)
+
 suite('hostile arguments', { concurrency: 4 }, () => {
-  for (const { path, command } of leavesOf(createProgram(Date.now))) {
+  for (const { path, command } of leavesOf(program)) {
     if (LASTING.test(path.join(' '))) continue
     test(`incmon ${path.join(' ')} does not repeat hostile arguments verbatim`, async (t) => {
       const { acme, db } = makeWorld(t)

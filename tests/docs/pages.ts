@@ -50,7 +50,7 @@ export function withoutBlocks({ text }: Page): string {
 }
 
 /** Every command without subcommands, by its full name, for example `token create`. */
-export const COMMANDS: ReadonlyMap<string, Command> = new Map(leaves(createProgram(systemClock), []))
+export const COMMANDS: ReadonlyMap<string, Command> = new Map(leaves(await createProgram(systemClock), []))
 
 function leaves(command: Command, names: readonly string[]): [string, Command][] {
   const children = command.commands.filter((one) => one.name() !== 'help')

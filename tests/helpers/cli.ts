@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url'
 import { type Command, CommanderError } from 'commander'
 import { buildSync } from 'esbuild'
 import { createProgram, runProgram } from '../../src/cli/cli.ts'
-import { spellCommands } from '../../src/cli/database.ts'
 import { explainFailure } from '../../src/cli/failure.ts'
+import { spellCommands } from '../../src/cli/hint.ts'
 import { unstarved } from './server.ts'
 
 // Makes messages call the program "incmon", as if it was not started by npm.
@@ -108,7 +108,7 @@ export async function call(
   process.env = { PATH: ownEnv.PATH, ...env }
   for (const [name, value] of streams) Object.defineProperty(process, name, { value, configurable: true })
   try {
-    const code = await runProgram(args, Date.now)
+    const code = await runProgram(args)
     return { code, out: stdout.text(), err: stderr.text() }
   } finally {
     for (const [name, descriptor] of own) Object.defineProperty(process, name, descriptor)
@@ -170,7 +170,7 @@ async function stop(child: ChildProcess, signal: NodeJS.Signals): Promise<number
 
 /** Runs a rejected command in this process. Returns its output and exit code. */
 export async function refusal(args: readonly string[]): Promise<{ readonly text: string; readonly code: number }> {
-  const program = createProgram(Date.now)
+  const program = await createProgram(Date.now)
   silence(program)
   try {
     await program.parseAsync(args, { from: 'user' })

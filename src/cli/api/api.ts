@@ -4,15 +4,12 @@
 import { userInfo } from 'node:os'
 import { text as wholeText } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
-import { OPERATOR_HEADERS } from '../../http/middleware/operator.ts'
-import { socketPathOf } from '../../server/connection/socket.ts'
-import { isServed } from '../../store/sqlite/inspect.ts'
-import { tryLock } from '../../store/sqlite/lock.ts'
-import { openStore } from '../../store/sqlite/open.ts'
-import { refuseNewerFile } from '../../store/sqlite/schema/migrate.ts'
-import { parseObject } from '../ask.ts'
-import { type Common, isMissing, refuseMissing, requireConfig } from '../database.ts'
-import { CommandError } from '../failure.ts'
+import { OPERATOR_HEADERS, socketPathOf } from '../../server/connection/socket.ts'
+import { isServed } from '../../store/sqlite/served.ts'
+import { refuseMissing, requireConfig } from '../database.ts'
+import { CommandError, ErrorResponse } from '../failure.ts'
+import type { Common } from '../hint.ts'
+import { parseObject } from '../input.ts'
 import { reachServer } from './socket-client.ts'
 
 type RequestOptions = {
@@ -36,19 +33,6 @@ export type Transport = {
   ) => Promise<{ readonly status: number; readonly body: AsyncIterable<Uint8Array> }>
   readonly failure: () => unknown
   readonly close: () => Promise<void>
-}
-
-/** An error response from the API. The message is the response's `detail`. */
-export class ErrorResponse extends CommandError {
-  readonly status: number
-  /** Errors about invalid fields or rejected webhook items. */
-  readonly errors: readonly { readonly path: string; readonly message: string }[]
-  constructor(status: number, text: string) {
-    const problem = parseObject(text)
-    super(String(problem?.detail ?? text))
-    this.status = status
-    this.errors = (problem?.errors ?? []) as ErrorResponse['errors']
-  }
 }
 
 export type Api = Pick<Transport, 'isServer'> & {
@@ -96,9 +80,11 @@ export async function withApi<Result>(
 async function open(database: string, options: Common, mayCreate: boolean): Promise<Transport> {
   const until = performance.now() + LOCK_TIMEOUT_MS
   for (;;) {
+    // The application makes up most of the program. Commands that use a running server do not load the application, so
+    // they start faster.
     const transport = isServed(database)
       ? await reachServer(socketPathOf(database))
-      : await openHere(database, options, mayCreate)
+      : await (await import('./application.ts')).openHere(database, { options, mayUpgrade: mayCreate })
     if (transport) return transport
     if (performance.now() > until) throw new CommandError(lockedMessage(database))
     await pause(PAUSE_MS)
@@ -109,29 +95,6 @@ function lockedMessage(database: string): string {
   return `another incmon process has locked ${database}, and no server is listening on ${socketPathOf(database)}: wait until the other command has finished or the server has started`
 }
 
-/** Opens the application in this process. Returns null if another process takes the lock first. */
-async function openHere(database: string, options: Common, mayCreate: boolean): Promise<Transport | null> {
-  const isNew = isMissing(database)
-  const db = openStore(database)
-  let release: (() => void) | null = null
-  try {
-    refuseNewerFile(db)
-    release = tryLock(database)
-    if (!release) {
-      db.close()
-      return null
-    }
-    // The application makes up most of the program. Commands that use a running server do not load the application, so
-    // they start faster.
-    const { openApplication } = await import('./application.ts')
-    return openApplication(db, release, { options, mayUpgrade: mayCreate, isNew })
-  } catch (error) {
-    db.close()
-    release?.()
-    throw error
-  }
-}
-
 function apiOver(transport: Transport, organization?: string): Api {
   const ask = async (method: string, path: string, asked: RequestOptions = {}) => {
     const { body, payload } = asked
@@ -140,7 +103,13 @@ function apiOver(transport: Transport, organization?: string): Api {
     if (answer.status < 400) return answer.body
     const failure = transport.failure()
     if (answer.status >= 500 && failure instanceof Error) throw failure
-    throw new ErrorResponse(answer.status, await wholeText(answer.body))
+    const told = await wholeText(answer.body)
+    const problem = parseObject(told)
+    throw new ErrorResponse(
+      answer.status,
+      String(problem?.detail ?? told),
+      (problem?.errors ?? []) as ErrorResponse['errors'],
+    )
   }
   const text: Api['text'] = async (method, path, asked) => wholeText(await ask(method, path, asked))
   const json = async <Body>(method: string, path: string, asked?: RequestOptions) => {

@@ -19,9 +19,13 @@ import { createNotices } from '../../server/notices.ts'
 import { transportsOf } from '../../server/notifying.ts'
 import { createWeb, webSettings } from '../../server/web.ts'
 import { readHere } from '../../store/read.ts'
-import type { Db } from '../../store/sqlite/open.ts'
-import { type Common, requireConfig, requireCurrent, upgrade } from '../database.ts'
+import { tryLock } from '../../store/sqlite/lock.ts'
+import { type Db, openStore } from '../../store/sqlite/open.ts'
+import { refuseNewerFile } from '../../store/sqlite/schema/migrate.ts'
+import { isMissing, requireConfig } from '../database.ts'
+import type { Common } from '../hint.ts'
 import { printError } from '../output.ts'
+import { requireCurrent, upgrade } from '../upgrade.ts'
 import type { Transport } from './api.ts'
 
 /** Takes the place of the web pages, which commands do not use. */
@@ -36,15 +40,29 @@ const NO_PAGES = {
 }
 const ORIGIN = 'http://localhost'
 
-/**
- * Opens the application on a database that this process has locked. `close` closes the database and releases the lock.
- * @param wanted.mayUpgrade whether to upgrade an old or empty database instead of rejecting it
- */
-export function openApplication(
-  db: Db,
-  release: () => void,
-  wanted: { readonly options: Common; readonly mayUpgrade: boolean; readonly isNew: boolean },
-): Transport {
+/** `mayUpgrade`: whether to upgrade an old or empty database instead of rejecting it. */
+type Wanted = { readonly options: Common; readonly mayUpgrade: boolean }
+
+/** Opens the application in this process. Returns null if another process takes the lock first. */
+export function openHere(database: string, wanted: Wanted): Transport | null {
+  const isNew = isMissing(database)
+  const db = openStore(database)
+  let release: (() => void) | null = null
+  try {
+    refuseNewerFile(db)
+    release = tryLock(database)
+    if (release) return openApplication(db, release, { ...wanted, isNew })
+  } catch (error) {
+    db.close()
+    release?.()
+    throw error
+  }
+  db.close()
+  return null
+}
+
+/** `close` of the result closes the database and releases the lock. */
+function openApplication(db: Db, release: () => void, wanted: Wanted & { readonly isNew: boolean }): Transport {
   const deps = systemDeps(db)
   if (wanted.mayUpgrade) upgrade(db, deps.now())
   else requireCurrent(db)

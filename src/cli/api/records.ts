@@ -8,8 +8,8 @@ import type { suspectShape } from '../../http/api/incidents/suspects.ts'
 import type { serviceShape, wholeServiceShape } from '../../http/api/services.ts'
 import type { showOrganization } from '../../http/operator/routes.ts'
 import type { IdMatch } from '../../store/id-matches.ts'
-import type { Common } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
+import type { Common } from '../hint.ts'
 import { type Api, withApi } from './api.ts'
 
 export type Incident = InferInput<typeof incidentShape>

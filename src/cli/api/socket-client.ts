@@ -5,8 +5,8 @@ import { programVersion } from '../../assets.ts'
 import type { RefusedSenders } from '../../domain/doctor/facts.ts'
 import type { Listening } from '../../server/context.ts'
 import { errorCode } from '../../store/sqlite/fault.ts'
-import { parseObject } from '../ask.ts'
 import { CommandError } from '../failure.ts'
+import { parseObject } from '../input.ts'
 import type { Transport } from './api.ts'
 
 /** The longest allowed pause within a response, in ms. The first response, which identifies the server, is short. */

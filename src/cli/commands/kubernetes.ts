@@ -2,8 +2,9 @@
 import type { Command } from 'commander'
 import { visible } from '../../domain/terminal.ts'
 import { unreachableRemedy } from '../../domain/unreachable.ts'
-import { type Common, requireConfig } from '../database.ts'
+import { requireConfig } from '../database.ts'
 import { CommandError, NegativeAnswer, UsageError } from '../failure.ts'
+import type { Common } from '../hint.ts'
 import { print, printList } from '../output.ts'
 import { addCommand, addKeys } from '../plain-command.ts'
 

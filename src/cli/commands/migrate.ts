@@ -4,17 +4,11 @@ import type { Command } from 'commander'
 import { openStore } from '../../store/sqlite/open.ts'
 import { MIGRATIONS, type MigrationState, migrationStates, refuseNewerFile } from '../../store/sqlite/schema/migrate.ts'
 import { canShrink } from '../../store/sqlite/space.ts'
-import {
-  bringUpToDate,
-  type Common,
-  isMissing,
-  makeShrinkable,
-  reportMigration,
-  requireConfig,
-  whileLocked,
-} from '../database.ts'
+import { isMissing, requireConfig } from '../database.ts'
+import type { Common } from '../hint.ts'
 import { instant, print, printList } from '../output.ts'
 import { addCommand } from '../plain-command.ts'
+import { bringUpToDate, makeShrinkable, reportMigration, whileLocked } from '../upgrade.ts'
 
 /** @param now returns the current Unix time in milliseconds */
 export function addMigrate(program: Command, now: () => number): void {

@@ -5,19 +5,10 @@ import { clientVariables } from '../../config.ts'
 import type { Source } from '../../domain/event/event.ts'
 import { moveTimes } from '../../domain/example/recorded.ts'
 import { visible } from '../../domain/terminal.ts'
-import {
-  ask,
-  detailOf,
-  explainNoAnswer,
-  type HttpResponse,
-  OTHER_PROGRAM,
-  parseObject,
-  type Question,
-  type Trust,
-} from '../ask.ts'
-import { type Common, hint } from '../database.ts'
+import { ask, detailOf, explainNoAnswer, type HttpResponse, OTHER_PROGRAM, type Question, type Trust } from '../ask.ts'
 import { CommandError, UsageError } from '../failure.ts'
-import { readInput } from '../input.ts'
+import { type Common, hint } from '../hint.ts'
+import { parseObject, readInput } from '../input.ts'
 import { print } from '../output.ts'
 import { addCommand } from '../plain-command.ts'
 import { startProgress } from '../progress.ts'

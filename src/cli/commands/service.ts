@@ -9,8 +9,8 @@ import {
   type WholeService,
   withOrganization,
 } from '../api/records.ts'
-import { hint } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
+import { hint } from '../hint.ts'
 import { print, printList } from '../output.ts'
 import { addCommand, addOrgCommand } from '../plain-command.ts'
 import { formatService } from '../show.ts'

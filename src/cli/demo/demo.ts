@@ -3,7 +3,8 @@
 import { systemClock } from '../../deps.ts'
 import { listening } from '../../server/connection/port.ts'
 import { createProcessLog } from '../../server/log.ts'
-import { type Common, requireConfig } from '../database.ts'
+import { requireConfig } from '../database.ts'
+import type { Common } from '../hint.ts'
 import { print } from '../output.ts'
 import { type Demo, startDemo } from './run.ts'
 

@@ -3,7 +3,8 @@ import { IncmonError } from '../../domain/error.ts'
 import { SOURCES, type Source } from '../../domain/event/event.ts'
 import { parseInstant } from '../../domain/instant.ts'
 import { parseBody } from '../../intake/json.ts'
-import { detailOf, parseObject } from '../ask.ts'
+import { detailOf } from '../ask.ts'
+import { parseObject } from '../input.ts'
 
 /** `line` starts at 1. `at` is a Unix time in milliseconds. `headers` is null if no headers were recorded. */
 export type RecordedRequest = {

@@ -78,3 +78,8 @@ export function personName(text: string): string {
     .toWellFormed()
     .trim()
 }
+
+/** Returns the URL of a setup link. `url` has no trailing slash. */
+export function setupAddress(url: string, secret: string): string {
+  return `${url}/setup?key=${secret}`
+}

@@ -7,16 +7,10 @@ import type { Store } from '../../actions/deps.ts'
 import { IncmonError } from '../../domain/error.ts'
 import { SCOPES } from '../../domain/request/token.ts'
 import { cleanText } from '../../intake/json.ts'
+import { OPERATOR_HEADERS } from '../../server/connection/socket.ts'
 import { listOrganizations, type OrganizationRecord } from '../../store/organizations.ts'
 import type { Identity } from '../../store/tokens.ts'
 import { headerOf } from './header.ts'
-
-/** The headers of operator requests: the organization, the person, and the cluster of the sent items. */
-export const OPERATOR_HEADERS = {
-  organization: 'x-incmon-organization',
-  actor: 'x-incmon-actor',
-  cluster: 'x-incmon-cluster',
-} as const
 
 const MAX_ACTOR = 100
 const MAX_CLUSTER = 253

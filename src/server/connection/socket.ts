@@ -9,6 +9,13 @@ import { copyOwner } from '../../store/sqlite/file.ts'
 import { realNameOf } from '../../store/sqlite/path.ts'
 import { StartError } from '../running.ts'
 
+/** The headers of operator requests: the organization, the person, and the cluster of the sent items. */
+export const OPERATOR_HEADERS = {
+  organization: 'x-incmon-organization',
+  actor: 'x-incmon-actor',
+  cluster: 'x-incmon-cluster',
+} as const
+
 /** The maximum length of the path in bytes, including the terminating null byte. */
 const MAX_BYTES = process.platform === 'linux' ? 107 : 103
 /** Only the owner of the database can connect. */

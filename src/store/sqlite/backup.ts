@@ -1,7 +1,7 @@
 /** Copies a snapshot of a database while other processes write to it, and checks the copy. */
 import { fdatasyncSync, fstatSync } from 'node:fs'
 import { backup } from 'node:sqlite'
-import { StoreError } from './driver.ts'
+import { StoreError } from './fault.ts'
 import { refuseUnusable, writeRefusal } from './file.ts'
 import { openReadOnly } from './inspect.ts'
 import { openStore } from './open.ts'

@@ -2,11 +2,7 @@
 import { dirname, resolve } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { builtSqliteVersion, sqliteAddon } from '../../assets.ts'
-
-/** Thrown if the database file cannot be used. The message is one line and includes a remedy. */
-export class StoreError extends Error {
-  override readonly name = 'StoreError'
-}
+import { StoreError } from './fault.ts'
 
 /** Opens a connection like `new SQLite(file, options)`, but also works in the executable. */
 export function openSqlite(file: string, options: Omit<SQLite.Options, 'nativeBinding'> = {}): SQLite.Database {

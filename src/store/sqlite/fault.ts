@@ -1,6 +1,11 @@
 /** Error codes from SQLite and the file system: their remedies, and whether they affect the whole database. */
 import { RESTORE } from '../../domain/doctor/content.ts'
 
+/** Thrown if the database file cannot be used. The message is one line and includes a remedy. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError'
+}
+
 const DAMAGED = `the database is damaged: ${RESTORE}; "incmon doctor" shows the damage`
 const FULL = 'the disk is full: free some space and try again; "incmon doctor" shows how much is free'
 

@@ -13,6 +13,7 @@ import type {
 import { APPLICATION_ID, readHeader } from './file.ts'
 import { findSchemaFaults, isCopied, SCHEMA_QUERY, type SchemaObject } from './schema/expected.ts'
 import { MIGRATIONS } from './schema/migrate.ts'
+import { BUSY, resultCodeOf } from './served.ts'
 import { type BrokenReference, describeReference } from './sound.ts'
 import { uuidFromBytes } from './uuid.ts'
 
@@ -20,7 +21,6 @@ import { uuidFromBytes } from './uuid.ts'
 const BUSY_TIMEOUT_MS = 5_000
 const NOT_A_DATABASE = 26
 const CORRUPT = 11
-const BUSY = 5
 
 /**
  * Returns the contents of the file. Uses Node's SQLite, because it can open a file as immutable. Opening the file in
@@ -215,25 +215,8 @@ function listTokenFacts(sqlite: DatabaseSync): TokenFact[] {
 }
 
 function whyUnreadable(error: unknown): 'foreign' | 'damaged' | 'held' | 'denied' {
-  const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : 0
+  const code = resultCodeOf(error)
   if (code === NOT_A_DATABASE) return 'foreign'
   if (code === CORRUPT) return 'damaged'
   return code === BUSY ? 'held' : 'denied'
-}
-
-/** Returns whether a server holds the lock on the file (`lock.ts`). */
-export function isServed(file: string): boolean {
-  const path = existsSync(file) ? `${realpathSync(file)}.lock` : ''
-  if (!existsSync(path)) return false
-  try {
-    const lock = new DatabaseSync(path, { readOnly: true })
-    try {
-      lock.prepare('SELECT count(*) FROM sqlite_schema').get()
-      return false
-    } finally {
-      lock.close()
-    }
-  } catch (error) {
-    return whyUnreadable(error) === 'held'
-  }
 }

@@ -1,11 +1,11 @@
 /** The lock that ensures that only one server uses a database file. */
 import type SQLite from 'better-sqlite3'
-import { openSqlite, StoreError } from './driver.ts'
-import { errorCode, isBusy } from './fault.ts'
+import { openSqlite } from './driver.ts'
+import { errorCode, isBusy, StoreError } from './fault.ts'
 import { makePrivate } from './file.ts'
 import { realNameOf } from './path.ts'
 
-/** How long a starting server waits for the lock, in milliseconds. `inspect.ts` briefly takes the lock to test it. */
+/** How long a starting server waits for the lock, in milliseconds. `served.ts` briefly takes the lock to test it. */
 const A_LOOK = 1_000
 
 /**

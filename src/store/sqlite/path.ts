@@ -1,7 +1,7 @@
 /** Resolves the path of a database. Refuses paths that would make SQLite use a second log for the same file. */
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { StoreError } from './driver.ts'
+import { StoreError } from './fault.ts'
 
 /** Lists the mounts of this process, one per line (Linux only). The fifth field is the mount point. */
 const MOUNTS = '/proc/self/mountinfo'

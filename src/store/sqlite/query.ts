@@ -1,5 +1,4 @@
 /** Compiles frequently used queries once, and runs them with named arguments. */
-
 import {
   type Compilable,
   DummyDriver,
@@ -11,6 +10,7 @@ import {
   sql,
   type Updateable,
 } from 'kysely'
+import { once } from '../../domain/memoize.ts'
 import type { RowChange } from '../../engine/state/changes.ts'
 import type { Db } from './open.ts'
 import type { Schema } from './schema/schema.ts'
@@ -36,17 +36,23 @@ type Value = string | number | null | Buffer
 
 /**
  * Defines a query with parameters: `query<{ id: number }>()((sql, hole) => sql.selectFrom('events').where('id', '=',
- * hole('id')))`. A parameter can occur more than once. Constants become part of the SQL text.
+ * hole('id')))`. A parameter can occur more than once. Constants become part of the SQL text. A query is compiled when it
+ * is first used, because a program uses few of all queries.
  */
 export function query<Args extends Record<string, Value>>() {
   return <Row>(
     build: (sql: Kysely<Schema>, hole: <Name extends keyof Args>(name: Name) => Args[Name]) => Compilable<Row>,
   ): Query<Args, Row> => {
-    const compiled = build(builder, (name) => new Hole(String(name)) as never).compile()
-    const holes = compiled.parameters.filter((parameter) => parameter instanceof Hole)
+    const compiled = once(() => {
+      const { sql: text, parameters } = build(builder, (name) => new Hole(String(name)) as never).compile()
+      const holes = parameters.filter((parameter) => parameter instanceof Hole)
+      return { text: withConstants(text, parameters), holes }
+    })
     return {
-      text: withConstants(compiled.sql, compiled.parameters),
-      parameters: (args) => holes.map(({ name }) => args[name]),
+      get text() {
+        return compiled().text
+      },
+      parameters: (args) => compiled().holes.map(({ name }) => args[name]),
     }
   }
 }

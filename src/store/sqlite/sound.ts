@@ -1,6 +1,6 @@
 /** Checks a copy of a database: its pages, tables and references. */
-import { openSqlite, StoreError } from './driver.ts'
-import { errorCode, isDamage } from './fault.ts'
+import { openSqlite } from './driver.ts'
+import { errorCode, isDamage, StoreError } from './fault.ts'
 import type { Db } from './open.ts'
 import { SCHEMA_QUERY, type SchemaObject } from './schema/expected.ts'
 

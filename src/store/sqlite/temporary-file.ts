@@ -1,8 +1,7 @@
 /** Writes files atomically: writes `<target>.part`, syncs it, and renames it to the target. */
 import { closeSync, existsSync, fstatSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { StoreError } from './driver.ts'
-import { errorCode } from './fault.ts'
+import { errorCode, StoreError } from './fault.ts'
 
 /** The suffixes of the files that SQLite creates next to an open database. */
 export const COMPANIONS = ['-wal', '-shm', '-journal'] as const

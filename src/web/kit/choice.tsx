@@ -1,6 +1,6 @@
 /** Choices: radio buttons, menus, checkboxes, time zones, and links to other periods. */
 import type { FC } from 'hono/jsx'
-import { TIME_ZONES, WEEKDAYS } from '../../domain/time-zone.ts'
+import { timeZones, WEEKDAYS } from '../../domain/time-zone.ts'
 import { control, type Fault, Field } from './form.tsx'
 
 /** The value that the form submits, and its label. */
@@ -82,7 +82,7 @@ export const ZoneField: FC<Omit<ChoiceProps, 'options'>> = ({ id, label, value, 
 /** The time zones suggested in every `ZoneField` on the page. */
 export const ZoneNames: FC = () => (
   <datalist id="zones">
-    {TIME_ZONES.map((zone) => (
+    {timeZones().map((zone) => (
       <option>{zone}</option>
     ))}
   </datalist>

@@ -4,7 +4,7 @@ import { firingText, INCIDENT_STATUSES, type IncidentStatus } from '../../../dom
 import { SEVERITIES, type Severity } from '../../../domain/severity.ts'
 import { visible } from '../../../domain/terminal.ts'
 import { countOf, joinNames } from '../../../domain/text.ts'
-import { type Api, ErrorResponse } from '../../api/api.ts'
+import type { Api } from '../../api/api.ts'
 import {
   type Incident,
   type Named,
@@ -16,8 +16,8 @@ import {
   withOrganization,
   withRecord,
 } from '../../api/records.ts'
-import { hint, spellCommands } from '../../database.ts'
-import { CommandError, UsageError } from '../../failure.ts'
+import { CommandError, ErrorResponse, UsageError } from '../../failure.ts'
+import { hint, spellCommands } from '../../hint.ts'
 import { print, printList } from '../../output.ts'
 import { addCommand, addOrgCommand } from '../../plain-command.ts'
 import { formatIncident } from '../../show.ts'

@@ -1,7 +1,6 @@
 /** Migrates a file to this program's schema version: forward only, in one transaction. */
 import { migrationText } from '../../../assets.ts'
-import { StoreError } from '../driver.ts'
-import { errorCode } from '../fault.ts'
+import { errorCode, StoreError } from '../fault.ts'
 import type { Db } from '../open.ts'
 import { startPart } from '../temporary-file.ts'
 
