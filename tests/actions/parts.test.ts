@@ -128,7 +128,9 @@ function recordOf(flow: Flow) {
     services: flow.services().map(({ name, status, score }) => ({ name, status, score })),
     incidents: flow
       .incidents()
-      .map(({ service_id, title, status, started_at }) => ({ service_id, title, status, started_at })),
+      .map(({ service_id, title, status, started_at }) => ({ service_id, title, status, started_at }))
+      // A chunk is evaluated before the next one is stored, so the numbers of incidents depend on the chunks.
+      .toSorted((a, b) => a.service_id - b.service_id || a.started_at - b.started_at),
     events: flow.events().map(({ alert_id, service_id, name, at }) => ({ alert_id, service_id, name, at })),
     sender: senderOf(flow),
   }

@@ -6,15 +6,14 @@ import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { migrate } from '../../src/store/sqlite/schema/migrate.ts'
-import { incmon, refusal, shell } from '../helpers/cli.ts'
+import { call, incmon, refusal, shell } from '../helpers/cli.ts'
 import { makeEvent, makeOrganization } from '../helpers/factory.ts'
-import { smallDisk, temporaryDirectory } from '../helpers/store.ts'
+import { newStore, smallDisk, temporaryDirectory } from '../helpers/store.ts'
 
 /** Creates a directory with a database of about 5 MB. */
 function acme(t: TestContext): string {
   const cwd = temporaryDirectory(t)
-  const db = openStore(join(cwd, 'incmon.db'))
-  migrate(db, 0)
+  const db = newStore(join(cwd, 'incmon.db'))
   const organization = makeOrganization(db, 'Acme', 'Team')
   for (let number = 0; number < 5; number += 1) makeEvent(db, organization, {}, 'x'.repeat(1_000_000))
   db.close()
@@ -29,7 +28,7 @@ function left(cwd: string): string[] {
 suite('backup', { concurrency: 4 }, () => {
   test('without a server it writes a file, says so, and leaves nothing else behind', async (t) => {
     const cwd = acme(t)
-    const { out, err, code } = await incmon(cwd, ['backup', 'copy.db'])
+    const { out, err, code } = await call(cwd, ['backup', 'copy.db'])
     assert.match(out, /^backed up incmon\.db to copy\.db: \d+\.\d MB, verified\n$/)
     assert.deepEqual([code, err, left(cwd)], [0, '', ['copy.db']])
     assert.equal(statSync(join(cwd, 'copy.db')).mode & 0o777, 0o600)
@@ -37,7 +36,7 @@ suite('backup', { concurrency: 4 }, () => {
 
   test('a program can get the database, the file and its size as JSON', async (t) => {
     const cwd = acme(t)
-    const { out } = await incmon(cwd, ['backup', 'copy.db', '--json'])
+    const { out } = await call(cwd, ['backup', 'copy.db', '--json'])
     const { size } = statSync(join(cwd, 'copy.db'))
     assert.deepEqual(JSON.parse(out), { database: 'incmon.db', file: 'copy.db', bytes: size })
   })

@@ -6,11 +6,10 @@ import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createProgram } from '../../src/cli/cli.ts'
-import { openStore } from '../../src/store/sqlite/open.ts'
-import { MIGRATIONS, migrate } from '../../src/store/sqlite/schema/migrate.ts'
-import { incmon, refusal } from '../helpers/cli.ts'
+import { MIGRATIONS } from '../../src/store/sqlite/schema/migrate.ts'
+import { call, refusal } from '../helpers/cli.ts'
 import { makeOrganization, makeService, makeToken } from '../helpers/factory.ts'
-import { temporaryDirectory } from '../helpers/store.ts'
+import { newStore, temporaryDirectory } from '../helpers/store.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
@@ -25,24 +24,23 @@ const BACKOFF = {
 /** Creates a directory with a database that contains Acme and, optionally, Basil. */
 function acme(t: TestContext, more: { basil?: boolean } = {}) {
   const cwd = temporaryDirectory(t)
-  const db = openStore(join(cwd, 'incmon.db'))
-  migrate(db, 0)
+  const db = newStore(join(cwd, 'incmon.db'))
   const organization = makeOrganization(db, 'Acme', 'Team')
   if (more.basil) makeOrganization(db, 'Basil', 'Free')
   t.after(() => db.close())
   return { cwd, db, organization }
 }
 
-suite('commands', { concurrency: 4 }, () => {
+suite('commands', { concurrency: 1 }, () => {
   test('version prints one line or JSON, and creates no database', async (t) => {
     const cwd = temporaryDirectory(t)
-    const facts = JSON.parse((await incmon(cwd, ['version', '--json'])).out)
+    const facts = JSON.parse((await call(cwd, ['version', '--json'])).out)
     const { version, commit, node, sqlite, dataModel } = facts
     assert.deepEqual([node, dataModel], [process.versions.node, MIGRATIONS.length])
     assert.match(commit, /^(unknown|[0-9a-f]{12})$/)
     for (const one of [version, sqlite]) assert.match(one, /^\d+\.\d+\.\d+$/)
     const line = `incmon ${version}, commit ${commit}, Node ${node}, SQLite ${sqlite}, schema version ${dataModel}\n`
-    assert.equal((await incmon(cwd, ['version'])).out, line)
+    assert.equal((await call(cwd, ['version'])).out, line)
     assert.deepEqual(readdirSync(cwd), [])
   })
 
@@ -90,7 +88,7 @@ suite('commands', { concurrency: 4 }, () => {
 
   test('token create in an empty directory creates no database', async (t) => {
     const cwd = temporaryDirectory(t)
-    const { code, err } = await incmon(cwd, ['token', 'create'])
+    const { code, err } = await call(cwd, ['token', 'create'])
     assert.equal(code, 1)
     assert.match(
       err,
@@ -101,10 +99,10 @@ suite('commands', { concurrency: 4 }, () => {
 
   test('org create creates a private database and says where; token create then prints a token', async (t) => {
     const cwd = temporaryDirectory(t)
-    const created = await incmon(cwd, ['org', 'create', 'Acme'])
+    const created = await call(cwd, ['org', 'create', 'Acme'])
     assert.equal(created.err, `created a new database at ${join(cwd, 'incmon.db')}\n`)
     assert.equal(statSync(join(cwd, 'incmon.db')).mode & 0o777, 0o600)
-    const { out } = await incmon(cwd, ['token', 'create', '--scopes', 'read,ingest', '--json'])
+    const { out } = await call(cwd, ['token', 'create', '--scopes', 'read,ingest', '--json'])
     const { token, id, organization, scopes } = JSON.parse(out)
     assert.match(token, /^incmon_[\w-]{43}$/)
     assert.match(id, UUID)
@@ -113,7 +111,7 @@ suite('commands', { concurrency: 4 }, () => {
 
   test('stdout contains only the token, and stderr describes it', async (t) => {
     const { cwd } = acme(t)
-    const { out, err } = await incmon(cwd, ['token', 'create', '--cluster', 'staging', '--expires', '90d'])
+    const { out, err } = await call(cwd, ['token', 'create', '--cluster', 'staging', '--expires', '90d'])
     assert.match(out, /^incmon_[\w-]{43}\n$/)
     assert.match(
       err,
@@ -123,9 +121,9 @@ suite('commands', { concurrency: 4 }, () => {
 
   test('org create, set-plan and list use the same file, with common options before or after', async (t) => {
     const file = join(temporaryDirectory(t), 'elsewhere.db')
-    await incmon('/', ['org', 'create', 'Acme', '--plan', 'Team', '--database', file])
-    const changed = await incmon('/', ['org', '--database', file, 'set-plan', 'Acme', 'Pro'])
-    const listed = await incmon('/', ['--json', '--database', file, 'org', 'list'])
+    await call('/', ['org', 'create', 'Acme', '--plan', 'Team', '--database', file])
+    const changed = await call('/', ['org', '--database', file, 'set-plan', 'Acme', 'Pro'])
+    const listed = await call('/', ['--json', '--database', file, 'org', 'list'])
     const [{ name, plan, id }] = JSON.parse(listed.out)
     assert.equal(changed.out, 'Acme is now on the Pro plan\n')
     assert.deepEqual([name, plan], ['Acme', 'Pro'])
@@ -137,7 +135,7 @@ suite('commands', { concurrency: 4 }, () => {
     const secret = makeToken(db, organization, ['read'], { name: 'usual' })
     makeToken(db, organization, ['read'], { name: 'over', expires_at: 1 })
     makeToken(db, organization, ['read'], { name: 'ended', revoked_at: 1 })
-    const [table, json] = await Promise.all([incmon(cwd, ['token', 'list']), incmon(cwd, ['token', 'list', '--json'])])
+    const [table, json] = await Promise.all([call(cwd, ['token', 'list']), call(cwd, ['token', 'list', '--json'])])
     assert.match(table.out, /^NAME +SCOPES +CLUSTER +STATE/)
     const states = JSON.parse(json.out).map((token: { name: string; state: string }) => [token.name, token.state])
     assert.deepEqual(Object.fromEntries(states), { usual: 'usable', over: 'expired', ended: 'revoked' })
@@ -147,7 +145,7 @@ suite('commands', { concurrency: 4 }, () => {
   test('service list replaces control characters in names', async (t) => {
     const { cwd, db, organization } = acme(t)
     makeService(db, organization, 'cart\u001b[2J', { status: 'degraded', score: 60 })
-    const { out } = await incmon(cwd, ['service', 'list', '--org', 'Acme'])
+    const { out } = await call(cwd, ['service', 'list', '--org', 'Acme'])
     assert.match(out, /^shop +cart�\[2J +- +degraded +60 +-/m)
     assert.ok(!out.includes('\u001b'))
   })
@@ -156,10 +154,10 @@ suite('commands', { concurrency: 4 }, () => {
     const { cwd, db, organization } = acme(t)
     makeService(db, organization, 'cart-v1')
     const into = makeService(db, organization, 'cart')
-    const asked = await incmon(cwd, ['service', 'merge', 'shop/cart-v1', into.id])
+    const asked = await call(cwd, ['service', 'merge', 'shop/cart-v1', into.id])
     assert.deepEqual([asked.code, asked.out], [2, ''])
     assert.match(asked.err, /^incmon: a merge cannot be undone.+add --yes\n$/)
-    const merged = await incmon(cwd, ['service', 'merge', 'shop/cart-v1', into.id, '--yes'])
+    const merged = await call(cwd, ['service', 'merge', 'shop/cart-v1', into.id, '--yes'])
     assert.match(merged.out, /^merged shop\/cart-v1 into shop\/cart;/)
     assert.equal(db.all(db.sql.selectFrom('services').select('id')).length, 1)
   })
@@ -167,8 +165,8 @@ suite('commands', { concurrency: 4 }, () => {
   test('explain shows each decision with its rule, and stores nothing', async (t) => {
     const { cwd, db } = acme(t)
     writeFileSync(join(cwd, 'event.json'), JSON.stringify(BACKOFF))
-    const table = await incmon(cwd, ['explain', 'event.json', '--source', 'cluster'])
-    const json = await incmon(cwd, ['explain', '-', '--source', 'cluster', '--json'], {
+    const table = await call(cwd, ['explain', 'event.json', '--source', 'cluster'])
+    const json = await call(cwd, ['explain', '-', '--source', 'cluster', '--json'], {
       input: JSON.stringify(BACKOFF),
     })
     assert.match(table.out, /^service +shop\/cart \(new\) +\S/m)
@@ -182,7 +180,7 @@ suite('commands', { concurrency: 4 }, () => {
     const file = join(cwd, 'broken.json')
     writeFileSync(file, '{"alerts": [{}, ')
     const broken = await refusal(['explain', file, '--source', 'metrics', '--database', db.file])
-    const mixed = await incmon(cwd, ['explain', '-', '--source', 'metrics'], { input: '{"alerts": [{}]}' })
+    const mixed = await call(cwd, ['explain', '-', '--source', 'metrics'], { input: '{"alerts": [{}]}' })
     assert.deepEqual([broken.code, broken.text.split('\n').length], [1, 1])
     assert.match(mixed.out, /^item 0: rejected: labels: /)
   })
@@ -191,18 +189,18 @@ suite('commands', { concurrency: 4 }, () => {
     const { cwd } = acme(t)
     const input =
       '{"alerts": [{"labels": {"alertname": "Slow", "severity": "odd"}, "startAt": "2026-03-14T12:00:00Z"}]}'
-    const { err } = await incmon(cwd, ['explain', '-', '--source', 'metrics'], { input })
+    const { err } = await call(cwd, ['explain', '-', '--source', 'metrics'], { input })
     assert.equal(err.split('startAt').length, 2, err)
     assert.match(err, /^item 0: labels\.severity: "odd" is not a known severity/m)
   })
 
   test('migrate prints what it did; --status and --dry-run change nothing', async (t) => {
     const cwd = temporaryDirectory(t)
-    const dry = await incmon(cwd, ['migrate', '--dry-run'])
+    const dry = await call(cwd, ['migrate', '--dry-run'])
     assert.match(dry.out, /0001_create_tables +not yet/)
     assert.ok(!existsSync(join(cwd, 'incmon.db')))
-    const done = await incmon(cwd, ['migrate'])
-    const status = await incmon(cwd, ['migrate', '--status', '--json'])
+    const done = await call(cwd, ['migrate'])
+    const status = await call(cwd, ['migrate', '--status', '--json'])
     assert.match(
       done.out,
       /^created a new database at \S+\napplied 0001_create_tables(?:, [\w ]+)*,? .* to incmon\.db\n$/s,

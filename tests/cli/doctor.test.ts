@@ -7,13 +7,11 @@ import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import SQLite from 'better-sqlite3'
-import { openStore } from '../../src/store/sqlite/open.ts'
-import { migrate } from '../../src/store/sqlite/schema/migrate.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { makeCertificate } from '../helpers/certificates.ts'
-import { asking, incmon, incmonServe } from '../helpers/cli.ts'
+import { asking, call, incmon, incmonServe } from '../helpers/cli.ts'
 import { DAY, makeOrganization, makeToken } from '../helpers/factory.ts'
-import { pruneOnce, temporaryDirectory } from '../helpers/store.ts'
+import { newStore, pruneOnce, temporaryDirectory } from '../helpers/store.ts'
 
 const NOBODY = 65_534
 /** A reserved port that nothing listens on. */
@@ -24,8 +22,7 @@ type Finding = { readonly check: string; readonly state: string; readonly text: 
 /** Creates a directory with Acme's database, closed. A server would not change any byte of it on its own. */
 function acme(t: TestContext): { cwd: string; file: string } {
   const cwd = temporaryDirectory(t)
-  const db = openStore(join(cwd, 'incmon.db'))
-  migrate(db, 0)
+  const db = newStore(join(cwd, 'incmon.db'))
   makeToken(db, makeOrganization(db, 'Acme', 'Team'), ['read'])
   pruneOnce(db)
   db.close()
@@ -35,7 +32,8 @@ function acme(t: TestContext): { cwd: string; file: string } {
 /** Returns doctor's finding for each check, after verifying that no byte has changed. The WAL index is exempt. */
 async function examine(cwd: string, env: Record<string, string> = {}, uid: number | null = null, ...args: string[]) {
   const before = bytesIn(cwd)
-  const { code, out, err } = await asking(cwd, ['doctor', '--json', ...args], { env, uid })
+  const asked = ['doctor', '--json', ...args]
+  const { code, out, err } = await (uid === null ? asking(cwd, asked, { env }) : incmon(cwd, asked, { env, uid }))
   assert.deepEqual([bytesIn(cwd), err], [before, ''])
   const { findings, ok } = JSON.parse(out) as { findings: Finding[]; ok: boolean }
   assert.equal(code, ok ? 0 : 1)
@@ -85,7 +83,7 @@ suite('doctor', { concurrency: 4 }, () => {
   test('after a kill, the write-ahead log is complete and is kept for the next server', async (t) => {
     const { cwd } = acme(t)
     const { stop } = await incmonServe(t, cwd)
-    await incmon(cwd, ['org', 'create', 'Basil'])
+    await call(cwd, ['org', 'create', 'Basil'])
     await stop('SIGKILL')
     const { of, ok } = await examine(cwd, { INCMON_PORT: '0' })
     assert.match(of('log')[0] ?? '', /^ok the write-ahead log contains .+ left by a process that was killed/)
@@ -94,7 +92,7 @@ suite('doctor', { concurrency: 4 }, () => {
 
   test('a restored database needs nothing, and the next server sets its journal mode', async (t) => {
     const { cwd } = acme(t)
-    await incmon(cwd, ['backup', 'copy'])
+    await call(cwd, ['backup', 'copy'])
     await incmon(cwd, ['restore', 'copy', '--force'])
     const restored = await examine(cwd, { INCMON_PORT: '0' })
     await incmonServe(t, cwd)

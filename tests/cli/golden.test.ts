@@ -24,7 +24,8 @@ import { suite, test } from 'node:test'
 import type { Command } from 'commander'
 import { programVersion } from '../../src/assets.ts'
 import { createProgram } from '../../src/cli/cli.ts'
-import { asking, call } from '../helpers/cli.ts'
+import { call, incmon } from '../helpers/cli.ts'
+import { unstarved } from '../helpers/server.ts'
 import { filled, type Golden, normalised, readGoldens, rewrite } from './golden.ts'
 import { SETUPS } from './setups.ts'
 
@@ -44,7 +45,7 @@ suite('goldens', { concurrency: 1 }, () => {
       const env = Object.fromEntries(Object.entries(golden.env).map(([name, text]) => [name, filled(text, setup)]))
       const args = golden.args.map((arg) => filled(arg, setup))
       const options = { env, input: filled(input, setup), ...(until ? { until } : {}) }
-      const outcome = await (isOwnProcess ? asking : call)(setup.cwd, args, options)
+      const outcome = await unstarved(() => (isOwnProcess ? incmon : call)(setup.cwd, args, options))
       const came = normalised(outcome, setup, programVersion())
       if (UPDATE) return rewrite(golden, came)
       const { exit, out, err } = golden

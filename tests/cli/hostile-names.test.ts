@@ -5,12 +5,10 @@ import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import type { Command } from 'commander'
 import { createProgram } from '../../src/cli/cli.ts'
-import { openStore } from '../../src/store/sqlite/open.ts'
-import { migrate } from '../../src/store/sqlite/schema/migrate.ts'
 import { makeWorld } from '../helpers/app.ts'
-import { incmon, type Outcome } from '../helpers/cli.ts'
+import { call, incmon, type Outcome } from '../helpers/cli.ts'
 import { makeAlert, makeIncident, makeOrganization, makeService, makeSilence, makeToken } from '../helpers/factory.ts'
-import { temporaryDirectory } from '../helpers/store.ts'
+import { newStore, temporaryDirectory } from '../helpers/store.ts'
 
 /** Red text, a bell, reversed text, a new window title, and an extra line. */
 const HOSTILE = 'x\u001b[31m\u0007\u202e\u009b2J\u001b]0;title\u0007\u2028\r\nFORGED'
@@ -33,8 +31,7 @@ function leavesOf(command: Command, path: readonly string[] = []): { path: reado
 /** Creates a directory whose database has hostile names in every field that a command shows. */
 async function hostileDirectory(t: TestContext) {
   const cwd = temporaryDirectory(t)
-  const db = openStore(join(cwd, 'incmon.db'))
-  migrate(db, 0)
+  const db = newStore(join(cwd, 'incmon.db'))
   const organization = makeOrganization(db, HOSTILE, 'Pro')
   const seen = { last_event_at: Date.now() }
   const service = makeService(db, organization, HOSTILE, { namespace: HOSTILE, ...seen })
@@ -75,7 +72,7 @@ function successes({ incident, silence, service, other }: Awaited<ReturnType<typ
 test('the database of an organization with a hostile name is shown without harm', async (t) => {
   const made = await hostileDirectory(t)
   for (const args of successes(made)) {
-    const outcome = await incmon(made.cwd, [...args, ...orgOf(args)])
+    const outcome = await call(made.cwd, [...args, ...orgOf(args)])
     assertHarmless(outcome)
     if (args[0] !== 'doctor' && args[0] !== 'explain') assert.equal(outcome.code, 0, JSON.stringify([args, outcome]))
   }
@@ -88,14 +85,14 @@ function orgOf([noun = '', verb = '']: readonly string[]): string[] {
 
 test('a hostile name is refused for a new organization', async (t) => {
   const { cwd } = await hostileDirectory(t)
-  const outcome = await incmon(cwd, ['org', 'create', `${HOSTILE}2`])
+  const outcome = await call(cwd, ['org', 'create', `${HOSTILE}2`])
   assertHarmless(outcome)
   assert.deepEqual([outcome.code, /control characters are not allowed/.test(outcome.err)], [2, true])
 })
 
 test('JSON escapes hostile names, so that programs get them unchanged', async (t) => {
   const { cwd } = await hostileDirectory(t)
-  const outcome = await incmon(cwd, ['service', 'list', '--json'])
+  const outcome = await call(cwd, ['service', 'list', '--json'])
   assertHarmless(outcome, true)
   const names = (JSON.parse(outcome.out) as { name: string }[]).map(({ name }) => name)
   assert.deepEqual(names.sort(), ['other', HOSTILE])
@@ -103,7 +100,7 @@ test('JSON escapes hostile names, so that programs get them unchanged', async (t
 
 const program = await createProgram(Date.now)
 
-suite('hostile arguments', { concurrency: 4 }, () => {
+suite('hostile arguments', { concurrency: 1 }, () => {
   for (const { path, command } of leavesOf(program)) {
     if (LASTING.test(path.join(' '))) continue
     test(`incmon ${path.join(' ')} does not repeat hostile arguments verbatim`, async (t) => {
@@ -112,7 +109,7 @@ suite('hostile arguments', { concurrency: 4 }, () => {
       const args = command.registeredArguments.filter(({ required }) => required).map(() => HOSTILE)
       const options = command.options.some(({ long }) => long === '--org') ? ['--org', HOSTILE] : []
       for (const more of [[], ['--hostile', HOSTILE], [`--${HOSTILE}`]]) {
-        assertHarmless(await incmon(join(db.file, '..'), [...path, ...args, ...options, ...more]))
+        assertHarmless(await call(join(db.file, '..'), [...path, ...args, ...options, ...more]))
       }
     })
   }

@@ -4,12 +4,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { planImport } from '../../src/cli/import/alertmanager-file.ts'
-import { openStore } from '../../src/store/sqlite/open.ts'
-import { migrate } from '../../src/store/sqlite/schema/migrate.ts'
 import { startAlertmanager, withoutAlertmanager } from '../helpers/alertmanager.ts'
-import { incmon, refusal } from '../helpers/cli.ts'
+import { call, refusal } from '../helpers/cli.ts'
 import { makeOrganization } from '../helpers/factory.ts'
-import { temporaryDirectory } from '../helpers/store.ts'
+import { newStore, temporaryDirectory } from '../helpers/store.ts'
 
 const HOOK = 'https://hooks.slack.com/services/T000/B000/XXXX'
 const FILE = `global:
@@ -53,12 +51,11 @@ const NAMESPACES = { name: 'namespace', op: '=~', value: 'shop|pay' }
 
 function start(t: TestContext, file = FILE) {
   const cwd = temporaryDirectory(t)
-  const db = openStore(join(cwd, 'incmon.db'))
-  migrate(db, 0)
+  const db = newStore(join(cwd, 'incmon.db'))
   makeOrganization(db, 'Acme', 'Team')
   db.close()
   writeFileSync(join(cwd, 'alertmanager.yml'), file)
-  return { cwd, run: (...args: string[]) => incmon(cwd, ['import', ...args]) }
+  return { cwd, run: (...args: string[]) => call(cwd, ['import', ...args]) }
 }
 
 test('receivers become channels with the rules of their routes', () => {
@@ -129,7 +126,7 @@ test('the command adds the channels once, and lists what it did not import', asy
     (await run('--alertmanager', 'alertmanager.yml')).out,
     /^channel oncall: exists already and was not changed$/m,
   )
-  const { out } = await incmon(cwd, ['channel', 'list', '--json'])
+  const { out } = await call(cwd, ['channel', 'list', '--json'])
   assert.equal(JSON.parse(out).length, 3)
 })
 

@@ -5,7 +5,7 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
-import { incmon, refusal } from '../helpers/cli.ts'
+import { call, incmon, refusal } from '../helpers/cli.ts'
 import { DAY, makeAlert, makeIncident, makeService, newUuid } from '../helpers/factory.ts'
 import { startServer } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
@@ -28,12 +28,12 @@ async function resolved(t: TestContext, ...titles: string[]) {
   const directory = join(temporaryDirectory(t), 'postmortems')
   const at = ['--database', db.file]
   const acmes = [...at, '--org', 'Acme']
-  const run = (...args: string[]) => incmon('/', ['incident', ...args])
+  const run = (...args: string[]) => call('/', ['incident', ...args])
   const refuse = (...args: string[]) => refusal(['incident', ...args])
   return { ...world, ids, basils, charlies, directory, at, acmes, run, refuse }
 }
 
-suite('incident', { concurrency: 4 }, () => {
+suite('incident', { concurrency: 1 }, () => {
   test('list shows the incidents of one organization, newest first, as a table and as JSON', async (t) => {
     const { acmes, ids, run } = await resolved(t, 'First', 'Second')
     const [table, json] = await Promise.all([run('list', ...acmes), run('list', '--json', ...acmes)])

@@ -4,16 +4,16 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { parseAllDocuments } from 'yaml'
-import { incmon, refusal } from '../helpers/cli.ts'
+import { call, refusal } from '../helpers/cli.ts'
 import { writeKubeconfig } from '../helpers/kubernetes/kubeconfig.ts'
 import { startFakeCluster } from '../helpers/kubernetes/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
 const check = (t: { after: (work: () => void) => void }, ...args: string[]) =>
-  incmon(temporaryDirectory(t), ['kubernetes', 'check', ...args])
+  call(temporaryDirectory(t), ['kubernetes', 'check', ...args])
 
 test('the manifest allows to get, list and watch, and nothing else', async (t) => {
-  const { out } = await incmon(temporaryDirectory(t), ['kubernetes', 'manifest', '--namespace', 'ops'])
+  const { out } = await call(temporaryDirectory(t), ['kubernetes', 'manifest', '--namespace', 'ops'])
   const objects = parseAllDocuments(out).map((one) => one.toJS())
   assert.deepEqual(
     objects.map(({ kind }) => kind),

@@ -7,19 +7,16 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
-import { openStore } from '../../src/store/sqlite/open.ts'
-import { migrate } from '../../src/store/sqlite/schema/migrate.ts'
-import { incmon, incmonServe, MAIN } from '../helpers/cli.ts'
+import { call, incmon, incmonServe, MAIN } from '../helpers/cli.ts'
 import { DAY, makeEvent, makeOrganization, makeToken } from '../helpers/factory.ts'
 import { eventually } from '../helpers/server.ts'
-import { temporaryDirectory } from '../helpers/store.ts'
+import { newStore, temporaryDirectory } from '../helpers/store.ts'
 
 /** Creates Acme with these numbers of old and new events, and Basil without events. */
 function history(t: TestContext, old: number, young: number) {
   const cwd = temporaryDirectory(t)
-  const db = openStore(join(cwd, 'incmon.db'))
+  const db = newStore(join(cwd, 'incmon.db'))
   t.after(() => db.close())
-  migrate(db, 0)
   const acme = makeOrganization(db, 'Acme', 'Team')
   makeOrganization(db, 'Basil', 'Free')
   const now = Date.now()
@@ -42,31 +39,31 @@ END`
 suite('prune', { concurrency: 4 }, () => {
   test('--dry-run prints the number, age and size of expired records, and deletes nothing', async (t) => {
     const { cwd, events } = history(t, 3, 4)
-    const table = await incmon(cwd, ['prune', '--dry-run'])
+    const table = await call(cwd, ['prune', '--dry-run'])
     assert.match(table.out, /^Acme +3 of 7 +0 of 0 +20\d\d-\S+Z +about \d{3,}$/m)
-    const json = JSON.parse((await incmon(cwd, ['prune', '--dry-run', '--json', '--org', 'Acme'])).out)
+    const json = JSON.parse((await call(cwd, ['prune', '--dry-run', '--json', '--org', 'Acme'])).out)
     assert.deepEqual([json.length, json[0].events, events()], [1, { due: 3, total: 7 }, 7])
   })
 
   test('it deletes expired records and prints the counts, without progress if there is no terminal', async (t) => {
     const { cwd, events } = history(t, 3, 4)
-    const { code, out, err } = await incmon(cwd, ['prune'])
+    const { code, out, err } = await call(cwd, ['prune'])
     assert.match(out, /^Acme +3 +0 +0 +0 +0$/m)
     assert.deepEqual([code, err, events()], [0, '', 4])
   })
 
   test('deleting more than half requires --yes', async (t) => {
     const { cwd, events } = history(t, 5, 4)
-    const refused = await incmon(cwd, ['prune'])
+    const refused = await call(cwd, ['prune'])
     assert.deepEqual([refused.code, events()], [1, 9])
     assert.match(refused.err, /^incmon: Acme: 5 of 9 events and 0 of 0 alerts .+ then run incmon prune --yes\n$/)
-    const done = await incmon(cwd, ['prune', '--yes', '--json'])
+    const done = await call(cwd, ['prune', '--yes', '--json'])
     assert.deepEqual([done.code, JSON.parse(done.out)[0].deleted.events, events()], [0, 5, 4])
   })
 
   test('an unknown organization is rejected', async (t) => {
     const { cwd } = history(t, 0, 0)
-    const { code, err } = await incmon(cwd, ['prune', '--org', 'Charlie'])
+    const { code, err } = await call(cwd, ['prune', '--org', 'Charlie'])
     assert.deepEqual(
       [code, /^incmon: there is no organization named Charlie: choose one of Acme, Basil/.test(err)],
       [1, true],

@@ -6,16 +6,14 @@ import { suite, type TestContext, test } from 'node:test'
 import SQLite from 'better-sqlite3'
 import { bringUpToDate } from '../../src/cli/upgrade.ts'
 import { holdLock } from '../../src/store/sqlite/lock.ts'
-import { openStore } from '../../src/store/sqlite/open.ts'
-import { MIGRATIONS, type Migrations, migrate } from '../../src/store/sqlite/schema/migrate.ts'
+import { MIGRATIONS, type Migrations } from '../../src/store/sqlite/schema/migrate.ts'
 import { incmon, refusal } from '../helpers/cli.ts'
 import { makeOrganization } from '../helpers/factory.ts'
-import { temporaryDirectory, temporaryStore } from '../helpers/store.ts'
+import { newStore, temporaryDirectory, temporaryStore } from '../helpers/store.ts'
 
 function acme(t: TestContext): string {
   const cwd = temporaryDirectory(t)
-  const db = openStore(join(cwd, 'incmon.db'))
-  migrate(db, 0)
+  const db = newStore(join(cwd, 'incmon.db'))
   makeOrganization(db, 'Acme', 'Team')
   db.close()
   return cwd
@@ -234,16 +232,14 @@ function otherProgram(file: string): void {
 }
 
 function newer(file: string): void {
-  const db = openStore(file)
-  migrate(db, 0)
+  const db = newStore(file)
   db.pragma('user_version = 99')
   db.close()
 }
 
 /** A file with a valid header whose tables are random bytes. */
 function damaged(file: string): void {
-  const db = openStore(file)
-  migrate(db, 0)
+  const db = newStore(file)
   db.close()
   const bytes = readFileSync(file)
   writeFileSync(file, bytes.fill(0x5a, 100))

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { connect, type PeerCertificate } from 'node:tls'
 import { makeCertificate } from '../helpers/certificates.ts'
-import { asking, incmon, incmonServe } from '../helpers/cli.ts'
+import { asking, call, incmon, incmonServe } from '../helpers/cli.ts'
 import { eventually } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
@@ -61,7 +61,7 @@ suite('a certificate', { concurrency: 4 }, () => {
 
   test('of the server itself is trusted by send-test, even if nobody else signed it', async (t) => {
     const { url, cwd } = await serving(t)
-    const { err } = await incmon(cwd, ['send-test', 'ci', '--token', 'x'])
+    const { err } = await call(cwd, ['send-test', 'ci', '--token', 'x'])
     assert.match(err, /^incmon: https:\S+ responded with 401: /)
     assert.ok(err.includes(url))
   })
@@ -118,7 +118,7 @@ suite('a certificate', { concurrency: 4 }, () => {
     const { url, cwd } = await serving(t, '', -1)
     const env = { INCMON_PORT: new URL(url).port }
     const named = await asking(cwd, ['health', '--url', url], { env: { NODE_EXTRA_CA_CERTS: 'cert.pem' } })
-    const sent = await incmon(cwd, ['send-test', 'ci', '--token', 'x'], { env })
+    const sent = await call(cwd, ['send-test', 'ci', '--token', 'x'], { env })
     assert.match(
       named.err,
       /no response \(its certificate has expired, CERT_HAS_EXPIRED\): renew it, .+ SIGHUP to the server\n$/,
@@ -133,7 +133,7 @@ suite('a certificate', { concurrency: 4 }, () => {
     const why = `(its certificate is not trusted by this machine, DEPTH_ZERO_SELF_SIGNED_CERT): ${remedy}\n`
     const health = await asking(cwd, ['health', '--url', url])
     assert.equal(health.err, `incmon: ${url} is not ready: no response ${why}`)
-    const sent = await incmon(cwd, ['send-test', 'ci', '--token', 'x', '--url', url])
+    const sent = await call(cwd, ['send-test', 'ci', '--token', 'x', '--url', url])
     assert.equal(sent.err, `incmon: no response from ${url} ${why}`)
     const trusted = await asking(cwd, ['health', '--url', url], { env: { NODE_EXTRA_CA_CERTS: 'cert.pem' } })
     assert.deepEqual([trusted.out, trusted.code], [`${url} is ready\n`, 0])
@@ -149,7 +149,7 @@ suite('a certificate', { concurrency: 4 }, () => {
   test('that expires soon causes a warning in check-config', async (t) => {
     const { cert, key } = makeCertificate(t, 'incmon', 3)
     const env = { INCMON_TLS_CERT: cert, INCMON_TLS_KEY: key }
-    const { out, err, code } = await incmon(temporaryDirectory(t), ['check-config'], { env })
+    const { out, err, code } = await call(temporaryDirectory(t), ['check-config'], { env })
     assert.match(out, /^KEY +VALUE +FROM/)
     assert.match(
       err,
@@ -159,7 +159,7 @@ suite('a certificate', { concurrency: 4 }, () => {
   })
 
   test('without its key is a configuration error', async (t) => {
-    const { err, code } = await incmon(temporaryDirectory(t), ['check-config'], {
+    const { err, code } = await call(temporaryDirectory(t), ['check-config'], {
       env: { INCMON_TLS_CERT: 'cert.pem' },
     })
     assert.match(err, /^incmon: tls-cert is set but tls-key is not: set both for HTTPS, or neither$/m)

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { moveTimes } from '../../src/domain/example/recorded.ts'
-import { incmon, refusal } from '../helpers/cli.ts'
+import { call, refusal } from '../helpers/cli.ts'
 import { alert, alertmanager, pipeline } from '../helpers/senders.ts'
 import { startServer } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
@@ -40,7 +40,7 @@ async function listener(t: TestContext, answer = { status: 200, body: '{"receive
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen }
 }
 
-const replay = (file: string, ...args: string[]) => incmon('/', ['replay', file, ...args])
+const replay = (file: string, ...args: string[]) => call('/', ['replay', file, ...args])
 
 suite('replay', { concurrency: 4 }, () => {
   test('a recording of all endpoints arrives at a real server, shifted to the present', async (t) => {

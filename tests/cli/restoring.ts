@@ -4,14 +4,12 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { listOrganizations } from '../../src/store/organizations.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
-import { migrate } from '../../src/store/sqlite/schema/migrate.ts'
 import { makeEvent, makeOrganization } from '../helpers/factory.ts'
-import { temporaryDirectory } from '../helpers/store.ts'
+import { newStore, temporaryDirectory } from '../helpers/store.ts'
 
 /** Creates a closed database of about 5 MB with these organizations. */
 export function make(file: string, ...organizations: readonly string[]): void {
-  const db = openStore(file)
-  migrate(db, 0)
+  const db = newStore(file)
   for (const name of organizations) makeEvent(db, makeOrganization(db, name, 'Team'), {}, 'x'.repeat(2_000_000))
   db.close()
 }

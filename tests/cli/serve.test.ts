@@ -8,12 +8,12 @@ import { suite, test } from 'node:test'
 import SQLite from 'better-sqlite3'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { makeCertificate } from '../helpers/certificates.ts'
-import { incmon, incmonServe, refusal } from '../helpers/cli.ts'
+import { call, incmon, incmonServe, refusal } from '../helpers/cli.ts'
 import { readiness } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
 async function tokenOf(cwd: string, ...args: string[]): Promise<{ token: string; id: string }> {
-  return JSON.parse((await incmon(cwd, ['token', 'create', '--json', ...args])).out)
+  return JSON.parse((await call(cwd, ['token', 'create', '--json', ...args])).out)
 }
 
 function list(url: string, token: string): Promise<Response> {
@@ -39,7 +39,7 @@ suite('serve', { concurrency: 4 }, () => {
   test('files that root creates belong to the owner of the directory', ROOT, async (t) => {
     const cwd = temporaryDirectory(t)
     chownSync(cwd, OTHER, OTHER)
-    await incmon(cwd, ['org', 'create', 'Acme'])
+    await call(cwd, ['org', 'create', 'Acme'])
     assert.equal(statSync(join(cwd, 'incmon.db')).uid, OTHER)
     const as = { uid: OTHER, env: { INCMON_PORT: '0' } }
     assert.equal((await incmon(cwd, ['serve'], { ...as, until: 'incmon listens on' })).code, 0)
@@ -64,7 +64,7 @@ suite('serve', { concurrency: 4 }, () => {
     const { url } = await incmonServe(t, cwd)
     const { token, id } = await tokenOf(cwd, '--scopes', 'read')
     assert.equal((await list(url, token)).status, 200)
-    const revoked = await incmon(cwd, ['token', 'revoke', id])
+    const revoked = await call(cwd, ['token', 'revoke', id])
     assert.match(revoked.out, /^revoked API token [\d-]+ of default;/)
     assert.equal((await list(url, token)).status, 401)
   })
@@ -75,11 +75,11 @@ suite('serve', { concurrency: 4 }, () => {
     const { token } = await tokenOf(cwd, '--scopes', 'ingest,read')
     const env = { INCMON_TOKEN: token }
     for (const source of ['alertmanager', 'ci']) {
-      const { out, code, err } = await incmon(cwd, ['send-test', source, '--json'], { env })
+      const { out, code, err } = await call(cwd, ['send-test', source, '--json'], { env })
       assert.deepEqual([code, err], [0, ''])
       assert.equal(JSON.parse(out).received, true)
     }
-    const listed = await incmon(cwd, ['service', 'list', '--json'])
+    const listed = await call(cwd, ['service', 'list', '--json'])
     assert.deepEqual(
       JSON.parse(listed.out).map((one: { namespace: string; name: string }) => `${one.namespace}/${one.name}`),
       ['incmon-test/send-test'],
@@ -90,11 +90,11 @@ suite('serve', { concurrency: 4 }, () => {
     const cwd = temporaryDirectory(t)
     await incmonServe(t, cwd)
     const { token } = await tokenOf(cwd, '--scopes', 'ingest')
-    await incmon(cwd, ['send-test', 'alertmanager'], { env: { INCMON_TOKEN: token } })
-    const firing = await incmon(cwd, ['service', 'list'])
-    const [{ id }] = JSON.parse((await incmon(cwd, ['alert', 'list', '--json'])).out)
-    await incmon(cwd, ['alert', 'resolve', id.slice(-8)])
-    const ended = await incmon(cwd, ['service', 'list'])
+    await call(cwd, ['send-test', 'alertmanager'], { env: { INCMON_TOKEN: token } })
+    const firing = await call(cwd, ['service', 'list'])
+    const [{ id }] = JSON.parse((await call(cwd, ['alert', 'list', '--json'])).out)
+    await call(cwd, ['alert', 'resolve', id.slice(-8)])
+    const ended = await call(cwd, ['service', 'list'])
     assert.match(firing.out, /degraded +88 +IncmonSendTest: warning +/)
     assert.match(ended.out, /IncmonSendTest: warning, ended in the last 30 min/)
   })
@@ -179,12 +179,12 @@ suite('serve', { concurrency: 4 }, () => {
 
   test('with a damaged page it stops at the first write and suggests a remedy', async (t) => {
     const cwd = temporaryDirectory(t)
-    await incmon(cwd, ['org', 'create', 'Acme'])
+    await call(cwd, ['org', 'create', 'Acme'])
     const { token } = await tokenOf(cwd, '--scopes', 'ingest')
     damagePageOf(join(cwd, 'incmon.db'), 'events')
     const { url, said, child } = await incmonServe(t, cwd)
     const closed = once(child, 'close')
-    const sent = await incmon(cwd, ['send-test', 'metrics', '--url', url, '--token', token])
+    const sent = await call(cwd, ['send-test', 'metrics', '--url', url, '--token', token])
     assert.match(sent.err, /responded with 503: the disk failed/)
     assert.deepEqual((await closed)[0], 1)
     const { level, message } = JSON.parse(said.err.trim().split('\n').at(-1) ?? '')

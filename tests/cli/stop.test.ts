@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { uuidFromBytes } from '../../src/store/sqlite/uuid.ts'
-import { incmon, incmonServe } from '../helpers/cli.ts'
+import { call, incmonServe } from '../helpers/cli.ts'
 import { eventually } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
@@ -17,7 +17,7 @@ const CLIENTS = 16
 async function serving(t: TestContext, env: Record<string, string> = {}) {
   const cwd = temporaryDirectory(t)
   const server = await incmonServe(t, cwd, env)
-  const { out } = await incmon(cwd, ['token', 'create', '--json', '--scopes', 'ingest'])
+  const { out } = await call(cwd, ['token', 'create', '--json', '--scopes', 'ingest'])
   return { ...server, file: join(cwd, 'incmon.db'), token: String(JSON.parse(out).token) }
 }
 

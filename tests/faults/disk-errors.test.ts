@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
-import { readiness } from '../helpers/server.ts'
+import { eventually, readiness } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 import { createDisk } from './disk.ts'
 import { type Answer, acknowledged, deliver, fromClients, handleIncident, request, type Target } from './load.ts'
@@ -80,7 +80,11 @@ async function failingDisk(t: TestContext, fault: string) {
     },
     lostAfterRestart: async (stored: readonly string[]) => {
       const again = await startServer(t, file)
-      assert.equal(await readiness(again.url), 200)
+      // A start first writes the postmortems that are due.
+      await eventually(
+        () => readiness(again.url),
+        (status) => status === 200,
+      )
       return missing(file, stored)
     },
   }

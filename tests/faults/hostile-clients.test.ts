@@ -105,7 +105,8 @@ suite('hostile clients', { concurrency: 1 }, () => {
           socket.resume().setTimeout(500, () => socket.destroy())
           const type = 'Content-Type: application/x-www-form-urlencoded\r\nConnection: close\r\n'
           socket.end(`${head('POST', path, server.token, `${type}Content-Length: ${body.length}\r\n`)}${body}`)
-          await once(socket, 'close')
+          // Unlike `once`, this does not fail if the server refuses the form and closes while the client is still sending.
+          await new Promise((resolve) => socket.on('close', resolve))
         }
     })
   })

@@ -21,12 +21,15 @@ delete process.env.npm_lifecycle_event
  */
 const BUNDLE = fileURLToPath(new URL(`../../dist-${process.pid}/`, import.meta.url))
 export const MAIN = join(BUNDLE, 'main.mjs')
+/** Lets the started programs share their compiled code. */
+export const CACHED = { NODE_COMPILE_CACHE: join(BUNDLE, 'cache') }
 buildSync({
   entryPoints: ['main', 'workers/checkpoint', 'workers/read'].map((name) => ({
     in: fileURLToPath(new URL(`../../src/${name}.ts`, import.meta.url)),
     out: name,
   })),
   ...({ bundle: true, platform: 'node', format: 'esm', external: ['better-sqlite3'], outdir: BUNDLE } as const),
+  minifyWhitespace: true,
   outExtension: { '.js': '.mjs' },
   // CommonJS packages load Node's modules with `require`.
   banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
@@ -51,7 +54,7 @@ export function start(
 function run(cwd: string, command: string, args: readonly string[], env: Record<string, string>, uid: number | null) {
   const child = spawn(command, args, {
     cwd,
-    env: { PATH: process.env.PATH ?? '', ...env },
+    env: { PATH: process.env.PATH ?? '', ...CACHED, ...env },
     ...(uid === null ? {} : { uid, gid: uid }),
   })
   const said = { out: '', err: '' }
@@ -93,11 +96,26 @@ function stopOnce(child: ChildProcess, said: Readonly<{ out: string }>, until: s
   child.stdout?.on('data', onData)
 }
 
-/** Runs a command until it ends, in this process, which saves starting another. Calls must not overlap. */
-export async function call(
+let lastCall: Promise<unknown> = Promise.resolve()
+
+/**
+ * Runs a command until it ends, in this process, which saves starting another. Calls run one after another, because a
+ * process has one directory, environment and output.
+ */
+export function call(
   cwd: string,
   args: readonly string[],
-  { env = {}, input = '' }: { env?: Record<string, string>; input?: string } = {},
+  more: { env?: Record<string, string>; input?: string } = {},
+): Promise<Outcome> {
+  const next = lastCall.then(() => callAlone(cwd, args, more))
+  lastCall = next.catch(() => {})
+  return next
+}
+
+async function callAlone(
+  cwd: string,
+  args: readonly string[],
+  { env = {}, input = '' }: { env?: Record<string, string>; input?: string },
 ): Promise<Outcome> {
   const [stdout, stderr] = [collecting(), collecting()]
   const { env: ownEnv } = process
@@ -132,8 +150,10 @@ function collecting() {
 /**
  * Runs a command that checks whether a server is ready. Retries if the server only reports that the machine is busy.
  */
-export function asking(...args: Parameters<typeof incmon>): Promise<Outcome> {
-  return unstarved(() => incmon(...args))
+export function asking(...args: Parameters<typeof call>): Promise<Outcome> {
+  // Node reads this variable when a process starts.
+  const run = args[2]?.env?.NODE_EXTRA_CA_CERTS === undefined ? call : incmon
+  return unstarved(() => run(...args))
 }
 
 /** Runs a shell script, for tests with pipes and limits. `incmon` in the script runs the program. */

@@ -1,6 +1,6 @@
 /** The write path for tests: sends webhooks, moves the clock, and reads the resulting records. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -12,9 +12,9 @@ import type { Receipt } from '../../src/engine/changes/receive/receipt.ts'
 import type { Committed } from '../../src/engine/committed.ts'
 import { READERS } from '../../src/intake/index.ts'
 import { type Db, openStore } from '../../src/store/sqlite/open.ts'
-import { migrate } from '../../src/store/sqlite/schema/migrate.ts'
 import { uuidFromBytes } from '../../src/store/sqlite/uuid.ts'
 import { type Made, MINUTE, makeOrganization, NOON, newUuid } from './factory.ts'
+import { newStore } from './store.ts'
 
 export type Sending = {
   /** The time of receipt, to which the clock is moved. Default: now. */
@@ -38,9 +38,8 @@ export function makeFlow(t: Pick<TestContext, 'after'>, wrap: (db: Db) => Db = (
   const notices: Notice[] = []
   const batches: Committed[] = []
   const open = () => {
-    const db = openStore(file, { busyMs: 0 })
+    const db = (existsSync(file) ? openStore : newStore)(file, { busyMs: 0 })
     db.pragma('synchronous = OFF')
-    migrate(db, 0)
     return wrap({ ...db, transactionAhead: db.transaction, sync: async () => {} })
   }
   const depsOf = (db: Db): Deps =>

@@ -10,8 +10,7 @@ import { systemClock, systemDeps } from '../../src/deps.ts'
 import { serve } from '../../src/serve.ts'
 import { createLog } from '../../src/server/log.ts'
 import { holdLock } from '../../src/store/sqlite/lock.ts'
-import { openStore } from '../../src/store/sqlite/open.ts'
-import { migrate } from '../../src/store/sqlite/schema/migrate.ts'
+import { newStore } from './store.ts'
 
 type Cleaner = { after: (work: () => void | Promise<void>) => void }
 
@@ -21,9 +20,8 @@ type Cleaner = { after: (work: () => void | Promise<void>) => void }
  */
 export async function startServer(t: Cleaner, settings: Partial<Config> = {}, now = systemClock) {
   const directory = mkdtempSync(join(tmpdir(), 'incmon-'))
-  const db = openStore(join(directory, 'incmon.db'))
+  const db = newStore(join(directory, 'incmon.db'))
   const release = holdLock(db.file)
-  migrate(db, 0)
   const deps = now === systemClock ? systemDeps(db) : withEngine({ ...systemDeps(db), now })
   const organization = createOrganization(deps, { name: 'Acme', plan: 'Team' })
   const scopes = ['ingest', 'read', 'write', 'admin'] as const

@@ -66,7 +66,8 @@ alerting: {alertmanagers: [{static_configs: [{targets: ['${host}']}]}]}
 `
   writeFileSync(join(directory, 'rules.yml'), RULES)
   writeFileSync(join(directory, 'prometheus.yml'), prometheus)
-  const options = ['--config.file=prometheus.yml', '--storage.tsdb.path=tsdb', '--rules.alert.resend-delay=1s']
+  // Alertmanager ends an alert that Prometheus has not sent again for four times this delay, also if the machine is busy.
+  const options = ['--config.file=prometheus.yml', '--storage.tsdb.path=tsdb', '--rules.alert.resend-delay=30s']
   const program = spawn('prometheus', [...options, '--web.listen-address=127.0.0.1:0'], { cwd: directory })
   t.after(async () => {
     program.kill('SIGKILL')

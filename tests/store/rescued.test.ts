@@ -5,16 +5,14 @@ import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { openStore } from '../../src/store/sqlite/open.ts'
-import { migrate } from '../../src/store/sqlite/schema/migrate.ts'
 import { makeOrganization } from '../helpers/factory.ts'
-import { temporaryDirectory } from '../helpers/store.ts'
+import { newStore, temporaryDirectory } from '../helpers/store.ts'
 
 const TIME = '20261126T150405Z'
 
 /** Creates a database with one organization. */
 function databaseAt(file: string, name: string): void {
-  const db = openStore(file)
-  migrate(db, 0)
+  const db = newStore(file)
   makeOrganization(db, name, 'Team')
   db.checkpoint('TRUNCATE')
   db.close()
