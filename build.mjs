@@ -270,7 +270,10 @@ function blobOf(work, target, licenses) {
     assets[`${name}.cjs`] = join(work, `${name}.cjs`)
   // With its default settings, V8 retains another 100 MB after a storm without being faster, and its four threads
   // compete with each other and with the requests on two cores.
-  const execArgv = ['--max-semi-space-size=16', '--heap-growing-percent=40', '--v8-pool-size=1']
+  // Node's HTTP client is WebAssembly. After 1,000 calls V8 would replace its wrappers, and rarely aborts the process
+  // then (nodejs/node#64500).
+  const keptWrappers = '--wasm-wrapper-tiering-budget=2147483647'
+  const execArgv = ['--max-semi-space-size=16', '--heap-growing-percent=40', '--v8-pool-size=1', keptWrappers]
   const options = { disableExperimentalSEAWarning: true, execArgvExtension: 'none', execArgv }
   // Compiled code fits only the processor and the options that it was made with.
   const useCodeCache = target === NATIVE

@@ -91,7 +91,9 @@ for (const fault of faults) console.error(fault)
 process.exitCode = faults.length === 0 && outcomes.every(({ code }) => code === 0) ? 0 : 1
 
 async function runTests(group: readonly string[]) {
-  const flags = ['--import', 'tsx', '--test', '--test-isolation=none', `--test-timeout=${MAX_TEST}`]
+  // As in the executable: V8 rarely aborts the process when it replaces the wrappers of WebAssembly.
+  const keptWrappers = '--wasm-wrapper-tiering-budget=2147483647'
+  const flags = [keptWrappers, '--import', 'tsx', '--test', '--test-isolation=none', `--test-timeout=${MAX_TEST}`]
   const reporters = ['spec', REPORTER].flatMap((one) => [
     `--test-reporter=${one}`,
     '--test-reporter-destination=stdout',
@@ -108,7 +110,10 @@ async function runTests(group: readonly string[]) {
   const failures = failing < 0 ? [] : told.splice(failing)
   console.log(told.join('\n'))
   const empty = emptyFiles(happenings).map((file) => `no test in ${file}`)
-  return { code: child.exitCode, counts, failures, faults: hung === null ? empty : [...empty, hung] }
+  const died =
+    child.signalCode && `${child.signalCode} ended a process with ${group.length} test files, from ${group[0]}`
+  const ended = hung ?? died
+  return { code: child.exitCode, counts, failures, faults: ended === null ? empty : [...empty, ended] }
 }
 
 /** Collects the output and tests of a process until it ends. If the process had to be killed, reports what hung. */

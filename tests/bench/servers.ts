@@ -23,7 +23,10 @@ export type Server = {
 }
 
 /** The Node flags that `npm start` uses and that are built into the executable. */
-export const AS_BUILT = ['--max-semi-space-size=16', '--heap-growing-percent=40', '--v8-pool-size=1']
+export const AS_BUILT = [
+  ...['--max-semi-space-size=16', '--heap-growing-percent=40', '--v8-pool-size=1'],
+  '--wasm-wrapper-tiering-budget=2147483647',
+]
 export const ORGANIZATION = 'Acme'
 /** Every disk sync takes 5 ms longer, as in a cloud. */
 export const SLOW_DISK = [
