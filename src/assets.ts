@@ -25,6 +25,9 @@ const LOADED = 'incmon.addon'
 /** The maximum output of `build.mjs` in bytes. Node's license text alone is 160 kB. */
 const MAX_LICENSES = 16_777_216
 
+const TOO_LARGE = 'raise the limit on the size of files (ulimit -f, LimitFSIZE)'
+const UNUSABLE = 'set TMPDIR to a directory that is writable and not mounted noexec'
+
 let addon: object | null = null
 
 /** Returns the text of `sql/<name>.sql`. */
@@ -116,16 +119,16 @@ function loadedAddon(): object | null {
 function unpackedAddon(directory: string): object {
   if (!isMainThread) throw new Error('a thread asked for SQLite before the main thread had opened a database')
   const faults: string[] = []
+  let remedy = TOO_LARGE
   for (const parent of new Set([directory, '/dev/shm', tmpdir()])) {
     try {
       return loadThrough(parent)
     } catch (error) {
       faults.push(`${parent} ${reasonOf(error)}`)
+      if ((error as NodeJS.ErrnoException).code !== 'EFBIG') remedy = UNUSABLE
     }
   }
-  throw new Error(
-    `SQLite could not be unpacked (${faults.join(', ')}): set TMPDIR to a directory that is writable and not mounted noexec`,
-  )
+  throw new Error(`SQLite could not be unpacked (${faults.join(', ')}): ${remedy}`)
 }
 
 function loadThrough(parent: string): object {

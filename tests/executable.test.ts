@@ -85,6 +85,13 @@ suite('the executable', { skip: skipExecutable }, () => {
     )
   })
 
+  test('a limit on the size of files that leaves no room for SQLite is named', (t) => {
+    const script = 'ulimit -f 1000; exec "$0" migrate'
+    const { status, stderr } = spawnSync('sh', ['-c', script, EXECUTABLE], { cwd: temporaryDirectory(t) })
+    assert.equal(status, 1)
+    assert.match(String(stderr), /EFBIG\): raise the limit on the size of files \(ulimit -f, LimitFSIZE\)\n$/)
+  })
+
   suite('on a hardened machine', { skip: skipMounts }, () => {
     test('it works with a noexec TMPDIR', (t) => {
       const [cwd, tmp] = [temporaryDirectory(t), temporaryDirectory(t)]

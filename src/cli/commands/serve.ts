@@ -17,7 +17,7 @@ import { endBySignal, inform, reloadBySignal } from '../../server/signals.ts'
 import { firstLines } from '../../server/welcome.ts'
 import { errorCode, remedyOf } from '../../store/sqlite/fault.ts'
 import { refuseVanished } from '../../store/sqlite/file.ts'
-import { holdLock } from '../../store/sqlite/lock.ts'
+import { keepLock } from '../../store/sqlite/lock.ts'
 import { LOG_LOST } from '../../store/sqlite/log-file.ts'
 import { openStore } from '../../store/sqlite/open.ts'
 import { migrate, refuseNewerFile } from '../../store/sqlite/schema/migrate.ts'
@@ -49,7 +49,7 @@ export async function runServe(options: Common): Promise<void> {
   let running: Running | null = null
   try {
     refuseNewerFile(db)
-    release = holdLock(db.file)
+    release = keepLock(db.file, raise)
     const deps = systemDeps(db)
     const migrated = bringUp(deps)
     refuseUnwritable(deps)
@@ -71,6 +71,11 @@ export async function runServe(options: Common): Promise<void> {
     release()
     throw error
   }
+}
+
+/** Ends the process; see `reportCrashes`. */
+function raise(error: Error): never {
+  throw error
 }
 
 /** Refuses to start if the database is read-only. Otherwise, senders would get 503 responses until somebody notices. */

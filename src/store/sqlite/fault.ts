@@ -20,8 +20,12 @@ const REMEDIES: Readonly<Record<string, string>> = {
   SQLITE_READONLY: 'cannot write to the database: check the owner and mode of the file and its directory',
   // SQLite reports this code if the WAL index cannot grow.
   SQLITE_IOERR_SHMSIZE: FULL,
+  // SQLite reports this code also for EFBIG.
+  SQLITE_IOERR_WRITE:
+    'the disk has errors, or the log has reached the limit on the size of files (LimitFSIZE, ulimit -f): raise this limit, or check the system log, and restore a backup to another disk',
   SQLITE_IOERR: 'the disk has errors: check the system log, and restore a backup to another disk',
   ENOSPC: FULL,
+  EFBIG: 'the size of files is limited: raise the limit (LimitFSIZE, ulimit -f)',
 }
 
 /** Returns the remedy for an error code (see `errorCode`), or null if there is none. */

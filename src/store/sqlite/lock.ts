@@ -1,8 +1,10 @@
 /** The lock that ensures that only one server uses a database file. */
+import { existsSync, statSync } from 'node:fs'
 import type SQLite from 'better-sqlite3'
 import { openSqlite } from './driver.ts'
 import { errorCode, isBusy, StoreError } from './fault.ts'
 import { makePrivate } from './file.ts'
+import { LOG_LOST } from './log-file.ts'
 import { realNameOf } from './path.ts'
 
 /** How long a starting server waits for the lock, in milliseconds. `served.ts` briefly takes the lock to test it. */
@@ -21,9 +23,44 @@ export function holdLock(file: string): () => void {
   throw new StoreError(`${file} is in use by an incmon server: stop that server first, or choose another --database`)
 }
 
+/** How often a server checks that its lock is still there, in milliseconds. */
+const CHECK_EVERY = 250
+
+/**
+ * Like `holdLock`, but locks the database again if somebody deletes the lock file.
+ * @param lost called if another process was faster: two servers would overwrite each other's records
+ */
+export function keepLock(file: string, lost: (error: Error) => void, every = CHECK_EVERY): () => void {
+  const path = lockOf(file)
+  const inode = () => statSync(path, { throwIfNoEntry: false })?.ino
+  let [release, held] = [holdLock(file), inode()]
+  const check = () => {
+    // If the database is gone as well, the log's own checks save the data.
+    if (inode() === held || !existsSync(file)) return
+    const again = tryLock(file)
+    if (!again) {
+      clearInterval(timer)
+      lost(Object.assign(new Error(lossOfLock(file)), { code: LOG_LOST }))
+      return
+    }
+    release()
+    release = again
+    held = inode()
+  }
+  const timer = setInterval(check, every).unref()
+  return () => {
+    clearInterval(timer)
+    release()
+  }
+}
+
+function lossOfLock(file: string): string {
+  return `${file}.lock was deleted while incmon was running, and another process has locked the database since: this server stops, and nothing is lost. Never delete this file`
+}
+
 /** Like `holdLock`, but returns null if another process holds the lock. */
 export function tryLock(file: string): (() => void) | null {
-  const path = `${realNameOf(file)}.lock`
+  const path = lockOf(file)
   const held = connect(path)
   try {
     held.exec('BEGIN EXCLUSIVE')
@@ -35,6 +72,10 @@ export function tryLock(file: string): (() => void) | null {
     )
   }
   return () => void held.close()
+}
+
+function lockOf(file: string): string {
+  return `${realNameOf(file)}.lock`
 }
 
 function connect(path: string): SQLite.Database {

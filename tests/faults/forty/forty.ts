@@ -81,8 +81,8 @@ export const FORTY: readonly Row[] = [
     10,
     'A second server',
     'refused under any name; the first server is unaffected',
-    [{ file: LOST, name: /second server/ }, { file: 'tests/store/path.test.ts' }],
-    'mutants: lock-by-name, hard-links',
+    [{ file: LOST, name: /second server/ }, { file: 'tests/store/path.test.ts' }, { file: 'tests/store/lock.test.ts' }],
+    'mutants: lock-by-name, hard-links, lost-lock',
   ),
   row(
     11,

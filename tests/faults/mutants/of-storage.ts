@@ -65,6 +65,13 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
   },
   { name: 'hard-links', file: `${STORE}/path.ts`, from: 'links.nlink > 1', to: 'links.nlink > 9', test: PATH },
   {
+    name: 'lost-lock',
+    file: `${STORE}/lock.ts`,
+    from: 'if (inode() === held || !existsSync(file)) return',
+    to: 'if (held !== 0) return',
+    test: 'tests/store/lock.test.ts',
+  },
+  {
     name: 'lock-by-name',
     file: `${STORE}/lock.ts`,
     from: 'realNameOf(file)}.lock',

@@ -1,0 +1,49 @@
+/** The lock of a running server survives the deletion of its file. */
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { keepLock, tryLock } from '../../src/store/sqlite/lock.ts'
+import { eventually } from '../helpers/server.ts'
+import { temporaryDirectory } from '../helpers/store.ts'
+
+function locked(t: TestContext) {
+  const file = join(temporaryDirectory(t), 'data', 'incmon.db')
+  mkdirSync(dirname(file))
+  writeFileSync(file, '')
+  const lost: Error[] = []
+  const keep = (every: number) => t.after(keepLock(file, (error) => lost.push(error), every))
+  return { file, lock: `${file}.lock`, lost, keep }
+}
+
+test('a lock whose file is deleted is taken again, so that no second server can start', async (t) => {
+  const { file, lock, lost, keep } = locked(t)
+  keep(1)
+  for (let time = 0; time < 3; time += 1) {
+    rmSync(lock)
+    await eventually(async () => existsSync(lock), Boolean)
+  }
+  assert.deepEqual([tryLock(file), lost], [null, []])
+})
+
+test('a server whose lock another process has taken meanwhile stops, and says why', async (t) => {
+  const { file, lock, lost, keep } = locked(t)
+  keep(20)
+  rmSync(lock)
+  const other = tryLock(file) ?? assert.fail('not locked')
+  t.after(other)
+  await eventually(
+    async () => lost.length,
+    (count) => count === 1,
+  )
+  assert.match(String(lost[0]), /\.lock was deleted while incmon was running, and another process has locked/)
+})
+
+test('a lock that disappears with its directory is not taken again, because the data must be saved first', async (t) => {
+  const { file, lost, keep } = locked(t)
+  keep(1)
+  rmSync(dirname(file), { recursive: true })
+  await pause(20)
+  assert.deepEqual([existsSync(dirname(file)), lost], [false, []])
+})
