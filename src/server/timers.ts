@@ -1,8 +1,12 @@
 /** Runs the sweep every second and pruning every hour, until stopped. */
 
+import { uptime } from 'node:os'
 import { inspect } from 'node:util'
 import type { Deps } from '../actions/deps.ts'
 import { confirmationText, pruneAll } from '../actions/pruning/prune.ts'
+import { distrustOf, jumpOf, timeOf } from '../domain/clock/clock.ts'
+import { SECOND } from '../domain/units.ts'
+import { findNewestUuid } from '../store/id-matches.ts'
 import { isBusy } from '../store/sqlite/fault.ts'
 import type { Log } from './log.ts'
 import { type Repeated, watchRepeated } from './repeated.ts'
@@ -42,8 +46,49 @@ export function startSweeping(deps: Deps, log: Log, every = EVERY): Sweeping {
 /** Delays in milliseconds: before the first run, between runs, between steps, and after the database was locked. */
 const TIMES = { first: 5_000, every: 60 * 60_000, pause: 10, retry: 5_000 }
 
+const DISTRUST = {
+  jumped:
+    'the clock has moved forward by more than an hour, so nothing expires for a day, in case the clock is wrong: check it',
+  gap: 'nothing was stored in the day before incmon started, so nothing expires for a day, in case the clock is wrong',
+} as const
+
+/** Returns whether records must not be deleted, because the clock may be wrong. Logs each reason once. */
+function watchClock({ db, now }: Deps, log: Log, elapsed: () => number): () => boolean {
+  const [began, start] = [elapsed(), { newest: newestIn(db), startedAt: now() }]
+  let last = { now: start.startedAt, elapsed: 0 }
+  let jumpedAt: number | null = null
+  let told: string | null = null
+  return () => {
+    const read = { now: now(), elapsed: elapsed() - began }
+    jumpedAt = jumpOf(last, read, jumpedAt)
+    last = read
+    const why = distrustOf(start, jumpedAt, read.elapsed)
+    if (why !== null && why !== told) log[why === 'jumped' ? 'warn' : 'info'](DISTRUST[why])
+    told = why
+    return why !== null
+  }
+}
+
+/** Returns the time of the newest record, or null. A damaged file does not prevent a start: the first write reports it. */
+function newestIn(db: Deps['db']): number | null {
+  try {
+    return timeOf(findNewestUuid(db)) || null
+  } catch {
+    return null
+  }
+}
+
+/**
+ * Returns a steady time in milliseconds. On Linux it goes on while the machine is suspended, as the clock does, so that
+ * waking up is no jump.
+ */
+function sinceBoot(): number {
+  return process.platform === 'linux' ? uptime() * SECOND : performance.now()
+}
+
 /** Starts pruning. Requests are served between steps. After a failure, a later run continues at the same position. */
-export function startPruning(deps: Deps, log: Log, times = TIMES): () => void {
+export function startPruning(deps: Deps, log: Log, times = TIMES, elapsed = sinceBoot): () => void {
+  const isDistrusted = watchClock(deps, log, elapsed)
   const held = watchRepeated(log, 'the pruning')
   const begin = () =>
     pruneAll(deps, {
@@ -69,7 +114,7 @@ export function startPruning(deps: Deps, log: Log, times = TIMES): () => void {
     }
   }
   const round = () => {
-    timer = setTimeout(round, step())
+    timer = setTimeout(round, isDistrusted() ? times.every : step())
   }
   let timer = setTimeout(round, times.first)
   return () => clearTimeout(timer)

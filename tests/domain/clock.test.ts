@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { steadyClock } from '../../src/domain/clock/clock.ts'
+import { distrustOf, jumpOf, steadyClock } from '../../src/domain/clock/clock.ts'
 
 const MINUTE = 60_000
 
@@ -35,3 +35,39 @@ test('the clock never goes backward by less than five minutes', () => {
     }),
   )
 })
+
+const HOUR = 60 * MINUTE
+const START = 1_000 * HOUR
+/** The hours since the start at each reading, of the clock and of the steady clock. */
+for (const [what, clock, steady, jumpedAt] of [
+  ['keeps pace', [50], [50], null],
+  ['is an hour fast after a month of small steps', [300, 720], [299.7, 719], null],
+  ['jumps by days', [1, 72], [1, 2], 2],
+  ['jumps twice', [72, 144], [2, 3], 3],
+  ['keeps pace again after a jump', [72, 92], [2, 22], 2],
+  ['jumps by years and is corrected', [90_000, 3], [2, 3], null],
+  ['is set back', [-300], [1], null],
+] as const) {
+  test(`a clock that ${what} has jumped ${jumpedAt === null ? 'at no time' : `${jumpedAt} h after the start`}`, () => {
+    let [last, found] = [{ now: START, elapsed: 0 }, null as number | null]
+    for (const [index, hours] of clock.entries()) {
+      const read = { now: START + hours * HOUR, elapsed: (steady[index] ?? 0) * HOUR }
+      found = jumpOf(last, read, found)
+      last = read
+    }
+    assert.equal(found === null ? null : found / HOUR, jumpedAt)
+  })
+}
+
+for (const [what, newest, jumpedAt, elapsed, why] of [
+  ['nothing is wrong', START - HOUR, null, 50 * HOUR, null],
+  ['the clock jumped 23 hours ago', START, HOUR, 24 * HOUR, 'jumped'],
+  ['the clock jumped a day ago', START, HOUR, 25 * HOUR, null],
+  ['there was nothing for days before the start', START - 25 * HOUR, null, 0, 'gap'],
+  ['this start is a day ago', START - 25 * HOUR, null, 24 * HOUR, null],
+  ['there is no record yet', null, null, 0, null],
+] as const) {
+  test(`whether expired records can be trusted to have expired, if ${what}: ${why ?? 'yes'}`, () => {
+    assert.equal(distrustOf({ newest, startedAt: START }, jumpedAt, elapsed), why)
+  })
+}

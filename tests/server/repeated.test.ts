@@ -125,3 +125,29 @@ test('pruning waits for a lock and logs one line without a stack', async (t) => 
     ['the pruning failed', 'the pruning works again'],
   )
 })
+
+test('after the clock has jumped by days, pruning deletes nothing, and logs once why', async (t) => {
+  const { deps } = makeWorld(t)
+  const { log, said } = logged()
+  let now = deps.now()
+  let rounds = 0
+  const jumping = {
+    ...deps,
+    now: () => {
+      rounds += 1
+      return now
+    },
+  }
+  t.after(startPruning(jumping, log, { first: 1, every: 1, pause: 1, retry: 1 }))
+  now += 3 * 86_400_000
+  await eventually(
+    async () => rounds,
+    (count) => count > 5,
+  )
+  assert.deepEqual(said(), [
+    [
+      'the clock has moved forward by more than an hour, so nothing expires for a day, in case the clock is wrong: check it',
+      undefined,
+    ],
+  ])
+})

@@ -1,4 +1,5 @@
 /** The program's clock and UUID generator. Times and UUIDs never go backward unless the system clock was wrong. */
+import { DAY, HOUR } from '../units.ts'
 import { writeHex } from './hex.ts'
 
 /**
@@ -61,7 +62,37 @@ export function increasingIds(now: () => number, random: () => number, last: str
 }
 
 /** Returns the time in a UUID, or 0 if UUIDs of that version contain no time. */
-function timeOf(uuid: string | null): number {
+export function timeOf(uuid: string | null): number {
   const [, high = '', low = ''] = TIME.exec(uuid ?? '') ?? []
   return Number.parseInt(`0${high}${low}`, 16)
+}
+
+/** The clock's time in ms UTC, and the time of a steady clock since the start in ms. */
+type Reading = { readonly now: number; readonly elapsed: number }
+
+/**
+ * Returns when the clock last jumped forward by more than an hour, in ms since the start, or null. A jump back makes up
+ * for it.
+ * @param known the result for the earlier readings
+ */
+export function jumpOf(before: Reading, after: Reading, known: number | null): number | null {
+  const jump = after.now - before.now - (after.elapsed - before.elapsed)
+  if (jump > HOUR) return after.elapsed
+  return jump < -HOUR ? null : known
+}
+
+/**
+ * Returns why records that seem to have expired are not deleted yet, or null. `jumped`: the clock has jumped forward in
+ * the last day. `gap`: in the first day after a start, there was no record for a day before the start. In both cases
+ * the clock may be wrong, and somebody has a day to correct it.
+ * @param newest the time of the newest record at the start, or null
+ * @param jumpedAt the result of `jumpOf`
+ */
+export function distrustOf(
+  { newest, startedAt }: { readonly newest: number | null; readonly startedAt: number },
+  jumpedAt: number | null,
+  elapsed: number,
+): 'jumped' | 'gap' | null {
+  if (jumpedAt !== null && elapsed - jumpedAt < DAY) return 'jumped'
+  return newest !== null && startedAt - newest > DAY && elapsed < DAY ? 'gap' : null
 }
