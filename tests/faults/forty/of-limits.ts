@@ -113,4 +113,11 @@ export const LIMITS: readonly Row[] = [
     ],
     'mutant: alerts-at-once',
   ),
+  row(
+    56,
+    'The machine is lost: the continuous copy of Litestream',
+    'nothing older than 3 s is missing, and nothing if only the server was killed; log ≤ 64 MiB',
+    [{ file: 'tests/faults/continuous-copy.test.ts' }],
+    'mutant: tables-of-litestream',
+  ),
 ]

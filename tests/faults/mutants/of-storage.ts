@@ -171,4 +171,11 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
     test: 'tests/faults/log-lost.test.ts',
     only: 'a database that is',
   },
+  {
+    name: 'tables-of-litestream',
+    file: `${STORE}/schema/expected.ts`,
+    from: ' && !OF_LITESTREAM.test(name))',
+    to: ')',
+    test: 'tests/faults/continuous-copy.test.ts',
+  },
 ]
