@@ -67,13 +67,14 @@ function readAlert(item: Fields, receivedAt: number, warn: Warn, readOne: ReadOn
   const end = sentInstantAt(item, { receivedAt: Number.POSITIVE_INFINITY, warn }, 'endsAt')
   // `readOne` warns about an invalid start.
   const start = sentInstantAt(item, { receivedAt: Number.POSITIVE_INFINITY, warn: () => {} }, 'startsAt')
-  const expiresAt = end ?? receivedAt + RESOLVE_TIMEOUT
-  if (start !== null && expiresAt < start) throw unusable('start time must be before end time')
+  if (start !== null && (end ?? receivedAt + RESOLVE_TIMEOUT) < start)
+    throw unusable('start time must be before end time')
   const labels = withoutEmpty(item.labels)
   if (end !== null && end <= receivedAt) return readOne({ ...item, labels, status: 'resolved' }, warn)
+  const expiry = end === null ? { after: RESOLVE_TIMEOUT } : { at: end }
   // Each repeat has another end. Without the end, repeats have equal payloads, and only the first one is stored.
   const { endsAt: _, ...lasting } = item
-  return { ...readOne({ ...lasting, labels, status: 'firing' }, warn), expiresAt }
+  return { ...readOne({ ...lasting, labels, status: 'firing' }, warn), expiry }
 }
 
 function withoutEmpty(labels: unknown): unknown {

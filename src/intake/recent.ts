@@ -1,7 +1,6 @@
 /** Caches parsed requests, because senders often repeat the same bytes. */
 import { crc32 } from 'node:zlib'
 import type { Draft, Intake } from '../domain/event/event.ts'
-import { RESOLVE_TIMEOUT } from './prometheus.ts'
 
 export type Recent = {
   /** Returns the cached result for the same bytes from the same sender, or null if the result differs at `now`. */
@@ -49,7 +48,7 @@ function untilOf({ accepted }: Intake): number {
 }
 
 function expiryOf(draft: Draft): number {
-  return ('expiresAt' in draft ? draft.expiresAt : undefined) ?? Number.POSITIVE_INFINITY
+  return 'expiry' in draft && draft.expiry && 'at' in draft.expiry ? draft.expiry.at : Number.POSITIVE_INFINITY
 }
 
 /**
@@ -60,8 +59,6 @@ function isIndependentOfReceipt({ accepted, rejected }: Intake, receivedAt: numb
     rejected.length === 0 &&
     accepted.every(({ draft }) => {
       if (draft.source !== 'metrics' && draft.source !== 'dashboard') return false
-      // The default end is counted from the time of receipt.
-      if (draft.expiresAt === receivedAt + RESOLVE_TIMEOUT) return false
       return draft.startsAt < receivedAt && draft.at < receivedAt && (draft.endsAt ?? 0) < receivedAt
     })
   )

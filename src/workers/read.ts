@@ -9,7 +9,10 @@ const db = openReader(String(workerData))
 
 parentPort?.on('message', ({ name, args }: Question) => {
   const query = queryByName(name)
-  parentPort?.postMessage(answerOf(() => db.transaction(() => query(db, ...(args as never[])))))
+  const answer = answerOf(() => db.transaction(() => query(db, ...(args as never[]))))
+  // Megabytes of bytes are handed over instead of copied.
+  const isBytes = 'result' in answer && answer.result instanceof Uint8Array
+  parentPort?.postMessage(answer, isBytes ? [answer.result.buffer as ArrayBuffer] : [])
 })
 
 function answerOf(read: () => unknown): Answer {

@@ -147,7 +147,7 @@ function createLane(start: () => Worker, failed: Failed, { maxWaiting, maxMs, id
     },
     close: async () => {
       closed = true
-      for (const { reject } of waiting) reject(unavailable('incmon is stopping'))
+      for (const { reject } of [...(current ? [current] : []), ...waiting]) reject(unavailable('incmon is stopping'))
       waiting = []
       clearTimeout(timer)
       await worker?.terminate()

@@ -172,8 +172,8 @@ describe('a fingerprint that is not repeated', () => {
 
   test('ends at the time that its sender gave, and the alert with the last one', () => {
     const both = after([
-      [warning({ expiresAt: at(4) }), 0],
-      [critical({ expiresAt: at(6) }), 1],
+      [warning({ expiry: { at: at(4) } }), 0],
+      [critical({ expiry: { at: at(6) } }), 1],
     ])
     assert.deepEqual([settled(both, by(HOUR), 3).dueAt, settled(both, by(HOUR), 4).alert.severity], [at(4), 'critical'])
     const { status, resolution, endsAt } = settled(both, by(HOUR), 7).alert
@@ -182,16 +182,19 @@ describe('a fingerprint that is not repeated', () => {
 
   test('and has a late end time outlives the delivery interval', () => {
     const { alert, fingerprints } = after([
-      [warning({ expiresAt: at(999) }), 0],
-      [warning({ expiresAt: at(999) }), 1],
+      [warning({ expiry: { at: at(999) } }), 0],
+      [warning({ expiry: { at: at(999) } }), 1],
     ])
     assert.equal(settleAll(alert, fingerprints, by(HOUR), at(900)).alert.status, 'firing')
   })
 
   test('fires again with its next item', () => {
-    const only = open(warning({ expiresAt: at(4) }), NOON)
+    const only = open(warning({ expiry: { at: at(4) } }), NOON)
     const list = [{ ...first, fingerprint: 'w', expiresAt: at(4) }]
     const ended = settleAll(only, list, by(HOUR), at(5))
-    assert.equal(absorb(ended.alert, ended.fingerprints ?? [], warning({ expiresAt: at(9) }), at(6)).change, 'reopened')
+    assert.equal(
+      absorb(ended.alert, ended.fingerprints ?? [], warning({ expiry: { at: at(9) } }), at(6)).change,
+      'reopened',
+    )
   })
 })

@@ -10,7 +10,8 @@ export function listening(queries: Set<string>) {
         queries.add('text' in query ? query.text : query.compile().sql)
         return run(query as never, args as never)
       }
-    const { all, first, run, insert } = db
-    return { ...db, all: record(all), first: record(first), run: record(run), insert: record(insert) } as unknown as Db
+    const { all, each, first, run, insert } = db
+    const read = { all: record(all), each: record(each), first: record(first) }
+    return { ...db, ...read, run: record(run), insert: record(insert) } as unknown as Db
   }
 }

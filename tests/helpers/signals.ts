@@ -28,7 +28,7 @@ const COMMON = {
   rules: { service: { by: 'label', label: 'deployment' }, severity: 'label severity', identity: 'fingerprint' },
   startsAt: NOON,
   endsAt: null,
-  expiresAt: null,
+  expiry: null,
   at: NOON,
   sighting: null,
 } as const

@@ -26,6 +26,20 @@ test('a cached body is used only for its own sender', () => {
   assert.deepEqual([recent.find('charlie', bytes('text'), NOW), recent.find('acme', bytes('other'), NOW)], [null, null])
 })
 
+test('an alert of Prometheus is cached without an end, and with an end until then', () => {
+  const found = (endsAt: string | undefined, now: number) => {
+    const recent = createRecent()
+    recent.keep('acme', bytes('text'), READERS.prometheus([{ ...ALERT, endsAt }], NOW), NOW)
+    return recent.find('acme', bytes('text'), now) !== null
+  }
+  assert.deepEqual([found(undefined, NOW + 1), found(undefined, NOW + 3_600_000)], [true, true])
+  const end = NOW + 60_000
+  assert.deepEqual(
+    [end - 1, end].map((now) => found(new Date(end).toISOString(), now)),
+    [true, false],
+  )
+})
+
 for (const [what, alert] of [
   ['without a start', { ...ALERT, startsAt: undefined }],
   ['that starts in the future', { ...ALERT, startsAt: '2026-03-14T03:00:00Z' }],

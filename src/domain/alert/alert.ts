@@ -1,6 +1,6 @@
 /** An alert tracks one condition of a service. Each further signal can change the alert. Start here. */
 
-import type { Source } from '../event/event.ts'
+import { type Expiry, expiryOf, type Source } from '../event/event.ts'
 import { isRepeated } from '../event/reason.ts'
 import type { ServiceRule } from '../service/rule.ts'
 import { type Severity, worst } from '../severity.ts'
@@ -31,8 +31,8 @@ export type Signal = AlertTexts & {
   readonly startsAt: number
   /** Null while firing. */
   readonly endsAt: number | null
-  /** The end time that the sender gave a firing item: the item ends then unless it is repeated. Usually null. */
-  readonly expiresAt: number | null
+  /** When a firing item ends unless it is repeated. Null if the sender does not say. */
+  readonly expiry: Expiry | null
   readonly at: number
   /**
    * The object, the count and whether repeats raise the severity. Null unless the signal comes from a Kubernetes event.
@@ -44,7 +44,7 @@ export type Signal = AlertTexts & {
 type Rules = { readonly service: ServiceRule; readonly severity: string; readonly identity: string }
 
 /** Labels, annotations and links are left out, because no rule needs them later. */
-export type Alert = Omit<Signal, 'status' | 'at' | 'sighting' | 'expiresAt' | keyof AlertTexts> & {
+export type Alert = Omit<Signal, 'status' | 'at' | 'sighting' | 'expiry' | keyof AlertTexts> & {
   readonly status: 'firing' | 'resolved'
   readonly resolution: Resolution | null
   readonly lastSeenAt: number
@@ -54,6 +54,8 @@ export type Alert = Omit<Signal, 'status' | 'at' | 'sighting' | 'expiresAt' | ke
   readonly receivedAt: number
   /** When the end of the alert was received; null while firing. */
   readonly endedAt: number | null
+  /** When the newest firing item ends unless it is repeated; null if the sender did not say. */
+  readonly expiresAt: number | null
 }
 
 export type Change =
@@ -96,6 +98,7 @@ export function open(
     occurrences: signal.sighting?.count ?? 1,
     receivedAt,
     endedAt: resolved ? receivedAt : null,
+    expiresAt: resolved ? null : expiryOf(signal.expiry, receivedAt),
   }
 }
 
@@ -141,6 +144,7 @@ export function absorb(
     resolution: null,
     endsAt: null,
     endedAt: null,
+    expiresAt: expiryOf(signal.expiry, receivedAt),
     severity: severityAfter(signal, alert.severity, evidence),
     evidence,
     // A sender that counts occurrences may combine several occurrences in one event, or resend an event.

@@ -6,6 +6,7 @@ import type { Alert, Resolution } from './alert.ts'
 import type { Mark } from './evidence.ts'
 import {
   type Fingerprint,
+  fingerprintsOf,
   isJudgedByFingerprint,
   lastExpiry,
   nextEnd,
@@ -80,11 +81,12 @@ export function settleAll(
   context: ServerContext,
   now: number,
 ): Settled {
-  if (fingerprints === null || alert.status === 'resolved' || !isJudgedByFingerprint(alert))
+  if (alert.status === 'resolved' || !isJudgedByFingerprint(alert) || (!fingerprints && alert.expiresAt === null))
     return { ...settle(alert, context, now), fingerprints }
-  const expiry = lastExpiry(fingerprints)
+  const known = fingerprintsOf(alert, fingerprints)
+  const expiry = lastExpiry(known)
   const timeout = silenceOf(context.delivery)
-  const firing = withoutSilent(fingerprints, timeout, now)
+  const firing = withoutSilent(known, timeout, now)
   if (firing.every(({ ended }) => ended)) {
     if (expiry === null) return { ...settle(alert, context, now), fingerprints }
     return { ...endedAs(alert, { at: Math.min(expiry, now), resolution: 'inferred' }, now), fingerprints }
@@ -92,7 +94,7 @@ export function settleAll(
   const delivery = lastExpiry(firing) === null ? context.delivery : null
   const settled = settle(withSeverityOf(alert, firing), { ...context, delivery }, now)
   const dueAt = settled.alert.status === 'firing' ? Math.min(settled.dueAt, nextEnd(firing, timeout)) : settled.dueAt
-  return { alert: settled.alert, fingerprints: firing, dueAt }
+  return { alert: settled.alert, fingerprints: firing === known ? fingerprints : firing, dueAt }
 }
 
 /** Returns after how many ms without a repeat a fingerprint no longer counts; null for never. */

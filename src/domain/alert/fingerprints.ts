@@ -3,7 +3,7 @@
  * severity.
  */
 
-import type { Source } from '../event/event.ts'
+import { type Expiry, expiryOf, type Source } from '../event/event.ts'
 import { ordered } from '../order.ts'
 import { rank, type Severity } from '../severity.ts'
 
@@ -24,7 +24,7 @@ export type Fingerprint = {
 }
 
 /** The fields of an alert from which the state of its only fingerprint can be derived. */
-type OfAlert = Pick<Fingerprint, 'fingerprint' | 'severity' | 'said'> & {
+type OfAlert = Pick<Fingerprint, 'fingerprint' | 'severity' | 'said' | 'expiresAt'> & {
   readonly source: Source
   readonly startsAt: number
   readonly endsAt: number | null
@@ -33,7 +33,8 @@ type OfAlert = Pick<Fingerprint, 'fingerprint' | 'severity' | 'said'> & {
 }
 
 /** The fields of a signal that change a fingerprint. */
-type OfSignal = Pick<Fingerprint, 'fingerprint' | 'severity' | 'said' | 'expiresAt'> & {
+type OfSignal = Pick<Fingerprint, 'fingerprint' | 'severity' | 'said'> & {
+  readonly expiry: Expiry | null
   readonly source: Source
   readonly startsAt: number
 }
@@ -55,7 +56,8 @@ function derivedFrom(alert: OfAlert): Fingerprint {
   const { fingerprint, severity, said, startsAt, endsAt, receivedAt: seenAt } = alert
   // A Kubernetes event never reports the end of a fingerprint.
   const ended = alert.resolution === 'reported' && alert.source !== 'cluster' && endsAt !== null
-  return { fingerprint, severity, said, startedAt: ended ? endsAt : startsAt, ended, seenAt, expiresAt: null }
+  const expiresAt = ended ? null : alert.expiresAt
+  return { fingerprint, severity, said, startedAt: ended ? endsAt : startsAt, ended, seenAt, expiresAt }
 }
 
 /** Returns null if `fingerprintsOf` can derive the fingerprints. Most live alerts therefore need no list in memory. */
@@ -83,7 +85,8 @@ export function withStart(
   receivedAt: number,
   reopens: boolean,
 ): readonly Fingerprint[] {
-  const { fingerprint, startsAt, expiresAt } = signal
+  const { fingerprint, startsAt } = signal
+  const expiresAt = expiryOf(signal.expiry, receivedAt)
   const known = fingerprints.find((one) => one.fingerprint === fingerprint)
   if (known?.ended && !reopens && expiresAt === null && startsAt <= known.startedAt) return fingerprints
   const startedAt = known ? Math.max(known.startedAt, startsAt) : startsAt

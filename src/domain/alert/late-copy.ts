@@ -1,4 +1,6 @@
 /** Recognizes a notification that arrives after the end that it precedes. */
+
+import type { Expiry } from '../event/event.ts'
 import { MINUTE } from '../units.ts'
 import type { Fingerprint } from './fingerprints.ts'
 
@@ -13,7 +15,8 @@ type OfAlert = {
   readonly resolution: string | null
 }
 
-type OfSignal = Pick<Fingerprint, 'fingerprint' | 'expiresAt'> & {
+type OfSignal = Pick<Fingerprint, 'fingerprint'> & {
+  readonly expiry: Expiry | null
   readonly startsAt: number
   readonly sighting: object | null
 }
@@ -34,7 +37,7 @@ export function isLateCopy(
   return (
     alert.resolution === 'reported' &&
     signal.sighting === null &&
-    signal.expiresAt === null &&
+    signal.expiry === null &&
     alert.endsAt !== null &&
     (isSameStart || signal.startsAt < alert.endsAt) &&
     fingerprints.some(({ fingerprint, ended }) => ended && fingerprint === signal.fingerprint) &&

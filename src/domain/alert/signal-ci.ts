@@ -116,7 +116,7 @@ function pipelineSignal(draft: PipelineDraft, found: Found): Signal {
     // The end of the pipeline is used as the start of the alert, so that only a later pipeline can end the alert.
     startsAt: draft.at,
     endsAt: found.failed ? null : draft.at,
-    expiresAt: null,
+    expiry: null,
     at: draft.at,
     sighting: null,
   }

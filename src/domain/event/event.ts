@@ -71,6 +71,15 @@ export type KubernetesObject = {
   readonly container: string | null
 }
 
+/** An end as a time, or as milliseconds after the receipt, so that equal bytes always have equal drafts. */
+export type Expiry = { readonly at: number } | { readonly after: number }
+
+/** Returns when an item ends unless it is repeated; null if the sender did not say. */
+export function expiryOf(expiry: Expiry | null, receivedAt: number): number | null {
+  if (expiry === null) return null
+  return 'at' in expiry ? expiry.at : receivedAt + expiry.after
+}
+
 /** One alert in an Alertmanager or Grafana notification. */
 export type AlertDraft = Common &
   Sent & {
@@ -82,7 +91,7 @@ export type AlertDraft = Common &
     /** Null while firing. */
     readonly endsAt: number | null
     /** When the alert ends unless the sender repeats it before. Missing if the sender does not promise repeats. */
-    readonly expiresAt?: number
+    readonly expiry?: Expiry
     readonly fingerprint: string
     readonly links: Links
     /** The name of the alert: `alertname`, or the name of the rule if Grafana replaced it; never ''. */

@@ -85,7 +85,10 @@ export type AlertFact = KnownAlert & {
 }
 
 type KnownAlert = Pick<AlertTexts, 'labels' | 'links'> &
-  Omit<Alert, 'status' | 'said' | 'fingerprint' | 'logicalKey' | 'rules' | 'evidence' | 'receivedAt' | 'endedAt'>
+  Omit<
+    Alert,
+    'status' | 'said' | 'fingerprint' | 'logicalKey' | 'rules' | 'evidence' | 'receivedAt' | 'endedAt' | 'expiresAt'
+  >
 
 export type EntryFact = Omit<TimelineEntry, 'kind' | 'code'> & { readonly kind: string; readonly code: string | null }
 

@@ -127,7 +127,7 @@ export function addOwnFingerprints(ctx: Context, service: LiveService): void {
     if (!live.part) continue
     const fingerprint = eventFingerprint(service, live.alert.name, live.part)
     if (ctx.state.alertByFingerprint.get(fingerprintScope('cluster', live.cluster), fingerprint) !== undefined) continue
-    const own = { ...live.alert, fingerprint, expiresAt: null }
+    const own = { ...live.alert, fingerprint, expiry: null }
     const known = fingerprintsOf(live.alert, live.fingerprints)
     const fingerprints = withStart(known, own, live.alert.receivedAt, false)
     changeAlert(ctx, live, { ...live, fingerprints })

@@ -1,12 +1,13 @@
 /** The alerts of Alertmanager's API as JSON. They are read in a worker thread, because there can be tens of thousands. */
 import type { Labels } from '../../domain/event/event.ts'
 import { explainedByNodes } from '../../domain/health/node-trouble.ts'
-import { once } from '../../domain/memoize.ts'
+import { cacheByKey, cacheLast, once } from '../../domain/memoize.ts'
 import { receiversOf, receiverTest } from '../../domain/notification/receivers.ts'
 import { labelTest, type Matcher } from '../../domain/silence/matcher.ts'
 import { statusOf } from '../../domain/silence/silence.ts'
 import type { Db } from '../sqlite/open.ts'
-import { type FiringFingerprint, type FiringView, listFiringFingerprints } from './firing.ts'
+import { byFingerprint, type FiringFingerprint, type FiringView, findFiringView, type Place } from './firing.ts'
+import { createTexts, type Texts } from './texts.ts'
 
 /** Which alerts are wanted. Regular expressions are valid. */
 export type Wanted = {
@@ -21,53 +22,57 @@ export type Wanted = {
   readonly resolveTimeout: number
 }
 
-/** An alert, and its response as JSON. */
+/** An alert, and the number of its response in `Texts`. */
 export type Shown = {
-  readonly labels: () => Labels
+  readonly fingerprint: string
+  readonly labels: string
   readonly receivers: readonly string[]
-  readonly json: string
+  readonly text: number
   readonly isMuted: boolean
 }
 
 /** Returns a JSON list of the wanted alerts. */
 export function findAlertsJson(db: Db, organizationId: number, wanted: Wanted): Uint8Array<ArrayBuffer> {
-  const shown = shownAlerts(db, organizationId, wanted)
-  return encoded(shown.map(({ json }) => json))
+  const texts = createTexts()
+  const shown = shownAlerts(db, organizationId, wanted, texts)
+  return texts.joined(['[', ...separated(shown), ']'])
 }
 
-const encoder = new TextEncoder()
-
-/** Encodes a JSON list here, so that the main thread does not have to. */
-export function encoded(items: readonly string[]): Uint8Array<ArrayBuffer> {
-  return encoder.encode(`[${items.join(',')}]`)
+/** Returns the texts of alerts with commas between them. */
+export function separated(alerts: readonly Shown[]): (number | string)[] {
+  return alerts.flatMap(({ text }, index) => (index === 0 ? text : [',', text]))
 }
 
 /** Returns the wanted alerts in the order of their fingerprints. */
-export function shownAlerts(db: Db, organizationId: number, wanted: Wanted): readonly Shown[] {
+export function shownAlerts(db: Db, organizationId: number, wanted: Wanted, texts: Texts): readonly Shown[] {
   const { matchers, active, silenced, inhibited, now } = wanted
-  const view = listFiringFingerprints(db, organizationId, now)
+  const view = findFiringView(db, organizationId, now)
   const [receivers, inhibitors] = [receiversOf(view.channels), inhibitorsOf(view)]
   const matches = matchers.length === 0 ? null : labelTest(matchers)
   const isOfReceiver = receiverTest(wanted.receiver)
-  const silencesOf = silencesIn(view, now)
-  return view.fingerprints.flatMap((one) => {
+  const [silencesOf, placeOf, textOf] = [silencesIn(view, now), placesIn(view), textsOf(wanted)]
+  const shown: Shown[] = []
+  for (const one of view.fingerprints()) {
     const labels = labelsOf(one)
     const silencedBy = silencesOf(one, labels)
     const inhibitedBy = inhibitors(one)
     const isMuted = silencedBy.length + inhibitedBy.length > 0
     if ((!active && !isMuted) || (!silenced && silencedBy.length > 0) || (!inhibited && inhibitedBy.length > 0))
-      return []
-    if (matches && !matches(labels())) return []
-    const names = receivers(one, () => ({
+      continue
+    if (matches && !matches(labels())) continue
+    const { serviceId, service, namespace, cluster } = placeOf(one)
+    const names = receivers({ serviceId, service, namespace, cluster, severity: one.severity }, () => ({
       source: one.source,
       severity: one.severity,
       alertname: labels().alertname ?? '',
       labels: labels(),
     }))
-    if (!names.some(isOfReceiver)) return []
-    const json = textOf(one, { labels, names, silencedBy, inhibitedBy, ...wanted })
-    return { labels, receivers: names, isMuted, json }
-  })
+    if (!names.some(isOfReceiver)) continue
+    const own = one.patch === null ? one.labels : JSON.stringify(labels())
+    const text = texts.add(textOf(one, { labels: own, names, silencedBy, inhibitedBy }))
+    shown.push({ fingerprint: one.fingerprint, labels: own, receivers: names, isMuted, text })
+  }
+  return shown.sort(byFingerprint)
 }
 
 /** Returns the labels of the fingerprint, which are parsed at most once. */
@@ -83,34 +88,49 @@ function labelsOf({ labels, patch }: FiringFingerprint): () => Labels {
   })
 }
 
-/** Builds the JSON text from stored JSON, because parsing and formatting ten thousand alerts would be slow. */
-function textOf(
-  one: FiringFingerprint,
-  more: {
-    readonly labels: () => Labels
-    readonly names: readonly string[]
-    readonly silencedBy: readonly string[]
-    readonly inhibitedBy: readonly string[]
-    readonly now: number
-    readonly resolveTimeout: number
-  },
-): string {
-  const { silencedBy, inhibitedBy, resolveTimeout } = more
-  const state = silencedBy.length + inhibitedBy.length > 0 ? 'suppressed' : 'active'
-  const endsAt = one.expiresAt ?? Math.max(one.lastSeenAt + resolveTimeout, more.now)
-  const generatorURL = one.generator ?? (JSON.parse(one.links) as { generator?: string }).generator
-  const fields = JSON.stringify({
-    endsAt: new Date(endsAt).toISOString(),
-    fingerprint: one.fingerprint,
-    receivers: more.names.map((name) => ({ name })),
-    startsAt: new Date(one.startsAt).toISOString(),
-    status: { inhibitedBy, mutedBy: [], silencedBy, state },
-    updatedAt: new Date(one.updatedAt).toISOString(),
-    ...(generatorURL === undefined ? {} : { generatorURL }),
-  })
-  const labels = one.patch === null ? one.labels : JSON.stringify(more.labels())
-  return `{"annotations":${one.annotations},${fields.slice(1, -1)},"labels":${labels}}`
+/** What is not in the row of an alert. */
+type Found = {
+  readonly labels: string
+  readonly names: readonly string[]
+  readonly silencedBy: readonly string[]
+  readonly inhibitedBy: readonly string[]
 }
+
+/**
+ * Returns a function that builds the JSON text of an alert. Stored JSON is copied, and equal parts of different alerts
+ * are formatted once, because formatting ten thousand alerts would be slow.
+ */
+function textsOf({ now, resolveTimeout }: Wanted): (one: FiringFingerprint, found: Found) => string {
+  const time = cacheByKey(identity<number>, (at) => new Date(at).toISOString())
+  const receivers = cacheLast((names: readonly string[]) => JSON.stringify(names.map((name) => ({ name }))))
+  return (one, { labels, names, silencedBy, inhibitedBy }) => {
+    const isMuted = silencedBy.length + inhibitedBy.length > 0
+    const status = isMuted ? JSON.stringify({ inhibitedBy, mutedBy: [], silencedBy, state: 'suppressed' }) : ACTIVE
+    const endsAt = one.expiresAt ?? Math.max(one.lastSeenAt + resolveTimeout, now)
+    const times = `"endsAt":"${time(endsAt)}","startsAt":"${time(one.startsAt)}","updatedAt":"${time(one.updatedAt)}"`
+    const generator = one.generator === null ? generatorIn(one.links) : JSON.stringify(one.generator)
+    const more = generator === undefined ? '' : `,"generatorURL":${generator}`
+    const id = `"fingerprint":${JSON.stringify(one.fingerprint)}`
+    return `{"annotations":${one.annotations},${times},${id},"receivers":${receivers(names)},"status":${status}${more},"labels":${labels}}`
+  }
+}
+
+const ACTIVE = JSON.stringify({ inhibitedBy: [], mutedBy: [], silencedBy: [], state: 'active' })
+const identity = <Value>(value: Value) => value
+/** The link to the rule is usually the first one. */
+const FIRST_LINK = /^\{"generator":("(?:[^"\\]|\\.)*")/
+
+/** Returns the link to the rule as JSON. */
+function generatorIn(links: string): string | undefined {
+  const [, first] = FIRST_LINK.exec(links) ?? []
+  return first ?? JSON.stringify((JSON.parse(links) as { generator?: string }).generator)
+}
+
+function placesIn({ places }: FiringView): (one: FiringFingerprint) => Place {
+  return ({ serviceRowId }) => places.get(serviceRowId) ?? NOWHERE
+}
+
+const NOWHERE: Place = { serviceId: '', cluster: '', namespace: '', service: '' }
 
 /**
  * Returns a function that lists the silences of a fingerprint. Silences from this API compare its own labels, as in
@@ -130,23 +150,28 @@ function silencesIn({ silences, labelSilences }: FiringView, now: number) {
  * Returns a function that lists the fingerprints that explain an alert: those of its node, or those of the incident that
  * leads the group of the alert's incident.
  */
-function inhibitorsOf({
-  nodeAlerts,
-  leaders,
-  fingerprints,
-}: FiringView): (one: FiringFingerprint) => readonly string[] {
+function inhibitorsOf(view: FiringView): (one: FiringFingerprint) => readonly string[] {
+  const { nodeAlerts, leaders } = view
+  if (nodeAlerts.length === 0 && leaders.size === 0) return () => NONE
+  const placeOf = placesIn(view)
   const byNode = Map.groupBy(nodeAlerts, ({ cluster, service }) => `${cluster}\0${service}`)
   const leading = new Set(leaders.values())
-  const ofLeaders = Map.groupBy(
-    fingerprints.filter(({ incidentId }) => leading.has(incidentId ?? 0)),
-    ({ incidentId }) => incidentId,
-  )
+  const ofLeaders = new Map<number, string[]>()
+  for (const { incidentId, fingerprint } of leading.size === 0 ? [] : view.fingerprints()) {
+    if (incidentId === null || !leading.has(incidentId)) continue
+    const known = ofLeaders.get(incidentId)
+    if (known) known.push(fingerprint)
+    else ofLeaders.set(incidentId, [fingerprint])
+  }
+  for (const fingerprints of ofLeaders.values()) fingerprints.sort()
   return (one) => {
     const leader = leaders.get(one.incidentId ?? 0)
-    const ofLeader = (leader && ofLeaders.get(leader)?.map(({ fingerprint }) => fingerprint)) || NONE
-    const nodes = one.node === null ? undefined : byNode.get(`${one.cluster}\0node/${one.node}`)
-    if (!nodes || one.service === `node/${one.node}`) return ofLeader
-    const condition = { ...one, uuid: one.fingerprint }
+    const ofLeader = (leader && ofLeaders.get(leader)) || NONE
+    if (one.node === null) return ofLeader
+    const { cluster, service } = placeOf(one)
+    const nodes = byNode.get(`${cluster}\0node/${one.node}`)
+    if (!nodes || service === `node/${one.node}`) return ofLeader
+    const condition = { ...one, uuid: one.fingerprint, status: 'firing' as const, endsAt: null }
     const explains = ({ startsAt }: { startsAt: number }) =>
       explainedByNodes([condition], [{ node: one.node ?? '', startsAt, endsAt: null }]).size > 0
     const ofNode = nodes.filter(explains).map(({ fingerprint }) => fingerprint)

@@ -1,17 +1,20 @@
 /** The firing fingerprints of Alertmanager and Grafana, which are the alerts of Alertmanager's API. */
+import type { ExpressionBuilder, Nullable } from 'kysely'
 import type { LiveSilence } from '../../domain/silence/live-silence.ts'
 import { listIncidentGroups } from '../incident/groups.ts'
 import { listRecipients } from '../notification/channels.ts'
 import { listSilencesSince } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
-import { uuidAsText, uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
+import type { Schema } from '../sqlite/schema/schema.ts'
+import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
 
 /** Labels, annotations and links are JSON, because most of them are only passed on. Times are in ms UTC. */
 export type FiringFingerprint = NonNullable<(typeof firing)['row']>
 
 export type FiringView = {
-  readonly fingerprints: readonly FiringFingerprint[]
+  /** Reads the firing fingerprints, in any order, without keeping them in memory. */
+  readonly fingerprints: () => Iterable<FiringFingerprint>
   /** The silences of each silenced alert, by the row id of the alert, except those that compare only labels. */
   readonly silences: ReadonlyMap<number, readonly string[]>
   /** The silences that compare only labels. */
@@ -21,6 +24,15 @@ export type FiringView = {
   /** The incident that explains each incident with a common cause, by row id. */
   readonly leaders: ReadonlyMap<number, number>
   readonly channels: ReturnType<typeof listRecipients>
+  /** The services by row id. Joining them to each of thousands of alerts would be slow. */
+  readonly places: ReadonlyMap<number, Place>
+}
+
+export type Place = {
+  readonly serviceId: string
+  readonly cluster: string
+  readonly namespace: string
+  readonly service: string
 }
 
 type NodeAlert = {
@@ -30,29 +42,30 @@ type NodeAlert = {
   readonly startsAt: number
 }
 
-/** Lists the firing fingerprints of an organization in ascending order. */
-export function listFiringFingerprints(db: Db, organizationId: number, now: number): FiringView {
+/** Returns the firing fingerprints of an organization, and what explains or mutes them. */
+export function findFiringView(db: Db, organizationId: number, now: number): FiringView {
   return {
-    fingerprints: db.all(firing, { organizationId, now }).sort(byFingerprint),
+    fingerprints: () => db.each(firing, { organizationId, now }),
     silences: listActiveSilences(db, organizationId),
     labelSilences: listSilencesSince(db, organizationId, now).filter(({ labelsOnly }) => labelsOnly),
     leaders: listLeaders(db, organizationId),
     nodeAlerts: db.all(alertsOfNodes, { organizationId }).sort(byFingerprint),
     channels: listRecipients(db, organizationId),
+    places: listPlaces(db, organizationId),
   }
 }
 
-function byFingerprint(one: { readonly fingerprint: string }, other: { readonly fingerprint: string }): number {
+export function byFingerprint(one: { readonly fingerprint: string }, other: { readonly fingerprint: string }): number {
   return one.fingerprint < other.fingerprint ? -1 : 1
 }
 
 const firing = query<{ organizationId: number; now: number }>()((builder, hole) =>
   builder
     .selectFrom('alerts as a')
-    .innerJoin('services as s', 's.id', 'a.service_id')
     .leftJoin('alert_fingerprints as f', 'f.alert_id', 'a.id')
     .select([
       'a.id',
+      'a.service_id as serviceRowId',
       'a.incident_id as incidentId',
       'a.source',
       'a.name',
@@ -62,23 +75,28 @@ const firing = query<{ organizationId: number; now: number }>()((builder, hole) 
       'a.annotations',
       'a.links',
     ])
-    .select(['a.status', 'a.ends_at as endsAt', 'a.last_seen_at as lastSeenAt', 'f.labels as patch', 'f.generator'])
-    .select(['s.cluster', 's.namespace', 's.name as service'])
+    .select(['a.last_seen_at as lastSeenAt', 'f.labels as patch', 'f.generator'])
     .select((eb) => [
       eb.fn.coalesce('f.fingerprint', 'a.fingerprint').as('fingerprint'),
       eb.fn.coalesce('f.severity', 'a.severity').as('severity'),
       eb.fn.coalesce('f.started_at', 'a.starts_at').as('startsAt'),
       eb.fn.coalesce('f.seen_at', 'a.last_seen_at').as('updatedAt'),
-      'f.expires_at as expiresAt',
+      expiryOf(eb).as('expiresAt'),
     ])
-    .select((eb) => uuidAsText(eb.ref('s.uuid')).as('serviceId'))
     .where('a.organization_id', '=', hole('organizationId'))
     .where('a.settled_at', 'is', null)
     .where('a.status', '=', 'firing')
     .where('a.source', 'in', ['metrics', 'dashboard'])
     .where((eb) => eb.or([eb('f.ended', 'is', null), eb('f.ended', '=', 0)]))
-    .where((eb) => eb.or([eb('f.expires_at', 'is', null), eb('f.expires_at', '>', hole('now'))])),
+    .where((eb) => eb.or([eb(expiryOf(eb), 'is', null), eb(expiryOf(eb), '>', hole('now'))])),
 )
+
+/** The end of a fingerprint with a row of its own, or of the only fingerprint of an alert. */
+function expiryOf(
+  eb: ExpressionBuilder<Schema & { a: Schema['alerts']; f: Nullable<Schema['alert_fingerprints']> }, 'a' | 'f'>,
+) {
+  return eb.case().when('f.alert_id', 'is', null).then(eb.ref('a.expires_at')).else(eb.ref('f.expires_at')).end()
+}
 
 const alertsOfNodes = query<{ organizationId: number }>()((builder, hole) =>
   builder
@@ -93,6 +111,15 @@ const alertsOfNodes = query<{ organizationId: number }>()((builder, hole) =>
     .where('a.status', '=', 'firing')
     .where('a.severity', 'in', ['critical', 'error']),
 )
+
+function listPlaces(db: Db, organizationId: number): ReadonlyMap<number, Place> {
+  const rows = db.sql.selectFrom('services').select(['id', 'uuid', 'cluster', 'namespace', 'name'])
+  return new Map(
+    db.all(rows.where('organization_id', '=', organizationId)).map(({ id, uuid, name, ...place }) => {
+      return [id, { ...place, service: name, serviceId: uuidFromBytes(uuid) }]
+    }),
+  )
+}
 
 /** A group without an incident of its cause is led by its earliest incident, which explains nothing. */
 function listLeaders(db: Db, organizationId: number): ReadonlyMap<number, number> {

@@ -3,74 +3,87 @@ import { BUDGETS } from '../../domain/budgets.ts'
 import type { Labels } from '../../domain/event/event.ts'
 import { receiverTest } from '../../domain/notification/receivers.ts'
 import type { Db } from '../sqlite/open.ts'
-import { encoded, type Shown, shownAlerts, type Wanted } from './alerts.ts'
+import { type Shown, separated, shownAlerts, type Wanted } from './alerts.ts'
+import { createTexts, type Texts } from './texts.ts'
 
 const LARGEST = BUDGETS['alertmanager-groups'].value
 
-type Group = { readonly labels: Labels; readonly receiver: string; readonly alerts: Shown[] }
+type Group = Labelled & { readonly receiver: string; readonly alerts: Shown[] }
 
 /** `groupBy`: the labels of a group. `muted`: whether groups of nothing but muted alerts are wanted. */
 type WantedGroups = Wanted & { readonly groupBy: readonly string[]; readonly muted: boolean }
 
 /** Returns a JSON list of the groups, by their labels, or null if it would be too large. */
 export function findGroupsJson(db: Db, organizationId: number, wanted: WantedGroups): Uint8Array<ArrayBuffer> | null {
-  const groups = groupsOf(shownAlerts(db, organizationId, wanted), wanted)
+  const texts = createTexts()
+  const groups = groupsOf(shownAlerts(db, organizationId, wanted, texts), wanted, texts)
   if (!groups) return null
   const shown = groups.filter(({ alerts }) => wanted.muted || alerts.some(({ isMuted }) => !isMuted))
-  const sorted = shown.sort((a, b) => compareLabels(a.labels, b.labels) || compare(a.receiver, b.receiver))
-  const texts = sorted.map(({ labels, receiver, alerts }) => {
-    const members = alerts.length === 1 ? alerts : inGroupOrder(alerts)
+  const sorted = shown.sort((a, b) => compareLabels(a, b) || compare(a.receiver, b.receiver))
+  const parts = sorted.flatMap(({ labels, receiver, alerts }, index) => {
     const head = JSON.stringify({ labels, routeLabels: {}, receiver: { name: receiver } })
-    return `${head.slice(0, -1)},"alerts":[${members.map(({ json }) => json).join(',')}]}`
+    const members = alerts.length === 1 ? alerts : inGroupOrder(alerts)
+    return [`${index === 0 ? '' : ','}${head.slice(0, -1)},"alerts":[`, ...separated(members), ']}']
   })
-  return encoded(texts)
+  return texts.joined(['[', ...parts, ']'])
 }
 
-function groupsOf(alerts: readonly Shown[], wanted: WantedGroups): Group[] | null {
-  const isOfReceiver = receiverTest(wanted.receiver)
+function groupsOf(alerts: readonly Shown[], { receiver: wanted, groupBy }: WantedGroups, texts: Texts): Group[] | null {
+  const isOfReceiver = receiverTest(wanted)
   const groups = new Map<string, Group>()
   let size = 0
   for (const alert of alerts) {
-    const labels = groupLabels(alert.labels(), wanted.groupBy)
-    const named = JSON.stringify(labels)
+    const labels: Labels = JSON.parse(alert.labels)
+    const values = groupBy.map((name) => (Object.hasOwn(labels, name) ? labels[name] : null))
     for (const receiver of alert.receivers.filter(isOfReceiver)) {
-      size += alert.json.length
+      size += texts.size(alert.text)
       if (size > LARGEST) return null
-      const key = `${receiver}\n${named}`
+      const key = JSON.stringify([receiver, ...values])
       const group = groups.get(key)
       if (group) group.alerts.push(alert)
-      else groups.set(key, { labels, receiver, alerts: [alert] })
+      else groups.set(key, { ...groupLabels(labels, groupBy), receiver, alerts: [alert] })
     }
   }
   return [...groups.values()]
 }
 
-function groupLabels(labels: Labels, groupBy: readonly string[]): Labels {
-  return Object.fromEntries(
-    groupBy.flatMap((name) => (Object.hasOwn(labels, name) ? [[name, labels[name] ?? '']] : [])),
+function groupLabels(all: Labels, groupBy: readonly string[]): Labelled {
+  const labels = Object.fromEntries(
+    groupBy.flatMap((name) => (Object.hasOwn(all, name) ? [[name, all[name] ?? '']] : [])),
   )
+  return { labels, names: namesOf(labels) }
 }
 
 /** Sorts the alerts of a group like Alertmanager: by job, by instance, then by all labels. */
 function inGroupOrder(alerts: readonly Shown[]): readonly Shown[] {
-  return alerts.toSorted((a, b) => {
-    const [one, other] = [a.labels(), b.labels()]
-    for (const name of ['job', 'instance']) {
-      const [left, right] = [one[name], other[name]]
-      if (left !== right) return left === undefined ? 1 : right === undefined ? -1 : compare(left, right)
-    }
-    return compareLabels(one, other)
+  const members = alerts.map((alert) => {
+    const labels: Labels = JSON.parse(alert.labels)
+    return { alert, labels, names: namesOf(labels), job: labels.job, instance: labels.instance }
   })
+  members.sort((a, b) => missingLast(a.job, b.job) || missingLast(a.instance, b.instance) || compareLabels(a, b))
+  return members.map(({ alert }) => alert)
 }
 
-/** Sorts label sets like Prometheus: fewer labels first, then by the first difference. */
-function compareLabels(one: Labels, other: Labels): number {
-  const [left, right] = [Object.keys(one), Object.keys(other)]
-  if (left.length !== right.length) return left.length - right.length
-  for (const name of [...left, ...right].sort()) {
-    if (!Object.hasOwn(one, name)) return -1
-    if (!Object.hasOwn(other, name)) return 1
-    const order = compare(one[name] ?? '', other[name] ?? '')
+function missingLast(one: string | undefined, other: string | undefined): number {
+  if (one === other) return 0
+  return one === undefined ? 1 : other === undefined ? -1 : compare(one, other)
+}
+
+type Labelled = { readonly labels: Labels; readonly names: readonly string[] }
+
+/** Returns the names of labels in order. Most senders sort them. */
+function namesOf(labels: Labels): readonly string[] {
+  const names = Object.keys(labels)
+  return names.every((name, index) => index === 0 || (names[index - 1] ?? '') < name) ? names : names.sort()
+}
+
+/** Sorts label sets like Prometheus: fewer labels first, then by the first difference. A missing label comes first. */
+function compareLabels(one: Labelled, other: Labelled): number {
+  const { labels, names } = one
+  if (names.length !== other.names.length) return names.length - other.names.length
+  for (let index = 0; index < names.length; index += 1) {
+    const name = names[index] ?? ''
+    const order = compare(other.names[index] ?? '', name) || compare(labels[name] ?? '', other.labels[name] ?? '')
     if (order !== 0) return order
   }
   return 0

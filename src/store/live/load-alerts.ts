@@ -47,7 +47,7 @@ const liveAlerts = query<{ organizationId: number; after: number; limit: number 
     .select(['alerts.source', 'alerts.name', 'alerts.severity', 'alerts.said', 'alerts.status', 'alerts.resolution'])
     .select(['summary', 'fingerprint', 'failure', 'node', 'rules', 'evidence', 'starts_at', 'ends_at', 'last_seen_at'])
     .select(['occurrences', 'cluster', 'logical_key', 'group_id', 'alerts.received_at'])
-    .select(['end_received_at', 'last_event_hash', 'events.id as event_id'])
+    .select(['end_received_at', 'expires_at', 'last_event_hash', 'events.id as event_id'])
     // Only Kubernetes conditions need their labels in memory.
     .select((eb) => eb.case().when('alerts.source', '=', 'cluster').then(eb.ref('labels')).end().as('labels'))
     .where('settled_at', 'is', null)
@@ -107,6 +107,7 @@ function toAlert(row: AlertRow): Alert {
     occurrences: row.occurrences,
     receivedAt: row.received_at,
     endedAt: row.end_received_at,
+    expiresAt: row.expires_at,
   }
 }
 

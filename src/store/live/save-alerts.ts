@@ -80,6 +80,7 @@ function columnsOf(live: LiveAlert, settledAt: number | null) {
     group_id: live.groupId,
     received_at: alert.receivedAt,
     end_received_at: alert.endedAt,
+    expires_at: alert.expiresAt,
     last_event_id: lastEvent?.rowId ?? null,
     last_event_hash: lastEvent?.hash ?? 0,
     settled_at: settledAt,

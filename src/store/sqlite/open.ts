@@ -26,6 +26,8 @@ export type Db = {
   readonly file: string
   readonly sql: Kysely<Schema>
   readonly all: Run<'all'>
+  /** Reads one row after the other. */
+  readonly each: Run<'each'>
   readonly first: Run<'first'>
   /** Runs a change. Returns the number of changed rows. */
   readonly run: Run<'number'>
@@ -59,11 +61,16 @@ export type Db = {
 }
 
 /** Accepts a query that is compiled on the spot, or a precompiled query and its arguments (`query.ts`). */
-type Run<Kind extends 'all' | 'first' | 'number'> = {
+type Run<Kind extends 'all' | 'each' | 'first' | 'number'> = {
   <Row>(query: Compilable<Row>): Result<Kind, Row>
   <Args, Row>(query: Query<Args, Row>, args: Args): Result<Kind, Row>
 }
-type Result<Kind, Row> = Kind extends 'all' ? Row[] : Kind extends 'first' ? Row | undefined : number
+type Result<Kind, Row> = {
+  readonly all: Row[]
+  readonly each: Iterable<Row>
+  readonly first: Row | undefined
+  readonly number: number
+}[Kind & ('all' | 'each' | 'first' | 'number')]
 
 /** How long to wait for a writer in another process, in milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000
@@ -137,6 +144,10 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
       const { statement, parameters } = ready(query, args)
       return statement.all(...parameters)
     }) as Db['all'],
+    each: ((query: Compilable, args?: unknown) => {
+      const { statement, parameters } = ready(query, args)
+      return statement.iterate(...parameters)
+    }) as unknown as Db['each'],
     first: ((query: Compilable, args?: unknown) => {
       const { statement, parameters } = ready(query, args)
       return statement.get(...parameters)

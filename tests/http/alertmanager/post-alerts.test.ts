@@ -48,6 +48,20 @@ test('alerts that are sent again with a later end are one alert with one event',
   assert.deepEqual([more.length, alert.occurrences, body.events.length], [0, 3, 1])
 })
 
+test('each copy of equal bytes without an end lets the alert fire for five more minutes', async (t) => {
+  const { push, clock, request, token, deps } = makePrometheus(t)
+  for (let copy = 0; copy < 3; copy += 1) {
+    await push([ALERT])
+    clock.now += 4 * MINUTE
+  }
+  const list = async () => (await request('GET', PATH, { token })).body.map(({ endsAt }: { endsAt: string }) => endsAt)
+  assert.deepEqual(await list(), [ends(13)])
+  // The end of a single fingerprint is in the row of its alert.
+  assert.deepEqual(deps.db.all(deps.db.sql.selectFrom('alert_fingerprints').selectAll()), [])
+  clock.now += MINUTE
+  assert.deepEqual(await list(), [])
+})
+
 test('an alert that arrives from Prometheus and from Alertmanager’s webhook is one alert', async (t) => {
   const { push, alerts, request, token } = makePrometheus(t)
   await push([{ ...ALERT, endsAt: ends(4) }])

@@ -1,7 +1,7 @@
 /** Opens or updates the alert for an item. */
 import { type Alert, absorb, type Change, isMereRepeat, open, type Signal } from '../../../domain/alert/alert.ts'
 import { settleAll } from '../../../domain/alert/ending.ts'
-import { type Fingerprint, fingerprintsOf, withoutDerived, withStart } from '../../../domain/alert/fingerprints.ts'
+import { type Fingerprint, fingerprintsOf, withoutDerived } from '../../../domain/alert/fingerprints.ts'
 import { withReceivedEvents } from '../../../domain/alert/late-events.ts'
 import type { LastEvent, LiveAlert } from '../../../domain/alert/live-alert.ts'
 import type { AlertPart, AlertTexts } from '../../../domain/alert/part.ts'
@@ -67,9 +67,7 @@ function sharedOf(signal: Signal): Pick<Signal, 'name' | 'summary' | 'rules'> {
 function openAlert(ctx: Context, item: Item, { service, signal, stored }: ReceivedSignal): AlertDecision {
   const { labels, annotations, links } = signal
   const made = open(signal, item.receivedAt, sharedOf(signal))
-  const own =
-    made.status === 'firing' && signal.expiresAt !== null ? withStart([], signal, item.receivedAt, false) : null
-  const { alert, fingerprints, dueAt } = settleWithin(ctx, service, item, made, own, signal)
+  const { alert, fingerprints, dueAt } = settleWithin(ctx, service, item, made, null, signal)
   const isAlike = hasFiringNamesake(ctx, service, alert, item.receivedAt)
   const live: LiveAlert = {
     rowId: ctx.rowId('alerts'),

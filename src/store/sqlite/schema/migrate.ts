@@ -21,6 +21,7 @@ export const MIGRATIONS = [
   '0013_drop_progress_of_pruning',
   '0014_add_author_of_verdict',
   '0015_index_live_alerts_by_incident',
+  '0016_add_expiry_of_alerts',
 ] as const
 
 /** Creates the table of applied migrations. Runs before the first migration. */

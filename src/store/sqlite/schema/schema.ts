@@ -84,6 +84,7 @@ export type Schema = SettingsTables &
       last_event_id: number | null
       last_event_hash: Generated<number>
       settled_at: number | null
+      expires_at: number | null
     }
     alert_fingerprints: {
       alert_id: number
