@@ -218,8 +218,9 @@ export function recordSent(
   const last = items.at(-1)
   if (!last) return
   const { status, problem } = last.incident
+  const ofGroup = last.kind === 'group' && last.group ? { leader: last.group.leader.id } : {}
   const state = { status, problem: problemAt(problem, deps.now()), firing: problem.firing }
-  storeSent(deps.db, leader.rowId, { title, body, kind: last.kind, ...state })
+  storeSent(deps.db, leader.rowId, { title, body, kind: last.kind, ...state, ...ofGroup })
 }
 
 /** Records the result of an attempt. @param jitter from 0 to 1 */

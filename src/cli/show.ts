@@ -1,5 +1,6 @@
 /** Formats an incident or alert for people: one fact per line, followed by tables. */
 
+import { formatExactDuration } from '../domain/shown-time.ts'
 import { visible } from '../domain/terminal.ts'
 import { formatCount, formatScore, serviceName, timesOf } from '../domain/text.ts'
 import type { Incident, Suspect, WholeAlert, WholeIncident, WholeService } from './api/records.ts'
@@ -23,7 +24,8 @@ export function formatIncident(incident: Shown): string {
     organization,
     started: incident.startedAt,
     opened: incident.createdAt,
-    acknowledged: incident.acknowledgedAt,
+    problem: problemText(incident),
+    acknowledged: incident.acknowledgedAt && `${incident.acknowledgedAt} by ${incident.acknowledgedBy ?? 'a user'}`,
     resolved: incident.resolvedAt,
     postmortem: incident.hasPostmortem ? 'yes' : null,
     id,
@@ -35,6 +37,12 @@ export function formatIncident(incident: Shown): string {
     suspectsOf(suspects),
     timelineOf(timeline),
   ].join('\n\n')
+}
+
+export function problemText({ problem, criticalSeconds }: Pick<Shown, 'problem' | 'criticalSeconds'>): string {
+  const length = formatExactDuration(criticalSeconds * 1000)
+  if (problem === 'on') return `on, ${length} in all`
+  return criticalSeconds === 0 ? 'off' : `off, was on for ${length}`
 }
 
 type ShownAlert = WholeAlert & {

@@ -15,7 +15,7 @@
  *
  * A new file needs only `setup` and `run`: INCMON_UPDATE_GOLDENS=1 npm test tests/cli/golden.test.ts adds the rest. Review
  * the result. Output that varies between runs is replaced with {time}, {date}, {uuid}, {secret}, {url}, {size}, {directory}, {version},
- * {bytes}, {commit}, {node}, {sqlite}, {migrations}, {model} (the schema version of this program).
+ * {bytes}, {problem}, {commit}, {node}, {sqlite}, {migrations}, {model} (the schema version of this program).
  */
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'

@@ -15,7 +15,7 @@ const [first] = fingerprintsOf(alert, null) as [Fingerprint]
 test('an alert with only its first fingerprint needs no list', () => {
   assert.deepEqual(first, {
     ...{ fingerprint: 'f1', severity: 'warning', said: 'warning', startedAt: NOON, ended: false, seenAt: NOON },
-    expiresAt: null,
+    ...{ changedAt: null, expiresAt: null },
   })
   assert.equal(withoutDerived(alert, [{ ...first }]), null)
 })
@@ -35,6 +35,7 @@ const listed: readonly (readonly [why: string, fingerprints: readonly Fingerprin
   ['that has ended', [{ ...first, ended: true }]],
   ['that started at another time than the alert', [{ ...first, startedAt: 7 }]],
   ['with an end time from its sender', [{ ...first, expiresAt: at(5) }]],
+  ['whose severity changed', [{ ...first, changedAt: at(5) }]],
   ['of a restarted exporter', [{ ...first, fingerprint: 'f2' }]],
   ['that is followed by another one', [first, { ...first, fingerprint: 'f2' }]],
 ]

@@ -76,8 +76,8 @@ describe('an incident opens', () => {
   })
 
   test('by bringing the last one back, within 30 minutes of its recovery', () => {
-    assert.deepEqual(steps([outage()], 30, { last: { problem: OVER } }), ['return'])
-    assert.deepEqual(steps([outage()], 30.01, { last: { problem: OVER } }), ['open'])
+    assert.deepEqual(steps([outage()], 30, { last: { problem: OVER, resolvedAt: null } }), ['return'])
+    assert.deepEqual(steps([outage()], 30.01, { last: { problem: OVER, resolvedAt: null } }), ['open'])
   })
 
   test('for an alert without a service, titled with its name and summary', () => {
@@ -134,7 +134,9 @@ describe('a manual resolve while alerts are firing', () => {
   test('is effective until they have ended once; the next problem opens an incident', () => {
     const cleared = decide(situation([], { suppressed })).suppressed
     assert.equal(cleared, false)
-    assert.deepEqual(steps([outage()], 40, { suppressed: cleared, last: { problem: OVER } }), ['open'])
+    assert.deepEqual(steps([outage()], 40, { suppressed: cleared, last: { problem: OVER, resolvedAt: null } }), [
+      'open',
+    ])
   })
 })
 

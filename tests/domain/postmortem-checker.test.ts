@@ -65,6 +65,7 @@ const history: fc.Arbitrary<PostmortemFacts> = fc
     verdict: fc.constantFrom('confirmed' as const, 'rejected' as const, null),
     linked: fc.integer({ min: 0, max: 6 }),
     resolver: fc.constantFrom('Ada', null),
+    muted: fc.integer({ min: 0, max: 900 }),
   })
   .map((drawn) => {
     const { origin, createdAt, resolvedAt, goesOn, score, verdict } = drawn
@@ -75,6 +76,7 @@ const history: fc.Arbitrary<PostmortemFacts> = fc
     const critical = {
       ms: goesOn && resolvedAt !== null ? resolvedAt - START : until - START,
       until: goesOn ? null : until,
+      mutedMs: drawn.muted * 1000,
     }
     const links = first
       ? alerts.slice(0, drawn.linked).map(({ uuid }) => ({

@@ -39,9 +39,22 @@ const deploy = IMAGE.changes.filter(({ kind }) => kind === 'pipeline')
 const acknowledged = status('investigating', createdAt + MINUTE, 'Ada')
 const byAda = status('resolved', resolvedAt, 'Ada')
 
+const silenced = { critical: { ms: 10 * MINUTE, until: startedAt + 30 * MINUTE, mutedMs: 20 * MINUTE } }
 /** [the sentence, a record that justifies it, a record that does not] */
 const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   ['critical', /shop\/cart was critical from .* \(10 min\)/, textOf({}, critical(10)), textOf({}, MANUAL)],
+  [
+    'silenced',
+    /was critical for 10 min in total between .*, not counting 20 min under a silence.*\n/,
+    textOf({}, silenced),
+    textOf({}, critical(10)),
+  ],
+  [
+    'a silenced problem that goes on',
+    /had been critical .*, not counting 20 min under a silence when the incident was resolved/,
+    textOf({}, { critical: { ...silenced.critical, until: null } }),
+    textOf({}, { critical: { ms: 10 * MINUTE, until: null } }),
+  ],
   ['not critical', /shop\/cart was not critical during the incident/, textOf({}, MANUAL), textOf({}, critical(10))],
   [
     'critical for a moment',

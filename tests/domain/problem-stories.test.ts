@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { criticalMsOf, problemAt } from '../../src/domain/incident/problem.ts'
+import { criticalMsOf, mutedMsOf, problemAt } from '../../src/domain/incident/problem.ts'
 import { MINUTE, NOON } from '../helpers/signals.ts'
 import { play } from '../helpers/story.ts'
 
@@ -212,12 +212,37 @@ const SUMS: readonly (readonly [string, string, number])[] = [
   ['a disproved gap counts', '0 a → open: opened; 5 ~a → monitoring: recovered; 9 =a → open: again; 10 -a → open', 600],
   ['overlapping conditions count once', '0 a → open: opened; 2 b → open: worse; 4 -a → open; 6 -b → open', 360],
   ['what goes on counts until now', '0 a → open: opened; 10 now → open', 600],
+  ['a resolution does not end what fires', '0 a → open: opened; 5 resolve → resolved: resolved; 9 now → resolved', 540],
+  ['what ends after a resolution counts', '0 a → open: opened; 5 resolve → resolved: resolved; 8 -a → resolved', 480],
+  [
+    'a resolution of what is well adds nothing',
+    '0 a → open: opened; 5 -a → open; 5.5 resolve → resolved: resolved',
+    300,
+  ],
+  [
+    'a reopening keeps the sum',
+    '0 a → open: opened; 5 resolve → resolved: resolved; 9 reopen → open: reopened; 10 now → open',
+    600,
+  ],
   ['silenced time does not count', '0 a → open: opened; 5 s → open; 20 -s → open; 21 -a → open', 360],
 ]
 for (const [title, story, seconds] of SUMS) {
   test(`critical for: ${title}`, () => {
     const { problem, now } = play(story)
     assert.ok(problem && Math.abs(criticalMsOf(problem, now) / 1000 - seconds) <= 1)
+  })
+}
+
+for (const [title, story, seconds] of [
+  ['a silence that ended', '0 a → open: opened; 5 s → open; 20 -s → open; 21 -a → open', 900],
+  ['a silence that goes on', '0 a → open: opened; 5 s → open; 20 now → open', 900],
+  ['two silences', '0 a → open: opened; 5 s → open; 10 -s → open; 20 s → open; 25 -s → open; 30 now → open', 600],
+  ['no silence', '0 a → open: opened; 5 -a → open', 0],
+  ['a silence after the end', '0 a → open: opened; 5 -a → open; 5.5 s → open', 0],
+] as const) {
+  test(`silenced time is known: ${title}`, () => {
+    const { problem, now } = play(story)
+    assert.ok(problem && Math.abs(mutedMsOf(problem, now) / 1000 - seconds) <= 1)
   })
 }
 

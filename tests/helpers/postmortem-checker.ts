@@ -71,6 +71,7 @@ function evidenceOf(cited: readonly unknown[], facts: PostmortemFacts, common: s
   const near = [...times].slice(0, 300)
   const spans = near.flatMap((from) => near.map((to) => Math.abs(secondsBetween(from, to))))
   const { critical, lastedMs = 0 } = facts.incident
+  const { mutedMs = 0 } = critical
   const text = `${JSON.stringify(cited)}${common}`
   const objects = text.match(/"(?:Pod|Node)\/[^"]+"|"nodes":\[[^\]]*\]/g) ?? []
   const counts = Array.from({ length: cited.length + objects.length * 3 + 1 }, (_, count) => count)
@@ -78,7 +79,9 @@ function evidenceOf(cited: readonly unknown[], facts: PostmortemFacts, common: s
     text,
     squeezed: squeeze(JSON.stringify(cited).replaceAll('\\"', '"')),
     times,
-    durations: new Set([...spans, ...[critical.ms, lastedMs].map((ms) => Math.floor(ms / 1000))].map(formatSeconds)),
+    durations: new Set(
+      [...spans, ...[critical.ms, lastedMs, mutedMs].map((ms) => Math.floor(ms / 1000))].map(formatSeconds),
+    ),
     numbers: new Set([
       ...[...numbers, ...counts, numbers.filter((one) => one < 1e6).reduce((sum, one) => sum + one, 0)].map(
         formatCount,
@@ -144,7 +147,9 @@ export function contradictionsIn(document: Postmortem): string[] {
     [isCritical && says(/was not critical|The incident lasted/), 'critical and not critical'],
     [isCritical && /not critical/.test(fact.get('Critical for') ?? ''), 'the fact says not critical'],
     [
-      isCritical && (impact.seconds ?? 0) > 0 && fact.get('Critical for') !== formatSeconds(impact.seconds ?? 0),
+      isCritical &&
+        (impact.seconds ?? 0) > 0 &&
+        !fact.get('Critical for')?.startsWith(formatSeconds(impact.seconds ?? 0)),
       'two durations of the critical state',
     ],
     [says(/without acknowledging it/) && (isAcknowledged || actedOn), 'acknowledged and not acknowledged'],

@@ -118,7 +118,15 @@ export function crashing(more: Partial<HealthCondition> = {}): HealthCondition {
 
 export function situationAlert(more: Partial<SituationAlert> = {}): SituationAlert {
   const base = condition(more)
-  const own = { onset: base.startsAt, summary: '', inIncident: false, hasIncident: more.inIncident ?? false }
+  const own = {
+    since: base.startsAt,
+    onset: base.startsAt,
+    isFreed: false,
+    begunAt: base.startsAt,
+    summary: '',
+    inIncident: false,
+    hasIncident: more.inIncident ?? false,
+  }
   return { ...base, ...own, ...more }
 }
 

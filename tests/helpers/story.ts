@@ -2,7 +2,14 @@
 import { healthOf } from '../../src/domain/health/health.ts'
 import { decide } from '../../src/domain/incident/incident.ts'
 import type { Ended } from '../../src/domain/incident/problem.ts'
-import { alarmed, closed, NO_PROBLEM, type Problem, settledAtOf } from '../../src/domain/incident/problem.ts'
+import {
+  left,
+  NO_PROBLEM,
+  observeLeft,
+  type Problem,
+  reopened,
+  settledAtOf,
+} from '../../src/domain/incident/problem.ts'
 import type { CurrentIncident, SituationAlert, Step } from '../../src/domain/incident/situation.ts'
 import { MINUTE, NOON, situationAlert } from './signals.ts'
 
@@ -52,11 +59,11 @@ function happen(world: World, deed: string): void {
   else if (deed === 'note') world.incident = touched
   else if (deed === 'ack' || deed === 'monitor') acknowledge(world, deed === 'ack' ? 'investigating' : 'monitoring')
   else if (deed === 'resolve' && touched) {
-    world.incident = { ...touched, status: 'resolved', problem: closed(touched.problem, now) }
+    world.incident = { ...touched, status: 'resolved', problem: left(touched.problem, now) }
     world.suppressed = true
     world.news.push('resolved')
   } else if (deed === 'reopen' && touched) {
-    const problem = { ...alarmed(touched.problem, now), knownAt: now, isOver: true }
+    const problem = reopened(touched.problem, 'automatic', now)
     world.incident = { ...touched, status: 'open', problem }
     world.news.push('reopened')
   } else if (deed.startsWith('-') || deed.startsWith('~')) {
@@ -65,7 +72,17 @@ function happen(world: World, deed: string): void {
   } else {
     const startsAt = deed.startsWith('=') ? NOON : now
     const hasIncident = firing.get(name)?.hasIncident ?? false
-    const alert = { uuid: name, name, severity: 'critical', startsAt, onset: startsAt, hasIncident } as const
+    const alert = {
+      uuid: name,
+      name,
+      severity: 'critical',
+      startsAt,
+      since: startsAt,
+      onset: startsAt,
+      isFreed: false,
+      begunAt: startsAt,
+      hasIncident,
+    } as const
     if (!firing.has(name)) firing.set(name, situationAlert(alert))
   }
 }
@@ -79,18 +96,30 @@ function acknowledge(world: World, status: 'investigating' | 'monitoring'): void
   world.incident = { ...incident, status, touchedAt: now, acknowledgedAt: isNew ? now : incident.acknowledgedAt }
 }
 
+/** Follows a problem that goes on after its incident was resolved. */
+function followLeft(world: World): void {
+  const { now, incident, silenced, firing, ended } = world
+  if (incident?.status !== 'resolved' || incident.problem.since === null) return
+  const known = silenced ? [] : [...firing.values()].filter(({ hasIncident }) => hasIncident)
+  const critical = new Set(healthOf(known, now).critical.map(({ alertId }) => alertId))
+  const burning = known.filter(({ uuid }) => critical.has(uuid))
+  world.incident = { ...incident, problem: observeLeft(incident.problem, { now, burning, ended }) }
+}
+
 function evaluate(world: World): void {
+  followLeft(world)
   const { now, incident, silenced, firing, suppressed, resolveAfter } = world
   const known = [...firing.values()]
   const alerts = silenced ? [] : known
   const isOpen = incident !== null && incident.status !== 'resolved'
+  const { critical } = healthOf(alerts, now)
   const decision = decide({
     ...{ now, opens: true, resolveAfter, serviceName: 'cart', suppressed, about: null, joins: true },
-    critical: healthOf(alerts, now).critical,
+    critical,
     ...{ alerts, candidates: alerts, explained: new Set<string>(), elsewhere: [], ended: world.ended },
     muted: silenced ? known.map(({ name }) => name) : [],
     current: isOpen ? incident : null,
-    last: isOpen ? null : incident,
+    last: isOpen || !incident ? null : { ...incident, resolvedAt: null },
   })
   world.suppressed = decision.suppressed
   if (incident && decision.problem) world.incident = { ...incident, problem: decision.problem }

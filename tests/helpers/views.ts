@@ -191,6 +191,7 @@ export function incidentView(more: Partial<IncidentView> = {}): IncidentView {
         resolvedAt: null,
         endedAt: null,
         criticalMs: READER.now - at('03:02'),
+        mutedMs: 0,
         firingAlerts: 447,
       },
       opened: 'Opened automatically at 03:03 because a cluster event and an alert agree.',

@@ -73,12 +73,14 @@ test('an alert that ended before the resolution and fired again afterwards was n
     clock.now = NOON + minute * MINUTE
     await request('POST', '/api/webhooks/metrics', { token: acme.token, body: alertmanager(alerts) })
   }
+  // A warning that fires again does not reopen the incident.
+  const labels = { service: 'cart', severity: 'warning' }
   const [startsAt, endsAt] = [NOON + 3 * MINUTE, NOON + 5 * MINUTE]
-  await send(3, alert('QueueFull', { service: 'cart' }, { startsAt }))
-  await send(5, alert('QueueFull', { service: 'cart' }, { startsAt, endsAt }))
+  await send(3, alert('QueueFull', labels, { startsAt }))
+  await send(5, alert('QueueFull', labels, { startsAt, endsAt }))
   clock.now = NOON + 7 * MINUTE
   await request('PATCH', `/api/incidents/${ours}`, { token: acme.token, body: { status: 'resolved' } })
-  await send(8, alert('QueueFull', { service: 'cart' }, { startsAt: NOON + 8 * MINUTE }))
+  await send(8, alert('QueueFull', labels, { startsAt: NOON + 8 * MINUTE }))
   const { text } = await suspects(ours)
   assert.match(text, /HighErrorRate[^"]*still firing when the incident was resolved/)
   assert.match(text, /QueueFull[^"]*not seen in the last 2 min of the incident/)

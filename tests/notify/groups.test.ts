@@ -60,6 +60,21 @@ test('the third incident of one cause is announced by a message about the group'
   assert.deepEqual([group, conditions], [{ leader: leader.id, size: 3 }, ['HighErrorRate']])
 })
 
+test('the timeline of the leading incident has the message about its group', async (t) => {
+  const { fail, settled, deps, acme, incidents, clock } = await callers(t)
+  for (const [index, name] of ['cart', 'payment', 'search'].entries()) {
+    await fail(name)
+    await settled(index + 1)
+  }
+  const rowsOf = (index: number) => findTimeline(deps.db, acme.key, incidents()[index]?.id ?? '', clock.now) ?? []
+  const groups = [0, 1, 2].map((index) => rowsOf(index).filter(({ text }) => text.startsWith('message “group” sent')))
+  assert.deepEqual(
+    groups.map(({ length }) => length),
+    [1, 0, 1],
+  )
+  assert.match(groups[0]?.[0]?.text ?? '', /pager: 3 services are critical, probably because of postgres\./)
+})
+
 test('sixty incidents at once are one message, and further ones wait for a minute', async (t) => {
   const { fail, bodies, types, settled, later } = await callers(t)
   await fail(...Array.from({ length: 60 }, (_, index) => `caller-${index}`))

@@ -115,6 +115,7 @@ const INDEXES: Readonly<Record<string, string>> = {
   live_alerts_by_incident: 'retention: whether an incident can still change',
   outbox_begun: 'the message that a channel is sending',
   outbox_by_channel: 'the next message of a channel',
+  outbox_by_group: 'the timeline of the incident that leads a group',
   outbox_by_incident: 'reminders, and replies in a thread',
   outbox_by_leader: 'the notifications in a message',
   outbox_by_organization: 'GET /api/deliveries',

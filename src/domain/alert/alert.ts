@@ -3,7 +3,7 @@
 import { type Expiry, expiryOf, type Source } from '../event/event.ts'
 import { isRepeated } from '../event/reason.ts'
 import type { ServiceRule } from '../service/rule.ts'
-import { type Severity, worst } from '../severity.ts'
+import { rank, type Severity, worst } from '../severity.ts'
 import { MINUTE } from '../units.ts'
 import { type Evidence, NO_EVIDENCE, repetitionOf, withObservation } from './evidence.ts'
 import { type Fingerprint, withEnd, withSeverityOf, withStart } from './fingerprints.ts'
@@ -137,7 +137,7 @@ export function absorb(
   }
   const evidence = withSighting(alert.evidence, signal)
   const started = withStart(fingerprints, signal, receivedAt, over)
-  const isNewest = signal.at >= alert.startsAt && !(signal.sighting && signal.at < alert.lastSeenAt)
+  const isNewest = isTextOf(alert, started, signal) && !(signal.sighting && signal.at < alert.lastSeenAt)
   const next: Alert = {
     ...widened(alert, signal),
     status: 'firing',
@@ -155,6 +155,12 @@ export function absorb(
   }
   const change = over ? 'reopened' : 'repeated'
   return { alert: withSeverityOf(next, started), fingerprints: started, change, isNewest }
+}
+
+/** Returns whether the texts of a firing signal describe the alert: while another fingerprint is worse, they do not. */
+function isTextOf(alert: Alert, fingerprints: readonly Fingerprint[], signal: Signal): boolean {
+  const { severity } = withSeverityOf({ ...alert, severity: signal.severity }, fingerprints)
+  return signal.at >= alert.startsAt && rank(signal.severity) >= rank(severity)
 }
 
 /** Returns whether only the count and the last-seen time changed, which is true for most signals. */

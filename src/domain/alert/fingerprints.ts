@@ -14,6 +14,8 @@ export type Fingerprint = {
   readonly severity: Severity
   /** The severity in the sender's own words, or null. */
   readonly said: string | null
+  /** When the severity last changed although the fingerprint kept firing; null if it did not. */
+  readonly changedAt: number | null
   /** The latest start time, or the end time if `ended` is true. */
   readonly startedAt: number
   readonly ended: boolean
@@ -54,10 +56,11 @@ export function fingerprintsOf(alert: OfAlert, fingerprints: readonly Fingerprin
 
 function derivedFrom(alert: OfAlert): Fingerprint {
   const { fingerprint, severity, said, startsAt, endsAt, receivedAt: seenAt } = alert
+  const changedAt = null
   // A Kubernetes event never reports the end of a fingerprint.
   const ended = alert.resolution === 'reported' && alert.source !== 'cluster' && endsAt !== null
   const expiresAt = ended ? null : alert.expiresAt
-  return { fingerprint, severity, said, startedAt: ended ? endsAt : startsAt, ended, seenAt, expiresAt }
+  return { fingerprint, severity, said, changedAt, startedAt: ended ? endsAt : startsAt, ended, seenAt, expiresAt }
 }
 
 /** Returns null if `fingerprintsOf` can derive the fingerprints. Most live alerts therefore need no list in memory. */
@@ -70,7 +73,7 @@ export function withoutDerived(alert: OfAlert, fingerprints: readonly Fingerprin
 }
 
 const TIMES = ['startedAt', 'ended', 'expiresAt'] as const
-const JUDGED = ['severity', 'said', 'seenAt'] as const
+const JUDGED = ['severity', 'said', 'changedAt', 'seenAt'] as const
 
 const KEPT = 64
 
@@ -88,12 +91,14 @@ export function withStart(
   const { fingerprint, startsAt } = signal
   const expiresAt = expiryOf(signal.expiry, receivedAt)
   const known = fingerprints.find((one) => one.fingerprint === fingerprint)
-  if (known?.ended && !reopens && expiresAt === null && startsAt <= known.startedAt) return fingerprints
+  if (known?.ended && !reopens && expiresAt === null && startsAt < known.startedAt) return fingerprints
   const startedAt = known ? Math.max(known.startedAt, startsAt) : startsAt
   // An item about an earlier start is late, so its severity is outdated.
   const { severity, said } = known && !known.ended && startsAt < known.startedAt ? known : signal
   const seenAt = known ? Math.max(known.seenAt, receivedAt) : receivedAt
-  const started = { fingerprint, severity, said, startedAt, ended: false, seenAt, expiresAt }
+  const goesOn = known && !known.ended && startedAt === known.startedAt
+  const changedAt = !goesOn ? null : severity === known.severity ? known.changedAt : receivedAt
+  const started = { fingerprint, severity, said, changedAt, startedAt, ended: false, seenAt, expiresAt }
   if (known && fingerprints.length === 1) return [started]
   const forgets = reopens && isJudgedByFingerprint(signal)
   return withFingerprint(forgets ? fingerprints.filter(({ ended }) => ended) : fingerprints, started)
@@ -106,8 +111,70 @@ export function withEnd(
   receivedAt: number,
   endedAt: number,
 ): readonly Fingerprint[] {
-  const ended = { fingerprint, severity, said, startedAt: endedAt, ended: true, seenAt: receivedAt, expiresAt: null }
+  const none = { changedAt: null, expiresAt: null }
+  const ended = { fingerprint, severity, said, startedAt: endedAt, ended: true, seenAt: receivedAt, ...none }
   return withFingerprint(fingerprints, ended)
+}
+
+/**
+ * Returns since when an alert has had its severity, and when it last began to fire with it. A warning that becomes
+ * critical has been critical since then, and not since the start of the alert.
+ */
+export function severeTimesOf(
+  alert: OfAlert,
+  fingerprints: readonly Fingerprint[] | null,
+): { readonly since: number; readonly onset: number } {
+  const all = fingerprintsOf(alert, fingerprints)
+  const severe = all.filter(({ ended, severity }) => !ended && severity === alert.severity)
+  const starts = severe.map(({ changedAt, startedAt }) => changedAt ?? startedAt)
+  if (starts.length === 0) return { since: alert.startsAt, onset: alert.startsAt }
+  const hadOneSeverity =
+    all.every(({ severity, changedAt }) => severity === alert.severity && changedAt === null) &&
+    all.some(({ fingerprint }) => fingerprint === alert.fingerprint)
+  return { since: hadOneSeverity ? alert.startsAt : Math.min(...starts), onset: Math.max(...starts) }
+}
+
+/**
+ * Returns when an alert last began to fire. Alertmanager may skip an end if the alert fires again soon, but the new item
+ * has a new start. A fingerprint that takes over from another one, as after a restart of the exporter, is no new start.
+ */
+export function begunAtOf(alert: OfAlert, fingerprints: readonly Fingerprint[] | null): number {
+  const all = isJudgedByFingerprint(alert) ? fingerprintsOf(alert, fingerprints) : []
+  const first = Math.min(...all.flatMap(({ ended, startedAt }) => (ended ? [] : startedAt)))
+  const takesOver = all.some(({ ended, startedAt }) => ended && startedAt >= first)
+  return takesOver || first === Number.POSITIVE_INFINITY ? alert.startsAt : Math.max(first, alert.startsAt)
+}
+
+/** A change of an alert's severity. `from`: null if unknown. `at`: when it took effect, according to the sender. */
+export type SeverityChange = { readonly from: Severity | null; readonly at: number }
+
+/** Returns the change after which an alert was more severe than before; null if it has always been as severe. */
+export function riseOf(alert: OfAlert, fingerprints: readonly Fingerprint[] | null): SeverityChange | null {
+  const all = fingerprintsOf(alert, fingerprints)
+  const { since: at } = severeTimesOf(alert, fingerprints)
+  const milder = all.filter(({ severity }) => rank(severity) < rank(alert.severity))
+  const last = ordered(milder, ({ severity }) => [-rank(severity)])[0]
+  const isRise = last !== undefined || all.some(({ changedAt }) => changedAt !== null)
+  return isRise && at > alert.startsAt ? { from: last?.severity ?? null, at } : null
+}
+
+/** Returns when an alert changed from another severity: at its rise, or when the last worse fingerprint ended. */
+export function changedAt(
+  alert: OfAlert,
+  fingerprints: readonly Fingerprint[] | null,
+  from: Severity,
+  receivedAt: number,
+): number {
+  if (!isJudgedByFingerprint(alert)) return receivedAt
+  if (rank(alert.severity) > rank(from)) return Math.min(receivedAt, severeTimesOf(alert, fingerprints).since)
+  return Math.min(receivedAt, worseEndOf(alert, fingerprints) ?? receivedAt)
+}
+
+/** Returns the last reported end of the fingerprints that were worse than the alert is now; null if there is none. */
+export function worseEndOf(alert: OfAlert, fingerprints: readonly Fingerprint[] | null): number | null {
+  const all = fingerprintsOf(alert, fingerprints)
+  const worse = all.filter(({ ended, severity }) => ended && rank(severity) > rank(alert.severity))
+  return worse.length === 0 ? null : Math.max(...worse.map(({ startedAt }) => startedAt))
 }
 
 /** Replaces or adds a fingerprint. Sorts by fingerprint, as in the database. */

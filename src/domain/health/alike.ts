@@ -88,7 +88,7 @@ function isAlike(a: OnNode, b: OnNode): boolean {
 }
 
 /** Compares alerts by start, then by name. */
-export function byStartAndName(a: Named, b: Named): number {
+function byStartAndName(a: Named, b: Named): number {
   return a.startsAt - b.startsAt || (a.name < b.name ? -1 : 1)
 }
 

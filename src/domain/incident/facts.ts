@@ -63,9 +63,10 @@ export type IncidentFact = Pick<
 
 /**
  * How long the service was critical during the incident, in milliseconds, without the periods in which it was not.
- * `until`: when the last critical period ended; null if it went on or if there was none.
+ * `until`: when the last critical period ended; null if it went on or if there was none. `mutedMs`: for how long
+ * silences covered the problem. `ms` does not contain this time.
  */
-type CriticalFact = { readonly ms: number; readonly until: number | null }
+type CriticalFact = { readonly ms: number; readonly until: number | null; readonly mutedMs?: number }
 
 export type ServiceFact = { readonly uuid: string; readonly namespace: string; readonly name: string }
 

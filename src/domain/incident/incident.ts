@@ -6,6 +6,7 @@ import { rank } from '../severity.ts'
 import { countOf } from '../text.ts'
 import { MINUTE } from '../units.ts'
 import { follow } from './follow.ts'
+import type { LiveIncident } from './live-incident.ts'
 import { opening, returning } from './opening.ts'
 import { type Burning, COMES_BACK_WITHIN, GATHERING, isDisproved } from './problem.ts'
 import type { Decision, Situation, SituationAlert, Step } from './situation.ts'
@@ -32,10 +33,7 @@ export function decide(situation: Situation): Decision {
     return { ...found, suppressed: false, changesAt }
   }
   const fresh = due.filter(({ uuid }) => !ignored.has(uuid))
-  // A suppressed problem that has cleared counts from now, because nobody knew the end before.
-  const wasOn = last?.problem.isSuppressed ?? false
-  const isCleared = situation.suppressed && !suppressed && wasOn && fresh.length === 0
-  const problem = last && isCleared ? { ...last.problem, knownAt: now, isSuppressed: false } : (last?.problem ?? null)
+  const problem = last?.problem ?? null
   if (!situation.opens || fresh.length === 0) return { steps: [], suppressed, problem, changesAt: earliest(pending) }
   if (joining.length > MAX_JOINING) pending.push(now)
   const steps = [begin(situation, fresh, alertIds, burningOf(situation, due))]
@@ -57,13 +55,27 @@ function causesOf({ now, critical, alerts, explained }: Situation): { alert: Sit
   })
 }
 
-/** Returns the alerts that were firing when a user resolved their incident. */
-function ignoredAlerts({ suppressed, alerts }: Situation): ReadonlySet<string> {
-  return new Set(suppressed ? alerts.filter(({ hasIncident }) => hasIncident).map(({ uuid }) => uuid) : [])
+/** Returns the alerts that were firing when a user resolved their incident, and have not begun anew since. */
+function ignoredAlerts({ suppressed, alerts, last }: Situation): ReadonlySet<string> {
+  const ignored = suppressed ? alerts.filter((alert) => alert.hasIncident && !isAnew(alert, last)) : []
+  return new Set(ignored.map(({ uuid }) => uuid))
 }
 
-function burningOf({ elsewhere }: Pick<Situation, 'elsewhere'>, due: readonly SituationAlert[]): Burning[] {
-  return [...due.map(({ name, onset }) => ({ name, onset })), ...elsewhere]
+/** Returns whether an alert has begun to fire anew since an incident was resolved. Its end was not reported. */
+export function isAnew(
+  { startsAt, begunAt }: Pick<SituationAlert, 'startsAt' | 'begunAt'>,
+  resolved: Pick<LiveIncident, 'resolvedAt'> | null,
+): boolean {
+  const resolvedAt = resolved?.resolvedAt ?? null
+  return resolvedAt !== null && begunAt > Math.max(startsAt, resolvedAt)
+}
+
+function burningOf({ now, elsewhere }: Situation, due: readonly SituationAlert[]): Burning[] {
+  return [...due.map((alert) => burning(alert, now)), ...elsewhere]
+}
+
+function burning({ name, since, onset, isFreed }: SituationAlert, now: number): Burning {
+  return isFreed ? { name, since: now, onset: now } : { name, since, onset }
 }
 
 /** Opens an incident, or reopens the last one if its problem is back within 30 minutes or was never gone. */

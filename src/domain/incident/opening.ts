@@ -8,7 +8,7 @@ export function opening(
   due: readonly SituationAlert[],
   { alertIds, burning, follows }: { alertIds: readonly string[]; burning: readonly Burning[]; follows: boolean },
 ): Step {
-  const first = [...due].sort((a, b) => a.startsAt - b.startsAt || (a.uuid < b.uuid ? -1 : 1))[0]
+  const first = [...due].sort((a, b) => a.since - b.since || (a.uuid < b.uuid ? -1 : 1))[0]
   const observed = observe(NO_PROBLEM, { now, burning, muted: [], ended: [] })
   const name = first?.name ?? 'critical'
   const summary = first?.summary ?? ''
@@ -16,7 +16,7 @@ export function opening(
   return {
     do: 'open',
     title: about === null ? `${serviceName}: ${name}` : named,
-    startedAt: first?.startsAt ?? now,
+    startedAt: first?.since ?? now,
     alertIds,
     problem: { ...alarmed(allNamed(observed), now), about },
     follows,

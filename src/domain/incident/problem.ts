@@ -25,6 +25,9 @@ export type Problem = {
   readonly criticalMs: number
   /** Whether silences cover all critical conditions that go on. */
   readonly isMuted: boolean
+  /** Since when this is the case, and how long it was before, in milliseconds. This time is not critical time. */
+  readonly mutedSince: number | null
+  readonly mutedMs: number
   /** Whether the recovery has been announced. */
   readonly isOver: boolean
   /** The critical conditions that go on, those that the incident has had, and those that no message has named. */
@@ -39,7 +42,7 @@ export type Problem = {
   readonly flapsSince: number | null
   /** The first acknowledgement, even if it has lapsed. */
   readonly firstAcknowledgedAt: number | null
-  /** Whether a user resolved the incident while the problem was on. */
+  /** Whether a user resolved the incident while its conditions fired. They open no incident until they have ended. */
   readonly isSuppressed: boolean
   /** Row ids of other services whose incidents were merged into this one. */
   readonly others: readonly number[]
@@ -55,6 +58,8 @@ export const NO_PROBLEM: Problem = {
   isGuess: false,
   criticalMs: 0,
   isMuted: false,
+  mutedSince: null,
+  mutedMs: 0,
   isOver: false,
   firing: [],
   had: [],
@@ -68,8 +73,11 @@ export const NO_PROBLEM: Problem = {
   about: null,
 }
 
-/** A critical condition that goes on. `onset`: when it last began to fire. */
-export type Burning = { readonly name: string; readonly onset: number }
+/**
+ * A critical condition that goes on. `since`: since when it has been critical. `onset`: when it last began to be so. Time
+ * under a silence does not count.
+ */
+export type Burning = { readonly name: string; readonly since: number; readonly onset: number }
 /** The end of a condition. `isGuess`: whether the end was inferred or expired. */
 export type Ended = { readonly name: string; readonly endsAt: number; readonly isGuess: boolean }
 
@@ -112,11 +120,24 @@ export function criticalMsOf({ since, criticalMs }: Problem, until: number): num
   return criticalMs + (since === null ? 0 : Math.max(0, until - since))
 }
 
+/** Returns for how long silences have covered a problem that went on, in milliseconds. */
+export function mutedMsOf({ mutedSince, mutedMs }: Problem, until: number): number {
+  return mutedMs + (mutedSince === null ? 0 : Math.max(0, until - mutedSince))
+}
+
 /**
  * Returns the problem after an observation. Does not announce anything.
  * @param wasWrong whether the last end is disproved, so that its gap disappears
  */
 export function observe(before: Problem, seen: Observation, wasWrong = false): Problem {
+  const after = observed(before, seen, wasWrong)
+  if (after.isMuted) return { ...after, mutedSince: before.mutedSince ?? seen.now }
+  // What ended while a silence covered it was covered until its end.
+  const until = after.since === null ? (after.endedAt ?? seen.now) : seen.now
+  return { ...after, mutedSince: null, mutedMs: mutedMsOf(before, until) }
+}
+
+function observed(before: Problem, seen: Observation, wasWrong: boolean): Problem {
   const { now, burning } = seen
   const firing = [...new Set(burning.map(({ name }) => name))].sort()
   if (burning.length > 0) return { ...begun(before, seen, wasWrong), firing, isMuted: false }
@@ -134,10 +155,11 @@ export function observe(before: Problem, seen: Observation, wasWrong = false): P
 function begun(before: Problem, { now, burning }: Observation, wasWrong: boolean): Problem {
   if (before.since !== null) return before
   const { endedAt, criticalMs } = before
-  const onset = Math.min(now, ...burning.map((one) => one.onset))
   if (wasWrong && endedAt !== null) return { ...before, since: endedAt, criticalMs }
-  // A condition cannot have begun again before it ended.
-  return { ...before, since: endedAt === null || onset > endedAt ? onset : now }
+  if (endedAt === null) return { ...before, since: Math.min(now, ...burning.map(({ since }) => since)) }
+  const onset = Math.min(now, ...burning.map((one) => one.onset))
+  // A condition cannot have begun again before it ended, and it does not count while a silence covers it.
+  return { ...before, since: onset > endedAt && !before.isMuted ? onset : now }
 }
 
 /** Returns the last end of the conditions that the incident had, or `now` if no end is known. */
@@ -192,11 +214,34 @@ export function digestAtOf({ flapsSince }: Problem, now: number): number | null 
   return flapsSince + FLAPPING_DIGEST * Math.max(1, Math.ceil((now - flapsSince) / FLAPPING_DIGEST))
 }
 
+/** Returns the problem of an automatic incident that a user resolves. What fires goes on, and so does the problem. */
+export function left(problem: Problem, now: number): Problem {
+  if (problem.since === null || problem.firing.length === 0) return closed(problem, now)
+  return { ...unmuted(problem, now), knownAt: now, isOver: true, untold: [], isSuppressed: true }
+}
+
+/** Returns the problem that `left` returned after an observation. Once it is over, an incident can open again. */
+export function observeLeft(before: Problem, seen: Pick<Observation, 'now' | 'burning' | 'ended'>): Problem {
+  const after = observe(before, { ...seen, muted: [] })
+  return after.since === null ? { ...after, isSuppressed: false } : after
+}
+
+/** Returns the problem of an incident that a user reopens. The evaluation finds out whether an automatic one is on. */
+export function reopened(before: Problem, origin: 'manual' | 'automatic', now: number): Problem {
+  const problem = alarmed(before, now)
+  if (problem.since !== null) return problem
+  return origin === 'manual' ? { ...problem, since: now } : { ...problem, knownAt: now, isOver: true }
+}
+
 /** Ends the problem by a person's decision. */
 export function closed(problem: Problem, now: number): Problem {
-  const over = { isOver: true, isMuted: false, untold: [], isSuppressed: problem.firing.length > 0 }
-  if (problem.since === null) return { ...problem, ...over }
+  const over = { ...unmuted(problem, now), isOver: true, untold: [], isSuppressed: problem.firing.length > 0 }
+  if (problem.since === null) return over
   const criticalMs = criticalMsOf(problem, now)
   const end = { since: null, endedAt: now, knownAt: now, isGuess: false }
-  return { ...problem, ...over, ...end, criticalMs }
+  return { ...over, ...end, criticalMs }
+}
+
+function unmuted(problem: Problem, now: number): Problem {
+  return { ...problem, isMuted: false, mutedSince: null, mutedMs: mutedMsOf(problem, now) }
 }

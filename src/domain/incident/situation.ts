@@ -34,14 +34,20 @@ export type Situation = {
   /** The unresolved incident. */
   readonly current: CurrentIncident | null
   /** The last resolved incident, if there is no unresolved one. */
-  readonly last: Pick<LiveIncident, 'problem'> | null
+  readonly last: Pick<LiveIncident, 'problem' | 'resolvedAt'> | null
   /** For the service `unattributed`: the name of the alert that the incident is about. */
   readonly about: string | null
 }
 
 export type SituationAlert = HealthCondition & {
-  /** When the alert last began to fire. */
+  /** Since when the alert has had its severity. */
+  readonly since: number
+  /** When the alert last began to fire with its severity. A reopened alert keeps the start of its first period. */
   readonly onset: number
+  /** When the alert last began to fire, with any severity. */
+  readonly begunAt: number
+  /** Whether a silence has just ceased to cover the alert. */
+  readonly isFreed: boolean
   readonly summary: string
   /** Whether the alert belongs to an unresolved incident. */
   readonly inIncident: boolean

@@ -1,12 +1,16 @@
 /** An entry of an incident's timeline, as it is stored. */
 import type { Resolution } from '../alert/alert.ts'
+import type { Severity } from '../severity.ts'
 import type { IncidentStatus } from './incident.ts'
 
 export type TimelineEntry = {
   readonly at: number
   readonly kind: 'opened' | 'reopened' | 'status' | 'alert' | 'ended' | 'note' | 'edited' | 'merged' | 'silence'
-  /** The new status of `status` and `reopened`, and how the alert of `ended` ended. Null for all other kinds. */
-  readonly code: IncidentStatus | Resolution | null
+  /**
+   * The new status of `status` and `reopened`, how the alert of `ended` ended, and for `alert` the worse severity of a
+   * change. Null for all other kinds.
+   */
+  readonly code: IncidentStatus | Resolution | Severity | null
   /** The reason of a status, which can be ''. The alert's name for `ended`. A sentence or a note for all other kinds. */
   readonly text: string
   /** The token's name, or `the command line`; null for automatic changes. */

@@ -99,7 +99,8 @@ function ofEntry(entry: EntryFact, incident: string, known: Known): Moment {
   const group = of ? `${of.key} ${words}` : words
   const isReported = of !== undefined && actor === null && (kind !== 'ended' || code === 'reported')
   const since = alert && kind === 'ended' ? { since: alert.startsAt } : {}
-  const common = { at, until: at, kind, code, actor, echo: false, object: '', group, ...since }
+  const shown = kind === 'alert' ? null : code
+  const common = { at, until: at, kind, code: shown, actor, echo: false, object: '', group, ...since }
   return { ...common, text: words, ref: ref ?? incident, source: isReported ? of.source : null }
 }
 

@@ -177,7 +177,7 @@ function shownItem({ kind: _, at, actor, names, incident, service, alerts, group
   const { startedAt, resolvedAt, acknowledgedAt, touchedAt: _touchedAt, problem, ...rest } = incident
   const timeOf = (time: number | null) => (time === null ? null : formatInstant(time))
   const times = { startedAt: timeOf(startedAt), resolvedAt: timeOf(resolvedAt), acknowledgedAt: timeOf(acknowledgedAt) }
-  const criticalSeconds = Math.floor(criticalMsOf(problem, resolvedAt ?? now) / 1000)
+  const criticalSeconds = Math.floor(criticalMsOf(problem, now) / 1000)
   const state = { problem: problemAt(problem, now), conditions: names }
   const shown = { ...rest, ...times, criticalSeconds }
   return {

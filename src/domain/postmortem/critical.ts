@@ -68,10 +68,11 @@ function criticalTexts(facts: GroupedFacts, name: string): readonly string[] {
     const since =
       resolvedAt !== null && whole(resolvedAt) ? `since ${formatTime(startedAt)}` : `for ${formatSeconds(seconds)}`
     const known = firing === 0 ? [] : [`At that time, ${stillFiringText(firing)}`]
-    return [`${name} ${about === null ? 'had been critical' : 'fired'} ${since} when ${until}`, ...known]
+    const fired = about === null ? 'had been critical' : 'fired'
+    return [`${name} ${fired} ${since}${silencedText(facts)} when ${until}`, ...known]
   }
   return [
-    `${name} ${about === null ? 'was critical' : 'fired'} ${timesText(facts, critical.until, seconds)}${laterText(facts)}`,
+    `${name} ${about === null ? 'was critical' : 'fired'} ${timesText(facts, critical.until, seconds)}${silencedText(facts)}${laterText(facts)}`,
   ]
 }
 
@@ -84,6 +85,12 @@ function timesText({ incident: { startedAt } }: GroupedFacts, until: number, sec
   return window > seconds
     ? `for ${formatSeconds(seconds)} in total between ${period}`
     : `for ${formatSeconds(seconds)} until ${formatTime(until)}`
+}
+
+/** Returns `, not counting 20 min under a silence`; '' if no silence covered the problem. */
+export function silencedText({ incident: { critical } }: Pick<GroupedFacts, 'incident'>): string {
+  const seconds = Math.floor((critical.mutedMs ?? 0) / 1000)
+  return seconds === 0 ? '' : `, not counting ${formatSeconds(seconds)} under a silence`
 }
 
 function laterText(facts: GroupedFacts): string {

@@ -10,7 +10,7 @@ import { formatDay, formatSeconds, formatTime, formatTimes, joinNames } from '..
 import { DAY } from '../units.ts'
 import { actionsOf } from './actions.ts'
 import { contributingOf, suspicionOf } from './causes.ts'
-import { problemSeconds, resolvedLater, wasCritical } from './critical.ts'
+import { problemSeconds, resolvedLater, silencedText, wasCritical } from './critical.ts'
 import type { KeyFact, Metric, Postmortem, Sentence } from './document.ts'
 import { evidenceOf } from './evidence.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, groupFacts, incidentRef, stillFiring } from './groups.ts'
@@ -150,7 +150,9 @@ function criticalText(facts: GroupedFacts): string {
   const seconds = problemSeconds(facts)
   if (wasCritical(incident)) {
     if (seconds === 0 && critical.until !== null) return `a moment, at ${formatTime(critical.until)}`
-    return seconds === null ? 'not over at the resolution' : formatSeconds(seconds)
+    if (seconds !== null) return `${formatSeconds(seconds)}${silencedText(facts)}`
+    // A user resolved the incident while its alerts were firing.
+    return `${formatSeconds(Math.floor(critical.ms / 1000))} until the resolution, and not over then`
   }
   if (seconds === null) return 'not known'
   if (cause === 'silence') return `the source was silent for ${formatSeconds(seconds)}`

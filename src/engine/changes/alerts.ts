@@ -1,35 +1,39 @@
 /** Changes alerts, records the changes in the incident timeline, and resolves alerts manually. */
 import type { Alert } from '../../domain/alert/alert.ts'
 import { settle } from '../../domain/alert/ending.ts'
+import { changedAt } from '../../domain/alert/fingerprints.ts'
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import type { AlertTexts } from '../../domain/alert/part.ts'
 import { IncmonError } from '../../domain/error.ts'
 import type { TimelineEntry } from '../../domain/incident/timeline-entry.ts'
 import type { Context } from '../state/context.ts'
 import { evaluate } from './evaluate.ts'
+import { severityEntry } from './incidents/incidents.ts'
 
-/** Replaces an alert. `actor`: the user who made the change. `texts`: null if unchanged. */
+/** Replaces an alert. `now`: when the change was received. `actor`: the user who made it. `texts`: null if unchanged. */
 export function changeAlert(
   ctx: Context,
   before: LiveAlert,
   after: LiveAlert,
+  now: number,
   { texts = null, actor = null }: { readonly texts?: AlertTexts | null; readonly actor?: string | null } = {},
 ): void {
   ctx.put.alert(after, texts)
   if (before.alert.status === after.alert.status && before.alert.severity === after.alert.severity) return
   if (after.incidentId === null) return
-  const entry = { ...changeOf(before.alert, after.alert), actor, ref: `alert/${after.id}` }
+  const entry = { ...changeOf(before.alert, after, now), actor }
   ctx.emit({ kind: 'timeline-added', incidentId: after.incidentId, entry })
 }
 
-function changeOf(before: Alert, after: Alert): Pick<TimelineEntry, 'kind' | 'code' | 'text' | 'at'> {
-  const { name, lastSeenAt: at, severity } = after
-  if (after.status === 'resolved') return { kind: 'ended', code: after.resolution, text: name, at: after.endsAt ?? at }
-  const text =
-    before.status === 'resolved'
-      ? `${name} is firing again`
-      : `severity of ${name} changed from ${before.severity} to ${severity}`
-  return { kind: 'alert', code: null, text, at }
+function changeOf(before: Alert, after: LiveAlert, now: number): TimelineEntry {
+  const { alert, fingerprints } = after
+  const { name, lastSeenAt: at } = alert
+  const common = { actor: null, ref: `alert/${after.id}` }
+  if (alert.status === 'resolved')
+    return { ...common, kind: 'ended', code: alert.resolution, text: name, at: alert.endsAt ?? at }
+  if (before.status === 'resolved') return { ...common, kind: 'alert', code: null, text: `${name} is firing again`, at }
+  const from = before.severity
+  return severityEntry(after, { from, at: changedAt(alert, fingerprints, from, now) })
 }
 
 /**
@@ -50,6 +54,6 @@ export function resolveAlert(ctx: Context, id: string, actor: string, now: numbe
     endedAt: now,
   }
   const { alert, dueAt } = settle(ended, { delivery: null, metricsFiring: false, repeats: true }, now)
-  changeAlert(ctx, active, { ...active, alert, dueAt }, { actor })
+  changeAlert(ctx, active, { ...active, alert, dueAt }, now, { actor })
   evaluate(ctx, active.serviceId, now)
 }

@@ -1,7 +1,7 @@
 /** Collects the live alerts of services and nodes as input for health and incident rules. */
 
 import type { Alert } from '../../domain/alert/alert.ts'
-import { fingerprintsOf } from '../../domain/alert/fingerprints.ts'
+import { begunAtOf, severeTimesOf } from '../../domain/alert/fingerprints.ts'
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import { PUNCTUAL_SENDER, type SenderBehavior } from '../../domain/alert/unavailable.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
@@ -55,16 +55,16 @@ function conditionOf(state: OrganizationState, live: LiveAlert): Condition {
     sender: alert.source === 'cluster' ? senderBehaviorOf(state, live) : PUNCTUAL_SENDER,
     inIncident: isInOpenIncident(state, live),
     hasIncident: live.incidentId !== null,
-    onset: onsetOf(live),
+    ...timesOf(live),
+    begunAt: begunAtOf(alert, live.fingerprints),
+    isFreed: false,
     summary: alert.summary,
   }
 }
 
-/** Returns when an alert last began to fire. A reopened alert keeps the start of its first period. */
-function onsetOf({ alert, fingerprints }: LiveAlert): number {
-  if (alert.source === 'cluster') return Math.max(alert.startsAt, alert.lastSeenAt)
-  const starts = fingerprintsOf(alert, fingerprints).flatMap((one) => (one.ended ? [] : [one.startedAt]))
-  return starts.length === 0 ? alert.startsAt : starts.reduce((a, b) => Math.max(a, b))
+function timesOf({ alert, fingerprints }: LiveAlert): Pick<SituationAlert, 'since' | 'onset'> {
+  const { startsAt: since, lastSeenAt } = alert
+  return alert.source === 'cluster' ? { since, onset: Math.max(since, lastSeenAt) } : severeTimesOf(alert, fingerprints)
 }
 
 export function isCurrent({ endsAt }: { readonly endsAt: number | null }, endedSince: number): boolean {

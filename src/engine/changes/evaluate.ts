@@ -14,7 +14,7 @@ import { rank } from '../../domain/severity.ts'
 import type { Context } from '../state/context.ts'
 import type { OrganizationState } from '../state/state.ts'
 import { type Condition, conditionsOf } from './conditions.ts'
-import { situationOf, unitsOf, updateIncident, wakeOthers } from './incidents/incident-units.ts'
+import { followLeft, situationOf, unitsOf, updateIncident, wakeOthers } from './incidents/incident-units.ts'
 import { makeDue } from './live-service.ts'
 import { joinNodes, nodeTroublesOf, wakePods, withNodes } from './nodes.ts'
 import { withoutSilenced } from './silenced.ts'
@@ -78,6 +78,7 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
   const explained = explainedByNodes(conditions, troubles)
   const isExplained = health.critical.some(({ alertId }) => explained.has(alertId))
   const found = { service, health, conditions, all, known, explained, resilenced }
+  followLeft(ctx, found, now)
   const units = unitsOf(state, found).map((unit) => ({ unit, decision: decide(situationOf(ctx, found, unit, now)) }))
   if (health.status !== service.health.status || health.score !== service.health.score) {
     ctx.emit({ kind: 'state-recorded', serviceId, at: now, health })

@@ -117,7 +117,7 @@ export function endPodsOf(ctx: Context, { service, key }: Place, at: number, now
     if (gone.length === 0) continue
     const evidence = gone.reduce((before, pod) => withEvidence(before, 'gone', [at, pod]), live.alert.evidence)
     const context = { delivery: null, metricsFiring: false, ...senderBehaviorOf(ctx.state, live) }
-    changeAlert(ctx, live, { ...live, ...settle({ ...live.alert, evidence }, context, now) })
+    changeAlert(ctx, live, { ...live, ...settle({ ...live.alert, evidence }, context, now) }, now)
     changed.push(live.serviceId)
   }
   return changed

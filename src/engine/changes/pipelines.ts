@@ -71,7 +71,7 @@ export function endFailedDeploys(ctx: Context, draft: PipelineDraft, now: number
     if (live?.alert.status !== 'firing' || live.alert.lastSeenAt > at) return []
     const ended = { ...live.alert, status: 'resolved', resolution: 'reported', endsAt: at, endedAt: now } as const
     const { alert, dueAt } = settle(ended, { delivery: null, metricsFiring: false, repeats: true }, now)
-    changeAlert(ctx, live, { ...live, alert, dueAt, fingerprints: null })
+    changeAlert(ctx, live, { ...live, alert, dueAt, fingerprints: null }, now)
     return [live.serviceId]
   })
 }

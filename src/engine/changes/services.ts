@@ -130,7 +130,7 @@ export function addOwnFingerprints(ctx: Context, service: LiveService): void {
     const own = { ...live.alert, fingerprint, expiry: null }
     const known = fingerprintsOf(live.alert, live.fingerprints)
     const fingerprints = withStart(known, own, live.alert.receivedAt, false)
-    changeAlert(ctx, live, { ...live, fingerprints })
+    changeAlert(ctx, live, { ...live, fingerprints }, live.alert.receivedAt)
   }
 }
 

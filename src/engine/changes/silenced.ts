@@ -60,14 +60,15 @@ export function withoutSilenced(
   if (silencing.active.length === 0 && conditions.every(({ live }) => live.silencedBy.length === 0))
     return { conditions, resilenced }
   const after = compare(ctx, service.rowId, silencing, conditions)
-  const unsilenced = conditions.filter(({ live }) => {
+  const unsilenced = conditions.flatMap((condition) => {
+    const { live } = condition
     const silencedBy = after.get(live.rowId) ?? live.silencedBy
     if (silencedBy.join() !== live.silencedBy.join()) {
       const change = { before: live, after: { ...live, silencedBy } }
       resilenced.push(change)
       ctx.put.alert(change.after)
     }
-    return silencedBy.length === 0
+    return silencedBy.length > 0 ? [] : [{ ...condition, isFreed: live.silencedBy.length > 0 }]
   })
   return { conditions: unsilenced, resilenced }
 }

@@ -109,7 +109,7 @@ export function sweepAlert(ctx: Context, rowId: number, now: number): number | n
     { delivery: deliveryFor(ctx.state, live), metricsFiring, ...senderBehaviorOf(ctx.state, live) },
     now,
   )
-  changeAlert(ctx, live, { ...live, alert, fingerprints, dueAt })
+  changeAlert(ctx, live, { ...live, alert, fingerprints, dueAt }, now)
   return hasWeightChanged(live.alert, alert) ? live.serviceId : null
 }
 

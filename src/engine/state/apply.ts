@@ -122,7 +122,8 @@ export function evict(state: OrganizationState, now: number): void {
     if (silence.changesAt === null && silence.endsAt < now - HOUR) state.silences.delete(silence.rowId)
   }
   for (const incident of [...state.incidents.values()]) {
-    if (incident.resolvedAt !== null && incident.resolvedAt < now - 2 * DAY) dropIncident(state, incident)
+    const { resolvedAt, problem } = incident
+    if (resolvedAt !== null && resolvedAt < now - 2 * DAY && problem.since === null) dropIncident(state, incident)
   }
 }
 

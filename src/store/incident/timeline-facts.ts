@@ -6,7 +6,7 @@ import { rolloutsOf } from '../../domain/correlation/rollout.ts'
 import { criticalPeriods } from '../../domain/health/strip.ts'
 import { changeFact, type PostmortemFacts } from '../../domain/incident/facts.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
-import { criticalMsOf } from '../../domain/incident/problem.ts'
+import { criticalMsOf, mutedMsOf } from '../../domain/incident/problem.ts'
 import { timelineOf } from '../../domain/incident/timeline.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import { toldRows } from '../../domain/notification/told.ts'
@@ -77,7 +77,13 @@ function incidentFact(
       ? { critical: { ms: 0, until: null }, lastedMs }
       : origin === 'manual'
         ? { critical: criticalPeriods(states(), startedAt, end), lastedMs }
-        : { critical: { ms: lastedMs, until: problem.isSuppressed ? null : problem.endedAt } }
+        : {
+            critical: {
+              ms: lastedMs,
+              until: problem.isSuppressed ? null : problem.endedAt,
+              mutedMs: mutedMsOf(problem, end),
+            },
+          }
   // Earlier versions recorded a resolution as an acknowledgement.
   const answeredAt = incident.acknowledgedAt === incident.resolvedAt ? null : incident.acknowledgedAt
   return { ...incident, ...known, about: problem.about, acknowledgedAt: problem.firstAcknowledgedAt ?? answeredAt }
@@ -126,7 +132,7 @@ export function withMessages(
   { rowId, id }: LiveIncident,
   rows: readonly TimelineRow[],
 ): readonly TimelineRow[] {
-  return toldRows(rows, id, listToldOf(db, rowId), listNotToldOf(db, rowId))
+  return toldRows(rows, id, listToldOf(db, rowId, id), listNotToldOf(db, rowId))
 }
 
 /** Reads the facts needed for the timeline. */

@@ -45,19 +45,27 @@ export function listStillFiring(db: Db, incidentId: number, since: number): numb
 /** The maximum number of messages, and of messages that were not sent, in a timeline. */
 const MAX_MESSAGES = 300
 
-/** Lists the newest messages about an incident, with the first line of each as it was sent. */
-export function listToldOf(db: Db, incidentId: number): Told[] {
-  const rows = db.sql
+/** Lists the newest messages about an incident or the group that it leads, with the first line of each as it was sent. */
+export function listToldOf(db: Db, incidentId: number, uuid: string): Told[] {
+  const own = messages(db).where('outbox.incident_id', '=', incidentId)
+  // The path has to be written as in the index.
+  const ofGroup = messages(db).where(sql<boolean>`outbox.kind = 'group' AND outbox.sent IS NOT NULL`)
+  const led = ofGroup.where(sql`outbox.sent ->> '$.leader'`, '=', uuid)
+  return [own, led].flatMap((rows) =>
+    db.all(rows).map(({ createdAt, endedAt, ...message }) => ({ ...message, at: endedAt ?? createdAt })),
+  )
+}
+
+function messages(db: Db) {
+  return db.sql
     .selectFrom('outbox')
     .innerJoin('channels', 'channels.id', 'outbox.channel_id')
     .leftJoin('outbox as leader', 'leader.id', 'outbox.leader_id')
     .select(['outbox.kind', 'channels.name as channel', 'outbox.status', 'outbox.created_at as createdAt'])
     .select(['outbox.ended_at as endedAt', 'outbox.due_at as dueAt', 'outbox.detail'])
     .select(sql<string | null>`leader.sent ->> '$.title'`.as('title'))
-    .where('outbox.incident_id', '=', incidentId)
     .orderBy('outbox.id', 'desc')
     .limit(MAX_MESSAGES)
-  return db.all(rows).map(({ createdAt, endedAt, ...message }) => ({ ...message, at: endedAt ?? createdAt }))
 }
 
 /** Lists the newest messages about an incident that channels did not get, with the reasons. */

@@ -19,6 +19,7 @@ export function listLiveFingerprints(db: Db, organizationId: number): ReadonlyMa
       ended: row.ended === 1,
       seenAt: row.seen_at,
       expiresAt: row.expires_at,
+      changedAt: row.changed_at,
     }
     const known = found.get(row.alert_id)
     if (known) known.push(one)
@@ -32,7 +33,7 @@ const fingerprintsOfLiveAlerts = query<{ organizationId: number }>()((sql, hole)
     .selectFrom('alerts')
     .innerJoin('alert_fingerprints as f', 'f.alert_id', 'alerts.id')
     .select(['f.alert_id', 'f.fingerprint', 'f.severity', 'f.said', 'f.started_at', 'f.ended', 'f.seen_at'])
-    .select('f.expires_at')
+    .select(['f.expires_at', 'f.changed_at'])
     .where('alerts.settled_at', 'is', null)
     .where('alerts.organization_id', '=', hole('organizationId'))
     .orderBy('alerts.id'),
@@ -72,6 +73,7 @@ function saveFingerprint(db: Db, alertId: number, one: Fingerprint, description?
     ended: Number(one.ended),
     seen_at: one.seenAt,
     expires_at: one.expiresAt,
+    changed_at: one.changedAt,
     ...(description
       ? { labels: patchOf(labelsOf(db, alertId), description.labels), generator: description.generator }
       : {}),

@@ -8,7 +8,7 @@ import { putIncident } from '../../engine/state/incidents.ts'
 import type { Journal } from '../../engine/state/journal.ts'
 import { putService } from '../../engine/state/services.ts'
 import { aliasKey, createOrganizationState, type OrganizationState } from '../../engine/state/state.ts'
-import { selectIncidents, toLiveIncident } from '../incident/live-incidents.ts'
+import { listSuppressedIncidents, selectIncidents, toLiveIncident } from '../incident/live-incidents.ts'
 import { findOrganization } from '../organizations.ts'
 import { listUnexpiredSilences } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -16,6 +16,8 @@ import { query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 import { loadAlerts } from './load-alerts.ts'
 
+/** The maximum number of incidents that users resolved while alerts fired. */
+const MAX_SUPPRESSED = 10_000
 /**
  * How long a silence is still loaded after it has ended. An incident can be reopened for half an hour after it was
  * resolved. The rest of the hour allows for clock changes.
@@ -47,6 +49,7 @@ export function* loadOrganization(
   loadSenders(db, state)
   for (const silence of listUnexpiredSilences(db, rowId, now - SILENCE_KEPT)) putSilence(state, silence)
   for (const row of db.all(unresolved, { organizationId: rowId })) putIncident(state, toLiveIncident(row))
+  for (const incident of listSuppressedIncidents(db, rowId, MAX_SUPPRESSED)) putIncident(state, incident)
   for (const row of db.all(lately, { organizationId: rowId, since: now - LATELY })) {
     putIncident(state, toLiveIncident(row))
   }

@@ -108,8 +108,8 @@ function rememberedName({ c }: AnyVisit): string {
   return new URLSearchParams(`name=${cookieOf(c, NAME_COOKIE)}`).get('name') ?? ''
 }
 
-function problemText({ problem, severity, resolvedAt }: IncidentRecord, now: number): string {
-  const length = formatDuration(criticalMsOf(problem, resolvedAt ?? now))
+function problemText({ problem, severity }: IncidentRecord, now: number): string {
+  const length = formatDuration(criticalMsOf(problem, now))
   return problemAt(problem, now) === 'on'
     ? `The problem goes on. The service ${STATES[severity].hasBeen} for ${length}.`
     : `The problem is over. The service ${STATES[severity].was} for ${length}.`

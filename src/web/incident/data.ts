@@ -7,7 +7,8 @@ import { commandFor } from '../../domain/event/reason-command.ts'
 import type { GraphRecord } from '../../domain/graph/graph.ts'
 import { type StatusChange, sinceStart } from '../../domain/health/strip.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
-import { criticalMsUntil, endOf } from '../../domain/incident/lasted.ts'
+import { endOf } from '../../domain/incident/lasted.ts'
+import { criticalMsOf, mutedMsOf } from '../../domain/incident/problem.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import type { Severity } from '../../domain/severity.ts'
 import { formatWhen, type Reader } from '../../domain/shown-time.ts'
@@ -145,7 +146,8 @@ export function headOf(
       acknowledgedBy: incident.acknowledgedBy ?? acknowledged?.actor ?? null,
       endedAt: endOf(incident, reader.now),
     },
-    criticalMs: criticalMsUntil(incident, reader.now),
+    criticalMs: criticalMsOf(incident.problem, reader.now),
+    mutedMs: mutedMsOf(incident.problem, reader.now),
     ...{ movedAt: moved?.at ?? incident.createdAt, movedBy: moved?.actor ?? null, firingAlerts: incident.firingAlerts },
     opened: automatic ? `Opened automatically ${at}.` : `Opened ${at} by ${opener?.actor ?? 'a user'}.`,
     ...{ alertCount: incident.alertCount, hasPostmortem: incident.hasPostmortem },

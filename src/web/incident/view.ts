@@ -33,6 +33,8 @@ export type IncidentHead = Pick<
   readonly endedAt: number | null
   /** How long the problem was on until now, without the healthy periods in between, in milliseconds. */
   readonly criticalMs: number
+  /** How long silences have covered the problem, in milliseconds. */
+  readonly mutedMs: number
   readonly firingAlerts: number
   /** `Opened automatically at 03:03 because a cluster event and an alert agree.` */
   readonly opened: string

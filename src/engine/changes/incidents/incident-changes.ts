@@ -4,8 +4,8 @@ import { IncmonError } from '../../../domain/error.ts'
 import type { IncidentStatus } from '../../../domain/incident/incident.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import { mergedProblem, mergeOf, OWN_ENTRIES, refuseMerge } from '../../../domain/incident/merge.ts'
-import { alarmed, closed, NO_PROBLEM } from '../../../domain/incident/problem.ts'
-import type { Severity } from '../../../domain/severity.ts'
+import { alarmed, closed, left, NO_PROBLEM, reopened } from '../../../domain/incident/problem.ts'
+import { rank, type Severity } from '../../../domain/severity.ts'
 import { countOf, formatCount, stillFiringText } from '../../../domain/text.ts'
 import type { Context } from '../../state/context.ts'
 import { conditionsOf } from '../conditions.ts'
@@ -36,9 +36,11 @@ export function createIncident(
   )
   const { title, severity } = wanted
   const startedAt = Math.min(now, ...firing.map(({ startsAt }) => startsAt))
+  const asSevere = firing.filter((one) => rank(one.severity) >= rank(severity))
+  const since = Math.min(now, ...asSevere.map((one) => one.since))
   const origin = { origin: 'manual', cause: 'service' } as const
   const names = [...new Set(firing.filter((one) => one.severity === 'critical').map(({ name }) => name))].sort()
-  const problem = { ...alarmed(NO_PROBLEM, now), since: startedAt, firing: names, had: names }
+  const problem = { ...alarmed(NO_PROBLEM, now), since, firing: names, had: names }
   const opening = { serviceId: rowId, title, severity, ...origin, startedAt, touchedAt: now, problem, previous: null }
   const incident = openIncident(ctx, { ...opening, text: `opened: ${title}`, actor }, now)
   evaluate(ctx, rowId, now)
@@ -133,16 +135,17 @@ function changed(before: LiveIncident, change: IncidentChange, actor: string, no
 
 /** The problem of a manual incident begins when the incident does. */
 function movedStart({ origin, startedAt, problem }: LiveIncident, to: number): LiveIncident['problem'] {
-  return origin === 'manual' && problem.since === startedAt ? { ...problem, since: to } : problem
+  const isFirst = origin === 'manual' && problem.since !== null && problem.criticalMs === 0
+  return isFirst && to !== startedAt ? { ...problem, since: to } : problem
 }
 
 function statusChange(before: LiveIncident, status: IncidentStatus, now: number) {
-  if (status === 'resolved') return { resolvedAt: before.resolvedAt ?? now, problem: closed(before.problem, now) }
+  if (status === 'resolved') {
+    const problem = before.origin === 'manual' ? closed(before.problem, now) : left(before.problem, now)
+    return { resolvedAt: before.resolvedAt ?? now, problem }
+  }
   if (before.status !== 'resolved') return {}
-  // The problem of a manual incident is on again. The evaluation finds out whether that of an automatic one is.
-  const again = alarmed(before.problem, now)
-  const problem = before.origin === 'manual' ? { ...again, since: now } : { ...again, knownAt: now, isOver: true }
-  return { resolvedAt: null, problem }
+  return { resolvedAt: null, problem: reopened(before.problem, before.origin, now) }
 }
 
 function edits(before: LiveIncident, after: LiveIncident): string[] {

@@ -53,14 +53,17 @@ function openByRule(
   previous: LiveIncident | null,
   now: number,
 ): LiveIncident {
-  const since = startedAt < now - OLDEST_START ? now : Math.min(startedAt, now)
+  const within = (time: number) => (time < now - OLDEST_START ? now : Math.min(time, now))
+  const since = within(problem.since ?? startedAt)
+  // The problem begins later than the incident if a silence covered it at first.
+  const mutedMs = Math.max(0, since - within(startedAt))
   const opening = {
     serviceId: service.rowId,
     title: title.slice(0, MAX_TITLE),
     ...({ severity: 'critical', origin: 'automatic', cause: 'service' } as const),
-    startedAt: since,
+    startedAt: within(startedAt),
     touchedAt: null,
-    problem: { ...problem, since },
+    problem: { ...problem, since, mutedMs },
     previous: previous?.id ?? null,
   }
   const subject = problem.about ?? service.name

@@ -2,12 +2,14 @@
  * Connects the evaluation of a service with the rules for its incidents. A service has one automatic incident at a time,
  * except for `unattributed`, which has one for each alert name.
  */
+import { worseEndOf } from '../../../domain/alert/fingerprints.ts'
 import { isUnattributed } from '../../../domain/alert/signal.ts'
 import { type Health, healthOf } from '../../../domain/health/health.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
+import { isAnew } from '../../../domain/incident/incident.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import { conditionOf } from '../../../domain/incident/merge.ts'
-import type { Burning, Ended, Problem } from '../../../domain/incident/problem.ts'
+import { type Burning, type Ended, observeLeft, type Problem } from '../../../domain/incident/problem.ts'
 import type { Decision, Situation } from '../../../domain/incident/situation.ts'
 import { MINUTE } from '../../../domain/units.ts'
 import type { Context } from '../../state/context.ts'
@@ -64,6 +66,25 @@ export function unitsOf(state: OrganizationState, { service, health, conditions 
   ]
 }
 
+/** Follows the problems of incidents that a user resolved while their alerts were firing. */
+export function followLeft(ctx: Context, { service, health, conditions, known }: Evaluated, now: number): void {
+  const critical = new Set(health.critical.map(({ alertId }) => alertId))
+  for (const rowId of [...ctx.state.incidentsOfService.get(service.rowId)]) {
+    const incident = ctx.state.incidents.get(rowId)
+    if (incident?.status !== 'resolved' || incident.problem.since === null) continue
+    const all = conditions.filter(({ uuid, live }) => live.incidentId === rowId && critical.has(uuid))
+    const { true: anew = [], false: own = [] } = Object.groupBy(all, (one) => `${isAnew(one, incident)}`)
+    const burning = [...own, ...burningElsewhere(ctx, incident, now)]
+    const ended = [
+      ...known.filter(({ live }) => live.incidentId === rowId).flatMap(endOf),
+      // What fires anew ended before.
+      ...anew.map(({ name, begunAt }) => ({ name, endsAt: begunAt - 1, isGuess: false })),
+    ]
+    const others = endedElsewhere(ctx, incident, now)
+    withProblem(ctx, incident, observeLeft(incident.problem, { now, burning, ended: [...ended, ...others] }))
+  }
+}
+
 /** Returns what the incident rules know about one incident. */
 export function situationOf(ctx: Context, found: Evaluated, unit: Unit, now: number): Situation {
   const { service, health, known, explained } = found
@@ -88,9 +109,12 @@ export function situationOf(ctx: Context, found: Evaluated, unit: Unit, now: num
   }
 }
 
-function endOf({ name, endsAt, live }: Condition) {
+function endOf({ name, endsAt, live }: Condition): Ended[] {
   const { resolution } = live.alert
-  return endsAt === null ? [] : [{ name, endsAt, isGuess: resolution === 'inferred' || resolution === 'expired' }]
+  if (endsAt !== null) return [{ name, endsAt, isGuess: resolution === 'inferred' || resolution === 'expired' }]
+  // An alert that still fires as a warning is not critical any more.
+  const fellAt = worseEndOf(live.alert, live.fingerprints)
+  return fellAt === null ? [] : [{ name, endsAt: fellAt, isGuess: false }]
 }
 
 function mutedOf({ known, all }: Evaluated): string[] {
@@ -108,7 +132,7 @@ function burningElsewhere({ state }: Context, { rowId, problem }: LiveIncident, 
     const service = state.services.get(serviceId)?.name ?? ''
     return healthOf(own, now).critical.flatMap(({ alertId }) => {
       const found = byId.get(alertId)
-      return found ? [{ name: conditionOf(found.name, service), onset: found.onset }] : []
+      return found ? [{ ...found, name: conditionOf(found.name, service) }] : []
     })
   })
 }
@@ -127,7 +151,8 @@ export function wakeOthers(ctx: Context, service: LiveService, known: readonly C
   const ids = new Set(known.flatMap(({ live }) => live.incidentId ?? []))
   for (const id of ids) {
     const incident = ctx.state.incidents.get(id)
-    if (!incident || incident.serviceId === service.rowId || incident.status === 'resolved') continue
+    if (!incident || incident.serviceId === service.rowId) continue
+    if (incident.status === 'resolved' && incident.problem.since === null) continue
     makeDue(ctx, incident.serviceId, now)
   }
 }

@@ -1,12 +1,12 @@
 /** Opens and updates incidents automatically. `incident-changes.ts` has the manual changes. */
 
+import { riseOf, type SeverityChange } from '../../../domain/alert/fingerprints.ts'
 import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
-import { byStartAndName } from '../../../domain/health/alike.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import type { TimelineEntry } from '../../../domain/incident/timeline-entry.ts'
 import { type NotificationKind, notificationKindOf } from '../../../domain/notification/kind.ts'
-import type { Severity } from '../../../domain/severity.ts'
+import { type Severity, worst } from '../../../domain/severity.ts'
 import type { Context } from '../../state/context.ts'
 import type { OrganizationState } from '../../state/state.ts'
 import type { Condition } from '../conditions.ts'
@@ -100,6 +100,13 @@ export function openIncident(ctx: Context, { text, actor, ...opening }: Opening,
   return incident
 }
 
+/** Returns the entry of an alert whose severity changed. */
+export function severityEntry({ id, alert }: LiveAlert, { from, at }: SeverityChange): TimelineEntry {
+  const text = `severity of ${alert.name} changed ${from === null ? '' : `from ${from} `}to ${alert.severity}`
+  const code = worst(from ?? alert.severity, alert.severity)
+  return { at, kind: 'alert', code, text, actor: null, ref: `alert/${id}` }
+}
+
 /** Adds a timeline entry to an incident. */
 export function addEntry(ctx: Context, { rowId }: LiveIncident, entry: TimelineEntry): void {
   ctx.emit({ kind: 'timeline-added', incidentId: rowId, entry })
@@ -191,17 +198,21 @@ export function nameAfterFirst(
   const isOwn = origin === 'automatic' && cause === 'service' && incident.problem.about === null
   if (!isOwn || touchedAt !== null || status === 'resolved') return
   const ids = new Set(causes)
-  const first = conditions.filter(({ uuid }) => ids.has(uuid)).sort(byStartAndName)[0]
+  const first = conditions.filter(({ uuid }) => ids.has(uuid)).sort(bySinceAndName)[0]
   if (!first) return
   const title = `${service.name}: ${first.name}`.slice(0, MAX_TITLE)
   const isFirst =
-    (first.startsAt < incident.startedAt && first.startsAt >= incident.createdAt - OLDEST_START) ||
-    (first.startsAt === incident.startedAt && title < incident.title)
+    (first.since < incident.startedAt && first.since >= incident.createdAt - OLDEST_START) ||
+    (first.since === incident.startedAt && title < incident.title)
   if (!isFirst) return
   const { problem } = incident
-  const since = problem.since === incident.startedAt ? first.startsAt : problem.since
-  const after = { ...incident, title, startedAt: first.startsAt, problem: { ...problem, since } }
+  const since = problem.since === incident.startedAt ? first.since : problem.since
+  const after = { ...incident, title, startedAt: first.since, problem: { ...problem, since } }
   moveIncident(ctx, { before: incident, after, why: null, actor: null, now })
+}
+
+function bySinceAndName(a: Condition, b: Condition): number {
+  return a.since - b.since || (a.name < b.name ? -1 : 1)
 }
 
 /**
@@ -217,8 +228,8 @@ export function joinOpenIncident(ctx: Context, serviceId: number, about: string 
 }
 
 /**
- * Adds alerts to an incident, except for alerts that already belong to the incident. Adds no timeline entries, because
- * the timeline lists all alerts of the incident anyway.
+ * Adds alerts to an incident, except for alerts that already belong to the incident. The timeline lists all alerts of the
+ * incident anyway, so only those that were less severe at first get an entry.
  */
 export function addAlerts(ctx: Context, incident: LiveIncident, alerts: readonly LiveAlert[]): LiveIncident {
   const joining = alerts.filter(({ incidentId }) => incidentId !== incident.rowId)
@@ -227,7 +238,10 @@ export function addAlerts(ctx: Context, incident: LiveIncident, alerts: readonly
   ctx.put.incident(after)
   for (const { rowId } of joining) {
     const live = ctx.state.alerts.get(rowId)
-    if (live) ctx.put.alert({ ...live, incidentId: incident.rowId })
+    if (!live) continue
+    ctx.put.alert({ ...live, incidentId: incident.rowId })
+    const rise = live.incidentId === null ? riseOf(live.alert, live.fingerprints) : null
+    if (rise) addEntry(ctx, after, severityEntry(live, rise))
   }
   return after
 }

@@ -1,5 +1,7 @@
 /** Ends the conditions that an event disproves. */
+
 import { settle } from '../../../domain/alert/ending.ts'
+import { begunAtOf } from '../../../domain/alert/fingerprints.ts'
 import { type ReceivedEvent, withReceivedEvents } from '../../../domain/alert/late-events.ts'
 import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import { hasWeightChanged, lasts } from '../../../domain/health/health.ts'
@@ -18,10 +20,8 @@ export function endConditions(ctx: Context, service: LiveService, event: Receive
     const after = withReceivedEvents(live.alert, [event])
     if (after === live.alert) continue
     const metricsFiring = hasFiringMetrics(ctx.state, service.rowId, after.startsAt)
-    changeAlert(ctx, live, {
-      ...live,
-      ...settle(after, { delivery: null, metricsFiring, ...senderBehaviorOf(ctx.state, live) }, now),
-    })
+    const context = { delivery: null, metricsFiring, ...senderBehaviorOf(ctx.state, live) }
+    changeAlert(ctx, live, { ...live, ...settle(after, context, now) }, now)
     changed = true
   }
   return changed
@@ -39,13 +39,20 @@ export function affects(ctx: Context, known: LiveAlert | null, { live, isAlike }
     makeDue(ctx, live.serviceId, now + ALIKE_END_DELAY)
     return false
   }
-  if (known) return known.serviceId !== live.serviceId || hasWeightChanged(known.alert, live.alert)
+  if (known)
+    return known.serviceId !== live.serviceId || hasWeightChanged(known.alert, live.alert) || isAnew(known, live)
   if (live.alert.severity === 'info') return false
   if (!isAlike) return true
   // A long-lasting warning lowers the score more than a new one does. The sweep evaluates the service once for the
   // whole storm.
   if (live.alert.severity === 'warning' && lasts(live.alert)) makeDue(ctx, live.serviceId, now)
   return false
+}
+
+/** Returns whether a firing alert has a new start, because its sender skipped the end. */
+function isAnew(known: LiveAlert, live: LiveAlert): boolean {
+  if (known.fingerprints === live.fingerprints) return false
+  return begunAtOf(live.alert, live.fingerprints) > begunAtOf(known.alert, known.fingerprints)
 }
 
 /**

@@ -128,7 +128,7 @@ function changeKnown(
     lastEvent: repeats ? known.lastEvent : stored(),
   }
   const texts = isNewest && !repeats ? textsOf(signal) : null
-  changeAlert(ctx, known, live, { texts })
+  changeAlert(ctx, known, live, item.receivedAt, { texts })
   if (!repeats) describeFingerprint(ctx, live, signal)
   return { live: ctx.state.alerts.get(live.rowId) ?? live, change, repeats, isAlike: false }
 }

@@ -26,7 +26,10 @@ export const incidentShape = v.object({
   ),
   acknowledgedBy: shape.nullable(v.string(), 'Who acknowledged the incident', null),
   resolvedAt: shape.nullable(shape.instant(), 'When the incident was resolved; null if it is not resolved', null),
-  problem: shape.choice(['on', 'off'], 'Whether the problem is on: a critical condition goes on and is not silenced'),
+  problem: shape.choice(
+    ['on', 'off'],
+    'Whether the problem is on: a critical condition goes on and is not silenced, whatever the status of the incident is',
+  ),
   criticalSeconds: shape.count('The sum of the periods in which the problem was on, in seconds', 95),
   previous: shape.nullable(
     shape.uuid('The ID of an incident'),

@@ -1,8 +1,7 @@
 /** /api/incidents: list, open, show and change incidents. */
 import * as v from 'valibot'
 import { INCIDENT_STATUSES } from '../../../domain/incident/incident.ts'
-import { criticalMsUntil } from '../../../domain/incident/lasted.ts'
-import { problemAt } from '../../../domain/incident/problem.ts'
+import { criticalMsOf, problemAt } from '../../../domain/incident/problem.ts'
 import { SEVERITIES } from '../../../domain/severity.ts'
 import {
   acknowledgeIncidents,
@@ -55,7 +54,7 @@ export async function incidentShower({ deps, store, identity }: Call<unknown, un
     const group = groups.get(incident.id)
     const state = {
       problem: problemAt(incident.problem, now),
-      criticalSeconds: Math.floor(criticalMsUntil(incident, now) / 1000),
+      criticalSeconds: Math.floor(criticalMsOf(incident.problem, now) / 1000),
       group: group ? { leader: group.leader, size: group.members.length } : null,
     }
     return showFields({ ...incident, ...state })

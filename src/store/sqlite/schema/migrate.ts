@@ -22,6 +22,7 @@ export const MIGRATIONS = [
   '0014_add_author_of_verdict',
   '0015_index_live_alerts_by_incident',
   '0016_add_expiry_of_alerts',
+  '0017_add_change_of_severity',
 ] as const
 
 /** Creates the table of applied migrations. Runs before the first migration. */

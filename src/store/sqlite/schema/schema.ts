@@ -97,6 +97,7 @@ export type Schema = SettingsTables &
       ended: number
       seen_at: number
       expires_at: number | null
+      changed_at: number | null
     }
     alert_counts: { organization_id: number; level: number; part: number; alerts: number }
     service_alert_counts: { level: number; part: number; service_id: number; alerts: number }

@@ -1,0 +1,48 @@
+/** An alert that fires anew after a user resolved its incident. Alertmanager skips an end if the alert soon fires again. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createChannel } from '../../src/actions/channels.ts'
+import { changeIncident } from '../helpers/acts.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+import { makeFlow } from '../helpers/flow.ts'
+import { alert, alertmanager } from '../helpers/senders.ts'
+
+const at = (minutes: number) => NOON + minutes * MINUTE
+
+/** Fires at noon, is resolved by a user 5 minutes later, and is delivered again with each of these starts. */
+async function resolvedByHand(t: Parameters<typeof makeFlow>[0], ...starts: readonly (readonly [number, object?])[]) {
+  const flow = makeFlow(t)
+  const { deps, acme } = flow
+  createChannel(deps, acme.key, { name: 'pager', kind: 'webhook', target: 'https://a.example/', remindAfter: 0 })
+  const send = (minute: number, start: number, labels: object = {}) =>
+    flow.send('metrics', alertmanager([alert('Down', { service: 'cart', ...labels }, { startsAt: at(start) })]), {
+      at: at(minute),
+    })
+  await send(0, 0)
+  flow.clock.now = at(5)
+  await changeIncident(deps, acme.key, flow.incidents()[0]?.id ?? '', { status: 'resolved' }, 'ann')
+  for (const [index, [start, labels]] of starts.entries()) await send(10 + 5 * index, start, labels)
+  await flow.sweepUntil(at(25))
+  const outbox = deps.db.all(deps.db.sql.selectFrom('outbox').select('kind').orderBy('id'))
+  return { kinds: outbox.map(({ kind }) => kind), statuses: flow.incidents().map(({ status }) => status) }
+}
+
+test('a repeat of the resolved problem tells nobody', async (t) => {
+  const { kinds, statuses } = await resolvedByHand(t, [0], [0])
+  assert.deepEqual([kinds, statuses], [['opened', 'resolved'], ['resolved']])
+})
+
+test('a newer start without an end in between is a new problem, told once', async (t) => {
+  const { kinds, statuses } = await resolvedByHand(t, [8], [8])
+  assert.deepEqual([kinds, statuses], [['opened', 'resolved', 'again'], ['open']])
+})
+
+test('a newer start that lies before the resolution is not new', async (t) => {
+  const { kinds } = await resolvedByHand(t, [4])
+  assert.deepEqual(kinds, ['opened', 'resolved'])
+})
+
+test('a second fingerprint of the alert, as after a restart of the exporter, is not new', async (t) => {
+  const { kinds } = await resolvedByHand(t, [0, { instance: '10.0.0.1:80' }], [12, { instance: '10.0.0.2:80' }])
+  assert.deepEqual(kinds, ['opened', 'resolved'])
+})
