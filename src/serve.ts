@@ -86,6 +86,7 @@ export async function serve({ deps: world, settings, tls, log }: Options): Promi
     {
       ...world,
       limits: () => limitsFrom(state.settings.limits),
+      awaitsRepeats: true,
       ...{ read: reader.read, announce, observe: metrics.committed },
     },
     () => state.settings['max-waiting'],

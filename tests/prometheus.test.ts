@@ -7,9 +7,14 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import test, { type TestContext } from 'node:test'
+import { createOrganization } from '../src/actions/organizations.ts'
+import { createToken } from '../src/actions/tokens.ts'
+import { systemDeps } from '../src/deps.ts'
 import { findGraph } from '../src/store/incident/graphs.ts'
+import { openStore } from '../src/store/sqlite/open.ts'
+import { migrate } from '../src/store/sqlite/schema/migrate.ts'
 import { codeBlocks, pageAt, shellBlocks } from './docs/pages.ts'
-import { shell } from './helpers/cli.ts'
+import { incmonServe, shell } from './helpers/cli.ts'
 import { eventually, startServer } from './helpers/server.ts'
 import { temporaryDirectory } from './helpers/store.ts'
 
@@ -31,11 +36,15 @@ function documented(key: string, { url, token }: { url: string; token: string })
   return block.replaceAll('127.0.0.1:8080', new URL(url).host).replace('API_TOKEN', token)
 }
 
-type Incmon = Awaited<ReturnType<typeof startServer>>
+type Incmon = Pick<Awaited<ReturnType<typeof startServer>>, 'url' | 'token' | 'get'>
 
 /** Starts Prometheus. It scrapes the cart, which is down, every second. */
-async function startPrometheus(t: TestContext, incmon: Incmon, target: string, { replica = 'a', port = 0 } = {}) {
-  const directory = temporaryDirectory(t)
+async function startPrometheus(
+  t: TestContext,
+  incmon: Incmon,
+  target: string,
+  { replica = 'a', port = 0, directory = temporaryDirectory(t) } = {},
+) {
   const config = `global: {scrape_interval: 1s, evaluation_interval: 1s, external_labels: {prometheus_replica: ${replica}}}
 rule_files: [rules.yml]
 scrape_configs: [{job_name: cart, static_configs: [{targets: ['${target}']}]}]
@@ -86,15 +95,42 @@ const firing = (incmon: Incmon) =>
     ({ data }) => data[0]?.status === 'firing',
   )
 
-test('Prometheus reports an alert, repeats it, and reports its end', { skip }, async (t) => {
-  const incmon = await startServer(t)
+/** A server in a process of its own, which can be ended and started again at the same address. */
+async function startProcess(t: TestContext) {
+  const directory = temporaryDirectory(t)
+  const db = openStore(join(directory, 'incmon.db'))
+  migrate(db, 0)
+  const deps = systemDeps(db)
+  const { rowId } = createOrganization(deps, { name: 'Acme', plan: 'Team' })
+  const { token } = createToken(deps, { organizationId: rowId, name: 'test', scopes: ['ingest', 'read'] })
+  db.close()
+  let { url, stop } = await incmonServe(t, directory)
+  const get = async (path: string) =>
+    (await fetch(url + path, { headers: { Authorization: `Bearer ${token}` } })).json() as ReturnType<Incmon['get']>
+  const restart = async (signal: NodeJS.Signals) => {
+    await stop(signal)
+    ;({ url, stop } = await incmonServe(t, directory, {}, new URL(url).port))
+  }
+  return { url, token, get, restart }
+}
+
+test('an alert of Prometheus stays one alert while incmon is killed and restarted, until its end is reported', {
+  skip,
+}, async (t) => {
+  const incmon = await startProcess(t)
   const { target, up } = await makeTarget(t)
   await startPrometheus(t, incmon, target)
-  await firing(incmon)
-  await eventually(
-    () => incmon.get('/api/alerts'),
-    ({ data }) => data[0].occurrences > 2,
-  )
+  const repeated = (than: number) =>
+    eventually(
+      () => incmon.get('/api/alerts'),
+      ({ data }) => data[0]?.status === 'firing' && data[0].occurrences > than,
+    )
+  let before = await repeated(2)
+  for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
+    await incmon.restart(signal)
+    before = await repeated(before.data[0].occurrences)
+    assert.equal(before.data.length, 1)
+  }
   await up()
   const { data } = await eventually(
     () => incmon.get('/api/alerts'),
@@ -138,10 +174,13 @@ test('the alert of two Prometheus replicas is one alert', { skip }, async (t) =>
   assert.equal(data.length, 1)
 })
 
-test('an alert ends when Prometheus is killed and does not send it again', { skip }, async (t) => {
+test('an alert ends when Prometheus is killed and does not send it again, and goes on after a restart', {
+  skip,
+}, async (t) => {
   const incmon = await startServer(t)
   const { target } = await makeTarget(t)
-  const prometheus = await startPrometheus(t, incmon, target)
+  const directory = temporaryDirectory(t)
+  const prometheus = await startPrometheus(t, incmon, target, { directory })
   await firing(incmon)
   await stop(prometheus)
   const { data } = await eventually(
@@ -149,7 +188,7 @@ test('an alert ends when Prometheus is killed and does not send it again', { ski
     (one) => one.data[0].status === 'resolved',
   )
   assert.deepEqual([data.length, data[0].resolution], [1, 'inferred'])
-  await startPrometheus(t, incmon, target)
+  await startPrometheus(t, incmon, target, { directory })
   const again = await eventually(
     () => incmon.get('/api/alerts'),
     (one) => one.data[0].status === 'firing',
@@ -157,22 +196,53 @@ test('an alert ends when Prometheus is killed and does not send it again', { ski
   assert.equal(again.data.length, 1)
 })
 
-test('amtool lists, silences and routes as in the documentation', { skip }, async (t) => {
-  const incmon = await startServer(t)
-  const { target } = await makeTarget(t)
-  await startPrometheus(t, incmon, target)
-  await firing(incmon)
+/** Returns a function that runs a command line with the configuration of amtool from the documentation. */
+function makeAmtool(t: TestContext, incmon: Incmon) {
   const home = temporaryDirectory(t)
   // Debian's amtool reads another file.
   for (const path of ['amtool/config.yml', 'prometheus/amtool.yml']) {
     mkdirSync(dirname(join(home, '.config', path)), { recursive: true })
     writeFileSync(join(home, '.config', path), documented('alertmanager.url:', incmon))
   }
-  const amtool = async (line: string) => {
+  return async (line: string) => {
     const { code, out, err } = await shell(home, `export HOME='${home}'\n${line}`)
     assert.equal(code, 0, `${line}\n${err}`)
     return out
   }
+}
+
+test('without an Alertmanager, an alert fires, is silenced by amtool, has a graph and resolves', {
+  skip,
+}, async (t) => {
+  const incmon = await startServer(t, { 'notify-allow': ['127.0.0.1'] })
+  const port = await freePort()
+  const settings = JSON.stringify({ settings: { 'prometheus-url': `http://127.0.0.1:${port}` } })
+  await incmon.request('PATCH', '/api/organization', settings, { 'Content-Type': 'application/json' })
+  const { target, up } = await makeTarget(t)
+  await startPrometheus(t, incmon, target, { port })
+  const amtool = makeAmtool(t, incmon)
+  await firing(incmon)
+  await amtool('amtool silence add --author=me --comment=Upgrade alertname=KubePodNotReady')
+  await eventually(
+    () => amtool('amtool alert query --silenced'),
+    (text) => /KubePodNotReady .* suppressed/.test(text),
+  )
+  const [{ id }] = (await incmon.get('/api/incidents')).data
+  const drawn = (found: ReturnType<typeof findGraph>) => (found?.graph?.series.length ?? 0) > 0
+  await eventually(async () => findGraph(incmon.db, incmon.organization.rowId, id), drawn)
+  await up()
+  const isOver = ({ data }: { data: { status: string; resolution: string }[] }) => data[0]?.status === 'resolved'
+  const { data } = await eventually(() => incmon.get('/api/alerts'), isOver)
+  assert.deepEqual([data.length, data[0]?.resolution], [1, 'reported'])
+  assert.doesNotMatch(await amtool('amtool alert query --silenced --inhibited'), /KubePodNotReady/)
+})
+
+test('amtool lists, silences and routes as in the documentation', { skip }, async (t) => {
+  const incmon = await startServer(t)
+  const { target } = await makeTarget(t)
+  await startPrometheus(t, incmon, target)
+  await firing(incmon)
+  const amtool = makeAmtool(t, incmon)
   const [block = ''] = shellBlocks(PAGE).filter((one) => one.includes('amtool silence expire'))
   const out: string[] = []
   for (const line of block.trim().split('\n')) out.push(await amtool(line))

@@ -18,6 +18,8 @@ export type World = {
   readonly newSecret: () => string
   /** Returns the limits of each organization. Default: the default limits. */
   readonly limits?: () => Limits
+  /** Whether the senders get time to repeat their alerts after a stop, as they need it from a server. Default: false. */
+  readonly awaitsRepeats?: boolean
   /** Reads large records for the engine. Default: reads in this thread. */
   readonly read?: Read
   /** Called for each change after the commit. Must not throw. */
@@ -34,10 +36,10 @@ export type Deps = World & { readonly engine: Engine }
  * @param largest the maximum number of items in one transaction
  */
 export function withEngine(world: World, mostWaiting?: () => number, largest?: number): Deps {
-  const { db, now, newId, limits = () => DEFAULT_LIMITS } = world
+  const { db, now, newId, limits = () => DEFAULT_LIMITS, awaitsRepeats = false } = world
   const engineDeps = {
     store: createEngineStore(db, world.read ?? readHere(db)),
-    ...{ now, newId, limits, hashOf: payloadHash },
+    ...{ now, newId, limits, awaitsRepeats, hashOf: payloadHash },
     announce: (notice: Notice) => deps.announce(notice),
     observe: (batch: Committed) => deps.observe(batch),
   }

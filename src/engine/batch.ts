@@ -2,6 +2,7 @@
 
 import type { Notice } from '../domain/notice.ts'
 import { evaluateOrPostpone, MAX_EVALUATION_WORK } from './changes/evaluate.ts'
+import { awaitRepeats } from './changes/sweep.ts'
 import type { EngineEnvironment } from './environment.ts'
 import { noticesOf } from './notices.ts'
 import { settleBatch } from './state/apply.ts'
@@ -25,6 +26,8 @@ type BatchDeps = {
   readonly state: State
   readonly environment: EngineEnvironment
   readonly now: () => number
+  /** Whether the senders get time to repeat their alerts after a stop. */
+  readonly awaitsRepeats: boolean
 }
 
 /** Thrown when an evaluation fails in a batch with several inputs. The engine then runs each input in its own batch. */
@@ -109,12 +112,16 @@ export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isE
  * not exist.
  */
 export async function loadOrganization(
-  { store, state, now }: Pick<BatchDeps, 'store' | 'state' | 'now'>,
+  { store, state, now, awaitsRepeats }: Omit<BatchDeps, 'environment'>,
   organizationId: number,
 ): Promise<void> {
   if (state.organizations.has(organizationId)) return
-  const organization = await store.load(state.journal, organizationId, now())
-  if (organization) state.organizations.set(organizationId, organization)
+  const at = now()
+  const organization = await store.load(state.journal, organizationId, at)
+  if (organization) {
+    if (awaitsRepeats) awaitRepeats(organization, at)
+    state.organizations.set(organizationId, organization)
+  }
   state.journal.clear()
 }
 

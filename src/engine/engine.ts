@@ -37,6 +37,8 @@ type EngineDeps = {
   readonly hashOf: (payload: string) => number
   /** Returns the limits of each organization. Default: the default limits. */
   readonly limits?: () => Limits
+  /** Whether the senders get time to repeat their alerts after a stop. Default: false. */
+  readonly awaitsRepeats?: boolean
   /** Called for each notice after the commit. Must not throw. */
   readonly announce: (notice: Notice) => void
   /** Called after each commit. Must be fast and must not throw. */
@@ -96,7 +98,7 @@ export function createEngine(
   mostWaiting: () => number = () => MAX_QUEUED,
   largest = MAX_ITEMS,
 ): Engine {
-  const { store, now } = deps
+  const { store, now, awaitsRepeats = false } = deps
   const limits = deps.limits ?? (() => DEFAULT_LIMITS)
   const environment = createEnvironment({ ...deps, limits })
   let state = createState()
@@ -107,7 +109,7 @@ export function createEngine(
   let pendingItems = 0
   let dryRuns = 0
 
-  const batchDeps = () => ({ store, state, environment, now })
+  const batchDeps = () => ({ store, state, environment, now, awaitsRepeats })
 
   const postmortems = createPostmortems({ ...deps, newId: environment.newId })
   const queue = createQueue({

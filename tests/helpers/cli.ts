@@ -166,10 +166,10 @@ export async function shell(cwd: string, script: string): Promise<Outcome> {
 }
 
 /**
- * Starts a server on a free port. Resolves when it is listening. If it is still running after the test, it is killed.
+ * Starts a server, by default on a free port. Resolves when it is listening. If it is still running after the test, it is killed.
  */
-export async function incmonServe(t: After, cwd: string, env: Record<string, string> = {}) {
-  const { child, said } = start(cwd, ['serve', '--port', '0'], env)
+export async function incmonServe(t: After, cwd: string, env: Record<string, string> = {}, port = '0') {
+  const { child, said } = start(cwd, ['serve', '--port', port], env)
   t.after(() => child.kill('SIGKILL'))
   const url = await new Promise<string>((resolve, reject) => {
     child.stdout.on('data', () => {

@@ -7,8 +7,9 @@ import { earliest } from '../../domain/instant.ts'
 import type { Limits } from '../../domain/limits.ts'
 import { type DeliveryInterval, repeatTimeoutOf } from '../../domain/sender/delivery-interval.ts'
 import type { LiveGroup } from '../../domain/sender/sender.ts'
-import { DAY } from '../../domain/units.ts'
+import { DAY, MINUTE } from '../../domain/units.ts'
 import { replaceAlert } from '../state/alerts.ts'
+import { putSender } from '../state/apply.ts'
 import type { Context } from '../state/context.ts'
 import { dueStep, type OrganizationState, settingsOf } from '../state/state.ts'
 import { changeAlert } from './alerts.ts'
@@ -141,10 +142,36 @@ export function firstDueAt(
  */
 export function scheduleAlerts(state: OrganizationState): void {
   for (const before of [...state.alerts.values()]) {
-    if (before.alert.source !== 'cluster') continue
-    const dueAt = firstDueAt(state, before)
-    if (dueAt !== before.dueAt) replaceAlert(state, before, { ...before, dueAt })
+    if (before.alert.source === 'cluster') reschedule(state, before, firstDueAt(state, before))
   }
+}
+
+/** A sender whose alerts end soon without a repeat delivers more often than this: Prometheus does each minute. */
+const DELIVERS_WITHIN = 2 * MINUTE
+/** A sender whose delivery failed tries again within this time: Alertmanager after its `group_interval` of 5 minutes. */
+const TRIES_AGAIN = 6 * MINUTE
+
+/**
+ * Gives the senders time to repeat what they could not deliver while incmon did not run: after a gap, no metrics alert
+ * ends for lack of a repeat in the first minutes, and no heartbeat is missed.
+ */
+export function awaitRepeats(state: OrganizationState, now: number): void {
+  const senders = [...state.senders.values()]
+  if (senders.some(({ lastEventAt }) => (lastEventAt ?? 0) > now - DELIVERS_WITHIN)) return
+  const until = now + TRIES_AGAIN
+  for (const sender of senders) {
+    const { heartbeatDueAt } = sender
+    if (heartbeatDueAt !== null && heartbeatDueAt < until) putSender(state, { ...sender, heartbeatDueAt: until })
+  }
+  for (const before of [...state.alerts.values()]) {
+    const { source, status } = before.alert
+    const isRepeated = status === 'firing' && (source === 'metrics' || source === 'dashboard')
+    if (isRepeated && before.dueAt < until) reschedule(state, before, until)
+  }
+}
+
+function reschedule(state: OrganizationState, before: LiveAlert, dueAt: number): void {
+  if (dueAt !== before.dueAt) replaceAlert(state, before, { ...before, dueAt })
 }
 
 /** Opens an incident for an overdue heartbeat. */
