@@ -52,7 +52,7 @@ export const BUDGETS = {
     what: 'different fields in a JSON body; fields in a different order are different',
     value: 10_000,
     unit: 'fields',
-    effect: 'the answer is 400',
+    effect: 'the answer is 400; if one item has more than 1,000 labels, only this item is rejected',
   },
   'live-alerts': {
     scope: 'organization',

@@ -11,7 +11,6 @@ import {
   type Fields,
   fieldsOf,
   isUnset,
-  LABEL_LIMIT,
   linksOf,
   numberOf,
   optionalText,
@@ -23,6 +22,7 @@ import {
 } from './fields.ts'
 import { type Items, readItems } from './items.ts'
 import { cleanText } from './json.ts'
+import { LABEL_LIMIT } from './json-limits.ts'
 import { adviseField, misspelledFields } from './misspellings.ts'
 import { redact } from './redact.ts'
 
@@ -35,7 +35,7 @@ const MAX_ITEM_VALUES = 5_000
  * The maximum number of alerts in a request. The drafts of all these alerts are in memory at once. A 10 MiB body of
  * real alerts contains fewer than 20,000 alerts.
  */
-const MAX_ALERTS = 20_000
+export const MAX_ALERTS = 20_000
 
 /**
  * Parses an Alertmanager webhook notification, version 4 or similar. `receivedAt` is in ms UTC. Each item must have a
@@ -81,10 +81,14 @@ function openNotification(body: unknown, receivedAt: number, source: Source) {
     alerts: alerts as readonly unknown[],
     read: (item: Fields, warn: Warn) => readAlert(item, notification, sharedLinks, { receivedAt, warn }, source),
     finish: (items: Items): Intake => {
-      const members = digest(...items.accepted.map(({ draft }) => memberOf(draft)).sort())
-      return { ...items, group: { ...groupOf(notification), members } }
+      return { ...items, group: { ...groupOf(notification), members: membersOf(items.accepted) } }
     },
   }
+}
+
+/** Returns a hash of the group's members. */
+export function membersOf(accepted: Intake['accepted']): string {
+  return digest(...accepted.map(({ draft }) => memberOf(draft)).sort())
 }
 
 /**

@@ -4,6 +4,7 @@ import { IncmonError } from '../domain/error.ts'
 import { type Labels, type Links, newLabels } from '../domain/event/event.ts'
 import { parseInstant } from '../domain/instant.ts'
 import { cleanText } from './json.ts'
+import { LABEL_LIMIT } from './json-limits.ts'
 import { isSecretKey, REDACTED, redactAndCut, redactText } from './redact.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
@@ -13,9 +14,6 @@ export type Fields = Readonly<Record<string, unknown>>
  * list.
  */
 const NAME_LIMIT = 1024
-
-/** Real alerts have about thirty labels. A hundred thousand labels are an attack. */
-export const LABEL_LIMIT = 1000
 
 /** Returns the value if it is an object and not an array; otherwise null. */
 export function fieldsOf(value: unknown): Fields | null {

@@ -29,11 +29,15 @@ const CLOSE_ARRAY = 0x5d
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
+/** Real alerts have about thirty labels. A hundred thousand labels are an attack. */
+export const LABEL_LIMIT = 1_000
+
 /**
  * Checks the limits before the JSON is parsed, by counting brackets and commas outside strings.
+ * @returns the text to parse: the same, or without the surplus fields of single objects
  * @throws IncmonError `invalid` that names the limit
  */
-export function guard(text: string): void {
+export function guard(text: string): string {
   let depth = 0
   let values = 0
   for (let i = 0; i < text.length; i++) {
@@ -52,9 +56,38 @@ export function guard(text: string): void {
       throw new IncmonError('invalid', `body: more than ${MAX_VALUES} values; send it in smaller parts`)
     }
   }
-  if (values > MAX_SHAPES && hasManyShapes(text)) {
+  if (values <= MAX_SHAPES || !hasManyShapes(text)) return text
+  const short = withoutSurplus(text)
+  if (hasManyShapes(short)) {
     throw new IncmonError('invalid', `body: more than ${MAX_SHAPES} different fields; send it in smaller parts`)
   }
+  return short
+}
+
+/** Keeps `LABEL_LIMIT + 1` fields of each object below the body, so that a reader rejects only the item with more. */
+function withoutSurplus(text: string): string {
+  const fields = new Int32Array(MAX_DEPTH + 1)
+  const kept: string[] = []
+  let [depth, from] = [0, 0]
+  let cut: { readonly at: number; readonly depth: number } | null = null
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    if (unit === QUOTE) i = endOfString(text, i + 1)
+    else if (unit === OPEN_ARRAY || unit === OPEN_OBJECT) {
+      depth += 1
+      fields[depth] = 0
+    } else if (unit === COLON) fields[depth] = (fields[depth] ?? 0) + 1
+    else if (unit === COMMA && !cut && depth > 1 && (fields[depth] ?? 0) > LABEL_LIMIT) cut = { at: i, depth }
+    else if (unit === CLOSE_ARRAY || unit === CLOSE_OBJECT) {
+      if (cut?.depth === depth) {
+        kept.push(text.slice(from, cut.at))
+        from = i
+        cut = null
+      }
+      depth = Math.max(0, depth - 1)
+    }
+  }
+  return [...kept, text.slice(from)].join('')
 }
 
 /** The prime of the FNV-1a hash. */

@@ -11,12 +11,12 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
  * @throws IncmonError `invalid` with a one-line message that says what to do; it never quotes the body
  */
 export function parseBody(bytes: Uint8Array): unknown {
-  const text = decode(bytes)
-  guard(text)
+  const whole = decode(bytes)
+  const text = guard(whole)
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw notJson(whereBroken(error))
+    throw notJson(text === whole ? whereBroken(error) : '')
   }
 }
 

@@ -26,11 +26,11 @@ before(async (t) => {
   bodies = await import(pathToFileURL(join(copy, 'src/http/api/webhooks/bodies.ts')).href)
 })
 
-function send(body: object) {
-  return bodies.read('metrics', Buffer.from(JSON.stringify(body)), RECEIVED).intake
+async function send(body: object) {
+  return (await bodies.read('metrics', Buffer.from(JSON.stringify(body)), RECEIVED)).intake
 }
 
-const namesOf = ({ accepted }: ReturnType<typeof send>) =>
+const namesOf = ({ accepted }: Awaited<ReturnType<typeof send>>) =>
   new Set(accepted.map(({ draft }) => (draft as AlertDraft).name))
 
 /** A body with a top-level list of alerts as well, which is what Alertmanager's format has. */
@@ -41,15 +41,15 @@ const ofAcme = (count: number, note = '') => ({
 })
 
 for (const count of [1, 2_000]) {
-  test(`the reader of a new sender reads ${count} items of a body that also has alerts`, () => {
-    const found = send(ofAcme(count, 'x'.repeat(100)))
+  test(`the reader of a new sender reads ${count} items of a body that also has alerts`, async () => {
+    const found = await send(ofAcme(count, 'x'.repeat(100)))
     assert.deepEqual([found.accepted.length, [...namesOf(found)]], [count, ['MonitorDown']])
     assert.equal(found.group?.receiver, 'acme')
   })
 }
 
-test('the reader of a new sender rejects only the invalid item, with its own error', () => {
-  const { accepted, rejected } = send({
+test('the reader of a new sender rejects only the invalid item, with its own error', async () => {
+  const { accepted, rejected } = await send({
     acmeVersion: 1,
     monitors: [{ state: 'down', password: 'x' }, { monitor: 'a' }],
   })
@@ -61,6 +61,6 @@ test('the reader of a new sender rejects only the invalid item, with its own err
   assert.deepEqual(rejected[0]?.payload, { state: 'down', password: '[redacted]' })
 })
 
-test('Alertmanager is read as before', () => {
-  assert.deepEqual([...namesOf(send({ alerts: [{ labels: { alertname: 'Z' } }] }))], ['Z'])
+test('Alertmanager is read as before', async () => {
+  assert.deepEqual([...namesOf(await send({ alerts: [{ labels: { alertname: 'Z' } }] }))], ['Z'])
 })

@@ -37,7 +37,7 @@ test('a short body with many items counts as many items', async (t) => {
   const flow = makeFlow(t)
   const { engine } = withEngine(flow.deps)
   const body = Buffer.from(JSON.stringify({ version: '4', alerts: Array.from({ length: 450 }, () => 1) }))
-  const { intake } = read('metrics', body, flow.clock.now)
+  const { intake } = await read('metrics', body, flow.clock.now)
   const short = { ...flow.delivery('metrics', JSON.parse(alertGroup(1))), intake, bytes: body.length }
   const outcomes = await Promise.allSettled(Array.from({ length: 24 }, () => engine.submit(short)))
   assert.equal(outcomes.filter(({ status }) => status === 'rejected').length, 1)

@@ -25,7 +25,7 @@ export async function postAlerts({ c, deps, identity, server, recent }: ApiCall)
   const sender = `prometheus ${organizationId} ${cluster}`
   const cached = recent.find(sender, bytes, receivedAt)
   const store = async () => {
-    const { intake, fault } = cached ? { intake: cached, fault: null } : parse(bytes, receivedAt)
+    const { intake, fault } = cached ? { intake: cached, fault: null } : await parse(bytes, receivedAt)
     const delivery = { organizationId, cluster, source: 'metrics' as const, intake, receivedAt, bytes: bytes.length }
     const once = { idempotencyKey: null, dryRun: false, isFromCache: cached !== null }
     const receipt = await deps.engine.submit({ ...delivery, ...once })
@@ -44,7 +44,7 @@ export function requireJson(c: ApiCall['c']): void {
   throw coded(415, 415, message)
 }
 
-function parse(bytes: Uint8Array, receivedAt: number) {
+async function parse(bytes: Uint8Array, receivedAt: number) {
   if (isNull(bytes)) return { intake: NOTHING, fault: null }
   return read('prometheus', bytes, receivedAt)
 }

@@ -5,7 +5,7 @@
 import * as v from 'valibot'
 import { IncmonError } from '../../../domain/error.ts'
 import type { Intake, Source } from '../../../domain/event/event.ts'
-import { READERS, type ReaderName } from '../../../intake/index.ts'
+import { READERS, type ReaderName, readInSlices } from '../../../intake/index.ts'
 import { parseBody } from '../../../intake/json.ts'
 import { adviseWebhook } from '../../../intake/recognize.ts'
 import { redact, redactRaw } from '../../../intake/redact.ts'
@@ -95,17 +95,22 @@ const LONG = 131_072
 const MAX_KEPT_BODY = 65_536
 
 /** `fault` is set if the whole body is unusable. The body is then stored as one rejected item for inspection. */
-export type ReadBody = { readonly intake: Intake; readonly fault: IncmonError | null }
+type ReadBody = { readonly intake: Intake; readonly fault: IncmonError | null }
 
 export function isLong(bytes: Uint8Array): boolean {
   return bytes.length > LONG
 }
 
-export function read(source: ReaderName, bytes: Uint8Array, receivedAt: number): ReadBody {
+export async function read(source: ReaderName, bytes: Uint8Array, receivedAt: number): Promise<ReadBody> {
   const seen: ParseState = { bytes }
   try {
     seen.body = parseBody(bytes)
-    return { intake: advised(source, seen.body, READERS[source](seen.body, receivedAt)), fault: null }
+    const slices = readInSlices(seen.body, (body) => READERS[source](body, receivedAt))
+    for (;;) {
+      const { done, value } = slices.next()
+      if (done) return { intake: advised(source, seen.body, value), fault: null }
+      await new Promise((resolve) => setImmediate(resolve))
+    }
   } catch (error) {
     return unusable(source, error, seen)
   }

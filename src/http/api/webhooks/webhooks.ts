@@ -157,7 +157,7 @@ async function store(request: Request): Promise<Reply> {
   const { deps, recent } = parts
   const sender = `${source} ${organizationId} ${cluster}`
   const cached = recent.find(sender, bytes, receivedAt)
-  const { intake, fault } = cached ? { intake: cached, fault: null } : read(source, bytes, receivedAt)
+  const { intake, fault } = cached ? { intake: cached, fault: null } : await read(source, bytes, receivedAt)
   if (dryRun) refuseMany(intake.accepted.length)
   // The Idempotency-Key of an unparsable body is not recorded, so the sender can reuse it with a valid body.
   const idempotencyKey = fault ? null : key

@@ -1,0 +1,61 @@
+/** A long list of alerts is parsed in slices, with the same result as at once. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { READERS, type ReaderName, readInSlices, SLICE } from '../../src/intake/index.ts'
+import { NOON } from '../helpers/factory.ts'
+import { alert, alertmanager, grafana } from '../helpers/senders.ts'
+
+const COUNT = 2 * SLICE + 10
+/** Every seventh alert is rejected, and every third one has a warning. */
+const alertsOf = (count: number) =>
+  Array.from({ length: count }, (_, index) =>
+    index % 7 === 0
+      ? { labels: index }
+      : alert('Slow', { instance: `${count - index}` }, { startsAt: NOON + (index % 3) * 1e12 }),
+  )
+
+const BODIES: readonly (readonly [ReaderName, (alerts: readonly unknown[]) => unknown])[] = [
+  ['metrics', alertmanager],
+  ['dashboard', grafana],
+  ['prometheus', (alerts) => alerts],
+]
+
+function sliced(name: ReaderName, body: unknown) {
+  const slices = readInSlices(body, (part) => READERS[name](part, NOON))
+  for (let yields = 0; ; yields += 1) {
+    const { done, value } = slices.next()
+    if (done) return { yields, intake: value }
+  }
+}
+
+for (const [name, bodyOf] of BODIES) {
+  test(`${name}: a list of ${COUNT} alerts is read in three slices, and gives the same as at once`, () => {
+    const body = bodyOf(alertsOf(COUNT))
+    const { yields, intake } = sliced(name, body)
+    assert.equal(yields, 3)
+    assert.ok(intake.accepted.length > 100 && intake.rejected.length > 100)
+    assert.deepEqual(intake, READERS[name](body, NOON))
+  })
+
+  test(`${name}: a list of ${SLICE} alerts is read at once`, () => {
+    assert.equal(sliced(name, bodyOf(alertsOf(SLICE))).yields, 0)
+  })
+
+  test(`${name}: more than 20,000 alerts are refused before any is read`, () => {
+    assert.throws(() => sliced(name, bodyOf(Array(20_001).fill({ labels: 1 }))), /alerts: expected at most 20000/)
+  })
+}
+
+test('a body without a list is refused as before', () => {
+  assert.throws(() => sliced('metrics', { alerts: {} }), /alerts: expected an array/)
+})
+
+test('a reader that finds its items in another list reads the body at once', () => {
+  const whole = {
+    accepted: [],
+    rejected: Array.from({ length: 1_500 }, (_, index) => ({ index, error: '', payload: 1 })),
+    group: null,
+  }
+  const slices = readInSlices({ monitors: [], alerts: Array(2_000).fill(1) }, () => whole)
+  assert.deepEqual(slices.next(), { done: true, value: whole })
+})
