@@ -57,14 +57,7 @@ export function severityOf(draft: AlertDraft): { severity: Severity | 'none'; ra
     return { severity: 'warning', raw, rule: 'no data: a problem with the monitoring itself' }
   if (!found) return { severity: 'warning', raw: null, rule: 'no severity label' }
   const rule = `${found.in} ${found.name}`
-  if (draft.name.startsWith('Flux') && isFlux(draft.labels))
-    return { severity: found.raw === 'info' ? 'info' : 'warning', raw, rule: 'Flux: every failure is an error there' }
   return { severity: parseSeverity(found.raw), raw, rule: isSeverityWord(found.raw) ? rule : `${rule}: unknown value` }
-}
-
-/** Flux sends each event as an alert named `Flux<kind><reason>`, with the severity `info` or `error`. */
-export function isFlux({ alertname, kind, name, reason }: Readonly<Record<string, unknown>>): boolean {
-  return [kind, name, reason].every((one) => typeof one === 'string') && `${alertname}`.startsWith(`Flux${kind}`)
 }
 
 /** Returns where an alert names its severity, or null if the alert names none. */

@@ -20,6 +20,7 @@ import {
   sentInstantAt,
   type Warn,
 } from './fields.ts'
+import { isFlux, readFlux } from './flux.ts'
 import { type Items, readItems } from './items.ts'
 import { cleanText } from './json.ts'
 import { LABEL_LIMIT } from './json-limits.ts'
@@ -49,7 +50,10 @@ export function readNotification(
   source: Source,
   toAlert = (item: Fields) => item,
 ): Intake {
-  return readAlerts(body, receivedAt, source, (item, warn, readOne) => readOne(toAlert(item), warn))
+  return readAlerts(body, receivedAt, source, (item, warn, readOne) => {
+    const alert = toAlert(item)
+    return isFlux(alert) ? readFlux(alert, receivedAt, warn) : readOne(alert, warn)
+  })
 }
 
 /** Parses one alert in Alertmanager's format. */
@@ -60,7 +64,7 @@ export function readAlerts(
   body: unknown,
   receivedAt: number,
   source: Source,
-  toDraft: (item: Fields, warn: Warn, readOne: ReadOne) => Draft,
+  toDraft: (item: Fields, warn: Warn, readOne: ReadOne) => Draft | null,
 ): Intake {
   const { alerts, read, finish } = openNotification(body, receivedAt, source)
   return finish(readItems(alerts, (item, warn) => toDraft(item, warn, read), MAX_ITEM_VALUES))

@@ -15,12 +15,12 @@ const MAX_VALUES = 50_000
 const KEPT_LENGTH = 65_536
 
 /**
- * Parses items one by one. A rejected item does not affect the other items. An item with more than `maxValues` values
- * is rejected, because searching it for secrets would block all other requests.
+ * Parses items one by one. An item without a draft is left out. A rejected item does not affect the other items. An item
+ * with more than `maxValues` values is rejected, because searching it for secrets would block all other requests.
  */
 export function readItems(
   items: readonly unknown[],
-  read: (item: Fields, warn: Warn) => Draft,
+  read: (item: Fields, warn: Warn) => Draft | null,
   maxValues = MAX_VALUES,
 ): Items {
   const { accepted, rejected }: Items = { accepted: [], rejected: [] }
@@ -38,7 +38,7 @@ export function readItems(
         warnings ??= []
         if (warnings.length < MAX_WARNINGS) warnings.push(text)
       })
-      accepted.push(warnings === null ? { index, draft } : { index, draft, warnings })
+      if (draft !== null) accepted.push(warnings === null ? { index, draft } : { index, draft, warnings })
     } catch (error) {
       if (!(error instanceof IncmonError)) throw error
       rejected.push({ index, error: adviseField(error.message, item), payload: redact(item) })

@@ -3,12 +3,10 @@
  * without an envelope. The rules for defaults and errors are those of Alertmanager's `POST /api/v2/alerts`.
  */
 import type { AlertDraft, Draft, Intake } from '../domain/event/event.ts'
-import { isFlux } from '../domain/severity.ts'
 import { MINUTE } from '../domain/units.ts'
 import { type ReadOne, readAlerts } from './alertmanager.ts'
-import { readEvent } from './cluster.ts'
 import { type Fields, fieldsOf, sentInstantAt, unusable, type Warn } from './fields.ts'
-import { redact } from './redact.ts'
+import { isFlux, readFlux } from './flux.ts'
 
 /** Alertmanager's default `resolve_timeout`: how long an alert without `endsAt` fires unless it is sent again. */
 export const RESOLVE_TIMEOUT = 5 * MINUTE
@@ -20,12 +18,10 @@ export const RESOLVE_TIMEOUT = 5 * MINUTE
  */
 export function readPrometheus(body: unknown, receivedAt: number): Intake {
   if (!Array.isArray(body)) throw unusable('body: expected a list of alerts')
-  const toDraft = (item: Fields, warn: Warn, readOne: ReadOne): Draft => {
+  const toDraft = (item: Fields, warn: Warn, readOne: ReadOne): Draft | null => {
     const fault = faultOf(item)
     if (fault !== null) throw unusable(fault)
-    return isFlux(fieldsOf(item.labels) ?? {})
-      ? readFlux(item, receivedAt, warn)
-      : readAlert(item, receivedAt, warn, readOne)
+    return isFlux(item) ? readFlux(item, receivedAt, warn) : readAlert(item, receivedAt, warn, readOne)
   }
   const { accepted, rejected } = readAlerts({ alerts: body }, receivedAt, 'metrics', toDraft)
   return { accepted, rejected, group: null, receiver: 'prometheus' }
@@ -87,17 +83,4 @@ function withoutEmpty(labels: unknown): unknown {
 /** Alertmanager reads null as an empty string. */
 function isEmpty(value: unknown): boolean {
   return value === '' || value === null
-}
-
-function readFlux(item: Fields, receivedAt: number, warn: Warn): Draft {
-  const { kind, name, namespace, reason, severity } = fieldsOf(item.labels) ?? {}
-  const { message, summary } = fieldsOf(item.annotations) ?? {}
-  const event = {
-    involvedObject: { kind, name, namespace },
-    reason,
-    message: [message, summary].filter(Boolean).join('; '),
-    type: severity === 'error' ? 'Warning' : 'Normal',
-    firstTimestamp: item.startsAt,
-  }
-  return { ...readEvent(event, { receivedAt, warn }), payload: JSON.stringify(redact(item)) }
 }

@@ -164,13 +164,4 @@ describe('an alert', () => {
       assert.deepEqual([found.severity, found.raw], ['warning', severity])
     }
   })
-
-  test('of a Flux event is a warning, because Flux calls every failure an error', () => {
-    const labels = { alertname: 'FluxKustomizationHealthCheckFailed', kind: 'Kustomization', name: 'apps', reason: 'x' }
-    const flux = { ...alert({ ...labels, severity: 'error' }), name: labels.alertname }
-    assert.equal(severityOf(flux).severity, 'warning')
-    assert.equal(severityOf({ ...flux, labels: { ...flux.labels, severity: 'info' } }).severity, 'info')
-    const own = { alertname: 'FluxCapacitorDown', severity: 'error' }
-    assert.equal(severityOf({ ...alert(own), name: own.alertname }).severity, 'error')
-  })
 })

@@ -191,6 +191,13 @@ const FACTS: Answers = {
       .filter((one) => one.serviceId === serviceId && one.object === `Pod/${pod}`)
       .sort((a, b) => b.at - a.at)
       .flatMap((one) => nodeIn(one) ?? [])[0] ?? null,
+  event: ({ events }, rowId, asked) =>
+    [...events.values()].find(
+      (one) =>
+        one.organizationId === rowId &&
+        one.at === asked.at &&
+        [one.object, one.name, one.text].join() === [asked.object, asked.name, asked.text].join(),
+    ) ?? null,
   alert: ({ alerts }, rowId, { id }) =>
     [...alerts.values()].find(({ live }) => live.organizationId === rowId && live.id === id)?.live.rowId ?? null,
 }

@@ -53,6 +53,8 @@ export type ClusterDraft = Common &
     /** The Kubernetes event type, if the sender includes it. */
     readonly type: 'Normal' | 'Warning' | null
     readonly object: KubernetesObject
+    /** Whether the sender repeats events that happened once. An exporter does not. */
+    readonly isSentAgain?: boolean
     /** The exporter's `clusterName`, or a label that names the cluster; null if absent. */
     readonly cluster: string | null
   }

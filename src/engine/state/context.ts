@@ -57,10 +57,17 @@ export type Facts = {
   }
   /** How many notes and edits the timeline of an incident has, and the length of their texts in characters. */
   readonly notes: { readonly asked: { readonly incidentId: number }; readonly found: Notes }
+  /** The event of a cluster that happened at this time; null if it is not stored. */
+  readonly event: { readonly asked: Happened; readonly found: Stored | null }
   /** The row id of an alert, by UUID. */
   readonly alert: { readonly asked: { readonly id: string }; readonly found: number | null }
 }
 export type FactKind = keyof Facts
+
+type Stored = { readonly rowId: number; readonly id: string }
+
+/** What tells one event from another. */
+type Happened = { readonly at: number; readonly object: string; readonly name: string; readonly text: string }
 
 type Notes = { readonly entries: number; readonly length: number }
 
@@ -135,6 +142,8 @@ export type Context = Environment & {
   readonly attempt: (work: () => void, otherwise: (error: unknown) => void) => void
   /** Counts the notes and edits that the batch has added to an incident. */
   readonly unsavedNotes: (incidentId: number) => Notes
+  /** Returns an event that is stored already, also by this batch. */
+  readonly storedEvent: (asked: Happened) => Stored | null
   /** Returns a fact from the saved history. */
   readonly fact: <Kind extends FactKind>(kind: Kind, asked: Facts[Kind]['asked']) => Facts[Kind]['found']
 }
@@ -194,8 +203,18 @@ export function createContext(
     unsaved: (change) => journal.pause(change),
     unsavedNotes: (incidentId) => notesIn(effects, incidentId),
     emit,
+    storedEvent: (asked) => eventIn(effects, asked) ?? (history.fact(state.rowId, 'event', asked) as Stored | null),
     fact: (kind, asked) => history.fact(state.rowId, kind, asked) as never,
   }
+}
+
+function eventIn(effects: readonly Effect[], { at, object, name, text }: Happened): Stored | null {
+  for (const effect of effects) {
+    if (effect.kind !== 'event-stored') continue
+    const { event } = effect
+    if (event.at === at && event.object === object && event.name === name && event.text === text) return event
+  }
+  return null
 }
 
 /** The kinds of timeline entries whose text people write. */

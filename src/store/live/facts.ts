@@ -9,7 +9,7 @@ import { listImages } from '../service/images.ts'
 import { findSilence, listLabelsOfAlerts } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
-import { uuidToBytes } from '../sqlite/uuid.ts'
+import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 
 type Readers = {
   readonly [Kind in FactKind]: (db: Db, organizationId: number, asked: Facts[Kind]['asked']) => Facts[Kind]['found']
@@ -38,6 +38,10 @@ const READERS: Readers = {
   nodeOfPod: (db, _, { serviceId, pod }) =>
     db.all(eventsOfPod, { serviceId, object: `Pod/${pod}` }).flatMap((one) => nodeIn(one) ?? [])[0] ?? null,
   notes: (db, _, { incidentId }) => db.first(notesOf, { incidentId }) ?? { entries: 0, length: 0 },
+  event: (db, organizationId, asked) => {
+    const found = db.first(eventOf, { organizationId, ...asked })
+    return found ? { rowId: found.id, id: uuidFromBytes(found.uuid) } : null
+  },
   alert: (db, organizationId, { id }) => {
     const uuid = uuidToBytes(id)
     return (uuid && db.first(alertByUuid, { organizationId, uuid })?.id) ?? null
@@ -76,6 +80,18 @@ const awaitedEndings = query<{ organizationId: number; awaited: string; from: nu
 )
 /** The maximum number of a service's newest events in which to look for a pod. */
 const MAX_SEARCHED = 2_000
+const eventOf = query<{ organizationId: number } & Facts['event']['asked']>()((sql, hole) =>
+  sql
+    .selectFrom('events')
+    .select(['id', 'uuid'])
+    .where('organization_id', '=', hole('organizationId'))
+    .where('at', '=', hole('at'))
+    .where('source', '=', 'cluster')
+    .where('object', '=', hole('object'))
+    .where('name', '=', hole('name'))
+    .where('text', '=', hole('text')),
+)
+
 const eventsOfPod = query<{ serviceId: number; object: string }>()((sql, hole) =>
   sql
     .selectFrom(

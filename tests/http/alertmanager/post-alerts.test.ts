@@ -194,16 +194,28 @@ test('ten thousand alerts in one request are stored', async (t) => {
   assert.equal((await alerts('?limit=1')).length, 1)
 })
 
-test('Flux’s events become events, not alerts', async (t) => {
+const fluxEvent = (reason: string, severity: string, at = ends(-1)) => {
+  const of = { kind: 'Kustomization', name: 'cart', namespace: 'shop', reason, severity }
+  const found = { labels: { alertname: `FluxKustomization${reason}`, ...of }, annotations: { message: 'Of cart' } }
+  return { status: 'firing', ...found, startsAt: at }
+}
+
+test('Flux’s events become events, not alerts, and one that is sent again is stored once', async (t) => {
   const { push, alerts, request, token } = makePrometheus(t)
-  const reason = 'ReconciliationSucceeded'
-  const flux = { alertname: `FluxKustomization${reason}`, severity: 'info', reason, kind: 'Kustomization' }
-  await push([
-    { status: 'firing', labels: { ...flux, name: 'cart', namespace: 'shop' }, annotations: { message: 'Applied' } },
-  ])
+  const webhook = (...sent: object[]) =>
+    request('POST', '/api/webhooks/metrics', { token, body: { version: '4', receiver: 'flux', alerts: sent } })
+  const success = fluxEvent('ReconciliationSucceeded', 'info')
+  for (const send of [() => push([success]), () => webhook(success)])
+    for (const _ of [1, 2]) assert.equal((await send()).status, 200)
+  await webhook({ ...success, status: 'resolved', endsAt: ends(0) })
   assert.deepEqual(await alerts(), [])
   const { body } = await request('GET', '/api/events', { token })
-  assert.deepEqual([body.data[0].source, body.data[0].name], ['cluster', reason])
+  assert.deepEqual(
+    body.data.map(({ source, name }: Record<string, string>) => [source, name]),
+    [['cluster', 'ReconciliationSucceeded']],
+  )
+  await push([fluxEvent('ReconciliationSucceeded', 'info', ends(0))])
+  assert.equal((await request('GET', '/api/events', { token })).body.data.length, 2)
 })
 
 for (const path of ['/alertmanager/api/v2/nope', '/alertmanager/api/v1/alerts', '/alertmanager/x']) {

@@ -35,6 +35,8 @@ export type ItemResult = {
 /** An item that was not stored, because the sender sends it again. */
 type RefusedItem = { readonly refused: Shortage }
 
+const NOTHING = { result: null, shortage: null }
+
 /** Processes one item. */
 export function decideItem(ctx: Context, item: Item): ItemResult | RefusedItem {
   const { draft, receivedAt, cluster } = item
@@ -42,6 +44,11 @@ export function decideItem(ctx: Context, item: Item): ItemResult | RefusedItem {
   const { match, hash } = understood
   adopt(ctx, match)
   const judged = withoutExpected(ctx, match, understood.judged)
+  if (draft.source === 'cluster' && draft.isSentAgain) {
+    const { object, name, text } = judged.event
+    const before = ctx.storedEvent({ at: draft.at, object, name, text })
+    if (before) return { eventId: before.id, isRepeat: true, serviceIds: [], match, ...NOTHING, event: judged.event }
+  }
   const known = judged.signal ? findCondition(ctx, item, judged.signal) : null
   const isWanted =
     match.attribution.creates === 'event' || (judged.signal !== null && (known ?? makesAlert(judged.signal)))
