@@ -2,6 +2,7 @@
 import { type Context, Hono } from 'hono'
 import { createStore, type Deps } from './actions/deps.ts'
 import { once } from './domain/memoize.ts'
+import { BASE } from './http/alertmanager/route.ts'
 import { alertmanagerRoutes } from './http/alertmanager/routes.ts'
 import { alertRoutes } from './http/api/alerts.ts'
 import { channelRoutes, deliveryRoutes } from './http/api/channels/channels.ts'
@@ -29,6 +30,7 @@ import { type Watch, watchRequests } from './http/middleware/watch.ts'
 import { operatorRoutes } from './http/operator/routes.ts'
 import type { Access, HandlerParts, Route } from './http/route.ts'
 import { createRecent } from './intake/recent.ts'
+import { webhooksText } from './intake/recognize.ts'
 import type { ServerContext } from './server/context.ts'
 import type { Read } from './store/read.ts'
 import { prefersJson } from './web/errors/routes.tsx'
@@ -105,7 +107,7 @@ function createRefusing(watch: Watch, parts: HandlerParts, routes: Routes): Hono
       refuse((c) => refuseMethod(c.req.method, methods)),
     )
   }
-  app.notFound(refuse(() => problem(404, 'this path does not exist; GET /docs lists all paths')))
+  app.notFound(refuse((c) => problem(404, missingText(c.req.path))))
   return app
 }
 
@@ -113,6 +115,11 @@ function createRefusing(watch: Watch, parts: HandlerParts, routes: Routes): Hono
 function isForBrowser(c: Context): boolean {
   const accept = headerOf(c, 'accept') ?? ''
   return c.req.method === 'GET' && !c.req.path.startsWith('/api/') && /text\/html/.test(accept) && !prefersJson(accept)
+}
+
+function missingText(path: string): string {
+  if (!path.startsWith('/api/webhooks/')) return 'this path does not exist; GET /docs lists all paths'
+  return `there is no such webhook; send to ${webhooksText()}, or ${BASE}/api/v2/alerts for Prometheus`
 }
 
 function refuseMethod(method: string, methods: readonly string[]): Reply {

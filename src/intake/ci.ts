@@ -31,6 +31,12 @@ const LONGEST_S = 366 * 86_400
  */
 const FINAL = new Set(['success', 'failed', 'canceled', 'skipped'])
 
+/** The other statuses of a pipeline. Source: GitLab's API documentation, "List project pipelines". */
+const UNDER_WAY = new Set([
+  ...['created', 'waiting_for_resource', 'waiting_for_callback', 'preparing', 'pending', 'running'],
+  ...['canceling', 'manual', 'scheduled'],
+])
+
 /**
  * Parses a GitLab hook according to its `object_kind`: `pipeline`, `build` (a job), or another kind. Other kinds, and
  * job hooks without a status or a project, become an event that has no effect. A pipeline must have the strings
@@ -68,10 +74,15 @@ function readPipeline(hook: Fields, receipt: Receipt): PipelineDraft {
   const attributes = requireFields(hook, 'object_attributes')
   requireFields(hook, 'project')
   const status = requireWord(hook, 'object_attributes.status')
+  if (!FINAL.has(status) && !UNDER_WAY.has(status)) {
+    receipt.warn(
+      `object_attributes.status: ${quoted(status)} is not a status that incmon knows, so the pipeline counts as running`,
+    )
+  }
   requireWord(hook, 'project.path_with_namespace')
   const project = projectOf(hook)
   if (!project) throw unusable('project.path_with_namespace: expected group/project')
-  const pipelineId = optionalText(attributes, 'id')
+  const pipelineId = idOf(attributes, 'object_attributes.id', 'id', receipt)
   const createdAt = instantAt(attributes, receipt, 'created_at')
   const finishedAt = notBefore(createdAt, instantAt(attributes, receipt, 'finished_at'))
   const jobs = readJobs(hook.builds, receipt)
@@ -104,7 +115,8 @@ function readPipeline(hook: Fields, receipt: Receipt): PipelineDraft {
 function readJobHook(hook: Fields, project: Project, status: string, receipt: Receipt): JobDraft {
   const createdAt = instantAt(hook, receipt, 'build_created_at', 'build_created_at_iso')
   // In a job hook, `commit.id` is the pipeline's ID. The commit's own ID is in `sha`.
-  const pipelineId = optionalText(hook, 'pipeline_id', 'commit.id')
+  const path = optionalText(hook, 'pipeline_id') === null ? 'commit.id' : 'pipeline_id'
+  const pipelineId = idOf(hook, path, path, receipt)
   const job = readJob(hook, receipt, 'build_', status)
   return {
     source: 'ci',
@@ -124,6 +136,14 @@ function readJobHook(hook: Fields, project: Project, status: string, receipt: Re
     }),
     payload: JSON.stringify(redact(hook)),
   }
+}
+
+/** Returns the number by which GitLab knows a pipeline. `shown`: the path in the body, for the warning. */
+function idOf(fields: Fields, shown: string, path: string, { warn }: Receipt): string | null {
+  const id = optionalText(fields, path)
+  if (id === null || /^\d+$/.test(id)) return id
+  warn(`${shown}: expected the number of the pipeline, not ${quoted(id)}, so it is left out`)
+  return null
 }
 
 /** Returns the first line of the commit message, and the author's name. Only recent GitLab versions send `title`. */

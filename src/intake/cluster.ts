@@ -38,6 +38,8 @@ const CLUSTER_WIDE = new Set(['Node', 'PersistentVolume', 'Namespace'])
 const OBJECTS = ['involvedObject', 'regarding'] as const
 /** A watch, eventrouter, CloudEvents and Argo Events wrap the event. */
 const WRAPPERS = ['object', 'event', 'kubernetes_event', 'data', 'body'] as const
+/** Layouts in the documentation of kubernetes-event-exporter describe the event in one of these fields. */
+const LAYOUTS = ['details', 'detail', 'data', 'event', 'fields'] as const
 const NAMESPACE_PATHS = ['namespace', 'involvedObject.namespace', 'regarding.namespace', 'Namespace'] as const
 const FIRST_TIMES = ['firstTime', 'firstTimestamp', 'deprecatedFirstTimestamp', 'eventTime', 'timestamp'] as const
 const LAST_TIMES = ['lastTime', 'series.lastObservedTime', 'lastTimestamp', 'deprecatedLastTimestamp'] as const
@@ -80,7 +82,14 @@ function unwrapped(item: unknown): unknown {
   const fields = fieldsOf(item)
   const inner =
     fields && WRAPPERS.map((name) => fieldsOf(fields[name])).find((one) => one && OBJECTS.some((of) => of in one))
-  return inner ?? (fields && eventOfKubewatch(fields)) ?? item
+  return inner ?? (fields && (eventOfLayout(fields) ?? eventOfKubewatch(fields))) ?? item
+}
+
+/** Returns the event that a layout describes in a field of its own, without the fields around it, or null. */
+function eventOfLayout(fields: Fields): Fields | null {
+  if (OBJECTS.some((of) => of in fields) || 'podName' in fields || 'reason' in fields) return null
+  const layouts = LAYOUTS.map((name) => fieldsOf(fields[name]))
+  return layouts.find((one) => one && ['reason', 'kind', 'name'].every((name) => typeof one[name] === 'string')) ?? null
 }
 
 /** Parses one event; see `readCluster`. */
@@ -111,8 +120,10 @@ function readObject(event: Fields, warn: Warn): Omit<KubernetesObject, 'containe
   const name = requireText(event, ['podName', 'involvedObject.name', 'regarding.name', 'Name', 'name'])
   if (name === '') throw unusable('podName: expected the name of the object that the event is about')
   const namespace = requireText(event, [...NAMESPACE_PATHS])
-  const kind = requireText(event, ['involvedObjectKind', 'involvedObject.kind', 'regarding.kind']) || 'Pod'
-  const node = optionalText(event, 'nodeName', 'source.host', 'deprecatedSource.host', 'Node')
+  const told = requireText(event, ['involvedObjectKind', 'involvedObject.kind', 'regarding.kind', 'kind'])
+  // An event of Kubernetes has a kind, too: `Event`.
+  const kind = told === '' || told === 'Event' ? 'Pod' : told
+  const node = optionalText(event, 'nodeName', 'source.host', 'deprecatedSource.host', 'Node', 'host')
   return {
     kind,
     namespace: CLUSTER_WIDE.has(kind) ? '' : namespace,
@@ -138,7 +149,7 @@ function readLabels(event: Fields, warn: Warn): Labels {
     at(event, 'regarding.labels'),
     event.Labels,
   ]) {
-    Object.assign(labels, usableLabels(source, warn))
+    if (source !== undefined) Object.assign(labels, usableLabels(source, warn))
   }
   return labels
 }

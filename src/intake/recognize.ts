@@ -58,3 +58,27 @@ export function adviseWebhook(error: string, body: unknown, source: ReaderName):
   const [what] = error.split('; ')
   return `${what}; this payload looks like one from ${SENDERS[meant]}: send it to /api/webhooks/${meant}`
 }
+
+const OF_ALERTMANAGER = ['version', 'groupKey', 'externalURL']
+
+/**
+ * Returns a warning if the payload is certainly from Alertmanager but was sent to Grafana's webhook, or the other way
+ * round. Both can be read, but the two senders identify an alert differently.
+ */
+export function warnOfWebhook(body: unknown, source: ReaderName): string | null {
+  const fields = fieldsOf(body)
+  if (!fields || (source !== 'metrics' && source !== 'dashboard')) return null
+  const isOfGrafana = typeof fields.orgId === 'number'
+  const isOfAlertmanager =
+    recognizeSource(fields) === 'metrics' && OF_ALERTMANAGER.every((name) => typeof fields[name] === 'string')
+  const meant = isOfGrafana ? 'dashboard' : isOfAlertmanager ? 'metrics' : source
+  if (meant === source) return null
+  return `this payload looks like one from ${SENDERS[meant]}, but this webhook is for ${SENDERS[source]}: send it to /api/webhooks/${meant}`
+}
+
+/** Names all webhooks, for a path that is none of them. */
+export function webhooksText(): string {
+  return Object.entries(SENDERS)
+    .map(([source, sender]) => `/api/webhooks/${source} for ${sender}`)
+    .join(', ')
+}

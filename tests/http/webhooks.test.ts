@@ -261,3 +261,21 @@ function silence(t: { mock: { method: typeof import('node:test').mock.method } }
   t.mock.method(process.stderr, 'write', (line: string) => lines.push(line) > 0)
   return lines
 }
+
+test('a webhook that does not exist names those that do, and another unknown path does not', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const ask = async (path: string) => (await request('POST', path, { token: acme.token, body: {} })).body.detail
+  assert.match(
+    await ask('/api/webhooks/alertmanager'),
+    /\/api\/webhooks\/metrics for Alertmanager.*\/alertmanager\/api\/v2\/alerts for Prometheus$/,
+  )
+  assert.doesNotMatch(await ask('/api/nope'), /webhooks/)
+})
+
+test('Alertmanager’s alerts at the webhook of Grafana are stored with a warning', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const body = { externalURL: 'http://alertmanager.example', ...JSON.parse(alertGroup(1)) }
+  const { status, body: answer } = await request('POST', '/api/webhooks/dashboard', { token: acme.token, body })
+  assert.deepEqual([status, answer.warnings[0].index], [200, 0])
+  assert.match(answer.warnings[0].warning, /send it to \/api\/webhooks\/metrics$/)
+})

@@ -163,6 +163,16 @@ test('The group key of Grafana’s Test button marks an alert with any labels as
   assert.equal(natureOf('{}:{alertname="Disk"}', 'Grafana'), 'alert')
 })
 
+test('A Grafana rule that cannot be evaluated is a problem of the monitoring, whatever its name is', () => {
+  const natureFor = (grafana_state_reason: string) => {
+    const item = { labels: { alertname: 'Errors' }, annotations: { grafana_state_reason }, startsAt: START }
+    return alertsOf(readDashboard({ alerts: [item] }, RECEIVED))[0]?.nature
+  }
+  for (const reason of ['Error', 'NoData']) assert.equal(natureFor(reason), 'no-data')
+  // With `KeepLast`, the condition was measured before.
+  for (const reason of ['', 'MissingSeries', 'Error, KeepLast', 'Updated']) assert.equal(natureFor(reason), 'alert')
+})
+
 test('Equal labels of two Grafana organizations are two alerts', () => {
   const [first, second, unknown] = [1, 2, undefined].map((orgId) => {
     const body = { orgId, alerts: [{ labels: { alertname: 'A' }, fingerprint: 'abc', startsAt: START }] }

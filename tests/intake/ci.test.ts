@@ -151,6 +151,16 @@ test('Other kinds are stored, with their project if they have one', () => {
   assert.equal(read({ object_kind: 'access_token' }, 'other').project, null)
 })
 
+test('A pipeline with an unknown status counts as running, and its sender is warned', () => {
+  const warningsOf = (status: string) =>
+    readCi({ ...LEAST, object_attributes: { status } }, RECEIVED).accepted[0]?.warnings ?? []
+  assert.deepEqual(warningsOf('exploded'), [
+    'object_attributes.status: "exploded" is not a status that incmon knows, so the pipeline counts as running',
+  ])
+  for (const status of ['running', 'canceling', 'waiting_for_callback', 'skipped'])
+    assert.deepEqual(warningsOf(status), [])
+})
+
 test('The sender of an event that has no effect is warned, and the sender of a pipeline is not', () => {
   const warningsOf = (body: unknown) => readCi(body, RECEIVED).accepted[0]?.warnings ?? []
   assert.deepEqual(warningsOf(JSON.parse(payload('ci-push.json'))), [
@@ -201,5 +211,16 @@ for (const [duration, read] of [
 ] as const) {
   test(`A pipeline with a duration of ${duration} has the duration ${read}`, () => {
     assert.equal(attributes({ duration }).duration, read)
+  })
+}
+
+for (const id of ['x', '31a', '-4', '3.5', true]) {
+  test(`${id} is no number of a pipeline`, () => {
+    const { pipelineId, links } = attributes({ id })
+    assert.deepEqual([pipelineId, links.pipeline], [null, undefined])
+    const told = readCi({ ...LEAST, object_attributes: { status: 'failed', id } }, RECEIVED)
+    assert.match(JSON.stringify(told), /object_attributes\.id: expected the number of the pipeline, not/)
+    const hook = { object_kind: 'build', build_status: 'failed', pipeline_id: id, project: LEAST.project }
+    assert.equal(read(hook, 'job').pipelineId, null)
   })
 }

@@ -42,6 +42,24 @@ for (const [body, expected] of [
 ] as const)
   test(`kubewatch's ${body.eventmeta.kind} is read`, () => assert.deepEqual(only(body), expected))
 
+const LAYOUT = { kind: 'Node', name: 'worker-1', namespace: 'default', reason: 'NodeNotReady', message: 'm', host: 'w' }
+for (const field of ['details', 'detail', 'fields'])
+  test(`the event that a layout describes in ${field} is read`, () => {
+    const body = { region: 'us-west-2', eventType: 'kube-event', createdAt: '2026-03-14T12:00:00Z', [field]: LAYOUT }
+    assert.deepEqual(only(body), ['NodeNotReady', 'Node', '', 'worker-1'])
+  })
+
+test('a layout that names no kind is read as a pod, and so is an event of Kubernetes', () => {
+  const { kind: _, ...flat } = { ...LAYOUT, podName: 'cart-1' }
+  assert.deepEqual(only(flat), ['NodeNotReady', 'Pod', 'default', 'cart-1'])
+  assert.deepEqual(only({ ...flat, kind: 'Event' }), ['NodeNotReady', 'Pod', 'default', 'cart-1'])
+})
+
+test('a layout without an object is refused', () => {
+  for (const details of [{ reason: 'BackOff' }, { reason: 'BackOff', name: 'cart-1' }, 'BackOff'])
+    assert.equal(only({ details }), null)
+})
+
 test('a wrapper without an event is refused', () => {
   for (const body of [{ eventmeta: {} }, { eventmeta: 'x' }, { data: {} }, { body: [] }]) assert.equal(only(body), null)
 })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { adviseWebhook, recognizeSource } from '../../src/intake/recognize.ts'
+import { adviseWebhook, recognizeSource, warnOfWebhook } from '../../src/intake/recognize.ts'
 
 const FIXTURES = new URL('../fixtures/payloads/', import.meta.url)
 const read = (name: string) => readFileSync(new URL(name, FIXTURES), 'utf8')
@@ -60,4 +60,27 @@ for (const [what, body, source, advice] of [
   ['a payload of its own sender', { podName: '' }, 'cluster', /^x: bad; send y$/],
 ] as const) {
   test(`the advice about ${what}`, () => assert.match(adviseWebhook('x: bad; send y', body, source), advice))
+}
+
+const whole = { version: '4', groupKey: '{}', externalURL: 'http://am:9093', ...alertmanager }
+for (const [what, body, source, warning] of [
+  ['Alertmanager at the dashboard webhook', whole, 'dashboard', /one from Alertmanager, .* send it to .*\/metrics$/],
+  [
+    'Grafana at the metrics webhook',
+    { orgId: 1, ...whole },
+    'metrics',
+    /one from Grafana, .* send it to .*\/dashboard$/,
+  ],
+] as const) {
+  test(`a warning about ${what}`, () => assert.match(warnOfWebhook(body, source) ?? '', warning))
+}
+
+for (const [what, body, source] of [
+  ['Alertmanager at its own webhook', whole, 'metrics'],
+  ['Grafana at its own webhook', { orgId: 1, ...whole }, 'dashboard'],
+  ['a payload template of Grafana', alertmanager, 'dashboard'],
+  ['an alert of Grafana', { ...whole, alerts: [{ labels: {}, silenceURL: 'http://g' }] }, 'dashboard'],
+  ['a list', [], 'dashboard'],
+] as const) {
+  test(`no warning about ${what}`, () => assert.equal(warnOfWebhook(body, source), null))
 }

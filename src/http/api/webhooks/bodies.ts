@@ -7,7 +7,7 @@ import { IncmonError } from '../../../domain/error.ts'
 import type { Intake, Source } from '../../../domain/event/event.ts'
 import { READERS, type ReaderName, readInSlices } from '../../../intake/index.ts'
 import { parseBody } from '../../../intake/json.ts'
-import { adviseWebhook } from '../../../intake/recognize.ts'
+import { adviseWebhook, warnOfWebhook } from '../../../intake/recognize.ts'
 import { redact, redactRaw } from '../../../intake/redact.ts'
 import type { Schema } from '../../route.ts'
 import * as shape from '../../shapes.ts'
@@ -127,9 +127,15 @@ function unusable(source: ReaderName, error: unknown, seen: ParseState): ReadBod
   return { intake: { accepted: [], rejected, group: null }, fault }
 }
 
-/** If no item is usable, names the right webhook in the errors. */
+/** Names the right webhook in the errors if no item is usable, and otherwise in a warning about the first item. */
 function advised(source: ReaderName, body: unknown, intake: Intake): Intake {
-  if (intake.accepted.length > 0 || intake.rejected.length === 0) return intake
+  const [first, ...others] = intake.accepted
+  if (first) {
+    const warning = warnOfWebhook(body, source)
+    if (warning === null) return intake
+    return { ...intake, accepted: [{ ...first, warnings: [warning, ...(first.warnings ?? [])] }, ...others] }
+  }
+  if (intake.rejected.length === 0) return intake
   return {
     ...intake,
     rejected: intake.rejected.map((one) => ({ ...one, error: adviseWebhook(one.error, body, source) })),
