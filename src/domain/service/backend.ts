@@ -1,5 +1,6 @@
 /** Finds the service behind an address inside a cluster, or behind the name that a proxy gives to its backend. */
 
+import { readPodName } from './pod-name.ts'
 import type { Name } from './service.ts'
 
 /** Traefik writes `<namespace>-<service>-<port>@<provider>`. */
@@ -12,6 +13,10 @@ const NAMED: readonly RegExp[] = [
 ]
 /** Istio's names of clusters: `outbound|8080|v1|cart.shop.svc.cluster.local` */
 const OF_ISTIO = /^(?:in|out)bound\|\d*\|[^|]*\|(.+)$/
+/** Elastic load balancers of AWS and their target groups: `app/web-prod/50dc6c495c0c9188` */
+const OF_AWS = /^(?:app|net|gwy|targetgroup)\/([^/]+)\/[\da-f]{16}$/
+/** The name of a Service inside a cluster, and of a pod behind it. */
+const IN_CLUSTER = /^(?:([a-z\d-]+)\.)?([a-z\d-]+)\.([a-z\d-]+)\.svc(?:\.|$)/
 /** Providers whose names have no namespace and no port. */
 const WITHOUT_NAMESPACE = new Set([
   'docker',
@@ -27,6 +32,11 @@ const WITHOUT_NAMESPACE = new Set([
 /** The port, or the hash that the provider for custom resources appends to the name of a route. */
 const PORT = /-(?:\d{1,5}|https?|web|grpc|h2c|metrics|[\da-f]{20})$/
 
+/** Returns whether a host is a Service or a pod inside a cluster: `db.shop.svc`, `db-0.db.shop.svc.cluster.local`. */
+export function isInCluster(host: string): boolean {
+  return IN_CLUSTER.test(host)
+}
+
 /** Returns the names that `serviceAt` looks for. */
 export function backendsOf(value: string, namespace: string): readonly Name[] {
   const text = TRAEFIK.exec(value)
@@ -40,8 +50,10 @@ export function backendsOf(value: string, namespace: string): readonly Name[] {
  */
 export function serviceAt(value: string, namespace: string, known: readonly Name[]): Name {
   const host = OF_ISTIO.exec(value)?.[1] ?? value
-  const [name, inside, svc] = host.split('.')
-  if (name && inside && svc === 'svc') return { namespace: inside, name }
+  const [, pod, service, inside] = IN_CLUSTER.exec(host) ?? []
+  if (service && inside) return { namespace: inside, name: pod ? readPodName(pod, null, inside).name : service }
+  const balancer = OF_AWS.exec(value)?.[1]
+  if (balancer) return { namespace, name: balancer }
   for (const pattern of NAMED) {
     const [, of, backend] = pattern.exec(value) ?? []
     if (of && backend) return { namespace: of, name: backend }

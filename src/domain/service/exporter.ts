@@ -2,6 +2,8 @@
 
 import type { Labels } from '../event/event.ts'
 import { cacheByName, cacheLast } from '../memoize.ts'
+import { isInCluster } from './backend.ts'
+import { hostOf } from './host.ts'
 import { type Label, labelValue, type Reading, read } from './reading.ts'
 import { EXPORTERS, type ExporterKind, HOST_JOBS, HOST_PORT, SCRAPE } from './target.ts'
 
@@ -66,8 +68,14 @@ function detect(labels: Labels, reading: Reading): Detected {
     }
   }
   if (reading.marker) return { kind: reading.marker, word: null }
-  if (contains(labels, 'instance', '://') || contains(labels, 'target', '://')) return { kind: 'probe', word: null }
+  if (isProbe(labels, reading)) return { kind: 'probe', word: null }
   return isMachine(labels, reading) ? { kind: 'host', word: null } : byPodAlone(labels)
+}
+
+/** Returns whether an exporter asked an address: a URL, or a Service inside the cluster if no label names a workload. */
+function isProbe(labels: Labels, { labels: found }: Reading): boolean {
+  if (contains(labels, 'instance', '://') || contains(labels, 'target', '://')) return true
+  return isInCluster(hostOf(labels.instance ?? '')) && found.every(({ known }) => known.weak)
 }
 
 /** Returns whether an alert is about a machine, whatever the scrape job of its exporter is called. */

@@ -2,7 +2,7 @@
 
 import type { KubernetesObject, Labels } from '../event/event.ts'
 import { cacheLast } from '../memoize.ts'
-import { backendsOf, serviceAt } from './backend.ts'
+import { backendsOf, isInCluster, serviceAt } from './backend.ts'
 import { type Exporter, exporterOf } from './exporter.ts'
 import { attributeObject, knownWorkload, nodeService, objectNames } from './from-object.ts'
 import { hostOf } from './host.ts'
@@ -10,7 +10,7 @@ import { type GeneratedKind, possibleWorkloads, readGenerated } from './pod-name
 import { type Label, labelValue, type Reading, read } from './reading.ts'
 import { deploymentOf, scaledBy } from './run-name.ts'
 import type { Attribution, Name } from './service.ts'
-import { PROBED, type Reader, STATE_OBJECTS } from './target.ts'
+import { CALLEE, PROBED, type Reader, STATE_OBJECTS } from './target.ts'
 
 type Choice = { readonly label: string; readonly value: string; readonly reads: Reader | 'probe' }
 
@@ -61,7 +61,8 @@ export function nodeOfLabels(labels: Labels): string | null {
   if (exporter.kind === 'state' && choice?.reads !== 'node') return null
   const isAddress = exporter.kind === 'host' || exporter.kind === 'kubelet' || choice?.reads === 'instance'
   const named = choose(read(labels), exporter, ({ reads }) => reads === 'node' || (isAddress && reads === 'instance'))
-  return named ? hostOf(named.value) || null : null
+  const host = named ? hostOf(named.value) : ''
+  return host === '' || isInCluster(host) ? null : host
 }
 
 /** Returns the Kubernetes object that the labels describe, as an event does, or null. */
@@ -82,8 +83,15 @@ const choiceOf = cacheLast((labels: Labels): { readonly choice: Choice | null; r
   const reading = read(labels)
   const exporter = exporterOf(labels)
   const choice = (exporter.kind === 'probe' ? probed(labels) : null) ?? choose(reading, exporter) ?? managed(labels)
-  return { choice, namespace: namespaceIn(reading, exporter) }
+  return { choice, namespace: namespaceIn(reading, exporter) || namespaceOfJob(labels, choice) }
 })
+
+/** OpenTelemetry writes the namespace and the name of a service into the job: `shop/checkout`. */
+function namespaceOfJob(labels: Labels, choice: Choice | null): string {
+  const end = choice && `/${choice.value}`
+  const job = [labels.exported_job, labels.job].find((one) => end && one?.endsWith(end) && one.length > end.length)
+  return job?.slice(0, -(end?.length ?? 0)) ?? ''
+}
 
 /** Returns the label with the address that the blackbox exporter probed, or null. */
 function probed(labels: Labels): Choice | null {
@@ -126,6 +134,9 @@ function namespaceIn({ namespaces }: Reading, { own, prefersExported }: Exporter
   return best?.value ?? ''
 }
 
+/** More than there are labels that can name a target. */
+const FIRST = 10_000
+
 function choose(
   reading: Reading,
   exporter: Exporter,
@@ -144,8 +155,12 @@ function choose(
   return best && { label: best.name, value: best.value, reads: best.known.reads }
 }
 
-/** A label that Prometheus renamed comes right before or right after the label with which it clashed. */
-function orderOf({ known }: Label, { own, prefersExported }: Exporter, { labels }: Reading): number {
+/**
+ * A label that Prometheus renamed comes right before or right after the label with which it clashed. The callee of a
+ * service mesh comes before the caller.
+ */
+function orderOf({ name, known }: Label, { own, prefersExported }: Exporter, { labels, mesh }: Reading): number {
+  if (mesh && CALLEE.test(name)) return known.rank - FIRST
   if (known.exported === null) return known.rank
   const clash = labels.find(({ name }) => name === known.exported)
   if (!clash || own.has(clash.name)) return known.rank
@@ -170,8 +185,8 @@ function placeOf({ reads, value }: Choice, namespace: string, known: readonly Na
       return serviceAt(value, namespace, known)
     case 'node':
     case 'instance': {
-      const { name } = nodeService(hostOf(value))
-      return { namespace: '', name }
+      const host = hostOf(value)
+      return isInCluster(host) ? serviceAt(host, '', known) : { namespace: '', name: nodeService(host).name }
     }
     case 'probe':
       return serviceAt(hostOf(value), '', known)

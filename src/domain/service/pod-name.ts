@@ -25,12 +25,9 @@ type Reading = Pick<Attribution, 'name' | 'creates'> & { readonly how: string }
 /** Kinds whose names are generated from a workload name. `run`: a workflow or pipeline run. */
 export type GeneratedKind = keyof typeof SUFFIXES
 
-/** The maximum length of a Kubernetes name. Kubernetes cannot generate longer names. */
+/** The maximum length of a Kubernetes name. */
 const MAX_NAME = 253
-/**
- * Kubernetes truncates the base of a generated name to 58 characters and appends five random characters, so only names
- * of exactly 63 characters can be truncated.
- */
+/** Kubernetes truncates the base of a generated name to 58 characters and appends five, so truncated names have 63. */
 const CUT_LENGTH = 63
 const CUT_BASE = 58
 
@@ -163,10 +160,17 @@ function readClaimName(name: string): Reading {
   if (!base?.includes('-')) return own
   const sets = dashes(base).map((at) => base.slice(at + 1))
   const set = sets.find((candidate) => base.startsWith(`${candidate}-`) && base.length > 2 * candidate.length + 1)
-  // Strimzi numbers the templates: `data-0-<set>-<n>`.
-  const chosen = set ?? sets.find((candidate) => !/^\d+-/.test(candidate)) ?? sets[0]
+  const chosen = set ?? sets.find((candidate) => !isOfTemplate(base, candidate)) ?? sets[0]
   return chosen ? { name: chosen, how: 'statefulset claim', creates: 'alert' } : own
 }
+
+/** Returns whether a template's name goes on, as Strimzi's `data-0-<set>-<n>` and `elasticsearch-data-<set>-<n>` do. */
+function isOfTemplate(base: string, candidate: string): boolean {
+  if (STORAGE_FIRST.test(candidate)) return !STORAGE_ONLY.test(base.slice(0, -candidate.length - 1))
+  return /^\d+-/.test(candidate)
+}
+const STORAGE_FIRST = new RegExp(`^(?:${CLAIM_SUFFIXES.join('|')})-`)
+const STORAGE_ONLY = new RegExp(`(?:^|-)(?:${CLAIM_SUFFIXES.join('|')})$`)
 
 /**
  * Returns the names of an object's possible owners, best first: the whole name, then shorter prefixes that leave a

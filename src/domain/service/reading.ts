@@ -3,7 +3,9 @@
 import type { Labels } from '../event/event.ts'
 import { cacheByName, cacheLast } from '../memoize.ts'
 import { isPlaceholder } from '../placeholder.ts'
+import { OBJECT_PREFIXES, OBJECTS_OF } from './described-object.ts'
 import {
+  CALLEE,
   type ExporterKind,
   FOREIGN_NAMESPACE,
   HOST_LABELS,
@@ -11,8 +13,6 @@ import {
   NAMESPACE_ENDS,
   NAMESPACES,
   NO_NAMES,
-  OBJECT_PREFIXES,
-  OBJECTS_OF,
   PREFIXES,
   type Reader,
   TARGETS,
@@ -41,7 +41,7 @@ export type Reading = {
   /** The names of the labels that have the prefix `exported_`, without this prefix. */
   readonly exported: ReadonlySet<string>
   readonly marker: ExporterKind | null
-  /** Whether a service mesh names the target in `destination_…`. */
+  /** Whether a service mesh names the target, as `CALLEE` does. */
   readonly mesh: boolean
   /** Whether a label is typical for a machine. */
   readonly aboutMachine: boolean
@@ -97,7 +97,7 @@ function readOnce(labels: Labels): Reading {
     false,
     false,
   ]
-  let marked = programOfAlert(labels.alertname ?? '')
+  let marked = programOfAlert(labels.alertname ?? '') ?? programOfJob(labels.job ?? '')
   for (const name in labels) {
     const plain = plainName(name)
     const known = KNOWN.get(plain)
@@ -108,13 +108,13 @@ function readOnce(labels: Labels): Reading {
     if (!known && rank === null && mark === undefined) continue
     if (typeof mark === 'object') marked = mark
     const value = labelValue(labels, name)
-    if (value === undefined || (value === 'unknown' && name.startsWith('destination_'))) continue
+    if (value === undefined || (value === 'unknown' && CALLEE.test(name))) continue
     if (known && !NO_NAMES.has(value)) found.push({ name, value, known })
     if (rank !== null) namespaces.push({ name, value, rank })
     if (name.startsWith(EXPORTED)) exported = (exported ?? new Set()).add(name.slice(EXPORTED.length))
     if (typeof mark === 'string' || isOfTraefik(known, value)) {
       marker = typeof mark === 'string' ? mark : 'proxy'
-      mesh ||= name.startsWith('destination_')
+      mesh ||= CALLEE.test(name)
     }
   }
   const described = (object ? objectIn(labels) : null) ?? (marked === null ? null : objectOfProgram(labels, marked))
@@ -145,6 +145,7 @@ const MARKS = new Map<string, ExporterKind | Program>([
   ...OBJECTS_OF.flatMap((program) => (program.marker ? [[program.marker, program] as const] : [])),
 ])
 const programOfAlert = cacheByName((alert) => OBJECTS_OF.find(({ alerts }) => alerts?.test(alert)) ?? null)
+const programOfJob = cacheByName((job) => OBJECTS_OF.find(({ jobs }) => jobs?.test(job)) ?? null)
 
 /** Returns the object that the labels of a program name without its kind, or null. */
 function objectOfProgram(labels: Labels, { kind, name, namespace }: Program): Reading['object'] {
@@ -162,7 +163,7 @@ function objectIn(labels: Labels): Reading['object'] {
     const name = labelValue(labels, `${prefix}name`)
     if (!kind || !name) continue
     const own = prefix === '' ? [] : [`${prefix}namespace`]
-    const namespaces = [...own, 'k8s_namespace_name', 'exported_namespace', 'namespace'].map((one) =>
+    const namespaces = [...own, 'k8s_namespace_name', ...NAMESPACES_OF_OBJECTS, 'namespace'].map((one) =>
       labelValue(labels, one),
     )
     return { kind, name, namespace: namespaces.find((one) => one !== undefined) ?? '', label: `${prefix}name` }
@@ -173,6 +174,11 @@ function objectIn(labels: Labels): Reading['object'] {
 /** kube-state-metrics writes this label about resources of other programs, for example of Flux. */
 const CUSTOM_KIND = 'customresource_kind'
 
+/** The labels with which an operator names the namespace of its object, because `namespace` is that of the operator. */
+const NAMESPACES_OF_OBJECTS = ['exported_namespace', 'resource_namespace'] as const
+/** Kinds of Kubernetes: `Kafka`, `HelmRelease` */
+const KIND = /^[A-Z][A-Za-z\d]+$/
+
 /** `kind` and `name` describe an object only if the sender is known to mean one. */
 function prefixesOf(labels: Labels): readonly string[] {
   const { alertname = '', job = '', source = '' } = labels
@@ -180,6 +186,7 @@ function prefixesOf(labels: Labels): readonly string[] {
     /^flux[A-Z]?/i.test(alertname) ||
     /event/i.test(job) ||
     /kyverno|policy.?reporter/i.test(source + job) ||
-    CUSTOM_KIND in labels
+    CUSTOM_KIND in labels ||
+    (KIND.test(labels.kind ?? '') && NAMESPACES_OF_OBJECTS.some((name) => name in labels))
   return isEvent ? [...OBJECT_PREFIXES, ''] : OBJECT_PREFIXES
 }

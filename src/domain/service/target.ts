@@ -1,6 +1,7 @@
 /**
  * Who is the target of an alert: the labels that name the service, the namespace and the node, and the programs whose
- * labels name themselves instead. To teach incmon another label or program, add a row.
+ * labels name themselves instead. To teach incmon another label or program, add a row. described-object.ts lists the
+ * labels that describe an object.
  */
 
 import type { GeneratedKind } from './pod-name.ts'
@@ -26,6 +27,8 @@ export const TARGETS: readonly (readonly [Reader, string])[] = [
   // The things that Argo Workflows, Tekton and Knative run again and again.
   ['name', 'cron_workflow cronworkflow workflows_argoproj_io_cron_workflow tekton_dev_pipeline'],
   ['name', 'serving_knative_dev_service'],
+  // Altinity's operator: one installation of ClickHouse
+  ['name', 'chi clickhouse_altinity_com_chi'],
   ['job', 'job_name'],
   ['pod', 'pod pod_name'],
   ['replicaset', 'replicaset replicaset_name'],
@@ -57,8 +60,9 @@ export const TARGETS: readonly (readonly [Reader, string])[] = [
   // and the CloudWatch exporter write them.
   ['name', 'resourceName database_id'],
   ['name', 'DBInstanceIdentifier DBClusterIdentifier dbinstance_identifier dbcluster_identifier'],
-  ['name', 'QueueName FunctionName LoadBalancer CacheClusterId'],
-  ['name', 'queue_name function_name load_balancer cache_cluster_id'],
+  ['service', 'TargetGroup target_group LoadBalancer LoadBalancerName load_balancer load_balancer_name'],
+  ['name', 'QueueName FunctionName CacheClusterId'],
+  ['name', 'queue_name function_name cache_cluster_id'],
   ['name', 'ServiceName TableName StreamName DeliveryStreamName DomainName ApiName BucketName FileSystemId InstanceId'],
   ['job label', 'job'],
   // Pyrra
@@ -70,55 +74,19 @@ export const TARGETS: readonly (readonly [Reader, string])[] = [
 ]
 
 /**
- * Prefixes that senders put before the names in `TARGETS`: OpenTelemetry, Fluent Bit, kube-state-metrics, Istio, YACE,
- * and Prometheus for labels that clash with the scrape's.
+ * Prefixes that senders put before the names in `TARGETS`: OpenTelemetry, Fluent Bit, kube-state-metrics, YACE, service
+ * meshes, and Prometheus for labels that clash with the scrape's.
  */
 export const PREFIXES = [
-  ...['k8s_', 'kubernetes_', 'kubernetes_labels_', 'label_', 'destination_', 'dimension_', 'exported_'],
+  ...['k8s_', 'kubernetes_', 'kubernetes_labels_', 'label_', 'dimension_', 'destination_', 'dst_', 'exported_'],
 ] as const
-
-/** Labels that, with `kind`, `name` and `namespace` appended, describe a Kubernetes object. */
-export const OBJECT_PREFIXES = [
-  ...['involved_object_', 'involvedObject_', 'involvedobject_', 'event_involvedObject_', 'object_involvedObject_'],
-  ...['regarding_', 'k8s_object_', 'object_', 'resource_'],
-] as const
-
-/**
- * Programs whose alerts name an object without its kind. `marker`: a label that only this program writes. `alerts`: how
- * the names of its alerts begin. `namespace`: the labels with the object's namespace, surest first.
- */
-export const OBJECTS_OF: readonly {
-  readonly marker?: string
-  readonly alerts?: RegExp
-  readonly kind: string
-  readonly name: string
-  readonly namespace: string
-}[] = [
-  // cert-manager's metric certmanager_certificate_expiration_timestamp_seconds. Its mixin keeps only these labels.
-  { marker: 'issuer_kind', kind: 'Certificate', name: 'name', namespace: 'exported_namespace' },
-  { alerts: /^cert-?manager/i, kind: 'Certificate', name: 'name', namespace: 'exported_namespace namespace' },
-  // x509-certificate-exporter
-  { marker: 'secret_name', kind: 'Secret', name: 'secret_name', namespace: 'secret_namespace' },
-  // Argo CD's metric argocd_app_info
-  { marker: 'dest_server', kind: 'Application', name: 'name', namespace: 'dest_namespace' },
-  { alerts: /^argo-?(?:cd|app)/i, kind: 'Application', name: 'name', namespace: 'dest_namespace' },
-  // Longhorn's metric longhorn_volume_robustness
-  { marker: 'pvc_namespace', kind: 'PersistentVolumeClaim', name: 'pvc', namespace: 'pvc_namespace' },
-  // The ingress controller of NGINX Inc.
-  { marker: 'resource_namespace', kind: 'Ingress', name: 'resource_name', namespace: 'resource_namespace' },
-  // Tekton
-  { marker: 'pipelinerun', kind: 'PipelineRun', name: 'pipelinerun', namespace: 'namespace' },
-  // kafka-lag-exporter
-  { alerts: /^kafka.*lag/i, kind: 'ConsumerGroup', name: 'group', namespace: 'namespace' },
-  // OpenShift's ClusterOperatorDown and ClusterOperatorDegraded
-  { alerts: /^ClusterOperator/, kind: 'ClusterOperator', name: 'name', namespace: '' },
-]
+/** Service meshes name the callee with these prefixes: Istio and Hubble, Linkerd. The other labels name the caller. */
+export const CALLEE = /^(?:destination|dst)_/
 
 /** The labels with the namespace, most reliable first. After these, any label that ends in `NAMESPACE_ENDS`. */
-export const NAMESPACES = [
-  ...['namespace', 'kubernetes_namespace', 'k8s_namespace_name', 'kubernetes_namespace_name', 'k8s_ns_name'],
-  ...['destination_workload_namespace', 'destination_service_namespace', 'exported_namespace', 'service_namespace'],
-] as const
+export const NAMESPACES = list(`namespace kubernetes_namespace k8s_namespace_name kubernetes_namespace_name k8s_ns_name
+  destination_workload_namespace destination_service_namespace destination_namespace dst_namespace exported_namespace
+  service_namespace`)
 export const NAMESPACE_ENDS = ['namespace', 'namespace_name'] as const
 /** Namespaces of a program that only reports about the target, or that calls it. */
 export const FOREIGN_NAMESPACE = /^(?:source|controller|client|scrape|prometheus|exporter|agent|collector|monitor)_/
@@ -127,10 +95,10 @@ export const FOREIGN_NAMESPACE = /^(?:source|controller|client|scrape|prometheus
  * Values that name no service: scrape jobs that cover many services, the sandbox of a pod, Falco's container outside of
  * all containers, Istio's unknown targets.
  */
-export const NO_NAMES: ReadonlySet<string> = new Set([
-  ...['kubernetes-pods', 'kubernetes-pods-slow', 'kubernetes-service-endpoints', 'kubernetes-service-endpoints-slow'],
-  ...['kubernetes-services', 'kubernetes-ingresses', 'POD', 'host', 'PassthroughCluster', 'BlackHoleCluster'],
-])
+export const NO_NAMES: ReadonlySet<string> = new Set(
+  list(`kubernetes-pods kubernetes-pods-slow kubernetes-service-endpoints kubernetes-service-endpoints-slow
+    kubernetes-services kubernetes-ingresses POD host PassthroughCluster BlackHoleCluster`),
+)
 
 /**
  * `state`: kube-state-metrics. `host`: node-exporter and its like; the target is the node. `kubelet`: the kubelet or
@@ -170,26 +138,14 @@ export const EXPORTERS: readonly {
   },
   {
     kind: 'events',
-    words: ['event-exporter', 'event_exporter', 'eventrouter', 'kubernetes_events', 'kubernetes-events', 'kube-events'],
+    words: list('event-exporter event_exporter eventrouter kubernetes_events kubernetes-events kube-events'),
     own: [...SCRAPE, 'app', 'app_kubernetes_io_name', 'service_name'],
   },
   { kind: 'kubelet', words: ['kubelet', 'cadvisor', 'kubernetes-nodes'], own: ['job', 'service', 'endpoint'] },
   {
     kind: 'host',
-    words: [
-      ...['node-exporter', 'node_exporter', 'windows-exporter', 'windows_exporter', 'integrations/unix', 'telegraf'],
-      ...[
-        'systemd-exporter',
-        'systemd_exporter',
-        'smartctl',
-        'ipmi',
-        'dcgm',
-        'snmp',
-        'process-exporter',
-        'netdata',
-        'vmware',
-      ],
-    ],
+    words: list(`node-exporter node_exporter windows-exporter windows_exporter integrations/unix telegraf snmp netdata
+      systemd-exporter systemd_exporter smartctl ipmi dcgm process-exporter vmware`),
     own: ['job', 'service', 'endpoint', 'pod', 'container', 'namespace'],
   },
   { kind: 'probe', words: ['blackbox'], own: ['job', 'endpoint'] },
@@ -197,17 +153,14 @@ export const EXPORTERS: readonly {
   { kind: 'gateway', words: ['pushgateway', 'nomad'], own: SCRAPE },
   {
     kind: 'cloud',
-    words: ['yace', 'cloudwatch', 'stackdriver', 'azure-metrics', 'azure_metrics', 'rds-exporter', 'rds_exporter'],
+    words: list('yace cloudwatch stackdriver azure-metrics azure_metrics rds-exporter rds_exporter'),
     own: [...SCRAPE, 'namespace', 'app', 'app_kubernetes_io_name', 'node'],
   },
   { kind: 'manager', words: ['ceph-mgr', 'ceph-exporter'], own: ['pod', 'container', 'endpoint', 'instance', 'node'] },
   { kind: 'queue', words: ['kafka-exporter', 'kafka_exporter', 'kminion', 'kafka-lag-exporter'], own: SCRAPE },
   {
     kind: 'proxy',
-    words: [
-      ...['ingress-nginx', 'nginx-ingress', 'traefik', 'istio', 'envoy-stats', 'kong', 'haproxy'],
-      'kubernetes-ingress',
-    ],
+    words: list('ingress-nginx nginx-ingress traefik istio envoy-stats kong haproxy kubernetes-ingress'),
     own: [...SCRAPE, 'app', 'app_kubernetes_io_name', 'node', 'host', 'hostname'],
   },
 ]
@@ -221,6 +174,9 @@ export const MARKERS: Readonly<Record<string, ExporterKind>> = {
   destination_service: 'proxy',
   destination_service_name: 'proxy',
   destination_canonical_service: 'proxy',
+  dst_service: 'proxy',
+  dst_deployment: 'proxy',
+  dst_statefulset: 'proxy',
   // Uptime Kuma, ssl_exporter
   monitor_url: 'probe',
   issuer_cn: 'probe',
@@ -230,14 +186,18 @@ export const PROBED = ['target', 'monitor_url', 'monitor_hostname', 'instance'] 
 
 /** The ports of node-exporter, windows-exporter, process-exporter, systemd_exporter and smartctl_exporter. */
 export const HOST_PORT = /:(?:9100|9182|9256|9558|9633)$/
-/** Labels of metrics about a machine, and names that people give to the scrape job of their machines. */
+/** Labels of metrics about a machine, and names that people give to the jobs that scrape or read machines. */
 export const HOST_LABELS: ReadonlySet<string> = new Set(['device', 'mountpoint', 'fstype', 'cpu', 'nodename'])
-export const HOST_JOBS: ReadonlySet<string> = new Set([
-  ...['node', 'nodes', 'host', 'hosts', 'server', 'servers', 'machines', 'vms', 'baremetal', 'linux', 'linux-servers'],
-  ...['windows', 'windows-servers'],
-])
+export const HOST_JOBS: ReadonlySet<string> = new Set(
+  list(`node nodes host hosts server servers machines vms baremetal linux linux-servers windows windows-servers
+    varlogs syslog systemd-journal journal`),
+)
 
 /** Labels with which kube-state-metrics names other objects than workloads. Such an alert is not about itself. */
 export const STATE_OBJECTS = [
   ...['resourcequota', 'persistentvolume', 'storageclass', 'limitrange', 'configmap', 'secret', 'phase'],
 ] as const
+
+function list(text: string): readonly string[] {
+  return text.split(/\s+/)
+}

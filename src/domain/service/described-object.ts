@@ -1,0 +1,47 @@
+/** The labels that describe a Kubernetes object or another object. To teach incmon another program, add a row. */
+
+/** Labels that, with `kind`, `name` and `namespace` appended, describe a Kubernetes object. */
+export const OBJECT_PREFIXES = [
+  ...['involved_object_', 'involvedObject_', 'involvedobject_', 'event_involvedObject_', 'object_involvedObject_'],
+  ...['regarding_', 'k8s_object_', 'object_', 'resource_'],
+] as const
+
+/**
+ * Programs whose alerts name an object without its kind. `marker`: a label that only this program writes. `alerts`: how
+ * the names of its alerts begin. `jobs`: how its scrape job is called. `namespace`: the labels with the object's
+ * namespace, surest first.
+ */
+export const OBJECTS_OF: readonly {
+  readonly marker?: string
+  readonly alerts?: RegExp
+  readonly jobs?: RegExp
+  readonly kind: string
+  readonly name: string
+  readonly namespace: string
+}[] = [
+  // cert-manager's metric certmanager_certificate_expiration_timestamp_seconds. Its mixin keeps only these labels.
+  { marker: 'issuer_kind', kind: 'Certificate', name: 'name', namespace: 'exported_namespace' },
+  { alerts: /^cert-?manager/i, kind: 'Certificate', name: 'name', namespace: 'exported_namespace namespace' },
+  // x509-certificate-exporter
+  { marker: 'secret_name', kind: 'Secret', name: 'secret_name', namespace: 'secret_namespace' },
+  // Argo CD's metric argocd_app_info
+  { marker: 'dest_server', kind: 'Application', name: 'name', namespace: 'dest_namespace' },
+  { alerts: /^argo-?(?:cd|app)/i, kind: 'Application', name: 'name', namespace: 'dest_namespace' },
+  // Longhorn's metric longhorn_volume_robustness
+  { marker: 'pvc_namespace', kind: 'PersistentVolumeClaim', name: 'pvc', namespace: 'pvc_namespace' },
+  // The ingress controller of NGINX Inc.
+  { marker: 'resource_namespace', kind: 'Ingress', name: 'resource_name', namespace: 'resource_namespace' },
+  // Tekton
+  { marker: 'pipelinerun', kind: 'PipelineRun', name: 'pipelinerun', namespace: 'namespace' },
+  // kafka-lag-exporter
+  { alerts: /^kafka.*lag/i, kind: 'ConsumerGroup', name: 'group', namespace: 'namespace' },
+  // KubeVirt: virt-handler reports about the machines on its node.
+  { jobs: /kubevirt/, kind: 'VirtualMachine', name: 'name', namespace: 'exported_namespace namespace' },
+  // Proxmox VE: `qemu/102`, `lxc/110`, `node/pve1`; libvirt; Incus and LXD. The scraped instance is a host.
+  { jobs: /^(?:pve|proxmox)/i, kind: 'Guest', name: 'id', namespace: '' },
+  { alerts: /^(?:pve|proxmox)/i, kind: 'Guest', name: 'id', namespace: '' },
+  { jobs: /libvirt/, kind: 'Guest', name: 'domain', namespace: '' },
+  { jobs: /^(?:incus|lxd)/, kind: 'Guest', name: 'name', namespace: '' },
+  // OpenShift's ClusterOperatorDown and ClusterOperatorDegraded
+  { alerts: /^ClusterOperator/, kind: 'ClusterOperator', name: 'name', namespace: '' },
+]
