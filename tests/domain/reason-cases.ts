@@ -13,7 +13,7 @@ export const REASONS_BY_SEVERITY = {
     OutOfDisk ImageGCFailed ContainerGCFailed InvalidDiskCapacity NodeNotSchedulable FailedDraining FailedDelete
     FailedBinding ProvisioningFailed VolumeResizeFailed FileSystemResizeFailed FailedDetachVolume FailedUnMount
     DNSConfigForming FailedGetResourceMetric FailedComputeMetricsReplicas FailedRescale NotTriggerScaleUp ScaleUpFailed
-    ReplicaSetCreateError MissSchedule TooManyMissedTimes SyncLoadBalancerFailed PolicyViolation
+    ReplicaSetCreateError RecreatingFailedPod MissSchedule TooManyMissedTimes SyncLoadBalancerFailed PolicyViolation
     UnexpectedAdmissionError TaintManagerEviction Rebooted
     KernelDeadlock DockerHung AUFSUmountHung ReadonlyFilesystem FilesystemIsReadOnly XfsShutdown KubeletUnhealthy
     KubeletIsDown DockerUnhealthy ContainerdUnhealthy ContainerRuntimeUnhealthy ContainerRuntimeIsDown
@@ -43,6 +43,21 @@ export const MESSAGE_CASES = [
   ['Synced', 'Advance podinfo.test canary weight 20', 'Synced info'],
   ['Evicted', 'Evicted pod: Underutilized', 'Evicted info'],
   ['Evicted', 'Evicted pod', 'Evicted info'],
+  [
+    'FailedToUpdateEndpoint',
+    'Operation cannot be fulfilled on endpoints "kube-dns": the object has been modified; please apply your changes to the latest version and try again',
+    'FailedToUpdateEndpoint info',
+  ],
+  [
+    'FailedCreate',
+    'Operation cannot be fulfilled on resourcequotas "team": the object has been modified; please apply your changes to the latest version and try again',
+    'FailedCreate info',
+  ],
+  [
+    'ExternalExpanding',
+    'Ignoring the PVC; waiting for an external controller to process this PVC.',
+    'ExternalExpanding info',
+  ],
   ['Evicted', 'The node was low on resource: memory.', 'Evicted error'],
   ['PolicyViolation', 'Pod shop/cart: [require-limits] fail; validation error', 'PolicyViolation warning'],
   ['PolicyViolation', 'Pod shop/cart: pass', 'PolicyViolation info'],
@@ -145,6 +160,16 @@ export const END_CASES = [
   ['Issuing', 'The certificate has been successfully issued', 'Certificate', 'Failed (Certificate)'],
   ['Synced', 'Promotion completed! Scaling down podinfo.test', 'Canary', 'RolloutAborted'],
   ['ReconciliationSucceeded', 'Reconciliation finished in 2s', 'Kustomization', 'ReconciliationFailed'],
+  ['BackupSucceeded', '', 'Backup', 'BackupFailed'],
+  ['VolumeResizeSuccessful', '', 'PersistentVolumeClaim', 'VolumeResizeFailed'],
+  ['SuccessfullyReconciled', '', 'Service', 'FailedReconciled'],
+  ['SuccessfulAddFinalizer', '', 'Service', 'FailedAddFinalizer'],
+  ['SuccessfulCreate', 'create Pod db-0 in StatefulSet db successful', 'StatefulSet', 'RecreatingFailedPod'],
+  ['Presented', 'Presented challenge using HTTP-01 challenge mechanism', 'Challenge', 'PresentError'],
+  ['Reconciled', 'Reconciled', 'Database', 'ReconcileError'],
+  ['Deployed', 'Deployed revision 5', 'App', 'DeployFailed'],
+  ['Uploaded', 'Uploaded snapshot', 'Backup', 'UploadFailed'],
+  ['ScaledUpGroup', 'Scale-up: group workers size set to 4', 'ConfigMap', 'FailedToScaleUpGroup'],
 ] as const
 
 /** Events that end no condition. */
@@ -154,9 +179,11 @@ export const NO_END_CASES = [
   ['Issuing', 'Issuing certificate as Secret does not exist', 'Certificate'],
   ['Synced', 'Advance podinfo.test canary weight 20', 'Canary'],
   ['NodeNotReady', '', 'Node'],
+  ['UploadFailed', '', 'Backup'],
   ['SawCompletedJob', 'Saw completed job: x-1, status: Failed', 'CronJob'],
   ['SawCompletedJob', 'Saw completed job: x-1, condition: Failed', 'CronJob'],
   ['NodeNotReady', '', 'Node'],
+  ['UploadFailed', '', 'Backup'],
   ['', '', 'Pod'],
   ['__proto__', '', 'Pod'],
 ] as const

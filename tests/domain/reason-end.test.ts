@@ -9,6 +9,7 @@ import {
   isSameFailure,
   isTerminal,
   judgeReason,
+  succeeds,
 } from '../../src/domain/event/reason.ts'
 import { ENDS, REPORTED, TERMINAL } from '../../src/domain/event/reason-table.ts'
 import { rolloutOf } from '../../src/domain/event/rollout.ts'
@@ -26,6 +27,23 @@ describe('the end of a condition', () => {
     test(`${reason || 'no reason'} of a ${kind} ends nothing: ${message}`, () =>
       assert.deepEqual(ends({ reason, message, kind }), []))
   }
+
+  test('a reason that is also sent as a warning ends with the type Normal, if its message reports a success', () => {
+    const says = (reason: string, message: string) => succeeds({ reason, message, kind: 'Application' })
+    assert.ok(says('OperationCompleted', 'Sync operation to 3f2a1b9 succeeded'))
+    assert.ok(says('CreatedExternalResource', 'Successfully requested creation of external resource'))
+    assert.ok(says('SyncedToCloud', 'Load balancer is up to date'))
+    const others = [
+      ['Sync', 'Scheduled for sync'],
+      ['OperationCompleted', 'Sync operation failed'],
+      ['Provisioning', 'Waiting for a volume'],
+      ['ScaleDownFailed', 'done'],
+      ['NodeNotReady', 'Node is not ready'],
+      ['Pulled', 'Container image already present'],
+      ['', 'all is well'],
+    ] as const
+    for (const [reason, message] of others) assert.ok(!says(reason, message), reason)
+  })
 
   test('a condition is persistent only if an event can end it, and never if it is terminal', () => {
     const ended = new Set([...ENDS.values()].flatMap((groups) => [...groups]))

@@ -1,7 +1,7 @@
 /** Applies events that were received before the alert was opened, so that the order of arrival does not matter. */
 
 import { addsNode } from '../event/going-away.ts'
-import { deletedObjectOf, ends } from '../event/reason.ts'
+import { deletedObjectOf, ends, endsAll, succeeds } from '../event/reason.ts'
 import { rolloutOf } from '../event/rollout.ts'
 import type { StoredEvent } from '../event/stored-event.ts'
 import { templatesOf } from '../service/pod-name.ts'
@@ -34,7 +34,8 @@ function withEvent(evidence: Evidence, alert: Alert, event: ReceivedEvent): Evid
     if (rollout?.direction !== 'up') return evidence
     return withEvidence(evidence, 'rollouts', [event.at, rollout.hash])
   }
-  if (ends(told).includes(alert.name)) {
+  const isSuccess = endsAll(event.name, alert.name) || (alert.name === event.name && succeeds(told))
+  if (ends(told).includes(alert.name) || (event.kind === 'info' && isSuccess)) {
     return withEvidence(evidence, 'recovered', [event.at, object])
   }
   const helps = addsNode(event.name) && alert.failure === 'scheduling'

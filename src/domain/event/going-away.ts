@@ -22,8 +22,15 @@ const ADDS_NODE: readonly (readonly [string, string])[] = [
   ['karpenter', 'Nominated'],
 ]
 
-/** Messages about a pod that is finished, deleted or stays after all, and about a node's programs that start. */
-const HARMLESS: readonly (readonly [string, RegExp])[] = [
+/**
+ * Messages about a pod that is finished, deleted or stays after all, about a node's programs that start, and about work
+ * that goes on. Null stands for every reason.
+ */
+const HARMLESS: readonly (readonly [string | null, RegExp])[] = [
+  // A controller read an object that changed since, and tries again at once.
+  [null, /\bthe object has been modified; please apply your changes to the latest version\b/],
+  // The driver of the volume expands it. Older versions send this with the type Warning.
+  ['ExternalExpanding', /\bwaiting for an external controller\b/],
   // The taint manager reports that it does not evict the pod.
   ['TaintManagerEviction', /^Cancelling deletion\b/],
   // The kubelet has forgotten the volumes of a finished pod: github.com/kubernetes/kubernetes/issues/105204
@@ -70,7 +77,7 @@ export function addsNode(reason: string): boolean {
   return ADDING.has(reason)
 }
 
-/** Returns whether an event reports nothing but the normal end of a pod. */
+/** Returns whether an event reports nothing but the normal course of things. */
 export function isHarmless(reason: string, message: string): boolean {
-  return HARMLESS.some(([of, pattern]) => of === reason && pattern.test(message))
+  return HARMLESS.some(([of, pattern]) => (of === reason || of === null) && pattern.test(message))
 }

@@ -23,6 +23,8 @@ const MOMENTS: ReadonlySet<string> = new Set([
   // Problems of the kernel that node-problem-detector reads in the log.
   ...['KernelOops', 'TaskHung', 'UnregisterNetDevice', 'Ext4Error', 'Ext4Warning', 'IOError', 'MemoryReadError'],
   'CorruptDockerImage',
+  // A StatefulSet replaces the pod.
+  'RecreatingFailedPod',
   ...REMOVALS,
 ])
 

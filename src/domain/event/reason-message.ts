@@ -63,7 +63,7 @@ export function reasonOf(reason: string, message: string): string {
  */
 export function subtypeOf(reason: string, message: string, kind: string): ReasonJudgement | null {
   if (isHarmless(reason, message) || leavesCluster({ reason, kind }))
-    return { group: reason, severity: 'info', failure: null, rule: EXPECTED }
+    return { group: reason || 'Message', severity: 'info', failure: null, rule: EXPECTED }
   switch (reason) {
     case 'BackOff':
       return backOff(message)

@@ -49,10 +49,16 @@ const ROWS: readonly (readonly [Severity, Failure | null, string])[] = [
   ['warning', 'volume', 'FailedBinding ProvisioningFailed VolumeResizeFailed FileSystemResizeFailed'],
   ['warning', 'volume', 'FailedDetachVolume FailedUnMount'],
   ['warning', 'network', 'DNSConfigForming SyncLoadBalancerFailed'],
-  ['warning', 'rollout', 'ReplicaSetCreateError WorkloadIncomplete'],
+  ['warning', 'rollout', 'ReplicaSetCreateError WorkloadIncomplete RecreatingFailedPod'],
   ['warning', 'job', 'MissSchedule TooManyMissedTimes'],
   ['warning', 'other', 'ExceededGracePeriod FailedKillPod FailedPreStopHook FailedSync FailedDelete'],
   ['warning', 'other', 'FailedGetResourceMetric FailedComputeMetricsReplicas FailedRescale'],
+  [
+    'warning',
+    'other',
+    'FailedGetScale InvalidSelector FailedGetPodsMetric FailedGetObjectMetric FailedGetExternalMetric',
+  ],
+  ['warning', 'other', 'FailedGetContainerResourceMetric InvalidMetricSourceType'],
   // node-problem-detector (config/*.json in its repository) and AKS.
   ['warning', 'node', 'KernelDeadlock DockerHung AUFSUmountHung ReadonlyFilesystem FilesystemIsReadOnly XfsShutdown'],
   ['warning', 'node', 'KubeletUnhealthy KubeletIsDown DockerUnhealthy ContainerdUnhealthy ContainerRuntimeUnhealthy'],
@@ -134,7 +140,11 @@ export const STATES: ReadonlySet<string> = new Set([
   'NodeNotReady (pod)',
 ])
 
-/** The conditions that each reason ends. */
+const AUTOSCALING = `FailedRescale FailedGetResourceMetric FailedComputeMetricsReplicas FailedGetScale InvalidSelector
+  FailedGetPodsMetric FailedGetObjectMetric FailedGetExternalMetric FailedGetContainerResourceMetric
+  InvalidMetricSourceType`
+
+/** The conditions that each reason ends. `oppositesOf` finds the reasons with a regular form. */
 export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['NodeReady', words('NodeNotReady NodeShutdown Rebooted')],
   ['Starting', words('InvalidDiskCapacity')],
@@ -145,15 +155,13 @@ export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['Scheduled', words('FailedScheduling NotTriggerScaleUp ScaleUpFailed')],
   ['TriggeredScaleUp', words('NotTriggerScaleUp')],
   ['Nominated', words('NotTriggerScaleUp')],
-  ['SuccessfulAttachVolume', words('FailedAttachVolume')],
   ['SuccessfulMountVolume', words('FailedMount')],
   ['Pulled', words(`${IMAGE} ${PREPARED}`)],
   ['Created', words(`${IMAGE} ${PREPARED} CreateContainerConfigError CreateContainerError`)],
   ['ProvisioningSucceeded', words('ProvisioningFailed FailedBinding')],
-  ['VolumeResizeSuccessful', words('VolumeResizeFailed')],
-  ['FileSystemResizeSuccessful', words('FileSystemResizeFailed')],
-  ['SuccessfulCreate', words('FailedCreate')],
-  ['SuccessfulRescale', words('FailedRescale FailedGetResourceMetric FailedComputeMetricsReplicas')],
+  ['SuccessfulCreate', words('FailedCreate FailedDaemonPod RecreatingFailedPod')],
+  ['ScaledUpGroup', words('FailedToScaleUpGroup ScaleUpTimedOut ScaleUpFailed')],
+  ['SuccessfulRescale', words(AUTOSCALING)],
   ['EnsuredLoadBalancer', words('SyncLoadBalancerFailed')],
   ['Completed', words('BackoffLimitExceeded DeadlineExceeded')],
   // A watched cluster. A pod that is ready has no problem.
@@ -161,7 +169,7 @@ export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['WorkloadAvailable', words('WorkloadUnavailable')],
   ['WorkloadComplete', words('WorkloadIncomplete')],
   ['RolloutFinished', words('ProgressDeadlineExceeded FailedCreate ReplicaSetCreateError')],
-  // node-problem-detector. `oppositeOf` covers the reasons with a regular form.
+  // node-problem-detector
   ['KernelHasNoDeadlock', words('KernelDeadlock DockerHung AUFSUmountHung')],
   ['FilesystemIsNotReadOnly', words('ReadonlyFilesystem FilesystemIsReadOnly')],
   ['KubeletIsHealthy', words('KubeletUnhealthy')],
@@ -176,10 +184,15 @@ export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['info', words('error')],
   ['InstallSucceeded', words('InstallFailed UpgradeFailed TestFailed')],
   ['UpgradeSucceeded', words('InstallFailed UpgradeFailed TestFailed RollbackFailed RemediationFailed')],
-  ['KEDAScalersStarted', words('KEDAScalerFailed ScaledObjectCheckFailed')],
-  ['ScaledObjectReady', words('KEDAScalerFailed ScaledObjectCheckFailed')],
   ['SawCompletedJob', words('BackoffLimitExceeded DeadlineExceeded MissSchedule TooManyMissedTimes')],
 ])
+
+/**
+ * Reasons with which controllers report that their object has no problem: Longhorn, cert-manager, External Secrets, the
+ * AWS Load Balancer Controller, NGINX, Sealed Secrets, KEDA. They end all conditions of the object that no other row ends.
+ */
+export const ALL_WELL: ReadonlySet<string> = words(`Healthy Ready Valid Updated Reconciled SuccessfullyReconciled
+  ReconcileSuccess ReconcileSucceeded AddedOrUpdated Unsealed Recovered KEDAScalersStarted ScaledObjectReady`)
 
 /**
  * Conditions whose end is always reported by an event, unless the object is deleted. All other conditions can end

@@ -10,6 +10,7 @@ import { addsNode, isHarmless, leavesCluster } from './going-away.ts'
 import { hintOf } from './reason-hint.ts'
 import { EXPECTED, plainMessage, type ReasonJudgement, reasonOf, subtypeOf } from './reason-message.ts'
 import {
+  ALL_WELL,
   ENDS,
   type Failure,
   GROUPS,
@@ -113,17 +114,43 @@ export function ends(event: KubernetesEvent): readonly string[] {
   if (reason === 'SawCompletedJob' && /\b(?:status|condition): Failed\b/i.test(message)) return []
   if (reason === 'Issuing') return /\bsuccessfully issued\b/i.test(message) ? [`Failed (${event.kind})`] : []
   if (reason === 'Synced') return /^Promotion completed/.test(message) ? ['RolloutAborted'] : []
-  return [...(ENDS.get(reason) ?? oppositesOf(reason))]
+  return [...(ENDS.get(reason) ?? [...oppositesOf(reason), ...undoneBy(reason)])]
 }
 
-/**
- * Returns the conditions whose end node-problem-detector reports with an opposite reason: `NoFrequentKubeletRestart`,
- * `FilesystemIsNotReadOnly`.
- */
+/** Reasons that report the end of another one, and that one. node-problem-detector has the first two forms. */
+const OPPOSITES: readonly (readonly [reason: RegExp, ends: string])[] = [
+  [/^No([A-Z]\w+)$/, '$1'],
+  [/^(\w+Is)Not([A-Z]\w*)$/, '$1$2'],
+  [/^(\w+)(?:Succeeded|Successful|Success)$/, '$1Failed'],
+  [/^Success(?:ful)?(?:ly)?([A-Z]\w+)$/, 'Failed$1'],
+]
+
+/** Returns the conditions whose end a reason reports by its form: `NoFrequentKubeletRestart`, `BackupSucceeded`. */
 function oppositesOf(reason: string): readonly string[] {
-  const [, what, before, after] = /^No([A-Z]\w+)$|^(\w+Is)Not([A-Z]\w*)$/.exec(reason) ?? []
-  if (what !== undefined) return [what]
-  return before === undefined ? [] : [`${before}${after}`]
+  return OPPOSITES.flatMap(([form, ends]) => (form.test(reason) ? [reason.replace(form, ends)] : []))
+}
+
+/** Returns the conditions that a past tense ends: `Presented` ends `PresentError`, and `Deployed` ends `DeployFailed`. */
+function undoneBy(reason: string): readonly string[] {
+  if (!reason.endsWith('ed') || FAILURE_END.test(reason)) return []
+  return [reason.slice(0, -2), reason.slice(0, -1)].flatMap((verb) => [`${verb}Error`, `${verb}Failed`])
+}
+
+/** Returns whether a reason says that an object has no problem, and so ends a condition that no row of the tables ends. */
+export function endsAll(reason: string, group: string): boolean {
+  return ALL_WELL.has(reason) && !REASONS.has(group)
+}
+
+/** An event that reports progress or trouble and not success. */
+const UNDER_WAY = /\b(?:fail|error|degrad|unable|retry|retries|wait|start|schedul)/i
+
+/**
+ * Returns whether an event with the type Normal reports the success of what the same reason reported as failed with the
+ * type Warning. Argo CD and other controllers use one reason for both.
+ */
+export function succeeds({ reason, message, kind }: KubernetesEvent): boolean {
+  const isKnown = REASONS.has(reason) || reason === '' || FAILURE_START.test(reason) || FAILURE_END.test(reason)
+  return !isKnown && !UNDER_WAY.test(message) && subtypeOf(reason, message, kind) === null
 }
 
 /**
@@ -163,7 +190,8 @@ export function deletedObjectOf(event: KubernetesEvent & { readonly object: stri
 /** Returns whether an event can end or explain earlier conditions of its service. */
 export function tellsOfEnds(event: KubernetesEvent & { readonly object: string }): boolean {
   const { reason } = event
-  return addsNode(reason) || ends(event).length > 0 || deletedObjectOf(event) !== null || reason === 'Started'
+  const isEnd = ends(event).length > 0 || deletedObjectOf(event) !== null || succeeds(event) || ALL_WELL.has(reason)
+  return addsNode(reason) || isEnd || reason === 'Started'
 }
 
 /** Returns whether the end of a condition is always reported. If so, missing repeats do not mean recovery. */
