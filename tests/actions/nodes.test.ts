@@ -1,6 +1,7 @@
 /** Nodes: a failed node opens one incident, not one per pod. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { nodeTroublesIn } from '../../src/engine/changes/nodes.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { type Flow, makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager, crashLoop, kubernetesEvent } from '../helpers/senders.ts'
@@ -120,4 +121,35 @@ test('an alert about a node belongs to the node, whoever measured it', async (t)
     flow.services().map(({ name }) => name),
     [`node/${NODE}`],
   )
+})
+
+test('beside hundreds of failed nodes, a search for one failed node reads one', async (t) => {
+  const flow = makeFlow(t)
+  const down = (node: string) => alert('HostDown', { job: 'node', instance: `${node}:9100`, severity: 'critical' })
+  await flow.send('metrics', alertmanager(Array.from({ length: 300 }, (_, n) => down(`host-${n}`))))
+  await flow.deps.engine.read(flow.acme.key, (state) => {
+    let reads = 0
+    const get = (rowId: number) => {
+      reads += 1
+      return state.services.get(rowId)
+    }
+    const search = nodeTroublesIn({ ...state, services: { ...state.services, get } }, '', NOON - HOUR)
+    assert.equal(search.next().done, false)
+    assert.equal(reads, 1)
+    assert.equal([...search].length, 299)
+  })
+})
+
+test('a node that recovered an hour ago, or only warns, is no failed node', async (t) => {
+  const flow = makeFlow(t)
+  const about = (node: string, severity: string) =>
+    alert('HostDown', { job: 'node', instance: `${node}:9100`, severity })
+  await flow.send('metrics', alertmanager([about('host-1', 'critical'), about('host-2', 'warning')]))
+  const failed = (since: number) =>
+    flow.deps.engine.read(flow.acme.key, (state) => [...nodeTroublesIn(state, '', since)].map(({ node }) => node))
+  assert.deepEqual(await failed(NOON - HOUR), ['host-1'])
+  const ended = { ...about('host-1', 'critical'), status: 'resolved', endsAt: new Date(NOON + MINUTE).toISOString() }
+  await flow.send('metrics', alertmanager([ended]), { at: NOON + 2 * MINUTE })
+  assert.deepEqual(await failed(NOON), ['host-1'])
+  assert.deepEqual(await failed(NOON + MINUTE), [])
 })

@@ -14,7 +14,7 @@ export const REASONS_BY_SEVERITY = {
     FailedBinding ProvisioningFailed VolumeResizeFailed FileSystemResizeFailed FailedDetachVolume FailedUnMount
     DNSConfigForming FailedGetResourceMetric FailedComputeMetricsReplicas FailedRescale NotTriggerScaleUp ScaleUpFailed
     ReplicaSetCreateError RecreatingFailedPod MissSchedule TooManyMissedTimes SyncLoadBalancerFailed PolicyViolation
-    UnexpectedAdmissionError TaintManagerEviction Rebooted
+    UnexpectedAdmissionError TaintManagerEviction Rebooted Cordon Drain
     KernelDeadlock DockerHung AUFSUmountHung ReadonlyFilesystem FilesystemIsReadOnly XfsShutdown KubeletUnhealthy
     KubeletIsDown DockerUnhealthy ContainerdUnhealthy ContainerRuntimeUnhealthy ContainerRuntimeIsDown
     FrequentKubeletRestart FrequentDockerRestart FrequentContainerdRestart CorruptDockerOverlay2 CorruptDockerImage
@@ -142,6 +142,7 @@ export const END_CASES = [
   ['NodeHasSufficientMemory', '', 'Node', 'NodeHasInsufficientMemory'],
   ['NodeHasSufficientPID', '', 'Node', 'NodeHasInsufficientPID'],
   ['NodeSchedulable', '', 'Node', 'NodeNotSchedulable'],
+  ['Uncordon', 'Update completed and node has been uncordoned', 'Node', 'NodeNotSchedulable'],
   ['Scheduled', 'Successfully assigned shop/cart to w-1', 'Pod', 'FailedScheduling'],
   ['', 'Successfully assigned shop/cart to w-1', 'Pod', 'FailedScheduling'],
   ['Pulled', 'Successfully pulled image', 'Pod', 'ImagePullBackOff'],
@@ -174,7 +175,6 @@ export const END_CASES = [
 
 /** Events that end no condition. */
 export const NO_END_CASES = [
-  ['Started', 'Started container x', 'Pod'],
   ['Completed', '', 'Pod'],
   ['Issuing', 'Issuing certificate as Secret does not exist', 'Certificate'],
   ['Synced', 'Advance podinfo.test canary weight 20', 'Canary'],

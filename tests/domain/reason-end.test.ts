@@ -28,6 +28,11 @@ describe('the end of a condition', () => {
       assert.deepEqual(ends({ reason, message, kind }), []))
   }
 
+  test('a container that starts ends nothing but the loss of its node', () => {
+    const ended = ends({ reason: 'Started', message: 'Started container x', kind: 'Pod' })
+    assert.deepEqual(ended, ['NodeNotReady (pod)'])
+  })
+
   test('a reason that is also sent as a warning ends with the type Normal, if its message reports a success', () => {
     const says = (reason: string, message: string) => succeeds({ reason, message, kind: 'Application' })
     assert.ok(says('OperationCompleted', 'Sync operation to 3f2a1b9 succeeded'))

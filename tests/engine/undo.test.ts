@@ -11,7 +11,10 @@ import { alert, alertmanager, crashLoop, kubernetesEvent, pipeline, watchdog } f
 const TABLES = ['services', 'alerts', 'incidents', 'senders', 'groups'] as const
 const KEYS = ['serviceByKey', 'aliases', 'incidentById', 'namesakes'] as const
 const NAMES = ['alertByFingerprint', 'alertByLogicalKey'] as const
-const INDEXES = ['servicesByName', 'alertsOfService', 'alertsOfGroup', 'incidentsOfService'] as const
+const INDEXES = [
+  ...(['servicesByName', 'alertsOfService', 'alertsOfGroup', 'incidentsOfService'] as const),
+  ...(['alertsOnNode', 'nodesWithAlerts'] as const),
+] as const
 
 type Keyed<Found> = { readonly keys: () => Iterable<unknown>; readonly get: (key: never) => Found }
 
@@ -53,6 +56,7 @@ async function start(t: TestContext) {
   })
   const flow = makeFlow(t, failing)
   await flow.send('cluster', crashLoop('cart-5d4f8c7b9-x2kqp', { node: 'worker-2', count: 6 }))
+  await flow.send('cluster', kubernetesEvent('NodeNotReady', 'worker-3', { kind: 'Node' }))
   await flow.send('metrics', alertmanager([down('cart'), down('web')]))
   await flow.send('ci', pipeline('failed', 'shop/cart', { at: NOON }))
   await flow.send('metrics', watchdog())

@@ -166,6 +166,133 @@ describe('an alert fires for', () => {
   })
 })
 
+describe('a pod that waits while nodes are drained has 15 minutes:', () => {
+  const cordoned = node(0, 'NodeNotSchedulable')
+  const waits = (minute: number, why: string): Told => [
+    minute,
+    'FailedScheduling',
+    POD,
+    { message: `0/3 nodes are available: ${why}, 2 Insufficient cpu.` },
+  ]
+  const stories: readonly (readonly [string, readonly Told[]])[] = [
+    ['kubectl drain', [cordoned, stopped, waits(0.3, '1 node(s) were unschedulable')]],
+    [
+      'the taint of a cordoned node',
+      [cordoned, waits(1, '1 node(s) had untolerated taint {node.kubernetes.io/unschedulable: }')],
+    ],
+    ['Karpenter', [waits(0, '1 node(s) had untolerated taint {karpenter.sh/disrupted: }')]],
+    ['cluster-autoscaler', [waits(0, '1 node(s) had untolerated taint {ToBeDeletedByClusterAutoscaler: 1764237600}')]],
+  ]
+  for (const [title, told] of stories) test(title, async (t) => assert.equal((await play(t, told)).incidents, 0))
+  test('no longer', async (t) => {
+    const later = [...stories[0]![1], node(16, 'RegisteredNode')]
+    assert.equal((await play(t, later)).incidents, 1)
+  })
+  test('but not if the node was cordoned long ago', async (t) => {
+    const early = node(-30, 'NodeNotSchedulable')
+    assert.equal((await play(t, [early, waits(0, '1 node(s) were unschedulable')])).incidents, 1)
+  })
+  test('but not if no node was cordoned', async (t) => {
+    assert.equal((await play(t, [waits(0, '1 node(s) were unschedulable')])).incidents, 1)
+  })
+})
+
+describe('a pod that cannot start because its node has just started has 15 minutes:', () => {
+  const started = node(0, 'Starting', 'Starting kubelet.')
+  const fails = (reason: string, message: string): Told => [
+    1,
+    reason,
+    POD,
+    { message, count: 8, since: NOON + MINUTE / 2, node: 'worker-1' },
+  ]
+  const cases = [
+    ['NetworkNotReady', 'network is not ready: cni plugin not initialized'],
+    ['FailedCreatePodSandBox', 'Failed to create pod sandbox: failed to assign an IP address to container'],
+    ['FailedMount', 'MountVolume.MountDevice failed: driver name ebs.csi.aws.com not found in the list of drivers'],
+  ] as const
+  for (const [reason, message] of cases)
+    test(reason, async (t) => assert.equal((await play(t, [started, fails(reason, message)])).incidents, 0))
+  test('but not on a node that runs', async (t) => {
+    assert.equal((await play(t, [fails('NetworkNotReady', 'network is not ready')])).incidents, 1)
+  })
+  test('but not if its image is missing', async (t) => {
+    assert.equal((await play(t, [started, fails('Failed', 'Error: ErrImagePull')])).incidents, 1)
+  })
+})
+
+test('a node that AKS or OpenShift updates opens nothing for 15 minutes', async (t) => {
+  for (const reason of ['Drain', 'Cordon']) {
+    const told = [node(0, reason), node(2, 'NodeNotReady'), node(6, 'NodeReady'), node(6.5, 'Uncordon')]
+    assert.deepEqual(await play(t, told), QUIET)
+  }
+})
+
+describe('a problem that a controller reported is over when it reports the success:', () => {
+  const on =
+    (kind: string, name: string) =>
+    (minute: number, reason: string, message: string, type: 'Normal' | 'Warning'): Told => [
+      minute,
+      reason,
+      name,
+      { kind, message, type },
+    ]
+  const app = on('Application', 'cart')
+  const bucket = on('Bucket', 'assets')
+  const set = on('StatefulSet', 'db')
+  const status = on('ConfigMap', 'cluster-autoscaler-status')
+  const stories: readonly (readonly [string, readonly Told[]])[] = [
+    [
+      'with the same reason',
+      [
+        app(0, 'OperationCompleted', 'Sync operation to 3f2a1b9 failed: one or more tasks failed', 'Warning'),
+        app(4, 'OperationCompleted', 'Sync operation to 4c2a1b9 succeeded', 'Normal'),
+      ],
+    ],
+    [
+      'with the opposite reason',
+      [bucket(0, 'BackupFailed', 'access denied', 'Warning'), bucket(4, 'BackupSucceeded', 'done', 'Normal')],
+    ],
+    [
+      'as a new pod',
+      [
+        set(0, 'RecreatingFailedPod', 'StatefulSet shop/db is recreating failed Pod db-0', 'Warning'),
+        set(0.1, 'SuccessfulCreate', 'create Pod db-0 in StatefulSet db successful', 'Normal'),
+      ],
+    ],
+    [
+      'by saying that all is well',
+      [
+        bucket(0, 'Faulted', 'volume became faulted', 'Warning'),
+        bucket(0, 'UpdateFailed', 'access denied', 'Warning'),
+        bucket(4, 'Healthy', 'volume became healthy', 'Normal'),
+      ],
+    ],
+    [
+      'as a reconciled object',
+      [
+        app(0, 'FailedDeployModel', 'access denied', 'Warning'),
+        app(4, 'SuccessfullyReconciled', 'Successfully reconciled', 'Normal'),
+      ],
+    ],
+    [
+      'as a larger group of nodes',
+      [
+        status(0, 'FailedToScaleUpGroup', 'Scale-up failed for group workers', 'Warning'),
+        status(4, 'ScaledUpGroup', 'Scale-up: group workers size set to 4', 'Normal'),
+      ],
+    ],
+  ]
+  for (const [title, told] of stories) test(title, async (t) => assert.deepEqual(await play(t, told), QUIET))
+  test('but not when another object is well', async (t) => {
+    const told = [bucket(0, 'Faulted', 'x', 'Warning'), on('Bucket', 'other')(2, 'Healthy', 'x', 'Normal')]
+    assert.deepEqual(await play(t, told), { incidents: 0, firing: 1 })
+  })
+  test('but not when it merely tries again', async (t) => {
+    const told = [bucket(0, 'Sync', 'Error syncing', 'Warning'), bucket(2, 'Sync', 'Scheduled for sync', 'Normal')]
+    assert.deepEqual(await play(t, told), { incidents: 0, firing: 1 })
+  })
+})
+
 test('a pending pod for which Karpenter adds a node has 15 minutes', async (t) => {
   const nominated: Told = [0.1, 'Nominated', POD, { message: 'Pod should schedule on: nodeclaim/default-fh9zb' }]
   assert.deepEqual(await play(t, [[0, 'FailedScheduling', POD], nominated]), { incidents: 0, firing: 1 })

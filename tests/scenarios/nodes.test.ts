@@ -118,6 +118,69 @@ describe('a node that leaves ends', () => {
   })
 })
 
+describe('the condition of a pod that lost its node ends when', () => {
+  const down = ofNode(0, 'worker-3', 'NodeNotReady')
+  const ready = ofNode(8, 'worker-3', 'NodeReady')
+  const ends = (flow: Flow) => {
+    const pods = flow.alerts().filter(({ name, status }) => name === 'NodeNotReady (pod)' && status === 'resolved')
+    return pods.map(({ ends_at, service }) => `${service} ${(Number(ends_at) - NOON) / MINUTE}`).sort()
+  }
+  test('the node is ready again', async (t) => {
+    const places = [assigned(-30, 'cart', 'worker-3'), assigned(-30, 'payment', 'worker-3')]
+    const flow = await play(t, [...places, down, lost(0.1, 'cart'), lost(0.1, 'payment'), ready])
+    assert.deepEqual([ends(flow), firing(flow)], [['cart 8', 'payment 8'], 0])
+  })
+  test('the only node that failed is ready again, if no event named its node', async (t) => {
+    assert.deepEqual(ends(await play(t, [down, lost(0.1, 'cart'), ready])), ['cart 8'])
+  })
+  test('the node was ready again before the event of the pod arrived', async (t) => {
+    const late: Told = [8.5, 'NodeNotReady', podOf('cart'), { message: 'Node is not ready', at: NOON + 6_000 }]
+    assert.deepEqual(ends(await play(t, [assigned(-30, 'cart', 'worker-3'), down, ready, late])), ['cart 8'])
+  })
+  test('a kubelet starts the pod', async (t) => {
+    const started: Told = [5, 'Started', podOf('cart'), { message: 'Started container app' }]
+    assert.deepEqual(ends(await play(t, [down, lost(0.1, 'cart'), started])), ['cart 5'])
+  })
+  test('a pod of a StatefulSet is scheduled anew', async (t) => {
+    const set = (minute: number, reason: string, message: string): Told => [minute, reason, 'db-0', { message }]
+    const told = [set(0.1, 'NodeNotReady', 'Node is not ready'), set(7, 'Scheduled', 'Successfully assigned shop/db-0')]
+    assert.deepEqual(ends(await play(t, [down, ...told])), ['db 7'])
+  })
+  test('each lost pod of a ReplicaSet has been replaced', async (t) => {
+    const [first, second] = ['cart-5d4f8c7b9-x2kqp', 'cart-5d4f8c7b9-b7k4z']
+    const gone = [first, second].map((pod): Told => [0.1, 'NodeNotReady', pod, { message: 'Node is not ready' }])
+    const placed = (minute: number, pod: string): Told => [
+      minute,
+      'Scheduled',
+      pod,
+      { message: `Successfully assigned shop/${pod} to worker-4` },
+    ]
+    assert.deepEqual(
+      ends(await play(t, [down, ...gone, placed(5, 'cart-5d4f8c7b9-k9x2m'), placed(5, 'cart-5d4f8c7b9-k9x2m')])),
+      [],
+    )
+    const told = [placed(5, 'cart-5d4f8c7b9-k9x2m'), placed(5, 'cart-5d4f8c7b9-w4z6t')]
+    assert.deepEqual(ends(await play(t, [down, ...gone, ...told])), ['cart 5'])
+  })
+})
+
+describe('the condition of a pod that lost its node goes on when', () => {
+  const down = ofNode(0, 'worker-3', 'NodeNotReady')
+  test('another node is ready', async (t) => {
+    const told = [assigned(-30, 'cart', 'worker-3'), down, lost(0.1, 'cart'), ofNode(8, 'worker-4', 'NodeReady')]
+    assert.equal(firing(await play(t, told)), 2)
+  })
+  test('a pod of another ReplicaSet is scheduled', async (t) => {
+    const other = 'cart-7c9f6d5b8-k9x2m'
+    const placed: Told = [5, 'Scheduled', other, { message: `Successfully assigned shop/${other} to worker-4` }]
+    assert.equal(firing(await play(t, [down, lost(0.1, 'cart'), placed])), 2)
+  })
+  test('it is a crash loop', async (t) => {
+    const told = [assigned(-30, 'cart', 'worker-3'), down, crash(0.5, 'cart'), ofNode(2, 'worker-3', 'NodeReady')]
+    assert.equal(firing(await play(t, told, 3)), 1)
+  })
+})
+
 describe('a kubelet that starts', () => {
   const starting = ofNode(0, 'worker-3', 'Starting', 'Starting kubelet.')
   const capacity = (minute: number) =>

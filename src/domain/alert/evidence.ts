@@ -10,7 +10,7 @@ export type Evidence = {
   readonly gone: readonly Mark[]
   /** When the service got new pod templates. The object is the hash of the ReplicaSet. */
   readonly rollouts: readonly Mark[]
-  /** When the autoscaler announced a new node for unschedulable pods. Such pods get more time to start. */
+  /** When an autoscaler added a node for a pending pod, or a drained node let it wait. Such pods get more time to start. */
   readonly helped: readonly Mark[]
 }
 export type Mark = readonly [at: number, object: string]

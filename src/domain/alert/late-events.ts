@@ -1,6 +1,7 @@
 /** Applies events that were received before the alert was opened, so that the order of arrival does not matter. */
 
 import { addsNode } from '../event/going-away.ts'
+import { isLostNode } from '../event/lasting.ts'
 import { deletedObjectOf, ends, endsAll, succeeds } from '../event/reason.ts'
 import { rolloutOf } from '../event/rollout.ts'
 import type { StoredEvent } from '../event/stored-event.ts'
@@ -22,7 +23,9 @@ export function withReceivedEvents(alert: Alert, received: readonly ReceivedEven
 function withEvent(evidence: Evidence, alert: Alert, event: ReceivedEvent): Evidence {
   const [kind = '', object = ''] = splitObject(event.object)
   const told = { reason: event.name, message: event.text, kind, object }
-  if (event.name === 'Started' && kind === 'Pod') return withReplaced(evidence, object, event.at)
+  if (event.name === 'Started' && kind === 'Pod' && !ends(told).includes(alert.name))
+    return withReplaced(evidence, object, event.at)
+  if (event.name === 'Scheduled' && isLostNode(alert.name)) return withReplacement(evidence, [event.at, object])
   const gone = deletedObjectOf(told)
   if (gone !== null) {
     const mark: Mark = [event.at, gone]
@@ -54,6 +57,26 @@ function withReplaced(evidence: Evidence, pod: string, at: number): Evidence {
     ([time, object]) => time <= rolledOut && (templatesOf([object])[0] ?? hash) !== hash,
   )
   return older.reduce((before, [, object]) => withEvidence(before, 'gone', [at, object]), evidence)
+}
+
+/**
+ * Marks one lost pod as deleted for each new pod of its ReplicaSet, which is created when a lost pod is evicted. A pod of
+ * a StatefulSet comes back with the same name.
+ */
+function withReplacement(evidence: Evidence, mark: Mark): Evidence {
+  const [at, pod] = mark
+  const after = withEvidence(evidence, 'recovered', mark)
+  const template = templatesOf([pod])[0]
+  const isKnown = [...evidence.seen, ...evidence.recovered].some(([, object]) => object === pod)
+  if (template === undefined || isKnown) return after
+  const lost = evidence.seen.find(
+    ([time, object]) => time <= at && templatesOf([object])[0] === template && !hasEnded(evidence, object, time),
+  )
+  return lost ? withEvidence(after, 'gone', [at, lost[1]]) : after
+}
+
+function hasEnded({ gone, recovered }: Evidence, object: string, since: number): boolean {
+  return [...gone, ...recovered].some((mark) => mark[0] >= since && isAbout(mark, object))
 }
 
 function splitObject(object: string): string[] {

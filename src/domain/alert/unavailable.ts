@@ -28,7 +28,7 @@ const TWO_MINUTES = 2 * MINUTE
 /**
  * How long the autoscaler waits for a new node (`--max-node-provision-time`). Draining a node can take just as long.
  */
-const PLANNED = 15 * MINUTE
+export const PLANNED = 15 * MINUTE
 
 /**
  * An event is late if it arrives more than this many milliseconds after it happened. A newly connected exporter first

@@ -23,6 +23,23 @@ const ADDS_NODE: readonly (readonly [string, string])[] = [
 ]
 
 /**
+ * What the scheduler says of nodes that are being drained. `alone`: a taint that only a drain has. Otherwise a node must
+ * have been cordoned lately, because a cordon can be forgotten.
+ */
+const DRAINED: readonly { readonly alone: boolean; readonly message: RegExp }[] = [
+  // kubectl cordon and kubectl drain
+  { alone: false, message: /\bnode\(s\) were unschedulable\b|\btaint \{node\.kubernetes\.io\/unschedulable\b/ },
+  // Karpenter
+  { alone: true, message: /\btaint \{karpenter\.sh\/disrupt/ },
+  // cluster-autoscaler
+  { alone: true, message: /\btaint \{ToBeDeletedByClusterAutoscaler\b/ },
+  // aws-node-termination-handler
+  { alone: true, message: /\btaint \{aws-node-termination-handler\// },
+  // GKE
+  { alone: true, message: /\btaint \{cloud\.google\.com\/impending-node-termination\b/ },
+]
+
+/**
  * Messages about a pod that is finished, deleted or stays after all, about a node's programs that start, and about work
  * that goes on. Null stands for every reason.
  */
@@ -50,6 +67,13 @@ const HARMLESS: readonly (readonly [string | null, RegExp])[] = [
 /** The conditions of a pod that say nothing once the pod is deleted. */
 export const FAILS_WHILE_STOPPING =
   /^(?:Unhealthy\b|ProbeError|FailedPreStopHook|FailedMount|FailedUnMount|FailedKillPod|ExceededGracePeriod|(?:CrashLoop|ImagePull)?BackOff|Failed$|FailedCreatePodSandBox|NetworkNotReady|(?:Create|Run)Container|FailedAttachVolume)/
+
+/** What pods on a node report whose network and volumes are not ready yet, because the node has just started. */
+export const FAILS_ON_NEW_NODE: ReadonlySet<string> = new Set([
+  'FailedCreatePodSandBox',
+  'NetworkNotReady',
+  'FailedMount',
+])
 
 /** What a kubelet reports when it starts, until it has seen its node and the container runtime. */
 export const FAILS_WHILE_STARTING: ReadonlySet<string> = new Set(['InvalidDiskCapacity', 'NodeNotReady'])
@@ -80,4 +104,11 @@ export function addsNode(reason: string): boolean {
 /** Returns whether an event reports nothing but the normal course of things. */
 export function isHarmless(reason: string, message: string): boolean {
   return HARMLESS.some(([of, pattern]) => (of === reason || of === null) && pattern.test(message))
+}
+
+/**
+ * Returns whether a pod waits because nodes are being drained. `cordoned`: whether a node was cordoned lately.
+ */
+export function waitsForDrain(message: string, cordoned: () => boolean): boolean {
+  return DRAINED.some(({ alone, message: pattern }) => pattern.test(message) && (alone || cordoned()))
 }

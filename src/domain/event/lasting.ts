@@ -59,6 +59,11 @@ export function isState(group: string): boolean {
   return STATES.has(group)
 }
 
+/** Returns whether the node controller says with this condition that a pod's node is lost. */
+export function isLostNode(group: string): boolean {
+  return group === 'NodeNotReady (pod)'
+}
+
 /** Returns whether a condition is a failing probe. */
 export function isProbe(group: string): boolean {
   return group.startsWith('Unhealthy') || group === 'ProbeError'

@@ -45,6 +45,8 @@ const ROWS: readonly (readonly [Severity, Failure | null, string])[] = [
   ['warning', 'scheduling', 'Preempting Preempted HostPortConflict NodeSelectorMismatching UnexpectedAdmissionError'],
   ['warning', 'scheduling', 'InsufficientFreeCPU InsufficientFreeMemory OutOfDisk NotTriggerScaleUp ScaleUpFailed'],
   ['warning', 'node', 'ImageGCFailed ContainerGCFailed InvalidDiskCapacity NodeNotSchedulable FailedDraining'],
+  // AKS and OpenShift, when they update a node.
+  ['warning', 'node', 'Cordon Drain'],
   ['warning', 'node', 'TaintManagerEviction Rebooted'],
   ['warning', 'volume', 'FailedBinding ProvisioningFailed VolumeResizeFailed FileSystemResizeFailed'],
   ['warning', 'volume', 'FailedDetachVolume FailedUnMount'],
@@ -97,7 +99,8 @@ export const NODE_ONLY: ReadonlySet<string> = words(
  * kubernetes/pkg/kubelet and pkg/controller/volume/persistentvolume.
  */
 export const NORMAL_OF_NODES: ReadonlySet<string> = words(
-  `NodeNotReady NodeNotSchedulable NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID NodeShutdown`,
+  `NodeNotReady NodeNotSchedulable NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID NodeShutdown
+  Cordon Drain`,
 )
 export const NORMAL: ReadonlySet<string> = words('Killing FailedBinding Preempted')
 
@@ -108,6 +111,8 @@ export const GROUPS: ReadonlyMap<string, string> = new Map([
   ['PodOOMKilling', 'OOMKilling'],
   ['StartError', 'RunContainerError'],
   ['ContainerCannotRun', 'RunContainerError'],
+  ['Cordon', 'NodeNotSchedulable'],
+  ['Drain', 'NodeNotSchedulable'],
 ])
 
 /** Node states. The node controller or the kubelet reports the start and the end of each state once. */
@@ -152,12 +157,14 @@ export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['NodeHasSufficientMemory', words('NodeHasInsufficientMemory EvictionThresholdMet SystemOOM')],
   ['NodeHasSufficientPID', words('NodeHasInsufficientPID')],
   ['NodeSchedulable', words('NodeNotSchedulable')],
+  ['Uncordon', words('NodeNotSchedulable')],
   ['Scheduled', words('FailedScheduling NotTriggerScaleUp ScaleUpFailed')],
   ['TriggeredScaleUp', words('NotTriggerScaleUp')],
   ['Nominated', words('NotTriggerScaleUp')],
   ['SuccessfulMountVolume', words('FailedMount')],
   ['Pulled', words(`${IMAGE} ${PREPARED}`)],
   ['Created', words(`${IMAGE} ${PREPARED} CreateContainerConfigError CreateContainerError`)],
+  ['Started', new Set(['NodeNotReady (pod)'])],
   ['ProvisioningSucceeded', words('ProvisioningFailed FailedBinding')],
   ['SuccessfulCreate', words('FailedCreate FailedDaemonPod RecreatingFailedPod')],
   ['ScaledUpGroup', words('FailedToScaleUpGroup ScaleUpTimedOut ScaleUpFailed')],

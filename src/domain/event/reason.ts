@@ -105,7 +105,7 @@ export function isRepeated(seen: { count: number; pods: number; inTenMinutes: nu
 
 /**
  * Returns the conditions that an event ends, on its own object or on the workload of a claim, Job or ReplicaSet. A
- * `Started` event ends nothing, because every restart in a crash loop emits a `Started` event.
+ * `Started` event ends no problem of a container, because every restart in a crash loop emits a `Started` event.
  */
 export function ends(event: KubernetesEvent): readonly string[] {
   const message = plainMessage(event.message)

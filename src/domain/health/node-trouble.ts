@@ -24,13 +24,17 @@ const LOST_AFTER: ReadonlyMap<string, number> = new Map([
 /** Returns the only node that failed when a pod's condition says that its node is lost, or null. */
 export function lostNode(
   { name, startsAt }: Pick<ConditionOnNode, 'name' | 'startsAt'>,
-  troubles: readonly NodeTrouble[],
+  troubles: Iterable<NodeTrouble>,
 ): string | null {
   const within = LOST_AFTER.get(name)
   if (within === undefined) return null
-  const failed = troubles.filter((one) => startsAt >= one.startsAt - 60_000 && startsAt <= one.startsAt + within)
-  const [node, ...others] = new Set(failed.map((one) => one.node))
-  return node !== undefined && others.length === 0 ? node : null
+  let found: string | null = null
+  for (const trouble of troubles) {
+    if (startsAt < trouble.startsAt - 60_000 || startsAt > trouble.startsAt + within) continue
+    if (found !== null && trouble.node !== found) return null
+    found = trouble.node
+  }
+  return found
 }
 
 /**

@@ -91,7 +91,7 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
     evaluateAt: earliest([health.changesAt, ...changes, isExplained ? recheckAt(troubles, now) : null]),
   })
   for (const { unit, decision } of units) updateIncident(ctx, found, unit, decision, now)
-  joinNodes(ctx, service, all, explained)
+  joinNodes(ctx, service, { all, explained }, now)
   if (isNodeService(service) && units.some(({ decision }) => decision.steps.some(opens))) wakePods(ctx, service, now)
   wakeOthers(ctx, service, known, now)
   return health

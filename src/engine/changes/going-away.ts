@@ -12,9 +12,11 @@ import {
   FAILS_WHILE_STOPPING,
   leavesCluster,
 } from '../../domain/event/going-away.ts'
+import { isLostNode } from '../../domain/event/lasting.ts'
 import { deletedObjectOf } from '../../domain/event/reason.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import { lostNode, type NodeTrouble } from '../../domain/health/node-trouble.ts'
+import { once } from '../../domain/memoize.ts'
 import { nodeNameOf, serviceOfNode } from '../../domain/service/node.ts'
 import { MINUTE } from '../../domain/units.ts'
 import type { Context } from '../state/context.ts'
@@ -71,17 +73,28 @@ function isNew({ name, object }: ReceivedEvent, pod: string): boolean {
 }
 
 /** Returns whether a condition is of a node that was told to leave and has not come back, or of a pod on it. */
-function isOnLeavingNode(ctx: Context, { service, key }: Place, { sighting, node, at }: Signal): boolean {
+function isOnLeavingNode(ctx: Context, place: Place, signal: Signal): boolean {
+  const last = eventsOfNode(ctx, place, signal, signal.at - LEAVING)
+    .filter((event) => event.at <= signal.at)
+    .findLast((event) => isLeaving(event) || RETURNS.has(event.name))
+  return last !== undefined && isLeaving(last)
+}
+
+/** Returns when the node of a lost pod was ready again, if that is known before the pod's own event arrives; else null. */
+export function returnOfNode(ctx: Context, place: Place, signal: Signal): number | null {
+  if (!isLostNode(signal.name)) return null
+  return eventsOfNode(ctx, place, signal, signal.at).find(({ name }) => name === 'NodeReady')?.at ?? null
+}
+
+/** Returns the events about the node of a condition that can end conditions, oldest first. */
+function eventsOfNode(ctx: Context, { service, key }: Place, { sighting, node }: Signal, from: number) {
   const pod = `${sighting?.object}`
   const isNode = key.name === serviceOfNode(pod)
   const known = isNode ? pod : (node ?? (service && ctx.fact('nodeOfPod', { serviceId: service.rowId, pod })))
-  if (known === null) return false
+  if (known === null) return []
   const of = { cluster: key.cluster, namespace: '', name: serviceOfNode(known) }
-  const last = endingEventsSince(ctx, { service: findService(ctx.state, of), key: of }, at - LEAVING)
-    .filter((event) => event.at <= at)
-    .toSorted((a, b) => a.at - b.at)
-    .findLast((event) => isLeaving(event) || RETURNS.has(event.name))
-  return last !== undefined && isLeaving(last)
+  const found = endingEventsSince(ctx, { service: findService(ctx.state, of), key: of }, from)
+  return found.toSorted((a, b) => a.at - b.at)
 }
 
 function isLeaving({ name, object }: ReceivedEvent): boolean {
@@ -89,9 +102,24 @@ function isLeaving({ name, object }: ReceivedEvent): boolean {
 }
 const RETURNS: ReadonlySet<string> = new Set(['NodeReady', 'NodeSchedulable'])
 
-function isStarting(ctx: Context, place: Place, { at }: Signal): boolean {
+/** What an event says about the pods on its node: they are gone, or the node's loss is over. */
+type NodeFate = { readonly at: number; readonly of: 'gone' | 'recovered' }
+
+export function fateOfNode({ reason, kind }: { readonly reason: string; readonly kind: string }, at: number) {
+  if (kind !== 'Node') return null
+  if (leavesCluster({ reason, kind })) return { at, of: 'gone' } as const
+  return reason === 'NodeReady' ? ({ at, of: 'recovered' } as const) : null
+}
+
+function isStarting(ctx: Context, place: Place, { at }: Pick<Signal, 'at'>): boolean {
   const earlier = endingEventsSince(ctx, place, at - STARTING).filter((event) => event.at <= at)
   return earlier.some(({ name, text }) => name === 'Starting' && /\bkubelet\b/.test(text))
+}
+
+/** Returns whether a node's kubelet started shortly before. */
+export function hasStarted(ctx: Context, cluster: string, node: string, at: number): boolean {
+  const key = { cluster, namespace: '', name: serviceOfNode(node) }
+  return isStarting(ctx, { service: findService(ctx.state, key), key }, { at })
 }
 
 /** Returns the events since `from` that can end a condition. The list is usually empty. */
@@ -103,19 +131,27 @@ export function endingEventsSince(ctx: Context, { service, key }: Place, from: n
   return unsaved.length === 0 ? saved : [...saved, ...unsaved]
 }
 
-/** Ends the conditions of the pods on a node that leaves the cluster. Returns the services whose conditions changed. */
-export function endPodsOf(ctx: Context, { service, key }: Place, at: number, now: number): number[] {
+/**
+ * Ends the conditions of the pods on a node that leaves the cluster or, if it is ready again, the conditions that say
+ * that the node was lost: no event on the pods reports this. Returns the services whose conditions changed.
+ */
+export function endPodsOf(ctx: Context, { service, key }: Place, fate: NodeFate, now: number): number[] {
+  const { at, of } = fate
   const node = nodeNameOf(key)
   const own = service ? alertsOf(ctx.state, service.rowId).map(({ alert }) => ({ ...alert, node })) : []
   // A node that was told to leave fails without an alert of its own. Its pods are then reported at about this time.
-  const troubles = [...own, { node, startsAt: at, endsAt: at }, ...nodeTroublesIn(ctx.state, key.cluster, at - LEAVING)]
+  const told = of === 'gone' ? [{ node, startsAt: at, endsAt: at }] : []
+  const troubles = once(() => [...own, ...told, ...nodeTroublesIn(ctx.state, key.cluster, at - LEAVING)])
   const changed: number[] = []
-  for (const live of [...ctx.state.alerts.values()]) {
-    if (!canBeOn(ctx, live, node, key.cluster)) continue
+  const { alerts, alertsOnNode } = ctx.state
+  for (const rowId of [...alertsOnNode.get(node), ...alertsOnNode.get('')]) {
+    const live = alerts.get(rowId)
+    if (!live || !canBeOn(ctx, live, key.cluster)) continue
+    if (of === 'recovered' && !isLostNode(live.alert.name)) continue
     const pods = new Set(live.alert.evidence.seen.map(([, pod]) => pod))
-    const gone = [...pods].filter((pod) => isOn(ctx, { live, node, troubles }, pod, pods.size))
-    if (gone.length === 0) continue
-    const evidence = gone.reduce((before, pod) => withEvidence(before, 'gone', [at, pod]), live.alert.evidence)
+    const here = [...pods].filter((pod) => isOn(ctx, { live, node, troubles }, pod, pods.size))
+    if (here.length === 0) continue
+    const evidence = here.reduce((before, pod) => withEvidence(before, of, [at, pod]), live.alert.evidence)
     const context = { delivery: null, metricsFiring: false, ...senderBehaviorOf(ctx.state, live) }
     changeAlert(ctx, live, { ...live, ...settle({ ...live.alert, evidence }, context, now) }, now)
     changed.push(live.serviceId)
@@ -123,18 +159,17 @@ export function endPodsOf(ctx: Context, { service, key }: Place, at: number, now
   return changed
 }
 
-function canBeOn({ state }: Context, { alert, part, serviceId }: LiveAlert, node: string, cluster: string): boolean {
-  if (alert.source !== 'cluster' || alert.status !== 'firing' || part?.kind !== 'Pod') return false
-  if (alert.failure === 'scheduling' || (alert.node !== null && alert.node !== node)) return false
+function canBeOn({ state }: Context, { alert, part, serviceId }: LiveAlert, cluster: string): boolean {
+  if (part?.kind !== 'Pod' || alert.failure === 'scheduling') return false
   const service = state.services.get(serviceId)
   return service !== undefined && (service.cluster === cluster || cluster === '' || service.cluster === '')
 }
 
-type Candidate = { readonly live: LiveAlert; readonly node: string; readonly troubles: readonly NodeTrouble[] }
+type Candidate = { readonly live: LiveAlert; readonly node: string; readonly troubles: () => readonly NodeTrouble[] }
 
 /** An alert names the node of its newest pod only. */
 function isOn(ctx: Context, { live, node, troubles }: Candidate, pod: string, pods: number): boolean {
   const known = ctx.fact('nodeOfPod', { serviceId: live.serviceId, pod })
   if (known !== null) return known === node
-  return live.alert.node === null ? lostNode(live.alert, troubles) === node : pods === 1
+  return live.alert.node === null ? lostNode(live.alert, troubles()) === node : pods === 1
 }

@@ -1,13 +1,12 @@
 /** A node that fails or leaves: its incident owns the conditions of its pods, which end when the node leaves. */
 
-import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import { lostNode, type NodeTrouble } from '../../domain/health/node-trouble.ts'
 import { isNodeService, nodeNameOf, serviceOfNode } from '../../domain/service/node.ts'
 import { rank } from '../../domain/severity.ts'
 import type { Context } from '../state/context.ts'
-import { namespaceKey, type OrganizationState } from '../state/state.ts'
-import { findService, servicesIn } from './attribution.ts'
+import type { OrganizationState } from '../state/state.ts'
+import { findService } from './attribution.ts'
 import { alertsOf, type Condition, isCurrent } from './conditions.ts'
 import { addAlerts, oldestOpenIncident } from './incidents/incidents.ts'
 import { makeDue } from './live-service.ts'
@@ -27,21 +26,45 @@ export function nodeTroublesOf(
 ): NodeTrouble[] {
   return nodes.flatMap((node) => {
     const service = nodeService(state, cluster, node)
-    const alerts = service ? alertsOf(state, service.rowId) : []
-    return alerts
-      .filter(({ alert }) => isCurrent(alert, endedSince) && rank(alert.severity) >= rank('error'))
-      .map(({ alert: { startsAt, endsAt } }) => ({ node, startsAt, endsAt }))
+    return service ? [...troublesOfNode(state, service, endedSince)] : []
   })
 }
 
-/** Returns the problems of all nodes of a cluster, as `nodeTroublesOf`. */
-export function nodeTroublesIn(state: OrganizationState, cluster: string, endedSince: number): NodeTrouble[] {
-  const names = [...new Set([cluster, ''])].flatMap((one) =>
-    servicesIn(state, state.servicesByNamespace.get(namespaceKey({ cluster: one, namespace: '' })))
-      .filter(isNodeService)
-      .map(nodeNameOf),
+function* troublesOfNode(state: OrganizationState, service: LiveService, endedSince: number): Generator<NodeTrouble> {
+  for (const { alert } of alertsOf(state, service.rowId)) {
+    const { severity, startsAt, endsAt } = alert
+    if (isCurrent(alert, endedSince) && rank(severity) >= rank('error'))
+      yield { node: nodeNameOf(service), startsAt, endsAt }
+  }
+}
+
+/**
+ * Finds the problems of all nodes of a cluster, as `nodeTroublesOf`, one after another: a storm can have thousands, and
+ * a caller rarely needs more than two.
+ */
+export function* nodeTroublesIn(state: OrganizationState, cluster: string, endedSince: number): Generator<NodeTrouble> {
+  for (const rowId of state.nodesWithAlerts.get(cluster)) yield* of(rowId)
+  if (cluster !== '') for (const rowId of state.nodesWithAlerts.get('')) if (isOnlyHere(rowId)) yield* of(rowId)
+
+  function* of(rowId: number): Generator<NodeTrouble> {
+    const service = state.services.get(rowId)
+    if (service) yield* troublesOfNode(state, service, endedSince)
+  }
+  /** The service of the cluster stands for the node, even if it has no alerts. */
+  function isOnlyHere(rowId: number): boolean {
+    const service = state.services.get(rowId)
+    return service !== undefined && !findService(state, { ...service, cluster })
+  }
+}
+
+/** Returns whether a node of the cluster has been cordoned since then. */
+export function wasCordoned(state: OrganizationState, cluster: string, since: number): boolean {
+  const nodes = [...new Set([cluster, ''])].flatMap((name) => [...state.nodesWithAlerts.get(name)])
+  return nodes.some((rowId) =>
+    alertsOf(state, rowId).some(({ alert: { name, status, startsAt } }) => {
+      return name === 'NodeNotSchedulable' && status === 'firing' && startsAt >= since
+    }),
   )
-  return nodeTroublesOf(state, cluster, [...new Set(names)], endedSince)
 }
 
 /** Returns the service of a node, also without its cluster, because not every sender reports its cluster. */
@@ -61,9 +84,9 @@ export function withNodes(
   endedSince: number,
 ): readonly Condition[] {
   if (isNodeService(service) || !conditions.some(lacksNode)) return conditions
-  const troubles = nodeTroublesIn(ctx.state, service.cluster, endedSince)
-  if (troubles.length === 0) return conditions
-  return conditions.map((one) => (lacksNode(one) ? located(ctx, service, one, troubles) : one))
+  const troubles = () => nodeTroublesIn(ctx.state, service.cluster, endedSince)
+  if (troubles().next().done) return conditions
+  return conditions.map((one) => (lacksNode(one) ? located(ctx, service, one, troubles()) : one))
 }
 
 /** A pod that cannot be scheduled is on no node. */
@@ -77,7 +100,7 @@ function lacksNode({ source, status, node, failure, live }: Condition): boolean 
   )
 }
 
-function located(ctx: Context, service: LiveService, one: Condition, troubles: readonly NodeTrouble[]): Condition {
+function located(ctx: Context, service: LiveService, one: Condition, troubles: Iterable<NodeTrouble>): Condition {
   const pods = [...new Set(one.evidence.seen.map(([, pod]) => pod))].slice(-MAX_PODS)
   const known = pods.map((pod) => ctx.fact('nodeOfPod', { serviceId: service.rowId, pod })).find((it) => it !== null)
   const node = known ?? lostNode(one, troubles)
@@ -92,36 +115,34 @@ function located(ctx: Context, service: LiveService, one: Condition, troubles: r
 export function joinNodes(
   ctx: Context,
   service: LiveService,
-  conditions: readonly Condition[],
-  explained: ReadonlySet<string>,
+  { all, explained }: { readonly all: readonly Condition[]; readonly explained: ReadonlySet<string> },
+  now: number,
 ): void {
-  const own = conditions.filter(({ uuid, node, source, status }) => {
+  const own = all.filter(({ uuid, node, source, status }) => {
     return node !== null && source === 'cluster' && status === 'firing' && explained.has(uuid)
   })
   for (const [node, alike] of Map.groupBy(own, (one) => one.node ?? '')) {
     const found = nodeService(ctx.state, service.cluster, node)
     const incident = found && oldestOpenIncident(ctx.state, found.rowId)
     const free = alike.flatMap(({ live }) => ctx.state.alerts.get(live.rowId) ?? [])
-    if (incident)
-      addAlerts(
-        ctx,
-        incident,
-        free.filter(({ incidentId }) => incidentId === null),
-      )
+    if (!incident) continue
+    const joining = free.filter(({ incidentId }) => incidentId === null)
+    const joined = addAlerts(ctx, incident, joining)
+    const { others } = joined.problem
+    if (joining.length === 0 || others.includes(service.rowId)) continue
+    // The evaluation of the node then says that the service is affected.
+    ctx.put.incident({ ...joined, problem: { ...joined.problem, others: [...others, service.rowId] } }, joined)
+    makeDue(ctx, incident.serviceId, now)
   }
 }
 
 /** Schedules the services whose conditions a node's new incident may own. */
 export function wakePods(ctx: Context, service: LiveService, now: number): void {
-  const node = nodeNameOf(service)
-  for (const live of ctx.state.alerts.values()) {
-    if (isOnNode(live, node) || live.alert.name === 'NodeNotReady (pod)') {
-      const own = ctx.state.services.get(live.serviceId)
-      if (own && (own.cluster === service.cluster || service.cluster === '')) makeDue(ctx, own.rowId, now)
-    }
+  const { alerts, alertsOnNode, services } = ctx.state
+  const on = alertsOnNode.get(nodeNameOf(service))
+  const nowhere = [...alertsOnNode.get('')].filter((rowId) => alerts.get(rowId)?.alert.name === 'NodeNotReady (pod)')
+  for (const rowId of [...on, ...nowhere]) {
+    const own = services.get(alerts.get(rowId)?.serviceId ?? 0)
+    if (own && (own.cluster === service.cluster || service.cluster === '')) makeDue(ctx, own.rowId, now)
   }
-}
-
-function isOnNode({ alert }: LiveAlert, node: string): boolean {
-  return alert.source === 'cluster' && alert.status === 'firing' && alert.node === node
 }

@@ -1,5 +1,6 @@
 /** Live alerts and their indexes: by fingerprint, logical key, service, group, name, start, and due time. */
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
+import { indexNode } from './services.ts'
 import { dueStep, fingerprintScope, namesakeKey, type OrganizationState } from './state.ts'
 
 /** Adds an alert and indexes it. */
@@ -8,7 +9,7 @@ export function putAlert(state: OrganizationState, one: LiveAlert): void {
   state.alerts.set(rowId, one)
   nameAlert(state, one)
   state.alertByLogicalKey.add(alert.source, alert.logicalKey, rowId)
-  state.alertsOfService.add(serviceId, rowId)
+  addToService(state, serviceId, rowId)
   if (groupId !== null) state.alertsOfGroup.add(groupId, rowId)
   if (alert.status === 'firing') putFiring(state, one)
   const step = dueStep(one.dueAt)
@@ -27,13 +28,30 @@ function namesOf({ alert, fingerprints }: LiveAlert): readonly string[] {
   return fingerprints === null ? [alert.fingerprint] : fingerprints.map(({ fingerprint }) => fingerprint)
 }
 
+function addToService(state: OrganizationState, serviceId: number, rowId: number): void {
+  state.alertsOfService.add(serviceId, rowId)
+  reindexNode(state, serviceId)
+}
+
+function removeFromService(state: OrganizationState, serviceId: number, rowId: number): void {
+  state.alertsOfService.remove(serviceId, rowId)
+  reindexNode(state, serviceId)
+}
+
+function reindexNode(state: OrganizationState, serviceId: number): void {
+  const service = state.services.get(serviceId)
+  if (service) indexNode(state, service)
+}
+
 function putFiring(state: OrganizationState, one: LiveAlert): void {
   state.firing.add(one.alert.startsAt, one.rowId)
+  if (one.alert.source === 'cluster') state.alertsOnNode.add(one.alert.node ?? '', one.rowId)
   countNamesakes(state, one, 1)
 }
 
 function dropFiring(state: OrganizationState, one: LiveAlert): void {
   state.firing.remove(one.alert.startsAt, one.rowId)
+  if (one.alert.source === 'cluster') state.alertsOnNode.remove(one.alert.node ?? '', one.rowId)
   countNamesakes(state, one, -1)
 }
 
@@ -55,15 +73,16 @@ export function replaceAlert(state: OrganizationState, before: LiveAlert, after:
     nameAlert(state, after)
   } else if (was.receivedAt !== is.receivedAt) nameAlert(state, after)
   const isMoved = before.serviceId !== after.serviceId
-  if (isMoved || was.status !== is.status || was.startsAt !== is.startsAt || was.severity !== is.severity) {
+  const isElsewhere = isMoved || was.node !== is.node
+  if (isElsewhere || was.status !== is.status || was.startsAt !== is.startsAt || was.severity !== is.severity) {
     if (was.status === 'firing') dropFiring(state, before)
     if (is.status === 'firing') putFiring(state, after)
     // Different silences may now apply to the alert.
     if (is.status === 'firing') state.compared.delete(after.serviceId)
   }
   if (isMoved) {
-    state.alertsOfService.remove(before.serviceId, rowId)
-    state.alertsOfService.add(after.serviceId, rowId)
+    removeFromService(state, before.serviceId, rowId)
+    addToService(state, after.serviceId, rowId)
   }
   if (before.groupId !== after.groupId) {
     if (before.groupId !== null) state.alertsOfGroup.remove(before.groupId, rowId)
@@ -85,7 +104,7 @@ export function dropAlert(state: OrganizationState, one: LiveAlert): void {
   state.alerts.delete(rowId)
   for (const name of namesOf(one)) unname(state, one, name)
   state.alertByLogicalKey.remove(alert.source, alert.logicalKey, rowId)
-  state.alertsOfService.remove(serviceId, rowId)
+  removeFromService(state, serviceId, rowId)
   if (groupId !== null) state.alertsOfGroup.remove(groupId, rowId)
   if (alert.status === 'firing') dropFiring(state, one)
   const step = dueStep(one.dueAt)

@@ -1,5 +1,6 @@
 /** Live services and their indexes: by UUID, key, name, namespace, and due time. */
 import type { LiveService } from '../../domain/health/live-service.ts'
+import { isNodeService } from '../../domain/service/node.ts'
 import { alikeKey, awaitedName, dueStep, namespaceKey, type OrganizationState, serviceKey } from './state.ts'
 
 /** Adds a new service, and assigns to it the events that were waiting for it. */
@@ -17,6 +18,7 @@ export function putService(state: OrganizationState, service: LiveService): void
   state.servicesByName.add(service.name, service.rowId)
   state.servicesByNamespace.add(namespaceKey(service), service.rowId)
   state.servicesAlike.add(alikeKey(service), service.rowId)
+  indexNode(state, service)
   const step = dueStep(service.evaluateAt)
   if (step !== null) state.dueServices.add(step, service.rowId)
 }
@@ -28,8 +30,16 @@ export function dropService(state: OrganizationState, service: LiveService): voi
   state.servicesByName.remove(service.name, service.rowId)
   state.servicesByNamespace.remove(namespaceKey(service), service.rowId)
   state.servicesAlike.remove(alikeKey(service), service.rowId)
+  state.nodesWithAlerts.remove(service.cluster, service.rowId)
   const step = dueStep(service.evaluateAt)
   if (step !== null) state.dueServices.remove(step, service.rowId)
+}
+
+/** Indexes the service of a node, if it has alerts. Called again when it gets its first alert or loses its last one. */
+export function indexNode({ alertsOfService, nodesWithAlerts }: OrganizationState, service: LiveService): void {
+  if (!isNodeService(service)) return
+  if (alertsOfService.get(service.rowId).size > 0) nodesWithAlerts.add(service.cluster, service.rowId)
+  else nodesWithAlerts.remove(service.cluster, service.rowId)
 }
 
 export function replaceService(state: OrganizationState, before: LiveService, after: LiveService): void {

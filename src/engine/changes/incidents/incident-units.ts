@@ -11,6 +11,7 @@ import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import { conditionOf } from '../../../domain/incident/merge.ts'
 import { type Burning, type Ended, observeLeft, type Problem } from '../../../domain/incident/problem.ts'
 import type { Decision, Situation } from '../../../domain/incident/situation.ts'
+import { isNodeService, nodeNameOf } from '../../../domain/service/node.ts'
 import { MINUTE } from '../../../domain/units.ts'
 import type { Context } from '../../state/context.ts'
 import { type OrganizationState, settingsOf } from '../../state/state.ts'
@@ -103,7 +104,7 @@ export function situationOf(ctx: Context, found: Evaluated, unit: Unit, now: num
     critical: about === null ? health.critical : health.critical.filter(({ alertId }) => ids.has(alertId)),
     suppressed: service.suppressed && (about === null || (last?.problem.isSuppressed ?? false)),
     candidates: found.all.filter(isOwn),
-    elsewhere: current ? burningElsewhere(ctx, current, now) : [],
+    elsewhere: current ? burningElsewhere(ctx, current, now, readyNode(found)) : [],
     muted: needsMuted ? mutedOf(found) : [],
     ended: current ? [...known.filter(isOwn).flatMap(endOf), ...endedElsewhere(ctx, current, now)] : [],
   }
@@ -122,11 +123,25 @@ function mutedOf({ known, all }: Evaluated): string[] {
   return known.flatMap(({ uuid, status, name }) => (status === 'firing' && !unsilenced.has(uuid) ? [name] : []))
 }
 
-/** Returns the critical conditions that a merge moved into an incident of another service. */
-function burningElsewhere({ state }: Context, { rowId, problem }: LiveIncident, now: number): Burning[] {
+/** Returns the node of a node's service that is not critical. What its pods still report is over with it. */
+function readyNode({ service, health }: Evaluated): string | null {
+  return isNodeService(service) && health.critical.length === 0 ? nodeNameOf(service) : null
+}
+
+/**
+ * Returns the critical conditions of other services that belong to an incident, because of a merge or a failed node.
+ * @param ready a node that is ready again; conditions of its pods are left out
+ */
+function burningElsewhere(
+  { state }: Context,
+  { rowId, problem }: LiveIncident,
+  now: number,
+  ready: string | null = null,
+): Burning[] {
   return problem.others.flatMap((serviceId) => {
     const own = conditionsOf(state, serviceId, now).filter(({ live }) => {
-      return live.incidentId === rowId && live.silencedBy.length === 0
+      const isOver = ready !== null && live.alert.source === 'cluster' && live.alert.node === ready
+      return live.incidentId === rowId && live.silencedBy.length === 0 && !isOver
     })
     const byId = new Map(own.map((one) => [one.uuid, one]))
     const service = state.services.get(serviceId)?.name ?? ''

@@ -1,21 +1,24 @@
 /** Opens or updates the alert for an item. */
 import { type Alert, absorb, type Change, isMereRepeat, open, type Signal } from '../../../domain/alert/alert.ts'
 import { settleAll } from '../../../domain/alert/ending.ts'
+import { withEvidence } from '../../../domain/alert/evidence.ts'
 import { type Fingerprint, fingerprintsOf, withoutDerived } from '../../../domain/alert/fingerprints.ts'
 import { withReceivedEvents } from '../../../domain/alert/late-events.ts'
 import type { LastEvent, LiveAlert } from '../../../domain/alert/live-alert.ts'
 import type { AlertPart, AlertTexts } from '../../../domain/alert/part.ts'
 import { isUnattributed, makesAlert } from '../../../domain/alert/signal.ts'
-import { PUNCTUAL_SENDER } from '../../../domain/alert/unavailable.ts'
+import { PLANNED, PUNCTUAL_SENDER } from '../../../domain/alert/unavailable.ts'
 import type { Draft } from '../../../domain/event/event.ts'
+import { FAILS_ON_NEW_NODE, waitsForDrain } from '../../../domain/event/going-away.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
 import { shareEqual } from '../../../domain/memoize.ts'
 import { ruleText } from '../../../domain/service/rule.ts'
 import type { Context } from '../../state/context.ts'
 import { changeAlert } from '../alerts.ts'
 import { hasFiringMetrics, hasNamesake, senderBehaviorOf } from '../conditions.ts'
-import { endingEventsSince } from '../going-away.ts'
+import { endingEventsSince, hasStarted, returnOfNode } from '../going-away.ts'
 import { joinOpenIncident } from '../incidents/incidents.ts'
+import { wasCordoned } from '../nodes.ts'
 import { hasActiveSilence } from '../silenced.ts'
 import type { SenderFacts } from './senders.ts'
 
@@ -162,5 +165,27 @@ function settleWithin(
   const sender = isCluster ? senderBehaviorOf(ctx.state, item) : PUNCTUAL_SENDER
   const { delivery, receivedAt } = item
   const context = { delivery, metricsFiring, ...sender }
-  return settleAll(withReceivedEvents(alert, endings), fingerprints, context, receivedAt)
+  const returned = isCluster ? returnOfNode(ctx, { service, key: service }, signal) : null
+  const told = withReturn(withReceivedEvents(alert, endings), returned, signal)
+  const isPlanned = isDrained(ctx, service, signal) || isOnNewNode(ctx, service, signal)
+  return settleAll(isPlanned ? withHelp(told, signal) : told, fingerprints, context, receivedAt)
+}
+
+/** Returns whether a pod waits for a place because nodes are being drained. */
+function isDrained({ state }: Context, { cluster }: LiveService, { failure, summary, at }: Signal): boolean {
+  return failure === 'scheduling' && waitsForDrain(summary, () => wasCordoned(state, cluster, at - PLANNED))
+}
+
+/** Returns whether a pod cannot start yet because its node has just started. */
+function isOnNewNode(ctx: Context, { cluster }: LiveService, { name, node, at }: Signal): boolean {
+  return node !== null && FAILS_ON_NEW_NODE.has(name) && hasStarted(ctx, cluster, node, at)
+}
+
+function withReturn(alert: Alert, at: number | null, { sighting }: Signal): Alert {
+  if (at === null || !sighting) return alert
+  return { ...alert, evidence: withEvidence(alert.evidence, 'recovered', [at, sighting.object]) }
+}
+
+function withHelp(alert: Alert, { at, sighting }: Signal): Alert {
+  return { ...alert, evidence: withEvidence(alert.evidence, 'helped', [at, sighting?.object ?? '']) }
 }

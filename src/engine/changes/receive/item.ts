@@ -4,14 +4,13 @@ import type { DraftJudgement } from '../../../domain/alert/judgement.ts'
 import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import { isUnattributed, judge, makesAlert } from '../../../domain/alert/signal.ts'
 import type { Draft } from '../../../domain/event/event.ts'
-import { leavesCluster } from '../../../domain/event/going-away.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
 import { once } from '../../../domain/memoize.ts'
 import { ruleText } from '../../../domain/service/rule.ts'
 import type { Context } from '../../state/context.ts'
 import { awaitedName, fingerprintScope } from '../../state/state.ts'
 import { matchService, type ServiceMatch } from '../attribution.ts'
-import { endPodsOf, withoutExpected } from '../going-away.ts'
+import { endPodsOf, fateOfNode, withoutExpected } from '../going-away.ts'
 import { adopt, joinClaims, joinProject, learnImage } from '../joining.ts'
 import { createLiveService } from '../live-service.ts'
 import { endFailedDeploys, learnPipeline, linkCondition, linkImage } from '../pipelines.ts'
@@ -75,16 +74,14 @@ export function decideItem(ctx: Context, item: Item): ItemResult | RefusedItem {
     storeEvent(ctx, item, { match, judged, service, alertId: result?.live.rowId ?? null, span, stored: stored() })
   const event = repeated ?? stored()
   const ended = service ? follow(ctx, item, { service, known, match, judged, result, span, event }) : []
-  const left = leaves(draft) ? endPodsOf(ctx, match, draft.at, receivedAt) : []
+  const fate =
+    draft.source === 'cluster' ? fateOfNode({ reason: draft.reason, kind: draft.object.kind }, draft.at) : null
+  const left = fate ? endPodsOf(ctx, match, fate, receivedAt) : []
   const isAffected = result !== null && affects(ctx, known, result, receivedAt)
   const own = isAffected ? [service?.rowId, known?.serviceId].filter((id) => id !== undefined) : []
   const serviceIds = [...own, ...ended, ...left]
   const isRepeat = repeated !== null
   return { eventId: event.id, isRepeat, serviceIds, match, event: judged.event, result, shortage }
-}
-
-function leaves(draft: Draft): boolean {
-  return draft.source === 'cluster' && leavesCluster({ reason: draft.reason, kind: draft.object.kind })
 }
 
 /** `hash`: the hash of a notification's payload, used to detect repeats; 0 for an event. */

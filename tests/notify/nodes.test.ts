@@ -1,0 +1,35 @@
+/** A node that fails: its channels hear which services it takes down, and when all is well. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+import { kubernetesEvent } from '../helpers/senders.ts'
+import { startReceiver } from './receiver.ts'
+import { notifying } from './world.ts'
+
+const NODE = 'worker-2'
+const POD = 'cart-5d4f8c7b9-x2kqp'
+const NODE_FAILS = kubernetesEvent('NodeNotReady', NODE, { kind: 'Node' })
+
+test('services that a failed node takes down are reported as worse, once', async (t) => {
+  const { channel, messages, send, settled, clock, sweepUntil } = notifying(t)
+  const { url, received } = await startReceiver(t)
+  channel('webhook', url)
+  const told = async (count: number) =>
+    settled(() => messages().filter(({ status }) => status === 'delivered').length === count)
+  await send('cluster', NODE_FAILS)
+  await sweepUntil(NOON + MINUTE)
+  await told(1)
+  await sweepUntil(NOON + 3 * MINUTE)
+  await send('cluster', kubernetesEvent('NodeNotReady', POD, { node: NODE }))
+  await sweepUntil(clock.now + 2 * MINUTE)
+  await told(2)
+  await send('cluster', kubernetesEvent('NodeReady', NODE, { kind: 'Node' }))
+  await sweepUntil(clock.now + 2 * MINUTE)
+  await told(3)
+  const bodies = received.map(({ text }) => JSON.parse(text))
+  assert.deepEqual(
+    bodies.map(({ type }) => type),
+    ['incident.opened', 'incident.worse', 'incident.recovered'],
+  )
+  assert.deepEqual(bodies[1].data.conditions, ['NodeNotReady (pod) of cart'])
+})
