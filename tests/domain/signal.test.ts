@@ -216,9 +216,12 @@ describe('items that are only stored', () => {
   const of = (one: ReturnType<typeof job>) =>
     read({ ...ci, kind: 'job', pipelineId: '1', ref: 'main', tag: false, sha: null, commit: null, job: one })
 
-  test('a failed job is evidence for its pipeline and not a condition', () => {
+  test('a failed deploy job is the condition of its pipeline, and another failed job is its evidence', () => {
     const { signal, evidenceOf } = of(deploy('failed'))
-    assert.deepEqual([signal, evidenceOf], [null, idOf(pipeline({ jobs: [deploy('failed')] }))])
+    const known = idOf(pipeline({ jobs: [deploy('failed')] }))
+    assert.deepEqual([signal?.fingerprint, signal?.severity, evidenceOf], [known, 'warning', known])
+    const unit = of(job({ name: 'unit', stage: 'test', status: 'failed' }))
+    assert.deepEqual([unit.signal, unit.evidenceOf], [null, idOf(pipeline({}))])
   })
 
   for (const one of [deploy('success'), deploy('failed', { allowFailure: true })]) {

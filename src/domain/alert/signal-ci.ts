@@ -1,4 +1,4 @@
-/** Signals from CI. A failed deploy has an alert for its environment, another failure for its branch or tag. A job is evidence for its pipeline. */
+/** Signals from CI. A failed deploy has an alert for its environment, another failure for its branch or tag. */
 
 import type { Job, JobDraft, OtherDraft, PipelineDraft } from '../event/event.ts'
 import { digest } from '../event/fingerprint.ts'
@@ -15,24 +15,36 @@ export function judgeCi(draft: PipelineDraft | JobDraft | OtherDraft, attributio
     const text = `${draft.objectKind}${project ? ` of ${project}` : ''}`
     return history({ kind: 'other', name: draft.objectKind, object: project, severity: 'info', text: oneLine(text) })
   }
-  if (draft.kind === 'job') return judgeJob(draft)
+  if (draft.kind === 'job') return judgeJob(draft, attribution)
   return judgePipeline(draft, attribution)
 }
 
-/** A job is evidence for its pipeline and never opens an alert. */
-function judgeJob({ job, project, ref, pipelineId }: JobDraft): DraftJudgement {
+/**
+ * A job is evidence for its pipeline. A failed deploy job opens the alert of the failed deploy, because some projects
+ * send no pipeline events; the pipeline's own event then repeats this alert.
+ */
+function judgeJob(draft: JobDraft, attribution: Attribution): DraftJudgement {
+  const { job, project, ref, pipelineId } = draft
   const failed = job.status === 'failed' && !job.allowFailure
   const of = pipelineId ? ` of pipeline #${pipelineId}` : ''
   const text = `job ${job.name} (${job.stage})${of} on ${ref}: ${job.status}${failed && job.failureReason ? `, ${job.failureReason}` : ''}`
+  const deployed = isDeploy(job) && job.status === 'success'
   const event = {
-    kind: 'job',
+    kind: deployed ? 'success' : 'job',
     name: project.path,
-    object: `Ref/${ref}`,
+    object: deployed ? `Job/${ref}:${environmentOf(job, ref)}` : `Ref/${ref}`,
     severity: failed ? 'warning' : 'info',
     text: oneLine(text),
   } as const
-  return { ...history(event), evidenceOf: failed ? fingerprintOfJob(project.path, ref, job) : null }
+  const fingerprint = fingerprintOfJob(project.path, ref, job)
+  const isFault = isFailedDeploy(job) && reachesBy(job, project.path, attribution) && !MERGE_REQUEST.test(ref)
+  const found = { attribution, severity: 'warning', failed: true, isDeploy: true, fingerprint } as const
+  const signal = isFault ? ciSignal({ ...draft, status: job.status }, found) : null
+  return { ...history(event), signal, evidenceOf: failed ? fingerprint : null }
 }
+
+/** The ref of a pipeline for a merge request. A job's event says nothing else about it. */
+const MERGE_REQUEST = /^refs\/merge-requests\//
 
 function history(event: DraftJudgement['event']): DraftJudgement {
   return { event, signal: null, tellsOfEnds: false, evidenceOf: null }
@@ -66,7 +78,7 @@ function judgePipeline(draft: PipelineDraft, attribution: Attribution): DraftJud
     tellsOfEnds: false,
     evidenceOf: null,
     signal: isSignal
-      ? pipelineSignal(draft, { attribution, severity, failed, isDeploy: failedDeploy !== undefined, fingerprint })
+      ? ciSignal(draft, { attribution, severity, failed, isDeploy: failedDeploy !== undefined, fingerprint })
       : null,
   }
 }
@@ -76,7 +88,7 @@ function isFailedDeploy(job: Job): boolean {
 }
 
 /** Returns `#4711 on main`, or the ref of a pipeline without a number. */
-function pipelineText({ pipelineId, ref }: PipelineDraft): string {
+function pipelineText({ pipelineId, ref }: Pick<PipelineDraft, 'pipelineId' | 'ref'>): string {
   return pipelineId ? `#${pipelineId} on ${ref}` : `on ${ref}`
 }
 
@@ -88,7 +100,9 @@ type Found = {
   readonly fingerprint: string
 }
 
-function pipelineSignal(draft: PipelineDraft, found: Found): Signal {
+type Told = Pick<PipelineDraft, 'project' | 'ref' | 'sha' | 'pipelineId' | 'status' | 'links' | 'at'>
+
+function ciSignal(draft: Told, found: Found): Signal {
   const { fingerprint } = found
   const labels: Record<string, string> = { project: draft.project.path, ref: draft.ref }
   if (draft.sha) labels.sha = draft.sha
@@ -143,8 +157,10 @@ function objectOf(draft: PipelineDraft): string {
 /** A successful deploy, and the fingerprint of the failed deploy that it ends. */
 type Deployed = { readonly environment: string; readonly fingerprint: string; readonly at: number }
 
-/** Returns the successful deploys of a pipeline. */
-export function deployedBy({ project, ref, jobs, at }: PipelineDraft): Deployed[] {
+type Deploys = Pick<PipelineDraft, 'project' | 'ref' | 'jobs' | 'at'>
+
+/** Returns the successful deploys among the jobs of a pipeline. */
+export function deployedBy({ project, ref, jobs, at }: Deploys): Deployed[] {
   return jobs
     .filter((job) => isDeploy(job) && job.status === 'success')
     .map((job) => ({
@@ -154,12 +170,18 @@ export function deployedBy({ project, ref, jobs, at }: PipelineDraft): Deployed[
     }))
 }
 
-/** Returns the fingerprints of the alerts that a stored success of a pipeline ends; see `objectOf`. */
+/** Returns the fingerprints of the alerts that a stored success of a pipeline or of a deploy job ends; see `objectOf`. */
 export function endedBy(path: string, object: string): readonly string[] {
   const [subject = '', environments] = object.split(/:(.*)/s)
   const [kind = '', ref = ''] = subject.split(/\/(.*)/s)
   const deploys = environments === undefined ? [] : environments.split(',')
   return [failureFingerprint(path, kind, ref), ...deploys.map((name) => deployFingerprint(path, name))]
+}
+
+/** Returns the fingerprints that the alert of a failed pipeline can have, whatever failed in it. */
+export function failuresOf(draft: PipelineDraft): readonly string[] {
+  const deploys = draft.jobs.filter(isDeploy).map((job) => fingerprintOfJob(draft.project.path, draft.ref, job))
+  return [...new Set([fingerprintOf(draft), ...deploys])]
 }
 
 function fingerprintOf({ project, ref, trigger }: PipelineDraft): string {

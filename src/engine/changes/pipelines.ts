@@ -2,8 +2,14 @@
 
 import type { Alert } from '../../domain/alert/alert.ts'
 import { settle } from '../../domain/alert/ending.ts'
-import { deployedBy } from '../../domain/alert/signal-ci.ts'
-import { absorbNotification, intervalOf, type LivePipeline } from '../../domain/correlation/change.ts'
+import type { LiveAlert } from '../../domain/alert/live-alert.ts'
+import { deployedBy, failuresOf } from '../../domain/alert/signal-ci.ts'
+import {
+  absorbNotification,
+  intervalOf,
+  type LivePipeline,
+  type PipelineFacts,
+} from '../../domain/correlation/change.ts'
 import { AFTER, deployedServices, runsCommit } from '../../domain/correlation/correlation.ts'
 import type { JobDraft, PipelineDraft } from '../../domain/event/event.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
@@ -18,7 +24,10 @@ import { silenceDeploy } from './silences/deploy-silences.ts'
 
 const TEN_MINUTES = 600_000
 
-/** Adds a pipeline or job notification to its pipeline. `event`: the stored event. */
+/**
+ * Adds a pipeline or job notification to its pipeline. Returns the services of alerts that it ends.
+ * @param event the stored event
+ */
 export function learnPipeline(
   ctx: Context,
   service: LiveService,
@@ -26,7 +35,7 @@ export function learnPipeline(
   rule: string,
   event: { readonly rowId: number; readonly id: string },
   now: number,
-): void {
+): number[] {
   newestOf(ctx, service)
   const ref = refOf(ctx, draft)
   const before = findPipeline(ctx, ref)
@@ -48,6 +57,8 @@ export function learnPipeline(
   if (left) ctx.emit({ kind: 'links-due', due: { service: left, of: { kind: 'moved', change: 'pipeline', ref }, now } })
   for (const one of [service, ...targetsOf(ctx, service, pipeline)])
     ctx.emit({ kind: 'links-due', due: { service: one, of: { kind: 'pipeline', ref }, now } })
+  if (draft.kind === 'job') return endFailedDeploys(ctx, { ...draft, jobs: [draft.job] }, now)
+  return [...endFailedDeploys(ctx, draft, now), ...endOtherFailure(ctx, draft, before?.facts ?? null, now)]
 }
 
 /** Returns the other services that a pipeline deployed: those that run an image of its commit, else by environment. */
@@ -63,17 +74,39 @@ function targetsOf(ctx: Context, own: LiveService, { facts }: LivePipeline): Liv
   return deployedServices(facts, named).filter((service) => service.rowId !== own.rowId)
 }
 
-/** Ends the failed deploys to each environment to which a pipeline has now deployed. */
-export function endFailedDeploys(ctx: Context, draft: PipelineDraft, now: number): number[] {
+/** Ends the failed deploys to each environment to which a pipeline or a job has now deployed. */
+function endFailedDeploys(ctx: Context, draft: Parameters<typeof deployedBy>[0], now: number): number[] {
   return deployedBy(draft).flatMap(({ fingerprint, at }) => {
-    const rowId = ctx.state.alertByFingerprint.get(fingerprintScope('ci', ''), fingerprint)
-    const live = rowId === undefined ? undefined : ctx.state.alerts.get(rowId)
-    if (live?.alert.status !== 'firing' || live.alert.lastSeenAt > at) return []
-    const ended = { ...live.alert, status: 'resolved', resolution: 'reported', endsAt: at, endedAt: now } as const
-    const { alert, dueAt } = settle(ended, { delivery: null, metricsFiring: false, repeats: true }, now)
-    changeAlert(ctx, live, { ...live, alert, dueAt, fingerprints: null }, now)
-    return [live.serviceId]
+    const live = firingFailure(ctx, fingerprint)
+    return live && live.alert.lastSeenAt <= at ? [endFailure(ctx, live, at, now)] : []
   })
+}
+
+/**
+ * A pipeline that failed, was retried and failed in another way has one alert: that of its last failure. Ends the alert
+ * of the earlier failure, in whatever order the two are reported.
+ */
+function endOtherFailure(ctx: Context, draft: PipelineDraft, before: PipelineFacts | null, now: number): number[] {
+  if (draft.status !== 'failed' || before?.status !== 'failed' || draft.pipelineId === null) return []
+  const [earlier, later] = [draft.at, before.statusAt].sort((a, b) => a - b)
+  const failures = failuresOf(draft).flatMap((fingerprint) => firingFailure(ctx, fingerprint) ?? [])
+  const isLast = failures.some(({ alert }) => alert.lastSeenAt === later)
+  if (earlier === later || later === undefined || !isLast) return []
+  return failures.filter(({ alert }) => alert.lastSeenAt === earlier).map((live) => endFailure(ctx, live, later, now))
+}
+
+function firingFailure(ctx: Context, fingerprint: string): LiveAlert | null {
+  const rowId = ctx.state.alertByFingerprint.get(fingerprintScope('ci', ''), fingerprint)
+  const live = rowId === undefined ? undefined : ctx.state.alerts.get(rowId)
+  return live?.alert.status === 'firing' ? live : null
+}
+
+/** Ends the alert of a failed pipeline. Returns its service. */
+function endFailure(ctx: Context, live: LiveAlert, at: number, now: number): number {
+  const ended = { ...live.alert, status: 'resolved', resolution: 'reported', endsAt: at, endedAt: now } as const
+  const { alert, dueAt } = settle(ended, { delivery: null, metricsFiring: false, repeats: true }, now)
+  changeAlert(ctx, live, { ...live, alert, dueAt, fingerprints: null }, now)
+  return live.serviceId
 }
 
 /** Schedules a recomputation of the links of all changes that started within a period. */

@@ -13,7 +13,7 @@ import { matchService, type ServiceMatch } from '../attribution.ts'
 import { endPodsOf, fateOfNode, withoutExpected } from '../going-away.ts'
 import { adopt, joinClaims, joinProject, learnImage } from '../joining.ts'
 import { createLiveService } from '../live-service.ts'
-import { endFailedDeploys, learnPipeline, linkCondition, linkImage } from '../pipelines.ts'
+import { learnPipeline, linkCondition, linkImage } from '../pipelines.ts'
 import { isSentAgain, type Shortage, shortageOf } from '../room.ts'
 import { affects, endConditions } from './end-conditions.ts'
 import { type AlertDecision, decideAlert, type Item } from './item-alert.ts'
@@ -197,8 +197,7 @@ function follow(ctx: Context, item: Item, found: Followed): number[] {
     ctx.emit({ kind: 'links-due', due: { service, of, now: receivedAt } })
   }
   if (draft.source === 'ci' && draft.kind !== 'other') {
-    learnPipeline(ctx, service, draft, ruleText(match.attribution.rule), event, receivedAt)
-    if (draft.kind === 'pipeline') affected.push(...endFailedDeploys(ctx, draft, receivedAt))
+    affected.push(...learnPipeline(ctx, service, draft, ruleText(match.attribution.rule), event, receivedAt))
   } else if (result && isEvidence(result, judged.event.kind, span)) {
     const { rowId: alertId, alert } = result.live
     const start = { startsAt: alert.startsAt, previous: known?.alert ?? null, now: receivedAt }
