@@ -17,7 +17,8 @@ import type { Journal } from '../../src/engine/state/journal.ts'
 import { putService } from '../../src/engine/state/services.ts'
 import { createOrganizationState, type OrganizationState } from '../../src/engine/state/state.ts'
 import type { EngineStore } from '../../src/engine/store.ts'
-import { computeLinks, type LinkHistory, type LinkKey } from '../../src/store/correlation/compute-links.ts'
+import { computeLinks } from '../../src/store/correlation/compute-links.ts'
+import type { LinkHistory, LinkKey } from '../../src/store/correlation/link-history.ts'
 import { createRecords, type Records, recordChanges } from './records.ts'
 
 const HOUR = 3_600_000
@@ -99,12 +100,9 @@ function historyOf({ pipelines, events, images, alerts, links }: Records): LinkH
       [...links.values()]
         .filter((one) => one.serviceId === serviceId && one.changeRef === changeRef)
         .map(({ alertId }) => alertId),
-    store: (of, link) => {
-      const key = keyOf(of)
-      const isNew = !links.has(key)
-      links.set(key, { ...of, link })
-      return isNew
-    },
+    linkedChanges: (alertId) =>
+      [...links.values()].flatMap((one) => (one.alertId === alertId ? `${one.changeKind} ${one.changeRef}` : [])),
+    store: (of, link) => void links.set(keyOf(of), { ...of, link }),
     drop: (key) => void links.delete(keyOf(key)),
   }
 }

@@ -16,7 +16,7 @@ import type { LiveSilence } from '../../src/domain/silence/live-silence.ts'
 import type { Changes } from '../../src/engine/state/changes.ts'
 import type { Effect, StoredRejection } from '../../src/engine/state/effect.ts'
 import { awaitedName } from '../../src/engine/state/state.ts'
-import type { LinkOwner } from '../../src/store/correlation/compute-links.ts'
+import type { LinkOwner } from '../../src/store/correlation/link-history.ts'
 
 type Organization = Pick<Extract<Effect, { kind: 'organization-changed' }>, 'plan' | 'settings'>
 /** `settledAt` is set when the alert leaves the live state. */

@@ -4,6 +4,7 @@
  */
 import type { Job } from '../event/event.ts'
 import { isDeploy } from '../event/pipeline.ts'
+import { cacheByName } from '../memoize.ts'
 import type { Name } from './service.ts'
 
 type Tier = 'production' | 'staging' | 'testing' | 'development'
@@ -27,12 +28,12 @@ const TIER_OF_WORD: ReadonlyMap<string, Tier> = new Map(
 const JOINED: readonly (readonly [RegExp, string])[] = [[/\b(?:pre|non|not)-prod(?:uction)?\b/, 'staging']]
 
 /** Returns the tier that a name indicates, or null. Of several words, the first row of the table wins. */
-export function tierOf(name: string): Tier | null {
+export const tierOf = cacheByName((name): Tier | null => {
   const slug = name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-')
   const plain = JOINED.reduce((text, [pattern, word]) => text.replace(pattern, word), slug)
   const found = new Set(plain.split('-').flatMap((word) => TIER_OF_WORD.get(word.replace(/\d+$/, '')) ?? []))
   return TIERS.find(([tier]) => found.has(tier))?.[0] ?? null
-}
+})
 
 /** A service as far as its environment is concerned. */
 export type Placed = Name & { readonly cluster?: string }

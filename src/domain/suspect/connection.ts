@@ -1,4 +1,5 @@
 /** Finds connections other than time between a suspect and the service of the incident. */
+import { cacheLast } from '../memoize.ts'
 import { shareEnvironment } from '../service/environment.ts'
 import { isNodeService } from '../service/node.ts'
 import type { Components } from './component.ts'
@@ -69,9 +70,7 @@ function byLabels(
 ): Connection | null {
   // A failing pod is evidence against its failed node, and a failing workload is evidence against its namespace.
   if ([component, own.component].some((one) => PLACES.some((place) => one.startsWith(place)))) return null
-  const accuses = (accused: string, witness: string) =>
-    symptoms.some((one) => one.component === accused && one.witnesses.includes(witness))
-  const [names, isNamed] = [accuses(component, own.component), accuses(own.component, component)]
+  const [names, isNamed] = [shows(symptoms, component, own.component), shows(symptoms, own.component, component)]
   if (!names && !isNamed) return null
   const text = names ? `an alert for ${own.name} names this suspect` : `an alert for this suspect names ${own.name}`
   return byMessage(facts, components, own, component) ?? known('named_in_labels', text)
@@ -96,9 +95,23 @@ function byNode(
 /** Returns a component's nodes as `node/<name>`: the node itself, or the nodes of its pods with symptoms. */
 function nodesOf(component: string, symptoms: readonly Symptom[]): ReadonlySet<string> {
   if (component.startsWith(NODE)) return new Set([component])
-  const own = symptoms.filter((one) => one.component === component)
+  const own = symptomsByComponent(symptoms).get(component) ?? []
   return new Set(own.flatMap(({ node }) => (node === null ? [] : `${NODE}${node}`)))
 }
+
+/** Returns whether a component has a symptom that another one shows. */
+function shows(symptoms: readonly Symptom[], component: string, witness: string): boolean {
+  return (
+    symptomsByComponent(symptoms)
+      .get(component)
+      ?.some(({ witnesses }) => witnesses.includes(witness)) ?? false
+  )
+}
+
+/** A storm has many suspects, and each asks for its symptoms and texts. */
+const symptomsByComponent = cacheLast((symptoms: readonly Symptom[]) =>
+  Map.groupBy(symptoms, ({ component }) => component),
+)
 
 /**
  * Often a dependency is named only in an error message: `dial tcp: lookup redis-cart on 10.96.0.10:53: no such host`.
@@ -114,10 +127,22 @@ function byMessage(facts: SuspectFacts, components: Components, own: Own, compon
   return back ? known('named_in_message', `a message from this suspect names ${own.name}`) : null
 }
 
-function textsOf({ alerts, events }: SuspectFacts, service: string): string[] {
-  const texts = alerts.filter((alert) => alert.service === service).map(({ summary }) => summary)
-  return texts.concat(events.filter((event) => event.service === service).map(({ text }) => text))
+function textsOf(facts: SuspectFacts, service: string): readonly string[] {
+  return textsByService(facts).get(service) ?? []
 }
+
+const textsByService = cacheLast(({ alerts, events }: SuspectFacts): ReadonlyMap<string, readonly string[]> => {
+  const texts = new Map<string, Set<string>>()
+  const add = (service: string | null, text: string) => {
+    if (service === null) return
+    const known = texts.get(service)
+    if (known) known.add(text)
+    else texts.set(service, new Set([text]))
+  }
+  for (const { service, summary } of alerts) add(service, summary)
+  for (const { service, text } of events) add(service, text)
+  return new Map([...texts].map(([service, own]) => [service, [...own]]))
+})
 
 function names(text: string, name: string): boolean {
   if (name.length < SHORTEST_NAME || !text.includes(name)) return false
@@ -129,6 +154,7 @@ function names(text: string, name: string): boolean {
  * sidecars, such as the `istio/proxyv2` that a mesh adds to every pod.
  */
 function byImage({ images }: SuspectFacts, { id, name }: Own, component: string): Connection | null {
+  if (images.length === 0) return null
   const byPath = Map.groupBy(images, ({ path }) => path)
   const shared = [...byPath].filter(([, of]) => of.some(({ service }) => service === id))
   const least = Math.min(...shared.map(([, { length }]) => length))
@@ -138,9 +164,9 @@ function byImage({ images }: SuspectFacts, { id, name }: Own, component: string)
 
 /** A problem of a namespace or a registry is connected to the workloads that show it. */
 function byPlace({ component: own, name }: Own, symptoms: readonly Symptom[], component: string) {
-  const shows = symptoms.some((one) => one.component === component && one.witnesses.includes(own))
-  if (shows && component.startsWith(NAMESPACE)) return known('own_namespace', `pods of ${name} have this problem`)
-  return shows && component.startsWith(REGISTRY)
+  if (!shows(symptoms, component, own)) return null
+  if (component.startsWith(NAMESPACE)) return known('own_namespace', `pods of ${name} have this problem`)
+  return component.startsWith(REGISTRY)
     ? known('same_registry', `pods of ${name} pull their image from this registry`)
     : null
 }

@@ -58,6 +58,7 @@ function callersOf({ alerts }: SuspectFacts, { byId }: Components, symptoms: rea
       .filter(({ witnesses }) => witnesses.length > 0)
       .flatMap(({ evidence }) => evidence.map(({ alertId }) => alertId)),
   )
+  if (ids.size === 0) return []
   const accusing = alerts.filter(({ id, service }) => ids.has(id) && service !== component)
   const callers = [...Map.groupBy(accusing, ({ service }) => service)].flatMap(([service, of]) => {
     const found = byId.get(service)

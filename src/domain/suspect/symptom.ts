@@ -238,6 +238,7 @@ function merged(same: readonly Symptom[]): Symptom | null {
 function compare(a: Symptom, b: Symptom): number {
   if (a.weight !== b.weight) return b.weight - a.weight
   if (a.startsAt !== b.startsAt) return a.startsAt - b.startsAt
+  if (a.component !== b.component) return a.component < b.component ? -1 : 1
   return keyOf(a) < keyOf(b) ? -1 : 1
 }
 

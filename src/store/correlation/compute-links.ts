@@ -3,60 +3,19 @@
  * so the order of arrival does not matter.
  */
 
-import type { Change, PipelineChange, RolloutChange } from '../../domain/correlation/change.ts'
-import {
-  AFTER,
-  BEFORE,
-  type ConditionEvent,
-  correlate,
-  type Link,
-  RELEVANT_BEFORE,
-} from '../../domain/correlation/correlation.ts'
-import { rolloutsOf, type ScalingEvent } from '../../domain/correlation/rollout.ts'
+import type { Change, RolloutChange } from '../../domain/correlation/change.ts'
+import { AFTER, BEFORE, correlate, type Link, RELEVANT_BEFORE } from '../../domain/correlation/correlation.ts'
+import { rolloutsOf } from '../../domain/correlation/rollout.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import { cacheByKey } from '../../domain/memoize.ts'
 import type { Notice } from '../../domain/notice.ts'
-import type { LiveImage } from '../../domain/service/image.ts'
 import { DAY, HOUR } from '../../domain/units.ts'
 import type { LinksDue } from '../../engine/state/effect.ts'
-
-export type LinkKey = {
-  readonly alertId: number
-  readonly changeKind: 'pipeline' | 'rollout'
-  readonly changeRef: string
-}
-/** `changeEvent`: the UUID of the change's event. */
-export type LinkOwner = LinkKey & {
-  readonly organizationId: number
-  readonly serviceId: number
-  readonly changeEvent: string
-}
-
-/** Stores links, and reads the history from which links are computed. Periods are inclusive, in Unix milliseconds. */
-export type LinkHistory = {
-  /** Returns a service's pipelines that started within this period, newest first. */
-  readonly pipelines: (serviceId: number, from: number, to: number) => readonly PipelineChange[]
-  /** Returns a pipeline, or null if it did not change the service. */
-  readonly pipeline: (service: LiveService, ref: string) => PipelineChange | null
-  /** Returns a service's most recent scaling events before a time. */
-  readonly scalings: (serviceId: number, to: number) => readonly ScalingEvent[]
-  readonly images: (serviceId: number) => readonly LiveImage[]
-  /** Returns the events that show a condition, earliest first. */
-  readonly sightings: (alertId: number, from: number, to: number) => readonly ConditionEvent[]
-  /** Returns a service's conditions that can serve as evidence: not from CI, and not of severity info. */
-  readonly evidence: (serviceId: number, from: number, to: number) => readonly number[]
-  /** Returns the newest pipelines already linked to a condition. */
-  readonly linkedPipelines: (alertId: number) => readonly PipelineChange[]
-  /** Returns the conditions already linked to a change of the service. */
-  readonly linkedAlerts: (serviceId: number, changeRef: string) => readonly number[]
-  /** Stores a link. Returns whether the link is new. */
-  readonly store: (of: LinkOwner, link: Link, made: { readonly id: string; readonly now: number }) => boolean
-  /** Deletes a link unless it has a user's verdict. */
-  readonly drop: (key: LinkKey) => void
-}
+import type { LinkHistory } from './link-history.ts'
 
 type Linking = {
   readonly history: LinkHistory
+  readonly rollouts: (of: { readonly service: LiveService; readonly to: number }) => readonly RolloutChange[]
   readonly service: LiveService
   readonly now: number
   readonly newId: () => string
@@ -66,23 +25,12 @@ type Linking = {
 /** Computes the links inside the batch's transaction. Returns a notice for each new link. */
 export function computeLinks(history: LinkHistory, links: readonly LinksDue[], newId: () => string): readonly Notice[] {
   const notices: Notice[] = []
-  const remembered = rememberReads(history)
-  for (const { service, of, now } of merged(links))
-    computeLink({ history: remembered, service, now, newId, notices }, of)
-  return notices
-}
-
-/** Reads images and scaling events only once, because computing links does not change them. */
-function rememberReads(history: LinkHistory): LinkHistory {
-  const scalings = cacheByKey(
-    ({ serviceId, to }: { readonly serviceId: number; readonly to: number }) => `${serviceId} ${to}`,
-    ({ serviceId, to }) => history.scalings(serviceId, to),
+  const rollouts = cacheByKey(
+    ({ service, to }: { readonly service: LiveService; readonly to: number }) => `${service.rowId} ${to}`,
+    ({ service, to }) => readRollouts(history, service, to),
   )
-  return {
-    ...history,
-    images: cacheByKey((serviceId: number) => serviceId, history.images),
-    scalings: (serviceId, to) => scalings({ serviceId, to }),
-  }
+  for (const { service, of, now } of merged(links)) computeLink({ history, rollouts, service, now, newId, notices }, of)
+  return notices
 }
 
 /**
@@ -125,7 +73,7 @@ function computeLink(linking: Linking, of: LinksDue['of']): void {
       break
     case 'start':
       linkCondition(linking, { alertId: of.alertId, firstSeenAt: of.at, at: of.at })
-      for (const pipeline of history.linkedPipelines(of.alertId)) link(linking, pipeline, of.alertId)
+      for (const pipeline of history.linkedPipelines(of.alertId)) link(linking, pipeline, of.alertId, true)
       break
     case 'changes':
       linkChanges(linking, of.from, of.to)
@@ -145,16 +93,18 @@ function computeLink(linking: Linking, of: LinksDue['of']): void {
   }
 }
 
-/**
- * Links a condition to the service's changes around the same time. Reads at most 50 pipelines and 200 scaling events.
- * For each nearby change, reads up to 200 more scaling events. For each rollout time of a change, reads up to 200
- * scaling events and 500 observations.
- */
+/** The maximum number of rollouts to link to a condition, newest first. At most 50 pipelines are read, too. */
+const MAX_ROLLOUTS = 50
+
+/** Links a condition to the service's changes around the same time, earliest first, so that sightings are read once. */
 function linkCondition(linking: Linking, { alertId, firstSeenAt, at }: Seen): void {
-  for (const change of changesNear(linking, firstSeenAt - DAY - AFTER, at + RELEVANT_BEFORE)) {
-    const isNear = at >= change.startsAt - RELEVANT_BEFORE && firstSeenAt <= change.endsAt + AFTER
-    if (isNear) link(linking, change, alertId)
-  }
+  const near = changesNear(linking, firstSeenAt - DAY - AFTER, at + RELEVANT_BEFORE, MAX_ROLLOUTS).filter(
+    ({ startsAt, endsAt }) => at >= startsAt - RELEVANT_BEFORE && firstSeenAt <= endsAt + AFTER,
+  )
+  if (near.length === 0) return
+  const linked = new Set(linking.history.linkedChanges(alertId))
+  for (const change of near.sort((a, b) => a.startsAt - b.startsAt))
+    link(linking, change, alertId, linked.has(`${change.kind} ${change.ref}`))
 }
 
 /**
@@ -172,43 +122,61 @@ function linkChange(linking: Linking, change: Change): void {
 }
 
 /**
- * Processes a scaling event. If the event starts a rollout, the rollout is a change and also confirms earlier
- * pipelines.
+ * Processes a scaling event. If the event starts a rollout, the rollout is a change. It also confirms earlier pipelines,
+ * unless an earlier rollout has already done that. All other links stay as they are, so the work does not grow with the
+ * number of changes. A late event can also begin or end the rollout that follows it.
  */
 function linkScaling(linking: Linking, eventId: string, at: number): void {
-  const begun = rolloutsNear(linking, at).some((rollout) => rollout.eventId === eventId)
-  if (begun) linkChanges(linking, at - DAY, at + AFTER)
+  const { history, service } = linking
+  const rollouts = rolloutsNear(linking, at)
+  const begun = rollouts.find((rollout) => rollout.eventId === eventId)
+  if (!begun) return
+  const isLate = history.scalings(service.rowId, at + DAY).some((event) => event.at > at)
+  const isConfirmed = ({ startsAt }: Change) =>
+    !isLate && rollouts.some((one) => one !== begun && one.startsAt >= startsAt - BEFORE)
+  const next = rolloutsNear(linking, at + DAY).find((one) => one.startsAt > at && objectOf(one) === objectOf(begun))
+  for (const change of changesNear(linking, at - DAY, isLate ? at + DAY : at + AFTER)) {
+    const isAffected = change.kind === 'pipeline' ? !isConfirmed(change) : [begun.ref, next?.ref].includes(change.ref)
+    if (isAffected) linkChange(linking, change)
+  }
+}
+
+function objectOf({ ref, hash }: RolloutChange): string {
+  return ref.slice(0, -hash.length)
 }
 
 /** Returns the service's changes that started within this period. */
-function changesNear(linking: Linking, from: number, to: number): Change[] {
+function changesNear(linking: Linking, from: number, to: number, mostRollouts = Number.POSITIVE_INFINITY): Change[] {
   const { history, service } = linking
-  const rollouts = rolloutsNear(linking, to)
-  return [
-    ...history.pipelines(service.rowId, from, to),
-    ...rollouts.filter(({ startsAt }) => startsAt >= from && startsAt <= to),
-  ]
+  const rollouts = rolloutsNear(linking, to).filter(({ startsAt }) => startsAt >= from && startsAt <= to)
+  return [...history.pipelines(service.rowId, from, to), ...rollouts.slice(-mostRollouts)]
 }
 
-function rolloutsNear({ history, service }: Linking, to: number): RolloutChange[] {
+function rolloutsNear({ rollouts, service }: Linking, to: number): readonly RolloutChange[] {
+  return rollouts({ service, to })
+}
+
+function readRollouts(history: LinkHistory, service: LiveService, to: number): readonly RolloutChange[] {
   const found = rolloutsOf(history.scalings(service.rowId, to), { id: service.id, namespace: service.namespace })
   // A rollout that is received late can show that a scale-down to zero was part of it. Links are never withdrawn.
   return found.filter(({ emptied }) => emptied === undefined)
 }
 
-function link(linking: Linking, change: Change, alertId: number, mayBeLinked = true): void {
+/** @param isLinked whether the change and the condition are linked so far */
+function link(linking: Linking, change: Change, alertId: number, isLinked: boolean): void {
   const { history, service, now, newId, notices } = linking
   const best = strongest(linking, change, alertId)
   if (best === 'elsewhere') return
   const key = { alertId, changeKind: change.kind, changeRef: change.ref }
   if (!best) {
-    if (mayBeLinked) history.drop(key)
+    if (isLinked) history.drop(key)
     return
   }
   const { organizationId } = service
   const full = { ...key, organizationId, serviceId: service.rowId, changeEvent: best.change.eventId }
   const uuid = newId()
-  if (history.store(full, best.link, { id: uuid, now })) notices.push({ kind: 'correlation', id: uuid, organizationId })
+  history.store(full, best.link, { id: uuid, now })
+  if (!isLinked) notices.push({ kind: 'correlation', id: uuid, organizationId })
 }
 
 type Best = { readonly change: Change; readonly link: Link }
@@ -232,7 +200,9 @@ function strongest(linking: Linking, change: Change, alertId: number): Best | 'e
 function linkAt(linking: Linking, change: Change, alertId: number): Best | null {
   const { history, service } = linking
   const [from, to] = [change.startsAt - RELEVANT_BEFORE, change.endsAt + AFTER]
-  const nearby = { service, images: history.images(service.rowId), rollouts: rolloutsNear(linking, to) }
+  // Another rollout confirms only a pipeline.
+  const rollouts = change.kind === 'rollout' ? [change] : rolloutsNear(linking, to)
+  const nearby = { service, images: history.images(service.rowId), rollouts }
   const found = correlate(change, history.sightings(alertId, from, to), nearby)
   return found && { change, link: found }
 }

@@ -1,13 +1,15 @@
 /** Reads and writes links between changes and alerts, and reads the evidence around a change. */
 import { sql as raw } from 'kysely'
-import type { Link } from '../../domain/correlation/correlation.ts'
+import type { ConditionEvent, Link } from '../../domain/correlation/correlation.ts'
 import type { ScalingEvent } from '../../domain/correlation/rollout.ts'
+import { cacheByKey } from '../../domain/memoize.ts'
+import { DAY } from '../../domain/units.ts'
 import type { LinkSummary } from '../../engine/changes/receive/receipt.ts'
 import { listImages } from '../service/images.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
-import type { LinkHistory, LinkKey, LinkOwner } from './compute-links.ts'
+import type { LinkHistory, LinkKey, LinkOwner } from './link-history.ts'
 import { findPipelineOf, listLinkedPipelines, listPipelinesNear } from './pipelines.ts'
 
 const MAX_SIGHTINGS = 500
@@ -17,7 +19,7 @@ export const MAX_SCALINGS = 200
 const sightings = query<{ alertId: number; from: number }>()((sql, hole) =>
   sql
     .selectFrom('events')
-    .select(['uuid', 'at', 'count', raw<number>`ifnull(first_seen_at, at)`.as('firstSeenAt')])
+    .select(['id', 'uuid', 'at', 'count', raw<number>`ifnull(first_seen_at, at)`.as('firstSeenAt')])
     .where('alert_id', '=', hole('alertId'))
     .where('at', '>=', hole('from'))
     .where('kind', '=', 'firing')
@@ -77,24 +79,69 @@ export function listScalings(db: Db, serviceId: number, to: number): ScalingEven
   return db.all(scalings, { serviceId, to }).map(({ uuid, ...event }) => ({ eventId: uuidFromBytes(uuid), ...event }))
 }
 
-/** Returns the functions that store links and read the history from which links are computed. */
+const linkedChanges = query<{ alertId: number }>()((sql, hole) =>
+  sql.selectFrom('correlations').select(['change_kind', 'change_ref']).where('alert_id', '=', hole('alertId')),
+)
+
+/** Returns the functions that store links and read the history from which links are computed, for one batch. */
 export function linkHistoryOf(db: Db): LinkHistory {
+  const rowIds = new Map<string, number>()
+  const rowIdOf = (id: string) => {
+    const rowId = rowIds.get(id) ?? eventRowId(db, id)
+    rowIds.set(id, rowId)
+    return rowId
+  }
   return {
     pipelines: (serviceId, from, to) => listPipelinesNear(db, serviceId, from, to),
     pipeline: ({ organizationId, rowId }, ref) => findPipelineOf(db, organizationId, rowId, ref),
-    scalings: (serviceId, to) => listScalings(db, serviceId, to),
-    images: (serviceId) => listImages(db, serviceId),
-    sightings: (alertId, from, to) => {
-      // An event after the period is included if its first occurrence is not after the period. The limit applies before
-      // this filter, so that a condition with many later events does not have to be read in full.
-      const seen = db.all(sightings, { alertId, from }).filter(({ firstSeenAt }) => firstSeenAt <= to)
-      return seen.map(({ uuid, ...times }) => ({ eventId: uuidFromBytes(uuid), ...times }))
-    },
+    scalings: rememberScalings((serviceId, to) => listScalings(db, serviceId, to)),
+    images: cacheByKey(
+      (serviceId: number) => serviceId,
+      (serviceId) => listImages(db, serviceId),
+    ),
+    sightings: rememberSightings((alertId, from) =>
+      db.all(sightings, { alertId, from }).map(({ id, uuid, ...times }) => {
+        const eventId = uuidFromBytes(uuid)
+        rowIds.set(eventId, id)
+        return { eventId, ...times }
+      }),
+    ),
     evidence: (serviceId, from, to) => db.all(conditions, { serviceId, from, to }).map(({ id }) => id),
     linkedPipelines: (alertId) => listLinkedPipelines(db, alertId),
     linkedAlerts: (serviceId, changeRef) => db.all(linked, { serviceId, changeRef }).map(({ id }) => id),
-    store: (of, link, made) => storeLink(db, of, link, made),
+    linkedChanges: (alertId) =>
+      db.all(linkedChanges, { alertId }).map(({ change_kind, change_ref }) => `${change_kind} ${change_ref}`),
+    store: (of, link, made) => storeLink(db, of, link, made, rowIdOf),
     drop: (key) => dropLink(db, key),
+  }
+}
+
+/**
+ * Reads a condition's first events since a time only once for all later times, unless the limit cuts them off. An event
+ * after the period is included if its first occurrence is not after the period. The limit applies before this filter, so
+ * that a condition with many later events does not have to be read in full.
+ */
+function rememberSightings(read: (alertId: number, from: number) => ConditionEvent[]): LinkHistory['sightings'] {
+  const known = new Map<number, { readonly from: number; readonly events: readonly ConditionEvent[] }>()
+  return (alertId, from, to) => {
+    const last = known.get(alertId)
+    const later = last && from >= last.from ? last.events.filter(({ at }) => at >= from) : []
+    const isKnown = last && from >= last.from && (from === last.from || last.events.length < MAX_SIGHTINGS)
+    const events = isKnown ? later : read(alertId, from)
+    if (!isKnown) known.set(alertId, { from, events })
+    return events.filter(({ firstSeenAt }) => firstSeenAt <= to)
+  }
+}
+
+/** Reads a service's last scaling events only once for all earlier times, unless the limit cuts off what came before. */
+function rememberScalings(read: LinkHistory['scalings']): LinkHistory['scalings'] {
+  const known = new Map<number, { readonly to: number; readonly events: readonly ScalingEvent[] }>()
+  return (serviceId, to) => {
+    const last = known.get(serviceId)
+    const isKnown = last && to <= last.to
+    const events = isKnown ? last.events : read(serviceId, to + DAY)
+    if (!isKnown) known.set(serviceId, { to: to + DAY, events })
+    return events.length < MAX_SCALINGS ? events.filter(({ at }) => at <= to) : read(serviceId, to)
   }
 }
 
@@ -102,11 +149,17 @@ const keyOfEvent = query<{ uuid: Buffer }>()((sql, hole) =>
   sql.selectFrom('events').select('id').where('uuid', '=', hole('uuid')),
 )
 
-/** Inserts a link, or updates it without changing the user's verdict. Returns whether the link is new. */
-function storeLink(db: Db, key: LinkOwner, link: Link, made: { readonly id: string; readonly now: number }): boolean {
+/** Inserts a link, or updates it without changing the user's verdict. */
+function storeLink(
+  db: Db,
+  key: LinkOwner,
+  link: Link,
+  made: { readonly id: string; readonly now: number },
+  rowIdOf: (eventId: string) => number,
+): void {
   const changing = {
-    change_event_id: eventRowId(db, key.changeEvent),
-    evidence_event_id: eventRowId(db, link.evidence.eventId),
+    change_event_id: rowIdOf(key.changeEvent),
+    evidence_event_id: rowIdOf(link.evidence.eventId),
     evidence_count: link.evidence.count,
     score: link.score,
     band: link.band,
@@ -114,13 +167,10 @@ function storeLink(db: Db, key: LinkOwner, link: Link, made: { readonly id: stri
     lag_seconds: link.lagSeconds,
   }
   const { organizationId, serviceId, alertId, changeKind, changeRef } = key
-  const ofAlert = db.sql.updateTable('correlations').set(changing).where('alert_id', '=', alertId)
-  const updated = db.run(ofAlert.where('change_kind', '=', changeKind).where('change_ref', '=', changeRef))
-  if (updated > 0) return false
   const columns = { alert_id: alertId, change_kind: changeKind, change_ref: changeRef, ...changing }
   const added = { uuid: uuidBytes(made.id), organization_id: organizationId, service_id: serviceId }
-  db.run(db.sql.insertInto('correlations').values({ ...added, ...columns, created_at: made.now }))
-  return true
+  const inserted = db.sql.insertInto('correlations').values({ ...added, ...columns, created_at: made.now })
+  db.run(inserted.onConflict((of) => of.columns(['alert_id', 'change_kind', 'change_ref']).doUpdateSet(changing)))
 }
 
 /** Deletes a link unless it has a user's verdict. */
