@@ -23,7 +23,7 @@ export const TEST_PAYLOADS: Readonly<Record<Source, (now: number) => unknown>> =
     lastTime: iso(now),
   }),
   metrics: (now) => notification('IncmonSendTest', now),
-  dashboard: (now) => ({ ...notification('Incmon send-test', now), orgId: 1, title: '[FIRING:1]', state: 'alerting' }),
+  dashboard: (now) => ({ ...notification('incmon send-test', now), orgId: 1, title: '[FIRING:1]', state: 'alerting' }),
   ci: failedPipeline,
 }
 

@@ -161,7 +161,7 @@ export function organizationText(
   const sender = ['source', 'cluster', 'receiver']
   const items = counter('incmon_source_items_total', 'Items stored, by source.', sender)
   const rejected = counter('incmon_source_rejected_items_total', 'Items rejected with an error, by source.', sender)
-  const seenHelp = 'When the source last sent a usable item.'
+  const seenHelp = 'When the sender last sent a usable item.'
   const seen = gauge('incmon_source_last_seen_timestamp_seconds', seenHelp, sender)
   for (const { source, cluster, receiver, events, rejections, lastEventAt } of senders) {
     const labels = { source, cluster, receiver }

@@ -46,7 +46,10 @@ test('three missed heartbeats open exactly one incident', async (t) => {
   await flow.sweepUntil(NOON + 71 * MINUTE)
   await flow.sweepUntil(NOON + 30 * HOUR, HOUR)
   const [incident, ...more] = flow.incidents()
-  assert.deepEqual([incident?.title, incident?.cause, more.length], ['source silent: metrics/incmon', 'silence', 0])
+  assert.deepEqual(
+    [incident?.title, incident?.cause, more.length],
+    ['sender silent: Alertmanager (incmon)', 'silence', 0],
+  )
   assert.deepEqual([incident?.started_at, incident?.created_at], [NOON + 55 * MINUTE, NOON + 70 * MINUTE])
 })
 

@@ -45,7 +45,7 @@ describe('an incident opens', () => {
   const cases: readonly (readonly [string, readonly SituationAlert[], number])[] = [
     ['at once, when a sender says critical', [outage()], 0],
     ['at once, though the sender lives an hour ahead', [outage({ startsAt: at(60) })], 0],
-    ['at once, when event and alert agree', [events({ severity: 'error' }), looping], 0],
+    ['at once, when an event and an alert agree', [events({ severity: 'error' }), looping], 0],
     ['when a crash loop has lasted a minute, though it was seen once', [events()], 1],
     ['when a node has been down for a minute', [nodeDown], 1],
     [

@@ -54,7 +54,7 @@ test('a storm of 440 similar alerts has one link, one name and one evidence reco
   assert.equal(named.length, 1)
   assert.match(
     named[0]?.text ?? '',
-    /^HighErrorRate ×440 \(Prometheus, warning\), .*11 routes on 40 pods, seen 880 times$/,
+    /^HighErrorRate ×440 \(Alertmanager, warning\), .*11 routes on 40 pods, seen 880 times$/,
   )
   const alerts = document.impact.sentences.at(-1)
   assert.match(
@@ -70,10 +70,10 @@ const ofManyNames = () => storm((n) => `Check${Math.max(0, n - 39)}`)
 
 test('of 401 different alerts, the largest and earliest 100 are listed, and all others share one record', () => {
   const { evidence, impact, timeline } = generate(ofManyNames())
-  const described = evidence.records.flatMap(({ text }) => (text?.includes('Prometheus, warning') ? [text] : []))
+  const described = evidence.records.flatMap(({ text }) => (text?.includes('Alertmanager, warning') ? [text] : []))
   assert.deepEqual([described.length, described[0]?.startsWith('Check0 ×40 (')], [100, true])
   const others = described.find((text) => text.includes('other alerts')) ?? ''
-  assert.match(others, /^303 other alerts: Check99, Check100, .*Check106 and 295 more \(Prometheus, warning\), began/)
+  assert.match(others, /^303 other alerts: Check99, Check100, .*Check106 and 295 more \(Alertmanager, warning\), began/)
   assert.match(others, /, seen 610 times, listed by GET \/api\/alerts\?incidentId=[^ ]+$/)
   assert.equal(impact.alerts.warning, 441)
   const rows = timeline.filter(({ text }) => text.startsWith('Other alerts'))
@@ -123,5 +123,5 @@ test('similar alerts that started together have one start in the evidence', () =
   )
   const { evidence } = generate({ ...facts, alerts: together })
   const text = evidence.records.find(({ text }) => text?.startsWith('HighErrorRate'))?.text ?? ''
-  assert.match(text, /×440 \(Prometheus, \w+\), began at 2026-03-14 02:13:00 UTC, /)
+  assert.match(text, /×440 \(Alertmanager, \w+\), began at 2026-03-14 02:13:00 UTC, /)
 })

@@ -86,7 +86,7 @@ test('“By” names the sender or the person, and incmon only for its own actio
     ['pipeline shop', 'ImagePullBackOff: Failed', 'KubeDeploymentRolloutStuck:', 'opened:', 'acknowledged'].map(
       (what) => by(`| ${what}`),
     ),
-    ['GitLab', 'Kubernetes', 'Prometheus', 'incmon', 'oncall-anna'],
+    ['GitLab', 'Kubernetes', 'Alertmanager', 'incmon', 'oncall-anna'],
   )
 })
 

@@ -145,7 +145,7 @@ test('a warning that counts as critical has the mark of its penalty, and says ho
   await request('POST', '/api/webhooks/metrics', { token, body: looping })
   const { html } = await browser.get(path)
   const service = await browser.get(/href="(\/services\/[^"]+)"/.exec(html)?.[1] ?? '')
-  assert.match(service.html, /−40<[\s\S]*critical: event and alert agree/)
+  assert.match(service.html, /−40<[\s\S]*critical: an event and an alert agree/)
   const list = await browser.get('/alerts?severity=warning')
   assert.match(list.html, /sent as warning/)
   for (const page of [html, service.html]) assert.match(page, /Sent as warning, counts as critical\./)

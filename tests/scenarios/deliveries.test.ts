@@ -140,7 +140,7 @@ scenario('Watchdog stops', {
     until: 120,
     services: ['source/metrics/incmon'],
     alerts: [],
-    incidents: ['source silent: metrics/incmon, open, critical'],
+    incidents: ['sender silent: Alertmanager (incmon), open, critical'],
     links: [],
   },
 })

@@ -5,7 +5,7 @@ export type Source = (typeof SOURCES)[number]
 
 const SENDERS: Readonly<Record<Source, string>> = {
   cluster: 'Kubernetes',
-  metrics: 'Prometheus',
+  metrics: 'Alertmanager',
   dashboard: 'Grafana',
   ci: 'GitLab',
 }

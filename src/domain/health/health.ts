@@ -159,7 +159,7 @@ function effective(
 ): Pick<Weighed, 'severity' | 'rule' | 'by'> {
   if (alert.severity === 'info') return { severity: 'info', rule: 'info', by: null }
   if (isWitnessed(alert, witnesses)) {
-    return { severity: 'critical', rule: 'event and alert agree', by: 'agreement' }
+    return { severity: 'critical', rule: 'an event and an alert agree', by: 'agreement' }
   }
   if (down && down.at <= now) return { severity: 'critical', rule: `unavailable, ${down.rule}`, by: 'events' }
   if (alert.severity === 'critical') {

@@ -1,11 +1,12 @@
 /** Writes the sentences of a message about one incident. */
 import { firingText } from '../incident/incident.ts'
 import { criticalMsOf, phaseOf } from '../incident/problem.ts'
+import { isSender } from '../sender/sender-name.ts'
 import { STATES } from '../severity.ts'
 import { formatDuration, formatMoment } from '../shown-time.ts'
 import { formatCount, joinNames } from '../text.ts'
 import { DAY, HOUR, MINUTE, SECOND } from '../units.ts'
-import { isSender, shortened, shownName } from './names.ts'
+import { shortened, shownName } from './names.ts'
 import type { MessageAlert, MessageContext, MessageItem } from './words.ts'
 
 /**

@@ -67,7 +67,7 @@ const RULES: readonly Rule[] = [
   },
   {
     id: 'heartbeat',
-    text: 'Find out why the source stopped sending. While the source is silent, problems may go unreported.',
+    text: 'Find out why the sender stopped sending. While the sender is silent, problems may go unreported.',
     because: ({ incident }) =>
       incident.cause === 'silence' ? { text: 'No heartbeat arrived.', refs: [incidentRef(incident)] } : null,
   },

@@ -1,7 +1,8 @@
 /** Says for how long an incident was critical, or how long it lasted if it never was. */
 
 import type { IncidentFact } from '../incident/facts.ts'
-import { formatPeriod, formatSeconds, formatTime, secondsBetween, serviceName, stillFiringText } from '../text.ts'
+import { subjectName } from '../sender/sender-name.ts'
+import { formatPeriod, formatSeconds, formatTime, secondsBetween, stillFiringText } from '../text.ts'
 import type { Sentence } from './document.ts'
 import { alertRefs, type GroupedFacts, incidentRef, stillFiring } from './groups.ts'
 import { wasClockSetBack } from './metrics.ts'
@@ -45,7 +46,7 @@ function lastedSeconds({ startedAt, lastedMs }: IncidentFact, resolvedAt: number
 export function happenedSentences(facts: GroupedFacts): readonly Sentence[] {
   const { incident } = facts
   const refs = [incidentRef(incident)]
-  const name = incident.about ?? serviceName(incident.service)
+  const name = incident.about ?? subjectName(incident.service)
   const texts = wasClockSetBack(incident)
     ? [`The incident began at ${formatTime(incident.startedAt)}, but the clock was probably set back during it`]
     : wasCritical(incident)
@@ -101,7 +102,7 @@ function laterText(facts: GroupedFacts): string {
 function lastedTexts({ incident }: GroupedFacts): readonly string[] {
   const { startedAt, resolvedAt, cause, origin, service } = incident
   const silence = cause === 'silence'
-  const what = silence ? `The source ${serviceName(service)} sent nothing` : 'The incident lasted'
+  const what = silence ? `The sender ${subjectName(service)} sent no heartbeat` : 'The incident lasted'
   if (resolvedAt === null) return [`${what} from ${formatTime(startedAt)} on; no resolution was recorded`]
   const window = `from ${formatPeriod(startedAt, resolvedAt)}`
   const seconds = secondsBetween(startedAt, resolvedAt)
@@ -116,6 +117,6 @@ function lastedTexts({ incident }: GroupedFacts): readonly string[] {
 
 function healthText({ service, critical: { ms } }: IncidentFact): string {
   return ms < 1000
-    ? `${serviceName(service)} was not critical during the incident`
-    : `${serviceName(service)} was critical for ${formatSeconds(Math.floor(ms / 1000))} of that time`
+    ? `${subjectName(service)} was not critical during the incident`
+    : `${subjectName(service)} was critical for ${formatSeconds(Math.floor(ms / 1000))} of that time`
 }

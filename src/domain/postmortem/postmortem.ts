@@ -155,7 +155,7 @@ function criticalText(facts: GroupedFacts): string {
     return `${formatSeconds(Math.floor(critical.ms / 1000))} until the resolution, and not over then`
   }
   if (seconds === null) return 'not known'
-  if (cause === 'silence') return `the source was silent for ${formatSeconds(seconds)}`
+  if (cause === 'silence') return `no heartbeat for ${formatSeconds(seconds)}`
   const state = critical.ms < 1000 ? 'not critical' : formatSeconds(Math.floor(critical.ms / 1000))
   return `${state}; the incident lasted ${formatSeconds(seconds)}`
 }

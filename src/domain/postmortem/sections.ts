@@ -4,17 +4,9 @@ import { firstSymptom } from '../alert/first-symptom.ts'
 import { senderName } from '../event/event.ts'
 import type { EntryFact, IncidentFact } from '../incident/facts.ts'
 import { distinct } from '../order.ts'
+import { subjectName } from '../sender/sender-name.ts'
 import { SEVERITIES, type Severity } from '../severity.ts'
-import {
-  formatCount,
-  formatSeconds,
-  formatTime,
-  formatTimes,
-  joinNames,
-  quoted,
-  secondsBetween,
-  serviceName,
-} from '../text.ts'
+import { formatCount, formatSeconds, formatTime, formatTimes, joinNames, quoted, secondsBetween } from '../text.ts'
 import { endOf, happenedSentences, problemSeconds } from './critical.ts'
 import type { Postmortem, Sentence } from './document.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf } from './groups.ts'
@@ -78,7 +70,9 @@ function impactSentences(
     { text: `Pods: ${touched(pods)}.`, refs: pods.length > 0 ? onPods : seen },
     { text: `Nodes: ${touched(nodes)}.`, refs: nodes.length > 0 ? alertRefs(alerts.filter(hasNode)) : seen },
     ...onNodeSentences(facts),
-    { text: `Lowest health score of ${serviceName(incident.service)}: ${score}.`, refs: [ref] },
+    ...(incident.cause === 'silence'
+      ? []
+      : [{ text: `Lowest health score of ${subjectName(incident.service)}: ${score}.`, refs: [ref] }]),
     { text: `${alertsText(alerts)}.`, refs: seen },
   ]
 }
@@ -111,8 +105,8 @@ function withPrefix(objects: readonly string[], prefix: string): readonly string
 
 /** Returns the names of the services, starting with the incident's own. */
 export function servicesOf({ incident, services }: GroupedFacts): readonly string[] {
-  const own = serviceName(incident.service)
-  return [own, ...distinct(services.map(serviceName)).filter((name) => name !== own)]
+  const own = subjectName(incident.service)
+  return [own, ...distinct(services.map(subjectName)).filter((name) => name !== own)]
 }
 
 export function detectionOf({ incident, alerts, entries }: GroupedFacts): Postmortem['detection'] {

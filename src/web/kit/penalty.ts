@@ -5,7 +5,7 @@ import type { ServiceWithHealth } from '../../store/service/services.ts'
 
 export type PenaltyView = {
   readonly name: string
-  /** The rule behind the penalty, for example `event and alert agree`. */
+  /** The rule behind the penalty, for example `an event and an alert agree`. */
   readonly rule: string
   readonly penalty: number
   readonly severity: Severity

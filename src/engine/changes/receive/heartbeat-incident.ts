@@ -1,6 +1,7 @@
 /** Opens and resolves the incident of a missing heartbeat. */
 import { alarmed, closed, NO_PROBLEM } from '../../../domain/incident/problem.ts'
 import type { LiveSender } from '../../../domain/sender/sender.ts'
+import { receiverName } from '../../../domain/sender/sender-name.ts'
 import type { Context } from '../../state/context.ts'
 import { settingsOf } from '../../state/state.ts'
 import { findService } from '../attribution.ts'
@@ -20,7 +21,7 @@ export function openHeartbeatIncident(ctx: Context, sender: LiveSender, now: num
     ctx,
     {
       serviceId: service.rowId,
-      title: `source silent: ${nameOf(sender)}`,
+      title: `sender silent: ${receiverName(sender)}`,
       ...{ severity: 'critical', origin: 'automatic', cause: 'silence' },
       startedAt: lastBeat,
       touchedAt: null,
@@ -43,10 +44,6 @@ export function resolveHeartbeatIncident(ctx: Context, sender: LiveSender, now: 
   moveIncident(ctx, { before: incident, after, why: 'the heartbeat is back', actor: null, now })
 }
 
-function serviceKeyOf(sender: LiveSender) {
-  return { cluster: sender.cluster, namespace: '', name: `source/${nameOf(sender)}` }
-}
-
-function nameOf({ source, receiver }: LiveSender): string {
-  return receiver === '' ? source : `${source}/${receiver}`
+function serviceKeyOf({ cluster, source, receiver }: LiveSender) {
+  return { cluster, namespace: '', name: ['source', source, receiver].filter((part) => part !== '').join('/') }
 }

@@ -78,7 +78,7 @@ export const timelineEntryShape = v.object({
     'The name of the token, or the login name of the person who ran the command; null for senders and incmon',
     'on call',
   ),
-  source: shape.nullable(shape.source, 'The source that reported the entry; null for actions by incmon or a user'),
+  source: shape.nullable(shape.source, 'The webhook that received the entry; null for actions by incmon or a user'),
   ref: shape.text('A reference to the record, for example alert/<id> or event/<id>', `incident/${shape.EXAMPLE_ID}`),
 })
 

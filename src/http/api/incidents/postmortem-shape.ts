@@ -8,7 +8,7 @@ import { timelineEntryShape } from './incident-shape.ts'
 const words = v.nullable(v.string())
 /** A generated sentence and the records it refers to, for example `alert/<uuid>`. */
 const sentence = v.object({
-  text: shape.text('The sentence', 'First signal: OOMKilled from the source cluster.'),
+  text: shape.text('The sentence', 'First signal: OOMKilled from Kubernetes at 2026-03-14 02:11:09 UTC.'),
   refs: shape.list(v.string(), 'The records that are the evidence', [`alert/${shape.EXAMPLE_ID}`]),
 })
 const sentences = shape.list(sentence, 'Generated sentences')
@@ -89,7 +89,7 @@ const impact = v.object({
 
 const firstSignal = v.object({
   ref: shape.text('The record', `alert/${shape.EXAMPLE_ID}`),
-  source: shape.text('The source that reported the signal', 'cluster'),
+  source: shape.text('The webhook that received the signal', 'cluster'),
   at: shape.instant('When'),
 })
 

@@ -1,0 +1,21 @@
+/** Names the services that represent senders, such as `source/metrics/incmon`, as users know the senders. */
+import { SOURCES, type Source, senderName } from '../event/event.ts'
+import { serviceName } from '../text.ts'
+
+/** Returns whether a service represents a sender. */
+export function isSender(service: string): boolean {
+  return service.startsWith('source/')
+}
+
+/** Returns the name of a service or, if it represents a sender, a name such as `Alertmanager (incmon)`. */
+export function subjectName(service: { readonly namespace: string; readonly name: string }): string {
+  const [first, name, ...receiver] = service.name.split('/')
+  const source = SOURCES.find((one) => one === name)
+  if (first !== 'source' || source === undefined) return serviceName(service)
+  return receiverName({ source, receiver: receiver.join('/') })
+}
+
+/** Returns the program that sends to a webhook, with the name of its receiver. */
+export function receiverName({ source, receiver }: { readonly source: Source; readonly receiver: string }): string {
+  return receiver === '' ? senderName(source) : `${senderName(source)} (${receiver})`
+}
