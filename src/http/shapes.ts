@@ -79,7 +79,7 @@ export const source = choice(SOURCES, 'The webhook that received the data')
 export const reasons = objects(
   {
     code: text('A machine-readable code', 'during'),
-    text: text('A human-readable explanation', 'first seen while the change was in progress'),
+    text: text('A human-readable explanation', 'began 2 min after the change started'),
   },
   'The reasons for the score',
 )

@@ -3,7 +3,14 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
 import type { Change } from '../../src/domain/correlation/change.ts'
-import { correlate, deploysTo, type Nearby } from '../../src/domain/correlation/correlation.ts'
+import {
+  correlate,
+  deploysTo,
+  lagText,
+  type Nearby,
+  rankLinks,
+  TIME_CODES,
+} from '../../src/domain/correlation/correlation.ts'
 import { facts, job, MINUTE, NOON, pipeline, rollout } from '../helpers/changes.ts'
 
 const CART = { namespace: 'shop', name: 'cart' }
@@ -65,17 +72,34 @@ for (const [name, minute, expected] of TIMES) {
   test(`By time: ${name}`, () => assert.equal(score(deployFailed, minute), expected))
 }
 
-for (const [seconds, lag] of [
-  [0.045, 'less than a minute'],
-  [59, 'less than a minute'],
-  [60, '1 min'],
-  [100, '2 min'],
+for (const [minute, text] of [
+  [-1, 'began 1 min before the change started'],
+  [0, 'began as the change started'],
+  [4, 'began 4 min after the change started'],
+  [6.75, 'began 6 min 45 s after the change started'],
 ] as const) {
-  test(`A condition that began ${seconds} s after the end of a change is first seen ${lag} after it`, () => {
-    const link = correlate(deployFailed, at(5 + seconds / 60), nearby())
-    assert.ok(link?.reasons.some(({ text }) => text === `first seen ${lag} after the change ended`))
+  test(`a link says when the condition began, and a postmortem and a suspect say the same: ${text}`, () => {
+    const link = correlate(deployFailed, at(minute), nearby())
+    assert.ok(link?.reasons.some((reason) => reason.text === text && TIME_CODES.has(reason.code)))
+    assert.equal(text, `began ${lagText(link?.lagSeconds ?? 0)}`)
   })
 }
+
+test('of two links of a change, pages and postmortems show the same: the confirmed, the stronger, the nearer', () => {
+  const link = (ref: string, score: number, lagSeconds: number, verdict: 'confirmed' | null = null) => {
+    return { score, lagSeconds, verdict, change: { ref } }
+  }
+  const links = [
+    link('far', 0.8, 90),
+    link('near', 0.8, -30),
+    link('weak', 0.3, 0),
+    link('sure', 0.2, 600, 'confirmed'),
+  ]
+  assert.deepEqual(
+    rankLinks(links).map(({ change }) => change.ref),
+    ['sure', 'near', 'far', 'weak'],
+  )
+})
 
 const IDENTITIES: [string, Nearby, Parameters<typeof pipeline>[0], number, string][] = [
   [

@@ -93,6 +93,7 @@ for (const [outcome, noun] of [
 test('a suspect connected with the incident only by timing is at most possible, and not called a cause', () => {
   const other = deploy({ onlyTime: true })
   assert.deepEqual([likelihoodOf(other), likelihoodOf({ ...other, score: 0.1 })], ['possible', 'unlikely'])
-  assert.equal(likelyCauseOf([other], FIRST).heading, 'Only connected by time')
+  const { heading, suspect, before } = likelyCauseOf([other], FIRST)
+  assert.deepEqual([heading, suspect, before], ['No related change found', null, 'No suspect stands out.'])
   assert.equal(likelyCauseOf([{ ...other, verdict: 'confirmed' }], FIRST).heading, 'Confirmed cause')
 })

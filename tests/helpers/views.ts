@@ -76,7 +76,7 @@ export function suspect(more: Partial<SuspectView> = {}): SuspectView {
     external: { text: 'Open #4711 in GitLab', href: 'https://gitlab.example.com/shop/checkout/-/pipelines/4711' },
     support: [
       'the service uses the image shop/checkout:9b1c3d5e, which was built from this commit',
-      'first seen while the change was in progress',
+      'began 2 min after the change started',
       'a new ReplicaSet appeared before the problem',
     ],
     reasons: [

@@ -98,13 +98,16 @@ async function strangers(t: TestContext) {
   return { ...world, call, incident: data.find(({ title }: { title: string }) => title.includes('fruit')) }
 }
 
-test('the pages show a change that only time connects with this caveat, and not as the cause', async (t) => {
+test('the pages list a change that only time connects with this caveat, and say that no related change was found', async (t) => {
   const { app, acme, incident } = await strangers(t)
   const browser = makeBrowser(app)
   await browser.signIn(acme.token, 'Ada')
-  assert.match((await browser.get('/')).html, /Only connected by time: failed deploy .*shop\/pay#/s)
+  const line = /aria-label="Incident 2".*?<\/article>/s.exec((await browser.get('/')).html)?.[0] ?? ''
+  assert.match(line, /No related change found\./)
+  assert.doesNotMatch(line, /shop\/pay#/)
   const { html } = await browser.get(`/incidents/${incident.number}`)
   assert.doesNotMatch(html, /(Likely|Possible) cause/)
+  assert.match(html, /<section [^>]*aria-label="No related change found"/)
   assert.match(html, /<li class="break">only the time connects this suspect to fruit.*<b>Down in pay <\/b>began/s)
 })
 

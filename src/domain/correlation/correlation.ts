@@ -9,9 +9,11 @@
  */
 
 import { type Occurrence, occurrencesOf, PAUSE, type RepeatedEvent } from '../event/occurrence.ts'
+import { ordered } from '../order.ts'
 import { type Placed, reaches } from '../service/environment.ts'
 import { namesOfProject, relationOf } from '../service/from-project.ts'
 import { imageProjects } from '../service/image.ts'
+import { formatSeconds, secondsBetween } from '../text.ts'
 import { MINUTE } from '../units.ts'
 import { type Change, type Outcome, outcomeOf, type PipelineFacts } from './change.ts'
 
@@ -163,12 +165,36 @@ function isOf(tag: string, sha: string): boolean {
 }
 
 function timeOf({ startsAt, endsAt }: Change, at: number): Factor {
-  if (at < startsAt) return factor(BEFORE_START, 'before_start', 'first seen shortly before the change began')
-  if (at <= endsAt) return factor(1, 'during_run', 'first seen while the change was in progress')
-  const late = at - endsAt
-  const lag = late < MINUTE ? 'less than a minute' : `${Math.round(late / MINUTE)} min`
-  return factor(Math.exp(-late / FADES_OVER), 'within_30m', `first seen ${lag} after the change ended`)
+  const text = `began ${lagText(secondsBetween(startsAt, at))}`
+  if (at < startsAt) return factor(BEFORE_START, 'before_start', text)
+  return at <= endsAt
+    ? factor(1, 'during_run', text)
+    : factor(Math.exp(-(at - endsAt) / FADES_OVER), 'within_30m', text)
 }
+
+/** The codes of the reasons that say when a condition began. */
+export const TIME_CODES: ReadonlySet<string> = new Set(['before_start', 'during_run', 'within_30m'])
+
+/**
+ * Says when a condition began: `2 min 5 s after the change started`. Every text uses this function. `seconds`: the time
+ * from the start of the change to the start of the condition.
+ */
+export function lagText(seconds: number): string {
+  if (seconds === 0) return 'as the change started'
+  return `${formatSeconds(Math.abs(seconds))} ${seconds < 0 ? 'before' : 'after'} the change started`
+}
+
+/** Sorts links: confirmed ones first, then by score and by the time between the change and the condition. */
+export function rankLinks<L extends Pick<Link, 'score' | 'lagSeconds'> & Judged>(links: readonly L[]): readonly L[] {
+  return ordered(links, ({ verdict, score, lagSeconds, change }) => [
+    verdict === 'confirmed' ? 0 : 1,
+    -score,
+    Math.abs(lagSeconds),
+    change.ref,
+  ])
+}
+
+type Judged = { readonly verdict: string | null; readonly change: Pick<Change, 'ref'> }
 
 function kindOf(change: Change): Factor {
   if (change.kind === 'rollout') return factor(ROLLOUT_KIND, 'rollout', 'a new pod template was rolled out')

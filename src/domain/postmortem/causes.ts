@@ -1,6 +1,6 @@
 /** The section about causes: the suspected changes. */
 import { firstSymptom } from '../alert/first-symptom.ts'
-import { bandOf } from '../correlation/correlation.ts'
+import { bandOf, lagText, rankLinks, TIME_CODES } from '../correlation/correlation.ts'
 import { changeName, changePlace, changeSentences, changeText, outcomeText } from '../incident/change-text.ts'
 import type { ChangeFact, CorrelationFact, PostmortemFacts, SuspectFact } from '../incident/facts.ts'
 import { distinct, ordered } from '../order.ts'
@@ -31,7 +31,7 @@ export function contributingOf(known: GroupedFacts): Postmortem['contributing'] 
   const fixes = new Set(fixesOf(facts).map(changeName))
   const kept = correlations.filter(({ verdict, change }) => verdict !== 'rejected' && !fixes.has(changeName(change)))
   const rejected = correlations.filter(({ verdict }) => verdict === 'rejected')
-  const byChange = Map.groupBy(ranked(kept), (link) => changeName(ownerOf(link.change, suspects)))
+  const byChange = Map.groupBy(rankLinks(kept), (link) => changeName(ownerOf(link.change, suspects)))
   const judged = new Set(correlations.map(({ change }) => changeName(change)))
   const others = suspects.filter(
     (one) => !judged.has(changeName(one)) && !byChange.has(changeName(one)) && !fixes.has(changeName(one)),
@@ -87,7 +87,7 @@ export function suspicionOf(facts: GroupedFacts, { changes }: Postmortem['contri
   const told = facts.changes.find((change) => changeName(change) === changeName(best)) ?? suspect?.change
   const name = told ? changePlace(told, outcomeText(told)) : changeName(best)
   const onlyTime = suspect !== undefined && isOnlyTime(suspect.reasons) && best.verdict !== 'confirmed'
-  const lag = lagText(told ? lagOf(told, facts) : best.lagSeconds, told ? startNoun(facts) : 'its symptom')
+  const lag = leadText(told ? lagOf(told, facts) : best.lagSeconds, told ? startNoun(facts) : 'its symptom')
   const judged =
     suspect && best.verdict !== 'confirmed'
       ? `${scoreText(suspect)}, but nobody has confirmed it as the cause yet`
@@ -130,19 +130,9 @@ function lagOf({ startsAt }: ChangeFact, { alerts, incident }: GroupedFacts): nu
 }
 
 /** Returns text such as `7 min before the first symptom`. `seconds`: the time from the change to the condition. */
-function lagText(seconds: number, what: string): string {
+function leadText(seconds: number, what: string): string {
   if (seconds === 0) return `together with ${what}`
   return `${formatSeconds(Math.abs(seconds))} ${seconds < 0 ? 'after' : 'before'} ${what}`
-}
-
-function ranked(links: readonly CorrelationFact[]): readonly CorrelationFact[] {
-  return ordered(links, (link) => [
-    link.verdict === 'confirmed' ? 0 : 1,
-    -link.score,
-    Math.abs(link.lagSeconds),
-    link.change.ref,
-    link.uuid,
-  ])
 }
 
 /** `links`: all links of one change, best first. */
@@ -167,7 +157,8 @@ function contributionOf(links: readonly CorrelationFact[], facts: GroupedFacts):
   return {
     ...{ kind: owner.kind, ref: owner.ref, outcome: change?.outcome ?? null },
     ...{ score, band: bandOf(score) ?? 'possible', verdict: best.verdict === 'confirmed' ? 'confirmed' : null },
-    reasons: best.reasons,
+    // The sentence says when the conditions began.
+    reasons: best.reasons.filter(({ code }) => !TIME_CODES.has(code)),
     lagSeconds: change && first ? secondsBetween(change.startsAt, first.startsAt) : best.lagSeconds,
     sentence: {
       text: `${capitalized(what)} ${seen}.`,
@@ -188,7 +179,7 @@ function unlinkedContribution(suspect: SuspectFact, facts: GroupedFacts): Contri
     ...{ kind, ref, outcome: change.outcome, score, band, verdict: null, reasons },
     lagSeconds,
     sentence: {
-      text: `${capitalized(what)} This change began ${lagText(lagSeconds, startNoun(facts))}.`,
+      text: `${capitalized(what)} This change began ${leadText(lagSeconds, startNoun(facts))}.`,
       refs: [...eventRefs([change, ...rollouts]), ...startRefs(facts)],
     },
   }
@@ -215,11 +206,8 @@ function conditionsText(alerts: readonly GroupedFact[], change: ChangeFact | und
   const byLag = Map.groupBy(firsts, ({ startsAt }) => secondsBetween(change.startsAt, startsAt))
   const parts = [...byLag].map(([seconds, alike], index) => {
     const names = joinNames(distinct(alike.map(({ name }) => name)))
-    if (seconds === 0)
-      return `${names} ${index === 0 ? 'began ' : ''}together with ${index === 0 ? 'the change' : 'it'}`
-    const when = seconds < 0 ? 'before' : 'after'
-    const what = index === 0 ? 'the change started' : 'it'
-    return `${names}${index === 0 ? ' began' : ''} ${formatSeconds(Math.abs(seconds))} ${when} ${what}`
+    if (index === 0) return `${names} began ${lagText(seconds)}`
+    return `${names} ${seconds === 0 ? 'together with' : `${formatSeconds(Math.abs(seconds))} ${seconds < 0 ? 'before' : 'after'}`} it`
   })
   return parts.length > MAX_LAGS
     ? `${parts.slice(0, MAX_LAGS).join(', ')} and ${formatCount(parts.length - MAX_LAGS)} more later`

@@ -1,6 +1,7 @@
 /** Ranks changes as suspects, based on later problems in the changed service and its dependents. */
 import { type Change, type Emptied, type Outcome, outcomeOf } from '../correlation/change.ts'
-import { formatDuration } from '../shown-time.ts'
+import { lagText } from '../correlation/correlation.ts'
+import { secondsBetween } from '../text.ts'
 import { type Components, componentAt } from './component.ts'
 import { connectionOf } from './connection.ts'
 import { combinedWeight } from './explanation.ts'
@@ -31,6 +32,8 @@ const OUTCOME_TEXTS: Readonly<Record<Outcome, string>> = {
   'failed before a deploy': 'the pipeline failed before it deployed anything',
   'CI system failure': 'the CI system itself failed',
 }
+/** A pipeline whose deploy jobs are known and have not started. */
+const UNDEPLOYED = 0.1
 const ROLLOUT = 0.9
 const ROLLED_OUT: Readonly<Record<Emptied | 'new template', Pick<Factor, 'code' | 'text'>>> = {
   'new template': { code: 'new_replicaset', text: 'a new pod template was rolled out' },
@@ -187,14 +190,14 @@ function nearby(distance: number, tolerance: number): number {
 }
 
 function after(at: number, change: Change): string {
-  const seconds = Math.max(0, Math.round((at - change.startsAt) / 1000))
-  if (seconds === 0) return 'as the change started'
-  return `${seconds < 120 ? `${seconds} s` : formatDuration(seconds * 1000)} after the change started`
+  return lagText(Math.max(0, secondsBetween(change.startsAt, at)))
 }
 
 function reachOf(change: Change): Factor {
   if (change.kind === 'rollout') return { value: ROLLOUT, ...ROLLED_OUT[change.emptied ?? 'new template'] }
   const outcome = outcomeOf(change.facts)
+  if (outcome === 'under way' && change.facts.jobs.length > 0)
+    return { code: 'under_way', value: UNDEPLOYED, text: 'the pipeline is still running and has deployed nothing yet' }
   if (change.facts.mergeRequest)
     return { code: 'merge_request', value: MERGE_REQUEST, text: 'the pipeline ran for a merge request' }
   return {

@@ -21,12 +21,7 @@ export type JudgedSuspect = Pick<Suspect, 'kind' | 'ref' | 'score' | 'since'> & 
 
 /** The sentence in parts, so that the suspect can be rendered as a link. */
 export type LikelyCause<S extends JudgedSuspect> = {
-  readonly heading:
-    | 'Confirmed cause'
-    | 'Likely cause'
-    | 'Possible cause'
-    | 'Only connected by time'
-    | 'No related change found'
+  readonly heading: 'Confirmed cause' | 'Likely cause' | 'Possible cause' | 'No related change found'
   readonly suspect: S | null
   readonly before: string
   readonly after: string
@@ -80,30 +75,36 @@ export function likelyChanges<S extends JudgedSuspect>(suspects: readonly S[], s
 }
 
 /**
- * Returns the likely cause of an incident, as shown on pages and in messages and postmortems. The sentence says how
- * long before `firstAlertAt` the change started. Times in ms UTC; null if unknown.
+ * Returns the likely cause of an incident, as shown on pages and in messages. What only time connects is never a cause,
+ * unless a user confirmed it. The sentence says how long before `firstAlertAt` the change started. Times in ms UTC; null
+ * if unknown.
  */
 export function likelyCauseOf<S extends JudgedSuspect>(
   suspects: readonly S[],
   firstAlertAt: number | null,
   startedAt: number | null = firstAlertAt,
 ): LikelyCause<S> {
-  const inOrder = orderSuspects(suspects).filter(({ verdict }) => verdict !== 'rejected')
-  const [change] = likelyChanges(suspects, startedAt)
+  const related = suspects.filter(({ verdict, onlyTime }) => verdict === 'confirmed' || (!verdict && !onlyTime))
+  const [change] = likelyChanges(related, startedAt)
   if (change) {
-    const heading =
-      change.verdict === 'confirmed'
-        ? 'Confirmed cause'
-        : change.onlyTime
-          ? 'Only connected by time'
-          : change.score >= LIKELY
-            ? 'Likely cause'
-            : 'Possible cause'
+    const confirmed = change.verdict === 'confirmed'
+    const heading = confirmed ? 'Confirmed cause' : change.score >= LIKELY ? 'Likely cause' : 'Possible cause'
     return { heading, suspect: change, before: `${nounOf(change)} `, after: afterOf(change, firstAlertAt) }
   }
-  const [top = null] = inOrder.filter((one) => !isChange(one) && one.score >= LEAST && began(one, startedAt))
-  const before = top ? `Top suspect: ${placeOf(top)}` : 'There is no suspect.'
+  const top = topComponent(orderSuspects(related), startedAt)
+  const none = suspects.every(({ verdict }) => verdict === 'rejected')
+    ? 'There is no suspect.'
+    : 'No suspect stands out.'
+  const before = top ? `Top suspect: ${placeOf(top)}` : none
   return { heading: 'No related change found', suspect: top, before, after: top ? '.' : '' }
+}
+
+/** Returns the most likely suspect that is no change and whose trouble did not begin after the incident. */
+export function topComponent<S extends Pick<JudgedSuspect, 'kind' | 'score' | 'since'>>(
+  suspects: readonly S[],
+  startedAt: number | null,
+): S | null {
+  return suspects.find((one) => !isChange(one) && one.score >= LEAST && began(one, startedAt)) ?? null
 }
 
 /** Returns text such as `started 3 min before the first alert`; '' if a time is unknown. */
@@ -142,7 +143,7 @@ function afterOf(change: JudgedSuspect, firstAlertAt: number | null): string {
 const CLOCKS_DIFFER = 2 * 60_000
 
 /** A problem that began after the incident is not its headline. */
-function began({ since }: JudgedSuspect, startedAt: number | null): boolean {
+function began({ since }: Pick<JudgedSuspect, 'since'>, startedAt: number | null): boolean {
   return since === undefined || startedAt === null || since <= startedAt + CLOCKS_DIFFER
 }
 

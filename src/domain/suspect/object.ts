@@ -83,9 +83,19 @@ function explanation(changes: readonly RankedSuspect[], { id }: SuspectService):
   }
 }
 
-/** Moves the reason `only_time` to the front, because this reason qualifies all others. */
+/** How many other reasons a suspect has that only the time connects. */
+const AFTER_CAVEAT = 2
+
+/** Moves the reason `only_time` to the front. It qualifies all others, so only the first of them are kept, in brief. */
 export function caveatFirst(reasons: Suspect['reasons']): Suspect['reasons'] {
-  return reasons.toSorted((a, b) => Number(b.code === 'only_time') - Number(a.code === 'only_time'))
+  const caveat = reasons.find(({ code }) => code === 'only_time')
+  if (!caveat) return reasons
+  const others = reasons.filter((one) => one !== caveat).slice(0, AFTER_CAVEAT)
+  return [caveat, ...others.map((one) => ({ ...one, text: briefly(one) }))]
+}
+
+function briefly({ text, condition, short }: Suspect['reasons'][number]): string {
+  return condition !== undefined && short !== undefined ? `${condition} ${short}` : text
 }
 
 /**
