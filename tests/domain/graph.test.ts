@@ -11,8 +11,9 @@ import {
   queryOf,
   readGraph,
 } from '../../src/domain/graph/graph.ts'
+import { formatValue, seriesTexts } from '../../src/domain/graph/words.ts'
 import { HOUR, MINUTE } from '../../src/domain/units.ts'
-import { formatValue, GraphPicture } from '../../src/web/drawing/graph-section.tsx'
+import { GraphPicture } from '../../src/web/drawing/graph-section.tsx'
 import { NOON } from '../helpers/factory.ts'
 
 for (const [rule, expression, threshold] of [
@@ -147,3 +148,32 @@ for (const [value, text] of [
 ] as const) {
   test(`${value} is shown as ${text}`, () => assert.equal(formatValue(value), text))
 }
+
+test('a series is described by its course and its values at the start, least, most and last', () => {
+  const graph = { ...queryOf('x > 5', NOON, NOON + 10 * MINUTE), more: 0 }
+  const points = [0, 10, 20, 29, 31, 40].map(
+    (at, index) => [graph.from + at * MINUTE, [1, 1, 2, 3, 8, 4][index] ?? 0] as const,
+  )
+  const [one, none] = seriesTexts(
+    {
+      ...graph,
+      series: [
+        { name: 'a', points },
+        { name: 'b', points: [] },
+      ],
+    },
+    NOON,
+  )
+  assert.deepEqual([one?.atStart, one?.least, one?.most, one?.last], ['3', '1', '8', '4'])
+  assert.deepEqual([one?.course.replaceAll('·', ''), one?.course.length], ['▁▁▂▃█▄', 40])
+  assert.deepEqual([none?.course, none?.atStart, none?.last], ['·'.repeat(40), '', ''])
+})
+
+test('a constant series and the largest numbers have a course', () => {
+  const course = (...values: number[]) => {
+    const graph = { ...queryOf('x < 5', NOON, NOON), more: 0 }
+    const points = values.map((value, index) => [graph.from + index * MINUTE, value] as const)
+    return seriesTexts({ ...graph, series: [{ name: 'a', points }] }, NOON)[0]?.course.replaceAll('·', '')
+  }
+  assert.deepEqual([course(7, 7), course(-Number.MAX_VALUE, Number.MAX_VALUE)], ['▁▁', '▁█'])
+})

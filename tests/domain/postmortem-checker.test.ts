@@ -66,6 +66,9 @@ const history: fc.Arbitrary<PostmortemFacts> = fc
     linked: fc.integer({ min: 0, max: 6 }),
     resolver: fc.constantFrom('Ada', null),
     muted: fc.integer({ min: 0, max: 900 }),
+    hasLapsed: fc.boolean(),
+    isMerged: fc.boolean(),
+    component: maybe(fc.constantFrom('shop/postgres', 'node/worker-9')),
   })
   .map((drawn) => {
     const { origin, createdAt, resolvedAt, goesOn, score, verdict } = drawn
@@ -85,7 +88,10 @@ const history: fc.Arbitrary<PostmortemFacts> = fc
         }))
       : []
     const resolution = { kind: 'status', code: 'resolved', text: '', actor: drawn.resolver, ref: null }
-    const entries = resolvedAt === null ? drawn.entries : [...drawn.entries, { ...resolution, at: resolvedAt }]
+    const merge = { kind: 'merged', code: null, text: '', actor: drawn.resolver, ref: 'incident/other' }
+    const ends = drawn.isMerged ? [resolution, merge] : [resolution]
+    const entries =
+      resolvedAt === null ? drawn.entries : [...drawn.entries, ...ends.map((one) => ({ ...one, at: resolvedAt }))]
     const acknowledged = entries
       .filter(({ at, code, actor }) => at >= createdAt && actor !== null && code !== 'open' && code !== 'resolved')
       .sort((a, b) => a.at - b.at)[0]
@@ -94,8 +100,9 @@ const history: fc.Arbitrary<PostmortemFacts> = fc
       ...IMAGE,
       ...{ alerts, changes, entries, correlations: links, events: [], earlier: [], onNode: [], lowestScore: score },
       suspects: [],
+      component: drawn.component === null ? null : { kind: 'object' as const, ref: drawn.component, score: 0.61 },
       searched: { from: START - 120 * MINUTE, to: resolvedAt ?? START + 95 * MINUTE },
-      incident: { ...IMAGE.incident, ...known, origin, createdAt, resolvedAt, critical },
+      incident: { ...IMAGE.incident, ...known, hasLapsed: drawn.hasLapsed, origin, createdAt, resolvedAt, critical },
     }
   })
 

@@ -120,7 +120,7 @@ test('a failed pipeline is not listed as firing, because it is not counted', () 
   const failed = { ...first!, uuid: 'ci', source: 'ci' as const, name: 'PipelineFailed', endsAt: null }
   const text = JSON.stringify(generate({ ...IMAGE, alerts: [failed, { ...first!, endsAt: null }, ...rest] }).resolution)
   assert.match(text, /while 1 alert was still firing/)
-  assert.match(text, /"ImagePullBackOff had not ended/)
+  assert.match(text, /"No end of ImagePullBackOff was recorded; it was last seen at/)
 })
 
 test('the alert names are in the order of their counts', () => {
@@ -182,4 +182,45 @@ test('if the record is shorter than 90 days, the recurrence says when the record
   assert.deepEqual(told(90), ['No alert for the same conditions was recorded in the previous 90 days.'])
   const before = 'No alert for the same conditions was recorded before this incident.'
   assert.deepEqual(told(2), [before, 'The record begins on 2026-03-12.'])
+})
+
+test('an alert counts with its worst severity during the incident', () => {
+  const [first] = IMAGE.alerts
+  const mild = { ...first!, severity: 'warning' as const }
+  const change = (code: 'critical' | null) => ({ ...IMAGE.entries[0]!, kind: 'alert', code, ref: `alert/${mild.uuid}` })
+  const impactWith = (code: 'critical' | null) => {
+    return generate({ ...IMAGE, alerts: [mild], entries: [...IMAGE.entries, change(code)] }).impact.alerts
+  }
+  assert.deepEqual([impactWith('critical').critical, impactWith('critical').warning], [1, 0])
+  assert.deepEqual([impactWith(null).critical, impactWith(null).warning], [0, 1])
+})
+
+test('the ends that one sender reported are the reports of one sender', () => {
+  const text = (alerts: typeof IMAGE.alerts) => JSON.stringify(generate({ ...IMAGE, alerts }).resolution)
+  const [first] = IMAGE.alerts
+  const ended = { ...first!, resolution: 'reported' as const }
+  assert.match(text([ended, { ...ended, uuid: 'b' }]), /: the sender reported the ends\./)
+  assert.match(text([ended, { ...ended, uuid: 'b', source: 'metrics' }]), /: the senders reported the ends\./)
+})
+
+test('the incident of a silent sender says only that no heartbeat came, and has no health score', () => {
+  const service = { uuid: 's', namespace: '', name: 'source/metrics/team/a' }
+  const incident = { ...IMAGE.incident, service, cause: 'silence' as const }
+  const text = markdown(generate({ ...IMAGE, incident, alerts: [], changes: [], services: [] }))
+  assert.match(text, /The sender Alertmanager \(team\/a\) sent no heartbeat from /)
+  assert.doesNotMatch(text, /source\/metrics|health score|sent nothing/)
+})
+
+test('the impact names the other incidents that opened during this one, except merged ones', () => {
+  const others = Array.from({ length: 23 }, (_, index) => {
+    return { ref: `incident/${index}`, title: `web-${index}: Down`, createdAt: IMAGE.incident.createdAt + index }
+  })
+  const text = (meanwhile: typeof others, entries = IMAGE.entries) => {
+    return JSON.stringify(generate({ ...IMAGE, entries, meanwhile }).impact.sentences)
+  }
+  assert.match(text(others.slice(0, 2)), /opened during this one: “web-0: Down” and “web-1: Down”\./)
+  assert.match(text(others), /“web-7: Down” and 15 more\./)
+  const merged = { ...IMAGE.entries[0]!, kind: 'merged', code: null, ref: 'incident/0' }
+  assert.doesNotMatch(text(others.slice(0, 1), [...IMAGE.entries, merged]), /Other incidents/)
+  assert.doesNotMatch(text([]), /Other incidents/)
 })

@@ -40,6 +40,15 @@ const acknowledged = status('investigating', createdAt + MINUTE, 'Ada')
 const byAda = status('resolved', resolvedAt, 'Ada')
 
 const silenced = { critical: { ms: 10 * MINUTE, until: startedAt + 30 * MINUTE, mutedMs: 20 * MINUTE } }
+const back = status('open', createdAt + 10 * MINUTE, null)
+const lapsed = { acknowledgedAt: createdAt + MINUTE, hasLapsed: true }
+const merge = { at: resolvedAt, kind: 'merged', code: null, text: '', actor: 'Ada', ref: 'incident/x' }
+const pay = { uuid: 'pay', namespace: 'shop', name: 'pay' }
+const ofPay = { ...IMAGE.alerts[0]!, uuid: 'p', serviceId: 'pay', severity: 'critical' as const }
+const postgres = { kind: 'object' as const, ref: 'shop/postgres', score: 0.61 }
+const before = { ref: 'alert/x', name: 'X', startsAt: startedAt - 40 * 24 * 60 * MINUTE }
+const lately = { ...before, ref: 'alert/y', startsAt: startedAt - 60 * MINUTE }
+
 /** [the sentence, a record that justifies it, a record that does not] */
 const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   ['critical', /shop\/cart was critical from .* \(10 min\)/, textOf({}, critical(10)), textOf({}, MANUAL)],
@@ -54,6 +63,38 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
     /had been critical .*, not counting 20 min under a silence when the incident was resolved/,
     textOf({}, { critical: { ...silenced.critical, until: null } }),
     textOf({}, { critical: { ms: 10 * MINUTE, until: null } }),
+  ],
+  ['came back', /The problem came back once \(E1\)/, textOf({ entries: [back] }), textOf({ entries: [byAda] })],
+  [
+    'a lapsed acknowledgement',
+    /Ada acknowledged the incident at .*\n- This acknowledgement lapsed when the problem came back/,
+    textOf({ entries: [acknowledged, back] }, lapsed),
+    textOf({ entries: [acknowledged] }, lapsed),
+  ],
+  [
+    'merged into another',
+    /- Ada merged the incident into another incident at/,
+    textOf({ entries: [byAda, merge] }),
+    textOf({ entries: [byAda] }),
+  ],
+  ['resolved', /- Ada resolved the incident at/, textOf({ entries: [byAda] }), textOf({ entries: [byAda, merge] })],
+  [
+    'critical in one of two services',
+    /At least one of shop\/cart and shop\/pay was critical from/,
+    textOf({ services: [pay], alerts: [ofPay] }, critical(10)),
+    textOf({ services: [pay], alerts: [{ ...ofPay, severity: 'warning' }] }, critical(10)),
+  ],
+  [
+    'a component',
+    /The top suspect is the workload shop\/postgres \(suspect score 0.61, likely\)/,
+    textOf({ component: postgres }),
+    textOf({ component: null }),
+  ],
+  [
+    'seen lately and not earlier',
+    /began once in the previous 30 days, and no earlier one was recorded/,
+    textOf({ earlier: [lately] }),
+    textOf({ earlier: [lately, before] }),
   ],
   ['not critical', /shop\/cart was not critical during the incident/, textOf({}, MANUAL), textOf({}, critical(10))],
   [

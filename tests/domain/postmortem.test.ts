@@ -204,6 +204,14 @@ test('metrics are never negative, whatever the times', () => {
 const PROPOSALS: readonly (readonly [string, PostmortemFacts, readonly string[]])[] = [
   ['an image that does not exist', IMAGE, ['image-digests']],
   [
+    'an image that does not exist, with the usual hint',
+    {
+      ...IMAGE,
+      alerts: IMAGE.alerts.map((one) => ({ ...one, hint: 'check its name, its tag and the credentials' })),
+    },
+    ['image-digests'],
+  ],
+  [
     'credentials',
     { ...IMAGE, alerts: IMAGE.alerts.map((one) => ({ ...one, summary: 'unauthorized' })) },
     ['pull-secret'],

@@ -74,7 +74,10 @@ function evidenceOf(cited: readonly unknown[], facts: PostmortemFacts, common: s
   const { mutedMs = 0 } = critical
   const text = `${JSON.stringify(cited)}${common}`
   const objects = text.match(/"(?:Pod|Node)\/[^"]+"|"nodes":\[[^\]]*\]/g) ?? []
-  const counts = Array.from({ length: cited.length + objects.length * 3 + 1 }, (_, count) => count)
+  const counts = Array.from(
+    { length: cited.length + objects.length * 3 + facts.entries.length + 1 },
+    (_, count) => count,
+  )
   return {
     text,
     squeezed: squeeze(JSON.stringify(cited).replaceAll('\\"', '"')),
@@ -109,14 +112,14 @@ function numbersIn(value: unknown): number[] {
 function recordsOf(facts: PostmortemFacts): ReadonlyMap<string, readonly unknown[]> {
   const records = new Map<string, unknown[]>()
   const add = (ref: string, record: unknown) => records.set(ref, [...(records.get(ref) ?? []), record])
-  const { incident, entries, lowestScore } = facts
-  add(`incident/${incident.uuid}`, { ...incident, entries, lowestScore })
+  const { incident, entries, lowestScore, component } = facts
+  add(`incident/${incident.uuid}`, { ...incident, entries, lowestScore, component })
   for (const alert of groupFacts(facts.alerts)) add(alert.ref, { ...alert, sender: senderName(alert.source) })
   for (const event of facts.events) add(`event/${event.uuid}`, event)
   for (const change of [...facts.changes, ...facts.suspects.flatMap((suspect) => suspect.change ?? [])])
     add(`event/${change.eventId}`, { ...change, name: `${change.kind} ${change.ref}`, sha: change.sha?.slice(0, 8) })
   for (const link of facts.correlations) add(`correlation/${link.uuid}`, { ...link, suspects: facts.suspects })
-  for (const one of [...facts.onNode, ...facts.earlier]) add(one.ref, one)
+  for (const one of [...facts.onNode, ...facts.earlier, ...(facts.meanwhile ?? [])]) add(one.ref, one)
   return records
 }
 
@@ -153,6 +156,9 @@ export function contradictionsIn(document: Postmortem): string[] {
       'two durations of the critical state',
     ],
     [says(/without acknowledging it/) && (isAcknowledged || actedOn), 'acknowledged and not acknowledged'],
+    [says(/merged the incident into/) && says(/resolved the incident at/), 'merged and resolved'],
+    [says(/lapsed when the problem came back/) && !says(/The problem came back/), 'a lapse without a return'],
+    [says(/not counting/) && says(/was not critical/), 'silenced and not critical'],
     [says(/ acknowledged the incident at/) && says(/No acknowledgement was recorded/), 'acknowledged or not'],
     [isAcknowledged && !detection.sentences.some((one) => / acknowledged /.test(one.text)), 'the time to acknowledge'],
     [
@@ -164,7 +170,8 @@ export function contradictionsIn(document: Postmortem): string[] {
     [fact.get('Cause') === 'no related change found' && contributing.changes.length > 0, 'a cause and none'],
     [says(/No related change was found/) && contributing.changes.length > 0, 'related changes and none'],
     [says(/no later deploy or rollout was recorded/) && hasLaterDeploy(timeline), 'a later deploy and none'],
-    [says(/had not ended/) && says(/The last alert ended/), 'an end and none'],
+    [says(/No end of/) && says(/The last alert ended/), 'an end and none'],
+    [says(/has been well for/) && says(/still firing/), 'well and firing'],
     [says(/Pods: none recorded/) && /pods? on|\(Pod\//.test(text), 'pods and none'],
     [says(/confirmed this change/) && says(/nobody has confirmed it/), 'confirmed and not confirmed'],
     [actions.some(({ id }) => id === 'paging') && (metrics.tta.seconds ?? 901) <= 900, 'paging although answered'],

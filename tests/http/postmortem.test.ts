@@ -1,6 +1,8 @@
 /** /api/incidents/:id/postmortem: created once, completed by people, never overwritten, and safe. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { queryOf } from '../../src/domain/graph/graph.ts'
+import { saveGraph } from '../../src/store/incident/graphs.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { MINUTE, makeAlert, makeIncident, makeService, NOON, newUuid } from '../helpers/factory.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
@@ -55,6 +57,20 @@ for (const [accept, type] of [
     assert.match(text, type === 'application/json' ? /^\{/ : /^# Postmortem: Checkout is down\n/)
   })
 }
+
+test('the Markdown has the graph of the incident, which Charlie cannot see', async (t) => {
+  const { db, incident, move, read, path, request, charlie } = acmesIncident(t)
+  await move('resolved')
+  assert.doesNotMatch((await read(MARKDOWN)).text, /## Graph/)
+  const graph = { ...queryOf('x > 5', NOON, NOON), series: [{ name: 'a', points: [[NOON, 7] as const] }], more: 0 }
+  saveGraph(db, { incidentId: incident.key, alertId: newUuid(), at: NOON }, graph)
+  assert.match(
+    (await read(MARKDOWN)).text,
+    /\n## Graph\n\nThe values of x > 5 in .*\n\n.*\n.*\n\| a \| `·+▁·*` \| 7 \|/,
+  )
+  const other = await request('GET', `${path}/postmortem`, { token: charlie.token, headers: MARKDOWN })
+  assert.deepEqual([other.status, /Graph/.test(other.text)], [404, false])
+})
 
 test('fifty parallel resolves create one postmortem', async (t) => {
   const { move, revisions } = acmesIncident(t)

@@ -5,6 +5,7 @@ import { type Change, type Emptied, type Outcome, outcomeOf } from '../correlati
 import type { Link } from '../correlation/correlation.ts'
 import type { Commit } from '../event/event.ts'
 import type { StoredEvent } from '../event/stored-event.ts'
+import type { Suspect } from '../suspect/suspect.ts'
 import type { LiveIncident } from './live-incident.ts'
 import type { TimelineEntry } from './timeline-entry.ts'
 
@@ -26,12 +27,16 @@ export type PostmortemFacts = {
   readonly correlations: readonly CorrelationFact[]
   /** The changes that may be the cause, most likely first; see `likelyChanges`. */
   readonly suspects: readonly SuspectFact[]
+  /** The most likely suspect that is no change, if it is likely and not the incident's own service. */
+  readonly component?: ComponentFact | null
   /** The period that was searched for changes. */
   readonly searched: { readonly from: number; readonly to: number }
   /** The service's lowest score during the incident, 0 to 100. */
   readonly lowestScore: number | null
   /** For an incident of a node: the alerts of workloads that ran on the node. */
   readonly onNode: readonly NodeAlert[]
+  /** The other incidents that opened during this one, earliest first. */
+  readonly meanwhile?: readonly OtherIncident[]
   /** Alerts with the same service, source and name in the 90 days before the incident. */
   readonly earlier: readonly EarlierFact[]
   /**
@@ -46,6 +51,9 @@ export type PostmortemFacts = {
   readonly generatedAt: number
 }
 
+/** `ref`: `incident/<uuid>`. */
+export type OtherIncident = { readonly ref: string; readonly title: string; readonly createdAt: number }
+
 /** `cause`: `silence` is a missing heartbeat. `acknowledgedAt`: the first acknowledgement, even if it has lapsed. */
 export type IncidentFact = Pick<
   LiveIncident,
@@ -54,6 +62,8 @@ export type IncidentFact = Pick<
   readonly uuid: string
   readonly service: ServiceFact
   readonly acknowledgedBy: string | null
+  /** Whether the first acknowledgement lapsed, because the problem came back. */
+  readonly hasLapsed?: boolean
   readonly critical: CriticalFact
   /** For an incident that is not about a critical service: how long it was open or the sender was silent, in ms. */
   readonly lastedMs?: number
@@ -137,6 +147,8 @@ export type SuspectFact = Pick<Change, 'kind' | 'ref'> &
     /** The refs of the rollouts that a suspected pipeline caused. */
     readonly rollouts?: readonly string[]
   }
+
+type ComponentFact = Pick<Suspect, 'kind' | 'ref' | 'score'>
 
 /** An alert about a workload on a node. `objects`: the objects of the alert's events on this node. */
 type NodeAlert = EarlierFact & { readonly service: string; readonly objects: readonly string[] }

@@ -4,7 +4,7 @@ import { bandOf, lagText, rankLinks, TIME_CODES } from '../correlation/correlati
 import { changeName, changePlace, changeSentences, changeText, outcomeText } from '../incident/change-text.ts'
 import type { ChangeFact, CorrelationFact, PostmortemFacts, SuspectFact } from '../incident/facts.ts'
 import { distinct, ordered } from '../order.ts'
-import { isOnlyTime, likelihoodOf } from '../suspect/likely-cause.ts'
+import { isOnlyTime, likelihoodOf, placeOf as placeText } from '../suspect/likely-cause.ts'
 import {
   capitalized,
   formatCount,
@@ -218,9 +218,17 @@ function touches({ startsAt, endsAt }: ChangeFact, { from, to }: PostmortemFacts
   return startsAt <= to && endsAt >= from
 }
 
-function noneFound({ searched, incident }: GroupedFacts): Sentence {
+function noneFound(facts: GroupedFacts): Sentence {
+  const { searched, incident } = facts
   const text = `No related change was found between ${formatPeriod(searched.from, searched.to).replace(' to ', ' and ')}.`
-  return { text, refs: [incidentRef(incident)] }
+  return { text: `${text}${componentText(facts)}`, refs: [incidentRef(incident)] }
+}
+
+/** Names the component that probably caused the problem, such as a database that the error messages name. */
+function componentText({ component }: GroupedFacts): string {
+  if (!component) return ''
+  const likelihood = likelihoodOf({ score: component.score, onlyTime: false })
+  return ` The top suspect is ${placeText(component)}${component.ref} (suspect score ${formatScore(component.score)}, ${likelihood}).`
 }
 
 function unlinkedSentence(changes: readonly ChangeFact[]): Sentence {

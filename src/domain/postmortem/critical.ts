@@ -1,8 +1,9 @@
 /** Says for how long an incident was critical, or how long it lasted if it never was. */
 
 import type { IncidentFact } from '../incident/facts.ts'
+import { distinct } from '../order.ts'
 import { subjectName } from '../sender/sender-name.ts'
-import { formatPeriod, formatSeconds, formatTime, secondsBetween, stillFiringText } from '../text.ts'
+import { formatPeriod, formatSeconds, formatTime, joinNames, secondsBetween, stillFiringText } from '../text.ts'
 import type { Sentence } from './document.ts'
 import { alertRefs, type GroupedFacts, incidentRef, stillFiring } from './groups.ts'
 import { wasClockSetBack } from './metrics.ts'
@@ -46,7 +47,7 @@ function lastedSeconds({ startedAt, lastedMs }: IncidentFact, resolvedAt: number
 export function happenedSentences(facts: GroupedFacts): readonly Sentence[] {
   const { incident } = facts
   const refs = [incidentRef(incident)]
-  const name = incident.about ?? subjectName(incident.service)
+  const name = incident.about ?? subjectOf(facts)
   const texts = wasClockSetBack(incident)
     ? [`The incident began at ${formatTime(incident.startedAt)}, but the clock was probably set back during it`]
     : wasCritical(incident)
@@ -54,6 +55,16 @@ export function happenedSentences(facts: GroupedFacts): readonly Sentence[] {
       : lastedTexts(facts)
   const firing = alertRefs(stillFiring(facts.alerts))
   return texts.map((text, index) => ({ text: `${text}.`, refs: index === 0 ? refs : [...refs, ...firing] }))
+}
+
+/** Names the services whose critical conditions belong to the incident. */
+function subjectOf({ incident, services, alerts }: GroupedFacts): string {
+  const own = subjectName(incident.service)
+  const ids = new Set(alerts.filter(({ severity }) => severity === 'critical').map(({ serviceId }) => serviceId))
+  const others = distinct(services.filter(({ uuid }) => ids.has(uuid)).map(subjectName)).filter((one) => one !== own)
+  // A failed node is one problem, whatever its pods report.
+  if (others.length === 0 || incident.service.name.startsWith('node/')) return own
+  return `At least one of ${joinNames([own, ...others])}`
 }
 
 function criticalTexts(facts: GroupedFacts, name: string): readonly string[] {

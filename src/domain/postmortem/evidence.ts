@@ -23,11 +23,15 @@ export function evidenceOf(document: Omit<Postmortem, 'evidence'>, facts: Groupe
     ref,
   ])
   const empty = { text: null, labels: {}, links: {} }
-  return { records: refs.map((ref) => ({ ref, ...(known.get(ref) ?? empty) })), sentences: rejectedSentences(facts) }
+  const merged = { ...empty, text: 'an incident that was merged with this one' }
+  return {
+    records: refs.map((ref) => ({ ref, ...(known.get(ref) ?? (ref.startsWith('incident/') ? merged : empty)) })),
+    sentences: rejectedSentences(facts),
+  }
 }
 
 function describedRecords(facts: GroupedFacts): ReadonlyMap<string, Omit<Evidence, 'ref'>> {
-  const { incident, alerts, correlations, changes, events, earlier, onNode } = facts
+  const { incident, alerts, correlations, changes, events, earlier, onNode, meanwhile = [] } = facts
   const plain = (ref: string, text: string) => [ref, { text, labels: {}, links: {} }] as const
   return new Map([
     ...events.map(({ uuid, name, at }) => plain(`event/${uuid}`, `${name}, ${formatTime(at)}`)),
@@ -36,6 +40,9 @@ function describedRecords(facts: GroupedFacts): ReadonlyMap<string, Omit<Evidenc
       return [`event/${change.eventId}`, { text: wholeChangeText(change), labels: {}, links }] as const
     }),
     plain(incidentRef(incident), `incident ${quoted(incident.title)} and its timeline`),
+    ...meanwhile.map(({ ref, title, createdAt }) =>
+      plain(ref, `incident ${quoted(title)}, opened at ${formatTime(createdAt)}`),
+    ),
     ...onNode.map(({ ref, name, startsAt, service, objects }) =>
       plain(ref, `${name} of ${service}${named(new Set(objects))}, began at ${formatTime(startsAt)}`),
     ),

@@ -6,6 +6,7 @@ import { isOnlyTime, likelihoodOf } from '../suspect/likely-cause.ts'
 import { formatScore, formatTime } from '../text.ts'
 import type { Action, Contribution, Metric, Postmortem, Sentence } from './document.ts'
 import { link, plain, prose, table } from './escape.ts'
+import { graphLines, type OwnGraph } from './graph.ts'
 
 /** The number of each record in the evidence section. */
 type Numbers = ReadonlyMap<string, number>
@@ -16,13 +17,14 @@ const TO_FILL_IN = '*To be filled in manually.*'
 
 /**
  * Returns GitHub-flavored Markdown without HTML: times in UTC, durations in words, evidence as numbers (E1, E2…).
- * Untrusted text is escaped, and only http(s) links are kept.
+ * Untrusted text is escaped, and only http(s) links are kept. `graph`: the graph of the incident, if there is one.
  */
-export function markdown(postmortem: Postmortem): string {
+export function markdown(postmortem: Postmortem, graph: OwnGraph | null = null): string {
   const numbers: Numbers = new Map(postmortem.evidence.records.map(({ ref }, index) => [ref, index + 1]))
   const { summary, detection, resolution, recurrence, rootCause, lessons } = postmortem
   const sections: readonly (readonly [string, readonly string[]])[] = [
     ['Summary', [told(summary.sentences, numbers), ...(summary.addition ? [prose(summary.addition)] : [])]],
+    ...(graph === null ? [] : [['Graph', graphLines(graph)] as const]),
     ['Impact', impactOf(postmortem, numbers)],
     ['Detection', [items(detection.sentences, numbers)]],
     ['Timeline', [timelineOf(postmortem.timeline, numbers)]],

@@ -11,7 +11,7 @@ export const DEFINITIONS = {
   ttr: 'time to resolve: from the evidence that opened the incident (or from the opening, if the opening was earlier) until the incident was resolved',
 } as const
 
-export type Timing = Pick<IncidentFact, 'createdAt' | 'startedAt' | 'acknowledgedAt' | 'resolvedAt'> & {
+export type Timing = Pick<IncidentFact, 'origin' | 'createdAt' | 'startedAt' | 'acknowledgedAt' | 'resolvedAt'> & {
   /** The start of the incident's first symptom; null if there are no alerts. */
   readonly firstAlertAt: number | null
 }
@@ -20,12 +20,14 @@ export type Timing = Pick<IncidentFact, 'createdAt' | 'startedAt' | 'acknowledge
 type Durations = { readonly ttd: number | null; readonly tta: number | null; readonly ttr: number | null }
 
 /**
- * Returns the time of the evidence that opened the incident. If the incident's start is before its creation, returns
- * the incident's start, even if an alert started earlier. Otherwise, returns the start of the first alert, or null if
- * that alert started after the incident was created.
+ * Returns the time of the evidence that opened the incident. If the incident's start is before its creation, or incmon
+ * opened it, returns the incident's start, even if an alert started earlier. Otherwise, returns the start of the first
+ * alert, or null if that alert started after the incident was created.
  */
-function firstEvidenceAt({ createdAt, startedAt, firstAlertAt }: Timing): number | null {
-  if (startedAt < createdAt) return startedAt
+function firstEvidenceAt({ origin, createdAt, startedAt, firstAlertAt }: Timing): number | null {
+  const isEvidence =
+    startedAt < createdAt || (startedAt === createdAt && origin === 'automatic' && firstAlertAt !== null)
+  if (isEvidence) return startedAt
   return firstAlertAt !== null && firstAlertAt <= createdAt ? firstAlertAt : null
 }
 
@@ -36,7 +38,11 @@ const TOLERATED = 5 * 60_000
  * Returns whether the incident was acknowledged or resolved before it was opened. This is only possible if the server's
  * clock was set back in between. Then no duration between the times means anything.
  */
-export function wasClockSetBack({ createdAt, acknowledgedAt, resolvedAt }: Omit<Timing, 'startedAt' | 'firstAlertAt'>) {
+export function wasClockSetBack({
+  createdAt,
+  acknowledgedAt,
+  resolvedAt,
+}: Omit<Timing, 'origin' | 'startedAt' | 'firstAlertAt'>) {
   return Math.min(acknowledgedAt ?? createdAt, resolvedAt ?? createdAt) < createdAt - TOLERATED
 }
 

@@ -5,6 +5,7 @@ import { changeName } from '../incident/change-text.ts'
 import type { PostmortemFacts } from '../incident/facts.ts'
 import { timelineOf } from '../incident/timeline.ts'
 import { ordered } from '../order.ts'
+import { SEVERITIES, type Severity, worst } from '../severity.ts'
 import { isOnlyTime, likelihoodOf } from '../suspect/likely-cause.ts'
 import { formatDay, formatSeconds, formatTime, formatTimes, joinNames } from '../text.ts'
 import { DAY } from '../units.ts'
@@ -15,7 +16,7 @@ import type { KeyFact, Metric, Postmortem, Sentence } from './document.ts'
 import { evidenceOf } from './evidence.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, groupFacts, incidentRef, stillFiring } from './groups.ts'
 import { metricsOf } from './metrics.ts'
-import { fixesOf, resolutionOf } from './resolution.ts'
+import { fixesOf, resolutionOf, resolvedByPerson } from './resolution.ts'
 import { detectionOf, impactOf, servicesOf, summaryOf } from './sections.ts'
 
 /**
@@ -30,7 +31,7 @@ export function generate(facts: PostmortemFacts): Postmortem {
   const groupRefs = new Map(alerts.map(({ uuid, ref }) => [`alert/${uuid}`, ref]))
   const refs = { incident: incidentRef(incident), evidence: first ? alertRefs([first]) : [] }
   const metrics = metricsOf({ ...incident, firstAlertAt: first?.startsAt ?? null }, refs, {
-    firing: stillFiring(alerts).length,
+    firing: resolvedByPerson(inOrder) ? stillFiring(alerts).length : 0,
     later: resolvedLater(inOrder),
   })
   const document = {
@@ -71,14 +72,37 @@ export function generate(facts: PostmortemFacts): Postmortem {
 function orderedFacts(facts: PostmortemFacts): GroupedFacts {
   return {
     ...facts,
-    alerts: groupFacts(facts.alerts),
+    alerts: groupFacts(atWorst(facts)),
     entries: ordered(facts.entries, ({ at, kind, code, text, actor, ref }) => [at, kind, code, text, actor, ref]),
     events: ordered(facts.events, ({ at, uuid }) => [at, uuid]),
     changes: ordered(facts.changes, ({ startsAt, kind, ref, eventId }) => [startsAt, kind, ref, eventId]),
+    meanwhile: othersOf(facts),
     onNode: ordered(facts.onNode, ({ startsAt, ref }) => [startsAt, ref]),
     earlier: ordered(facts.earlier, ({ startsAt, ref, name }) => [startsAt, ref, name]),
     correlations: ordered(facts.correlations, ({ createdAt, uuid }) => [createdAt, uuid]),
   }
+}
+
+/** Returns the other incidents that opened during this one, without those that were merged with it. */
+function othersOf({ meanwhile = [], entries }: PostmortemFacts) {
+  const merged = new Set(entries.map(({ ref }) => ref))
+  return ordered(
+    meanwhile.filter(({ ref }) => !merged.has(ref)),
+    ({ createdAt, ref }) => [createdAt, ref],
+  )
+}
+
+/** Returns the alerts with their worst severity during the incident. */
+function atWorst({ alerts, entries }: PostmortemFacts): PostmortemFacts['alerts'] {
+  const changed = new Map<string, Severity>()
+  for (const { kind, code, ref } of entries) {
+    const severity = kind === 'alert' && ref !== null ? SEVERITIES.find((one) => one === code) : undefined
+    if (severity && ref) changed.set(ref, worst(changed.get(ref) ?? severity, severity))
+  }
+  return alerts.map((alert) => {
+    const severity = changed.get(`alert/${alert.uuid}`)
+    return severity ? { ...alert, severity: worst(severity, alert.severity) } : alert
+  })
 }
 
 /** Returns the hints for the conditions in order of the conditions, without duplicates. */
@@ -100,12 +124,13 @@ function recurrenceOf({ incident, earlier, recordedSince }: GroupedFacts): Postm
   const lately = before.filter(({ startsAt }) => startsAt >= incident.startedAt - 30 * DAY)
   const last = before.at(-1)
   const period = isShort ? 'before this incident' : 'in the previous 90 days'
+  const months =
+    lately.length === before.length
+      ? `${formatTimes(before.length)} in the previous 30 days, and no earlier one was recorded`
+      : `${seenTimes(lately.length)} in the previous 30 days and ${seenTimes(before.length)} in the previous 90 days`
   const sentences: Sentence[] = last
     ? [
-        {
-          text: `Alerts for the same conditions began ${seenTimes(lately.length)} in the previous 30 days and ${seenTimes(before.length)} in the previous 90 days.`,
-          refs: before.map(({ ref }) => ref),
-        },
+        { text: `Alerts for the same conditions began ${months}.`, refs: before.map(({ ref }) => ref) },
         { text: `Previous occurrence: ${last.name}, ${formatTime(last.startsAt)}.`, refs: [last.ref] },
       ]
     : [
@@ -133,7 +158,11 @@ function keyFactsOf(facts: GroupedFacts, { changes }: Postmortem['contributing']
     { label: 'Detected after', text: detected, refs: ttd.sentence.refs },
     cause
       ? { label: 'Cause', text: causeText(cause), refs: cause.sentence.refs }
-      : { label: 'Cause', text: 'no related change found', refs: [ref] },
+      : {
+          label: 'Cause',
+          text: facts.component ? `probably ${facts.component.ref}` : 'no related change found',
+          refs: [ref],
+        },
     fixes.length > 0
       ? {
           label: 'Fix',

@@ -103,8 +103,8 @@ function otherSentence(change: ChangeFact): Sentence {
 }
 
 /**
- * Returns one sentence for each way in which alerts ended, earliest end first, and one sentence for alerts that were
- * still firing.
+ * Returns one sentence for each way in which alerts ended, earliest end first, and one sentence for alerts without an
+ * end.
  */
 function endSentences({ alerts, entries }: GroupedFacts): readonly Sentence[] {
   const ended = ordered(
@@ -120,7 +120,7 @@ function endSentences({ alerts, entries }: GroupedFacts): readonly Sentence[] {
         entries,
       ),
     ),
-    ...(firing.length === 0 ? [] : [{ text: `${namesOf(firing)} had not ended.`, refs: alertRefs(firing) }]),
+    ...(firing.length === 0 ? [] : [{ text: unendedText(firing), refs: alertRefs(firing) }]),
   ]
 }
 
@@ -136,7 +136,14 @@ function endSentence(
     secondsBetween(first.endsAt, last.endsAt) === 0
       ? `at ${formatTime(first.endsAt)}`
       : `between ${formatPeriod(first.endsAt, last.endsAt).replace(' to ', ' and ')}`
-  return { text: `${namesOf(ended)} ended ${when}: ${ended.length > 1 ? plural(known) : known}.`, refs }
+  return { text: `${namesOf(ended)} ended ${when}: ${ended.length > 1 ? plural(known, ended) : known}.`, refs }
+}
+
+/** Says what is known of alerts whose end was not recorded: when they were last seen. */
+function unendedText(firing: readonly GroupedFact[]): string {
+  const last = firing.reduce((latest, { lastSeenAt }) => Math.max(latest, lastSeenAt), 0)
+  const it = firing.length === 1 ? 'it was' : 'they were'
+  return `No end of ${namesOf(firing)} was recorded; ${it} last seen at ${formatTime(last)}.`
 }
 
 /** Names the people who resolved alerts manually, if the timeline does. */
@@ -153,9 +160,10 @@ function howText(resolution: Resolution | null, ended: readonly GroupedFact[], e
     : KNOWN_BY[resolution]
 }
 
-function plural(known: string): string {
+function plural(known: string, ended: readonly GroupedFact[]): string {
+  const senders = new Set(ended.map(({ source }) => source)).size
   return known
-    .replace('the sender', 'the senders')
+    .replace('the sender', senders > 1 ? 'the senders' : 'the sender')
     .replace('it was', 'they were')
     .replace(/\bit\b/, 'them')
     .replace('the end', 'the ends')
@@ -166,12 +174,19 @@ function reopenedSentence({ at, actor }: EntryFact, ref: string): Sentence {
   return { text: `${text} at ${formatTime(at)}.`, refs: [ref] }
 }
 
+/** Returns whether a person resolved the incident, who can do so while alerts are firing. */
+export function resolvedByPerson({ entries }: GroupedFacts): boolean {
+  return (entries.findLast(({ kind, code }) => kind === 'status' && code === 'resolved')?.actor ?? null) !== null
+}
+
 function resolvedText({ incident: { resolvedAt }, entries, alerts }: GroupedFacts): string {
   if (resolvedAt === null) return 'No resolution was recorded.'
   const last = entries.filter(({ kind, code }) => kind === 'status' && code === 'resolved').at(-1)
   const firing = stillFiring(alerts).length
   const early = firing === 0 ? '' : `, while ${stillFiringText(firing)}`
   if (!last) return `The incident was resolved at ${formatTime(resolvedAt)}.`
+  if (entries.some(({ kind, at }) => kind === 'merged' && at === resolvedAt))
+    return `${last.actor ?? 'A user'} merged the incident into another incident at ${formatTime(resolvedAt)}${early}.`
   if (last.actor !== null) return `${last.actor} resolved the incident at ${formatTime(resolvedAt)}${early}.`
   const why = last.text
   const written =

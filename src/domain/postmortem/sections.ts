@@ -25,6 +25,8 @@ export function summaryOf(facts: GroupedFacts, suspicion: Sentence): Postmortem[
     const quote = text === first.name ? '' : `: ${quoted(text)}`
     sentences.push({ text: `The first symptom was ${first.name}${quote}.`, refs: alertRefs([first]) })
   } else sentences.push({ text: 'No alert was recorded for this incident.', refs: [ref] })
+  const returns = entries.filter(isReturn).length
+  if (returns > 0) sentences.push({ text: `The problem came back ${formatTimes(returns)}.`, refs: [ref] })
   sentences.push(suspicion, ...fixSentence(facts))
   if (reopened > 0) sentences.push({ text: `The incident was reopened ${formatTimes(reopened)}.`, refs: [ref] })
   return { sentences, addition: null }
@@ -67,6 +69,7 @@ function impactSentences(
   const onPods = [...alertRefs(alerts.filter(hasPod)), ...facts.onNode.map((one) => one.ref)]
   return [
     { text: `Services: ${joinNames(servicesOf(facts))}.`, refs: [ref] },
+    ...meanwhileSentences(facts),
     { text: `Pods: ${touched(pods)}.`, refs: pods.length > 0 ? onPods : seen },
     { text: `Nodes: ${touched(nodes)}.`, refs: nodes.length > 0 ? alertRefs(alerts.filter(hasNode)) : seen },
     ...onNodeSentences(facts),
@@ -123,13 +126,16 @@ export function detectionOf({ incident, alerts, entries }: GroupedFacts): Postmo
           refs: alertRefs([first]),
         }
       : { text: 'First signal: none recorded.', refs: [ref] },
-    ...(older && incident.startedAt < incident.createdAt ? [olderSentence(incident)] : []),
+    ...(older && isEvidence(incident) ? [olderSentence(incident)] : []),
     {
       text:
         by === null ? `The incident was opened manually at ${openedAt}.` : `${by} opened the incident at ${openedAt}.`,
       refs: [ref],
     },
     { text: acknowledgedText(incident, entries), refs: [ref] },
+    ...(hasLapsed(incident, entries)
+      ? [{ text: 'This acknowledgement lapsed when the problem came back.', refs: [ref] }]
+      : []),
     ...(wasClockSetBack(incident) ? [clockSentence(incident)] : []),
   ]
   return {
@@ -137,6 +143,11 @@ export function detectionOf({ incident, alerts, entries }: GroupedFacts): Postmo
     openedBy: incident.origin === 'automatic' ? 'machine' : 'person',
     sentences,
   }
+}
+
+/** Returns whether the start of the incident is the time of the evidence that opened it. */
+function isEvidence({ origin, startedAt, createdAt }: IncidentFact): boolean {
+  return startedAt < createdAt || (startedAt === createdAt && origin === 'automatic')
 }
 
 function clockSentence(incident: IncidentFact): Sentence {
@@ -152,6 +163,13 @@ function olderSentence(incident: IncidentFact): Sentence {
   return { text, refs: [incidentRef(incident)] }
 }
 
+/** Names the other incidents that opened during this one. A common cause is not implied. */
+function meanwhileSentences({ meanwhile = [] }: GroupedFacts): readonly Sentence[] {
+  if (meanwhile.length === 0) return []
+  const text = `Other incidents that opened during this one: ${joinNames(meanwhile.map(({ title }) => quoted(title)))}.`
+  return [{ text, refs: meanwhile.map(({ ref }) => ref) }]
+}
+
 /** Names what ran on the node of the incident. The node's own alerts do not name it. */
 function onNodeSentences({ incident, onNode }: GroupedFacts): readonly Sentence[] {
   if (onNode.length === 0) return []
@@ -159,6 +177,16 @@ function onNodeSentences({ incident, onNode }: GroupedFacts): readonly Sentence[
   const on = incident.service.name.replace('node/', '')
   const text = `Services with alerts about pods on ${on}: ${joinNames(services)}.`
   return [{ text, refs: onNode.map(({ ref }) => ref) }]
+}
+
+/** Returns whether the problem came back after the first acknowledgement, so that nobody was on the incident any more. */
+function hasLapsed({ hasLapsed, acknowledgedAt }: IncidentFact, entries: readonly EntryFact[]): boolean {
+  return hasLapsed === true && entries.some((entry) => isReturn(entry) && entry.at > (acknowledgedAt ?? 0))
+}
+
+/** Returns whether the problem came back by itself. */
+function isReturn({ kind, code, actor }: EntryFact): boolean {
+  return kind === 'status' && code === 'open' && actor === null
 }
 
 function acknowledgedText(incident: IncidentFact, entries: readonly EntryFact[]): string {

@@ -52,7 +52,7 @@ function listReportedIncidents(db: Db, organizationId: number, span: TimeSpan, m
     .select(['incidents.uuid', 'severity', 'started_at as startedAt', 'incidents.created_at as createdAt'])
     // An acknowledgement lapses when the problem returns, but somebody did acknowledge the incident.
     .select(sql<number | null>`coalesce(problem ->> '$.firstAcknowledgedAt', acknowledged_at)`.as('acknowledgedAt'))
-    .select(['resolved_at as resolvedAt', ofAlerts])
+    .select(['resolved_at as resolvedAt', 'origin', ofAlerts])
     .select(['services.uuid as service', 'services.namespace', 'services.name'])
     .where('incidents.organization_id', '=', organizationId)
     .where('incidents.created_at', '>=', span.from - RECURS_WITHIN)
@@ -60,11 +60,11 @@ function listReportedIncidents(db: Db, organizationId: number, span: TimeSpan, m
     .orderBy('incidents.created_at', 'desc')
     .limit(most)
   return db.all(rows).map((row) => {
-    const { severity, startedAt, createdAt, acknowledgedAt, resolvedAt, namespace, name } = row
+    const { severity, origin, startedAt, createdAt, acknowledgedAt, resolvedAt, namespace, name } = row
     const [firstAlertAt, conditions] = JSON.parse(row.of_alerts) as [number | null, string[]]
     const times = { startedAt, firstAlertAt, createdAt, acknowledgedAt, resolvedAt }
     const service = { uuid: uuidFromBytes(row.service), namespace, name }
-    return { uuid: uuidFromBytes(row.uuid), service, severity, ...times, conditions }
+    return { uuid: uuidFromBytes(row.uuid), service, severity, origin, ...times, conditions }
   })
 }
 

@@ -10,7 +10,7 @@ import { criticalMsOf, mutedMsOf } from '../../domain/incident/problem.ts'
 import { timelineOf } from '../../domain/incident/timeline.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import { toldRows } from '../../domain/notification/told.ts'
-import { likelyChanges } from '../../domain/suspect/likely-cause.ts'
+import { LIKELY, likelyChanges, topComponent } from '../../domain/suspect/likely-cause.ts'
 import { DAY, HOUR, MINUTE } from '../../domain/units.ts'
 import { type BestLink, listBestLinksOfIncident } from '../correlation/correlations.ts'
 import { listScalings } from '../correlation/links.ts'
@@ -21,7 +21,7 @@ import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 import { alertsOf, alertsOnNode, serviceOf, timelineAlertsOf } from './alert-facts.ts'
-import { type AlertRows, earlierOf, recordedSince } from './earlier-facts.ts'
+import { type AlertRows, earlierOf, openedDuring, recordedSince } from './earlier-facts.ts'
 import { findLiveIncident } from './live-incidents.ts'
 import { findJudgedSuspects } from './suspects.ts'
 import { listNotToldOf, listToldOf } from './told.ts'
@@ -47,15 +47,16 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, e
   const { service } = facts.incident
   return {
     ...facts,
-    incident: incidentFact(db, facts.incident, now),
+    incident: incidentFact(db, { ...facts.incident, acknowledgedAt: incident.acknowledgedAt }, now),
     onNode: service.name.startsWith('node/') ? alertsOnNodeOf(db, incident, service.name, now) : [],
     entries: [...facts.entries, ...entries],
     correlations: links.map(linkFact),
-    suspects: suspectsOf(db, { ...incident, serviceId: facts.incident.service.uuid }, links, now),
+    ...suspectsOf(db, { ...incident, serviceId: facts.incident.service.uuid }, links, now),
     services: [...others.values()].map(({ rowId: _, ...service }) => service),
     alerts,
     searched,
     lowestScore: incident.lowestScore,
+    meanwhile: openedDuring(db, incident, now),
     earlier: earlierOf(db, incident, [incident.serviceId, ...others.keys()], alerts),
     recordedSince: recordedSince(db, incident.organizationId, now),
     rejectedEvidence: rejectionsOf(db, incident.organizationId, incident.startedAt, searched.to),
@@ -86,7 +87,9 @@ function incidentFact(
           }
   // Earlier versions recorded a resolution as an acknowledgement.
   const answeredAt = incident.acknowledgedAt === incident.resolvedAt ? null : incident.acknowledgedAt
-  return { ...incident, ...known, about: problem.about, acknowledgedAt: problem.firstAcknowledgedAt ?? answeredAt }
+  const { firstAcknowledgedAt: firstAt } = problem
+  const hasLapsed = firstAt !== null && firstAt !== answeredAt
+  return { ...incident, ...known, about: problem.about, acknowledgedAt: firstAt ?? answeredAt, hasLapsed }
 }
 
 function alertsOnNodeOf(db: Db, incident: LiveIncident, service: string, now: number) {
@@ -99,20 +102,19 @@ function suspectsOf(
   incident: Omit<LiveIncident, 'serviceId'> & { readonly serviceId: string },
   links: readonly BestLink[],
   now: number,
-): Facts['suspects'] {
+): Pick<Facts, 'suspects' | 'component'> {
   const { suspects } = findJudgedSuspects(db, incident.organizationId, incident, now, links)
-  return likelyChanges(suspects, incident.startedAt).flatMap(({ kind, ref, change, score, reasons, rollouts = [] }) =>
-    kind === 'pipeline' || kind === 'rollout'
-      ? {
-          kind,
-          ref,
-          change: change && changeFact(change),
-          score,
-          reasons: reasons.map(({ code, text }) => ({ code, text })),
-          rollouts,
-        }
-      : [],
-  )
+  const top = topComponent(suspects, incident.startedAt)
+  const isLikely = top !== null && top.serviceId !== incident.serviceId && top.score >= LIKELY && !top.onlyTime
+  return {
+    component: isLikely ? { kind: top.kind, ref: top.ref, score: top.score } : null,
+    suspects: likelyChanges(suspects, incident.startedAt).flatMap((one) => {
+      const { kind, ref, change, score, reasons, rollouts = [] } = one
+      if (kind !== 'pipeline' && kind !== 'rollout') return []
+      const told = reasons.map(({ code, text }) => ({ code, text }))
+      return { kind, ref, change: change && changeFact(change), score, reasons: told, rollouts }
+    }),
+  }
 }
 
 /** Returns an incident's timeline, oldest first, or null if the incident does not exist. */

@@ -1,6 +1,7 @@
 /** The section with the graph of an alert, or why there is none. */
 import type { FC } from 'hono/jsx'
 import type { Graph, GraphRecord, Series } from '../../domain/graph/graph.ts'
+import { faultText, formatValue, scopeText } from '../../domain/graph/words.ts'
 import { formatClock, formatWhen, type Reader } from '../../domain/shown-time.ts'
 import { formatCount } from '../../domain/text.ts'
 import { position, rounded, timeTicks } from './scale.ts'
@@ -28,12 +29,7 @@ export const GraphSection: FC<Props> = ({ found, startsAt, reader }) =>
             )}
           </>
         )}
-        {found.fault === null ? null : (
-          <p class="empty">
-            {found.graph === null ? 'There is no graph.' : 'The graph could not be updated.'} incmon could not get it
-            from Prometheus: {found.fault}.
-          </p>
-        )}
+        {found.fault === null ? null : <p class="empty">{faultText(found)}</p>}
       </div>
     </section>
   )
@@ -88,6 +84,7 @@ export const GraphPicture: FC<{ graph: Graph; startsAt: number; zone: string }> 
         ))}
       </svg>
       <Legend graph={graph} />
+      {scopeText(graph) === null ? null : <p class="second">{scopeText(graph)}</p>}
     </figure>
   )
 }
@@ -148,19 +145,6 @@ function pathOf({ points }: Series, graph: Graph, range: Range): string {
   })
   return steps.join('')
 }
-
-/** Formats a value with three digits: `0.0123`, `98.5`, `1.2 M`. */
-export function formatValue(value: number): string {
-  const [, divisor, unit] = UNITS.find(([least]) => Math.abs(value) >= least) ?? [0, 1, '']
-  return `${Number((value / divisor).toPrecision(3))}${unit}`
-}
-
-const UNITS = [
-  [1e12, 1e12, ' T'],
-  [1e9, 1e9, ' G'],
-  [1e6, 1e6, ' M'],
-  [1e4, 1e3, ' k'],
-] as const
 
 /** Describes the graph in words. */
 function graphText({ expression, series, from, to }: Graph, zone: string): string {

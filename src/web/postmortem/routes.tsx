@@ -7,6 +7,7 @@ import type { Postmortem } from '../../domain/postmortem/document.ts'
 import { type Edits, merge } from '../../domain/postmortem/edits.ts'
 import { markdown } from '../../domain/postmortem/markdown.ts'
 import { type Reply, text } from '../../http/middleware/reply.ts'
+import { findGraph } from '../../store/incident/graphs.ts'
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
 import { findPostmortem, type PostmortemRecord } from '../../store/incident/postmortems.ts'
 import { incidentViewOf } from '../incident/data.ts'
@@ -67,7 +68,10 @@ function showNone(visit: Visit, incident: IncidentRecord): Promise<Reply> {
 }
 
 async function showMarkdown(visit: Visit): Promise<Reply> {
-  return text(markdown((await requirePostmortem(visit)).document), 'text/markdown; charset=UTF-8')
+  const { incident, document } = await requirePostmortem(visit)
+  const found = await visit.store.read(findGraph, visit.visitor.organizationId, incident.id)
+  const graph = found && { found, startedAt: incident.startedAt }
+  return text(markdown(document, graph), 'text/markdown; charset=UTF-8')
 }
 
 /** Stores the edited section or the state. Rejected text is shown again so that it is not lost. */

@@ -7,6 +7,7 @@ import type { Postmortem } from '../../../domain/postmortem/document.ts'
 import { ACTION_STATES } from '../../../domain/postmortem/document.ts'
 import { merge } from '../../../domain/postmortem/edits.ts'
 import { markdown } from '../../../domain/postmortem/markdown.ts'
+import { findGraph } from '../../../store/incident/graphs.ts'
 import { findPostmortem } from '../../../store/incident/postmortems.ts'
 import { wordParameter } from '../../middleware/query.ts'
 import { json, type Reply, text } from '../../middleware/reply.ts'
@@ -102,7 +103,9 @@ export const postmortemRoutes: readonly Route[] = [
 async function answerPostmortem(call: Call<unknown, unknown>): Promise<Reply> {
   const postmortem = await requirePostmortem(call)
   if (accepts(call.c, TYPES) === TYPES.default) return json(postmortem, 200, VARIES)
-  return text(markdown(postmortem), 'text/markdown; charset=utf-8', VARIES)
+  const { startedAt } = await requireIncident(call)
+  const found = await call.store.read(findGraph, call.identity.organizationId, call.id)
+  return text(markdown(postmortem, found && { found, startedAt }), 'text/markdown; charset=utf-8', VARIES)
 }
 
 async function requirePostmortem(call: Call<unknown, unknown>): Promise<Postmortem> {
