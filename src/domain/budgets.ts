@@ -1,8 +1,7 @@
 /** Every limit on what clients, tenants and senders can use, with what happens at the limit. */
 
 /** Who shares the limit. */
-const BUDGET_SCOPES = ['connection', 'organization', 'incident', 'request', 'process'] as const
-type BudgetScope = (typeof BUDGET_SCOPES)[number]
+type BudgetScope = 'connection' | 'organization' | 'incident' | 'channel' | 'request' | 'process'
 
 export type Budget = {
   readonly scope: BudgetScope
@@ -16,7 +15,6 @@ export type Budget = {
 }
 
 const MIB = 1_048_576
-
 /** The defaults fit a machine with 512 MB of memory. */
 export const BUDGETS = {
   'open-responses': {
@@ -142,13 +140,7 @@ export const BUDGETS = {
     unit: 'channels',
     effect: 'a new channel is refused with 409',
   },
-  tokens: {
-    scope: 'organization',
-    what: 'valid tokens',
-    value: 500,
-    unit: 'tokens',
-    effect: 'a new token is refused with 409',
-  },
+  tokens: { scope: 'organization', what: 'valid tokens', value: 500, unit: 'tokens', effect: 'a new one gets 409' },
   sessions: {
     scope: 'organization',
     what: 'sessions of signed-in users',
@@ -218,6 +210,13 @@ export const BUDGETS = {
     value: 24 * MIB,
     unit: 'bytes',
     effect: 'the answer is 400 and names the filters',
+  },
+  'channel-messages': {
+    scope: 'channel',
+    what: 'messages within 30 seconds',
+    value: 3,
+    unit: 'messages',
+    effect: 'further messages wait, and are combined into one',
   },
   'organization-connections': {
     scope: 'organization',

@@ -151,8 +151,11 @@ test('a channel without a matching rule and one in quiet hours say why they are 
 })
 
 const SECONDS = (...seconds: number[]) => seconds.map((second) => NOW + second * 1000)
-for (const [what, sent, due, second, pace] of [
+for (const [what, sent, due, second, pace, queued = due] of [
   ['the first message', [], 0, 0, 'one'],
+  ['what was held for quiet hours', [], 3600, 3600, 'digest', 0],
+  ['what waited for its receiver', [], 0, 600, 'digest'],
+  ['what a full channel still has to wait for', [3598, 3599, 3600], 3600, 3600, 'wait', 0],
   ['the third within 30 seconds', [0, 1], 2, 2, 'one'],
   ['the fourth', [0, 1, 2], 3, 3, 'wait'],
   ['what waited', [0, 1, 2], 3, 31, 'digest'],
@@ -160,8 +163,8 @@ for (const [what, sent, due, second, pace] of [
   ['a message after the clock was set back', [100, 101, 102], 0, 0, 'one'],
 ] as const) {
   test(`the pace of ${what} is: ${pace}`, () => {
-    const [dueAt = 0, now = 0] = SECONDS(due, second)
-    assert.equal(paceOf(SECONDS(...sent), dueAt, now), pace)
+    const [dueAt = 0, now = 0, createdAt = 0] = SECONDS(due, second, queued)
+    assert.equal(paceOf(SECONDS(...sent), { dueAt, createdAt }, now), pace)
   })
 }
 
@@ -172,17 +175,17 @@ test('a disabled channel gets nothing', () => {
   )
 })
 
-test('retry intervals grow from 5 seconds to an hour, within 10 percent', () => {
+test('retry intervals grow from 5 seconds to 5 minutes, within 10 percent', () => {
   const pauses = (jitter: number) =>
     [1, 2, 3, 4, 5, 6, 7, 8, 99].map((attempts) => retryPause(attempts, jitter, 0) / 1000)
-  assert.deepEqual(pauses(0.5), [5, 15, 45, 135, 405, 1215, 3600, 3600, 3600])
+  assert.deepEqual(pauses(0.5), [5, 15, 45, 135, 300, 300, 300, 300, 300])
   assert.deepEqual([pauses(0)[0], pauses(1)[0]], [4.5, 5.5])
 })
 
 test('a receiver can request a longer retry interval, up to an hour, but not a shorter one', () => {
   assert.deepEqual(
     [retryPause(1, 0.5, 60_000), retryPause(1, 0.5, 1e9), retryPause(7, 0.5, 1000)],
-    [60_000, 3_600_000, 3_600_000],
+    [60_000, 3_600_000, 300_000],
   )
 })
 

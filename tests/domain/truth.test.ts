@@ -63,8 +63,9 @@ for (const [kind, state, expected] of CASES) {
   })
 }
 
-test('a new condition that has ended is not reported, one of two is', () => {
-  assert.equal(verdict('worse', {}, { names: ['Slow'] }), 'over')
+test('a new condition that has ended waits until it fires again or the problem is over, one of two is reported', () => {
+  assert.equal(verdict('worse', {}, { names: ['Slow'] }), 'wait')
+  assert.equal(verdict('worse', { problem: OFF }, { names: ['Slow'] }), 'over')
   assert.equal(verdict('worse', {}, { names: ['Slow', 'Down'] }), 'send')
 })
 

@@ -22,7 +22,7 @@ import {
   listDueChannels,
   rescheduleNotification,
 } from '../../src/store/notification/outbox.ts'
-import { findGroupSentAt, listBegun, releaseMessage } from '../../src/store/notification/queue.ts'
+import { findGroupSentAt, joinBegun, listBegun, releaseMessage } from '../../src/store/notification/queue.ts'
 import { alertsAbout, listRuledAlerts } from '../../src/store/notification/ruled-alerts.ts'
 import { findOrganizationByName, listOrganizations } from '../../src/store/organizations.ts'
 import { readHere } from '../../src/store/read.ts'
@@ -240,14 +240,14 @@ function messages({ deps, clock }: Flow): void {
   const answer = (status: number | null) => ({ status, detail: 'x', remoteId: null, retryAfter: 0 })
   deps.db.run(deps.db.sql.updateTable('services').set({ suppressed: 1 }).where('id', '<', 100))
   for (const status of [500, 200, 410]) {
-    clock.now += 15 * MINUTE
+    clock.now += 31 * MINUTE
     remind(deps)
     for (const { channelId } of listDueChannels(deps.db, deps.now())) {
       const message = takeMessage(deps, channelId)
       if (!message) continue
       recordSent(deps, message, { title: 'x', body: '' })
       settleMessage(deps, message, answer(status), 0)
-      listBegun(deps.db, message.leader.rowId)
+      for (const entry of listBegun(deps.db, message.leader.rowId)) joinBegun(deps.db, channelId, entry, 0)
       releaseMessage(deps.db, message.leader.rowId)
     }
   }

@@ -102,7 +102,10 @@ test('a receiver that is gone disables its channel, and the channel says so', as
   await fail()
   await settled(() => findChannel(deps.db, acme.key, id)?.enabled === false)
   const found = findChannel(deps.db, acme.key, id)
-  assert.deepEqual([found?.enabled, found?.failing, messages()[0]?.status], [false, 'gone', 'failed'])
+  assert.deepEqual(
+    [found?.enabled, found?.failing, messages()[0]?.status],
+    [false, 'the receiver responded with 410: gone', 'failed'],
+  )
   await fail('web')
   assert.equal(received.length, 1)
 })
@@ -113,7 +116,10 @@ test('a message rejected by its receiver is abandoned with the cause, and the ne
   channel('slack', url)
   await fail()
   await settled(() => messages()[0]?.status === 'failed')
-  assert.deepEqual([messages()[0]?.detail, messages()[0]?.answerStatus], ['invalid_blocks', 400])
+  assert.deepEqual(
+    [messages()[0]?.detail, messages()[0]?.answerStatus],
+    ['the receiver responded with 400: invalid_blocks', 400],
+  )
   later(1)
   await fail('web')
   await settled(() => messages().some(isDelivered))
@@ -128,7 +134,7 @@ test('after 24 hours a message is marked as failed with the cause', async (t) =>
   await settled(() => messages()[0]?.attempts === 1)
   clock.now += 24 * 3_600_000 - 10_000
   await settled(() => messages()[0]?.attempts === 2)
-  assert.deepEqual([messages()[0]?.status, messages()[0]?.detail], ['failed', 'down'])
+  assert.deepEqual([messages()[0]?.status, messages()[0]?.detail], ['failed', 'the receiver responded with 503: down'])
 })
 
 test('a storm is three messages at once and then one digest', async (t) => {

@@ -1,6 +1,7 @@
 /**
- * Random histories of services: alerts fire and end, and people acknowledge, silence, resolve and reopen, while the
- * server restarts now and then. No message says that a problem goes on that is over, and no critical condition is
+ * Random histories of services: alerts fire, rise from warning to critical and end, and people acknowledge, silence,
+ * resolve and reopen, while the server restarts now and then, channels have quiet hours and receivers fail. No message
+ * says that a problem goes on that is over, or that it was critical for longer than it was, and no critical condition is
  * missing from the messages. INCMON_HISTORIES sets the number of histories.
  */
 import assert from 'node:assert/strict'
@@ -9,6 +10,8 @@ import fc from 'fast-check'
 import { createChannel } from '../../src/actions/channels.ts'
 import { recordSent, retake, settleMessage, takeMessage } from '../../src/actions/messages.ts'
 import { remind } from '../../src/actions/notifications.ts'
+import { criticalMsOf } from '../../src/domain/incident/problem.ts'
+import { TRY_EVERY } from '../../src/domain/notification/schedule.ts'
 import { listDueChannels } from '../../src/store/notification/outbox.ts'
 import { changeIncident, createSilence, expireSilence } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
@@ -25,20 +28,52 @@ const LENGTH = 50 * MINUTE
 const NAMED_WITHIN = 2 * MINUTE + 3 * STEP
 const NAMES = ['Down', 'Slow'] as const
 
-type Deed = 'fire' | 'end' | 'ack' | 'resolve' | 'reopen' | 'silence' | 'unsilence'
+type Deed = 'warn' | 'fire' | 'end' | 'calm' | 'ack' | 'resolve' | 'reopen' | 'silence' | 'unsilence'
 type Act = { readonly at: number; readonly deed: Deed; readonly name: (typeof NAMES)[number] }
 
 const deeds = fc.record({
   at: fc.integer({ min: 0, max: LENGTH / STEP - 20 }),
-  deed: fc.constantFrom<Deed>('fire', 'fire', 'fire', 'end', 'end', 'ack', 'resolve', 'reopen', 'silence', 'unsilence'),
+  deed: fc.constantFrom<Deed>(
+    ...([
+      'warn',
+      'fire',
+      'fire',
+      'fire',
+      'end',
+      'end',
+      'calm',
+      'ack',
+      'resolve',
+      'reopen',
+      'silence',
+      'unsilence',
+    ] as const),
+  ),
   name: fc.constantFrom(...NAMES),
 })
-const histories = fc.array(deeds, { minLength: 1, maxLength: 8 })
+const histories = fc.record({
+  acts: fc.array(deeds, { minLength: 1, maxLength: 8 }),
+  /** Whether the channel has quiet hours. */
+  isQuiet: fc.constantFrom(true, false, false),
+  /** When the receiver fails, in steps. */
+  down: fc.option(fc.record({ from: fc.integer({ min: 0, max: 150 }), length: fc.integer({ min: 1, max: 90 }) })),
+})
+type History = ReturnType<typeof histories.generate>['value']
+
+const QUIET_UNTIL = NOON + 20 * MINUTE
+const QUIET = { from: '12:05', to: '12:20', timeZone: 'UTC' }
 
 /** What the senders and people of one service did, which the messages are compared with. */
 type World = {
   readonly service: string
   readonly acts: readonly Act[]
+  readonly isQuiet: boolean
+  /** When the receiver fails, as Unix times in milliseconds. */
+  readonly down: { readonly from: number; readonly until: number }
+  /** The conditions that fire as a warning. */
+  readonly warned: Set<string>
+  /** For how long the service has been critical without a silence. */
+  criticalMs: number
   /** When each condition that fires began to fire, or to fire without a silence. */
   readonly firing: Map<string, number>
   /** The conditions that messages have named since the problem last began. */
@@ -51,16 +86,21 @@ type World = {
   isResolved: boolean
 }
 
-async function play(t: TestContext, all: readonly (readonly Act[])[]): Promise<string[]> {
+async function play(t: TestContext, all: readonly History[]): Promise<string[]> {
   const flow = makeFlow(t)
   const faults: string[] = []
-  const worlds = all.map((acts, index): World => {
+  const worlds = all.map(({ acts, isQuiet, down }, index): World => {
     const service = `service-${index}`
-    const rules = [{ services: [service] }]
+    const rules = [{ services: [service], ...(isQuiet ? { quietHours: QUIET } : {}) }]
+    const from = down === null ? Number.POSITIVE_INFINITY : NOON + down.from * STEP
     createChannel(flow.deps, flow.acme.key, { name: service, kind: 'webhook', target: 'https://a.example/', rules })
     return {
       service,
       acts,
+      isQuiet,
+      down: { from, until: from + (down?.length ?? 0) * STEP },
+      warned: new Set(),
+      criticalMs: 0,
       firing: new Map(),
       named: new Set(),
       opened: new Set(),
@@ -78,19 +118,29 @@ async function play(t: TestContext, all: readonly (readonly Act[])[]): Promise<s
     while (await flow.deps.engine.sweep());
     if (step % 60 === 59) flow.restart()
     remind(flow.deps)
-    for (const found of pump(flow)) check(worlds, found, now, faults)
+    for (const found of pump(flow, worlds)) check(worlds, found, now, faults)
     for (const world of worlds) missing(world, now, faults)
+    for (const world of worlds) if (world.firing.size > 0 && world.silence === null) world.criticalMs += STEP
   }
   return faults
 }
 
 async function happen(flow: ReturnType<typeof makeFlow>, world: World, { deed, name }: Act): Promise<void> {
-  const { service, firing } = world
+  const { service, firing, warned } = world
   const now = flow.clock.now
   const own = flow.incidents().filter(({ title }) => title.startsWith(`${service}: `))
   const open = own.find(({ status }) => status !== 'resolved')
-  const item = (more: object) => alertmanager([alert(name, { service }, more)], { groupKey: `${service} ${name}` })
-  if (deed === 'fire' && !firing.has(name)) {
+  const warning = () => (warned.has(name) ? [alert(name, { service, severity: 'warning' }, { startsAt: NOON })] : [])
+  const group = (items: ReturnType<typeof warning>) => alertmanager(items, { groupKey: `${service} ${name}` })
+  const item = (more: object) => group([alert(name, { service }, more), ...warning()])
+  if (deed === 'warn' && !warned.has(name) && !firing.has(name)) {
+    warned.add(name)
+    await flow.send('metrics', group(warning()))
+  } else if (deed === 'calm' && warned.has(name) && !firing.has(name)) {
+    warned.delete(name)
+    const ended = { startsAt: NOON, endsAt: now }
+    await flow.send('metrics', group([alert(name, { service, severity: 'warning' }, ended)]))
+  } else if (deed === 'fire' && !firing.has(name)) {
     // After the settle time, the problem is over, and what fires next is news.
     if (firing.size === 0 && world.emptyAt !== null && now - world.emptyAt > MINUTE + STEP) world.named.delete(name)
     firing.set(name, now)
@@ -118,16 +168,19 @@ async function happen(flow: ReturnType<typeof makeFlow>, world: World, { deed, n
   }
 }
 
-/** Sends what is due, and returns the notifications of each message. */
-function pump({ deps }: ReturnType<typeof makeFlow>) {
+/** Sends what is due, and returns the notifications of each message. A receiver that is down gets nothing. */
+function pump({ deps }: ReturnType<typeof makeFlow>, worlds: readonly World[]) {
   return listDueChannels(deps.db, deps.now()).flatMap(({ channelId }) => {
     const found = []
     for (let taken = takeMessage(deps, channelId); taken; taken = takeMessage(deps, channelId)) {
       const message = retake(deps, taken)
       if (!message) continue
       recordSent(deps, message, { title: 'x', body: '' })
-      settleMessage(deps, message, { status: 200, detail: null, remoteId: null, retryAfter: 0 }, 0)
-      found.push(...message.items)
+      const world = worlds.find(({ service }) => service === message.channel.name)
+      const isDown = world !== undefined && deps.now() >= world.down.from && deps.now() < world.down.until
+      const status = isDown ? 503 : 200
+      settleMessage(deps, message, { status, detail: null, remoteId: null, retryAfter: 0 }, 0)
+      found.push(...message.items.map((item) => ({ ...item, isDelivered: !isDown })))
     }
     return found
   })
@@ -136,12 +189,16 @@ function pump({ deps }: ReturnType<typeof makeFlow>) {
 type Item = ReturnType<typeof pump>[number]
 
 function check(worlds: readonly World[], item: Item, now: number, faults: string[]): void {
-  const { kind, service, incident, names, isDigest } = item
+  const { kind, service, incident, names, isDigest, isDelivered } = item
   const world = worlds.find((one) => one.service === service.name)
   if (!world) return
   const at = `${(now - NOON) / MINUTE} min: ${kind} about ${service.name} ${JSON.stringify(world.acts)}`
   const isOn = world.firing.size > 0 && world.silence === null
   if (BURNING.has(kind) && !isDigest && !isOn) faults.push(`false, ${at}`)
+  // Each of at most eight periods is known with the precision of a step.
+  const extra = criticalMsOf(incident.problem, now) - world.criticalMs
+  if (extra > 8 * STEP) faults.push(`critical for ${extra / 1000} s too long, ${at}`)
+  if (!isDelivered) return
   if (kind === 'opened' && world.opened.has(incident.id)) faults.push(`twice, ${at}`)
   if (kind === 'opened') world.opened.add(incident.id)
   if (kind === 'recovered' && !isDigest && isOn) faults.push(`all-clear while it burns, ${at}`)
@@ -149,10 +206,13 @@ function check(worlds: readonly World[], item: Item, now: number, faults: string
 }
 
 function missing(world: World, now: number, faults: string[]): void {
-  const { firing, named, service, silence, isResolved, acts } = world
+  const { firing, named, service, silence, isResolved, acts, isQuiet, down } = world
   if (silence !== null || isResolved) return
-  for (const [name, since] of firing) {
+  for (const [name, began] of firing) {
+    const since = isQuiet && began < QUIET_UNTIL ? Math.max(began, QUIET_UNTIL - NAMED_WITHIN + TRY_EVERY) : began
     if (now - since < NAMED_WITHIN || named.has(name)) continue
+    // What the receiver missed waits for the next attempt. What began later does not.
+    if (began < down.until && now >= down.from) continue
     faults.push(`missing at ${(now - NOON) / MINUTE} min: ${name} of ${service} ${JSON.stringify(acts)}`)
     named.add(name)
   }

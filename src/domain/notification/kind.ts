@@ -24,6 +24,11 @@ export type NotificationKind = (typeof NOTIFICATION_KINDS)[number]
 
 export type MessageKind = NotificationKind | 'test'
 
+/** The messages that say that something new burns. They do not wait for a receiver that failed to get other messages. */
+export const PAGES: ReadonlySet<MessageKind> = new Set([
+  ...(['opened', 'group', 'worse', 'again', 'reopened', 'sender-silent', 'escalation'] as const),
+])
+
 /** Returns the present name of a kind. `recovered` was called `monitoring`. */
 export function currentKind(kind: NotificationKind | 'monitoring'): NotificationKind {
   return kind === 'monitoring' ? 'recovered' : kind

@@ -1,8 +1,9 @@
 /** Decides when a channel sends a message, retries, and gives up. */
+import { BUDGETS } from '../budgets.ts'
 import { HOUR, MINUTE, SECOND } from '../units.ts'
 
 /** A channel sends this many messages in this period at once. Further notifications are collected into a digest. */
-const AT_ONCE = 3
+const AT_ONCE = BUDGETS['channel-messages'].value
 export const AT_ONCE_WITHIN = 30 * SECOND
 /** A channel gets at most one message about a group in this time. */
 export const GROUP_PAUSE = MINUTE
@@ -11,18 +12,20 @@ export const GIVE_UP_AFTER = 24 * HOUR
 
 const FIRST_RETRY = 5 * SECOND
 const FACTOR = 3
-const MAX_RETRY = HOUR
+const MAX_RETRY = 5 * MINUTE
+/** The longest pause that a receiver can ask for. */
+const MAX_ASKED = HOUR
 const JITTER = 0.1
 
 /**
- * Returns the delay before the next attempt in milliseconds: 5 s, 15 s, 45 s and so on up to an hour, with 10 % jitter.
+ * Returns the delay before the next attempt in milliseconds: 5 s, 15 s, 45 s and so on up to 5 minutes, with 10 % jitter.
  * @param attempts the number of failed attempts, at least 1
  * @param jitter from 0 to 1
  * @param askedFor the receiver's `Retry-After` in milliseconds, capped at an hour; 0 if absent
  */
 export function retryPause(attempts: number, jitter: number, askedFor: number): number {
   const pause = Math.min(FIRST_RETRY * FACTOR ** Math.min(attempts - 1, 20), MAX_RETRY)
-  return Math.max(Math.round(pause * (1 - JITTER + 2 * JITTER * jitter)), Math.min(askedFor, MAX_RETRY))
+  return Math.max(Math.round(pause * (1 - JITTER + 2 * JITTER * jitter)), Math.min(askedFor, MAX_ASKED))
 }
 
 export const MESSAGE_STATUSES = ['pending', 'delivered', 'failed'] as const
@@ -59,14 +62,31 @@ export function nextReminder({ remindAfter, remindEvery }: Reminders, sent: numb
 }
 
 /**
+ * Returns for how long a channel's other messages wait after a failed attempt, in milliseconds: a receiver that does not
+ * answer gets at most one attempt in this time, except for a new incident.
+ */
+export function othersPause(askedFor: number): number {
+  return Math.max(FIRST_RETRY, Math.min(askedFor, MAX_ASKED))
+}
+
+/** While a receiver does not answer, new incidents are tried at once, but at most every so many milliseconds. */
+export const TRY_EVERY = 30 * SECOND
+
+/**
  * Returns which of a channel's due messages to send next: `one` message, all of them in a `digest`, or none yet. The
  * first three messages in 30 seconds are sent at once. What had to wait is sent in one digest.
  * @param sentAt when the channel's last messages were sent
- * @param dueAt when the oldest pending message was due
+ * @param oldest when the oldest pending message was due, and when it was queued
  */
-export function paceOf(sentAt: readonly number[], dueAt: number, now: number): 'one' | 'digest' | 'wait' {
+export function paceOf(
+  sentAt: readonly number[],
+  { dueAt, createdAt }: { readonly dueAt: number; readonly createdAt: number },
+  now: number,
+): 'one' | 'digest' | 'wait' {
   // Setting the clock back must not block the channel.
   const sentSince = (from: number) => sentAt.filter((at) => at > from && at <= now).length
   if (sentSince(now - AT_ONCE_WITHIN) >= AT_ONCE) return 'wait'
+  // The channel had quiet hours, or its receiver did not answer.
+  if (now - createdAt > AT_ONCE_WITHIN) return 'digest'
   return sentSince(Math.min(dueAt, now) - AT_ONCE_WITHIN) >= AT_ONCE ? 'digest' : 'one'
 }

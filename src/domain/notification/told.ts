@@ -12,8 +12,8 @@ export type Told = {
   readonly status: MessageStatus
   /** When the message was delivered or given up, or when it was queued. */
   readonly at: number
-  /** When the next attempt is due. */
-  readonly dueAt: number
+  /** When the next attempt is due; null if the message is part of the next digest. */
+  readonly dueAt: number | null
   /** Why the last attempt failed; null if none did. */
   readonly detail: string | null
   /** The first line of the message as it was sent; null if it was not sent. */
@@ -73,9 +73,26 @@ function toldText({ kind, status, dueAt, detail, title }: Told): { readonly befo
   if (status === 'delivered') return { before: `message “${kind}” sent to `, after: said }
   const why = detail === null ? '' : `: ${detail}`
   if (status === 'failed') return { before: `message “${kind}” could not be sent to `, after: why }
-  const next = `, next attempt at ${formatTime(dueAt)}`
+  const before = `message “${kind}” waits for `
+  if (dueAt === null) return { before, after: ', in the next digest' }
   return {
-    before: `message “${kind}” waits for `,
-    after: detail === null ? `, due at ${formatTime(dueAt)}` : why + next,
+    before,
+    after: detail === null ? `, due at ${formatTime(dueAt)}` : `${why}, next attempt at ${formatTime(dueAt)}`,
   }
+}
+
+type Waiting = {
+  readonly leaderId: number | null
+  /** Why the channel's last attempt failed; null if it did not. */
+  readonly failing: string | null
+  readonly dueAt: number
+  readonly nextAt: number | null
+}
+
+/**
+ * Returns when and why a pending notification waits behind a message that could not be sent, or null if it does not:
+ * such a notification waits for the next attempt of that message.
+ */
+export function behindFailure({ leaderId, failing, dueAt, nextAt }: Waiting) {
+  return leaderId === null && failing !== null ? { dueAt: Math.max(dueAt, nextAt ?? 0), detail: failing } : null
 }

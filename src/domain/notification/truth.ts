@@ -33,7 +33,7 @@ type Verdict =
   | { readonly do: 'wait'; readonly until: number }
 
 const SEND: Verdict = { do: 'send' }
-/** How long a message about a silenced problem waits before it is checked again. */
+/** How long a message that is not true at the moment waits before it is checked again. */
 const RECHECK_MS = 5_000
 
 /** Returns whether to send a message now. A message about a problem is sent only while the problem is on. */
@@ -58,7 +58,8 @@ function verdictOnProblem({ kind, names, isTold, incident: { status, problem } }
       return whileOn(phase, problem, now)
     case 'worse': {
       const isGone = phase === 'on' && names.length > 0 && !names.some((name) => problem.firing.includes(name))
-      return isGone ? drop('over') : whileOn(phase, problem, now)
+      // Until the problem is over, the condition can fire again. It is then not news for the incident, but for the channel.
+      return isGone ? { do: 'wait', until: now + RECHECK_MS } : whileOn(phase, problem, now)
     }
     case 'reminder':
     case 'escalation':

@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely'
 import type { MessageKind } from '../../domain/notification/kind.ts'
-import type { NotTold, Told } from '../../domain/notification/told.ts'
+import { behindFailure, type NotTold, type Told } from '../../domain/notification/told.ts'
 import type { Untold } from '../../domain/notification/truth.ts'
 import type { Db } from '../sqlite/open.ts'
 import { insertRows, listed, query } from '../sqlite/query.ts'
@@ -29,7 +29,12 @@ export function listToldSince(db: Db, incidentId: number, since: number) {
 const toldSince = query<{ incidentId: number; since: number }>()((sql, hole) =>
   sql
     .selectFrom('outbox')
-    .select((eb) => ['channel_id as channelId', eb.fn.max('due_at').as('lastAt')])
+    .select('channel_id as channelId')
+    // A new condition that has ended waits until it fires again. That must not postpone the reminders.
+    .select((eb) => {
+      const waits = eb.and([eb('kind', '=', 'worse'), eb('leader_id', 'is', null)])
+      return eb.fn.max<number>(eb.case().when(waits).then(hole('since')).else(eb.ref('due_at')).end()).as('lastAt')
+    })
     .select((eb) => eb.fn.sum<number>(eb.case().when('kind', '=', 'reminder').then(1).else(0).end()).as('reminders'))
     .where('incident_id', '=', hole('incidentId'))
     .where('created_at', '>=', hole('since'))
@@ -52,9 +57,20 @@ export function listToldOf(db: Db, incidentId: number, uuid: string): Told[] {
   const ofGroup = messages(db).where(sql<boolean>`outbox.kind = 'group' AND outbox.sent IS NOT NULL`)
   const led = ofGroup.where(sql`outbox.sent ->> '$.leader'`, '=', uuid)
   return [own, led].flatMap((rows) =>
-    db.all(rows).map(({ createdAt, endedAt, ...message }) => ({ ...message, at: endedAt ?? createdAt })),
+    db.all(rows).map(({ createdAt, endedAt, failing, leaderId, nextAt, ...message }) => {
+      const { status, dueAt, detail } = message
+      const at = endedAt ?? createdAt
+      if (status !== 'pending' || leaderId !== null) return { ...message, at }
+      const behind = nextAt === null ? null : behindFailure({ leaderId, failing, dueAt, nextAt })
+      if (behind) return { ...message, at, dueAt: behind.dueAt, detail: detail ?? behind.detail }
+      return { ...message, at, dueAt: dueAt > createdAt ? dueAt : null }
+    }),
   )
 }
+
+/** When the next attempt of a channel is due whose receiver has failed. */
+export const nextAttempt = sql<number | null>`(SELECT min(due_at) FROM outbox AS begun
+  WHERE begun.channel_id = outbox.channel_id AND begun.status = 'pending' AND begun.leader_id IS NOT NULL)`.as('nextAt')
 
 function messages(db: Db) {
   return db.sql
@@ -63,6 +79,8 @@ function messages(db: Db) {
     .leftJoin('outbox as leader', 'leader.id', 'outbox.leader_id')
     .select(['outbox.kind', 'channels.name as channel', 'outbox.status', 'outbox.created_at as createdAt'])
     .select(['outbox.ended_at as endedAt', 'outbox.due_at as dueAt', 'outbox.detail'])
+    .select(['channels.failing', 'outbox.leader_id as leaderId'])
+    .select(nextAttempt)
     .select(sql<string | null>`leader.sent ->> '$.title'`.as('title'))
     .orderBy('outbox.id', 'desc')
     .limit(MAX_MESSAGES)

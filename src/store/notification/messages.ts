@@ -4,7 +4,9 @@ import { sql } from 'kysely'
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import type { MessageKind } from '../../domain/notification/kind.ts'
 import type { MessageStatus } from '../../domain/notification/schedule.ts'
+import { behindFailure } from '../../domain/notification/told.ts'
 import type { Listed, Page } from '../../domain/pagination.ts'
+import { nextAttempt } from '../incident/told.ts'
 import { readPage } from '../read.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
@@ -59,17 +61,29 @@ export function listMessages(
     .innerJoin('channels', 'channels.id', 'outbox.channel_id')
     .select(['outbox.uuid', 'channels.uuid as channelUuid', 'channels.name as channel', 'outbox.kind'])
     .select(['outbox.status', 'attempts', 'outbox.created_at as createdAt', 'due_at as dueAt'])
-    .select(['ended_at as endedAt', 'answer_status as answerStatus', 'detail', 'sent'])
+    .select(['ended_at as endedAt', 'answer_status as answerStatus', 'detail', 'sent', 'leader_id as leaderId'])
+    .select(['channels.failing', nextAttempt])
     .select(sql<Buffer | null>`(SELECT uuid FROM incidents WHERE incidents.id = outbox.incident_id)`.as('incident'))
     .select(sql<number>`(SELECT count(*) FROM outbox AS entry WHERE entry.leader_id = outbox.id)`.as('count'))
     .orderBy('outbox.id', 'desc')
-  return readPage(db, wanted, rows, page, ({ uuid, channelUuid, incident, sent, ...message }) => ({
-    ...message,
-    id: uuidFromBytes(uuid),
-    channelId: uuidFromBytes(channelUuid),
-    incidentId: incident && uuidFromBytes(incident),
-    sent: sent === null ? null : JSON.parse(sent),
-    count: Math.max(1, message.count),
-    dueAt: message.status === 'pending' ? message.dueAt : null,
-  }))
+  return readPage(
+    db,
+    wanted,
+    rows,
+    page,
+    ({ uuid, channelUuid, incident, sent, leaderId, failing, nextAt, ...row }) => {
+      const isPending = row.status === 'pending'
+      const behind = isPending ? behindFailure({ leaderId, failing, dueAt: row.dueAt, nextAt }) : null
+      return {
+        ...row,
+        id: uuidFromBytes(uuid),
+        channelId: uuidFromBytes(channelUuid),
+        incidentId: incident && uuidFromBytes(incident),
+        sent: sent === null ? null : JSON.parse(sent),
+        count: Math.max(1, row.count),
+        dueAt: isPending ? (behind?.dueAt ?? row.dueAt) : null,
+        detail: row.detail ?? behind?.detail ?? null,
+      }
+    },
+  )
 }

@@ -2,6 +2,7 @@
  * The outbox stores each notification in the transaction that caused it. Delivered and abandoned notifications are
  * deleted later.
  */
+import { sql } from 'kysely'
 import type { MessageKind } from '../../domain/notification/kind.ts'
 import { GIVE_UP_AFTER } from '../../domain/notification/schedule.ts'
 import type { Severity } from '../../domain/severity.ts'
@@ -91,21 +92,43 @@ export type Leader = {
   readonly expiresAt: number
 }
 
-/** Returns the message that is being sent to a channel, or undefined if there is none. */
-export function findBegunMessage(db: Db, channelId: number): Leader | undefined {
-  const row = db.first(begun, { channelId })
+/** Returns the oldest message that a channel has begun to send and that is due, or undefined if there is none. */
+export function findBegunMessage(db: Db, channelId: number, now: number): Leader | undefined {
+  const row = db.first(begun, { channelId, now })
   return row && { ...row, id: uuidFromBytes(row.uuid) }
 }
 
-const begun = query<{ channelId: number }>()((sql, hole) =>
-  sql
+const begun = query<{ channelId: number; now: number }>()((builder, hole) =>
+  builder
     .selectFrom('outbox')
     .select(['id as rowId', 'uuid', 'attempts', 'due_at as dueAt', 'expires_at as expiresAt'])
     .where('channel_id', '=', hole('channelId'))
     .where('status', '=', 'pending')
     .where('leader_id', 'is not', null)
+    .whereRef('leader_id', '=', 'id')
+    // The plus sign makes SQLite use the index of the few messages that have begun.
+    .where(sql<number>`+due_at`, '<=', hole('now'))
     .orderBy('id')
     .limit(1),
+)
+
+/**
+ * Returns when the newest notification was first due that a channel could not deliver, or null if there is none. One that
+ * was due before the last delivery does not count: the receiver refuses only this message.
+ */
+export function findFailedSince(db: Db, channelId: number, deliveredAt: number): number | null {
+  const at = db.first(failed, { channelId, after: deliveredAt + GIVE_UP_AFTER })?.at ?? null
+  return at === null ? null : at - GIVE_UP_AFTER
+}
+
+const failed = query<{ channelId: number; after: number }>()((sql, hole) =>
+  sql
+    .selectFrom('outbox')
+    .select((eb) => eb.fn.max('expires_at').as('at'))
+    .where('channel_id', '=', hole('channelId'))
+    .where('status', '=', 'pending')
+    .where('leader_id', 'is not', null)
+    .where('expires_at', '>', hole('after')),
 )
 
 /** Lists when a channel's messages after `since` were delivered. */
@@ -166,7 +189,14 @@ export function postponeMessage(db: Db, { rowId, attempts }: Leader, { status, d
   db.run(db.sql.updateTable('outbox').set(failed).where('leader_id', '=', rowId))
 }
 
-/** Makes a channel's message due immediately. Call this function after a change of the channel's URL. */
+/** Postpones the other messages of a channel after a failed attempt. */
+export function holdMessages(db: Db, channelId: number, { rowId }: Leader, until: number): void {
+  const pending = db.sql.updateTable('outbox').set({ due_at: until }).where('channel_id', '=', channelId)
+  const others = pending.where('status', '=', 'pending').where('leader_id', 'is not', null)
+  db.run(others.where('leader_id', '!=', rowId).where('due_at', '<', until))
+}
+
+/** Makes a channel's messages due immediately: its receiver answers, or its URL has changed. */
 export function retryNotificationsNow(db: Db, channelId: number, now: number): void {
   db.run(
     db.sql

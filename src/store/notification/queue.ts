@@ -3,7 +3,7 @@ import type { SqlBool } from 'kysely'
 import type { Queued } from '../../domain/notification/truth.ts'
 import { toProblem } from '../incident/live-incidents.ts'
 import type { Db } from '../sqlite/open.ts'
-import { listed } from '../sqlite/query.ts'
+import { listed, query } from '../sqlite/query.ts'
 import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
 import { type MessageFacts, toFacts } from './outbox.ts'
 
@@ -13,6 +13,7 @@ export type QueuedEntry = Queued & {
   readonly incidentId: number
   /** The UUID of the incident. */
   readonly incidentUuid: string
+  readonly createdAt: number
   readonly dueAt: number
   readonly only: MessageFacts['only']
 }
@@ -49,7 +50,13 @@ function queued(db: Db) {
       'facts',
       'is_digest as isDigest',
     ])
-    .select(['due_at as dueAt', 'incidents.status', 'incidents.problem', 'acknowledged_at as acknowledgedAt'])
+    .select([
+      'outbox.created_at as createdAt',
+      'due_at as dueAt',
+      'incidents.status',
+      'incidents.problem',
+      'acknowledged_at as acknowledgedAt',
+    ])
     .select((eb) =>
       eb
         .exists(
@@ -66,7 +73,7 @@ function queued(db: Db) {
     )
 }
 
-type QueuedRow = Pick<QueuedEntry, 'rowId' | 'incidentId' | 'kind' | 'dueAt'> & {
+type QueuedRow = Pick<QueuedEntry, 'rowId' | 'incidentId' | 'kind' | 'createdAt' | 'dueAt'> & {
   readonly uuid: Buffer
   readonly facts: string
   readonly isDigest: number
@@ -99,6 +106,29 @@ export function beginMessage(db: Db, rowIds: readonly number[], kind: 'opened' |
   const named = db.sql.updateTable('outbox').set({ kind }).where('id', 'in', listed(json))
   db.run(named.where('kind', 'in', ['opened', 'group']))
 }
+
+/**
+ * Adds a notification to the message about its incident that could not be sent, and makes it due. Returns whether there
+ * is one.
+ */
+export function joinBegun(db: Db, channelId: number, { rowId, incidentId }: QueuedEntry, now: number): boolean {
+  const leaderId = db.first(begunAbout, { channelId, incidentId })?.leader_id ?? null
+  if (leaderId === null) return false
+  db.run(db.sql.updateTable('outbox').set({ leader_id: leaderId }).where('id', '=', rowId))
+  db.run(db.sql.updateTable('outbox').set({ due_at: now }).where('leader_id', '=', leaderId))
+  return true
+}
+
+const begunAbout = query<{ channelId: number; incidentId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('outbox')
+    .select('leader_id')
+    .where('channel_id', '=', hole('channelId'))
+    .where('incident_id', '=', hole('incidentId'))
+    .where('status', '=', 'pending')
+    .where('leader_id', 'is not', null)
+    .limit(1),
+)
 
 /** Returns when a channel last got a message about a group that has one of these incidents, or null. */
 export function findGroupSentAt(db: Db, channelId: number, incidentUuids: readonly string[]): number | null {

@@ -1,0 +1,143 @@
+/** Begins the messages of a channel: which notifications are sent together, and when. */
+import { PAGES } from '../domain/notification/kind.ts'
+import { AT_ONCE_WITHIN, GROUP_PAUSE, paceOf, TRY_EVERY } from '../domain/notification/schedule.ts'
+import { type Untold, verdictOf } from '../domain/notification/truth.ts'
+import type { IncidentGroup } from '../domain/suspect/group.ts'
+import type { findGroups } from '../store/incident/groups.ts'
+import { insertUntold } from '../store/incident/told.ts'
+import type { ChannelRecord } from '../store/notification/channels.ts'
+import { findBegunMessage, findFailedSince, type Leader, listSentAt } from '../store/notification/outbox.ts'
+import {
+  beginMessage,
+  deleteNotification,
+  failDeleted,
+  findGroupSentAt,
+  joinBegun,
+  listBegun,
+  listQueue,
+  postponeNotification,
+  type QueuedEntry,
+  releaseMessage,
+} from '../store/notification/queue.ts'
+import type { Deps } from './deps.ts'
+
+/**
+ * The maximum number of notifications in a message. Further notifications go into the next message. A webhook message
+ * lists all of its notifications; other messages contain only counts.
+ */
+const MAX_LISTED = 500
+const MAX_COUNTED = 2_000
+
+/** Returns the next message that is being sent, unless something in it is no longer true. */
+export function begun(deps: Deps, channelId: number, now: number): Leader | undefined {
+  const leader = findBegunMessage(deps.db, channelId, now)
+  return leader && isTrue(deps, channelId, leader, now) ? leader : undefined
+}
+
+/** Returns whether a message is still true. Takes it apart if it is not. */
+export function isTrue(deps: Deps, channelId: number, { rowId }: Leader, now: number): boolean {
+  const entries = listBegun(deps.db, rowId)
+  if (entries.every((entry) => verdictOf(entry, now).do === 'send')) return true
+  deps.db.transaction(() => {
+    releaseMessage(deps.db, rowId)
+    sort(deps, channelId, entries, now)
+  })
+  return false
+}
+
+/** Begins the next message of a channel: the first three in 30 seconds at once, then a digest. */
+export function begin(deps: Deps, channel: ChannelRecord, groupsOf: () => Groups, now: number): Leader | undefined {
+  const { rowId, kind, deliveredAt } = channel
+  failDeleted(deps.db, rowId, now)
+  const failedSince = findFailedSince(deps.db, rowId, deliveredAt ?? 0)
+  if (failedSince !== null && now >= failedSince && now < failedSince + TRY_EVERY) return undefined
+  const due = listQueue(deps.db, rowId, now, kind === 'webhook' ? MAX_LISTED : MAX_COUNTED)
+  const queue = failedSince === null ? due : due.filter((entry) => PAGES.has(entry.kind))
+  if (queue.length === 0) return undefined
+  const isShared = (entry: QueuedEntry) => isNewIncident(entry) || entry.kind === 'recovered'
+  const groups: Groups = queue.some(isShared) ? groupsOf() : new Map()
+  const isBegun = deps.db.transaction(() => {
+    const all = withGroups(deps, rowId, sort(deps, rowId, queue, now), groups)
+    // What happens to an incident becomes part of the message about it that could not be sent.
+    const rest = failedSince === null ? all : all.filter((entry) => !joinBegun(deps.db, rowId, entry, now))
+    const [first, ...others] = rest
+    if (!first) return rest.length < all.length
+    const sentAt = listSentAt(deps.db, rowId, Math.min(first.dueAt, now) - AT_ONCE_WITHIN)
+    const pace = paceOf(sentAt, { dueAt: first.dueAt, createdAt: queuedAt(rest, now) }, now)
+    if (pace === 'wait') return false
+    const isOne = pace === 'one' && failedSince === null
+    const isGroup = first.group !== null && (isOne || others.every(({ group }) => group === first.group))
+    const together = others.filter((one) => {
+      if (!isOne && !isGroup) return true
+      if (first.group !== null || one.group !== null) return one.group === first.group
+      return isSameMessage(one, first) || isSameRecovery(one, first, groups)
+    })
+    const rowIds = [first, ...together].map((one) => one.rowId)
+    beginMessage(deps.db, rowIds, isGroup ? 'group' : 'opened')
+    return true
+  })
+  return isBegun ? findBegunMessage(deps.db, rowId, now) : undefined
+}
+
+/** Returns when the oldest notification was queued that has had to wait. The digest of a flapping incident is on time. */
+function queuedAt(entries: readonly QueuedEntry[], now: number): number {
+  return entries.reduce((first, { isDigest, createdAt }) => (isDigest ? first : Math.min(first, createdAt)), now)
+}
+
+function isNewIncident({ kind }: QueuedEntry): boolean {
+  return kind === 'opened' || kind === 'group'
+}
+
+export type Groups = ReturnType<typeof findGroups>
+type GroupedEntry = QueuedEntry & { readonly group: IncidentGroup | null }
+
+/**
+ * Finds the groups of new incidents, which are announced together. A channel gets at most one message a minute about a
+ * group. Drops what the channel wants to hear in the other form only.
+ */
+function withGroups(deps: Deps, channelId: number, entries: readonly QueuedEntry[], groups: Groups): GroupedEntry[] {
+  const now = deps.now()
+  const nextAt = new Map<IncidentGroup, number>()
+  return entries.flatMap((entry): GroupedEntry[] => {
+    const group = (isNewIncident(entry) && groups.get(entry.incidentUuid)) || null
+    const form = group === null || entry.only === 'opened' ? null : group
+    if (!isNewIncident(entry) || (form === null && entry.only !== 'group')) return [{ ...entry, group: form }]
+    if (form === null) {
+      drop(deps, channelId, entry, 'rule', now)
+      return []
+    }
+    const sentAt = nextAt.has(form) ? null : findGroupSentAt(deps.db, channelId, form.members)
+    if (!nextAt.has(form)) nextAt.set(form, sentAt === null || sentAt > now ? now : sentAt + GROUP_PAUSE)
+    const dueAt = nextAt.get(form) ?? now
+    if (dueAt <= now) return [{ ...entry, group: form }]
+    postponeNotification(deps.db, entry.rowId, dueAt)
+    return []
+  })
+}
+
+function drop(deps: Deps, channelId: number, { rowId, incidentId, kind }: QueuedEntry, reason: Untold, now: number) {
+  deleteNotification(deps.db, rowId)
+  insertUntold(deps.db, [{ incidentId, channelId, kind, at: now, reason }])
+}
+
+function isSameMessage(one: QueuedEntry, first: QueuedEntry): boolean {
+  return one.incidentId === first.incidentId && one.isDigest === first.isDigest
+}
+
+/** Returns whether two incidents with the same cause recovered at about the same time. */
+function isSameRecovery(one: QueuedEntry, first: QueuedEntry, groups: Groups): boolean {
+  if (one.kind !== 'recovered' || first.kind !== 'recovered' || one.isDigest !== first.isDigest) return false
+  const group = groups.get(first.incidentUuid)
+  return group !== undefined && groups.get(one.incidentUuid) === group
+}
+
+/** Drops the notifications that are no longer true and postpones those that must wait. Returns the others. */
+function sort(deps: Deps, channelId: number, entries: readonly QueuedEntry[], now: number): QueuedEntry[] {
+  return entries.filter((entry) => {
+    const verdict = verdictOf(entry, now)
+    if (verdict.do === 'send') return true
+    if (verdict.do === 'wait') postponeNotification(deps.db, entry.rowId, verdict.until)
+    else drop(deps, channelId, entry, verdict.reason, now)
+    return false
+  })
+}
