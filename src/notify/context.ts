@@ -36,6 +36,7 @@ export function baseContext(
     resolveAfter: resolveAfterOf(deps, channel),
     url,
     acknowledgeUrl: null,
+    acknowledgeUrls: {},
     ...UNKNOWN,
   }
 }

@@ -138,8 +138,9 @@ function telegramId(text: string): string | null {
  */
 function safe(text: string, { secrets, context }: OutgoingMessage): string {
   const { target, signing, earlier } = secrets
-  const signature = context.acknowledgeUrl?.split('signature=')[1] ?? null
-  const decoded = signature && decodeURIComponent(signature)
-  const hidden = [target, signing, earlier, signature, decoded].filter((secret) => secret !== null)
+  const urls = [context.acknowledgeUrl, ...Object.values(context.acknowledgeUrls)]
+  const signatures = urls.flatMap((url) => url?.split('signature=')[1] ?? [])
+  const decoded = signatures.map((signature) => decodeURIComponent(signature))
+  const hidden = [target, signing, earlier, ...signatures, ...decoded].filter((secret) => secret !== null)
   return withoutSecrets(text, hidden).slice(0, MAX_DETAIL)
 }

@@ -9,8 +9,9 @@ import { type Message, recordSent, retake, type SendOutcome, settleMessage, take
 import { remind } from '../actions/notifications.ts'
 import { pruneMessages } from '../actions/prune-messages.ts'
 import { BUDGETS } from '../domain/budgets.ts'
+import { digestTextOf } from '../domain/notification/digest.ts'
 import type { ChannelKind } from '../domain/notification/format.ts'
-import { digestTextOf, type MessageContext } from '../domain/notification/words.ts'
+import type { MessageContext } from '../domain/notification/words.ts'
 import type { ChannelRecord } from '../store/notification/channels.ts'
 import { listDueChannels } from '../store/notification/outbox.ts'
 import { baseContext, type Cause, type NotifierOptions, UNKNOWN } from './context.ts'
@@ -27,6 +28,8 @@ const REMIND_EVERY_MS = 10_000
 const CAUSE_WITHIN_MS = 1_000
 /** How long the check of a URL waits for DNS, in milliseconds. */
 const CHECK_WITHIN_MS = 3_000
+/** The maximum number of incidents of a digest that have a link to acknowledge them. */
+const MAX_LINKED = 50
 /** How long a shutdown waits for responses, in milliseconds. */
 const STOP_WITHIN_MS = 2_000
 
@@ -168,8 +171,8 @@ async function sendMessage(deps: Deps, options: NotifierOptions, taken: Message)
 async function contextOf(deps: Deps, options: NotifierOptions, message: Message): Promise<MessageContext> {
   const { channel, incidentId } = message
   const found = incidentId === null ? null : await soon(options.causeOf(channel.organizationId, incidentId))
-  const acknowledgeUrl = acknowledgeUrlOf(deps, options.publicUrl(), message)
-  return { ...baseContext(deps, options, channel, incidentId), ...(found ?? UNKNOWN), acknowledgeUrl }
+  const links = acknowledgeLinksOf(deps, options.publicUrl(), message)
+  return { ...baseContext(deps, options, channel, incidentId), ...(found ?? UNKNOWN), ...links }
 }
 
 /** Limits the wait for a cause, because the worker thread might be busy with pages. */
@@ -179,11 +182,23 @@ async function soon(causeOf: Promise<Cause | null>): Promise<Cause | null> {
   return Promise.race([causeOf.catch(() => null), nothing]).finally(() => late.abort())
 }
 
-/** Returns the acknowledge link for a message about a single unacknowledged incident; null for any other message. */
-function acknowledgeUrlOf(deps: Deps, base: string, { items, channel, secrets, incidentId }: Message): string | null {
+/** Returns the acknowledge link of the incident or group that a message is about, or the links of several incidents. */
+function acknowledgeLinksOf(
+  deps: Deps,
+  base: string,
+  { items, channel, secrets, incidentId: only }: Message,
+): Pick<MessageContext, 'acknowledgeUrl' | 'acknowledgeUrls'> {
+  const none = { acknowledgeUrl: null, acknowledgeUrls: {} }
+  if (base === '') return none
+  const urlOf = (incidentId: string) =>
+    `${base}${acknowledgePath(deps, { channelId: channel.id, incidentId }, secrets.acknowledging)}`
+  if (only === null) {
+    const open = new Set(items.filter(({ incident }) => incident.status === 'open').map(({ incident }) => incident.id))
+    const linked = [...open].slice(0, MAX_LINKED)
+    return { ...none, acknowledgeUrls: Object.fromEntries(linked.map((id) => [id, urlOf(id)])) }
+  }
   const last = items.at(-1)
   const members = last?.kind === 'group' ? last.group?.incidents : undefined
   const isOpen = (members ?? [last?.incident]).some((incident) => incident?.status === 'open')
-  if (base === '' || incidentId === null || !isOpen) return null
-  return `${base}${acknowledgePath(deps, { channelId: channel.id, incidentId }, secrets.acknowledging)}`
+  return isOpen ? { ...none, acknowledgeUrl: urlOf(only) } : none
 }

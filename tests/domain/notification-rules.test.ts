@@ -134,6 +134,10 @@ test('an escalation channel gets nothing before the escalation', () => {
   const channels = [{ rowId: 1, enabled: true, settings: { ...DEFAULT_CHANNEL, escalateAfter: 15 } }]
   assert.deepEqual(
     recipientsOf(channels, NEWS, () => false, NOW),
+    [{ rowId: 1, dueAt: null, untold: 'escalation', only: null }],
+  )
+  assert.deepEqual(
+    recipientsOf(channels, { ...NEWS, kind: 'worse' }, () => false, NOW),
     [],
   )
   assert.deepEqual(
@@ -168,11 +172,11 @@ for (const [what, sent, due, second, pace, queued = due] of [
   })
 }
 
-test('a disabled channel gets nothing', () => {
-  assert.deepEqual(
-    recipientsOf([{ rowId: 1, enabled: false, settings: DEFAULT_CHANNEL }], NEWS, () => true, NOW),
-    [],
-  )
+test('a disabled channel gets nothing, and the timeline of a new incident says so once', () => {
+  const channels = [{ rowId: 1, enabled: false, settings: DEFAULT_CHANNEL }]
+  const untold = (kind: 'opened' | 'again') => recipientsOf(channels, { ...NEWS, kind }, () => true, NOW)
+  assert.deepEqual(untold('opened'), [{ rowId: 1, dueAt: null, untold: 'disabled', only: null }])
+  assert.deepEqual(untold('again'), [])
 })
 
 test('retry intervals grow from 5 seconds to 5 minutes, within 10 percent', () => {

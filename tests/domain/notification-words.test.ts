@@ -1,6 +1,7 @@
 /** The texts of messages, and their format in each kind of channel. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { digestTextOf } from '../../src/domain/notification/digest.ts'
 import {
   formatDiscord,
   formatNtfy,
@@ -11,19 +12,14 @@ import {
 } from '../../src/domain/notification/format.ts'
 import { formatMail } from '../../src/domain/notification/mail.ts'
 import { maskTarget, targetFault, withoutSecrets } from '../../src/domain/notification/target.ts'
-import {
-  digestTextOf,
-  type MessageContext,
-  type MessageItem,
-  messageTextOf,
-} from '../../src/domain/notification/words.ts'
+import { type MessageContext, type MessageItem, messageTextOf } from '../../src/domain/notification/words.ts'
 import { burning, CONTEXT, healed, messageAlert, messageItem, NOW } from '../helpers/messages.ts'
 
 const item = messageItem
 
 for (const [kind, title] of [
   ['opened', 'checkout has been critical since 14:02 UTC (4 min).'],
-  ['worse', 'checkout got worse: DiskFull is critical, too.'],
+  ['worse', 'checkout got worse: DiskFull is firing, too.'],
   ['severity', 'checkout is critical now (previously warning): checkout has been critical since 14:02 UTC (4 min).'],
   ['acknowledged', 'anna is working on it: checkout has been critical since 14:02 UTC (4 min).'],
   ['again', 'checkout is critical again: checkout has been critical since 14:02 UTC (4 min).'],
@@ -44,6 +40,17 @@ test('a recovery says since when, how long it was critical and when the incident
   assert.equal(tone, 'resolved')
 })
 
+test('a recovery names what is over, and says how many other alerts are still firing', () => {
+  const over = messageAlert({ id: 'b', name: 'Down', endsAt: NOW - 120_000, summary: 'checkout does not answer' })
+  const alerts = [messageAlert({ name: 'DiskFull', severity: 'warning', summary: 'the disk is full' }), over]
+  const { body } = messageTextOf(
+    item({ kind: 'recovered', alerts }, { problem: healed(), firingAlerts: 1, alertCount: 2 }),
+    CONTEXT,
+  )
+  assert.match(body, /^Down: checkout does not answer\. 1 alert is still firing\. /)
+  assert.doesNotMatch(body, /DiskFull/)
+})
+
 test('a touched incident resolves by itself after a day, and with the setting off never', () => {
   const touched = item({ kind: 'recovered' }, { problem: healed(), touchedAt: NOW })
   assert.match(messageTextOf(touched, CONTEXT).body, /It resolves by itself on Sun 14:04 UTC/)
@@ -54,8 +61,8 @@ test('a touched incident resolves by itself after a day, and with the setting of
 })
 
 test('a duration never spans a healthy gap', () => {
-  const back = item({ kind: 'again' }, { problem: burning(1, { criticalMs: 35_000 }), startedAt: NOW - 60 * 60_000 })
-  assert.match(messageTextOf(back, CONTEXT).title, /since 14:05 UTC \(1 min, 1 min in all\)/)
+  const back = item({ kind: 'again' }, { problem: burning(1, { criticalMs: 95_000 }), startedAt: NOW - 60 * 60_000 })
+  assert.match(messageTextOf(back, CONTEXT).title, /since 14:05 UTC \(1 min, 2 min in all\)/)
 })
 
 test('a disproved all-clear says so', () => {
@@ -66,7 +73,10 @@ test('a disproved all-clear says so', () => {
 test('a message about an incident resolved too early says so, and does not look like a resolution', () => {
   const early = item({ kind: 'resolved', actor: 'anna' }, { firingAlerts: 3, resolvedAt: NOW, status: 'resolved' })
   const { title, tone } = messageTextOf(early, CONTEXT)
-  assert.equal(title, 'checkout: anna resolved the incident, but 3 alerts are still firing. It was critical for 4 min.')
+  assert.equal(
+    title,
+    'checkout: anna resolved the incident, but 3 alerts are still firing. It has been critical for 4 min.',
+  )
   assert.equal(tone, 'warning')
   const later = messageTextOf(item({ kind: 'still-firing' }, { firingAlerts: 1, resolvedAt: NOW }), CONTEXT).title
   assert.equal(later, 'checkout: 1 alert is still firing, even though the incident was resolved at 14:06 UTC.')
@@ -84,7 +94,7 @@ test('a new condition of another service shows its own alert, and not one of the
   const own = messageAlert({ name: 'Errors', summary: 'checkout fails' })
   const other = messageAlert({ name: 'Errors', condition: 'Errors of cart', summary: 'cart fails' })
   const of = (name: string) => messageTextOf(item({ kind: 'worse', names: [name], alerts: [own, other] }), CONTEXT).body
-  assert.match(of('Errors of cart'), /^Errors: cart fails\./)
+  assert.match(of('Errors of cart'), /^Errors of cart: cart fails\./)
   assert.match(of('Errors'), /^Errors: checkout fails\./)
 })
 
@@ -108,13 +118,27 @@ for (const [name, problem, text] of [
   })
 }
 
-test('a message about a Kubernetes condition says when it was last reported', () => {
-  const bodyAfter = (minutes: number) => {
-    const alerts = [messageAlert({ source: 'cluster', receivedAt: NOW - minutes * 60_000 })]
-    return messageTextOf(item({ alerts }), CONTEXT).body
-  }
-  assert.match(bodyAfter(5), /Last reported at 14:01 UTC\./)
-  assert.doesNotMatch(bodyAfter(4), /Last reported/)
+for (const [name, more, text] of [
+  ['an event', { source: 'cluster', receivedAt: NOW - 60_000 }, ', last reported at 14:05 UTC.'],
+  ['an event of the last minute', { source: 'cluster', receivedAt: NOW - 59_000 }, ' (4 min).'],
+  ['an alert whose end is never reported', { receivedAt: NOW - 60_000 }, ', last reported at 14:05 UTC.'],
+] as const) {
+  test(`a reminder gives no length that a recovery could contradict: ${name}`, () => {
+    const { title } = messageTextOf(item({ kind: 'reminder', alerts: [messageAlert(more)] }), CONTEXT)
+    assert.equal(title, `Nobody is working on this yet: checkout has been critical since 14:02 UTC${text}`)
+  })
+}
+
+test('a reminder gives the length of an alert whose sender reports ends', () => {
+  const delivery = { interval: 60_000, reportsEnds: true, isRepeated: true }
+  const alerts = [messageAlert({ receivedAt: NOW - 110_000, delivery })]
+  assert.match(messageTextOf(item({ kind: 'reminder', alerts }), CONTEXT).title, /since 14:02 UTC \(4 min\)\.$/)
+})
+
+test('a new condition of a cluster that was not reported again says so', () => {
+  const alerts = [messageAlert({ source: 'cluster', receivedAt: NOW - 5 * 60_000 })]
+  const { body } = messageTextOf(item({ kind: 'worse', names: ['Down'], alerts }), CONTEXT)
+  assert.match(body, /Last reported at 14:01 UTC\./)
 })
 
 test('the runbook of a firing alert is a link of its own', () => {
@@ -129,7 +153,8 @@ test('a message has only the runbooks of the alerts that it names', () => {
   const alertOf = (name: string) =>
     messageAlert({ id: name, name, annotations: { runbook_url: `https://wiki.example/${name}` } })
   const alerts = [alertOf('Down'), alertOf('DiskFull'), messageAlert({ id: 'n', name: 'NoBook' })]
-  const problem = burning(4, { had: ['Down', 'DiskFull', 'NoBook'] })
+  const names = ['Down', 'DiskFull', 'NoBook']
+  const problem = burning(4, { firing: names, had: names })
   const runbooks = (more: Partial<MessageItem>) =>
     messageTextOf(item({ alerts, ...more }, { problem }), CONTEXT).links.flatMap(({ text }) =>
       text.startsWith('Runbook') ? text : [],
@@ -208,8 +233,8 @@ test('200 incidents are one digest with their number and the worst one', () => {
     ),
   )
   const { title, body, tone } = digestTextOf(items, CONTEXT)
-  assert.equal(title, '180 incidents (1 critical, 179 error): s150, s20, s21 and 177 other services.')
-  assert.match(body, /^Worst: checkout: CrashLoopBackOff\. 20 incidents ended: s0, s1, s2 and 17 other services\.$/)
+  assert.equal(title, '180 new incidents (1 critical, 179 error): s150, s20, s21 and 177 other services.')
+  assert.match(body, /^Worst: checkout: CrashLoopBackOff\. 20 incidents resolved: s0, s1, s2 and 17 other services\.$/)
   assert.equal(tone, 'critical')
 })
 
@@ -221,7 +246,7 @@ function of(name: string, minutes: number | null): MessageItem {
 
 test('a digest does not call critical what has recovered', () => {
   const { title, body } = digestTextOf([of('cart', null), of('web', 3), of('till', null)], CONTEXT)
-  assert.equal(title, '1 incident (1 critical): web.')
+  assert.equal(title, '1 new incident (1 critical): web.')
   assert.match(body, / cart and till have recovered\.$/)
   const well = digestTextOf([of('cart', null), of('till', null)], CONTEXT)
   assert.deepEqual([well.title, well.tone], ['cart and till have recovered.', 'resolved'])
@@ -230,7 +255,17 @@ test('a digest does not call critical what has recovered', () => {
 const member = (name: string, problem: 'on' | 'off', status: 'open' | 'investigating' = 'open') => {
   const service = { name, namespace: 'shop', cluster: '' }
   const times = { startedAt: NOW, acknowledgedBy: null }
-  return { ...times, id: name, number: 1, title: name, severity: 'critical', status, problem, service } as const
+  return {
+    ...times,
+    id: name,
+    number: 1,
+    title: name,
+    severity: 'critical',
+    status,
+    problem,
+    isFiring: problem === 'on',
+    service,
+  } as const
 }
 
 test('the recovery of one service of a group names those that are still critical', () => {
@@ -239,7 +274,7 @@ test('the recovery of one service of a group names those that are still critical
   const { title, body } = messageTextOf({ ...of('cart', null), group }, CONTEXT)
   assert.match(title, /^cart has recovered/)
   assert.match(body, /^Still critical, probably because of postgres: postgres and web\. /)
-  const over = { ...group, incidents: incidents.map((one) => ({ ...one, problem: 'off' as const })) }
+  const over = { ...group, incidents: incidents.map((one) => ({ ...one, isFiring: false })) }
   assert.doesNotMatch(messageTextOf({ ...of('cart', null), group: over }, CONTEXT).body, /Still critical/)
 })
 
@@ -256,14 +291,161 @@ test('a reminder stands for a whole group only if nobody works on any of its inc
   )
 })
 
+test('a service whose last alert ended seconds ago is not called critical', () => {
+  const settling = burning(4, { since: null, endedAt: NOW - 5_000, knownAt: NOW - 5_000, criticalMs: 60_000 })
+  const web = { ...of('web', 4), kind: 'reminder' as const }
+  const { title, tone } = digestTextOf(
+    [{ ...web, incident: { ...web.incident, problem: settling } }, of('cart', null)],
+    {
+      ...CONTEXT,
+    },
+  )
+  assert.deepEqual([title, tone], ['web: the last alert has just ended.', 'warning'])
+  const incidents = [
+    member('postgres', 'on'),
+    { ...member('cart', 'on'), isFiring: false },
+    member('web', 'on'),
+  ] as const
+  const group = { leader: incidents[0], cause: 'postgres', incidents }
+  assert.match(messageTextOf({ ...of('till', null), group }, CONTEXT).body, /of postgres: postgres and web\. /)
+})
+
+test('a digest names what is new first, with links to acknowledge it', () => {
+  const known = ['a', 'b', 'c'].map((name) => ({ ...of(name, 60), kind: 'reminder' as const }))
+  const acknowledgeUrls = { a: 'https://x.example/a', b: 'https://x.example/b', web: 'https://x.example/web' }
+  const { title, body, links } = digestTextOf([...known, of('web', 1)], { ...CONTEXT, acknowledgeUrls })
+  assert.equal(title, '1 new incident (1 critical): web.')
+  assert.match(body, /3 earlier incidents \(3 critical\): a, b and c\./)
+  const texts = links.map(({ text, url }) => [text.replace(/#\d+ /, ''), url.slice(-4)])
+  assert.deepEqual(texts.slice(0, 2), [
+    ['Acknowledge web', '/web'],
+    ['Acknowledge a', 'le/a'],
+  ])
+})
+
+for (const [what, more, text] of [
+  ['a warning that still fires', { firingAlerts: 1 }, 'warning'],
+  ['nothing that fires', { firingAlerts: 0 }, 'resolved'],
+  ['an error of a milder incident', { firingAlerts: 2, severity: 'warning' }, 'warning'],
+] as const) {
+  test(`a recovery with ${what} is shown as ${text}, never in red`, () => {
+    const recovered = item({ kind: 'recovered' }, { problem: healed(), ...more })
+    assert.equal(messageTextOf(recovered, CONTEXT).tone, text)
+  })
+}
+
+for (const [minutes, status, text] of [
+  [10, 'monitoring', /It resolves by itself at 14:24 UTC/],
+  [31, 'monitoring', /^(?!.*resolves by itself)/],
+  [5, 'resolved', /^(?!.*resolves by itself)/],
+] as const) {
+  test(`a recovery sent ${minutes} min later, as ${status}, promises nothing that is over`, () => {
+    const now = healed().knownAt ?? NOW
+    const late = { ...CONTEXT, now: now + minutes * 60_000 }
+    const recovered = item({ kind: 'recovered' }, { problem: healed(), status })
+    assert.match(messageTextOf(recovered, late).body.replace('14:34', '14:24'), text)
+  })
+}
+
+test('a resolution does not end the critical time of what still fires', () => {
+  const left = burning(17, { isOver: true, isSuppressed: true })
+  const about = { problem: left, status: 'resolved', resolvedAt: NOW - 16 * 60_000, firingAlerts: 1 } as const
+  const { title } = messageTextOf(item({ kind: 'resolved', actor: 'anna' }, about), CONTEXT)
+  assert.match(title, /but 1 alert is still firing\. It has been critical for 17 min\.$/)
+})
+
+for (const [alertCount, firingAlerts, text] of [
+  [2, 1, /1 of 2 alerts is firing\./],
+  [5, 3, /3 of 5 alerts are firing\./],
+  [2, 2, / 2 alerts\./],
+] as const) {
+  test(`${firingAlerts} of ${alertCount} alerts that fire are counted`, () => {
+    assert.match(messageTextOf(item({}, { alertCount, firingAlerts }), CONTEXT).body, text)
+  })
+}
+
+for (const [minutes, interval, text] of [
+  [1, 60_000, /\(30 min\)\.$/],
+  [2, 60_000, /, last reported at 14:04 UTC\.$/],
+  [10, 20 * 60_000, /\(30 min\)\.$/],
+] as const) {
+  test(`an alert whose sender reports ends and repeats it was last received ${minutes} min ago`, () => {
+    const delivery = { interval, reportsEnds: true, isRepeated: true }
+    const alerts = [messageAlert({ receivedAt: NOW - minutes * 60_000, delivery })]
+    const { title } = messageTextOf(item({ kind: 'reminder', alerts }, { problem: burning(30) }), CONTEXT)
+    assert.match(title, text)
+  })
+}
+
+test('a recovery does not present a warning that still fires as what is over', () => {
+  const alerts = [messageAlert({ severity: 'warning', summary: 'p99 is 600 ms' })]
+  const { body } = messageTextOf(item({ kind: 'recovered', alerts }, { problem: healed(), firingAlerts: 1 }), CONTEXT)
+  assert.match(body, /^Still firing, but not critical: Down: p99 is 600 ms\. It resolves/)
+})
+
+test('conditions of one name in two services are both named', () => {
+  const alerts = [
+    messageAlert({ summary: 'cart is down' }),
+    messageAlert({ id: 'b', condition: 'Down of web', summary: 'web is down' }),
+  ]
+  const names = ['Down', 'Down of web']
+  const { body } = messageTextOf(item({ alerts }, { problem: burning(4, { firing: names, had: names }) }), CONTEXT)
+  assert.match(body, /^Down: cart is down; Down of web: web is down\. Likely/)
+})
+
+test('a problem that returns names what is critical now, and not what was', () => {
+  const alerts = [messageAlert({ name: 'NoOrders' }), messageAlert({ id: 'b', severity: 'warning' })]
+  const problem = burning(1, { firing: ['NoOrders'], had: ['Down', 'NoOrders'] })
+  assert.match(messageTextOf(item({ kind: 'again', alerts }, { problem }), CONTEXT).body, /^NoOrders\. /)
+})
+
 test('a merge is not called a resolution', () => {
   const merged = item({ kind: 'resolved', actor: 'anna', mergedInto: 'web: Down' }, { status: 'resolved' })
   assert.equal(messageTextOf(merged, CONTEXT).title, 'checkout: anna merged the incident into “web: Down”.')
+  const { title } = messageTextOf({ ...merged, names: ['Down', 'Slow of checkout'] }, CONTEXT)
+  assert.match(title, / into “web: Down”, where Down and Slow of checkout fire\.$/)
 })
 
 test('several updates of one incident give one message about the newest', () => {
   const { title } = digestTextOf([item(), item({ kind: 'acknowledged', actor: 'anna' })], CONTEXT)
   assert.match(title, /^anna is working on it/)
+})
+
+const MANY = Array.from({ length: 6 }, (_, index) => `Alert${index}`)
+
+test('a digest of one incident names the conditions of each notification', () => {
+  const problem = burning(4, { firing: ['Down', 'DiskFull', 'Slow'], had: ['Down', 'DiskFull', 'Slow'] })
+  const alerts = ['Down', 'DiskFull', 'Slow'].map((name) => messageAlert({ id: name, name }))
+  const of = (kind: 'opened' | 'worse', ...names: string[]) => item({ kind, names, alerts }, { problem })
+  const worse = digestTextOf([of('worse', 'DiskFull'), of('worse', 'Slow')], CONTEXT)
+  assert.equal(worse.title, 'checkout got worse: DiskFull and Slow are firing, too.')
+  const opened = digestTextOf([of('opened'), of('worse', 'Slow')], CONTEXT)
+  assert.equal(opened.title, 'checkout has been critical since 14:02 UTC (4 min).')
+  assert.match(opened.body, /^Down; DiskFull; Slow\. /)
+})
+
+test('a digest of several incidents names each condition of an incident that has several', () => {
+  const problem = burning(4, { firing: ['DiskFull', 'Down'], had: ['DiskFull', 'Down'] })
+  const { body } = digestTextOf([item({ kind: 'worse' }, { problem }), of('web', 3)], CONTEXT)
+  assert.match(body, /checkout: DiskFull and Down\./)
+  assert.doesNotMatch(body, /web:/)
+})
+
+test('a message names the conditions for whose summaries it has no room', () => {
+  const alerts = MANY.map((name) => messageAlert({ id: name, name }))
+  const textOf = (more: Partial<MessageItem>) =>
+    messageTextOf(item({ alerts, ...more }, { problem: burning(4, { firing: MANY, had: MANY }) }), CONTEXT)
+  assert.match(textOf({}).body, /^Alert0; Alert1; Alert2\. Also firing: Alert3, Alert4 and Alert5\. /)
+  assert.match(textOf({ kind: 'worse', names: MANY.slice(2) }).body, /Also firing: Alert5\. /)
+  assert.match(textOf({ kind: 'worse', names: MANY }).title, /: Alert0, Alert1, Alert2 and 3 more are firing, too\.$/)
+})
+
+test('no message calls critical what a person has rated lower', () => {
+  for (const kind of ['opened', 'again', 'worse', 'reminder', 'flapping'] as const) {
+    const one = item({ kind, names: ['Down'], isDigest: kind === 'flapping' }, { severity: 'warning' })
+    const { title, body } = messageTextOf(one, CONTEXT)
+    assert.doesNotMatch(`${title} ${body}`, /critical/)
+  }
 })
 
 test('the digest of a flapping incident says whether it is critical now', () => {

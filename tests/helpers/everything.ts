@@ -205,6 +205,7 @@ async function onPages({ deps: world, acme, alerts, services }: Flow): Promise<v
     '/alerts?incident=1',
     '/alerts?incident=1&group=0',
     `/alerts/${alerts()[0]?.id}`,
+    `/alerts/${alerts().find(({ status }) => status === 'firing')?.id}`,
     `/services/${services()[0]?.id}`,
     '/search?q=cart',
     '/reports',

@@ -13,6 +13,7 @@ export const CONTEXT: MessageContext = {
   suspects: [{ kind: 'pipeline', ref: 'shop/checkout#4711', serviceId: null, score: 0.9 }],
   url: 'https://incmon.example.com/incidents/i',
   acknowledgeUrl: 'https://incmon.example.com/acknowledge?a=1&b=2',
+  acknowledgeUrls: {},
 }
 
 /** A problem that has been on for some minutes. */
@@ -40,14 +41,16 @@ export function messageItem(
   more: Partial<MessageItem> = {},
   incident: Partial<MessageItem['incident']> = {},
 ): MessageItem {
+  const { problem = burning(), alertCount = 12, status = 'open' } = incident
+  const firingAlerts = problem.since !== null && status !== 'resolved' ? alertCount : 0
   return {
     ...{ kind: 'opened', at: NOW, actor: null, severityBefore: null },
     ...{ names: [], wasWrong: false, mergedInto: null, isDigest: false, alerts: [], group: null },
     service: { name: 'checkout', namespace: 'shop', cluster: '' },
     ...more,
     incident: {
-      ...{ id: 'i', number: 7, title: 'checkout: CrashLoopBackOff', severity: 'critical', status: 'open' },
-      ...{ alertCount: 12, firingAlerts: 0, origin: 'automatic', previous: null, problem: burning() },
+      ...{ id: 'i', number: 7, title: 'checkout: CrashLoopBackOff', severity: 'critical', status },
+      ...{ alertCount, firingAlerts, origin: 'automatic', previous: null, problem },
       ...{ acknowledgedAt: null, acknowledgedBy: null, touchedAt: null },
       ...{ startedAt: NOW - 4 * MINUTE, resolvedAt: null, hasPostmortem: false },
       ...incident,

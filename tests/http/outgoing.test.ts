@@ -1,10 +1,11 @@
 /** The messages of webhook channels have the form that openapi.json documents. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { digestTextOf } from '../../src/domain/notification/digest.ts'
 import { formatWebhook } from '../../src/domain/notification/format.ts'
 import type { GroupMember } from '../../src/domain/notification/group-words.ts'
 import { NOTIFICATION_KINDS } from '../../src/domain/notification/kind.ts'
-import { digestTextOf, type MessageItem, messageTextOf } from '../../src/domain/notification/words.ts'
+import { type MessageItem, messageTextOf } from '../../src/domain/notification/words.ts'
 import { EXAMPLE_ID } from '../../src/http/shapes.ts'
 import { CONTEXT, messageAlert, messageItem, NOW } from '../helpers/messages.ts'
 import { fits } from '../helpers/openapi.ts'
@@ -24,7 +25,7 @@ for (const kind of NOTIFICATION_KINDS.filter((kind) => kind !== 'group'))
 test('the message about a group has the documented form', () => {
   const { number, title, severity, status, startedAt, acknowledgedBy } = of().incident
   const about = { number, title, severity, status, startedAt, acknowledgedBy, service: of().service }
-  const leader: GroupMember = { ...ID, ...about, problem: 'on' }
+  const leader: GroupMember = { ...ID, ...about, problem: 'on', isFiring: true }
   const group = { leader, cause: 'postgres', incidents: [leader, leader, leader] }
   assertForm('GroupMessage', [of({ kind: 'group', group, at: NOW })])
 })

@@ -45,6 +45,26 @@ test('an incident that is resolved and reopened three times is told one thing at
   assert.ok(!types.includes('incidents.digest'), types.join())
 })
 
+test('the first message of a new channel about an incident says what the incident is', async (t) => {
+  const { channel, fail, later, messages, send, settled, clock } = notifying(t)
+  const { url, received } = await startReceiver(t)
+  await fail()
+  later(5)
+  channel('webhook', url)
+  for (const name of ['Slow', 'Stuck']) {
+    const labels = { service: 'checkout', severity: 'critical' }
+    await send('metrics', alertmanager([alert(name, labels, { startsAt: clock.now })]))
+    await settled(() => messages().every(isDelivered) && received.length > 0)
+    later(2)
+  }
+  const bodies = received.map(({ text }) => JSON.parse(text))
+  assert.deepEqual(
+    bodies.map(({ type }) => type),
+    ['incident.opened', 'incident.worse'],
+  )
+  assert.deepEqual(bodies[0].data.conditions, ['Slow'])
+})
+
 test('a receiver that fails in every way gets the message with the same id', async (t) => {
   const { channel, fail, messages, settled, clock } = notifying(t)
   const { url, received } = await startReceiver(
@@ -147,7 +167,7 @@ test('a storm is three messages at once and then one digest', async (t) => {
   later(1)
   await settled(() => messages().filter(isDelivered).length === 4)
   assert.equal(received.length, 4)
-  assert.match(received[3]?.text ?? '', /47 incidents \(47 critical\)/)
+  assert.match(received[3]?.text ?? '', /47 new incidents \(47 critical\)/)
 })
 
 test('what began and ended in quiet hours is not reported as recovered', async (t) => {

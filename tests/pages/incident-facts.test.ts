@@ -98,6 +98,18 @@ test('the page says which channel was told', async (t) => {
   assert.match(await text('/incidents/2'), /Message “opened” (waits for|sent to) p[^.]*\./)
 })
 
+test('the pages say since when a firing alert was not heard, until it is reported again', async (t) => {
+  const { clock, request, token, report, text } = await broken(t)
+  const { data } = (await request('GET', '/api/alerts', { token })).body
+  const shown = async () => [await text('/incidents/1'), await text(`/alerts/${data[0].id}`)]
+  clock.now = NOON + 14 * MINUTE
+  for (const page of await shown()) assert.doesNotMatch(page, /Not heard/)
+  clock.now = NOON + 20 * MINUTE
+  for (const page of await shown()) assert.match(page, /Not heard since 12:00 ?\./)
+  await report()
+  for (const page of await shown()) assert.doesNotMatch(page, /Not heard/)
+})
+
 test('an incident names the incident that it continues', async (t) => {
   const world = await broken(t)
   await recover(world, 6)

@@ -5,10 +5,11 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
+import { digestTextOf } from '../../src/domain/notification/digest.ts'
 import { formatDiscord, formatNtfy, formatSlack, formatTeams } from '../../src/domain/notification/format.ts'
 import type { MessageKind } from '../../src/domain/notification/kind.ts'
 import { formatMail } from '../../src/domain/notification/mail.ts'
-import { digestTextOf, type MessageItem, type MessageText, messageTextOf } from '../../src/domain/notification/words.ts'
+import { type MessageItem, type MessageText, messageTextOf } from '../../src/domain/notification/words.ts'
 
 import { messageItem } from '../helpers/messages.ts'
 
@@ -23,6 +24,7 @@ const CONTEXT = {
   suspects: [],
   url: 'https://incmon.example.com/incidents/12',
   acknowledgeUrl: 'https://incmon.example.com/acknowledge?incident=019a&channel=019b&until=1773753960&signature=v1',
+  acknowledgeUrls: {},
 }
 const KINDS: readonly MessageKind[] = [
   ...(['opened', 'severity', 'reminder', 'escalation', 'acknowledged', 'recovered', 'again'] as const),

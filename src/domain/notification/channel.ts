@@ -61,9 +61,13 @@ export function recipientsOf(
   earliest: number,
 ): Planned[] {
   return channels.flatMap(({ rowId, enabled, settings }): Planned[] => {
-    if (!enabled || (settings.escalateAfter > 0 && !involved(rowId))) return []
     const { dueAt, only } = planOf(settings.rules, notification, earliest)
-    if (dueAt === null) return [{ rowId, dueAt, untold: 'rule', only }]
+    const not = (untold: Untold): Planned => ({ rowId, dueAt: null, untold, only })
+    const isNew = notification.kind === 'opened' || notification.kind === 'sender-silent'
+    if (!enabled) return isNew ? [not('disabled')] : []
+    // The reason is in the timeline once, and not for each later message.
+    if (settings.escalateAfter > 0 && !involved(rowId)) return isNew && dueAt !== null ? [not('escalation')] : []
+    if (dueAt === null) return [not('rule')]
     return [{ rowId, dueAt, untold: dueAt > earliest ? 'quiet-hours' : null, only }]
   })
 }

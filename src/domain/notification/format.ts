@@ -132,7 +132,7 @@ export function formatNtfy(
 export function formatWebhook(
   items: readonly MessageItem[],
   { title, body, links }: MessageText,
-  { now, suspects, url, acknowledgeUrl }: MessageContext,
+  { now, suspects, url, acknowledgeUrl, acknowledgeUrls }: MessageContext,
 ): ChannelRequest {
   const [first, second] = items
   const only = first?.isDigest ? undefined : first
@@ -155,13 +155,17 @@ export function formatWebhook(
       data: { ...shownItem(only, now), suspects, message, url, acknowledgeUrl },
     })
   }
-  const notifications = items.map((item) => ({ type: item.kind, ...shownItem(item, now) }))
+  const notifications = items.map((item) => {
+    return { type: item.kind, ...shownItem(item, now), acknowledgeUrl: acknowledgeUrls[item.incident.id] ?? null }
+  })
   return posted({ type: 'incidents.digest', timestamp: formatInstant(now), data: { notifications, message, url } })
 }
 
 /** `incident` and `service` are those of the leader. `conditions` and `alerts` are those of the new incidents. */
 function shownGroup(group: MessageGroup, items: readonly MessageItem[]) {
-  const incidents = group.incidents.map((one) => ({ ...one, startedAt: formatInstant(one.startedAt) }))
+  const incidents = group.incidents.map(({ isFiring: _, ...one }) => {
+    return { ...one, startedAt: formatInstant(one.startedAt) }
+  })
   const leader = incidents.find(({ id }) => id === group.leader.id)
   return {
     at: formatInstant(Math.max(...items.map(({ at }) => at))),

@@ -2,8 +2,9 @@
 import type { IncidentStatus } from '../incident/incident.ts'
 import type { Severity } from '../severity.ts'
 import { formatCount, joinNames } from '../text.ts'
-import { shortened } from './names.ts'
-import { problemText, subjectOf, whenText } from './sentences.ts'
+import { problemText, whenText } from './alert-texts.ts'
+import { namedUpTo, shortened, shownName } from './names.ts'
+import { subjectOf } from './sentences.ts'
 import type { MessageContext, MessageItem } from './words.ts'
 
 /** An incident of a group, at the time of sending. Times are Unix times in milliseconds. */
@@ -16,6 +17,8 @@ export type GroupMember = {
   readonly startedAt: number
   readonly acknowledgedBy: string | null
   readonly problem: 'on' | 'off'
+  /** Whether a condition fires at the time of sending. In the minute after the last end, the problem is still on. */
+  readonly isFiring: boolean
   readonly service: MessageItem['service']
 }
 
@@ -56,18 +59,13 @@ export function groupTitleOf(group: MessageGroup): string {
 
 /** Returns `Still critical, probably because of postgres: cart and search.`; '' if nothing of the group is critical. */
 export function burningText(group: MessageGroup): string {
-  const names = new Set(burningOf(group).map(({ service }) => shortened(service.name)))
+  const names = new Set(burningOf(group).map(({ service }) => shownName(service.name)))
   const because = `probably because of ${shortened(group.cause)}`
-  return names.size === 0 ? '' : `Still critical, ${because}: ${namedUpTo([...names])}.`
+  return names.size === 0 ? '' : `Still critical, ${because}: ${namedUpTo([...names], NAMED)}.`
 }
 
 function burningOf({ incidents }: MessageGroup): readonly GroupMember[] {
-  return incidents.filter(({ problem }) => problem === 'on')
-}
-
-function namedUpTo(names: readonly string[]): string {
-  const rest = names.length - NAMED
-  return joinNames(rest > 1 ? [...names.slice(0, NAMED), `${formatCount(rest)} more`] : names)
+  return incidents.filter(({ isFiring }) => isFiring)
 }
 
 function nameOf({ service: { namespace, name } }: GroupMember): string {
@@ -83,8 +81,8 @@ function newTexts(items: readonly MessageItem[]): string[] {
 /** Names the services that an earlier message has named. */
 function othersText(burning: readonly GroupMember[], items: readonly MessageItem[]): string {
   const fresh = new Set(items.map(({ incident }) => incident.id))
-  const names = new Set(burning.flatMap((one) => (fresh.has(one.id) ? [] : [shortened(one.service.name)])))
-  return names.size === 0 ? '' : `Also critical: ${namedUpTo([...names])}.`
+  const names = new Set(burning.flatMap((one) => (fresh.has(one.id) ? [] : [shownName(one.service.name)])))
+  return names.size === 0 ? '' : `Also critical: ${namedUpTo([...names], NAMED)}.`
 }
 
 function onItText({ incidents }: MessageGroup): string {

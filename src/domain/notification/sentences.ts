@@ -3,29 +3,14 @@ import { firingText } from '../incident/incident.ts'
 import { criticalMsOf, phaseOf } from '../incident/problem.ts'
 import { isSender } from '../sender/sender-name.ts'
 import { STATES } from '../severity.ts'
-import { formatDuration, formatMoment } from '../shown-time.ts'
-import { formatCount, joinNames } from '../text.ts'
-import { DAY, HOUR, MINUTE, SECOND } from '../units.ts'
-import { shortened, shownName } from './names.ts'
-import type { MessageAlert, MessageContext, MessageItem } from './words.ts'
+import { formatDuration } from '../shown-time.ts'
+import { formatCount } from '../text.ts'
+import { DAY, HOUR, SECOND } from '../units.ts'
+import { namedAlerts, othersText, problemText, reportedText, unheardText, whenText } from './alert-texts.ts'
+import { namedUpTo, shortened, shownName } from './names.ts'
+import type { MessageContext, MessageItem } from './words.ts'
 
-/**
- * How an alert is delivered. `interval`: the learned delivery interval in milliseconds; null if unknown. `isRepeated`:
- * whether its sender repeats what fires.
- */
-export type Delivery = {
-  readonly interval: number | null
-  readonly reportsEnds: boolean
-  readonly isRepeated: boolean
-}
-
-/** After this time without a repeat, messages say since when nothing was received. */
-const UNHEARD_FOR = 15 * MINUTE
-/** Kubernetes repeats most conditions within this time. */
-const UNREPORTED_FOR = 5 * MINUTE
-const MISSED = 3
 const NAMED = 3
-const MAX_SUMMARY = 300
 
 /** Returns what the message is about: the service, the sender, or the alert that names no service. */
 export function subjectOf({ service, incident }: Pick<MessageItem, 'service' | 'incident'>): string {
@@ -46,7 +31,7 @@ export function titleOf(item: MessageItem, context: MessageContext): string {
     case 'sender-silent':
       return `${lasting}.`
     case 'worse':
-      return `${name} got worse: ${namedText(names)}.`
+      return `${name} got worse: ${namedUpTo(names, NAMED)} ${names.length === 1 ? 'is' : 'are'} firing, too.`
     case 'severity':
       return `${state} now${severityBefore ? ` (previously ${severityBefore})` : ''}: ${lasting}.`
     case 'acknowledged':
@@ -54,7 +39,7 @@ export function titleOf(item: MessageItem, context: MessageContext): string {
     case 'recovered':
       return `${name} has recovered: it ${pastText(item, context)}.`
     case 'again':
-      return item.wasWrong ? `The all-clear was wrong: ${lasting}.` : `${name} is critical again: ${lasting}.`
+      return item.wasWrong ? `The all-clear was wrong: ${lasting}.` : `${state} again: ${lasting}.`
     case 'flapping':
       return flappingText(item, name, context)
     case 'reopened':
@@ -71,15 +56,9 @@ export function titleOf(item: MessageItem, context: MessageContext): string {
   return isSender(service.name) ? name : state
 }
 
-/** Formats a time: `at 14:02 UTC`. A channel with its own time zone needs no name of the zone. */
-export function whenText(at: number, { now, timeZone }: MessageContext): string {
-  const clock = formatMoment(at, { now, zone: timeZone })
-  return `${/^\d\d:/.test(clock) ? 'at' : 'on'} ${clock}${timeZone === 'UTC' ? ' UTC' : ''}`
-}
-
 /** Returns `cart has been critical since 14:02 UTC (4 min)`, or what was the case if the problem is over. */
 function lastingText(item: MessageItem, context: MessageContext): string {
-  const { incident, service } = item
+  const { incident, service, alerts } = item
   const { now } = context
   const { problem } = incident
   const name = subjectOf(item)
@@ -87,9 +66,12 @@ function lastingText(item: MessageItem, context: MessageContext): string {
   const sinceText = whenText(since, context).replace(/^(at|on) /, 'since ')
   if (isSender(service.name)) return `${name} has sent nothing ${sinceText} (${ageText(now - since)})`
   if (phaseOf(problem, now) !== 'on') return `${name} ${pastText(item, context)}`
-  const whole = criticalMsOf(problem, now)
-  const sum = problem.criticalMs === 0 ? '' : `, ${formatDuration(whole)} in all`
-  return `${name} ${STATES[incident.severity].hasBeen} ${sinceText} (${ageText(now - since)}${sum})`
+  const begun = `${name} ${STATES[incident.severity].hasBeen} ${sinceText}`
+  const reported = reportedText(alerts, problem.firing, context)
+  if (reported !== '') return `${begun}, ${reported}`
+  const age = ageText(now - since)
+  const whole = formatDuration(criticalMsOf(problem, now))
+  return `${begun} (${age}${problem.criticalMs === 0 || whole === age ? '' : `, ${whole} in all`})`
 }
 
 function ageText(age: number): string {
@@ -113,36 +95,34 @@ function lengthText(ms: number): string {
   return ms < SECOND ? '' : ` for ${formatDuration(ms)}`
 }
 
-function namedText(names: readonly string[]): string {
-  const shown = names.slice(0, NAMED).map((name) => shortened(name))
-  const rest = names.length - shown.length
-  const all = rest > 0 ? [...shown, `${formatCount(rest)} more`] : shown
-  return `${joinNames(all)} ${names.length === 1 ? 'is' : 'are'} critical, too`
-}
-
 function flappingText({ incident, isDigest }: MessageItem, name: string, context: MessageContext): string {
   const { problem } = incident
   const times = problem.returns.filter((at) => context.now - at < HOUR).length
   const often = `it came back ${times === 1 ? 'once' : `${times} times`} within the last hour`
   if (!isDigest) return `${name} is flapping: ${often}.`
-  const state = phaseOf(problem, context.now) === 'on' ? 'It is critical now' : 'It is well now'
+  const state = phaseOf(problem, context.now) === 'on' ? `It ${STATES[incident.severity].is} now` : 'It is well now'
   return `${name} is still flapping: ${often}. ${state}.`
 }
 
 function resolvedText(
-  { actor, incident, service, mergedInto }: MessageItem,
+  { actor, incident, service, mergedInto, names }: MessageItem,
   name: string,
   { now }: MessageContext,
 ): string {
-  const ms = criticalMsOf(incident.problem, incident.resolvedAt ?? now)
+  const { problem, severity } = incident
+  const ms = criticalMsOf(problem, now)
   if (isSender(service.name)) return `${name} is sending again after ${formatDuration(ms)}.`
   if (mergedInto !== null) {
     const merged = actor === null ? 'the incident was merged' : `${actor} merged the incident`
-    return `${name}: ${merged} into “${shortened(mergedInto)}”.`
+    const firing =
+      names.length === 0 ? '' : `, where ${namedUpTo(names, NAMED)} ${names.length === 1 ? 'fires' : 'fire'}`
+    return `${name}: ${merged} into “${shortened(mergedInto)}”${firing}.`
   }
   const by = actor === null ? 'the incident is resolved' : `${actor} resolved the incident`
   const firing = incident.firingAlerts > 0 && actor !== null ? `, but ${firingText(incident.firingAlerts)}` : ''
-  return `${name}: ${by}${firing}. It ${STATES[incident.severity].was}${lengthText(ms)}.`
+  // A resolution does not end what still fires.
+  const isOn = phaseOf(problem, now) === 'on'
+  return `${name}: ${by}${firing}. It ${isOn ? STATES[severity].hasBeen : STATES[severity].was}${lengthText(ms)}.`
 }
 
 /** Returns the second line: what fires, the likely cause, who is on it, and what happens next. */
@@ -159,18 +139,20 @@ export function bodyOf(item: MessageItem, context: MessageContext): string {
 
 /** The most important words come first, because a lock screen truncates the text. */
 function sentencesOf(item: MessageItem, context: MessageContext): string[] {
-  const { kind, incident, service, alerts } = item
+  const { kind, incident, service } = item
   const isOver = kind === 'resolved' || kind === 'recovered'
   if (isSender(service.name))
     return isOver ? [] : ['Problems with your services may go unnoticed until the sender reports again.']
-  const count = incident.alertCount > 1 ? `${formatCount(incident.alertCount)} alerts.` : ''
+  const count = countText(incident)
   const burns = phaseOf(incident.problem, context.now) === 'on' && !isOver
   return [
     `${problemText(item)}.`,
+    burns ? othersText(item) : '',
     burns && kind !== 'acknowledged' ? context.cause : '',
-    burns ? unheardText(alerts, context) : '',
+    burns ? unheardText(item, context) : '',
     burns || kind === 'recovered' ? onItText(item) : '',
     isOver ? '' : count,
+    kind === 'recovered' && hasOthersFiring(item) ? `${firingText(incident.firingAlerts)}.` : '',
     incident.problem.about === null || isOver ? '' : NAMELESS,
     kind === 'opened' && incident.previous !== null ? 'The service had another incident recently.' : '',
     kind === 'recovered' ? nextText(item, context) : '',
@@ -178,50 +160,20 @@ function sentencesOf(item: MessageItem, context: MessageContext): string[] {
   ]
 }
 
+/** Returns `12 alerts.` or `3 of 12 alerts are firing.`; '' for a single alert. */
+function countText({ alertCount, firingAlerts }: MessageItem['incident']): string {
+  if (alertCount <= 1) return ''
+  if (firingAlerts >= alertCount) return `${formatCount(alertCount)} alerts.`
+  return `${formatCount(firingAlerts)} of ${formatCount(alertCount)} alerts ${firingAlerts === 1 ? 'is' : 'are'} firing.`
+}
+
+/** Returns whether alerts still fire that the message does not name. */
+function hasOthersFiring(item: MessageItem): boolean {
+  const named = namedAlerts(item).filter(({ endsAt }) => endsAt === null)
+  return item.incident.firingAlerts > named.length
+}
+
 const NAMELESS = 'The alert names no service: add a label such as service or namespace and deployment, or an alias.'
-
-/** Returns the alerts with their own summaries, or the title of the incident if no alert is known. */
-export function problemText(item: MessageItem): string {
-  const shown = namedAlerts(item)
-  return shown.length === 0 ? titleText(item.incident.title, item.service.name) : shown.map(alertText).join('; ')
-}
-
-/** Returns the alerts that a message names, at most three and one of each name. */
-export function namedAlerts({ kind, names, incident, alerts }: MessageItem): readonly MessageAlert[] {
-  const firing = alerts.filter(({ endsAt }) => endsAt === null)
-  const own = firing.length > 0 ? firing : alerts
-  const about = kind === 'worse' ? own.filter(({ condition }) => names.includes(condition)) : own
-  const severe = about.filter(({ condition }) => incident.problem.had.includes(condition))
-  const byName = new Map((severe.length > 0 ? severe : about).toReversed().map((alert) => [alert.name, alert]))
-  return [...byName.values()].toReversed().slice(0, NAMED)
-}
-
-function alertText({ name, summary }: MessageAlert): string {
-  const text = shortened(summary.replace(/[.\s]+$/, ''), MAX_SUMMARY)
-  return text === '' || text === name ? shortened(name) : `${shortened(name)}: ${text}`
-}
-
-/** Returns the title without the service name, which is already on the first line. */
-function titleText(title: string, service: string): string {
-  const rest = title.startsWith(`${service}: `) ? title.slice(service.length + 2) : title
-  return shortened(rest.replace(/[.\s]+$/, ''))
-}
-
-/** Says since when the alerts were not repeated, if that is longer than their sender's repeats take. */
-function unheardText(alerts: readonly MessageAlert[], context: MessageContext): string {
-  const firing = alerts.filter(({ endsAt }) => endsAt === null)
-  const last = firing.reduce<MessageAlert | null>((found, one) => {
-    return found && found.receivedAt >= one.receivedAt ? found : one
-  }, null)
-  if (last?.source === 'cluster' && context.now - last.receivedAt >= UNREPORTED_FOR)
-    return `Last reported ${whenText(last.receivedAt, context)}.`
-  if (!last?.delivery.isRepeated) return ''
-  const { interval, reportsEnds } = last.delivery
-  const expectedWithin = interval === null ? UNHEARD_FOR : Math.max(MISSED * interval, reportsEnds ? HOUR : UNHEARD_FOR)
-  if (context.now - last.receivedAt < expectedWithin) return ''
-  const since = whenText(last.receivedAt, context).replace(/^(at|on) /, '')
-  return `${reportsEnds && interval !== null ? 'Not repeated' : 'Not heard'} since ${since}.`
-}
 
 function onItText({ kind, incident }: MessageItem): string {
   const { acknowledgedBy, acknowledgedAt, status } = incident
@@ -234,9 +186,10 @@ function onItText({ kind, incident }: MessageItem): string {
 /** Says when a recovered incident is resolved by itself. */
 function nextText({ incident }: MessageItem, context: MessageContext): string {
   const { knownAt } = incident.problem
-  const { resolveAfter } = context
-  if (incident.origin === 'manual' || knownAt === null) return ''
+  const { resolveAfter, now } = context
+  if (incident.origin === 'manual' || incident.status === 'resolved' || knownAt === null) return ''
   if (resolveAfter === null) return 'It stays open until a user resolves it.'
   const at = knownAt + (incident.touchedAt === null ? resolveAfter : Math.max(resolveAfter, DAY))
-  return `It resolves by itself ${whenText(at, context)} unless the problem comes back.`
+  // A message that was late does not promise what should have happened by now.
+  return at <= now ? '' : `It resolves by itself ${whenText(at, context)} unless the problem comes back.`
 }

@@ -37,6 +37,8 @@ const REASONS: Readonly<Record<Untold, string>> = {
   unknown: 'nobody had been told that the problem was on',
   rule: 'no rule of the channel matches',
   'quiet-hours': 'the channel has quiet hours and gets it later',
+  escalation: 'the channel gets only incidents that nobody acknowledges in time',
+  disabled: 'the channel is disabled',
   deleted: 'the incident was deleted',
 }
 

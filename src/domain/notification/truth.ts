@@ -24,6 +24,8 @@ export type Untold =
   | 'unknown'
   | 'rule'
   | 'quiet-hours'
+  | 'escalation'
+  | 'disabled'
   | 'deleted'
 
 /** `wait`: whether the message is true is known at `until`. */

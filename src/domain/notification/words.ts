@@ -2,15 +2,14 @@
 import type { Labels, Source } from '../event/event.ts'
 import type { LiveService } from '../health/live-service.ts'
 import type { LiveIncident } from '../incident/live-incident.ts'
-import { problemAt } from '../incident/problem.ts'
-import { rank, SEVERITIES, type Severity } from '../severity.ts'
+import { rank, type Severity } from '../severity.ts'
 import type { Suspect } from '../suspect/suspect.ts'
-import { countOf, formatCount, joinNames } from '../text.ts'
+import { type Delivery, namedAlerts } from './alert-texts.ts'
 import { linkAddress } from './escape.ts'
-import { burningText, groupLinesOf, groupTitleOf, type MessageGroup } from './group-words.ts'
+import { burningText, groupTitleOf, type MessageGroup } from './group-words.ts'
 import type { MessageKind } from './kind.ts'
 import { shortened } from './names.ts'
-import { bodyOf, type Delivery, namedAlerts, subjectOf, titleOf } from './sentences.ts'
+import { bodyOf, titleOf } from './sentences.ts'
 import type { Tone } from './tone.ts'
 
 /** An alert that a message names. */
@@ -39,7 +38,7 @@ export type MessageItem = {
   readonly actor: string | null
   /** The severity before it was raised. */
   readonly severityBefore: Severity | null
-  /** The critical conditions that the message is about. */
+  /** The critical conditions that the message is about. After a merge: those that fire in the other incident. */
   readonly names: readonly string[]
   /** Whether an all-clear was disproved. */
   readonly wasWrong: boolean
@@ -89,6 +88,8 @@ export type MessageContext = {
   readonly url: string | null
   /** The URL of the page with the **Acknowledge** button; null if there is nothing to acknowledge. */
   readonly acknowledgeUrl: string | null
+  /** For a message about several incidents: the URLs for those that are open, by the incident's UUID. */
+  readonly acknowledgeUrls: Readonly<Record<string, string>>
 }
 
 /** The text of a message, before it is formatted for a channel. */
@@ -106,7 +107,7 @@ export type MessageText = {
   readonly links: readonly { readonly text: string; readonly url: string }[]
 }
 
-const SYMBOLS: Readonly<Record<Tone, string>> = {
+export const SYMBOLS: Readonly<Record<Tone, string>> = {
   critical: '🔴',
   error: '🟠',
   warning: '🟡',
@@ -115,8 +116,8 @@ const SYMBOLS: Readonly<Record<Tone, string>> = {
   resolved: '🟢',
   neutral: '⚪',
 }
-const MAX_SUBJECT = 150
-const MAX_RUNBOOKS = 3
+export const MAX_SUBJECT = 150
+export const MAX_RUNBOOKS = 3
 
 /** Returns the text for a single notification. */
 export function messageTextOf(item: MessageItem, context: MessageContext): MessageText {
@@ -142,7 +143,7 @@ function reminderOf({ kind, group }: MessageItem): string | null {
 }
 
 /** Returns links to the runbooks of the alerts that the message names. */
-function runbooksOf(item: MessageItem): MessageText['links'] {
+export function runbooksOf(item: MessageItem): MessageText['links'] {
   if (item.kind === 'resolved' || item.kind === 'recovered') return []
   const firing = namedAlerts(item).filter(({ endsAt }) => endsAt === null)
   const urls = new Map(
@@ -160,74 +161,18 @@ function toneOf({ kind, incident }: MessageItem): Tone {
   if (kind === 'acknowledged') return 'acknowledged'
   const isOver = kind === 'resolved' || kind === 'recovered'
   if (isOver && incident.firingAlerts === 0) return 'resolved'
-  return kind === 'resolved' && rank(incident.severity) > rank('warning') ? 'warning' : incident.severity
+  return isOver && rank(incident.severity) > rank('warning') ? 'warning' : incident.severity
 }
 
-function linksOf({ url, acknowledgeUrl }: MessageContext, open: string, path = ''): MessageText['links'] {
+export function linksOf({ url, acknowledgeUrl }: MessageContext, open: string, path = ''): MessageText['links'] {
   return [
     ...(acknowledgeUrl === null ? [] : [{ text: 'Acknowledge', url: acknowledgeUrl }]),
     ...(url === null ? [] : [{ text: open, url: `${url}${path}` }]),
   ]
 }
 
-/**
- * Returns the text for several notifications. If all notifications are about one incident, the newest notification
- * determines the text.
- */
-export function digestTextOf(items: readonly MessageItem[], context: MessageContext): MessageText {
-  const last = items.at(-1)
-  if (!last) throw new TypeError('a message without notifications')
-  if (last.kind === 'group' && last.group) return groupTextOf(last.group, items, context)
-  const incidents = new Map(items.map((item) => [item.incident.id, item]))
-  if (incidents.size === 1 && items.some(({ isDigest }) => isDigest)) {
-    return messageTextOf({ ...last, kind: 'flapping', isDigest: true }, context)
-  }
-  return incidents.size === 1 ? messageTextOf(last, context) : digestOf([...incidents.values()], context)
-}
-
-function groupTextOf(group: MessageGroup, items: readonly MessageItem[], context: MessageContext): MessageText {
-  const { leader } = group
-  const subject = `[incmon #${leader.number}] ${shortened(leader.title, MAX_SUBJECT)}`
-  const own = linksOf(context, `Open incident #${leader.number}`)
-  const links = [...own.slice(0, -1), ...items.flatMap(runbooksOf).slice(0, MAX_RUNBOOKS), ...own.slice(-1)]
-  const lines = groupLinesOf(group, items, context)
-  return { tone: 'critical', symbol: SYMBOLS.critical, subject, ...lines, links }
-}
-
-/** Returns the text about several incidents. `items`: the newest notification of each incident. */
-function digestOf(items: readonly MessageItem[], context: MessageContext): MessageText {
-  const { burning = [], well = [], ended = [] } = Object.groupBy(items, (item) => stateOf(item, context.now))
-  const worst = burning.toSorted((a, b) => rank(b.incident.severity) - rank(a.incident.severity))
-  const counts = SEVERITIES.flatMap((severity) => {
-    const count = burning.filter(({ incident }) => incident.severity === severity).length
-    return count === 0 ? [] : [`${formatCount(count)} ${severity}`]
-  })
-  const [first] = worst
-  const texts = [
-    first ? `${countOf(burning.length, 'incident')} (${counts.join(', ')}): ${namesOf(worst)}` : '',
-    well.length > 0 ? `${namesOf(well)} ${well.length === 1 ? 'has' : 'have'} recovered` : '',
-    ended.length > 0 ? `${countOf(ended.length, 'incident')} ended: ${namesOf(ended)}` : '',
-  ]
-  const [title = '', ...others] = texts.filter((text) => text !== '').map((text) => `${text}.`)
-  const body = [first ? `Worst: ${shortened(first.incident.title)}.` : '', ...others, leftText(items)]
-  const tone = first?.incident.severity ?? 'resolved'
-  const lines = { subject: title, title, body: body.filter((part) => part !== '').join(' ') }
-  return { tone, symbol: SYMBOLS[tone], ...lines, links: linksOf(context, 'View all incidents') }
-}
-
-function stateOf({ incident: { status, problem } }: MessageItem, now: number): 'burning' | 'well' | 'ended' {
-  if (status === 'resolved') return 'ended'
-  return problemAt(problem, now) === 'on' || problem.isMuted ? 'burning' : 'well'
-}
-
 /** Says which incidents with the same cause go on. */
-function leftText(items: readonly MessageItem[]): string {
+export function leftText(items: readonly MessageItem[]): string {
   const groups = new Set(items.flatMap(({ kind, group }) => (kind === 'recovered' && group ? [group] : [])))
   return [...groups].map((group) => burningText(group)).join(' ')
-}
-
-function namesOf(items: readonly MessageItem[]): string {
-  const names = [...new Set(items.map(subjectOf))]
-  const rest = names.length - 3
-  return rest > 1 ? `${names.slice(0, 3).join(', ')} and ${rest} other services` : joinNames(names)
 }

@@ -84,8 +84,8 @@ export type Effect =
       readonly at: number
       /** Whether an all-clear was disproved. */
       readonly wasWrong: boolean
-      /** The title of the incident into which this one was merged. */
-      readonly mergedInto: string | null
+      /** The incident into which this one was merged; null if it was not. */
+      readonly mergedInto: LiveIncident | null
       /** When to send the digest of a flapping incident; null to send the message at once. */
       readonly digestAt: number | null
     }

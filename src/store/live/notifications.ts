@@ -90,7 +90,8 @@ function plan(
     const { rowId: channelId, dueAt, untold: reason, only } = one
     if (reason !== null) untold.push({ incidentId, channelId, kind, at, reason })
     if (dueAt === null) continue
-    const facts = { names: conditions, wasWrong, mergedInto, only }
+    const merged = { mergedInto: mergedInto?.title ?? null, mergedId: mergedInto?.id ?? null }
+    const facts = { names: conditions, wasWrong, ...merged, only }
     const message = { organizationId, channelId, incidentId, kind, actor, severityBefore, facts, isDigest }
     entries.push({ ...message, id: newId(), createdAt: at, dueAt })
   }

@@ -1,20 +1,29 @@
 /** Reads what a message is about. */
-import { problemAt } from '../../domain/incident/problem.ts'
+import { phaseOf, problemAt } from '../../domain/incident/problem.ts'
 import { cacheByKey } from '../../domain/memoize.ts'
 import type { GroupMember, MessageGroup } from '../../domain/notification/group-words.ts'
+import type { MessageKind } from '../../domain/notification/kind.ts'
 import type { MessageAlert, MessageItem } from '../../domain/notification/words.ts'
 import type { IncidentGroup } from '../../domain/suspect/group.ts'
+import { toDelivery } from '../history/last-report.ts'
 import { firingAlerts, hasPostmortem } from '../incident/incidents.ts'
 import { toProblem } from '../incident/live-incidents.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
-import { toFacts } from './outbox.ts'
+import { hasDelivered, toFacts } from './outbox.ts'
 import { conditionName } from './ruled-alerts.ts'
 
 /** The maximum number of alerts in a message. The message contains the true count, too. */
 const MAX_ALERTS = 20
 /** In a digest of many incidents, no incident lists its alerts. */
 const MAX_INCIDENTS = 20
+
+type Row = {
+  readonly kind: MessageKind
+  readonly channelId: number
+  readonly rowId: number
+  readonly uuid: Buffer
+}
 
 /** Lists the notifications in a message, oldest first, except those about deleted incidents. */
 export function listItems(
@@ -27,7 +36,14 @@ export function listItems(
     .selectFrom('outbox')
     .innerJoin('incidents', 'incidents.id', 'outbox.incident_id')
     .innerJoin('services', 'services.id', 'incidents.service_id')
-    .select(['outbox.kind', 'outbox.created_at as at', 'outbox.actor', 'severity_before as severityBefore', 'facts'])
+    .select([
+      'channel_id as channelId',
+      'outbox.kind',
+      'outbox.created_at as at',
+      'outbox.actor',
+      'severity_before as severityBefore',
+      'facts',
+    ])
     .select([
       'is_digest as isDigest',
       'incidents.id as rowId',
@@ -63,18 +79,38 @@ export function listItems(
     const known = { id: uuidFromBytes(row.uuid), hasPostmortem: row.hasPostmortem === 1, previous }
     const times = { startedAt, resolvedAt, acknowledgedAt, acknowledgedBy, touchedAt }
     const state = { number, title, severity, status, origin, alertCount, firingAlerts, problem: toProblem(row.problem) }
-    const { names, wasWrong, mergedInto } = toFacts(row.facts)
+    const { names: told, wasWrong, mergedInto, mergedId } = toFacts(row.facts)
     // What has ended in the meantime is not named.
-    const going = names.filter((name) => state.problem.firing.includes(name))
-    const facts = { names: going.length > 0 ? going : names, wasWrong, mergedInto, isDigest: row.isDigest === 1 }
+    const going = told.filter((name) => state.problem.firing.includes(name))
+    const names = mergedId !== null ? firingIn(db, mergedId) : going.length > 0 ? going : told
+    const facts = { names, wasWrong, mergedInto, isDigest: row.isDigest === 1 }
     const found = groupOf.get(known.id)
     const group = found ? messageGroupOf(found) : null
-    // The other incidents of the group may have been resolved in the meantime.
-    const kind = row.kind === 'group' && group === null ? 'opened' : row.kind
+    const kind = kindOf(db, row, rows, group !== null)
     const incident = { ...known, ...times, ...state }
     const service = { name, namespace, cluster }
     return { kind, at, actor, severityBefore, ...facts, incident, service, alerts: alerts.get(row.rowId) ?? [], group }
   })
+}
+
+/** Returns the critical conditions that fire in the incident into which another one was merged. */
+function firingIn(db: Db, uuid: string): readonly string[] {
+  const into = db.sql.selectFrom('incidents').select('problem').where('uuid', '=', uuidBytes(uuid))
+  return toProblem(db.first(into)?.problem ?? '{}').firing
+}
+
+/** Returns the kind of a message. The first message of a channel about an incident says what the incident is. */
+function kindOf(
+  db: Db,
+  { kind, channelId, rowId, uuid }: Row,
+  rows: readonly Pick<Row, 'kind' | 'rowId'>[],
+  hasGroup: boolean,
+): MessageKind {
+  // The other incidents of the group may have been resolved in the meantime.
+  if (kind === 'group') return hasGroup ? 'group' : 'opened'
+  if (kind !== 'worse' && kind !== 'again') return kind
+  const isAnnounced = rows.some((one) => one.rowId === rowId && (one.kind === 'opened' || one.kind === 'group'))
+  return isAnnounced || hasDelivered(db, channelId, uuidFromBytes(uuid)) ? kind : 'opened'
 }
 
 function messageGroup(db: Db, { leader, cause, members }: IncidentGroup, now: number): MessageGroup | null {
@@ -91,7 +127,9 @@ function messageGroup(db: Db, { leader, cause, members }: IncidentGroup, now: nu
     .orderBy('incidents.id')
   const incidents = db.all(rows).map(({ uuid, problem, name, namespace, cluster, ...incident }): GroupMember => {
     const service = { name, namespace, cluster }
-    return { id: uuidFromBytes(uuid), ...incident, problem: problemAt(toProblem(problem), now), service }
+    const known = toProblem(problem)
+    const state = { problem: problemAt(known, now), isFiring: phaseOf(known, now) === 'on' }
+    return { id: uuidFromBytes(uuid), ...incident, ...state, service }
   })
   const first = incidents.find(({ id }) => id === leader)
   return first ? { leader: first, cause, incidents } : null
@@ -125,8 +163,6 @@ function alertsOf(db: Db, incidentId: number, ownServiceId: number): MessageAler
     .limit(MAX_ALERTS)
   return db.all(rows).map((row) => {
     const { uuid, source, name, severity, summary, labels, annotations, startsAt, endsAt, receivedAt } = row
-    const known = (row.ownGaps ?? 0) >= 2 ? row.ownGap : (row.senderGaps ?? 0) >= 2 ? row.senderGap : null
-    const delivery = { interval: known, reportsEnds: row.reportsEnds === 1, isRepeated: row.ownGaps !== null }
     const texts = { labels: JSON.parse(labels), annotations: JSON.parse(annotations) }
     return {
       id: uuidFromBytes(uuid),
@@ -139,7 +175,7 @@ function alertsOf(db: Db, incidentId: number, ownServiceId: number): MessageAler
       startsAt,
       endsAt,
       receivedAt,
-      delivery,
+      delivery: toDelivery(row),
     }
   })
 }

@@ -12,16 +12,17 @@ import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
 
 /**
  * What a message says about its moment. `names`: critical conditions. `wasWrong`: an all-clear was disproved.
- * `mergedInto`: the title of the incident into which this one was merged. `only`: the one form in which the channel wants
- * to hear of a new incident; null for both.
+ * `mergedInto`, `mergedId`: the title and the UUID of the incident into which this one was merged. `only`: the one form in
+ * which the channel wants to hear of a new incident; null for both.
  */
 export type MessageFacts = {
   readonly names: readonly string[]
   readonly wasWrong: boolean
   readonly mergedInto: string | null
+  readonly mergedId: string | null
   readonly only: 'opened' | 'group' | null
 }
-export const NO_FACTS: MessageFacts = { names: [], wasWrong: false, mergedInto: null, only: null }
+export const NO_FACTS: MessageFacts = { names: [], wasWrong: false, mergedInto: null, mergedId: null, only: null }
 
 /** A notification to send. Times are Unix times in milliseconds. */
 export type OutboxEntry = {

@@ -5,7 +5,7 @@ import type { Severity } from '../../domain/severity.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import type { HistogramBin } from '../drawing/histogram.tsx'
 import type { Span } from '../drawing/scale.ts'
-import type { ServiceLink } from '../incident/view.ts'
+import type { ServiceLink, Unheard } from '../incident/view.ts'
 import type { Silenced } from '../kit/silenced.tsx'
 
 /** One row: a single alert, or a group of similar alerts. */
@@ -73,6 +73,7 @@ export type AlertPageView = {
     readonly occurrences: number
     readonly lastSeenAt: number
   }
+  readonly unheard: Unheard
   /** The node on which the alert's object runs; null if there is no service for this node. */
   readonly node: { readonly name: string; readonly href: string } | null
   readonly labels: readonly (readonly [string, string])[]

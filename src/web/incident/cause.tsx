@@ -4,7 +4,7 @@ import type { Reader } from '../../domain/shown-time.ts'
 import { Action } from '../kit/form.tsx'
 import { Command, External, Icon } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
-import type { IncidentView, SuspectView } from './view.ts'
+import type { IncidentView, SuspectView, Unheard } from './view.ts'
 
 const MAX_REASONS = 4
 
@@ -134,3 +134,11 @@ export const Verdict: FC<{ suspect: SuspectView; csrf: string; action: string }>
     </div>
   )
 }
+
+/** Renders `Not heard since 14:06.` */
+export const UnheardSince: FC<{ unheard: Unheard; reader: Reader }> = ({ unheard, reader }) =>
+  unheard === null ? null : (
+    <span class="warn-text">
+      {unheard.word} since <Time at={unheard.at} reader={reader} style="moment" />.
+    </span>
+  )

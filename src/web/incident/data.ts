@@ -63,7 +63,7 @@ export function incidentViewOf(
   { range, order }: { readonly range: string; readonly order: string },
 ): Omit<
   IncidentView,
-  'csrf' | 'canWrite' | 'hasChannel' | 'items' | 'previous' | 'group' | 'workload' | 'typed' | 'mutes'
+  'csrf' | 'canWrite' | 'hasChannel' | 'items' | 'previous' | 'group' | 'unheard' | 'workload' | 'typed' | 'mutes'
 > {
   const { incident, href, timeline } = facts
   const suspects = suspectsOf(facts)

@@ -10,7 +10,7 @@ import { Icon, Mark, ServiceName, Status } from '../kit/mark.tsx'
 import { Card, Crumbs, NobodyNotified, Section } from '../kit/section.tsx'
 import { InKubernetes } from '../kit/workload.tsx'
 import { sentence } from '../visit/apply.ts'
-import { Cause, hintedGroup } from './cause.tsx'
+import { Cause, hintedGroup, UnheardSince } from './cause.tsx'
 import { ActionItems, EditIncident } from './edit.tsx'
 import { Groups, groupsText } from './groups.tsx'
 import { lastedText, stateText } from './lasted.ts'
@@ -134,11 +134,20 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
 }
 
 /** The group, the previous incident, and who was told. */
-const Related: FC<IncidentView> = ({ group, previous, timeline, hasChannel, incident: { status } }) => {
+const Related: FC<IncidentView> = ({
+  group,
+  previous,
+  unheard,
+  timeline,
+  hasChannel,
+  reader,
+  incident: { status },
+}) => {
   const told =
     timeline.findLast(({ kind }) => kind === 'message') ?? timeline.findLast(({ kind }) => kind === 'not-told')
   return (
     <p class="facts">
+      <UnheardSince {...{ unheard, reader }} />
       {group === null ? null : (
         <span>
           One of {group.size} incidents, probably because of <bdi>{group.cause}</bdi>.

@@ -1,11 +1,16 @@
-/** Says that the problem of an incident is over, what probably ended it, and what happens next. */
+/**
+ * Says that the problem of an incident is over, what probably ended it, and what happens next, or since when what fires
+ * was not reported.
+ */
 import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
 import { changeName } from '../../domain/incident/change-text.ts'
+import { unheardWord } from '../../domain/notification/alert-texts.ts'
 import { formatDuration, formatMoment } from '../../domain/shown-time.ts'
+import { findLastReport } from '../../store/history/last-report.ts'
 import { findOrganization } from '../../store/organizations.ts'
 import type { Visit } from '../page.ts'
 import type { IncidentFacts } from './data.ts'
-import type { FixView, IncidentView } from './view.ts'
+import type { FixView, IncidentView, Unheard } from './view.ts'
 
 /** Returns the last deploy after which all alerts of the incident's service ended; null if there is none. */
 export function fixOf(
@@ -41,4 +46,11 @@ export async function recoveryOf(
     ...(fix ? [`Probable fix: ${fix.noun} ${fix.ref}, ${fix.when}.`] : []),
     ...(resolves ? ['Resolves automatically unless the problem comes back.'] : []),
   ].join(' ')
+}
+
+/** @param of the UUID of an alert, or the row id of an incident */
+export async function unheardOf({ store, visitor, now }: Visit, of: string | number): Promise<Unheard> {
+  const last = await store.read(findLastReport, visitor.organizationId, of)
+  const word = last ? unheardWord(last, now) : null
+  return last && word ? { word, at: last.receivedAt } : null
 }

@@ -18,6 +18,7 @@ import { incidentFacts, incidentPath, requireIncident } from './find.ts'
 import { IncidentListPage, incidentListTitle } from './list/list.tsx'
 import { findListed } from './list/list-data.ts'
 import { IncidentPage, incidentTitle } from './page.tsx'
+import { unheardOf } from './recovery.ts'
 import type { Typed } from './view.ts'
 
 const MAX_TOGETHER = 1_000
@@ -75,14 +76,15 @@ function refused(typed: Typed | null, title: string) {
   return typed === null ? { title } : { title: `Error: ${title}`, status: 400, still: true }
 }
 
-/** Returns the previous incident and the group of an incident. */
-async function relatedOf({ store, visitor }: Visit, { id, previous, resolvedAt }: IncidentRecord) {
-  const { organizationId } = visitor
-  const before = previous === null ? undefined : await store.read(findIncident, organizationId, previous)
-  const group = resolvedAt === null ? await store.read(findGroup, organizationId, id) : undefined
+/** Returns the previous incident and the group of an incident, and since when its alerts were not repeated. */
+async function relatedOf(visit: Visit, { id, rowId, previous, resolvedAt }: IncidentRecord) {
+  const { organizationId } = visit.visitor
+  const before = previous === null ? undefined : await visit.store.read(findIncident, organizationId, previous)
+  const group = resolvedAt === null ? await visit.store.read(findGroup, organizationId, id) : undefined
   return {
     previous: before ? { number: before.number, href: incidentPath(before) } : null,
     group: group ? { cause: group.cause, size: group.members.length } : null,
+    unheard: resolvedAt === null ? await unheardOf(visit, rowId) : null,
   }
 }
 

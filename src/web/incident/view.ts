@@ -91,6 +91,9 @@ export type FixView = {
   readonly when: string
 }
 
+/** `word`: `Not heard` or `Not repeated`. `at`: the last report. */
+export type Unheard = { readonly word: string; readonly at: number } | null
+
 export type TimelineView = TimelineRow & { readonly href: string | null }
 
 /** What somebody typed into a form about an incident, and what is wrong with it. */
@@ -116,6 +119,7 @@ export type IncidentView = {
   readonly incident: IncidentHead
   readonly cause: LikelyCause<SuspectView>
   readonly fix: FixView | null
+  readonly unheard: Unheard
   /** The earlier incident of which this one is a continuation. */
   readonly previous: { readonly number: number; readonly href: string } | null
   /** The group of incidents with a common cause. `size`: the number of incidents in it. */

@@ -221,7 +221,7 @@ export function mergeIncidents(
   const { severity, startedAt, took, why } = mergeOf(from, into)
   const wasOpen = from.status !== 'resolved'
   // The store writes the postmortem before it moves the alerts, because the postmortem describes these alerts.
-  const move = { before: from, after: ended(from, now), why, actor, now, mergedInto: into.title }
+  const move = { before: from, after: ended(from, now), why, actor, now, mergedInto: into }
   const left = wasOpen ? moveIncident(ctx, move) : from
   const merged = { at: now, kind: 'merged', code: null, actor } as const
   addEntry(ctx, left, { ...merged, text: why, ref: `incident/${into.id}` })

@@ -123,7 +123,7 @@ type Move = {
   /** The message about the change; null for none. By default, the message follows from the change. */
   readonly tells?: NotificationKind | null
   readonly wasWrong?: boolean
-  readonly mergedInto?: string | null
+  readonly mergedInto?: LiveIncident | null
   readonly digestAt?: number | null
 }
 
@@ -157,7 +157,7 @@ type News = {
   readonly actor: string | null
   readonly now: number
   readonly wasWrong?: boolean
-  readonly mergedInto?: string | null
+  readonly mergedInto?: LiveIncident | null
   readonly digestAt?: number | null
 }
 

@@ -100,7 +100,10 @@ const digestShape = v.object({
   timestamp,
   data: shape.object(
     {
-      notifications: shape.objects({ type: shape.choice(NOTIFICATION_KINDS, 'What happened'), ...item }, 'In order'),
+      notifications: shape.objects(
+        { type: shape.choice(NOTIFICATION_KINDS, 'What happened'), ...item, acknowledgeUrl },
+        'In order',
+      ),
       message: text,
       url,
     },

@@ -1,0 +1,128 @@
+/** Writes what a message says about the alerts that fire. */
+import { formatMoment } from '../shown-time.ts'
+import { capitalized } from '../text.ts'
+import { HOUR, MINUTE } from '../units.ts'
+import { namedUpTo, shortened } from './names.ts'
+import type { MessageAlert, MessageContext, MessageItem } from './words.ts'
+
+/**
+ * How an alert is delivered. `interval`: the learned delivery interval in milliseconds; null if unknown. `isRepeated`:
+ * whether its sender repeats what fires.
+ */
+export type Delivery = {
+  readonly interval: number | null
+  readonly reportsEnds: boolean
+  readonly isRepeated: boolean
+}
+
+/** The last report of an alert that fires. */
+export type Report = Pick<MessageAlert, 'source' | 'receivedAt' | 'delivery'>
+
+/** After this time without a repeat, messages say since when nothing was received. */
+const UNHEARD_FOR = 15 * MINUTE
+/** Until the sender reports the end, an alert that was last received this long ago may have ended. */
+const UNREPORTED_FOR = MINUTE
+const MISSED = 3
+const NAMED = 3
+/** How many further conditions a message names without their summaries. */
+const NAMED_BRIEFLY = 10
+const MAX_SUMMARY = 300
+
+/** Formats a time: `at 14:02 UTC`. A channel with its own time zone needs no name of the zone. */
+export function whenText(at: number, { now, timeZone }: MessageContext): string {
+  const clock = formatMoment(at, { now, zone: timeZone })
+  return `${/^\d\d:/.test(clock) ? 'at' : 'on'} ${clock}${timeZone === 'UTC' ? ' UTC' : ''}`
+}
+
+/** Returns the alerts with their own summaries, or the title of the incident if no alert is known. */
+export function problemText(item: MessageItem): string {
+  const shown = namedAlerts(item)
+  // After a recovery, an alert that still fires is not critical any more.
+  if (item.kind === 'recovered' && shown.some(({ endsAt }) => endsAt === null))
+    return `Still firing, but not critical: ${shown.map(alertText).join('; ')}`
+  return shown.length === 0 ? titleText(item.incident.title, item.service.name) : shown.map(alertText).join('; ')
+}
+
+/**
+ * Returns the alerts that a message names, at most three and one of each condition: those that fire, or those that are over
+ * if the problem is over.
+ */
+export function namedAlerts({ kind, names, incident, alerts }: MessageItem): readonly MessageAlert[] {
+  const preferred = alerts.filter(({ endsAt }) => (endsAt === null) === (kind !== 'recovered'))
+  const own = preferred.length > 0 ? preferred : alerts
+  const about = kind === 'worse' ? own.filter(({ condition }) => names.includes(condition)) : own
+  const { firing, had } = incident.problem
+  const critical = kind === 'recovered' ? [] : about.filter(({ condition }) => firing.includes(condition))
+  const severe = critical.length > 0 ? critical : about.filter(({ condition }) => had.includes(condition))
+  const shown = severe.length > 0 ? severe : about
+  const byCondition = new Map(shown.toReversed().map((alert) => [alert.condition, alert]))
+  return [...byCondition.values()].toReversed().slice(0, NAMED)
+}
+
+/** Names the critical conditions that the message is about and that it has not named yet. */
+export function othersText(item: MessageItem): string {
+  const { kind, names, incident } = item
+  const named = new Set(namedAlerts(item).map(({ condition }) => condition))
+  const about = kind === 'worse' ? names : incident.problem.firing
+  const others = about.filter((name) => !named.has(name))
+  // Without an alert, the message has the title of the incident instead.
+  return named.size === 0 || others.length === 0 ? '' : `Also firing: ${namedUpTo(others, NAMED_BRIEFLY)}.`
+}
+
+function alertText({ condition: name, summary }: MessageAlert): string {
+  const text = shortened(summary.replace(/[.\s]+$/, ''), MAX_SUMMARY)
+  return text === '' || text === name ? shortened(name) : `${shortened(name)}: ${text}`
+}
+
+/** Returns the title without the service name, which is already on the first line. */
+function titleText(title: string, service: string): string {
+  const rest = title.startsWith(`${service}: `) ? title.slice(service.length + 2) : title
+  return shortened(rest.replace(/[.\s]+$/, ''))
+}
+
+/**
+ * Returns `last reported at 14:06 UTC` if the sender may never report the end, or if a repeat is missing. If there
+ * is no further report, the problem has lasted only until that time.
+ */
+export function reportedText(
+  alerts: readonly MessageAlert[],
+  conditions: readonly string[],
+  context: MessageContext,
+): string {
+  const last = lastReceived(alerts.filter(({ condition }) => conditions.includes(condition)))
+  if (!last || context.now - last.receivedAt < UNREPORTED_FOR) return ''
+  const { interval, isRepeated, reportsEnds } = last.delivery
+  // A sender that reports ends does not report them while a silence of its own covers the alert.
+  const isMissed = interval !== null && context.now - last.receivedAt >= 2 * interval
+  const isUncertain = last.source === 'cluster' || (isRepeated && (!reportsEnds || isMissed))
+  return isUncertain ? `last reported ${whenText(last.receivedAt, context)}` : ''
+}
+
+/** Returns the firing alert that was received last. */
+function lastReceived(alerts: readonly MessageAlert[]): MessageAlert | null {
+  const firing = alerts.filter(({ endsAt }) => endsAt === null)
+  return firing.reduce<MessageAlert | null>((found, one) => {
+    return found && found.receivedAt >= one.receivedAt ? found : one
+  }, null)
+}
+
+/** Says since when the alerts were not repeated, if that is longer than their sender's repeats take. */
+export function unheardText({ kind, alerts }: MessageItem, context: MessageContext): string {
+  const last = lastReceived(alerts)
+  if (last?.source === 'cluster') {
+    // The first line of other messages says so.
+    const reported = kind === 'worse' || kind === 'flapping' ? reportedText([last], [last.condition], context) : ''
+    return reported === '' ? '' : `${capitalized(reported)}.`
+  }
+  const word = last && unheardWord(last, context.now)
+  return word ? `${word} since ${whenText(last.receivedAt, context).replace(/^(at|on) /, '')}.` : ''
+}
+
+/** Returns `Not heard` if the report is older than its sender's repeats take; null if it is not, or has no repeats. */
+export function unheardWord({ source, receivedAt, delivery }: Report, now: number) {
+  const { interval, reportsEnds, isRepeated } = delivery
+  if (source === 'cluster' || !isRepeated) return null
+  const expectedWithin = interval === null ? UNHEARD_FOR : Math.max(MISSED * interval, reportsEnds ? HOUR : UNHEARD_FOR)
+  if (now - receivedAt < expectedWithin) return null
+  return reportsEnds && interval !== null ? 'Not repeated' : 'Not heard'
+}

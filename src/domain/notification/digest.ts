@@ -1,0 +1,133 @@
+/** Writes the text of a message about several notifications. */
+import { phaseOf } from '../incident/problem.ts'
+import { rank, SEVERITIES } from '../severity.ts'
+import { countOf, formatCount, joinNames } from '../text.ts'
+import { groupLinesOf, type MessageGroup } from './group-words.ts'
+import type { MessageKind } from './kind.ts'
+import { namedUpTo, shortened } from './names.ts'
+import { subjectOf } from './sentences.ts'
+import {
+  leftText,
+  linksOf,
+  MAX_RUNBOOKS,
+  MAX_SUBJECT,
+  type MessageContext,
+  type MessageItem,
+  type MessageText,
+  messageTextOf,
+  runbooksOf,
+  SYMBOLS,
+} from './words.ts'
+
+/** In a digest of several incidents, the number of incidents whose conditions are listed. */
+const MAX_FIRING = 5
+/** The maximum number of links to acknowledge an incident. ntfy shows three links. */
+const MAX_ACKNOWLEDGED = 2
+
+/**
+ * Returns the text for several notifications. If all notifications are about one incident, the newest notification
+ * determines the text.
+ */
+export function digestTextOf(items: readonly MessageItem[], context: MessageContext): MessageText {
+  const last = items.at(-1)
+  if (!last) throw new TypeError('a message without notifications')
+  if (last.kind === 'group' && last.group) return groupTextOf(last.group, items, context)
+  const incidents = new Map(items.map((item) => [item.incident.id, item]))
+  if (incidents.size === 1 && items.some(({ isDigest }) => isDigest)) {
+    return messageTextOf({ ...last, kind: 'flapping', isDigest: true }, context)
+  }
+  return incidents.size === 1 ? messageTextOf(wholeOf(items, last), context) : digestOf(items, context)
+}
+
+/** Returns a notification that says what all notifications about one incident say about new conditions. */
+function wholeOf(items: readonly MessageItem[], last: MessageItem): MessageItem {
+  if (last.kind !== 'worse') return last
+  const names = [...new Set(items.flatMap((item) => item.names))]
+  const first = items.find(({ kind }) => kind === 'opened' || kind === 'group' || kind === 'again')
+  return first ? { ...last, kind: first.kind, wasWrong: first.wasWrong, names } : { ...last, names }
+}
+
+function groupTextOf(group: MessageGroup, items: readonly MessageItem[], context: MessageContext): MessageText {
+  const { leader } = group
+  const subject = `[incmon #${leader.number}] ${shortened(leader.title, MAX_SUBJECT)}`
+  const own = linksOf(context, `Open incident #${leader.number}`)
+  const runbooks = [...new Map(items.flatMap(runbooksOf).map((link) => [link.url, link])).values()]
+  const links = [...own.slice(0, -1), ...runbooks.slice(0, MAX_RUNBOOKS), ...own.slice(-1)]
+  const lines = groupLinesOf(group, items, context)
+  return { tone: 'critical', symbol: SYMBOLS.critical, subject, ...lines, links }
+}
+
+/** Returns the text about several incidents. What is new comes first. */
+function digestOf(all: readonly MessageItem[], context: MessageContext): MessageText {
+  const items = [...new Map(all.map((item) => [item.incident.id, item])).values()]
+  const pages = new Set(all.filter(({ kind }) => NEW.has(kind)).map(({ incident }) => incident.id))
+  const states = Object.groupBy(items, (item) => stateOf(item, context.now))
+  const { burning = [], ending = [], well = [], ended = [] } = states
+  const worst = burning.toSorted((a, b) => rank(b.incident.severity) - rank(a.incident.severity))
+  const [fresh, known] = [worst.filter(isIn(pages)), worst.filter((item) => !isIn(pages)(item))]
+  const shown = [...fresh, ...known]
+  const [first] = shown
+  const texts = [
+    countedText(fresh, 'new incident'),
+    countedText(known, fresh.length > 0 ? 'earlier incident' : 'incident'),
+    ending.length > 0 ? `${namesOf(ending)}: the last alert has just ended` : '',
+    well.length > 0 ? `${namesOf(well)} ${well.length === 1 ? 'has' : 'have'} recovered` : '',
+    ended.length > 0 ? `${countOf(ended.length, 'incident')} resolved: ${namesOf(ended)}` : '',
+  ]
+  const [title = '', ...others] = texts.filter((text) => text !== '').map((text) => `${text}.`)
+  const body = [
+    first ? `Worst: ${shortened(first.incident.title)}.` : '',
+    ...firingTexts(shown),
+    ...others,
+    leftText(items),
+  ]
+  const tone = first?.incident.severity ?? (ending.length > 0 ? 'warning' : 'resolved')
+  const lines = { subject: title, title, body: body.filter((part) => part !== '').join(' ') }
+  const links = [...acknowledgeLinks(shown, context), ...linksOf(context, 'View all incidents')]
+  return { tone, symbol: SYMBOLS[tone], ...lines, links }
+}
+
+/** The kinds of messages after which an incident is new to a channel. */
+const NEW: ReadonlySet<MessageKind> = new Set(['opened', 'group', 'sender-silent', 'escalation'])
+
+function isIn(ids: ReadonlySet<string>): (item: MessageItem) => boolean {
+  return ({ incident }) => ids.has(incident.id)
+}
+
+/** Returns `2 new incidents (1 critical, 1 error): cart and web`; '' if there are none. */
+function countedText(items: readonly MessageItem[], noun: string): string {
+  const counts = SEVERITIES.flatMap((severity) => {
+    const count = items.filter(({ incident }) => incident.severity === severity).length
+    return count === 0 ? [] : [`${formatCount(count)} ${severity}`]
+  })
+  return items.length === 0 ? '' : `${countOf(items.length, noun)} (${counts.join(', ')}): ${namesOf(items)}`
+}
+
+/** Returns links to acknowledge the first incidents that are open. */
+function acknowledgeLinks(items: readonly MessageItem[], { acknowledgeUrls }: MessageContext): MessageText['links'] {
+  const found = items.flatMap((item) => {
+    const url = acknowledgeUrls[item.incident.id]
+    return url === undefined ? [] : [{ text: `Acknowledge #${item.incident.number} ${subjectOf(item)}`, url }]
+  })
+  return found.slice(0, MAX_ACKNOWLEDGED)
+}
+
+/** Names what fires for incidents with several conditions, because a title names only one. */
+function firingTexts(items: readonly MessageItem[]): string[] {
+  const several = items.filter(({ incident }) => incident.problem.firing.length > 1)
+  return several
+    .slice(0, MAX_FIRING)
+    .map((item) => `${subjectOf(item)}: ${namedUpTo(item.incident.problem.firing, MAX_FIRING)}.`)
+}
+
+const STATES = { on: 'burning', muted: 'burning', settling: 'ending', off: 'well' } as const
+
+function stateOf({ incident: { status, problem } }: MessageItem, now: number) {
+  return status === 'resolved' ? 'ended' : STATES[phaseOf(problem, now)]
+}
+
+function namesOf(items: readonly MessageItem[]): string {
+  const names = [...new Set(items.map(subjectOf))]
+  const rest = names.length - 3
+  return rest > 1 ? `${names.slice(0, 3).join(', ')} and ${rest} other services` : joinNames(names)
+}

@@ -1,0 +1,41 @@
+/** Finds when the alerts that fire were last received, and how their sender delivers. */
+import type { Delivery, Report } from '../../domain/notification/alert-texts.ts'
+import type { Db } from '../sqlite/open.ts'
+import { uuidToBytes } from '../sqlite/uuid.ts'
+
+type DeliveryRow = {
+  readonly ownGap: number | null
+  readonly ownGaps: number | null
+  readonly senderGap: number | null
+  readonly senderGaps: number | null
+  readonly reportsEnds: number | null
+}
+
+/** Returns how an alert is delivered, from the row of its group and its sender; their columns are null if unknown. */
+export function toDelivery({ ownGap, ownGaps, senderGap, senderGaps, reportsEnds }: DeliveryRow): Delivery {
+  const interval = (ownGaps ?? 0) >= 2 ? ownGap : (senderGaps ?? 0) >= 2 ? senderGap : null
+  return { interval, reportsEnds: reportsEnds === 1, isRepeated: ownGaps !== null }
+}
+
+/**
+ * Finds the last report of an alert that fires, or of any alert that fires in an incident.
+ * @param of the UUID of the alert, or the row id of the incident
+ */
+export function findLastReport(db: Db, organizationId: number, of: string | number): Report | undefined {
+  const firing = db.sql
+    .selectFrom('alerts')
+    .leftJoin('groups', 'groups.id', 'alerts.group_id')
+    .leftJoin('senders', 'senders.id', 'groups.sender_id')
+    .select(['alerts.source', 'alerts.received_at as receivedAt', 'groups.longest_gap as ownGap'])
+    .select(['groups.gaps as ownGaps', 'senders.longest_gap as senderGap', 'senders.gaps as senderGaps'])
+    .select('reports_ends as reportsEnds')
+    .where('alerts.organization_id', '=', organizationId)
+    .where('ends_at', 'is', null)
+    .where('alerts.source', '!=', 'ci')
+  const own =
+    typeof of === 'number'
+      ? firing.where('incident_id', '=', of)
+      : firing.where('alerts.uuid', '=', uuidToBytes(of) ?? Buffer.alloc(0))
+  const row = db.first(own.orderBy('alerts.received_at', 'desc').limit(1))
+  return row && { source: row.source, receivedAt: row.receivedAt, delivery: toDelivery(row) }
+}
