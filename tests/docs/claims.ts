@@ -95,6 +95,7 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
   ],
   'docs/notifications.md': [
     ['are about … and 15 seconds', schedule('FIRST_RETRY', 'SECOND')],
+    ['up to … email addresses in', constantOf('target', 'MAX_ADDRESSES')],
     ['one digest every … minutes', problem('FLAPPING_DIGEST')],
     ['until it is stable for … minutes', problem('COMES_BACK_WITHIN')],
     ['incmon retries for … hours', schedule('GIVE_UP_AFTER', 'HOUR')],

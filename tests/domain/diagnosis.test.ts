@@ -120,6 +120,11 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
     /^warn token: requests from 192\.0\.2\.1 were rejected 120 times in 3 h with 401, last 2 min ago; the token is missing or wrong/,
   ],
   [
+    'wrong tokens within a second',
+    { refusedSenders: { newest: [{ network: '192.0.2.1', times: 4, withinMs: 999, agoMs: 0 }], more: 0 } },
+    /were rejected 4 times within a second with 401/,
+  ],
+  [
     'more senders with wrong tokens than are listed',
     { refusedSenders: { newest: [], more: 12 } },
     /^warn token: requests from 12 more networks were rejected with 401 in the last hour; the token is missing or wrong/,

@@ -642,3 +642,10 @@ test('an error message contains no part of the URL', () => {
   ])
   assert.doesNotMatch(text, /abcdefghij|\n/)
 })
+
+test('too many addresses are not called a wrong address', () => {
+  const list = (count: number) => Array.from({ length: count }, (_, index) => `a${index}@example.com`).join(',')
+  assert.equal(targetFault('mail', list(20)), null)
+  assert.equal(targetFault('mail', list(21)), '21 addresses; send at most 20, or the address of a mailing list')
+  assert.match(targetFault('mail', `${list(21)},nobody`) ?? '', /^not an email address/)
+})

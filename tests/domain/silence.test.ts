@@ -8,6 +8,7 @@ import {
   scheduleFault,
   statusOf,
   toSchedule,
+  windowFault,
 } from '../../src/domain/silence/silence.ts'
 
 const at = (text: string) => Date.parse(`2026-${text}Z`)
@@ -69,4 +70,16 @@ for (const [what, period, when, window] of [
 test('the earlier form of a schedule has one weekday', () => {
   const earlier = { weekday: 'sunday', from: '22:00', to: '06:00', timeZone: 'UTC' } as const
   assert.deepEqual(toSchedule(earlier).weekdays, ['sunday'])
+})
+
+test('a silence without a window says when its schedule has the next one', () => {
+  const weekly = {
+    ...WEEKLY,
+    schedule: { weekdays: ['saturday'], from: '22:00', to: '02:00', timeZone: 'UTC' },
+  } as const
+  assert.equal(windowFault(weekly, at('03-10T00:00')), null)
+  assert.equal(
+    windowFault({ ...weekly, endsAt: at('03-12T00:00') }, at('03-11T00:00')),
+    'no window of this schedule lies between 2026-03-11T00:00:00.000Z and 2026-03-12T00:00:00.000Z; the next window is from 2026-03-14T22:00:00.000Z to 2026-03-15T02:00:00.000Z',
+  )
 })

@@ -78,3 +78,16 @@ test('a dry run says which incident opens and who would be told, by which rule',
   const warning = await tried({ service: 'till', team: 'pay', severity: 'warning' })
   assert.deepEqual([warning.outcome.incident, warning.told], [null, []])
 })
+
+test('a deploy that creates its service shows the health of that service', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const body = {
+    object_kind: 'pipeline',
+    object_attributes: { id: 7, ref: 'main', status: 'success', created_at: '2026-03-14 11:50:00 UTC' },
+    project: { path_with_namespace: 'shop/cart', default_branch: 'main' },
+    builds: [{ id: 1, name: 'deploy', stage: 'deploy', status: 'success', environment: { name: 'production' } }],
+  }
+  const answer = await request('POST', '/api/webhooks/ci?dryRun=1', { token: acme.token, body })
+  const [{ service, health }] = answer.body.decisions
+  assert.deepEqual([service.name, service.isNew, health?.status], ['cart', true, 'healthy'])
+})

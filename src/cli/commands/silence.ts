@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import type { InferInput } from 'valibot'
 import { formatMatchers, type Matcher, matchersFault, parseMatchers } from '../../domain/silence/matcher.ts'
-import { type Schedule, scheduleFault } from '../../domain/silence/silence.ts'
+import { type Schedule, scheduleFault, windowFault } from '../../domain/silence/silence.ts'
 import { WEEKDAYS } from '../../domain/time-zone.ts'
 import type { silenceShape } from '../../http/api/silences.ts'
 import type { Api } from '../api/api.ts'
@@ -61,8 +61,11 @@ export function addSilence(program: Command, now: () => number): void {
   addOrgCommand(silence, 'expire', 'end a silence now; alerts that are still firing can then open incidents')
     .argument('<id>', 'the id of the silence, or at least the last 8 characters of the id')
     .action(expireSilence)
-  addOrgCommand(silence, 'import', 'import the output of "amtool silence query -o json"; safe to repeat')
-    .argument('<file>', 'the JSON file, or - for standard input')
+  addOrgCommand(silence, 'import', 'import the silences of an Alertmanager; safe to repeat')
+    .argument(
+      '<source>',
+      'the URL of the Alertmanager, or a file with the output of "amtool silence query -o json", or - for standard input',
+    )
     .action(importSilences)
 }
 
@@ -71,8 +74,12 @@ async function silenceAlerts(texts: readonly string[], options: Added, now: numb
   const { comment, start, weekly, nightly } = options
   if (weekly && nightly) throw new UsageError('use either --weekly or --nightly')
   const schedule = weekly ?? nightly ?? null
+  const from = start ?? now
+  const fault = schedule && windowFault({ startsAt: from, endsAt: from + options.for, schedule }, now)
+  if (fault)
+    throw new UsageError(`${weekly ? '--weekly' : '--nightly'}: ${fault}: use a longer --for or a later --start`)
   const starts = start === undefined ? {} : { startsAt: instant(start) }
-  const body = { matchers, ...starts, endsAt: instant((start ?? now) + options.for), schedule, comment }
+  const body = { matchers, ...starts, endsAt: instant(from + options.for), schedule, comment }
   const { id, endsAt, matching, nextWindow, unknown } = await withOrganization(options, async (api) => {
     const silence = await api.json<Silence>('POST', PATH, { body })
     return { ...silence, unknown: silence.matching === 0 ? await unknownServices(api, matchers) : [] }

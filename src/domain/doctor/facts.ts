@@ -5,6 +5,7 @@ import type { Scope } from '../request/token.ts'
 import type { LiveSender } from '../sender/sender.ts'
 import { formatDuration } from '../shown-time.ts'
 import { countOf, formatSeconds } from '../text.ts'
+import { SECOND } from '../units.ts'
 import type { Certificate } from './certificate.ts'
 
 /** `remedy`: one line, or null if there is nothing to do. */
@@ -44,7 +45,8 @@ type RefusedSender = {
 
 /** Returns `120 times in 3 h`. */
 export function timesText({ times, withinMs }: RefusedSender): string {
-  return times === 1 ? '1 time' : `${countOf(times, 'time')} in ${formatDuration(withinMs)}`
+  if (times === 1) return '1 time'
+  return `${countOf(times, 'time')} ${withinMs < SECOND ? 'within a second' : `in ${formatDuration(withinMs)}`}`
 }
 
 /** Times in ms UTC. */

@@ -76,10 +76,14 @@ export function topicOf({ pathname }: URL): string {
   return decodeURIComponent(pathname.split('/').filter(Boolean).at(-1) ?? '')
 }
 
+const MAX_ADDRESSES = 20
+
 function mailFault(text: string): string | null {
   const addresses = text.split(',').map((address) => address.trim())
-  const isRight = addresses.every((address) => /^[^\s@<>"(),:;]+@[^\s@<>"(),:;]+\.[^\s@<>"(),:;]+$/.test(address))
-  return isRight && addresses.length <= 20
+  const wrong = addresses.find((address) => !/^[^\s@<>"(),:;]+@[^\s@<>"(),:;]+\.[^\s@<>"(),:;]+$/.test(address))
+  if (wrong !== undefined)
+    return 'not an email address; send up to 20 addresses separated by commas, such as team@example.com'
+  return addresses.length <= MAX_ADDRESSES
     ? null
-    : 'not an email address; send up to 20 addresses separated by commas, such as team@example.com'
+    : `${addresses.length} addresses; send at most ${MAX_ADDRESSES}, or the address of a mailing list`
 }

@@ -1,5 +1,6 @@
 /** Silences: which alerts a silence applies to, and when. */
 import type { FieldError } from '../error.ts'
+import { formatInstant } from '../instant.ts'
 import { type DailySpan, dailySpanFault, spansAround, type Weekday } from '../time-zone.ts'
 import { expressionSizeOf, type MatchedAlert, type Matcher, matcherTest, serviceTest } from './matcher.ts'
 
@@ -73,9 +74,15 @@ export function windowOf({ startsAt, endsAt, schedule }: Period, at: number): Wi
   return nextWindowOf({ startsAt, endsAt, schedule }, at) ?? { startsAt, endsAt }
 }
 
-/** Returns the first window of a schedule that begins after a time, however long the silence is. */
-export function nearestWindowOf(schedule: Schedule, after: number): Window | null {
-  return spansOf(schedule, after).find((span) => span.startsAt >= after) ?? null
+/** Says that a silence never applies, and when its schedule would; null if the silence has a window at or after `now`. */
+export function windowFault(period: Period & { readonly schedule: Schedule }, now: number): string | null {
+  const from = Math.max(now, period.startsAt)
+  if (nextWindowOf(period, from) !== null) return null
+  const nearest = spansOf(period.schedule, from).find((span) => span.startsAt >= from)
+  const next = nearest
+    ? `; the next window is from ${formatInstant(nearest.startsAt)} to ${formatInstant(nearest.endsAt)}`
+    : ''
+  return `no window of this schedule lies between ${formatInstant(from)} and ${formatInstant(period.endsAt)}${next}`
 }
 
 function spansOf({ weekdays, ...span }: Schedule, at: number) {

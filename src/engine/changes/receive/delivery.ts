@@ -7,6 +7,7 @@ import { ruleText } from '../../../domain/service/rule.ts'
 import { warningsAbout } from '../../../domain/service/warnings.ts'
 import type { WatchUpdate } from '../../../domain/watch/object.ts'
 import type { Context } from '../../state/context.ts'
+import { findService } from '../attribution.ts'
 import { evaluate } from '../evaluate.ts'
 import { outcomeOf } from '../outcome.ts'
 import { reportShortages, shortageWarning } from '../shortage.ts'
@@ -149,7 +150,10 @@ function dryRunReceipt(
   own: Receipt,
   { sent, incidents }: { readonly sent: SenderFacts; readonly incidents: ReadonlyMap<number, LiveIncident> },
 ): Received {
-  const affected = items.map(({ match, result }) => result?.live.serviceId ?? match.service?.rowId)
+  // A pipeline can create a service without an alert.
+  const affected = items.map(({ match, result }) => {
+    return result?.live.serviceId ?? match.service?.rowId ?? findService(ctx.state, match.key)?.rowId
+  })
   const health = new Map(
     [...new Set(affected)].map((id) => [id, id === undefined ? null : evaluate(ctx, id, receivedAt)]),
   )

@@ -2,9 +2,8 @@
 import { BUDGETS } from '../../../domain/budgets.ts'
 import { IncmonError } from '../../../domain/error.ts'
 import type { Labels } from '../../../domain/event/event.ts'
-import { formatInstant } from '../../../domain/instant.ts'
 import { expressionSizeOf, type Matcher, matchersFault } from '../../../domain/silence/matcher.ts'
-import { nearestWindowOf, nextWindowOf, type Schedule, scheduleFault } from '../../../domain/silence/silence.ts'
+import { type Schedule, scheduleFault, windowFault } from '../../../domain/silence/silence.ts'
 import type { Context } from '../../state/context.ts'
 
 export type WantedSilence = {
@@ -46,19 +45,10 @@ export function refuseFaults({ matchers, startsAt, endsAt, schedule }: WantedSil
   if (endsAt <= startsAt) throw invalid('endsAt', 'must be later than startsAt')
   const fault = schedule && scheduleFault(schedule)
   if (fault) throw invalid(`schedule.${fault.path}`, fault.message)
-  if (schedule && nextWindowOf({ startsAt, endsAt, schedule }, Math.max(now, startsAt)) === null) {
-    throw impossible({ startsAt: Math.max(now, startsAt), endsAt, schedule })
-  }
-}
-
-function impossible({ startsAt, endsAt, schedule }: { startsAt: number; endsAt: number; schedule: Schedule }) {
-  const nearest = nearestWindowOf(schedule, startsAt)
-  const next = nearest
-    ? `; the next window is from ${formatInstant(nearest.startsAt)} to ${formatInstant(nearest.endsAt)}`
-    : ''
-  const period = `between ${formatInstant(startsAt)} and ${formatInstant(endsAt)}`
-  const message = `no window of this schedule lies ${period}${next}: send a later endsAt`
-  return new IncmonError('unprocessable', `schedule: ${message}`, [{ path: 'schedule', message }])
+  const impossible = schedule && windowFault({ startsAt, endsAt, schedule }, now)
+  if (!impossible) return
+  const message = `${impossible}: send a later endsAt`
+  throw new IncmonError('unprocessable', `schedule: ${message}`, [{ path: 'schedule', message }])
 }
 
 function invalid(path: string, message: string): IncmonError {
