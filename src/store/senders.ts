@@ -8,7 +8,7 @@ import type { Db } from './sqlite/open.ts'
 
 export type SenderRecord = Pick<
   LiveSender,
-  'source' | 'cluster' | 'receiver' | 'events' | 'rejections' | 'lastEventAt' | 'lastRejectionAt' | 'hours'
+  'source' | 'cluster' | 'receiver' | 'tokens' | 'events' | 'rejections' | 'lastEventAt' | 'lastRejectionAt' | 'hours'
 > & {
   /**
    * How far the sender's clock is ahead of the server's clock, in milliseconds; negative if the sender's clock is
@@ -29,7 +29,7 @@ export function listSenders(db: Db, organizationId: number, page: Page): Listed<
   const rows = query
     .select(['source', 'cluster', 'receiver', 'events', 'rejections', 'last_event_at as lastEventAt'])
     .select(['last_rejection_at as lastRejectionAt', 'hours', 'clock', 'names_cluster', 'longest_gap as longestGap'])
-    .select(['gaps', 'heartbeat_at', 'heartbeat_due_at'])
+    .select(['gaps', 'heartbeat_at', 'heartbeat_due_at', 'tokens'])
     .orderBy('last_event_at', 'desc')
     .orderBy('id', 'desc')
   const names = db.first(query.select('id').where('names_cluster', '=', 1).limit(1)) !== undefined
@@ -38,6 +38,7 @@ export function listSenders(db: Db, organizationId: number, page: Page): Listed<
     return {
       ...sender,
       hours: JSON.parse(sender.hours),
+      tokens: JSON.parse(sender.tokens),
       clockOffset: clock === null ? 0 : JSON.parse(clock).offset,
       lacksCluster: names && names_cluster === 0,
       interval: usualInterval({ longestGap, gaps }),

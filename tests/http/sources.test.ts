@@ -11,7 +11,7 @@ test('each sender is listed with its last request', async (t) => {
   const { data, pagination } = (await request('GET', '/api/sources', { token: acme.token })).body
   assert.equal(pagination.total, 2)
   assert.deepEqual(data[0], {
-    ...{ source: 'metrics', cluster: '', receiver: 'incmon', events: 3, rejections: 0 },
+    ...{ source: 'metrics', cluster: '', receiver: 'incmon', tokens: [], events: 3, rejections: 0 },
     ...{ lastEventAt: '2026-03-14T12:00:00.000Z', lastRejectionAt: null, heartbeat: null },
     ...{ clockOffsetSeconds: 0, lacksCluster: false },
     ...{ deliveryInterval: null, eventsByHour: Array.from({ length: 24 }, () => 0) },
@@ -32,6 +32,38 @@ test('the events of each hour and the delivery interval are listed, also after a
   const [sender] = (await request('GET', '/api/sources', { token })).body.data
   assert.deepEqual(sender.eventsByHour.slice(-3), [0, 3, 2])
   assert.equal(sender.deliveryInterval, 58 * 60)
+})
+
+test('the last three tokens of a sender are listed, the newest first, also after a restart', async (t) => {
+  const { acme, charlie, deps, request } = makeWorld(t)
+  const body = { receiver: 'incmon', version: '4', alerts: [] }
+  const create = async (name: string) =>
+    (await request('POST', '/api/tokens', { token: acme.token, body: { name, scopes: ['ingest'] } })).body.token
+  const [berlin, paris] = [await create('berlin'), await create('paris')]
+  const send = (token: string) => request('POST', '/api/webhooks/metrics', { token, body })
+  for (const token of [await create('oslo'), await create('rome'), berlin, paris, berlin]) await send(token)
+  await deps.engine.reload()
+  const tokensFor = async (token: string) =>
+    (await request('GET', '/api/sources', { token })).body.data.map(({ tokens }: { tokens: string[] }) => tokens)
+  assert.deepEqual(await tokensFor(acme.token), [['berlin', 'paris', 'rome']])
+  assert.deepEqual(await tokensFor(charlie.token), [])
+})
+
+test('a body that cannot be read counts for the sender that was heard last, and is no sender of its own', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const { token } = acme
+  const sources = async () => (await request('GET', '/api/sources', { token })).body.data
+  await request('POST', '/api/webhooks/metrics', { token, body: '{"alerts": [' })
+  assert.deepEqual(
+    (await sources()).map(({ receiver }: { receiver: string }) => receiver),
+    [''],
+  )
+  const labels = { alertname: 'Down', service: 'cart' }
+  const alert = { labels, status: 'firing', startsAt: '2026-03-14T12:00:00Z' }
+  await request('POST', '/api/webhooks/dashboard', { token, body: { receiver: 'grafana', alerts: [alert] } })
+  await request('POST', '/api/webhooks/dashboard', { token, body: '{"alerts": [' })
+  const [grafana, ...others] = (await sources()).filter(({ source }: { source: string }) => source === 'dashboard')
+  assert.deepEqual([grafana.receiver, grafana.events, grafana.rejections, others], ['grafana', 1, 1, []])
 })
 
 test('a heartbeat is missing if it is late', async (t) => {

@@ -109,6 +109,19 @@ test('the headline says what was rejected, and that no sender has a heartbeat', 
   assert.match((await outsider.get('/sources')).html, /<h1>\s*No sender is connected yet\./)
 })
 
+test('two senders of one kind show the names of their tokens, and a sender alone does not', async (t) => {
+  const { browser, request, acme } = await start(t)
+  const details = async () => [...(await browser.get('/sources')).html.matchAll(/<span class="second">(metrics[^<]*)/g)]
+  const body = alertmanager([alert('Watchdog', {})])
+  await request('POST', '/api/webhooks/metrics', { token: acme.token, body })
+  assert.deepEqual(
+    (await details()).map(([, text]) => text),
+    ['metrics, receiver incmon'],
+  )
+  await request('POST', '/api/webhooks/metrics', { token: acme.token, body: { ...body, receiver: 'other' } })
+  for (const [, text] of await details()) assert.match(text ?? '', /receiver (incmon|other), token \w+/)
+})
+
 test('the headline counts the senders with and without a heartbeat', async (t) => {
   const { browser, request, acme } = await start(t)
   const token = acme.token

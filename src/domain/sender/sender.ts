@@ -13,6 +13,8 @@ export type LiveSender = Heartbeat & {
   readonly source: Source
   readonly cluster: string
   readonly receiver: string
+  /** The names of the tokens with which it delivered, newest first. */
+  readonly tokens: readonly string[]
   readonly events: number
   readonly rejections: number
   readonly lastEventAt: number | null
@@ -34,6 +36,13 @@ export type LiveSender = Heartbeat & {
   readonly deliveryInterval: DeliveryInterval
   /** The number of events from the sender in each of the last 24 hours. */
   readonly hours: Hours
+}
+
+const MAX_TOKENS = 3
+
+/** Returns the sender's tokens after a delivery. Returns the same list if it has not changed. */
+export function withToken(before: readonly string[], token: string): readonly string[] {
+  return before[0] === token ? before : [token, ...before.filter((one) => one !== token)].slice(0, MAX_TOKENS)
 }
 
 export type LiveGroup = Group & { readonly rowId: number; readonly senderId: number; readonly key: string }

@@ -21,12 +21,13 @@ export async function postAlerts({ c, deps, identity, server, recent }: ApiCall)
   if (isBlank(bytes)) throw coded(422, 602, 'alerts in body is required')
   deps.engine.admit('metrics')
   const receivedAt = deps.now()
-  const { organizationId, cluster } = identity
+  const { organizationId, cluster, tokenName: token } = identity
   const sender = `prometheus ${organizationId} ${cluster}`
   const cached = recent.find(sender, bytes, receivedAt)
   const store = async () => {
     const { intake, fault } = cached ? { intake: cached, fault: null } : await parse(bytes, receivedAt)
-    const delivery = { organizationId, cluster, source: 'metrics' as const, intake, receivedAt, bytes: bytes.length }
+    const origin = { organizationId, cluster, token, source: 'metrics' as const }
+    const delivery = { ...origin, intake, receivedAt, bytes: bytes.length }
     const once = { idempotencyKey: null, dryRun: false, isFromCache: cached !== null }
     const receipt = await deps.engine.submit({ ...delivery, ...once })
     if (fault) throw coded(400, 400, `parsing alerts body from "" failed, because ${fault.message}`)

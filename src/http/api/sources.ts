@@ -13,6 +13,11 @@ export const senderShape = v.object({
   source: shape.source,
   cluster: shape.text('The cluster, from the token or the cluster label; empty if neither is set', 'production'),
   receiver: shape.text('The receiver for Alertmanager and Grafana; empty for other senders', 'incmon'),
+  tokens: shape.list(
+    v.string(),
+    'The names of the last three tokens with which it delivered, newest first; empty until its next delivery after an upgrade',
+    ['alertmanager'],
+  ),
   events: shape.count('The number of stored items', 1207),
   rejections: shape.count('The number of rejected items', 0),
   lastEventAt: shape.nullable(shape.instant(), 'The time of the last stored item; null if no item was stored'),

@@ -135,6 +135,7 @@ function toLiveSender(row: SenderRow): LiveSender {
     source: row.source,
     cluster: row.cluster,
     receiver: row.receiver,
+    tokens: JSON.parse(row.tokens),
     events: row.events,
     rejections: row.rejections,
     lastEventAt: row.last_event_at,

@@ -15,6 +15,7 @@ function senderRow(sender: LiveSender) {
 function senderColumns(sender: LiveSender) {
   const { lag, clock, namesCluster, deliveryInterval } = sender
   return {
+    tokens: JSON.stringify(sender.tokens),
     events: sender.events,
     rejections: sender.rejections,
     last_event_at: sender.lastEventAt,

@@ -16,7 +16,12 @@ import { Clusters, type ClusterView } from './clusters.tsx'
 import { CONNECTIONS } from './connections.ts'
 import { type FailingChannel, FailingChannels, Refused } from './problems.tsx'
 
-type SenderView = Pick<LiveSender, 'source' | 'cluster' | 'receiver' | 'events' | 'rejections' | 'lastEventAt'> & {
+type SenderView = Pick<
+  LiveSender,
+  'source' | 'cluster' | 'receiver' | 'tokens' | 'events' | 'rejections' | 'lastEventAt'
+> & {
+  /** Whether another sender is of the same kind, so that only the tokens tell the two apart. */
+  readonly hasTwin: boolean
   /** The number of events per hour over the last 24 hours, oldest first. */
   readonly byHour: readonly number[]
   /** The usual interval between two deliveries of the same alerts in ms; null if unknown. */
@@ -124,7 +129,9 @@ export const SourcesPage: FC<Props> = (props) => {
 
 const SenderRow: FC<{ sender: SenderView; reader: Reader }> = ({ sender, reader }) => {
   const { name, icon } = CONNECTIONS[sender.source]
-  const details = [sender.source, sender.receiver === '' ? '' : `receiver ${sender.receiver}`, sender.cluster]
+  const { receiver, tokens, hasTwin } = sender
+  const named = hasTwin || tokens.length > 1 ? tokens.map((token) => `token ${token}`) : []
+  const details = [sender.source, receiver === '' ? '' : `receiver ${receiver}`, sender.cluster, ...named]
   return (
     <tr>
       <td>

@@ -64,7 +64,10 @@ async function showSources(visit: Visit, secret: string | null, done: Done | '' 
   const pages = Math.ceil(senders.length / MAX_ROWS)
   const page = pageOf(visit.query('page'), pages)
   const rows = senders.slice((page - 1) * MAX_ROWS, page * MAX_ROWS)
-  const shown = rows.map((sender) => ({ ...sender, byHour: hoursUntil(sender.hours, now) }))
+  const shown = rows.map((sender) => ({
+    ...{ ...sender, byHour: hoursUntil(sender.hours, now) },
+    hasTwin: senders.some((one) => one !== sender && one.source === sender.source),
+  }))
   const counts = { rejections: rejected.items.map(shortened), rejected: rejected.total }
   const refused = isOnly ? visit.server.wrongTokens.senders() : null
   const clusters = await Promise.all(

@@ -20,6 +20,8 @@ export type Delivery = {
   readonly organizationId: number
   /** The cluster assigned to the token, or ''. */
   readonly cluster: string
+  /** The name of the token. Absent if the items came without one. */
+  readonly token?: string
   readonly source: Source
   readonly intake: Intake
   readonly receivedAt: number
@@ -68,9 +70,9 @@ export function receive(ctx: Context, delivery: Delivery): Received {
   const before = part?.before ?? null
   const use: KeyUse<Receipt> = before ? { kind: 'new' } : keyUseOf(ctx, delivery)
   if (use.kind === 'repeated') return { receipt: use.answer, sent: NO_SENDER, serviceIds: [], kind: 'repeated' }
-  const { organizationId, source, cluster, receivedAt, isFromCache } = delivery
+  const { organizationId, source, cluster, token = null, receivedAt, isFromCache } = delivery
   const whole = part?.whole ?? intake
-  const sending = { source, cluster, intake, whole, receivedAt }
+  const sending = { source, cluster, token, intake, whole, receivedAt }
   if (before) countLaterChunk(ctx, sending)
   const sent = before?.sent ?? updateSender(ctx, sending)
   const { groupId, clockOffset } = sent

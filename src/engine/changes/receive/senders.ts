@@ -6,10 +6,10 @@ import type { Draft, Intake, Source } from '../../../domain/event/event.ts'
 import { corrected, offsetIn, readingOf, withReading } from '../../../domain/sender/clock.ts'
 import { type DeliveryInterval, repeatTimeoutOf } from '../../../domain/sender/delivery-interval.ts'
 import { NO_HOURS, withEvents, withHeartbeat } from '../../../domain/sender/heartbeat.ts'
-import { type LiveSender, withLag } from '../../../domain/sender/sender.ts'
+import { type LiveSender, withLag, withToken } from '../../../domain/sender/sender.ts'
 import { WATCH } from '../../../domain/watch/object.ts'
 import type { Context } from '../../state/context.ts'
-import { senderKey } from '../../state/state.ts'
+import { type OrganizationState, senderKey } from '../../state/state.ts'
 import { clusterOf } from '../attribution.ts'
 import { updateGroup } from './groups.ts'
 import { resolveHeartbeatIncident } from './heartbeat-incident.ts'
@@ -37,15 +37,18 @@ type SenderInput = {
   /** All items of the request. */
   readonly whole: Intake
   readonly receivedAt: number
+  /** The name of the token; null if the items came without one. */
+  readonly token: string | null
 }
 
 /** Updates item counts, the group's delivery interval, and the heartbeat of a sender. */
 export function updateSender(ctx: Context, sending: SenderInput): SenderFacts {
-  const { receivedAt, whole } = sending
+  const { receivedAt, whole, token } = sending
   const known = findSender(ctx, sending)
   const before = known ?? newSender(ctx, sending)
   const reportsEnds = before.reportsEnds || whole.accepted.some(({ draft }) => isReportedEnd(draft))
-  const counted = count({ ...before, reportsEnds }, sending.intake, receivedAt)
+  const tokens = token === null ? before.tokens : withToken(before.tokens, token)
+  const counted = count({ ...before, reportsEnds, tokens }, sending.intake, receivedAt)
   const { sender, groupId, interval } = whole.group
     ? updateGroup(ctx, counted, whole.group, receivedAt)
     : { sender: counted, groupId: null, interval: null }
@@ -90,8 +93,22 @@ function keyOf({ source, cluster, whole }: SenderInput) {
 /** Returns the key of a sender. Beyond the limit, the receivers of a source in a cluster share one sender. */
 function sharedKeyOf({ state }: Context, sending: SenderInput) {
   const key = keyOf(sending)
-  const isKnown = state.senders.size() < MAX_SENDERS || state.senders.get(senderKey(key)) !== undefined
-  return isKnown ? key : { ...key, receiver: '' }
+  if (state.senders.get(senderKey(key)) !== undefined) return key
+  if (key.receiver === '' && sending.intake.accepted.length === 0) return likelySenderOf(state, key) ?? key
+  return state.senders.size() < MAX_SENDERS ? key : { ...key, receiver: '' }
+}
+
+/**
+ * Returns the key of the sender that probably sent a body without a receiver's name: the one of this source and cluster
+ * that sent last. A body that cannot be read is no sender of its own.
+ */
+function likelySenderOf(state: OrganizationState, { source, cluster }: ReturnType<typeof keyOf>) {
+  const own = [...state.senders.values()].filter((one) => one.source === source && one.cluster === cluster)
+  const last = own.reduce<LiveSender | null>(
+    (found, one) => (found && (found.lastEventAt ?? 0) >= (one.lastEventAt ?? 0) ? found : one),
+    null,
+  )
+  return last && { source, cluster, receiver: last.receiver }
 }
 
 function findSender(ctx: Context, sending: SenderInput): LiveSender | null {
@@ -103,7 +120,7 @@ function newSender(ctx: Context, sending: SenderInput): LiveSender {
     rowId: ctx.rowId('senders'),
     organizationId: ctx.state.rowId,
     ...sharedKeyOf(ctx, sending),
-    ...{ events: 0, rejections: 0, lastEventAt: null, lastRejectionAt: null },
+    ...{ tokens: [], events: 0, rejections: 0, lastEventAt: null, lastRejectionAt: null },
     ...{ reportsEnds: false, reportsRepeats: false, lag: null, clock: null, namesCluster: null },
     deliveryInterval: { longestGap: 0, gaps: 0 },
     hours: NO_HOURS,

@@ -153,7 +153,7 @@ type Request = Awaited<ReturnType<typeof requireSender>> & {
 }
 
 async function store(request: Request): Promise<Reply> {
-  const { parts, source, organizationId, cluster, bytes, receivedAt, dryRun, key } = request
+  const { parts, source, organizationId, cluster, tokenName: token, bytes, receivedAt, dryRun, key } = request
   const { deps, recent } = parts
   const sender = `${source} ${organizationId} ${cluster}`
   const cached = recent.find(sender, bytes, receivedAt)
@@ -164,6 +164,7 @@ async function store(request: Request): Promise<Reply> {
   const delivery = {
     organizationId,
     cluster,
+    token,
     source,
     intake,
     receivedAt,

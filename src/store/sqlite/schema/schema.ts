@@ -155,6 +155,7 @@ export type Schema = SettingsTables &
       heartbeat_at: number | null
       heartbeat_gap: Generated<number>
       heartbeat_due_at: number | null
+      tokens: Generated<string>
     }
     groups: {
       id: Generated<number>
