@@ -10,6 +10,8 @@ const OPTION_OF_FIELD: Readonly<Record<string, string>> = {
   startsAt: '--start',
   schedule: '--weekly',
   rules: '--rule',
+  url: '--contact',
+  to: '--contact',
 }
 
 /** Adds a command to the program or to another command. */
@@ -152,7 +154,8 @@ function withOptionNames(command: Command, refused: ErrorResponse): Error {
 }
 
 function optionOf(command: Command, field: string): string | null {
-  const long = OPTION_OF_FIELD[field] ?? `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
-  if (command.options.some((option) => option.long === long)) return long
+  const names = [`--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`, OPTION_OF_FIELD[field]]
+  const option = command.options.find(({ long }) => names.includes(long ?? ''))
+  if (option?.long) return option.long
   return command.registeredArguments.some((argument) => argument.name() === field) ? `<${field}>` : null
 }

@@ -6,7 +6,7 @@ import type { Command } from 'commander'
 import type { InferInput } from 'valibot'
 import { setupAddress } from '../../domain/request/session.ts'
 import { SCOPES, type Scope } from '../../domain/request/token.ts'
-import { visible } from '../../domain/terminal.ts'
+import { shellQuote, visible } from '../../domain/terminal.ts'
 import { formatDay } from '../../domain/text.ts'
 import type { tokenShape } from '../../http/api/tokens.ts'
 import type { Listening } from '../../server/context.ts'
@@ -23,10 +23,13 @@ import { configuredAddress, namedAddress, reachableUrl } from '../server-address
 const MAX_NAME = 100
 const MAX_CLUSTER = 253
 const PATH = '/api/tokens'
+const CHANNELS = '/api/channels'
 
 type Wanted = OrganizationOptions & {
   readonly name?: string
-  readonly scopes: readonly Scope[]
+  readonly person?: string
+  readonly contact?: string
+  readonly scopes?: readonly Scope[]
   readonly cluster?: string
   /** Milliseconds until the token expires. Without this option, the token never expires. */
   readonly expires?: number
@@ -42,9 +45,16 @@ export function addToken(program: Command, now: () => number): void {
       '--name <name>',
       'the name of the token, which timelines show as the actor (default: API token and the date)',
     )
-    .option('--scopes <list>', `the scopes of the token, separated by commas: ${SCOPES.join(',')}`, parseScopes, [
-      'ingest',
-    ])
+    .option('--person <name>', 'create the token for a person, whose name timelines and messages show')
+    .option(
+      '--contact <address>',
+      'with --person: the URL of an ntfy topic or a mail address, which becomes a channel with the name of the person',
+    )
+    .option(
+      '--scopes <list>',
+      `the scopes of the token, separated by commas: ${SCOPES.join(',')} (default: ingest; for a person read,write)`,
+      parseScopes,
+    )
     .option('--cluster <name>', 'the cluster for everything sent with this token')
     .option(
       '--expires <duration>',
@@ -61,22 +71,42 @@ export function addToken(program: Command, now: () => number): void {
 }
 
 async function createToken(options: Wanted, now: number): Promise<void> {
-  const { scopes, cluster = '' } = options
+  const { cluster = '', person, contact } = options
+  if (person !== undefined && options.name !== undefined)
+    throw new UsageError('--person and --name cannot be combined: the token has the name of the person')
+  if (contact !== undefined && person === undefined) throw new UsageError('--contact belongs to a person: use --person')
   // The name is the actor in timelines.
-  const named = options.name ?? `API token ${formatDay(now)}${cluster === '' ? '' : ` for ${cluster}`}`
+  const named = person ?? options.name ?? `API token ${formatDay(now)}${cluster === '' ? '' : ` for ${cluster}`}`
   const name = named.trim().slice(0, MAX_NAME)
-  if (name === '') throw new UsageError(`--name: use 1 to ${MAX_NAME} characters`)
+  if (name === '')
+    throw new UsageError(`${person === undefined ? '--name' : '--person'}: use 1 to ${MAX_NAME} characters`)
   if (cluster.length > MAX_CLUSTER) throw new UsageError(`--cluster: use at most ${MAX_CLUSTER} characters`)
   const expiresAt = options.expires === undefined ? null : instant(now + options.expires)
+  const scopes = options.scopes ?? (person === undefined ? ['ingest' as const] : ['read' as const, 'write' as const])
   const wanted = { name, scopes, cluster, expiresAt }
+  const channel = contact === undefined ? null : { name, ...addressOf(contact) }
   const made = await withOrganization(options, async (api, organization) => {
+    const added = channel && (await api.json<{ warnings: readonly string[] }>('POST', CHANNELS, { body: channel }))
     const { id, token } = await api.json<{ id: string; token: string }>('POST', PATH, { body: wanted })
+    for (const warning of added?.warnings ?? []) printError(`warning: ${warning}`)
     return { token, id, organization: organization.name, ...wanted }
   })
   if (options.json) return print(JSON.stringify(made))
   print(made.token)
   // Prints to stderr so that TOKEN=$(incmon token create) contains only the token.
   printError(sentenceOf(made))
+  if (!channel) return
+  const [test, rule] = [`channel test ${shellQuote(name)}`, `channel set ${shellQuote(name)} --rule RULE`]
+  printError(
+    `added channel ${visible(name)}, which gets all messages: test it with ${hint(options, test)}, choose its messages with ${hint(options, rule)}`,
+  )
+}
+
+/** Returns the kind of channel for the address of a person. */
+function addressOf(contact: string) {
+  if (/^https?:\/\//.test(contact)) return { kind: 'ntfy', url: contact }
+  if (contact.includes('@')) return { kind: 'mail', to: contact }
+  throw new UsageError(`--contact: ${visible(contact)} is neither the URL of an ntfy topic nor a mail address`)
 }
 
 function sentenceOf(made: { organization: string; scopes: readonly Scope[]; expiresAt: string | null }): string {
