@@ -5,6 +5,7 @@ import { IncmonError } from '../domain/error.ts'
 import type { Plan } from '../domain/organization.ts'
 import { LONG_SESSION, personName, SETUP_LINK_LIFE, SHORT_SESSION } from '../domain/request/session.ts'
 import type { Scope } from '../domain/request/token.ts'
+import { findOrganization } from '../store/organizations.ts'
 import {
   deleteEndedSessions,
   deleteOldestSessions,
@@ -42,6 +43,8 @@ export type Visitor = {
   readonly actor: string
   /** The CSRF token in this visitor's forms. */
   readonly csrf: string
+  /** Whether the browser keeps the session after it was closed. */
+  readonly stays: boolean
 }
 
 /** A new session. `secret`: the value of the cookie. */
@@ -97,7 +100,20 @@ export function findVisitor(deps: Deps, secret: string): Visitor | null {
   noteUse(deps, session, now)
   const { organizationId, plan, timeZone, scopes, person, tokenName } = session
   const actor = person === '' ? (tokenName ?? 'Administrator (setup link)') : person
-  return { sessionId: session.id, organizationId, plan, timeZone, scopes, actor, csrf: csrfOf(secret) }
+  const stays = session.expiresAt - session.createdAt > SHORT_SESSION
+  return { sessionId: session.id, organizationId, plan, timeZone, scopes, actor, csrf: csrfOf(secret), stays }
+}
+
+/** A session of a browser that is signed in to several organizations. `id`: the organization's UUID. */
+type OwnSession = Visitor & { readonly secret: string; readonly id: string; readonly name: string }
+
+/** Returns the valid sessions for a browser's secrets. */
+export function findOwnSessions(deps: Deps, secrets: readonly string[]): readonly OwnSession[] {
+  return secrets.flatMap((secret) => {
+    const visitor = findVisitor(deps, secret)
+    const organization = visitor && findOrganization(deps.db, visitor.organizationId)
+    return visitor && organization ? [{ ...visitor, secret, id: organization.id, name: organization.name }] : []
+  })
 }
 
 /**

@@ -22,6 +22,8 @@ export type Banner = {
 export type Frame = Reader & {
   /** The organization's name; null if nobody is signed in. */
   readonly organization: string | null
+  /** Whether the visitor is signed in to other organizations, too. */
+  readonly canSwitch: boolean
   readonly current: Section | null
   /** The number of unresolved incidents. */
   readonly unresolved: number
@@ -122,7 +124,13 @@ const Bar: FC<{ frame: Frame }> = ({ frame }) => (
         <Icon name="pulse" />
         incmon
       </a>
-      <span class="organization clip">{frame.organization}</span>
+      {frame.canSwitch ? (
+        <a class="organization clip" href="/organizations" title="Switch to another organization">
+          {frame.organization}
+        </a>
+      ) : (
+        <span class="organization clip">{frame.organization}</span>
+      )}
       <nav class="menu" id="menu" aria-label="Main" data-live>
         {ITEMS.map(({ section, href, word, icon }) => (
           <a href={href} aria-current={frame.current === section ? 'page' : undefined}>

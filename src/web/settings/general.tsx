@@ -82,6 +82,11 @@ export const GeneralSettings: FC<Props> = ({ csrf, person, hasSession, hasKeys, 
             <Submit>Turn keyboard shortcuts {hasKeys ? 'off' : 'on'}</Submit>
           </form>
           {hasSession ? (
+            <a class="button" href="/organizations">
+              Other organizations
+            </a>
+          ) : null}
+          {hasSession ? (
             <form method="post" action="/sign-out">
               <Hidden fields={{ csrf }} />
               <Submit>Sign out</Submit>

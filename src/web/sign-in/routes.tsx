@@ -1,8 +1,9 @@
-/** /sign-in, /setup, /sign-out and /theme: signs visitors in and out, and sets the theme. */
+/** /sign-in, /setup, /sign-out, /organizations and /theme: signs visitors in and out, and sets the theme. */
 import type { Context } from 'hono'
 import {
   csrfOf,
   endSession,
+  findOwnSessions,
   isSetupLink,
   type NewSession,
   signIn,
@@ -12,11 +13,13 @@ import { IncmonError } from '../../domain/error.ts'
 import { agentName, LONG_SESSION, safePath } from '../../domain/request/session.ts'
 import { headerOf } from '../../http/middleware/header.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
-import { type AnyVisit, openPage, type PageRoute, page } from '../page.ts'
+import { findOrganization } from '../../store/organizations.ts'
+import { type AnyVisit, openPage, type PageRoute, page, type Visit } from '../page.ts'
 import { choiceOf } from '../visit/choice.ts'
 import { formOf } from '../visit/form.ts'
 import { redirect, show } from '../visit/reply.ts'
-import { choiceCookie, sessionCookie } from '../visit/visitor.ts'
+import { choiceCookie, sessionCookie, sessionSecrets } from '../visit/visitor.ts'
+import { OrganizationsPage } from './organizations.tsx'
 import { SendAgainPage, SetupPage, SignInPage, SpentLinkPage } from './page.tsx'
 
 const COOKIES_OFF = 'Your browser did not send the cookie back. Allow cookies for this address, then sign in again.'
@@ -55,15 +58,43 @@ export const signInRoutes: readonly PageRoute[] = [
   }),
   page('POST /sign-out', 'read', async (visit) => {
     const { c, store, visitor } = visit
-    if (visitor.sessionId !== null) await store.run(endSession, visitor.organizationId, visitor.sessionId)
-    return redirect(visit, '/sign-in', 'signed-out', { 'set-cookie': sessionCookie(c, visit, '', 0) })
+    if (visitor.sessionId !== null) {
+      for (const { organizationId, sessionId } of await ownSessions(visit)) {
+        if (sessionId !== null) await store.run(endSession, organizationId, sessionId)
+      }
+    }
+    return redirect(visit, '/sign-in', 'signed-out', { 'set-cookie': sessionCookie(c, visit, [], 0) })
   }),
+  page('GET /organizations', 'read', showOrganizations),
+  page('POST /organizations', 'read', switchOrganization),
   openPage('POST /theme', (visit) => {
     const theme = choiceOf(visit.form.text('theme'), ['auto', 'light', 'dark'], 'auto')
     const cookie = choiceCookie(visit.c, visit, 'theme', theme)
     return redirect(visit, safePath(visit.form.text('back')), undefined, cookie)
   }),
 ]
+
+function ownSessions(visit: AnyVisit) {
+  return visit.store.run(findOwnSessions, sessionSecrets(visit.c, visit))
+}
+
+async function showOrganizations(visit: Visit): Promise<Reply> {
+  const { store, visitor } = visit
+  const current = (await store.read(findOrganization, visitor.organizationId))?.name ?? ''
+  const others = (await ownSessions(visit)).filter(({ organizationId }) => organizationId !== visitor.organizationId)
+  const content = <OrganizationsPage csrf={visitor.csrf} current={current} others={others} />
+  return show(visit, { title: 'Organizations', content, current: 'settings' })
+}
+
+async function switchOrganization(visit: Visit): Promise<Reply> {
+  const own = await ownSessions(visit)
+  const wanted = own.find(({ id }) => id === visit.form.text('organization'))
+  if (!wanted) throw new IncmonError('not-found', 'You are not signed in to this organization. Sign in to it first.')
+  const secrets = [wanted, ...own.filter((one) => one !== wanted)].map(({ secret }) => secret)
+  return redirect(visit, '/', 'switched', {
+    'set-cookie': sessionCookie(visit.c, visit, secrets, wanted.stays ? LONG_SESSION / 1000 : null),
+  })
+}
 
 /** Shows the sign-in form. A wrong token causes a 401, which is logged and counts toward the failed attempts. */
 function askToken(
@@ -91,7 +122,10 @@ function showSpentLink(visit: AnyVisit): Promise<Reply> {
 async function enter(visit: AnyVisit, opened: NewSession, to: string): Promise<Reply> {
   const { c, form } = visit
   const stay = form.text('stay') === '1'
-  const cookie = { 'set-cookie': sessionCookie(c, visit, opened.secret, stay ? LONG_SESSION / 1000 : null) }
+  // A browser has one session for each organization.
+  const others = (await ownSessions(visit)).filter(({ organizationId }) => organizationId !== opened.organizationId)
+  const secrets = [opened.secret, ...others.map(({ secret }) => secret)]
+  const cookie = { 'set-cookie': sessionCookie(c, visit, secrets, stay ? LONG_SESSION / 1000 : null) }
   const waiting = form.text('waiting')
   if (waiting === '') return redirect(visit, to, 'signed-in', cookie)
   const content = <SendAgainPage form={{ action: to, fields: formOf(waiting).fields }} csrf={csrfOf(opened.secret)} />

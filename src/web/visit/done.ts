@@ -3,6 +3,7 @@ import type { Banner } from '../kit/layout.tsx'
 
 const SENTENCES = {
   'signed-in': 'You are signed in.',
+  switched: 'This page now shows another organization.',
   'signed-out': 'You are signed out.',
   saved: 'Saved.',
   renamed: 'Your name was changed. It appears with your future actions.',

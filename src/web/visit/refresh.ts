@@ -4,7 +4,7 @@ import { headerOf } from '../../http/middleware/header.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import type { Web } from '../../server/web.ts'
 import type { Visit } from '../page.ts'
-import { cookieOf, serverAddress } from './visitor.ts'
+import { cookieOf, serverAddress, sessionSecrets } from './visitor.ts'
 
 /** How long visitors share a rendering if nothing changes, in milliseconds. A page shows durations, which grow. */
 const SHARED_FOR = 2_000
@@ -103,6 +103,6 @@ async function due(server: Visit['server'], previous: Rendering | undefined): Pr
 function keyOf(visit: Visit): string {
   const { c, visitor, viewer } = visit
   const cookies = ['theme', 'keys'].map((name) => cookieOf(c, name))
-  const headers = [serverAddress(c, visit), headerOf(c, 'accept-encoding')]
+  const headers = [serverAddress(c, visit), headerOf(c, 'accept-encoding'), sessionSecrets(c, visit).length > 1]
   return JSON.stringify([visitor.organizationId, visitor.scopes, viewer.zone, c.req.url, ...cookies, ...headers])
 }

@@ -9,7 +9,7 @@ import { type Banner, type Frame, renderPage, type Section, type Theme, withPref
 import type { AnyVisit } from '../page.ts'
 import { choiceOf } from './choice.ts'
 import { bannerFor, type Done } from './done.ts'
-import { cookieOf, prefixOf } from './visitor.ts'
+import { cookieOf, prefixOf, sessionSecrets } from './visitor.ts'
 
 /** The Content-Security-Policy: nothing from other sites, no inline styles or scripts, no frames. */
 const POLICY = [
@@ -87,6 +87,7 @@ async function frameOf(
     theme: choiceOf<Theme>(theme, ['light', 'dark'], 'auto'),
     back: c.req.method === 'GET' ? addressOf(c) : '/',
     keys: cookieOf(c, 'keys') !== 'off',
+    canSwitch: sessionSecrets(c, visit).length > 1,
     csrf: visitor?.scopes.includes('write') ? visitor.csrf : null,
   }
   if (!visitor) return { ...common, organization: null, unresolved: 0, worst: 'unknown', hasEvents: true }

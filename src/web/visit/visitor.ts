@@ -10,6 +10,8 @@ import type { HandlerParts } from '../../http/route.ts'
 import { listOrganizations } from '../../store/organizations.ts'
 
 const SESSION = 'incmon_session'
+/** The maximum number of organizations to which a browser can be signed in. */
+const MAX_ORGANIZATIONS = 8
 const YEAR_SECONDS = 31_536_000
 export const ZONE_COOKIE = 'zone'
 
@@ -23,9 +25,14 @@ export async function visitorOf(c: Context, parts: HandlerParts): Promise<Visito
   return parts.store.run(findVisitor, sessionSecret(c, parts))
 }
 
-/** Returns the value of the session cookie, or ''. */
+/** Returns the secret of the visitor's session, or ''. */
 export function sessionSecret(c: Context, parts: HandlerParts): string {
-  return cookieOf(c, sessionName(c, parts))
+  return sessionSecrets(c, parts)[0] ?? ''
+}
+
+/** Returns the secrets of all sessions of this browser: the visitor's, and those for other organizations. */
+export function sessionSecrets(c: Context, parts: HandlerParts): readonly string[] {
+  return cookieOf(c, sessionName(c, parts)).split('.').slice(0, MAX_ORGANIZATIONS)
 }
 
 /** The cookie name contains the port, because browsers share cookies between all ports of a host. */
@@ -42,12 +49,18 @@ export function cookieOf(c: Context, name: string): string {
 }
 
 /**
- * Returns the header that stores the session in the browser. Without `maxAgeSeconds`, the cookie expires when the
- * browser closes.
+ * Returns the header that stores the sessions in the browser, the visitor's first. Without `maxAgeSeconds`, the cookie
+ * expires when the browser closes.
  */
-export function sessionCookie(c: Context, parts: HandlerParts, secret: string, maxAgeSeconds: number | null): string {
+export function sessionCookie(
+  c: Context,
+  parts: HandlerParts,
+  secrets: readonly string[],
+  maxAgeSeconds: number | null,
+): string {
   const age = maxAgeSeconds === null ? '' : `; Max-Age=${maxAgeSeconds}`
-  return `${sessionName(c, parts)}=${secret}; ${cookieAttributes(c, parts)}; HttpOnly${age}`
+  const value = secrets.slice(0, MAX_ORGANIZATIONS).join('.')
+  return `${sessionName(c, parts)}=${value}; ${cookieAttributes(c, parts)}; HttpOnly${age}`
 }
 
 /** Returns the header that stores a choice in the browser for a year. '' deletes the stored choice. */
@@ -103,7 +116,8 @@ async function proxyUser(c: Context, { store, server }: HandlerParts): Promise<V
   if (!organization || (userOrganization === '' && all.length > 1)) return null
   const { rowId: organizationId, plan, settings } = organization
   const csrf = csrfOf(`${server.web.csrfKey} ${organizationId} ${actor}`)
-  return { sessionId: null, organizationId, plan, timeZone: settings['time-zone'], scopes: userScopes, actor, csrf }
+  const common = { sessionId: null, organizationId, plan, stays: false }
+  return { ...common, timeZone: settings['time-zone'], scopes: userScopes, actor, csrf }
 }
 
 function comesFromProxy(c: Context, { isTrusted }: HandlerParts['server']): boolean {
