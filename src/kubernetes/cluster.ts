@@ -1,11 +1,12 @@
 /** Watches one cluster: reads its streams, saves what they deliver in small batches, and reports its state. */
 
-import type { ClusterState, Gap } from '../domain/watch/object.ts'
+import { dueAtOf } from '../domain/kubernetes/observe.ts'
+import { type ClusterState, type Gap, WATCH, type WatchUpdate } from '../domain/watch/object.ts'
 import { type Named, workloadNow } from '../domain/watch/workload-now.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Watched } from '../store/kubernetes.ts'
 import type { Client } from './client.ts'
-import { type Change, changeOf, inOrder, type Prepared, prepare } from './intake.ts'
+import { type Change, changeOf, inOrder, joined, type Prepared, prepare } from './intake.ts'
 import { createMemory } from './memory.ts'
 import { type Stream, streamsOf } from './resources.ts'
 import { runStream, type StreamState } from './stream.ts'
@@ -27,12 +28,19 @@ type ClusterDeps = {
 /** How long to collect changes, in milliseconds; longer while a stream connects, so that they can be put in order. */
 const GATHER = 150
 const GATHER_AT_MOST = 10_000
-/** Bookmarks alone are saved this often. */
+/**
+ * What tells nothing is saved this often, and positions alone less often. After a crash, the streams resume at the saved
+ * positions, and compare again with what was saved with them.
+ */
+const QUIET = 5_000
 const BOOKMARKS = 30_000
-const MAX_CHANGES = 300
+/** A batch blocks other requests for some milliseconds. What tells nothing is saved in larger batches. */
+const MAX_CHANGES = 25
+const MAX_SAVED = 100
 /** The streams wait while this many changes wait to be saved. */
-const MAX_WAITING = 1_000
+const MAX_WAITING = 300
 const RETRY = 1_000
+const NOTHING: Prepared['intake'] = { accepted: [], rejected: [], group: null, receiver: WATCH }
 const TICK = 1_000
 
 export function watchCluster(deps: ClusterDeps) {
@@ -50,6 +58,8 @@ export function watchCluster(deps: ClusterDeps) {
   const room: (() => void)[] = []
   let heardAt = Math.max(0, ...[...watched.positions.values()].map(({ at }) => at)) || null
   let gap: Gap | null = null
+  /** What is in the memory, but not on disk. */
+  let unsaved: WatchUpdate | null = null
   let reached = new AbortController()
 
   const add = (change: Change) => {
@@ -75,6 +85,7 @@ export function watchCluster(deps: ClusterDeps) {
   }
 
   const save = async () => {
+    if (unsaved && isDue(unsaved)) await submit(unsaved, NOTHING)
     while (waiting.length > 0 && !stop.signal.aborted) {
       const ordered = inOrder(waiting)
       const changes = ordered.slice(0, MAX_CHANGES)
@@ -85,7 +96,9 @@ export function watchCluster(deps: ClusterDeps) {
         now: now(),
         isFirst: (stream) => !listed.has(stream.name),
       })
-      await submit(prepared)
+      const update = unsaved ? joined(unsaved, prepared.update) : prepared.update
+      unsaved = update
+      if (prepared.isNews || isDue(update)) await submit(update, prepared.intake)
       for (const change of changes) if (change.type === 'listed') listed.add(change.stream.name)
       for (const [uid, at] of prepared.due) {
         if (at === null) due.delete(uid)
@@ -97,14 +110,20 @@ export function watchCluster(deps: ClusterDeps) {
     }
   }
 
+  const isDue = ({ saved, deleted }: WatchUpdate) => {
+    const changed = saved.length + deleted.length
+    return changed >= MAX_SAVED || now() - (heardAt ?? 0) >= (changed > 0 ? QUIET : BOOKMARKS)
+  }
+
   /** Retries until the update is on disk, because the memory already contains it. */
-  const submit = async ({ update, intake }: Prepared) => {
+  const submit = async (update: WatchUpdate, intake: Prepared['intake']) => {
     while (!stop.signal.aborted) {
       const { organizationId, engine } = deps
       const common = { organizationId, cluster: name, source: 'cluster', intake, receivedAt: update.at } as const
       try {
         await engine.submit({ ...common, idempotencyKey: null, dryRun: false, isFromCache: false, watch: update })
         heardAt = update.at
+        unsaved = null
         return
       } catch (error) {
         warn(`what was observed cannot be stored yet: ${error instanceof Error ? error.message : String(error)}`)
@@ -146,10 +165,12 @@ export function watchCluster(deps: ClusterDeps) {
       due.delete(uid)
       add({ type: 'again', uid })
     }
+    if (unsaved && isDue(unsaved) && !timer) start()
   }
   // What was due when the server stopped.
-  for (const { uid, kind } of memory.all()) {
-    if (kind === 'Pod' || kind === 'Deployment' || kind === 'StatefulSet' || kind === 'DaemonSet') due.set(uid, 0)
+  for (const seen of memory.all()) {
+    const at = dueAtOf(seen)
+    if (at !== null) due.set(seen.uid, at)
   }
   const ticking = setInterval(tick, TICK)
   const running = runAll(streams, run, (stream) => listed.has(stream.name) || stop.signal.aborted)

@@ -5,7 +5,7 @@ import { readSeen } from '../domain/kubernetes/parse.ts'
 import { type Gap, type Kind, type Seen, WATCH, type WatchUpdate, workloadOf } from '../domain/watch/object.ts'
 import { readCluster } from '../intake/cluster.ts'
 import type { Memory } from './memory.ts'
-import type { Stream } from './resources.ts'
+import { RESOURCES, type Stream } from './resources.ts'
 import type { Delivered, Json } from './stream.ts'
 
 /** A change that waits to be saved. Objects are reduced to what is remembered as soon as they are parsed. */
@@ -38,25 +38,35 @@ export function changeOf(delivered: Delivered, stream: Stream, now: number): Cha
 
 /**
  * Brings what several streams delivered into the order in which it happened: the resource versions of a cluster count
- * up. The changes of one stream keep their order, because the objects of a list have no version of their own, and the
- * position of the stream must not be saved before them.
+ * up. An object of a list is as it is now, whatever its version: it follows what arrived before the first of them, and
+ * owners come before what they own. The changes of one stream keep their order, because the position of a stream must not
+ * be saved before the objects of its list.
  */
 export function inOrder(changes: readonly Change[]): Change[] {
+  const firstOfList = changes.findIndex((change) => change.type === 'seen' && change.version === null)
+  const before = changes.slice(0, Math.max(0, firstOfList)).map((change) => versionOf(change) ?? 0)
+  const afterThem = Math.max(0, ...before) + 0.5
   const reached = new Map<Stream | null, number>()
   const dated = changes.map((change) => {
     const stream = 'stream' in change ? change.stream : null
-    const before = reached.get(stream) ?? 0
-    const version = 'version' in change && change.version ? Number(change.version) : before
-    const at = Number.isSafeInteger(version) ? Math.max(version, before) : before
+    const isOfList = change.type === 'seen' && change.version === null
+    const at = Math.max(reached.get(stream) ?? 0, isOfList ? afterThem : (versionOf(change) ?? 0))
     reached.set(stream, at)
-    return { change, at }
+    return { change, at, rank: stream ? RESOURCES.indexOf(stream.resource) : 0 }
   })
-  return dated.sort((a, b) => a.at - b.at).map(({ change }) => change)
+  return dated.sort((a, b) => a.at - b.at || a.rank - b.rank).map(({ change }) => change)
+}
+
+function versionOf(change: Change): number | null {
+  const version = 'version' in change && change.version ? Number(change.version) : null
+  return Number.isSafeInteger(version) ? version : null
 }
 
 export type Prepared = {
   readonly update: WatchUpdate
   readonly intake: Intake
+  /** Whether the update must be saved now, and not with a later one. */
+  readonly isNews: boolean
   /** When to look again at objects that do not change, by uid. */
   readonly due: ReadonlyMap<string, number | null>
 }
@@ -84,11 +94,15 @@ export function prepare(changes: readonly Change[], circumstances: Circumstances
   }
   const look = (before: Seen | null, seen: Seen, isFirstList: boolean) => {
     const { after, told, dueAt } = observe(before, seen, { known: memory, now, isFirst: isFirstList })
+    due.set(after.uid, dueAt)
+    add(told)
+    if (before && isSame(before, after)) {
+      memory.put({ ...before, version: after.version })
+      return
+    }
     memory.put(after)
     saved.set(after.uid, after)
     deleted.delete(after.uid)
-    due.set(after.uid, dueAt)
-    add(told)
   }
   const remove = (uid: string) => {
     const before = memory.get(uid)
@@ -122,7 +136,17 @@ export function prepare(changes: readonly Change[], circumstances: Circumstances
     },
     intake: { accepted, rejected, group: null, receiver: WATCH },
     due,
+    isNews: accepted.length + rejected.length > 0 || gap !== null || changes.some(({ type }) => type === 'listed'),
   }
+}
+
+/**
+ * Returns whether two versions differ in nothing that is remembered. The older one may stay on disk: comparing it with
+ * any later version tells the same. Each version of an event is an occurrence.
+ */
+function isSame(before: Seen, after: Seen): boolean {
+  if (after.kind === 'Event') return false
+  return JSON.stringify([before.facts, before.owner]) === JSON.stringify([after.facts, after.owner])
 }
 
 /** Returns the uids of the remembered objects that a complete list does not contain. */
@@ -133,6 +157,22 @@ function missingFrom({ stream, uids }: Extract<Change, { type: 'listed' }>, memo
     if (kind === resource.kind && (namespace === '' || own === namespace) && !uids.has(uid)) missing.push(uid)
   }
   return missing
+}
+
+/** Adds a later update to one that was not saved. */
+export function joined(before: WatchUpdate, after: WatchUpdate): WatchUpdate {
+  const saved = new Map([...before.saved, ...after.saved].map((seen) => [seen.uid, seen]))
+  const gone = new Set([...before.deleted, ...after.deleted])
+  const isBack = new Set(after.saved.map(({ uid }) => uid))
+  for (const uid of after.deleted) saved.delete(uid)
+  const positions = new Map([...before.positions, ...after.positions].map((one) => [one.resource, one]))
+  return {
+    ...after,
+    saved: [...saved.values()],
+    deleted: [...gone].filter((uid) => !isBack.has(uid)),
+    positions: [...positions.values()],
+    gap: after.gap ?? before.gap,
+  }
 }
 
 /** Parses an event like one from a webhook. Its object's workload is known, so it need not be guessed from the name. */

@@ -1,5 +1,7 @@
 /** The objects of one cluster, as incmon remembers them. The same is on disk; see `store/kubernetes.ts`. */
-import type { Kind, Known, Seen, SeenOf } from '../domain/watch/object.ts'
+import { shareEqual } from '../domain/memoize.ts'
+import type { Container } from '../domain/watch/facts.ts'
+import type { Kind, Known, Owner, Seen, SeenOf } from '../domain/watch/object.ts'
 
 export type Memory = Known & {
   readonly get: (uid: string) => Seen | null
@@ -9,10 +11,11 @@ export type Memory = Known & {
   readonly size: () => number
 }
 
-export function createMemory(objects: readonly Seen[]): Memory {
+export function createMemory(objects: Iterable<Seen>): Memory {
   const byUid = new Map<string, Seen>()
-  const byName = new Map<string, string>()
-  /** The uids of the ReplicaSets of each Deployment, and of the pods on each node. */
+  /** The uids by name, for each kind and namespace. */
+  const byName = new Map<string, Map<string, string>>()
+  /** The uids of the ReplicaSets of each Deployment, of the pods on each node, and of each workload's autoscaler. */
   const groups = new Map<string, Set<string>>()
 
   const remove = (uid: string) => {
@@ -20,16 +23,21 @@ export function createMemory(objects: readonly Seen[]): Memory {
     if (!seen) return
     byUid.delete(uid)
     // A StatefulSet's next pod has the same name.
-    if (byName.get(nameKey(seen.kind, seen.namespace, seen.name)) === uid)
-      byName.delete(nameKey(seen.kind, seen.namespace, seen.name))
+    const named = byName.get(placeOf(seen.kind, seen.namespace))
+    if (named?.get(seen.name) === uid) named.delete(seen.name)
     const group = groupOf(seen)
     if (group !== null) groups.get(group)?.delete(uid)
   }
-  const put = (seen: Seen) => {
+  const put = (found: Seen) => {
+    const seen = sharing(found)
     remove(seen.uid)
     byUid.set(seen.uid, seen)
     // Nobody looks for an event by its name.
-    if (seen.kind !== 'Event') byName.set(nameKey(seen.kind, seen.namespace, seen.name), seen.uid)
+    if (seen.kind !== 'Event') {
+      const place = placeOf(seen.kind, seen.namespace)
+      const named = byName.get(place) ?? new Map()
+      byName.set(place, named.set(seen.name, seen.uid))
+    }
     const group = groupOf(seen)
     if (group === null) return
     const uids = groups.get(group) ?? new Set()
@@ -40,14 +48,32 @@ export function createMemory(objects: readonly Seen[]): Memory {
   return {
     get: (uid) => byUid.get(uid) ?? null,
     ...{ put, remove, all: () => byUid.values(), size: () => byUid.size },
-    find: (kind, namespace, name) => byUid.get(byName.get(nameKey(kind, namespace, name)) ?? '') ?? null,
+    find: (kind, namespace, name) => byUid.get(byName.get(placeOf(kind, namespace))?.get(name) ?? '') ?? null,
     replicaSetsOf: (namespace, deployment) => inGroup(`${namespace}/${deployment}`) as SeenOf<'ReplicaSet'>[],
     podsOn: (node) => inGroup(node) as SeenOf<'Pod'>[],
   }
 }
 
-function nameKey(kind: Kind, namespace: string, name: string): string {
-  return `${kind}/${namespace}/${name}`
+function placeOf(kind: Kind, namespace: string): string {
+  return `${kind}/${namespace}`
+}
+
+const shareText = shareEqual((text: string) => text)
+const shareOwner = shareEqual(({ kind, name }: Owner) => `${kind}/${name}`)
+
+/** Shares equal texts: the pods of a workload differ in little, and a cluster has ten thousand of them. */
+function sharing(seen: Seen): Seen {
+  const namespace = shareText(seen.namespace)
+  const owner = seen.owner && shareOwner(seen.owner)
+  if (seen.kind !== 'Pod') return { ...seen, namespace, owner }
+  const { facts } = seen
+  const node = facts.node === null ? null : shareText(facts.node)
+  const containers = facts.containers.map(sharingContainer)
+  return { ...seen, namespace, owner, facts: { ...facts, node, phase: shareText(facts.phase), containers } }
+}
+
+function sharingContainer(one: Container): Container {
+  return { ...one, name: shareText(one.name) }
 }
 
 /** The name of a node contains no slash. */

@@ -1,6 +1,6 @@
 /** Reads one resource of a cluster for as long as the server runs: list, watch, and again after every failure. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ApiError, type Client } from './client.ts'
+import { ApiError, type Client, parsed } from './client.ts'
 import { pathOf, type Stream } from './resources.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: `domain/kubernetes/parse.ts` reads the objects
@@ -37,6 +37,7 @@ export type StreamState = {
 }
 
 const PAGE = 500
+const NOT_JSON = 'sent an object that is not JSON'
 /** The API server ends each watch after this time, and the next one may reach another server. */
 const WATCH_SECONDS = 300
 const FIRST_PAUSE = 500
@@ -86,13 +87,13 @@ async function list(path: string, { client, take }: StreamDeps): Promise<string>
   let next = ''
   for (;;) {
     const more = next === '' ? '' : `&continue=${encodeURIComponent(next)}`
-    const page = (await client.get(`${path}?limit=${PAGE}${more}`)) as Json
-    for (const object of page.items ?? []) {
-      uids.add(object.metadata.uid)
+    const page = (await client.items(`${path}?limit=${PAGE}${more}`, async (text) => {
+      const object: Json = parsed(text, NOT_JSON)
+      uids.add(String(object?.metadata?.uid))
       await take({ type: 'object', object, version: null })
-    }
-    next = page.metadata?.continue ?? ''
-    const version = String(page.metadata?.resourceVersion ?? '')
+    })) as Json
+    next = page?.metadata?.continue ?? ''
+    const version = String(page?.metadata?.resourceVersion ?? '')
     if (next !== '') continue
     await take({ type: 'listed', uids, version })
     return version
@@ -111,7 +112,7 @@ async function watch(
   try {
     const onOpen = () => state({ doing: 'watch', error: null, status: 200 })
     const onLine = async (line: string) => {
-      const { type, object } = parsed(line)
+      const { type, object }: Json = parsed(line, NOT_JSON)
       if (type === 'ERROR') throw new ApiError(Number(object?.code ?? 0), String(object?.message ?? 'the watch failed'))
       works()
       const at = String(object?.metadata?.resourceVersion ?? last)
@@ -125,14 +126,6 @@ async function watch(
     if (last === version || !(error instanceof ApiError) || error.status !== 0) throw error
   }
   return last
-}
-
-function parsed(line: string): { readonly type: string; readonly object: Json } {
-  try {
-    return JSON.parse(line)
-  } catch {
-    throw new ApiError(0, 'the API server sent a line that is not JSON')
-  }
 }
 
 /** Returns how long to wait after a failure, in milliseconds, so that many clients do not come back at once. */

@@ -8,23 +8,47 @@ import { query } from './sqlite/query.ts'
 
 type OfCluster = { readonly organizationId: number; readonly cluster: string }
 
+type ObjectRow = OfCluster &
+  Record<'uid' | 'kind' | 'namespace' | 'name' | 'version' | 'facts', string> & { readonly owner: string | null }
+
+const saveObject = query<ObjectRow>()((sql, hole) =>
+  sql.replaceInto('kubernetes_objects').values({
+    ...{ organization_id: hole('organizationId'), cluster: hole('cluster'), uid: hole('uid'), kind: hole('kind') },
+    ...{ namespace: hole('namespace'), name: hole('name'), version: hole('version') },
+    ...{ owner: hole('owner'), facts: hole('facts') },
+  }),
+)
+
+const deleteObject = query<OfCluster & { uid: string }>()((sql, hole) =>
+  sql
+    .deleteFrom('kubernetes_objects')
+    .where('organization_id', '=', hole('organizationId'))
+    .where('cluster', '=', hole('cluster'))
+    .where('uid', '=', hole('uid')),
+)
+
+const savePosition = query<OfCluster & { resource: string; version: string; at: number }>()((sql, hole) =>
+  sql.replaceInto('kubernetes_positions').values({
+    ...{ organization_id: hole('organizationId'), cluster: hole('cluster') },
+    ...{ resource: hole('resource'), version: hole('version'), at: hole('at') },
+  }),
+)
+
 /** Saves what a watch has seen, inside the caller's transaction. */
 export function saveWatch(db: Db, organizationId: number, update: WatchUpdate): void {
-  const of = { organization_id: organizationId, cluster: update.cluster }
+  const { cluster, at } = update
+  const of = { organizationId, cluster }
   for (const { uid, kind, namespace, name, version, owner, facts } of update.saved) {
-    const row = { uid, kind, namespace, name, version, owner: owner && `${owner.kind}/${owner.name}` }
-    db.run(db.sql.replaceInto('kubernetes_objects').values({ ...of, ...row, facts: JSON.stringify(facts) }))
+    const row = { ...of, uid, kind, namespace, name, version, owner: owner && `${owner.kind}/${owner.name}` }
+    db.run(saveObject, { ...row, facts: JSON.stringify(facts) })
   }
-  for (const uid of update.deleted) {
-    const objects = db.sql.deleteFrom('kubernetes_objects').where('organization_id', '=', organizationId)
-    db.run(objects.where('cluster', '=', update.cluster).where('uid', '=', uid))
-  }
-  for (const { resource, version } of update.positions) {
-    db.run(db.sql.replaceInto('kubernetes_positions').values({ ...of, resource, version, at: update.at }))
-  }
+  for (const uid of update.deleted) db.run(deleteObject, { ...of, uid })
+  for (const { resource, version } of update.positions) db.run(savePosition, { ...of, resource, version, at })
   if (update.gap) {
     const { from: starts_at, to: ends_at } = update.gap
-    db.run(db.sql.replaceInto('kubernetes_gaps').values({ ...of, starts_at, ends_at }))
+    db.run(
+      db.sql.replaceInto('kubernetes_gaps').values({ organization_id: organizationId, cluster, starts_at, ends_at }),
+    )
   }
 }
 
@@ -45,7 +69,8 @@ const positions = query<OfCluster>()((sql, hole) =>
 )
 
 export type Watched = {
-  readonly objects: readonly Seen[]
+  /** Reads the objects anew each time, so that nobody keeps a second copy. */
+  readonly objects: Iterable<Seen>
   readonly positions: ReadonlyMap<string, { readonly version: string; readonly at: number }>
 }
 
@@ -53,7 +78,7 @@ export type Watched = {
 export function loadWatch(db: Db, organizationId: number, cluster: string): Watched {
   const of = { organizationId, cluster }
   return {
-    objects: db.all(objects, of).map(seenOf),
+    objects: { [Symbol.iterator]: () => Iterator.from(db.each(objects, of)).map(seenOf) },
     positions: new Map(db.all(positions, of).map(({ resource, version, at }) => [resource, { version, at }])),
   }
 }

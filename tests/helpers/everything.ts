@@ -326,6 +326,6 @@ async function watched({ deps, clock, acme }: Flow): Promise<void> {
       intake: { accepted: [], rejected: [], group: null, receiver: 'watch' },
     },
   })
-  loadWatch(deps.db, acme.key, 'production')
+  Array.from(loadWatch(deps.db, acme.key, 'production').objects)
   listGaps(deps.db, acme.key, 'production', NOON, clock.now)
 }

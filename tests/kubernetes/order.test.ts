@@ -2,14 +2,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Change, inOrder } from '../../src/kubernetes/intake.ts'
-import { streamsOf } from '../../src/kubernetes/resources.ts'
+import { type Stream, streamsOf } from '../../src/kubernetes/resources.ts'
 
-const [nodes, deployments] = streamsOf([])
-assert.ok(nodes && deployments)
+const streamOf = (kind: string) => {
+  const found = streamsOf([]).find(({ resource }) => resource.kind === kind)
+  assert.ok(found)
+  return found
+}
+const [nodes, deployments] = [streamOf('Node'), streamOf('Deployment')]
+const [replicaSets, pods] = [streamOf('ReplicaSet'), streamOf('Pod')]
 
-const mark = (stream: typeof nodes, version: string): Change => ({ type: 'bookmark', stream, version })
-const listed = (stream: typeof nodes, version: string): Change => ({ type: 'listed', stream, uids: new Set(), version })
-const object = (stream: typeof nodes, name: string): Change => ({
+const mark = (stream: Stream, version: string): Change => ({ type: 'bookmark', stream, version })
+const listed = (stream: Stream, version: string): Change => ({ type: 'listed', stream, uids: new Set(), version })
+const object = (stream: Stream, name: string): Change => ({
   type: 'seen',
   seen: { uid: name, version: '1', namespace: '', name, owner: null, kind: 'Event', facts: null },
   ...{ event: null, stream, version: null },
@@ -29,10 +34,20 @@ test('versions are compared as numbers', () => {
 })
 
 test('the end of a list stays behind the objects of the list, however new the other changes are', () => {
-  const changes = [mark(nodes, '900'), object(deployments, 'a'), object(deployments, 'b'), listed(deployments, '5')]
+  const changes = [object(deployments, 'a'), mark(nodes, '900'), object(deployments, 'b'), listed(deployments, '5')]
   assert.deepEqual(shown(inOrder(changes)), ['a', 'b', 'listed 5', 'bookmark 900'])
 })
 
-test('versions that are no numbers keep the order of arrival', () => {
-  assert.deepEqual(shown(inOrder([mark(nodes, 'z'), mark(deployments, 'a')])), ['bookmark z', 'bookmark a'])
+test('the objects of a list follow what arrived before it', () => {
+  const changes = [mark(deployments, '900'), object(nodes, 'a'), listed(nodes, '950'), mark(deployments, '901')]
+  assert.deepEqual(shown(inOrder(changes)), ['bookmark 900', 'a', 'bookmark 901', 'listed 950'])
+})
+
+test('of two lists that arrive together, owners come before what they own', () => {
+  const changes = [object(pods, 'pod'), object(replicaSets, 'replica set'), object(deployments, 'deployment')]
+  assert.deepEqual(shown(inOrder(changes)), ['deployment', 'replica set', 'pod'])
+})
+
+test('the changes of a stream whose versions are no numbers keep the order of arrival', () => {
+  assert.deepEqual(shown(inOrder([mark(nodes, 'z'), mark(nodes, 'a')])), ['bookmark z', 'bookmark a'])
 })

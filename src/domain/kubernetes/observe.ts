@@ -29,14 +29,12 @@ export function observe(before: Seen | null, after: Seen, { known, now, isFirst 
     case 'Pod': {
       const node = after.facts.node === null ? null : known.find('Node', '', after.facts.node)
       const on = { node: node?.kind === 'Node' ? node : null, tell, now }
-      const seen = observePod(before?.kind === 'Pod' ? before : null, after, on)
-      return { ...seen, dueAt: podDueAt(seen.after) }
+      return dated(observePod(before?.kind === 'Pod' ? before : null, after, on))
     }
     case 'Deployment':
     case 'StatefulSet':
     case 'DaemonSet': {
-      const seen = observeWorkload(before as Workload | null, after, tell, now)
-      return { ...seen, dueAt: workloadDueAt(seen.after) }
+      return dated(observeWorkload(before as Workload | null, after, tell, now))
     }
     case 'ReplicaSet':
       return {
@@ -55,6 +53,18 @@ export function observe(before: Seen | null, after: Seen, { known, now, isFirst 
     case 'Event':
       return quiet
   }
+}
+
+function dated(seen: Omit<Observation, 'dueAt'>): Observation {
+  return { ...seen, dueAt: dueAtOf(seen.after) }
+}
+
+/** Returns when to observe the same version of an object again, in ms UTC; null for never. */
+export function dueAtOf(seen: Seen): number | null {
+  if (seen.kind === 'Pod') return podDueAt(seen)
+  return seen.kind === 'Deployment' || seen.kind === 'StatefulSet' || seen.kind === 'DaemonSet'
+    ? workloadDueAt(seen)
+    : null
 }
 
 /** Returns what the deletion of an object tells. */
