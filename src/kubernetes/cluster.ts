@@ -42,6 +42,8 @@ const MAX_WAITING = 300
 const RETRY = 1_000
 const NOTHING: Prepared['intake'] = { accepted: [], rejected: [], group: null, receiver: WATCH }
 const TICK = 1_000
+/** A pod that is not known this long after its event is gone. */
+const UNSEEN = 10_000
 
 export function watchCluster(deps: ClusterDeps) {
   const { name, watched, now, warn } = deps
@@ -50,6 +52,7 @@ export function watchCluster(deps: ClusterDeps) {
   const listed = new Set(watched.positions.keys())
   const states = new Map<Stream, StreamState>()
   const due = new Map<string, number>()
+  let unseen: { readonly draft: Prepared['unseen'][number]; readonly dueAt: number }[] = []
   const stop = new AbortController()
   let waiting: Change[] = []
   let waitingSince = 0
@@ -95,6 +98,7 @@ export function watchCluster(deps: ClusterDeps) {
         memory,
         now: now(),
         isFirst: (stream) => !listed.has(stream.name),
+        arePodsListed: streams.every(({ resource, name }) => resource.kind !== 'Pod' || listed.has(name)) && !isBlind(),
       })
       const update = unsaved ? joined(unsaved, prepared.update) : prepared.update
       unsaved = update
@@ -104,11 +108,14 @@ export function watchCluster(deps: ClusterDeps) {
         if (at === null) due.delete(uid)
         else due.set(uid, at)
       }
+      for (const draft of prepared.unseen) unseen.push({ draft, dueAt: now() + UNSEEN })
       if (waiting.length < MAX_WAITING) for (const go of room.splice(0)) go()
       // Requests of others come first.
       await new Promise((resolve) => setImmediate(resolve))
     }
   }
+
+  const isBlind = () => [...states].some(([{ resource }, { status }]) => resource.kind === 'Pod' && status === 403)
 
   const isDue = ({ saved, deleted }: WatchUpdate) => {
     const changed = saved.length + deleted.length
@@ -119,7 +126,9 @@ export function watchCluster(deps: ClusterDeps) {
   const submit = async (update: WatchUpdate, intake: Prepared['intake']) => {
     while (!stop.signal.aborted) {
       const { organizationId, engine } = deps
-      const common = { organizationId, cluster: name, source: 'cluster', intake, receivedAt: update.at } as const
+      // Without pods, nothing shows when a crash loop is over. Then its end is inferred, as for the events of an exporter.
+      const seen = isBlind() ? { ...intake, receiver: '' } : intake
+      const common = { organizationId, cluster: name, source: 'cluster', intake: seen, receivedAt: update.at } as const
       try {
         await engine.submit({ ...common, idempotencyKey: null, dryRun: false, isFromCache: false, watch: update })
         heardAt = update.at
@@ -165,6 +174,8 @@ export function watchCluster(deps: ClusterDeps) {
       due.delete(uid)
       add({ type: 'again', uid })
     }
+    for (const { draft, dueAt } of unseen) if (dueAt <= at) add({ type: 'unseen', draft })
+    unseen = unseen.filter(({ dueAt }) => dueAt > at)
     if (unsaved && isDue(unsaved) && !timer) start()
   }
   // What was due when the server stopped.

@@ -22,6 +22,8 @@ export type Change =
   | { readonly type: 'listed'; readonly stream: Stream; readonly uids: ReadonlySet<string>; readonly version: string }
   /** The same version of an object, because time has passed. */
   | { readonly type: 'again'; readonly uid: string }
+  /** An event of some time ago, whose pod was not known then. */
+  | { readonly type: 'unseen'; readonly draft: Draft }
   | { readonly type: 'gap'; readonly gap: Gap }
 
 /** Reduces what a stream delivers. Returns null for an object without a uid. */
@@ -69,6 +71,8 @@ export type Prepared = {
   readonly isNews: boolean
   /** When to look again at objects that do not change, by uid. */
   readonly due: ReadonlyMap<string, number | null>
+  /** Events of pods that are not known. The streams are not in step: such a pod may be gone, or become known soon. */
+  readonly unseen: readonly Draft[]
 }
 
 /** `isFirst`: returns whether a stream is listed for the first time. */
@@ -77,17 +81,20 @@ type Circumstances = {
   readonly memory: Memory
   readonly now: number
   readonly isFirst: (stream: Stream) => boolean
+  /** Whether all pods are known. */
+  readonly arePodsListed?: boolean
 }
 
 /** Applies changes in order to the memory, and returns what to save. */
 export function prepare(changes: readonly Change[], circumstances: Circumstances): Prepared {
-  const { cluster, memory, now, isFirst } = circumstances
+  const { cluster, memory, now, isFirst, arePodsListed = false } = circumstances
   const saved = new Map<string, Seen>()
   const deleted = new Set<string>()
   const positions = new Map<string, string>()
   const due = new Map<string, number | null>()
   const accepted: Accepted[] = []
   const rejected: Rejected[] = []
+  const unseen: Draft[] = []
   let gap: Gap | null = null
   const add = (drafts: readonly Draft[]) => {
     for (const draft of drafts) accepted.push({ index: accepted.length, draft })
@@ -119,14 +126,19 @@ export function prepare(changes: readonly Change[], circumstances: Circumstances
       // A list after a 410 contains what is stored already.
       if (before?.version !== change.seen.version) {
         look(before, change.seen, isFirst(change.stream))
-        if (change.event) readEvent(change.event, { memory, now, accepted, rejected })
+        const drafts = change.event ? readEvent(change.event, { memory, now, accepted, rejected }) : []
+        const absent = arePodsListed ? drafts.filter((draft) => podGone(draft, memory) !== null) : []
+        // A list has the events of the last hour. Pods are listed before them: one that is not known is gone.
+        if (change.version === null) add(absent.flatMap((draft) => podGone(draft, memory) ?? []))
+        else unseen.push(...absent)
       }
     } else if (change.type === 'deleted') remove(change.uid)
     else if (change.type === 'listed') for (const uid of missingFrom(change, memory)) remove(uid)
     else if (change.type === 'again') {
       const seen = memory.get(change.uid)
       if (seen) look(seen, seen, false)
-    } else if (change.type === 'gap') gap = change.gap
+    } else if (change.type === 'unseen') add([podGone(change.draft, memory)].filter((draft) => draft !== null))
+    else if (change.type === 'gap') gap = change.gap
     if ('version' in change && change.version) positions.set(change.stream.name, change.version)
   }
   return {
@@ -135,8 +147,8 @@ export function prepare(changes: readonly Change[], circumstances: Circumstances
       positions: [...positions].map(([resource, version]) => ({ resource, version })),
     },
     intake: { accepted, rejected, group: null, receiver: WATCH },
-    due,
     isNews: accepted.length + rejected.length > 0 || gap !== null || changes.some(({ type }) => type === 'listed'),
+    ...{ due, unseen },
   }
 }
 
@@ -179,7 +191,7 @@ export function joined(before: WatchUpdate, after: WatchUpdate): WatchUpdate {
 function readEvent(
   event: Json,
   { memory, now, accepted, rejected }: { memory: Memory; now: number; accepted: Accepted[]; rejected: Rejected[] },
-): void {
+): Draft[] {
   const read = readCluster(event, now)
   for (const { draft, warnings } of read.accepted) {
     const found =
@@ -195,4 +207,14 @@ function readEvent(
     accepted.push({ index: accepted.length, draft: exact, ...(warnings ? { warnings } : {}) })
   }
   rejected.push(...read.rejected)
+  return read.accepted.map(({ draft }) => draft)
+}
+
+const GONE = 'Pod does not exist any more; its workload was guessed from its name'
+
+/** Returns the end of a pod that an event names, if there is no such pod. */
+function podGone(draft: Draft, memory: Memory): Draft | null {
+  if (draft.source !== 'cluster' || draft.object.kind !== 'Pod' || draft.type === 'Normal') return null
+  if (memory.find('Pod', draft.object.namespace, draft.object.name)) return null
+  return { ...draft, reason: 'PodDeleted', message: GONE, type: 'Normal', startsAt: draft.at, count: 1 }
 }

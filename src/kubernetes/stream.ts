@@ -66,6 +66,7 @@ export async function runStream(stream: Stream, version: string | null, deps: St
       if (error.status === 410) {
         if (from !== null) deps.forgotten()
         from = null
+        state({ doing: 'list', error: null, status: 200 })
         continue
       }
       // An older API server does not have the newest version of the resource.

@@ -162,6 +162,15 @@ for (const { plural } of RESOURCES) {
   })
 }
 
+test('without permission for pods, the watch does not vouch for their states', async (t) => {
+  const cluster = await shop(t)
+  cluster.state.denied.add('list pods')
+  const { stored, until } = await watching(t, cluster)
+  cluster.put(event('e', 'Pod', 'cart-5d4f8c7b9-x2kqp', 'BackOff', 'Back-off restarting failed container'))
+  await until('BackOff cart-5d4f8c7b9-x2kqp')
+  assert.equal(stored.at(-1)?.intake.receiver, '')
+})
+
 test('TLS with an own authority works, and a wrong one is refused', async (t) => {
   const { pem, cert, key } = makeCertificate(t)
   const cluster = await shop(t, { tls: { cert: pem, key: readFileSync(key, 'utf8') } })
@@ -169,6 +178,17 @@ test('TLS with an own authority works, and a wrong one is refused', async (t) =>
   await createClient(accessOf(targetOf(trusted))).get('/version')
   const client = createClient(accessOf(targetOf(writeKubeconfig(t, cluster.url))))
   await assert.rejects(client.get('/version'), /self-signed certificate/)
+})
+
+test('the client certificate of a kubeconfig is shown to the API server', async (t) => {
+  const { pem, cert, key } = makeCertificate(t)
+  const cluster = await shop(t, { tls: { cert: pem, key: readFileSync(key, 'utf8'), clientCa: pem } })
+  const ask = (user: string[]) => {
+    const config = writeKubeconfig(t, cluster.url, { cluster: [`certificate-authority: ${cert}`], user })
+    return createClient(accessOf(targetOf(config))).get('/api/v1/pods')
+  }
+  await ask([`client-certificate: ${cert}`, `client-key: ${key}`])
+  await assert.rejects(ask(['token: wrong']), /Unauthorized/)
 })
 
 test('a busy server is asked again later, and later each time', () => {

@@ -75,3 +75,32 @@ test('two updates are saved as if they were one', () => {
   assert.deepEqual(shown(joined(first, second)), [['mail-1'], ['cart-1'], ['3']])
   assert.deepEqual(shown(joined(joined(first, second), third)), [['mail-1', 'cart-1'], [], ['4']])
 })
+
+test('the problem of a pod that was gone when the events were listed ends at once', () => {
+  const memory = createMemory([])
+  const listed = (object: KubeObject): Change => ({ ...seen(object, 1), version: null }) as Change
+  const told = (change: Change, arePodsListed = true) => {
+    const { intake } = prepare([change], { cluster: 'c', memory, now: 1_000_000, isFirst: () => true, arePodsListed })
+    return intake.accepted.map(({ draft }) => (draft.source === 'cluster' ? draft.reason : ''))
+  }
+  prepare([seen(podWith('1'), 1)], { cluster: 'c', memory, now: 1_000_000, isFirst: () => true })
+  const about = (pod: string) => event(`of-${pod}`, 'Pod', pod, 'BackOff', 'Back-off restarting failed container app')
+  assert.deepEqual(told(listed(about('gone'))), ['BackOff', 'PodDeleted'])
+  assert.deepEqual(told(listed(about('cart-1'))), ['BackOff'])
+  assert.deepEqual(told(listed(about('unlisted')), false), ['BackOff'])
+})
+
+test('the problem of a pod that does not become known after its event ends, and says that its workload is a guess', () => {
+  const memory = createMemory([])
+  const apply = (...changes: Change[]) =>
+    prepare(changes, { cluster: 'c', memory, now: 1_000_000, isFirst: () => false, arePodsListed: true })
+  const failed = (pod: string) => event(`of-${pod}`, 'Pod', pod, 'BackOff', 'Back-off restarting failed container app')
+  const { intake, unseen } = apply(seen(failed('cart-5d4f8c7b9-x2kqp'), 1), seen(failed('cart-1'), 2))
+  assert.deepEqual([intake.accepted.length, unseen.length], [2, 2])
+  apply(seen(podWith('1'), 3))
+  const told = apply(...unseen.map((draft): Change => ({ type: 'unseen', draft }))).intake.accepted
+  assert.deepEqual(
+    told.map(({ draft }) => draft.source === 'cluster' && [draft.object.name, draft.reason, draft.message]),
+    [['cart-5d4f8c7b9-x2kqp', 'PodDeleted', 'Pod does not exist any more; its workload was guessed from its name']],
+  )
+})
