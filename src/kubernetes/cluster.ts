@@ -195,7 +195,7 @@ export function watchCluster(deps: ClusterDeps) {
       isComplete: streams.every((stream) => listed.has(stream.name) || (states.get(stream)?.error ?? null) !== null),
     }),
     /** Returns what is known of a workload; null if the cluster has none of this name. */
-    workload: (named: Named) => workloadNow(named, { known: memory, all: memory.all(), cluster: name }),
+    workload: (named: Named) => workloadNow(named, { known: memory, all: memory.all(), cluster: name, now: now() }),
     close: async () => {
       stop.abort()
       if (timer) clearTimeout(timer)

@@ -51,6 +51,13 @@ export function createMemory(objects: Iterable<Seen>): Memory {
     find: (kind, namespace, name) => byUid.get(byName.get(placeOf(kind, namespace))?.get(name) ?? '') ?? null,
     replicaSetsOf: (namespace, deployment) => inGroup(`${namespace}/${deployment}`) as SeenOf<'ReplicaSet'>[],
     podsOn: (node) => inGroup(node) as SeenOf<'Pod'>[],
+    autoscalerOf: ({ namespace, kind, name }) =>
+      (inGroup(`${namespace}/${kind}/${name}`) as SeenOf<'HorizontalPodAutoscaler'>[])[0] ?? null,
+    podsOf: ({ kind, namespace, name }) =>
+      [...byUid.values()].filter(
+        (one): one is SeenOf<'Pod'> =>
+          one.kind === 'Pod' && one.namespace === namespace && one.owner?.kind === kind && one.owner.name === name,
+      ),
   }
 }
 
@@ -73,11 +80,13 @@ function sharing(seen: Seen): Seen {
 }
 
 function sharingContainer(one: Container): Container {
-  return { ...one, name: shareText(one.name) }
+  return { ...one, name: shareText(one.name), digest: shareText(one.digest) }
 }
 
 /** The name of a node contains no slash. */
 function groupOf(seen: Seen): string | null {
   if (seen.kind === 'Pod') return seen.facts.node
+  if (seen.kind === 'HorizontalPodAutoscaler')
+    return `${seen.namespace}/${seen.facts.target.kind}/${seen.facts.target.name}`
   return seen.kind === 'ReplicaSet' && seen.owner ? `${seen.namespace}/${seen.owner.name}` : null
 }

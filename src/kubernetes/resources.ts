@@ -14,6 +14,10 @@ type Resource = {
 
 export const RESOURCES: readonly Resource[] = [
   row('Node', '', 'nodes', 'nodes that fail, are drained or are removed', false),
+  {
+    ...row('HorizontalPodAutoscaler', 'autoscaling', 'horizontalpodautoscalers', 'autoscalers that cannot scale'),
+    paths: ['/apis/autoscaling/v2', '/apis/autoscaling/v1'],
+  },
   row('Deployment', 'apps', 'deployments', 'available replicas, and who changed an image'),
   row('StatefulSet', 'apps', 'statefulsets', 'the rollouts and replicas of StatefulSets'),
   row('DaemonSet', 'apps', 'daemonsets', 'the rollouts and replicas of DaemonSets'),

@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { imageOf, imageProjects } from '../../src/domain/service/image.ts'
+import { imageProjects, imagesOf, type LiveImage } from '../../src/domain/service/image.ts'
 import { alertDraft, clusterDraft } from './service-cases.ts'
 
 describe('the image of an event', () => {
-  const table: [string, ReturnType<typeof imageOf>][] = [
+  const table: [string, LiveImage | null][] = [
     ['Pulling image "registry.example.com/team/web:1.2"', { path: 'team/web', tag: '1.2' }],
     ['Pulling image "localhost:5000/team/web"', { path: 'team/web', tag: null }],
     ['Pulling image "localhost/web:1"', { path: 'web', tag: '1' }],
@@ -20,9 +20,9 @@ describe('the image of an event', () => {
     ['Error: ErrImagePull', null],
   ]
   for (const [message, image] of table)
-    it(message, () => assert.deepEqual(imageOf(clusterDraft({ name: 'x' }, { message })), image))
+    it(message, () => assert.deepEqual(imagesOf(clusterDraft({ name: 'x' }, { message }))[0] ?? null, image))
 
-  it('does not exist for an alert', () => assert.equal(imageOf(alertDraft({ image: 'a/b' })), null))
+  it('does not exist for an alert', () => assert.deepEqual(imagesOf(alertDraft({ image: 'a/b' })), []))
 
   it('is indexed under every project that might have built it', () => {
     assert.deepEqual(imageProjects('team/sub/Web/image'), [

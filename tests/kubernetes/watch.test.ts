@@ -1,6 +1,8 @@
 /** A server that watches a cluster: from the API's objects to services, alerts and incidents. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { createToken } from '../../src/actions/tokens.ts'
+import { RESOURCES } from '../../src/kubernetes/resources.ts'
 import { writeKubeconfig } from '../helpers/kubernetes/kubeconfig.ts'
 import {
   deployment,
@@ -35,7 +37,7 @@ async function shop(t: TestContext) {
   const listed = () => server.db.all(server.db.sql.selectFrom('kubernetes_positions').select('resource'))
   await eventually(
     async () => listed(),
-    (all) => all.length === 9,
+    (all) => all.length === RESOURCES.length,
   )
   return { cluster, server, services, alerts }
 }
@@ -99,6 +101,29 @@ test('an event about a crash loop and the state of its pod are one alert', async
   )
 })
 
+test('a crash loop that is watched, sent by an exporter and reported by Prometheus is one incident', async (t) => {
+  const { cluster, alerts, server } = await shop(t)
+  cluster.put(looping(3))
+  await alerts((all) => all.length === 1)
+  const known = { organizationId: server.organization.rowId, scopes: ['ingest'] as const, cluster: 'production' }
+  const { token } = createToken(server.deps, { ...known, name: 'exporter' })
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' }
+  const send = async (path: string, body: object) =>
+    assert.equal((await fetch(server.url + path, { method: 'POST', headers, body: JSON.stringify(body) })).status, 200)
+  const message = `Back-off restarting failed container app in pod ${POD}`
+  const sent = event('e1', 'Pod', POD, 'BackOff', message, { container: 'app', at: Date.now() })
+  await send('/api/webhooks/cluster', { ...sent, metadata: { name: 'e1', namespace: 'shop' } })
+  const labels = { alertname: 'KubePodCrashLooping', namespace: 'shop', pod: POD, severity: 'critical' }
+  await send('/alertmanager/api/v2/alerts', [{ labels, annotations: { description: 'The cart crashes' } }])
+  const all = await alerts((found) => found.length === 2)
+  assert.deepEqual(all.map(({ source }) => source).sort(), ['cluster', 'metrics'])
+  const { data } = await eventually(
+    () => server.get('/api/incidents'),
+    (found) => found.data[0]?.alertCount === 2,
+  )
+  assert.equal(data.length, 1)
+})
+
 test('a rollout is a change with its images and who made it', async (t) => {
   const { cluster, server } = await shop(t)
   cluster.put(deployment('cart', { revision: 2, image: 'shop/cart:2.0', by: 'kubectl-set' }))
@@ -110,7 +135,7 @@ test('a rollout is a change with its images and who made it', async (t) => {
   const rollout = events.find(({ name }: Json) => name === 'RolloutStarted')
   assert.equal(
     rollout.text,
-    'Rollout of cart-7d9f5b6c8 (revision 2): app: registry.example/shop/cart:1.0 → shop/cart:2.0; by kubectl-set',
+    'Rollout of cart-7d9f5b6c8 (revision 2): app: registry.example/shop/cart:1.0@sha256:111111111111 → shop/cart:2.0; by kubectl-set',
   )
 })
 

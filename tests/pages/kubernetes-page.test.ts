@@ -37,7 +37,10 @@ function now(objects: readonly KubeObject[], name = 'cart') {
     assert.ok(seen)
     memory.put(observe(null, seen, { known: memory, now: NOON, isFirst: true }).after)
   }
-  return workloadNow({ namespace: 'shop', name }, { known: memory, all: memory.all(), cluster: 'production' })
+  return workloadNow(
+    { namespace: 'shop', name },
+    { known: memory, all: memory.all(), cluster: 'production', now: NOON },
+  )
 }
 
 async function start(t: TestContext, found: ReturnType<typeof now>) {
@@ -70,6 +73,32 @@ test('a workload has its replicas, its images before and now, and its pods, thos
   )
 })
 
+test('the restarts of the last hour are counted as they happen', () => {
+  const old = { owner: ['ReplicaSet', 'cart-7d9f5b6c8'], metadata: { creationTimestamp: new Date(0).toISOString() } }
+  const times = [9, 3, 2].map((hours) => NOON - hours * 20 * MINUTE)
+  const versions = [20, 21, 24, 25].map((restarts, index) =>
+    pod('cart-1', { ...old, restarts, last: terminated(1, 0, times[index - 1] ?? 0) }),
+  )
+  const memory = createMemory([])
+  for (const object of [...SHOP.slice(0, 3), ...versions]) {
+    const seen = readSeen(
+      object.kind as 'Pod',
+      { ...object, metadata: { ...object.metadata, uid: object.metadata.name } },
+      0,
+    )
+    assert.ok(seen)
+    memory.put(observe(memory.get(seen.uid), seen, { known: memory, now: NOON - 40 * MINUTE, isFirst: true }).after)
+  }
+  const found = workloadNow(
+    { namespace: 'shop', name: 'cart' },
+    { known: memory, all: memory.all(), cluster: '', now: NOON },
+  )
+  assert.deepEqual(
+    found?.pods.map(({ restarts, restartsInHour }) => [restarts, restartsInHour]),
+    [[25, 1]],
+  )
+})
+
 test('an image that did not change, or whose predecessor is not known, has none before it', () => {
   const image = 'cart:2.0'
   const same = [replicaSet('cart', '5d4f8c7b9', { revision: 1, image }), deployment('cart', { revision: 2, image })]
@@ -98,7 +127,19 @@ test('the page of a service shows what Kubernetes says now', async (t) => {
   const { idOf, pageOf } = await start(t, now(SHOP))
   const page = await pageOf(`/services/${idOf('cart')}`)
   assert.match(page, /Deployment in production, now.*1 of 3 replicas available.*revision 2/s)
-  assert.match(page, /app: cart:2\.0, before: cart:1\.0.*CrashLoopBackOff, 3 restarts, on node-1/s)
+  assert.match(
+    page,
+    /app: cart:2\.0, before: cart:1\.0.*CrashLoopBackOff, not ready for .*, 3 restarts, 3 in the last hour, on node-1/s,
+  )
+})
+
+test('the API shows the same of a service, and nothing of one that no watched cluster has', async (t) => {
+  const { idOf, request, token } = await start(t, now(SHOP))
+  const of = async (name: string) => (await request('GET', `/api/services/${idOf(name)}`, { token })).body.kubernetes
+  const { pods, wanted, available } = await of('cart')
+  assert.deepEqual([wanted, available, pods[0].restartsInHour, pods[1].notReadySince], [3, 1, 3, null])
+  assert.match(pods[0].notReadySince, /^\d{4}-\d\d-\d\dT/)
+  assert.equal(await of('mail'), null)
 })
 
 test('a service that no watched cluster has shows nothing of Kubernetes', async (t) => {

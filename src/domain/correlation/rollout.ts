@@ -25,16 +25,19 @@ export function rolloutsOf(events: readonly ScalingEvent[], service: ChangedServ
   const inOrder = [...events].sort((a, b) => a.at - b.at || (a.eventId < b.eventId ? -1 : 1))
   const last = new Map<string, string>()
   const seen = new Set<string>()
-  return inOrder.flatMap((event) => {
+  const changes = inOrder.flatMap((event): RolloutChange[] => {
     const rollout = rolloutOf(event.text)
     if (!rollout) return removesEndpoints(event.text) ? [changeOf(event, service, '', 'endpoints removed')] : []
+    // More or fewer replicas of the same pod template.
+    if (rollout.hash === '' && rollout.to > 0) return []
     const before = last.get(event.object)
     const template = `${event.object} ${rollout.hash}`
     const isRollback = rollout.isBack ?? seen.has(template)
     seen.add(template)
     if (rollout.direction === 'down') {
-      const isLast = rollout.to === 0 && (before ?? rollout.hash) === rollout.hash && !isRecreated(event, inOrder)
-      return isLast ? [changeOf(event, service, rollout.hash, 'scaled to zero')] : []
+      const isOwn = rollout.hash === '' || (before ?? rollout.hash) === rollout.hash
+      const isLast = rollout.to === 0 && isOwn && !isRecreated(event, inOrder)
+      return isLast ? [{ ...changeOf(event, service, rollout.hash, 'scaled to zero'), ...templateOf(rollout) }] : []
     }
     if (before === rollout.hash) return []
     last.set(event.object, rollout.hash)
@@ -42,6 +45,17 @@ export function rolloutsOf(events: readonly ScalingEvent[], service: ChangedServ
     if (before === undefined && (rollout.from ?? 0) > 0) return []
     return [{ ...changeOf(event, service, rollout.hash), isRollback, ...templateOf(rollout) }]
   })
+  return changes.filter((one) => !isVague(one) || !changes.some((other) => tellsMore(other, one)))
+}
+
+/** The controller and a watched cluster both report a scale-down to zero. The controller does not say who did it. */
+function isVague({ emptied, template }: RolloutChange): boolean {
+  return emptied === 'scaled to zero' && template === undefined
+}
+
+function tellsMore(one: RolloutChange, vague: RolloutChange): boolean {
+  const isSame = one.emptied === vague.emptied && one.ref === vague.ref
+  return isSame && one.template !== undefined && Math.abs(one.startsAt - vague.startsAt) <= RECREATED
 }
 
 function templateOf({ template = '' }: { readonly template?: string }): Pick<RolloutChange, 'template'> {

@@ -55,6 +55,8 @@ export type ClusterDraft = Common &
     readonly object: KubernetesObject
     /** Whether the sender repeats events that happened once. An exporter does not. */
     readonly isSentAgain?: boolean
+    /** The images that the object's containers have now, as a watched cluster says. */
+    readonly images?: readonly string[]
     /** The exporter's `clusterName`, or a label that names the cluster; null if absent. */
     readonly cluster: string | null
   }

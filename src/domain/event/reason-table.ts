@@ -80,7 +80,7 @@ const ROWS: readonly (readonly [Severity, Failure | null, string])[] = [
   ['info', null, 'RegisteredNode Starting SuccessfulAttachVolume ProvisioningSucceeded LeaderElection'],
   // Observations of a watched cluster; see domain/kubernetes.
   ['info', null, 'PodReady PodDeleted PodFinished WorkloadFound WorkloadAvailable WorkloadComplete WorkloadScaled'],
-  ['info', null, 'RolloutStarted RolloutFinished WorkloadDeleted NodeCordoned'],
+  ['info', null, 'RolloutStarted RolloutFinished WorkloadDeleted NodeCordoned AutoscalerActive'],
   ['info', null, 'TriggeredScaleUp Issuing NodeHasSufficientMemory NodeHasNoDiskPressure NodeHasSufficientPID'],
 ]
 
@@ -169,6 +169,7 @@ export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['SuccessfulCreate', words('FailedCreate FailedDaemonPod RecreatingFailedPod')],
   ['ScaledUpGroup', words('FailedToScaleUpGroup ScaleUpTimedOut ScaleUpFailed')],
   ['SuccessfulRescale', words(AUTOSCALING)],
+  ['AutoscalerActive', words(AUTOSCALING)],
   ['EnsuredLoadBalancer', words('SyncLoadBalancerFailed')],
   ['Completed', words('BackoffLimitExceeded DeadlineExceeded')],
   // A watched cluster. A pod that is ready has no problem.

@@ -23,7 +23,7 @@ export function rolloutOf(message: string): Scaled | null {
     /^scaled (up|down) replica ?set (\S+)(?: \(revision \S+\))? (?:from (\d{1,9}) )?to (\d{1,9})(?: from (\d{1,9}))?$/i.exec(
       plainMessage(message),
     )
-  if (!found) return observedRolloutOf(message)
+  if (!found) return scalingOf(message) ?? observedRolloutOf(message)
   const [, direction = '', replicaSet = '', before, to, after] = found
   const dash = replicaSet.lastIndexOf('-')
   const hash = replicaSet.slice(dash + 1)
@@ -39,7 +39,7 @@ export function rolloutOf(message: string): Scaled | null {
 }
 
 /** A controller or a watched cluster reports a new pod template. */
-export const CHANGES: ReadonlySet<string> = new Set(['ScalingReplicaSet', 'RolloutStarted'])
+export const CHANGES: ReadonlySet<string> = new Set(['ScalingReplicaSet', 'RolloutStarted', 'WorkloadScaled'])
 
 /** The kinds of objects that lead requests to pods. */
 export const SERVING: ReadonlySet<string> = new Set(['Service', 'Endpoints', 'EndpointSlice'])
@@ -53,6 +53,14 @@ const REMOVES_ENDPOINTS = [
 /** Returns whether a controller says that a Service lost its selector or its endpoints. */
 export function removesEndpoints(message: string): boolean {
   return REMOVES_ENDPOINTS.some((pattern) => pattern.test(message))
+}
+
+/** A watched cluster says who scaled a workload, whatever its ReplicaSet. */
+function scalingOf(message: string): Scaled | null {
+  const [, from, to, by] = /^Scaled from (\d{1,9}) to (\d{1,9}) replicas(?:; (by .*))?$/s.exec(message) ?? []
+  if (from === undefined) return null
+  const direction = Number(to) > Number(from) ? 'up' : 'down'
+  return { replicaSet: '', hash: '', direction, to: Number(to), from: Number(from), ...(by ? { template: by } : {}) }
 }
 
 function observedRolloutOf(message: string): Scaled | null {

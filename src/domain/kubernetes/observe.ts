@@ -1,6 +1,6 @@
 /** Turns two versions of a Kubernetes object into observations. Start here. */
 import type { ClusterDraft } from '../event/event.ts'
-import type { Known, Seen, Workload } from '../watch/object.ts'
+import type { Known, Seen, SeenOf, Workload } from '../watch/object.ts'
 import { observeNode } from './node.ts'
 import { observeDeletedPod, observePod, podDueAt } from './pod.ts'
 import { teller } from './tell.ts'
@@ -34,7 +34,7 @@ export function observe(before: Seen | null, after: Seen, { known, now, isFirst 
     case 'Deployment':
     case 'StatefulSet':
     case 'DaemonSet': {
-      return dated(observeWorkload(before as Workload | null, after, tell, now))
+      return dated(observeWorkload(before as Workload | null, after, { tell, known, now }))
     }
     case 'ReplicaSet':
       return {
@@ -50,6 +50,8 @@ export function observe(before: Seen | null, after: Seen, { known, now, isFirst 
         ...quiet,
         told: before ? [] : [tell(after, { reason: 'WorkloadFound', message: 'CronJob found', at: now })],
       }
+    case 'HorizontalPodAutoscaler':
+      return { ...quiet, told: autoscalerTold(before, after, tell, now) }
     case 'Event':
       return quiet
   }
@@ -82,6 +84,20 @@ export function observeDeleted(before: Seen, known: Known, now: number): readonl
     default:
       return []
   }
+}
+
+function autoscalerTold(
+  before: Seen | null,
+  after: SeenOf<'HorizontalPodAutoscaler'>,
+  tell: ReturnType<typeof teller>,
+  now: number,
+): readonly ClusterDraft[] {
+  const was = before?.kind === 'HorizontalPodAutoscaler' ? before.facts.fails : null
+  const { fails } = after.facts
+  if (fails && fails.reason !== was?.reason)
+    return [tell(after, { reason: fails.reason, message: fails.message, at: fails.since, isWarning: true })]
+  if (fails || !was) return []
+  return [tell(after, { reason: 'AutoscalerActive', message: `Autoscaler ${after.name} can scale again`, at: now })]
 }
 
 function jobTold(

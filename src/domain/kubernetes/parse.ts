@@ -1,5 +1,13 @@
 /** Reads the objects of the Kubernetes API. The API server has validated them; missing fields get defaults. */
-import type { Container, Images, JobFacts, NodeFacts, PodFacts, WorkloadFacts } from '../watch/facts.ts'
+import type {
+  AutoscalerFacts,
+  Container,
+  Images,
+  JobFacts,
+  NodeFacts,
+  PodFacts,
+  WorkloadFacts,
+} from '../watch/facts.ts'
 import type { Kind, Owner, Seen } from '../watch/object.ts'
 
 /** A part of an object as parsed from JSON. */
@@ -42,6 +50,8 @@ export function readSeen(kind: Kind, object: Json, now: number): Seen | null {
       }
     case 'Node':
       return { ...head, kind, facts: nodeFacts(object, now) }
+    case 'HorizontalPodAutoscaler':
+      return { ...head, kind, facts: autoscalerFacts(object, now) }
     case 'Event':
       return { ...head, kind, facts: null }
   }
@@ -80,11 +90,12 @@ function podFacts({ metadata, spec, status }: Json, now: number): PodFacts {
   }
 }
 
-function containerOf({ name, state, lastState, restartCount }: Json): Container {
+function containerOf({ name, imageID, state, lastState, restartCount }: Json): Container {
   // A container that has just ended shows its end as its state, and only later as its last state.
   const last = state?.terminated ?? lastState?.terminated
   return {
     name: text(name),
+    digest: text(imageID).split('@')[1] ?? '',
     waits: state?.waiting ? text(state.waiting.reason) : null,
     message: text(state?.waiting?.message),
     restarts: numberOf(restartCount),
@@ -177,6 +188,20 @@ function jobFacts({ status }: Json, now: number): JobFacts {
     message: text(failed?.message),
     complete: condition('Complete') !== undefined,
     endedAt: time(ended?.lastTransitionTime, now),
+  }
+}
+
+/** `autoscaling/v1` has no conditions. */
+function autoscalerFacts({ spec, status, metadata }: Json, now: number): AutoscalerFacts {
+  const active = list(status?.conditions).find((one) => one?.type === 'ScalingActive')
+  // Somebody has scaled the workload to zero, which switches the autoscaler off.
+  const fails = active?.status === 'False' && active.reason !== 'ScalingDisabled'
+  const since = time(active?.lastTransitionTime, time(metadata.creationTimestamp, now))
+  return {
+    target: { kind: text(spec?.scaleTargetRef?.kind), name: text(spec?.scaleTargetRef?.name) },
+    least: numberOf(spec?.minReplicas, 1),
+    most: numberOf(spec?.maxReplicas),
+    fails: fails ? { reason: text(active.reason), message: text(active.message), since } : null,
   }
 }
 

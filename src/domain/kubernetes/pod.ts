@@ -2,7 +2,7 @@
 
 import type { ClusterDraft } from '../event/event.ts'
 import { formatDuration } from '../shown-time.ts'
-import { MINUTE, SECOND } from '../units.ts'
+import { HOUR, MINUTE, SECOND } from '../units.ts'
 import { type Container, isOver, type PodFacts } from '../watch/facts.ts'
 import type { SeenOf } from '../watch/object.ts'
 import { podLostWith } from './node.ts'
@@ -43,7 +43,23 @@ export function observePod(
   const isFine = readyAt(facts) <= now
   const isTold = was === null ? isFine : isFine && (was.told || told.length === 0)
   if (was && isFine && !(was.told && was.ready) && isTold) told.push(readyOf(after, tell))
-  return { after: { ...after, facts: { ...facts, told: isTold } }, told }
+  const restartedAt = restartsIn(was, facts, now)
+  return {
+    after: { ...after, facts: { ...facts, ...(restartedAt.length > 0 ? { restartedAt } : {}), told: isTold } },
+    told,
+  }
+}
+
+const MAX_RESTARTS = 100
+
+/** Returns when containers restarted in the last hour. */
+function restartsIn(was: PodFacts | null, { containers }: PodFacts, now: number): readonly number[] {
+  const since = containers.flatMap(({ name, restarts, last }) => {
+    const before = was?.containers.find((one) => one.name === name)
+    const count = before ? Math.max(0, restarts - before.restarts) : 0
+    return Array.from({ length: Math.min(count, MAX_RESTARTS) }, () => last?.to || now)
+  })
+  return [...(was?.restartedAt ?? []), ...since].filter((at) => at > now - HOUR).slice(-MAX_RESTARTS)
 }
 
 /** Tells that a pod is gone, unless that was told when its deletion began. */

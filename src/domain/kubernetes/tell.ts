@@ -11,15 +11,19 @@ type Told = {
   readonly container?: string
   /** Whether it is a problem. */
   readonly isWarning?: boolean
+  /** The images that the workload has now. */
+  readonly images?: readonly string[]
 }
+
+/** What belongs to a workload. */
+const OWNED: ReadonlySet<Seen['kind']> = new Set(['Pod', 'ReplicaSet', 'Job', 'HorizontalPodAutoscaler'])
 
 export type Tell = (of: Seen, told: Told) => ClusterDraft
 
 /** `now`: no observation is later. */
 export function teller(known: Known, now: number): Tell {
-  return (of, { reason, message, at, startsAt = at, count = 1, container = null, isWarning = false }) => {
+  return (of, { reason, message, at, startsAt = at, count = 1, container = null, isWarning = false, images }) => {
     const owner = workloadOf(of, known)
-    const isWorkload = of.kind !== 'Pod' && of.kind !== 'ReplicaSet' && of.kind !== 'Job'
     return {
       source: 'cluster',
       at: Math.min(at, now),
@@ -27,10 +31,11 @@ export function teller(known: Known, now: number): Tell {
       ...{ reason, message, count: Math.max(1, count), type: isWarning ? 'Warning' : 'Normal' },
       object: {
         ...{ kind: of.kind, namespace: of.namespace, name: of.name, labels: newLabels(), container },
-        owners: owner && !isWorkload ? [owner] : [],
+        owners: owner && OWNED.has(of.kind) ? [owner] : [],
         node: of.kind === 'Pod' ? of.facts.node : of.kind === 'Node' ? of.name : null,
       },
       cluster: null,
+      ...(images ? { images } : {}),
       payload: JSON.stringify({
         kind: of.kind,
         namespace: of.namespace,

@@ -13,13 +13,24 @@ const NONE_LASTS = MINUTE
 const FEW_LAST = 5 * MINUTE
 
 /** Compares two versions of a workload. `before`: null if it is new to incmon. */
-export function observeWorkload(before: Workload | null, next: Workload, tell: Tell, now: number): Observed<Workload> {
+export function observeWorkload(
+  before: Workload | null,
+  next: Workload,
+  { tell, known, now }: Circumstances,
+): Observed<Workload> {
   const was = before?.facts ?? null
   const facts = { ...next.facts, ...sinceWhen(was, next.facts, now) }
   const counted = { ...next, facts }
   const told = was
-    ? changesOf(was, counted, tell, now)
-    : [tell(counted, { reason: 'WorkloadFound', message: replicasText(facts), at: now })]
+    ? changesOf(was, counted, { tell, known, now })
+    : [
+        tell(counted, {
+          reason: 'WorkloadFound',
+          message: replicasText(facts),
+          at: now,
+          images: imageList(facts.images),
+        }),
+      ]
   const level = levelOf(facts, now)
   if (level !== facts.told) told.push(...availabilityOf(counted, level, tell, now))
   return { after: { ...counted, facts: { ...facts, told: level } }, told }
@@ -75,7 +86,9 @@ function availabilityOf(of: Workload, level: WorkloadFacts['told'], tell: Tell, 
   return told
 }
 
-function changesOf(was: WorkloadFacts, of: Workload, tell: Tell, now: number): ClusterDraft[] {
+type Circumstances = { readonly tell: Tell; readonly known: Known; readonly now: number }
+
+function changesOf(was: WorkloadFacts, of: Workload, { tell, known, now }: Circumstances): ClusterDraft[] {
   const { facts } = of
   const told: ClusterDraft[] = []
   const isChanged = was.revision !== facts.revision && was.revision !== '' && facts.revision !== ''
@@ -88,7 +101,7 @@ function changesOf(was: WorkloadFacts, of: Workload, tell: Tell, now: number): C
           replicaSet: facts.revision,
           revision: '',
           isBack: false,
-          from: was.images,
+          from: withDigests(was.images, known.podsOf(of)),
           to: facts.images,
           by: facts.by,
           at: now,
@@ -97,7 +110,7 @@ function changesOf(was: WorkloadFacts, of: Workload, tell: Tell, now: number): C
       ),
     )
   if (was.wanted !== facts.wanted && of.kind !== 'DaemonSet') {
-    const by = byText(facts.scaledBy)
+    const by = byText(scalerOf(of, known))
     told.push(
       tell(of, {
         reason: 'WorkloadScaled',
@@ -109,7 +122,7 @@ function changesOf(was: WorkloadFacts, of: Workload, tell: Tell, now: number): C
   if (facts.stuck !== null && was.stuck === null)
     told.push(tell(of, { reason: 'ProgressDeadlineExceeded', message: facts.stuck, at: now, isWarning: true }))
   if (facts.finished && !was.finished && facts.wanted > 0)
-    told.push(tell(of, { reason: 'RolloutFinished', message: replicasText(facts), at: now }))
+    told.push(tell(of, { reason: 'RolloutFinished', message: finishedText(of, known), at: now }))
   return told
 }
 
@@ -145,7 +158,7 @@ export function observeReplicaSet(
     replicaSet: after.name,
     revision: `revision ${facts.revision}`,
     isBack: before !== null,
-    from: last?.facts.images ?? {},
+    from: last ? withDigests(last.facts.images, known.podsOf(last)) : {},
     to: facts.images,
     by,
   }
@@ -167,13 +180,60 @@ function rolloutOf(
   { replicaSet, revision, isBack, from, to, by, at }: Rollout,
   tell: Tell,
 ): ClusterDraft {
-  const changed = Object.entries(to).filter(([name, image]) => from[name] !== image)
+  const changed = Object.entries(to).filter(([name, image]) => withoutDigest(from[name]) !== withoutDigest(image))
   const images = changed.map(
     ([name, image]) => `${name}: ${from[name] === undefined ? image : `${from[name]} → ${image}`}`,
   )
   const what = images.length > 0 ? images.join(', ') : 'same images'
   const head = `${isBack ? 'Rollback to' : 'Rollout of'} ${replicaSet}${revision === '' ? '' : ` (${revision})`}`
-  return tell(of, { reason: 'RolloutStarted', message: `${head}: ${what}${byText(by)}`, at })
+  return tell(of, { reason: 'RolloutStarted', message: `${head}: ${what}${byText(by)}`, at, images: imageList(to) })
+}
+
+/** Returns what the new pods run. Only running pods show the digests of their images. */
+function finishedText(of: Workload, known: Known): string {
+  const owner = known
+    .replicaSetsOf(of.namespace, of.name)
+    .find(({ facts }) => String(facts.revision) === of.facts.revision)
+  const images = withDigests(of.facts.images, known.podsOf(owner ?? of))
+  return `${replicasText(of.facts)}; ${imageList(images).join(', ')}`
+}
+
+/** `sha256:` and 12 digits, as Docker shows images. */
+const SHOWN_DIGEST = 19
+
+/** Adds the digests that the pods show to images without one. */
+function withDigests(images: Images, pods: readonly SeenOf<'Pod'>[]): Images {
+  const running = pods.flatMap(({ facts }) => facts.containers).filter(({ digest }) => digest !== '')
+  const digests = new Map(running.map(({ name, digest }) => [name, digest]))
+  return Object.fromEntries(
+    Object.entries(images).map(([name, image]) => {
+      const digest = digests.get(name)
+      return [name, digest === undefined || image.includes('@') ? image : `${image}@${digest.slice(0, SHOWN_DIGEST)}`]
+    }),
+  )
+}
+
+function withoutDigest(image: string | undefined): string | undefined {
+  const at = image?.indexOf('@sha256:') ?? -1
+  const before = image?.slice(0, at)
+  // A tag and a digest: the tag is enough to compare. Without a tag, the digest is the version.
+  return image !== undefined && before !== undefined && at > 0 && before.lastIndexOf(':') > before.lastIndexOf('/')
+    ? before
+    : image
+}
+
+function imageList(images: Images): readonly string[] {
+  return Object.values(images)
+}
+
+/** Kubernetes' own controller changes the number of replicas only for an autoscaler. */
+const CONTROLLER = 'kube-controller-manager'
+
+function scalerOf(of: Workload, known: Known): string {
+  const autoscaler = of.facts.scaledBy === CONTROLLER ? known.autoscalerOf(of) : null
+  if (!autoscaler) return of.facts.scaledBy
+  const { least, most } = autoscaler.facts
+  return `the autoscaler ${autoscaler.name} (${least} to ${most} replicas)`
 }
 
 function byText(manager: string): string {

@@ -14,12 +14,16 @@ export function imageOfMessage(message: string): string | null {
 const MAX_SEGMENTS = 12
 
 /**
- * Returns the image in an event, or null. `path` excludes the registry host, the tag and the digest. `tag`: null if
- * absent. Grammar: github.com/distribution/reference.
+ * Returns the images in an event: those that a watched cluster names, else the one in the message. `path` excludes the
+ * registry host, the tag and the digest. `tag`: null if absent. Grammar: github.com/distribution/reference.
  */
-export function imageOf(draft: Draft): { path: string; tag: string | null } | null {
-  if (draft.source !== 'cluster') return null
-  const reference = imageOfMessage(draft.message)?.split('@', 1)[0]
+export function imagesOf(draft: Draft): readonly LiveImage[] {
+  if (draft.source !== 'cluster') return []
+  return (draft.images ?? [imageOfMessage(draft.message) ?? '']).flatMap((reference) => imageAt(reference) ?? [])
+}
+
+function imageAt(whole: string): LiveImage | null {
+  const reference = whole.split('@', 1)[0]
   if (!reference) return null
   const colon = reference.lastIndexOf(':')
   const tagged = colon > reference.lastIndexOf('/')

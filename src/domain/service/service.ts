@@ -4,7 +4,7 @@ import type { ClusterDraft, Draft, KubernetesObject } from '../event/event.ts'
 import { attributeLabels, labelNames, namedObject, nodeOfLabels } from './from-labels.ts'
 import { attributeObject, objectNames } from './from-object.ts'
 import { ANY_NAMESPACE, attributeCi, projectNames } from './from-project.ts'
-import { imageOf } from './image.ts'
+import { imagesOf } from './image.ts'
 import type { ServiceRule } from './rule.ts'
 
 export type Attribution = {
@@ -99,11 +99,11 @@ function find(draft: Draft, known: readonly Name[], images: readonly Name[]): At
 function foreignAliases(draft: Exclude<Draft, { readonly source: 'ci' }>): AliasRef[] {
   const object = draft.source === 'cluster' ? draft.object : namedObject(draft.labels)
   const labels = draft.source === 'cluster' ? draft.object.labels : draft.labels
-  const image = imageOf(draft)
+  const images = imagesOf(draft)
   return [
     ...(object && object.name !== '' ? [workload(object)] : []),
     ...Object.entries(labels).map(([name, value]): AliasRef => ({ kind: 'label', value: `${name}=${value}` })),
-    ...(image ? [{ kind: 'image', value: image.path } as const] : []),
+    ...images.map(({ path }): AliasRef => ({ kind: 'image', value: path })),
   ]
 }
 

@@ -2,6 +2,8 @@
 
 export type Container = {
   readonly name: string
+  /** The digest of the image, such as `sha256:1c5b…`; empty if it is not known. */
+  readonly digest: string
   /** The reason why the container waits, such as `CrashLoopBackOff`; null if it does not wait. */
   readonly waits: string | null
   readonly message: string
@@ -34,6 +36,8 @@ export type PodFacts = {
   /** When the pod became ready or stopped being ready. */
   readonly readySince: number
   readonly containers: readonly Container[]
+  /** When containers restarted in the last hour, as far as it was observed. Records of older versions have none. */
+  readonly restartedAt?: readonly number[]
   /** Whether the pod's readiness was told since its last problem. */
   readonly told: boolean
 }
@@ -84,6 +88,15 @@ export type JobFacts = {
   readonly message: string
   readonly complete: boolean
   readonly endedAt: number
+}
+
+export type AutoscalerFacts = {
+  /** The workload that it scales. */
+  readonly target: { readonly kind: string; readonly name: string }
+  readonly least: number
+  readonly most: number
+  /** Why it cannot scale, and since when; null if it can. */
+  readonly fails: { readonly reason: string; readonly message: string; readonly since: number } | null
 }
 
 export type CronJobFacts = { readonly suspended: boolean; readonly images: Images }

@@ -1,5 +1,13 @@
 /** What incmon remembers of a Kubernetes object. Everything that no rule reads is dropped as soon as it is parsed. */
-import type { CronJobFacts, JobFacts, NodeFacts, PodFacts, ReplicaSetFacts, WorkloadFacts } from './facts.ts'
+import type {
+  AutoscalerFacts,
+  CronJobFacts,
+  JobFacts,
+  NodeFacts,
+  PodFacts,
+  ReplicaSetFacts,
+  WorkloadFacts,
+} from './facts.ts'
 
 /** An object's controller. */
 export type Owner = { readonly kind: string; readonly name: string }
@@ -21,6 +29,7 @@ export type Seen =
   | (Head & { readonly kind: 'Job'; readonly facts: JobFacts })
   | (Head & { readonly kind: 'CronJob'; readonly facts: CronJobFacts })
   | (Head & { readonly kind: 'Node'; readonly facts: NodeFacts })
+  | (Head & { readonly kind: 'HorizontalPodAutoscaler'; readonly facts: AutoscalerFacts })
   | (Head & { readonly kind: 'Event'; readonly facts: null })
 
 export type Kind = Seen['kind']
@@ -33,6 +42,10 @@ export type Known = {
   /** Returns the ReplicaSets of a Deployment. */
   readonly replicaSetsOf: (namespace: string, deployment: string) => readonly SeenOf<'ReplicaSet'>[]
   readonly podsOn: (node: string) => readonly SeenOf<'Pod'>[]
+  /** Returns the autoscaler of a workload. */
+  readonly autoscalerOf: (workload: Workload) => SeenOf<'HorizontalPodAutoscaler'> | null
+  /** Returns the pods that a ReplicaSet, StatefulSet, DaemonSet or Job controls. Reads all pods. */
+  readonly podsOf: (owner: Pick<Seen, 'kind' | 'namespace' | 'name'>) => readonly SeenOf<'Pod'>[]
 }
 
 /** What the engine saves in one transaction with the observations of a watch. */
@@ -71,8 +84,13 @@ export type ClusterState = {
 /** The receiver of the sender that stands for a watch. */
 export const WATCH = 'watch'
 
-/** Returns the workload that a pod, ReplicaSet or Job belongs to: the controller of its controller, if it has one. */
-export function workloadOf({ owner, namespace }: Seen, known: Known): Owner | null {
+/**
+ * Returns the workload that a pod, ReplicaSet or Job belongs to: the controller of its controller, if it has one. For an
+ * autoscaler, the workload that it scales.
+ */
+export function workloadOf(seen: Seen, known: Known): Owner | null {
+  if (seen.kind === 'HorizontalPodAutoscaler') return seen.facts.target
+  const { owner, namespace } = seen
   if (owner?.kind !== 'ReplicaSet' && owner?.kind !== 'Job') return owner
   return known.find(owner.kind, namespace, owner.name)?.owner ?? owner
 }

@@ -1,5 +1,6 @@
 /** What a watched cluster says about one workload now. */
 import { ordered } from '../order.ts'
+import { HOUR } from '../units.ts'
 import type { PodFacts } from './facts.ts'
 import { type Known, type Seen, type SeenOf, type Workload, workloadOf } from './object.ts'
 
@@ -27,6 +28,10 @@ type PodNow = {
   /** `CrashLoopBackOff`, `ready` or another reason. */
   readonly state: string
   readonly restarts: number
+  /** How many of them were in the last hour, as far as it was observed. */
+  readonly restartsInHour: number
+  /** Since when the pod is not ready; null if it is. */
+  readonly notReadySince: number | null
   readonly createdAt: number
 }
 
@@ -35,7 +40,7 @@ const KINDS = ['Deployment', 'StatefulSet', 'DaemonSet'] as const
 /** Returns null if the cluster has no workload of this name. `all`: every object of the cluster. */
 export function workloadNow(
   named: Named,
-  { known, all, cluster }: { known: Known; all: Iterable<Seen>; cluster: string },
+  { known, all, cluster, now }: { known: Known; all: Iterable<Seen>; cluster: string; now: number },
 ): WorkloadNow | null {
   const found = KINDS.map((kind) => known.find(kind, named.namespace, named.name)).find((one) => one !== null)
   if (!found || !isWorkload(found)) return null
@@ -49,7 +54,10 @@ export function workloadNow(
       const last = before[container]
       return { container, image, before: last === undefined || last === image ? null : last }
     }),
-    pods: ordered(pods.map(podNow), ({ isReady, name }) => [isReady ? 1 : 0, name]),
+    pods: ordered(
+      pods.map((pod) => podNow(pod, now)),
+      ({ isReady, name }) => [isReady ? 1 : 0, name],
+    ),
   }
 }
 
@@ -69,10 +77,15 @@ function imagesBefore({ namespace, name, facts }: Workload, known: Known): Reado
   return older.toSorted((a, b) => a.facts.revision - b.facts.revision).at(-1)?.facts.images ?? {}
 }
 
-function podNow({ name, facts }: SeenOf<'Pod'>): PodNow {
-  const { node, ready, createdAt, containers } = facts
+function podNow({ name, facts }: SeenOf<'Pod'>, now: number): PodNow {
+  const { node, ready, readySince, createdAt, containers, restartedAt = [] } = facts
   const restarts = containers.reduce((sum, one) => sum + one.restarts, 0)
-  return { name, node, isReady: ready && facts.stoppingAt === null, state: stateOf(facts), restarts, createdAt }
+  const inHour = restartedAt.filter((at) => at > now - HOUR).length
+  return {
+    ...{ name, node, isReady: ready && facts.stoppingAt === null, state: stateOf(facts), restarts, createdAt },
+    restartsInHour: createdAt > now - HOUR ? restarts : inHour,
+    notReadySince: ready ? null : readySince,
+  }
 }
 
 function stateOf({ stoppingAt, unscheduled, ready, containers, phase }: PodFacts): string {

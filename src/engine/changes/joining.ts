@@ -1,7 +1,7 @@
 /** Joins services that turn out to be the same workload: by cluster, image, project or volume claim. */
 import type { Draft } from '../../domain/event/event.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
-import { imageOf, imageProjects } from '../../domain/service/image.ts'
+import { imageProjects, imagesOf, type LiveImage } from '../../domain/service/image.ts'
 import { claimNamesOf } from '../../domain/service/pod-name.ts'
 import { chosenLabel } from '../../domain/service/rule.ts'
 import { attribute } from '../../domain/service/service.ts'
@@ -27,10 +27,18 @@ export function adopt(ctx: Context, { service, adoptedBy }: ServiceMatch): void 
   addOwnFingerprints(ctx, after)
 }
 
-/** Records the image that a service pulled. Returns whether the image is new. */
-export function learnImage(ctx: Context, service: LiveService, draft: Draft, now: number): boolean {
-  const image = imageOf(draft)
-  if (!image) return false
+/** Records the images that a service runs. Returns whether one of them is new. */
+export function learnImages(ctx: Context, service: LiveService, draft: Draft, now: number): boolean {
+  const found = imagesOf(draft).map((image) => learnImage(ctx, service, image, { at: draft.at, now }))
+  return found.includes(true)
+}
+
+function learnImage(
+  ctx: Context,
+  service: LiveService,
+  image: LiveImage,
+  { at, now }: { readonly at: number; readonly now: number },
+): boolean {
   const { rowId } = service
   const known = ctx.state.images.get(rowId) ?? ctx.fact('images', { serviceId: rowId })
   const { path, tag } = image
@@ -43,7 +51,7 @@ export function learnImage(ctx: Context, service: LiveService, draft: Draft, now
     kind: 'image-pulled',
     organizationId: ctx.state.rowId,
     serviceId: rowId,
-    image: { path, tag, at: draft.at, projects },
+    image: { path, tag, at, projects },
     isNew,
   })
   if (isNew) for (const project of projects) joinPulled(ctx, service, project, now)

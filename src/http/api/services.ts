@@ -15,6 +15,7 @@ import { alertShape, showAlert } from './alerts.ts'
 import { refusals, success } from './answers.ts'
 import { incidentShape } from './incidents/incident-shape.ts'
 import { incidentShower } from './incidents/incidents.ts'
+import { showPod, workloadShape } from './workload-shape.ts'
 
 const MAX_NAME = 253
 const MAX_ALIASES = 100
@@ -61,6 +62,7 @@ export const wholeServiceShape = v.object({
     },
     'The reasons for the score',
   ),
+  kubernetes: shape.nullable(workloadShape, 'What a watched cluster says now; null if none has this workload'),
   aliases: shape.objects(
     {
       kind: shape.choice(ALIAS_KINDS, 'The kind of alias'),
@@ -163,8 +165,10 @@ export const serviceRoutes: readonly Route[] = [
 async function showWhole(call: Call<unknown, unknown>) {
   const { service, alerts, incidents, aliases } = await requireService(call)
   const showIncident = await incidentShower(call)
+  const now = call.server.workloadNow(call.identity.organizationId, service)
   return {
     ...showService(service),
+    kubernetes: now && { ...now, pods: now.pods.map(showPod) },
     recentAlerts: alerts.map(showAlert),
     openIncidents: incidents.map(showIncident),
     health: service.health,

@@ -67,10 +67,13 @@ const Replicas: FC<WorkloadNow> = ({ wanted, available, revision, stuck, images 
 }
 
 const Pod: FC<{ pod: WorkloadNow['pods'][number]; reader: Reader }> = ({ pod, reader }) => {
-  const { name, node, isReady, state, restarts, createdAt } = pod
+  const { name, node, isReady, state, restarts, restartsInHour, notReadySince, createdAt } = pod
+  const age = (since: number) => formatDuration(Math.max(0, reader.now - since))
   const facts = [
     isReady ? '' : state,
+    notReadySince === null ? '' : `not ready for ${age(notReadySince)}`,
     restarts === 0 ? '' : countOf(restarts, 'restart'),
+    restartsInHour === 0 ? '' : `${restartsInHour} in the last hour`,
     node === null ? 'no node' : `on ${node}`,
   ]
   return (
@@ -80,7 +83,7 @@ const Pod: FC<{ pod: WorkloadNow['pods'][number]; reader: Reader }> = ({ pod, re
         <ShortName text={name} max={MAX_NAME} />
         <p class="second break">{facts.filter((fact) => fact !== '').join(', ')}</p>
       </div>
-      <span class="group-time second nowrap">{formatDuration(Math.max(0, reader.now - createdAt))}</span>
+      <span class="group-time second nowrap">{age(createdAt)}</span>
     </li>
   )
 }

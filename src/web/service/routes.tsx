@@ -200,7 +200,15 @@ function changesOf(changes: readonly Change[], links: readonly ServiceLink[]): r
     const word = best ? `${likelihoodOfLink(best.score)} cause of ${countOf(count, 'alert')}` : ''
     const at = change.startsAt
     if (change.kind === 'rollout')
-      return { kind: 'rollout', name: change.hash, href: null, ...rolloutText(change), linked: word, changed: true, at }
+      return {
+        kind: 'rollout',
+        name: change.hash || 'replicas',
+        href: null,
+        ...rolloutText(change),
+        linked: word,
+        changed: true,
+        at,
+      }
     const [outcome, level] = OUTCOME_TEXTS[outcomeOf(change.facts)]
     const { branch, sha } = change.facts
     const detail = sha === null ? isolated(branch) : `${isolated(branch)}, ${sha.slice(0, 8)}`
@@ -210,7 +218,7 @@ function changesOf(changes: readonly Change[], links: readonly ServiceLink[]): r
 }
 
 function rolloutText({ emptied, isRollback, template }: RolloutChange): { word: string; detail: string } {
-  if (emptied !== undefined) return { word: emptied, detail: '' }
+  if (emptied !== undefined) return { word: emptied, detail: template ?? '' }
   if (isRollback) return { word: 'rolled back', detail: template ?? 'an earlier pod template' }
   return { word: 'rolled out', detail: template ?? 'new pod template' }
 }

@@ -15,6 +15,7 @@ export function deployment(
     image = `registry.example/shop/${name}:1.0`,
     revision = 1,
     by = 'kubectl-client-side-apply',
+    scaledBy,
     at = 0,
     conditions = [],
     generation = revision,
@@ -34,6 +35,15 @@ export function deployment(
           fieldsType: 'FieldsV1',
           fieldsV1: { 'f:spec': { 'f:template': {} } },
         },
+        ...(scaledBy
+          ? [
+              {
+                manager: scaledBy,
+                ...{ operation: 'Update', subresource: 'scale', apiVersion: 'apps/v1', time: iso(at) },
+                ...{ fieldsType: 'FieldsV1', fieldsV1: { 'f:spec': { 'f:replicas': {} } } },
+              },
+            ]
+          : []),
         {
           manager: 'kube-controller-manager',
           operation: 'Update',
@@ -174,6 +184,20 @@ export function pendingPod(name: string, message: string, more: More = {}): Kube
     { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message, lastTransitionTime: iso(more.at ?? 0) },
   ]
   return pod(name, { ...more, node: null, phase: 'Pending', ready: false, conditions })
+}
+
+/** An autoscaler of a Deployment. `fails`: why it cannot scale. */
+export function autoscaler(target: string, { least = 2, most = 10, fails = '', at = 0 }: More = {}): KubeObject {
+  const active = { type: 'ScalingActive', status: fails === '' ? 'True' : 'False', lastTransitionTime: iso(at) }
+  return {
+    kind: 'HorizontalPodAutoscaler',
+    metadata: { name: target, namespace: 'shop' },
+    spec: {
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: target },
+      ...{ minReplicas: least, maxReplicas: most },
+    },
+    status: { conditions: [{ ...active, reason: fails || 'ValidMetricFound', message: `the HPA says: ${fails}` }] },
+  }
 }
 
 /** A node. `ready`: 'True', 'False' or 'Unknown'. */

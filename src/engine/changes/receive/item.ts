@@ -11,7 +11,7 @@ import type { Context } from '../../state/context.ts'
 import { awaitedName, fingerprintScope } from '../../state/state.ts'
 import { matchService, type ServiceMatch } from '../attribution.ts'
 import { endPodsOf, fateOfNode, withoutExpected } from '../going-away.ts'
-import { adopt, joinClaims, joinProject, learnImage } from '../joining.ts'
+import { adopt, joinClaims, joinProject, learnImages } from '../joining.ts'
 import { createLiveService } from '../live-service.ts'
 import { learnPipeline, linkCondition, linkImage } from '../pipelines.ts'
 import { isSentAgain, type Shortage, shortageOf } from '../room.ts'
@@ -191,7 +191,7 @@ function follow(ctx: Context, item: Item, found: Followed): number[] {
   const affected: number[] = []
   if (judged.tellsOfEnds && endConditions(ctx, service, { ...judged.event, at: draft.at }, receivedAt))
     affected.push(service.rowId)
-  if (learnImage(ctx, service, draft, receivedAt)) linkImage(ctx, service, draft.at, receivedAt)
+  if (learnImages(ctx, service, draft, receivedAt)) linkImage(ctx, service, draft.at, receivedAt)
   if (judged.event.kind === 'change') {
     const of = { kind: 'scaling', eventId: event.id, at: draft.at } as const
     ctx.emit({ kind: 'links-due', due: { service, of, now: receivedAt } })
