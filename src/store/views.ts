@@ -5,7 +5,7 @@
 import type { Change } from '../domain/correlation/change.ts'
 import { rolloutsOf } from '../domain/correlation/rollout.ts'
 import { type AlertRecord, findAlert, listRecentAlerts } from './alerts.ts'
-import { listCorrelationsOfIncident } from './correlation/correlations.ts'
+import { countLinks, listCorrelationsOfIncident } from './correlation/correlations.ts'
 import { listScalings } from './correlation/links.ts'
 import { findLastGoodDeploy, listPipelinesNear, listPipelinesOfOrganization } from './correlation/pipelines.ts'
 import { listEventsOfAlert } from './events.ts'
@@ -33,7 +33,7 @@ import {
   listServices,
   type ServiceWithHealth,
 } from './service/services.ts'
-import { listStates } from './service/states.ts'
+import { listStates, listStatesOfServices } from './service/states.ts'
 import type { Db } from './sqlite/open.ts'
 import { findSizes } from './sqlite/space.ts'
 
@@ -136,28 +136,34 @@ export function findServiceView(db: Db, organizationId: number, id: string, span
   )
 }
 
-/** The maximum number of services for which to read the last good deploy or an incident that was resolved early. */
-const MAX_DEPLOYS = 60
+/** The maximum number of incidents that were resolved early. */
+const MAX_EARLY = 60
 
 /**
- * Lists the overview's services with their health, the incidents that were resolved early, the pipelines in a period,
- * and the last good deploy of each unhealthy service by service UUID. The deploy can be older than the period.
+ * Lists the overview's services with their health, the incidents that were resolved early, and the pipelines in a period
+ * with their links.
  */
 export function findOverview(db: Db, organizationId: number, { from, to }: TimeSpan) {
-  const services = listServices(db, organizationId, to, false)
-  const unhealthy = services.filter(({ status }) => status !== 'healthy').slice(0, MAX_DEPLOYS)
-  const deploys = unhealthy.flatMap(({ id }) => {
+  return {
+    services: listServices(db, organizationId, to, false),
+    health: listHealth(db, organizationId),
+    resolvedEarly: listResolvedEarly(db, organizationId, MAX_EARLY),
+    pipelines: listPipelinesOfOrganization(db, organizationId, from, to),
+    links: countLinks(db, organizationId, from),
+  }
+}
+
+/**
+ * Finds the states since `from` and the last good deploy before `to` of services, by service UUID. The deploy can be
+ * older than the states.
+ */
+export function findDetails(db: Db, organizationId: number, ids: readonly string[], { from, to }: TimeSpan) {
+  const deploys = ids.flatMap((id) => {
     const rowId = findServiceRowId(db, organizationId, id)
     const deploy = rowId === undefined ? null : findLastGoodDeploy(db, rowId, to)
     return deploy ? [[id, deploy] as const] : []
   })
-  return {
-    services,
-    lastGoodDeploys: new Map(deploys),
-    health: listHealth(db, organizationId),
-    resolvedEarly: listResolvedEarly(db, organizationId, MAX_DEPLOYS),
-    pipelines: listPipelinesOfOrganization(db, organizationId, from, to),
-  }
+  return { states: listStatesOfServices(db, organizationId, ids, from), lastGoodDeploys: new Map(deploys) }
 }
 
 /**

@@ -8,7 +8,7 @@ import { listEvents } from '../store/events.ts'
 import { findAlertGroups, findServiceGroups } from '../store/history/alert-groups.ts'
 import { listMatchingAlerts } from '../store/history/alert-search.ts'
 import { findGroup, findGroups } from '../store/incident/groups.ts'
-import { findIncidentView } from '../store/incident/incident-view.ts'
+import { findIncidentBrief, findIncidentView } from '../store/incident/incident-view.ts'
 import { listIncidents } from '../store/incident/incidents.ts'
 import { findLikelyCause } from '../store/incident/likely-cause.ts'
 import { findReliability } from '../store/incident/report.ts'
@@ -34,7 +34,7 @@ const QUERIES: Readonly<Record<Lane, Readonly<Record<string, Query>>>> = {
   /** Queries for incidents and changes. There are few such records, so these queries take milliseconds. */
   view: {
     ...{ listIncidents, listCorrelations, listRejections, findReliability, findIncidentRecords },
-    ...{ findCauses, findSuspects, findTimeline, findIncidentView, findLikelyCause, findGroup },
+    ...{ findCauses, findSuspects, findTimeline, findIncidentView, findIncidentBrief, findLikelyCause, findGroup },
     ...{ findGroups, findMutedCount, findServiceGroups },
   },
   /** Whoever resolves an incident waits for this query, so the query must not wait for pages. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
-import { alert, alertmanager } from '../helpers/senders.ts'
+import { alert, alertmanager, build, pipeline } from '../helpers/senders.ts'
 import { makeBrowser } from '../helpers/site.ts'
 
 type World = ReturnType<typeof makeWorld>
@@ -67,6 +67,25 @@ test('the incident and the service agree how long a group has been firing', asyn
   }
 })
 
+test('the screen and the service count the same alerts after a deploy, and only those that nobody rejected', async (t) => {
+  const world = makeWorld(t)
+  const { request, acme, clock } = world
+  const jobs = [build('deploy', 'success', { environment: { name: 'production' } })]
+  clock.now = NOON - 20 * MINUTE
+  await request('POST', '/api/webhooks/ci', {
+    token: acme.token,
+    body: pipeline('success', 'shop/cart', { at: clock.now, jobs }),
+  })
+  clock.now = NOON
+  await storm(world, { Down: 250, Slow: 3 }, 10 * MINUTE)
+  const { service, html } = await pagesOf(world)
+  assert.match(service, /cause of 253 alerts/)
+  assert.match(await html('/?view=wall&tv=1'), /linked to 253 alerts/)
+  const { body } = await request('GET', '/api/correlations?limit=1', { token: acme.token })
+  await request('PATCH', `/api/correlations/${body.data[0].id}`, { token: acme.token, body: { verdict: 'rejected' } })
+  assert.match(await html('/?view=wall&tv=1'), /linked to 252 alerts/)
+})
+
 test("a stranger's service has no groups", async (t) => {
   const world = makeWorld(t)
   await storm(world, { Down: 3 }, MINUTE)
@@ -123,6 +142,28 @@ for (const seed of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) {
     assert.deepEqual(numberIn(incidents, /(\d+) unresolved incident/) ?? 0, unresolved)
     assert.deepEqual(numberIn(incidents, /All (\d+)/), unresolved)
     assert.deepEqual(numberIn(alerts, /(\d+) alerts? (?:is|are) still firing/) ?? 0, firing)
+  })
+}
+
+for (const seed of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) {
+  test(`every incident and every service has the same numbers on all pages of the generated database ${seed}`, async (t) => {
+    const world = makeWorld(t)
+    await generated(world, seed)
+    const { html } = await pagesOf(world)
+    const ask = async (path: string) => (await world.request('GET', path, { token: world.acme.token })).body
+    for (const { number, alertCount, serviceId } of (await ask('/api/incidents?limit=200')).data) {
+      const [page, alerts, service] = [
+        await html(`/incidents/${number}`),
+        await html(`/alerts?incident=${number}`),
+        await html(`/services/${serviceId}`),
+      ]
+      assert.equal(numberIn(page, /Alerts (\d+) alerts?/), alertCount)
+      assert.equal(numberIn(alerts, /(\d+) alerts?/), alertCount)
+      const { score } = await ask(`/api/services/${serviceId}`)
+      assert.equal(numberIn(service, /Why the score is (\d+)/), score)
+      const firing = (await ask(`/api/alerts?status=firing&serviceId=${serviceId}&limit=200`)).data
+      assert.equal(numberIn(service, /Firing now (\d+) alerts?/), firing.length)
+    }
   })
 }
 

@@ -8,12 +8,12 @@ import { makeBrowser } from '../helpers/site.ts'
 
 const NAMES = ['cart', 'checkout', 'ledger', 'search', 'stock', 'users', 'wallet']
 
-/** Ledger went first, and every other service followed a minute after the one before. Ada is signed in. */
-async function storm(t: TestContext, names: readonly string[] = NAMES) {
+/** Ledger went first, and every other service followed a while after the one before. Ada is signed in. */
+async function storm(t: TestContext, names: readonly string[] = NAMES, apart = MINUTE) {
   const { request, app, acme, charlie, clock } = makeWorld(t)
   const order = ['ledger', ...names.filter((name) => name !== 'ledger')]
   const alerts = order.map((service, index) =>
-    alert('Down', { service, severity: 'critical' }, { startsAt: NOON - (20 - index) * MINUTE }),
+    alert('Down', { service, severity: 'critical' }, { startsAt: NOON - 20 * MINUTE - (order.length - index) * apart }),
   )
   // The victims are reported first.
   await request('POST', '/api/webhooks/metrics', { token: acme.token, body: alertmanager(alerts.toReversed()) })
@@ -30,8 +30,19 @@ async function storm(t: TestContext, names: readonly string[] = NAMES) {
 
 test('a storm is one card, which says what went first and how many followed', async (t) => {
   const { text, browser } = await storm(t)
-  assert.match(await text('/'), /ledger went first, 6 services followed .* 7 alerts .* Acknowledge all 7/)
+  assert.match(
+    await text('/'),
+    /ledger went first, 6 services followed .* 1 of 7 alerts is its own .* Acknowledge all 7/,
+  )
   assert.equal([...(await browser.get('/')).html.matchAll(/<article/g)].length, 1)
+})
+
+test('the page of an incident shows the headline first, then a few suspects, and a link leads to all of them', async (t) => {
+  const { browser, text } = await storm(t)
+  const suspects = async (path: string) => (await browser.get(path)).html.match(/class="item suspect/g)?.length
+  assert.match(await text('/incidents/1'), /Top suspect: the workload shop\/wallet .* Suspects .* 1 shop\/wallet /)
+  const [address = ''] = /\/incidents\/1\?suspects=all/.exec((await browser.get('/incidents/1')).html) ?? []
+  assert.deepEqual([await suspects('/incidents/1'), await suspects(address)], [6, 7])
 })
 
 test('five incidents are five cards', async (t) => {
@@ -86,7 +97,7 @@ test('the list names who acknowledged an incident', async (t) => {
 
 test('a page of the list can end the unresolved incidents and begin the resolved ones', async (t) => {
   const names = Array.from({ length: 60 }, (_, index) => `s${index}`)
-  const { browser, text } = await storm(t, names)
+  const { browser, text } = await storm(t, names, 11 * MINUTE)
   for (const number of [1, 2, 3, 4, 5]) await browser.send(`/incidents/${number}/status`, { status: 'resolved' })
   const numbersOn = async (page: number) =>
     [...(await text(`/incidents?page=${page}`)).matchAll(/incident (\d+)/g)].map(([, number]) => Number(number))
@@ -96,11 +107,45 @@ test('a page of the list can end the unresolved incidents and begin the resolved
   assert.equal(new Set([...first, ...second]).size, 61)
 })
 
-test('the screen has large names and no navigation', async (t) => {
-  const { browser } = await storm(t)
+test('the list folds a storm below what went first, and a filter unfolds it', async (t) => {
+  const { browser, text } = await storm(t)
+  const { html } = await browser.get('/incidents')
+  assert.equal([...html.matchAll(/data-label="Service"/g)].length, 1)
+  assert.match(await text('/incidents'), /ledger: Down .* 6 more incidents, after incident \d went first cart: Down/)
+  const { html: open } = await browser.get('/incidents?status=open')
+  assert.equal([...open.matchAll(/data-label="Service"/g)].length, 7)
+})
+
+test('the page of an incident in a storm says which incident went first', async (t) => {
+  const { text } = await storm(t)
+  const [, first] = /ledger: Down incident (\d)/.exec(await text('/incidents')) ?? []
+  assert.match(await text(`/incidents/${first}`), /One of 7 incidents that began close together ?: this one went first/)
+  const other = new RegExp(`One of 7 incidents that began close together ?: incident ${first} went first`)
+  assert.match(await text(`/incidents/${first === '1' ? 2 : 1}`), other)
+})
+
+test('a resolved incident, and a few incidents, are no storm', async (t) => {
+  const { browser, text } = await storm(t)
+  await browser.send('/incidents/1/status', { status: 'resolved' })
+  assert.doesNotMatch(await text('/incidents/1'), /close together/)
+  assert.match(await text('/incidents/2'), /One of 6 incidents/)
+  await browser.send('/incidents/2/status', { status: 'resolved' })
+  assert.doesNotMatch(await text('/incidents/3'), /close together/)
+})
+
+test('the screen has large names and no navigation, and says what went first and who is on it', async (t) => {
+  const { browser, text } = await storm(t)
   const { html } = await browser.get('/?view=wall&tv=1')
-  assert.match(html, /class="tv-tiles"/)
+  assert.match(html, /class="tv-tiles tv-large"/)
   assert.doesNotMatch(html, /<header class="bar">|<form class="search"/)
+  const words = /Critical for 27 min .*ledger went first, 6 services followed .* Nobody has acknowledged them\./
+  assert.match(await text('/?view=wall&tv=1'), words)
+})
+
+test('the screen shows a single incident with its likely cause and its owner', async (t) => {
+  const { browser, text } = await storm(t, ['ledger'])
+  await browser.send('/incidents/1/status', { status: 'investigating' })
+  assert.match(await text('/?view=wall&tv=1'), /ledger: Down No related change found\. .* Acknowledged by .?Ada/)
 })
 
 test('results while typing list the incident with the number instead of opening it', async (t) => {

@@ -1,6 +1,7 @@
 /** Correlations: suspected links between a change and an alert of the same service. */
 
 import { type Selectable, sql } from 'kysely'
+import { groupKey } from '../../domain/alert/groups.ts'
 import type { Listed, Page } from '../../domain/pagination.ts'
 import { readPage, type TimeFilter } from '../read.ts'
 import { ownerOf } from '../service/services.ts'
@@ -81,9 +82,13 @@ export function listCorrelationsOfAlert(db: Db, organizationId: number, alertId:
 
 /**
  * The strongest of `count` links between a change and similar alerts. `createdAt`: when the first of these links was
- * created. `symptomAt`: when the first of these alerts started.
+ * created. `symptomAt`: when the first of these alerts started. `group`: the key of these alerts.
  */
-export type BestLink = CorrelationRecord & { readonly count: number; readonly symptomAt: number }
+export type BestLink = CorrelationRecord & {
+  readonly count: number
+  readonly symptomAt: number
+  readonly group: string
+}
 
 /**
  * Lists the best link for each combination of change, verdict and group of similar alerts in an incident, strongest
@@ -92,8 +97,35 @@ export type BestLink = CorrelationRecord & { readonly count: number; readonly sy
 export function listBestLinksOfIncident(db: Db, organizationId: number, incidentRowId: number): BestLink[] {
   return db
     .all(bestOfIncident, { organizationId, incidentRowId })
-    .map(({ count, firstAt, symptomAt, ...row }) => ({ ...toRecord(row), createdAt: firstAt, count, symptomAt }))
+    .map(({ count, firstAt, symptomAt, owner, source, name, severity, ...row }) => {
+      const group = groupKey({ serviceId: uuidFromBytes(owner), source, name, severity })
+      return { ...toRecord(row), createdAt: firstAt, count, symptomAt, group }
+    })
 }
+
+/** More links of an organization are not counted. */
+const MAX_COUNTED = 5_000
+
+/**
+ * Counts the links that were created since `from` and not rejected, by the reference of their pipeline. `areAll` is false
+ * if there are more links.
+ */
+export function countLinks(db: Db, organizationId: number, from: number) {
+  const rows = db.all(newest, { organizationId, from })
+  const counts = new Map<string, number>()
+  for (const { ref, verdict } of rows) if (verdict !== 'rejected') counts.set(ref, (counts.get(ref) ?? 0) + 1)
+  return { counts, areAll: rows.length < MAX_COUNTED }
+}
+
+const newest = query<{ organizationId: number; from: number }>()((builder, hole) =>
+  builder
+    .selectFrom('correlations')
+    .select(['change_ref as ref', 'verdict'])
+    .where('organization_id', '=', hole('organizationId'))
+    .where('created_at', '>=', hole('from'))
+    .orderBy('created_at', 'desc')
+    .limit(MAX_COUNTED),
+)
 
 /** Finds a link by UUID. Returns undefined if the organization has no such link or the UUID is malformed. */
 export function findCorrelation(db: Db, organizationId: number, id: string): CorrelationRecord | undefined {
@@ -158,6 +190,8 @@ const bestOfIncident = query<{ organizationId: number; incidentRowId: number }>(
     .innerJoin('correlations', 'correlations.alert_id', 'alerts.id')
     .select(['correlations.uuid', 'change_kind', 'change_ref', 'evidence_count', 'score', 'band', 'reasons'])
     .select(['lag_seconds', 'verdict', 'verdict_by', 'created_at', service, alert, changeEvent, evidenceEvent])
+    .select(['alerts.source', 'alerts.name', 'alerts.severity'])
+    .select(sql<Buffer>`(SELECT uuid FROM services WHERE services.id = alerts.service_id)`.as('owner'))
     .select((eb) => [
       eb.fn.countAll<number>().as('count'),
       eb.fn.min<number>('created_at').as('firstAt'),

@@ -2,13 +2,17 @@
  * Reads the data for the incident page. The alerts of a storm are read only once, and the reader thread returns only
  * their groups.
  */
+import { sql } from 'kysely'
 import { shortGroup } from '../../domain/alert/groups.ts'
 import { groupsOf, timelineOf } from '../../domain/incident/timeline.ts'
+import { listBestLinksOfIncident } from '../correlation/correlations.ts'
 import { findLastGoodDeploy } from '../correlation/pipelines.ts'
 import { findService } from '../service/services.ts'
 import { listStates } from '../service/states.ts'
 import { listSilencedOfIncident } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
+import { query } from '../sqlite/query.ts'
+import { uuidFromBytes } from '../sqlite/uuid.ts'
 import { findGraph } from './graphs.ts'
 import type { IncidentRecord } from './incidents.ts'
 import { findLiveIncident } from './live-incidents.ts'
@@ -16,7 +20,7 @@ import { findTimelineFacts, withMessages } from './timeline-facts.ts'
 
 /**
  * Finds the groups of similar alerts in an incident, most severe first. Finds the best link between each change and
- * each group (`group` is the group's key). Finds the timeline entries, oldest first. Also finds the service, its states
+ * each group. Finds the timeline entries, oldest first. Also finds the service, its states
  * since `from`, its last good deploy before the incident, and the graph from Prometheus.
  */
 export function findIncidentView(
@@ -28,18 +32,13 @@ export function findIncidentView(
   const live = findLiveIncident(db, organizationId, incident.id)
   const facts = live ? findTimelineFacts(db, live, now) : null
   const groups = groupsOf(facts?.alerts ?? [])
-  const links = facts?.correlations ?? []
-  const linked = new Set(links.map(({ alertId }) => alertId))
-  const keys = new Map(
-    groups.flatMap(({ key, members }) => members.flatMap(({ id }) => (linked.has(id) ? [[id, key] as const] : []))),
-  )
   const silences = listSilencedOfIncident(db, incident.rowId)
   return {
     groups: groups.map((group) => {
       const members = group.members.map((alert) => ({ ...alert, silencedBy: silences.get(alert.id) ?? [] }))
       return shortGroup({ ...group, members })
     }),
-    links: links.map((link) => ({ ...link, group: keys.get(link.alertId) ?? null })),
+    links: facts?.correlations ?? [],
     timeline: live && facts ? withMessages(db, live, timelineOf(facts, groups)) : [],
     lastGoodDeploy: live && findLastGoodDeploy(db, live.serviceId, live.startedAt),
     service: findService(db, organizationId, incident.serviceId, now),
@@ -47,3 +46,28 @@ export function findIncidentView(
     score: listStates(db, organizationId, incident.serviceId, from),
   }
 }
+
+/**
+ * Finds what a page says about an incident in one line: the starts of its alerts by service and source, its links, and
+ * its service. The alerts of a storm are only counted.
+ */
+export function findIncidentBrief(db: Db, organizationId: number, { rowId, serviceId }: IncidentRecord, now: number) {
+  return {
+    groups: db.all(starts, { rowId }).map(({ uuid, ...group }) => ({ ...group, serviceId: uuidFromBytes(uuid) })),
+    links: listBestLinksOfIncident(db, organizationId, rowId),
+    service: findService(db, organizationId, serviceId, now),
+  }
+}
+
+const starts = query<{ rowId: number }>()((builder, hole) =>
+  builder
+    .selectFrom('alerts')
+    .select(sql<Buffer>`(SELECT uuid FROM services WHERE services.id = alerts.service_id)`.as('uuid'))
+    .select('source')
+    .select((eb) => [
+      eb.fn.min<number>('starts_at').as('firstStartsAt'),
+      eb.fn.max<number>('starts_at').as('lastStartsAt'),
+    ])
+    .where('incident_id', '=', hole('rowId'))
+    .groupBy(['service_id', 'source']),
+)

@@ -42,7 +42,7 @@ type PictureFacts = Pick<
   readonly groups: readonly AlertGroup<GroupedAlert>[]
   readonly changes: readonly Change[]
   /** `group` is the key of the alert's group. `group` is set only if the group does not list all of its alerts. */
-  readonly links: readonly (CorrelationRecord & { readonly group?: string | null })[]
+  readonly links: readonly (CorrelationRecord & { readonly group?: string })[]
   /** `what`: `acknowledged`, the new status or `note`. */
   readonly people: readonly {
     readonly at: number
@@ -149,10 +149,11 @@ function changeId(kind: Change['kind'], ref: string): string {
 /** Returns the best link between each change and each group of similar alerts. */
 function linksOf({ links, groups }: PictureFacts): readonly LaneLink[] {
   const keys = new Map(groups.flatMap((group) => group.members.map(({ id }) => [id, group.key] as const)))
+  const known = new Set(groups.map(({ key }) => key))
   const best = new Map<string, LaneLink>()
   for (const { change, evidence, score, band, verdict, group } of links) {
-    const condition = group ?? keys.get(evidence.alertId)
-    if (condition === undefined) continue
+    const condition = known.has(group ?? '') ? group : keys.get(evidence.alertId)
+    if (!condition) continue
     const link = { change: changeId(change.kind, change.ref), condition, score, band, verdict }
     const key = JSON.stringify([link.change, condition])
     if ((best.get(key)?.score ?? -1) < score) best.set(key, link)

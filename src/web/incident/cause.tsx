@@ -1,9 +1,11 @@
 /** Shows the likely cause: a sentence, its evidence, where to look, and the user's verdict. */
 import type { FC } from 'hono/jsx'
 import type { Reader } from '../../domain/shown-time.ts'
+import { leadText } from '../../domain/suspect/likely-cause.ts'
 import { Action } from '../kit/form.tsx'
 import { Command, External, Icon } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
+import type { IncidentBrief } from './brief.ts'
 import type { IncidentView, SuspectView, Unheard } from './view.ts'
 
 const MAX_REASONS = 4
@@ -59,6 +61,26 @@ export const Cause: FC<Props> = ({ cause, fix, groups, lastGoodDeploy, reader, c
         <Verdict suspect={suspect} csrf={csrf} action={`${incident.href}/verdict`} />
       ) : null}
     </section>
+  )
+}
+
+type CauseView = Pick<IncidentBrief, 'firstAlertAt' | 'recovery'> & { readonly cause: IncidentBrief['cause'] | null }
+
+/** Renders `Likely cause: deploy shop/checkout#4711, started 3 min before the first alert.` */
+export const CauseLine: FC<{ one: CauseView }> = ({ one }) => {
+  const { cause, firstAlertAt, recovery } = one
+  if (recovery !== null) return <p class="cause-line">{recovery}</p>
+  if (!cause) return null
+  const { heading, suspect, before } = cause
+  if (!suspect) return <p class="cause-line">{heading}.</p>
+  const change = heading !== 'No related change found'
+  const lead = change ? leadText(suspect, firstAlertAt) : ''
+  return (
+    <p class="cause-line">
+      {change ? `${heading}: ${before.charAt(0).toLowerCase()}${before.slice(1)}` : `${heading}. ${before}`}
+      <SuspectName suspect={suspect} />
+      {lead === '' ? '.' : `, ${lead}.`}
+    </p>
   )
 }
 

@@ -1,6 +1,5 @@
 /** Builds the data for the incident page from records and suspects. */
 
-import { firstSymptom } from '../../domain/alert/first-symptom.ts'
 import type { AlertGroup } from '../../domain/alert/groups.ts'
 import type { Change, PipelineChange } from '../../domain/correlation/change.ts'
 import { commandFor } from '../../domain/event/reason-command.ts'
@@ -8,12 +7,10 @@ import type { GraphRecord } from '../../domain/graph/graph.ts'
 import { type StatusChange, sinceStart } from '../../domain/health/strip.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import { endOf } from '../../domain/incident/lasted.ts'
-import { criticalMsOf, mutedMsOf } from '../../domain/incident/problem.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import type { Severity } from '../../domain/severity.ts'
-import { formatWhen, type Reader } from '../../domain/shown-time.ts'
-import { judgeSuspects } from '../../domain/suspect/judged.ts'
-import { likelyCauseOf, orderSuspects } from '../../domain/suspect/likely-cause.ts'
+import type { Reader } from '../../domain/shown-time.ts'
+import { likelyCauseOf } from '../../domain/suspect/likely-cause.ts'
 import type { Suspect } from '../../domain/suspect/suspect.ts'
 import { HOUR } from '../../domain/units.ts'
 import type { BestLink } from '../../store/correlation/correlations.ts'
@@ -22,14 +19,11 @@ import type { ServiceRecord } from '../../store/service/services.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
 import { incidentSpan, pictureOf } from '../drawing/picture.ts'
 import { countsIn, type Span } from '../drawing/scale.ts'
-import { safeUrl } from '../kit/safe-url.ts'
 import type { Silenced } from '../kit/silenced.tsx'
 import { affectedOf } from './affected-services.ts'
+import { firstAlertOf, headOf, pipelineUrl, suspectsOf } from './brief.ts'
 import { fixOf } from './recovery.ts'
-import type { FixView, GroupView, IncidentHead, IncidentView, ReasonView, SuspectView, TimelineView } from './view.ts'
-
-/** The best link between a change and a group of similar alerts. `group` is the group's key. */
-type GroupLink = BestLink & { readonly group: string | null }
+import type { FixView, GroupView, IncidentView, TimelineView } from './view.ts'
 
 export type IncidentFacts = {
   readonly incident: IncidentRecord
@@ -40,7 +34,7 @@ export type IncidentFacts = {
   /** The services of the alerts, by id. */
   readonly names: ReadonlyMap<string, Pick<ServiceRecord, 'namespace' | 'name'>>
   readonly groups: readonly (AlertGroup & { readonly silenced: Silenced | null; readonly sentAs?: Severity })[]
-  readonly links: readonly GroupLink[]
+  readonly links: readonly BestLink[]
   readonly lastGoodDeploy: PipelineChange | null
   readonly suspects: readonly Suspect[]
   readonly changes: readonly Change[]
@@ -63,7 +57,17 @@ export function incidentViewOf(
   { range, order }: { readonly range: string; readonly order: string },
 ): Omit<
   IncidentView,
-  'csrf' | 'canWrite' | 'hasChannel' | 'items' | 'previous' | 'group' | 'unheard' | 'workload' | 'typed' | 'mutes'
+  | 'csrf'
+  | 'canWrite'
+  | 'hasChannel'
+  | 'items'
+  | 'previous'
+  | 'group'
+  | 'unheard'
+  | 'workload'
+  | 'typed'
+  | 'mutes'
+  | 'allSuspects'
 > {
   const { incident, href, timeline } = facts
   const suspects = suspectsOf(facts)
@@ -75,7 +79,8 @@ export function incidentViewOf(
   const groups = facts.groups.map((group) => groupViewOf(group, span, group.silenced))
   const fix = fixOf(facts, endOf(incident, reader.now))
   return {
-    ...{ reader, suspects, cause, groups, newestFirst, fix },
+    ...{ reader, cause, groups, newestFirst, fix },
+    suspects: cause.suspect ? [cause.suspect, ...suspects.filter((one) => one !== cause.suspect)] : suspects,
     affected: affectedOf(facts, cause.suspect?.ref ?? null),
     incident: headOf(facts, reader),
     lastGoodDeploy: facts.lastGoodDeploy && deployView(facts.lastGoodDeploy),
@@ -110,85 +115,13 @@ function incidentPicture(
     people: timeline.flatMap(({ at, code, text, actor, kind }) =>
       actor !== null && (kind === 'note' || kind === 'status') ? [{ at, what: code ?? 'note', text, actor }] : [],
     ),
-    firstAlertAt: facts.groups.length === 0 ? null : firstAlertOf(facts),
+    firstAlertAt: firstAlertOf(facts),
     acknowledgedAt: incident.acknowledgedAt,
     resolvedAt: incident.resolvedAt,
     recoveredAt: endOf(incident, reader.now),
     fix: fix?.id ?? null,
     moreHref: `/alerts?incident=${facts.number}`,
   })
-}
-
-/** Returns the facts about an incident that appear in every list. */
-export function headOf(
-  facts: Pick<IncidentFacts, 'incident' | 'number' | 'href' | 'timeline'> & {
-    readonly service: Pick<ServiceRecord, 'id' | 'namespace' | 'name'> | undefined
-  },
-  reader: Reader,
-): IncidentHead {
-  const { incident, number, href, service, timeline } = facts
-  const { acknowledgedAt } = incident
-  const acknowledged = timeline.find(({ at, kind, actor }) => isMove(kind) && actor !== null && at === acknowledgedAt)
-  const moved = timeline.findLast(({ kind }) => isMove(kind))
-  const opener = timeline.find(({ kind }) => kind === 'opened')
-  const at = formatWhen(incident.createdAt, reader)
-  const automatic = incident.origin === 'automatic'
-  return {
-    ...{ number, href, title: incident.title, severity: incident.severity, status: incident.status },
-    service: {
-      namespace: service?.namespace ?? '',
-      name: service?.name ?? 'unknown service',
-      href: service ? `/services/${service.id}` : '/',
-    },
-    ...{ startedAt: incident.startedAt, createdAt: incident.createdAt, resolvedAt: incident.resolvedAt },
-    ...{
-      acknowledgedAt,
-      acknowledgedBy: incident.acknowledgedBy ?? acknowledged?.actor ?? null,
-      endedAt: endOf(incident, reader.now),
-    },
-    criticalMs: criticalMsOf(incident.problem, reader.now),
-    mutedMs: mutedMsOf(incident.problem, reader.now),
-    ...{ movedAt: moved?.at ?? incident.createdAt, movedBy: moved?.actor ?? null, firingAlerts: incident.firingAlerts },
-    opened: automatic ? `Opened automatically ${at}.` : `Opened ${at} by ${opener?.actor ?? 'a user'}.`,
-    ...{ alertCount: incident.alertCount, hasPostmortem: incident.hasPostmortem },
-  }
-}
-
-function isMove(kind: string): boolean {
-  return kind === 'status' || kind === 'reopened'
-}
-
-/** Returns the start of the first alert or, if there are no alerts, the start of the incident. */
-export function firstAlertOf({ groups, incident }: Pick<IncidentFacts, 'groups' | 'incident'>): number {
-  const starts = groups.map(({ source, firstStartsAt }) => ({ source, startsAt: firstStartsAt }))
-  return firstSymptom(starts)?.startsAt ?? incident.startedAt
-}
-
-/** Returns the suspects with their links and verdicts. The most likely suspect comes first. */
-function suspectsOf({ incident, suspects, links, changes }: IncidentFacts): readonly SuspectView[] {
-  return orderSuspects(
-    judgeSuspects(suspects, changes, links).map((suspect): SuspectView => {
-      const { change, links: own, kind, ref, score, verdict, startsAt, outcome } = suspect
-      const [best] = own
-      return {
-        ...{ kind, ref, score, verdict, startsAt, outcome, judgeable: own.length > 0 },
-        verdictBy: own.find((link) => link.verdict === verdict)?.verdictBy ?? null,
-        ...{ builtTheImage: suspect.builtTheImage, onlyTime: suspect.onlyTime },
-        rollouts: suspect.rollouts ?? [],
-        // The page shows the rollouts next to the pipeline.
-        reasons: suspect.reasons.filter(({ code }) => code !== 'rollout').map(reasonOf),
-        support: best?.reasons.map(({ text }) => text) ?? [],
-        isOwn: kind === 'object' && suspect.serviceId === incident.serviceId,
-        href: suspect.serviceId === null ? null : `/services/${suspect.serviceId}`,
-        external: change?.kind === 'pipeline' ? gitlabLink(change) : null,
-      }
-    }),
-  )
-}
-
-/** Returns what the page shows of a reason: `CrashLoopBackOff began 3 min after the change started`. */
-function reasonOf({ text, condition = '', short = text }: Suspect['reasons'][number]): ReasonView {
-  return { condition, text: short }
 }
 
 /** Returns a group with its small bars, its hint, and the URL of its alerts. */
@@ -224,16 +157,6 @@ export function groupViewOf(
 export function deployView({ ref, facts, endsAt }: PipelineChange) {
   const sha = facts.sha === null ? '' : ` (${facts.sha.slice(0, 8)})`
   return { text: `${pipelineNumber(ref)}${sha}`, href: pipelineUrl(facts), at: endsAt }
-}
-
-function gitlabLink({ ref, facts }: PipelineChange): SuspectView['external'] {
-  const href = pipelineUrl(facts)
-  return href === null ? null : { text: `Open ${pipelineNumber(ref)} in GitLab`, href }
-}
-
-/** Returns the pipeline's URL in GitLab, or null if it is unknown or not an http or https URL. */
-export function pipelineUrl({ url }: PipelineChange['facts']): string | null {
-  return url ? safeUrl(url) : null
 }
 
 const MAX_ENTRIES = 200

@@ -1,15 +1,19 @@
-/** Shows groups of similar alerts, one expandable row per group. */
+/** Shows groups of similar alerts, one expandable row per group, and the affected services. */
 import type { FC } from 'hono/jsx'
-import { formatDuration, type Reader } from '../../domain/shown-time.ts'
+import { formatDuration, formatMoment, type Reader } from '../../domain/shown-time.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
 import { Sparkbars } from '../drawing/strip.tsx'
-import { AlertName, Command, Mark, RepeatCount } from '../kit/mark.tsx'
+import { AlertName, Command, Icon, Mark, RepeatCount, ServiceName } from '../kit/mark.tsx'
+import { Card, Section } from '../kit/section.tsx'
 import { sentText } from '../kit/sent.ts'
 import { SilencedMark, SilenceLink, silencedPart } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
-import type { GroupView, ServiceLink } from './view.ts'
+import type { AffectedView, GroupView, IncidentView, ServiceLink } from './view.ts'
 
+/** The maximum number of alerts to list in a group, and in all groups together. */
 const MAX_MEMBERS = 20
+const MAX_LISTED = 60
+const LEAST_MEMBERS = 3
 
 type Props = {
   readonly groups: readonly GroupView[]
@@ -63,7 +67,7 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
               {group.hint.text} <Command text={group.hint.command} />
             </p>
           ) : null}
-          {group.count > 1 ? <Members group={group} reader={reader} /> : null}
+          {group.count > 1 ? <Members group={group} reader={reader} most={mostOf(groups)} /> : null}
         </div>
         {group.counts.length > 0 ? (
           <Sparkbars counts={group.counts} level={group.severity} label={`${group.name}, how often it was reported`} />
@@ -93,26 +97,68 @@ function ongoingText({ firing, count, firstStartsAt, source }: GroupView, { now 
 }
 
 function endedText({ endsAt, firstStartsAt }: GroupView): string {
-  return endsAt === null ? 'ended' : `ended after ${formatDuration(endsAt - firstStartsAt)}`
+  return endsAt === null || endsAt - firstStartsAt < 1000
+    ? 'ended'
+    : `ended after ${formatDuration(endsAt - firstStartsAt)}`
 }
 
-const Members: FC<{ group: GroupView; reader: Reader }> = ({ group, reader }) => (
-  <details class="second">
-    <summary>
-      {group.count > MAX_MEMBERS
-        ? `The newest ${MAX_MEMBERS} of ${formatCount(group.count)}`
-        : `All ${formatCount(group.count)}`}
-    </summary>
-    <ul class="members">
-      {group.members.slice(0, MAX_MEMBERS).map(({ href, startsAt, labels, summary }) => (
-        <li>
-          <Time at={startsAt} reader={reader} style="moment" />{' '}
-          <a href={href} class="break">
-            {labels.pod ?? labels.instance ?? labels.name ?? summary}
-          </a>
-        </li>
-      ))}
-    </ul>
-    {group.count > MAX_MEMBERS ? <a href={group.href}>All {countOf(group.count, 'alert')}</a> : null}
-  </details>
+/** In a storm of many conditions, each lists fewer of its alerts. */
+function mostOf(groups: readonly GroupView[]): number {
+  const large = groups.filter(({ count }) => count > LEAST_MEMBERS).length
+  return Math.max(LEAST_MEMBERS, Math.min(MAX_MEMBERS, Math.floor(MAX_LISTED / Math.max(1, large))))
+}
+
+const Members: FC<{ group: GroupView; reader: Reader; most: number }> = ({ group, reader, most }) => {
+  const members = group.members.slice(0, most)
+  const [first] = members
+  const differing = Object.keys(first?.labels ?? {}).find((name) =>
+    members.some(({ labels }) => labels[name] !== first?.labels[name]),
+  )
+  return (
+    <details class="second">
+      <summary>
+        {group.count > most ? `The newest ${most} of ${formatCount(group.count)}` : `All ${formatCount(group.count)}`}
+      </summary>
+      <ul class="members">
+        {members.map(({ href, startsAt, labels, summary }) => (
+          <li>
+            <Time at={startsAt} reader={reader} style="moment" />{' '}
+            <a href={href} class="break">
+              {labels.pod ?? labels.instance ?? labels.name ?? labels[differing ?? ''] ?? summary}
+            </a>
+          </li>
+        ))}
+      </ul>
+      {group.count > most ? <a href={group.href}>All {countOf(group.count, 'alert')}</a> : null}
+    </details>
+  )
+}
+
+export const Affected: FC<Pick<IncidentView, 'affected' | 'reader'>> = ({ affected, reader }) => (
+  <Section id="affected" title="Affected" second={affected.length === 0 ? null : countOf(affected.length, 'service')}>
+    <Card empty={affected.length === 0 ? 'No affected service is known.' : null}>
+      <ul class="rows groups">
+        {affected.map((one) => (
+          <li class="item group">
+            {one.severity === null ? <Icon name="workload" /> : <Mark level={one.severity} label={one.severity} />}
+            <div class="grow group-body">
+              <a class="ink break" href={one.href}>
+                <ServiceName namespace={one.namespace} name={one.name} />
+              </a>
+              {one.detail === '' ? null : <p class="second break">{one.detail}</p>}
+            </div>
+            <span class="group-time second">{timeText(one, reader)}</span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  </Section>
 )
+
+/** Returns `since 03:02`, `03:02 to 03:20` if the problem has ended, or `at 03:02` if it lasted less than a minute. */
+function timeText({ since, until }: AffectedView, reader: Reader): string {
+  const from = formatMoment(since, reader)
+  if (until === null) return `since ${from}`
+  const to = formatMoment(until, reader)
+  return from === to ? `at ${from}` : `${from} to ${to}`
+}

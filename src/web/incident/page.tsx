@@ -1,24 +1,27 @@
 /** Shows one incident: its severity, duration, assignee, likely cause and timeline. */
 import type { FC } from 'hono/jsx'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
-import { formatDuration, formatMoment, type Reader } from '../../domain/shown-time.ts'
+import { formatDuration, formatMoment } from '../../domain/shown-time.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
 import { GraphSection } from '../drawing/graph-section.tsx'
 import { isolated } from '../kit/bidi.ts'
 import { Action } from '../kit/form.tsx'
-import { Icon, Mark, ServiceName, Status } from '../kit/mark.tsx'
+import { Mark, ServiceName, ShortName, Status } from '../kit/mark.tsx'
 import { Card, Crumbs, NobodyNotified, Section } from '../kit/section.tsx'
 import { InKubernetes } from '../kit/workload.tsx'
 import { sentence } from '../visit/apply.ts'
 import { Cause, hintedGroup, UnheardSince } from './cause.tsx'
 import { ActionItems, EditIncident } from './edit.tsx'
-import { Groups, groupsText } from './groups.tsx'
+import { Affected, Groups, groupsText } from './groups.tsx'
 import { lastedText, stateText } from './lasted.ts'
 import { Picture } from './picture.tsx'
 import { Actions, countPipelines, StillFiring } from './state-actions.tsx'
 import { Suspects } from './suspects.tsx'
 import { Timeline } from './timeline.tsx'
-import type { AffectedView, IncidentView } from './view.ts'
+import type { IncidentView } from './view.ts'
+
+/** A longer title is cut in its middle. Its parts are below, with the service and the alerts. */
+const MAX_TITLE = 72
 
 /** Returns the page title, with the most important fact first. */
 export function incidentTitle({ incident }: IncidentView): string {
@@ -106,7 +109,7 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
         <div class="incident-title">
           <h1>
             <Mark level={severity} label={severity} />
-            <span>{title}</span>
+            <ShortName text={title} max={MAX_TITLE} />
           </h1>
           <p class="facts">
             <b>{stateText(incident)}</b>
@@ -148,11 +151,7 @@ const Related: FC<IncidentView> = ({
   return (
     <p class="facts">
       <UnheardSince {...{ unheard, reader }} />
-      {group === null ? null : (
-        <span>
-          One of {group.size} incidents, probably because of <bdi>{group.cause}</bdi>.
-        </span>
-      )}
+      {group === null ? null : <GroupText group={group} />}
       {previous === null ? null : (
         <span>
           It continues <a href={previous.href}>incident {previous.number}</a>.
@@ -170,6 +169,29 @@ const Related: FC<IncidentView> = ({
     </p>
   )
 }
+
+const GroupText: FC<{ group: NonNullable<IncidentView['group']> }> = ({ group: { cause, size, first } }) => (
+  <span>
+    {cause === null ? (
+      `One of ${formatCount(size)} incidents that began close together`
+    ) : (
+      <>
+        One of {formatCount(size)} incidents, probably because of <bdi>{cause}</bdi>
+      </>
+    )}
+    {first === null ? (
+      '.'
+    ) : first.isThis ? (
+      <>
+        : <b>this one went first</b>.
+      </>
+    ) : (
+      <>
+        : <a href={first.href}>incident {first.number}</a> went first.
+      </>
+    )}
+  </span>
+)
 
 /** Renders the five statuses as steps. The current status shows its duration. All other statuses are buttons. */
 const Steps: FC<{ view: IncidentView }> = ({ view }) => {
@@ -205,33 +227,4 @@ function detailOf({ incident, reader }: IncidentView): string {
   if (status === 'open') return formatDuration(reader.now - movedAt)
   const who = movedBy === null ? 'incmon' : isolated(movedBy)
   return `${who}, ${status === 'resolved' ? formatMoment(movedAt, reader) : formatDuration(reader.now - movedAt)}`
-}
-
-const Affected: FC<Pick<IncidentView, 'affected' | 'reader'>> = ({ affected, reader }) => (
-  <Section id="affected" title="Affected" second={affected.length === 0 ? null : countOf(affected.length, 'service')}>
-    <Card empty={affected.length === 0 ? 'No affected service is known.' : null}>
-      <ul class="rows groups">
-        {affected.map((one) => (
-          <li class="item group">
-            {one.severity === null ? <Icon name="workload" /> : <Mark level={one.severity} label={one.severity} />}
-            <div class="grow group-body">
-              <a class="ink break" href={one.href}>
-                <ServiceName namespace={one.namespace} name={one.name} />
-              </a>
-              {one.detail === '' ? null : <p class="second break">{one.detail}</p>}
-            </div>
-            <span class="group-time second">{timeText(one, reader)}</span>
-          </li>
-        ))}
-      </ul>
-    </Card>
-  </Section>
-)
-
-/** Returns `since 03:02`, `03:02 to 03:20` if the problem has ended, or `at 03:02` if it lasted less than a minute. */
-function timeText({ since, until }: AffectedView, reader: Reader): string {
-  const from = formatMoment(since, reader)
-  if (until === null) return `since ${from}`
-  const to = formatMoment(until, reader)
-  return from === to ? `at ${from}` : `${from} to ${to}`
 }

@@ -8,9 +8,10 @@ import { unheardWord } from '../../domain/notification/alert-texts.ts'
 import { formatDuration, formatMoment } from '../../domain/shown-time.ts'
 import { findLastReport } from '../../store/history/last-report.ts'
 import { findOrganization } from '../../store/organizations.ts'
+import type { ServiceRecord } from '../../store/service/services.ts'
 import type { Visit } from '../page.ts'
 import type { IncidentFacts } from './data.ts'
-import type { FixView, IncidentView, Unheard } from './view.ts'
+import type { FixView, IncidentHead, Unheard } from './view.ts'
 
 /** Returns the last deploy after which all alerts of the incident's service ended; null if there is none. */
 export function fixOf(
@@ -33,14 +34,14 @@ function nounOf(change: Change): string {
 /** Returns `Was critical for 21 min until 03:20, degraded now. …`; null while the problem goes on. */
 export async function recoveryOf(
   visit: Visit,
-  facts: IncidentFacts,
-  { incident, fix }: Pick<IncidentView, 'incident' | 'fix'>,
+  service: Pick<ServiceRecord, 'status'> | undefined,
+  { endedAt, severity, criticalMs }: IncidentHead,
+  fix: FixView | null,
 ): Promise<string | null> {
-  const { endedAt, severity, criticalMs } = incident
   if (endedAt === null) return null
   const organization = await visit.store.read(findOrganization, visit.visitor.organizationId)
   const resolves = organization !== undefined && organization.settings['auto-resolve'] !== 'off'
-  const now = facts.service ? `, ${facts.service.status} now` : ''
+  const now = service ? `, ${service.status} now` : ''
   return [
     `Was ${severity} for ${formatDuration(criticalMs)} until ${formatMoment(endedAt, visit.viewer)}${now}.`,
     ...(fix ? [`Probable fix: ${fix.noun} ${fix.ref}, ${fix.when}.`] : []),

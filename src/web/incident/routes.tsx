@@ -2,10 +2,10 @@
 
 import { setVerdictOfIncident } from '../../actions/correlations.ts'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
+import type { Cluster } from '../../domain/incident/storm.ts'
 import { acknowledgeIncidents, changeIncident } from '../../engine/changes/incidents/incident-changes.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { listActionItems } from '../../store/incident/action-items.ts'
-import { findGroup } from '../../store/incident/groups.ts'
 import { findIncident, findIncidentIds, type IncidentRecord } from '../../store/incident/incidents.ts'
 import { listChannels } from '../../store/notification/channels.ts'
 import { type PageRoute, page, type Visit } from '../page.ts'
@@ -15,11 +15,12 @@ import { redirect, show } from '../visit/reply.ts'
 import { causesOf } from './causes.ts'
 import { incidentViewOf } from './data.ts'
 import { incidentFacts, incidentPath, requireIncident } from './find.ts'
+import { findClusters, wentFirst } from './list/clusters.ts'
 import { IncidentListPage, incidentListTitle } from './list/list.tsx'
 import { findListed } from './list/list-data.ts'
 import { IncidentPage, incidentTitle } from './page.tsx'
 import { unheardOf } from './recovery.ts'
-import type { Typed } from './view.ts'
+import type { IncidentView, Typed } from './view.ts'
 
 const MAX_TOGETHER = 1_000
 
@@ -65,7 +66,8 @@ export async function showIncident(visit: Visit, typed: Typed | null = null): Pr
   const page = { csrf: visitor.csrf, canWrite, hasChannel: channels.total > 0 }
   const { name, namespace } = shown.incident.service
   const mutes = !isOver ? await mutedCount(visit, { service: name, namespace }) : 0
-  const view = { ...shown, ...related, items, workload, ...page, typed, mutes }
+  const allSuspects = query('suspects') === 'all'
+  const view = { ...shown, ...related, items, workload, ...page, typed, mutes, allSuspects }
   const content = <IncidentPage view={view} />
   const refreshes = typed === null
   return show(visit, { ...refused(typed, incidentTitle(view)), content, current: 'incidents', refreshes })
@@ -80,12 +82,19 @@ function refused(typed: Typed | null, title: string) {
 async function relatedOf(visit: Visit, { id, rowId, previous, resolvedAt }: IncidentRecord) {
   const { organizationId } = visit.visitor
   const before = previous === null ? undefined : await visit.store.read(findIncident, organizationId, previous)
-  const group = resolvedAt === null ? await visit.store.read(findGroup, organizationId, id) : undefined
+  const { clusters } = resolvedAt === null ? await findClusters(visit) : { clusters: [] }
+  const group = clusters.find(({ members }) => members.length > 1 && members.some((one) => one.id === id))
   return {
     previous: before ? { number: before.number, href: incidentPath(before) } : null,
-    group: group ? { cause: group.cause, size: group.members.length } : null,
+    group: group ? groupView(group, id) : null,
     unheard: resolvedAt === null ? await unheardOf(visit, rowId) : null,
   }
+}
+
+function groupView(group: Cluster<IncidentRecord>, id: string): NonNullable<IncidentView['group']> {
+  const { leader, cause, members } = group
+  const first = { number: leader.number, href: incidentPath(leader), isThis: leader.id === id }
+  return { cause, size: members.length, first: wentFirst(group) ? first : null }
 }
 
 async function moveIncident(visit: Visit): Promise<Reply> {

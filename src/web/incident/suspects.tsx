@@ -10,15 +10,18 @@ import { SuspectName, Verdict } from './cause.tsx'
 import type { IncidentView, ReasonView, SuspectView } from './view.ts'
 
 const MAX_SUSPECTS = 5
+/** The maximum number of folded suspects. A link leads to the page with all of them. */
+const MAX_FOLDED = 5
 const MAX_REASONS = 3
 
-type Props = Pick<IncidentView, 'suspects' | 'cause' | 'csrf' | 'canWrite' | 'incident'>
+type Props = Pick<IncidentView, 'suspects' | 'allSuspects' | 'cause' | 'csrf' | 'canWrite' | 'incident'>
 
-export const Suspects: FC<Props> = ({ suspects, cause, csrf, canWrite, incident }) => {
+export const Suspects: FC<Props> = ({ suspects, allSuspects, cause, csrf, canWrite, incident }) => {
   // The first suspect is always shown. After it, those that are not likely are folded.
   const unlikely = suspects.findIndex((one, rank) => rank > 0 && one.verdict === null && !isLikely(one))
   const end = unlikely === -1 ? MAX_SUSPECTS : Math.min(unlikely, MAX_SUSPECTS)
   const [shown, more] = [suspects.slice(0, end), suspects.slice(end)]
+  const folded = allSuspects ? more : more.slice(0, MAX_FOLDED)
   const row = (suspect: SuspectView, index: number) => (
     <SuspectRow
       {...{ suspect, csrf }}
@@ -35,9 +38,14 @@ export const Suspects: FC<Props> = ({ suspects, cause, csrf, canWrite, incident 
         <div class="card">
           <ol class="rows suspects">{shown.map(row)}</ol>
           {more.length === 0 ? null : (
-            <details class="more">
-              <summary>Show {more.length} more</summary>
-              <ol class="rows suspects">{more.map((one, index) => row(one, index + end))}</ol>
+            <details class="more" open={allSuspects}>
+              <summary>Show {folded.length} more</summary>
+              <ol class="rows suspects">{folded.map((one, index) => row(one, index + end))}</ol>
+              {folded.length === more.length ? null : (
+                <p class="body">
+                  <a href={`${incident.href}?suspects=all#suspects`}>All {suspects.length} suspects</a>
+                </p>
+              )}
             </details>
           )}
         </div>

@@ -122,12 +122,22 @@ export type IncidentView = {
   readonly unheard: Unheard
   /** The earlier incident of which this one is a continuation. */
   readonly previous: { readonly number: number; readonly href: string } | null
-  /** The group of incidents with a common cause. `size`: the number of incidents in it. */
-  readonly group: { readonly cause: string; readonly size: number } | null
+  /**
+   * The group or storm of the incident. `cause`: null if only time connects its `size` incidents. `first`: the incident
+   * that began first; null if it is not the leader.
+   */
+  readonly group: {
+    readonly cause: string | null
+    readonly size: number
+    readonly first: { readonly number: number; readonly href: string; readonly isThis: boolean } | null
+  } | null
   readonly lastGoodDeploy: { readonly text: string; readonly href: string | null; readonly at: number } | null
   readonly picture: LanePicture
   readonly ranges: readonly { readonly text: string; readonly href: string; readonly current: boolean }[]
+  /** The suspect of the headline, then all others, most probable first. */
   readonly suspects: readonly SuspectView[]
+  /** Whether the query asks for all suspects instead of the first ones. */
+  readonly allSuspects: boolean
   /** The affected services, earliest first. */
   readonly affected: readonly AffectedView[]
   readonly groups: readonly GroupView[]

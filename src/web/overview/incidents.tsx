@@ -5,9 +5,8 @@
 
 import type { FC } from 'hono/jsx'
 import { formatDuration } from '../../domain/shown-time.ts'
-import { leadText } from '../../domain/suspect/likely-cause.ts'
 import { Lanes } from '../drawing/lane-picture.tsx'
-import { SuspectName } from '../incident/cause.tsx'
+import { CauseLine } from '../incident/cause.tsx'
 import { stateText } from '../incident/lasted.ts'
 import { isolated } from '../kit/bidi.ts'
 import { Action } from '../kit/form.tsx'
@@ -111,31 +110,14 @@ export const IncidentLine: FC<Props & { readonly first?: boolean }> = ({ one, cs
   )
 }
 
-/** Renders `Likely cause: deploy shop/checkout#4711, started 3 min before the first alert.` */
-export const CauseLine: FC<{ one: Pick<OpenIncidentView, 'cause' | 'firstAlertAt' | 'recovery'> }> = ({ one }) => {
-  const { cause, firstAlertAt, recovery } = one
-  if (recovery !== null) return <p class="cause-line">{recovery}</p>
-  if (!cause) return null
-  const { heading, suspect, before } = cause
-  if (!suspect) return <p class="cause-line">{heading}.</p>
-  const change = heading !== 'No related change found'
-  const lead = change ? leadText(suspect, firstAlertAt) : ''
-  return (
-    <p class="cause-line">
-      {change ? `${heading}: ${before.charAt(0).toLowerCase()}${before.slice(1)}` : `${heading}. ${before}`}
-      <SuspectName suspect={suspect} />
-      {lead === '' ? '.' : `, ${lead}.`}
-    </p>
-  )
-}
-
 const Acknowledge: FC<Pick<Props, 'one' | 'csrf'> & { look: string }> = ({ one, csrf, look }) => (
   <Action action={`${one.incident.href}/status`} csrf={csrf} fields={{ status: 'investigating' }} look={look}>
     Acknowledge
   </Action>
 )
 
-function ownerOf({ incident }: OpenIncidentView): string {
+/** Says who acknowledged an incident; '' if nobody knows. */
+export function ownerOf({ incident }: Pick<OpenIncidentView, 'incident'>): string {
   if (incident.status === 'open') return 'Nobody has acknowledged it.'
   return incident.acknowledgedBy === null ? '' : `Acknowledged by ${isolated(incident.acknowledgedBy)}.`
 }

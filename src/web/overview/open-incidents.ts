@@ -4,60 +4,53 @@
  */
 
 import type { StatusChange } from '../../domain/health/strip.ts'
-import { problemAt } from '../../domain/incident/problem.ts'
-import { type Cluster, clustersOf } from '../../domain/incident/storm.ts'
-import { mostUrgentFirst } from '../../domain/incident/urgency.ts'
+import type { Cluster } from '../../domain/incident/storm.ts'
 import { formatAgo, type Reader } from '../../domain/shown-time.ts'
 import { countOf, joinNames } from '../../domain/text.ts'
 import { MINUTE } from '../../domain/units.ts'
-import { findGroups } from '../../store/incident/groups.ts'
-import { findOpenIncidentCounts, type IncidentRecord, listUnresolvedIncidents } from '../../store/incident/incidents.ts'
+import { findOpenIncidentCounts, type IncidentRecord } from '../../store/incident/incidents.ts'
 import type { ServiceRecord } from '../../store/service/services.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
-import { firstAlertOf, type IncidentFacts, incidentViewOf } from '../incident/data.ts'
+import { type IncidentBrief, incidentBrief } from '../incident/brief.ts'
+import { incidentViewOf } from '../incident/data.ts'
 import { incidentFacts, incidentPath } from '../incident/find.ts'
-import { recoveryOf } from '../incident/recovery.ts'
+import { findClusters, inOrder, wentFirst } from '../incident/list/clusters.ts'
 import { isolatedName } from '../kit/bidi.ts'
 import type { Visit } from '../page.ts'
 import type { OpenIncidentView, StormView } from './view.ts'
 
 const MAX_SHOWN = 8
-/** The maximum number of incidents to sort. More incidents are only counted. */
-const MAX_ORDERED = 1_000
 const MAX_NAMES = 2
 
 /**
  * Returns the unresolved incidents, most urgent first, with each group and storm as one. `hidden`: how many of `total` are not
- * shown. `states` contains the services' recent statuses.
+ * shown. `states` contains the services' recent statuses. `hasPicture`: whether a first incident alone has a picture.
  */
 export async function openIncidents(
   visit: Visit,
   services: readonly ServiceRecord[],
   states: ReadonlyMap<string, readonly StatusChange[]>,
+  hasPicture: boolean,
 ): Promise<{
   readonly shown: readonly (OpenIncidentView | StormView)[]
   readonly total: number
   readonly hidden: number
 }> {
   const { organizationId } = visit.visitor
-  const [all, counts, groups] = await Promise.all([
-    visit.store.read(listUnresolvedIncidents, organizationId, MAX_ORDERED),
+  const [found, counts] = await Promise.all([
+    findClusters(visit),
     visit.store.read(findOpenIncidentCounts, organizationId),
-    visit.store.read(findGroups, organizationId),
   ])
-  const order = mostUrgentFirst(all, visit.now).map((one) => ({
-    ...one,
-    isOn: problemAt(one.problem, visit.now) === 'on',
-  }))
-  const clusters = clustersOf(order, groups).slice(0, MAX_SHOWN)
+  const clusters = found.clusters.slice(0, MAX_SHOWN)
   const began = services.flatMap((service) => {
     const at = unhealthySince(service, states.get(service.id) ?? [])
     return at === null ? [] : [{ ...service, at }]
   })
   const shown = clusters.map(async (cluster, index) => {
-    const facts = await incidentFacts(visit, cluster.leader)
-    const first = await openIncident(visit, facts, index === 0 ? began : null)
-    return cluster.members.length === 1 ? first : stormView(cluster, first, services, visit.now)
+    const { leader, members } = cluster
+    const isAlone = members.length === 1
+    const first = await openIncident(visit, leader, index === 0 && isAlone ? { began, hasPicture } : null)
+    return isAlone ? first : stormView(cluster, first, services, visit.now)
   })
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
   return {
@@ -70,25 +63,31 @@ export async function openIncidents(
 type Began = readonly (ServiceRecord & { readonly at: number })[]
 
 /**
- * `began` lists the unhealthy services and when their problems started. For all incidents except the first, `began` is
- * null.
+ * `first`: if the incident is the first one, the unhealthy services with the times when their problems started, and
+ * whether the page has its picture.
  */
-async function openIncident(visit: Visit, facts: IncidentFacts, began: Began | null): Promise<OpenIncidentView> {
-  const { incident } = facts
-  const reader = visit.viewer
-  const view = incidentViewOf(facts, reader, { range: '', order: '' })
+async function openIncident(
+  visit: Visit,
+  incident: IncidentRecord,
+  first: { readonly began: Began; readonly hasPicture: boolean } | null,
+): Promise<OpenIncidentView> {
+  const { groups, head, ...brief } = await incidentBrief(visit, incident)
   const alerts = countOf(incident.alertCount, 'alert')
-  const others = new Set(facts.groups.flatMap(({ serviceId }) => (serviceId === incident.serviceId ? [] : [serviceId])))
+  const others = new Set(groups.flatMap(({ serviceId }) => (serviceId === incident.serviceId ? [] : [serviceId])))
   return {
-    ...{ incident: view.incident, cause: view.cause, firstAlertAt: firstAlertOf(facts) },
-    picture: began && closeUp(view.picture),
+    ...{ incident: head, cause: brief.cause, firstAlertAt: brief.firstAlertAt, recovery: brief.recovery },
+    picture: first?.hasPicture ? closeUp(await pictureOfIncident(visit, incident)) : null,
     facts: [
       alerts,
       ...(others.size === 0 ? [] : [`${countOf(others.size, 'other service')} too`]),
-      ...(began === null ? [] : laterFacts(facts, began, reader)),
+      ...(first === null ? [] : laterFacts(incident, groups, first.began, visit.viewer)),
     ],
-    recovery: await recoveryOf(visit, facts, view),
   }
+}
+
+async function pictureOfIncident(visit: Visit, incident: IncidentRecord): Promise<LanePicture> {
+  const facts = await incidentFacts(visit, incident)
+  return incidentViewOf(facts, visit.viewer, { range: '', order: '' }).picture
 }
 
 /** Returns the picture without the score. The period before the first change takes up little of the picture's width. */
@@ -100,7 +99,12 @@ function closeUp(picture: LanePicture): LanePicture {
 }
 
 /** Returns when the newest alert started, and which services were reported unhealthy after the incident started. */
-function laterFacts({ incident, groups }: IncidentFacts, began: Began, reader: Reader): readonly string[] {
+function laterFacts(
+  incident: IncidentRecord,
+  groups: IncidentBrief['groups'],
+  began: Began,
+  reader: Reader,
+): readonly string[] {
   const newest = groups.reduce((last, { lastStartsAt }) => Math.max(last, lastStartsAt), incident.startedAt)
   const later = began
     .filter(({ id, at }) => id !== incident.serviceId && at >= incident.startedAt)
@@ -123,33 +127,32 @@ export function unhealthySince(
   return states[last + 1]?.at ?? null
 }
 
-const MAX_LISTED = 30
+const MAX_LISTED = 20
 const MAX_BARS = 60
 
 function stormView(
-  { leader, cause, members }: Cluster<IncidentRecord>,
+  cluster: Cluster<IncidentRecord>,
   first: OpenIncidentView,
   services: readonly ServiceRecord[],
   now: number,
 ): StormView {
   const names = new Map(services.map(({ id, namespace, name }) => [id, { namespace, name }]))
-  const inOrder = members.toSorted((a, b) => a.startedAt - b.startedAt || a.number - b.number)
+  const members = inOrder(cluster)
   return {
-    ...{ first, cause, members: inOrder.map(({ number }) => number) },
-    shown: inOrder.slice(0, MAX_LISTED).map((incident) => ({
+    ...{ first, cause: cluster.cause, members: members.map(({ number }) => number), wentFirst: wentFirst(cluster) },
+    shown: members.slice(0, MAX_LISTED).map((incident) => ({
       ...{ href: incidentPath(incident), severity: incident.severity, status: incident.status },
       service: {
         ...(names.get(incident.serviceId) ?? { namespace: '', name: 'unknown service' }),
         href: `/services/${incident.serviceId}`,
       },
     })),
-    unowned: inOrder.flatMap(({ status, number }) => (status === 'open' ? [number] : [])),
-    wentFirst: inOrder.every(({ startedAt }) => startedAt >= leader.startedAt),
-    followers: new Set(inOrder.map(({ serviceId }) => serviceId)).size - 1,
-    alerts: inOrder.reduce((sum, { alertCount }) => sum + alertCount, 0),
-    newestAt: Math.max(...inOrder.map(({ createdAt }) => createdAt)),
+    unowned: members.flatMap(({ status, number }) => (status === 'open' ? [number] : [])),
+    followers: new Set(members.map(({ serviceId }) => serviceId)).size - 1,
+    alerts: members.reduce((sum, { alertCount }) => sum + alertCount, 0),
+    newestAt: Math.max(...members.map(({ createdAt }) => createdAt)),
     bars: barsOf(
-      inOrder.map(({ startedAt }) => startedAt),
+      members.map(({ startedAt }) => startedAt),
       now,
     ),
   }

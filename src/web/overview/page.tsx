@@ -14,10 +14,16 @@ import type { Filter, OverviewView, ServiceRowView } from './view.ts'
 import { Wall } from './wall.tsx'
 
 const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'healthy', 'unknown']
-/** The maximum number of services in the list. Unhealthy services come first. */
+/** The list has room for this many services. Of more services, it shows the worst. */
 const IN_LIST = 40
+const WORST = 30
 /** The maximum number of rows below the wall. */
 const BELOW_WALL = 10
+
+/** Returns how many services have a row. Unhealthy services come first. */
+export function rowsFor(services: number, view: OverviewView['view']): number {
+  return view === 'wall' ? BELOW_WALL : services > IN_LIST ? WORST : IN_LIST
+}
 
 /**
  * Returns the page title, for example `(1) checkout is critical`, where `(1)` is the number of unresolved incidents.
@@ -35,8 +41,9 @@ export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
   const ill = services.filter(({ status }) => status === 'critical' || status === 'degraded')
   const well = services.filter(({ status }) => status === 'healthy' || status === 'unknown')
   const many = view.view === 'wall'
-  const shownIll = ill.slice(0, many ? BELOW_WALL : IN_LIST)
-  const shownWell = well.slice(0, many ? 0 : IN_LIST - shownIll.length)
+  const rows = rowsFor(services.length, view.view)
+  const shownIll = ill.slice(0, rows)
+  const shownWell = well.slice(0, many ? 0 : rows - shownIll.length)
   const hidden = services.length - shownIll.length - shownWell.length
   const props = { csrf, canWrite }
   return (

@@ -13,12 +13,11 @@ import { countOf } from '../../domain/text.ts'
 import { DAY } from '../../domain/units.ts'
 import { headerOf } from '../../http/middleware/header.ts'
 import { json, type Reply } from '../../http/middleware/reply.ts'
-import { listCorrelations } from '../../store/correlation/correlations.ts'
+import type { countLinks } from '../../store/correlation/correlations.ts'
 import { listIncidents, type ResolvedEarly } from '../../store/incident/incidents.ts'
 import { listChannels } from '../../store/notification/channels.ts'
 import type { ServiceRecord } from '../../store/service/services.ts'
-import { listStatesOfServices } from '../../store/service/states.ts'
-import { findHasServices, findOverview } from '../../store/views.ts'
+import { findDetails, findHasServices, findOverview } from '../../store/views.ts'
 import { prefersJson } from '../errors/routes.tsx'
 import { incidentLink, incidentPath } from '../incident/find.ts'
 import { isolated, isolatedName } from '../kit/bidi.ts'
@@ -29,7 +28,7 @@ import { showWelcome } from '../sources/routes.tsx'
 import { choiceOf, withQuery } from '../visit/choice.ts'
 import { redirect, show } from '../visit/reply.ts'
 import { openIncidents } from './open-incidents.ts'
-import { OverviewPage, overviewTitle } from './page.tsx'
+import { OverviewPage, overviewTitle, rowsFor } from './page.tsx'
 import { TvPage } from './tv.tsx'
 import type { ChangeView, Filter, OverviewView, ServiceRowView } from './view.ts'
 
@@ -37,12 +36,8 @@ const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'healthy', 'u
 const STATES: readonly ServiceState[] = ['critical', 'degraded', 'unknown', 'healthy']
 /** With more services than this, the page shows the wall unless the query asks for the list. */
 const MAX_LISTED = 40
-/** The maximum number of services with a strip and penalties. */
-const MAX_DETAILED = 60
 const CHANGES_FOR = DAY / 2
 const MAX_CHANGES = 8
-/** In a storm, more links are not counted. */
-const MAX_LINKS = 200
 const NO_STARTS: ReadonlyMap<string, number> = new Map()
 const MAX_SILENCED = { page: 1, limit: 500 }
 
@@ -75,11 +70,7 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
   const { store, visitor, viewer: reader, now, query } = visit
   const { organizationId } = visitor
   const day = { from: now - DAY, to: now }
-  const { services, health, pipelines, lastGoodDeploys, resolvedEarly } = await store.read(
-    findOverview,
-    organizationId,
-    day,
-  )
+  const { services, health, pipelines, links, resolvedEarly } = await store.read(findOverview, organizationId, day)
   const all = worstFirst(services)
   const of = (state: ServiceState) => all.filter(({ status }) => status === state)
   const counts = {
@@ -94,15 +85,16 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
   const usual = all.length > MAX_LISTED ? 'wall' : 'list'
   const view = choiceOf(query('view'), ['list', 'wall'] as const, usual)
   const shown = all.filter((one) => (status === 'all' || one.status === status) && matches(one, q, namespace))
-  const detailed = shown.slice(0, MAX_DETAILED).map(({ id }) => id)
-  const states = await store.read(listStatesOfServices, organizationId, detailed, day.from)
-  const { shown: incidents, total: unresolved, hidden: hiddenIncidents } = await openIncidents(visit, all, states)
-  const deploys = await recentDeploys(visit, pipelines)
+  const detailed = shown.slice(0, rowsFor(shown.length, view)).map(({ id }) => id)
+  const { states, lastGoodDeploys } = await store.read(findDetails, organizationId, detailed, day)
+  const found = await openIncidents(visit, all, states, view === 'list')
+  const { shown: incidents, total: unresolved, hidden: hiddenIncidents } = found
+  const deploys = pipelines.flatMap((pipeline) => deployOf(pipeline, links))
   const newestDeploys = new Map(deploys.toReversed().map((one) => [one.serviceId, one]))
   const channels = incidents.length === 0 ? null : await store.read(listChannels, organizationId, { page: 1, limit: 1 })
-  const found = await store.run(listFiringAlerts, organizationId, { silenced: true }, MAX_SILENCED)
+  const muted = await store.run(listFiringAlerts, organizationId, { silenced: true }, MAX_SILENCED)
   const early = new Map(resolvedEarly.map((one) => [one.incident.serviceId, resolvedEarlyView(one)]))
-  const silenced = Map.groupBy(found.items, ({ serviceId }) => serviceId)
+  const silenced = Map.groupBy(muted.items, ({ serviceId }) => serviceId)
   const calm = incidents.length === 0 && counts.critical + counts.degraded === 0
   return {
     ...{ reader, csrf: visitor.csrf, canWrite: visitor.scopes.includes('write'), counts, status, q, view, incidents },
@@ -177,32 +169,17 @@ function resolvedEarlyView({ incident, actor }: ResolvedEarly): ServiceRowView['
 
 type RecentDeploy = ChangeView & { readonly serviceId: string; readonly linked: boolean }
 
-/** Returns the deploys of the last 24 hours from newest to oldest, each with the conditions that followed. */
-async function recentDeploys(
-  { store, visitor, now }: Visit,
-  pipelines: readonly LivePipeline[],
-): Promise<readonly RecentDeploy[]> {
-  const { organizationId } = visitor
-  const { items } = await store.read(
-    listCorrelations,
-    organizationId,
-    { from: now - DAY },
-    { page: 1, limit: MAX_LINKS },
-  )
-  const links = Map.groupBy(
-    items.filter(({ verdict }) => verdict !== 'rejected'),
-    ({ change }) => change.ref,
-  )
-  return pipelines.flatMap((pipeline) => deployOf(pipeline, links.get(pipeline.ref)?.length ?? 0))
-}
-
-function deployOf({ ref, facts, startsAt: at, service }: LivePipeline, links: number): RecentDeploy[] {
+/** Returns a deploy with the number of its links; nothing for other pipelines. */
+function deployOf(
+  { ref, facts, startsAt: at, service }: LivePipeline,
+  { counts, areAll }: ReturnType<typeof countLinks>,
+): RecentDeploy[] {
   const outcome = outcomeOf(facts)
   if (outcome !== 'deployed' && outcome !== 'deploy failed') return []
   const branch = isolated(facts.branch)
   const detail = facts.sha === null ? branch : `${branch}, ${facts.sha.slice(0, 8)}`
-  const followed =
-    links === 0 ? 'nothing followed' : `linked to ${links < MAX_LINKS ? '' : 'at least '}${countOf(links, 'alert')}`
+  const links = counts.get(ref) ?? 0
+  const followed = links === 0 ? 'nothing followed' : `linked to ${areAll ? '' : 'at least '}${countOf(links, 'alert')}`
   const href = `/services/${service}`
   return [{ kind: 'pipeline', ref, outcome, detail, followed, href, at, serviceId: service, linked: links > 0 }]
 }

@@ -2,10 +2,11 @@
 import type { FC } from 'hono/jsx'
 import { formatAgo, formatDuration, formatMoment, type Reader } from '../../domain/shown-time.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
+import { CauseLine } from '../incident/cause.tsx'
 import { Action } from '../kit/form.tsx'
 import { Mark, ServiceName, ShortName, Status } from '../kit/mark.tsx'
 import { NobodyNotified } from '../kit/section.tsx'
-import { CauseLine, StateBadge } from './incidents.tsx'
+import { StateBadge } from './incidents.tsx'
 import type { StormView } from './view.ts'
 
 const MAX_NAME = 44
@@ -20,7 +21,7 @@ type Props = {
 }
 
 export const StormCard: FC<Props> = ({ storm, reader, csrf, canWrite, hasChannel }) => {
-  const { first, cause, members, followers, unowned } = storm
+  const { first, members, unowned } = storm
   const { incident } = first
   return (
     <article class={`card first level-${incident.severity}`} aria-label={countOf(members.length, 'incident')}>
@@ -34,17 +35,11 @@ export const StormCard: FC<Props> = ({ storm, reader, csrf, canWrite, hasChannel
           <a class="ink plain" href={incident.href}>
             <ShortName text={incident.service.name} max={MAX_NAME} />
           </a>{' '}
-          {storm.wentFirst ? `went first, ${countOf(followers, 'service')} followed` : 'is the probable cause'}
+          {roleText(storm)}
         </h2>
-        {cause === null ? (
-          <CauseLine one={first} />
-        ) : (
-          <p class="cause-line">
-            Probable cause of {countOf(members.length, 'incident')}: <b class="break">{cause}</b>.
-          </p>
-        )}
+        <StormCause storm={storm} />
         <ul class="facts second first-facts">
-          <li>{countOf(storm.alerts, 'alert')}</li>
+          <li>{alertsText(storm)}</li>
           <li>last new incident {formatAgo(storm.newestAt, reader)}</li>
         </ul>
         <div class="row first-actions">
@@ -97,6 +92,26 @@ export const StormCard: FC<Props> = ({ storm, reader, csrf, canWrite, hasChannel
   )
 }
 
+/** Returns `601 of 659 alerts are its own`. */
+function alertsText({ alerts, first: { incident } }: StormView): string {
+  const own = incident.alertCount
+  return `${formatCount(own)} of ${countOf(alerts, 'alert')} ${own === 1 ? 'is' : 'are'} its own`
+}
+
+/** Returns `went first, 58 services followed`. */
+export function roleText({ wentFirst, followers }: StormView): string {
+  return wentFirst ? `went first, ${countOf(followers, 'service')} followed` : 'is the probable cause'
+}
+
+export const StormCause: FC<Pick<Props, 'storm'>> = ({ storm: { cause, first, members } }) =>
+  cause === null ? (
+    <CauseLine one={first} />
+  ) : (
+    <p class="cause-line">
+      Probable cause of {countOf(members.length, 'incident')}: <b class="break">{cause}</b>.
+    </p>
+  )
+
 /** New incidents per period as bars, from the first one until now. */
 const Bars: FC<Pick<Props, 'storm' | 'reader'>> = ({ storm: { bars, first }, reader }) => {
   const peak = Math.max(...bars.counts)
@@ -116,10 +131,14 @@ const Bars: FC<Pick<Props, 'storm' | 'reader'>> = ({ storm: { bars, first }, rea
         role="img"
         aria-label={`New incidents per ${every} since ${from}: ${bars.counts.join(', ')}`}
       >
-        {bars.counts.map((count, index) => {
-          const height = count === 0 ? 1 : Math.max(4, (count / peak) * BAR_HEIGHT)
-          return <rect x={index + 0.1} y={BAR_HEIGHT - height} width={0.8} height={height} />
-        })}
+        <path
+          d={bars.counts
+            .map((count, index) => {
+              const height = count === 0 ? 1 : Math.max(4, Math.round((count / peak) * BAR_HEIGHT))
+              return `M${index}.1 ${BAR_HEIGHT}v-${height}h.8v${height}z`
+            })
+            .join('')}
+        />
       </svg>
       <p class="row second">
         <span>{from}</span>
@@ -129,7 +148,7 @@ const Bars: FC<Pick<Props, 'storm' | 'reader'>> = ({ storm: { bars, first }, rea
   )
 }
 
-function ownersOf({ members, unowned }: StormView): string {
+export function ownersOf({ members, unowned }: StormView): string {
   if (unowned.length === members.length) return 'Nobody has acknowledged them.'
   const owned = formatCount(members.length - unowned.length)
   return unowned.length === 0 ? 'All are acknowledged.' : `${owned} of ${formatCount(members.length)} are acknowledged.`

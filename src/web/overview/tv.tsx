@@ -1,14 +1,21 @@
 /** The wall for a screen that nobody operates: no navigation, large names, and the newest change along the bottom. */
 import type { FC } from 'hono/jsx'
 import { countOf } from '../../domain/text.ts'
-import { Icon, Mark, ShortName } from '../kit/mark.tsx'
+import { CauseLine } from '../incident/cause.tsx'
+import { Icon, Mark, ShortName, Status } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
+import { ownerOf, StateBadge } from './incidents.tsx'
 import { Headline } from './page.tsx'
-import type { OverviewView } from './view.ts'
+import { ownersOf, roleText, StormCause } from './storm.tsx'
+import type { OpenIncidentView, OverviewView, StormView } from './view.ts'
 import { Wall } from './wall.tsx'
 
 const MAX_TILES = 24
-const MAX_NAME = 26
+const MAX_NAME = 22
+/** With more services, the tiles are small. */
+const MAX_LARGE = 8
+const MAX_INCIDENTS = 3
+const MAX_TITLE = 60
 
 export const TvPage: FC<{ view: OverviewView }> = ({ view }) => {
   const { services, reader, changes, addressOf } = view
@@ -17,8 +24,11 @@ export const TvPage: FC<{ view: OverviewView }> = ({ view }) => {
   return (
     <div class="tv">
       <Headline view={view} />
+      {view.incidents.slice(0, MAX_INCIDENTS).map((one) => (
+        <TvIncident one={one} />
+      ))}
       {ill.length === 0 ? null : (
-        <ul class="tv-tiles">
+        <ul class={ill.length <= MAX_LARGE ? 'tv-tiles tv-large' : 'tv-tiles'}>
           {ill.slice(0, MAX_TILES).map(({ href, name, namespace, status, score }) => (
             <li class={`card tv-tile level-${status}`}>
               <a class="ink plain" href={href}>
@@ -54,5 +64,28 @@ export const TvPage: FC<{ view: OverviewView }> = ({ view }) => {
         </a>
       </p>
     </div>
+  )
+}
+
+/** What a person across the room has to know: what burns and since when, what went first, and whether somebody is on it. */
+const TvIncident: FC<{ one: OpenIncidentView | StormView }> = ({ one }) => {
+  const storm = 'members' in one ? one : null
+  const first = 'members' in one ? one.first : one
+  const { incident } = first
+  return (
+    <article class={`card row tv-incident ${incident.endedAt === null ? `level-${incident.severity}` : ''}`}>
+      {incident.endedAt === null ? <StateBadge incident={incident} /> : null}
+      <Status status={incident.status} />
+      <div class="line-text">
+        <a class="ink plain" href={incident.href}>
+          <b class="break">
+            <ShortName text={storm ? incident.service.name : incident.title} max={MAX_TITLE} />
+          </b>
+          {storm ? ` ${roleText(storm)}` : ''}
+        </a>
+        {storm ? <StormCause storm={storm} /> : <CauseLine one={first} />}
+      </div>
+      <span class="end">{storm ? ownersOf(storm) : ownerOf(first)}</span>
+    </article>
   )
 }

@@ -15,15 +15,15 @@ import { notFound } from '../../http/middleware/problem.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { type CorrelationRecord, listCorrelations } from '../../store/correlation/correlations.ts'
 import { findServiceGroups } from '../../store/history/alert-groups.ts'
-import { type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
+import { listIncidents } from '../../store/incident/incidents.ts'
 import { listGaps } from '../../store/kubernetes.ts'
 import type { ServiceWithHealth } from '../../store/service/services.ts'
 import { findServiceView } from '../../store/views.ts'
 import { OUTCOME_TEXTS, pictureOf } from '../drawing/picture.ts'
 import type { Span } from '../drawing/scale.ts'
-import { deployView, firstAlertOf, groupViewOf, headOf, incidentViewOf, pipelineUrl } from '../incident/data.ts'
-import { incidentFacts, incidentLink } from '../incident/find.ts'
-import { recoveryOf } from '../incident/recovery.ts'
+import { headOf, type IncidentBrief, incidentBrief, pipelineUrl } from '../incident/brief.ts'
+import { deployView, groupViewOf } from '../incident/data.ts'
+import { incidentLink } from '../incident/find.ts'
 import { isolated } from '../kit/bidi.ts'
 import { type PenaltyView, penaltyOf } from '../kit/penalty.ts'
 import { unhealthySince } from '../overview/open-incidents.ts'
@@ -86,7 +86,7 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
   const firing = countedGroups(facts.firing, service)
   const ends = await silenceEndsOfGroups(visit, facts.firing)
   const penalties = service.health.map((penalty) => penaltyOf(penalty, facts.starts))
-  const open = await openIncident(visit, found.incident, reader)
+  const open = found.incident ? await incidentBrief(visit, found.incident) : null
   // A storm has more links than fit on one page of results, so the incident's complete list is used.
   const links = open ? open.links : facts.links
   const canWrite = visitor.scopes.includes('write')
@@ -114,7 +114,7 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
 }
 
 /** A link, or the best of `count` links to similar alerts. */
-type ServiceLink = CorrelationRecord & { readonly count?: number; readonly group?: string | null }
+type ServiceLink = CorrelationRecord & { readonly count?: number; readonly group?: string }
 
 type Facts = {
   /** The groups of the firing alerts, regardless of their start. */
@@ -143,7 +143,7 @@ type PictureParts = Facts & {
   readonly span: Span
   readonly reader: Reader
   readonly service: ServiceWithHealth
-  readonly open: Open | null
+  readonly open: IncidentBrief | null
   readonly states: readonly StatusChange[] | null
 }
 
@@ -159,16 +159,6 @@ function pictureOfService(parts: PictureParts): ServiceView['picture'] {
     suspectAt: open?.cause.suspect?.startsAt ?? null,
     moreHref: `/alerts?service=${service.id}`,
   })
-}
-
-type Open = NonNullable<ServiceView['incident']> & { readonly links: readonly ServiceLink[] }
-
-async function openIncident(visit: Visit, incident: IncidentRecord | undefined, reader: Reader): Promise<Open | null> {
-  if (!incident) return null
-  const facts = await incidentFacts(visit, incident)
-  const view = incidentViewOf(facts, reader, { range: '', order: '' })
-  const recovery = await recoveryOf(visit, facts, view)
-  return { head: view.incident, cause: view.cause, recovery, firstAlertAt: firstAlertOf(facts), links: facts.links }
 }
 
 async function earlierIncidents(

@@ -38,7 +38,7 @@ export type ServiceView = {
   readonly incident: {
     readonly head: IncidentHead
     readonly cause: LikelyCause<SuspectView>
-    readonly firstAlertAt: number
+    readonly firstAlertAt: number | null
     /** `Was critical for 21 min until 01:52, healthy now. …`; null while the problem persists. */
     readonly recovery: string | null
   } | null

@@ -1,61 +1,80 @@
 /** Loads one page of the list of incidents. */
 import { INCIDENT_STATUSES, type IncidentStatus } from '../../../domain/incident/incident.ts'
-import { mostUrgentFirst } from '../../../domain/incident/urgency.ts'
+import type { Cluster } from '../../../domain/incident/storm.ts'
 import { findGroups } from '../../../store/incident/groups.ts'
-import { listIncidents, listUnresolvedIncidents } from '../../../store/incident/incidents.ts'
+import { type IncidentRecord, listIncidents } from '../../../store/incident/incidents.ts'
+import type { ServiceRecord } from '../../../store/service/services.ts'
 import { findFrame, findServices } from '../../../store/views.ts'
 import type { Visit } from '../../page.ts'
-import { headOf } from '../data.ts'
+import { headOf, incidentBrief } from '../brief.ts'
 import { incidentLink } from '../find.ts'
+import { findClusters, inOrder, wentFirst } from './clusters.ts'
 
 const LIMIT = 50
-/** The maximum number of unresolved incidents in the list. */
-const MAX_UNRESOLVED = 10_000
+/** The maximum number of unresolved incidents whose likely cause is shown. */
+const MAX_CAUSES = 8
 
 type Wanted = { readonly status: IncidentStatus | 'all'; readonly service: string; readonly page: number }
 
-/** Finds one page of incidents: first the unresolved ones, the most urgent first, then the resolved ones, newest first. */
+/**
+ * Finds one page of incidents: first the unresolved ones, the most urgent first, then the resolved ones, newest first.
+ * Without a filter, a group or storm is one row.
+ */
 export async function findListed(visit: Visit, { status, service: id, page }: Wanted) {
-  const { store, visitor, viewer, now } = visit
+  const { store, visitor, now } = visit
   const { organizationId } = visitor
   const service = id === '' ? undefined : (await store.read(findServices, organizationId, [id], now)).get(id)
-  const ofService = service ? { serviceId: service.id } : {}
-  const all = await store.read(listUnresolvedIncidents, organizationId, MAX_UNRESOLVED)
-  const unresolved = mostUrgentFirst(service ? all.filter((one) => one.serviceId === service.id) : all, now)
-  const wanted = status === 'all' ? unresolved : unresolved.filter((one) => one.status === status)
+  const { clusters, unresolved } = await findClusters(visit)
+  const own = service ? unresolved.filter((one) => one.serviceId === service.id) : unresolved
+  const alone = (leader: IncidentRecord): Cluster<IncidentRecord> => ({ leader, cause: null, members: [leader] })
+  const chosen = status === 'all' ? own : own.filter((one) => one.status === status)
+  const wanted = status === 'all' && !service ? clusters : chosen.map(alone)
   const start = (page - 1) * LIMIT
   const first = wanted.slice(start, start + LIMIT)
-  const filter = { status: 'resolved' as const, ...ofService }
-  // The resolved incidents follow the unresolved ones, so their part of this page can begin on one of their own pages
-  // and end on the next.
-  const skip = Math.max(0, start - wanted.length)
-  const before = Math.floor(skip / LIMIT)
-  const read = (number: number) => store.read(listIncidents, organizationId, filter, { page: number, limit: LIMIT })
-  const own = await read(before + 1)
+  const resolved = await resolvedAfter(visit, service?.id, Math.max(0, start - wanted.length))
   const withResolved = status === 'all' || status === 'resolved'
-  const next = withResolved && skip % LIMIT > 0 ? (await read(before + 2)).items : []
-  const rest = withResolved ? [...own.items, ...next].slice(skip % LIMIT, (skip % LIMIT) + LIMIT - first.length) : []
-  const items = [...first, ...rest]
-  const services = await store.read(
-    findServices,
-    organizationId,
-    items.map(({ serviceId }) => serviceId),
-    now,
-  )
-  const { openIncidents } = await store.read(findFrame, organizationId)
+  const shown = [...first, ...(withResolved ? resolved.items.slice(0, LIMIT - first.length).map(alone) : [])]
+  const ids = shown.flatMap(({ members }) => members.map(({ serviceId }) => serviceId))
+  const services = await store.read(findServices, organizationId, ids, now)
   const groups = await store.read(findGroups, organizationId)
+  const { openIncidents } = await store.read(findFrame, organizationId)
+  const withCause = new Set(first.slice(0, MAX_CAUSES))
   return {
     ...{ service, page, unresolved: openIncidents },
-    counts: countsOf(unresolved, own.total),
-    pages: Math.ceil((wanted.length + (withResolved ? own.total : 0)) / LIMIT),
-    incidents: items.map((incident) => ({
-      cause: groups.get(incident.id)?.cause ?? null,
-      ...headOf(
-        { incident, service: services.get(incident.serviceId), timeline: [], ...incidentLink(incident) },
-        viewer,
-      ),
-    })),
+    counts: countsOf(own, resolved.total),
+    pages: Math.ceil((wanted.length + (withResolved ? resolved.total : 0)) / LIMIT),
+    incidents: await Promise.all(
+      shown.map(async (cluster) => ({
+        cause: groups.get(cluster.leader.id)?.cause ?? null,
+        brief: withCause.has(cluster) ? await incidentBrief(visit, cluster.leader) : null,
+        ...listedHead(visit, cluster.leader, services),
+        wentFirst: wentFirst(cluster),
+        followers: inOrder(cluster).flatMap((one) =>
+          one.id === cluster.leader.id ? [] : listedHead(visit, one, services),
+        ),
+      })),
+    ),
   }
+}
+
+function listedHead({ viewer }: Visit, incident: IncidentRecord, services: ReadonlyMap<string, ServiceRecord>) {
+  return headOf(
+    { incident, service: services.get(incident.serviceId), timeline: [], ...incidentLink(incident) },
+    viewer,
+  )
+}
+
+/**
+ * Reads the resolved incidents after the first `skip`. They follow the unresolved ones, so their part of a page can begin
+ * on one of their own pages and end on the next.
+ */
+async function resolvedAfter({ store, visitor }: Visit, serviceId: string | undefined, skip: number) {
+  const filter = { status: 'resolved' as const, ...(serviceId ? { serviceId } : {}) }
+  const read = (page: number) => store.read(listIncidents, visitor.organizationId, filter, { page, limit: LIMIT })
+  const number = Math.floor(skip / LIMIT) + 1
+  const own = await read(number)
+  const next = skip % LIMIT > 0 ? (await read(number + 1)).items : []
+  return { total: own.total, items: [...own.items, ...next].slice(skip % LIMIT) }
 }
 
 function countsOf(unresolved: readonly { readonly status: IncidentStatus }[], resolved: number) {

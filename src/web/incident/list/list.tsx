@@ -7,11 +7,20 @@ import { Icon, Mark, ServiceName, ShortName, Status } from '../../kit/mark.tsx'
 import { Pages } from '../../kit/pages.tsx'
 import { Columns } from '../../kit/section.tsx'
 import { Time } from '../../kit/time.tsx'
+import type { IncidentBrief } from '../brief.ts'
+import { CauseLine } from '../cause.tsx'
 import { Declare } from '../edit.tsx'
 import type { IncidentHead, Typed } from '../view.ts'
 
-/** `cause`: the common cause of the incident's group; null if the incident is in no group. */
-type ListedIncident = IncidentHead & { readonly cause: string | null }
+type ListedIncident = IncidentHead & {
+  /** The common cause of the incident's group; null if the incident is in no group. */
+  readonly cause: string | null
+  /** Null if the likely cause is not shown. */
+  readonly brief: IncidentBrief | null
+  /** The other incidents of the group or storm that this row stands for, earliest first. */
+  readonly followers: readonly IncidentHead[]
+  readonly wentFirst: boolean
+}
 
 type IncidentListView = {
   readonly reader: Reader
@@ -86,7 +95,10 @@ export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
             <Columns names={COLUMNS} />
             <tbody>
               {incidents.map((incident) => (
-                <IncidentRow incident={incident} reader={reader} />
+                <>
+                  <IncidentRow incident={incident} reader={reader} />
+                  {incident.followers.length > 0 ? <Followers of={incident} reader={reader} /> : null}
+                </>
               ))}
             </tbody>
           </table>
@@ -131,7 +143,11 @@ const IncidentRow: FC<{ incident: ListedIncident; reader: Reader }> = ({ inciden
           </a>
           <span class="quiet">incident {number}</span>
         </span>
-        {incident.cause === null ? null : <span class="second break">probably because of {incident.cause}</span>}
+        {incident.cause !== null ? (
+          <span class="second break">probably because of {incident.cause}</span>
+        ) : incident.brief ? (
+          <CauseLine one={incident.brief} />
+        ) : null}
       </td>
       <td class="nowrap" data-label="Status" data-plain>
         <span>
@@ -158,3 +174,36 @@ const IncidentRow: FC<{ incident: ListedIncident; reader: Reader }> = ({ inciden
     </tr>
   )
 }
+
+/** The most followers that a row lists. The filters list all. */
+const MAX_FOLLOWERS = 200
+
+/** The other incidents of a group or storm, folded into one row below the first one. */
+const Followers: FC<{ of: ListedIncident; reader: Reader }> = ({ of: { number, followers, wentFirst }, reader }) => (
+  <tr class="plain-row">
+    <td colspan={COLUMNS.length}>
+      <details class="storm-members" id={`followers-${number}`}>
+        <summary>
+          {countOf(followers.length, 'more incident')}
+          {wentFirst ? `, after incident ${number} went first` : ' of the same group'}
+        </summary>
+        <ul>
+          {followers.slice(0, MAX_FOLLOWERS).map((one) => (
+            <li class="row">
+              <Mark level={one.severity} label={one.severity} />
+              <a class="ink break" href={one.href}>
+                <ShortName text={one.title} max={MAX_TITLE} />
+              </a>
+              <span class="quiet">incident {one.number}</span>
+              <Status status={one.status} />
+              <span class="quiet">
+                <Time at={one.startedAt} reader={reader} style="moment" />
+              </span>
+            </li>
+          ))}
+        </ul>
+        {followers.length > MAX_FOLLOWERS ? <p class="second">Choose a status above to list all of them.</p> : null}
+      </details>
+    </td>
+  </tr>
+)
