@@ -3,6 +3,8 @@
  * users can turn them off.
  */
 
+import { parsePage } from './dom.ts'
+
 const PLACES: Readonly<Record<string, string>> = { s: '/', i: '/incidents', a: '/alerts', o: '/sources', r: '/reports' }
 
 let wasG = false
@@ -34,7 +36,7 @@ function act(key: string, prefix: string): boolean {
 async function showKeys(prefix: string): Promise<void> {
   if (document.querySelector('dialog')) return
   const response = await fetch(`${prefix}/keyboard`, { headers: { accept: 'text/html' } })
-  const list = new DOMParser().parseFromString(await response.text(), 'text/html').querySelector('#main > *')
+  const list = parsePage(await response.text()).querySelector('#main > *')
   if (!list || response.redirected) return
   const dialog = document.createElement('dialog')
   dialog.className = 'card'

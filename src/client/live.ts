@@ -1,4 +1,5 @@
 /** Live pages. When the event stream reports a change, the script fetches the page again and morphs the old page. */
+import { byId, parsePage } from './dom.ts'
 import { morph } from './morph.ts'
 
 const KINDS = [
@@ -91,7 +92,7 @@ async function refresh(): Promise<void> {
 
 /** @param csrf the CSRF token for the page's forms; null if the forms already contain the token */
 function swap(html: string, csrf: string | null): void {
-  const page = new DOMParser().parseFromString(html, 'text/html')
+  const page = parsePage(html)
   if (csrf !== null) for (const field of page.querySelectorAll('input[name=csrf]')) field.setAttribute('value', csrf)
   const list = listInUse()
   const row = list?.querySelector(':scope > :is(:hover, :focus-within)')
@@ -110,7 +111,7 @@ function apply(page: Document): void {
   // A confirmation with an Undo button stays until the user opens another page.
   if (performance.now() > CONFIRMED) document.querySelector('#banner > .banner-done:not(:has(form))')?.remove()
   for (const after of page.querySelectorAll('[data-live][id], #symbols, #tab-icon')) {
-    const before = document.getElementById(after.id)
+    const before = byId(after.id)
     // A page with content that is shown only once, such as a secret, is never refreshed.
     const isStill = before?.id === 'main' && !before.hasAttribute('data-live')
     if (before && after.id !== 'banner' && !isStill) morph(before, after)
@@ -122,7 +123,7 @@ function hold(rows: NonNullable<typeof held>, { text, isCritical }: News): void 
   held = rows
   const button = document.createElement('button')
   button.id = 'newer'
-  button.className = isCritical ? 'button newer newer-critical' : 'button newer'
+  button.className = `button newer ${isCritical ? 'newer-critical' : ''}`
   button.textContent = text
   button.onclick = () => apply(rows.page)
   document.body.append(button)
@@ -130,7 +131,7 @@ function hold(rows: NonNullable<typeof held>, { text, isCritical }: News): void 
 }
 
 function release(): void {
-  document.getElementById('newer')?.remove()
+  byId('newer')?.remove()
   if (held && !lostAt) showState('live', 'Live')
   held = null
 }
@@ -141,15 +142,15 @@ function followUse(): void {
 }
 
 function showState(state: string, word: string): void {
-  const live = document.getElementById('live')
-  const shown = document.getElementById('live-word')
+  const live = byId('live')
+  const shown = byId('live-word')
   if (live) live.dataset.state = state
   if (shown && shown.textContent !== word) shown.textContent = word
 }
 
 function showLost(since: string): void {
-  const banner = document.getElementById('banner')
-  if (!banner || document.getElementById('lost')) return
+  const banner = byId('banner')
+  if (!banner || byId('lost')) return
   const line = document.createElement('div')
   line.id = 'lost'
   line.className = 'banner banner-warning'
@@ -161,15 +162,15 @@ function showLost(since: string): void {
 }
 
 function showClock(): void {
-  const clock = document.getElementById('clock')
+  const clock = byId('clock')
   const time = timeOf(new Date())
   if (clock && clock.textContent !== time) clock.textContent = time
-  if (!lostAt) document.getElementById('lost')?.remove()
+  if (!lostAt) byId('lost')?.remove()
 }
 
 /** Formats a time of day in the page's time zone, for example `03:14 Berlin`. */
 function timeOf(at: Date): string {
-  const zone = document.getElementById('clock')?.dataset.zone ?? 'UTC'
+  const zone = byId('clock')?.dataset.zone ?? 'UTC'
   const time = at.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: zone })
   return `${time} ${zone.slice(zone.lastIndexOf('/') + 1).replaceAll('_', ' ')}`
 }

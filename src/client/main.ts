@@ -1,6 +1,8 @@
 /** The script of the web pages. Every page also works without the script. */
+import { byId, parsePage } from './dom.ts'
 import { startKeys } from './keys.ts'
 import { startLive } from './live.ts'
+import { startPictures } from './picture.ts'
 
 const source = document.currentScript instanceof HTMLScriptElement ? new URL(document.currentScript.src).pathname : ''
 const prefix = source.replace(/\/assets\/[^/]*$/, '')
@@ -9,8 +11,9 @@ document.documentElement.classList.add('script')
 startLive(prefix)
 startKeys(prefix)
 startSearch(prefix)
+startPictures()
 // After an action, the focus moves to the message.
-document.getElementById('message')?.focus()
+byId('message')?.focus()
 
 // A new form gets the browser's time zone if neither the visitor nor the organization has chosen a time zone.
 for (const field of document.querySelectorAll<HTMLInputElement>('form[data-new="true"] input[list="zones"]')) {
@@ -19,7 +22,7 @@ for (const field of document.querySelectorAll<HTMLInputElement>('form[data-new="
 
 document.addEventListener('click', async ({ target }) => {
   const button = target instanceof Element ? target.closest<HTMLElement>('[data-copy]') : null
-  const text = button && document.getElementById(button.dataset.copy ?? '')
+  const text = button && byId(button.dataset.copy ?? '')
   if (!button || !text) return
   // Without TLS, browsers do not allow access to the clipboard. Select the text so that the user can copy it.
   getSelection()?.selectAllChildren(text)
@@ -81,12 +84,12 @@ async function showResults(field: HTMLInputElement, box: HTMLElement, prefix: st
   const response = await fetch(address, { headers: { accept: 'text/html' } })
   // Newer text has its own results.
   if (!response.ok || response.redirected || field.value.trim() !== q) return
-  const page = new DOMParser().parseFromString(await response.text(), 'text/html')
+  const page = parsePage(await response.text())
   const rows = [...page.querySelectorAll('#found .rows > li')].slice(0, MAX_RESULTS)
   // A page contains only the symbols that it uses.
-  const symbols = document.getElementById('symbols')
+  const symbols = byId('symbols')
   for (const symbol of page.querySelectorAll('#symbols [id]')) {
-    if (!document.getElementById(symbol.id)) symbols?.append(symbol)
+    if (!byId(symbol.id)) symbols?.append(symbol)
   }
   const empty = page.querySelector('#found .empty')
   box.replaceChildren(...(rows.length > 0 ? rows : empty ? [empty] : []))

@@ -123,7 +123,7 @@ test('an incident names the incident that it continues', async (t) => {
 test('the legend explains only what the picture contains', async (t) => {
   const { text } = await broken(t)
   const [, legend = ''] = /What happened when(.*?)As a table/.exec(await text('/incidents/1')) ?? []
-  assert.match(legend, /critical $/)
+  assert.match(legend, /critical Copy as image $/)
   assert.doesNotMatch(legend, /the score of the link|warning|error/)
 })
 

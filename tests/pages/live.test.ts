@@ -185,6 +185,27 @@ describe('The pages', () => {
     assert.equal(await page.inputValue('#search'), 'g/s')
   })
 
+  test('copy a picture as an image, or download it if the clipboard is closed', async () => {
+    await fillOnce()
+    const { page, complaints } = await enter(DESK)
+    await page.goto(`${server.url}/incidents/1`)
+    await page.evaluate(
+      'navigator.clipboard.write = async ([item]) => { window.copied = await item.getType("image/png") }',
+    )
+    await page.click('[data-image]')
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    assert.ok(Number(await page.evaluate('window.copied.size')) > 5_000)
+    await page.evaluate('navigator.clipboard.write = () => Promise.reject(new Error("closed"))')
+    const [file] = await Promise.all([page.waitForEvent('download'), page.click('[data-image]')])
+    const image = readFileSync(await file.path())
+    assert.equal(image.subarray(1, 4).toString(), 'PNG')
+    assert.deepEqual([image.readUInt32BE(16) > 2_000, image.readUInt32BE(20) > 400], [true, true])
+    assert.deepEqual(
+      complaints.filter((line) => /security policy/i.test(line)),
+      [],
+    )
+  })
+
   test('are complete without JavaScript', async () => {
     const { page } = await visit(`${server.url}/sign-in`, DESK)
     const context = await page.context().browser()?.newContext({ javaScriptEnabled: false })

@@ -272,3 +272,26 @@ test('a page of alerts has at most 40 rows, whether or not similar alerts share 
   assert.equal(await rows('/alerts?page=2'), 13)
   assert.equal(await rows('/alerts?group=0'), 40)
 })
+
+test('seven days are a strip, and the picture shows the newest incident in them', async (t) => {
+  const { browser, id } = await stormyCart(t)
+  const zoomed = (await browser.get(`/services/${id}?range=7d`)).html
+  assert.match(zoomed, /The picture shows incident 1, which is framed/)
+  assert.match(zoomed, /class="zoom-part"/)
+  assert.match(zoomed, /aria-label="What happened from 11:4\d to 12:00/)
+  const whole = (await browser.get(`/services/${id}?range=7d&zoom=0`)).html
+  assert.doesNotMatch(whole, /zoom-part/)
+  assert.match(whole, /aria-label="What happened from 12:00 to 12:00/)
+})
+
+test('a day has no strip, and neither have seven days without an incident', async (t) => {
+  const { browser, id, request, token } = await stormyCart(t)
+  for (const range of ['', '1h', '24h']) {
+    assert.doesNotMatch((await browser.get(`/services/${id}?range=${range}`)).html, /zoom-part/)
+  }
+  const quiet = alert('Note', { service: 'quiet', severity: 'info' }, { startsAt: NOON - MINUTE })
+  await request('POST', '/api/webhooks/metrics', { token, body: alertmanager([quiet]) })
+  const services = (await request('GET', '/api/services', { token })).body
+  const other = services.find(({ name }: { name: string }) => name === 'quiet').id
+  assert.doesNotMatch((await browser.get(`/services/${other}?range=7d`)).html, /zoom-part/)
+})

@@ -6,6 +6,7 @@ import { distinct, ordered } from '../order.ts'
 import { rank, type Severity } from '../severity.ts'
 import { formatCount, joinNames } from '../text.ts'
 import type { Signal } from './alert.ts'
+import { type Gap, gapsBetween } from './gaps.ts'
 
 /** The alert fields needed for grouping. Times are Unix times in milliseconds. */
 export type GroupedAlert = Pick<
@@ -41,6 +42,8 @@ export type AlertGroup<Alert extends GroupedAlert = GroupedAlert> = {
   readonly lastStartsAt: number
   /** When the last member ended; null while any member is firing. */
   readonly endsAt: number | null
+  /** When no member was firing, between the first start and the last. */
+  readonly gaps: readonly Gap[]
   /**
    * The newest member's summary, with the labels that differ between the members. For a mixed group: the names of its
    * alerts.
@@ -61,6 +64,8 @@ const HIDDEN = new Set([
 const MAX_LABELS = 2
 /** The maximum number of members in a group that is shown. */
 const MAX_MEMBERS = 20
+/** The maximum number of alerts whose events are read for their gaps. */
+const MAX_FLAPPING = 20
 /** The maximum number of groups that a page lists separately. */
 const MAX_GROUPS = BUDGETS['shown-groups'].value
 
@@ -79,6 +84,12 @@ export function groupAlerts<Alert extends GroupedAlert>(
     -lastStartsAt,
     key,
   ])
+}
+
+/** Returns the alerts that are alone in their group and were reported often enough to have ended in between. */
+export function mayFlap(groups: readonly Pick<AlertGroup, 'count' | 'seen' | 'members'>[]): readonly string[] {
+  const alone = groups.flatMap(({ count, seen, members: [only] }) => (only && count === 1 && seen > 2 ? [only.id] : []))
+  return alone.slice(0, MAX_FLAPPING)
 }
 
 /** Keeps only the newest members of a group. */
@@ -133,6 +144,7 @@ function groupOf<Alert extends GroupedAlert>(key: string, alerts: readonly Alert
     seen: members.reduce((sum, { occurrences }) => sum + occurrences, 0),
     firstStartsAt: starts.at(-1) ?? newest.startsAt,
     lastStartsAt: newest.startsAt,
+    gaps: gapsBetween(members),
     endsAt: firing > 0 || ends.length === 0 ? null : ends.reduce((a, b) => Math.max(a, b)),
     summary: isMixed ? joinNames(distinct(members.map((one) => one.name))) : summaryOf(members),
   }

@@ -89,6 +89,9 @@ const Bar: FC<{ bar: PlacedBar; top: number; picture: LanePicture; faded: boolea
   <g class={`fill-level level-${bar.level} ${faded ? 'faded' : ''}`}>
     <svg x={`${bar.x}%`} y={top} width={`${bar.width}%`} height={BAR} class="lanes-bar">
       <rect class="bar-fill" width="100%" height={BAR} rx="4" />
+      {gapsIn(bar, picture).map(({ x, width }) => (
+        <rect class="bar-gap" x={`${x}%`} width={`${width}%`} height={BAR} />
+      ))}
       {ticksIn(bar, picture).map((x) => (
         <rect class="bar-tick" x={`${x}%`} y={BAR - 4} width="1.5" height="4" />
       ))}
@@ -114,6 +117,16 @@ function ticksIn({ events, startsAt, endsAt, level }: PlacedBar, { now, span }: 
   const inside = events.filter((at) => at >= own.from && at <= own.to)
   const step = Math.max(1, Math.ceil(inside.length / MAX_TICKS))
   return inside.filter((_, index) => index % step === 0).map((at) => position(at, own))
+}
+
+/** Returns the gaps of a flapping condition in percent of its bar. */
+function gapsIn({ gaps = [], startsAt, endsAt }: PlacedBar, { now, span }: LanePicture) {
+  const own = { from: Math.max(startsAt, span.from), to: Math.min(endsAt ?? now, span.to) }
+  return gaps.flatMap(([from, to]) => {
+    const x = position(from, own)
+    const width = rounded(position(to, own) - x)
+    return width > 0 ? [{ x, width }] : []
+  })
 }
 
 const Diamond: FC<{ bar: PlacedBar; top: number }> = ({ bar, top }) => (

@@ -1,4 +1,5 @@
 /** Computes the layout of the lane picture: each bar's row and label position. */
+import type { Gap } from '../../domain/alert/gaps.ts'
 import type { Severity } from '../../domain/severity.ts'
 import { position, type Span } from './scale.ts'
 
@@ -21,6 +22,8 @@ export type LaneBar = {
   readonly href: string | null
   /** When the events of the condition or change were reported. */
   readonly events: readonly number[]
+  /** When a flapping condition had ended. */
+  readonly gaps?: readonly Gap[]
 }
 
 /**

@@ -1,9 +1,10 @@
 /** Builds the lane picture of an incident from its alerts, the alerts' links, and the changes around the incident. */
 
+import type { Gap } from '../../domain/alert/gaps.ts'
 import type { AlertGroup, GroupedAlert } from '../../domain/alert/groups.ts'
 import { type Change, type Outcome, outcomeOf } from '../../domain/correlation/change.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
-import { timesOf } from '../../domain/text.ts'
+import { countOf, timesOf } from '../../domain/text.ts'
 import { DAY, MINUTE } from '../../domain/units.ts'
 import type { CorrelationRecord } from '../../store/correlation/correlations.ts'
 import type { LaneLink, LanePicture } from './lane-model.ts'
@@ -40,6 +41,8 @@ type PictureFacts = Pick<
   /** The service whose changes are shown without the service name. */
   readonly serviceId: string
   readonly groups: readonly AlertGroup<GroupedAlert>[]
+  /** The gaps of flapping alerts, by id. */
+  readonly gaps: ReadonlyMap<string, readonly Gap[]>
   readonly changes: readonly Change[]
   /** `group` is the key of the alert's group. `group` is set only if the group does not list all of its alerts. */
   readonly links: readonly (CorrelationRecord & { readonly group?: string })[]
@@ -74,7 +77,7 @@ export function pictureOf(facts: PictureFacts): LanePicture {
   const { recoveredAt, fix } = facts
   const bars = [
     ...facts.changes.map((change) => changeBar(change, facts.serviceId)),
-    ...facts.groups.flatMap(groupBar),
+    ...facts.groups.flatMap((group) => groupBar(group, facts.gaps)),
     ...facts.people.map(personBar),
   ]
   const people = bars.some(({ lane, startsAt }) => lane === 'people' && startsAt >= span.from && startsAt <= span.to)
@@ -109,18 +112,21 @@ function shortRef(ref: string): string {
 }
 
 /** Returns a group's bar, or nothing for failed pipelines, which are drawn as pipelines instead. */
-function groupBar(group: AlertGroup): LaneBar[] {
+function groupBar(group: AlertGroup, known: PictureFacts['gaps']): LaneBar[] {
   const { key, source, severity, name, members, count, endsAt, summary } = group
   if (source === 'ci') return []
   const label = `${name}${timesOf(count)}`
   const [first] = members
+  const gaps = [...group.gaps, ...((first && known.get(first.id)) ?? [])]
+  const broken = gaps.length === 0 ? '' : `, with ${countOf(gaps.length, 'gap')}`
   const listHref = group.isMixed ? `/alerts?service=${group.serviceId}` : `/alerts?q=${encodeURIComponent(name)}`
   return [
     {
       ...{ id: key, lane: source === 'cluster' ? 'cluster' : 'alerts', startsAt: group.firstStartsAt, endsAt },
-      ...{ level: severity, shape: 'bar', label, title: `${label}, ${severity}: ${summary}` },
+      ...{ level: severity, shape: 'bar', label, title: `${label}, ${severity}${broken}: ${summary}` },
       href: first && count === 1 ? `/alerts/${first.id}` : listHref,
       events: ticksOf(group.starts),
+      gaps,
     },
   ]
 }

@@ -1,5 +1,6 @@
 /** Builds the data for the incident page from records and suspects. */
 
+import type { Gap } from '../../domain/alert/gaps.ts'
 import type { AlertGroup } from '../../domain/alert/groups.ts'
 import type { Change, PipelineChange } from '../../domain/correlation/change.ts'
 import { commandFor } from '../../domain/event/reason-command.ts'
@@ -34,6 +35,8 @@ export type IncidentFacts = {
   /** The services of the alerts, by id. */
   readonly names: ReadonlyMap<string, Pick<ServiceRecord, 'namespace' | 'name'>>
   readonly groups: readonly (AlertGroup & { readonly silenced: Silenced | null; readonly sentAs?: Severity })[]
+  /** The gaps of flapping alerts, by id. */
+  readonly gaps: ReadonlyMap<string, readonly Gap[]>
   readonly links: readonly BestLink[]
   readonly lastGoodDeploy: PipelineChange | null
   readonly suspects: readonly Suspect[]
@@ -109,7 +112,7 @@ function incidentPicture(
   const { incident, links, suspects, timeline } = facts
   const suspected = new Set(suspects.flatMap(({ ref, rollouts = [] }) => [ref, ...rollouts]))
   return pictureOf({
-    ...{ ...reader, serviceId: incident.serviceId, span, groups, links, suspectAt },
+    ...{ ...reader, serviceId: incident.serviceId, span, groups, links, suspectAt, gaps: facts.gaps },
     score: facts.score && sinceStart(facts.score, incident),
     changes: facts.changes.filter(({ ref, service }) => service === incident.serviceId || suspected.has(ref)),
     people: timeline.flatMap(({ at, code, text, actor, kind }) =>

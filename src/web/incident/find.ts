@@ -1,8 +1,10 @@
 /** Finds an incident, its address, and the facts that its pages show. */
 
+import { mayFlap } from '../../domain/alert/groups.ts'
 import { countedGroups } from '../../domain/health/counted-severity.ts'
 import { DAY } from '../../domain/units.ts'
 import { required } from '../../http/middleware/problem.ts'
+import { findAlertGaps } from '../../store/history/alert-gaps.ts'
 import { findIncidentView } from '../../store/incident/incident-view.ts'
 import { findIncident, findIncidentByNumber, type IncidentRecord } from '../../store/incident/incidents.ts'
 import { findServices } from '../../store/views.ts'
@@ -37,10 +39,11 @@ export async function incidentFacts(visit: Visit, incident: IncidentRecord): Pro
     ...group,
     silenced: silencedOfGroup(group, ends),
   }))
+  const gaps = await store.read(findAlertGaps, organizationId, mayFlap(groups))
   const others = groups.map(({ serviceId }) => serviceId).filter((id) => id !== incident.serviceId)
   const names = new Map(others.length === 0 ? [] : await store.read(findServices, organizationId, others, now))
   if (view.service) names.set(view.service.id, view.service)
-  return { incident, ...view, ...causes, groups, names, ...incidentLink(incident) }
+  return { incident, ...view, ...causes, groups, gaps, names, ...incidentLink(incident) }
 }
 
 export function incidentPath({ number }: IncidentRecord): string {

@@ -2,20 +2,28 @@
 import type { FC } from 'hono/jsx'
 import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
 import { bestLinks } from '../drawing/links.ts'
+import { type Zoom, ZoomStrip } from '../drawing/zoom-strip.tsx'
 import { Ranges } from '../kit/choice.tsx'
 import { Icon, LegendMark } from '../kit/mark.tsx'
 import type { IncidentView } from './view.ts'
 
-/** Draws the lane picture for an incident or service. */
-export const Picture: FC<Pick<IncidentView, 'ranges' | 'picture'>> = ({ ranges, picture }) => (
+type Props = Pick<IncidentView, 'ranges' | 'picture'> & { readonly zoom?: Zoom | null }
+
+/** Draws the lane picture for an incident or service. With `zoom`, the picture shows a part of a longer period. */
+export const Picture: FC<Props> = ({ ranges, picture, zoom = null }) => (
   <section class="card picture" aria-labelledby="picture">
     <div class="row picture-head">
       <h2 id="picture">What happened when</h2>
       <Ranges ranges={ranges} />
     </div>
+    {zoom === null ? null : <ZoomStrip zoom={zoom} zone={picture.zone} />}
     <Lanes picture={picture} />
     <div class="row picture-foot">
       <Legend picture={picture} />
+      <button type="button" class="button small end needs-script" data-image>
+        <Icon name="copy" />
+        Copy as image
+      </button>
       <LanesTable picture={picture} />
     </div>
   </section>

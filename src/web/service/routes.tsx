@@ -1,6 +1,7 @@
 /** /services/:id: one service and its history over a time span. */
 
-import type { ShortGroup } from '../../domain/alert/groups.ts'
+import type { Gap } from '../../domain/alert/gaps.ts'
+import { mayFlap, type ShortGroup } from '../../domain/alert/groups.ts'
 import { type Change, outcomeOf, type RolloutChange } from '../../domain/correlation/change.ts'
 import { IncmonError } from '../../domain/error.ts'
 import { countedGroups } from '../../domain/health/counted-severity.ts'
@@ -9,17 +10,18 @@ import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import { likelihoodOfLink } from '../../domain/suspect/likely-cause.ts'
 import { countOf } from '../../domain/text.ts'
-import { HOUR } from '../../domain/units.ts'
+import { DAY, HOUR } from '../../domain/units.ts'
 import { assignAlias } from '../../engine/changes/services.ts'
 import { notFound } from '../../http/middleware/problem.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { type CorrelationRecord, listCorrelations } from '../../store/correlation/correlations.ts'
+import { findAlertGaps } from '../../store/history/alert-gaps.ts'
 import { findServiceGroups } from '../../store/history/alert-groups.ts'
 import { listIncidents } from '../../store/incident/incidents.ts'
 import { listGaps } from '../../store/kubernetes.ts'
 import type { ServiceWithHealth } from '../../store/service/services.ts'
 import { findServiceView } from '../../store/views.ts'
-import { OUTCOME_TEXTS, pictureOf } from '../drawing/picture.ts'
+import { incidentSpan, OUTCOME_TEXTS, pictureOf } from '../drawing/picture.ts'
 import type { Span } from '../drawing/scale.ts'
 import { headOf, type IncidentBrief, incidentBrief, pipelineUrl } from '../incident/brief.ts'
 import { deployView, groupViewOf } from '../incident/data.ts'
@@ -90,6 +92,9 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
   // A storm has more links than fit on one page of results, so the incident's complete list is used.
   const links = open ? open.links : facts.links
   const canWrite = visitor.scopes.includes('write')
+  const earlier = await earlierIncidents(visit, service, reader)
+  const zoom = query('zoom') === '0' ? null : zoomOf({ span, states, open, earlier, now, id })
+  const shown = zoom?.part ?? span
   const muted = { service: service.name, namespace: service.namespace }
   return {
     ...{ canWrite, csrf: visitor.csrf, href: `/services/${id}` },
@@ -100,7 +105,8 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
     since: sinceOf(service, states ?? [], penalties),
     workload: visit.server.workloadNow(visitor.organizationId, service),
     gaps: await store.read(listGaps, visitor.organizationId, service.cluster, span.from, span.to),
-    picture: pictureOfService({ ...facts, links, span, reader, service, open, states }),
+    picture: pictureOfService({ ...facts, links, span: shown, reader, service, open, states }),
+    zoom,
     ranges: rangeLinks(RANGES, `/services/${id}`, range, USUAL),
     penalties,
     groups: firing.map((group) => groupViewOf(group, span, silencedOfGroup(group, ends))),
@@ -108,7 +114,7 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
     alertsHref: `/alerts?service=${id}`,
     changes: changesOf(changes, links),
     lastGoodDeploy: lastGoodDeploy && deployView(lastGoodDeploy),
-    earlier: await earlierIncidents(visit, service, reader),
+    earlier,
     aliases: aliases.map(({ kind, value }) => ({ kind: ALIASES[kind], value })),
   }
 }
@@ -123,6 +129,7 @@ type Facts = {
   readonly starts: ReadonlyMap<string, number>
   /** The groups of the alerts that started within the span or are firing. */
   readonly groups: readonly ShortGroup[]
+  readonly gaps: ReadonlyMap<string, readonly Gap[]>
   readonly changes: readonly Change[]
   readonly links: readonly ServiceLink[]
 }
@@ -136,7 +143,26 @@ async function alertsAndLinks(
   const { organizationId } = visitor
   const found = await store.read(findServiceGroups, organizationId, serviceId, span.from)
   const links = await store.read(listCorrelations, organizationId, { serviceId, from: span.from }, MANY)
-  return { ...found, links: links.items }
+  const gaps = await store.read(findAlertGaps, organizationId, mayFlap(found.groups))
+  return { ...found, gaps, links: links.items }
+}
+
+type ZoomParts = {
+  readonly span: Span
+  readonly states: readonly StatusChange[] | null
+  readonly open: IncidentBrief | null
+  readonly earlier: ServiceView['earlier']
+  readonly now: number
+  readonly id: string
+}
+
+/** In a long period, the picture shows the newest incident, because its alerts would be too short to be told apart. */
+function zoomOf({ span, states, open, earlier, now, id }: ZoomParts): ServiceView['zoom'] {
+  const head = open?.head ?? earlier[0]
+  if (span.to - span.from <= DAY || !head || (head.resolvedAt ?? now) < span.from) return null
+  const part = incidentSpan(head, open?.cause.suspect?.startsAt ?? null, now)
+  const wholeHref = `/services/${id}?range=7d&zoom=0`
+  return { whole: span, part, states: states ?? [], of: `incident ${head.number}`, wholeHref }
 }
 
 type PictureParts = Facts & {
@@ -148,9 +174,9 @@ type PictureParts = Facts & {
 }
 
 function pictureOfService(parts: PictureParts): ServiceView['picture'] {
-  const { groups, changes, links, span, reader, service, open, states } = parts
+  const { groups, gaps, changes, links, span, reader, service, open, states } = parts
   return pictureOf({
-    ...{ ...reader, serviceId: service.id, span, changes, links, people: [] },
+    ...{ ...reader, serviceId: service.id, span, changes, gaps, links, people: [] },
     groups: countedGroups(groups, service),
     score: open && states ? sinceStart(states, open.head) : states,
     firstAlertAt: open?.firstAlertAt ?? null,

@@ -6,6 +6,7 @@ import { countOf } from '../../domain/text.ts'
 import type { Gap } from '../../domain/watch/object.ts'
 import type { WorkloadNow } from '../../domain/watch/workload-now.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
+import type { Zoom } from '../drawing/zoom-strip.tsx'
 import type { GroupView, IncidentHead, IncidentView, SuspectView } from '../incident/view.ts'
 import type { PenaltyView } from '../kit/penalty.ts'
 import type { Silenced } from '../kit/silenced.tsx'
@@ -50,6 +51,8 @@ export type ServiceView = {
   /** The periods in which the cluster was not observed. */
   readonly gaps: readonly Gap[]
   readonly ranges: IncidentView['ranges']
+  /** The whole period, if the picture shows only an incident in it. */
+  readonly zoom: Zoom | null
   readonly penalties: readonly PenaltyView[]
   readonly groups: readonly GroupView[]
   readonly silenced: Silenced | null

@@ -1,0 +1,64 @@
+/** The bar of a flapping alert shows when the alert had ended. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { makeWorld } from '../helpers/app.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+import { alert, alertmanager, type Body } from '../helpers/senders.ts'
+import { makeBrowser } from '../helpers/site.ts'
+
+const LABELS = { service: 'cart', severity: 'critical' }
+/** From the start to the end of each spell, in minutes before noon; 0 is still firing. */
+type Spells = readonly (readonly [from: number, to: number])[]
+
+async function shown(t: TestContext, spells: Spells, more: readonly Body[] = []) {
+  const { request, app, acme } = makeWorld(t)
+  const send = (one: Body) => request('POST', '/api/webhooks/metrics', { token: acme.token, body: alertmanager([one]) })
+  for (const [from, to] of spells) {
+    const startsAt = NOON - from * MINUTE
+    await send(alert('Slow', LABELS, { startsAt }))
+    if (to > 0) await send(alert('Slow', LABELS, { startsAt, endsAt: NOON - to * MINUTE }))
+  }
+  for (const one of more) await send(one)
+  const browser = makeBrowser(app)
+  await browser.signIn(acme.token)
+  const [service] = (await request('GET', '/api/services', { token: acme.token })).body
+  const pages = [(await browser.get('/incidents/1')).html, (await browser.get(`/services/${service.id}`)).html]
+  return pages.map((html) => [html.match(/class="bar-gap"/g)?.length ?? 0, /with (\d+ gaps?)/.exec(html)?.[1]])
+}
+
+test('an alert that ended twice in between has two gaps on the pages of its incident and its service', async (t) => {
+  const pages = await shown(t, [
+    [9, 8],
+    [6, 5],
+    [2, 0],
+  ])
+  assert.deepEqual(pages, [
+    [2, '2 gaps'],
+    [2, '2 gaps'],
+  ])
+})
+
+test('an alert that fired once has no gap', async (t) => {
+  assert.deepEqual(await shown(t, [[9, 0]]), [
+    [0, undefined],
+    [0, undefined],
+  ])
+})
+
+test('two alerts of one name that overlap have no gap', async (t) => {
+  const other = alert('Slow', { ...LABELS, route: '/b' }, { startsAt: NOON - 12 * MINUTE })
+  assert.deepEqual(
+    await shown(
+      t,
+      [
+        [9, 8],
+        [6, 0],
+      ],
+      [other],
+    ),
+    [
+      [0, undefined],
+      [0, undefined],
+    ],
+  )
+})
