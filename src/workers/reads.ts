@@ -6,7 +6,7 @@ import { findGroupsJson } from '../store/alertmanager/groups.ts'
 import { listCorrelations } from '../store/correlation/correlations.ts'
 import { listEvents } from '../store/events.ts'
 import { findAlertGroups, findServiceGroups } from '../store/history/alert-groups.ts'
-import { listMatchingAlerts } from '../store/history/alert-search.ts'
+import { listConditions, listMatchingAlerts } from '../store/history/alert-search.ts'
 import { findGroup, findGroups } from '../store/incident/groups.ts'
 import { findIncidentBrief, findIncidentView } from '../store/incident/incident-view.ts'
 import { listIncidents } from '../store/incident/incidents.ts'
@@ -28,7 +28,7 @@ export type Lane = (typeof LANES)[number]
 /** Arguments and results must be plain values that can be passed between threads. */
 const QUERIES: Readonly<Record<Lane, Readonly<Record<string, Query>>>> = {
   /** Queries that can scan all alerts of a service or period, which takes up to a minute for ten million alerts. */
-  search: { listMatchingAlerts, findSilencePreview, findDamage },
+  search: { listMatchingAlerts, listConditions, findSilencePreview, findDamage },
   /** Queries that count rows with an index, or list all live alerts, which takes up to a second. */
   list: { listEvents, findAlertGroups, findAlertsJson, findGroupsJson },
   /** Queries for incidents and changes. There are few such records, so these queries take milliseconds. */

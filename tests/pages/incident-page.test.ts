@@ -149,7 +149,9 @@ test('a warning that counts as critical has the mark of its penalty, and says ho
   const list = await browser.get('/alerts?severity=warning')
   assert.match(list.html, /sent as warning/)
   for (const page of [html, service.html]) assert.match(page, /Sent as warning, counts as critical\./)
-  for (const page of [html, service.html, list.html]) {
+  const found = await browser.get('/search?q=looping')
+  assert.match(found.html, /KubePodCrashLooping/)
+  for (const page of [html, service.html, list.html, found.html]) {
     assert.doesNotMatch(page, /<svg class="mark level-warning"[^>]*aria-label/)
   }
 })

@@ -151,13 +151,16 @@ test('the screen shows a single incident with its likely cause and its owner', a
 test('results while typing list the incident with the number instead of opening it', async (t) => {
   const { browser, text } = await storm(t)
   assert.equal((await browser.get('/search?q=3')).location, '/incidents/3')
-  assert.match(await text('/search?q=3&list=1'), /Incidents .* 3 \w+: Down/)
+  assert.match(await text('/search?q=3&list=1'), /Incidents .* \w+: Down incident 3/)
 })
 
 test('the search finds services, incidents, firing alerts and pages, and offers older alerts', async (t) => {
   const { text } = await storm(t)
   assert.match(await text('/search?q=ledger'), /Services .*ledger.* Incidents .*ledger: Down/)
   assert.match(await text('/search?q=down'), /Incidents .* Firing alerts .* Down/)
+  assert.match(await text('/search?q=severity'), /No service, recent incident, firing alert or page matches/)
+  assert.match(await text('/search?q=down+critical'), /Firing alerts .* Down/)
+  assert.doesNotMatch(await text('/search?q=down+%25'), /Firing alerts/)
   assert.match(await text('/search?q=Silen'), /Pages Silences/)
   assert.match(await text('/search?q=nothing-like-this'), /Search the alerts of the last 30 days/)
 })

@@ -9,13 +9,15 @@ import type { TimeFilter } from '../read.ts'
 import { findServiceRowId, type Owner, ownerOf } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import type { Schema } from '../sqlite/schema/schema.ts'
-import { uuidToBytes } from '../sqlite/uuid.ts'
+import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
 import { readHistory } from './alert-counts.ts'
 
 /** Undefined fields are ignored. A resolved alert counts as silenced if it was silenced when it ended. */
 export type AlertFilter = FiringFilter & { readonly status?: AlertRecord['status'] | undefined }
 
 const MAX_WORDS = 8
+/** The maximum number of alerts among which to find conditions. */
+const MAX_READ = 1_000
 
 /**
  * Returns one page of matching alerts, latest start first. A search for words, or for a severity or source within one
@@ -130,6 +132,34 @@ function withoutFiring(db: Db, owner: Owner, { severity, source }: AlertFilter, 
 
 function ofHistory(db: Db, { column, rowId }: Owner) {
   return db.sql.selectFrom('alerts').where(column, '=', rowId)
+}
+
+/**
+ * Lists firing alerts with all words of `q` in the name, the summary and the values of the labels, at most one for each
+ * service and name.
+ */
+export function listConditions(db: Db, organizationId: number, q: string, limit: number) {
+  const words = wordsOf(q)
+  if (words.length === 0) return []
+  let alerts = db.sql
+    .selectFrom('alerts')
+    .select(['service_id', 'name', 'severity', 'summary', 'uuid'])
+    .select(sql<Buffer>`(SELECT uuid FROM services WHERE services.id = alerts.service_id)`.as('service'))
+    .where('organization_id', '=', organizationId)
+    .where('settled_at', 'is', null)
+    .where('status', '=', 'firing')
+  for (const word of words) {
+    alerts = alerts.where(
+      sql<boolean>`name || ' ' || summary || ' ' || coalesce((SELECT group_concat(value, ' ') FROM json_each(labels)), '')
+        LIKE ${`%${escaped(word)}%`} ESCAPE '\\'`,
+    )
+  }
+  const found = Map.groupBy(db.all(alerts.limit(MAX_READ)), ({ service_id, name }) => `${service_id} ${name}`)
+  return [...found.values()].slice(0, limit).flatMap((of) =>
+    of.slice(0, 1).map(({ uuid, service, ...alert }) => ({
+      ...{ ...alert, id: uuidFromBytes(uuid), serviceId: uuidFromBytes(service), firing: 1 },
+    })),
+  )
 }
 
 type Alerts = ReturnType<typeof ofHistory>

@@ -23,7 +23,7 @@ type Props = {
 export const SearchPage: FC<Props> = ({ q, reader, services, more, incidents, alerts, pages }) => (
   <div class="narrow" id="found">
     <h1>Search</h1>
-    <form class="filters lead" action="/search">
+    <form class="row lead search-form" action="/search">
       <input type="search" name="q" value={q} aria-label="Service, or title or number of an incident" />
       <Submit look="primary">Search</Submit>
     </form>
@@ -63,8 +63,9 @@ export const SearchPage: FC<Props> = ({ q, reader, services, more, incidents, al
             <li class="row">
               <Status status={status} />
               <a class="ink break" href={`/incidents/${number}`}>
-                {number} <b>{title}</b>
+                <b>{title}</b>
               </a>
+              <span class="quiet">incident {number}</span>
               <Time at={startedAt} reader={reader} style="moment" />
             </li>
           ))}

@@ -1,15 +1,16 @@
 /** /search and /keyboard: finds services, incidents, firing alerts and pages, and lists keyboard shortcuts. */
 
-import { listFiringAlerts } from '../../actions/firing.ts'
+import { countedGroups } from '../../domain/health/counted-severity.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
+import { listConditions } from '../../store/history/alert-search.ts'
 import { findIncidentByNumber, listIncidents } from '../../store/incident/incidents.ts'
-import { listServices } from '../../store/service/services.ts'
+import { listHealth, listServices } from '../../store/service/services.ts'
 import { type PageRoute, page, type Visit } from '../page.ts'
 import { redirect, show } from '../visit/reply.ts'
 import { KeyboardPage, SearchPage } from './page.tsx'
 
 const MAX_SERVICES = 50
-const MAX_ALERTS = { page: 1, limit: 10 }
+const MAX_ALERTS = 10
 const LATEST = { page: 1, limit: 200 }
 const PAGES = [
   ['Services', '/'],
@@ -50,7 +51,11 @@ async function search(visit: Visit): Promise<Reply> {
     .toSorted((a, b) => a.score - b.score)
   const latest = await store.read(listIncidents, organizationId, {}, LATEST)
   const incidents = [...(numbered ? [numbered] : []), ...latest.items.filter(({ title }) => contains(title))]
-  const alerts = q === '' ? [] : (await store.run(listFiringAlerts, organizationId, { q }, MAX_ALERTS)).items
+  const conditions = await store.read(listConditions, organizationId, q, MAX_ALERTS)
+  const health = conditions.length === 0 ? new Map() : await store.read(listHealth, organizationId)
+  const alerts = conditions.flatMap((one) =>
+    countedGroups([one], { id: one.serviceId, health: health.get(one.serviceId) ?? [] }),
+  )
   const found = {
     ...{ services: services.slice(0, MAX_SERVICES), more: services.length - MAX_SERVICES, incidents, alerts },
     pages: PAGES.filter(([name]) => contains(name)),
