@@ -5,6 +5,7 @@ import type { Config } from '../config.ts'
 import type { Source } from '../domain/event/event.ts'
 import { once } from '../domain/memoize.ts'
 import { SCOPES, type Scope } from '../domain/request/token.ts'
+import { APP_ICON_SIZES, drawAppIcon } from './app-icon.ts'
 import type { Notices } from './notices.ts'
 
 /**
@@ -88,12 +89,16 @@ function createAssets({ load, icons, manifest }: AssetParts): WebAssets {
     ),
     ['/assets/app.webmanifest', createAsset(manifest, 'application/manifest+json')],
   ])
-  return { ...paths, find: (path) => byPath.get(path) ?? null }
+  const drawn = new Map(
+    APP_ICON_SIZES.map((size) => [`/assets/app-${size}.png`, once(() => createAsset(drawAppIcon(size), 'image/png'))]),
+  )
+  return { ...paths, find: (path) => byPath.get(path) ?? drawn.get(path)?.() ?? null }
 }
 
-export function createAsset(text: string, type: string): WebAsset {
-  const tag = createHash('sha256').update(text).digest('hex').slice(0, 16)
-  return { type, body: new TextEncoder().encode(text), gzip: once(() => gzip(text)), tag }
+export function createAsset(content: string | Uint8Array<ArrayBuffer>, type: string): WebAsset {
+  const tag = createHash('sha256').update(content).digest('hex').slice(0, 16)
+  const body = typeof content === 'string' ? new TextEncoder().encode(content) : content
+  return { type, body, gzip: once(() => gzip(content)), tag }
 }
 
 /** Returns the SHA-256 of a text in Base64, for a Content-Security-Policy. */
@@ -101,6 +106,6 @@ export function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('base64')
 }
 
-function gzip(text: string): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(gzipSync(text, { level: LEVEL }))
+function gzip(content: string | Uint8Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(gzipSync(content, { level: LEVEL }))
 }

@@ -49,7 +49,7 @@ const SCRIPT = `(() => {
     const small = Math.max(width, label?.width ?? 0) < LEAST_TARGET || Math.max(height, label?.height ?? 0) < LEAST_TARGET - 0.5
     if (seen(target) && small) faults.push('small target: ' + name(target.textContent || target.id) + ' ' + Math.round(width) + 'x' + Math.round(height))
   }
-  return [...new Set(faults)].slice(0, 12)
+  return [...new Set(faults)].slice(0, 60)
 })()`
 
 /** Returns the faults, such as `narrow column: KubeDeployment (31 px)`. */

@@ -34,6 +34,21 @@ test('the report counts the incidents in the period, and says how many have a ti
   assert.match(html, /aria-label="Incidents by week: 3 in 13 weeks, at most 2 in one week"/)
 })
 
+test('the report says how long a service was not healthy, of the time that is known', async (t) => {
+  const { db, browser } = await threeIncidents(t)
+  const from = NOON - 30 * DAY
+  db.execute(`UPDATE services SET created_at = ${from}`)
+  db.execute(`INSERT INTO service_states SELECT id, ${from}, 'healthy', 100 FROM services WHERE name = 'cart'`)
+  db.execute(
+    `INSERT INTO service_states SELECT id, ${from + 3 * DAY}, 'critical', 20 FROM services WHERE name = 'cart'`,
+  )
+  db.execute(
+    `INSERT INTO service_states SELECT id, ${from + 6 * DAY}, 'healthy', 100 FROM services WHERE name = 'cart'`,
+  )
+  const { html } = await browser.get('/reports')
+  assert.match(html, /cart[\s\S]*data-label="Not healthy">10\.0 %[\s\S]*aria-label="critical for 3 d/)
+})
+
 test('the time to acknowledge counts from the first evidence if the evidence is known', async (t) => {
   const { db, acme, app } = makeWorld(t)
   const start = NOON - 2 * DAY

@@ -42,6 +42,17 @@ test('the script is at most 12 kB, and 6 kB compressed', () => {
   assert.ok(gzipSync(script).length <= 6_000)
 })
 
+test('the themes differ only in colors, so that the layout is the same in both', () => {
+  const { style } = webTexts()
+  assert.doesNotMatch(style, /prefers-color-scheme/)
+  const themed = [...style.matchAll(/[^{}]*data-theme[^{}]*\{([^{}]*)\}/g)].map(([, rules = '']) => rules)
+  assert.deepEqual(themed.length, 2)
+  for (const rules of themed) assert.match(rules, /^\s*color-scheme:\s*(light|dark);?\s*$/)
+  for (const [, value = ''] of style.matchAll(/light-dark\(([^()]*)\)/g)) {
+    assert.match(value, /^\s*(#[\da-f]{3,8}|\w+)\s*,\s*(#[\da-f]{3,8}|\w+)\s*$/i)
+  }
+})
+
 test('every color is a custom property of the themes', () => {
   const files = ['base', 'layout', 'forms', 'tables'].map((name) => `../../src/web/style/${name}.css`)
   for (const file of files) {

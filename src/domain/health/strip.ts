@@ -62,6 +62,14 @@ export function stripText(changes: readonly StatusChange[], from: number, to: nu
   return parts.length === 0 ? 'healthy for the whole period' : parts.join(', ')
 }
 
+/** Returns the share of the known time in which a service was not healthy; null if nothing is known. */
+export function unhealthyShare(changes: readonly StatusChange[], from: number, to: number): number | null {
+  const known = spansOf(changes, from, to).filter(({ status }) => status !== 'unknown')
+  const timeOf = (spans: typeof known) => spans.reduce((sum, { startsAt, endsAt }) => sum + endsAt - startsAt, 0)
+  const all = timeOf(known)
+  return all === 0 ? null : timeOf(known.filter(({ status }) => status !== 'healthy')) / all
+}
+
 /** Splits a period into parts with the same status and score. */
 export function spansOf(
   changes: readonly StatusChange[],

@@ -92,6 +92,8 @@ tbody td:nth-child(2) { width: 28%; color: var(--quiet); }
   [role="table"] th, [role="table"] td, tbody td:nth-child(2) { border: 0; padding: 0; width: auto; }
   h1 { font-size: 1.75rem; }
 }
+@media (min-width: 2200px) { html { font-size: 125%; } }
+@media (min-width: 3200px) { html { font-size: 175%; } }
 @media print {
   body { display: block; font-size: 10pt; }
   nav, .skip { display: none; }

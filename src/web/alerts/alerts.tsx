@@ -38,7 +38,7 @@ export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
         <div class="alerts-chart">
           <Histogram bins={bins} span={span} zone={reader.zone} />
           <p class="legend">
-            {SEVERITIES.map((level) => (
+            {SEVERITIES.filter((level) => bins.some(({ counts }) => counts[level] > 0)).map((level) => (
               <LegendMark level={level} />
             ))}
             <span class="end">

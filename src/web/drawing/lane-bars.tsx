@@ -171,9 +171,18 @@ const Label: FC<{ bar: PlacedBar; top: number; place: LabelPlace; more: string }
   const past = place !== 'left' && mark && bar.width < 2 ? 14 : 0
   return (
     <text class={`bar-label halo ${more}`} x={x} dx={Number(dx) + past} y={top + 14} text-anchor={anchor}>
-      {bar.label}
+      {place === 'gutter' ? cut(bar.label) : bar.label}
     </text>
   )
+}
+
+/** The space to the right of a picture has room for this many characters. */
+const IN_GUTTER = 25
+
+/** Cuts a long label in its middle, because its end tells labels apart. */
+function cut(label: string): string {
+  const letters = [...label]
+  return letters.length <= IN_GUTTER ? label : `${letters.slice(0, 15).join('')}…${letters.slice(-9).join('')}`
 }
 
 const More: FC<{ lane: LaidLane; href: string | null }> = ({ lane, href }) => {

@@ -128,7 +128,7 @@ const Item: FC<Omit<ItemsProps, 'items'> & { item: Action }> = ({ item, incident
         <>
           <form method="post" action={`${incident.href}/action`} class="row">
             <Hidden fields={{ csrf, item: id }} />
-            <input type="text" name="owner" aria-label={`Owner of ${text}`} value={shownOwner} />
+            <input type="text" name="owner" aria-label={`Owner of ${text}`} placeholder="Owner" value={shownOwner} />
             <Submit look="small">Assign</Submit>
           </form>
           <ActionButton

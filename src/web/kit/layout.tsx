@@ -83,6 +83,7 @@ export async function renderPage(props: {
 <link rel="stylesheet" href="${frame.style}">
 <link rel="icon" type="image/svg+xml" href="/assets/icon-${frame.worst}.svg" id="tab-icon">
 <link rel="manifest" href="/assets/app.webmanifest">
+<link rel="apple-touch-icon" href="/assets/app-192.png">
 <script src="${frame.script}" defer></script>
 ${raw(refresh)}
 </head>

@@ -1,4 +1,5 @@
 /** All icons and marks as SVG symbols. A page contains only the symbols it uses. */
+import { APP_ICON_SIZES } from '../../server/app-icon.ts'
 
 /** Line icons in the text color, drawn on a 24 × 24 grid. */
 const ICONS = {
@@ -65,7 +66,12 @@ const APP_ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-6 -6 36 36">
 export const APP_MANIFEST = JSON.stringify({
   ...{ name: 'incmon', short_name: 'incmon', start_url: '../', scope: '../', display: 'standalone' },
   ...{ background_color: '#0d1014', theme_color: '#0d1014' },
-  icons: [{ src: 'app.svg', sizes: 'any', type: 'image/svg+xml', purpose: 'any maskable' }],
+  icons: [
+    { src: 'app.svg', sizes: 'any', type: 'image/svg+xml', purpose: 'any maskable' },
+    ...APP_ICON_SIZES.map((size) => ({
+      ...{ src: `app-${size}.png`, sizes: `${size}x${size}`, type: 'image/png', purpose: 'any maskable' },
+    })),
+  ],
 })
 
 /** The favicons by name, as SVG. The favicon shows the worst status of any service. */

@@ -3,13 +3,11 @@ import type { FC } from 'hono/jsx'
 import type { Reliability, Spread } from '../../domain/report/report.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
 import { formatDate, formatExactDuration, type Reader } from '../../domain/shown-time.ts'
-import { capitalized, countOf, formatCount } from '../../domain/text.ts'
+import { countOf, formatCount } from '../../domain/text.ts'
 import { type ReportWeek, ResolutionChart, type ResolutionMark, WeekChart } from '../drawing/report.tsx'
 import { Ranges } from '../kit/choice.tsx'
-import { LegendMark, ServiceName } from '../kit/mark.tsx'
-import { Card, Columns, Section } from '../kit/section.tsx'
-
-const MAX_SERVICES = 50
+import { LegendMark } from '../kit/mark.tsx'
+import { type ServiceHealth, Services } from './services.tsx'
 
 type ReportView = {
   readonly reader: Reader
@@ -28,6 +26,8 @@ type ReportView = {
   readonly durations: readonly number[]
   /** One mark per duration; empty if there are too many. */
   readonly resolutions: readonly ResolutionMark[]
+  /** The health of the first services, by UUID. */
+  readonly health: ReadonlyMap<string, ServiceHealth>
 }
 
 /** Returns a title such as `27 incidents in 90 days`. */
@@ -65,7 +65,9 @@ export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
               </p>
               <WeekChart weeks={weeks} />
               <p class="legend">
-                {SEVERITIES.slice(0, 3).map((level) => (
+                {SEVERITIES.filter((one) =>
+                  weeks.some(({ counts }) => counts.some(({ severity, count }) => severity === one && count > 0)),
+                ).map((level) => (
                   <LegendMark level={level} />
                 ))}
               </p>
@@ -86,7 +88,7 @@ export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
               )}
             </section>
           </div>
-          <Services report={report} />
+          <Services report={report} health={view.health} span={view.span} />
         </>
       )}
     </>
@@ -173,55 +175,4 @@ const Figure: FC<{ name: string; spread: Spread; earlier: Spread | undefined }> 
       </p>
     </div>
   )
-}
-
-const FIGURES = ['Incidents', 'Recurred', 'Time to acknowledge', 'Time to resolve']
-
-const Services: FC<{ report: Reliability }> = ({ report: { services, definitions } }) => (
-  <Section id="services" title="Services with incidents">
-    <Card empty={services.length === 0 ? 'No service had an incident.' : null}>
-      <table class="cards">
-        <Columns names={['Service', ...FIGURES.map((name) => ({ name, class: 'number' }))]} />
-        <tbody>
-          {services.slice(0, MAX_SERVICES).map(({ service, incidents, recurrences, mtta, mttr }) => (
-            <tr>
-              <td>
-                <a class="ink break" href={`/services/${service.uuid}`}>
-                  <ServiceName namespace={service.namespace} name={service.name} />
-                </a>
-              </td>
-              <td class="number" data-label="Incidents">
-                <a href={`/incidents?service=${service.uuid}`}>{formatCount(incidents)}</a>
-              </td>
-              <td class="number" data-label="Recurred">
-                {recurrences === 0 ? 'no' : `${formatCount(recurrences)} of ${formatCount(incidents)}`}
-              </td>
-              <td class="number nowrap" data-label="Time to acknowledge">
-                {medianText(mtta)}
-              </td>
-              <td class="number nowrap" data-label="Time to resolve">
-                {medianText(mttr)}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Card>
-    {services.length > MAX_SERVICES ? (
-      <p class="second">
-        The {MAX_SERVICES} services with the most incidents. The CSV has all {formatCount(services.length)}.
-      </p>
-    ) : null}
-    <p class="second quiet after">
-      {[definitions.mttd, definitions.mtta, definitions.mttr].map(
-        (text) => `${capitalized(text).replace('TTD', 'the time to detect')}. `,
-      )}
-      The time to resolve includes the monitoring after the end of the problem, so the problem itself was shorter.
-      Unknown times are not counted.
-    </p>
-  </Section>
-)
-
-function medianText({ median }: Spread): string {
-  return median === null ? '–' : formatExactDuration(median * 1000)
 }

@@ -1,5 +1,6 @@
 /** /reports: reliability over 30 days, 90 days or a year, as a web page or CSV. */
 
+import { stripOf, stripText, unhealthyShare } from '../../domain/health/strip.ts'
 import type { Reliability } from '../../domain/report/report.ts'
 import { formatDate, formatDuration, type Reader } from '../../domain/shown-time.ts'
 import { DAY } from '../../domain/units.ts'
@@ -7,12 +8,14 @@ import { type Reply, text } from '../../http/middleware/reply.ts'
 import { type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
 import { findReliability, findReportCharts, type WeekCount } from '../../store/incident/report.ts'
 import { findOrganization } from '../../store/organizations.ts'
+import { listStatesOfServices } from '../../store/service/states.ts'
 import type { ReportWeek, ResolutionMark } from '../drawing/report.tsx'
 import { incidentPath } from '../incident/find.ts'
 import { type PageRoute, page, type Visit } from '../page.ts'
 import { rangeLinks, rangeOf } from '../visit/choice.ts'
 import { show } from '../visit/reply.ts'
 import { ReportPage, reportTitle } from './page.tsx'
+import type { ServiceHealth } from './services.tsx'
 
 const WEEK = 7 * DAY
 const RANGES = [
@@ -24,6 +27,8 @@ const USUAL = RANGES[1]
 const MAX_INCIDENTS = 10_000
 /** With more incidents than this, the charts use bars instead of one mark per incident. */
 const MAX_MARKS = 60
+/** The maximum number of services whose health is read. It can have changed often. */
+const MAX_STRIPS = 20
 
 export const reportRoutes: readonly PageRoute[] = [
   page('GET /reports', 'read', showReport, { shared: true }),
@@ -48,6 +53,8 @@ async function showReport(visit: Visit): Promise<Reply> {
     store.read(listIncidents, organizationId, span, { page: 1, limit: MAX_MARKS }),
     store.read(findOrganization, organizationId),
   ])
+  const ids = (report?.services ?? []).slice(0, MAX_STRIPS).map(({ service }) => service.uuid)
+  const states = await store.read(listStatesOfServices, organizationId, ids, span.from)
   const marked = listed.total > MAX_MARKS ? [] : listed.items
   const since = organization?.createdAt ?? 0
   // A period before the organization existed has no records. Such a period must not count as free of incidents.
@@ -60,8 +67,14 @@ async function showReport(visit: Visit): Promise<Reply> {
     weeks: weeksOf(charts.weeks, marked, { ...span, since }, visit.viewer),
     durations: charts.durations,
     resolutions: marked.flatMap(resolutionOf),
+    health: new Map([...states].map(([id, changes]) => [id, healthOf(changes, span)])),
   }
   return show(visit, { title: reportTitle(view), content: <ReportPage view={view} />, current: 'reports' })
+}
+
+function healthOf(changes: Parameters<typeof stripOf>[0], { from, to }: { from: number; to: number }): ServiceHealth {
+  const share = unhealthyShare(changes, from, to)
+  return { bins: stripOf(changes, from, to), text: stripText(changes, from, to), share }
 }
 
 /** Returns the weeks of the span, oldest first. The last week ends now. A week is labeled with its last day. */

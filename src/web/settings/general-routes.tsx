@@ -26,7 +26,7 @@ const FIELDS: FieldNames = {
   'settings.deploy-silence-minutes': ['deploy-silence-minutes', 'Silence during a deploy'],
   'settings.retention-events-days': ['events', 'Keep events for'],
   'settings.retention-alerts-days': ['alerts', 'Keep alerts for'],
-  'settings.retention-incidents-days': ['incidents', 'Keep incidents with a postmortem for'],
+  'settings.retention-incidents-days': ['incidents', 'Keep postmortems for'],
 }
 
 export const generalPages: readonly PageRoute[] = [

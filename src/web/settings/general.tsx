@@ -190,12 +190,18 @@ export const RetentionSettings: FC<{ csrf: string; form: RetentionForm; faults: 
           <Hidden fields={{ csrf }} />
           <div class="fields">
             <Input {...field('events')} {...DAYS} label="Keep events for (days)" />
-            <Input {...field('alerts')} {...DAYS} label="Keep alerts, and incidents without a postmortem, for (days)" />
+            <Input
+              {...field('alerts')}
+              {...DAYS}
+              label="Keep alerts for (days)"
+              hint="Also incidents without a postmortem."
+            />
             <Input
               {...field('incidents')}
               {...DAYS}
               min={0}
-              label="Keep resolved incidents with a postmortem for (days; 0: forever)"
+              label="Keep postmortems for (days)"
+              hint="Also their incidents. 0: forever."
             />
           </div>
           <p class="hint">

@@ -52,7 +52,7 @@ const Cluster: FC<Of> = ({ cluster, reader }) => {
       </div>
       {heardAt === null ? null : (
         <span class="group-time second">
-          <Time at={heardAt} reader={reader} style="moment" />
+          last contact <Time at={heardAt} reader={reader} style="moment" />
         </span>
       )}
     </li>
