@@ -59,6 +59,8 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
   ],
   'docs/continuous-copy.md': [['Litestream adds … tables', 'two']],
   'docs/decisions.md': [
+    ['A probe must fail … times, over at least 45 seconds', constantOf('unavailable', 'PROBES')],
+    ['over at least … seconds. A volume', constantOf('unavailable', 'PROBES_LAST') / 1000],
     ['A healthy service is archived after … days', constantOf('services', 'ARCHIVED_AFTER', 'DAY')],
     ['fires again within … minutes of its recorded end', constantOf('alert', 'REOPEN_WITHIN', 'MINUTE')],
     ['The limit is … hours for CI alerts', constantOf('ending', 'EXPIRES', 'HOUR')],
@@ -86,7 +88,9 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
   'docs/install.md': [['on the … plan', '`Pro`']],
   'docs/kubernetes.md': [
     ['| failed probe | … seconds', 150],
-    ['if the probe has failed … times', constantOf('lasting', 'MANY_PROBES')],
+    ['failed probe seen at least … times', constantOf('lasting', 'MANY_PROBES')],
+    ['`FailedCreate` seen at least … times', constantOf('lasting', 'MANY_CREATES')],
+    ['back-off or image error seen at least … times', constantOf('lasting', 'MANY_LOOPS')],
     ['one-time event such as `OOMKilled` or `Evicted` | … minutes', lasting('MOMENT')],
     ['failed certificate of cert-manager | … hours', lasting('CERTIFICATE') / 60],
     ['A condition that was counted at least … times', constantOf('ending', 'COUNTED_OFTEN')],

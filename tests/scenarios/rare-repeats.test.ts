@@ -49,9 +49,13 @@ async function play(t: Parameters<typeof makeFlow>[0], told: readonly Told[], un
 describe('one incident goes on while', () => {
   const stories: readonly (readonly [string, readonly Told[], number])[] = [
     [
-      'a controller waits 17 minutes before it creates a pod',
-      [forbidden(2, 13), forbidden(11, 17), forbidden(28, 18)],
-      44,
+      'a controller waits twice as long each time, up to 17 minutes',
+      // 5 milliseconds × 2ⁿ
+      [
+        ...[forbidden(0.7, 13), forbidden(1.4, 14), forbidden(2.7, 15), forbidden(5.5, 16)],
+        ...[forbidden(10.9, 17), forbidden(21.8, 18), forbidden(38.5, 19)],
+      ],
+      54,
     ],
     ['the recorder passes one event of a crash loop in 20 minutes', [loop(9, 25), loop(29, 29), loop(50, 33)], 75],
     ['the same holds for an image', [pulling(9, 25), pulling(29, 28)], 55],
@@ -63,8 +67,12 @@ describe('one incident goes on while', () => {
 describe('a condition is over', () => {
   test('as soon as the controller creates the pod', async (t) =>
     assert.deepEqual(await play(t, [forbidden(2, 13), created(11)], 12), { incidents: 1, firing: 0 }))
-  test('20 minutes after the last failure to create a pod', async (t) =>
-    assert.deepEqual(await play(t, [forbidden(2, 13)], 23), { incidents: 1, firing: 0 }))
+  test('5 minutes after the last failure to create a pod', async (t) =>
+    assert.deepEqual(await play(t, [forbidden(0.7, 4)], 6), { incidents: 1, firing: 0 }))
+  test('20 minutes after the last one if it failed often', async (t) => {
+    assert.deepEqual(await play(t, [forbidden(5.5, 16)], 25), { incidents: 1, firing: 1 })
+    assert.deepEqual(await play(t, [forbidden(5.5, 16)], 26), { incidents: 1, firing: 0 })
+  })
   test('15 minutes after a crash loop that was not seen often', async (t) =>
     assert.deepEqual(await play(t, [loop(2, 6)], 18), { incidents: 1, firing: 0 }))
   test('at once if an account exists a moment later', async (t) => {

@@ -4,7 +4,7 @@
  */
 
 /** Events about a node that leaves the cluster on purpose, by who reports them. All its conditions end with it. */
-const LEAVING_NODE: readonly (readonly [string, string])[] = [
+export const LEAVING_NODE: readonly (readonly [string, string])[] = [
   ['node-controller', 'RemovingNode'],
   ['cloud-node-lifecycle-controller', 'DeletingNode'],
   ['kubelet', 'Shutdown'],
@@ -17,7 +17,7 @@ const LEAVING_NODE: readonly (readonly [string, string])[] = [
 ]
 
 /** Events about a pod for which an autoscaler adds a node. */
-const ADDS_NODE: readonly (readonly [string, string])[] = [
+export const ADDS_NODE: readonly (readonly [string, string])[] = [
   ['cluster-autoscaler', 'TriggeredScaleUp'],
   ['karpenter', 'Nominated'],
 ]
