@@ -3,7 +3,8 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { missingPrograms, runnable, skippedLine } from './helpers/programs.ts'
 import { temporaryDirectory } from './helpers/store.ts'
 
@@ -50,6 +51,40 @@ test('a failing test is shown after the summary, where the end of a long log sho
   assert.equal(run.status, 1)
   assert.match(end, /✖ is broken.*Error: reason/s)
 })
+
+test('a file that fails beside other tests and passes alone is named, and does not fail the run', (t) => {
+  const { status, stdout } = runBeside(
+    t,
+    'if (!existsSync("seen")) { writeFileSync("seen", ""); throw new Error("busy") }',
+  )
+  assert.match(stdout, /^ℹ tests 2\nℹ pass 2\nℹ fail 0$/m)
+  assert.match(
+    stdout,
+    /✖ waits.*Error: busy.*^tests\/cli\/waits\.test\.ts failed beside other tests and passed alone/ms,
+  )
+  assert.equal(status, 0)
+})
+
+test('a file that fails alone too fails the run', (t) => {
+  const { status, stdout } = runBeside(t, 'throw new Error("wrong")')
+  assert.match(stdout, /^ℹ tests 2\nℹ pass 1\nℹ fail 1$/m)
+  assert.doesNotMatch(stdout, /passed alone/)
+  assert.equal(status, 1)
+})
+
+/** Runs a test with this body in one process, and a test that passes in another. */
+function runBeside(t: TestContext, body: string) {
+  const cwd = temporaryDirectory(t)
+  mkdirSync(join(cwd, 'tests/cli'), { recursive: true })
+  symlinkSync(fileURLToPath(new URL('../node_modules', import.meta.url)), join(cwd, 'node_modules'))
+  const imports = "import { test } from 'node:test'\nimport { existsSync, writeFileSync } from 'node:fs'\n"
+  writeFileSync(join(cwd, 'tests/cli/waits.test.ts'), `${imports}test('waits', () => { ${body} })\n`)
+  writeFileSync(join(cwd, 'tests/passes.test.ts'), `${imports}test('passes', () => {})\n`)
+  const files = ['tests/cli/waits.test.ts', 'tests/passes.test.ts']
+  const runner = fileURLToPath(new URL('run.ts', import.meta.url))
+  const env = { PATH: process.env.PATH }
+  return spawnSync(process.execPath, ['--import', 'tsx', runner, ...files], { cwd, env, encoding: 'utf8' })
+}
 
 const NODE = new URL('../node.sh', import.meta.url).pathname
 const BARE = { PATH: '/usr/bin:/bin' }

@@ -2,13 +2,13 @@
  * Runs all tests in four parallel processes. One process per file would load the program hundreds of times, and a single
  * process would leave the second core idle. Prints one summary for all processes, in the format of Node's test runner,
  * and the failures last. A test that hangs is reported and killed. Files that do not exist or contain no tests are
- * errors.
+ * errors. A few files that fail are run again alone, because the processes compete for the cores.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync } from 'node:fs'
 import { staleness } from './helpers/executable.ts'
-import { emptyFiles, type Happening, happeningIn, REPORTER, whatHangs } from './helpers/happenings.ts'
+import { emptyFiles, failedFiles, type Happening, happeningIn, REPORTER, whatHangs } from './helpers/happenings.ts'
 import { missingPrograms, runnable, skippedLine } from './helpers/programs.ts'
 
 /**
@@ -43,6 +43,8 @@ const MAX_SILENCE = MAX_TEST + 30_000
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 /** How long a process has to report failures before it is killed, in milliseconds. */
 const MAX_FAREWELL = 10_000
+/** If more files fail, the machine is not the reason. */
+const MAX_REPEATED = 5
 
 const wanted = process.argv.slice(2).map((one) => ({ pattern: one, files: globSync(one) }))
 for (const { pattern } of wanted.filter(({ files }) => files.length === 0)) {
@@ -76,19 +78,41 @@ if (staleness() && files.some((file) => DELIVERED.test(file))) {
 }
 const began = performance.now()
 const outcomes = await Promise.all(groups.filter((group) => group.length > 0).map(runTests))
+const recovered = await passingAlone()
 
-const totals = COUNTS.map(
-  (name) => `ℹ ${name} ${outcomes.reduce((sum, { counts }) => sum + (counts.get(name) ?? 0), 0)}`,
-)
+const totals = COUNTS.map((name) => `ℹ ${name} ${total(name)}`)
 console.log([...totals, `ℹ duration_ms ${Math.round(performance.now() - began)}`].join('\n'))
 for (const { failures } of outcomes) if (failures.length > 0) console.log(failures.join('\n'))
+for (const file of recovered) console.log(`${file} failed beside other tests and passed alone: make it independent`)
 const skipped = skippedLine(missing)
 if (skipped !== null) console.log(skipped)
 const ran = outcomes.some(({ counts }) => (counts.get('pass') ?? 0) > 0)
 const told = outcomes.flatMap((outcome) => outcome.faults)
 const faults = ran || told.length > 0 ? told : ['no test ran']
 for (const fault of faults) console.error(fault)
-process.exitCode = faults.length === 0 && outcomes.every(({ code }) => code === 0) ? 0 : 1
+const hasPassed = outcomes.every(({ code, failed }) => code === 0 || (failed.length > 0 && recovered.length > 0))
+process.exitCode = faults.length === 0 && hasPassed ? 0 : 1
+
+/** Returns how many tests have this result. A test of a file that passed alone has passed. */
+function total(name: (typeof COUNTS)[number]): number {
+  const counted = (one: string) => outcomes.reduce((sum, { counts }) => sum + (counts.get(one) ?? 0), 0)
+  if (recovered.length === 0) return counted(name)
+  if (name === 'fail' || name === 'cancelled') return 0
+  return name === 'pass' ? counted('pass') + counted('fail') + counted('cancelled') : counted(name)
+}
+
+/**
+ * Runs the files with failing tests again when nothing else runs, and returns them if all their tests pass. Four
+ * processes on two cores starve each other, so a test with a real program can fail although incmon has no fault.
+ */
+async function passingAlone(): Promise<readonly string[]> {
+  const failed = outcomes.flatMap((outcome) => outcome.failed)
+  const hasDied = outcomes.some(({ faults }) => faults.length > 0)
+  if (outcomes.length < 2 || hasDied || failed.length === 0 || failed.length > MAX_REPEATED) return []
+  console.log(`running ${failed.join(', ')} again, alone`)
+  const { code, faults } = await runTests(failed)
+  return code === 0 && faults.length === 0 ? failed : []
+}
 
 async function runTests(group: readonly string[]) {
   // As in the executable: V8 rarely aborts the process when it replaces the wrappers of WebAssembly.
@@ -113,7 +137,8 @@ async function runTests(group: readonly string[]) {
   const died =
     child.signalCode && `${child.signalCode} ended a process with ${group.length} test files, from ${group[0]}`
   const ended = hung ?? died
-  return { code: child.exitCode, counts, failures, faults: ended === null ? empty : [...empty, ended] }
+  const failed = failedFiles(happenings)
+  return { code: child.exitCode, counts, failures, failed, faults: ended === null ? empty : [...empty, ended] }
 }
 
 /** Collects the output and tests of a process until it ends. If the process had to be killed, reports what hung. */

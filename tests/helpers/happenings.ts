@@ -40,6 +40,11 @@ export function emptyFiles(happenings: readonly Happening[]): string[] {
     .map(({ file }) => file)
 }
 
+/** Returns the files with a test that failed. */
+export function failedFiles(happenings: readonly Happening[]): string[] {
+  return [...new Set(happenings.flatMap(({ fault, file }) => (fault === undefined ? [] : [file])))]
+}
+
 /** Returns the running tests as `"name" of file`. */
 export function underWay(happenings: readonly Happening[]): string[] {
   const open: string[] = []
