@@ -28,7 +28,11 @@ const MAX_LICENSES = 16_777_216
 const TOO_LARGE = 'raise the limit on the size of files (ulimit -f, LimitFSIZE)'
 const UNUSABLE = 'set TMPDIR to a directory that is writable and not mounted noexec'
 
+/** The style sheet and the script of the web pages. */
+type WebTexts = { readonly style: string; readonly script: string }
+
 let addon: object | null = null
+let web: WebTexts | null = null
 
 /** Returns the text of `sql/<name>.sql`. */
 export function migrationText(name: string): string {
@@ -55,9 +59,14 @@ export function builtSqliteVersion(): string | null {
   return build()?.sqlite ?? null
 }
 
-/** Returns the style sheet and the script of the web pages. A checkout builds both files on demand. */
-export function webTexts(): { readonly style: string; readonly script: string } {
+/** Returns the style sheet and the script of the web pages. A checkout builds both files on demand, once per process. */
+export function webTexts(): WebTexts {
   if (isSea()) return { style: textOf('style.css'), script: textOf('script.js') }
+  web ??= builtWeb()
+  return web
+}
+
+function builtWeb(): WebTexts {
   const built = JSON.parse(builtByCheckout('--web'))
   return { style: built['style.css'], script: built['script.js'] }
 }
