@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers'
 import { TLSSocket } from 'node:tls'
 import type { Certificate } from '../domain/doctor/certificate.ts'
 import { visible } from '../domain/terminal.ts'
+import { withTimeLimit } from '../notify/time-limit.ts'
 import { certificateOf } from '../server/connection/tls.ts'
 import { parseObject } from './input.ts'
 
@@ -42,28 +43,28 @@ export function readCertificate(file: string): Certificate | null {
 }
 
 /** Sends a request without following redirects. Rejects if there is no response. */
-export async function ask(url: string, question: Question): Promise<HttpResponse> {
-  const { method = 'GET', headers = {}, body, timeoutMs, trust } = question
-  const signal = AbortSignal.timeout(timeoutMs)
-  if (trust !== 'system' && url.startsWith('https:')) {
-    return askByTls(url, { ...question, method, headers, trust, signal })
-  }
-  const sent = body === undefined ? {} : { body }
-  const answer = await fetch(url, { method, headers, ...sent, redirect: 'manual', signal })
+export function ask(url: string, { timeoutMs, trust, ...question }: Question): Promise<HttpResponse> {
+  return withTimeLimit(timeoutMs, (signal) =>
+    trust === 'system' || !url.startsWith('https:')
+      ? askPlainly(url, { ...question, signal })
+      : askByTls(url, trust, { ...question, signal }),
+  )
+}
+
+type Sent = Omit<Question, 'timeoutMs' | 'trust'> & { readonly signal: AbortSignal }
+
+async function askPlainly(url: string, sent: Sent): Promise<HttpResponse> {
+  const answer = await fetch(url, { ...sent, redirect: 'manual' })
   return { ok: answer.ok, status: answer.status, text: await answer.text(), certificate: null }
 }
 
-function askByTls(
-  url: string,
-  question: Omit<Question, 'timeoutMs'> & { readonly trust: Exclude<Trust, 'system'>; readonly signal: AbortSignal },
-): Promise<HttpResponse> {
-  const { method, headers, body, trust, signal } = question
+function askByTls(url: string, trust: Exclude<Trust, 'system'>, { body, ...sent }: Sent): Promise<HttpResponse> {
   const accepted =
     trust === 'anyone'
       ? { rejectUnauthorized: false }
       : { ca: trust.only, allowPartialTrustChain: true, checkServerIdentity: () => undefined }
   return new Promise((resolve, reject) => {
-    const sent = request(url, { ...accepted, method, headers, signal, agent: false }, async (answer) => {
+    const asking = request(url, { ...accepted, ...sent, agent: false }, async (answer) => {
       const status = answer.statusCode ?? 0
       const shown = answer.socket instanceof TLSSocket ? answer.socket.getPeerX509Certificate() : undefined
       const certificate = shown ? certificateOf(shown) : null
@@ -73,8 +74,8 @@ function askByTls(
         reject(error)
       }
     })
-    sent.on('error', reject)
-    sent.end(body)
+    asking.on('error', reject)
+    asking.end(body)
   })
 }
 
@@ -155,9 +156,7 @@ function trustRemedy(code: string, isOwn: boolean): string {
 
 /** Returns the error's code, such as ECONNREFUSED, or the first line of its message. */
 function codeOf(error: unknown): string {
-  const { cause, code, message } = error as Error & { code?: unknown; cause?: { code?: unknown; message?: string } }
-  // Skips the code of a timeout, which is a number.
-  const found = [cause?.code, cause?.message, code].find((text) => typeof text === 'string' && text !== '')
-  const [first = ''] = String(found ?? message).split('\n')
+  const { cause, code, message } = error as Error & { code?: string; cause?: { code?: string; message?: string } }
+  const [first = ''] = (cause?.code || cause?.message || code || message).split('\n')
   return first
 }

@@ -1,4 +1,5 @@
 /** incmon's own heartbeat: requests a URL every minute, so that an external monitor notices when this server stops. */
+import { withTimeLimit } from './time-limit.ts'
 
 const EVERY = 60_000
 
@@ -28,7 +29,7 @@ export function startHeartbeat(urlOf: () => string, timeoutMs: number, log: Log)
 /** Returns why the request failed, or null if it succeeded. Never throws. */
 async function call(url: string, timeoutMs: number): Promise<string | null> {
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs), redirect: 'manual' })
+    const response = await withTimeLimit(timeoutMs, (signal) => fetch(url, { signal, redirect: 'manual' }))
     await response.body?.cancel()
     return response.ok ? null : `the monitor responded with ${response.status}`
   } catch (error) {

@@ -5,6 +5,7 @@ import { request as requestSecure } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import type { ChannelRequest } from '../domain/notification/format.ts'
 import { isPrivate } from './addresses.ts'
+import { withTimeLimit } from './time-limit.ts'
 
 /** Resolves a host name to all of its addresses. */
 type Resolve = (host: string) => Promise<readonly string[]>
@@ -69,7 +70,6 @@ export async function post(
   refusePort(port, hostname)
   const addresses = await allowedAddresses(hostname, network)
   const auth = username === '' && password === '' ? {} : { authorization: authorizationOf(username, password) }
-  const late = abortAfter(network.timeoutMs)
   const options = {
     method: 'POST',
     hostname: hostname.replace(/^\[|\]$/g, ''),
@@ -78,32 +78,18 @@ export async function post(
     headers: { 'user-agent': 'incmon', 'content-length': Buffer.byteLength(body), ...auth, ...headers },
     agent: false,
     lookup: pinnedTo(addresses),
-    signal: late.signal,
   } as const
-  return new Promise<PostResponse>((resolve, reject) => {
-    const failed = (error: unknown) => reject(new SendError(causeOf(error, network.timeoutMs)))
-    const request = (secure ? requestSecure : requestPlain)(options, (response) => {
-      read(response, maxBytes).then(resolve, failed)
+  const send = (signal: AbortSignal) =>
+    new Promise<PostResponse>((resolve, reject) => {
+      const request = (secure ? requestSecure : requestPlain)({ ...options, signal }, (response) => {
+        read(response, maxBytes).then(resolve, reject)
+      })
+      request.on('error', reject)
+      request.end(body)
     })
-    request.on('error', failed)
-    request.end(body)
-  }).finally(late.stop)
-}
-
-const TICKS = 10
-
-/**
- * Aborts after a time that is counted in ticks. If this process stands still, or the clock jumps, only one tick passes. So
- * the response can still be read, and the message is not sent twice.
- */
-function abortAfter(ms: number): { readonly signal: AbortSignal; readonly stop: () => void } {
-  const controller = new AbortController()
-  let left = TICKS
-  const timer = setInterval(() => {
-    left -= 1
-    if (left === 0) controller.abort()
-  }, ms / TICKS)
-  return { signal: controller.signal, stop: () => clearInterval(timer) }
+  return withTimeLimit(network.timeoutMs, send).catch((error) => {
+    throw new SendError(causeOf(error, network.timeoutMs))
+  })
 }
 
 /**
@@ -120,19 +106,11 @@ export async function allowedAddresses(host: string, network: Network): Promise<
 }
 
 async function resolved(host: string, { resolve, timeoutMs }: Network): Promise<readonly string[]> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(
-    () => late.reject(new SendError(`DNS did not respond within ${timeoutMs / 1000} s`)),
-    timeoutMs,
-  )
-  try {
-    const addresses = await Promise.race([resolve(host), late.promise])
-    if (addresses.length > 0) return addresses
-  } catch (error) {
-    if (error instanceof SendError) throw error
-  } finally {
-    clearTimeout(timer)
-  }
+  const addresses = await withTimeLimit(timeoutMs, () => resolve(host)).catch((error) => {
+    if (error.name === 'TimeoutError') throw new SendError(`DNS did not respond within ${timeoutMs / 1000} s`)
+    return []
+  })
+  if (addresses.length > 0) return addresses
   throw new SendError('the host name cannot be resolved; check the URL')
 }
 
@@ -181,9 +159,7 @@ function retryAfterOf(header: string | undefined): number {
 
 function causeOf(error: unknown, timeoutMs: number): string {
   const { code = '', name = '' } = error as { code?: string; name?: string }
-  if (name === 'TimeoutError' || name === 'AbortError' || code === 'ABORT_ERR') {
-    return `the receiver did not respond within ${timeoutMs / 1000} s`
-  }
+  if (name === 'TimeoutError') return `the receiver did not respond within ${timeoutMs / 1000} s`
   if (/CERT|TLS|SSL|ALTNAME/.test(code)) return `the receiver's certificate is not valid (${code})`
   return `the connection failed${code === '' ? '' : ` (${code})`}`
 }

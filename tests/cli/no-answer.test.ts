@@ -1,7 +1,10 @@
 /** Connection errors: each error code has its own remedy. */
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { explainNoAnswer } from '../../src/cli/ask.ts'
+import { once } from 'node:events'
+import { createServer as createHttp } from 'node:http'
+import { createServer, type Server } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { ask, explainNoAnswer } from '../../src/cli/ask.ts'
 
 const failed = (code: string) => new TypeError('fetch failed', { cause: Object.assign(new Error('x'), { code }) })
 const START = /^start "incmon serve", or specify the server with --url$/
@@ -38,9 +41,29 @@ test('for an untrusted certificate of its own server, the remedy is incmon docto
   assert.equal(remedy, 'run "incmon doctor" to find the cause')
 })
 
-test('a timeout is explained, over HTTP and over TLS', () => {
-  const timeout = new DOMException('The operation was aborted due to timeout', 'TimeoutError')
-  const aborted = Object.assign(new Error('The operation was aborted', { cause: timeout }), { code: 'ABORT_ERR' })
-  const whys = [timeout, aborted].map((error) => explainNoAnswer(error, 'https://a:1').why)
-  assert.deepEqual(whys, [timeout.message, timeout.message])
+async function listening(t: TestContext, server: Server): Promise<string> {
+  server.listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const address = server.address()
+  return `127.0.0.1:${typeof address === 'object' && address?.port}`
+}
+
+test('a timeout is explained, over HTTP and over TLS', async (t) => {
+  const silent = await listening(t, createServer())
+  for (const url of [`http://${silent}`, `https://${silent}`]) {
+    const failed = await ask(url, { timeoutMs: 100, trust: 'anyone' }).catch((error) => error)
+    assert.equal(explainNoAnswer(failed, url).why, 'ETIMEDOUT')
+  }
+})
+
+test('a server is not blamed for a time in which this process stood still', async (t) => {
+  const server = await listening(
+    t,
+    createHttp((_, response) => void response.end('ok')),
+  )
+  const asked = ask(`http://${server}`, { timeoutMs: 500, trust: 'system' })
+  const until = performance.now() + 1_000
+  while (performance.now() < until);
+  assert.equal((await asked).text, 'ok')
 })

@@ -51,8 +51,14 @@ export async function startServer(t: Cleaner, settings: Partial<Config> = {}, no
 
 /** Waiting fails after this many milliseconds, far more than even the busiest machine needs. */
 const WITHIN = 100_000
-/** How servers and clients report that the machine was too busy. */
-const STARVED = /the process was blocked for|aborted due to timeout/
+/** How servers and clients report that the machine was too busy: /readyz, doctor, and commands without an answer. */
+const STARVED = new RegExp(
+  [
+    ...['the process was blocked for', 'incmon is loading the alerts'],
+    ...['does not respond at this address', 'does not respond on its socket'],
+    ...['no response \\(ETIMEDOUT', 'is not responding: check its log', 'no server is listening on \\S+: wait until'],
+  ].join('|'),
+)
 
 /** Calls `ask` until `isWanted` accepts the result. Fails with the last result. */
 export async function eventually<Value>(ask: () => Promise<Value>, isWanted: (value: Value) => boolean) {

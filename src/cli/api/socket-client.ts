@@ -3,14 +3,16 @@ import { Agent, type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { programVersion } from '../../assets.ts'
 import type { RefusedSenders } from '../../domain/doctor/facts.ts'
+import { withTimeLimit } from '../../notify/time-limit.ts'
 import type { Listening } from '../../server/context.ts'
 import { errorCode } from '../../store/sqlite/fault.ts'
 import { CommandError } from '../failure.ts'
 import { parseObject } from '../input.ts'
 import type { Transport } from './api.ts'
 
-/** The longest allowed pause within a response, in ms. The first response, which identifies the server, is short. */
+/** The longest allowed pause within a response, in ms. */
 const TIMEOUT_MS = 60_000
+/** The time limit of the first response, which is short and identifies the server, in ms. */
 const FIRST_TIMEOUT_MS = 5_000
 /** Node's error codes if no server is listening on the socket: the server is starting, is stopping, or was killed. */
 const NOT_LISTENING = ['ECONNREFUSED', 'ENOENT']
@@ -31,15 +33,15 @@ export async function reachServer(path: string): Promise<ServerTransport | null>
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   const close = async () => agent.destroy()
   try {
-    const answer = await send({ agent, path, timeoutMs: FIRST_TIMEOUT_MS }, 'GET', '/operator/server', {}, null)
-    const server = parseObject(await text(answer))
+    const identify = async () => text(await send({ agent, path }, 'GET', '/operator/server', {}, null))
+    const server = parseObject(await withTimeLimit(FIRST_TIMEOUT_MS, identify))
     refuseStranger(path, server)
     return {
       isServer: true,
       listening: server?.listening as Listening,
       refusedSenders: server?.refusedSenders as RefusedSenders,
       send: async (...asked) => {
-        const found = await send({ agent, path, timeoutMs: TIMEOUT_MS }, ...asked).catch((error) => {
+        const found = await send({ agent, path }, ...asked).catch((error) => {
           throw explained(path, error)
         })
         return { status: found.statusCode ?? 0, body: explaining(path, found) }
@@ -65,10 +67,10 @@ function refuseStranger(path: string, server: Readonly<Record<string, unknown>> 
   )
 }
 
-type To = { readonly agent: Agent; readonly path: string; readonly timeoutMs: number }
+type To = { readonly agent: Agent; readonly path: string }
 
 function send(
-  { agent, path: socketPath, timeoutMs }: To,
+  { agent, path: socketPath }: To,
   method: string,
   path: string,
   headers: Readonly<Record<string, string>>,
@@ -76,7 +78,7 @@ function send(
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const sent = request({ agent, socketPath, method, path, headers: { ...headers, host: 'localhost' } }, resolve)
-    sent.setTimeout(timeoutMs, () => sent.destroy(Object.assign(new Error('no response'), { code: 'ETIMEDOUT' })))
+    sent.setTimeout(TIMEOUT_MS, () => sent.destroy(Object.assign(new Error('no response'), { code: 'ETIMEDOUT' })))
     sent.on('error', reject)
     sent.end(body ?? undefined)
   })

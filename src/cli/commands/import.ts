@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import { countOf } from '../../domain/text.ts'
 import { readSilences } from '../../intake/silences.ts'
+import { withTimeLimit } from '../../notify/time-limit.ts'
 import type { Api } from '../api/api.ts'
 import { type OrganizationOptions, withOrganization } from '../api/records.ts'
 import { CommandError, UsageError } from '../failure.ts'
@@ -98,10 +99,13 @@ async function fetchSilences(source: string): Promise<string> {
     user === ':' ? {} : { Authorization: `Basic ${Buffer.from(user).toString('base64')}` }
   Object.assign(url, { username: '', password: '', search: '', hash: '' })
   const address = `${url.href.replace(/\/+$/, '').replace(/\/api\/v2(\/silences)?$/, '')}/api/v2/silences`
-  const response = await fetch(address, { headers, signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(() => null)
-  if (!response) throw new CommandError(`${address} cannot be reached: check the URL of the Alertmanager`)
-  if (!response.ok) throw new CommandError(`${address} answered with the status ${response.status}: check the URL`)
-  return response.text()
+  const answer = await withTimeLimit(TIMEOUT_MS, async (signal) => {
+    const response = await fetch(address, { headers, signal })
+    return { ok: response.ok, status: response.status, text: await response.text() }
+  }).catch(() => null)
+  if (!answer) throw new CommandError(`${address} cannot be reached: check the URL of the Alertmanager`)
+  if (!answer.ok) throw new CommandError(`${address} answered with the status ${answer.status}: check the URL`)
+  return answer.text
 }
 
 /** Parses the text and verifies that it contains silences. */
