@@ -23,6 +23,11 @@ test('the cluster of a database is ignored', () => {
     assert.match(warnings({ ...labels, service: 'db', cluster: 'main' })[0] ?? '', /^labels.cluster: names a database/)
 })
 
+test('the cluster of a database that names the service is not called ignored', () => {
+  for (const alertname of ['KafkaBrokerDown', 'ElasticsearchClusterRed', 'CNPGClusterOffline'])
+    assert.deepEqual(warnings({ alertname, cluster: 'main' }), [])
+})
+
 test('other databases and the label cluster_name are recognized, too', () => {
   const alerts = ['MySQLGaleraOutOfSync', 'TiKVDown', 'CockroachDBDown', 'PulsarBrokerDown']
   for (const alertname of alerts)

@@ -3,7 +3,8 @@
 /** Labels that, with `kind`, `name` and `namespace` appended, describe a Kubernetes object. */
 export const OBJECT_PREFIXES = [
   ...['involved_object_', 'involvedObject_', 'involvedobject_', 'event_involvedObject_', 'object_involvedObject_'],
-  ...['regarding_', 'k8s_object_', 'object_', 'resource_'],
+  // `event_`: the metric kubernetes_events
+  ...['regarding_', 'k8s_object_', 'object_', 'resource_', 'event_'],
 ] as const
 
 /**

@@ -5,7 +5,7 @@ import { cacheByName, cacheLast } from '../memoize.ts'
 import { isInCluster } from './backend.ts'
 import { hostOf } from './host.ts'
 import { type Label, labelValue, type Reading, read } from './reading.ts'
-import { EXPORTERS, type ExporterKind, HOST_JOBS, HOST_PORT, SCRAPE } from './target.ts'
+import { EXPORTERS, type ExporterKind, HOST_ALERT, HOST_JOBS, HOST_PORT, SCRAPE } from './target.ts'
 
 export type Exporter = {
   readonly kind: ExporterKind
@@ -83,7 +83,8 @@ function isMachine(labels: Labels, { labels: found, aboutMachine }: Reading): bo
   if (!found.some(isNode)) return false
   if (HOST_PORT.test(labels.instance?.trim() ?? '')) return found.every(isAboutMachine)
   const job = labels.job?.trim().toLowerCase() ?? ''
-  return (aboutMachine || HOST_JOBS.has(job)) && found.every((it) => isNode(it) || it.known.reads === 'job label')
+  const isNamed = HOST_JOBS.has(job) || HOST_ALERT.test(labels.alertname ?? '')
+  return (aboutMachine || isNamed) && found.every((it) => isNode(it) || it.known.reads === 'job label')
 }
 
 /** Returns whether a label can be on an alert about a machine. Such an alert names no workload. */

@@ -3,6 +3,7 @@
 import type { KubernetesObject, Labels } from '../event/event.ts'
 import { cacheLast } from '../memoize.ts'
 import { backendsOf, isInCluster, serviceAt } from './backend.ts'
+import { databaseCluster } from './cluster.ts'
 import { type Exporter, exporterOf } from './exporter.ts'
 import { attributeObject, knownWorkload, nodeService, objectNames } from './from-object.ts'
 import { hostOf } from './host.ts'
@@ -82,9 +83,28 @@ function byObject(labels: Labels, object: KubernetesObject, known: readonly Name
 const choiceOf = cacheLast((labels: Labels): { readonly choice: Choice | null; readonly namespace: string } => {
   const reading = read(labels)
   const exporter = exporterOf(labels)
-  const choice = (exporter.kind === 'probe' ? probed(labels) : null) ?? choose(reading, exporter) ?? managed(labels)
-  return { choice, namespace: namespaceIn(reading, exporter) || namespaceOfJob(labels, choice) }
+  const found = (exporter.kind === 'probe' ? probed(labels) : null) ?? choose(reading, exporter) ?? managed(labels)
+  const choice = found ?? database(labels)
+  const namespace = namespaceIn(reading, exporter) || namespaceOfJob(labels, choice)
+  const isPod = exporter.kind === 'other' && choice?.reads === 'instance' && isPodName(choice.value, namespace)
+  return { choice: isPod ? { ...choice, reads: 'pod' } : choice, namespace }
 })
+
+/** An agent can name the pod in `instance`. A machine belongs to no namespace. */
+function isPodName(instance: string, namespace: string): boolean {
+  if (namespace === '' || !/^[a-z\d-]+$/.test(instance) || MACHINE.test(instance)) return false
+  return /^(?:deployment|statefulset|cronjob) pod$/.test(
+    readGenerated.pod({ namespace, name: instance, node: null }).how,
+  )
+}
+const MACHINE = /(?:^|-)(?:node|worker|master|host|server|vm)-?\d+$/
+
+/** An alert about a whole database can name nothing but the database's own cluster. */
+function database(labels: Labels): Choice | null {
+  const label = databaseCluster(labels)
+  const value = label === null ? undefined : labelValue(labels, label)
+  return label === null || value === undefined ? null : { label, value, reads: 'name' }
+}
 
 /** OpenTelemetry writes the namespace and the name of a service into the job: `shop/checkout`. */
 function namespaceOfJob(labels: Labels, choice: Choice | null): string {
@@ -176,6 +196,7 @@ function place({ choice, namespace, by }: Decision, known: readonly Name[]): Att
 function placeOf({ reads, value }: Choice, namespace: string, known: readonly Name[]): Name & { how?: string } {
   switch (reads) {
     case 'name':
+    case 'container name':
       return { namespace, name: value }
     case 'deployment':
       return { namespace, name: deploymentOf(value) }

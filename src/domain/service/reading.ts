@@ -6,6 +6,8 @@ import { isPlaceholder } from '../placeholder.ts'
 import { OBJECT_PREFIXES, OBJECTS_OF } from './described-object.ts'
 import {
   CALLEE,
+  CONTAINER_ALERT,
+  CONTAINER_JOB,
   type ExporterKind,
   FOREIGN_NAMESPACE,
   HOST_LABELS,
@@ -100,7 +102,7 @@ function readOnce(labels: Labels): Reading {
   let marked = programOfAlert(labels.alertname ?? '') ?? programOfJob(labels.job ?? '')
   for (const name in labels) {
     const plain = plainName(name)
-    const known = KNOWN.get(plain)
+    const known = knownLabel(plain, labels)
     const rank = namespaceRank(plain)
     aboutMachine ||= HOST_LABELS.has(name)
     object ||= plain.endsWith('kind')
@@ -119,6 +121,12 @@ function readOnce(labels: Labels): Reading {
   }
   const described = (object ? objectIn(labels) : null) ?? (marked === null ? null : objectOfProgram(labels, marked))
   return { labels: found, namespaces, exported: exported ?? NONE, marker, mesh, aboutMachine, object: described }
+}
+
+function knownLabel(plain: string, { job = '', alertname = '' }: Labels): Known | undefined {
+  const known = KNOWN.get(plain)
+  if (known?.reads !== 'container name') return known
+  return CONTAINER_JOB.test(job) || CONTAINER_ALERT.test(alertname) ? known : undefined
 }
 
 /** Returns the trimmed value of a label, or undefined if it is missing or a placeholder. */

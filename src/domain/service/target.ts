@@ -12,6 +12,8 @@ export type Reader =
   | 'deployment'
   | 'autoscaler'
   | 'service'
+  /** A name only in alerts about containers; see `CONTAINER_JOB`. */
+  | 'container name'
   | GeneratedKind
   | 'node'
   | 'instance'
@@ -54,6 +56,7 @@ export const TARGETS: readonly (readonly [Reader, string])[] = [
   // `kubernetes_name` is from the scrape configuration in the Prometheus repository.
   ['service', 'service kubernetes_name'],
   ['name', 'container container_name'],
+  ['container name', 'name'],
   // Rancher's alerts about the control plane
   ['name', 'component_name'],
   // Azure and Google: Grafana's labels of resources. AWS: the dimensions of CloudWatch as Grafana, YACE (`dimension_…`)
@@ -192,6 +195,12 @@ export const HOST_JOBS: ReadonlySet<string> = new Set(
   list(`node nodes host hosts server servers machines vms baremetal linux linux-servers windows windows-servers
     varlogs syslog systemd-journal journal`),
 )
+
+/** How the names of alerts about a machine begin in awesome-prometheus-alerts: `HostOutOfMemory`. */
+export const HOST_ALERT = /^Host(?=[A-Z])/
+/** The containers of Docker are named by cAdvisor's label `name`. Which alerts have it: by their job, by their name. */
+export const CONTAINER_JOB = /cadvisor|docker/i
+export const CONTAINER_ALERT = /^(?:docker[ _-]?)?container/i
 
 /** Labels with which kube-state-metrics names other objects than workloads. Such an alert is not about itself. */
 export const STATE_OBJECTS = [

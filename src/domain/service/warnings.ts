@@ -20,7 +20,7 @@ export function warningsAbout(draft: Draft, rule: ServiceRule, tokenCluster: str
     warnings.push(`labels: none of them names a service, so the alert belongs to unattributed; ${advice}`)
   }
   const database = tokenCluster === '' ? databaseCluster(draft.labels) : null
-  if (database !== null) {
+  if (database !== null && !('label' in rule && rule.label === database)) {
     const advice = 'name the Kubernetes cluster in the label k8s_cluster or in the token'
     warnings.push(
       `labels.${database}: names a database and not a Kubernetes cluster, so the label was ignored; ${advice}`,
