@@ -3,10 +3,19 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { ends, failureOfAlert, hasCounterpart, isRepeated, judgeReason } from '../../src/domain/event/reason.ts'
+import { meansUnavailable, quietPeriodOf } from '../../src/domain/event/lasting.ts'
+import {
+  ends,
+  endsAll,
+  failureOfAlert,
+  hasCounterpart,
+  isRepeated,
+  judgeReason,
+} from '../../src/domain/event/reason.ts'
 import { plainMessage, withoutPodUid } from '../../src/domain/event/reason-message.ts'
 import { rolloutOf } from '../../src/domain/event/rollout.ts'
 import { rank } from '../../src/domain/severity.ts'
+import { MINUTE } from '../../src/domain/units.ts'
 import { busyFor } from '../helpers/processor.ts'
 import { MESSAGE_CASES, NODE_REASONS, REASONLESS_CASES, REASONS_BY_SEVERITY, UNKNOWN_CASES } from './reason-cases.ts'
 
@@ -118,6 +127,17 @@ describe('a message', () => {
     assert.match(hint('r/x:1: not found'), /tag/)
     assert.match(hint('429 toomanyrequests'), /rate/)
     assert.match(hint('something else'), /cannot be pulled/)
+  })
+
+  test('only the kubelet means a probe with Unhealthy', () => {
+    for (const kind of ['Elasticsearch', 'Redis', 'NetworkEndpointGroup']) {
+      const { group, severity } = judge('Unhealthy', { message: 'cluster health degraded', kind, type: 'Warning' })
+      assert.deepEqual([group, severity, meansUnavailable(group)], [`Unhealthy (${kind})`, 'warning', false])
+      assert.deepEqual([quietPeriodOf(group, 30, true), endsAll('Healthy', group)], [15 * MINUTE, true])
+    }
+    const probe = judge('Unhealthy', { message: 'Liveness probe failed: x' }).group
+    assert.deepEqual([probe, meansUnavailable(probe), endsAll('Healthy', probe)], ['Unhealthy (liveness)', true, true])
+    assert.ok(meansUnavailable(judge('Unhealthy').group))
   })
 
   test('a pod on a node that is not ready has a separate condition', () => {

@@ -73,9 +73,11 @@ export function isLostNode(group: string): boolean {
   return group === 'NodeNotReady (pod)'
 }
 
+const PROBES = /^(?:Unhealthy(?: \((?:readiness|liveness|startup)\))?|ProbeError)$/
+
 /** Returns whether a condition is a failing probe. */
 export function isProbe(group: string): boolean {
-  return group.startsWith('Unhealthy') || group === 'ProbeError'
+  return PROBES.test(group)
 }
 
 /**

@@ -68,8 +68,9 @@ export function subtypeOf(reason: string, message: string, kind: string): Reason
     case 'BackOff':
       return backOff(message)
     case 'Failed':
-      return kind === 'Pod' ? failed(message) : failedObject(kind)
+      return kind === 'Pod' ? failed(message) : ofObject(reason, kind)
     case 'Unhealthy':
+      return kind === 'Pod' ? probe(message) : ofObject(reason, kind)
     case 'ProbeError':
       return probe(message)
     case 'Killing':
@@ -95,9 +96,12 @@ export function subtypeOf(reason: string, message: string, kind: string): Reason
 /** Flagger reports each step of a canary with the reason `Synced`. */
 const FLAGGER_FAILED = /^(?:Rolling back|Canary failed|Halt )/
 
-/** Only the kubelet reports a container with the reason `Failed`. Other controllers mean their own object. */
-function failedObject(kind: string): ReasonJudgement {
-  return { group: `Failed (${kind})`, severity: 'warning', failure: 'other', rule: 'message subtype: not a pod' }
+/**
+ * Only the kubelet reports a container with the reason `Failed`, or a probe with `Unhealthy`. Other controllers mean
+ * their own object, as ECK does with `Elasticsearch cluster health degraded`.
+ */
+function ofObject(reason: string, kind: string): ReasonJudgement {
+  return { group: `${reason} (${kind})`, severity: 'warning', failure: 'other', rule: 'message subtype: not a pod' }
 }
 
 function backOff(message: string): ReasonJudgement | null {

@@ -23,9 +23,10 @@ const GENERATED: Readonly<Record<string, GeneratedKind>> = {
   certificaterequest: 'certificate',
   order: 'certificate',
   challenge: 'certificate',
-  // Argo Workflows, Tekton, operators for batch jobs, and backups by Velero and CloudNativePG.
+  // Argo Workflows, Tekton, operators for batch jobs, backups by Velero and CloudNativePG, and machines that Karpenter
+  // and Cluster API order for a pool.
   ...Object.fromEntries(
-    'workflow taskrun pipelinerun customrun sparkapplication rayjob backup restore'
+    'workflow taskrun pipelinerun customrun sparkapplication rayjob backup restore nodeclaim machine'
       .split(' ')
       .map((kind) => [kind, 'run']),
   ),

@@ -73,6 +73,7 @@ type Shape = {
 
 /** The first match wins. The first group is the workload. */
 const POD_SHAPES: readonly Shape[] = [
+  { how: 'virtual machine pod', shape: named(RANDOM, 'virt-launcher-'), creates: 'alert', fitsCut: false },
   { how: 'deployment pod', shape: named(`${HASH}-${RANDOM}`), creates: 'event', fitsCut: true },
   { how: 'cronjob pod', shape: named(`${CRON_RUN}-${RANDOM}`), creates: 'event', fitsCut: true },
   {

@@ -113,6 +113,6 @@ export function firstOf(rows: readonly Row[], name: string): { readonly name: st
 }
 
 /** Matches a name that consists of a workload, which is the first group, and a suffix. */
-export function named(suffix: string): RegExp {
-  return new RegExp(`^(.+)-${suffix}$`)
+export function named(suffix: string, prefix = ''): RegExp {
+  return new RegExp(`^${prefix}(.+)-${suffix}$`)
 }
