@@ -79,10 +79,30 @@ function eventsIn(body: unknown): readonly unknown[] {
 }
 
 function unwrapped(item: unknown): unknown {
-  const fields = fieldsOf(item)
+  const sent = fieldsOf(item)
+  const fields = sent && unflattened(sent)
   const inner =
     fields && WRAPPERS.map((name) => fieldsOf(fields[name])).find((one) => one && OBJECTS.some((of) => of in one))
-  return inner ?? (fields && (eventOfLayout(fields) ?? eventOfKubewatch(fields))) ?? item
+  return inner ?? (fields && (eventOfLayout(fields) ?? eventOfKubewatch(fields))) ?? fields ?? item
+}
+
+/** The name of the object in an event that was made flat: `event_involvedObject_name`, `involvedObject.name`. */
+const FLAT_NAME = /^(.*?)(?:involvedObject|regarding)([._])name$/
+
+/** Returns an event whose fields eventrouter or a log collector has made flat with its objects, other fields as sent. */
+function unflattened(fields: Fields): Fields {
+  const found = Object.keys(fields)
+    .slice(0, MAX_FLAT_KEYS)
+    .map((key) => FLAT_NAME.exec(key))
+  const [, prefix = '', separator = '_'] = found.find((one) => one !== null) ?? []
+  if (found.every((one) => one === null)) return fields
+  const event: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(fields)) {
+    if (!key.startsWith(prefix)) continue
+    const [name = '', ...rest] = key.slice(prefix.length).split(separator)
+    event[name] = rest.length === 0 ? value : { ...fieldsOf(event[name]), [rest.join(separator)]: value }
+  }
+  return event
 }
 
 /** Returns the event that a layout describes in a field of its own, without the fields around it, or null. */

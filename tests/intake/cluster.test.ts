@@ -169,6 +169,31 @@ for (const [message, container] of CONTAINERS) {
   })
 }
 
+const FLAT = { kind: 'Pod', name: 'web-7d9f5b6c8-xk2lp', namespace: 'shop' }
+for (const [form, prefix, object, separator] of [
+  ['eventrouter', 'event_', 'involvedObject', '_'],
+  ['a log collector', '', 'involvedObject', '.'],
+  ['a collector of events.k8s.io', 'kubernetes.event.', 'regarding', '.'],
+] as const) {
+  test(`An event that ${form} made flat has its object, its times and its node`, () => {
+    const objects = Object.entries(FLAT).map(([key, value]) => [`${prefix}${object}${separator}${key}`, value])
+    const draft = read({
+      ...Object.fromEntries(objects),
+      [`${prefix}reason`]: 'BackOff',
+      [`${prefix}message`]: 'Back-off restarting failed container web in pod x',
+      [`${prefix}type`]: 'Warning',
+      [`${prefix}count`]: 9,
+      [`${prefix}source${separator}host`]: 'node-1',
+      [`${prefix}metadata${separator}name`]: 'web.17f',
+      [`${prefix}lastTimestamp`]: '2026-03-14T11:59:00Z',
+      ...(prefix === '' ? {} : { verb: 'ADDED' }),
+    })
+    assert.deepEqual([draft.reason, draft.type, draft.count, draft.object.node], ['BackOff', 'Warning', 9, 'node-1'])
+    assert.deepEqual([draft.object.kind, draft.object.name, draft.object.namespace], Object.values(FLAT))
+    assert.deepEqual([draft.object.container, new Date(draft.at).getUTCMinutes()], ['web', 59])
+  })
+}
+
 test('An init container is named by its field path', () => {
   assert.equal(read({ ...LEAST, fieldPath: 'spec.initContainers{migrate}' }).object.container, 'migrate')
 })
