@@ -111,11 +111,13 @@ export function ends(event: KubernetesEvent): readonly string[] {
   const message = plainMessage(event.message)
   const reason = reasonOf(event.reason, message)
   if (reason === 'Completed' && event.kind !== 'Job') return []
-  if (reason === 'SawCompletedJob' && /\b(?:status|condition): Failed\b/i.test(message)) return []
+  if (reason === 'SawCompletedJob' && FAILED_JOB.test(message)) return []
   if (reason === 'Issuing') return /\bsuccessfully issued\b/i.test(message) ? [`Failed (${event.kind})`] : []
   if (reason === 'Synced') return /^Promotion completed/.test(message) ? ['RolloutAborted'] : []
   return [...(ENDS.get(reason) ?? [...oppositesOf(reason), ...undoneBy(reason)])]
 }
+
+const FAILED_JOB = /\b(?:status|condition): Failed\b/i
 
 /** Reasons that report the end of another one, and that one. node-problem-detector has the first two forms. */
 const OPPOSITES: readonly (readonly [reason: RegExp, ends: string])[] = [
@@ -156,8 +158,8 @@ export function succeeds({ reason, message, kind }: KubernetesEvent): boolean {
 /**
  * Returns the object that was deleted according to an event, or null. A name that ends in `*` stands for all pods of a
  * ReplicaSet. A `Killing` event from the kubelet that says only "Stopping container" means that the pod was deleted. If
- * the container is restarted, the message also contains a reason. Controllers write `Deleted pod: NAME`. A StatefulSet
- * writes `delete Pod NAME in …`. The scheduler writes `skip schedule deleting pod: NAMESPACE/NAME`.
+ * the container is restarted, the message also contains a reason. Controllers write `Deleted pod: NAME`. A Job that is
+ * complete needs none of its pods any more. A StatefulSet writes `delete Pod NAME in …`. The scheduler writes `skip schedule deleting pod: NAMESPACE/NAME`.
  */
 export function deletedObjectOf(event: KubernetesEvent & { readonly object: string }): string | null {
   const message = plainMessage(event.message)
@@ -174,6 +176,12 @@ export function deletedObjectOf(event: KubernetesEvent & { readonly object: stri
       return event.kind === 'Pod' && /^Stopping container \S+$/.test(message) ? event.object : null
     case 'SuccessfulDelete':
       return /^(?:Deleted pod:|delete Pod) ([^\s,]+)/.exec(message)?.[1] ?? null
+    case 'Completed':
+      return event.kind === 'Job' ? `${event.object}-*` : null
+    case 'SawCompletedJob':
+      return FAILED_JOB.test(message)
+        ? null
+        : (/^Saw completed job: ([^\s,]+)/.exec(message)?.[1]?.concat('-*') ?? null)
     case 'FailedScheduling':
     case 'FailedMount':
     case 'Evicted':
