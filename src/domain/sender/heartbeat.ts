@@ -28,6 +28,17 @@ export function withHeartbeat(before: Heartbeat, at: number, receiver: DeliveryI
   }
 }
 
+/**
+ * Returns whether a sender with a heartbeat has delivered nothing at all for two intervals. Then it is probably broken,
+ * and a missing repeat says nothing about an alert.
+ */
+export function isSilent(
+  { heartbeatAt, heartbeatGap, lastEventAt }: Heartbeat & { readonly lastEventAt: number | null },
+  now: number,
+): boolean {
+  return heartbeatAt !== null && heartbeatGap > 0 && now > Math.max(heartbeatAt, lastEventAt ?? 0) + 2 * heartbeatGap
+}
+
 const KEPT = 24
 
 /** `last`: the newest hour, counted since 1970 UTC. `counts`: the number of events in each hour, oldest first. */

@@ -107,7 +107,7 @@ export function sweepAlert(ctx: Context, rowId: number, now: number): number | n
   const { alert, fingerprints, dueAt } = settleAll(
     live.alert,
     live.fingerprints,
-    { delivery: deliveryFor(ctx.state, live), metricsFiring, ...senderBehaviorOf(ctx.state, live) },
+    { delivery: deliveryFor(ctx.state, live, now), metricsFiring, ...senderBehaviorOf(ctx.state, live) },
     now,
   )
   changeAlert(ctx, live, { ...live, alert, fingerprints, dueAt }, now)
@@ -117,11 +117,11 @@ export function sweepAlert(ctx: Context, rowId: number, now: number): number | n
 const UNKNOWN: DeliveryInterval = { longestGap: 0, gaps: 0 }
 
 /** Returns how an alert is delivered. An alert without a group, for example an imported one, is not repeated. */
-function deliveryFor(state: OrganizationState, { groupId }: Pick<LiveAlert, 'groupId'>): Delivery {
+function deliveryFor(state: OrganizationState, { groupId }: Pick<LiveAlert, 'groupId'>, now: number): Delivery {
   const key = groupId === null ? undefined : state.groupKeys.get(groupId)
   const group = key === undefined ? null : (state.groups.get(key) ?? null)
   const sender = group && state.senders.get(state.senderKeys.get(group.senderId) ?? '')
-  if (sender) return deliveryOf(sender, group)
+  if (sender) return deliveryOf(sender, group, now)
   return { repeatTimeout: repeatTimeoutOf(group, UNKNOWN), reportsEnds: false, heardAt: null }
 }
 
@@ -132,7 +132,11 @@ export function firstDueAt(
 ): number {
   const { alert, serviceId } = one
   const metricsFiring = alert.source === 'cluster' && hasFiringMetrics(state, serviceId, alert.startsAt)
-  const context = { delivery: deliveryFor(state, one), metricsFiring, ...senderBehaviorOf(state, one) }
+  const context = {
+    delivery: deliveryFor(state, one, alert.receivedAt),
+    metricsFiring,
+    ...senderBehaviorOf(state, one),
+  }
   return settleAll(alert, one.fingerprints, context, alert.receivedAt).dueAt
 }
 

@@ -76,6 +76,15 @@ function postponeGroup(ctx: Context, groupId: number, at: number): void {
   forEachFiring(ctx, groupId, (receivedAt, dueAt) => ({ receivedAt: at, dueAt: dueAt + at - receivedAt }))
 }
 
+/** Gives a sender that was silent as much time as usual to repeat the alerts that still fire. */
+export function awaitRepeatsOf(ctx: Context, { rowId, deliveryInterval, reportsEnds }: LiveSender, at: number): void {
+  if (reportsEnds) return
+  for (const group of [...ctx.state.groups.values()]) {
+    const dueAt = at + repeatTimeoutOf(group, deliveryInterval)
+    if (group.senderId === rowId) forEachFiring(ctx, group.rowId, () => ({ receivedAt: at, dueAt }))
+  }
+}
+
 type Times = { readonly receivedAt: number; readonly dueAt: number }
 
 function forEachFiring(ctx: Context, groupId: number, change: (receivedAt: number, dueAt: number) => Times): void {

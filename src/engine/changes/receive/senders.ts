@@ -1,17 +1,17 @@
 /** Learns how senders behave from their deliveries, and opens an incident when a heartbeat is missing. */
 
-import type { Delivery } from '../../../domain/alert/ending.ts'
+import { type Delivery, EXPIRES } from '../../../domain/alert/ending.ts'
 import { BUDGETS } from '../../../domain/budgets.ts'
 import type { Draft, Intake, Source } from '../../../domain/event/event.ts'
 import { corrected, offsetIn, readingOf, withReading } from '../../../domain/sender/clock.ts'
 import { type DeliveryInterval, repeatTimeoutOf } from '../../../domain/sender/delivery-interval.ts'
-import { NO_HOURS, withEvents, withHeartbeat } from '../../../domain/sender/heartbeat.ts'
+import { isSilent, NO_HOURS, withEvents, withHeartbeat } from '../../../domain/sender/heartbeat.ts'
 import { type LiveSender, withLag, withToken } from '../../../domain/sender/sender.ts'
 import { WATCH } from '../../../domain/watch/object.ts'
 import type { Context } from '../../state/context.ts'
 import { type OrganizationState, senderKey } from '../../state/state.ts'
 import { clusterOf } from '../attribution.ts'
-import { updateGroup } from './groups.ts'
+import { awaitRepeatsOf, updateGroup } from './groups.ts'
 import { resolveHeartbeatIncident } from './heartbeat-incident.ts'
 
 /**
@@ -46,6 +46,7 @@ export function updateSender(ctx: Context, sending: SenderInput): SenderFacts {
   const { receivedAt, whole, token } = sending
   const known = findSender(ctx, sending)
   const before = known ?? newSender(ctx, sending)
+  if (isSilent(before, receivedAt)) awaitRepeatsOf(ctx, before, receivedAt)
   const reportsEnds = before.reportsEnds || whole.accepted.some(({ draft }) => isReportedEnd(draft))
   const tokens = token === null ? before.tokens : withToken(before.tokens, token)
   const counted = count({ ...before, reportsEnds, tokens }, sending.intake, receivedAt)
@@ -64,17 +65,17 @@ export function updateSender(ctx: Context, sending: SenderInput): SenderFacts {
   const clockOffset = offsetIn(after.clock, sending.source, reading)
   return {
     groupId,
-    delivery: groupId === null ? null : deliveryOf(after, interval),
+    delivery: groupId === null ? null : deliveryOf(after, interval, receivedAt),
     clockOffset,
   }
 }
 
 /** Returns how a sender delivers the alerts of a group. */
-export function deliveryOf(
-  { deliveryInterval, reportsEnds, lastEventAt }: LiveSender,
-  group: DeliveryInterval | null,
-): Delivery {
-  return { repeatTimeout: repeatTimeoutOf(group, deliveryInterval), reportsEnds, heardAt: lastEventAt }
+export function deliveryOf(sender: LiveSender, group: DeliveryInterval | null, now: number): Delivery {
+  const { deliveryInterval, reportsEnds, lastEventAt } = sender
+  const repeatTimeout = repeatTimeoutOf(group, deliveryInterval)
+  const silence = isSilent(sender, now) ? EXPIRES : 0
+  return { repeatTimeout: Math.max(repeatTimeout, silence), reportsEnds, heardAt: lastEventAt }
 }
 
 /** Adds the items of a later chunk to the counts. The first chunk has already updated everything else. */
