@@ -1,6 +1,8 @@
 /** /api/channels and /api/deliveries. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { recordSent, takeMessage } from '../../src/actions/messages.ts'
+import { listDueChannels } from '../../src/store/notification/outbox.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { makeService, newUuid } from '../helpers/factory.ts'
 import { makeServerContext } from '../helpers/server-context.ts'
@@ -104,6 +106,18 @@ test('lists a message with its channel and incident', async (t) => {
   assert.deepEqual(more, [])
   assert.deepEqual([one.channel, one.incidentId, one.kind, one.count], ['on-call', incident.id, 'opened', 1])
   assert.deepEqual([one.status, one.attempts, one.nextAttemptAt], ['pending', 0, '2026-03-14T12:00:00.000Z'])
+})
+
+test('shows a message as it was sent, without what only the notifier needs', async (t) => {
+  const { post, request, token, db, deps, acme } = withChannels(t)
+  await post(SLACK)
+  await post({ title: 'Down', serviceId: makeService(db, acme, 'cart').id, severity: 'error' }, '/api/incidents')
+  const [due] = listDueChannels(db, deps.now())
+  const message = takeMessage(deps, due?.channelId ?? assert.fail()) ?? assert.fail()
+  recordSent(deps, message, { title: 'Down since 12:00.', body: 'cart' })
+  const [{ sent }] = (await request('GET', '/api/deliveries', { token })).body.data
+  assert.deepEqual(Object.keys(sent), ['title', 'body', 'status', 'problem', 'firing'])
+  assert.deepEqual([sent.title, sent.status, sent.firing], ['Down since 12:00.', 'open', []])
 })
 
 for (const [what, change, path] of [

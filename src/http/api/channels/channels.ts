@@ -159,6 +159,16 @@ async function showChannel(
   })
 }
 
+const sentShape = v.object({
+  title: shape.text('The first line', 'cart has been critical since 14:02 UTC (4 min).'),
+  body: shape.text('The second line', 'HighErrorRate. Incident #12, namespace shop.'),
+  status: shape.choice(INCIDENT_STATUSES, 'The status of the incident at the moment of sending'),
+  problem: shape.choice(['on', 'off'], 'Whether the problem was on at that moment'),
+  firing: shape.described(v.array(v.string()), 'The critical conditions at that moment', ['HighErrorRate']),
+})
+
+const showSent = shape.shower(sentShape)
+
 /** A message to a channel. */
 export const deliveryShape = v.object({
   id: shape.uuid('The ID of the message; a webhook receives it as webhook-id'),
@@ -176,13 +186,7 @@ export const deliveryShape = v.object({
   nextAttemptAt: shape.nullable(shape.instant(), 'The time of the next attempt; null after the last attempt', null),
   endedAt: shape.nullable(shape.instant(), 'When the message was delivered or given up'),
   sent: shape.nullable(
-    v.object({
-      title: shape.text('The first line', 'cart has been critical since 14:02 UTC (4 min).'),
-      body: shape.text('The second line', 'HighErrorRate. Incident #12, namespace shop.'),
-      status: shape.choice(INCIDENT_STATUSES, 'The status of the incident at the moment of sending'),
-      problem: shape.choice(['on', 'off'], 'Whether the problem was on at that moment'),
-      firing: shape.described(v.array(v.string()), 'The critical conditions at that moment', ['HighErrorRate']),
-    }),
+    sentShape,
     'The message as it was sent, with the state that justified it; null before the first attempt',
     null,
   ),
@@ -206,7 +210,7 @@ export const deliveryRoutes: readonly Route[] = [
       answerPage(call, listMessages, (message) =>
         showDelivery({
           ...message,
-          sent: message.sent && { ...message.sent, firing: [...message.sent.firing] },
+          sent: message.sent && showSent({ ...message.sent, firing: [...message.sent.firing] }),
           nextAttemptAt: message.dueAt,
         }),
       ),
