@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Severity } from '../../src/domain/severity.ts'
 import { rankSuspects, type SuspectFacts } from '../../src/domain/suspect/suspect.ts'
-import { busyFor } from '../helpers/processor.ts'
+import { assertQuick } from '../helpers/processor.ts'
 import { alert, at, deploy, event, facts } from './suspect-facts.ts'
 
 const anyService = fc.constantFrom('cart', 'pay', 'search', 'web', 'ledger', 'n1', 'nobody')
@@ -101,7 +101,7 @@ test('thousands of events are ranked quickly', () => {
   )
   const alerts = Array.from({ length: 500 }, (_, i) => alert(`s${i % 100}`, `A${i % 50}`, i % 30))
   const given = facts({ services, events, alerts, changes: names.map((name, i) => deploy(name, -(i % 60))), of: 's1' })
-  assert.ok(busyFor(() => assert.equal(rankSuspects(given).length, 20)) < 2_000)
+  assertQuick(2_000, () => assert.equal(rankSuspects(given).length, 20))
 })
 
 test('without facts there are no suspects', () => {

@@ -103,8 +103,7 @@ test('ends when the server stops, and the server does not wait for it', async (t
   const { body } = await fetch(`${url}/api/stream`, { headers: { Authorization: `Bearer ${token}` } })
   const reader = body?.getReader()
   await reader?.read()
-  const began = performance.now()
-  await running.close()
-  assert.ok(performance.now() - began < 5_000)
+  const closed = running.close()
   assert.equal((await reader?.read())?.done, true)
+  await closed
 })
