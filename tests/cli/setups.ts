@@ -6,7 +6,6 @@ import SQLite from 'better-sqlite3'
 import { createChannel } from '../../src/actions/channels.ts'
 import { systemDeps } from '../../src/deps.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
-import { migrate } from '../../src/store/sqlite/schema/migrate.ts'
 import { makeWorld } from '../helpers/app.ts'
 import {
   makeAlert,
@@ -16,12 +15,11 @@ import {
   makeService,
   makeSilence,
   makeToken,
-  NOON,
 } from '../helpers/factory.ts'
 import { writeKubeconfig } from '../helpers/kubernetes/kubeconfig.ts'
 import { startFakeCluster } from '../helpers/kubernetes/server.ts'
 import { startServer } from '../helpers/server.ts'
-import { temporaryDirectory } from '../helpers/store.ts'
+import { newStore, temporaryDirectory } from '../helpers/store.ts'
 import { answering, startReceiver } from '../notify/receiver.ts'
 
 /** The working directory, and the values of placeholders such as `{name}` in arguments and output. */
@@ -83,8 +81,7 @@ export const SETUPS: Readonly<Record<string, (t: TestContext) => Setup | Promise
 
 function acme(t: TestContext): Setup {
   const cwd = temporaryDirectory(t)
-  const db = openStore(join(cwd, 'incmon.db'))
-  migrate(db, NOON)
+  const db = newStore(join(cwd, 'incmon.db'))
   const organization = makeOrganization(db, 'Acme', 'Team')
   const cart = makeService(db, organization, 'cart', { status: 'degraded', score: 60 })
   makeService(db, organization, 'cart-v1')
@@ -111,9 +108,7 @@ async function makeCast(t: TestContext) {
 function withFile(t: TestContext, work: (file: string) => void): Setup {
   const cwd = temporaryDirectory(t)
   const file = join(cwd, 'incmon.db')
-  const db = openStore(file)
-  migrate(db, NOON)
-  db.close()
+  newStore(file).close()
   work(file)
   return { cwd }
 }

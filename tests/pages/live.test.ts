@@ -1,16 +1,14 @@
 /** Pages in a real browser: they update quickly, keep typed text, and pass the axe checks. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { after, before, describe, test } from 'node:test'
-import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
+import { askAxe } from '../helpers/axe.ts'
 import { type Screen, startBrowser } from '../helpers/browser.ts'
 import { MINUTE } from '../helpers/factory.ts'
 import { alert, alertmanager, build, crashLoop, pipeline } from '../helpers/senders.ts'
 import { startServer } from '../helpers/server.ts'
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const DESK: Screen = { width: 1280, height: 800, scheme: 'light' }
 /** Each width and each theme once: the theme changes only colors. */
 const SCREENS: readonly Screen[] = [DESK, { width: 360, height: 740, scheme: 'dark' }]
@@ -86,7 +84,7 @@ describe('The pages', () => {
       const { page, complaints } = await enter(screen)
       for (const path of [...PATHS, ...(await pathsWithIds(server.get))]) {
         await page.goto(server.url + path)
-        const found = await objections(page)
+        const { found } = await askAxe(page)
         const width = await page.evaluate('document.documentElement.scrollWidth')
         if (found.length > 0 || width !== screen.width) wrong[path] = [width, ...found]
       }
@@ -229,10 +227,4 @@ async function pathsWithIds(
     ...[`/services/${alertShown?.serviceId}`, `/alerts/${alertShown?.id}`],
     ...[`/settings/silences/${silence?.id}`, `/settings/notifications/${channel?.id}`],
   ]
-}
-
-/** Returns the violations found by axe. */
-async function objections(page: Page): Promise<string[]> {
-  const { violations } = (await page.evaluate(`${AXE}; axe.run({ resultTypes: ['violations'] })`)) as AxeResults
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' ')}`)
 }

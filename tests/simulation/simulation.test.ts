@@ -9,11 +9,15 @@ import { simulate } from './world.ts'
 
 /** Fixed so that each run has the same histories. A test that fails one day without a change helps nobody. */
 const SEED = 1
+/** Each seed takes several seconds, so only CI uses all of them. */
+const SEEDS = process.env.CI === 'true' ? [SEED, 2, 3, 4] : [SEED]
 
-test('after any events a restart has the same state, no accepted request is lost, and no work remains', async () => {
-  const property = fc.asyncProperty(histories(), async (steps) => void (await simulate(inMemory(), steps)))
-  await fc.assert(property, { numRuns: 2_000, seed: SEED })
-})
+for (const seed of SEEDS) {
+  test(`after any events a restart has the same state, no accepted request is lost, and no work remains: seed ${seed}`, async () => {
+    const property = fc.asyncProperty(histories(), async (steps) => void (await simulate(inMemory(), steps)))
+    await fc.assert(property, { numRuns: 500, seed })
+  })
+}
 
 test('over SQLite the same histories end in the same state as in memory', async (t) => {
   const open = sqliteIn(temporaryDirectory(t))

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { Session } from 'node:inspector/promises'
-import { type TestContext, test } from 'node:test'
+import { after, before, suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import SQLite from 'better-sqlite3'
 import { everything } from '../helpers/everything.ts'
@@ -55,7 +55,7 @@ function isExcused({ detail, text }: Step): boolean {
 }
 
 /** Returns the queries and the store functions used while exercising a bit of everything. */
-async function listen(t: TestContext) {
+async function listen(t: { after: (work: () => void) => void }) {
   const queries = new Set<string>()
   const flow = makeFlow(t, listening(queries))
   for (const read of [flow.alerts, flow.incidents, flow.services]) read()
@@ -142,31 +142,45 @@ const INDEXES: Readonly<Record<string, string>> = {
 /** Indexes that only SQLite itself uses, to check foreign keys when a row is deleted. */
 const OF_FOREIGN_KEYS = /^(postmortem_references_by_postmortem|untold_by_(channel|incident))$/
 
-test('each index has a stated purpose, and a query that uses it', async (t) => {
-  const { file, queries } = await listen(t)
-  const sqlite = new SQLite(file)
-  const names = sqlite.prepare("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL").pluck().all()
-  sqlite.close()
-  assert.deepEqual((names as string[]).sort(), Object.keys(INDEXES).sort())
-  const used = new Set(stepsOf(file, queries).map(({ detail }) => /INDEX (\w+)/.exec(detail)?.[1]))
-  const unused = Object.keys(INDEXES).filter((name) => !used.has(name) && !OF_FOREIGN_KEYS.test(name))
-  assert.deepEqual(unused, [], 'an index that no query uses')
-})
+suite('the queries of everything', () => {
+  const cleanings: (() => void)[] = []
+  let heard: Awaited<ReturnType<typeof listen>>
+  before(async () => {
+    heard = await listen({ after: (work) => void cleanings.unshift(work) })
+  })
+  after(() => {
+    for (const clean of cleanings) clean()
+  })
 
-test('no query scans a table, reads a whole organization or sorts the history', async (t) => {
-  const { file, queries, called } = await listen(t)
-  const found = faults(file, queries)
-  assert.deepEqual(
-    found.filter((step) => !isExcused(step)),
-    [],
-  )
-  const stale = MAY_BE_SORTED.filter(({ query }) => !found.some(({ text }) => query.test(text)))
-  assert.deepEqual(stale, [], 'an exception that nothing needs')
-  assert.deepEqual(
-    (await exported()).filter((name) => !called.has(name)),
-    [],
-    'add what calls these to tests/helpers/everything.ts: their queries were not run',
-  )
+  test('each index has a stated purpose, and a query that uses it', async () => {
+    const { file, queries } = heard
+    const sqlite = new SQLite(file)
+    const names = sqlite
+      .prepare("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
+      .pluck()
+      .all()
+    sqlite.close()
+    assert.deepEqual((names as string[]).sort(), Object.keys(INDEXES).sort())
+    const used = new Set(stepsOf(file, queries).map(({ detail }) => /INDEX (\w+)/.exec(detail)?.[1]))
+    const unused = Object.keys(INDEXES).filter((name) => !used.has(name) && !OF_FOREIGN_KEYS.test(name))
+    assert.deepEqual(unused, [], 'an index that no query uses')
+  })
+
+  test('no query scans a table, reads a whole organization or sorts the history', async () => {
+    const { file, queries, called } = heard
+    const found = faults(file, queries)
+    assert.deepEqual(
+      found.filter((step) => !isExcused(step)),
+      [],
+    )
+    const stale = MAY_BE_SORTED.filter(({ query }) => !found.some(({ text }) => query.test(text)))
+    assert.deepEqual(stale, [], 'an exception that nothing needs')
+    assert.deepEqual(
+      (await exported()).filter((name) => !called.has(name)),
+      [],
+      'add what calls these to tests/helpers/everything.ts: their queries were not run',
+    )
+  })
 })
 
 for (const [what, text] of [
