@@ -208,7 +208,8 @@ function readCount(event: Fields, warn: Warn): number {
 }
 
 function readType(event: Fields): 'Normal' | 'Warning' | null {
-  if (event.type === 'Normal' || event.type === 'Warning') return event.type
+  // The README of kubernetes-event-exporter writes the type into `tip`, other layouts into `severity`.
+  for (const type of [event.type, event.tip, event.severity]) if (type === 'Normal' || type === 'Warning') return type
   // Flux sends its own severity instead of a type.
   return event.severity === 'error' ? 'Warning' : event.severity === 'info' ? 'Normal' : null
 }

@@ -169,6 +169,15 @@ for (const [message, container] of CONTAINERS) {
   })
 }
 
+for (const field of ['type', 'tip', 'severity']) {
+  test(`A layout can write the type into ${field}`, () => {
+    const details = { kind: 'Volume', name: 'pvc-1', namespace: 'longhorn-system', reason: 'Faulted' }
+    assert.equal(read({ eventType: 'kube-event', details: { ...details, [field]: 'Warning' } }).type, 'Warning')
+    assert.equal(read({ ...LEAST, [field]: 'Normal' }).type, 'Normal')
+    assert.equal(read({ ...LEAST, [field]: 'critical' }).type, null)
+  })
+}
+
 const FLAT = { kind: 'Pod', name: 'web-7d9f5b6c8-xk2lp', namespace: 'shop' }
 for (const [form, prefix, object, separator] of [
   ['eventrouter', 'event_', 'involvedObject', '_'],
