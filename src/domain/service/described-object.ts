@@ -4,7 +4,7 @@
 export const OBJECT_PREFIXES = [
   ...['involved_object_', 'involvedObject_', 'involvedobject_', 'event_involvedObject_', 'object_involvedObject_'],
   // `event_`: the metric kubernetes_events
-  ...['regarding_', 'k8s_object_', 'object_', 'resource_', 'event_'],
+  ...['regarding_', 'k8s_object_', 'object_', 'resource_', 'involved_', 'event_'],
 ] as const
 
 /**
@@ -43,6 +43,8 @@ export const OBJECTS_OF: readonly {
   { alerts: /^(?:pve|proxmox)/i, kind: 'Guest', name: 'id', namespace: '' },
   { jobs: /libvirt/, kind: 'Guest', name: 'domain', namespace: '' },
   { jobs: /^(?:incus|lxd)/, kind: 'Guest', name: 'name', namespace: '' },
+  // Programs that check addresses: Gatus and Healthchecks name the check.
+  { jobs: /gatus|healthchecks/, kind: 'Check', name: 'name', namespace: '' },
   // OpenShift's ClusterOperatorDown and ClusterOperatorDegraded
   { alerts: /^ClusterOperator/, kind: 'ClusterOperator', name: 'name', namespace: '' },
 ]

@@ -84,7 +84,7 @@ const choiceOf = cacheLast((labels: Labels): { readonly choice: Choice | null; r
   const reading = read(labels)
   const exporter = exporterOf(labels)
   const found = (exporter.kind === 'probe' ? probed(labels) : null) ?? choose(reading, exporter) ?? managed(labels)
-  const choice = found ?? database(labels)
+  const choice = found ?? database(labels) ?? (exporter.kind === 'other' ? component(labels) : null)
   const namespace = namespaceIn(reading, exporter) || namespaceOfJob(labels, choice)
   const isPod = exporter.kind === 'other' && choice?.reads === 'instance' && isPodName(choice.value, namespace)
   return { choice: isPod ? { ...choice, reads: 'pod' } : choice, namespace }
@@ -98,6 +98,12 @@ function isPodName(instance: string, namespace: string): boolean {
   )
 }
 const MACHINE = /(?:^|-)(?:node|worker|master|host|server|vm)-?\d+$/
+
+/** People who write rules without Kubernetes name their programs `component`. */
+function component(labels: Labels): Choice | null {
+  const value = labelValue(labels, 'component')
+  return value === undefined ? null : { label: 'component', value, reads: 'name' }
+}
 
 /** An alert about a whole database can name nothing but the database's own cluster. */
 function database(labels: Labels): Choice | null {

@@ -26,8 +26,8 @@ export const TARGETS: readonly (readonly [Reader, string])[] = [
   ['name', 'statefulset statefulset_name'],
   ['name', 'daemonset daemonset_name'],
   ['name', 'cronjob cronjob_name'],
-  // The things that Argo Workflows, Tekton and Knative run again and again.
-  ['name', 'cron_workflow cronworkflow workflows_argoproj_io_cron_workflow tekton_dev_pipeline'],
+  // The things that Argo Workflows, Tekton, Airflow and Knative run again and again.
+  ['name', 'cron_workflow cronworkflow workflows_argoproj_io_cron_workflow tekton_dev_pipeline dag_id'],
   ['name', 'serving_knative_dev_service'],
   // Altinity's operator: one installation of ClickHouse
   ['name', 'chi clickhouse_altinity_com_chi'],
