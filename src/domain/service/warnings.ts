@@ -20,11 +20,10 @@ export function warningsAbout(draft: Draft, rule: ServiceRule, tokenCluster: str
     warnings.push(`labels: none of them names a service, so the alert belongs to unattributed; ${advice}`)
   }
   const database = tokenCluster === '' ? databaseCluster(draft.labels) : null
-  if (database !== null && !('label' in rule && rule.label === database)) {
+  if (database !== null) {
     const advice = 'name the Kubernetes cluster in the label k8s_cluster or in the token'
-    warnings.push(
-      `labels.${database}: names a database and not a Kubernetes cluster, so the label was ignored; ${advice}`,
-    )
+    const use = 'label' in rule && rule.label === database ? 'it names the service' : 'the label was ignored'
+    warnings.push(`labels.${database}: names a database and not a Kubernetes cluster, so ${use}; ${advice}`)
   }
   return warnings
 }
