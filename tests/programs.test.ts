@@ -26,7 +26,7 @@ test('one line names what was skipped and how to install it', () => {
 
 test('without Chromium only the browser tests are skipped', () => {
   const files = ['tests/pages/live.test.ts', 'tests/programs.test.ts']
-  assert.deepEqual(runnable(files, ['chromium']), ['tests/programs.test.ts'])
+  assert.deepEqual(runnable(files, ['chromium-headless-shell']), ['tests/programs.test.ts'])
   assert.deepEqual(runnable(files, ['zsh']), files)
 })
 
@@ -39,7 +39,7 @@ test('with CI=true a missing program makes the run fail before any test', () => 
   const env = { PATH: '/nowhere', CI: 'true' }
   const { status, stderr } = spawnSync(process.execPath, ['--import', 'tsx', 'tests/run.ts'], { env, encoding: 'utf8' })
   assert.equal(status, 1)
-  assert.match(stderr, /CI must not skip tests: chromium, zsh/)
+  assert.match(stderr, /CI must not skip tests: chromium-headless-shell, zsh/)
 })
 
 test('a failing test is shown after the summary, where the end of a long log shows it', (t) => {

@@ -3,7 +3,7 @@ import { accessSync, constants, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 const PROGRAMS = [
-  'chromium',
+  'chromium-headless-shell',
   'zsh',
   'fish',
   'strace',
@@ -19,7 +19,7 @@ const PROGRAMS = [
 
 /** Test files that cannot skip themselves, recognized by what they import or run. */
 const NEEDED_BY: Readonly<Record<string, RegExp>> = {
-  chromium: /from '[./]*\/helpers\/browser\.ts'/,
+  'chromium-headless-shell': /from '[./]*\/helpers\/browser\.ts'/,
   openssl: /from '[./]*\/helpers\/certificates\.ts'|Sync\('openssl'/,
   curl: /\bcurl -|walkthrough\.sh|spawn\('bash', \['block/,
 }

@@ -10,7 +10,7 @@ import { formatDiscord, formatNtfy, formatSlack, formatTeams } from '../../src/d
 import type { MessageKind } from '../../src/domain/notification/kind.ts'
 import { formatMail } from '../../src/domain/notification/mail.ts'
 import { type MessageItem, type MessageText, messageTextOf } from '../../src/domain/notification/words.ts'
-
+import { CHROMIUM } from '../helpers/browser.ts'
 import { messageItem } from '../helpers/messages.ts'
 
 const FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--hide-scrollbars']
@@ -123,7 +123,7 @@ const PICTURES = {
 
 const folder = process.argv[2] ?? 'screenshots'
 mkdirSync(folder, { recursive: true })
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS })
+const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
 try {
   for (const [name, [render, width]] of Object.entries(PICTURES)) {
     const page = await browser.newPage({ viewport: { width, height: 600 } })

@@ -9,6 +9,7 @@ import { pino } from 'pino'
 import { type Browser, type BrowserContext, chromium } from 'playwright-core'
 import { startDemo } from '../../src/cli/demo/run.ts'
 import { readConfig } from '../../src/config.ts'
+import { CHROMIUM } from '../helpers/browser.ts'
 
 const FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--hide-scrollbars']
 const SCREENS = [
@@ -52,7 +53,7 @@ const now = Date.now()
 const log = pino({ level: 'silent' })
 console.log('making the demo')
 const demo = await startDemo({ settings: { ...read.config, port: 0 }, log, now: () => now })
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: FLAGS })
+const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS })
 try {
   const state = await signedIn(browser)
   if (values.readme) await readmePictures(state)
