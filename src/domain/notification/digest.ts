@@ -61,8 +61,12 @@ function groupTextOf(group: MessageGroup, items: readonly MessageItem[], context
 function digestOf(all: readonly MessageItem[], context: MessageContext): MessageText {
   const items = [...new Map(all.map((item) => [item.incident.id, item])).values()]
   const pages = new Set(all.filter(({ kind }) => NEW.has(kind)).map(({ incident }) => incident.id))
-  const states = Object.groupBy(items, (item) => stateOf(item, context.now))
-  const { burning = [], ending = [], well = [], ended = [] } = states
+  const states = Object.groupBy(items, (item) => {
+    const state = stateOf(item, context.now)
+    const isAttended = item.incident.acknowledgedAt !== null && !pages.has(item.incident.id)
+    return state === 'burning' && isAttended ? 'attended' : state
+  })
+  const { burning = [], attended = [], ending = [], well = [], ended = [] } = states
   const worst = burning.toSorted((a, b) => rank(b.incident.severity) - rank(a.incident.severity))
   const [fresh, known] = [worst.filter(isIn(pages)), worst.filter((item) => !isIn(pages)(item))]
   const shown = [...fresh, ...known]
@@ -70,6 +74,7 @@ function digestOf(all: readonly MessageItem[], context: MessageContext): Message
   const texts = [
     countedText(fresh, 'new incident'),
     countedText(known, fresh.length > 0 ? 'earlier incident' : 'incident'),
+    attendedText(attended),
     ending.length > 0 ? `${namesOf(ending)}: the last alert has just ended` : '',
     well.length > 0 ? `${namesOf(well)} ${well.length === 1 ? 'has' : 'have'} recovered` : '',
     ended.length > 0 ? `${countOf(ended.length, 'incident')} resolved: ${namesOf(ended)}` : '',
@@ -81,7 +86,8 @@ function digestOf(all: readonly MessageItem[], context: MessageContext): Message
     ...others,
     leftText(items),
   ]
-  const tone = first?.incident.severity ?? (ending.length > 0 ? 'warning' : 'resolved')
+  const calm = attended.length > 0 ? 'acknowledged' : ending.length > 0 ? 'warning' : 'resolved'
+  const tone = first?.incident.severity ?? calm
   const lines = { subject: title, title, body: body.filter((part) => part !== '').join(' ') }
   const links = [...acknowledgeLinks(shown, context), ...linksOf(context, 'View all incidents')]
   return { tone, symbol: SYMBOLS[tone], ...lines, links }
@@ -101,6 +107,14 @@ function countedText(items: readonly MessageItem[], noun: string): string {
     return count === 0 ? [] : [`${formatCount(count)} ${severity}`]
   })
   return items.length === 0 ? '' : `${countOf(items.length, noun)} (${counts.join(', ')}): ${namesOf(items)}`
+}
+
+/** Returns `ann is working on 2 incidents (2 critical): cart and web`; '' if there are none. */
+function attendedText(items: readonly MessageItem[]): string {
+  const people = [...new Set(items.flatMap(({ incident }) => incident.acknowledgedBy ?? []))]
+  const who = people.length === 0 ? 'A user' : joinNames(people)
+  const are = people.length > 1 ? 'are' : 'is'
+  return items.length === 0 ? '' : `${who} ${are} working on ${countedText(items, 'incident')}`
 }
 
 /** Returns links to acknowledge the first incidents that are open. */

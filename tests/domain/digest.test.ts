@@ -1,0 +1,48 @@
+/** Messages about several incidents that somebody is working on. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { digestTextOf } from '../../src/domain/notification/digest.ts'
+import type { MessageItem } from '../../src/domain/notification/words.ts'
+import { CONTEXT, messageItem as item } from '../helpers/messages.ts'
+
+const URLS = { ...CONTEXT, acknowledgeUrls: {} }
+
+function taken(name: string, by: string | null): MessageItem {
+  const service = { name, namespace: 'shop', cluster: '' }
+  const incident = { id: name, status: 'investigating', acknowledgedAt: CONTEXT.now, acknowledgedBy: by } as const
+  return item({ kind: 'acknowledged', actor: by, service }, incident)
+}
+
+function opened(name: string): MessageItem {
+  return item({ service: { name, namespace: 'shop', cluster: '' } }, { id: name })
+}
+
+test('acknowledged incidents are not reported as new alarms', () => {
+  const { title, body, tone } = digestTextOf([taken('cart', 'ann'), taken('web', 'ann')], URLS)
+  assert.equal(title, 'ann is working on 2 incidents (2 critical): cart and web.')
+  assert.deepEqual([body.includes('Worst'), tone], [false, 'acknowledged'])
+})
+
+test('each person who acknowledged one of the incidents is named once', () => {
+  const { title } = digestTextOf([taken('cart', 'ann'), taken('web', 'bob'), taken('till', 'ann')], URLS)
+  assert.equal(title, 'ann and bob are working on 3 incidents (3 critical): cart, web and till.')
+})
+
+test('without a name, a user is working on the incidents', () => {
+  const { title } = digestTextOf([taken('cart', null), taken('web', null)], URLS)
+  assert.equal(title, 'A user is working on 2 incidents (2 critical): cart and web.')
+})
+
+test('a new incident comes before those that somebody is working on, and sets the tone', () => {
+  const { title, body, tone } = digestTextOf([taken('cart', 'ann'), opened('web')], URLS)
+  assert.equal(title, '1 new incident (1 critical): web.')
+  assert.match(body, / ann is working on 1 incident \(1 critical\): cart\./)
+  assert.equal(tone, 'critical')
+})
+
+test('an acknowledged incident that has recovered is reported as recovered', () => {
+  const resolved = { ...taken('cart', 'ann').incident, status: 'resolved' as const }
+  const { title, tone } = digestTextOf([{ ...taken('cart', 'ann'), incident: resolved }, taken('web', 'ann')], URLS)
+  assert.equal(title, 'ann is working on 1 incident (1 critical): web.')
+  assert.equal(tone, 'acknowledged')
+})
