@@ -1,11 +1,12 @@
 /** Creates, changes and deletes notification channels. */
 import { IncmonError } from '../domain/error.ts'
-import { type ChannelSettings, DEFAULT_CHANNEL } from '../domain/notification/channel.ts'
+import { type ChannelSettings, DEFAULT_CHANNEL, recipientsOf } from '../domain/notification/channel.ts'
 import type { ChannelKind } from '../domain/notification/format.ts'
-import { quietHoursFault } from '../domain/notification/rule.ts'
+import { hasMatchers, quietHoursFault } from '../domain/notification/rule.ts'
 import { maskTarget, targetFault } from '../domain/notification/target.ts'
 import { matchersFault } from '../domain/silence/matcher.ts'
 import { isTimeZone } from '../domain/time-zone.ts'
+import { findLiveIncident } from '../store/incident/live-incidents.ts'
 import {
   type ChannelRecord,
   deleteChannel,
@@ -18,9 +19,11 @@ import {
   replaceChannelSecrets,
   updateChannel,
 } from '../store/notification/channels.ts'
-import { retryNotificationsNow } from '../store/notification/outbox.ts'
+import { alertsAbout, listRuledAlerts } from '../store/notification/items.ts'
+import { rescheduleNotification, retryNotificationsNow } from '../store/notification/outbox.ts'
+import { listQueue, type QueuedEntry } from '../store/notification/queue.ts'
+import { loadServiceName } from '../store/service/services.ts'
 import type { Deps } from './deps.ts'
-import { rescheduleHeld } from './reschedule.ts'
 
 /** How long messages are also signed with the previous secret after a rotation. */
 const BOTH_SECRETS_FOR = 24 * 3_600_000
@@ -151,4 +154,32 @@ function requireChannel(deps: Deps, organizationId: number, id: string): Channel
   if (!channel)
     throw new IncmonError('not-found', 'this organization has no such channel; GET /api/channels lists all channels')
   return channel
+}
+
+// Changes when held messages are sent, after the quiet hours of their channel have changed.
+
+const MAX_HELD = 2_000
+
+/**
+ * Makes each held message due when the channel's present rules send it. A message that no rule wants any more keeps its
+ * time. Whatever waits for another reason is postponed again.
+ */
+function rescheduleHeld(deps: Deps, channel: ChannelRecord): void {
+  const now = deps.now()
+  const queue = listQueue(deps.db, channel.rowId, Number.MAX_SAFE_INTEGER, MAX_HELD)
+  for (const entry of queue.filter(({ dueAt }) => dueAt > now)) {
+    const dueAt = dueAtOf(deps, channel, entry, now)
+    if (dueAt !== null && dueAt !== entry.dueAt) rescheduleNotification(deps.db, entry.rowId, dueAt)
+  }
+}
+
+function dueAtOf({ db }: Deps, channel: ChannelRecord, entry: QueuedEntry, now: number): number | null {
+  const { kind, incidentId, incidentUuid, names } = entry
+  const incident = findLiveIncident(db, channel.organizationId, incidentUuid)
+  if (!incident || kind === 'test') return null
+  const { id: serviceId, name: service, namespace, cluster } = loadServiceName(db, incident.serviceId)
+  const all = hasMatchers(channel.settings) ? listRuledAlerts(db, incidentId) : []
+  const alerts = alertsAbout(db, { kind, names, ownServiceId: incident.serviceId }, all)
+  const ruled = { kind, severity: incident.severity, serviceId, service, namespace, cluster, alerts }
+  return recipientsOf([channel], ruled, () => true, now)[0]?.dueAt ?? null
 }

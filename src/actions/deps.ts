@@ -1,8 +1,8 @@
 /** The dependencies of actions: store, engine, clock, random numbers, and listeners. */
 import { DEFAULT_LIMITS, type Limits } from '../domain/limits.ts'
 import type { Notice } from '../domain/notice.ts'
-import type { Committed } from '../engine/committed.ts'
 import { createEngine, type Engine } from '../engine/engine.ts'
+import type { Committed } from '../engine/queue.ts'
 import { createEngineStore } from '../store/engine-store.ts'
 import { payloadHash } from '../store/events.ts'
 import { type ArgumentsOf, type Read, readHere } from '../store/read.ts'

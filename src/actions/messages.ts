@@ -21,6 +21,7 @@ import {
   holdMessages,
   type Leader,
   postponeMessage,
+  pruneOutbox,
   retryNotificationsNow,
   storeSent,
 } from '../store/notification/outbox.ts'
@@ -132,4 +133,12 @@ export function settleMessage(deps: Deps, { leader, channel }: Message, outcome:
     endMessage(deps.db, leader, 'failed', { ...outcome, detail: why }, now)
     if (fate === 'disable') giveUpNotifications(deps.db, channel.rowId, why, now)
   })
+}
+
+const KEPT_FOR = 30 * 86_400_000
+const PRUNE_STEP = 1_000
+
+/** Deletes some of the messages that were delivered or abandoned more than 30 days ago. */
+export function pruneMessages(deps: Deps): void {
+  pruneOutbox(deps.db, deps.now() - KEPT_FOR, PRUNE_STEP)
 }

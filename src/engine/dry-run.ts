@@ -1,6 +1,6 @@
 /** Completes the receipt of a dry run. */
 import type { Receipt } from './changes/receive/receipt.ts'
-import type { Changes } from './state/changes.ts'
+import type { Changes } from './state/journal.ts'
 import type { EngineStore } from './store.ts'
 
 /** Adds to the decisions of a dry run the links that each alert would have, and the suspects of its incident. */

@@ -2,7 +2,7 @@
 
 import type { LiveIncident } from '../domain/incident/live-incident.ts'
 import type { Notice } from '../domain/notice.ts'
-import type { Changes, RowChange } from './state/changes.ts'
+import type { Changes, RowChange } from './state/journal.ts'
 
 /** Returns one notice for each record with a visible change. */
 export function noticesOf({ rows, effects }: Changes): Notice[] {

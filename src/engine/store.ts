@@ -2,9 +2,8 @@
 
 import type { Notice } from '../domain/notice.ts'
 import type { ItemDecision } from './changes/receive/receipt.ts'
-import type { Changes } from './state/changes.ts'
 import type { FactKind, IdTable } from './state/context.ts'
-import type { Journal } from './state/journal.ts'
+import type { Changes, Journal } from './state/journal.ts'
 import type { OrganizationState } from './state/state.ts'
 
 export type EngineStore = {

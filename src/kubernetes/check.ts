@@ -1,7 +1,7 @@
 /** Tries each permission that a watch needs. */
 import { accessOf, type Target, targetOf } from './access.ts'
 import { type Client, createClient } from './client.ts'
-import { type Stream, streamsOf } from './resources.ts'
+import { type Stream, streamsOf } from './stream.ts'
 
 export type Permission = {
   readonly resource: string

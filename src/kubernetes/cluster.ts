@@ -8,8 +8,7 @@ import type { Watched } from '../store/kubernetes.ts'
 import type { Client } from './client.ts'
 import { type Change, changeOf, inOrder, joined, type Prepared, prepare } from './intake.ts'
 import { createMemory } from './memory.ts'
-import { type Stream, streamsOf } from './resources.ts'
-import { runStream, type StreamState } from './stream.ts'
+import { runStream, type Stream, type StreamState, streamsOf } from './stream.ts'
 
 type ClusterDeps = {
   readonly name: string

@@ -5,8 +5,7 @@ import { readSeen } from '../domain/kubernetes/parse.ts'
 import { type Gap, type Kind, type Seen, WATCH, type WatchUpdate, workloadOf } from '../domain/watch/object.ts'
 import { readCluster } from '../intake/cluster.ts'
 import type { Memory } from './memory.ts'
-import { RESOURCES, type Stream } from './resources.ts'
-import type { Delivered, Json } from './stream.ts'
+import { type Delivered, type Json, RESOURCES, type Stream } from './stream.ts'
 
 /** A change that waits to be saved. Objects are reduced to what is remembered as soon as they are parsed. */
 export type Change =

@@ -1,5 +1,5 @@
 /** The Kubernetes objects that let incmon read a cluster, and nothing else. */
-import { RESOURCES } from './resources.ts'
+import { RESOURCES } from './stream.ts'
 
 const VERBS = '["get", "list", "watch"]'
 

@@ -1,7 +1,6 @@
 /** The objects of one cluster, as incmon remembers them. The same is on disk; see `store/kubernetes.ts`. */
 import { shareEqual } from '../domain/memoize.ts'
-import type { Container } from '../domain/watch/facts.ts'
-import type { Kind, Known, Owner, Seen, SeenOf } from '../domain/watch/object.ts'
+import type { Container, Kind, Known, Owner, Seen, SeenOf } from '../domain/watch/object.ts'
 
 export type Memory = Known & {
   readonly get: (uid: string) => Seen | null

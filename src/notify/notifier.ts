@@ -5,9 +5,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { acknowledgePath } from '../actions/acknowledgement.ts'
 import type { Deps } from '../actions/deps.ts'
-import { type Message, recordSent, retake, type SendOutcome, settleMessage, takeMessage } from '../actions/messages.ts'
+import {
+  type Message,
+  pruneMessages,
+  recordSent,
+  retake,
+  type SendOutcome,
+  settleMessage,
+  takeMessage,
+} from '../actions/messages.ts'
 import { remind } from '../actions/notifications.ts'
-import { pruneMessages } from '../actions/prune-messages.ts'
 import { BUDGETS } from '../domain/budgets.ts'
 import { digestTextOf } from '../domain/notification/digest.ts'
 import type { ChannelKind } from '../domain/notification/format.ts'
@@ -17,7 +24,6 @@ import { listDueChannels } from '../store/notification/outbox.ts'
 import { baseContext, type Cause, type NotifierOptions, UNKNOWN } from './context.ts'
 import { deliver } from './deliver.ts'
 import { allowedAddresses, PrivateAddress, SendError } from './post.ts'
-import { createSlots } from './slots.ts'
 import { sendTest } from './test-message.ts'
 
 /** How often the outbox is checked, in milliseconds. A check reads one index. */
@@ -201,4 +207,33 @@ function acknowledgeLinksOf(
   const members = last?.kind === 'group' ? last.group?.incidents : undefined
   const isOpen = (members ?? [last?.incident]).some((incident) => incident?.status === 'open')
   return isOpen ? { ...none, acknowledgeUrl: urlOf(only) } : none
+}
+
+// Limits the number of messages that are being sent, because each of them needs a connection.
+
+type Slots = {
+  /** Takes a slot for an organization. Returns a function that frees the slot, or null if no slot is free. */
+  readonly take: (organizationId: number) => (() => void) | null
+  readonly taken: () => number
+}
+
+/** @param most the number of messages at the same time, in total and for each organization */
+export function createSlots(most: { readonly inAll: number; readonly perOrganization: number }): Slots {
+  const taken = new Map<number, number>()
+  let all = 0
+  return {
+    take: (organizationId) => {
+      const own = taken.get(organizationId) ?? 0
+      if (all >= most.inAll || own >= most.perOrganization) return null
+      all += 1
+      taken.set(organizationId, own + 1)
+      return () => {
+        all -= 1
+        const left = (taken.get(organizationId) ?? 1) - 1
+        if (left > 0) taken.set(organizationId, left)
+        else taken.delete(organizationId)
+      }
+    },
+    taken: () => all,
+  }
 }

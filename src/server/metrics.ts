@@ -1,7 +1,7 @@
 /** Process metrics in the Prometheus text format. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Usage } from '../engine/changes/room.ts'
-import type { Committed } from '../engine/committed.ts'
+import type { Committed } from '../engine/queue.ts'
 import type { ChannelRecord } from '../store/notification/channels.ts'
 import type { SenderRecord } from '../store/senders.ts'
 

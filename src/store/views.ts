@@ -24,11 +24,11 @@ import { findOrganization } from './organizations.ts'
 import type { TimeSpan } from './read.ts'
 import { findPendingPrune } from './retention/pruning.ts'
 import { listSenders } from './senders.ts'
-import { listAliases } from './service/aliases.ts'
 import {
   findService,
   findServiceRowId,
   findStatusCounts,
+  listAliases,
   listHealth,
   listServices,
   type ServiceWithHealth,

@@ -2,8 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { errorCode } from '../store/sqlite/fault.ts'
 import { openReader } from '../store/sqlite/open.ts'
-import type { Answer, Question } from './reader.ts'
-import { queryByName } from './reads.ts'
+import { type Answer, type Question, queryByName } from './reader.ts'
 
 const db = openReader(String(workerData))
 

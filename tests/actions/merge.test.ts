@@ -1,7 +1,7 @@
 /** Merging services: everything that belonged to one now belongs to the other, permanently. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { listAliases } from '../../src/store/service/aliases.ts'
+import { listAliases } from '../../src/store/service/services.ts'
 import { changeIncident, createService, mergeIncidents, mergeServices, updateService } from '../helpers/acts.ts'
 import { MINUTE, NOON, newUuid } from '../helpers/factory.ts'
 import { type Flow, makeFlow } from '../helpers/flow.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { type GraphRecord, queryOf } from '../../src/domain/graph/graph.ts'
-import { graphLines } from '../../src/domain/postmortem/graph.ts'
+import { graphLines } from '../../src/domain/postmortem/markdown.ts'
 import { MINUTE } from '../../src/domain/units.ts'
 import { NOON } from '../helpers/factory.ts'
 

@@ -3,10 +3,9 @@
 import { loadExample, removeExample } from '../../src/actions/example.ts'
 import { listDueGraphs } from '../../src/actions/graphs.ts'
 import { runOnce } from '../../src/actions/idempotency.ts'
-import { recordSent, settleMessage, takeMessage } from '../../src/actions/messages.ts'
+import { pruneMessages, recordSent, settleMessage, takeMessage } from '../../src/actions/messages.ts'
 import { remind } from '../../src/actions/notifications.ts'
 import { changeOrganization, createOrganization } from '../../src/actions/organizations.ts'
-import { pruneMessages } from '../../src/actions/prune-messages.ts'
 import { pruneAll } from '../../src/actions/pruning/prune.ts'
 import { changePerson, createSetupLink, endSession, findVisitor } from '../../src/actions/sessions.ts'
 import { createApp } from '../../src/app.ts'
@@ -16,6 +15,7 @@ import { findLikelyCause } from '../../src/store/incident/likely-cause.ts'
 import { listStillFiring } from '../../src/store/incident/told.ts'
 import { listGaps, loadWatch } from '../../src/store/kubernetes.ts'
 import { listRecipients } from '../../src/store/notification/channels.ts'
+import { alertsAbout, listRuledAlerts } from '../../src/store/notification/items.ts'
 import {
   findRemoteId,
   hasDelivered,
@@ -23,7 +23,6 @@ import {
   rescheduleNotification,
 } from '../../src/store/notification/outbox.ts'
 import { findGroupSentAt, joinBegun, listBegun, releaseMessage } from '../../src/store/notification/queue.ts'
-import { alertsAbout, listRuledAlerts } from '../../src/store/notification/ruled-alerts.ts'
 import { findOrganizationByName, listOrganizations } from '../../src/store/organizations.ts'
 import { readHere } from '../../src/store/read.ts'
 import { listSessions } from '../../src/store/sessions.ts'

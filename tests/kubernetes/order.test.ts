@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Change, inOrder } from '../../src/kubernetes/intake.ts'
-import { type Stream, streamsOf } from '../../src/kubernetes/resources.ts'
+import { type Stream, streamsOf } from '../../src/kubernetes/stream.ts'
 
 const streamOf = (kind: string) => {
   const found = streamsOf([]).find(({ resource }) => resource.kind === kind)

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { WatchUpdate } from '../../src/domain/watch/object.ts'
 import { type Change, changeOf, joined, prepare } from '../../src/kubernetes/intake.ts'
 import { createMemory } from '../../src/kubernetes/memory.ts'
-import { streamsOf } from '../../src/kubernetes/resources.ts'
+import { streamsOf } from '../../src/kubernetes/stream.ts'
 import { deployment, event, pod, terminated, waiting } from '../helpers/kubernetes/objects.ts'
 import type { KubeObject } from '../helpers/kubernetes/storage.ts'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createToken } from '../../src/actions/tokens.ts'
-import { RESOURCES } from '../../src/kubernetes/resources.ts'
+import { RESOURCES } from '../../src/kubernetes/stream.ts'
 import { writeKubeconfig } from '../helpers/kubernetes/kubeconfig.ts'
 import {
   deployment,

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { pino } from 'pino'
 import { type Browser, type BrowserContext, chromium } from 'playwright-core'
-import { startDemo } from '../../src/cli/demo/run.ts'
+import { startDemo } from '../../src/cli/demo/demo.ts'
 import { readConfig } from '../../src/config.ts'
 import { CHROMIUM } from '../helpers/browser.ts'
 

@@ -8,8 +8,14 @@ import {
   referencesEvent,
   referencesPipeline,
 } from '../../domain/retention.ts'
-import { deleteAlerts, type ExpiredAlert, listAlertsByAge } from '../../store/retention/expired-alerts.ts'
-import { type ExpiredEvent, listEventsByReceipt, listEventsOfAlerts } from '../../store/retention/expired-events.ts'
+import {
+  deleteAlerts,
+  type ExpiredAlert,
+  type ExpiredEvent,
+  listAlertsByAge,
+  listEventsByReceipt,
+  listEventsOfAlerts,
+} from '../../store/retention/expired-events.ts'
 import { listPipelinesByAge } from '../../store/retention/expired-records.ts'
 import { deleteRows } from '../../store/retention/pruning.ts'
 import { type createReferenceFinder, listCitedRefs, listEventsOfRecords } from '../../store/retention/references.ts'

@@ -4,7 +4,7 @@ import { BUDGETS, type Budget } from '../budgets.ts'
 import type { Limits } from '../limits.ts'
 import { formatCount } from '../text.ts'
 import { diagnoseCertificate } from './certificate.ts'
-import { diagnoseChannels, diagnoseContent } from './content.ts'
+import { diagnoseChannels, diagnoseContent, diagnoseRefusedSenders } from './content.ts'
 import {
   type DoctorFacts,
   type FileEntry,
@@ -16,7 +16,6 @@ import {
   type UsageFact,
   warn,
 } from './facts.ts'
-import { diagnoseRefusedSenders } from './tokens.ts'
 
 /** Returns all findings, in the order in which an operator would check them. */
 export function diagnose(facts: DoctorFacts): Finding[] {

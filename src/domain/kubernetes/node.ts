@@ -1,8 +1,7 @@
 /** What a new version of a node tells: its readiness, pressure, and whether it accepts pods. */
 import type { ClusterDraft } from '../event/event.ts'
 import { MINUTE } from '../units.ts'
-import { isOver } from '../watch/facts.ts'
-import type { Known, SeenOf } from '../watch/object.ts'
+import { isOver, type Known, type SeenOf } from '../watch/object.ts'
 import type { Tell } from './tell.ts'
 
 type Node = SeenOf<'Node'>

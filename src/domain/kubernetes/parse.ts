@@ -4,11 +4,13 @@ import type {
   Container,
   Images,
   JobFacts,
+  Kind,
   NodeFacts,
+  Owner,
   PodFacts,
+  Seen,
   WorkloadFacts,
-} from '../watch/facts.ts'
-import type { Kind, Owner, Seen } from '../watch/object.ts'
+} from '../watch/object.ts'
 
 /** A part of an object as parsed from JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: the API server validates its objects, and each field is read with a default

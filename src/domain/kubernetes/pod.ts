@@ -3,8 +3,7 @@
 import type { ClusterDraft } from '../event/event.ts'
 import { formatDuration } from '../shown-time.ts'
 import { HOUR, MINUTE, SECOND } from '../units.ts'
-import { type Container, isOver, type PodFacts } from '../watch/facts.ts'
-import type { SeenOf } from '../watch/object.ts'
+import { type Container, isOver, type PodFacts, type SeenOf } from '../watch/object.ts'
 import { podLostWith } from './node.ts'
 import type { Tell } from './tell.ts'
 

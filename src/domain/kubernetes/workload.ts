@@ -2,8 +2,7 @@
 import type { ClusterDraft } from '../event/event.ts'
 import { formatDuration } from '../shown-time.ts'
 import { MINUTE } from '../units.ts'
-import type { Images, WorkloadFacts } from '../watch/facts.ts'
-import type { Known, SeenOf, Workload } from '../watch/object.ts'
+import type { Images, Known, SeenOf, Workload, WorkloadFacts } from '../watch/object.ts'
 import type { Observed } from './pod.ts'
 import type { Tell } from './tell.ts'
 

@@ -100,3 +100,10 @@ function written<T extends Readonly<Record<string, string | null | undefined>>>(
   const entries = Object.entries(texts).filter(([, text]) => typeof text === 'string' && text.trim() !== '')
   return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> }
 }
+
+/** Returns the action items that people added. */
+export function itemsOf(edits: readonly ActionEdit[]): readonly Action[] {
+  return edits.map(({ id, text, owner = null, due = null, state = 'open' }) => {
+    return { ...newAction(id, text ?? '', state), owner, due }
+  })
+}

@@ -1,12 +1,12 @@
 /** Renders a postmortem as Markdown. */
 
-import type { TimelineRowText } from '../incident/timeline-rows.ts'
-import { actorOf, detailsText } from '../incident/timeline-rows.ts'
+import type { Graph, GraphRecord } from '../graph/graph.ts'
+import { faultText, formatValue, scopeText, seriesTexts } from '../graph/words.ts'
+import { actorOf, detailsText, type TimelineRowText } from '../incident/timeline-rows.ts'
 import { isOnlyTime, likelihoodOf } from '../suspect/likely-cause.ts'
-import { formatScore, formatTime } from '../text.ts'
+import { formatCount, formatScore, formatTime } from '../text.ts'
 import type { Action, Contribution, Metric, Postmortem, Sentence } from './document.ts'
 import { link, plain, prose, table } from './escape.ts'
-import { graphLines, type OwnGraph } from './graph.ts'
 
 /** The number of each record in the evidence section. */
 type Numbers = ReadonlyMap<string, number>
@@ -156,4 +156,43 @@ function cited(refs: readonly string[], numbers: Numbers): string {
 function shortTime(at: number, first: number): string {
   const [one, other] = [formatTime(at), formatTime(first)]
   return (one.slice(0, 10) === other.slice(0, 10) ? one.slice(11) : one).replace(' UTC', '')
+}
+
+// The graph of the alert as Markdown: a row with the course and the values of each series.
+
+/** The stored graph of an incident. `startedAt`: when the incident started, in ms UTC. */
+type OwnGraph = { readonly found: GraphRecord; readonly startedAt: number }
+
+export function graphLines({ found, startedAt }: OwnGraph): readonly string[] {
+  const { graph, fault, fetchedAt } = found
+  return [
+    ...(graph === null ? [] : pictureOf(graph, startedAt, fetchedAt)),
+    ...(fault === null ? [] : [plain(faultText({ graph, fault }))]),
+  ]
+}
+
+/** The values end when they were read, even if the period of the graph ends later. */
+function pictureOf(graph: Graph, startedAt: number, fetchedAt: number | null): readonly string[] {
+  const { rule, threshold, series, more, from, to } = graph
+  const fires =
+    threshold === null
+      ? ''
+      : ` The alert fires if the value is ${plain(`x ${threshold.operator}`).slice(2)} ${formatValue(threshold.value)}.`
+  const read = fetchedAt === null ? '' : `, read at ${formatTime(fetchedAt)}`
+  const until = formatTime(Math.min(to, fetchedAt ?? to))
+  const period = `The values of ${plain(rule)} in Prometheus, ${formatTime(from)} to ${until}${read}.${fires}`
+  if (series.length === 0) return [period, 'Prometheus has no data for this expression.']
+  const rows = seriesTexts(graph, startedAt).map((one) => [
+    plain(one.name),
+    `\`${one.course}\``,
+    ...[one.atStart, one.least, one.most, one.last],
+  ])
+  const head = ['Series', 'Course', 'At the start', 'Least', 'Most', 'Last']
+  const scope = scopeText(graph)
+  return [
+    period,
+    table(head, rows),
+    ...(more > 0 ? [`There are ${formatCount(more)} more series.`] : []),
+    ...(scope === null ? [] : [scope]),
+  ]
 }

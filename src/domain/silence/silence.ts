@@ -1,5 +1,6 @@
 /** Silences: which alerts a silence applies to, and when. */
 import type { FieldError } from '../error.ts'
+import type { Labels } from '../event/event.ts'
 import { formatInstant } from '../instant.ts'
 import { type DailySpan, dailySpanFault, spansAround, type Weekday } from '../time-zone.ts'
 import { expressionSizeOf, type MatchedAlert, type Matcher, matcherTest, serviceTest } from './matcher.ts'
@@ -116,4 +117,26 @@ type SilencedAlert = MatchedAlert & { readonly status: 'firing' | 'resolved'; re
 export function silencesOf(alert: SilencedAlert, active: readonly CompiledSilence[]): readonly number[] {
   if (alert.status === 'resolved') return alert.silencedBy
   return active.filter(({ matches }) => matches(alert)).map(({ rowId }) => rowId)
+}
+
+/**
+ * A silence that is active or pending, or that ended within the last hour. `schedule`: null if the silence applies
+ * without interruptions.
+ */
+export type LiveSilence = Period & {
+  readonly rowId: number
+  readonly id: string
+  readonly organizationId: number
+  readonly matchers: readonly Matcher[]
+  readonly comment: string
+  readonly createdBy: string
+  readonly createdAt: number
+  /** How many times the silence was changed. */
+  readonly revision: number
+  /** The next time the silence starts or ends; null for never. */
+  readonly changesAt: number | null
+  /** Whether the matchers are compared only with the alert's labels, as in Alertmanager. */
+  readonly labelsOnly: boolean
+  /** Only silences that were made with Alertmanager's API have annotations. */
+  readonly annotations: Labels
 }

@@ -1,8 +1,7 @@
 /** What a watched cluster says about one workload now. */
 import { ordered } from '../order.ts'
 import { HOUR } from '../units.ts'
-import type { PodFacts } from './facts.ts'
-import { type Known, type Seen, type SeenOf, type Workload, workloadOf } from './object.ts'
+import { type Known, type PodFacts, type Seen, type SeenOf, type Workload, workloadOf } from './object.ts'
 
 export type WorkloadNow = {
   readonly cluster: string

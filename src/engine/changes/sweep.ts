@@ -14,8 +14,7 @@ import type { Context } from '../state/context.ts'
 import { dueStep, type OrganizationState, settingsOf } from '../state/state.ts'
 import { changeAlert } from './alerts.ts'
 import { hasFiringMetrics, senderBehaviorOf } from './conditions.ts'
-import { openHeartbeatIncident } from './receive/heartbeat-incident.ts'
-import { deliveryOf } from './receive/senders.ts'
+import { deliveryOf, openHeartbeatIncident } from './receive/senders.ts'
 import { hasEndedShortage } from './shortage.ts'
 
 export type Due = {

@@ -1,14 +1,12 @@
 /** Applies what a decision appends to the live state, merges records, and clears what is no longer needed. */
-
 import type { StoredEvent } from '../../domain/event/stored-event.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
+import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import type { LiveGroup, LiveSender } from '../../domain/sender/sender.ts'
-import type { LiveSilence } from '../../domain/silence/live-silence.ts'
-import { compileSilence } from '../../domain/silence/silence.ts'
+import { compileSilence, type LiveSilence } from '../../domain/silence/silence.ts'
 import { DAY, HOUR } from '../../domain/units.ts'
 import { replaceAlert } from './alerts.ts'
 import { type Effect, endingEventOf } from './effect.ts'
-import { dropIncident, putIncident } from './incidents.ts'
 import { dropService, replaceService } from './services.ts'
 import { aliasKey, groupKey, type OrganizationState, senderKey } from './state.ts'
 
@@ -173,4 +171,29 @@ function mergeService(state: OrganizationState, from: LiveService, into: LiveSer
     lastEventAt: newest(from.lastEventAt, into.lastEventAt),
     ...{ endingEventAt: null, changeAt: null, hasOnlyCi: null },
   })
+}
+
+/** Adds or replaces an incident. A replaced incident keeps its UUID and its service. */
+export function putIncident(state: OrganizationState, incident: LiveIncident): void {
+  const isNew = state.incidents.get(incident.rowId) === undefined
+  state.incidents.set(incident.rowId, incident)
+  if (isNew) indexIncident(state, incident)
+}
+
+/** Adds a saved incident that was not in the live state. */
+export function loadIncident(state: OrganizationState, incident: LiveIncident): void {
+  state.incidents.load(incident.rowId, incident)
+  indexIncident(state, incident)
+}
+
+function indexIncident(state: OrganizationState, incident: LiveIncident): void {
+  state.incidentById.set(incident.id, incident.rowId)
+  state.incidentsOfService.add(incident.serviceId, incident.rowId)
+}
+
+/** Removes a resolved incident that can no longer be reopened automatically. */
+function dropIncident(state: OrganizationState, incident: LiveIncident): void {
+  state.incidents.delete(incident.rowId)
+  state.incidentById.delete(incident.id)
+  state.incidentsOfService.remove(incident.serviceId, incident.rowId)
 }

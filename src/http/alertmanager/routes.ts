@@ -1,17 +1,59 @@
 /** The API of Alertmanager, so that Prometheus, amtool, karma and Grafana can use incmon as an Alertmanager. */
 import { checkStore } from '../../actions/readiness.ts'
 import { programVersion } from '../../assets.ts'
-import { receiverNames, receiverTest } from '../../domain/notification/receivers.ts'
+import { BUDGETS } from '../../domain/budgets.ts'
+import { receiverNames, receiverTest, rootReceiver } from '../../domain/notification/audience.ts'
+import type { ChannelSettings } from '../../domain/notification/channel.ts'
+import type { Rule } from '../../domain/notification/rule.ts'
+import { SEVERITIES, SEVERITY_WORDS, type Severity } from '../../domain/severity.ts'
+import { formatMatchers } from '../../domain/silence/matcher.ts'
+import { RESOLVE_TIMEOUT } from '../../intake/prometheus.ts'
+import { findAlertsJson, type Wanted } from '../../store/alertmanager/alerts.ts'
+import { findGroupsJson } from '../../store/alertmanager/groups.ts'
 import { listRecipients } from '../../store/notification/channels.ts'
-import { problem } from '../middleware/problem.ts'
+import { findOrganization } from '../../store/organizations.ts'
+import { problem, required } from '../middleware/problem.ts'
 import { json, type Reply, text } from '../middleware/reply.ts'
 import type { HandlerParts } from '../route.ts'
-import { getAlertGroups, getAlerts } from './alerts.ts'
-import { receiverIn } from './filters.ts'
+import { flag, matchersIn, receiverIn } from './filters.ts'
 import { postAlerts } from './post-alerts.ts'
-import { configOf, groupByOf } from './receivers.ts'
-import { type AlertmanagerRoute, type ApiCall, api, BASE, missingPath } from './route.ts'
+import { type AlertmanagerRoute, type ApiCall, api, BASE, missingPath, refusal } from './route.ts'
 import { deleteSilence, getSilence, getSilences, postSilences } from './silences.ts'
+
+// GET /alerts and GET /alerts/groups: the firing alerts of Alertmanager and Grafana, one for each fingerprint.
+
+const LARGEST = BUDGETS['alertmanager-groups'].value / 2 ** 20
+const TOO_LARGE = `the groups have more than ${LARGEST} MiB; ask for one receiver, or filter the alerts`
+
+async function getAlerts(call: ApiCall): Promise<Reply> {
+  const wanted = wantedIn(call)
+  if (!wanted) return jsonReply('[]')
+  return jsonReply(await call.store.read(findAlertsJson, call.identity.organizationId, wanted))
+}
+
+/** Lists the groups by their labels. An alert with several receivers is in the groups of all of them. */
+async function getAlertGroups(call: ApiCall): Promise<Reply> {
+  const wanted = wantedIn(call)
+  const groupBy = await groupByOf(call)
+  if (!wanted) return jsonReply('[]')
+  const groups = { ...wanted, groupBy, muted: flag(call.c, 'muted') }
+  const found = await call.store.read(findGroupsJson, call.identity.organizationId, groups)
+  if (found === null) throw refusal(400, TOO_LARGE)
+  return jsonReply(found)
+}
+
+/** Reads the filters. Returns null if no receiver can match. @throws Refusal 400 */
+function wantedIn({ c, deps }: ApiCall): Wanted | null {
+  const matchers = matchersIn(c, 'filter')
+  const receiver = receiverIn(c)
+  if (receiver === 'none') return null
+  const flags = { active: flag(c, 'active'), silenced: flag(c, 'silenced'), inhibited: flag(c, 'inhibited') }
+  return { matchers, receiver, ...flags, now: deps.now(), resolveTimeout: RESOLVE_TIMEOUT }
+}
+
+function jsonReply(body: Exclude<Reply['body'], null>): Reply {
+  return { status: 200, headers: { 'content-type': 'application/json' }, body }
+}
 
 export const alertmanagerRoutes: readonly AlertmanagerRoute[] = [
   ...api('/alerts', { GET: ['read', getAlerts], POST: ['ingest', postAlerts] }),
@@ -77,4 +119,62 @@ function getMetrics(): Reply {
   const name = 'alertmanager_build_info'
   const sample = `${name}{${labels.map(([label, value]) => `${label}=${JSON.stringify(value)}`).join(',')}} 1`
   return text(`# HELP ${name} ${help}\n# TYPE ${name} gauge\n${sample}\n`, 'text/plain; version=0.0.4; charset=utf-8')
+}
+
+// Presents the channels as Alertmanager's receivers, and their rules as its routes.
+
+type Channel = { readonly name: string; readonly enabled: boolean; readonly settings: ChannelSettings }
+
+/** Returns the labels by which the organization groups alerts. */
+async function groupByOf({ store, identity }: ApiCall): Promise<readonly string[]> {
+  const found = store.read(findOrganization, identity.organizationId)
+  const { settings } = await required(found, 'organization', 'incmon org list')
+  return settings['group-by']
+}
+
+/** Returns a configuration file of Alertmanager. JSON strings are valid YAML. */
+function configOf(channels: readonly Channel[], groupBy: readonly string[]): string {
+  const root = JSON.stringify(rootReceiver(channels))
+  const routes = channels.filter(({ enabled }) => enabled).flatMap(routesOf)
+  return [
+    'global:',
+    '  resolve_timeout: 5m',
+    'route:',
+    `  receiver: ${root}`,
+    `  group_by: ${JSON.stringify(groupBy)}`,
+    ...(routes.length > 0 ? ['  routes:', ...routes] : []),
+    'receivers:',
+    ...receiverNames(channels).map((name) => `- name: ${JSON.stringify(name)}`),
+    '',
+  ].join('\n')
+}
+
+function routesOf({ name, settings }: Channel): string[] {
+  const rules: readonly Rule[] = settings.rules.length === 0 ? [{}] : settings.rules
+  return rules.flatMap((rule) => {
+    const matchers = matchersOf(rule)
+    return [
+      `  - receiver: ${JSON.stringify(name)}`,
+      ...(matchers.length > 0 ? ['    matchers:', ...matchers.map((one) => `    - ${JSON.stringify(one)}`)] : []),
+      '    continue: true',
+    ]
+  })
+}
+
+function matchersOf({ minSeverity, services, namespaces, matchers = [] }: Rule): string[] {
+  return [
+    ...(minSeverity === undefined ? [] : [matcher('severity', wordsFrom(minSeverity))]),
+    ...(services === undefined ? [] : [matcher('service', services)]),
+    ...(namespaces === undefined ? [] : [matcher('namespace', namespaces)]),
+    ...(matchers.length === 0 ? [] : [formatMatchers(matchers).slice(1, -1)]),
+  ]
+}
+
+function wordsFrom(least: Severity): readonly string[] {
+  return SEVERITIES.slice(0, SEVERITIES.indexOf(least) + 1).flatMap((severity) => SEVERITY_WORDS[severity].split(' '))
+}
+
+function matcher(name: string, values: readonly string[]): string {
+  const escaped = values.map((value) => value.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  return `${name}=~${JSON.stringify(escaped.join('|'))}`
 }

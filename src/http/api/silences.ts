@@ -4,9 +4,8 @@
  */
 import * as v from 'valibot'
 import { formatInstant } from '../../domain/instant.ts'
-import type { LiveSilence } from '../../domain/silence/live-silence.ts'
 import { formatMatchers, MAX_NAME, MAX_VALUE, matchersFault, OPERATORS } from '../../domain/silence/matcher.ts'
-import { nextWindowOf, SILENCE_STATUSES, statusOf, toSchedule } from '../../domain/silence/silence.ts'
+import { type LiveSilence, nextWindowOf, SILENCE_STATUSES, statusOf, toSchedule } from '../../domain/silence/silence.ts'
 import { WEEKDAYS } from '../../domain/time-zone.ts'
 import { changeSilence, createSilence, expireSilence } from '../../engine/changes/silences/silences.ts'
 import { findSilencePreview } from '../../store/silence-preview.ts'

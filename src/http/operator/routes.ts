@@ -1,6 +1,7 @@
 /** Operator-only operations: organizations, setup links, pruning, and lookup of records by a partial id. */
 import * as v from 'valibot'
 import { changeOrganization, createOrganization } from '../../actions/organizations.ts'
+import { pruneByHand } from '../../actions/pruning/prune.ts'
 import { createSetupLink } from '../../actions/sessions.ts'
 import { programVersion } from '../../assets.ts'
 import { IncmonError } from '../../domain/error.ts'
@@ -9,14 +10,45 @@ import { importSilences } from '../../engine/changes/silences/silences.ts'
 import { readSilences } from '../../intake/silences.ts'
 import { findIdMatches } from '../../store/id-matches.ts'
 import { listOrganizations, type OrganizationRecord } from '../../store/organizations.ts'
-import { textField } from '../middleware/body.ts'
+import { textField, uuidField } from '../middleware/body.ts'
 import { operatorIdentity } from '../middleware/operator.ts'
-import { notFound } from '../middleware/problem.ts'
+import { notFound, problemOf } from '../middleware/problem.ts'
 import { wordParameter } from '../middleware/query.ts'
-import { json } from '../middleware/reply.ts'
+import { json, lines } from '../middleware/reply.ts'
 import { operator } from '../route.ts'
 import { instantText } from '../shapes.ts'
-import { pruneRoute } from './prune.ts'
+
+const PRUNE_PATH = '/operator/prune'
+/** The pause between steps, in which the server handles other requests. */
+const PAUSE_MS = 5
+
+/**
+ * Returns JSON lines: `{ progress }` after each step, `{ survey }` or `{ outcome }` for each organization, then `{ done
+ * }`. Pruning stops when the client closes the connection; records already deleted stay deleted.
+ */
+const pruneRoute = operator(`POST ${PRUNE_PATH}`, {
+  body: v.object({
+    organizationId: v.optional(uuidField),
+    dryRun: v.optional(v.boolean('expected true or false'), false),
+    approved: v.optional(v.boolean('expected true or false'), false),
+  }),
+  handle: async ({ store, server, body }) => {
+    const { organizationId, dryRun, approved } = body
+    const all = await store.read(listOrganizations)
+    const chosen = all.filter(({ id }) => organizationId === undefined || id === organizationId)
+    if (organizationId !== undefined && chosen.length === 0) {
+      throw new IncmonError('not-found', 'no such organization; GET /operator/organizations lists them')
+    }
+    const failed = (error: unknown) => {
+      server.refusals.add({ status: 500, route: `POST ${PRUNE_PATH}`, error })
+      return problemOf(error).detail
+    }
+    return lines(await store.run(pruneByHand, chosen, { dryRun, approved }), {
+      between: () => server.pause(PAUSE_MS),
+      failed,
+    })
+  },
+})
 
 const PATH = '/operator/organizations'
 const MAX_NAME = 100

@@ -2,7 +2,7 @@
 import type { Labels } from '../../domain/event/event.ts'
 import { explainedByNodes } from '../../domain/health/node-trouble.ts'
 import { cacheByKey, cacheLast, once } from '../../domain/memoize.ts'
-import { receiversOf, receiverTest } from '../../domain/notification/receivers.ts'
+import { receiversOf, receiverTest } from '../../domain/notification/audience.ts'
 import { labelTest, type Matcher } from '../../domain/silence/matcher.ts'
 import { statusOf } from '../../domain/silence/silence.ts'
 import type { Db } from '../sqlite/open.ts'

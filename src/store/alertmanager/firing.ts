@@ -1,6 +1,6 @@
 /** The firing fingerprints of Alertmanager and Grafana, which are the alerts of Alertmanager's API. */
 import type { ExpressionBuilder, Nullable } from 'kysely'
-import type { LiveSilence } from '../../domain/silence/live-silence.ts'
+import type { LiveSilence } from '../../domain/silence/silence.ts'
 import { listIncidentGroups } from '../incident/groups.ts'
 import { listRecipients } from '../notification/channels.ts'
 import { listSilencesSince } from '../silences.ts'

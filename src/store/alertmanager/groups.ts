@@ -1,7 +1,7 @@
 /** The groups of Alertmanager's API as JSON. An alert with several receivers is in the groups of all of them. */
 import { BUDGETS } from '../../domain/budgets.ts'
 import type { Labels } from '../../domain/event/event.ts'
-import { receiverTest } from '../../domain/notification/receivers.ts'
+import { receiverTest } from '../../domain/notification/audience.ts'
 import type { Db } from '../sqlite/open.ts'
 import { type Shown, separated, shownAlerts, type Wanted } from './alerts.ts'
 import { createTexts, type Texts } from './texts.ts'

@@ -2,10 +2,9 @@
  * The action items of an incident. Before there is a postmortem, the incident has them. Afterwards, they are part of the
  * postmortem, which copies those of the incident.
  */
-import { itemsOf } from '../../domain/postmortem/action-items.ts'
+
 import type { Action } from '../../domain/postmortem/document.ts'
-import type { ActionEdit } from '../../domain/postmortem/edits.ts'
-import { applyEdits, merge } from '../../domain/postmortem/edits.ts'
+import { type ActionEdit, applyEdits, itemsOf, merge } from '../../domain/postmortem/edits.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidToBytes } from '../sqlite/uuid.ts'
 import { findPostmortem, updatePostmortem } from './postmortems.ts'

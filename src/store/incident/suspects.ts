@@ -13,7 +13,7 @@ import { MAX_ALERTS, MAX_EVENTS, searchedSpan } from '../../domain/suspect/searc
 import { rankSuspects, type Suspect, type SuspectFacts } from '../../domain/suspect/suspect.ts'
 import { DAY } from '../../domain/units.ts'
 import { type BestLink, listBestLinksOfIncident } from '../correlation/correlations.ts'
-import { listDeployed } from '../correlation/deployed.ts'
+import { listDeployed } from '../correlation/pipelines.ts'
 import { findServiceRowId } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'

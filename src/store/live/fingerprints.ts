@@ -2,8 +2,8 @@
 import type { Fingerprint } from '../../domain/alert/fingerprints.ts'
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import type { Labels } from '../../domain/event/event.ts'
-import type { RowChange } from '../../engine/state/changes.ts'
 import type { DescribedFingerprint } from '../../engine/state/effect.ts'
+import type { RowChange } from '../../engine/state/journal.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 

@@ -5,8 +5,8 @@ import { hasMatchers, type RuledAlert } from '../../domain/notification/rule.ts'
 import type { Effect } from '../../engine/state/effect.ts'
 import { insertUntold, listToldChannels, type UntoldEntry } from '../incident/told.ts'
 import { type ChannelRecord, listRecipients } from '../notification/channels.ts'
+import { alertsAbout, listRuledAlerts } from '../notification/items.ts'
 import { insertNotifications, type OutboxEntry } from '../notification/outbox.ts'
-import { alertsAbout, listRuledAlerts } from '../notification/ruled-alerts.ts'
 import type { Db } from '../sqlite/open.ts'
 
 type NotificationDue = Extract<Effect, { readonly kind: 'notification-due' }>

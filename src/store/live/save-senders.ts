@@ -1,5 +1,5 @@
 import type { LiveGroup, LiveSender } from '../../domain/sender/sender.ts'
-import type { RowChange } from '../../engine/state/changes.ts'
+import type { RowChange } from '../../engine/state/journal.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query, saveChanges } from '../sqlite/query.ts'
 

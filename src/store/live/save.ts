@@ -1,12 +1,12 @@
 /** Saves the changes of a batch in one transaction: the columns that differ, and what was appended. */
-
 import type { AlertTexts } from '../../domain/alert/part.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
+import { cacheLast } from '../../domain/memoize.ts'
 import type { Notice } from '../../domain/notice.ts'
 import { DAY } from '../../domain/units.ts'
-import type { Changes, RowChange } from '../../engine/state/changes.ts'
 import type { DescribedFingerprint, Effect } from '../../engine/state/effect.ts'
+import type { Changes, RowChange } from '../../engine/state/journal.ts'
 import { awaitedName } from '../../engine/state/state.ts'
 import { computeLinks } from '../correlation/compute-links.ts'
 import { linkHistoryOf } from '../correlation/links.ts'
@@ -18,9 +18,9 @@ import { insertPostmortem } from '../incident/postmortems.ts'
 import { saveWatch } from '../kubernetes.ts'
 import { updateOrganization } from '../organizations.ts'
 import { insertRejection } from '../rejections.ts'
-import { replaceAliases } from '../service/aliases.ts'
 import { storeImage } from '../service/images.ts'
 import { moveService } from '../service/merge.ts'
+import { replaceAliases } from '../service/services.ts'
 import { recordState } from '../service/states.ts'
 import { replaceSilencesOfAlert, saveSilence } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -32,7 +32,6 @@ import { generatePostmortem, writeDuePostmortemsOf } from './postmortem.ts'
 import { saveAlerts } from './save-alerts.ts'
 import { linkPendingEvents, saveEvents } from './save-events.ts'
 import { dropGroups, saveGroups, saveSenders } from './save-senders.ts'
-import { saveServices } from './save-services.ts'
 
 type Kind = Effect['kind']
 type Kept<One extends Kind> = Extract<Effect, { readonly kind: One }>
@@ -194,3 +193,34 @@ function columnsOf(incident: LiveIncident) {
     problem: JSON.stringify(incident.problem),
   }
 }
+
+/** Inserts new services and updates existing services. */
+function saveServices(db: Db, services: readonly RowChange<LiveService>[]): void {
+  saveChanges(db, 'services', services, serviceRowOf, serviceColumnsOf)
+}
+
+function serviceRowOf(service: LiveService) {
+  return { id: service.rowId, uuid: uuidBytes(service.id), ...serviceColumnsOf(service) }
+}
+
+function serviceColumnsOf(service: LiveService) {
+  const { health } = service
+  return {
+    organization_id: service.organizationId,
+    cluster: service.cluster,
+    namespace: service.namespace,
+    name: service.name,
+    status: health.status,
+    score: health.score,
+    health: penaltiesText(health.penalties),
+    healthy_since: service.healthySince,
+    suppressed: service.suppressed ? (1 as const) : (0 as const),
+    last_alert_at: service.lastAlertAt,
+    last_event_at: service.lastEventAt,
+    evaluate_at: service.evaluateAt,
+    created_at: service.createdAt,
+  }
+}
+
+/** Most changes to a service leave its penalties unchanged. */
+const penaltiesText: (penalties: LiveService['health']['penalties']) => string = cacheLast(JSON.stringify)

@@ -1,17 +1,21 @@
 /** Reads what a message is about. */
+
+import { conditionOf } from '../../domain/incident/merge.ts'
 import { phaseOf, problemAt } from '../../domain/incident/problem.ts'
 import { cacheByKey } from '../../domain/memoize.ts'
 import type { GroupMember, MessageGroup } from '../../domain/notification/group-words.ts'
-import type { MessageKind } from '../../domain/notification/kind.ts'
+import type { MessageKind, NotificationKind } from '../../domain/notification/kind.ts'
+import type { RuledAlert } from '../../domain/notification/rule.ts'
 import type { MessageAlert, MessageItem } from '../../domain/notification/words.ts'
 import type { IncidentGroup } from '../../domain/suspect/group.ts'
 import { toDelivery } from '../history/last-report.ts'
 import { firingAlerts, hasPostmortem } from '../incident/incidents.ts'
 import { toProblem } from '../incident/live-incidents.ts'
+import { loadServiceName } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
+import { query } from '../sqlite/query.ts'
 import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
 import { hasDelivered, toFacts } from './outbox.ts'
-import { conditionName } from './ruled-alerts.ts'
 
 /** The maximum number of alerts in a message. The message contains the true count, too. */
 const MAX_ALERTS = 20
@@ -178,4 +182,36 @@ function alertsOf(db: Db, incidentId: number, ownServiceId: number): MessageAler
       delivery: toDelivery(row),
     }
   })
+}
+
+// Reads the alerts of an incident that the matchers of rules are compared with.
+
+/** Lists up to 50 alerts of an incident, firing ones first. */
+export function listRuledAlerts(db: Db, incidentId: number): (RuledAlert & { readonly serviceId: number })[] {
+  return db.all(ruled, { incidentId }).map(({ labels, ...alert }) => ({ ...alert, labels: JSON.parse(labels) }))
+}
+
+// The index on the incident returns firing alerts first.
+const ruled = query<{ incidentId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('alerts')
+    .select(['source', 'severity', 'name as alertname', 'labels', 'service_id as serviceId'])
+    .where('incident_id', '=', hole('incidentId'))
+    .orderBy('ends_at')
+    .limit(50),
+)
+
+/** Returns the alerts that a message is about: if it names new conditions, only their alerts. */
+export function alertsAbout<Alert extends RuledAlert & { readonly serviceId: number }>(
+  db: Db,
+  { kind, names, ownServiceId }: { kind: NotificationKind; names: readonly string[]; ownServiceId: number },
+  alerts: readonly Alert[],
+): readonly Alert[] {
+  if (kind !== 'worse') return alerts
+  return alerts.filter((one) => names.includes(conditionName(db, one.alertname, one.serviceId, ownServiceId)))
+}
+
+/** Returns the name of an alert's condition in an incident. @param ownServiceId the service of the incident */
+function conditionName(db: Db, name: string, serviceId: number, ownServiceId: number): string {
+  return serviceId === ownServiceId ? name : conditionOf(name, loadServiceName(db, serviceId).name)
 }

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { AgedIncident } from '../../domain/retention.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
-import { AGED_COLUMNS, toAged } from './expired-alerts.ts'
+import { AGED_COLUMNS, toAged } from './expired-events.ts'
 import type { NextRows } from './pruning.ts'
 
 const incidents = query<NextRows>()((builder, hole) =>

@@ -10,7 +10,7 @@ import { MAX_EVENTS_PER_SERVICE, TIMELINE_KINDS } from '../incident/timeline-fac
 import type { TimeSpan } from '../read.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
-import { AGED_COLUMNS, toAged } from './expired-alerts.ts'
+import { AGED_COLUMNS, toAged } from './expired-events.ts'
 
 /**
  * Returns the row ids of events referenced by a pipeline, a link, an active alert or an incident's alert. An active alert

@@ -1,6 +1,7 @@
 /** Services: an organization's monitored workloads and their last evaluation. */
 import { type InferResult, sql } from 'kysely'
 import type { Health, Penalty } from '../../domain/health/health.ts'
+import type { AliasRef } from '../../domain/service/service.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes, uuidFromHex, uuidToBytes } from '../sqlite/uuid.ts'
@@ -140,4 +141,23 @@ export function loadServiceName(db: Db, rowId: number): ServiceName & { readonly
   )
   if (!row) throw new Error(`there is no service ${rowId}`)
   return { id: uuidFromBytes(row.uuid), name: row.name, namespace: row.namespace, cluster: row.cluster }
+}
+
+// Alternative names under which senders refer to a service.
+
+/** Lists a service's aliases, given its UUID. */
+export function listAliases(db: Db, organizationId: number, serviceId: string): AliasRef[] {
+  const rowId = findServiceRowId(db, organizationId, serviceId)
+  if (rowId === undefined) return []
+  const aliases = db.sql.selectFrom('aliases').select(['kind', 'value']).where('service_id', '=', rowId)
+  return db.all(aliases.orderBy('kind').orderBy('value')) as AliasRef[]
+}
+
+/** Replaces a service's aliases. Throws SQLITE_CONSTRAINT if another service has one of these aliases. */
+export function replaceAliases(db: Db, organizationId: number, serviceId: number, refs: readonly AliasRef[]): void {
+  db.run(db.sql.deleteFrom('aliases').where('service_id', '=', serviceId))
+  const different = [...new Map(refs.map((ref) => [`${ref.kind} ${ref.value}`, ref])).values()]
+  if (different.length === 0) return
+  const owner = { organization_id: organizationId, service_id: serviceId }
+  db.run(db.sql.insertInto('aliases').values(different.map(({ kind, value }) => ({ ...owner, kind, value }))))
 }

@@ -11,7 +11,7 @@ import {
   type Updateable,
 } from 'kysely'
 import { once } from '../../domain/memoize.ts'
-import type { RowChange } from '../../engine/state/changes.ts'
+import type { RowChange } from '../../engine/state/journal.ts'
 import type { Db } from './open.ts'
 import type { Schema } from './schema/schema.ts'
 

@@ -1,8 +1,7 @@
 /** Data and form values for the silence pages. Times are Unix times in milliseconds. */
 
-import type { LiveSilence } from '../../domain/silence/live-silence.ts'
 import type { Operator } from '../../domain/silence/matcher.ts'
-import type { SilenceStatus } from '../../domain/silence/silence.ts'
+import type { LiveSilence, SilenceStatus } from '../../domain/silence/silence.ts'
 
 export type SilenceView = Omit<LiveSilence, 'rowId' | 'organizationId' | 'revision'> & {
   readonly status: SilenceStatus

@@ -179,7 +179,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'open-loopback',
-    file: 'src/notify/addresses.ts',
+    file: 'src/notify/post.ts',
     from: "'127.0.0.0/8', ",
     to: '',
     test: 'tests/notify/post.test.ts',
@@ -280,7 +280,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'endless-slots',
-    file: 'src/notify/slots.ts',
+    file: 'src/notify/notifier.ts',
     from: 'own >= most.perOrganization',
     to: 'own < 0',
     test: 'tests/notify/slots.test.ts',
@@ -318,7 +318,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'alerts-at-once',
-    file: 'src/workers/reads.ts',
+    file: 'src/workers/reader.ts',
     from: 'findAlertGroups, findAlertsJson, findGroupsJson }',
     to: 'findAlertGroups }',
     test: 'tests/workers/reader.test.ts',

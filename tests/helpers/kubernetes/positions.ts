@@ -1,6 +1,6 @@
 /** How far a server has read its only cluster. */
 import { join } from 'node:path'
-import { RESOURCES } from '../../../src/kubernetes/resources.ts'
+import { RESOURCES } from '../../../src/kubernetes/stream.ts'
 import { openStore } from '../../../src/store/sqlite/open.ts'
 
 /** Returns the lowest resource version up to which everything is stored, or 0 before every first list is stored. */

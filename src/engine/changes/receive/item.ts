@@ -15,8 +15,7 @@ import { adopt, joinClaims, joinProject, learnImages } from '../joining.ts'
 import { createLiveService } from '../live-service.ts'
 import { learnPipeline, linkCondition, linkImage } from '../pipelines.ts'
 import { isSentAgain, type Shortage, shortageOf } from '../room.ts'
-import { affects, endConditions } from './end-conditions.ts'
-import { type AlertDecision, decideAlert, type Item } from './item-alert.ts'
+import { type AlertDecision, affects, decideAlert, endConditions, type Item } from './item-alert.ts'
 
 export type ItemResult = {
   readonly eventId: string

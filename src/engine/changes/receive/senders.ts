@@ -1,18 +1,20 @@
 /** Learns how senders behave from their deliveries, and opens an incident when a heartbeat is missing. */
-
 import { type Delivery, EXPIRES } from '../../../domain/alert/ending.ts'
 import { BUDGETS } from '../../../domain/budgets.ts'
 import type { Draft, Intake, Source } from '../../../domain/event/event.ts'
+import { alarmed, closed, NO_PROBLEM } from '../../../domain/incident/problem.ts'
 import { corrected, offsetIn, readingOf, withReading } from '../../../domain/sender/clock.ts'
 import { type DeliveryInterval, repeatTimeoutOf } from '../../../domain/sender/delivery-interval.ts'
 import { isSilent, NO_HOURS, withEvents, withHeartbeat } from '../../../domain/sender/heartbeat.ts'
 import { type LiveSender, withLag, withToken } from '../../../domain/sender/sender.ts'
+import { receiverName } from '../../../domain/sender/sender-name.ts'
 import { WATCH } from '../../../domain/watch/object.ts'
 import type { Context } from '../../state/context.ts'
-import { type OrganizationState, senderKey } from '../../state/state.ts'
-import { clusterOf } from '../attribution.ts'
+import { type OrganizationState, senderKey, settingsOf } from '../../state/state.ts'
+import { clusterOf, findService } from '../attribution.ts'
+import { moveIncident, oldestOpenIncident, openIncident } from '../incidents/incidents.ts'
+import { createLiveService } from '../live-service.ts'
 import { awaitRepeatsOf, updateGroup } from './groups.ts'
-import { resolveHeartbeatIncident } from './heartbeat-incident.ts'
 
 /**
  * Facts about a sender that are needed to process its items. `delivery`: how it delivers; null if it is no Alertmanager
@@ -187,4 +189,44 @@ function count(sender: LiveSender, { accepted, rejected }: Intake, at: number): 
       accepted.length > 0 || sender.receiver === WATCH ? Math.max(sender.lastEventAt ?? at, at) : sender.lastEventAt,
     lastRejectionAt: rejected.length > 0 ? Math.max(sender.lastRejectionAt ?? at, at) : sender.lastRejectionAt,
   }
+}
+
+/** Opens an incident for a missing heartbeat. A sender that stops sending heartbeats cannot report problems either. */
+export function openHeartbeatIncident(ctx: Context, sender: LiveSender, now: number): void {
+  ctx.put.sender({ ...sender, heartbeatDueAt: null })
+  if (!settingsOf(ctx.state).heartbeats) return
+  const key = serviceKeyOf(sender)
+  const service = findService(ctx.state, key) ?? createLiveService(ctx, key, now)
+  if (oldestOpenIncident(ctx.state, service.rowId)) return
+  const lastBeat = sender.heartbeatAt ?? now
+  const minutes = Math.round((now - lastBeat) / 60_000)
+  openIncident(
+    ctx,
+    {
+      serviceId: service.rowId,
+      title: `sender silent: ${receiverName(sender)}`,
+      ...{ severity: 'critical', origin: 'automatic', cause: 'silence' },
+      startedAt: lastBeat,
+      touchedAt: null,
+      problem: { ...alarmed(NO_PROBLEM, now), since: lastBeat },
+      previous: null,
+      text: `opened: no heartbeat for ${minutes} minutes; problems may go unreported`,
+      actor: null,
+    },
+    now,
+  )
+}
+
+/** Resolves the incident for a missing heartbeat when the heartbeat returns. */
+function resolveHeartbeatIncident(ctx: Context, sender: LiveSender, now: number): void {
+  const service = findService(ctx.state, serviceKeyOf(sender))
+  const incident = service && oldestOpenIncident(ctx.state, service.rowId)
+  if (incident?.cause !== 'silence') return
+  const problem = closed(incident.problem, now)
+  const after = { ...incident, status: 'resolved', resolvedAt: now, problem } as const
+  moveIncident(ctx, { before: incident, after, why: 'the heartbeat is back', actor: null, now })
+}
+
+function serviceKeyOf({ cluster, source, receiver }: LiveSender) {
+  return { cluster, namespace: '', name: ['source', source, receiver].filter((part) => part !== '').join('/') }
 }
