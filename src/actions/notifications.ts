@@ -40,7 +40,7 @@ function remindersOf(deps: Deps, organizationId: number, now: number): OutboxEnt
   const open = listUnacknowledgedIncidents(deps.db, organizationId, MAX_INCIDENTS)
   const burning = open
     .filter(({ problem }) => phaseOf(problem, now) === 'on')
-    .map((incident) => reminded(deps, incident))
+    .map((incident) => ({ incident, told: listToldSince(deps.db, incident.rowId, incident.problem.alarmedAt) }))
   const suppressed = listSuppressedIncidents(deps.db, organizationId, MAX_INCIDENTS)
   return [
     ...dueReminders(deps, organizationId, channels, burning, now),
@@ -50,10 +50,6 @@ function remindersOf(deps: Deps, organizationId: number, now: number): OutboxEnt
 
 /** An incident, and who was told about it since its problem last began. */
 type Reminded = { readonly incident: LiveIncident; readonly told: ReturnType<typeof listToldSince> }
-
-function reminded(deps: Deps, incident: LiveIncident): Reminded {
-  return { incident, told: listToldSince(deps.db, incident.rowId, incident.problem.alarmedAt) }
-}
 
 /** Returns the reminders and escalations that are due. A channel is reminded once of incidents with a common cause. */
 function dueReminders(

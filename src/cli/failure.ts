@@ -53,14 +53,11 @@ export function explainFailure(error: unknown): { readonly lines: readonly strin
   if (error instanceof UsageError) return { lines: error.lines.map(oneLine), exitCode: 2 }
   if (REPORTED.some((kind) => error instanceof kind)) return { lines: [oneLine((error as Error).message)], exitCode: 1 }
   const code = error instanceof Error && 'code' in error ? String(error.code) : null
-  if (code === null || code.startsWith('ERR_')) return { lines: [`a bug: ${stackOf(error)}`], exitCode: 1 }
+  if (code === null || code.startsWith('ERR_'))
+    return { lines: [`a bug: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`], exitCode: 1 }
   return { lines: [oneLine(`${(error as Error).message} (${code}); ${remedyOf(code) ?? UNKNOWN}`)], exitCode: 1 }
 }
 
 function oneLine(text: string): string {
   return text.replace(/\s*\n\s*/g, ' ')
-}
-
-function stackOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

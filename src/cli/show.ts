@@ -35,7 +35,11 @@ export function formatIncident(incident: Shown): string {
     facts,
     alertsOf(incident.alerts, incident.alertCount),
     suspectsOf(suspects),
-    timelineOf(timeline),
+    formatTable(timeline, 'the timeline is empty', {
+      AT: 'at',
+      ACTOR: 'actor',
+      'WHAT HAPPENED': ({ text, count }) => `${text}${timesOf(count)}`,
+    }),
   ].join('\n\n')
 }
 
@@ -134,12 +138,4 @@ function suspectsOf(suspects: readonly Suspect[]): string {
     return [cause, ...reasons.map(({ text }) => `      - ${visible(text)}`)]
   })
   return ['SUSPECTS', ...lines].join('\n')
-}
-
-function timelineOf(timeline: WholeIncident['timeline']): string {
-  return formatTable(timeline, 'the timeline is empty', {
-    AT: 'at',
-    ACTOR: 'actor',
-    'WHAT HAPPENED': ({ text, count }) => `${text}${timesOf(count)}`,
-  })
 }

@@ -88,7 +88,8 @@ export async function decideBatch(deps: BatchDeps, inputs: readonly Input[], isE
     const limits = new Map<number, number>()
     for (const [serviceId, { organizationId, inputs }] of touched) {
       const before = effects.length
-      const most = limits.get(organizationId) ?? workOf(deciding, organizationId) + MAX_EVALUATION_WORK
+      const most =
+        limits.get(organizationId) ?? (contextOf(deciding, organizationId)?.workload() ?? 0) + MAX_EVALUATION_WORK
       limits.set(organizationId, most)
       const result = decideOne(deciding, { organizationId, decide: evaluationOf(serviceId, most) }, deps.now())
       if ('error' in result)
@@ -200,10 +201,6 @@ function decideOne(
     undo()
     return { error }
   }
-}
-
-function workOf(deciding: Deciding, organizationId: number): number {
-  return contextOf(deciding, organizationId)?.workload() ?? 0
 }
 
 function contextOf(

@@ -1,8 +1,7 @@
 /** Derives the notices for clients from the changes of a batch. */
 
-import type { LiveIncident } from '../domain/incident/live-incident.ts'
 import type { Notice } from '../domain/notice.ts'
-import type { Changes, RowChange } from './state/journal.ts'
+import type { Changes } from './state/journal.ts'
 
 /** Returns one notice for each record with a visible change. */
 export function noticesOf({ rows, effects }: Changes): Notice[] {
@@ -18,7 +17,8 @@ export function noticesOf({ rows, effects }: Changes): Notice[] {
     if (was?.status !== is.status || was.severity !== is.severity) add('alert', after)
   }
   for (const effect of effects) if (effect.kind === 'event-stored') add('event', effect.event)
-  for (const change of rows.incidents) if (isVisible(change)) add('incident', change.after)
+  for (const change of rows.incidents)
+    if (INCIDENT_FIELDS.some((name) => change.before?.[name] !== change.after[name])) add('incident', change.after)
   for (const { after } of rows.silences) add('silence', after.silence)
   return notices
 }
@@ -28,7 +28,3 @@ const INCIDENT_FIELDS = [
   ...(['alertCount', 'status', 'severity', 'title', 'serviceId', 'startedAt'] as const),
   ...(['acknowledgedAt', 'resolvedAt', 'touchedAt'] as const),
 ] as const
-
-function isVisible({ before, after }: RowChange<LiveIncident>): boolean {
-  return INCIDENT_FIELDS.some((name) => before?.[name] !== after[name])
-}

@@ -71,7 +71,7 @@ async function postMessage(message: OutgoingMessage, network: Network): Promise<
     ? 'the receiver redirected the message; use the URL to which the receiver redirects'
     : answer.text
   const detail = text.trim() === '' ? null : text
-  const remoteId = kind === 'telegram' ? telegramId(answer.text) : null
+  const remoteId = kind === 'telegram' ? (/"message_id":(\d{1,15})\b/.exec(answer.text)?.[1] ?? null) : null
   return { status: answer.status, detail, remoteId, retryAfter: answer.retryAfter }
 }
 
@@ -127,10 +127,6 @@ function signed(
     'webhook-signature': signatures.join(' '),
   }
   return { body: posted.body, headers: { ...posted.headers, ...headers } }
-}
-
-function telegramId(text: string): string | null {
-  return /"message_id":(\d{1,15})\b/.exec(text)?.[1] ?? null
 }
 
 /**

@@ -45,7 +45,8 @@ function showConfig(options: Common & { readonly explain?: boolean }): void {
 function printSettings(settings: readonly Setting[]): void {
   printList({}, settings, '', {
     KEY: 'name',
-    VALUE: ({ value }) => (isTables(value) ? tomlOf(value) : String(value)),
+    VALUE: ({ value }) =>
+      Array.isArray(value) && value.some((item) => typeof item === 'object') ? tomlOf(value) : String(value),
     FROM: ({ from }) => from ?? 'default',
   })
 }
@@ -66,10 +67,6 @@ function tomlOf(value: unknown): string {
   return `{ ${Object.entries(value)
     .map(([key, inner]) => `${key} = ${tomlOf(inner)}`)
     .join(', ')} }`
-}
-
-function isTables(value: Setting['value']): boolean {
-  return Array.isArray(value) && value.some((item) => typeof item === 'object')
 }
 
 function explained({ name, value, from, doc, fallback, variable, allowed }: Setting): string {

@@ -21,7 +21,7 @@ import {
 export function diagnose(facts: DoctorFacts): Finding[] {
   return [
     ...diagnoseConfiguration(facts),
-    ...diagnoseDatabaseFile(facts),
+    ...[diagnoseFile(facts), ...diagnoseRights(facts), ...diagnoseRoom(facts), ...diagnoseLog(facts)],
     ...diagnoseContent(facts),
     ...diagnoseChannels(facts),
     ...diagnoseLimits(facts),
@@ -89,7 +89,7 @@ function diagnoseLimits({ content, limits }: DoctorFacts): Finding[] {
   if (!fullest) return []
   const near = all.filter((one) => share(one) >= NEAR)
   if (near.length === 0) return [ok('limits', `none is nearly reached; the nearest is ${textOf(fullest)}`)]
-  return near.map((one) => warn('limits', `${textOf(one)}; at the limit, ${effectOf(one)}`, remedyOf(one)))
+  return near.map((one) => warn('limits', `${textOf(one)}; at the limit, ${BUDGETS[one.limit].effect}`, remedyOf(one)))
 }
 
 type Counted = UsageFact & { readonly value: number }
@@ -110,10 +110,6 @@ function textOf({ organization, limit, used, value }: Counted): string {
   return `${limit} of ${organization}: ${formatCount(used)} of ${formatCount(value)}`
 }
 
-function effectOf({ limit }: Counted): string {
-  return BUDGETS[limit].effect
-}
-
 function remedyOf({ limit }: Counted): string {
   if (!isAdjustable(limit)) return `remove ${limit} that nobody needs`
   return `find out what creates them, or raise ${limit} in the setting limits if the machine has memory for it`
@@ -127,10 +123,6 @@ const MAX_LOG = 64 * MB
 const ANYBODY = 0o077
 const OTHERS_WRITE = 0o002
 const STICKY = 0o1000
-
-function diagnoseDatabaseFile(facts: DoctorFacts): Finding[] {
-  return [diagnoseFile(facts), ...diagnoseRights(facts), ...diagnoseRoom(facts), ...diagnoseLog(facts)]
-}
 
 function diagnoseFile({ file, entry, directory, companions }: DoctorFacts): Finding {
   if (!directory) {

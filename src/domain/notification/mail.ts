@@ -27,7 +27,7 @@ export function formatMail(
   const paragraphs = [
     `<strong>${symbol} ${escapeHtml(title)}</strong>`,
     escapeHtml(body),
-    links.map(({ text, url }) => htmlButton(text, url)).join(' '),
+    links.map(({ text, url }) => `<a style="${BUTTON}" href="${escapeHtml(url)}">${escapeHtml(text)}</a>`).join(' '),
   ]
   return {
     subject: `${isFirst ? '' : 'Re: '}${subject}`,
@@ -46,8 +46,4 @@ function htmlOf(tone: Tone, paragraphs: readonly string[]): string {
   const marked = `<div style="border-left:4px solid ${TONES[tone].colour};padding:0 16px">${shown.join('')}</div>`
   const end = '<p style="margin:12px 0 0;color:#616061">Sent by incmon.</p>'
   return `<!doctype html><html lang="en"><body style="${PAGE}">${marked}${end}</body></html>`
-}
-
-function htmlButton(text: string, url: string): string {
-  return `<a style="${BUTTON}" href="${escapeHtml(url)}">${escapeHtml(text)}</a>`
 }

@@ -182,11 +182,7 @@ function mereTime({ incident }: SuspectFacts, change: Change): number {
  * fire.
  */
 function expected(at: number, change: Change): number {
-  return nearby(Math.abs(at - change.endsAt - DETECTION), OTHER_TOLERANCE)
-}
-
-function nearby(distance: number, tolerance: number): number {
-  return 1 / (1 + distance / tolerance)
+  return 1 / (1 + Math.abs(at - change.endsAt - DETECTION) / OTHER_TOLERANCE)
 }
 
 function after(at: number, change: Change): string {

@@ -20,7 +20,7 @@ export function fixesOf({ incident, changes, alerts }: SuspectFacts): ReadonlySe
     const repairs = changes.filter(
       (change) =>
         change.service === service &&
-        hasDeployed(change) &&
+        (change.kind === 'rollout' || DEPLOYED.has(outcomeOf(change.facts))) &&
         change.startsAt > startsAt &&
         change.startsAt <= endsAt &&
         endsAt <= change.endsAt + EFFECT,
@@ -29,10 +29,6 @@ export function fixesOf({ incident, changes, alerts }: SuspectFacts): ReadonlySe
     return last ? repairs.filter((change) => change === last || contains(change, last.startsAt)) : []
   })
   return new Set(fixes)
-}
-
-function hasDeployed(change: Change): boolean {
-  return change.kind === 'rollout' || DEPLOYED.has(outcomeOf(change.facts))
 }
 
 function contains(change: Change, at: number): boolean {

@@ -41,10 +41,6 @@ function isUncompared({ state }: Context, serviceId: number, key: string): (live
   return ({ alert, rowId }) => alert.status === 'firing' && (compared?.key !== key || rowId > compared.last)
 }
 
-function isSaved({ state }: Context, { rowId }: LiveAlert): boolean {
-  return state.unsavedLabels.get(rowId) === undefined
-}
-
 /** An alert before and after a change of its silences. */
 export type Resilenced = { readonly before: LiveAlert; readonly after: LiveAlert }
 
@@ -87,7 +83,7 @@ function compare(
   const active = silencing.active.map(({ compiled }) => compiled)
   const isOpen = isUncompared(ctx, serviceId, key)
   const open = conditions.filter(({ live }) => isOpen(live))
-  const needsSaved = active.length > 0 && open.some(({ live }) => isSaved(ctx, live))
+  const needsSaved = active.length > 0 && open.some(({ live }) => ctx.state.unsavedLabels.get(live.rowId) === undefined)
   const saved = needsSaved ? ctx.fact('labels', { serviceId }) : null
   const found = new Map<number, readonly number[]>()
   for (const { live, source, severity, status, name } of open) {

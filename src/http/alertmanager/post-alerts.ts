@@ -46,15 +46,11 @@ export function requireJson(c: ApiCall['c']): void {
 }
 
 async function parse(bytes: Uint8Array, receivedAt: number) {
-  if (isNull(bytes)) return { intake: NOTHING, fault: null }
+  if (shortText(bytes) === 'null') return { intake: NOTHING, fault: null }
   return read('prometheus', bytes, receivedAt)
 }
 
 const NOTHING: Intake = { accepted: [], rejected: [], group: null, receiver: 'prometheus' }
-
-function isNull(bytes: Uint8Array): boolean {
-  return shortText(bytes) === 'null'
-}
 
 /** Returns whether a body has only whitespace. */
 export function isBlank(bytes: Uint8Array): boolean {

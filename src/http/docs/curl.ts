@@ -74,7 +74,7 @@ const SOME_TEXT = '…'
 export function exampleOf(schema: JsonSchema, document: OpenApiDocument): unknown {
   const { examples, properties, required = [], items, anyOf } = schema
   if (examples && examples.length > 0) return examples[0]
-  if (schema.$ref) return exampleOf(named(schema.$ref, document), document)
+  if (schema.$ref) return exampleOf(document.components.schemas[nameOf(schema.$ref)] ?? {}, document)
   if (properties) {
     const all = Object.entries(properties).map(([name, one]) => [name, exampleOf(one, document)] as const)
     return Object.fromEntries(all.filter(([name, example]) => required.includes(name) || example !== SOME_TEXT))
@@ -82,10 +82,6 @@ export function exampleOf(schema: JsonSchema, document: OpenApiDocument): unknow
   if (items) return [exampleOf(items, document)]
   if (anyOf?.[0]) return exampleOf(anyOf[0], document)
   return plainExample(schema)
-}
-
-function named(ref: string, document: OpenApiDocument): JsonSchema {
-  return document.components.schemas[nameOf(ref)] ?? {}
 }
 
 /** Returns `Alert` for `#/components/schemas/Alert`. */

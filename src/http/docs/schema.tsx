@@ -72,7 +72,13 @@ function fieldsOf(schema: JsonSchema, prefix: string, isRequest: boolean): Field
 /** Describes a type in words, with its limits and its default. */
 export const TypeWords: FC<{ schema: JsonSchema }> = ({ schema }) => {
   const one = withoutNull(schema)
-  const limits = limitsOf(one)
+  const limits = [
+    spanOf(one.minimum, one.maximum, ''),
+    spanOf(one.minLength, one.maxLength, ' characters'),
+    spanOf(one.minItems, one.maxItems, ' items'),
+  ]
+    .filter((words) => words !== '')
+    .join(', ')
   return (
     <>
       {baseOf(one)}
@@ -114,16 +120,6 @@ const Choices: FC<{ values: readonly unknown[] }> = ({ values }) => (
     ))}
   </>
 )
-
-function limitsOf({ minimum, maximum, minLength, maxLength, minItems, maxItems }: JsonSchema): string {
-  return [
-    spanOf(minimum, maximum, ''),
-    spanOf(minLength, maxLength, ' characters'),
-    spanOf(minItems, maxItems, ' items'),
-  ]
-    .filter((words) => words !== '')
-    .join(', ')
-}
 
 /** Omits a minimum of 0, because counts are never negative. */
 function spanOf(min: number | undefined, max: number | undefined, unit: string): string {

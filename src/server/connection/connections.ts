@@ -185,7 +185,7 @@ async function drain(
   const look = setInterval(() => {
     // A connection that is busy now is closed by a later call.
     server.closeIdleConnections()
-    for (const response of allOf(open)) if (isStream(response)) response.end()
+    for (const response of [...open.values()].flat()) if (isStream(response)) response.end()
   }, LOOK_EVERY)
   // Node does not list connections whose TLS handshake is incomplete.
   const giveUp = () => {
@@ -211,10 +211,6 @@ async function untilQuiet(server: Server): Promise<void> {
   // Node accepts one connection per turn of the event loop. After a few idle turns, no connection is pending.
   for (; quiet < QUIET_TURNS && performance.now() < until; quiet += 1) await turn()
   server.off('connection', onConnection)
-}
-
-function allOf(open: Open): ServerResponse[] {
-  return [...open.values()].flat()
 }
 
 /** Returns whether a response is a stream. Other responses are written immediately and never stay open. */

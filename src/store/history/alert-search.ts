@@ -44,7 +44,7 @@ export function listMatchingAlerts(
       )?.starts_at,
     count: count ?? ((from: number, before: number) => countOf(db, matching(from, before))),
     rows: (from: number, before: number, limit: number, skip: number) =>
-      rowsOf(db, matching(from, before), limit, skip),
+      db.all(newest(matching(from, before)).select(alertColumns).limit(limit).offset(skip)).map(toAlertRecord),
     total: count?.(filter.from ?? 0, filter.to ?? Number.MAX_SAFE_INTEGER),
   }
   return pageInChunks(searched, filter, page)
@@ -192,10 +192,6 @@ function newest(alerts: Alerts): Alerts {
 
 function countOf(db: Db, alerts: Alerts): number {
   return db.first(alerts.select((eb) => eb.fn.countAll<number>().as('count')))?.count ?? 0
-}
-
-function rowsOf(db: Db, alerts: Alerts, limit: number, skip: number): AlertRecord[] {
-  return db.all(newest(alerts).select(alertColumns).limit(limit).offset(skip)).map(toAlertRecord)
 }
 
 function wordsOf(q: string): string[] {

@@ -28,7 +28,7 @@ const MAX_TEXT = 2_000
 const MAX_OWNER = 200
 
 export const incidentEditRoutes: readonly PageRoute[] = [
-  page('POST /incidents', 'write', declareIncident),
+  page('POST /incidents', 'write', (visit) => attempt(visit, 'declare', () => declare(visit), showIncidents)),
   page('POST /incidents/:id/edit', 'write', editIncident),
   page('POST /incidents/:id/merge', 'write', mergeIncident),
   page('POST /incidents/:id/notes', 'write', noteIncident),
@@ -57,10 +57,6 @@ async function attempt(
   const found = await withFormErrors(FIELDS, work)
   if ('done' in found) return found.done
   return showAgain(visit, { form, values: Object.fromEntries(visit.form.fields), faults: found.faults })
-}
-
-function declareIncident(visit: Visit): Promise<Reply> {
-  return attempt(visit, 'declare', () => declare(visit), showIncidents)
 }
 
 async function declare(visit: Visit): Promise<Reply> {

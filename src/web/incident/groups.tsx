@@ -59,7 +59,7 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
           </p>
           <p class="second break">
             {/[.!?]$/.test(group.summary) ? group.summary : `${group.summary}.`}
-            {seenText(group)}
+            {group.seen > group.count ? ` Seen ${formatCount(group.seen)} times.` : ''}
             {group.sentAs ? ` ${sentText(group)}` : ''}
           </p>
           {group.hint ? (
@@ -80,10 +80,6 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
     ))}
   </ul>
 )
-
-function seenText({ seen, count }: GroupView): string {
-  return seen > count ? ` Seen ${formatCount(seen)} times.` : ''
-}
 
 /**
  * Returns `firing for 10 min`, or `330 of 440 still firing after 10 min` if some have ended. A failed pipeline is not

@@ -2,7 +2,7 @@
 import type { FC } from 'hono/jsx'
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import { capitalized, formatCount } from '../../domain/text.ts'
-import type { IconName, MarkName } from './symbols.ts'
+import type { IconName } from './symbols.ts'
 
 /** The severity of an alert or incident, or the status of a service. */
 export type Level = 'critical' | 'error' | 'warning' | 'degraded' | 'info' | 'healthy' | 'unknown' | 'done'
@@ -19,7 +19,7 @@ export const Icon: FC<{ name: IconName; label?: string; class?: string }> = ({ n
  */
 export const Mark: FC<{ level: Level; label?: string }> = ({ level, label }) => (
   <svg class={`mark level-${level}`} {...spoken(label)}>
-    <use href={`#m-${shapeOf(level)}`} />
+    <use href={`#m-${level === 'degraded' ? 'warning' : level}`} />
   </svg>
 )
 
@@ -120,10 +120,6 @@ export const ServiceName: FC<{ namespace: string; name: string; max?: number }> 
     <b>{max === undefined ? name : <ShortName text={name} max={max} />}</b>
   </>
 )
-
-function shapeOf(level: Level): MarkName {
-  return level === 'degraded' ? 'warning' : level
-}
 
 function spoken(label: string | undefined) {
   return label === undefined ? { 'aria-hidden': 'true' as const } : { role: 'img', 'aria-label': label }

@@ -71,7 +71,7 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
   const { organizationId } = visitor
   const day = { from: now - DAY, to: now }
   const { services, health, pipelines, links, resolvedEarly } = await store.read(findOverview, organizationId, day)
-  const all = worstFirst(services)
+  const all = services.toSorted((a, b) => STATES.indexOf(a.status) - STATES.indexOf(b.status) || a.score - b.score)
   const of = (state: ServiceState) => all.filter(({ status }) => status === state)
   const counts = {
     critical: of('critical').length,
@@ -118,10 +118,6 @@ function address(to: { status: Filter; view: string; usual: string; q: string; n
   const { q, namespace } = to
   const status = to.status === 'all' ? '' : to.status
   return withQuery('/', { status, view: to.view === to.usual ? '' : to.view, q, namespace })
-}
-
-function worstFirst(services: readonly ServiceRecord[]): ServiceRecord[] {
-  return services.toSorted((a, b) => STATES.indexOf(a.status) - STATES.indexOf(b.status) || a.score - b.score)
 }
 
 function matches({ namespace, name }: ServiceRecord, q: string, only: string): boolean {

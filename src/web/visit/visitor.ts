@@ -72,7 +72,7 @@ export function choiceCookie(c: Context, parts: HandlerParts, name: string, valu
 /** Returns `Path=…; SameSite=Lax`, with `Secure` if TLS is used. */
 function cookieAttributes(c: Context, parts: HandlerParts): string {
   const path = prefixOf(c, parts) || '/'
-  return `Path=${path}; SameSite=Lax${isSecure(c, parts) ? '; Secure' : ''}`
+  return `Path=${path}; SameSite=Lax${serverAddress(c, parts).startsWith('https:') ? '; Secure' : ''}`
 }
 
 /** Returns the path under which a proxy serves this server, from the settings or from a trusted proxy, or ''. */
@@ -122,8 +122,4 @@ async function proxyUser(c: Context, { store, server }: HandlerParts): Promise<V
 
 function comesFromProxy(c: Context, { isTrusted }: HandlerParts['server']): boolean {
   return isTrusted(plainAddress(incomingOf(c)?.socket.remoteAddress ?? ''))
-}
-
-function isSecure(c: Context, parts: HandlerParts): boolean {
-  return serverAddress(c, parts).startsWith('https:')
 }

@@ -5,7 +5,6 @@ import { withEvidence } from '../../../domain/alert/evidence.ts'
 import { begunAtOf, type Fingerprint, fingerprintsOf, withoutDerived } from '../../../domain/alert/fingerprints.ts'
 import { type ReceivedEvent, withReceivedEvents } from '../../../domain/alert/late-events.ts'
 import type { LastEvent, LiveAlert } from '../../../domain/alert/live-alert.ts'
-import type { AlertPart, AlertTexts } from '../../../domain/alert/part.ts'
 import { isUnattributed, makesAlert } from '../../../domain/alert/signal.ts'
 import { PLANNED, PUNCTUAL_SENDER } from '../../../domain/alert/unavailable.ts'
 import type { Draft } from '../../../domain/event/event.ts'
@@ -87,7 +86,8 @@ function openAlert(ctx: Context, item: Item, { service, signal, stored }: Receiv
     alert,
     fingerprints,
     lastEvent: stored(),
-    part: partOf(item.draft),
+    part:
+      item.draft.source === 'cluster' ? { container: item.draft.object.container, kind: item.draft.object.kind } : null,
     silencedBy: NO_SILENCES,
   }
   ctx.put.alert(live, { labels, annotations, links })
@@ -102,10 +102,6 @@ function hasFiringNamesake(ctx: Context, { rowId }: LiveService, alert: Alert, n
   if (alert.status === 'resolved' || alert.severity === 'info') return false
   // A silence may cover only one of the two alerts, so the service has to be evaluated.
   return hasNamesake(ctx.state, rowId, alert) && !hasActiveSilence(ctx, now)
-}
-
-function partOf(draft: Draft): AlertPart | null {
-  return draft.source === 'cluster' ? { container: draft.object.container, kind: draft.object.kind } : null
 }
 
 function changeKnown(
@@ -132,7 +128,8 @@ function changeKnown(
     fingerprints,
     lastEvent: repeats ? known.lastEvent : stored(),
   }
-  const texts = isNewest && !repeats ? textsOf(signal) : null
+  const texts =
+    isNewest && !repeats ? { labels: signal.labels, annotations: signal.annotations, links: signal.links } : null
   changeAlert(ctx, known, live, item.receivedAt, { texts })
   if (!repeats) describeFingerprint(ctx, live, signal)
   return { live: ctx.state.alerts.get(live.rowId) ?? live, change, repeats, isAlike: false }
@@ -144,10 +141,6 @@ function describeFingerprint(ctx: Context, live: LiveAlert, signal: Signal): voi
   if (live.fingerprints === null || live.fingerprints.length === 1) return
   const generator = links.generator ?? null
   ctx.emit({ kind: 'fingerprint-described', description: { alertId: live.rowId, fingerprint, labels, generator } })
-}
-
-function textsOf({ labels, annotations, links }: Signal): AlertTexts {
-  return { labels, annotations, links }
 }
 
 /** Settles an alert. If the signal arrived late, stored events may already have ended its condition. */
