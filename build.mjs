@@ -259,7 +259,7 @@ function blobOf(work, target, licenses) {
     return join(work, name)
   }
   const assets = {
-    'build.json': noted('build.json', { version: packageVersion(), commit: commit(), sqlite: sqliteVersion() }),
+    'build.json': noted('build.json', { version: packageJson().version, commit: commit(), sqlite: sqliteVersion() }),
     'licenses.json': noted('licenses.json', licenses),
     'sqlite.node': join(ROOT, 'node_modules/better-sqlite3/prebuilds', `${target}.node`),
   }
@@ -268,12 +268,11 @@ function blobOf(work, target, licenses) {
   for (const name of ['style.css', 'script.js']) assets[name] = join(work, name)
   for (const name of Object.keys(ENTRIES).filter((one) => one !== 'main'))
     assets[`${name}.cjs`] = join(work, `${name}.cjs`)
-  // With its default settings, V8 retains another 100 MB after a storm without being faster, and its four threads
-  // compete with each other and with the requests on two cores.
+  // The options of `npm start`. With its default settings, V8 retains another 100 MB after a storm without being
+  // faster, and its four threads compete with each other and with the requests on two cores.
   // Node's HTTP client is WebAssembly. After 1,000 calls V8 would replace its wrappers, and rarely aborts the process
   // then (nodejs/node#64500).
-  const keptWrappers = '--wasm-wrapper-tiering-budget=2147483647'
-  const execArgv = ['--max-semi-space-size=16', '--heap-growing-percent=40', '--v8-pool-size=1', keptWrappers]
+  const execArgv = packageJson().scripts.start.match(/--[\w-]+=\d+/g)
   const options = { disableExperimentalSEAWarning: true, execArgvExtension: 'none', execArgv }
   // Compiled code fits only the processor and the options that it was made with.
   const useCodeCache = target === NATIVE
@@ -284,8 +283,8 @@ function blobOf(work, target, licenses) {
   return join(work, 'blob')
 }
 
-function packageVersion() {
-  return JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).version
+function packageJson() {
+  return JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
 }
 
 function commit() {

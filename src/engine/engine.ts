@@ -25,7 +25,7 @@ import { createState, type OrganizationState } from './state/state.ts'
 import type { EngineStore } from './store.ts'
 import { sweep } from './sweep.ts'
 
-type EngineDeps = {
+export type EngineDeps = {
   readonly store: EngineStore
   /** Returns the current Unix time in milliseconds. */
   readonly now: () => number

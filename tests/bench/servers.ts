@@ -6,6 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import manifest from '../../package.json' with { type: 'json' }
 import { createOrganization } from '../../src/actions/organizations.ts'
 import { createToken } from '../../src/actions/tokens.ts'
 import { systemDeps } from '../../src/deps.ts'
@@ -23,10 +24,7 @@ export type Server = {
 }
 
 /** The Node flags that `npm start` uses and that are built into the executable. */
-export const AS_BUILT = [
-  ...['--max-semi-space-size=16', '--heap-growing-percent=40', '--v8-pool-size=1'],
-  '--wasm-wrapper-tiering-budget=2147483647',
-]
+export const AS_BUILT: readonly string[] = manifest.scripts.start.match(/--[\w-]+=\d+/g) ?? []
 export const ORGANIZATION = 'Acme'
 /** Every disk sync takes 5 ms longer, as in a cloud. */
 export const SLOW_DISK = [

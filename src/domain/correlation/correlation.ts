@@ -180,8 +180,12 @@ export const TIME_CODES: ReadonlySet<string> = new Set(['before_start', 'during_
  * from the start of the change to the start of the condition.
  */
 export function lagText(seconds: number): string {
-  if (seconds === 0) return 'as the change started'
-  return `${formatSeconds(Math.abs(seconds))} ${seconds < 0 ? 'before' : 'after'} the change started`
+  return `${offsetText(seconds, 'as')} the change started`
+}
+
+/** Returns `2 min 5 s after`, `40 s before` for negative seconds, or the word for a difference of 0. */
+export function offsetText(seconds: number, none: string): string {
+  return seconds === 0 ? none : `${formatSeconds(Math.abs(seconds))} ${seconds < 0 ? 'before' : 'after'}`
 }
 
 /** Sorts links: confirmed ones first, then by score and by the time between the change and the condition. */

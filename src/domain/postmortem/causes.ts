@@ -1,19 +1,11 @@
 /** The section about causes: the suspected changes. */
 import { firstSymptom } from '../alert/first-symptom.ts'
-import { bandOf, lagText, rankLinks, TIME_CODES } from '../correlation/correlation.ts'
+import { bandOf, lagText, offsetText, rankLinks, TIME_CODES } from '../correlation/correlation.ts'
 import { changeName, changePlace, changeSentences, changeText, outcomeText } from '../incident/change-text.ts'
 import type { ChangeFact, CorrelationFact, PostmortemFacts, SuspectFact } from '../incident/facts.ts'
 import { distinct, ordered } from '../order.ts'
 import { isOnlyTime, likelihoodOf, placeOf as placeText } from '../suspect/likely-cause.ts'
-import {
-  capitalized,
-  formatCount,
-  formatPeriod,
-  formatScore,
-  formatSeconds,
-  joinNames,
-  secondsBetween,
-} from '../text.ts'
+import { capitalized, formatCount, formatPeriod, formatScore, joinNames, secondsBetween } from '../text.ts'
 import type { Contribution, Postmortem, Sentence } from './document.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef } from './groups.ts'
 import { fixesOf, isRemedy } from './resolution.ts'
@@ -131,8 +123,7 @@ function lagOf({ startsAt }: ChangeFact, { alerts, incident }: GroupedFacts): nu
 
 /** Returns text such as `7 min before the first symptom`. `seconds`: the time from the change to the condition. */
 function leadText(seconds: number, what: string): string {
-  if (seconds === 0) return `together with ${what}`
-  return `${formatSeconds(Math.abs(seconds))} ${seconds < 0 ? 'after' : 'before'} ${what}`
+  return `${offsetText(-seconds, 'together with')} ${what}`
 }
 
 /** `links`: all links of one change, best first. */
@@ -206,8 +197,7 @@ function conditionsText(alerts: readonly GroupedFact[], change: ChangeFact | und
   const byLag = Map.groupBy(firsts, ({ startsAt }) => secondsBetween(change.startsAt, startsAt))
   const parts = [...byLag].map(([seconds, alike], index) => {
     const names = joinNames(distinct(alike.map(({ name }) => name)))
-    if (index === 0) return `${names} began ${lagText(seconds)}`
-    return `${names} ${seconds === 0 ? 'together with' : `${formatSeconds(Math.abs(seconds))} ${seconds < 0 ? 'before' : 'after'}`} it`
+    return index === 0 ? `${names} began ${lagText(seconds)}` : `${names} ${offsetText(seconds, 'together with')} it`
   })
   return parts.length > MAX_LAGS
     ? `${parts.slice(0, MAX_LAGS).join(', ')} and ${formatCount(parts.length - MAX_LAGS)} more later`
