@@ -1,7 +1,7 @@
 /** Loads example data into an organization, and removes it again. */
 import { IncmonError } from '../domain/error.ts'
 import type { Intake, Source } from '../domain/event/event.ts'
-import { EXAMPLE_CLUSTER } from '../domain/example/example.ts'
+import { EXAMPLE_CLUSTER } from '../domain/example/recorded.ts'
 import { findOrganization } from '../store/organizations.ts'
 import { deleteCluster, findClusterUse } from '../store/service/cluster.ts'
 import type { Deps } from './deps.ts'

@@ -3,8 +3,7 @@ import { IncmonError } from '../domain/error.ts'
 import { hasPostmortems, type Plan, POSTMORTEM_PLANS } from '../domain/organization.ts'
 import type { PostmortemState } from '../domain/postmortem/document.ts'
 import { applyEdits, type Edits } from '../domain/postmortem/edits.ts'
-import { isPostmortemDue } from '../store/incident/due-postmortems.ts'
-import { findPostmortem, updatePostmortem } from '../store/incident/postmortems.ts'
+import { findPostmortem, isPostmortemDue, updatePostmortem } from '../store/incident/postmortems.ts'
 import type { Deps } from './deps.ts'
 
 /** How to resolve an incident manually. */

@@ -1,7 +1,7 @@
 /** All pages of the website. */
 import { IncmonError } from '../domain/error.ts'
-import { answerAsset } from '../http/middleware/asset.ts'
 import { problemOf } from '../http/middleware/problem.ts'
+import { answerAsset } from '../http/middleware/reply.ts'
 import { acknowledgeRoutes } from './acknowledge/routes.tsx'
 import { alertRoutes } from './alerts/routes.tsx'
 import { channelPages } from './channels/routes.tsx'

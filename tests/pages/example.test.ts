@@ -1,7 +1,7 @@
 /** The welcome page: the first sender, and example data that can be loaded and removed with one click. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { EXAMPLE_CLUSTER } from '../../src/domain/example/example.ts'
+import { EXAMPLE_CLUSTER } from '../../src/domain/example/recorded.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { makeIncident, makeService, makeToken } from '../helpers/factory.ts'
 import { build, pipeline } from '../helpers/senders.ts'

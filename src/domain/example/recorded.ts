@@ -1,5 +1,4 @@
 /** Reads the recordings that the program contains: deliveries with times relative to the moment of replay. */
-
 import { formatInstant, parseInstant } from '../instant.ts'
 import { SECOND } from '../units.ts'
 
@@ -50,3 +49,6 @@ function moved([whole = '', day, between, time]: readonly string[], delta: numbe
   const [newDay, newTime] = formatInstant(after).slice(0, 19).split('T')
   return `${newDay}${between}${newTime}`
 }
+
+/** The cluster of all example data. The program uses this cluster name to recognize and remove example data. */
+export const EXAMPLE_CLUSTER = 'incmon-example'

@@ -2,7 +2,7 @@
 
 import { isUnattributed } from '../../domain/alert/signal.ts'
 import type { Draft } from '../../domain/event/event.ts'
-import { EXAMPLE_CLUSTER } from '../../domain/example/example.ts'
+import { EXAMPLE_CLUSTER } from '../../domain/example/recorded.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import { clusterInLabels, type Match, matchCluster } from '../../domain/service/cluster.ts'
 import type { ServiceRule } from '../../domain/service/rule.ts'

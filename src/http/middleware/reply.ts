@@ -1,4 +1,7 @@
 /** Replies: responses as plain values. Only `watch.ts` turns replies into HTTP responses. */
+import type { Context } from 'hono'
+import type { WebAsset } from '../../server/web.ts'
+import { headerOf } from './header.ts'
 
 export type Reply = {
   readonly status: number
@@ -48,4 +51,16 @@ export function lines(
   }
   const body = ReadableStream.from<Uint8Array>(each()) as ReadableStream<Uint8Array>
   return { status: 200, headers: { 'content-type': 'application/x-ndjson' }, body }
+}
+
+// Answers with a document that is the same for everybody, from memory.
+
+/** Answers 304 if the client already has this version (RFC 9110, section 13.1.2). */
+export function answerAsset(c: Context, { type, tag, body, gzip }: WebAsset, more: Reply['headers']): Reply {
+  const headers = { etag: `"${tag}"`, vary: 'accept-encoding', 'content-type': type, ...more }
+  const known = (headerOf(c, 'if-none-match') ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''))
+  if (known.includes('*') || known.includes(headers.etag)) return { status: 304, headers, body: null }
+  return /\bgzip\b/.test(headerOf(c, 'accept-encoding') ?? '')
+    ? { status: 200, headers: { ...headers, 'content-encoding': 'gzip' }, body: gzip() }
+    : { status: 200, headers, body }
 }

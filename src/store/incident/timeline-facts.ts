@@ -20,8 +20,16 @@ import { listStates } from '../service/states.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
-import { alertsOf, alertsOnNode, serviceOf, timelineAlertsOf } from './alert-facts.ts'
-import { type AlertRows, earlierOf, openedDuring, recordedSince } from './earlier-facts.ts'
+import {
+  type AlertRows,
+  alertsOf,
+  alertsOnNode,
+  earlierOf,
+  openedDuring,
+  recordedSince,
+  serviceOf,
+  timelineAlertsOf,
+} from './alert-facts.ts'
 import { findLiveIncident } from './live-incidents.ts'
 import { findJudgedSuspects } from './suspects.ts'
 import { listNotToldOf, listToldOf } from './told.ts'

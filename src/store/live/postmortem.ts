@@ -4,8 +4,14 @@ import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import type { TimelineEntry } from '../../domain/incident/timeline-entry.ts'
 import { hasPostmortems } from '../../domain/organization.ts'
 import { generate } from '../../domain/postmortem/postmortem.ts'
-import { deleteDuePostmortem, findDuePostmortem, listDuePostmortemsOf } from '../incident/due-postmortems.ts'
-import { findLastRevision, insertPostmortem, type NewPostmortem } from '../incident/postmortems.ts'
+import {
+  deleteDuePostmortem,
+  findDuePostmortem,
+  findLastRevision,
+  insertPostmortem,
+  listDuePostmortemsOf,
+  type NewPostmortem,
+} from '../incident/postmortems.ts'
 import { findIncidentFacts } from '../incident/timeline-facts.ts'
 import { findOrganization } from '../organizations.ts'
 import type { Db } from '../sqlite/open.ts'

@@ -6,10 +6,11 @@ import { rankLinks } from '../../domain/correlation/correlation.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import { endOf } from '../../domain/incident/lasted.ts'
 import { criticalMsOf, mutedMsOf } from '../../domain/incident/problem.ts'
-import { formatWhen, type Reader } from '../../domain/shown-time.ts'
+import { formatDuration, formatWhen, type Reader } from '../../domain/shown-time.ts'
 import { judgeSuspects } from '../../domain/suspect/judged.ts'
 import { type LikelyCause, likelyCauseOf, orderSuspects } from '../../domain/suspect/likely-cause.ts'
 import type { Suspect } from '../../domain/suspect/suspect.ts'
+import { capitalized } from '../../domain/text.ts'
 import type { BestLink } from '../../store/correlation/correlations.ts'
 import { findIncidentBrief } from '../../store/incident/incident-view.ts'
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
@@ -137,4 +138,19 @@ function gitlabLink({ ref, facts }: PipelineChange): SuspectView['external'] {
 /** Returns the pipeline's URL in GitLab, or null if it is unknown or not an http or https URL. */
 export function pipelineUrl({ url }: PipelineChange['facts']): string | null {
   return url ? safeUrl(url) : null
+}
+
+// How long the problem of an incident was on, as pages say it.
+
+type State = Pick<IncidentHead, 'severity' | 'endedAt' | 'criticalMs' | 'mutedMs'>
+
+/** Returns `critical for 12 min, not counting 20 min under a silence`; without a time below a second. */
+export function lastedText({ severity, criticalMs, mutedMs }: Omit<State, 'endedAt'>): string {
+  const length = criticalMs < 1000 ? severity : `${severity} for ${formatDuration(criticalMs)}`
+  return mutedMs < 1000 ? length : `${length}, not counting ${formatDuration(mutedMs)} under a silence`
+}
+
+/** Returns `Critical for 12 min`, or `Was critical for 12 min` once the problem is over. */
+export function stateText(state: State): string {
+  return state.endedAt === null ? capitalized(lastedText(state)) : `Was ${lastedText(state)}`
 }

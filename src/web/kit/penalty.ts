@@ -27,3 +27,12 @@ export function penaltyOf(
   const since = starts.get(alertId) ?? starts.get(name) ?? null
   return { name, rule, penalty, severity, href: `/alerts/${alertId}`, since }
 }
+
+// The severity that a sender reported, if another one counts.
+
+type Sent = { readonly sentAs?: Severity | undefined; readonly severity: Severity }
+
+/** Returns `Sent as warning, counts as critical.`, or '' if the severities are equal. */
+export function sentText({ sentAs, severity }: Sent): string {
+  return sentAs ? `Sent as ${sentAs}, counts as ${severity}.` : ''
+}

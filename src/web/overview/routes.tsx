@@ -3,7 +3,7 @@
 import { listFiringAlerts } from '../../actions/firing.ts'
 import type { LivePipeline } from '../../domain/correlation/change.ts'
 import { outcomeOf } from '../../domain/correlation/change.ts'
-import { EXAMPLE_CLUSTER } from '../../domain/example/example.ts'
+import { EXAMPLE_CLUSTER } from '../../domain/example/recorded.ts'
 import { headlineOf, type ServiceState } from '../../domain/health/headline.ts'
 import type { Penalty } from '../../domain/health/health.ts'
 import { type StatusChange, stripOf, stripText } from '../../domain/health/strip.ts'

@@ -1,8 +1,8 @@
 /** The sign-in pages. A form submitted after the session has ended is kept until the visitor signs in again. */
 import type { FC } from 'hono/jsx'
 import type { FieldError } from '../../domain/error.ts'
-import { Faults, Hidden, Input, Submit } from '../kit/form.tsx'
-import { Alone } from '../kit/section.tsx'
+import { Action, Faults, Hidden, Input, Submit } from '../kit/form.tsx'
+import { Alone, Section } from '../kit/section.tsx'
 
 /** A form that was submitted without a session and can be resubmitted. `action` is a URL on this server. */
 type Interrupted = { readonly action: string; readonly fields: readonly (readonly [string, string])[] }
@@ -140,3 +140,40 @@ export const SendAgainPage: FC<{ form: Interrupted; csrf: string }> = ({ form, c
 export function fieldWords(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replaceAll('-', ' ')
 }
+
+// The page for a person who is signed in to several organizations.
+
+type Props = {
+  readonly csrf: string
+  readonly current: string
+  /** The other organizations to which this browser is signed in. */
+  readonly others: readonly { readonly id: string; readonly name: string }[]
+}
+
+export const OrganizationsPage: FC<Props> = ({ csrf, current, others }) => (
+  <>
+    <h1>Organizations</h1>
+    <Section id="signed-in" title="You are signed in to" second={`this page shows ${current}`}>
+      <ul class="card rows">
+        <li class="row">
+          <b class="break">{current}</b>
+          <span class="end second">shown now</span>
+        </li>
+        {others.map(({ id, name }) => (
+          <li class="row">
+            <span class="break">{name}</span>
+            <span class="end">
+              <Action action="/organizations" csrf={csrf} fields={{ organization: id }} look="small">
+                Switch to {name}
+              </Action>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Section>
+    <p class="after-card">
+      <a href="/sign-in">Sign in to another organization</a> with a token of that organization. You stay signed in to{' '}
+      {current}.
+    </p>
+  </>
+)

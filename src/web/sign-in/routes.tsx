@@ -19,8 +19,7 @@ import { choiceOf } from '../visit/choice.ts'
 import { formOf } from '../visit/form.ts'
 import { redirect, show } from '../visit/reply.ts'
 import { choiceCookie, sessionCookie, sessionSecrets } from '../visit/visitor.ts'
-import { OrganizationsPage } from './organizations.tsx'
-import { SendAgainPage, SetupPage, SignInPage, SpentLinkPage } from './page.tsx'
+import { OrganizationsPage, SendAgainPage, SetupPage, SignInPage, SpentLinkPage } from './page.tsx'
 
 const COOKIES_OFF = 'Your browser did not send the cookie back. Allow cookies for this address, then sign in again.'
 

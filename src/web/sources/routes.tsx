@@ -3,7 +3,7 @@
 import { loadExample, removeExample } from '../../actions/example.ts'
 import { createToken } from '../../actions/tokens.ts'
 import { BUDGETS } from '../../domain/budgets.ts'
-import { EXAMPLE_CLUSTER } from '../../domain/example/example.ts'
+import { EXAMPLE_CLUSTER } from '../../domain/example/recorded.ts'
 import { hoursUntil } from '../../domain/sender/heartbeat.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
 import { DAY } from '../../domain/units.ts'

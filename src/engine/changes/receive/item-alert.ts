@@ -212,7 +212,7 @@ export function affects(ctx: Context, known: LiveAlert | null, { live, isAlike }
     return false
   }
   if (known)
-    return known.serviceId !== live.serviceId || hasWeightChanged(known.alert, live.alert) || isAnew(known, live)
+    return known.serviceId !== live.serviceId || hasWeightChanged(known.alert, live.alert) || hasNewStart(known, live)
   if (live.alert.severity === 'info') return false
   if (!isAlike) return true
   // A long-lasting warning lowers the score more than a new one does. The sweep evaluates the service once for the
@@ -222,7 +222,7 @@ export function affects(ctx: Context, known: LiveAlert | null, { live, isAlike }
 }
 
 /** Returns whether a firing alert has a new start, because its sender skipped the end. */
-function isAnew(known: LiveAlert, live: LiveAlert): boolean {
+function hasNewStart(known: LiveAlert, live: LiveAlert): boolean {
   if (known.fingerprints === live.fingerprints) return false
   return begunAtOf(live.alert, live.fingerprints) > begunAtOf(known.alert, known.fingerprints)
 }

@@ -12,6 +12,7 @@ import {
 } from '../../../engine/changes/incidents/incident-changes.ts'
 import { findGroup, findGroups } from '../../../store/incident/groups.ts'
 import { findIncident, type IncidentRecord, listIncidents } from '../../../store/incident/incidents.ts'
+import { findSuspects } from '../../../store/incident/suspects.ts'
 import { findTimeline } from '../../../store/incident/timeline-facts.ts'
 import { findIncidentRecords } from '../../../store/views.ts'
 import { instantField, textField, uuidField } from '../../middleware/body.ts'
@@ -28,7 +29,7 @@ import { json } from '../../middleware/reply.ts'
 import { type Call, change, type Route, rest } from '../../route.ts'
 import * as shape from '../../shapes.ts'
 import { showAlert } from '../alerts.ts'
-import { answerPage, refusals, success, successPage } from '../answers.ts'
+import { answerList, answerPage, refusals, success, successPage } from '../answers.ts'
 import { showCorrelation } from '../correlations.ts'
 import { incidentShape, MAX_RECORDS, timelineShape, wholeIncidentShape } from './incident-shape.ts'
 
@@ -200,3 +201,42 @@ async function showTimeline({ deps, store, identity, id }: Call<unknown, unknown
   const rows = await required(found, 'incident', listFor(id))
   return rows.map((row) => ({ ...row, at: shape.instantText(row.at), until: shape.instantText(row.until) }))
 }
+
+/** All suspects fit on one page. */
+const ONLY_PAGE = { page: 1, limit: 20 }
+
+/** A probable cause as the API returns it. */
+export const suspectShape = v.object({
+  kind: shape.choice(['pipeline', 'rollout', 'node', 'object'], 'The kind of cause'),
+  ref: shape.text('A reference to the cause', 'shop/checkout#4711'),
+  serviceId: shape.nullable(shape.uuid(), 'The service of the cause, or null'),
+  score: shape.described(
+    v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
+    'The probability relative to the other causes in this response',
+    0.76,
+  ),
+  reasons: shape.reasons,
+  evidence: shape.objects(
+    { alertId: shape.optional(shape.uuid(), 'An alert'), eventId: shape.optional(shape.uuid(), 'An event') },
+    'The records that are the evidence',
+  ),
+  rollouts: shape.described(
+    v.array(v.string()),
+    'The rollouts that the suspected pipeline caused. They are not listed as suspects of their own',
+    ['shop/checkout@6f8d7b9c5'],
+  ),
+})
+
+export const suspectRoutes: readonly Route[] = [
+  rest('GET /api/incidents/:id/suspects', {
+    summary: 'List the probable causes of an incident across all services, most probable first',
+    scope: 'read',
+    answers: successPage(suspectShape, 'At most 20 probable causes'),
+    handle: async (call) => {
+      const { deps, store, identity } = call
+      const incident = await requireIncident(call)
+      const items = await store.read(findSuspects, identity.organizationId, incident, deps.now())
+      return answerList(call, ONLY_PAGE, { items, total: items.length }, (suspect) => suspect)
+    },
+  }),
+]

@@ -1,14 +1,15 @@
 /** Loads one page of the list of incidents. */
 import { INCIDENT_STATUSES, type IncidentStatus } from '../../../domain/incident/incident.ts'
-import type { Cluster } from '../../../domain/incident/storm.ts'
+import { problemAt } from '../../../domain/incident/problem.ts'
+import { type Cluster, clustersOf } from '../../../domain/incident/storm.ts'
+import { mostUrgentFirst } from '../../../domain/incident/urgency.ts'
 import { findGroups } from '../../../store/incident/groups.ts'
-import { type IncidentRecord, listIncidents } from '../../../store/incident/incidents.ts'
+import { type IncidentRecord, listIncidents, listUnresolvedIncidents } from '../../../store/incident/incidents.ts'
 import type { ServiceRecord } from '../../../store/service/services.ts'
 import { findFrame, findServices } from '../../../store/views.ts'
 import type { Visit } from '../../page.ts'
 import { headOf, incidentBrief } from '../brief.ts'
 import { incidentLink } from '../find.ts'
-import { findClusters, inOrder, wentFirst } from './clusters.ts'
 
 const LIMIT = 50
 /** The maximum number of unresolved incidents whose likely cause is shown. */
@@ -82,4 +83,34 @@ function countsOf(unresolved: readonly { readonly status: IncidentStatus }[], re
     INCIDENT_STATUSES.map((status) => [status, unresolved.filter((one) => one.status === status).length]),
   ) as Record<IncidentStatus, number>
   return { ...counts, resolved, all: unresolved.length + resolved }
+}
+
+// Puts the unresolved incidents into the groups and storms that pages show as one.
+
+/** The maximum number of incidents to sort. */
+const MAX_ORDERED = 10_000
+
+/** Returns the unresolved incidents, the most urgent first, and their groups and storms in the same order. */
+export async function findClusters({ store, visitor, now }: Visit): Promise<{
+  readonly unresolved: readonly IncidentRecord[]
+  readonly clusters: readonly Cluster<IncidentRecord>[]
+}> {
+  const { organizationId } = visitor
+  const [all, groups] = await Promise.all([
+    store.read(listUnresolvedIncidents, organizationId, MAX_ORDERED),
+    store.read(findGroups, organizationId),
+  ])
+  const unresolved = mostUrgentFirst(all, now)
+  const withState = unresolved.map((one) => ({ ...one, isOn: problemAt(one.problem, now) === 'on' }))
+  return { unresolved, clusters: clustersOf(withState, groups) }
+}
+
+/** Returns the incidents of a group or storm in the order in which their problems began. */
+export function inOrder({ members }: Cluster<IncidentRecord>): readonly IncidentRecord[] {
+  return members.toSorted((a, b) => a.startedAt - b.startedAt || a.number - b.number)
+}
+
+/** Returns whether no other incident began before the leader. */
+export function wentFirst({ leader, members }: Cluster<IncidentRecord>): boolean {
+  return members.every(({ startedAt }) => startedAt >= leader.startedAt)
 }
