@@ -52,6 +52,16 @@ test('with a second cluster the services stay separate', async (t) => {
   assert.deepEqual(names(flow), ['prod/cart', 'staging/cart', '/cart'])
 })
 
+test('equal labels from the tokens of two clusters stay two conditions', async (t) => {
+  const flow = makeFlow(t)
+  const sent = (severity: string) => alertmanager([alert('CartDown', { deployment: 'cart', severity })])
+  for (const cluster of ['prod', 'staging']) await flow.send('metrics', sent('warning'), { cluster })
+  flow.restart()
+  await flow.send('metrics', sent('critical'), { cluster: 'prod' })
+  const found = flow.alerts().map(({ cluster, severity }) => `${cluster} ${severity}`)
+  assert.deepEqual(found, ['prod critical', 'staging warning'])
+})
+
 test('the same name in another namespace or organization is another service', async (t) => {
   const flow = makeFlow(t)
   await flow.send('cluster', kubernetesEvent('Started', POD, { namespace: 'bank' }))

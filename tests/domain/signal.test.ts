@@ -153,8 +153,8 @@ describe('the logical key', () => {
 
   test('differs for another alert with the same labels', () =>
     assert.notEqual(keyOf(alert({ deployment: 'cart' }, { name: 'HighErrors' })), here))
-  test('differs in another cluster', () =>
-    assert.notEqual(keyOf(alert({ deployment: 'cart' }), { ...CART, cluster: 'us' }), here))
+  test('stays the same while its service gets a cluster or another name', () =>
+    assert.equal(keyOf(alert({ deployment: 'cart' }), { ...CART, cluster: 'us', name: 'basket' }), here))
   test('of a dashboard alert is its fingerprint', () => {
     const [a, b] = ['f1', 'f2'].map((fingerprint) => keyOf(alert({}, { source: 'dashboard', fingerprint })))
     assert.notEqual(a, b)

@@ -23,7 +23,7 @@ export type Signal = AlertTexts & {
   readonly summary: string
   /** Primary identity: signals with equal fingerprints are about the same condition. */
   readonly fingerprint: string
-  /** Secondary identity: while an alert is active, signals with an equal key are about the same condition. */
+  /** Secondary identity: while an alert is active, signals of its service with an equal key are about its condition. */
   readonly logicalKey: string
   readonly failure: string | null
   readonly node: string | null

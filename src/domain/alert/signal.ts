@@ -20,7 +20,7 @@ type Target = Name & { readonly cluster: string }
 
 export function judge(draft: Draft, target: Target, attribution: Attribution): DraftJudgement {
   if (draft.source === 'ci') return judgeCi(draft, attribution)
-  return draft.source === 'cluster' ? judgeCluster(draft, target, attribution) : judgeAlert(draft, target, attribution)
+  return draft.source === 'cluster' ? judgeCluster(draft, target, attribution) : judgeAlert(draft, attribution)
 }
 
 /**
@@ -91,7 +91,7 @@ function clusterLabels({ object, reason }: ClusterDraft, type: string): Labels {
  * Identifies the alert by the sender's fingerprint. For Alertmanager, the labels that survive a restart of the exporter
  * also identify it.
  */
-function judgeAlert(draft: AlertDraft, target: Target, attribution: Attribution): DraftJudgement {
+function judgeAlert(draft: AlertDraft, attribution: Attribution): DraftJudgement {
   const { severity, raw, rule } = severityOf(draft)
   const summary = oneLine(
     draft.annotations.summary || draft.annotations.message || draft.annotations.description || draft.name,
@@ -123,7 +123,7 @@ function judgeAlert(draft: AlertDraft, target: Target, attribution: Attribution)
           annotations: draft.annotations,
           links: draft.links,
           fingerprint: draft.fingerprint,
-          logicalKey: logicalKey(draft, target, attribution),
+          logicalKey: logicalKey(draft, attribution),
           failure: draft.nature === 'no-data' ? 'monitoring' : failureOfAlert(draft.name),
           node: nodeOf(draft),
           rules: {
@@ -140,11 +140,11 @@ function judgeAlert(draft: AlertDraft, target: Target, attribution: Attribution)
   }
 }
 
-function logicalKey(draft: AlertDraft, target: Target, attribution: Attribution): string {
-  const { cluster, namespace, name } = target
-  if (draft.source !== 'metrics') return digest(cluster, namespace, name, draft.name, draft.fingerprint)
+/** The key does not contain the name of the service, because a service can get a cluster or another name. */
+function logicalKey(draft: AlertDraft, attribution: Attribution): string {
+  if (draft.source !== 'metrics') return digest(draft.name, draft.fingerprint)
   const hash = startDigest()
-  for (const part of [cluster, namespace, name, draft.name]) addPart(hash, part)
+  addPart(hash, draft.name)
   for (const label of logicalNames(draft, attribution)) {
     addPart(hash, label)
     addPart(hash, draft.labels[label] ?? '')

@@ -23,6 +23,7 @@ export type ServiceKey = { readonly cluster: string; readonly namespace: string;
 export type ServiceMatch = {
   /** Null if the service has yet to be created. */
   readonly service: LiveService | null
+  /** The names of the service, with the cluster that it has after the item. */
   readonly key: ServiceKey
   readonly attribution: Attribution
   /** The cluster to assign to a service that has none; null to leave the service unchanged. */
@@ -54,7 +55,8 @@ export function matchService(state: OrganizationState, tokenCluster: string, dra
   const { service, rule } = shared
   const adoptedBy = service.cluster === cluster || cluster === '' ? null : cluster
   const explained = rule ? { ...attribution, rule: { ...attribution.rule, cluster: rule } } : attribution
-  return { service, key: service, attribution: explained, adoptedBy }
+  const key = { cluster: adoptedBy ?? service.cluster, namespace: service.namespace, name: service.name }
+  return { service, key, attribution: explained, adoptedBy }
 }
 
 /** Finds a service by its key. An empty cluster, in the key or in the service, can match any cluster. */

@@ -94,6 +94,8 @@ export function createIndex<Key, Value>(journal: Journal): Index<Key, Value> {
 export type Names = {
   /** Returns the newest record with this name. */
   readonly get: (scope: string, name: string) => number | undefined
+  /** Returns all records with this name, newest first. */
+  readonly all: (scope: string, name: string) => readonly number[]
   /** Adds a name for a record, or updates the index after the record has become newer. */
   readonly add: (scope: string, name: string, rowId: number) => void
   readonly remove: (scope: string, name: string, rowId: number) => void
@@ -120,6 +122,12 @@ export function createNames(journal: Journal, isNewer: (one: number, other: numb
     [...rowIds].reduce<number | undefined>((a, b) => (a === undefined || isNewer(b, a) ? b : a), undefined)
   return {
     get: (scope, name) => scopes.get(scope)?.get(name),
+    all: (scope, name) => {
+      const newest = scopes.get(scope)?.get(name)
+      if (newest === undefined) return []
+      const others = sharing.get(`${scope}\0${name}`)
+      return others.size < 2 ? [newest] : [...others].sort((a, b) => (isNewer(a, b) ? -1 : 1))
+    },
     add: (scope, name, rowId) => {
       const table = tableOf(scope)
       const found = table.get(name)

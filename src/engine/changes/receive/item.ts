@@ -47,7 +47,7 @@ export function decideItem(ctx: Context, item: Item): ItemResult | RefusedItem {
     const before = ctx.storedEvent({ at: draft.at, object, name, text })
     if (before) return { eventId: before.id, isRepeat: true, serviceIds: [], match, ...NOTHING, event: judged.event }
   }
-  const known = judged.signal ? findCondition(ctx, item, judged.signal) : null
+  const known = judged.signal ? findCondition(ctx, item, judged.signal, match.service) : null
   const isWanted =
     match.attribution.creates === 'event' || (judged.signal !== null && (known ?? makesAlert(judged.signal)))
   const existing = current(ctx, match.service)
@@ -108,14 +108,14 @@ function historyOf({ service }: ServiceMatch, { event }: DraftJudgement): LiveSe
 }
 
 /** Returns the live alert that the signal belongs to, or null. */
-function findCondition(ctx: Context, { cluster }: Item, signal: Signal): LiveAlert | null {
+function findCondition(ctx: Context, { cluster }: Item, signal: Signal, service: LiveService | null): LiveAlert | null {
   const { state } = ctx
   const { source, fingerprint } = signal
   const first = state.alertByFingerprint.get(fingerprintScope(source, cluster), fingerprint)
   const named = first === undefined ? undefined : state.alerts.get(first)
   if (named && belongsTo(named.alert, signal)) return named
-  const second = state.alertByLogicalKey.get(source, signal.logicalKey)
-  const known = second === undefined || second === first ? undefined : state.alerts.get(second)
+  const alike = state.alertByLogicalKey.all(source, signal.logicalKey).map((rowId) => state.alerts.get(rowId))
+  const known = alike.find((one) => one && one.serviceId === service?.rowId)
   return known && belongsTo(known.alert, signal) ? known : null
 }
 
