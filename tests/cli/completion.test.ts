@@ -1,12 +1,13 @@
 /** incmon completion in real shells: what they suggest, and what TAB inserts on a terminal. */
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
 import { createProgram } from '../../src/cli/cli.ts'
 import { completed } from '../../src/cli/completion.ts'
-import { incmon, MAIN } from '../helpers/cli.ts'
+import { CACHED, call, MAIN } from '../helpers/cli.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
 const has = (shell: string) => spawnSync(shell, ['--version']).status === 0
@@ -15,7 +16,7 @@ const SHELLS = ['bash', 'zsh', 'fish'].filter(has)
 const LONGEST = 120_000
 const scripts = new Map<string, Promise<string>>()
 const scriptOf = (shell: string) => {
-  const made = scripts.get(shell) ?? incmon('/', ['completion', shell]).then(({ out }) => out)
+  const made = scripts.get(shell) ?? call('/', ['completion', shell]).then(({ out }) => out)
   scripts.set(shell, made)
   return made
 }
@@ -29,16 +30,13 @@ async function place(t: TestContext, shell: string): Promise<string> {
   return cwd
 }
 
-function run(cwd: string, command: string, args: readonly string[], input = ''): string {
-  const env = { PATH: process.env.PATH, HOME: cwd, TERM: 'dumb', LC_ALL: 'C.UTF-8' }
-  const { error, status, stdout, stderr } = spawnSync(command, args, {
-    cwd,
-    env,
-    input,
-    encoding: 'utf8',
-    timeout: LONGEST,
-  })
-  assert.deepEqual([error, status, stderr], [undefined, 0, ''])
+/** Returns the output. Rejects if the shell fails or reports an error. */
+async function run(cwd: string, command: string, args: readonly string[], input = ''): Promise<string> {
+  const env = { PATH: process.env.PATH, HOME: cwd, TERM: 'dumb', LC_ALL: 'C.UTF-8', ...CACHED }
+  const running = promisify(execFile)(command, args, { cwd, env, timeout: LONGEST })
+  running.child.stdin?.end(input)
+  const { stdout, stderr } = await running
+  assert.equal(stderr, '')
   return stdout
 }
 
@@ -47,11 +45,11 @@ const CALL = `'${process.execPath}' '${MAIN}'`
 const PROGRAM = `incmon() { ${CALL} "$@"; }`
 
 /** What each shell suggests for an incomplete line. Words are split as readline splits them. */
-const OFFERS: Readonly<Record<string, (cwd: string, line: string) => string[]>> = {
+const OFFERS: Readonly<Record<string, (cwd: string, line: string) => Promise<string>>> = {
   bash: (cwd, line) => {
     const words = line.split(/ |(?<==)|(?==)/).map((word) => `'${word}'`)
     const ask = `${PROGRAM}; source ./completion; COMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}; _incmon incmon; printf '%s\\n' "\${COMPREPLY[@]}"`
-    return run(cwd, 'bash', ['--norc', '-c', ask]).split('\n')
+    return run(cwd, 'bash', ['--norc', '-c', ask])
   },
   // zsh passes everything it would show to compadd.
   zsh: (cwd, line) => {
@@ -62,16 +60,12 @@ const OFFERS: Readonly<Record<string, (cwd: string, line: string) => string[]>> 
       _message() { :; }; _files() { print -l -- *(N); }
       _describe() { local -a all=(\${(P)2}); print -l -- \${(M)\${all%%:*}:#\${PREFIX}*}; }
       _incmon`
-    return run(cwd, 'zsh', ['-f', '-c', ask]).split('\n')
+    return run(cwd, 'zsh', ['-f', '-c', ask])
   },
-  fish: (cwd, line) =>
-    run(cwd, 'fish', [
-      '--no-config',
-      '-c',
-      `function incmon; ${CALL} $argv; end; source completion; complete -C '${line}'`,
-    ])
-      .split('\n')
-      .map((one) => one.split('\t')[0] ?? ''),
+  fish: (cwd, line) => {
+    const ask = `function incmon; ${CALL} $argv; end; source completion; complete -C '${line}'`
+    return run(cwd, 'fish', ['--no-config', '-c', ask])
+  },
 }
 
 const CASES: readonly [line: string, offered: readonly string[] | ':files'][] = [
@@ -123,10 +117,10 @@ for (const shell of SHELLS) {
     for (const [line, offered] of IN_SHELLS) {
       test(`${line}<TAB> offers ${offered.join(', ') || 'nothing'}`, async (t) => {
         const cwd = await place(t, shell)
-        const found = OFFERS[shell]?.(cwd, line) ?? []
-        // fish shows a completed option together with its value, and a directory as one word.
-        const plain = found.map((one) => one.replace(/^--plan=/, '').replace(/\/$/, '')).filter((one) => one !== '')
-        assert.deepEqual([...new Set(plain)].sort(), [...offered])
+        const found = (await OFFERS[shell]?.(cwd, line)) ?? ''
+        // fish shows a completed option together with its value, a directory as one word, and a description.
+        const plain = found.split('\n').map((one) => one.replace(/^--plan=|\/?(\t.*)?$/g, ''))
+        assert.deepEqual([...new Set(plain.filter((one) => one !== ''))].sort(), [...offered])
       })
     }
   })
@@ -136,13 +130,13 @@ for (const shell of SHELLS) {
 const CALLED = `incmon() { case $1 in completion) ${CALL} "$@" ;; *) echo "called: $*" ;; esac; }`
 
 /** Types keys on a pseudo-terminal and returns its output. */
-function typed(cwd: string, shell: string, keys: string): string {
-  return run(cwd, 'script', ['-qec', shell, '/dev/null'], `${keys}exit\n`).replaceAll('\r', '')
+async function typed(cwd: string, shell: string, keys: string): Promise<string> {
+  return (await run(cwd, 'script', ['-qec', shell, '/dev/null'], `${keys}exit\n`)).replaceAll('\r', '')
 }
 
 test('on a terminal, bash finishes what is typed', async (t) => {
   const cwd = await place(t, 'bash')
-  const said = typed(cwd, 'bash --norc -i', `${CALLED}; source ./completion\nincmon to\tli\t--o\tAcme\n`)
+  const said = await typed(cwd, 'bash --norc -i', `${CALLED}; source ./completion\nincmon to\tli\t--o\tAcme\n`)
   assert.match(said, /^called: token list --org Acme$/m)
 })
 
@@ -150,7 +144,7 @@ test('on a terminal, zsh finishes what is typed', { skip: !has('zsh') }, async (
   const cwd = await place(t, 'zsh')
   const setUp = 'autoload -U compinit; compinit -u'
   assert.match(
-    typed(cwd, 'zsh -f -i', `${setUp}; ${CALLED}; source ./completion\nincmon to\tli\t--o\tAcme\n`),
+    await typed(cwd, 'zsh -f -i', `${setUp}; ${CALLED}; source ./completion\nincmon to\tli\t--o\tAcme\n`),
     /^called: token list --org Acme$/m,
   )
 })
