@@ -9,6 +9,7 @@ import type { Source } from '../../src/domain/event/event.ts'
 import { sized } from '../faults/size.ts'
 import { type Made, MINUTE, makeOrganization, NOON } from '../helpers/factory.ts'
 import { type Flow, makeFlow } from '../helpers/flow.ts'
+import { inCi } from '../helpers/in-ci.ts'
 import { alert, alertmanager, type Body, crashLoop, kubernetesEvent, pipeline } from '../helpers/senders.ts'
 
 const POD = 'cart-5d4f8c7b9-x2kqp'
@@ -72,7 +73,7 @@ test('any order of the same requests, with duplicates, gives the same alerts, se
       const organization = makeOrganization(flow.deps.db, `Organization ${made++}`, 'Team')
       assert.deepEqual(await outcome(flow, organization, order, restartAt), expected)
     }),
-    { numRuns: sized(1_000, 100, 60) },
+    { numRuns: sized(1_000, 100, inCi(60, 15)) },
   )
 })
 

@@ -12,6 +12,7 @@ import { readHere } from '../../src/store/read.ts'
 import { addNote, changeIncident, createIncident } from '../helpers/acts.ts'
 import { DAY, type Made, MINUTE, makeToken, NOON } from '../helpers/factory.ts'
 import { type Flow, makeFlow } from '../helpers/flow.ts'
+import { inCi } from '../helpers/in-ci.ts'
 import { expectedOf, inventory, namesOf, pruneFully, pruneInSteps } from '../helpers/retention.ts'
 import { alert, alertmanager, build, crashLoop, kubernetesEvent, pipeline } from '../helpers/senders.ts'
 import { makeServerContext } from '../helpers/server-context.ts'
@@ -153,7 +154,7 @@ test('pruning deletes all expired records that are not referenced, in steps of a
         for (const clean of cleaners) clean()
       }
     }),
-    { numRuns: 25, endOnFailure: true },
+    { numRuns: inCi(25, 6), endOnFailure: true },
   )
   assert.ok(kept > 10 && gone > 10, `${kept} kept and ${gone} gone prove nothing`)
 })

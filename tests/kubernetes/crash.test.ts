@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { incmonServe } from '../helpers/cli.ts'
+import { inCi } from '../helpers/in-ci.ts'
 import { writeKubeconfig } from '../helpers/kubernetes/kubeconfig.ts'
 import {
   deployment,
@@ -26,7 +27,7 @@ import type { KubeObject } from '../helpers/kubernetes/storage.ts'
 import { eventually } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
-const KILLS = Number(process.env.KUBERNETES_KILLS ?? '10')
+const KILLS = Number(process.env.KUBERNETES_KILLS ?? inCi(10, 3))
 /** The week is in the past, so that no rule waits for the clock. */
 const START = Date.now() - 7 * 24 * 3_600_000
 

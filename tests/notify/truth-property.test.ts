@@ -16,12 +16,13 @@ import { listDueChannels } from '../../src/store/notification/outbox.ts'
 import { changeIncident, createSilence, expireSilence } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
+import { inCi } from '../helpers/in-ci.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 
 /** Messages that are true only while the problem is on. */
 const BURNING: ReadonlySet<string> = new Set(['opened', 'group', 'worse', 'again', 'reminder', 'escalation'])
 
-const HISTORIES = Number(process.env.INCMON_HISTORIES ?? 200)
+const HISTORIES = Number(process.env.INCMON_HISTORIES ?? inCi(200, 50))
 const AT_ONCE = 50
 const STEP = 10_000
 const LENGTH = 50 * MINUTE

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { inCi } from '../helpers/in-ci.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 import { histories } from './steps.ts'
 import { inMemory, sqliteIn } from './stores.ts'
@@ -10,7 +11,7 @@ import { simulate } from './world.ts'
 /** Fixed so that each run has the same histories. A test that fails one day without a change helps nobody. */
 const SEED = 1
 /** Each seed takes several seconds, so only CI uses all of them. */
-const SEEDS = process.env.CI === 'true' ? [SEED, 2, 3, 4] : [SEED]
+const SEEDS = inCi([SEED, 2, 3, 4], [SEED])
 
 for (const seed of SEEDS) {
   test(`after any events a restart has the same state, no accepted request is lost, and no work remains: seed ${seed}`, async () => {
