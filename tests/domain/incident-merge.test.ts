@@ -3,8 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Mergeable, mergeOf, refuseMerge } from '../../src/domain/incident/merge.ts'
 
-const SLOW: Mergeable = { id: 'a', title: 'Slow', severity: 'warning', status: 'open', startedAt: 2 }
-const DOWN: Mergeable = { id: 'b', title: 'Down', severity: 'critical', status: 'monitoring', startedAt: 3 }
+const SERVICE = { cause: 'service' } as const
+const SLOW: Mergeable = { id: 'a', title: 'Slow', severity: 'warning', status: 'open', startedAt: 2, ...SERVICE }
+const DOWN: Mergeable = { id: 'b', title: 'Down', severity: 'critical', status: 'monitoring', startedAt: 3, ...SERVICE }
 
 for (const [from, into, severity, startedAt] of [
   [SLOW, DOWN, 'critical', 2],
@@ -24,6 +25,9 @@ for (const [what, from, into, refusal] of [
   ['a resolved incident into an open one', { ...SLOW, status: 'resolved' }, DOWN, null],
   ['an incident into itself', SLOW, SLOW, /cannot be merged into itself: choose two different incidents/],
   ['an open incident into a resolved one', SLOW, { ...DOWN, status: 'resolved' }, /b is resolved: reopen it first/],
+  ['an incident about a silent sender', { ...SLOW, cause: 'silence' }, DOWN, /a is about a silent sender: it is resol/],
+  ['an incident into one about a silent sender', SLOW, { ...DOWN, cause: 'silence' }, /b is about a silent sender/],
+  ['a resolved incident about a silent sender', { ...SLOW, cause: 'silence', status: 'resolved' }, DOWN, null],
 ] as const) {
   test(`${refusal ? 'refuses to merge' : 'merges'} ${what}`, () => {
     const found = refuseMerge(from, into)

@@ -28,7 +28,8 @@ for (const [kind, title] of [
   ['escalation', 'Nobody has acknowledged this incident: checkout has been critical since 14:02 UTC (4 min).'],
 ] as const) {
   test(`the first line of ${kind} says what is wrong and since when`, () => {
-    const about = { kind, actor: 'anna', severityBefore: 'warning', names: ['DiskFull'] } as const
+    const actor = kind === 'again' ? null : 'anna'
+    const about = { kind, actor, severityBefore: 'warning', names: ['DiskFull'] } as const
     assert.equal(messageTextOf(item(about), CONTEXT).title, title)
   })
 }
@@ -68,6 +69,12 @@ test('a duration never spans a healthy gap', () => {
 test('a disproved all-clear says so', () => {
   const { title } = messageTextOf(item({ kind: 'again', wasWrong: true }), CONTEXT)
   assert.equal(title, 'The all-clear was wrong: checkout has been critical since 14:02 UTC (4 min).')
+})
+
+test('an incident that is on again because of a merge says who merged what', () => {
+  const merged = item({ kind: 'again', actor: 'Dana', names: ['Customers pay twice of cart'] })
+  const title = 'checkout: Dana merged an incident that goes on into this one: Customers pay twice of cart.'
+  assert.equal(messageTextOf(merged, CONTEXT).title, title)
 })
 
 test('a message about an incident resolved too early says so, and does not look like a resolution', () => {
@@ -403,7 +410,7 @@ test('a merge is not called a resolution', () => {
   const merged = item({ kind: 'resolved', actor: 'anna', mergedInto: 'web: Down' }, { status: 'resolved' })
   assert.equal(messageTextOf(merged, CONTEXT).title, 'checkout: anna merged the incident into “web: Down”.')
   const { title } = messageTextOf({ ...merged, names: ['Down', 'Slow of checkout'] }, CONTEXT)
-  assert.match(title, / into “web: Down”, where Down and Slow of checkout fire\.$/)
+  assert.match(title, / into “web: Down”, where Down and Slow of checkout go on\.$/)
 })
 
 test('several updates of one incident give one message about the newest', () => {

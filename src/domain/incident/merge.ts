@@ -2,10 +2,10 @@
 
 import { type Severity, worst } from '../severity.ts'
 import type { LiveIncident } from './live-incident.ts'
-import type { Problem } from './problem.ts'
+import type { Burning, Problem } from './problem.ts'
 
 /** The incident fields needed for a merge. Times are Unix times in milliseconds. */
-export type Mergeable = Pick<LiveIncident, 'id' | 'title' | 'severity' | 'status' | 'startedAt'>
+export type Mergeable = Pick<LiveIncident, 'id' | 'title' | 'severity' | 'status' | 'startedAt' | 'cause'>
 
 /** The new values for the remaining incident, and a timeline entry for each incident. */
 type Merge = {
@@ -25,6 +25,10 @@ export function refuseMerge(from: Mergeable, into: Mergeable): string | null {
   if (from.id === into.id) return 'an incident cannot be merged into itself: choose two different incidents'
   if (into.status === 'resolved')
     return `incident ${into.id} is resolved: reopen it first, or merge in the other direction`
+  // Only the sender's next report ends such a problem.
+  const silent = [from, into].find(({ cause, status }) => cause === 'silence' && status !== 'resolved')
+  if (silent)
+    return `incident ${silent.id} is about a silent sender: it is resolved as soon as the sender reports again`
   return null
 }
 
@@ -34,16 +38,22 @@ export function conditionOf(name: string, service: string): string {
 }
 
 /**
- * Returns the problem of the remaining incident: it has the conditions of both.
+ * Returns the problem of the remaining incident: it has the conditions of both, and what is on in one of them goes on.
  * @param service the name of the service of `from`
  */
 export function mergedProblem(from: LiveIncident, into: LiveIncident, service: string): Problem {
   const [a, b] = [from.problem, into.problem]
   const others = [from.serviceId, ...a.others, ...b.others].filter((rowId) => rowId !== into.serviceId)
-  const since = a.since === null || b.since === null ? (b.since ?? a.since) : Math.min(a.since, b.since)
+  const nameOf = (name: string) => (from.serviceId === into.serviceId ? name : conditionOf(name, service))
+  const own: Burning[] =
+    from.origin === 'manual' && a.since !== null ? [{ name: nameOf(from.title), since: a.since, onset: a.since }] : []
+  const declared = [...b.declared, ...a.declared, ...own]
+  const had = [...a.had, ...b.had, ...a.had.map(nameOf), ...declared.map(({ name }) => name)]
+  // The time until the last end of the remaining incident has been counted.
+  const begun = a.since === null ? [] : [Math.max(a.since, b.endedAt ?? 0)]
+  const since = b.since === null && begun.length === 0 ? null : Math.min(...begun, b.since ?? Number.POSITIVE_INFINITY)
   const isOver = since === null && b.isOver
-  const moved = from.serviceId === into.serviceId ? [] : a.had.map((name) => conditionOf(name, service))
-  return { ...b, since, isOver, others: [...new Set(others)], had: [...new Set([...a.had, ...b.had, ...moved])] }
+  return { ...b, since, isOver, declared, others: [...new Set(others)], had: [...new Set(had)] }
 }
 
 /** Returns the values for the remaining incident: the higher severity and the earlier start. */

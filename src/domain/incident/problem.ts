@@ -46,30 +46,23 @@ export type Problem = {
   readonly isSuppressed: boolean
   /** Row ids of other services whose incidents were merged into this one. */
   readonly others: readonly number[]
+  /** What people declared in incidents that were merged into this one. It goes on until a user resolves this one. */
+  readonly declared: readonly Burning[]
   /** For the service `unattributed`: the name of the alert that the incident is about. */
   readonly about: string | null
 }
 
 /** A problem that has no critical condition yet. */
 export const NO_PROBLEM: Problem = {
-  since: null,
-  endedAt: null,
-  knownAt: null,
-  isGuess: false,
-  criticalMs: 0,
-  isMuted: false,
-  mutedSince: null,
-  mutedMs: 0,
-  isOver: false,
-  firing: [],
-  had: [],
-  untold: [],
-  returns: [],
+  ...{ since: null, endedAt: null, knownAt: null, isGuess: false, criticalMs: 0 },
+  ...{ isMuted: false, mutedSince: null, mutedMs: 0, isOver: false },
+  ...{ firing: [], had: [], untold: [], returns: [] },
   alarmedAt: 0,
   flapsSince: null,
   firstAcknowledgedAt: null,
   isSuppressed: false,
   others: [],
+  declared: [],
   about: null,
 }
 
@@ -215,7 +208,8 @@ export function digestAtOf({ flapsSince }: Problem, now: number): number | null 
 }
 
 /** Returns the problem of an automatic incident that a user resolves. What fires goes on, and so does the problem. */
-export function left(problem: Problem, now: number): Problem {
+export function left(before: Problem, now: number): Problem {
+  const problem = withoutDeclared(before)
   if (problem.since === null || problem.firing.length === 0) return closed(problem, now)
   return { ...unmuted(problem, now), knownAt: now, isOver: true, untold: [], isSuppressed: true }
 }
@@ -234,12 +228,19 @@ export function reopened(before: Problem, origin: 'manual' | 'automatic', now: n
 }
 
 /** Ends the problem by a person's decision. */
-export function closed(problem: Problem, now: number): Problem {
+export function closed(before: Problem, now: number): Problem {
+  const problem = withoutDeclared(before)
   const over = { ...unmuted(problem, now), isOver: true, untold: [], isSuppressed: problem.firing.length > 0 }
   if (problem.since === null) return over
   const criticalMs = criticalMsOf(problem, now)
   const end = { since: null, endedAt: now, knownAt: now, isGuess: false }
   return { ...over, ...end, criticalMs }
+}
+
+/** What a person declared is over with the decision of a person. What fires goes on. */
+function withoutDeclared(problem: Problem): Problem {
+  const declared = new Set(problem.declared.map(({ name }) => name))
+  return { ...problem, declared: [], firing: problem.firing.filter((name) => !declared.has(name)) }
 }
 
 function unmuted(problem: Problem, now: number): Problem {

@@ -39,6 +39,8 @@ export function titleOf(item: MessageItem, context: MessageContext): string {
     case 'recovered':
       return `${name} has recovered: it ${pastText(item, context)}.`
     case 'again':
+      if (actor !== null)
+        return `${name}: ${actor} merged an incident that goes on into this one: ${namedUpTo(names, NAMED)}.`
       return item.wasWrong ? `The all-clear was wrong: ${lasting}.` : `${state} again: ${lasting}.`
     case 'flapping':
       return flappingText(item, name, context)
@@ -114,9 +116,9 @@ function resolvedText(
   if (isSender(service.name)) return `${name} is sending again after ${formatDuration(ms)}.`
   if (mergedInto !== null) {
     const merged = actor === null ? 'the incident was merged' : `${actor} merged the incident`
-    const firing =
-      names.length === 0 ? '' : `, where ${namedUpTo(names, NAMED)} ${names.length === 1 ? 'fires' : 'fire'}`
-    return `${name}: ${merged} into “${shortened(mergedInto)}”${firing}.`
+    const goesOn =
+      names.length === 0 ? '' : `, where ${namedUpTo(names, NAMED)} ${names.length === 1 ? 'goes' : 'go'} on`
+    return `${name}: ${merged} into “${shortened(mergedInto)}”${goesOn}.`
   }
   const by = actor === null ? 'the incident is resolved' : `${actor} resolved the incident`
   const firing = incident.firingAlerts > 0 && actor !== null ? `, but ${firingText(incident.firingAlerts)}` : ''

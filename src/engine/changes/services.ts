@@ -13,7 +13,7 @@ import { findAlias, findService } from './attribution.ts'
 import { firingEventAlerts } from './conditions.ts'
 import { evaluate } from './evaluate.ts'
 import { mergeIncidents } from './incidents/incident-changes.ts'
-import { oldestOpenIncident, openIncidents } from './incidents/incidents.ts'
+import { openIncidents } from './incidents/incidents.ts'
 import { createLiveService } from './live-service.ts'
 
 const NO_SERVICE = 'no such service'
@@ -112,13 +112,10 @@ export function moveAll(
  * incidents of the service that does not have the target.
  */
 function incidentsToMerge(ctx: Context, from: LiveService, into: LiveService): { from: string; into: string }[] {
-  const oldest = [from, into].map(({ rowId }) => oldestOpenIncident(ctx.state, rowId))
-  const [first, second] = oldest
-    .flatMap((one) => one ?? [])
-    .sort((a, b) => a.createdAt - b.createdAt || a.rowId - b.rowId)
-  if (!first || !second) return []
-  const joining = openIncidents(ctx.state, second.serviceId)
-  return joining.map(({ id }) => ({ from: id, into: first.id }))
+  const open = [from, into].flatMap(({ rowId }) => openIncidents(ctx.state, rowId))
+  const [first, ...others] = open.sort((a, b) => a.createdAt - b.createdAt || a.rowId - b.rowId)
+  if (!first) return []
+  return others.filter(({ serviceId }) => serviceId !== first.serviceId).map(({ id }) => ({ from: id, into: first.id }))
 }
 
 /** Adds fingerprints with the new name and cluster, so that later events find the service's alerts. */

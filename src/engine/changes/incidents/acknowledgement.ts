@@ -23,6 +23,17 @@ function acknowledgement({ problem }: LiveIncident, actor: string, now: number) 
   return { acknowledgedAt: now, acknowledgedBy: actor, problem: { ...problem, firstAcknowledgedAt } }
 }
 
+/**
+ * Returns the changed fields of an incident whose problem is on again: it is open, unless somebody acknowledged it after
+ * the recovery. An acknowledgement given before lapses.
+ */
+export function onAgain({ status, acknowledgedAt, problem }: LiveIncident, now: number, wasWrong = false) {
+  const recoveredAt = settledAtOf(problem) ?? now
+  const isKept = acknowledgedAt !== null && acknowledgedAt > recoveredAt && !wasWrong
+  const lapsed = { acknowledgedAt: null, acknowledgedBy: null }
+  return { ...(isKept ? {} : lapsed), status: isKept && status !== 'resolved' ? status : ('open' as const) }
+}
+
 /** Somebody takes back an acknowledgement: nobody is on the incident any more. */
 function withdrawal({ status, acknowledgedAt, problem }: LiveIncident) {
   if (status === 'open') return {}

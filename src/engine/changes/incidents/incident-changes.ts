@@ -10,9 +10,9 @@ import { countOf, formatCount, stillFiringText } from '../../../domain/text.ts'
 import type { Context } from '../../state/context.ts'
 import { conditionsOf } from '../conditions.ts'
 import { evaluate } from '../evaluate.ts'
-import { acknowledged } from './acknowledgement.ts'
+import { acknowledged, onAgain } from './acknowledgement.ts'
 import { findIncident, NO_INCIDENT, requireIncident } from './find.ts'
-import { addEntry, moveIncident, openIncident } from './incidents.ts'
+import { addEntry, moveIncident, openIncident, tell } from './incidents.ts'
 
 /**
  * Opens an incident manually. Firing alerts of the service join the incident.
@@ -34,15 +34,14 @@ export function createIncident(
   const firing = conditionsOf(ctx.state, rowId, now).filter(
     ({ status, severity, inIncident }) => status === 'firing' && severity !== 'info' && !inIncident,
   )
-  const { title, severity } = wanted
   const startedAt = Math.min(now, ...firing.map(({ startsAt }) => startsAt))
-  const asSevere = firing.filter((one) => rank(one.severity) >= rank(severity))
+  const asSevere = firing.filter((one) => rank(one.severity) >= rank(wanted.severity))
   const since = Math.min(now, ...asSevere.map((one) => one.since))
   const origin = { origin: 'manual', cause: 'service' } as const
   const names = [...new Set(firing.filter((one) => one.severity === 'critical').map(({ name }) => name))].sort()
   const problem = { ...alarmed(NO_PROBLEM, now), since, firing: names, had: names }
-  const opening = { serviceId: rowId, title, severity, ...origin, startedAt, touchedAt: now, problem, previous: null }
-  const incident = openIncident(ctx, { ...opening, text: `opened: ${title}`, actor }, now)
+  const opening = { ...wanted, serviceId: rowId, ...origin, startedAt, touchedAt: now, problem, previous: null }
+  const incident = openIncident(ctx, { ...opening, text: `opened: ${wanted.title}`, actor }, now)
   evaluate(ctx, rowId, now)
   return incident.id
 }
@@ -149,11 +148,11 @@ function statusChange(before: LiveIncident, status: IncidentStatus, now: number)
 }
 
 function edits(before: LiveIncident, after: LiveIncident): string[] {
-  const texts: string[] = []
-  if (before.title !== after.title) texts.push(`title: ${after.title}`)
-  if (before.severity !== after.severity) texts.push(`severity changed from ${before.severity} to ${after.severity}`)
-  if (before.startedAt !== after.startedAt) texts.push('start time corrected')
-  return texts
+  return [
+    ...(before.title === after.title ? [] : [`title: ${after.title}`]),
+    ...(before.severity === after.severity ? [] : [`severity changed from ${before.severity} to ${after.severity}`]),
+    ...(before.startedAt === after.startedAt ? [] : ['start time corrected']),
+  ]
 }
 
 /**
@@ -219,18 +218,20 @@ export function mergeIncidents(
   const refusal = refuseMerge(from, into)
   if (refusal !== null) throw new IncmonError('conflict', refusal)
   const { severity, startedAt, took, why } = mergeOf(from, into)
-  const wasOpen = from.status !== 'resolved'
   // The store writes the postmortem before it moves the alerts, because the postmortem describes these alerts.
   const move = { before: from, after: ended(from, now), why, actor, now, mergedInto: into }
+  const wasOpen = from.status !== 'resolved'
   const left = wasOpen ? moveIncident(ctx, move) : from
   const merged = { at: now, kind: 'merged', code: null, actor } as const
   addEntry(ctx, left, { ...merged, text: why, ref: `incident/${into.id}` })
   addEntry(ctx, into, { ...merged, text: took, ref: `incident/${left.id}` })
-  const alertCount = into.alertCount + left.alertCount
   const problem = mergedProblem(from, into, ctx.state.services.get(from.serviceId)?.name ?? '')
+  const isBack = into.problem.isOver && problem.since !== null
+  const back = isBack ? { ...onAgain(into, now), problem: alarmed(problem, now) } : { problem }
   const touchedAt = actor === null ? into.touchedAt : now
-  const after = { ...into, severity, startedAt, alertCount, touchedAt, problem }
-  moveIncident(ctx, { before: into, after, why, actor, now })
+  const after = { ...into, severity, startedAt, alertCount: into.alertCount + left.alertCount, touchedAt, ...back }
+  const quiet = isBack ? { tells: null } : {}
+  moveIncident(ctx, { before: into, after, why: 'the merged problem goes on', actor, now, ...quiet })
   ctx.put.incident({ ...left, alertCount: 0 }, left)
   ctx.emit({ kind: 'incident-merged', from: left.rowId, into: into.rowId, ownEntries: OWN_ENTRIES })
   if (left.serviceId !== into.serviceId && wasOpen) {
@@ -239,6 +240,8 @@ export function mergeIncidents(
     evaluate(ctx, left.serviceId, now)
   }
   evaluate(ctx, into.serviceId, now)
+  const kept = ctx.state.incidents.get(into.rowId)
+  if (kept && isBack) tell(ctx, kept, { change: 'again', conditions: kept.problem.firing, actor, now })
 }
 
 function ended(incident: LiveIncident, now: number): LiveIncident {

@@ -3,10 +3,11 @@
 import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
-import { digestAtOf, type Problem, settledAtOf } from '../../../domain/incident/problem.ts'
+import { digestAtOf, type Problem } from '../../../domain/incident/problem.ts'
 import type { Step } from '../../../domain/incident/situation.ts'
 import type { Context } from '../../state/context.ts'
 import type { Condition } from '../conditions.ts'
+import { onAgain } from './acknowledgement.ts'
 import { addAlerts, MAX_TITLE, moveIncident, noteScore, OLDEST_START, openIncident, tell } from './incidents.ts'
 
 type StepInput = {
@@ -77,7 +78,7 @@ function recover(ctx: Context, incident: LiveIncident, problem: Problem, now: nu
   return moveIncident(ctx, { before: incident, after, why, actor: null, now, tells: 'recovered', digestAt })
 }
 
-/** Puts an incident back whose problem returned. An acknowledgement given before the recovery lapses. */
+/** Puts an incident back whose problem returned. */
 function comeBack(
   ctx: Context,
   incident: LiveIncident,
@@ -85,15 +86,7 @@ function comeBack(
   input: StepInput,
 ): LiveIncident {
   const { now } = input
-  const recoveredAt = settledAtOf(incident.problem) ?? now
-  const isKept = incident.acknowledgedAt !== null && incident.acknowledgedAt > recoveredAt && !wasWrong
-  const after: LiveIncident = {
-    ...incident,
-    status: isKept && incident.status !== 'resolved' ? incident.status : 'open',
-    ...(isKept ? {} : { acknowledgedAt: null, acknowledgedBy: null }),
-    resolvedAt: null,
-    problem,
-  }
+  const after: LiveIncident = { ...incident, ...onAgain(incident, now, wasWrong), resolvedAt: null, problem }
   const why = wasWrong ? 'the all-clear was wrong: the problem has been going on all the time' : 'critical again'
   const isFirstFlap = problem.flapsSince === now
   const tells = isFirstFlap ? 'flapping' : 'again'

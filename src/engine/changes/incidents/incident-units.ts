@@ -104,7 +104,7 @@ export function situationOf(ctx: Context, found: Evaluated, unit: Unit, now: num
     critical: about === null ? health.critical : health.critical.filter(({ alertId }) => ids.has(alertId)),
     suppressed: service.suppressed && (about === null || (last?.problem.isSuppressed ?? false)),
     candidates: found.all.filter(isOwn),
-    elsewhere: current ? burningElsewhere(ctx, current, now, readyNode(found)) : [],
+    elsewhere: current ? [...burningElsewhere(ctx, current, now, readyNode(found)), ...current.problem.declared] : [],
     muted: needsMuted ? mutedOf(found) : [],
     ended: current ? [...known.filter(isOwn).flatMap(endOf), ...endedElsewhere(ctx, current, now)] : [],
   }
