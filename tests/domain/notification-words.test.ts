@@ -71,6 +71,20 @@ test('a disproved all-clear says so', () => {
   assert.equal(title, 'The all-clear was wrong: checkout has been critical since 14:02 UTC (4 min).')
 })
 
+for (const [kind, problem, expected] of [
+  ['opened', burning(2), /^checkout has been critical since 14:01 UTC \(5 min; its silence ended at 14:04 UTC\)\.$/],
+  ['reminder', burning(2, { criticalMs: 60_000 }), /: checkout has been critical since 14:01 UTC \(5 min; its silence/],
+  ['acknowledged', burning(2), /: checkout has been critical since 14:01 UTC \(5 min; its silence ended at 14:04 UTC/],
+  ['recovered', healed(2), /: it was critical for 2 min, until 14:04 UTC, not counting 3 min under a silence\.$/],
+  ['resolved', healed(2), /\. It was critical for 2 min, not counting 3 min under a silence\.$/],
+] as const) {
+  test(`a problem that a silence covered at first is as old as it is: ${kind}`, () => {
+    const covered = { since: NOW - 5 * 60_000, until: NOW - 2 * 60_000 }
+    const silenced = { ...problem, covered, mutedMs: 3 * 60_000 }
+    assert.match(messageTextOf(item({ kind }, { problem: silenced }), CONTEXT).title, expected)
+  })
+}
+
 test('an incident that is on again because of a merge says who merged what', () => {
   const merged = item({ kind: 'again', actor: 'Dana', names: ['Customers pay twice of cart'] })
   const title = 'checkout: Dana merged an incident that goes on into this one: Customers pay twice of cart.'

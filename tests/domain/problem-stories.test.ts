@@ -246,6 +246,28 @@ for (const [title, story, seconds] of [
   })
 }
 
+for (const [title, story, minutes] of [
+  [
+    'an incident that opens when its silence ends',
+    '0 s → none; 1 a → none; 9 -s → open: opened; 12 now → open',
+    [1, 9],
+  ],
+  ['a silence in an open incident', '0 a → open: opened; 5 s → open; 20 -s → open; 30 now → open', [0, 20]],
+  ['an alert that began again', '0 a → open: opened; 5 s → open; 6 -a → open; 8 a → open; 20 -s → open', [8, 20]],
+  ['no silence', '0 a → open: opened; 5 now → open', null],
+  [
+    'what began after the silence',
+    '0 s → none; 1 a → none; 9 -s → open: opened; 10 -a → open; 12 now → monitoring: recovered; 15 a → open: again',
+    null,
+  ],
+] as const) {
+  test(`the silence is known with which a problem began: ${title}`, () => {
+    const covered = play(story).problem?.covered ?? null
+    const at = (time: number) => (time - NOON) / MINUTE
+    assert.deepEqual(covered && [at(covered.since), at(covered.until)], minutes)
+  })
+}
+
 test('the problem is on until the settle time is over', () => {
   const { problem } = play('0 a → open: opened; 5 -a → open')
   assert.ok(problem)

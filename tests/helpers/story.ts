@@ -19,6 +19,8 @@ type World = {
   suppressed: boolean
   silenced: boolean
   resolveAfter: number | null
+  /** Whether the silence has just ended. */
+  freed: boolean
   readonly firing: Map<string, SituationAlert>
   ended: Ended[]
   news: string[]
@@ -27,7 +29,7 @@ type World = {
 /** Returns the status and the messages after each step, and those that the story expects. */
 export function play(story: string) {
   const world: World = {
-    ...{ now: NOON, incident: null, suppressed: false, silenced: false, resolveAfter: 30 * MINUTE },
+    ...{ now: NOON, incident: null, suppressed: false, silenced: false, freed: false, resolveAfter: 30 * MINUTE },
     ...{ firing: new Map(), ended: [], news: [] },
   }
   const told: string[] = []
@@ -55,7 +57,7 @@ function happen(world: World, deed: string): void {
   const name = deed.replace(/^[-~=]/, '')
   const touched = incident && { ...incident, touchedAt: now }
   if (deed === 'now') return
-  if (deed === 's' || deed === '-s') world.silenced = deed === 's'
+  if (deed === 's' || deed === '-s') Object.assign(world, { silenced: deed === 's', freed: deed === '-s' })
   else if (deed === 'note') world.incident = touched
   else if (deed === 'ack' || deed === 'monitor') acknowledge(world, deed === 'ack' ? 'investigating' : 'monitoring')
   else if (deed === 'resolve' && touched) {
@@ -110,7 +112,7 @@ function evaluate(world: World): void {
   followLeft(world)
   const { now, incident, silenced, firing, suppressed, resolveAfter } = world
   const known = [...firing.values()]
-  const alerts = silenced ? [] : known
+  const alerts = silenced ? [] : known.map((one) => ({ ...one, isFreed: world.freed }))
   const isOpen = incident !== null && incident.status !== 'resolved'
   const { critical } = healthOf(alerts, now)
   const decision = decide({
@@ -127,7 +129,7 @@ function evaluate(world: World): void {
   for (const [name, alert] of firing) {
     if (world.incident && world.incident.status !== 'resolved') firing.set(name, { ...alert, hasIncident: true })
   }
-  world.ended = []
+  Object.assign(world, { ended: [], freed: false })
 }
 
 function apply(world: World, step: Step): void {

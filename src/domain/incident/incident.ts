@@ -74,8 +74,8 @@ function burningOf({ now, elsewhere }: Situation, due: readonly SituationAlert[]
   return [...due.map((alert) => burning(alert, now)), ...elsewhere]
 }
 
-function burning({ name, since, onset, isFreed }: SituationAlert, now: number): Burning {
-  return isFreed ? { name, since: now, onset: now } : { name, since, onset }
+function burning({ name, since, onset, begunAt, isFreed }: SituationAlert, now: number): Burning {
+  return isFreed ? { name, since: now, onset: now, coveredSince: Math.max(since, begunAt) } : { name, since, onset }
 }
 
 /** Opens an incident, or reopens the last one if its problem is back within 30 minutes or was never gone. */

@@ -1,4 +1,5 @@
-/** When the problem of an incident ended. Pages and the API use only this function. */
+/** When the problem of an incident ended, and for how long it was on. Messages, pages and the API use only this file. */
+import { formatDuration } from '../shown-time.ts'
 import { type Problem, problemAt } from './problem.ts'
 
 /**
@@ -10,4 +11,9 @@ export function endOf(
   now: number,
 ): number | null {
   return problemAt(problem, now) === 'on' ? null : (problem.endedAt ?? resolvedAt)
+}
+
+/** Returns `, not counting 20 min under a silence`; '' if silences covered the problem for less than a second. */
+export function silencedText(mutedMs: number): string {
+  return mutedMs < 1000 ? '' : `, not counting ${formatDuration(mutedMs)} under a silence`
 }

@@ -1,5 +1,6 @@
 /** Opens an incident, and brings one back whose problem returned. */
-import { alarmed, allNamed, type Burning, NO_PROBLEM, observe, type Problem, returned } from './problem.ts'
+import { returned } from './flapping.ts'
+import { alarmed, allNamed, type Burning, NO_PROBLEM, observe, type Problem } from './problem.ts'
 import type { Situation, SituationAlert, Step } from './situation.ts'
 
 /** Returns the step that opens an incident. Its title names the condition that began first. */

@@ -1,14 +1,10 @@
 /** The problem of an incident: whether it goes on, since when, and for how long it has been critical. Start here. */
-import { HOUR, MINUTE } from '../units.ts'
+import { MINUTE } from '../units.ts'
 
 /** How long the problem must be gone after a reported end. An inferred or expired end has already waited. */
 const SETTLE = MINUTE
 /** A problem that returns within this time after its recovery became known belongs to the same incident. */
 export const COMES_BACK_WITHIN = 30 * MINUTE
-/** A flapping incident is one that came back this many times within an hour. */
-const FLAPS = 3
-/** A flapping incident gets one digest in this time, until it has been stable for `COMES_BACK_WITHIN`. */
-const FLAPPING_DIGEST = 15 * MINUTE
 /** New conditions in this period after the opening are reported together. */
 export const GATHERING = MINUTE
 
@@ -28,6 +24,8 @@ export type Problem = {
   /** Since when this is the case, and how long it was before, in milliseconds. This time is not critical time. */
   readonly mutedSince: number | null
   readonly mutedMs: number
+  /** If a silence covered the present interval at first: since when the problem has gone on, and until when it did. */
+  readonly covered: { readonly since: number; readonly until: number } | null
   /** Whether the recovery has been announced. */
   readonly isOver: boolean
   /** The critical conditions that go on, those that the incident has had, and those that no message has named. */
@@ -55,7 +53,7 @@ export type Problem = {
 /** A problem that has no critical condition yet. */
 export const NO_PROBLEM: Problem = {
   ...{ since: null, endedAt: null, knownAt: null, isGuess: false, criticalMs: 0 },
-  ...{ isMuted: false, mutedSince: null, mutedMs: 0, isOver: false },
+  ...{ isMuted: false, mutedSince: null, mutedMs: 0, covered: null, isOver: false },
   ...{ firing: [], had: [], untold: [], returns: [] },
   alarmedAt: 0,
   flapsSince: null,
@@ -68,9 +66,14 @@ export const NO_PROBLEM: Problem = {
 
 /**
  * A critical condition that goes on. `since`: since when it has been critical. `onset`: when it last began to be so. Time
- * under a silence does not count.
+ * under a silence does not count. `coveredSince`: since when it has been critical if a silence has just ended.
  */
-export type Burning = { readonly name: string; readonly since: number; readonly onset: number }
+export type Burning = {
+  readonly name: string
+  readonly since: number
+  readonly onset: number
+  readonly coveredSince?: number
+}
 /** The end of a condition. `isGuess`: whether the end was inferred or expired. */
 export type Ended = { readonly name: string; readonly endsAt: number; readonly isGuess: boolean }
 
@@ -145,8 +148,10 @@ function observed(before: Problem, seen: Observation, wasWrong: boolean): Proble
   return { ...before, ...end, since: null, criticalMs, firing, isMuted }
 }
 
-function begun(before: Problem, { now, burning }: Observation, wasWrong: boolean): Problem {
-  if (before.since !== null) return before
+function begun(known: Problem, { now, burning }: Observation, wasWrong: boolean): Problem {
+  if (known.since !== null) return known
+  const since = Math.min(...burning.map(({ coveredSince }) => coveredSince ?? now))
+  const before = { ...known, covered: since < now ? { since, until: now } : null }
   const { endedAt, criticalMs } = before
   if (wasWrong && endedAt !== null) return { ...before, since: endedAt, criticalMs }
   if (endedAt === null) return { ...before, since: Math.min(now, ...burning.map(({ since }) => since)) }
@@ -192,19 +197,6 @@ export function allNamed(problem: Problem): Problem {
 /** Returns the problem of an incident that opens or returns at `now`: reminders count from here. */
 export function alarmed(problem: Problem, now: number): Problem {
   return { ...problem, isOver: false, isSuppressed: false, alarmedAt: now }
-}
-
-/** Records that the problem came back at `now`. Starts to flap with the third return within an hour. */
-export function returned(problem: Problem, now: number): Problem {
-  const returns = [...problem.returns.filter((at) => now - at < HOUR && at <= now), now]
-  const flaps = problem.flapsSince ?? (returns.length >= FLAPS ? now : null)
-  return { ...alarmed(problem, now), returns, flapsSince: flaps }
-}
-
-/** Returns when the next digest of a flapping incident is sent; null if the incident does not flap. */
-export function digestAtOf({ flapsSince }: Problem, now: number): number | null {
-  if (flapsSince === null) return null
-  return flapsSince + FLAPPING_DIGEST * Math.max(1, Math.ceil((now - flapsSince) / FLAPPING_DIGEST))
 }
 
 /** Returns the problem of an automatic incident that a user resolves. What fires goes on, and so does the problem. */

@@ -1,6 +1,7 @@
 /** Writes the sentences of a message about one incident. */
 import { firingText } from '../incident/incident.ts'
-import { criticalMsOf, phaseOf } from '../incident/problem.ts'
+import { silencedText } from '../incident/lasted.ts'
+import { criticalMsOf, mutedMsOf, phaseOf } from '../incident/problem.ts'
 import { isSender } from '../sender/sender-name.ts'
 import { STATES } from '../severity.ts'
 import { formatDuration } from '../shown-time.ts'
@@ -64,7 +65,8 @@ function lastingText(item: MessageItem, context: MessageContext): string {
   const { now } = context
   const { problem } = incident
   const name = subjectOf(item)
-  const since = problem.since ?? incident.startedAt
+  const begunAt = problem.since ?? incident.startedAt
+  const { since, until: coveredUntil } = problem.covered ?? { since: begunAt, until: null }
   const sinceText = whenText(since, context).replace(/^(at|on) /, 'since ')
   if (isSender(service.name)) return `${name} has sent nothing ${sinceText} (${ageText(now - since)})`
   if (phaseOf(problem, now) !== 'on') return `${name} ${pastText(item, context)}`
@@ -72,6 +74,7 @@ function lastingText(item: MessageItem, context: MessageContext): string {
   const reported = reportedText(alerts, problem.firing, context)
   if (reported !== '') return `${begun}, ${reported}`
   const age = ageText(now - since)
+  if (coveredUntil !== null) return `${begun} (${age}; its silence ended ${whenText(coveredUntil, context)})`
   const whole = formatDuration(criticalMsOf(problem, now))
   return `${begun} (${age}${problem.criticalMs === 0 || whole === age ? '' : `, ${whole} in all`})`
 }
@@ -89,7 +92,8 @@ function pastText({ incident }: MessageItem, context: MessageContext): string {
   const { endedAt, isGuess } = problem
   const ended = endedAt === null ? '' : whenText(endedAt, context)
   const until = ended === '' ? '' : isGuess ? `, last reported ${ended}` : `, until ${ended.replace(/^(at|on) /, '')}`
-  return `${STATES[severity].was}${lengthText(criticalMsOf(problem, context.now))}${until}`
+  const silenced = silencedText(mutedMsOf(problem, context.now))
+  return `${STATES[severity].was}${lengthText(criticalMsOf(problem, context.now))}${until}${silenced}`
 }
 
 /** Returns ` for 4 min`; '' for a problem that was reported only once. */
@@ -124,7 +128,7 @@ function resolvedText(
   const firing = incident.firingAlerts > 0 && actor !== null ? `, but ${firingText(incident.firingAlerts)}` : ''
   // A resolution does not end what still fires.
   const isOn = phaseOf(problem, now) === 'on'
-  return `${name}: ${by}${firing}. It ${isOn ? STATES[severity].hasBeen : STATES[severity].was}${lengthText(ms)}.`
+  return `${name}: ${by}${firing}. It ${isOn ? STATES[severity].hasBeen : STATES[severity].was}${lengthText(ms)}${silencedText(mutedMsOf(problem, now))}.`
 }
 
 /** Returns the second line: what fires, the likely cause, who is on it, and what happens next. */

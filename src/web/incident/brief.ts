@@ -4,7 +4,7 @@ import type { AlertGroup } from '../../domain/alert/groups.ts'
 import type { PipelineChange } from '../../domain/correlation/change.ts'
 import { rankLinks } from '../../domain/correlation/correlation.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
-import { endOf } from '../../domain/incident/lasted.ts'
+import { endOf, silencedText } from '../../domain/incident/lasted.ts'
 import { criticalMsOf, mutedMsOf } from '../../domain/incident/problem.ts'
 import { formatDuration, formatWhen, type Reader } from '../../domain/shown-time.ts'
 import { judgeSuspects } from '../../domain/suspect/judged.ts'
@@ -147,7 +147,7 @@ type State = Pick<IncidentHead, 'severity' | 'endedAt' | 'criticalMs' | 'mutedMs
 /** Returns `critical for 12 min, not counting 20 min under a silence`; without a time below a second. */
 export function lastedText({ severity, criticalMs, mutedMs }: Omit<State, 'endedAt'>): string {
   const length = criticalMs < 1000 ? severity : `${severity} for ${formatDuration(criticalMs)}`
-  return mutedMs < 1000 ? length : `${length}, not counting ${formatDuration(mutedMs)} under a silence`
+  return `${length}${silencedText(mutedMs)}`
 }
 
 /** Returns `Critical for 12 min`, or `Was critical for 12 min` once the problem is over. */

@@ -4,6 +4,7 @@
  */
 import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
 import { changeName } from '../../domain/incident/change-text.ts'
+import { silencedText } from '../../domain/incident/lasted.ts'
 import { unheardWord } from '../../domain/notification/alert-texts.ts'
 import { formatDuration, formatMoment } from '../../domain/shown-time.ts'
 import { findLastReport } from '../../store/history/last-report.ts'
@@ -35,7 +36,7 @@ function nounOf(change: Change): string {
 export async function recoveryOf(
   visit: Visit,
   service: Pick<ServiceRecord, 'status'> | undefined,
-  { endedAt, severity, criticalMs }: IncidentHead,
+  { endedAt, severity, criticalMs, mutedMs }: IncidentHead,
   fix: FixView | null,
 ): Promise<string | null> {
   if (endedAt === null) return null
@@ -43,7 +44,7 @@ export async function recoveryOf(
   const resolves = organization !== undefined && organization.settings['auto-resolve'] !== 'off'
   const now = service ? `, ${service.status} now` : ''
   return [
-    `Was ${severity} for ${formatDuration(criticalMs)} until ${formatMoment(endedAt, visit.viewer)}${now}.`,
+    `Was ${severity} for ${formatDuration(criticalMs)} until ${formatMoment(endedAt, visit.viewer)}${silencedText(mutedMs)}${now}.`,
     ...(fix ? [`Probable fix: ${fix.noun} ${fix.ref}, ${fix.when}.`] : []),
     ...(resolves ? ['Resolves automatically unless the problem comes back.'] : []),
   ].join(' ')

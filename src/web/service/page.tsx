@@ -2,6 +2,7 @@
 import type { FC } from 'hono/jsx'
 import { isUnattributed } from '../../domain/alert/signal.ts'
 import { BUDGETS } from '../../domain/budgets.ts'
+import { silencedText } from '../../domain/incident/lasted.ts'
 import { formatDuration } from '../../domain/shown-time.ts'
 import { capitalized, countOf } from '../../domain/text.ts'
 import { Bill } from '../drawing/bill.tsx'
@@ -163,7 +164,7 @@ const Earlier: FC<{ view: ServiceView }> = ({ view: { earlier, incident, reader 
   <Section id="earlier" title="Earlier incidents">
     <Card empty={earlier.length === 0 ? `No ${incident ? 'other ' : ''}incident of this service is recorded.` : null}>
       <ul class="rows">
-        {earlier.map(({ title, href, startedAt, endedAt, criticalMs, resolvedAt, hasPostmortem, status }) => (
+        {earlier.map(({ title, href, startedAt, endedAt, criticalMs, mutedMs, resolvedAt, hasPostmortem, status }) => (
           <li class="item group">
             {resolvedAt === null ? <Status status={status} word={false} /> : <Mark level="done" label="resolved" />}
             <div class="grow group-body">
@@ -171,7 +172,7 @@ const Earlier: FC<{ view: ServiceView }> = ({ view: { earlier, incident, reader 
                 <b class="break">{title}</b>
               </a>
               <p class="second">
-                {endedAt === null ? 'Not over yet.' : `Lasted ${formatDuration(criticalMs)}.`}
+                {endedAt === null ? 'Not over yet.' : `Lasted ${formatDuration(criticalMs)}${silencedText(mutedMs)}.`}
                 {hasPostmortem ? (
                   <>
                     {' '}

@@ -1,6 +1,7 @@
 /** Lists incidents: first the unresolved incidents, then all others with the newest first. */
 import type { FC } from 'hono/jsx'
 import { INCIDENT_STATUSES, type IncidentStatus } from '../../../domain/incident/incident.ts'
+import { silencedText } from '../../../domain/incident/lasted.ts'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
 import { capitalized, countOf, formatCount } from '../../../domain/text.ts'
 import { Icon, Mark, ServiceName, ShortName, Status } from '../../kit/mark.tsx'
@@ -128,6 +129,7 @@ const IncidentRow: FC<{ incident: ListedIncident; reader: Reader }> = ({ inciden
     resolvedAt,
     endedAt,
     criticalMs,
+    mutedMs,
     alertCount,
     acknowledgedBy,
   } = incident
@@ -166,6 +168,7 @@ const IncidentRow: FC<{ incident: ListedIncident; reader: Reader }> = ({ inciden
       <td data-label="Lasted">
         <span class="nowrap">{formatDuration(criticalMs)}</span>
         {endedAt === null ? ' so far' : ''}
+        {silencedText(mutedMs)}
         {resolvedText(incident)}
       </td>
       <td class="number" data-label="Alerts">
