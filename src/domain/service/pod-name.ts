@@ -37,6 +37,7 @@ const ORDINAL = String.raw`(?:0|[1-9]\d{0,3})`
 
 const REPLICASET = named(HASH)
 const ORDINAL_LAST = named(ORDINAL)
+const RANDOM_LAST = named(RANDOM)
 
 /** Words that users put before or after a workload's name when they name the workload's claim. */
 const CLAIM_SUFFIXES = ['pvc', 'claim', 'data', 'storage', 'volume', 'vol', 'disk', 'db', 'pv'] as const
@@ -153,15 +154,15 @@ export function readJobName(name: string): Reading {
 /**
  * Returns the StatefulSet of a claim named `<template>-<set>-<n>`. The template is the first word, unless the template
  * contains the name of the set. For example, the Prometheus operator's `prometheus-k8s-db-prometheus-k8s-0` has such a
- * template. Any other claim keeps its name.
+ * template. Any other claim keeps its name, without the random end of a backup's or an import's claim.
  */
 function readClaimName(name: string): Reading {
-  const own: Reading = { name, how: 'claim', creates: 'alert' }
-  const base = name.length > MAX_NAME ? undefined : ORDINAL_LAST.exec(name)?.[1]
+  const [run, base] = name.length > MAX_NAME ? [] : [RANDOM_LAST, ORDINAL_LAST].map((one) => one.exec(name)?.[1])
+  const own: Reading = { name: run ?? name, how: 'claim', creates: 'alert' }
   if (!base?.includes('-')) return own
   const sets = dashes(base).map((at) => base.slice(at + 1))
-  const set = sets.find((candidate) => base.startsWith(`${candidate}-`) && base.length > 2 * candidate.length + 1)
-  const chosen = set ?? sets.find((candidate) => !isOfTemplate(base, candidate)) ?? sets[0]
+  const isTwice = (set: string) => base.startsWith(`${set}-`) && STORAGE_ONLY.test(base.slice(0, -set.length - 1))
+  const chosen = sets.find(isTwice) ?? sets.find((candidate) => !isOfTemplate(base, candidate)) ?? sets[0]
   return chosen ? { name: chosen, how: 'statefulset claim', creates: 'alert' } : own
 }
 
