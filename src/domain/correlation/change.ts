@@ -3,7 +3,7 @@
  * Deployment.
  */
 
-import type { Commit, Job, JobDraft, PipelineDraft } from '../event/event.ts'
+import type { Job, JobDraft, PipelineDraft } from '../event/event.ts'
 import { isDeploy, isLater, isOwnTrouble } from '../event/pipeline.ts'
 import { earliest } from '../instant.ts'
 import { isBegun, type Placed, reachesBy } from '../service/environment.ts'
@@ -39,21 +39,18 @@ export type Emptied = 'scaled to zero' | 'endpoints removed'
 export type PipelineChange = Common & { readonly kind: 'pipeline'; readonly facts: PipelineFacts }
 
 /** The combined facts from a pipeline's notifications. The order of arrival does not matter. */
-export type PipelineFacts = {
+export type PipelineFacts = Pick<
+  PipelineDraft,
+  'sha' | 'createdAt' | 'finishedAt' | 'mergeRequest' | 'commit' | 'jobs'
+> & {
   readonly project: string
   /** The branch or tag. */
   readonly branch: string
-  readonly sha: string | null
   readonly status: string
   /** When the pipeline reached this status. */
   readonly statusAt: number
-  readonly createdAt: number | null
-  readonly finishedAt: number | null
-  readonly mergeRequest: boolean
-  readonly commit: Commit | null
   /** The pipeline's page in GitLab; null if the sender did not include it. */
   readonly url: string | null
-  readonly jobs: readonly Job[]
   /** The rule that matched the project to the service. */
   readonly rule: string
 }

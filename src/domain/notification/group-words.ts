@@ -1,6 +1,5 @@
 /** Writes the message about several incidents with a common cause. */
-import type { IncidentStatus } from '../incident/incident.ts'
-import type { Severity } from '../severity.ts'
+import type { LiveIncident } from '../incident/live-incident.ts'
 import { formatCount, joinNames } from '../text.ts'
 import { problemText, whenText } from './alert-texts.ts'
 import { namedUpTo, shortened, shownName } from './names.ts'
@@ -8,14 +7,11 @@ import { subjectOf } from './sentences.ts'
 import type { MessageContext, MessageItem } from './words.ts'
 
 /** An incident of a group, at the time of sending. Times are Unix times in milliseconds. */
-export type GroupMember = {
-  readonly id: string
+export type GroupMember = Pick<
+  LiveIncident,
+  'id' | 'title' | 'severity' | 'status' | 'startedAt' | 'acknowledgedBy'
+> & {
   readonly number: number
-  readonly title: string
-  readonly severity: Severity
-  readonly status: IncidentStatus
-  readonly startedAt: number
-  readonly acknowledgedBy: string | null
   readonly problem: 'on' | 'off'
   /** Whether a condition fires at the time of sending. In the minute after the last end, the problem is still on. */
   readonly isFiring: boolean

@@ -1,5 +1,5 @@
 /** Writes the text of messages: two lines that make sense to anyone on a lock screen. */
-import type { Labels, Source } from '../event/event.ts'
+import type { Signal } from '../alert/alert.ts'
 import type { LiveService } from '../health/live-service.ts'
 import type { LiveIncident } from '../incident/live-incident.ts'
 import { rank, type Severity } from '../severity.ts'
@@ -13,18 +13,13 @@ import { bodyOf, titleOf } from './sentences.ts'
 import type { Tone } from './tone.ts'
 
 /** An alert that a message names. */
-export type MessageAlert = {
+export type MessageAlert = Pick<
+  Signal,
+  'source' | 'name' | 'severity' | 'summary' | 'labels' | 'annotations' | 'startsAt' | 'endsAt'
+> & {
   readonly id: string
-  readonly source: Source
-  readonly name: string
   /** The name of the condition in the incident. It includes the service if the incident is about another service. */
   readonly condition: string
-  readonly severity: Severity
-  readonly summary: string
-  readonly labels: Labels
-  readonly annotations: Labels
-  readonly startsAt: number
-  readonly endsAt: number | null
   /** When the alert was last received. */
   readonly receivedAt: number
   readonly delivery: Delivery

@@ -4,6 +4,8 @@ import type { Alert, Resolution } from '../alert/alert.ts'
 import type { EventKind } from '../alert/judgement.ts'
 import type { Change } from '../correlation/change.ts'
 import type { Labels } from '../event/event.ts'
+import type { StoredEvent } from '../event/stored-event.ts'
+import type { LiveService } from '../health/live-service.ts'
 import { reaches, shareEnvironment } from '../service/environment.ts'
 import { isNodeService } from '../service/node.ts'
 import type { Severity } from '../severity.ts'
@@ -34,12 +36,7 @@ export type SuspectFacts = {
   readonly nodes: readonly string[]
 }
 
-export type SuspectService = {
-  readonly id: string
-  readonly cluster: string
-  readonly namespace: string
-  readonly name: string
-}
+export type SuspectService = Pick<LiveService, 'id' | 'cluster' | 'namespace' | 'name'>
 
 export type SuspectAlert = Pick<
   Alert,
@@ -53,19 +50,10 @@ export type SuspectAlert = Pick<
   readonly inIncident: boolean
 }
 
-export type SuspectEvent = {
-  readonly id: string
+export type SuspectEvent = Pick<StoredEvent, 'id' | 'name' | 'object' | 'text' | 'count' | 'firstSeenAt' | 'at'> & {
   readonly service: string | null
   readonly alertId: string | null
   readonly kind: EventKind
-  readonly name: string
-  readonly object: string
-  readonly text: string
-  /** The time of the first occurrence counted in this event; `at` is the time of the last occurrence. */
-  readonly firstSeenAt: number
-  readonly at: number
-  /** The sender's count, at least 1. */
-  readonly count: number
 }
 
 export type Suspect = {

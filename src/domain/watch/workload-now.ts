@@ -1,17 +1,19 @@
 /** What a watched cluster says about one workload now. */
 import { ordered } from '../order.ts'
 import { HOUR } from '../units.ts'
-import { type Known, type PodFacts, type Seen, type SeenOf, type Workload, workloadOf } from './object.ts'
+import {
+  type Known,
+  type PodFacts,
+  type Seen,
+  type SeenOf,
+  type Workload,
+  type WorkloadFacts,
+  workloadOf,
+} from './object.ts'
 
-export type WorkloadNow = {
+export type WorkloadNow = Pick<WorkloadFacts, 'wanted' | 'available' | 'revision' | 'stuck'> & {
   readonly cluster: string
   readonly kind: Workload['kind']
-  readonly wanted: number
-  readonly available: number
-  /** The revision of a Deployment; empty for other kinds. */
-  readonly revision: string
-  /** The message of a rollout that makes no progress; null otherwise. */
-  readonly stuck: string | null
   /** `before`: the image of the revision before this one; null if it is the same or not known. */
   readonly images: readonly { readonly container: string; readonly image: string; readonly before: string | null }[]
   /** The pods that have not ended, those with problems first. */

@@ -1,6 +1,6 @@
 /** Finds expired events by time of receipt. */
 import { sql } from 'kysely'
-import type { Source } from '../../domain/event/event.ts'
+import type { StoredEvent } from '../../domain/event/stored-event.ts'
 import { type Cutoffs, isIncidentDue } from '../../domain/retention.ts'
 import { hasPostmortem } from '../incident/incidents.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -8,16 +8,10 @@ import { listed, query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 import { deleteRows, type NextRows } from './pruning.ts'
 
-export type ExpiredEvent = {
+export type ExpiredEvent = Pick<StoredEvent, 'serviceId' | 'alertId' | 'source' | 'kind' | 'at' | 'receivedAt'> & {
   readonly id: number
   /** `event/<uuid>` */
   readonly ref: string
-  readonly serviceId: number | null
-  readonly alertId: number | null
-  readonly source: Source
-  readonly kind: string
-  readonly at: number
-  readonly receivedAt: number
 }
 
 const byReceipt = query<NextRows>()((builder, hole) =>

@@ -1,21 +1,17 @@
 /** Services: an organization's monitored workloads and their last evaluation. */
 import { type InferResult, sql } from 'kysely'
 import type { Health, Penalty } from '../../domain/health/health.ts'
+import type { LiveService } from '../../domain/health/live-service.ts'
 import type { AliasRef } from '../../domain/service/service.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes, uuidFromHex, uuidToBytes } from '../sqlite/uuid.ts'
 
-export type ServiceRecord = {
-  readonly id: string
-  readonly cluster: string
-  readonly namespace: string
-  readonly name: string
+export type ServiceRecord = Pick<LiveService, 'id' | 'cluster' | 'namespace' | 'name' | 'lastAlertAt'> & {
   readonly status: ServiceRow['status']
   readonly score: number
   /** The condition with the highest penalty; null if the score is 100. */
   readonly reason: string | null
-  readonly lastAlertAt: number | null
   readonly archived: boolean
 }
 

@@ -1,11 +1,10 @@
 /** The data for the alert pages. Times are Unix times in milliseconds. */
 
-import type { GraphRecord } from '../../domain/graph/graph.ts'
 import type { Severity } from '../../domain/severity.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import type { HistogramBin } from '../drawing/histogram.tsx'
 import type { Span } from '../drawing/scale.ts'
-import type { ServiceLink, Unheard } from '../incident/view.ts'
+import type { IncidentView, ServiceLink } from '../incident/view.ts'
 import type { Silenced } from '../kit/silenced.tsx'
 
 /** One row: a single alert, or a group of similar alerts. */
@@ -62,10 +61,7 @@ export type AlertsView = {
   readonly addressOf: (page: number) => string
 }
 
-export type AlertPageView = {
-  readonly reader: Reader
-  readonly csrf: string
-  readonly canWrite: boolean
+export type AlertPageView = Pick<IncidentView, 'reader' | 'csrf' | 'canWrite' | 'unheard' | 'graph'> & {
   /** The number of firing alerts that a silence of alerts like this one mutes. */
   readonly mutes: number
   readonly alert: AlertRowView & {
@@ -73,14 +69,12 @@ export type AlertPageView = {
     readonly occurrences: number
     readonly lastSeenAt: number
   }
-  readonly unheard: Unheard
   /** The node on which the alert's object runs; null if there is no service for this node. */
   readonly node: { readonly name: string; readonly href: string } | null
   readonly labels: readonly (readonly [string, string])[]
   readonly annotations: readonly (readonly [string, string])[]
   readonly rules: readonly (readonly [string, string])[]
   readonly links: readonly { readonly name: string; readonly address: string }[]
-  readonly graph: GraphRecord | null
   readonly changes: readonly { readonly ref: string; readonly text: string }[]
   /** Identical events share an entry. `firstAt` is the time of the first event. `at` is the time of the last event. */
   readonly events: readonly {

@@ -131,6 +131,7 @@ export type IncidentView = {
     readonly size: number
     readonly first: { readonly number: number; readonly href: string; readonly isThis: boolean } | null
   } | null
+  /** The last deploy that is not linked to an alert; null if there was no such deploy in the last 30 days. */
   readonly lastGoodDeploy: { readonly text: string; readonly href: string | null; readonly at: number } | null
   readonly picture: LanePicture
   readonly ranges: readonly { readonly text: string; readonly href: string; readonly current: boolean }[]

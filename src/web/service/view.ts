@@ -1,13 +1,11 @@
 /** The data for the service page. Times are Unix times in milliseconds. */
 
-import type { Reader } from '../../domain/shown-time.ts'
 import type { LikelyCause } from '../../domain/suspect/likely-cause.ts'
 import { countOf } from '../../domain/text.ts'
 import type { Gap } from '../../domain/watch/object.ts'
 import type { WorkloadNow } from '../../domain/watch/workload-now.ts'
-import type { LanePicture } from '../drawing/lane-model.ts'
 import type { Zoom } from '../drawing/zoom-strip.tsx'
-import type { GroupView, IncidentHead, IncidentView, SuspectView } from '../incident/view.ts'
+import type { IncidentHead, IncidentView, SuspectView } from '../incident/view.ts'
 import type { PenaltyView } from '../kit/penalty.ts'
 import type { Silenced } from '../kit/silenced.tsx'
 
@@ -23,13 +21,11 @@ export type ServiceChangeView = {
   readonly at: number
 }
 
-export type ServiceView = {
-  readonly reader: Reader
-  readonly canWrite: boolean
-  readonly csrf: string
+export type ServiceView = Pick<
+  IncidentView,
+  'reader' | 'canWrite' | 'csrf' | 'mutes' | 'picture' | 'ranges' | 'groups' | 'lastGoodDeploy'
+> & {
   readonly href: string
-  /** The number of firing alerts that a silence of the service mutes. */
-  readonly mutes: number
   readonly namespace: string
   readonly name: string
   readonly cluster: string
@@ -45,21 +41,16 @@ export type ServiceView = {
   } | null
   /** When the service became unhealthy; null if it is healthy. */
   readonly since: number | null
-  readonly picture: LanePicture
   /** What a watched cluster says about the service now, or null. */
   readonly workload: WorkloadNow | null
   /** The periods in which the cluster was not observed. */
   readonly gaps: readonly Gap[]
-  readonly ranges: IncidentView['ranges']
   /** The whole period, if the picture shows only an incident in it. */
   readonly zoom: Zoom | null
   readonly penalties: readonly PenaltyView[]
-  readonly groups: readonly GroupView[]
   readonly silenced: Silenced | null
   readonly alertsHref: string
   readonly changes: readonly ServiceChangeView[]
-  /** The last deploy that is not linked to an alert; null if there was no such deploy in the last 30 days. */
-  readonly lastGoodDeploy: IncidentView['lastGoodDeploy']
   readonly earlier: readonly IncidentHead[]
   readonly aliases: readonly { readonly kind: string; readonly value: string }[]
 }

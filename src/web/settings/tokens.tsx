@@ -1,5 +1,6 @@
 /** The token settings, and the list of the browsers that are signed in. */
 import type { FC } from 'hono/jsx'
+import type { TokenFact } from '../../domain/doctor/facts.ts'
 import type { Session } from '../../domain/request/session.ts'
 import { SCOPES, type Scope } from '../../domain/request/token.ts'
 import { formatAgo, formatMoment, type Reader } from '../../domain/shown-time.ts'
@@ -9,14 +10,7 @@ import { NewSecret } from '../kit/marked.tsx'
 import { Card, Columns, Head } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 
-type TokenView = {
-  readonly id: string
-  readonly name: string
-  readonly scopes: readonly Scope[]
-  readonly cluster: string
-  readonly lastUsedAt: number | null
-  readonly expiresAt: number | null
-}
+type TokenView = Pick<TokenFact, 'id' | 'name' | 'scopes' | 'cluster' | 'lastUsedAt' | 'expiresAt'>
 
 export type TokenForm = { readonly name: string; readonly cluster: string; readonly scopes: readonly string[] }
 

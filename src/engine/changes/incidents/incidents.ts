@@ -112,19 +112,13 @@ export function addEntry(ctx: Context, { rowId }: LiveIncident, entry: TimelineE
   ctx.emit({ kind: 'timeline-added', incidentId: rowId, entry })
 }
 
-type Move = {
+type Move = Omit<News, 'change' | 'conditions' | 'severityBefore'> & {
   readonly before: LiveIncident
   readonly after: LiveIncident
   /** The reason that the timeline shows after the new status. */
   readonly why: string | null
-  /** The token's name, or `the command line`; null for automatic changes. */
-  readonly actor: string | null
-  readonly now: number
   /** The message about the change; null for none. By default, the message follows from the change. */
   readonly tells?: NotificationKind | null
-  readonly wasWrong?: boolean
-  readonly mergedInto?: LiveIncident | null
-  readonly digestAt?: number | null
 }
 
 /** Updates an incident. If the incident becomes resolved, the same commit marks its postmortem as due. */
@@ -154,6 +148,7 @@ type News = {
   readonly change: NotificationKind | null
   readonly conditions: readonly string[]
   readonly severityBefore?: Severity | null
+  /** The token's name, or `the command line`; null for automatic changes. */
   readonly actor: string | null
   readonly now: number
   readonly wasWrong?: boolean

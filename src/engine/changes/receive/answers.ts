@@ -4,13 +4,16 @@ import { digest } from '../../../domain/event/fingerprint.ts'
 import { type KeyUse, useOf, withAnswer } from '../../../domain/request/idempotency.ts'
 import type { Context } from '../../state/context.ts'
 
-type Delivery = {
+/** A request with items of one sender. */
+export type SentRequest = {
   readonly organizationId: number
   readonly source: Source
+  /** The cluster assigned to the token, or ''. */
   readonly cluster: string
   readonly intake: Intake
   readonly receivedAt: number
   readonly idempotencyKey: string | null
+  /** A hash of the body. Absent if the Idempotency-Key itself is computed from the body. */
   readonly bodyHash?: string
   readonly dryRun: boolean
 }
@@ -23,12 +26,12 @@ const COPY_WITHIN = 10 * 60_000
  * Returns the key under which the response is stored. The key includes the cluster because two clusters can send the
  * same Idempotency-Key.
  */
-function answerKey({ cluster, idempotencyKey }: Pick<Delivery, 'cluster' | 'idempotencyKey'>): string | null {
+function answerKey({ cluster, idempotencyKey }: Pick<SentRequest, 'cluster' | 'idempotencyKey'>): string | null {
   return cluster === '' || idempotencyKey === null ? idempotencyKey : `${cluster}\n${idempotencyKey}`
 }
 
 /** Returns whether the Idempotency-Key was used in the last 24 hours, and if so, whether the body was the same. */
-export function keyUseOf<Receipt>(ctx: Context, delivery: Delivery): KeyUse<Receipt> {
+export function keyUseOf<Receipt>(ctx: Context, delivery: SentRequest): KeyUse<Receipt> {
   const { receivedAt, bodyHash = '', dryRun } = delivery
   if (dryRun) return { kind: 'new' }
   const key = answerKey(delivery)
@@ -55,14 +58,19 @@ function eventKey({ accepted }: Intake): string | null {
   return `event ${digest(kind, project.path, id, status, String(finishedAt))}`
 }
 
-function storedAnswer(ctx: Context, { source, receivedAt }: Delivery, key: string, within = REMEMBERED): string | null {
+function storedAnswer(
+  ctx: Context,
+  { source, receivedAt }: SentRequest,
+  key: string,
+  within = REMEMBERED,
+): string | null {
   const unsaved = ctx.state.unsavedAnswers.get(`${source} ${key}`)
   return unsaved ?? ctx.fact('answer', { source, key, since: receivedAt - within })
 }
 
 export function rememberAnswer(
   ctx: Context,
-  delivery: Delivery,
+  delivery: SentRequest,
   receipt: { readonly eventIds: readonly string[] },
 ): void {
   // A request without any usable item can be corrected and sent again under the same key.

@@ -1,5 +1,5 @@
 /** Processes a webhook request, or one chunk of a large request: its events, its alerts and its response. */
-import type { Intake, Source } from '../../../domain/event/event.ts'
+import type { Intake } from '../../../domain/event/event.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import type { KeyUse } from '../../../domain/request/idempotency.ts'
 import { corrected } from '../../../domain/sender/clock.ts'
@@ -11,24 +11,14 @@ import { findService } from '../attribution.ts'
 import { evaluate } from '../evaluate.ts'
 import { outcomeOf } from '../outcome.ts'
 import { reportShortages, shortageWarning } from '../shortage.ts'
-import { keyUseOf, rememberAnswer } from './answers.ts'
+import { keyUseOf, rememberAnswer, type SentRequest } from './answers.ts'
 import { decideItem, type ItemResult } from './item.ts'
 import type { ItemDecision, Receipt, Warning } from './receipt.ts'
 import { countLaterChunk, NO_SENDER, type SenderFacts, updateSender } from './senders.ts'
 
-export type Delivery = {
-  readonly organizationId: number
-  /** The cluster assigned to the token, or ''. */
-  readonly cluster: string
+export type Delivery = SentRequest & {
   /** The name of the token. Absent if the items came without one. */
   readonly token?: string
-  readonly source: Source
-  readonly intake: Intake
-  readonly receivedAt: number
-  readonly idempotencyKey: string | null
-  /** A hash of the body. Absent if the Idempotency-Key itself is computed from the body. */
-  readonly bodyHash?: string
-  readonly dryRun: boolean
   /** Whether the same bytes were received before. If so, the parsed items came from the cache. */
   readonly isFromCache: boolean
   /** The size of the body, if known. A large body is stored in chunks. */
