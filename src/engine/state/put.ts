@@ -1,5 +1,4 @@
 /** Adds and replaces rows of the live state. A change is described only once: by the row after it. */
-
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import type { AlertTexts } from '../../domain/alert/part.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
@@ -10,8 +9,8 @@ import type { LiveSilence } from '../../domain/silence/silence.ts'
 import { putAlert, replaceAlert } from './alerts.ts'
 import { loadIncident, putGroup, putIncident, putSender, putSilence } from './apply.ts'
 import type { Effect } from './effect.ts'
-import { createService, replaceService } from './services.ts'
-import type { Compared, OrganizationState } from './state.ts'
+import { putService, replaceService } from './services.ts'
+import { awaitedName, type Compared, type OrganizationState } from './state.ts'
 
 export type Put = {
   readonly service: (after: LiveService) => void
@@ -56,4 +55,11 @@ export function putInto(state: OrganizationState, emit: (effect: Effect) => void
     images: (serviceId, images) => state.images.set(serviceId, images),
     compared: (serviceId, compared) => state.compared.set(serviceId, compared),
   }
+}
+
+/** Adds a new service, and assigns to it the events that were waiting for it. */
+function createService(state: OrganizationState, service: LiveService): void {
+  putService(state, service)
+  const endings = state.unsavedEndings.get(awaitedName(service))
+  if (endings) state.unsavedEndings.set(service.rowId, endings)
 }

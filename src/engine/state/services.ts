@@ -1,14 +1,7 @@
 /** Live services and their indexes: by UUID, key, name, namespace, and due time. */
 import type { LiveService } from '../../domain/health/live-service.ts'
 import { isNodeService } from '../../domain/service/node.ts'
-import { alikeKey, awaitedName, dueStep, namespaceKey, type OrganizationState, serviceKey } from './state.ts'
-
-/** Adds a new service, and assigns to it the events that were waiting for it. */
-export function createService(state: OrganizationState, service: LiveService): void {
-  putService(state, service)
-  const endings = state.unsavedEndings.get(awaitedName(service))
-  if (endings) state.unsavedEndings.set(service.rowId, endings)
-}
+import { alikeKey, dueStep, namespaceKey, type OrganizationState, serviceKey } from './state.ts'
 
 /** Adds a service and indexes it. */
 export function putService(state: OrganizationState, service: LiveService): void {

@@ -9,7 +9,7 @@ import { Card, Columns, Head, Section } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 import { ChannelFields } from './form.tsx'
 import { LastSent } from './list.tsx'
-import { type ChannelForm, type ChannelView, type DeliveryView, KINDS } from './view.ts'
+import { type ChannelForm, type ChannelView, KINDS } from './view.ts'
 
 type FormProps = { readonly csrf: string; readonly form: ChannelForm; readonly faults: readonly Fault[] }
 
@@ -156,4 +156,20 @@ const Outcome: FC<{ delivery: DeliveryView; reader: Reader }> = ({ delivery, rea
       {detail === null ? null : <span class="second">{detail}</span>}
     </Marked>
   )
+}
+
+type DeliveryView = {
+  readonly id: string
+  readonly kind: string
+  /** The first line of the message as it was sent; null before the first attempt. */
+  readonly title: string | null
+  /** The page of the incident; null if it was deleted. */
+  readonly href: string | null
+  readonly count: number
+  readonly status: 'pending' | 'delivered' | 'failed'
+  readonly attempts: number
+  readonly createdAt: number
+  readonly dueAt: number | null
+  readonly endedAt: number | null
+  readonly detail: string | null
 }

@@ -1,28 +1,10 @@
 /** Data and form values for the channel pages. Times are Unix times in milliseconds. */
-import type { Channel, ChannelSettings } from '../../domain/notification/channel.ts'
+import type { Channel } from '../../domain/notification/channel.ts'
 import type { ChannelKind } from '../../domain/notification/format.ts'
 import type { NotificationKind } from '../../domain/notification/kind.ts'
-import type { Rule } from '../../domain/notification/rule.ts'
-import { formatMatchers } from '../../domain/silence/matcher.ts'
 import type { IconName } from '../kit/symbols.ts'
 
 export type ChannelView = Channel & { readonly warnings: readonly string[] }
-
-export type DeliveryView = {
-  readonly id: string
-  readonly kind: string
-  /** The first line of the message as it was sent; null before the first attempt. */
-  readonly title: string | null
-  /** The page of the incident; null if it was deleted. */
-  readonly href: string | null
-  readonly count: number
-  readonly status: 'pending' | 'delivered' | 'failed'
-  readonly attempts: number
-  readonly createdAt: number
-  readonly dueAt: number | null
-  readonly endedAt: number | null
-  readonly detail: string | null
-}
 
 /** The fields of a rule as entered by the user. */
 export type RuleForm = {
@@ -109,41 +91,4 @@ export const NEWS: Readonly<Record<NotificationKind, string>> = {
   reminder: 'reminders',
   escalation: 'escalations',
   'still-firing': 'still firing after the resolution',
-}
-
-/** Returns a short description of each rule. */
-export function rulesText(rules: readonly Rule[]): readonly string[] {
-  return rules.length === 0 ? ['all changes to all incidents, at any time'] : rules.map(ruleText)
-}
-
-function ruleText({ events, minSeverity, services, namespaces, matchers, quietHours }: Rule): string {
-  const changes =
-    events === undefined
-      ? 'all changes'
-      : events.length === 0
-        ? 'no changes'
-        : events.map((one) => NEWS[one]).join(', ')
-  const severity =
-    minSeverity === undefined ? '' : minSeverity === 'critical' ? 'critical only' : `${minSeverity} or worse`
-  const of = [
-    services ? `of ${services.join(', ')}` : '',
-    namespaces ? `in ${namespaces.join(', ')}` : '',
-    matchers ? `with ${formatMatchers(matchers)}` : '',
-  ].filter((text) => text !== '')
-  const quiet = quietHours
-    ? `quiet ${quietHours.from}–${quietHours.to} ${quietHours.timeZone}${daysText(quietHours.weekdays)}`
-    : ''
-  return [[changes, ...of].join(' '), severity, quiet].filter((text) => text !== '').join('; ')
-}
-
-function daysText(weekdays: readonly string[] | undefined): string {
-  return weekdays === undefined ? '' : ` (${weekdays.map((day) => day.slice(0, 3)).join(', ')})`
-}
-
-/** Describes the reminders for an unacknowledged incident; '' if there are none. */
-export function remindersText({ remindAfter, remindEvery, escalateAfter }: ChannelSettings): string {
-  const escalation = escalateAfter === 0 ? '' : `only after ${escalateAfter} min without acknowledgement`
-  const first = remindAfter === 0 ? '' : `reminder after ${remindAfter} min`
-  const every = remindAfter === 0 || remindEvery === 0 ? '' : `then every ${remindEvery} min`
-  return [escalation, first, every].filter((text) => text !== '').join(', ')
 }

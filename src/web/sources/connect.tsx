@@ -5,7 +5,12 @@ import { countOf } from '../../domain/text.ts'
 import { CopyButton, Hidden, Secret, Submit } from '../kit/form.tsx'
 import { Icon, Mark } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
-import { CONNECTIONS, type Connection, type ConnectionName, senderName } from './connections.ts'
+import { CONNECTIONS, type Connection, type ConnectionName } from './connections.ts'
+
+/** Returns the sender's name for use within a sentence. */
+function senderName({ id, name }: Connection): string {
+  return id === 'other' ? 'your sender' : id === 'cluster' ? 'kubernetes-event-exporter' : name
+}
 
 /** The events received from this kind of sender, or null. */
 type Arrival = { readonly at: number; readonly events: number }

@@ -132,11 +132,6 @@ export const CONNECTIONS: Readonly<Record<ConnectionName, Connection>> = {
 
 export const CONNECTION_NAMES = Object.keys(CONNECTIONS) as ConnectionName[]
 
-/** Returns the sender's name for use within a sentence. */
-export function senderName({ id, name }: Connection): string {
-  return id === 'other' ? 'your sender' : id === 'cluster' ? 'kubernetes-event-exporter' : name
-}
-
 /** Returns the source of the events that this connection sends. */
 export function sourceOf(name: ConnectionName): Source {
   return name === 'other' || name === 'prometheus' ? 'metrics' : name
