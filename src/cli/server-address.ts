@@ -10,8 +10,6 @@ import { requireConfig } from './database.ts'
 import { CommandError, UsageError } from './failure.ts'
 import type { Common } from './hint.ts'
 
-type Options = Common & { readonly url?: string }
-
 /** `url` has no trailing slash. `trust` says which TLS certificate is trusted. */
 type FoundServer = { readonly url: string; readonly trust: Trust }
 
@@ -21,7 +19,7 @@ type FoundServer = { readonly url: string; readonly trust: Trust }
  * receive the token.
  * @throws UsageError if the URL is invalid; CommandError if no server has the database open
  */
-export async function requireServer(options: Options): Promise<FoundServer> {
+export async function requireServer(options: Common & { readonly url?: string }): Promise<FoundServer> {
   const named = namedAddress(options)
   if (named !== null) return { url: named, trust: 'system' }
   const { database } = requireConfig(options)

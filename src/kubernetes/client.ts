@@ -19,7 +19,10 @@ export class ApiError extends Error {
 export type Client = {
   /** Returns the parsed JSON. @throws ApiError */
   readonly get: (path: string, body?: object) => Promise<unknown>
-  /** Calls `onOpen` once the server has answered, and `onLine` for each line. Resolves when the server ends the response. @throws ApiError */
+  /**
+   * Calls `onOpen` once the server has answered, and `onLine` for each line. Resolves when the server ends the response.
+   * @throws ApiError
+   */
   readonly lines: (
     path: string,
     on: { readonly onOpen: () => void; readonly onLine: (line: string) => Promise<void> | void },

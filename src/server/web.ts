@@ -52,8 +52,6 @@ export type Web = {
 /** The compression level. Compressing a 60 kB page takes less than a millisecond. */
 const LEVEL = 4
 
-type Parts = Omit<Web, 'assets' | 'gzip'> & AssetParts
-
 type AssetParts = {
   /** Reads the style sheet and the script. Called once, for the first page. */
   readonly load: () => { readonly style: string; readonly script: string }
@@ -61,7 +59,7 @@ type AssetParts = {
   readonly manifest: string
 }
 
-export function createWeb({ load, icons, manifest, ...shared }: Parts): Web {
+export function createWeb({ load, icons, manifest, ...shared }: Omit<Web, 'assets' | 'gzip'> & AssetParts): Web {
   return { ...shared, assets: once(() => createAssets({ load, icons, manifest })), gzip: (text) => gzip(text) }
 }
 

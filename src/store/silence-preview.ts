@@ -3,8 +3,6 @@ import { type Matcher, matcherTest } from '../domain/silence/matcher.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 
-type SilencePreview = { readonly firing: number; readonly total: number }
-
 /** Rows per read. Limits the memory for a long history. */
 const CHUNK = 2_000
 
@@ -17,9 +15,9 @@ export function findSilencePreview(
   organizationId: number,
   matchers: readonly Matcher[],
   since: number,
-): SilencePreview {
+): { readonly firing: number; readonly total: number } {
   const matches = matcherTest(matchers)
-  const count = (rows: readonly LabelRow[]) =>
+  const count = (rows: readonly InferResult<ReturnType<typeof select>>[number][]) =>
     rows.filter(({ labels, name, ...row }) => matches({ ...row, alertname: name, labels: JSON.parse(labels) })).length
   let total = 0
   let last = { at: since, id: 0 }
@@ -42,8 +40,6 @@ function select(builder: Db['sql']) {
     .select(['alerts.id', 'alerts.starts_at as startsAt', 'alerts.name', 'alerts.source', 'alerts.severity'])
     .select(['alerts.labels', 'services.name as service', 'services.namespace', 'services.cluster'])
 }
-
-type LabelRow = InferResult<ReturnType<typeof select>>[number]
 
 const chunk = query<{ organizationId: number; at: number; id: number }>()((builder, hole) =>
   select(builder)

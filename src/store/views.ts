@@ -38,8 +38,8 @@ import type { Db } from './sqlite/open.ts'
 import { findSizes } from './sqlite/space.ts'
 
 /**
- * Finds an alert, the alert's newest `limit` events, the problem of the alert's node, and the alert's graph. Returns undefined if there is
- * no such alert.
+ * Finds an alert, the alert's newest `limit` events, the problem of the alert's node, and the alert's graph. Returns
+ * undefined if there is no such alert.
  */
 export function findAlertView(db: Db, organizationId: number, id: string, limit: number) {
   const alert = findAlert(db, organizationId, id)

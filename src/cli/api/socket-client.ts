@@ -67,10 +67,8 @@ function refuseStranger(path: string, server: Readonly<Record<string, unknown>> 
   )
 }
 
-type To = { readonly agent: Agent; readonly path: string }
-
 function send(
-  { agent, path: socketPath }: To,
+  { agent, path: socketPath }: { readonly agent: Agent; readonly path: string },
   method: string,
   path: string,
   headers: Readonly<Record<string, string>>,

@@ -17,7 +17,10 @@ export type Graph = Query & {
 /** Why there is no graph. `detail` is in the words of Prometheus, or null. */
 export type GraphFault = { readonly code: 'refused' | 'unreadable'; readonly detail: string | null }
 
-/** The graph of an incident. `alertId` is the alert's UUID. Times are in ms UTC. At least one of `graph` and `fault` is set. */
+/**
+ * The graph of an incident. `alertId` is the alert's UUID. Times are in ms UTC. At least one of `graph` and `fault` is
+ * set.
+ */
 export type GraphRecord = {
   readonly alertId: string
   readonly graph: Graph | null

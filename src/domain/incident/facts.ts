@@ -28,7 +28,7 @@ export type PostmortemFacts = {
   /** The changes that may be the cause, most likely first; see `likelyChanges`. */
   readonly suspects: readonly SuspectFact[]
   /** The most likely suspect that is no change, if it is likely and not the incident's own service. */
-  readonly component?: ComponentFact | null
+  readonly component?: Pick<Suspect, 'kind' | 'ref' | 'score'> | null
   /** The period that was searched for changes. */
   readonly searched: { readonly from: number; readonly to: number }
   /** The service's lowest score during the incident, 0 to 100. */
@@ -147,8 +147,6 @@ export type SuspectFact = Pick<Change, 'kind' | 'ref'> &
     /** The refs of the rollouts that a suspected pipeline caused. */
     readonly rollouts?: readonly string[]
   }
-
-type ComponentFact = Pick<Suspect, 'kind' | 'ref' | 'score'>
 
 /** An alert about a workload on a node. `objects`: the objects of the alert's events on this node. */
 type NodeAlert = EarlierFact & { readonly service: string; readonly objects: readonly string[] }

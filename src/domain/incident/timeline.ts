@@ -105,8 +105,8 @@ function ofEntry(entry: EntryFact, incident: string, known: Known): Moment {
 }
 
 /**
- * Returns the first status other than `open` that a user set, unless that status is `resolved`. Setting this status acknowledged the
- * incident.
+ * Returns the first status other than `open` that a user set, unless that status is `resolved`. Setting this status
+ * acknowledged the incident.
  */
 function acknowledgementIn(entries: readonly EntryFact[]): EntryFact | undefined {
   const moves = entries.filter(({ kind, code, actor }) => kind === 'status' && code !== 'open' && actor !== null)

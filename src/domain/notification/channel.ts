@@ -38,8 +38,6 @@ export const DEFAULT_CHANNEL: ChannelSettings = {
   escalateAfter: 0,
 }
 
-type Recipient = { readonly rowId: number; readonly enabled: boolean; readonly settings: ChannelSettings }
-
 /** When a channel sends a message, or why it does not. `only`: the one form in which it wants to hear of an incident. */
 type Planned = {
   readonly rowId: number
@@ -55,7 +53,7 @@ type Planned = {
  * @param earliest the time before which the notification is not sent
  */
 export function recipientsOf(
-  channels: readonly Recipient[],
+  channels: readonly { readonly rowId: number; readonly enabled: boolean; readonly settings: ChannelSettings }[],
   notification: RuledNotification,
   involved: (rowId: number) => boolean,
   earliest: number,

@@ -18,7 +18,7 @@ export type Seen =
   | (Head & { readonly kind: 'ReplicaSet'; readonly facts: ReplicaSetFacts })
   | (Head & { readonly kind: 'Deployment' | 'StatefulSet' | 'DaemonSet'; readonly facts: WorkloadFacts })
   | (Head & { readonly kind: 'Job'; readonly facts: JobFacts })
-  | (Head & { readonly kind: 'CronJob'; readonly facts: CronJobFacts })
+  | (Head & { readonly kind: 'CronJob'; readonly facts: { readonly suspended: boolean; readonly images: Images } })
   | (Head & { readonly kind: 'Node'; readonly facts: NodeFacts })
   | (Head & { readonly kind: 'HorizontalPodAutoscaler'; readonly facts: AutoscalerFacts })
   | (Head & { readonly kind: 'Event'; readonly facts: null })
@@ -186,5 +186,3 @@ export type AutoscalerFacts = {
   /** Why it cannot scale, and since when; null if it can. */
   readonly fails: { readonly reason: string; readonly message: string; readonly since: number } | null
 }
-
-type CronJobFacts = { readonly suspended: boolean; readonly images: Images }

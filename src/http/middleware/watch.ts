@@ -18,10 +18,8 @@ export const COMMON_HEADERS: Reply['headers'] = {
   'referrer-policy': 'no-referrer',
 }
 
-type Handle = (c: Context) => Reply | Promise<Reply>
-
 /** Converts a route's reply to an HTTP response. */
-export type Watch = (route: string, handle: Handle) => (c: Context) => Promise<Response>
+export type Watch = (route: string, handle: (c: Context) => Reply | Promise<Reply>) => (c: Context) => Promise<Response>
 
 /**
  * Sets X-Request-Id on every response to the request's ID or, without one, to a new ID. Counts requests and logs

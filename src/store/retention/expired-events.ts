@@ -53,9 +53,7 @@ function select(builder: Db['sql']) {
     .select(['source', 'kind', 'at', 'received_at as receivedAt'])
 }
 
-type ExpiredEventRow = Omit<ExpiredEvent, 'ref'> & { readonly uuid: Buffer }
-
-function toEvent({ uuid, ...event }: ExpiredEventRow): ExpiredEvent {
+function toEvent({ uuid, ...event }: Omit<ExpiredEvent, 'ref'> & { readonly uuid: Buffer }): ExpiredEvent {
   return { ...event, ref: `event/${uuidFromBytes(uuid)}` }
 }
 

@@ -53,7 +53,10 @@ export function findShown(visit: Visit, what: Wanted, incident: IncidentRecord |
   return what.group ? findGroups(visit, what, incident) : findSingle(visit, what, incident)
 }
 
-/** Counts all matching alerts in groups, and reads one page of groups. If no period is selected, firing alerts are found regardless of their start. */
+/**
+ * Counts all matching alerts in groups, and reads one page of groups. If no period is selected, firing alerts are found
+ * regardless of their start.
+ */
 async function findGroups(visit: Visit, what: Wanted, incident: IncidentRecord | null): Promise<Found> {
   const { store, visitor } = visit
   const filter = filterOf(visit, what, incident)

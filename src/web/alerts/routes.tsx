@@ -95,8 +95,6 @@ async function chipsOf(visit: Visit, { own, span }: Wanted, incident: IncidentRe
   return chips
 }
 
-type Targets = ReturnType<typeof findAlertTargets>
-
 type Group = ShortGroup<GroupMember> & { readonly sentAs?: Severity }
 
 /** Returns the groups, each with the severity that it has in its service's score. */
@@ -109,7 +107,7 @@ function countedIn<One extends Pick<Group, 'serviceId' | 'name' | 'severity' | '
   )
 }
 
-function rowOf(group: Group, targets: Targets, ends: SilenceEnds): AlertRowView {
+function rowOf(group: Group, targets: ReturnType<typeof findAlertTargets>, ends: SilenceEnds): AlertRowView {
   const [newest] = group.members
   const one = group.count === 1
   const serviceId = group.serviceId

@@ -30,21 +30,19 @@ export type AlertRowView = {
   readonly silenced: Silenced | null
 }
 
-type AlertFilters = {
-  readonly range: string
-  readonly status: string
-  readonly severity: string
-  readonly source: string
-  readonly q: string
-  readonly group: boolean
-}
-
 /** An active filter that has no form field. The filter is shown as a chip that can be removed. */
 export type ChipView = { readonly text: string; readonly without: string; readonly field: readonly [string, string] }
 
 export type AlertsView = {
   readonly reader: Reader
-  readonly filters: AlertFilters
+  readonly filters: {
+    readonly range: string
+    readonly status: string
+    readonly severity: string
+    readonly source: string
+    readonly q: string
+    readonly group: boolean
+  }
   readonly ranges: readonly (readonly [string, string])[]
   readonly chips: readonly ChipView[]
   readonly span: Span

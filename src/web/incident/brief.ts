@@ -23,9 +23,7 @@ import { incidentLink } from './find.ts'
 import { fixOf, recoveryOf } from './recovery.ts'
 import type { IncidentHead, ReasonView, SuspectView } from './view.ts'
 
-type Found = ReturnType<typeof findIncidentBrief>
-
-export type IncidentBrief = Pick<Found, 'groups' | 'links'> & {
+export type IncidentBrief = Pick<ReturnType<typeof findIncidentBrief>, 'groups' | 'links'> & {
   readonly head: IncidentHead
   readonly cause: LikelyCause<SuspectView>
   /** The start of the first alert; null if the incident has no alert. */

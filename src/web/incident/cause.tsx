@@ -10,12 +10,9 @@ import type { IncidentView, SuspectView, Unheard } from './view.ts'
 
 const MAX_REASONS = 4
 
-type Props = Pick<
-  IncidentView,
-  'cause' | 'fix' | 'groups' | 'lastGoodDeploy' | 'reader' | 'csrf' | 'canWrite' | 'incident'
->
-
-export const Cause: FC<Props> = ({ cause, fix, groups, lastGoodDeploy, reader, csrf, canWrite, incident }) => {
+export const Cause: FC<
+  Pick<IncidentView, 'cause' | 'fix' | 'groups' | 'lastGoodDeploy' | 'reader' | 'csrf' | 'canWrite' | 'incident'>
+> = ({ cause, fix, groups, lastGoodDeploy, reader, csrf, canWrite, incident }) => {
   const { heading, suspect, before, after } = cause
   const hint = hintedGroup(groups)?.hint
   const known = suspect !== null && heading !== 'No related change found'

@@ -11,17 +11,14 @@ import type { IconName } from '../kit/symbols.ts'
 import { Time } from '../kit/time.tsx'
 import { type IncidentView, type TimelineView, typedInto } from './view.ts'
 
-type Props = Pick<
-  IncidentView,
-  'timeline' | 'newestFirst' | 'turnHref' | 'reader' | 'csrf' | 'canWrite' | 'incident' | 'typed'
->
-
 const ICONS: Readonly<Record<string, IconName>> = {
   ...{ pipeline: 'branch', rollout: 'layers', change: 'layers', alert: 'pulse', ended: 'check' },
   ...{ event: 'box', message: 'bell', note: 'message', status: 'person', opened: 'incident', reopened: 'incident' },
 }
 
-export const Timeline: FC<Props> = ({ timeline, newestFirst, turnHref, reader, csrf, canWrite, incident, typed }) => {
+export const Timeline: FC<
+  Pick<IncidentView, 'timeline' | 'newestFirst' | 'turnHref' | 'reader' | 'csrf' | 'canWrite' | 'incident' | 'typed'>
+> = ({ timeline, newestFirst, turnHref, reader, csrf, canWrite, incident, typed }) => {
   const { values, faults } = typedInto('note', typed)
   const order = newestFirst ? [...timeline].reverse() : timeline
   return (

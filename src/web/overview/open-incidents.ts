@@ -23,8 +23,9 @@ const MAX_SHOWN = 8
 const MAX_NAMES = 2
 
 /**
- * Returns the unresolved incidents, most urgent first, with each group and storm as one. `hidden`: how many of `total` are not
- * shown. `states` contains the services' recent statuses. `hasPicture`: whether a first incident alone has a picture.
+ * Returns the unresolved incidents, most urgent first, with each group and storm as one. `hidden`: how many of `total`
+ * are not shown. `states` contains the services' recent statuses. `hasPicture`: whether a first incident alone has a
+ * picture.
  */
 export async function openIncidents(
   visit: Visit,

@@ -41,7 +41,7 @@ export const PostmortemPage: FC<{ view: PostmortemView }> = ({ view }) => {
   )
 }
 
-const Bar: FC<{ view: PostmortemView; left: readonly Part[] }> = ({ view, left }) => {
+const Bar: FC<{ view: PostmortemView; left: readonly ReturnType<typeof unwritten>[number][] }> = ({ view, left }) => {
   const { incident, document, reader, csrf, canWrite } = view
   const { state, revision, generatedAt } = document.header
   const address = `${incident.href}/postmortem`
@@ -84,8 +84,6 @@ const Bar: FC<{ view: PostmortemView; left: readonly Part[] }> = ({ view, left }
     </div>
   )
 }
-
-type Part = ReturnType<typeof unwritten>[number]
 
 /**
  * Returns the parts that nobody has written yet, in page order. `words`: the name of the section. For a part of the

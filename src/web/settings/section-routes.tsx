@@ -26,9 +26,7 @@ export function showSection(visit: Visit, section: Section): Promise<Reply> {
 
 type SettingsSection = 'general' | 'tokens' | 'sessions' | 'notifications' | 'silences' | 'retention'
 
-type Item = { readonly section: SettingsSection; readonly href: string; readonly word: string }
-
-const SECTIONS: readonly Item[] = [
+const SECTIONS: readonly { readonly section: SettingsSection; readonly href: string; readonly word: string }[] = [
   { section: 'general', href: '/settings', word: 'General' },
   { section: 'tokens', href: '/settings/tokens', word: 'Tokens' },
   { section: 'sessions', href: '/settings/sessions', word: 'Sessions' },

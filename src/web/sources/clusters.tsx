@@ -10,8 +10,6 @@ import { GapText } from '../kit/workload.tsx'
 
 export type ClusterView = ClusterState & { readonly gaps: readonly Gap[] }
 
-type Of = { readonly cluster: ClusterView; readonly reader: Reader }
-
 export const Clusters: FC<{ clusters: readonly ClusterView[]; reader: Reader }> = ({ clusters, reader }) => (
   <>
     <Head title="Watched clusters" />
@@ -25,7 +23,7 @@ export const Clusters: FC<{ clusters: readonly ClusterView[]; reader: Reader }> 
   </>
 )
 
-const Cluster: FC<Of> = ({ cluster, reader }) => {
+const Cluster: FC<{ readonly cluster: ClusterView; readonly reader: Reader }> = ({ cluster, reader }) => {
   const { name, server, objects, heardAt, failures, gaps } = cluster
   return (
     <li class="item group">

@@ -2,8 +2,6 @@
 import { capitalized } from '../../../domain/text.ts'
 import type { Route } from '../../route.ts'
 
-type Target = Pick<Route, 'method' | 'path'>
-
 /** The operations that are neither a list nor a change of one record. */
 const NAMES: Readonly<Record<string, string>> = {
   'POST /api/webhooks/cluster': 'sendKubernetesEvent',
@@ -36,7 +34,7 @@ const NAMES: Readonly<Record<string, string>> = {
 const VERBS = { GET: 'get', POST: 'create', PATCH: 'update', DELETE: 'delete' } as const
 
 /** Returns the name of an operation, for example `listServices`, `getService` or `createIncidentAction`. */
-export function operationIdOf({ method, path }: Target): string {
+export function operationIdOf({ method, path }: Pick<Route, 'method' | 'path'>): string {
   const known = NAMES[`${method} ${path}`]
   if (known !== undefined) return known
   const nouns = path.split('/').slice(2)
