@@ -88,7 +88,7 @@ function isNewIncident({ kind }: QueuedEntry): boolean {
   return kind === 'opened' || kind === 'group'
 }
 
-export type Groups = ReturnType<typeof findGroups>
+type Groups = ReturnType<typeof findGroups>
 type GroupedEntry = QueuedEntry & { readonly group: IncidentGroup | null }
 
 /**

@@ -3,14 +3,14 @@ import { accessOf, type Target, targetOf } from './access.ts'
 import { type Client, createClient } from './client.ts'
 import { type Stream, streamsOf } from './stream.ts'
 
-export type Permission = {
+type Permission = {
   readonly resource: string
   readonly isAllowed: boolean
   /** What is missing without the permission. */
   readonly without: string
 }
 
-export type Check = { readonly name: string; readonly server: string; readonly permissions: readonly Permission[] }
+type Check = { readonly name: string; readonly server: string; readonly permissions: readonly Permission[] }
 
 const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews'
 

@@ -52,7 +52,7 @@ export type PostmortemFacts = {
 }
 
 /** `ref`: `incident/<uuid>`. */
-export type OtherIncident = { readonly ref: string; readonly title: string; readonly createdAt: number }
+type OtherIncident = { readonly ref: string; readonly title: string; readonly createdAt: number }
 
 /** `cause`: `silence` is a missing heartbeat. `acknowledgedAt`: the first acknowledgement, even if it has lapsed. */
 export type IncidentFact = Pick<
