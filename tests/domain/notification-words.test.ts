@@ -48,7 +48,7 @@ test('a recovery names what is over, and says how many other alerts are still fi
     item({ kind: 'recovered', alerts }, { problem: healed(), firingAlerts: 1, alertCount: 2 }),
     CONTEXT,
   )
-  assert.match(body, /^Down: checkout does not answer\. 1 alert is still firing\. /)
+  assert.match(body, /^It was: Down: checkout does not answer\. 1 alert is still firing\. /)
   assert.doesNotMatch(body, /DiskFull/)
 })
 
@@ -272,6 +272,41 @@ test('a digest does not call critical what has recovered', () => {
   const well = digestTextOf([of('cart', null), of('till', null)], CONTEXT)
   assert.deepEqual([well.title, well.tone], ['cart and till have recovered.', 'resolved'])
 })
+
+test('a digest says what a resolved incident was, and what still fires', () => {
+  const resolved = (
+    name: string,
+    more: Partial<MessageItem>,
+    problem: MessageItem['incident']['problem'],
+    firing = 0,
+  ) => {
+    const known = { id: name, problem, status: 'resolved', resolvedAt: NOW, firingAlerts: firing } as const
+    return item({ kind: 'resolved', service: { name, namespace: '', cluster: '' }, ...more }, known)
+  }
+  const [left, quiet] = [resolved('web', { actor: 'ann' }, burning(4), 2), resolved('cart', {}, healed(7))]
+  const merged = resolved('till', { actor: 'ann', mergedInto: 'web: Down' }, healed(1))
+  const both = digestTextOf([left, quiet], CONTEXT)
+  const names = 'web (has been critical for 4 min) and cart (was critical for 7 min)'
+  assert.equal(both.title, `2 incidents resolved, but 2 alerts are still firing: ${names}.`)
+  assert.equal(both.tone, 'warning')
+  const over = digestTextOf([quiet, merged], CONTEXT)
+  const ends = 'cart (was critical for 7 min) and till (merged into “web: Down”)'
+  assert.deepEqual([over.title, over.tone], [`2 incidents resolved: ${ends}.`, 'resolved'])
+})
+
+for (const [kind, problem, ended, quoted] of [
+  ['recovered', healed(), true, /^It was: Down: 500 messages wait\. /],
+  ['resolved', healed(), true, /^It was: Down: 500 messages wait\. /],
+  ['acknowledged', healed(), true, /^It was: Down: 500 messages wait\. /],
+  ['recovered', healed(), false, /^Still firing, but not critical: Down: 500 messages wait\. /],
+  ['resolved', burning(), false, /^Down: 500 messages wait\. /],
+  ['opened', burning(), false, /^Down: 500 messages wait\. /],
+] as const) {
+  test(`${kind} quotes an alert that ${ended ? 'is over as past' : 'fires as it is'}`, () => {
+    const alerts = [messageAlert({ summary: '500 messages wait.', endsAt: ended ? NOW : null })]
+    assert.match(messageTextOf(item({ kind, alerts }, { problem, firingAlerts: ended ? 0 : 1 }), CONTEXT).body, quoted)
+  })
+}
 
 const member = (name: string, problem: 'on' | 'off', status: 'open' | 'investigating' = 'open') => {
   const service = { name, namespace: 'shop', cluster: '' }

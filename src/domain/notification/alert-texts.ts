@@ -40,7 +40,15 @@ export function problemText(item: MessageItem): string {
   // After a recovery, an alert that still fires is not critical any more.
   if (item.kind === 'recovered' && shown.some(({ endsAt }) => endsAt === null))
     return `Still firing, but not critical: ${shown.map(alertText).join('; ')}`
-  return shown.length === 0 ? titleText(item.incident.title, item.service.name) : shown.map(alertText).join('; ')
+  const texts = shown.length === 0 ? [titleText(item.incident.title, item.service.name)] : shown.map(alertText)
+  // The words are those of the sender or of a user, who wrote them while it went on.
+  return `${isPast(item, shown) ? 'It was: ' : ''}${texts.join('; ')}`
+}
+
+/** Returns whether what the message quotes is over. What was merged into another incident may go on there. */
+function isPast({ incident, mergedInto }: MessageItem, shown: readonly MessageAlert[]): boolean {
+  if (shown.length > 0) return shown.every(({ endsAt }) => endsAt !== null)
+  return incident.problem.since === null && mergedInto === null
 }
 
 /**

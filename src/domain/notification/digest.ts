@@ -1,11 +1,12 @@
 /** Writes the text of a message about several notifications. */
+import { firingText } from '../incident/incident.ts'
 import { phaseOf } from '../incident/problem.ts'
 import { rank, SEVERITIES } from '../severity.ts'
 import { countOf, formatCount, joinNames } from '../text.ts'
 import { groupLinesOf, type MessageGroup } from './group-words.ts'
 import type { MessageKind } from './kind.ts'
 import { namedUpTo, shortened } from './names.ts'
-import { subjectOf } from './sentences.ts'
+import { lengthOf, subjectOf } from './sentences.ts'
 import {
   leftText,
   linksOf,
@@ -77,7 +78,7 @@ function digestOf(all: readonly MessageItem[], context: MessageContext): Message
     attendedText(attended),
     ending.length > 0 ? `${namesOf(ending)}: the last alert has just ended` : '',
     well.length > 0 ? `${namesOf(well)} ${well.length === 1 ? 'has' : 'have'} recovered` : '',
-    ended.length > 0 ? `${countOf(ended.length, 'incident')} resolved: ${namesOf(ended)}` : '',
+    endedText(ended, context),
   ]
   const [title = '', ...others] = texts.filter((text) => text !== '').map((text) => `${text}.`)
   const body = [
@@ -86,7 +87,7 @@ function digestOf(all: readonly MessageItem[], context: MessageContext): Message
     ...others,
     leftText(items),
   ]
-  const calm = attended.length > 0 ? 'acknowledged' : ending.length > 0 ? 'warning' : 'resolved'
+  const calm = attended.length > 0 ? 'acknowledged' : ending.length + stillFiring(ended) > 0 ? 'warning' : 'resolved'
   const tone = first?.incident.severity ?? calm
   const lines = { subject: title, title, body: body.filter((part) => part !== '').join(' ') }
   const links = [...acknowledgeLinks(shown, context), ...linksOf(context, 'View all incidents')]
@@ -115,6 +116,27 @@ function attendedText(items: readonly MessageItem[]): string {
   const who = people.length === 0 ? 'A user' : joinNames(people)
   const are = people.length > 1 ? 'are' : 'is'
   return items.length === 0 ? '' : `${who} ${are} working on ${countedText(items, 'incident')}`
+}
+
+/** Returns how many alerts fire although a user resolved their incidents. */
+function stillFiring(ended: readonly MessageItem[]): number {
+  return ended.reduce((sum, { actor, incident }) => sum + (actor === null ? 0 : incident.firingAlerts), 0)
+}
+
+/**
+ * Returns `1 incident resolved, but 2 alerts are still firing: cart (has been critical for 4 min)`; '' if there are none. A
+ * channel may not have heard of a resolved incident before, so the text says what it was.
+ */
+function endedText(ended: readonly MessageItem[], context: MessageContext): string {
+  const firing = stillFiring(ended)
+  const names = ended.map((item) => {
+    const { mergedInto } = item
+    const end = mergedInto === null ? lengthOf(item, context) : `merged into “${shortened(mergedInto)}”`
+    return `${subjectOf(item)} (${end})`
+  })
+  const named = names.length > 3 ? namesOf(ended) : joinNames(names)
+  const but = firing > 0 ? `, but ${firingText(firing)}` : ''
+  return ended.length === 0 ? '' : `${countOf(ended.length, 'incident')} resolved${but}: ${named}`
 }
 
 /** Returns links to acknowledge the first incidents that are open. */

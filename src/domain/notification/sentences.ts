@@ -110,14 +110,17 @@ function flappingText({ incident, isDigest }: MessageItem, name: string, context
   return `${name} is still flapping: ${often}. ${state}.`
 }
 
-function resolvedText(
-  { actor, incident, service, mergedInto, names }: MessageItem,
-  name: string,
-  { now }: MessageContext,
-): string {
-  const { problem, severity } = incident
-  const ms = criticalMsOf(problem, now)
-  if (isSender(service.name)) return `${name} is sending again after ${formatDuration(ms)}.`
+/** Returns `was critical for 4 min`; `has been` if the problem goes on, because a resolution does not end what fires. */
+export function lengthOf({ incident: { problem, severity } }: MessageItem, { now }: MessageContext): string {
+  const state = STATES[severity]
+  const silenced = silencedText(mutedMsOf(problem, now))
+  return `${phaseOf(problem, now) === 'on' ? state.hasBeen : state.was}${lengthText(criticalMsOf(problem, now))}${silenced}`
+}
+
+function resolvedText(item: MessageItem, name: string, context: MessageContext): string {
+  const { actor, incident, service, mergedInto, names } = item
+  if (isSender(service.name))
+    return `${name} is sending again after ${formatDuration(criticalMsOf(incident.problem, context.now))}.`
   if (mergedInto !== null) {
     const merged = actor === null ? 'the incident was merged' : `${actor} merged the incident`
     const goesOn =
@@ -126,9 +129,7 @@ function resolvedText(
   }
   const by = actor === null ? 'the incident is resolved' : `${actor} resolved the incident`
   const firing = incident.firingAlerts > 0 && actor !== null ? `, but ${firingText(incident.firingAlerts)}` : ''
-  // A resolution does not end what still fires.
-  const isOn = phaseOf(problem, now) === 'on'
-  return `${name}: ${by}${firing}. It ${isOn ? STATES[severity].hasBeen : STATES[severity].was}${lengthText(ms)}${silencedText(mutedMsOf(problem, now))}.`
+  return `${name}: ${by}${firing}. It ${lengthOf(item, context)}.`
 }
 
 /** Returns the second line: what fires, the likely cause, who is on it, and what happens next. */
