@@ -17,8 +17,22 @@ type State = { readonly status?: 'open' | 'investigating' | 'monitoring' | 'reso
 
 function verdict(kind: MessageKind, { status = 'open', problem = ON }: State, more: Partial<Queued> = {}): string {
   const incident = { status, acknowledgedAt: status === 'investigating' ? NOON : null, problem }
-  const found = verdictOf({ kind, names: [], isDigest: false, isTold: true, incident, ...more }, NOON)
+  const found = verdictOf(
+    { kind, names: [], isDigest: false, isTold: true, postmortemDueAt: null, incident, ...more },
+    NOON,
+  )
   return found.do === 'drop' ? found.reason : found.do
+}
+
+for (const [what, postmortemDueAt, expected] of [
+  ['that is being written', NOON - 1_000, 'wait'],
+  ['that has been written or is not wanted', null, 'send'],
+  ['that cannot be written', NOON - 15_000, 'send'],
+] as const) {
+  test(`a message about a resolution and a postmortem ${what}: ${expected}`, () => {
+    assert.equal(verdict('resolved', { status: 'resolved', problem: OFF }, { postmortemDueAt }), expected)
+    assert.equal(verdict('resolved', { problem: ON }, { postmortemDueAt }), 'changed')
+  })
 }
 
 const CASES: readonly (readonly [MessageKind, State, string])[] = [

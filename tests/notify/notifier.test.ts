@@ -43,6 +43,11 @@ test('an incident that is resolved and reopened three times is told one thing at
     ...['incident.opened', 'incident.resolved', 'incident.again', 'incident.resolved', 'incident.again'],
   ])
   assert.ok(!types.includes('incidents.digest'), types.join())
+  const named = received.map(({ text }) => /The postmortem is ready\./.test(text))
+  assert.deepEqual(
+    named,
+    types.map((type) => type === 'incident.resolved'),
+  )
 })
 
 test('the first message of a new channel about an incident says what the incident is', async (t) => {

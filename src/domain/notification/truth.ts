@@ -11,6 +11,8 @@ export type Queued = {
   readonly isDigest: boolean
   /** Whether a message has said that the incident's problem is on. */
   readonly isTold: boolean
+  /** When the postmortem of the incident became due that is not written yet; null if there is none. */
+  readonly postmortemDueAt: number | null
   readonly incident: Pick<LiveIncident, 'status' | 'acknowledgedAt'> & { readonly problem: Problem }
 }
 
@@ -37,12 +39,18 @@ type Verdict =
 const SEND: Verdict = { do: 'send' }
 /** How long a message that is not true at the moment waits before it is checked again. */
 const RECHECK_MS = 5_000
+/** A message about a resolution names the postmortem, and waits for it for so long. */
+const POSTMORTEM_WITHIN = 15_000
 
 /** Returns whether to send a message now. A message about a problem is sent only while the problem is on. */
 export function verdictOf(queued: Queued, now: number): Verdict {
-  const { kind, isDigest, incident } = queued
+  const { kind, isDigest, postmortemDueAt, incident } = queued
   const { status, acknowledgedAt } = incident
-  if (kind === 'resolved') return status === 'resolved' ? SEND : drop('changed')
+  if (kind === 'resolved' && status === 'resolved') {
+    const isWritten = postmortemDueAt === null || now >= postmortemDueAt + POSTMORTEM_WITHIN
+    return isWritten ? SEND : { do: 'wait', until: now + 500 }
+  }
+  if (kind === 'resolved') return drop('changed')
   if (kind === 'still-firing' && status === 'resolved') return incident.problem.isSuppressed ? SEND : drop('over')
   if (kind === 'still-firing') return drop('changed')
   if (status === 'resolved' && (kind !== 'recovered' || isDigest)) return drop('resolved')

@@ -57,6 +57,10 @@ function queued(db: Db) {
       'incidents.problem',
       'acknowledged_at as acknowledgedAt',
     ])
+    .select((eb) => {
+      const due = eb.selectFrom('postmortems_due').whereRef('incident_id', '=', 'incidents.id')
+      return due.select(({ fn }) => fn.max('due_at').as('at')).as('postmortemDueAt')
+    })
     .select((eb) =>
       eb
         .exists(
@@ -81,6 +85,7 @@ type QueuedRow = Pick<QueuedEntry, 'rowId' | 'incidentId' | 'kind' | 'createdAt'
   readonly status: QueuedEntry['incident']['status']
   readonly problem: string
   readonly acknowledgedAt: number | null
+  readonly postmortemDueAt: number | null
 }
 
 function toQueued({ facts, isDigest, isTold, status, problem, acknowledgedAt, uuid, ...row }: QueuedRow): QueuedEntry {
