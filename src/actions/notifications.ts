@@ -11,7 +11,11 @@ import { type IncidentGroup, LEAST_MEMBERS } from '../domain/suspect/group.ts'
 import { MINUTE } from '../domain/units.ts'
 import { findGroups } from '../store/incident/groups.ts'
 import { findIncident } from '../store/incident/incidents.ts'
-import { listSuppressedIncidents, listUnacknowledgedIncidents } from '../store/incident/live-incidents.ts'
+import {
+  isNotRepeatedSince,
+  listSuppressedIncidents,
+  listUnacknowledgedIncidents,
+} from '../store/incident/live-incidents.ts'
 import { listStillFiring, listToldSince } from '../store/incident/told.ts'
 import { type ChannelRecord, listRecipients } from '../store/notification/channels.ts'
 import { listRuledAlerts } from '../store/notification/items.ts'
@@ -38,8 +42,11 @@ function remindersOf(deps: Deps, organizationId: number, now: number): OutboxEnt
   const channels = listRecipients(deps.db, organizationId).filter(({ enabled }) => enabled)
   if (channels.length === 0) return []
   const open = listUnacknowledgedIncidents(deps.db, organizationId, MAX_INCIDENTS)
+  const awaitedSince = deps.engine.awaitedSince(organizationId)
   const burning = open
     .filter(({ problem }) => phaseOf(problem, now) === 'on')
+    // After a stop of incmon, what it heard before may be over. The first repeat or end tells.
+    .filter(({ rowId }) => awaitedSince === null || !isNotRepeatedSince(deps.db, rowId, awaitedSince))
     .map((incident) => ({ incident, told: listToldSince(deps.db, incident.rowId, incident.problem.alarmedAt) }))
   const suppressed = listSuppressedIncidents(deps.db, organizationId, MAX_INCIDENTS)
   return [

@@ -13,7 +13,7 @@ import { type Delivery, type Received, receive } from './changes/receive/deliver
 import type { Receipt } from './changes/receive/receipt.ts'
 import { type Usage, usageOf } from './changes/room.ts'
 import { refusedError } from './changes/shortage.ts'
-import { nextDue } from './changes/sweep.ts'
+import { awaitedSince, nextDue } from './changes/sweep.ts'
 import { withCauses } from './dry-run.ts'
 import { createEnvironment } from './environment.ts'
 import { createLargeQueue, isLarge, unavailable } from './large.ts'
@@ -62,6 +62,8 @@ export type Engine = {
   readonly nextDue: () => number | null
   /** Reads the live state, which `look` must not change. Rejects if the organization does not exist. */
   readonly read: <Found>(organizationId: number, look: (state: OrganizationState) => Found) => Promise<Found>
+  /** Returns since when, after a stop, the senders' repeats are awaited, as Unix time in milliseconds, or null. */
+  readonly awaitedSince: (organizationId: number) => number | null
   /** Returns how much of each limit an organization uses. Rejects if the organization does not exist. */
   readonly usage: (organizationId: number) => Promise<readonly Usage[]>
   /**
@@ -223,6 +225,10 @@ export function createEngine(
     nextDue: () => earliest([...state.organizations.values()].map(nextDue)),
     read,
     usage: (organizationId) => read(organizationId, (organization) => usageOf(organization, limits())),
+    awaitedSince: (organizationId) => {
+      const organization = state.organizations.get(organizationId)
+      return organization ? awaitedSince(organization, now()) : null
+    },
     load,
     isLoaded: () => isCaughtUp,
     reload: (change = () => {}) =>

@@ -1,8 +1,11 @@
 /** Nothing ends or goes silent because incmon itself did not run: senders get time to repeat what they could not deliver. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createChannel } from '../../src/actions/channels.ts'
 import { withEngine } from '../../src/actions/deps.ts'
+import { remind } from '../../src/actions/notifications.ts'
 import { READERS } from '../../src/intake/index.ts'
+import { createIncident } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { type Flow, fate, makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager, iso, times, watchdog } from '../helpers/senders.ts'
@@ -10,9 +13,9 @@ import { alert, alertmanager, iso, times, watchdog } from '../helpers/senders.ts
 const LABELS = { alertname: 'Down', namespace: 'shop', service: 'cart', severity: 'critical' }
 const after = (minutes: number) => NOON + minutes * MINUTE
 
-/** Sends a firing alert as Prometheus does, with an end in four minutes. */
-function push(flow: Flow, at: number) {
-  const body = [{ labels: LABELS, annotations: {}, startsAt: iso(NOON), endsAt: iso(at + 4 * MINUTE) }]
+/** Sends a firing alert as Prometheus does, with an end in four minutes, or with its real end. */
+function push(flow: Flow, at: number, labels: object = LABELS, endsAt = at + 4 * MINUTE) {
+  const body = [{ labels, annotations: {}, startsAt: iso(NOON), endsAt: iso(endsAt) }]
   return flow.submit({ ...flow.delivery('metrics', alertmanager([]), { at }), intake: READERS.prometheus(body, at) })
 }
 
@@ -23,6 +26,14 @@ async function stopFor(flow: Flow, minutes: number): Promise<void> {
   Object.assign(flow.deps, withEngine({ ...flow.deps, awaitsRepeats: true }))
   await flow.deps.engine.load()
   while (await flow.deps.engine.sweep());
+}
+
+/** Returns the times of the reminders up to now, in minutes after noon. */
+function reminders({ deps }: Flow): number[] {
+  remind(deps)
+  return deps.db
+    .all(deps.db.sql.selectFrom('outbox').select('due_at').where('kind', '=', 'reminder'))
+    .map((row) => (row.due_at - NOON) / MINUTE)
 }
 
 test('an alert that Prometheus repeats after a long stop never ended', async (t) => {
@@ -46,6 +57,62 @@ test('an alert that nobody repeats after a stop ends six minutes after the start
   assert.equal(fate(flow)[0], 'firing')
   await flow.sweepUntil(after(36))
   assert.deepEqual(fate(flow), ['resolved', 'inferred', 4])
+})
+
+test('a warning that is repeated first does not end the critical alert of the same name', async (t) => {
+  const flow = makeFlow(t)
+  const warning = { ...LABELS, severity: 'warning' }
+  for (const labels of [LABELS, warning]) await push(flow, NOON, labels)
+  await stopFor(flow, 30)
+  await push(flow, after(30), warning)
+  await flow.sweepUntil(after(31))
+  assert.deepEqual([fate(flow)[0], flow.alerts()[0]?.severity], ['firing', 'critical'])
+  await push(flow, after(31))
+  await flow.sweepUntil(after(34))
+  assert.deepEqual([fate(flow)[0], flow.alerts()[0]?.severity], ['firing', 'critical'])
+})
+
+test('the end of a warning after a stop does not end the critical alert of the same name before its own end', async (t) => {
+  const flow = makeFlow(t)
+  const warning = { ...LABELS, severity: 'warning' }
+  for (const labels of [LABELS, warning]) await push(flow, NOON, labels)
+  await stopFor(flow, 30)
+  await push(flow, after(30), warning, after(20))
+  assert.equal(fate(flow)[0], 'firing')
+  await push(flow, after(31), LABELS, after(25))
+  assert.deepEqual(fate(flow), ['resolved', 'reported', 25])
+})
+
+test('nobody is reminded of an alert after a stop before it is repeated', async (t) => {
+  const flow = makeFlow(t)
+  createChannel(flow.deps, flow.acme.key, { name: 'one', kind: 'slack', target: 'https://example.com/x' })
+  const down = alertmanager([alert('Down', LABELS, { startsAt: NOON })])
+  await flow.send('metrics', down)
+  await stopFor(flow, 30)
+  assert.deepEqual(reminders(flow), [])
+  await flow.send('metrics', down, { at: after(32) })
+  assert.deepEqual(reminders(flow), [32])
+})
+
+test('an alert that nobody repeats within six minutes after a stop is still a reason for a reminder', async (t) => {
+  const flow = makeFlow(t)
+  createChannel(flow.deps, flow.acme.key, { name: 'one', kind: 'slack', target: 'https://example.com/x' })
+  await flow.send('metrics', alertmanager([alert('Down', LABELS, { startsAt: NOON })]))
+  await stopFor(flow, 30)
+  await flow.sweepUntil(after(35))
+  assert.deepEqual(reminders(flow), [])
+  await flow.sweepUntil(after(36))
+  assert.deepEqual(reminders(flow), [36])
+})
+
+test('a reminder of an incident that a user opened does not wait after a stop', async (t) => {
+  const flow = makeFlow(t)
+  createChannel(flow.deps, flow.acme.key, { name: 'one', kind: 'slack', target: 'https://example.com/x' })
+  await flow.send('metrics', alertmanager([alert('Busy', { ...LABELS, severity: 'info' }, { startsAt: NOON })]))
+  const serviceId = flow.service('cart')?.id ?? ''
+  await createIncident(flow.deps, flow.acme.key, { serviceId, title: 'Orders are lost', severity: 'critical' }, 'anna')
+  await stopFor(flow, 30)
+  assert.deepEqual(reminders(flow), [30])
 })
 
 test('an end that is reported after a stop counts at once', async (t) => {

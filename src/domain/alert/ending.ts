@@ -50,6 +50,8 @@ type ServerContext = {
   readonly lag?: number
   /** For Kubernetes events: until when a watch of the cluster can be trusted; see `PeriodRules`. */
   readonly watchedUntil?: number | null | undefined
+  /** Until then no alert that its sender repeats ends for lack of a repeat, because incmon did not run. Default: 0. */
+  readonly awaitedUntil?: number | undefined
 }
 
 /** Returns the alert as of `now`, and when it may next change without a new event. */
@@ -86,14 +88,16 @@ export function settleAll(
   const known = fingerprintsOf(alert, fingerprints)
   const expiry = lastExpiry(known)
   const timeout = silenceOf(context.delivery)
-  const firing = withoutSilent(known, timeout, now)
+  const { awaitedUntil = 0 } = context
+  const firing = now < awaitedUntil ? known : withoutSilent(known, timeout, now)
   if (firing.every(({ ended }) => ended)) {
     if (expiry === null) return { ...settle(alert, context, now), fingerprints }
     return { ...endedAs(alert, { at: Math.min(expiry, now), resolution: 'inferred' }, now), fingerprints }
   }
   const delivery = lastExpiry(firing) === null ? context.delivery : null
   const settled = settle(withSeverityOf(alert, firing), { ...context, delivery }, now)
-  const dueAt = settled.alert.status === 'firing' ? Math.min(settled.dueAt, nextEnd(firing, timeout)) : settled.dueAt
+  const endsNext = Math.max(nextEnd(firing, timeout), awaitedUntil)
+  const dueAt = settled.alert.status === 'firing' ? Math.min(settled.dueAt, endsNext) : settled.dueAt
   return { alert: settled.alert, fingerprints: firing === known ? fingerprints : firing, dueAt }
 }
 
@@ -112,12 +116,13 @@ function endedAs(alert: Alert, end: { readonly at: number; readonly resolution: 
 
 function endOf(alert: Alert, context: ServerContext, now: number): { at: number; resolution: Resolution } | null {
   if (alert.source === 'cluster') return clusterEnd(alert, context, now)
-  const { delivery } = context
+  const { delivery, awaitedUntil = 0 } = context
   // The alert is known to have been firing until it was last seen. Only the knowledge of its end comes later.
   const at = alert.lastSeenAt
   if (alert.source === 'ci' || !delivery)
     return alert.source === 'ci' && now >= alert.receivedAt + EXPIRES ? { at, resolution: 'expired' } : null
-  if (!delivery.reportsEnds) return now < inferredAt(alert, delivery) ? null : { at, resolution: 'inferred' }
+  if (!delivery.reportsEnds)
+    return now < Math.max(inferredAt(alert, delivery), awaitedUntil) ? null : { at, resolution: 'inferred' }
   return now >= expiresAt(alert, delivery) && isForgotten(alert, delivery) ? { at, resolution: 'expired' } : null
 }
 
@@ -181,7 +186,8 @@ function quietRollout(alert: Alert): Mark | null {
 
 function dueAt(alert: Alert, context: ServerContext, now: number): number {
   if (alert.source === 'ci') return alert.receivedAt + EXPIRES
-  if (alert.source !== 'cluster') return deliveryDueAt(alert, context.delivery, now)
+  if (alert.source !== 'cluster')
+    return Math.max(deliveryDueAt(alert, context.delivery, now), context.awaitedUntil ?? 0)
   const rollout = quietRollout(alert)
   const rolloutDue = rollout ? Math.max(rollout[0], alert.lastSeenAt) + ROLLOUT_QUIET : NEVER
   const { lag = 0 } = context

@@ -106,7 +106,10 @@ export function sweepAlert(ctx: Context, rowId: number, now: number): number | n
   const { alert, fingerprints, dueAt } = settleAll(
     live.alert,
     live.fingerprints,
-    { delivery: deliveryFor(ctx.state, live, now), metricsFiring, ...senderBehaviorOf(ctx.state, live) },
+    {
+      delivery: deliveryFor(ctx.state, live, now),
+      ...{ metricsFiring, ...senderBehaviorOf(ctx.state, live), awaitedUntil: ctx.state.awaited.get('until') },
+    },
     now,
   )
   changeAlert(ctx, live, { ...live, alert, fingerprints, dueAt }, now)
@@ -155,22 +158,24 @@ const DELIVERS_WITHIN = 2 * MINUTE
 const TRIES_AGAIN = 6 * MINUTE
 
 /**
- * Gives the senders time to repeat what they could not deliver while incmon did not run: after a gap, no metrics alert
- * ends for lack of a repeat in the first minutes, and no heartbeat is missed.
+ * Gives the senders time to repeat what they could not deliver while incmon did not run: after a gap, no alert of
+ * Alertmanager, Prometheus or Grafana ends for lack of a repeat in the first minutes, and no heartbeat is missed.
  */
 export function awaitRepeats(state: OrganizationState, now: number): void {
   const senders = [...state.senders.values()]
   if (senders.some(({ lastEventAt }) => (lastEventAt ?? 0) > now - DELIVERS_WITHIN)) return
   const until = now + TRIES_AGAIN
+  state.awaited.set('until', until)
   for (const sender of senders) {
     const { heartbeatDueAt } = sender
     if (heartbeatDueAt !== null && heartbeatDueAt < until) putSender(state, { ...sender, heartbeatDueAt: until })
   }
-  for (const before of [...state.alerts.values()]) {
-    const { source, status } = before.alert
-    const isRepeated = status === 'firing' && (source === 'metrics' || source === 'dashboard')
-    if (isRepeated && before.dueAt < until) reschedule(state, before, until)
-  }
+}
+
+/** Returns since when repeats are awaited after a stop; null if they are not. */
+export function awaitedSince(state: OrganizationState, now: number): number | null {
+  const until = state.awaited.get('until') ?? 0
+  return until > now ? until - TRIES_AGAIN : null
 }
 
 function reschedule(state: OrganizationState, before: LiveAlert, dueAt: number): void {

@@ -45,6 +45,8 @@ function createTables(journal: Journal) {
   return {
     settings: createTable<'settings', Settings>(journal),
     plan: createTable<'plan', Plan>(journal),
+    /** Until when the senders may repeat what they could not deliver while incmon did not run. Not stored. */
+    awaited: createTable<'until', number>(journal),
     services: createTable<number, LiveService>(journal, 'services'),
     serviceById: createTable<string, number>(journal),
     /** Row ids of services, by `serviceKey`. */
