@@ -12,7 +12,7 @@ import type { Reader } from '../../src/workers/reader.ts'
 import { type Made, makeOrganization, makeToken, NOON, newUuid, rowsMade } from './factory.ts'
 import { assertDocumented } from './openapi.ts'
 import { makeServerContext } from './server-context.ts'
-import { temporaryStore } from './store.ts'
+import { temporaryStore, withoutSyncs } from './store.ts'
 
 export type Member = Made & { readonly token: string }
 export type Answer = {
@@ -30,14 +30,14 @@ export type Sent = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Creates everything a test needs. The clock shows noon until it is moved. */
+/** Creates everything a test needs. The clock shows noon until it is moved. Commits are not synced. */
 export function makeWorld(
   t: TestContext,
   engineOf: (deps: Deps) => Deps['engine'] = ({ engine }) => engine,
   readOf = readerOf,
   around: Partial<ServerContext> = {},
 ) {
-  const db = temporaryStore(t)
+  const db = withoutSyncs(temporaryStore(t))
   const clock = { now: NOON }
   const announced: unknown[] = []
   const own = withEngine({

@@ -14,7 +14,7 @@ import { READERS } from '../../src/intake/index.ts'
 import { type Db, openStore } from '../../src/store/sqlite/open.ts'
 import { uuidFromBytes } from '../../src/store/sqlite/uuid.ts'
 import { type Made, MINUTE, makeOrganization, NOON, newUuid } from './factory.ts'
-import { newStore } from './store.ts'
+import { newStore, withoutSyncs } from './store.ts'
 
 export type Sending = {
   /** The time of receipt, to which the clock is moved. Default: now. */
@@ -29,7 +29,7 @@ export type Sending = {
 export type Flow = ReturnType<typeof makeFlow>
 
 /**
- * Creates a store with Acme, Basil and the outsider Charlie, at noon. Commits are not synced; other tests cover syncs.
+ * Creates a store with Acme, Basil and the outsider Charlie, at noon. Commits are not synced.
  */
 export function makeFlow(t: Pick<TestContext, 'after'>, wrap: (db: Db) => Db = (db) => db) {
   const directory = mkdtempSync(join(tmpdir(), 'incmon-'))
@@ -39,8 +39,7 @@ export function makeFlow(t: Pick<TestContext, 'after'>, wrap: (db: Db) => Db = (
   const batches: Committed[] = []
   const open = () => {
     const db = (existsSync(file) ? openStore : newStore)(file, { busyMs: 0 })
-    db.pragma('synchronous = OFF')
-    return wrap({ ...db, transactionAhead: db.transaction, sync: async () => {} })
+    return wrap(withoutSyncs(db))
   }
   const depsOf = (db: Db): Deps =>
     withEngine({

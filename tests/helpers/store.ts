@@ -53,6 +53,12 @@ const migrated = once(() => {
   }
 })
 
+/** Stops a database from waiting for the disk, which takes longer than most tests. Other tests cover syncs. */
+export function withoutSyncs(db: Db): Db {
+  db.pragma('synchronous = OFF')
+  return { ...db, transactionAhead: db.transaction, sync: async () => {} }
+}
+
 /**
  * Prunes once, as a server does five seconds after startup. A server on this file then writes only what it receives.
  */
