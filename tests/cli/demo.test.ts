@@ -1,16 +1,16 @@
 /** incmon demo: the recorded history is replayed with current times and leaves no files behind. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { before, describe, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { recordedText } from '../../src/assets.ts'
-import { startDemo } from '../../src/cli/demo/demo.ts'
+import { systemClock } from '../../src/deps.ts'
 import { readRecorded } from '../../src/domain/example/recorded.ts'
-import { DAY, MINUTE } from '../../src/domain/units.ts'
-import { defaultConfig } from '../helpers/demo.ts'
+import { DAY } from '../../src/domain/units.ts'
+import { start } from '../helpers/cli.ts'
+import { eventually } from '../helpers/server.ts'
 import { RECORDINGS } from '../recordings/record.ts'
 
 const NOW = Date.UTC(2026, 10, 19, 3, 14)
@@ -32,21 +32,40 @@ test('a recording is shifted to now and stays in chronological order', () => {
   assert.equal(lines[0]?.body?.lastTime, new Date(NOW - 90 * DAY).toISOString())
 })
 
-describe('The demo server', () => {
-  let demo: Awaited<ReturnType<typeof startDemo>>
+/** Matches the whole output. */
+const PRINTED = new RegExp(
+  [
+    /^Creating 90 days of example data\. This takes a few seconds\.\n/,
+    /Open this link in a browser to sign in\. It works once and expires after 30 minutes:\n/,
+    / {2}(?<link>http:\S+\/setup\?key=[\w-]{43})\n/,
+    /Or sign in at (?<url>http:\S+) with this token: (?<token>incmon_[\w-]{43})/,
+    /All data is fictional\. Press Ctrl-C to stop the server and delete the data\.\n$/,
+  ]
+    .map(({ source }) => source)
+    .join('\n'),
+)
+
+describe('incmon demo', () => {
+  const TMPDIR = mkdtempSync(join(tmpdir(), 'incmon-'))
+  const demosLeft = () => readdirSync(TMPDIR).filter((name) => name.startsWith('incmon-demo'))
+  let demo: ReturnType<typeof start>
+  let printed: Readonly<Record<string, string>>
   // biome-ignore lint/suspicious/noExplicitAny: tests read what openapi.json has checked already
   let get: (path: string) => Promise<any>
 
-  const { settings, log, directories } = defaultConfig()
-  let made = ''
-  let now = NOW
-
   before(async () => {
-    const earlier = directories()
-    demo = await startDemo({ settings: { ...settings, port: 0 }, log, now: () => now })
-    made = directories().find((one) => !earlier.includes(one)) ?? ''
-    const headers = { authorization: `Bearer ${demo.token}` }
-    get = async (path) => (await fetch(`${demo.url}${path}`, { headers })).json()
+    demo = start(TMPDIR, ['demo', '--port', '0', '--host', '127.0.0.1'], { TMPDIR })
+    const { out } = await eventually(
+      async () => ({ ...demo.said }),
+      ({ out, err }) => /Ctrl-C/.test(out) || err !== '',
+    )
+    printed = PRINTED.exec(out)?.groups ?? assert.fail(`${out}${demo.said.err}`)
+    const headers = { authorization: `Bearer ${printed.token}` }
+    get = async (path) => (await fetch(`${printed.url}${path}`, { headers })).json()
+  })
+  after(() => {
+    demo.child.kill('SIGKILL')
+    rmSync(TMPDIR, { recursive: true, force: true, maxRetries: 5 })
   })
 
   test('shows a critical checkout with its deploy as the first suspect', async () => {
@@ -80,36 +99,38 @@ describe('The demo server', () => {
 
   test('has incidents in each of the last twelve weeks', async () => {
     const { data } = await get('/api/incidents?limit=100')
+    const now = systemClock()
     const weeks = data.map(({ startedAt }: { startedAt: string }) =>
-      Math.floor((NOW - Date.parse(startedAt)) / (7 * DAY)),
+      Math.floor((now - Date.parse(startedAt)) / (7 * DAY)),
     )
     assert.deepEqual([...new Set(weeks)].sort((a, b) => Number(a) - Number(b)).slice(0, 12), [...Array(12).keys()])
   })
 
-  test('shows a new alert within a minute', async () => {
-    const before = (await get('/api/alerts')).pagination.total
-    now += MINUTE
-    await demo.goOn()
-    assert.ok((await get('/api/alerts')).pagination.total > before)
+  test('prints a link that signs in', async () => {
+    const { status, body } = await fetch(printed.link ?? '')
+    await body?.cancel()
+    assert.equal(status, 200)
+  })
+
+  test('goes on, with a new alert within a minute', async () => {
+    const totalOf = async () => (await get('/api/alerts')).pagination.total
+    const before = await totalOf()
+    await eventually(totalOf, (total) => total > before)
   })
 
   test('deletes its files when it ends', async () => {
-    assert.ok(existsSync(made))
-    await demo.close()
-    assert.ok(!existsSync(made))
+    assert.equal(demosLeft().length, 1)
+    const exited = once(demo.child, 'exit')
+    demo.child.kill('SIGINT')
+    assert.deepEqual(await exited, [0, null])
+    assert.deepEqual(demosLeft(), [])
   })
-})
 
-test('Ctrl-C while the history is being generated leaves nothing behind', async (t) => {
-  const TMPDIR = mkdtempSync(join(tmpdir(), 'incmon-'))
-  t.after(() => rmSync(TMPDIR, { recursive: true, force: true }))
-  const args = ['--import', 'tsx', 'src/main.ts', 'demo', '--port', '0']
-  const demo = spawn(process.execPath, args, { env: { ...process.env, TMPDIR }, stdio: ['ignore', 'pipe', 'ignore'] })
-  await once(demo.stdout, 'data')
-  demo.kill('SIGINT')
-  assert.deepEqual(await once(demo, 'exit'), [0, null])
-  assert.deepEqual(
-    readdirSync(TMPDIR).filter((name) => name.startsWith('incmon-demo')),
-    [],
-  )
+  test('leaves nothing behind after Ctrl-C while the history is being generated', async () => {
+    const { child } = start(TMPDIR, ['demo', '--port', '0'], { TMPDIR })
+    await once(child.stdout, 'data')
+    child.kill('SIGINT')
+    assert.deepEqual(await once(child, 'exit'), [0, null])
+    assert.deepEqual(demosLeft(), [])
+  })
 })
