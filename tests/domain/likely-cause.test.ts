@@ -11,7 +11,7 @@ import {
 const FIRST = 180_000
 const deploy = (more: Partial<JudgedSuspect> = {}): JudgedSuspect => ({
   ...{ kind: 'pipeline', ref: 'shop/checkout#4711', score: 0.92, verdict: null, startsAt: 0, outcome: 'deployed' },
-  ...{ builtTheImage: false, onlyTime: false, ...more },
+  ...{ builtTheImage: false, onlyTime: false, isOwn: false, ...more },
 })
 const object = (score: number): JudgedSuspect =>
   deploy({ kind: 'object', ref: 'logistics/route-planner', score, startsAt: null, outcome: null })
@@ -61,16 +61,42 @@ test('without a known first alert the sentence names only the suspect', () => {
   assert.equal(likelyCauseOf([deploy()], null).after, '.')
 })
 
+const orderOf = (suspects: readonly JudgedSuspect[]) => orderSuspects(suspects, FIRST).map(({ ref }) => ref)
+
 test('a confirmed suspect moves to the top and a rejected one to the end', () => {
-  const order = orderSuspects([
+  const suspects = [
     deploy({ ref: 'a', verdict: 'rejected' }),
     object(0.5),
     deploy({ ref: 'b', score: 0.1, verdict: 'confirmed' }),
-  ])
-  assert.deepEqual(
-    order.map(({ ref }) => ref),
-    ['b', 'logistics/route-planner', 'a'],
-  )
+  ]
+  assert.deepEqual(orderOf(suspects), ['b', 'logistics/route-planner', 'a'])
+})
+
+test('the change that the headline names is above all that is no change in every list', () => {
+  const possible = deploy({ score: 0.3 })
+  const late = deploy({ ref: 'late', startsAt: FIRST + 600_000 })
+  const byTime = { ...object(0.49), onlyTime: true }
+  for (const others of [[object(0.9)], [byTime], [byTime, object(0.5)]]) {
+    const suspects = [...others, possible]
+    assert.deepEqual([likelyCauseOf(suspects, FIRST).suspect, orderOf(suspects)[0]], [possible, possible.ref])
+  }
+  // Of two changes, the score decides.
+  assert.deepEqual(orderOf([object(0.9), late, possible]), ['late', possible.ref, 'logistics/route-planner'])
+  // Where the headline names no change, the score decides.
+  assert.deepEqual(orderOf([deploy({ score: 0.1 }), object(0.9)]), ['logistics/route-planner', 'shop/checkout#4711'])
+})
+
+test('the headline never names the service of the incident as the suspect', () => {
+  const own = { ...object(0.9), ref: 'shop/checkout', isOwn: true }
+  const sentenceOf = (suspects: readonly JudgedSuspect[]) => {
+    const { before, suspect } = likelyCauseOf(suspects, FIRST)
+    return `${before}${suspect?.ref ?? ''}`
+  }
+  assert.equal(sentenceOf([own]), 'No suspect stands out.')
+  assert.equal(sentenceOf([own, object(0.5)]), 'Top suspect: the workload logistics/route-planner')
+  assert.equal(sentenceOf([{ ...own, kind: 'node', ref: 'worker-1' }]), 'No suspect stands out.')
+  // A change of the service is an answer.
+  assert.equal(sentenceOf([own, deploy({ score: 0.3 })]), 'Deploy shop/checkout#4711')
 })
 
 test('the wording for a score changes at 0.8, 0.5 and 0.2', () => {

@@ -286,7 +286,7 @@ test('the links of a pipeline come before the links of its rollouts', () => {
   const changes = [deploy('pay', -3), rollout('pay', -2.5)]
   const ranked = rankSuspects(facts({ changes, alerts: [alert('pay', 'HighErrorRate', 0)], of: 'pay' }))
   const links = changes.map((change) => ({ change, score: 0.9, verdict: null, reasons: [] })).reverse()
-  const [pipeline] = judgeSuspects(ranked, changes, links)
+  const [pipeline] = judgeSuspects(ranked, changes, links, 'pay')
   assert.deepEqual(
     pipeline?.links.map(({ change }) => change.kind),
     ['pipeline', 'rollout'],
@@ -297,7 +297,7 @@ test('a verdict on a rollout counts for the pipeline that caused the rollout', (
   const changes = [deploy('pay', -3), rollout('pay', -2.5)]
   const ranked = rankSuspects(facts({ changes, alerts: [alert('pay', 'HighErrorRate', 0)], of: 'pay' }))
   const change = { kind: 'rollout' as const, ref: 'shop/pay@5d4f8c7b9' }
-  const judged = judgeSuspects(ranked, changes, [{ change, score: 0.9, verdict: 'confirmed', reasons: [] }])
+  const judged = judgeSuspects(ranked, changes, [{ change, score: 0.9, verdict: 'confirmed', reasons: [] }], 'pay')
   const confirmed = judged.filter(({ verdict }) => verdict === 'confirmed')
   assert.deepEqual(
     confirmed.map(({ ref }) => ref),

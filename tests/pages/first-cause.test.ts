@@ -119,3 +119,35 @@ test('a message and a postmortem do not name a change that only time connects as
   assert.match(JSON.stringify(summary), /Only the time connects pipeline shop\/pay#/)
   assert.doesNotMatch(JSON.stringify(summary), /trigger is/)
 })
+
+test('the API, the page and the message name the failed deploy of the own service before all that only time connects', async (t) => {
+  const { acme, clock, request, app, db } = makeWorld(t)
+  const post = (source: string, body: unknown) =>
+    request('POST', `/api/webhooks/${source}`, { token: acme.token, body })
+  const fires = (name: string, service: string, minute: number, more: object = {}) =>
+    alert(name, { service }, { startsAt: NOON + minute * MINUTE, ...more })
+  clock.now = NOON
+  const ended = fires('HighErrorRate', 'checkout', -1, { endsAt: NOON - MINUTE / 2 })
+  await post('metrics', alertmanager([fires('TargetDown', 'search', -1), ended]))
+  await post('metrics', alertmanager(['payments', 'cart'].map((one) => fires('HighErrorRate', one, 0))))
+  clock.now = NOON + 5 * MINUTE
+  const jobs = [build('deploy', 'failed')]
+  await post('ci', pipeline('failed', 'shop/billing', { at: clock.now, duration: 60, jobs }))
+  clock.now = NOON + 7 * MINUTE
+  await post('metrics', alertmanager([fires('HighErrorRate', 'billing', 6.8)]))
+  const { data } = (await request('GET', '/api/incidents', { token: acme.token })).body
+  const incident = data.find(({ title }: { title: string }) => title.startsWith('billing'))
+  const suspects = (await request('GET', `/api/incidents/${incident.id}/suspects`, { token: acme.token })).body.data
+  assert.match(suspects[0].ref, /^shop\/billing#/)
+  assert.match(JSON.stringify(suspects), /3 services have the same problem at the same time/)
+  const browser = makeBrowser(app)
+  await browser.signIn(acme.token, 'Ada')
+  const { html } = await browser.get(`/incidents/${incident.number}`)
+  const listed = [...html.slice(html.indexOf('id="suspects"')).matchAll(/suspect-head.*?class="break">([^<]*)</gs)]
+  assert.deepEqual(
+    listed.map(([, ref]) => ref),
+    suspects.map(({ ref }: { ref: string }) => ref),
+  )
+  const { cause = '' } = findLikelyCause(db, acme.key, incident.id, clock.now) ?? {}
+  assert.match(cause, /^(Likely|Possible) cause: failed deploy shop\/billing#31, started 2 min earlier\.$/)
+})

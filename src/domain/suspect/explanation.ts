@@ -1,5 +1,5 @@
-/** Reduces the weight of symptoms that are caused by a problem in another component. */
-import type { Factor, Symptom } from './symptom.ts'
+/** Reduces the weight of symptoms that are caused by a problem in another component, or that many components have. */
+import type { Alike, Factor, Symptom, SymptomEvent } from './symptom.ts'
 
 /** The factor for a caller's symptom if it names the called service. */
 const CALLEE_EXPLAINS = 0.4
@@ -11,6 +11,10 @@ const NODE_EXPLAINS = 0.25
 const NODE_GAINS = 0.5
 /** A node with at least this score is treated as failed. */
 const NODE_TROUBLE = 0.3
+/** How strongly the number of affected services reduces the weight, as an exponent. */
+const SHARED = 0.75
+/** How far apart events of two services may be that show one problem. */
+const APART = 10 * 60_000
 
 /** Reduces the weight of explained symptoms. Symptoms explained by a node also count against the node. */
 export function explain(symptoms: readonly Symptom[]): Symptom[] {
@@ -57,4 +61,36 @@ function onNode(symptom: Symptom, node: string): Symptom[] {
 
 function lighter(symptom: Symptom, factor: Factor): Symptom {
   return { ...symptom, factors: [...symptom.factors, factor], weight: symptom.weight * factor.value }
+}
+
+/**
+ * When many services have the same problem at the same time, the cause is elsewhere. An alert lasts from its start to its
+ * end. Events show a condition only at some moments, so those of two services can be minutes apart.
+ */
+export function rarity(symptom: SymptomEvent, alike: Alike): Factor {
+  const together = (apart: number) =>
+    alike.length === 1 ? 1 : alike.filter((of) => of.some((one) => areTogether(one, symptom, apart))).length
+  const overlapping = together(0)
+  const components = isAlert(symptom) ? overlapping : together(APART)
+  if (components <= 1) return { code: 'only_here', value: 1, text: 'no other service has this problem' }
+  const when = components === overlapping ? 'at the same time' : 'within 10 min'
+  return {
+    code: 'shared',
+    value: components ** -SHARED,
+    text: `${components} services have the same problem ${when}`,
+  }
+}
+
+function areTogether(one: SymptomEvent, other: SymptomEvent, apart: number): boolean {
+  return one.startsAt <= endOf(other) + apart && endOf(one) >= other.startsAt - apart
+}
+
+/** An alert that has not ended goes on, even if its sender repeats it rarely. */
+function endOf(symptom: SymptomEvent): number {
+  return symptom.isFiring && isAlert(symptom) ? Number.POSITIVE_INFINITY : symptom.lastAt
+}
+
+/** Returns whether a symptom comes from an alert and not from events. */
+export function isAlert({ evidence }: Pick<SymptomEvent, 'evidence'>): boolean {
+  return evidence.some(({ alertId }) => alertId !== undefined)
 }

@@ -1,6 +1,6 @@
 /** Combines suspects with users' verdicts. The API, pages, messages and postmortems use the resulting ranking. */
 import { type Change, outcomeOf } from '../correlation/change.ts'
-import { isOnlyTime, type JudgedSuspect, type Verdict } from './likely-cause.ts'
+import { isChange, isOnlyTime, type JudgedSuspect, type Verdict } from './likely-cause.ts'
 import type { Suspect } from './suspect.ts'
 
 /** A link between a change and an alert in the incident. */
@@ -17,12 +17,13 @@ export type Judged<Link extends SuspectLink> = Suspect &
 
 /**
  * Adds users' verdicts to the suspects, keeping their order. A confirmed change that is not a suspect is added, because
- * the user's verdict takes precedence.
+ * the user's verdict takes precedence. `serviceId`: the UUID of the incident's service.
  */
 export function judgeSuspects<Link extends SuspectLink>(
   suspects: readonly Suspect[],
   changes: readonly Change[],
   links: readonly Link[],
+  serviceId: string,
 ): Judged<Link>[] {
   const known = new Set(suspects.flatMap(keysOf))
   const confirmed = links.filter(({ verdict, change }) => verdict === 'confirmed' && !known.has(keyOf(change)))
@@ -38,6 +39,7 @@ export function judgeSuspects<Link extends SuspectLink>(
       outcome: change?.kind === 'pipeline' ? outcomeOf(change.facts) : (change?.emptied ?? null),
       verdict: verdictOf(own),
       onlyTime: isOnlyTime(suspect.reasons),
+      isOwn: !isChange(suspect) && suspect.serviceId === serviceId,
       builtTheImage: own.some(({ reasons }) => reasons.some(({ code }) => code === 'image_tag_is_sha')),
     }
   })

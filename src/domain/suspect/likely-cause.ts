@@ -17,6 +17,8 @@ export type JudgedSuspect = Pick<Suspect, 'kind' | 'ref' | 'score' | 'since'> & 
   readonly builtTheImage: boolean
   /** Whether the suspect has no connection to the incident other than time. */
   readonly onlyTime: boolean
+  /** Whether the suspect is the incident's own service, and not a change of it. */
+  readonly isOwn: boolean
 }
 
 /** The sentence in parts, so that the suspect can be rendered as a link. */
@@ -54,10 +56,20 @@ export function likelihoodOfLink(score: number): Likelihood {
   return likelihoodOf({ score, onlyTime: false })
 }
 
+/**
+ * Returns the suspects in the order in which all lists show them: by verdict and score, but the change that the headline
+ * names is above all suspects that are no changes. `startedAt`: the start of the incident in ms UTC.
+ */
+export function orderSuspects<S extends JudgedSuspect>(suspects: readonly S[], startedAt: number): readonly S[] {
+  const sorted = byVerdict(suspects)
+  const [change] = likelyChanges(related(suspects), startedAt)
+  if (!change) return sorted
+  const first = [...sorted.slice(0, sorted.indexOf(change)).filter(isChange), change]
+  return [...first, ...sorted.filter((one) => !first.includes(one))]
+}
+
 /** Sorts suspects: confirmed first, rejected last, and by score in between. */
-export function orderSuspects<S extends Pick<JudgedSuspect, 'verdict' | 'score'>>(
-  suspects: readonly S[],
-): readonly S[] {
+function byVerdict<S extends Pick<JudgedSuspect, 'verdict' | 'score'>>(suspects: readonly S[]): readonly S[] {
   const order = ({ verdict }: S) => (verdict === 'confirmed' ? 0 : verdict === 'rejected' ? 2 : 1)
   return suspects
     .map((suspect, index) => ({ suspect, index }))
@@ -71,27 +83,30 @@ export function orderSuspects<S extends Pick<JudgedSuspect, 'verdict' | 'score'>
  */
 export function likelyChanges<S extends JudgedSuspect>(suspects: readonly S[], startedAt: number | null): readonly S[] {
   const isPossible = (one: S) => one.verdict === null && one.score >= POSSIBLE && precedes(one, startedAt)
-  return orderSuspects(suspects).filter((one) => isChange(one) && (one.verdict === 'confirmed' || isPossible(one)))
+  return byVerdict(suspects).filter((one) => isChange(one) && (one.verdict === 'confirmed' || isPossible(one)))
+}
+
+/** What only time connects is never a cause, unless a user confirmed it. */
+function related<S extends JudgedSuspect>(suspects: readonly S[]): readonly S[] {
+  return suspects.filter(({ verdict, onlyTime }) => verdict === 'confirmed' || (!verdict && !onlyTime))
 }
 
 /**
- * Returns the likely cause of an incident, as shown on pages and in messages. What only time connects is never a cause,
- * unless a user confirmed it. The sentence says how long before `firstAlertAt` the change started. Times in ms UTC; null
- * if unknown.
+ * Returns the likely cause of an incident, as shown on pages and in messages. The sentence says how long before
+ * `firstAlertAt` the change started. Times in ms UTC; null if unknown.
  */
 export function likelyCauseOf<S extends JudgedSuspect>(
   suspects: readonly S[],
   firstAlertAt: number | null,
   startedAt: number | null = firstAlertAt,
 ): LikelyCause<S> {
-  const related = suspects.filter(({ verdict, onlyTime }) => verdict === 'confirmed' || (!verdict && !onlyTime))
-  const [change] = likelyChanges(related, startedAt)
+  const [change] = likelyChanges(related(suspects), startedAt)
   if (change) {
     const confirmed = change.verdict === 'confirmed'
     const heading = confirmed ? 'Confirmed cause' : change.score >= LIKELY ? 'Likely cause' : 'Possible cause'
     return { heading, suspect: change, before: `${nounOf(change)} `, after: afterOf(change, firstAlertAt) }
   }
-  const top = topComponent(orderSuspects(related), startedAt)
+  const top = topComponent(byVerdict(related(suspects)), startedAt)
   const none = suspects.every(({ verdict }) => verdict === 'rejected')
     ? 'There is no suspect.'
     : 'No suspect stands out.'
@@ -99,12 +114,15 @@ export function likelyCauseOf<S extends JudgedSuspect>(
   return { heading: 'No related change found', suspect: top, before, after: top ? '.' : '' }
 }
 
-/** Returns the most likely suspect that is no change and whose trouble did not begin after the incident. */
-export function topComponent<S extends Pick<JudgedSuspect, 'kind' | 'score' | 'since'>>(
+/**
+ * Returns the most likely suspect that is no change, is not the service of the incident, and whose trouble did not begin
+ * after the incident.
+ */
+export function topComponent<S extends Pick<JudgedSuspect, 'kind' | 'score' | 'since' | 'isOwn'>>(
   suspects: readonly S[],
   startedAt: number | null,
 ): S | null {
-  return suspects.find((one) => !isChange(one) && one.score >= LEAST && began(one, startedAt)) ?? null
+  return suspects.find((one) => !isChange(one) && !one.isOwn && one.score >= LEAST && began(one, startedAt)) ?? null
 }
 
 /** Returns text such as `started 3 min before the first alert`; '' if a time is unknown. */

@@ -15,7 +15,7 @@ import { type Components, componentsOf } from './component.ts'
 import type { Connection } from './connection.ts'
 import { explain } from './explanation.ts'
 import { fixesOf } from './fix.ts'
-import { LEAST, LIKELY, POSSIBLE } from './likely-cause.ts'
+import { isChange, LEAST, LIKELY, POSSIBLE } from './likely-cause.ts'
 import { objectSuspects, rounded } from './object.ts'
 import { searchedSpan } from './searched.ts'
 import { type Symptom, type SymptomEvidence, symptomsOf } from './symptom.ts'
@@ -133,10 +133,6 @@ function withoutWeakChanges(suspects: readonly Suspect[]): readonly Suspect[] {
   return suspects.filter((one) => !isChange(one) || isStrong(one))
 }
 
-function isChange({ kind }: Suspect): boolean {
-  return kind === 'pipeline' || kind === 'rollout'
-}
-
 /** A pipeline that deployed several services is one suspect, as the change of the service that accuses it most. */
 function firstOfEach(ranked: readonly Suspect[]): Suspect[] {
   const seen = new Set<string>()
@@ -170,18 +166,28 @@ const RANKS_ABOVE = { own: LIKELY, connected: POSSIBLE, time: Number.POSITIVE_IN
 const MOST_BY_TIME = 0.49
 
 /**
- * Lowers the scores of suspects connected only by time, all by the same factor. As a result, such suspects are never
- * likely, and rank below every possible suspect with a connection, and below the incident's own service if that service
- * is a likely suspect. An unlikely suspect does not lower other scores, because a weak connection is no reason to doubt a
- * better suspect.
+ * Lowers the scores of suspects connected only by time, the changes by one factor and the others by another. As a result,
+ * such suspects are never likely, and rank below every possible suspect with a connection, and below the incident's own
+ * service if that service is a likely suspect. Those that are no changes also rank below a possible change of the own
+ * service. An unlikely suspect does not lower other scores, because a weak connection is no reason to doubt a better
+ * suspect.
  */
 function belowConnected(ranked: readonly RankedSuspect[]): Suspect[] {
-  const above = ranked.filter(({ connection, score }) => score >= RANKS_ABOVE[connection])
-  const limit = Math.min(MOST_BY_TIME, ...above.map(({ score }) => score - BELOW))
-  const most = Math.max(0, ...ranked.flatMap(({ connection, score }) => (connection === 'time' ? score : [])))
-  const share = most <= limit ? 1 : limit / most
+  const shareOf = (ofChanges: boolean) => {
+    const above = ranked.filter((one) => {
+      const isOwnChange = one.connection === 'own' && isChange(one)
+      return one.score >= (isOwnChange && !ofChanges ? POSSIBLE : RANKS_ABOVE[one.connection])
+    })
+    const limit = Math.min(MOST_BY_TIME, ...above.map(({ score }) => score - BELOW))
+    const lowered = ranked.filter((one) => one.connection === 'time' && isChange(one) === ofChanges)
+    const most = Math.max(0, ...lowered.map(({ score }) => score))
+    return most <= limit ? 1 : limit / most
+  }
+  const [ofChanges, ofOthers] = [shareOf(true), shareOf(false)]
   return ranked.map(({ connection, ...suspect }) =>
-    connection === 'time' ? { ...suspect, score: rounded(suspect.score * share) } : suspect,
+    connection === 'time'
+      ? { ...suspect, score: rounded(suspect.score * (isChange(suspect) ? ofChanges : ofOthers)) }
+      : suspect,
   )
 }
 

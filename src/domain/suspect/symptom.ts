@@ -3,6 +3,7 @@
 import { templatesOf } from '../service/pod-name.ts'
 import { calledServiceOf } from './accused.ts'
 import { type Components, componentAt } from './component.ts'
+import { isAlert, rarity } from './explanation.ts'
 import { eventSightings, hasEndedEarly } from './sighting.ts'
 import type { SuspectAlert, SuspectFacts } from './suspect.ts'
 
@@ -66,11 +67,9 @@ const ACCUSED = 0.9
 const PASSED = 0.5
 /** The half-life of a symptom that does not recur. Symptoms near the end of the incident matter most. */
 const FRESH_HALF_LIFE = 15 * 60_000
-/** How strongly the number of affected services reduces the weight, as an exponent. */
-const SHARED = 0.75
 /** The minimum factor for a condition that was mostly observed before the incident. */
 const OLD = 0.2
-const TOGETHER = 10 * 60_000
+const WELL_BEFORE = 10 * 60_000
 
 /**
  * Returns all symptoms, one per condition and component, heaviest first. `end`: when the problem ended; null while it is
@@ -89,7 +88,7 @@ export function symptomsOf(facts: SuspectFacts, components: Components, end: num
 }
 
 /** Symptoms with the same generalized message, grouped by component. */
-type Alike = readonly (readonly SymptomEvent[])[]
+export type Alike = readonly (readonly SymptomEvent[])[]
 
 function byComponent(alike: readonly SymptomEvent[]): Alike {
   return [...Map.groupBy(alike, ({ component }) => component).values()]
@@ -106,18 +105,6 @@ function weigh(sighting: SymptomEvent, alike: Alike, ends: Ends): Symptom {
   const factors = [...sighting.factors, rarity(sighting, alike), fresh, newness(sighting)]
   const { gist: _gist, seen: _seen, seenBefore: _before, isFiring: _firing, ...symptom } = sighting
   return { ...symptom, factors, weight: factors.reduce((product, { value }) => product * value, 1) }
-}
-
-/** When many services have the same problem at the same time, the cause is elsewhere. */
-function rarity({ startsAt, lastAt }: SymptomEvent, alike: Alike): Factor {
-  const isTogether = (one: SymptomEvent) => one.startsAt <= lastAt + TOGETHER && one.lastAt >= startsAt - TOGETHER
-  const components = alike.length === 1 ? 1 : alike.filter((of) => of.some(isTogether)).length
-  if (components <= 1) return { code: 'only_here', value: 1, text: 'no other service has this problem' }
-  return {
-    code: 'shared',
-    value: components ** -SHARED,
-    text: `${components} services have the same problem at the same time`,
-  }
 }
 
 /**
@@ -147,8 +134,7 @@ function freshness({ lastAt, factors, isFiring }: SymptomEvent, { lastAt: latest
 function newness({ seen, seenBefore, evidence }: SymptomEvent): Factor {
   if (seenBefore === 0) return { code: 'new', value: 1, text: 'not seen long before the incident' }
   const value = Math.max(OLD, 1 - seenBefore / seen)
-  const isAlert = evidence.some(({ alertId }) => alertId !== undefined)
-  const text = isAlert
+  const text = isAlert({ evidence })
     ? 'the alert began long before the incident'
     : `${seenBefore} of ${seen} occurrences came long before the incident`
   return { code: 'habitual', value, text }
@@ -170,7 +156,7 @@ function alertSighting(
   if (own === null) return null
   const accused = calledServiceOf(components, alert)
   const lastAt = alert.endsAt ?? Math.max(alert.lastSeenAt, alert.startsAt)
-  const before = alert.startsAt < facts.incident.startedAt - TOGETHER ? 1 : 0
+  const before = alert.startsAt < facts.incident.startedAt - WELL_BEFORE ? 1 : 0
   return {
     component: accused ?? own,
     witnesses: accused === null ? [] : [own],

@@ -1,8 +1,8 @@
 /** Describes the likely cause of an incident in one sentence, for use in messages. */
-import { isChange, LIKELY, likelyCauseOf } from '../../domain/suspect/likely-cause.ts'
+import { LIKELY, likelyCauseOf } from '../../domain/suspect/likely-cause.ts'
 import type { Suspect } from '../../domain/suspect/suspect.ts'
 import type { Db } from '../sqlite/open.ts'
-import { findIncident } from './incidents.ts'
+import { findIncident, type IncidentRecord } from './incidents.ts'
 import { findJudgedSuspects } from './suspects.ts'
 
 const MAX_NAMED = 3
@@ -14,18 +14,18 @@ type FoundCause = {
 
 /**
  * Finds the likely cause. Returns null if the incident does not exist. `cause` is '' unless a cause is at least likely,
- * began before the problem, and is connected by more than time.
+ * or a possible change of the incident's service, began before the problem, and is connected by more than time.
  */
 export function findLikelyCause(db: Db, organizationId: number, incidentId: string, now: number): FoundCause | null {
   const incident = findIncident(db, organizationId, incidentId)
   if (!incident) return null
-  const { startedAt, serviceId } = incident
+  const { startedAt } = incident
   const judged = findJudgedSuspects(db, organizationId, incident, now).suspects
   // The service of the incident is the victim, not the cause.
-  const others = judged.filter((one) => isChange(one) || one.serviceId !== serviceId)
+  const others = judged.filter(({ isOwn }) => !isOwn)
   const suspects = others.filter((one) => one.verdict === 'confirmed' || (!one.onlyTime && beganBefore(one, startedAt)))
   const named = suspects.slice(0, MAX_NAMED).map(({ kind, ref, serviceId, score }) => ({ kind, ref, serviceId, score }))
-  return { cause: sentenceOf(suspects, startedAt), suspects: named }
+  return { cause: sentenceOf(suspects, incident), suspects: named }
 }
 
 type Judged = ReturnType<typeof findJudgedSuspects>['suspects'][number]
@@ -35,10 +35,14 @@ function beganBefore({ startsAt, since }: Judged, startedAt: number): boolean {
   return beganAt !== null && beganAt <= startedAt
 }
 
-function sentenceOf(suspects: readonly Judged[], startedAt: number): string {
+function sentenceOf(
+  suspects: readonly Judged[],
+  { startedAt, serviceId }: Pick<IncidentRecord, 'startedAt' | 'serviceId'>,
+): string {
   const { heading, suspect, before, after } = likelyCauseOf(suspects, startedAt)
   if (suspect === null) return ''
-  if (heading === 'Confirmed cause' || heading === 'Likely cause')
+  const isOwnChange = heading === 'Possible cause' && suspect.serviceId === serviceId
+  if (heading === 'Confirmed cause' || heading === 'Likely cause' || isOwnChange)
     return `${heading}: ${before.toLowerCase()}${suspect.ref}${afterText(after)}`
   const isLikely = heading === 'No related change found' && suspect.verdict === null && suspect.score >= LIKELY
   return isLikely ? `Likely cause: the ${suspect.kind === 'node' ? 'node' : 'workload'} ${suspect.ref}.` : ''

@@ -35,7 +35,8 @@ export function findJudgedSuspects(
   links: readonly BestLink[] = listBestLinksOfIncident(db, organizationId, incident.rowId),
 ): { readonly suspects: readonly Judged<BestLink>[]; readonly alerts: SuspectFacts['alerts'] } {
   const facts = findSuspectFacts(db, organizationId, incident, now)
-  return { suspects: orderSuspects(judgeSuspects(rankSuspects(facts), facts.changes, links)), alerts: facts.alerts }
+  const judged = judgeSuspects(rankSuspects(facts), facts.changes, links, incident.serviceId)
+  return { suspects: orderSuspects(judged, incident.startedAt), alerts: facts.alerts }
 }
 
 /** Returns an incident's suspects, most probable first. */

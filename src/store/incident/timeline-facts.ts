@@ -113,7 +113,7 @@ function suspectsOf(
 ): Pick<Facts, 'suspects' | 'component'> {
   const { suspects } = findJudgedSuspects(db, incident.organizationId, incident, now, links)
   const top = topComponent(suspects, incident.startedAt)
-  const isLikely = top !== null && top.serviceId !== incident.serviceId && top.score >= LIKELY && !top.onlyTime
+  const isLikely = top !== null && top.score >= LIKELY && !top.onlyTime
   return {
     component: isLikely ? { kind: top.kind, ref: top.ref, score: top.score } : null,
     suspects: likelyChanges(suspects, incident.startedAt).flatMap((one) => {

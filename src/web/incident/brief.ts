@@ -104,7 +104,7 @@ function causeOf(facts: Suspected & { readonly groups: Starts }): LikelyCause<Su
 /** Returns the suspects with their links and verdicts. The most likely suspect comes first. */
 export function suspectsOf({ incident, suspects, links, changes }: Suspected): readonly SuspectView[] {
   return orderSuspects(
-    judgeSuspects(suspects, changes, links).map((suspect): SuspectView => {
+    judgeSuspects(suspects, changes, links, incident.serviceId).map((suspect): SuspectView => {
       const { change, links: own, kind, ref, score, verdict, startsAt, outcome } = suspect
       const [best] = rankLinks(own)
       return {
@@ -115,11 +115,12 @@ export function suspectsOf({ incident, suspects, links, changes }: Suspected): r
         // The page shows the rollouts next to the pipeline.
         reasons: suspect.reasons.filter(({ code }) => code !== 'rollout').map(reasonOf),
         support: best?.reasons.map(({ text }) => text) ?? [],
-        isOwn: kind === 'object' && suspect.serviceId === incident.serviceId,
+        isOwn: suspect.isOwn,
         href: suspect.serviceId === null ? null : `/services/${suspect.serviceId}`,
         external: change?.kind === 'pipeline' ? gitlabLink(change) : null,
       }
     }),
+    incident.startedAt,
   )
 }
 

@@ -81,7 +81,7 @@ export function incidentViewOf(
   const fix = fixOf(facts, endOf(incident, reader.now))
   return {
     ...{ reader, cause, groups, newestFirst, fix },
-    suspects: cause.suspect ? [cause.suspect, ...suspects.filter((one) => one !== cause.suspect)] : suspects,
+    suspects,
     affected: affectedOf(facts, cause.suspect?.ref ?? null),
     incident: headOf(facts, reader),
     lastGoodDeploy: facts.lastGoodDeploy && deployView(facts.lastGoodDeploy),

@@ -56,8 +56,6 @@ export type SuspectView = JudgedSuspect & {
   readonly verdictBy: string | null
   /** Whether the suspect has a link that the user can confirm or reject. */
   readonly judgeable: boolean
-  /** Whether the suspect is the incident's own service. */
-  readonly isOwn: boolean
 }
 
 /** A sentence whose first words, `condition`, are shown in bold. */
