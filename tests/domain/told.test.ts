@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type NotTold, type Told, toldRows } from '../../src/domain/notification/told.ts'
-import { NOON } from '../helpers/factory.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
 
 function told(channel: string, more: Partial<Told> = {}): Told {
   return {
@@ -25,6 +25,31 @@ test('a message to several channels is one row with its first line', () => {
   assert.deepEqual(texts([told('#on-call'), told('pager')]), [
     'message: message “opened” sent to #on-call and pager: cart is critical.',
   ])
+})
+
+test('a message that several channels got within a minute is one row, without the age that differs', () => {
+  const title = (age: string) => `cart has been critical since 12:00 UTC (${age}).`
+  const sent = (channel: string, seconds: number, age: string) =>
+    told(channel, { at: NOON + seconds * 1000, title: title(age) })
+  assert.deepEqual(texts([sent('mail', 13, '11 s'), sent('night', 12, '11 s'), sent('phone', 14, '12 s')]), [
+    'message: message “opened” sent to night, mail and phone: cart has been critical since 12:00 UTC.',
+  ])
+  const both = [sent('mail', 13, '11 s'), sent('night', 12, '11 s')]
+  assert.deepEqual(texts(both), [`message: message “opened” sent to night and mail: ${title('11 s')}`])
+})
+
+test('the same message a minute later, and another text in the same second, have their own rows', () => {
+  assert.equal(texts([told('a'), told('b', { at: NOON + MINUTE })]).length, 2)
+  assert.equal(texts([told('a'), told('b', { title: 'cart is critical since 13:00 CET.' })]).length, 2)
+  assert.equal(texts([told('a'), told('b', { kind: 'worse' })]).length, 2)
+})
+
+test('what a channel does not want has a row only if nobody was told', () => {
+  const not = (channel: string, reason: NotTold['reason']): NotTold => ({ kind: 'opened', channel, at: NOON, reason })
+  const own = [not('boss', 'escalation'), not('mail', 'rule')]
+  assert.deepEqual(texts([told('pager')], own).length, 1)
+  assert.deepEqual(texts([told('pager', { kind: 'worse' })], own).length, 3)
+  assert.deepEqual(texts([told('pager')], [not('boss', 'silence')]).length, 2)
 })
 
 test('a message that failed or waits says why', () => {

@@ -1,6 +1,8 @@
 /** Timeline rows about messages: who was told, when and through which channel, and why somebody was not told. */
 import { sortRows, type TimelineRow } from '../incident/timeline-rows.ts'
+import { ordered } from '../order.ts'
 import { formatTime, joinNames } from '../text.ts'
+import { MINUTE } from '../units.ts'
 import type { MessageKind } from './kind.ts'
 import type { MessageStatus } from './schedule.ts'
 import type { Untold } from './truth.ts'
@@ -42,32 +44,63 @@ const REASONS: Readonly<Record<Untold, string>> = {
   deleted: 'the incident was deleted',
 }
 
-/** Returns a row for each message, with all channels that got it in the same second. */
+/** What a channel's own settings keep from it is no news, unless nobody was told. */
+const BY_OWN_RULE: ReadonlySet<Untold> = new Set(['rule', 'escalation'])
+
+/** Messages that are sent within this time, with the same text apart from its age, are one row. */
+const TOGETHER = MINUTE
+const AGE = / \((?:just now|\d[^()]*)\)/
+
+type Moment = {
+  readonly kind: 'message' | 'not-told'
+  readonly at: number
+  readonly channel: string
+  readonly before: string
+  readonly after: string
+}
+
+/** Returns a row for each message, with all channels that got it within a minute. */
 export function toldRows(
   timeline: readonly TimelineRow[],
   incidentId: string,
   told: readonly Told[],
   notTold: readonly NotTold[],
 ): readonly TimelineRow[] {
-  const moments = [
-    ...told.map((one) => ({ kind: 'message', at: one.at, channel: one.channel, ...toldText(one) })),
-    ...notTold.map(({ kind, at, channel, reason }) => {
-      return { kind: 'not-told', at, channel, before: `message “${kind}” not sent to `, after: `: ${REASONS[reason]}` }
+  const isToldKind = new Set(told.map(({ kind }) => kind))
+  const withheld = notTold.filter(({ kind, reason }) => !BY_OWN_RULE.has(reason) || !isToldKind.has(kind))
+  const moments: readonly Moment[] = [
+    ...told.map((one) => ({ kind: 'message' as const, at: one.at, channel: one.channel, ...toldText(one) })),
+    ...withheld.map(({ kind, at, channel, reason }) => {
+      const [before, after] = [`message “${kind}” not sent to `, `: ${REASONS[reason]}`]
+      return { kind: 'not-told' as const, at, channel, before, after }
     }),
   ]
-  if (moments.length === 0) return timeline
-  const groups = Map.groupBy(moments, ({ kind, at, before, after }) =>
-    JSON.stringify([kind, Math.floor(at / 1000), before, after]),
-  )
-  const rows = [...groups.values()].flatMap((of): TimelineRow[] => {
-    const [first] = of
-    if (!first) return []
-    const { kind, at, before, after } = first
-    const text = `${before}${joinNames([...new Set(of.map(({ channel }) => channel))])}${after}`
-    const common = { actor: null, source: null, ref: `incident/${incidentId}`, code: null }
-    return [{ at, until: at, kind, text, ...common, count: 1, seen: 1 }]
+  return moments.length === 0 ? timeline : sortRows([...timeline, ...grouped(moments).map(rowOf(incidentId))])
+}
+
+function grouped(moments: readonly Moment[]): readonly (readonly [Moment, ...Moment[]])[] {
+  const newest = new Map<string, [Moment, ...Moment[]]>()
+  return ordered(moments, ({ at, channel }) => [at, channel]).flatMap((one) => {
+    const key = JSON.stringify([one.kind, one.before, one.after.replace(AGE, '')])
+    const known = newest.get(key)
+    if (known && one.at - known[0].at < TOGETHER) {
+      known.push(one)
+      return []
+    }
+    const group: [Moment, ...Moment[]] = [one]
+    newest.set(key, group)
+    return [group]
   })
-  return sortRows([...timeline, ...rows])
+}
+
+function rowOf(incidentId: string) {
+  return (of: readonly [Moment, ...Moment[]]): TimelineRow => {
+    const [{ kind, at, before, after }] = of
+    const said = of.every((one) => one.after === after) ? after : after.replace(AGE, '')
+    const text = `${before}${joinNames([...new Set(of.map(({ channel }) => channel))])}${said}`
+    const common = { actor: null, source: null, ref: `incident/${incidentId}`, code: null }
+    return { at, until: at, kind, text, ...common, count: 1, seen: 1 }
+  }
 }
 
 function toldText({ kind, status, dueAt, detail, title }: Told): { readonly before: string; readonly after: string } {
