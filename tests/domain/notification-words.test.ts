@@ -308,6 +308,24 @@ for (const [kind, problem, ended, quoted] of [
   })
 }
 
+test("a message about a declared incident has the user's words and name", () => {
+  const declared = { origin: 'manual', title: 'Customers pay twice', alertCount: 0 } as const
+  const since = '“Customers pay twice” (checkout) has been critical since 14:02 UTC (4 min).'
+  for (const [kind, actor, start] of [
+    ['opened', 'Dana', 'Dana declared an incident'],
+    ['reminder', null, 'Nobody is working on this yet'],
+    ['acknowledged', 'Ann', 'Ann is working on it'],
+  ] as const) {
+    const { title, body } = messageTextOf(item({ kind, actor }, declared), CONTEXT)
+    assert.equal(title, `${start}: ${since}`)
+    assert.doesNotMatch(body, /Customers/)
+  }
+  const over = item({ kind: 'resolved', actor: 'Dana' }, { ...declared, problem: healed(), status: 'resolved' })
+  const { title, body } = messageTextOf(over, CONTEXT)
+  assert.equal(title, 'checkout: Dana resolved the incident. It was critical for 4 min.')
+  assert.match(body, /^It was: Customers pay twice\. /)
+})
+
 const member = (name: string, problem: 'on' | 'off', status: 'open' | 'investigating' = 'open') => {
   const service = { name, namespace: 'shop', cluster: '' }
   const times = { startedAt: NOW, acknowledgedBy: null }

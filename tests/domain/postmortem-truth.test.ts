@@ -104,6 +104,24 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
     textOf({}, critical(1)),
   ],
   [
+    'declared critical',
+    /\*\*Critical for:\*\* 30 min 1 s, as a user declared \(by the health of the service: not critical\)/,
+    textOf({}, MANUAL),
+    textOf({}, { ...MANUAL, severity: 'warning' }),
+  ],
+  [
+    'declared critical for longer than the service was',
+    /\*\*Critical for:\*\* 30 min 1 s, as a user declared \(by the health of the service: 10 min\)/,
+    textOf({}, { origin: 'manual', ...critical(10) }),
+    textOf({}, critical(10)),
+  ],
+  [
+    'declared with another severity',
+    /\*\*Critical for:\*\* not critical; a user declared the severity warning for 30 min 1 s/,
+    textOf({}, { ...MANUAL, severity: 'warning' }),
+    textOf({}, MANUAL),
+  ],
+  [
     'declared, and critical for a part',
     /The incident lasted from .* \(30 min 1 s\).*\n*.*shop\/cart was critical for 10 min of that time/,
     textOf({}, { origin: 'manual', ...critical(10), lastedMs: resolvedAt - startedAt }),

@@ -12,6 +12,7 @@ import { namedUpTo, shortened, shownName } from './names.ts'
 import type { MessageContext, MessageItem } from './words.ts'
 
 const NAMED = 3
+const MAX_TITLE = 200
 
 /** Returns what the message is about: the service, the sender, or the alert that names no service. */
 export function subjectOf({ service, incident }: Pick<MessageItem, 'service' | 'incident'>): string {
@@ -28,6 +29,7 @@ export function titleOf(item: MessageItem, context: MessageContext): string {
     case 'test':
       return 'This is a test message from incmon. The channel works.'
     case 'opened':
+      return incident.origin === 'manual' ? `${actor ?? 'A user'} declared an incident: ${lasting}.` : `${lasting}.`
     case 'group':
     case 'sender-silent':
       return `${lasting}.`
@@ -64,7 +66,9 @@ function lastingText(item: MessageItem, context: MessageContext): string {
   const { incident, service, alerts } = item
   const { now } = context
   const { problem } = incident
-  const name = subjectOf(item)
+  // What a user declared is said in the user's words.
+  const subject = subjectOf(item)
+  const name = incident.origin === 'manual' ? `“${shortened(incident.title, MAX_TITLE)}” (${subject})` : subject
   const begunAt = problem.since ?? incident.startedAt
   const { since, until: coveredUntil } = problem.covered ?? { since: begunAt, until: null }
   const sinceText = whenText(since, context).replace(/^(at|on) /, 'since ')
@@ -153,7 +157,7 @@ function sentencesOf(item: MessageItem, context: MessageContext): string[] {
   const count = countText(incident)
   const burns = phaseOf(incident.problem, context.now) === 'on' && !isOver
   return [
-    `${problemText(item)}.`,
+    burns && incident.origin === 'manual' && namedAlerts(item).length === 0 ? '' : `${problemText(item)}.`,
     burns ? othersText(item) : '',
     burns && kind !== 'acknowledged' ? context.cause : '',
     burns ? unheardText(item, context) : '',

@@ -128,6 +128,6 @@ function lastedTexts({ incident }: GroupedFacts): readonly string[] {
 
 function healthText({ service, critical: { ms } }: IncidentFact): string {
   return ms < 1000
-    ? `${subjectName(service)} was not critical during the incident`
-    : `${subjectName(service)} was critical for ${formatSeconds(Math.floor(ms / 1000))} of that time`
+    ? `By its health, ${subjectName(service)} was not critical during the incident`
+    : `By its health, ${subjectName(service)} was critical for ${formatSeconds(Math.floor(ms / 1000))} of that time`
 }

@@ -185,8 +185,10 @@ function criticalText(facts: GroupedFacts): string {
   }
   if (seconds === null) return 'not known'
   if (cause === 'silence') return `no heartbeat for ${formatSeconds(seconds)}`
-  const state = critical.ms < 1000 ? 'not critical' : formatSeconds(Math.floor(critical.ms / 1000))
-  return `${state}; the incident lasted ${formatSeconds(seconds)}`
+  const health = critical.ms < 1000 ? 'not critical' : formatSeconds(Math.floor(critical.ms / 1000))
+  return incident.severity === 'critical'
+    ? `${formatSeconds(seconds)}, as a user declared (by the health of the service: ${health})`
+    : `${health}; a user declared the severity ${incident.severity} for ${formatSeconds(seconds)}`
 }
 
 function causeText(cause: Postmortem['contributing']['changes'][number]): string {
