@@ -47,6 +47,21 @@ test('a merge moves alerts, links and timeline entries', async (t) => {
   assert.ok(kept.timeline.some(({ text }: { text: string }) => text === 'rolled back'))
 })
 
+test('what is about the source itself stays in its timeline: its opening, its status and what a user edited', async (t) => {
+  const { from, into, merge, get, request, token } = two(t)
+  const change = (id: string, body: object) => request('PATCH', `/api/incidents/${id}`, { token, body })
+  await change(from.id, { title: 'Cart loses orders' })
+  await change(from.id, { severity: 'error' })
+  await change(into.id, { title: 'Web is away' })
+  await merge()
+  const edits = async (id: string) => {
+    const { timeline } = await get(id)
+    return timeline.flatMap(({ kind, text }: { kind: string; text: string }) => (kind === 'edited' ? [text] : []))
+  }
+  assert.deepEqual(await edits(into.id), ['edited: title: Web is away'])
+  assert.equal((await edits(from.id)).length, 2)
+})
+
 test('a merge resolves the source, and both timelines name the other incident', async (t) => {
   const { from, into, merge, get } = two(t)
   await merge()

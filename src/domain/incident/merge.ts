@@ -18,7 +18,7 @@ type Merge = {
 }
 
 /** Timeline entries about the incident itself. A merge does not move these entries. */
-export const OWN_ENTRIES = ['status', 'reopened'] as const
+export const OWN_ENTRIES = ['opened', 'edited', 'status', 'reopened'] as const
 
 /** Returns why two incidents cannot be merged and what to do instead, or null if a merge is possible. */
 export function refuseMerge(from: Mergeable, into: Mergeable): string | null {
