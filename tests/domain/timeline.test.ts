@@ -105,6 +105,27 @@ for (const [name, moments, rows] of [
   test(`timeline: ${name}`, () => assert.deepEqual(told(moments), rows))
 }
 
+const FELL = ['alert', 'critical', 'severity of Slow changed from critical to warning'] as const
+const ROSE = ['alert', 'critical', 'severity of Slow changed from warning to critical'] as const
+const ENDED = ['ended', 'reported', 'Slow'] as const
+for (const [name, change, after, shown] of [
+  ['an end that comes in two steps is one end', FELL, 0, false],
+  ['a warning that goes on for a minute was milder', FELL, MINUTE, true],
+  ['an alert that rises and ends in one second did rise', ROSE, 0, true],
+  ['an alert that is firing again and ends at once did fire', ['alert', null, 'Slow is firing again'], 0, true],
+] as const) {
+  test(`timeline: ${name}`, () => {
+    const common = { actor: null, ref: 'alert/1' }
+    const entries = [
+      { ...common, kind: change[0], code: change[1], text: change[2], at: NOON },
+      { ...common, kind: ENDED[0], code: ENDED[1], text: ENDED[2], at: NOON + after },
+    ]
+    const none = { events: [], changes: [], correlations: [], alerts: [] }
+    const rows = timelineOf({ ...none, incident: { uuid: 'i' }, entries })
+    assert.deepEqual(rows.map(({ text }) => text).sort(), ['Slow ended', ...(shown ? [change[2]] : [])].sort())
+  })
+}
+
 test('timeline: if times are equal, the cause is first and people are last', () => {
   const kinds = ['ended', 'note', 'status', 'opened', 'alert', 'pipeline', 'unheard of', 'rollout', 'event']
   const rows = collapse(kinds.map((kind) => moment(0, { kind })))

@@ -41,7 +41,7 @@ export function timelineOf(material: TimelineMaterial, groups = groupsOf(materia
   )
   const acknowledgement = acknowledgementIn(entries)
   const rest = collapse([
-    ...entries.map((entry) => {
+    ...withoutFallsAtEnds(entries).map((entry) => {
       const moment = ofEntry(entry, `incident/${incident.uuid}`, known)
       return entry === acknowledgement ? { ...moment, code: 'acknowledged', text: acknowledgedText(entry) } : moment
     }),
@@ -50,6 +50,14 @@ export function timelineOf(material: TimelineMaterial, groups = groupsOf(materia
     ...events.filter((event) => isImportant(event, known)).map((event) => ofEvent(event, changes)),
   ])
   return sortRows([...rest, ...groupRows(groups, events)])
+}
+
+/** A rule with two severities ends one after the other. An alert that becomes milder in the second of its end has ended. */
+function withoutFallsAtEnds(entries: readonly EntryFact[]): readonly EntryFact[] {
+  const momentOf = ({ ref, at }: EntryFact) => `${ref} ${Math.floor(at / 1000)}`
+  const ends = new Set(entries.filter(({ kind }) => kind === 'ended').map(momentOf))
+  const isFall = ({ kind, code, text }: EntryFact) => kind === 'alert' && code !== null && !text.endsWith(` to ${code}`)
+  return entries.filter((entry) => !isFall(entry) || !ends.has(momentOf(entry)))
 }
 
 /** Returns the groups of similar alerts, most severe first. Returns few groups even if every alert has its own name. */
