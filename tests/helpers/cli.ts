@@ -5,8 +5,10 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
 import { type Command, CommanderError } from 'commander'
 import { buildSync } from 'esbuild'
+import type { startWorker } from '../../src/assets.ts'
 import { createProgram, runProgram } from '../../src/cli/cli.ts'
 import { explainFailure } from '../../src/cli/failure.ts'
 import { spellCommands } from '../../src/cli/hint.ts'
@@ -35,6 +37,11 @@ buildSync({
   banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
 })
 process.once('exit', () => rmSync(BUNDLE, { recursive: true, force: true }))
+
+/** Starts a thread of the bundle, which takes a tenth of the time of compiling its files again. */
+export const startBundled: typeof startWorker = (name, data) =>
+  new Worker(join(BUNDLE, `workers/${name}.mjs`), { workerData: data, execArgv: [] })
+
 /** A command that takes longer, in milliseconds, is killed, and its standard error says so. */
 const LONGEST = 180_000
 

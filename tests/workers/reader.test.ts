@@ -4,7 +4,6 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import { startWorker } from '../../src/assets.ts'
 import { IncmonError } from '../../src/domain/error.ts'
 import { findAlertsJson } from '../../src/store/alertmanager/alerts.ts'
 import { findGroupsJson } from '../../src/store/alertmanager/groups.ts'
@@ -15,6 +14,7 @@ import { listRejections } from '../../src/store/rejections.ts'
 import { openReader } from '../../src/store/sqlite/open.ts'
 import { createReader, LIMITS } from '../../src/workers/reader.ts'
 import { makeWorld } from '../helpers/app.ts'
+import { startBundled } from '../helpers/cli.ts'
 import { makeAlert, makeOrganization, makeService } from '../helpers/factory.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 import { startServer } from '../helpers/server.ts'
@@ -23,13 +23,13 @@ import { temporaryStore } from '../helpers/store.ts'
 const FIRST = { page: 1, limit: 50 }
 
 /** Creates a store with an alert and a reader, and returns the threads it started. */
-function reading(t: TestContext, start = startWorker, limits = LIMITS) {
+function reading(t: TestContext, start = startBundled, limits = LIMITS) {
   const db = temporaryStore(t)
   const acme = makeOrganization(db, 'Acme', 'Team')
   const service = makeService(db, acme, 'cart')
   makeAlert(db, acme, service)
   const threads: Worker[] = []
-  const starting: typeof startWorker = (name, data) => {
+  const starting: typeof startBundled = (name, data) => {
     const thread = start(name, data)
     threads.push(thread)
     return thread
@@ -91,7 +91,7 @@ for (const [what, path] of [
 ] as const) {
   test(`${what} is answered while a search scans the whole history`, async (t) => {
     const endless = [new Worker('setInterval(() => {}, 1e6)', { eval: true })]
-    const start: typeof startWorker = (name, file) => endless.pop() ?? startWorker(name, file)
+    const start: typeof startBundled = (name, file) => endless.pop() ?? startBundled(name, file)
     const { acme, request, app } = makeWorld(t, undefined, (db) => createReader(db, start))
     void app.request('/api/alerts?q=slow', { headers: { Authorization: `Bearer ${acme.token}` } })
     const { status, body } = await request('GET', path, { token: acme.token })
@@ -130,7 +130,7 @@ test('an ended thread fails one read; the pending ones use the next thread', asy
 test('if a thread cannot start, pending reads are refused, and the next read tries again', async (t) => {
   let broken = true
   const { search } = reading(t, (name, data) =>
-    broken ? new Worker('process.exit(1)', { eval: true }) : startWorker(name, data),
+    broken ? new Worker('process.exit(1)', { eval: true }) : startBundled(name, data),
   )
   await assert.rejects(search(), isUnavailable(/ended/))
   broken = false
@@ -141,7 +141,7 @@ test('if a thread cannot be created, each pending read is refused, and the next 
   let broken = true
   const { reader, search } = reading(t, (name, data) => {
     if (broken) throw new Error('no more threads')
-    return startWorker(name, data)
+    return startBundled(name, data)
   })
   reader.start()
   for (const outcome of await Promise.allSettled([search(), search()])) assert.equal(outcome.status, 'rejected')
@@ -170,7 +170,7 @@ test('views of many incidents for many people wait for each other', async (t) =>
 })
 
 test('a thread without searches ends, and the next search starts another', async (t) => {
-  const { search, threads } = reading(t, startWorker, { ...LIMITS, search: { ...LIMITS.search, idleMs: 1 } })
+  const { search, threads } = reading(t, startBundled, { ...LIMITS, search: { ...LIMITS.search, idleMs: 1 } })
   await search()
   await once(threads[0] ?? assert.fail(), 'exit')
   assert.equal((await search()).total, 1)
