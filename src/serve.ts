@@ -47,6 +47,7 @@ type Options = {
   readonly settings: Config
   readonly tls: Tls | null
   readonly log: Log
+  readonly startThread?: typeof startWorker
 }
 
 /** The state that can change while the server is running. */
@@ -63,7 +64,8 @@ type State = {
 }
 
 /** Serves requests until `close` is called. Rejects if the port cannot be opened. */
-export async function serve({ deps: world, settings, tls, log }: Options): Promise<Running> {
+export async function serve(options: Options): Promise<Running> {
+  const { deps: world, settings, tls, log, startThread = startWorker } = options
   const state: State = {
     settings,
     tls,
@@ -76,7 +78,7 @@ export async function serve({ deps: world, settings, tls, log }: Options): Promi
   const notices = createNotices(world.newSecret().slice(0, 8), elapsed)
   const metrics = createMetrics(programVersion())
   const failed = (what: string) => (error: unknown) => log.error({ cause: inspect(error) }, what)
-  const reader = createReader(world.db, startWorker, failed('a worker thread for reads failed'))
+  const reader = createReader(world.db, startThread, failed('a worker thread for reads failed'))
   const announce = (notice: Notice) => {
     notices.announce(notice)
     // Starts the thread before somebody resolves the incident. A server without incidents saves 20 MB of memory.
@@ -147,7 +149,8 @@ export async function serve({ deps: world, settings, tls, log }: Options): Promi
     state.url = urlOf(server.address() as AddressInfo, tls)
     await listenOnSocket(commands.server, deps.db.file)
     state.clusters = await startWatching(state.settings, deps, log)
-    stopCheckpointing = startCheckpointer(deps.db, { failed: failed('the worker thread for checkpoints failed') })
+    const threadFailed = failed('the worker thread for checkpoints failed')
+    stopCheckpointing = startCheckpointer(deps.db, { start: startThread, failed: threadFailed })
   } catch (error) {
     stopClockwork()
     for (const one of [server, commands.server]) one.close()

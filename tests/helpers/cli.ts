@@ -1,49 +1,21 @@
 /** Starts the real program as a user would. Commands that are rejected run in this process, which is faster. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
-import { Worker } from 'node:worker_threads'
 import { type Command, CommanderError } from 'commander'
-import { buildSync } from 'esbuild'
-import type { startWorker } from '../../src/assets.ts'
 import { createProgram, runProgram } from '../../src/cli/cli.ts'
 import { explainFailure } from '../../src/cli/failure.ts'
 import { spellCommands } from '../../src/cli/hint.ts'
+import { CACHED, MAIN } from './bundle.ts'
 import { unstarved } from './server.ts'
 
 // Makes messages call the program "incmon", as if it was not started by npm.
 delete process.env.npm_lifecycle_event
 
-/**
- * The program, bundled once per run, because otherwise every command would compile it again. It finds its files as in a
- * checkout.
- */
-const BUNDLE = fileURLToPath(new URL(`../../dist-${process.pid}/`, import.meta.url))
-export const MAIN = join(BUNDLE, 'main.mjs')
-/** Lets the started programs share their compiled code. */
-export const CACHED = { NODE_COMPILE_CACHE: join(BUNDLE, 'cache') }
-buildSync({
-  entryPoints: ['main', 'workers/checkpoint', 'workers/read'].map((name) => ({
-    in: fileURLToPath(new URL(`../../src/${name}.ts`, import.meta.url)),
-    out: name,
-  })),
-  ...({ bundle: true, platform: 'node', format: 'esm', external: ['better-sqlite3'], outdir: BUNDLE } as const),
-  minifyWhitespace: true,
-  outExtension: { '.js': '.mjs' },
-  // CommonJS packages load Node's modules with `require`.
-  banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
-})
-process.once('exit', () => rmSync(BUNDLE, { recursive: true, force: true }))
-
-/** Starts a thread of the bundle, which takes a tenth of the time of compiling its files again. */
-export const startBundled: typeof startWorker = (name, data) =>
-  new Worker(join(BUNDLE, `workers/${name}.mjs`), { workerData: data, execArgv: [] })
-
 /** A command that takes longer, in milliseconds, is killed, and its standard error says so. */
 const LONGEST = 180_000
+
+export { CACHED, MAIN }
 
 type After = { after: (work: () => void) => void }
 export type Outcome = { readonly code: number | null; readonly out: string; readonly err: string }

@@ -10,6 +10,7 @@ import { systemClock, systemDeps } from '../../src/deps.ts'
 import { serve } from '../../src/serve.ts'
 import { createLog } from '../../src/server/log.ts'
 import { holdLock } from '../../src/store/sqlite/lock.ts'
+import { startBundled } from './bundle.ts'
 import { newStore } from './store.ts'
 
 type Cleaner = { after: (work: () => void | Promise<void>) => void }
@@ -28,7 +29,10 @@ export async function startServer(t: Cleaner, settings: Partial<Config> = {}, no
   const { token } = createToken(deps, { organizationId: organization.rowId, name: 'test', scopes })
   const lines: string[] = []
   const log = createLog(settings['log-level'] ?? 'info', (line) => void lines.push(line))
-  const running = await serve({ deps, settings: { ...DEFAULTS, port: 0, ...settings }, tls: null, log })
+  const running = await serve({
+    ...{ deps, settings: { ...DEFAULTS, port: 0, ...settings }, tls: null, log },
+    startThread: startBundled,
+  })
   // In this order, because the server needs its store until it has stopped.
   t.after(async () => {
     await running.close()
