@@ -5,6 +5,7 @@ import { audienceOf } from '../../src/domain/notification/audience.ts'
 import { DEFAULT_CHANNEL, recipientsOf } from '../../src/domain/notification/channel.ts'
 import { type IncidentState, notificationKindOf } from '../../src/domain/notification/kind.ts'
 import { endOfQuiet, quietHoursFault, type Rule, sendTimeOf } from '../../src/domain/notification/rule.ts'
+import { remindersText, rulesText } from '../../src/domain/notification/rule-text.ts'
 import { nextReminder, paceOf, resultOf, retryPause } from '../../src/domain/notification/schedule.ts'
 import type { Operator } from '../../src/domain/silence/matcher.ts'
 
@@ -215,4 +216,20 @@ test('reminders are sent after the first interval and then repeatedly, or never'
   const every = { remindAfter: 10, remindEvery: 30 }
   assert.deepEqual([nextReminder(every, 0, 0), nextReminder(every, 1, 0)], [600_000, 1_800_000])
   assert.equal(nextReminder({ remindAfter: 0, remindEvery: 30 }, 0, 0), null)
+})
+
+test('the short words name what a channel gets, its quiet hours and its escalation', () => {
+  const quietHours = { from: '22:00', to: '07:00', timeZone: 'Europe/Berlin', weekdays: ['saturday'] as const }
+  const rules = [
+    { minSeverity: 'critical' as const, services: ['cart'] },
+    { events: [], quietHours },
+  ]
+  assert.deepEqual(rulesText(rules), [
+    'all changes of cart; critical only',
+    'no changes; quiet 22:00–07:00 Europe/Berlin (sat)',
+  ])
+  assert.deepEqual(rulesText([]), ['all changes to all incidents, at any time'])
+  const never = { remindAfter: 0, remindEvery: 0, escalateAfter: 0 }
+  assert.equal(remindersText(never), '')
+  assert.equal(remindersText({ ...never, escalateAfter: 5 }), 'only after 5 min without acknowledgement')
 })

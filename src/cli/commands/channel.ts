@@ -4,6 +4,7 @@ import { type Command, Option } from 'commander'
 import type { InferInput } from 'valibot'
 import { CHANNEL_KINDS, type ChannelKind } from '../../domain/notification/format.ts'
 import type { Rule } from '../../domain/notification/rule.ts'
+import { remindersText, rulesText } from '../../domain/notification/rule-text.ts'
 import { shellQuote, visible } from '../../domain/terminal.ts'
 import type { newChannelBody } from '../../http/api/channels/bodies.ts'
 import type { channelShape } from '../../http/api/channels/channels.ts'
@@ -116,6 +117,7 @@ async function listChannels(options: OrganizationOptions): Promise<void> {
     NAME: 'name',
     KIND: 'kind',
     TARGET: 'target',
+    GETS: (one) => [...rulesText(one.rules as readonly Rule[]), remindersText(one)].filter(Boolean).join('; '),
     STATE: ({ enabled, failing }) => (enabled ? (failing === null ? 'ok' : `failing: ${failing}`) : 'disabled'),
     'LAST DELIVERY': 'lastDelivery',
     ID: 'id',

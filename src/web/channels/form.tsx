@@ -1,11 +1,12 @@
 /** The channel form: its URL, its rules with quiet hours, and its reminders. */
 import type { FC } from 'hono/jsx'
 import type { ChannelKind } from '../../domain/notification/format.ts'
+import { NEWS } from '../../domain/notification/rule-text.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
 import { Checks, DAYS, type Option, Select, ZoneField } from '../kit/choice.tsx'
 import { EditButton, EditForm, fieldsOf, SaveButton } from '../kit/edit-form.tsx'
 import { type Fault, Input } from '../kit/form.tsx'
-import { type ChannelForm, KINDS, NEWS, type RuleForm } from './view.ts'
+import { type ChannelForm, KINDS, type RuleForm } from './view.ts'
 
 type Props = {
   readonly csrf: string

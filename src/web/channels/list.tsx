@@ -1,15 +1,13 @@
 /** Lists the channels, each with its delivery status. */
 import type { FC } from 'hono/jsx'
-import type { ChannelSettings } from '../../domain/notification/channel.ts'
-import type { Rule } from '../../domain/notification/rule.ts'
+import { remindersText, rulesText } from '../../domain/notification/rule-text.ts'
 import type { Reader } from '../../domain/shown-time.ts'
-import { formatMatchers } from '../../domain/silence/matcher.ts'
 import { Action } from '../kit/form.tsx'
 import { Icon } from '../kit/mark.tsx'
 import { Marked } from '../kit/marked.tsx'
 import { Card, Columns, Head } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
-import { type ChannelView, KINDS, NEWS } from './view.ts'
+import { type ChannelView, KINDS } from './view.ts'
 
 type Props = { readonly csrf: string; readonly reader: Reader; readonly channels: readonly ChannelView[] }
 
@@ -94,41 +92,4 @@ export const LastSent: FC<{ channel: ChannelView; reader: Reader }> = ({ channel
   }
   if (!enabled) return <Marked level="unknown">disabled, last {delivered}</Marked>
   return <Marked level={deliveredAt === null ? 'unknown' : 'done'}>{delivered}</Marked>
-}
-
-/** Returns a short description of each rule. */
-function rulesText(rules: readonly Rule[]): readonly string[] {
-  return rules.length === 0 ? ['all changes to all incidents, at any time'] : rules.map(ruleText)
-}
-
-function ruleText({ events, minSeverity, services, namespaces, matchers, quietHours }: Rule): string {
-  const changes =
-    events === undefined
-      ? 'all changes'
-      : events.length === 0
-        ? 'no changes'
-        : events.map((one) => NEWS[one]).join(', ')
-  const severity =
-    minSeverity === undefined ? '' : minSeverity === 'critical' ? 'critical only' : `${minSeverity} or worse`
-  const of = [
-    services ? `of ${services.join(', ')}` : '',
-    namespaces ? `in ${namespaces.join(', ')}` : '',
-    matchers ? `with ${formatMatchers(matchers)}` : '',
-  ].filter((text) => text !== '')
-  const quiet = quietHours
-    ? `quiet ${quietHours.from}–${quietHours.to} ${quietHours.timeZone}${daysText(quietHours.weekdays)}`
-    : ''
-  return [[changes, ...of].join(' '), severity, quiet].filter((text) => text !== '').join('; ')
-}
-
-function daysText(weekdays: readonly string[] | undefined): string {
-  return weekdays === undefined ? '' : ` (${weekdays.map((day) => day.slice(0, 3)).join(', ')})`
-}
-
-/** Describes the reminders for an unacknowledged incident; '' if there are none. */
-function remindersText({ remindAfter, remindEvery, escalateAfter }: ChannelSettings): string {
-  const escalation = escalateAfter === 0 ? '' : `only after ${escalateAfter} min without acknowledgement`
-  const first = remindAfter === 0 ? '' : `reminder after ${remindAfter} min`
-  const every = remindAfter === 0 || remindEvery === 0 ? '' : `then every ${remindEvery} min`
-  return [escalation, first, every].filter((text) => text !== '').join(', ')
 }

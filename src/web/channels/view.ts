@@ -1,7 +1,6 @@
 /** Data and form values for the channel pages. Times are Unix times in milliseconds. */
 import type { Channel } from '../../domain/notification/channel.ts'
 import type { ChannelKind } from '../../domain/notification/format.ts'
-import type { NotificationKind } from '../../domain/notification/kind.ts'
 import type { IconName } from '../kit/symbols.ts'
 
 export type ChannelView = Channel & { readonly warnings: readonly string[] }
@@ -74,21 +73,4 @@ export const KINDS: Readonly<Record<ChannelKind, Kind>> = {
     ...{ name: 'Webhook', icon: 'link', label: 'URL', example: 'https://example.com/hook' },
     hint: 'The URL receives signed JSON (Standard Webhooks). The signing secret is shown once, after you create the channel.',
   },
-}
-
-export const NEWS: Readonly<Record<NotificationKind, string>> = {
-  opened: 'opened',
-  group: 'common cause',
-  worse: 'got worse',
-  again: 'critical again',
-  flapping: 'flapping',
-  'sender-silent': 'sender silent',
-  recovered: 'recovered',
-  resolved: 'resolved',
-  reopened: 'reopened by a user',
-  severity: 'severity raised',
-  acknowledged: 'acknowledged',
-  reminder: 'reminders',
-  escalation: 'escalations',
-  'still-firing': 'still firing after the resolution',
 }
