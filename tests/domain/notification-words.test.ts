@@ -255,7 +255,7 @@ test('200 incidents are one digest with their number and the worst one', () => {
   )
   const { title, body, tone } = digestTextOf(items, CONTEXT)
   assert.equal(title, '180 new incidents (1 critical, 179 error): s150, s20, s21 and 177 other services.')
-  assert.match(body, /^Worst: checkout: CrashLoopBackOff\. 20 incidents resolved: s0, s1, s2 and 17 other services\.$/)
+  assert.match(body, /^Worst: s150: Down\. 20 incidents resolved: s0, s1, s2 and 17 other services\.$/)
   assert.equal(tone, 'critical')
 })
 
@@ -501,9 +501,27 @@ test('a digest of one incident names the conditions of each notification', () =>
 test('a digest of several incidents names each condition of an incident that has several', () => {
   const problem = burning(4, { firing: ['DiskFull', 'Down'], had: ['DiskFull', 'Down'] })
   const { body } = digestTextOf([item({ kind: 'worse' }, { problem }), of('web', 3)], CONTEXT)
-  assert.match(body, /checkout: DiskFull and Down\./)
-  assert.doesNotMatch(body, /web:/)
+  assert.match(body, /^Worst: web: Down\. checkout: DiskFull and Down\. /)
 })
+
+for (const [what, more, expected] of [
+  ['what fires, and not what the title names', { title: 'web: Gone' }, /^Worst: web: Down\. /],
+  [
+    "a user's words",
+    { title: 'Customers pay twice', problem: burning(9, { firing: [] }) },
+    /^Worst: Customers pay twice\. /,
+  ],
+  [
+    'an alert that names no service once',
+    { title: 'Down: 500 messages wait', problem: burning(9, { about: 'Down' }) },
+    /^Worst: Down: 500 messages wait\. /,
+  ],
+] as const) {
+  test(`a digest says about the worst incident ${what}`, () => {
+    const worst = item({ service: { name: 'web', namespace: '', cluster: '' } }, { id: 'web', ...more })
+    assert.match(digestTextOf([worst, of('cart', null)], CONTEXT).body, expected)
+  })
+}
 
 test('a message names the conditions for whose summaries it has no room', () => {
   const alerts = MANY.map((name) => messageAlert({ id: name, name }))

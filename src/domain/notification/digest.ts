@@ -81,12 +81,7 @@ function digestOf(all: readonly MessageItem[], context: MessageContext): Message
     endedText(ended, context),
   ]
   const [title = '', ...others] = texts.filter((text) => text !== '').map((text) => `${text}.`)
-  const body = [
-    first ? `Worst: ${shortened(first.incident.title)}.` : '',
-    ...firingTexts(shown),
-    ...others,
-    leftText(items),
-  ]
+  const body = [...worstTexts(shown), ...others, leftText(items)]
   const calm = attended.length > 0 ? 'acknowledged' : ending.length + stillFiring(ended) > 0 ? 'warning' : 'resolved'
   const tone = first?.incident.severity ?? calm
   const lines = { subject: title, title, body: body.filter((part) => part !== '').join(' ') }
@@ -148,12 +143,15 @@ function acknowledgeLinks(items: readonly MessageItem[], { acknowledgeUrls }: Me
   return found.slice(0, MAX_ACKNOWLEDGED)
 }
 
-/** Names what fires for incidents with several conditions, because a title names only one. */
-function firingTexts(items: readonly MessageItem[]): string[] {
-  const several = items.filter(({ incident }) => incident.problem.firing.length > 1)
-  return several
-    .slice(0, MAX_FIRING)
-    .map((item) => `${subjectOf(item)}: ${namedUpTo(item.incident.problem.firing, MAX_FIRING)}.`)
+/** Names what fires in the worst incident, and in those with several conditions. A title may name what is over. */
+function worstTexts(items: readonly MessageItem[]): string[] {
+  const several = items.filter(({ incident }, index) => index === 0 || incident.problem.firing.length > 1)
+  return several.slice(0, MAX_FIRING).map((item, index) => {
+    const { title, problem } = item.incident
+    const isTitled = problem.firing.length === 0 || problem.about !== null
+    const text = isTitled ? shortened(title) : `${subjectOf(item)}: ${namedUpTo(problem.firing, MAX_FIRING)}`
+    return `${index === 0 ? 'Worst: ' : ''}${text}.`
+  })
 }
 
 const STATES = { on: 'burning', muted: 'burning', settling: 'ending', off: 'well' } as const
