@@ -308,6 +308,16 @@ for (const [kind, problem, ended, quoted] of [
   })
 }
 
+test('a message says what goes on after the alerts of its incident, and that the silence of an old report ended', () => {
+  const problem = burning(4, { firing: ['Customers pay twice'], had: ['Down', 'Customers pay twice'] })
+  const ended = item({ kind: 'reminder', alerts: [messageAlert({ endsAt: NOW })] }, { problem })
+  assert.match(messageTextOf(ended, CONTEXT).body, /^It was: Down\. Going on: Customers pay twice\. /)
+  const covered = { since: NOW - 5 * 60_000, until: NOW - 2 * 60_000 }
+  const alerts = [messageAlert({ receivedAt: NOW - 5 * 60_000 })]
+  const { title } = messageTextOf(item({ alerts }, { problem: burning(2, { covered }) }), CONTEXT)
+  assert.match(title, /since 14:01 UTC, last reported at 14:01 UTC; its silence ended at 14:04 UTC\.$/)
+})
+
 test("a message about a declared incident has the user's words and name", () => {
   const declared = { origin: 'manual', title: 'Customers pay twice', alertCount: 0 } as const
   const since = '“Customers pay twice” (checkout) has been critical since 14:02 UTC (4 min).'

@@ -74,7 +74,8 @@ export function othersText(item: MessageItem): string {
   const about = kind === 'worse' ? names : incident.problem.firing
   const others = about.filter((name) => !named.has(name))
   // Without an alert, the message has the title of the incident instead.
-  return named.size === 0 || others.length === 0 ? '' : `Also firing: ${namedUpTo(others, NAMED_BRIEFLY)}.`
+  const word = isPast(item, namedAlerts(item)) ? 'Going on' : 'Also firing'
+  return named.size === 0 || others.length === 0 ? '' : `${word}: ${namedUpTo(others, NAMED_BRIEFLY)}.`
 }
 
 function alertText({ condition: name, summary }: MessageAlert): string {

@@ -76,9 +76,10 @@ function lastingText(item: MessageItem, context: MessageContext): string {
   if (phaseOf(problem, now) !== 'on') return `${name} ${pastText(item, context)}`
   const begun = `${name} ${STATES[incident.severity].hasBeen} ${sinceText}`
   const reported = reportedText(alerts, problem.firing, context)
-  if (reported !== '') return `${begun}, ${reported}`
+  const silence = coveredUntil === null ? '' : `; its silence ended ${whenText(coveredUntil, context)}`
+  if (reported !== '') return `${begun}, ${reported}${silence}`
   const age = ageText(now - since)
-  if (coveredUntil !== null) return `${begun} (${age}; its silence ended ${whenText(coveredUntil, context)})`
+  if (silence !== '') return `${begun} (${age}${silence})`
   const whole = formatDuration(criticalMsOf(problem, now))
   return `${begun} (${age}${problem.criticalMs === 0 || whole === age ? '' : `, ${whole} in all`})`
 }
