@@ -6,16 +6,13 @@ import { phaseOf } from '../domain/incident/problem.ts'
 import { recipientsOf } from '../domain/notification/channel.ts'
 import type { NotificationKind } from '../domain/notification/kind.ts'
 import { hasMatchers } from '../domain/notification/rule.ts'
-import { nextReminder } from '../domain/notification/schedule.ts'
+import { isDoubtful, nextReminder } from '../domain/notification/schedule.ts'
 import { type IncidentGroup, LEAST_MEMBERS } from '../domain/suspect/group.ts'
 import { MINUTE } from '../domain/units.ts'
+import { findLastReport } from '../store/history/last-report.ts'
 import { findGroups } from '../store/incident/groups.ts'
 import { findIncident } from '../store/incident/incidents.ts'
-import {
-  isNotRepeatedSince,
-  listSuppressedIncidents,
-  listUnacknowledgedIncidents,
-} from '../store/incident/live-incidents.ts'
+import { listSuppressedIncidents, listUnacknowledgedIncidents } from '../store/incident/live-incidents.ts'
 import { listStillFiring, listToldSince } from '../store/incident/told.ts'
 import { type ChannelRecord, listRecipients } from '../store/notification/channels.ts'
 import { listRuledAlerts } from '../store/notification/items.ts'
@@ -45,8 +42,7 @@ function remindersOf(deps: Deps, organizationId: number, now: number): OutboxEnt
   const awaitedSince = deps.engine.awaitedSince(organizationId)
   const burning = open
     .filter(({ problem }) => phaseOf(problem, now) === 'on')
-    // After a stop of incmon, what it heard before may be over. The first repeat or end tells.
-    .filter(({ rowId }) => awaitedSince === null || !isNotRepeatedSince(deps.db, rowId, awaitedSince))
+    .filter(({ rowId }) => !isDoubtful(findLastReport(deps.db, organizationId, rowId), awaitedSince))
     .map((incident) => ({ incident, told: listToldSince(deps.db, incident.rowId, incident.problem.alarmedAt) }))
   const suppressed = listSuppressedIncidents(deps.db, organizationId, MAX_INCIDENTS)
   return [

@@ -12,7 +12,6 @@ import { createApp } from '../../src/app.ts'
 import { findIdMatches, findNewestUuid } from '../../src/store/id-matches.ts'
 import { saveGraphFault } from '../../src/store/incident/graphs.ts'
 import { findLikelyCause } from '../../src/store/incident/likely-cause.ts'
-import { isNotRepeatedSince } from '../../src/store/incident/live-incidents.ts'
 import { listStillFiring } from '../../src/store/incident/told.ts'
 import { listGaps, loadWatch } from '../../src/store/kubernetes.ts'
 import { listRecipients } from '../../src/store/notification/channels.ts'
@@ -259,7 +258,6 @@ function messages({ deps, clock }: Flow): void {
     alertsAbout(deps.db, { kind: 'worse', names: [], ownServiceId: 0 }, listRuledAlerts(deps.db, 1))
     findLikelyCause(deps.db, 1, id, 0)
     listStillFiring(deps.db, 1, 0)
-    isNotRepeatedSince(deps.db, 1, 0)
   }
   rescheduleNotification(deps.db, 1, 0)
   pruneMessages(deps)

@@ -1,6 +1,8 @@
 /** Decides when a channel sends a message, retries, and gives up. */
 import { BUDGETS } from '../budgets.ts'
+import { MIN_REPEAT_TIMEOUT, MISSED_REPEATS } from '../sender/delivery-interval.ts'
 import { HOUR, MINUTE, SECOND } from '../units.ts'
+import type { Report } from './alert-texts.ts'
 
 /** A channel sends this many messages in this period at once. Further notifications are collected into a digest. */
 const AT_ONCE = BUDGETS['channel-messages'].value
@@ -89,4 +91,22 @@ export function paceOf(
   // The channel had quiet hours, or its receiver did not answer.
   if (now - createdAt > AT_ONCE_WITHIN) return 'digest'
   return sentSince(Math.min(dueAt, now) - AT_ONCE_WITHIN) >= AT_ONCE ? 'digest' : 'one'
+}
+
+/** The last report of an alert that fires. `heardAt`: when its sender last delivered anything; null if unknown. */
+export type LastReport = Report & { readonly heardAt: number | null }
+
+/**
+ * Returns whether a problem may be over or muted, so that nobody is reminded of it: incmon was stopped and its alerts
+ * were not repeated since, or their sender went on delivering others. Alertmanager leaves out what it silences, and does
+ * not report its end.
+ * @param last the last report; undefined if no alert fires
+ * @param awaitedSince since when repeats are awaited after a stop, in ms UTC; null if they are not
+ */
+export function isDoubtful(last: LastReport | undefined, awaitedSince: number | null): boolean {
+  if (!last || last.source === 'cluster') return false
+  const { receivedAt, heardAt, delivery } = last
+  if (awaitedSince !== null && receivedAt < awaitedSince) return true
+  if (!delivery.reportsEnds || delivery.interval === null || heardAt === null) return false
+  return heardAt >= receivedAt + Math.max(MIN_REPEAT_TIMEOUT, MISSED_REPEATS * delivery.interval)
 }

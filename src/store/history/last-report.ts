@@ -1,5 +1,6 @@
 /** Finds when the alerts that fire were last received, and how their sender delivers. */
-import type { Delivery, Report } from '../../domain/notification/alert-texts.ts'
+import type { Delivery } from '../../domain/notification/alert-texts.ts'
+import type { LastReport } from '../../domain/notification/schedule.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidToBytes } from '../sqlite/uuid.ts'
 
@@ -19,23 +20,27 @@ export function toDelivery({ ownGap, ownGaps, senderGap, senderGaps, reportsEnds
 
 /**
  * Finds the last report of an alert that fires, or of any alert that fires in an incident.
- * @param of the UUID of the alert, or the row id of the incident
+ * @param of the UUID of the alert, or the row id of an incident of the organization
  */
-export function findLastReport(db: Db, organizationId: number, of: string | number): Report | undefined {
+export function findLastReport(db: Db, organizationId: number, of: string | number): LastReport | undefined {
   const firing = db.sql
     .selectFrom('alerts')
     .leftJoin('groups', 'groups.id', 'alerts.group_id')
     .leftJoin('senders', 'senders.id', 'groups.sender_id')
-    .select(['alerts.source', 'alerts.received_at as receivedAt', 'groups.longest_gap as ownGap'])
+    // SQLite takes the other columns from the row with the maximum.
+    .select((alert) => alert.fn.max('alerts.received_at').as('receivedAt'))
+    .select(['alerts.source', 'groups.longest_gap as ownGap'])
     .select(['groups.gaps as ownGaps', 'senders.longest_gap as senderGap', 'senders.gaps as senderGaps'])
-    .select('reports_ends as reportsEnds')
-    .where('alerts.organization_id', '=', organizationId)
+    .select(['reports_ends as reportsEnds', 'senders.last_event_at as heardAt'])
     .where('ends_at', 'is', null)
     .where('alerts.source', '!=', 'ci')
   const own =
     typeof of === 'number'
       ? firing.where('incident_id', '=', of)
-      : firing.where('alerts.uuid', '=', uuidToBytes(of) ?? Buffer.alloc(0))
-  const row = db.first(own.orderBy('alerts.received_at', 'desc').limit(1))
-  return row && { source: row.source, receivedAt: row.receivedAt, delivery: toDelivery(row) }
+      : firing
+          .where('alerts.organization_id', '=', organizationId)
+          .where('alerts.uuid', '=', uuidToBytes(of) ?? Buffer.alloc(0))
+  const row = db.first(own)
+  if (!row || row.receivedAt === null) return undefined
+  return { source: row.source, receivedAt: row.receivedAt, heardAt: row.heardAt, delivery: toDelivery(row) }
 }

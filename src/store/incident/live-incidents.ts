@@ -67,17 +67,6 @@ export function listSuppressedIncidents(db: Db, organizationId: number, limit: n
   })
 }
 
-/** Returns whether all firing alerts of an incident come from senders that repeat them, and were received before `since`. */
-export function isNotRepeatedSince(db: Db, incidentRowId: number, since: number): boolean {
-  const firing = db.sql
-    .selectFrom('alerts')
-    .select((alert) => alert('source', 'in', ['cluster', 'ci']).or('received_at', '>=', since).as('isKnown'))
-    .where('incident_id', '=', incidentRowId)
-    .where('ends_at', 'is', null)
-    .orderBy('isKnown', 'desc')
-  return db.first(firing.limit(1))?.isKnown === 0
-}
-
 /** Lists an organization's unresolved, unacknowledged incidents, oldest first. */
 export function listUnacknowledgedIncidents(db: Db, organizationId: number, limit: number): LiveIncident[] {
   const open = selectIncidents(db.sql).where('organization_id', '=', organizationId).where('resolved_at', 'is', null)
