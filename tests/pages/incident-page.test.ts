@@ -57,6 +57,24 @@ test('the overview names what became unhealthy after the first incident began, a
   assert.match(html, /<li>the newest alert started 1 min ago<\/li><li>storefront was reported unhealthy later/)
 })
 
+test('the overview does not call later what began before the first incident and was reported after its start', async (t) => {
+  const { app, acme, request, clock } = makeWorld(t)
+  const send = (name: string, service: string, more: object) =>
+    request('POST', '/api/webhooks/metrics', {
+      token: acme.token,
+      body: alertmanager([alert(name, { service }, more)]),
+    })
+  const early = { startsAt: NOON - 5 * MINUTE }
+  for (const times of [early, { ...early, endsAt: NOON - 4 * MINUTE }]) await send('Errors', 'checkout', times)
+  await send('Down', 'cart', { startsAt: NOON - 2 * MINUTE })
+  clock.now = NOON + 4 * MINUTE
+  const browser = makeBrowser(app)
+  await browser.signIn(acme.token, 'Ada')
+  const { html } = await browser.get('/')
+  assert.match(html, /cart: Down.*checkout: Errors/s)
+  assert.doesNotMatch(html, /reported unhealthy later/)
+})
+
 test('the overview lists eight incidents and says how many more are not resolved', async (t) => {
   const { db, acme, browser } = await brokenCart(t)
   // Problems that begin more than ten minutes apart are no storm.

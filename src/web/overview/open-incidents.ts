@@ -43,9 +43,15 @@ export async function openIncidents(
     visit.store.read(findOpenIncidentCounts, organizationId),
   ])
   const clusters = found.clusters.slice(0, MAX_SHOWN)
+  // The report of a problem comes after its start.
+  const starts = Map.groupBy(
+    found.clusters.flatMap(({ members }) => members),
+    ({ serviceId }) => serviceId,
+  )
   const began = services.flatMap((service) => {
     const at = unhealthySince(service, states.get(service.id) ?? [])
-    return at === null ? [] : [{ ...service, at }]
+    const known = (starts.get(service.id) ?? []).map(({ startedAt }) => startedAt)
+    return at === null ? [] : [{ ...service, at: Math.min(at, ...known) }]
   })
   const shown = clusters.map(async (cluster, index) => {
     const { leader, members } = cluster
