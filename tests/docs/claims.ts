@@ -72,7 +72,7 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['the problem must last … minutes', constantOf('unavailable', 'PLANNED', 'MINUTE')],
     ['The problem is over … seconds after the last reported end', problem('SETTLE') * 60],
     ['If the problem is back within … minutes after its end became known', problem('COMES_BACK_WITHIN')],
-    ['otherwise after … hours', constantOf('follow', 'TOUCHED', 'HOUR')],
+    ['otherwise after … hours', constantOf('incident', 'TOUCHED', 'HOUR')],
     ['If alerts are still firing … minutes after `resolvedAt`', constantOf('incident', 'STILL_FIRING_AFTER', 'MINUTE')],
     ['form a group if at least … of them', constantOf('group', 'LEAST_MEMBERS') === 3 ? 'three' : ''],
     ['It decreases over the … minutes after the change', constantOf('correlation', 'AFTER', 'MINUTE')],
@@ -100,7 +100,7 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
   'docs/notifications.md': [
     ['are about … and 15 seconds', schedule('FIRST_RETRY', 'SECOND')],
     ['up to … email addresses in', constantOf('target', 'MAX_ADDRESSES')],
-    ['one digest every … minutes', problem('FLAPPING_DIGEST')],
+    ['one digest every … minutes', constantOf('flapping', 'FLAPPING_DIGEST', 'MINUTE')],
     ['until it is stable for … minutes', problem('COMES_BACK_WITHIN')],
     ['incmon retries for … hours', schedule('GIVE_UP_AFTER', 'HOUR')],
     ['messages in … seconds at once', schedule('AT_ONCE_WITHIN', 'SECOND')],
