@@ -29,6 +29,12 @@ const NAMES: readonly (readonly [text: string, names: readonly string[]])[] = [
   ['java.net.ConnectException: Connection refused', []],
   ['main.go:4711: connection refused', []],
   ['http://localhost:8080: connection refused', []],
+  ['api-01 cannot connect to mysql:3306', ['mysql']],
+  ['dial tcp mysql:3306: i/o timeout', ['mysql']],
+  ['connect ECONNREFUSED mysql:3306', ['mysql']],
+  ['upstream unavailable, status:503', []],
+  ['timeout:5000 reached, pool:120 too many connections', []],
+  ['certificate errors resolve within 5 min', []],
   ['http://cart.shop.svc: 503', []],
 ]
 for (const [text, names] of NAMES) {
@@ -51,6 +57,22 @@ test('an alert depends on the service that its labels call, and on the registry 
   const missing = 'Failed to pull image "registry.example/shop/cart:1": manifest unknown'
   assert.deepEqual(dependenciesOf(OWN, [said(missing)], UNWELL), [])
 })
+
+for (const [labels, names] of [
+  [{ destination: 'mysql' }, ['mysql']],
+  [{ upstream: 'mysql:3306' }, ['mysql']],
+  [{ destination_service_name: 'PassthroughCluster' }, []],
+  [{ destination_service: 'unknown' }, []],
+  [{ server: 'web-01' }, []],
+] as const) {
+  test(`${JSON.stringify(labels)} names ${names.join() || 'nothing'}`, () => {
+    const found = dependenciesOf(OWN, [said('', { labels })], UNWELL)
+    assert.deepEqual(
+      found.map(({ name }) => name),
+      names,
+    )
+  })
+}
 
 let ids = 0
 function incident(name: string, text: string, minute = 0, more: Partial<OpenIncident> = {}): OpenIncident {
@@ -78,6 +100,13 @@ const victims = (count: number, text = REFUSED) => {
 test('the database leads the group of its callers, whoever was first', () => {
   assert.deepEqual(groups(...victims(2), incident('postgres', 'crash loop', 3)), [['postgres', 'postgres', 3]])
   assert.deepEqual(groups(...victims(3)), [['caller-0', 'postgres', 3]])
+})
+
+test('callers are a group although nothing is known of what they call, and of one namespace only', () => {
+  const named = (namespace: string) => (one: OpenIncident) => ({ ...one, service: { ...one.service, namespace } })
+  const callers = victims(3, 'cannot connect to mysql:3306')
+  assert.deepEqual(groups(...callers), [['caller-0', 'mysql', 3]])
+  assert.deepEqual(groups(...callers.slice(0, 2), ...callers.slice(2).map(named('blog'))), [])
 })
 
 test('two incidents are no group, and neither are three without anything in common', () => {

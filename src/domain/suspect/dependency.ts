@@ -29,6 +29,8 @@ const UNREACHED =
 const PROBE = /\bprobe (?:failed|errored)/i
 const URL_HOST = /\b[a-z][a-z\d+.-]{1,20}:\/\/(?:[^\s/@"']*@)?([\w.-]+)(?::\d+)?([^\s"']*)/gi
 const HOST_AND_PORT = /(?<![\w./@-])([a-z\d](?:[a-z\d.-]*[a-z\d])?):(\d{2,5})(?!\w|:\d)/gi
+/** Before a host and port. Without it, `status:503` would be a host. */
+const CALLING = /(?:\b(?:to|at|from|tcp|host|server|upstream|backend)|\bE[A-Z]{6,})\s+["'`]?$/
 const AFTER_WORD = /\b(?:lookup|resolve|resolving|hostname|host|UnknownHostException:?)\s+["'`]?([a-z\d][\w.-]+)/gi
 const SOURCE_FILE = /\.(?:go|py|java|js|ts|rb|php|rs|cs|kt|scala|c|cc|cpp)$/i
 /** A link in a summary leads to an explanation, not to the cause. */
@@ -37,6 +39,10 @@ const DNS_PORT = '53'
 const LOCAL = /^(?:localhost|127\.|0\.0\.0\.0|::1)/
 /** Services of Kubernetes that lead to the same workload under another name. */
 const SUFFIX = /-(?:rw|ro|r|headless|hl|primary|replicas?|svc|service|\d{1,4})$/
+/** Labels that often name the service itself, and not what it calls. */
+const OWN_LABELS: ReadonlySet<string> = new Set(['server', 'backend'])
+/** What service meshes write if they do not know the called service. */
+const UNNAMED = /^(?:unknown|none|default|passthroughcluster|blackholecluster)$/i
 const IMAGE = /\bimage "?([^\s"]+)/i
 const MISSING_IMAGE = /not found|manifest unknown|does not exist|invalid reference/i
 
@@ -59,38 +65,55 @@ export function dependenciesOf(own: Place, alerts: readonly DependentAlert[], un
 }
 
 function calledIn({ labels }: DependentAlert, own: Place, unwell: Unwell): Target[] {
-  return CALLEE_LABELS.flatMap((label) => targetOfHost(labels[label]?.replace(/:\d+$/, '') ?? '', own, unwell) ?? [])
+  return CALLEE_LABELS.flatMap((label) => {
+    const host = labels[label]?.replace(/:\d+$/, '') ?? ''
+    return targetOfHost(host, own, unwell, !OWN_LABELS.has(label) && !UNNAMED.test(host)) ?? []
+  })
 }
 
 function namedIn({ text: whole }: DependentAlert, own: Place, unwell: Unwell): Target[] {
   const text = whole.slice(0, MAX_TEXT)
   const isProbe = PROBE.test(text)
   const isUnreached = UNREACHED.test(text)
-  const hosts = isUnreached ? hostsIn(text).filter((host) => !isProbe || !isAddress(host)) : []
+  const { addressed, looked } = isUnreached ? hostsIn(text) : { addressed: [], looked: [] }
+  const isCalled = (host: string) => !isProbe || !isAddress(host)
   const words = text.toLowerCase().match(/[a-z\d][\w-]*[a-z\d]/g) ?? []
   // A word such as `users` is the name of a service only if the text says that something was not reached.
   const names = [...new Set(words)].filter((word) => unwell.has(word) && (isUnreached || word.includes('-')))
-  return [...hosts, ...names].flatMap((host) => targetOfHost(host, own, unwell) ?? [])
+  return [
+    ...addressed.filter(isCalled).flatMap((host) => targetOfHost(host, own, unwell, true) ?? []),
+    ...[...looked.filter(isCalled), ...names].flatMap((host) => targetOfHost(host, own, unwell, false) ?? []),
+  ]
 }
 
-function hostsIn(text: string): string[] {
+/** Returns the hosts that a text calls, and the words that are hosts only if they are known names. */
+function hostsIn(text: string): { readonly addressed: readonly string[]; readonly looked: readonly string[] } {
   const urls = [...text.matchAll(URL_HOST)]
   const linked = urls.flatMap(([, host = '', path = '']) => (EXPLANATION.test(host + path) ? [] : [host]))
   const rest = text.replace(URL_HOST, ' ')
-  const ports = [...rest.matchAll(HOST_AND_PORT)].flatMap(([, host = '', port]) => {
+  const ports = [...rest.matchAll(HOST_AND_PORT)].flatMap(({ 1: host = '', 2: port, index }) => {
     const isName = isAddress(host) || /[a-z]/i.test(host)
-    return isName && port !== DNS_PORT && !SOURCE_FILE.test(host) ? [host] : []
+    const isCalled = CALLING.test(rest.slice(Math.max(0, index - 20), index))
+    return isName && port !== DNS_PORT && !SOURCE_FILE.test(host) ? [{ host, isCalled }] : []
   })
   const looked = [...rest.matchAll(AFTER_WORD)].map(([, host = '']) => host)
-  return [...linked, ...ports, ...looked].filter((host) => !LOCAL.test(host))
+  const { true: called = [], false: others = [] } = Object.groupBy(ports, ({ isCalled }) => `${isCalled}`)
+  const remote = (hosts: readonly string[]) => hosts.filter((host) => !LOCAL.test(host))
+  return {
+    addressed: remote([...linked, ...called.map(({ host }) => host)]),
+    looked: remote([...others.map(({ host }) => host), ...looked]),
+  }
 }
 
 function isAddress(host: string): boolean {
   return /^[\d.]+$/.test(host)
 }
 
-/** Returns the service or the external host that a name in an alert of `own` leads to; null for the service itself. */
-function targetOfHost(host: string, own: Place, unwell: Unwell): Target | null {
+/**
+ * Returns the service or the external host that a name in an alert of `own` leads to; null if it leads to none.
+ * @param isHost whether the text uses the name as a host: a name without dots is then a service of the same namespace
+ */
+function targetOfHost(host: string, own: Place, unwell: Unwell, isHost: boolean): Target | null {
   const name = host.toLowerCase().replace(/\.+$/, '')
   if (name.length < SHORTEST_NAME) return null
   if (isAddress(name)) return { kind: 'host', key: `host ${name}`, name }
@@ -101,8 +124,8 @@ function targetOfHost(host: string, own: Place, unwell: Unwell): Target | null {
   if (labels.length > 2 && inCluster === undefined) return { kind: 'host', key: `host ${name}`, name }
   const known = knownService(first, second, own, unwell)
   if (known) return targetOfService(known)
-  if (second === undefined) return null
-  return targetOfService({ cluster: own.cluster, namespace: second, name: first })
+  if (second === undefined && !isHost) return null
+  return targetOfService({ cluster: own.cluster, namespace: second ?? own.namespace, name: first })
 }
 
 /** A service without a namespace in the text is the one of the same namespace, or the only one of its name. */
