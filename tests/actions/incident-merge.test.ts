@@ -100,3 +100,17 @@ test('a recovered incident that is merged into a recovered one brings no message
   assert.deepEqual(state('web').slice(0, 2), ['monitoring', 'off'])
   assert.deepEqual(told().slice(4), ['cart resolved'])
 })
+
+test('an alert after the merge opens an incident of its own, which recovers by itself', async (t) => {
+  const { fire, declare, merge, told, sweepUntil, incidents } = world(t)
+  await fire('web', 0)
+  await declare('cart')
+  await merge('cart', 'web')
+  await sweepUntil(NOON + 5 * MINUTE)
+  await fire('cart', 10)
+  await fire('cart', 10, 12)
+  await sweepUntil(NOON + 15 * MINUTE)
+  const titles = incidents().map(({ title, status }) => [title, status])
+  assert.deepEqual(titles.at(-1), ['cart: Down', 'monitoring'])
+  assert.deepEqual(told().slice(-2), ['cart opened', 'cart recovered'])
+})

@@ -19,6 +19,7 @@ const HELP = {
 
 /** A problem that recovered at noon. */
 const OVER: Problem = { ...NO_PROBLEM, had: ['Down'], endedAt: NOON, knownAt: NOON, isOver: true }
+const LAST = { problem: OVER, resolvedAt: null, origin: 'automatic', alertCount: 1 } as const
 
 const outage = (more: Partial<SituationAlert> = {}) => situationAlert({ uuid: 'outage', severity: 'critical', ...more })
 const events = (more: Partial<SituationAlert> = {}) =>
@@ -76,8 +77,13 @@ describe('an incident opens', () => {
   })
 
   test('by bringing the last one back, within 30 minutes of its recovery', () => {
-    assert.deepEqual(steps([outage()], 30, { last: { problem: OVER, resolvedAt: null } }), ['return'])
-    assert.deepEqual(steps([outage()], 30.01, { last: { problem: OVER, resolvedAt: null } }), ['open'])
+    assert.deepEqual(steps([outage()], 30, { last: LAST }), ['return'])
+    assert.deepEqual(steps([outage()], 30.01, { last: LAST }), ['open'])
+  })
+
+  test('anew, if a user declared the last one, or merged its alerts into another', () => {
+    assert.deepEqual(steps([outage()], 30, { last: { ...LAST, origin: 'manual' } }), ['open'])
+    assert.deepEqual(steps([outage()], 30, { last: { ...LAST, alertCount: 0 } }), ['open'])
   })
 
   test('for an alert without a service, titled with its name and summary', () => {
@@ -134,7 +140,7 @@ describe('a manual resolve while alerts are firing', () => {
   test('is effective until they have ended once; the next problem opens an incident', () => {
     const cleared = decide(situation([], { suppressed })).suppressed
     assert.equal(cleared, false)
-    assert.deepEqual(steps([outage()], 40, { suppressed: cleared, last: { problem: OVER, resolvedAt: null } }), [
+    assert.deepEqual(steps([outage()], 40, { suppressed: cleared, last: LAST }), [
       'open',
     ])
   })

@@ -121,7 +121,7 @@ function evaluate(world: World): void {
     ...{ alerts, candidates: alerts, explained: new Set<string>(), elsewhere: [], ended: world.ended },
     muted: silenced ? known.map(({ name }) => name) : [],
     current: isOpen ? incident : null,
-    last: isOpen || !incident ? null : { ...incident, resolvedAt: null },
+    last: isOpen || !incident ? null : { ...incident, resolvedAt: null, alertCount: 1 },
   })
   world.suppressed = decision.suppressed
   if (incident && decision.problem) world.incident = { ...incident, problem: decision.problem }

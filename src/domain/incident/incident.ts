@@ -88,7 +88,10 @@ function burning({ name, since, onset, begunAt, isFreed }: SituationAlert, now: 
   return isFreed ? { name, since: now, onset: now, coveredSince: Math.max(since, begunAt) } : { name, since, onset }
 }
 
-/** Opens an incident, or reopens the last one if its problem is back within 30 minutes or was never gone. */
+/**
+ * Opens an incident, or reopens the last one if its problem is back within 30 minutes or was never gone. What a user
+ * declared, or merged into another incident, does not come back with an alert.
+ */
 function begin(
   situation: Situation,
   due: readonly SituationAlert[],
@@ -99,7 +102,8 @@ function begin(
   const wasWrong = last !== null && isDisproved(last.problem, burning)
   const knownAt = last?.problem.knownAt ?? null
   const isBack = wasWrong || (knownAt !== null && now - knownAt <= COMES_BACK_WITHIN)
-  if (last && isBack) return returning(situation, last.problem, { burning, alertIds, wasWrong })
+  const isOwn = last?.origin === 'automatic' && last.alertCount > 0
+  if (isOwn && isBack) return returning(situation, last.problem, { burning, alertIds, wasWrong })
   return opening(situation, due, { alertIds, burning, follows: last !== null })
 }
 

@@ -34,7 +34,7 @@ export type Situation = {
   /** The unresolved incident. */
   readonly current: CurrentIncident | null
   /** The last resolved incident, if there is no unresolved one. */
-  readonly last: Pick<LiveIncident, 'problem' | 'resolvedAt'> | null
+  readonly last: Pick<LiveIncident, 'problem' | 'resolvedAt' | 'origin' | 'alertCount'> | null
   /** For the service `unattributed`: the name of the alert that the incident is about. */
   readonly about: string | null
 }
