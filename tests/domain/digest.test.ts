@@ -1,4 +1,4 @@
-/** Messages about several incidents that somebody is working on. */
+/** Messages about several incidents: who is working on them, and which began first. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { digestTextOf } from '../../src/domain/notification/digest.ts'
@@ -15,6 +15,24 @@ function taken(name: string, by: string | null): MessageItem {
 
 function opened(name: string): MessageItem {
   return item({ service: { name, namespace: 'shop', cluster: '' } }, { id: name })
+}
+
+for (const [what, name, minutes] of [
+  ['the incident that began first', 'cart', 2],
+  ['the leader, if it began at the same time as another', 'postgres', 0],
+] as const) {
+  test(`the message about a group names ${what}`, () => {
+    const member = (service: string, startedAt: number) => ({
+      ...({ id: service, number: 1, title: service, severity: 'critical', status: 'open', startedAt } as const),
+      ...({ acknowledgedBy: null, problem: 'on', isFiring: true } as const),
+      service: { name: service, namespace: 'shop', cluster: '' },
+    })
+    const leader = member('postgres', CONTEXT.now)
+    const incidents = [member('cart', CONTEXT.now - minutes * 60_000), leader, member('web', CONTEXT.now)]
+    const group = { leader, cause: 'postgres', incidents }
+    const { body } = digestTextOf([{ ...opened('web'), kind: 'group', group }], URLS)
+    assert.ok(body.includes(`First: shop/${name} since 14:0${6 - minutes} UTC.`), body)
+  })
 }
 
 test('acknowledged incidents are not reported as new alarms', () => {

@@ -31,12 +31,13 @@ const NAMED = 5
 
 /** Returns the lines of the message. `items`: the incidents that are new to the channel. */
 export function groupLinesOf(group: MessageGroup, items: readonly MessageItem[], context: MessageContext) {
+  const first = group.incidents.reduce((a, b) => (b.startedAt < a.startedAt ? b : a), group.leader)
   return {
     title: groupTitleOf(group),
     body: [
       ...newTexts(items),
       othersText(burningOf(group), items),
-      `First: ${nameOf(group.leader)} ${whenText(group.leader.startedAt, context).replace(/^(at|on) /, 'since ')}.`,
+      `First: ${nameOf(first)} ${whenText(first.startedAt, context).replace(/^(at|on) /, 'since ')}.`,
       context.cause,
       onItText(group),
       `Incidents ${numbersOf(group.incidents)}.`,
