@@ -182,11 +182,12 @@ export function checkResolved({ incidents, incidentsOfService, services }: Organ
     // If merging services left several incidents, the oldest is resolved first, possibly by a person.
     const isOnly = incidentsOfService.get(serviceId).size === 1
     if (status === 'resolved' || origin !== 'automatic' || cause !== 'service' || !isOnly) continue
-    // A silence does not end the problem.
-    if (problem.isMuted) continue
+    // A silence does not end the problem, and what a user declared is on until a user resolves it.
+    if (problem.isMuted || problem.declared.length > 0) continue
     // A merged incident also waits for the services of the incidents that were merged into it.
     const wells = [serviceId, ...problem.others].map((id) => services.get(id)?.healthySince ?? Number.POSITIVE_INFINITY)
-    const wait = now - Math.max(Math.max(...wells) + HALF_HOUR, touchedAt ?? 0)
+    // An inferred end can become known much later.
+    const wait = now - Math.max(Math.max(...wells) + HALF_HOUR, touchedAt ?? 0, problem.knownAt ?? 0)
     assert.ok(wait < DAY, `"${title}" is resolved after a healthy day without a touch`)
   }
 }
