@@ -123,6 +123,14 @@ test('an end that is reported after a stop counts at once', async (t) => {
   assert.deepEqual(fate(flow), ['resolved', 'reported', 10])
 })
 
+test('an alert that began after the stop ends in its own time', async (t) => {
+  const flow = makeFlow(t)
+  await stopFor(flow, 30)
+  await push(flow, after(30))
+  await flow.sweepUntil(after(34))
+  assert.deepEqual(fate(flow), ['resolved', 'inferred', 34])
+})
+
 test('a short stop delays no end', async (t) => {
   const flow = makeFlow(t)
   await push(flow, NOON)

@@ -140,9 +140,7 @@ describe('a manual resolve while alerts are firing', () => {
   test('is effective until they have ended once; the next problem opens an incident', () => {
     const cleared = decide(situation([], { suppressed })).suppressed
     assert.equal(cleared, false)
-    assert.deepEqual(steps([outage()], 40, { suppressed: cleared, last: LAST }), [
-      'open',
-    ])
+    assert.deepEqual(steps([outage()], 40, { suppressed: cleared, last: LAST }), ['open'])
   })
 })
 

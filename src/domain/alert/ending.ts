@@ -4,16 +4,9 @@ import { canContinue } from '../event/lasting.ts'
 import { HOUR, MINUTE } from '../units.ts'
 import type { Alert, Resolution } from './alert.ts'
 import type { Mark } from './evidence.ts'
-import {
-  type Fingerprint,
-  fingerprintsOf,
-  isJudgedByFingerprint,
-  lastExpiry,
-  nextEnd,
-  withoutSilent,
-  withSeverityOf,
-} from './fingerprints.ts'
+import { type Fingerprint, fingerprintsOf, isJudgedByFingerprint, withSeverityOf } from './fingerprints.ts'
 import { type FiringPeriod, firingPeriodsOf, ongoing } from './firing-period.ts'
+import { type Awaited, lastExpiry, nextEnd, notBefore, withoutSilent } from './lapse.ts'
 
 /** A new pod template is considered a fix if the template's pods do not show the condition for this long. */
 const ROLLOUT_QUIET = 10 * MINUTE
@@ -50,8 +43,8 @@ type ServerContext = {
   readonly lag?: number
   /** For Kubernetes events: until when a watch of the cluster can be trusted; see `PeriodRules`. */
   readonly watchedUntil?: number | null | undefined
-  /** Until then no alert that its sender repeats ends for lack of a repeat, because incmon did not run. Default: 0. */
-  readonly awaitedUntil?: number | undefined
+  /** For Alertmanager, Prometheus and Grafana, after a stop of incmon. */
+  readonly awaited?: Awaited | undefined
 }
 
 /** Returns the alert as of `now`, and when it may next change without a new event. */
@@ -88,16 +81,16 @@ export function settleAll(
   const known = fingerprintsOf(alert, fingerprints)
   const expiry = lastExpiry(known)
   const timeout = silenceOf(context.delivery)
-  const { awaitedUntil = 0 } = context
-  const firing = now < awaitedUntil ? known : withoutSilent(known, timeout, now)
+  const { awaited } = context
+  const firing = withoutSilent(known, timeout, awaited, now)
   if (firing.every(({ ended }) => ended)) {
     if (expiry === null) return { ...settle(alert, context, now), fingerprints }
     return { ...endedAs(alert, { at: Math.min(expiry, now), resolution: 'inferred' }, now), fingerprints }
   }
   const delivery = lastExpiry(firing) === null ? context.delivery : null
   const settled = settle(withSeverityOf(alert, firing), { ...context, delivery }, now)
-  const endsNext = Math.max(nextEnd(firing, timeout), awaitedUntil)
-  const dueAt = settled.alert.status === 'firing' ? Math.min(settled.dueAt, endsNext) : settled.dueAt
+  const dueAt =
+    settled.alert.status === 'firing' ? Math.min(settled.dueAt, nextEnd(firing, timeout, awaited)) : settled.dueAt
   return { alert: settled.alert, fingerprints: firing === known ? fingerprints : firing, dueAt }
 }
 
@@ -116,18 +109,17 @@ function endedAs(alert: Alert, end: { readonly at: number; readonly resolution: 
 
 function endOf(alert: Alert, context: ServerContext, now: number): { at: number; resolution: Resolution } | null {
   if (alert.source === 'cluster') return clusterEnd(alert, context, now)
-  const { delivery, awaitedUntil = 0 } = context
+  const { delivery, awaited } = context
   // The alert is known to have been firing until it was last seen. Only the knowledge of its end comes later.
   const at = alert.lastSeenAt
   if (alert.source === 'ci' || !delivery)
     return alert.source === 'ci' && now >= alert.receivedAt + EXPIRES ? { at, resolution: 'expired' } : null
-  if (!delivery.reportsEnds)
-    return now < Math.max(inferredAt(alert, delivery), awaitedUntil) ? null : { at, resolution: 'inferred' }
+  if (!delivery.reportsEnds) return now < inferredAt(alert, delivery, awaited) ? null : { at, resolution: 'inferred' }
   return now >= expiresAt(alert, delivery) && isForgotten(alert, delivery) ? { at, resolution: 'expired' } : null
 }
 
-function inferredAt({ receivedAt }: Alert, { repeatTimeout }: Delivery): number {
-  return receivedAt + repeatTimeout
+function inferredAt({ receivedAt }: Alert, { repeatTimeout }: Delivery, awaited: Awaited | undefined): number {
+  return notBefore(receivedAt + repeatTimeout, receivedAt, awaited)
 }
 
 /** A sender that reports ends can still lose one, for example while it is restarted. */
@@ -186,8 +178,7 @@ function quietRollout(alert: Alert): Mark | null {
 
 function dueAt(alert: Alert, context: ServerContext, now: number): number {
   if (alert.source === 'ci') return alert.receivedAt + EXPIRES
-  if (alert.source !== 'cluster')
-    return Math.max(deliveryDueAt(alert, context.delivery, now), context.awaitedUntil ?? 0)
+  if (alert.source !== 'cluster') return deliveryDueAt(alert, context, now)
   const rollout = quietRollout(alert)
   const rolloutDue = rollout ? Math.max(rollout[0], alert.lastSeenAt) + ROLLOUT_QUIET : NEVER
   const { lag = 0 } = context
@@ -197,9 +188,9 @@ function dueAt(alert: Alert, context: ServerContext, now: number): number {
   return rolloutDue > now ? Math.min(rolloutDue, quietDue) : quietDue
 }
 
-function deliveryDueAt(alert: Alert, delivery: Delivery | null, now: number): number {
+function deliveryDueAt(alert: Alert, { delivery, awaited }: ServerContext, now: number): number {
   if (!delivery) return NEVER
-  if (!delivery.reportsEnds) return inferredAt(alert, delivery)
+  if (!delivery.reportsEnds) return inferredAt(alert, delivery, awaited)
   const at = expiresAt(alert, delivery)
   // The sender delivered nothing else, so that its silence about this alert says nothing yet.
   return at > now ? at : now + HOUR

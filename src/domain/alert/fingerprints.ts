@@ -217,34 +217,3 @@ function isWorse(one: Fingerprint, other: Fingerprint): boolean {
   const worse = rank(one.severity) - rank(other.severity)
   return worse > 0 || (worse === 0 && one.fingerprint < other.fingerprint)
 }
-
-/**
- * Forgets the firing fingerprints whose time is over: the sender's own end time has passed, or the sender does not
- * report ends and has not repeated the fingerprint for `repeatTimeout`. Returns the same list if nothing changes.
- */
-export function withoutSilent(
-  fingerprints: readonly Fingerprint[],
-  repeatTimeout: number | null,
-  now: number,
-): readonly Fingerprint[] {
-  const kept = fingerprints.filter((one) => one.ended || endOf(one, repeatTimeout) > now)
-  return kept.length === fingerprints.length ? fingerprints : kept
-}
-
-/** Returns the latest end time that the sender gave for a firing fingerprint; null if the sender gave none. */
-export function lastExpiry(fingerprints: readonly Fingerprint[]): number | null {
-  const times = fingerprints.flatMap(({ ended, expiresAt }) => (ended || expiresAt === null ? [] : expiresAt))
-  return times.length === 0 ? null : Math.max(...times)
-}
-
-/** Returns when the next firing fingerprint ends unless it is repeated; infinity for never. */
-export function nextEnd(fingerprints: readonly Fingerprint[], repeatTimeout: number | null): number {
-  return fingerprints.reduce(
-    (next, one) => (one.ended ? next : Math.min(next, endOf(one, repeatTimeout))),
-    Number.POSITIVE_INFINITY,
-  )
-}
-
-function endOf({ expiresAt, seenAt }: Fingerprint, repeatTimeout: number | null): number {
-  return expiresAt ?? (repeatTimeout === null ? Number.POSITIVE_INFINITY : seenAt + repeatTimeout)
-}

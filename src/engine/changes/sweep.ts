@@ -108,7 +108,7 @@ export function sweepAlert(ctx: Context, rowId: number, now: number): number | n
     live.fingerprints,
     {
       delivery: deliveryFor(ctx.state, live, now),
-      ...{ metricsFiring, ...senderBehaviorOf(ctx.state, live), awaitedUntil: ctx.state.awaited.get('until') },
+      ...{ metricsFiring, ...senderBehaviorOf(ctx.state, live), awaited: ctx.state.awaited.get('period') },
     },
     now,
   )
@@ -165,7 +165,7 @@ export function awaitRepeats(state: OrganizationState, now: number): void {
   const senders = [...state.senders.values()]
   if (senders.some(({ lastEventAt }) => (lastEventAt ?? 0) > now - DELIVERS_WITHIN)) return
   const until = now + TRIES_AGAIN
-  state.awaited.set('until', until)
+  state.awaited.set('period', { since: now, until })
   for (const sender of senders) {
     const { heartbeatDueAt } = sender
     if (heartbeatDueAt !== null && heartbeatDueAt < until) putSender(state, { ...sender, heartbeatDueAt: until })
@@ -174,8 +174,8 @@ export function awaitRepeats(state: OrganizationState, now: number): void {
 
 /** Returns since when repeats are awaited after a stop; null if they are not. */
 export function awaitedSince(state: OrganizationState, now: number): number | null {
-  const until = state.awaited.get('until') ?? 0
-  return until > now ? until - TRIES_AGAIN : null
+  const awaited = state.awaited.get('period')
+  return awaited && now < awaited.until ? awaited.since : null
 }
 
 function reschedule(state: OrganizationState, before: LiveAlert, dueAt: number): void {

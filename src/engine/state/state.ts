@@ -1,4 +1,5 @@
 /** The live state of each organization: the records that the rules need to be in memory. */
+import type { Awaited } from '../../domain/alert/lapse.ts'
 import type { ReceivedEvent } from '../../domain/alert/late-events.ts'
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import type { LivePipeline } from '../../domain/correlation/change.ts'
@@ -45,8 +46,8 @@ function createTables(journal: Journal) {
   return {
     settings: createTable<'settings', Settings>(journal),
     plan: createTable<'plan', Plan>(journal),
-    /** Until when the senders may repeat what they could not deliver while incmon did not run. Not stored. */
-    awaited: createTable<'until', number>(journal),
+    /** The time after a stop in which the senders may repeat what they could not deliver. Not stored. */
+    awaited: createTable<'period', Awaited>(journal),
     services: createTable<number, LiveService>(journal, 'services'),
     serviceById: createTable<string, number>(journal),
     /** Row ids of services, by `serviceKey`. */

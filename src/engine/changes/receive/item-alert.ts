@@ -159,7 +159,7 @@ function settleWithin(
   const metricsFiring = isCluster && hasFiringMetrics(ctx.state, service.rowId, alert.startsAt)
   const sender = isCluster ? senderBehaviorOf(ctx.state, item) : PUNCTUAL_SENDER
   const { delivery, receivedAt } = item
-  const context = { delivery, metricsFiring, ...sender, awaitedUntil: ctx.state.awaited.get('until') }
+  const context = { delivery, metricsFiring, ...sender, awaited: ctx.state.awaited.get('period') }
   const returned = isCluster ? returnOfNode(ctx, { service, key: service }, signal) : null
   const told = withReturn(withReceivedEvents(alert, endings), returned, signal)
   const isPlanned = isDrained(ctx, service, signal) || isOnNewNode(ctx, service, signal)
