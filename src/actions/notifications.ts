@@ -39,10 +39,8 @@ function remindersOf(deps: Deps, organizationId: number, now: number): OutboxEnt
   const channels = listRecipients(deps.db, organizationId).filter(({ enabled }) => enabled)
   if (channels.length === 0) return []
   const open = listUnacknowledgedIncidents(deps.db, organizationId, MAX_INCIDENTS)
-  const awaitedSince = deps.engine.awaitedSince(organizationId)
   const burning = open
     .filter(({ problem }) => phaseOf(problem, now) === 'on')
-    .filter(({ rowId }) => !isDoubtful(findLastReport(deps.db, organizationId, rowId), awaitedSince))
     .map((incident) => ({ incident, told: listToldSince(deps.db, incident.rowId, incident.problem.alarmedAt) }))
   const suppressed = listSuppressedIncidents(deps.db, organizationId, MAX_INCIDENTS)
   return [
@@ -63,9 +61,14 @@ function dueReminders(
   now: number,
 ) {
   const isDue = (of: readonly Reminded[]) => channels.some((channel) => dueKind(channel, of, now) !== null)
-  if (!all.some((one) => isDue([one]))) return []
-  const groups = all.length < LEAST_MEMBERS ? new Map<string, IncidentGroup>() : findGroups(deps.db, organizationId)
-  const together = Map.groupBy(all, ({ incident: { id } }) => groups.get(id) ?? id)
+  const awaitedSince = deps.engine.awaitedSince(organizationId)
+  const isSure = ({ incident: { rowId } }: Reminded) =>
+    !isDoubtful(findLastReport(deps.db, organizationId, rowId), awaitedSince)
+  // Almost always nothing is due, and then no report is read.
+  if (!all.filter((one) => isDue([one])).some(isSure)) return []
+  const sure = all.filter(isSure)
+  const groups = sure.length < LEAST_MEMBERS ? new Map<string, IncidentGroup>() : findGroups(deps.db, organizationId)
+  const together = Map.groupBy(sure, ({ incident: { id } }) => groups.get(id) ?? id)
   return channels.flatMap((channel) =>
     [...together].flatMap(([group, of]) => {
       const kind = dueKind(channel, of, now)

@@ -1,4 +1,6 @@
 /** Writes what a message says about the alerts that fire. */
+
+import { MISSED_REPEATS } from '../sender/delivery-interval.ts'
 import { formatMoment } from '../shown-time.ts'
 import { capitalized } from '../text.ts'
 import { HOUR, MINUTE } from '../units.ts'
@@ -22,7 +24,6 @@ export type Report = Pick<MessageAlert, 'source' | 'receivedAt' | 'delivery'>
 const UNHEARD_FOR = 15 * MINUTE
 /** Until the sender reports the end, an alert that was last received this long ago may have ended. */
 const UNREPORTED_FOR = MINUTE
-const MISSED = 3
 const NAMED = 3
 /** How many further conditions a message names without their summaries. */
 const NAMED_BRIEFLY = 10
@@ -131,7 +132,8 @@ export function unheardText({ kind, alerts }: MessageItem, context: MessageConte
 export function unheardWord({ source, receivedAt, delivery }: Report, now: number) {
   const { interval, reportsEnds, isRepeated } = delivery
   if (source === 'cluster' || !isRepeated) return null
-  const expectedWithin = interval === null ? UNHEARD_FOR : Math.max(MISSED * interval, reportsEnds ? HOUR : UNHEARD_FOR)
+  const expectedWithin =
+    interval === null ? UNHEARD_FOR : Math.max(MISSED_REPEATS * interval, reportsEnds ? HOUR : UNHEARD_FOR)
   if (now - receivedAt < expectedWithin) return null
   return reportsEnds && interval !== null ? 'Not repeated' : 'Not heard'
 }

@@ -120,7 +120,7 @@ function stillFiring(ended: readonly MessageItem[]): number {
 
 /**
  * Returns `1 incident resolved, but 2 alerts are still firing: cart (has been critical for 4 min)`; '' if there are none. A
- * channel may not have heard of a resolved incident before, so the text says what it was.
+ * channel may not know a resolved incident, so the text says what it was.
  */
 function endedText(ended: readonly MessageItem[], context: MessageContext): string {
   const firing = stillFiring(ended)

@@ -1,6 +1,6 @@
 /** Decides when a channel sends a message, retries, and gives up. */
 import { BUDGETS } from '../budgets.ts'
-import { MIN_REPEAT_TIMEOUT, MISSED_REPEATS } from '../sender/delivery-interval.ts'
+import { timeoutOf } from '../sender/delivery-interval.ts'
 import { HOUR, MINUTE, SECOND } from '../units.ts'
 import type { Report } from './alert-texts.ts'
 
@@ -108,5 +108,5 @@ export function isDoubtful(last: LastReport | undefined, awaitedSince: number | 
   const { receivedAt, heardAt, delivery } = last
   if (awaitedSince !== null && receivedAt < awaitedSince) return true
   if (!delivery.reportsEnds || delivery.interval === null || heardAt === null) return false
-  return heardAt >= receivedAt + Math.max(MIN_REPEAT_TIMEOUT, MISSED_REPEATS * delivery.interval)
+  return heardAt >= receivedAt + timeoutOf(delivery.interval)
 }

@@ -63,7 +63,7 @@ export function withProvenGap({ group, gap }: Delivered): Group {
 }
 
 /** Returns whether enough intervals are known. */
-export function isKnown({ gaps }: DeliveryInterval): boolean {
+export function isKnown({ gaps }: Pick<DeliveryInterval, 'gaps'>): boolean {
   return gaps >= GAPS_WANTED
 }
 
@@ -117,5 +117,10 @@ export function repeatTimeoutOf(
   unknown = DEFAULT_REPEAT_TIMEOUT,
 ): number {
   const known = [group, receiver].find((one) => one !== null && isKnown(one))
-  return known ? Math.max(MIN_REPEAT_TIMEOUT, MISSED_REPEATS * known.longestGap) : unknown
+  return known ? timeoutOf(known.longestGap) : unknown
+}
+
+/** Returns after how many ms without a repeat an alert is missing, if it is repeated at this interval in ms. */
+export function timeoutOf(interval: number): number {
+  return Math.max(MIN_REPEAT_TIMEOUT, MISSED_REPEATS * interval)
 }

@@ -1,6 +1,7 @@
 /** Finds when the alerts that fire were last received, and how their sender delivers. */
 import type { Delivery } from '../../domain/notification/alert-texts.ts'
 import type { LastReport } from '../../domain/notification/schedule.ts'
+import { isKnown } from '../../domain/sender/delivery-interval.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidToBytes } from '../sqlite/uuid.ts'
 
@@ -14,7 +15,7 @@ type DeliveryRow = {
 
 /** Returns how an alert is delivered, from the row of its group and its sender; their columns are null if unknown. */
 export function toDelivery({ ownGap, ownGaps, senderGap, senderGaps, reportsEnds }: DeliveryRow): Delivery {
-  const interval = (ownGaps ?? 0) >= 2 ? ownGap : (senderGaps ?? 0) >= 2 ? senderGap : null
+  const interval = isKnown({ gaps: ownGaps ?? 0 }) ? ownGap : isKnown({ gaps: senderGaps ?? 0 }) ? senderGap : null
   return { interval, reportsEnds: reportsEnds === 1, isRepeated: ownGaps !== null }
 }
 
