@@ -31,6 +31,12 @@ const DATABASE_LABEL =
 
 /** The labels in which exporters of databases write the name of the database's own cluster. */
 const OF_DATABASES: ReadonlySet<string> = new Set(['cluster', 'cluster_name'])
+/** Labels that name a database's own cluster and nothing else: `rabbitmq_cluster`, `cnpg_io_cluster`. */
+const OWN_CLUSTER = new RegExp(
+  `^(?:label_)?(?:${[...DATABASES, 'rabbitmq', 'valkey', 'mysql', 'mariadb', 'postgres(?:ql)?', 'pg', 'es'].join('|')})[a-z]*(?:_io)?_cluster(?:_name)?$`,
+)
+/** Patroni calls the cluster `scope`. */
+const PATRONI = /^patroni/i
 
 /** Returns the cluster named in the labels, or ''. */
 export function clusterInLabels(labels: Labels): string {
@@ -43,6 +49,9 @@ export function clusterInLabels(labels: Labels): string {
 
 /** Returns the label that names a database's own cluster and not the Kubernetes cluster, or null. */
 export function databaseCluster(labels: Labels): string | null {
+  const own = Object.keys(labels).find((name) => OWN_CLUSTER.test(name) && labelValue(labels, name) !== undefined)
+  if (own !== undefined) return own
+  if (PATRONI.test(labels.alertname ?? '') && labelValue(labels, 'scope') !== undefined) return 'scope'
   const label = LABELS.find((name) => OF_DATABASES.has(name) && labelValue(labels, name) !== undefined)
   return label !== undefined && namesDatabase(labels) ? label : null
 }

@@ -45,6 +45,8 @@ export const OBJECTS_OF: readonly {
   { jobs: /^(?:incus|lxd)/, kind: 'Guest', name: 'name', namespace: '' },
   // Programs that check addresses: Gatus and Healthchecks name the check.
   { jobs: /gatus|healthchecks/, kind: 'Check', name: 'name', namespace: '' },
+  // domain_exporter, about the registration of domains
+  { alerts: /^domain_?(?:expir|regist)/i, jobs: /^domain/, kind: 'Domain', name: 'domain', namespace: '' },
   // OpenShift's ClusterOperatorDown and ClusterOperatorDegraded
   { alerts: /^ClusterOperator/, kind: 'ClusterOperator', name: 'name', namespace: '' },
 ]

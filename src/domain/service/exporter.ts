@@ -5,7 +5,17 @@ import { cacheByName, cacheLast } from '../memoize.ts'
 import { isInCluster } from './backend.ts'
 import { hostOf } from './host.ts'
 import { type Label, labelValue, type Reading, read } from './reading.ts'
-import { EXPORTERS, type ExporterKind, HOST_ALERT, HOST_JOBS, HOST_PORT, SCRAPE } from './target.ts'
+import {
+  EXPORTERS,
+  type ExporterKind,
+  HOST_ALERT,
+  HOST_JOBS,
+  HOST_PORT,
+  PROBE_ALERT,
+  PROBER_PORT,
+  SCRAPE,
+  WEB_ALERT,
+} from './target.ts'
 
 export type Exporter = {
   readonly kind: ExporterKind
@@ -72,10 +82,22 @@ function detect(labels: Labels, reading: Reading): Detected {
   return isMachine(labels, reading) ? { kind: 'host', word: null } : byPodAlone(labels)
 }
 
-/** Returns whether an exporter asked an address: a URL, or a Service inside the cluster if no label names a workload. */
+/**
+ * Returns whether an alert is about an address: an exporter asked a URL, or a Service inside the cluster if no label
+ * names a workload, or only the address is named.
+ */
 function isProbe(labels: Labels, { labels: found }: Reading): boolean {
   if (contains(labels, 'instance', '://') || contains(labels, 'target', '://')) return true
-  return isInCluster(hostOf(labels.instance ?? '')) && found.every(({ known }) => known.weak)
+  const { alertname = '', instance = '' } = labels
+  if (PROBER_PORT.test(instance.trim()) && has(labels, 'target')) return true
+  if (found.length === 0 || !found.every(({ known }) => known.weak)) return false
+  if (WEB_ALERT.test(alertname) && found.every(({ name }) => name === 'host')) return true
+  return isInCluster(hostOf(instance)) || (PROBE_ALERT.test(alertname) && found.every(isAddress))
+}
+
+/** Returns whether a label can be on an alert about an address: the address itself, and the job that asks it. */
+function isAddress({ known }: Label): boolean {
+  return known.reads === 'instance' || known.reads === 'job label'
 }
 
 /** Returns whether an alert is about a machine, whatever the scrape job of its exporter is called. */

@@ -232,8 +232,9 @@ function placeGenerated(kind: GeneratedKind, object: Name, known: readonly Name[
   return { namespace, name, how }
 }
 
-/** Splits a Prometheus operator job name, which has the format `namespace/monitor`. */
-function placeJob(value: string, namespace: string): Name {
+/** Splits a Prometheus operator job name, which has the format `namespace/monitor`. Grafana's agents have a prefix. */
+function placeJob(job: string, namespace: string): Name {
+  const value = job.replace(/^integrations\//, '')
   const slash = value.lastIndexOf('/')
   const name = value.slice(slash + 1)
   return name === '' || slash < 1 ? { namespace, name: value } : { namespace: namespace || value.slice(0, slash), name }

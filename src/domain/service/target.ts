@@ -78,10 +78,12 @@ export const TARGETS: readonly (readonly [Reader, string])[] = [
 
 /**
  * Prefixes that senders put before the names in `TARGETS`: OpenTelemetry, Fluent Bit, kube-state-metrics, YACE, service
- * meshes, and Prometheus for labels that clash with the scrape's.
+ * meshes, cAdvisor, and Prometheus for labels that clash with the scrape's.
  */
 export const PREFIXES = [
   ...['k8s_', 'kubernetes_', 'kubernetes_labels_', 'label_', 'dimension_', 'destination_', 'dst_', 'exported_'],
+  // cAdvisor, for the labels of a container
+  ...['container_label_io_kubernetes_', 'container_label_'],
 ] as const
 /** Service meshes name the callee with these prefixes: Istio and Hubble, Linkerd. The other labels name the caller. */
 export const CALLEE = /^(?:destination|dst)_/
@@ -89,7 +91,7 @@ export const CALLEE = /^(?:destination|dst)_/
 /** The labels with the namespace, most reliable first. After these, any label that ends in `NAMESPACE_ENDS`. */
 export const NAMESPACES = list(`namespace kubernetes_namespace k8s_namespace_name kubernetes_namespace_name k8s_ns_name
   destination_workload_namespace destination_service_namespace destination_namespace dst_namespace exported_namespace
-  service_namespace`)
+  service_namespace container_label_com_docker_stack_namespace container_label_com_docker_compose_project`)
 export const NAMESPACE_ENDS = ['namespace', 'namespace_name'] as const
 /** Namespaces of a program that only reports about the target, or that calls it. */
 export const FOREIGN_NAMESPACE = /^(?:source|controller|client|scrape|prometheus|exporter|agent|collector|monitor)_/
@@ -148,12 +150,12 @@ export const EXPORTERS: readonly {
   {
     kind: 'host',
     words: list(`node-exporter node_exporter windows-exporter windows_exporter integrations/unix telegraf snmp netdata
-      systemd-exporter systemd_exporter smartctl ipmi dcgm process-exporter vmware`),
+      systemd-exporter systemd_exporter smartctl ipmi dcgm process-exporter vmware zfs-exporter zfs_exporter collectd`),
     own: ['job', 'service', 'endpoint', 'pod', 'container', 'namespace'],
   },
   { kind: 'probe', words: ['blackbox'], own: ['job', 'endpoint'] },
-  // Nomad names its own jobs in `job`, which Prometheus renames.
-  { kind: 'gateway', words: ['pushgateway', 'nomad'], own: SCRAPE },
+  // Nomad names its own jobs in `job`, which Prometheus renames. Another Prometheus can be the scraped program, too.
+  { kind: 'gateway', words: ['pushgateway', 'nomad', 'federat'], own: SCRAPE },
   {
     kind: 'cloud',
     words: list('yace cloudwatch stackdriver azure-metrics azure_metrics rds-exporter rds_exporter'),
@@ -185,19 +187,33 @@ export const MARKERS: Readonly<Record<string, ExporterKind>> = {
   issuer_cn: 'probe',
 }
 /** The labels with the address that a prober asked, most reliable first. */
-export const PROBED = ['target', 'monitor_url', 'monitor_hostname', 'instance'] as const
+export const PROBED = ['target', 'monitor_url', 'monitor_hostname', 'instance', 'host'] as const
+/** The port of the blackbox exporter, and how the names of alerts about an address begin. */
+export const PROBER_PORT = /:9115$/
+export const PROBE_ALERT = /^(?:blackbox|probe)/i
+/** Alerts about a web server's host names, which are no machines: `NGINXCertificateExpiry`. */
+export const WEB_ALERT = /ingress|certificate|cert_?exp|ssl|tls/i
 
-/** The ports of node-exporter, windows-exporter, process-exporter, systemd_exporter and smartctl_exporter. */
-export const HOST_PORT = /:(?:9100|9182|9256|9558|9633)$/
+/**
+ * The ports of node-exporter, windows-exporter, process-exporter, systemd_exporter, smartctl_exporter, zfs_exporter,
+ * ipmi_exporter, Telegraf and collectd.
+ */
+export const HOST_PORT = /:(?:9100|9182|9256|9558|9633|9134|9290|9273|9103)$/
 /** Labels of metrics about a machine, and names that people give to the jobs that scrape or read machines. */
-export const HOST_LABELS: ReadonlySet<string> = new Set(['device', 'mountpoint', 'fstype', 'cpu', 'nodename'])
+export const HOST_LABELS: ReadonlySet<string> = new Set(
+  list('device mountpoint fstype cpu nodename zpool ifName ifDescr'),
+)
 export const HOST_JOBS: ReadonlySet<string> = new Set(
   list(`node nodes host hosts server servers machines vms baremetal linux linux-servers windows windows-servers
-    varlogs syslog systemd-journal journal`),
+    varlogs syslog systemd-journal journal zfs`),
 )
 
-/** How the names of alerts about a machine begin in awesome-prometheus-alerts: `HostOutOfMemory`. */
-export const HOST_ALERT = /^Host(?=[A-Z])/
+/**
+ * How the names of alerts about a machine begin: `HostOutOfMemory` and `WindowsServerDiskSpaceUsage` in
+ * awesome-prometheus-alerts, `NodeFilesystemSpaceFillingUp` in the mixin of node-exporter.
+ */
+export const HOST_ALERT =
+  /^(?:(?:Host|Windows)(?=[A-Z])|Node(?:Filesystem|Memory|Network|CPU|Disk|Clock|RAID|Systemd|TextFile|FileDesc|SystemS|HighNumberConntrack))/
 /** The containers of Docker are named by cAdvisor's label `name`. Which alerts have it: by their job, by their name. */
 export const CONTAINER_JOB = /cadvisor|docker/i
 export const CONTAINER_ALERT = /^(?:docker[ _-]?)?container/i
