@@ -50,6 +50,21 @@ for (const order of ['first', 'last'] as const) {
   })
 }
 
+for (const order of ['before', 'after'] as const) {
+  test(`a warning that returns just ${order} the end of the critical item goes on`, async (t) => {
+    const flow = makeFlow(t)
+    await flow.send('metrics', alertmanager([slow('warning', 0)]), { at: at(1) })
+    await flow.send('metrics', alertmanager([slow('critical', 5), slow('warning', 0, 5)]), { at: at(6) })
+    const items = [slow('critical', 5, 20), slow('warning', order === 'before' ? 19.5 : 20)]
+    await flow.send('metrics', alertmanager(items), { at: at(21) })
+    await flow.send('metrics', alertmanager([slow('warning', 0)]), { at: at(21.5) })
+    await flow.sweepUntil(at(23))
+    const [kept, ...others] = flow.alerts()
+    assert.deepEqual([kept?.status, kept?.severity, others.length], ['firing', 'warning', 0])
+    assert.equal(only(flow).incident.status, 'monitoring')
+  })
+}
+
 test('the fall back to the warning has its own row, at the time of the fall', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([slow('warning', 0)]), { at: at(1) })

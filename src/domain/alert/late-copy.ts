@@ -10,7 +10,6 @@ const SAME_START_WITHIN = 10 * MINUTE
 
 type OfAlert = {
   readonly startsAt: number
-  readonly endsAt: number | null
   readonly endedAt: number | null
   readonly resolution: string | null
 }
@@ -22,10 +21,11 @@ type OfSignal = Pick<Fingerprint, 'fingerprint'> & {
 }
 
 /**
- * Returns whether a firing item is a late copy: it started before the reported end and arrived within 2 minutes of the
- * report, or within 10 minutes if it has the start of the alert. An item whose fingerprint never ended is not a late
- * copy, because a restarted exporter's new fingerprint starts before the old one ends. Neither is an item with an end of
- * its own, as Prometheus sends it: another replica still says that the alert fires, and Alertmanager believes it, too.
+ * Returns whether a firing item is a late copy: it started before the reported end of its fingerprint and arrived within
+ * 2 minutes of the alert's end, or within 10 minutes if it has the start of the alert. An item whose fingerprint never
+ * ended is not a late copy, because a restarted exporter's new fingerprint starts before the old one ends. Neither is a
+ * warning that returns just before its critical sibling ends, nor an item with an end of its own, as Prometheus sends
+ * it: another replica still says that the alert fires, and Alertmanager believes it, too.
  */
 export function isLateCopy(
   alert: OfAlert,
@@ -38,9 +38,10 @@ export function isLateCopy(
     alert.resolution === 'reported' &&
     signal.sighting === null &&
     signal.expiry === null &&
-    alert.endsAt !== null &&
-    (isSameStart || signal.startsAt < alert.endsAt) &&
-    fingerprints.some(({ fingerprint, ended }) => ended && fingerprint === signal.fingerprint) &&
+    fingerprints.some(
+      ({ fingerprint, ended, startedAt: end }) =>
+        ended && fingerprint === signal.fingerprint && (isSameStart || signal.startsAt < end),
+    ) &&
     receivedAt - (alert.endedAt ?? receivedAt) <= (isSameStart ? SAME_START_WITHIN : LATE_COPY_WITHIN)
   )
 }
