@@ -111,6 +111,9 @@ export const REASONLESS_CASES = [
   ['Node w-3 status is now: NodeReady', 'NodeReady info'],
   ['Stopping container x', 'Killing info'],
   ['Failed to do a thing', 'Message warning'],
+  ['error processing spec.data[2]: no secret found', 'Message warning'],
+  ['unable to resolve the host', 'Message warning'],
+  ['Failover completed', 'Message info'],
   ['all is well', 'Message info'],
   ['', 'Message info'],
 ] as const

@@ -40,6 +40,7 @@ type TypedEvent = KubernetesEvent & { readonly type: 'Normal' | 'Warning' | null
 
 const GROUP_LENGTH = 100
 const FAILURE_START = /^(?:Failed|Error|Err|Invalid|Unable)/
+const FAILED_MESSAGE = /^(?:failed|failure|error|err\b|invalid|unable)/i
 const FAILURE_END = /(?:Failed|Failure|Error|BackOff|Timeout|Exceeded|Unhealthy|Killed|Denied|NotReady)$/
 
 /**
@@ -84,7 +85,7 @@ function judge(reason: string, message: string, event: TypedEvent): ReasonJudgem
 function judgeUnknown(reason: string, message: string, type: 'Normal' | 'Warning' | null): ReasonJudgement {
   const group = (reason === '' ? 'Message' : reason).slice(0, GROUP_LENGTH).toWellFormed()
   if (oppositesOf(reason).length > 0) return { group, severity: 'info', failure: null, rule: 'opposite of a problem' }
-  const fails = reason === '' ? FAILURE_START.test(message) : FAILURE_START.test(reason) || FAILURE_END.test(reason)
+  const fails = reason === '' ? FAILED_MESSAGE.test(message) : FAILURE_START.test(reason) || FAILURE_END.test(reason)
   if (!fails) return { group, severity: 'info', failure: null, rule: 'unknown' }
   if (type === 'Normal') return { group, severity: 'info', failure: null, rule: 'type Normal' }
   return { group, severity: 'warning', failure: 'other', rule: 'failure pattern' }

@@ -7,10 +7,12 @@ export const OBJECT_PREFIXES = [
   ...['regarding_', 'k8s_object_', 'object_', 'resource_', 'involved_', 'event_'],
 ] as const
 
+const DOMAIN_ALERT = /(?:cert|certificate|ssl|tls|domain)_?(?:expir|regist)/i
+
 /**
  * Programs whose alerts name an object without its kind. `marker`: a label that only this program writes. `alerts`: how
- * the names of its alerts begin. `jobs`: how its scrape job is called. `namespace`: the labels with the object's
- * namespace, surest first.
+ * its alerts are called. `jobs`: how its scrape job is called. `name`, `namespace`: the labels with the object's name
+ * and namespace, surest first.
  */
 export const OBJECTS_OF: readonly {
   readonly marker?: string
@@ -45,8 +47,8 @@ export const OBJECTS_OF: readonly {
   { jobs: /^(?:incus|lxd)/, kind: 'Guest', name: 'name', namespace: '' },
   // Programs that check addresses: Gatus and Healthchecks name the check.
   { jobs: /gatus|healthchecks/, kind: 'Check', name: 'name', namespace: '' },
-  // domain_exporter, about the registration of domains
-  { alerts: /^domain_?(?:expir|regist)/i, jobs: /^domain/, kind: 'Domain', name: 'domain', namespace: '' },
+  // domain_exporter, and alerts about certificates that name only the domain
+  { alerts: DOMAIN_ALERT, jobs: /^domain/, kind: 'Domain', name: 'domain domain_name', namespace: '' },
   // OpenShift's ClusterOperatorDown and ClusterOperatorDegraded
   { alerts: /^ClusterOperator/, kind: 'ClusterOperator', name: 'name', namespace: '' },
 ]

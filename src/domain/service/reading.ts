@@ -157,10 +157,10 @@ const programOfJob = cacheByName((job) => OBJECTS_OF.find(({ jobs }) => jobs?.te
 
 /** Returns the object that the labels of a program name without its kind, or null. */
 function objectOfProgram(labels: Labels, { kind, name, namespace }: Program): Reading['object'] {
-  const value = labelValue(labels, name)
-  if (value === undefined) return null
+  const label = name.split(' ').find((one) => labelValue(labels, one) !== undefined)
+  if (label === undefined) return null
   const namespaces = namespace.split(' ').flatMap((one) => labelValue(labels, one) ?? [])
-  return { kind, name: value, namespace: namespaces[0] ?? '', label: name }
+  return { kind, name: labelValue(labels, label) ?? '', namespace: namespaces[0] ?? '', label }
 }
 type Program = (typeof OBJECTS_OF)[number]
 
