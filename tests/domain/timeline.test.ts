@@ -72,6 +72,57 @@ for (const [name, moments, rows] of [
   test(`timeline: ${name}`, () => assert.deepEqual(told(moments), rows))
 }
 
+/** Each alert fires from one minute to another; null for an alert that still fires. */
+for (const [name, alerts, rows] of [
+  [
+    'an alert that fires again after its end has a row of its own',
+    [
+      [0, 5],
+      [35, null],
+    ],
+    ['0 ×1', '35 ×1'],
+  ],
+  [
+    'alerts that overlap or touch share a row',
+    [
+      [0, 5],
+      [3, 9],
+      [9, null],
+    ],
+    ['0 ×3'],
+  ],
+  [
+    'alerts that fire together again share the second row',
+    [
+      [0, 5],
+      [1, 5],
+      [20, 22],
+      [21, 30],
+    ],
+    ['0 ×2', '20 ×2'],
+  ],
+  [
+    'after twenty starts, the last row has the rest',
+    Array.from({ length: 25 }, (_, index) => [index * 2, index * 2 + 1]),
+    [...Array.from({ length: 19 }, (_, index) => `${index * 2} ×1`), '38 ×6'],
+  ],
+] as readonly (readonly [string, (readonly [number, number | null])[], string[]])[]) {
+  test(`timeline: ${name}`, () => {
+    const facts = factsOf('bad-image-tag')
+    const at = (minute: number) => NOON + minute * MINUTE
+    const own = alerts.map(([from, to], index) => ({
+      ...facts.alerts[0]!,
+      ...{ uuid: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`, startsAt: at(from) },
+      ...{ lastSeenAt: at(from), endsAt: to === null ? null : at(to), summary: `from ${from}`, labels: {} },
+    }))
+    const shown = timelineOf({ ...facts, alerts: own, entries: [], events: [], changes: [], correlations: [] })
+    assert.deepEqual(
+      shown.map((row) => `${(row.at - NOON) / MINUTE} ×${row.count}`),
+      rows,
+    )
+  })
+}
+
 const SWITCH = (minute: number, ref: string, kind: string) =>
   moment(minute, { kind, ref: `alert/${ref}`, group: kind, text: kind === 'ended' ? 'X ended' : 'X is firing again' })
 

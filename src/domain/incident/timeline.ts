@@ -2,6 +2,7 @@
  * Builds the timeline of an incident in chronological order. Similar alerts share an entry, and so do repeats. Start
  * here for `GET /api/incidents/:id`.
  */
+import { runsOf } from '../alert/gaps.ts'
 import { type AlertGroup, type GroupedAlert, groupAlerts, groupForIncident } from '../alert/groups.ts'
 import { rolloutOf } from '../event/rollout.ts'
 import { ordered } from '../order.ts'
@@ -28,6 +29,9 @@ const IMPORTANT_REASONS = new Set([
   ...['Killing', 'NodeReady', 'NodeSchedulable', 'TriggeredScaleUp', 'SuccessfulRescale'],
   ...['Completed', 'SawCompletedJob', 'SuccessfulAttachVolume', 'ProvisioningSucceeded'],
 ])
+
+/** The maximum number of rows for the starts of similar alerts. */
+const MAX_RUNS = 20
 
 /**
  * Returns the timeline: groups of similar alerts, stored entries, pipelines and rollouts, links that were not rejected,
@@ -71,11 +75,12 @@ export function groupsOf(alerts: readonly TimelineAlert[]): readonly AlertGroup<
 }
 
 /**
- * Returns one row per group of similar alerts, with the start of the first alert and the numbers of alerts and events.
+ * Returns one row for each time that similar alerts began to fire, with the start of the first alert and the numbers of
+ * alerts and events.
  */
 function groupRows(groups: ReturnType<typeof groupsOf>, events: readonly EventFact[]): readonly TimelineRow[] {
   const objects = Map.groupBy(events, ({ alertId }) => alertId)
-  return groups.map(({ name, source, summary, members, seen, firstStartsAt }) => {
+  return groups.flatMap(runsOfGroup).map(({ name, source, summary, members, seen, firstStartsAt }) => {
     const told = source === 'cluster' ? members.flatMap(({ uuid }) => objects.get(uuid) ?? []) : []
     const on = named(new Set(told.flatMap(({ object }) => (object === '' ? [] : [object]))))
     // The alert that started first represents the group. Members with equal starts are sorted by UUID.
@@ -94,6 +99,14 @@ function groupRows(groups: ReturnType<typeof groupsOf>, events: readonly EventFa
     }
     return { ...common, at: firstStartsAt, until, text: `${text}${on}`, ref: `alert/${first?.uuid}` }
   })
+}
+
+/** Returns a group for each time that alerts of the group began to fire after all had ended. */
+function runsOfGroup(group: ReturnType<typeof groupsOf>[number]): ReturnType<typeof groupsOf> {
+  const runs = runsOf(group.members).map(({ alerts }) => alerts)
+  if (runs.length === 1 || group.isMixed) return [group]
+  const rows = runs.length > MAX_RUNS ? [...runs.slice(0, MAX_RUNS - 1), runs.slice(MAX_RUNS - 1).flat()] : runs
+  return groupAlerts(group.members, new Map(rows.map((alerts, index) => [`${group.key} ${index}`, alerts])))
 }
 
 /** The alerts' groups, by the alerts' UUIDs. */

@@ -1,5 +1,6 @@
 /** Reads an incident's alerts for its timeline and postmortem. */
 import { sql } from 'kysely'
+import { runsOf } from '../../domain/alert/gaps.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { cacheByKey } from '../../domain/memoize.ts'
 import { cutoffsAt } from '../../domain/retention.ts'
@@ -52,7 +53,9 @@ export function alertsOf(db: Db, incidentId: number) {
 
 type FirstOf = {
   readonly [name in 'name' | 'source' | 'severity' | 'summary' | 'hex']: string
-} & { readonly [name in 'rowId' | 'service_id' | 'startsAt' | 'occurrences']: number }
+} & { readonly [name in 'rowId' | 'service_id' | 'startsAt' | 'occurrences']: number } & {
+  readonly endsAt: number | null
+}
 
 function withService<Row extends { readonly hex: string; readonly labels: string; readonly service_id: number }>(
   db: Db,
@@ -86,18 +89,15 @@ const firstEvent = query<{ alertId: number }>()((builder, hole) =>
 )
 
 /**
- * Adds the text of the first event to the earliest alert of each name, because each repeat replaces the summary. An
- * alert storm has at most `MAX_FIRST_TEXTS` of them.
+ * Adds the text of the first event to each alert that begins a row of the timeline, because each repeat replaces the
+ * summary. An alert storm has at most `MAX_FIRST_TEXTS` of them.
  */
 function withFirstTexts<Row extends FirstOf>(db: Db, rows: Row[]): (Row & { firstText?: string })[] {
-  const first = new Map<string, Row>()
-  for (const row of rows) {
-    const key = JSON.stringify([row.service_id, row.name, row.source, row.severity])
-    const known = first.get(key)
-    const isEarlier = !known || (known.startsAt === row.startsAt && row.hex < known.hex)
-    if (isEarlier && (known || first.size < MAX_FIRST_TEXTS)) first.set(key, row)
-  }
-  for (const row of first.values()) {
+  const similar = Map.groupBy(rows, (row) => JSON.stringify([row.service_id, row.name, row.source, row.severity]))
+  const first = [...similar.values()].flatMap(runsOf).map(({ start, alerts }) => {
+    return alerts.filter(({ startsAt }) => startsAt === start).reduce((a, b) => (b.hex < a.hex ? b : a))
+  })
+  for (const row of first.toSorted((a, b) => a.startsAt - b.startsAt).slice(0, MAX_FIRST_TEXTS)) {
     if (row.occurrences === 1) continue
     const text = db.first(firstEvent, { alertId: row.rowId })?.text
     if (text !== undefined && text !== row.summary) Object.assign(row, { firstText: text })

@@ -85,17 +85,17 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
  * Returns `firing for 10 min`, or `330 of 440 still firing after 10 min` if some have ended. A failed pipeline is not
  * counted as a firing alert, so its text is `failed 10 min ago`.
  */
-function ongoingText({ firing, count, firstStartsAt, source }: GroupView, { now }: Reader): string {
-  const duration = formatDuration(now - firstStartsAt)
+function ongoingText({ firing, count, firstStartsAt, gaps, source }: GroupView, { now }: Reader): string {
+  const [, since = firstStartsAt] = gaps.at(-1) ?? []
+  const duration = formatDuration(now - since)
   if (source === 'ci') return `failed ${duration} ago`
   if (firing === count) return `firing for ${duration}`
   return `${formatCount(firing)} of ${formatCount(count)} still firing after ${duration}`
 }
 
-function endedText({ endsAt, firstStartsAt }: GroupView): string {
-  return endsAt === null || endsAt - firstStartsAt < 1000
-    ? 'ended'
-    : `ended after ${formatDuration(endsAt - firstStartsAt)}`
+function endedText({ endsAt, firstStartsAt, gaps }: GroupView): string {
+  const firedFor = (endsAt ?? firstStartsAt) - firstStartsAt - gaps.reduce((sum, [from, to]) => sum + to - from, 0)
+  return firedFor < 1000 ? 'ended' : `ended after ${formatDuration(firedFor)}`
 }
 
 /** In a storm of many conditions, each lists fewer of its alerts. */
