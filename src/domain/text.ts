@@ -1,7 +1,8 @@
 /** Formats times, durations, counts, names and lists. */
 import { once } from './memoize.ts'
 
-const LISTED = 8
+/** The number of names that `joinNames` lists. */
+export const LISTED = 8
 
 /** Formats a time as `2026-03-14 02:11:09 UTC`. @throws RangeError if `ms` is not a valid time */
 export function formatTime(ms: number): string {

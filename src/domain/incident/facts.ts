@@ -35,8 +35,9 @@ export type PostmortemFacts = {
   readonly lowestScore: number | null
   /** For an incident of a node: the alerts of workloads that ran on the node. */
   readonly onNode: readonly NodeAlert[]
-  /** The other incidents that opened during this one, earliest first. */
+  /** The other incidents that opened during this one, until its problem ended. */
   readonly meanwhile?: readonly OtherIncident[]
+  readonly group?: GroupFact | null
   /** Alerts with the same service, source and name in the 90 days before the incident. */
   readonly earlier: readonly EarlierFact[]
   /**
@@ -53,6 +54,19 @@ export type PostmortemFacts = {
 
 /** `ref`: `incident/<uuid>`. */
 type OtherIncident = { readonly ref: string; readonly title: string; readonly createdAt: number }
+
+/**
+ * The incidents with the same cause. `cause`: its name, such as `postgres`. `leader`: the incident of the cause; null if
+ * the cause has no incident. `others`: without this incident.
+ */
+type GroupFact = {
+  readonly cause: string
+  readonly leader: string | null
+  readonly others: readonly (OtherIncident & {
+    readonly startedAt: number
+    readonly service: Pick<ServiceFact, 'namespace' | 'name'>
+  })[]
+}
 
 /** `cause`: `silence` is a missing heartbeat. `acknowledgedAt`: the first acknowledgement, even if it has lapsed. */
 export type IncidentFact = Pick<

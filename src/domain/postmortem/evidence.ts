@@ -31,7 +31,7 @@ export function evidenceOf(document: Omit<Postmortem, 'evidence'>, facts: Groupe
 }
 
 function describedRecords(facts: GroupedFacts): ReadonlyMap<string, Omit<Evidence, 'ref'>> {
-  const { incident, alerts, correlations, changes, events, earlier, onNode, meanwhile = [] } = facts
+  const { incident, alerts, correlations, changes, events, earlier, onNode, meanwhile = [], group } = facts
   const plain = (ref: string, text: string) => [ref, { text, labels: {}, links: {} }] as const
   return new Map([
     ...events.map(({ uuid, name, at }) => plain(`event/${uuid}`, `${name}, ${formatTime(at)}`)),
@@ -40,7 +40,7 @@ function describedRecords(facts: GroupedFacts): ReadonlyMap<string, Omit<Evidenc
       return [`event/${change.eventId}`, { text: wholeChangeText(change), labels: {}, links }] as const
     }),
     plain(incidentRef(incident), `incident ${quoted(incident.title)} and its timeline`),
-    ...meanwhile.map(({ ref, title, createdAt }) =>
+    ...[...meanwhile, ...(group?.others ?? [])].map(({ ref, title, createdAt }) =>
       plain(ref, `incident ${quoted(title)}, opened at ${formatTime(createdAt)}`),
     ),
     ...onNode.map(({ ref, name, startsAt, service, objects }) =>

@@ -77,17 +77,20 @@ function orderedFacts(facts: PostmortemFacts): GroupedFacts {
     events: ordered(facts.events, ({ at, uuid }) => [at, uuid]),
     changes: ordered(facts.changes, ({ startsAt, kind, ref, eventId }) => [startsAt, kind, ref, eventId]),
     meanwhile: othersOf(facts),
+    ...(facts.group
+      ? { group: { ...facts.group, others: ordered(facts.group.others, ({ startedAt, ref }) => [startedAt, ref]) } }
+      : {}),
     onNode: ordered(facts.onNode, ({ startsAt, ref }) => [startsAt, ref]),
     earlier: ordered(facts.earlier, ({ startsAt, ref, name }) => [startsAt, ref, name]),
     correlations: ordered(facts.correlations, ({ createdAt, uuid }) => [createdAt, uuid]),
   }
 }
 
-/** Returns the other incidents that opened during this one, without those that were merged with it. */
-function othersOf({ meanwhile = [], entries }: PostmortemFacts) {
-  const merged = new Set(entries.map(({ ref }) => ref))
+/** Returns the other incidents that opened during this one, without those of its group or merged with it. */
+function othersOf({ meanwhile = [], group, entries }: PostmortemFacts) {
+  const known = new Set([...entries, ...(group?.others ?? [])].map(({ ref }) => ref))
   return ordered(
-    meanwhile.filter(({ ref }) => !merged.has(ref)),
+    meanwhile.filter(({ ref }) => !known.has(ref)),
     ({ createdAt, ref }) => [createdAt, ref],
   )
 }

@@ -6,7 +6,17 @@ import type { EntryFact, IncidentFact } from '../incident/facts.ts'
 import { distinct } from '../order.ts'
 import { subjectName } from '../sender/sender-name.ts'
 import { SEVERITIES, type Severity } from '../severity.ts'
-import { formatCount, formatSeconds, formatTime, formatTimes, joinNames, quoted, secondsBetween } from '../text.ts'
+import {
+  countOf,
+  formatCount,
+  formatSeconds,
+  formatTime,
+  formatTimes,
+  joinNames,
+  LISTED,
+  quoted,
+  secondsBetween,
+} from '../text.ts'
 import { endOf, happenedSentences, problemSeconds } from './critical.ts'
 import type { Postmortem, Sentence } from './document.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf } from './groups.ts'
@@ -27,7 +37,7 @@ export function summaryOf(facts: GroupedFacts, suspicion: Sentence): Postmortem[
   } else sentences.push({ text: 'No alert was recorded for this incident.', refs: [ref] })
   const returns = entries.filter(isReturn).length
   if (returns > 0) sentences.push({ text: `The problem came back ${formatTimes(returns)}.`, refs: [ref] })
-  sentences.push(suspicion, ...fixSentence(facts))
+  sentences.push(suspicion, ...groupSentences(facts), ...fixSentence(facts))
   if (reopened > 0) sentences.push({ text: `The incident was reopened ${formatTimes(reopened)}.`, refs: [ref] })
   return { sentences, addition: null }
 }
@@ -167,7 +177,25 @@ function olderSentence(incident: IncidentFact): Sentence {
 function meanwhileSentences({ meanwhile = [] }: GroupedFacts): readonly Sentence[] {
   if (meanwhile.length === 0) return []
   const text = `Other incidents that opened during this one: ${joinNames(meanwhile.map(({ title }) => quoted(title)))}.`
-  return [{ text, refs: meanwhile.map(({ ref }) => ref) }]
+  return [{ text, refs: meanwhile.slice(0, LISTED).map(({ ref }) => ref) }]
+}
+
+/** Names the services that followed this incident, or the incident that it followed. */
+function groupSentences({ incident, group }: GroupedFacts): readonly Sentence[] {
+  const [first] = group?.others ?? []
+  if (!group || !first) return []
+  const { cause, leader, others } = group
+  const count = countOf(others.length, 'other incident')
+  if (leader === incidentRef(incident)) {
+    const names = joinNames(distinct(others.map(({ service }) => subjectName(service))))
+    const began = `${subjectName(first.service)} was the first of them, at ${formatTime(first.startedAt)}`
+    const text = `${count} probably followed from this one: ${names}; ${began}.`
+    return [{ text, refs: others.slice(0, LISTED).map(({ ref }) => ref) }]
+  }
+  const led = others.find(({ ref }) => ref === leader)
+  const by = led ? `, incident ${quoted(led.title)}` : ''
+  const text = `This incident and ${count} probably have the same cause: ${cause}${by}.`
+  return [{ text, refs: [led?.ref ?? incidentRef(incident)] }]
 }
 
 /** Names what ran on the node of the incident. The node's own alerts do not name it. */

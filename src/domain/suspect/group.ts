@@ -27,7 +27,7 @@ export type IncidentGroup = {
 /** This many incidents with a common cause are a group. */
 export const LEAST_MEMBERS = 3
 /** Incidents that share only a node must open within this time of each other. */
-const TOGETHER = 5 * MINUTE
+export const TOGETHER = 5 * MINUTE
 
 type Candidate = {
   readonly target: Target

@@ -178,7 +178,7 @@ export function alertsOnNode(
 // What happened before and beside an incident, as far as it is recorded.
 
 const MAX_EARLIER = 500
-const MAX_OTHERS = 100
+const MAX_OTHERS = 10_000
 
 export type AlertRows = ReturnType<typeof alertsOf>
 
@@ -193,9 +193,8 @@ export function earlierOf(db: Db, incident: LiveIncident, serviceIds: readonly n
     .map(({ uuid, name, startsAt }) => ({ ref: `alert/${uuidFromBytes(uuid)}`, name, startsAt }))
 }
 
-/** Lists the other incidents that opened during an incident, earliest first. */
-export function openedDuring(db: Db, { rowId, organizationId, createdAt, resolvedAt }: LiveIncident, now: number) {
-  const until = resolvedAt ?? now
+/** Lists the other incidents that opened between the opening of an incident and `until`, earliest first. */
+export function openedDuring(db: Db, { rowId, organizationId, createdAt }: LiveIncident, until: number) {
   return db.all(openedBetween, { organizationId, from: createdAt, until, rowId }).map(({ uuid, ...incident }) => {
     return { ref: `incident/${uuidFromBytes(uuid)}`, ...incident }
   })

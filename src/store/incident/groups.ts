@@ -1,6 +1,14 @@
-/** Reads what the grouping of incidents needs: the unresolved incidents, their first alerts, and services in trouble. */
-import { type IncidentGroup, incidentGroupsOf, LEAST_MEMBERS, type OpenIncident } from '../../domain/suspect/group.ts'
+/** Reads what the grouping of incidents needs: the incidents, their first alerts, and services in trouble. */
+import type { LiveIncident } from '../../domain/incident/live-incident.ts'
+import {
+  type IncidentGroup,
+  incidentGroupsOf,
+  LEAST_MEMBERS,
+  type OpenIncident,
+  TOGETHER,
+} from '../../domain/suspect/group.ts'
 import { LIKELY } from '../../domain/suspect/likely-cause.ts'
+import { DAY } from '../../domain/units.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
@@ -11,7 +19,32 @@ const MAX_UNWELL = 1_000
 
 /** Lists the groups of unresolved incidents with a common cause. */
 export function listIncidentGroups(db: Db, organizationId: number): readonly IncidentGroup[] {
-  const rows = db.all(unresolved, { organizationId })
+  return groupsOf(db, organizationId, db.all(unresolved, { organizationId }))
+}
+
+/**
+ * Returns the group of an incident whose problem ended at `until`, from the incidents that were unresolved with it; null
+ * if it had none. `others`: the other incidents of the group, earliest first.
+ */
+export function findGroupUntil(db: Db, { id, organizationId, startedAt, cause }: LiveIncident, until: number) {
+  if (cause !== 'service') return null
+  const rows = db.all(together, { organizationId, from: startedAt - DAY, since: startedAt, until: until + TOGETHER })
+  const group = groupsOf(db, organizationId, rows).find(({ members }) => members.includes(id))
+  if (!group) return null
+  const known = new Map(rows.map((row) => [uuidFromBytes(row.uuid), row]))
+  const others = group.members.flatMap((member) => {
+    const row = member === id ? undefined : known.get(member)
+    if (!row) return []
+    const { title, createdAt, namespace, name } = row
+    return { ref: `incident/${member}`, title, createdAt, startedAt: row.startedAt, service: { namespace, name } }
+  })
+  const leader = group.isLedByCause ? `incident/${group.leader}` : null
+  return { cause: group.cause, leader, others }
+}
+
+type Row = OpenIncident['service'] & Pick<OpenIncident, 'createdAt' | 'startedAt'> & { rowId: number; uuid: Buffer }
+
+function groupsOf(db: Db, organizationId: number, rows: readonly Row[]): readonly IncidentGroup[] {
   if (rows.length < LEAST_MEMBERS) return []
   const alerts = rows.map(({ rowId }) => db.all(firstAlerts, { incidentId: rowId }))
   const changes = likelyChanges(
@@ -47,17 +80,30 @@ export function findGroup(db: Db, organizationId: number, id: string): IncidentG
 }
 
 const unresolved = query<{ organizationId: number }>()((sql, hole) =>
-  sql
-    .selectFrom('incidents')
-    .innerJoin('services', 'services.id', 'incidents.service_id')
-    .select(['incidents.id as rowId', 'incidents.uuid', 'incidents.created_at as createdAt'])
-    .select(['started_at as startedAt', 'services.cluster', 'services.namespace', 'services.name'])
+  incidentsWithService(sql)
     .where('incidents.organization_id', '=', hole('organizationId'))
     .where('resolved_at', 'is', null)
-    .where('cause', '=', 'service')
-    .orderBy('incidents.id', 'desc')
-    .limit(MAX_INCIDENTS),
+    .orderBy('incidents.id', 'desc'),
 )
+
+const together = query<{ organizationId: number; from: number; since: number; until: number }>()((sql, hole) =>
+  incidentsWithService(sql)
+    .where('incidents.organization_id', '=', hole('organizationId'))
+    .where('incidents.created_at', '>=', hole('from'))
+    .where('incidents.created_at', '<=', hole('until'))
+    .where((eb) => eb.or([eb('resolved_at', 'is', null), eb('resolved_at', '>=', hole('since'))]))
+    .orderBy('incidents.created_at', 'desc'),
+)
+
+function incidentsWithService(sql: Db['sql']) {
+  return sql
+    .selectFrom('incidents')
+    .innerJoin('services', 'services.id', 'incidents.service_id')
+    .select(['incidents.id as rowId', 'incidents.uuid', 'incidents.title', 'incidents.created_at as createdAt'])
+    .select(['started_at as startedAt', 'services.cluster', 'services.namespace', 'services.name'])
+    .where('cause', '=', 'service')
+    .limit(MAX_INCIDENTS)
+}
 
 /** The index on the incident returns firing alerts first, so no storm is read. */
 const firstAlerts = query<{ incidentId: number }>()((sql, hole) =>

@@ -30,6 +30,7 @@ import {
   serviceOf,
   timelineAlertsOf,
 } from './alert-facts.ts'
+import { findGroupUntil } from './groups.ts'
 import { findLiveIncident } from './live-incidents.ts'
 import { findJudgedSuspects } from './suspects.ts'
 import { listNotToldOf, listToldOf } from './told.ts'
@@ -53,6 +54,8 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, e
   const facts = gather(db, incident, alerts, searched)
   const links = listBestLinksOfIncident(db, incident.organizationId, incident.rowId)
   const { service } = facts.incident
+  const { isSuppressed, endedAt } = incident.problem
+  const until = (isSuppressed ? null : endedAt) ?? incident.resolvedAt ?? now
   return {
     ...facts,
     incident: incidentFact(db, { ...facts.incident, acknowledgedAt: incident.acknowledgedAt }, now),
@@ -64,7 +67,8 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, e
     alerts,
     searched,
     lowestScore: incident.lowestScore,
-    meanwhile: openedDuring(db, incident, now),
+    meanwhile: openedDuring(db, incident, until),
+    group: findGroupUntil(db, incident, until),
     earlier: earlierOf(db, incident, [incident.serviceId, ...others.keys()], alerts),
     recordedSince: recordedSince(db, incident.organizationId, now),
     rejectedEvidence: rejectionsOf(db, incident.organizationId, incident.startedAt, searched.to),

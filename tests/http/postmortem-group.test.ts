@@ -1,0 +1,66 @@
+/** Postmortems of incidents with a common cause: the cause names what followed, and each victim names the cause. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { makeWorld } from '../helpers/app.ts'
+import { MINUTE } from '../helpers/factory.ts'
+import { alert, alertmanager } from '../helpers/senders.ts'
+
+const CALLERS = ['api-1', 'api-2', 'api-3', 'api-4']
+const SECOND = 1000
+
+/** Callers of a service fail, ten seconds before its own alert. `own`: whether the service has an alert. */
+async function storm(t: TestContext, { own = true, callers = CALLERS } = {}) {
+  const { request, acme, clock, deps } = makeWorld(t)
+  const start = clock.now
+  const send = (items: readonly unknown[]) =>
+    request('POST', '/api/webhooks/metrics', { token: acme.token, body: alertmanager(items) })
+  const failing = (service: string, more: object) =>
+    alert('DependencyDown', { service }, { startsAt: start, summary: 'cannot connect to postgres:5432', ...more })
+  const down = (more: object) =>
+    alert('TargetDown', { service: 'postgres' }, { startsAt: start + 10 * SECOND, ...more })
+  await send(callers.map((service) => failing(service, {})))
+  clock.now += 20 * SECOND
+  if (own) await send([down({})])
+  clock.now += 5 * MINUTE
+  const endsAt = clock.now
+  await send([...callers.map((service) => failing(service, { endsAt })), ...(own ? [down({ endsAt })] : [])])
+  clock.now += 10 * MINUTE
+  await send([alert('Slow', { service: 'elsewhere' }, { startsAt: clock.now })])
+  clock.now += 30 * MINUTE
+  await deps.engine.sweep()
+  const { body } = await request('GET', '/api/incidents?limit=100', { token: acme.token })
+  const textOf = async (service: string) => {
+    const { id } = body.data.find(({ title }: { title: string }) => title.startsWith(`${service}:`))
+    return (await request('GET', `/api/incidents/${id}/postmortem`, { token: acme.token })).text
+  }
+  return textOf
+}
+
+test('the postmortem of the cause names what followed, and which of them was first', async (t) => {
+  const textOf = await storm(t)
+  const text = await textOf('postgres')
+  assert.match(
+    text,
+    /4 other incidents probably followed from this one: shop\/api-1, shop\/api-2, shop\/api-3 and shop\/api-4; shop\/api-1 was the first of them, at \d{4}-\d\d-\d\d 12:00:00 UTC\./,
+  )
+  assert.doesNotMatch(text, /Other incidents that opened/)
+})
+
+test('the postmortem of a victim names the incident of the cause', async (t) => {
+  const textOf = await storm(t)
+  assert.match(
+    await textOf('api-2'),
+    /This incident and 4 other incidents probably have the same cause: postgres, incident “postgres: TargetDown”\./,
+  )
+})
+
+test('a cause without an alert of its own is named, too', async (t) => {
+  const textOf = await storm(t, { own: false })
+  assert.match(await textOf('api-3'), /This incident and 3 other incidents probably have the same cause: postgres\./)
+})
+
+test('two incidents are no group, and an incident that opened after the problem is not named', async (t) => {
+  const textOf = await storm(t, { callers: ['api-1'] })
+  const text = await textOf('postgres')
+  assert.doesNotMatch(text, /followed from this one|same cause|elsewhere/)
+})
