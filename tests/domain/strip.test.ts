@@ -65,25 +65,29 @@ for (const [changes, text] of [
     assert.equal(stripText(changes, 0, 60 * MINUTE), text))
 }
 
-for (const [critical, degraded, unknown, healthy, names, lead, rest] of [
-  [1, 3, 0, 12, ['checkout'], '1 service is critical: checkout.', '3 are degraded, 12 are healthy.'],
-  [2, 8, 2, 500, ['a', 'b'], '2 services are critical: a and b.', '8 are degraded, 2 are unknown, 500 are healthy.'],
-  [9, 0, 0, 1, Array(9).fill('x'), '9 services are critical.', '1 is healthy.'],
-  [0, 1, 0, 0, [], '1 service is degraded: d.', ''],
-  [0, 0, 1, 4, [], 'The status of 1 service is unknown: the sender is silent.', '4 are healthy.'],
-  [0, 0, 0, 16, [], 'All 16 services are healthy.', ''],
-  [0, 0, 0, 1, [], 'The only service is healthy.', ''],
-  [0, 0, 0, 0, [], 'There are no services yet.', ''],
+for (const [critical, degraded, recovering, unknown, healthy, names, lead, rest] of [
+  [1, 3, 0, 0, 12, ['checkout'], '1 service is critical: checkout.', '3 are degraded, 12 are healthy.'],
+  [2, 8, 0, 2, 500, ['a', 'b'], '2 services are critical: a and b.', '8 are degraded, 2 are unknown, 500 are healthy.'],
+  [9, 0, 0, 0, 1, Array(9).fill('x'), '9 services are critical.', '1 is healthy.'],
+  [0, 1, 0, 0, 0, [], '1 service is degraded: d.', ''],
+  [1, 2, 39, 0, 5, ['a'], '1 service is critical: a.', '2 are degraded, 39 are recovering, 5 are healthy.'],
+  [0, 0, 39, 0, 5, [], '39 services are recovering.', '5 are healthy.'],
+  [0, 0, 1, 0, 0, [], '1 service is recovering: r.', ''],
+  [0, 0, 0, 1, 4, [], 'The status of 1 service is unknown: the sender is silent.', '4 are healthy.'],
+  [0, 0, 0, 0, 16, [], 'All 16 services are healthy.', ''],
+  [0, 0, 0, 0, 1, [], 'The only service is healthy.', ''],
+  [0, 0, 0, 0, 0, [], 'There are no services yet.', ''],
 ] as const) {
-  test(`${critical} critical of ${critical + degraded + unknown + healthy}: ${lead} ${rest}`, () => {
-    const counts = { critical, degraded, unknown, healthy }
-    const headline = headlineOf({ counts, critical: names, degraded: Array(degraded).fill('d'), unresolved: 0 })
+  test(`${critical} critical of ${critical + degraded + recovering + unknown + healthy}: ${lead} ${rest}`, () => {
+    const counts = { critical, degraded, recovering, unknown, healthy }
+    const shown = (state: string) => (state === 'critical' ? names : Array(5).fill(state[0]))
+    const headline = headlineOf({ counts, names: (state) => shown(state).slice(0, counts[state]), unresolved: 0 })
     assert.deepEqual([headline.lead, headline.rest], [lead, rest])
   })
 }
 
 test('a name of 253 characters is shortened in the headline', () => {
-  const counts = { critical: 1, degraded: 0, unknown: 0, healthy: 0 }
-  const { lead } = headlineOf({ counts, critical: ['x'.repeat(253)], degraded: [], unresolved: 0 })
+  const counts = { critical: 1, degraded: 0, recovering: 0, unknown: 0, healthy: 0 }
+  const { lead } = headlineOf({ counts, names: () => ['x'.repeat(253)], unresolved: 0 })
   assert.equal(lead, `1 service is critical: ${'x'.repeat(62)}….`)
 })

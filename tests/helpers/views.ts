@@ -277,6 +277,7 @@ export function overviewView(more: Partial<OverviewView> = {}): OverviewView {
   const counts = {
     critical: count('critical'),
     degraded: count('degraded'),
+    recovering: count('recovering'),
     healthy: count('healthy'),
     unknown: count('unknown'),
   }
@@ -299,7 +300,7 @@ export function overviewView(more: Partial<OverviewView> = {}): OverviewView {
       changes: [],
     },
     hiddenIncidents: 0,
-    headline: headlineOf({ counts, critical: names('critical'), degraded: names('degraded'), unresolved: 0 }),
+    headline: headlineOf({ counts, names, unresolved: 0 }),
     addressOf: ({ status = 'all', view = 'list' }) => `/?status=${status}&view=${view}`,
     incidents: [
       {

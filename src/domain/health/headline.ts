@@ -1,13 +1,13 @@
 /** The headline on the pages: one sentence that names the services with problems. */
 import { countOf, formatCount, joinNames } from '../text.ts'
 
-export type ServiceState = 'critical' | 'degraded' | 'healthy' | 'unknown'
+/** `recovering`: only ended alerts lower the score. */
+export type ServiceState = 'critical' | 'degraded' | 'recovering' | 'healthy' | 'unknown'
 
-/** The number of services by status, and the names that can be mentioned, worst first. */
+/** The number of services by status, and the names of the services with a status. */
 type HeadlineFacts = {
   readonly counts: Readonly<Record<ServiceState, number>>
-  readonly critical: readonly string[]
-  readonly degraded: readonly string[]
+  readonly names: (state: ServiceState) => readonly string[]
   /** The number of unresolved incidents. An incident may outlast its problem. */
   readonly unresolved: number
 }
@@ -15,15 +15,18 @@ type HeadlineFacts = {
 /** The sentence in two parts. `lead` is displayed prominently, and `rest` can be empty. */
 export type Headline = { readonly lead: string; readonly rest: string; readonly state: ServiceState }
 
+/** The states, worst first. */
+const ORDER = ['critical', 'degraded', 'recovering', 'unknown', 'healthy'] as const
+const TROUBLED: ReadonlySet<ServiceState> = new Set(['critical', 'degraded', 'recovering'])
 const MAX_NAMES = 3
 const MAX_NAME = 63
 
 /** Returns the headline, for example `1 service is critical: checkout.` and `3 are degraded, 12 are healthy.` */
-export function headlineOf({ counts, critical, degraded, unresolved }: HeadlineFacts): Headline {
-  const all = counts.critical + counts.degraded + counts.healthy + counts.unknown
+export function headlineOf({ counts, names, unresolved }: HeadlineFacts): Headline {
+  const all = Object.values(counts).reduce((sum, count) => sum + count, 0)
   if (all === 0) return { lead: 'There are no services yet.', rest: '', state: 'unknown' }
-  if (counts.critical > 0) return troubled('critical', counts, critical)
-  if (counts.degraded > 0) return troubled('degraded', counts, degraded)
+  const worst = ORDER.find((state) => counts[state] > 0)
+  if (worst && TROUBLED.has(worst)) return troubled(worst, counts, names(worst))
   if (counts.unknown > 0) {
     return {
       lead: `The status of ${countOf(counts.unknown, 'service')} is unknown: the sender is silent.`,
@@ -38,14 +41,12 @@ export function headlineOf({ counts, critical, degraded, unresolved }: HeadlineF
   }
 }
 
-function troubled(state: 'critical' | 'degraded', counts: HeadlineFacts['counts'], names: readonly string[]): Headline {
+function troubled(state: ServiceState, counts: HeadlineFacts['counts'], names: readonly string[]): Headline {
   const count = counts[state]
   const named = count <= MAX_NAMES && names.length === count ? `: ${joinNames(names.map(shortened))}.` : '.'
-  const others =
-    state === 'critical' ? (['degraded', 'unknown', 'healthy'] as const) : (['unknown', 'healthy'] as const)
   return {
     lead: `${countOf(count, 'service')} ${count === 1 ? 'is' : 'are'} ${state}${named}`,
-    rest: restOf(counts, others),
+    rest: restOf(counts, ORDER.slice(ORDER.indexOf(state) + 1)),
     state,
   }
 }

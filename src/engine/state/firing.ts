@@ -20,6 +20,15 @@ export type FiringFilter = {
 
 const MAX_WORDS = 8
 
+/** Returns whether an alert of a service fires that is more than information. */
+export function isFiring(state: OrganizationState, serviceId: string): boolean {
+  const service = state.serviceById.get(serviceId) ?? -1
+  return [...state.alertsOfService.get(service)].some((rowId) => {
+    const alert = state.alerts.get(rowId)?.alert
+    return alert?.status === 'firing' && alert.severity !== 'info'
+  })
+}
+
 /** Returns the row ids on one page of matching firing alerts, latest start first, and the total number of matches. */
 export function listFiring(
   state: OrganizationState,

@@ -1,5 +1,6 @@
 /** /search and /keyboard: finds services, incidents, firing alerts and pages, and lists keyboard shortcuts. */
 
+import { withRecovering } from '../../actions/firing.ts'
 import { countedGroups } from '../../domain/health/counted-severity.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { listConditions } from '../../store/history/alert-search.ts'
@@ -49,6 +50,7 @@ async function search(visit: Visit): Promise<Reply> {
   const services = all
     .filter(({ namespace, name }) => contains(`${namespace}/${name}`))
     .toSorted((a, b) => a.score - b.score)
+  const listed = await store.run(withRecovering, organizationId, services.slice(0, MAX_SERVICES))
   const latest = await store.read(listIncidents, organizationId, {}, LATEST)
   const incidents = [...(numbered ? [numbered] : []), ...latest.items.filter(({ title }) => contains(title))]
   const conditions = await store.read(listConditions, organizationId, q, MAX_ALERTS)
@@ -57,7 +59,7 @@ async function search(visit: Visit): Promise<Reply> {
     countedGroups([one], { id: one.serviceId, health: health.get(one.serviceId) ?? [] }),
   )
   const found = {
-    ...{ services: services.slice(0, MAX_SERVICES), more: services.length - MAX_SERVICES, incidents, alerts },
+    ...{ services: listed, more: services.length - MAX_SERVICES, incidents, alerts },
     pages: PAGES.filter(([name]) => contains(name)),
   }
   const content = <SearchPage q={q} reader={visit.viewer} {...found} />

@@ -2,6 +2,7 @@
  * Says that the problem of an incident is over, what probably ended it, and what happens next, or since when what fires
  * was not reported.
  */
+import { withRecovering } from '../../actions/firing.ts'
 import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
 import { changeName } from '../../domain/incident/change-text.ts'
 import { silencedText } from '../../domain/incident/lasted.ts'
@@ -32,17 +33,18 @@ function nounOf(change: Change): string {
   return change.kind === 'rollout' ? 'rollout' : outcomeOf(change.facts) === 'deployed' ? 'deploy' : 'pipeline'
 }
 
-/** Returns `Was critical for 21 min until 03:20, degraded now. …`; null while the problem goes on. */
+/** Returns `Was critical for 21 min until 03:20, recovering now. …`; null while the problem goes on. */
 export async function recoveryOf(
   visit: Visit,
-  service: Pick<ServiceRecord, 'status'> | undefined,
+  service: ServiceRecord | undefined,
   { endedAt, severity, criticalMs, mutedMs }: IncidentHead,
   fix: FixView | null,
 ): Promise<string | null> {
   if (endedAt === null) return null
   const organization = await visit.store.read(findOrganization, visit.visitor.organizationId)
   const resolves = organization !== undefined && organization.settings['auto-resolve'] !== 'off'
-  const now = service ? `, ${service.status} now` : ''
+  const [shown] = service ? await visit.store.run(withRecovering, visit.visitor.organizationId, [service]) : []
+  const now = shown ? `, ${shown.status} now` : ''
   return [
     `Was ${severity} for ${formatDuration(criticalMs)} until ${formatMoment(endedAt, visit.viewer)}${silencedText(mutedMs)}${now}.`,
     ...(fix ? [`Probable fix: ${fix.noun} ${fix.ref}, ${fix.when}.`] : []),

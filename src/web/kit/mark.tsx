@@ -5,7 +5,16 @@ import { capitalized, formatCount } from '../../domain/text.ts'
 import type { IconName } from './symbols.ts'
 
 /** The severity of an alert or incident, or the status of a service. */
-export type Level = 'critical' | 'error' | 'warning' | 'degraded' | 'info' | 'healthy' | 'unknown' | 'done'
+export type Level =
+  | 'critical'
+  | 'error'
+  | 'warning'
+  | 'degraded'
+  | 'recovering'
+  | 'info'
+  | 'healthy'
+  | 'unknown'
+  | 'done'
 
 /** An icon. `label` is the icon's accessible name, which is required if there is no text next to the icon. */
 export const Icon: FC<{ name: IconName; label?: string; class?: string }> = ({ name, label, class: more }) => (
@@ -19,7 +28,7 @@ export const Icon: FC<{ name: IconName; label?: string; class?: string }> = ({ n
  */
 export const Mark: FC<{ level: Level; label?: string }> = ({ level, label }) => (
   <svg class={`mark level-${level}`} {...spoken(label)}>
-    <use href={`#m-${level === 'degraded' ? 'warning' : level}`} />
+    <use href={`#m-${level === 'degraded' || level === 'recovering' ? 'warning' : level}`} />
   </svg>
 )
 

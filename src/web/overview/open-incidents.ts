@@ -3,13 +3,13 @@
  * arriving.
  */
 
+import type { ShownService } from '../../actions/firing.ts'
 import type { StatusChange } from '../../domain/health/strip.ts'
 import type { Cluster } from '../../domain/incident/storm.ts'
 import { formatAgo, type Reader } from '../../domain/shown-time.ts'
 import { countOf, joinNames } from '../../domain/text.ts'
 import { MINUTE } from '../../domain/units.ts'
 import { findOpenIncidentCounts, type IncidentRecord } from '../../store/incident/incidents.ts'
-import type { ServiceRecord } from '../../store/service/services.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
 import { type IncidentBrief, incidentBrief } from '../incident/brief.ts'
 import { incidentViewOf } from '../incident/data.ts'
@@ -29,7 +29,7 @@ const MAX_NAMES = 2
  */
 export async function openIncidents(
   visit: Visit,
-  services: readonly ServiceRecord[],
+  services: readonly ShownService[],
   states: ReadonlyMap<string, readonly StatusChange[]>,
   hasPicture: boolean,
 ): Promise<{
@@ -67,7 +67,7 @@ export async function openIncidents(
   }
 }
 
-type Began = readonly (ServiceRecord & { readonly at: number })[]
+type Began = readonly (ShownService & { readonly at: number })[]
 
 /**
  * `first`: if the incident is the first one, the unhealthy services with the times when their problems started, and
@@ -126,7 +126,7 @@ function laterFacts(
 
 /** Returns when a service became unhealthy, or null if it is healthy or its statuses are unknown. */
 export function unhealthySince(
-  { status }: Pick<ServiceRecord, 'status'>,
+  { status }: Pick<ShownService, 'status'>,
   states: readonly StatusChange[],
 ): number | null {
   if (status === 'healthy') return null
@@ -140,7 +140,7 @@ const MAX_BARS = 60
 function stormView(
   cluster: Cluster<IncidentRecord>,
   first: OpenIncidentView,
-  services: readonly ServiceRecord[],
+  services: readonly ShownService[],
   now: number,
 ): StormView {
   const names = new Map(services.map(({ id, namespace, name }) => [id, { namespace, name }]))

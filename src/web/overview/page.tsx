@@ -10,10 +10,12 @@ import { withQuery } from '../visit/choice.ts'
 import { FirstIncident, IncidentLine } from './incidents.tsx'
 import { HealthyGrid, UnhealthyRows } from './services.tsx'
 import { StormCard } from './storm.tsx'
-import type { Filter, OverviewView, ServiceRowView } from './view.ts'
+import { type Filter, ILL, type OverviewView, type ServiceRowView } from './view.ts'
 import { Wall } from './wall.tsx'
 
-const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'healthy', 'unknown']
+const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'recovering', 'healthy', 'unknown']
+/** The states that have no filter while no service is in them. */
+const RARE: readonly Filter[] = ['recovering', 'unknown']
 /** The list has room for this many services. Of more services, it shows the worst. */
 const IN_LIST = 40
 const WORST = 30
@@ -31,14 +33,15 @@ export function rowsFor(services: number, view: OverviewView['view']): number {
 export function overviewTitle({ counts, services, headline }: OverviewView): string {
   const [worst] = services
   if (counts.critical === 1 && worst?.status === 'critical') return `(1) ${worst.name} is critical`
-  return counts.critical + counts.degraded === 0
+  return counts.critical + counts.degraded + counts.recovering === 0
     ? headline.lead.replace(/\.$/, '')
     : headline.lead.replace(/[:.].*$/, '')
 }
 
 export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
   const { incidents, services, reader, csrf, canWrite, changes } = view
-  const ill = services.filter(({ status }) => status === 'critical' || status === 'degraded')
+  const ill = services.filter(({ status }) => ILL.has(status))
+  const urgent = ill.filter(({ status }) => status !== 'recovering').length
   const well = services.filter(({ status }) => status === 'healthy' || status === 'unknown')
   const many = view.view === 'wall'
   const rows = rowsFor(services.length, view.view)
@@ -71,9 +74,7 @@ export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
         <>
           <Wall services={services} listOf={(namespace) => view.addressOf({ view: 'list', namespace })} />
           <WallLegend services={services} />
-          {ill.length === 0 ? null : (
-            <Head title={`${countOf(ill.length, 'service')} ${ill.length === 1 ? 'needs' : 'need'} attention`} />
-          )}
+          {ill.length === 0 ? null : <Head title={attentionText(urgent, ill.length - urgent)} />}
         </>
       ) : null}
       {shownIll.length > 0 || shownWell.length > 0 ? (
@@ -81,7 +82,7 @@ export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
           {shownIll.length > 0 ? <UnhealthyRows services={shownIll} reader={reader} /> : null}
           {many && ill.length > BELOW_WALL ? (
             <p class="empty">
-              <a href={view.addressOf({ view: 'list' })}>{formatCount(ill.length - BELOW_WALL)} more need attention</a>
+              <a href={view.addressOf({ view: 'list' })}>{formatCount(ill.length - BELOW_WALL)} more are not healthy</a>
             </p>
           ) : null}
           {shownWell.length > 0 ? (
@@ -104,6 +105,14 @@ export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
       {incidents.length === 0 && changes.length > 0 ? <Changes view={view} /> : null}
     </>
   )
+}
+
+/** Returns `1 service needs attention, 38 are recovering`. */
+function attentionText(urgent: number, recovering: number): string {
+  if (urgent === 0) return `${countOf(recovering, 'service')} ${recovering === 1 ? 'is' : 'are'} recovering`
+  const need = `${countOf(urgent, 'service')} ${urgent === 1 ? 'needs' : 'need'} attention`
+  const others = `${formatCount(recovering)} ${recovering === 1 ? 'is' : 'are'} recovering`
+  return recovering === 0 ? need : `${need}, ${others}`
 }
 
 export const Headline: FC<{ view: OverviewView }> = ({ view: { headline, calm, reader } }) => (
@@ -132,8 +141,8 @@ export const Headline: FC<{ view: OverviewView }> = ({ view: { headline, calm, r
 
 const Filters: FC<{ view: OverviewView }> = ({ view }) => {
   const { counts, status, addressOf } = view
-  const all = counts.critical + counts.degraded + counts.healthy + counts.unknown
-  const shown = FILTERS.filter((one) => one !== 'unknown' || counts.unknown > 0)
+  const all = Object.values(counts).reduce((sum, count) => sum + count, 0)
+  const shown = FILTERS.filter((one) => one === 'all' || !RARE.includes(one) || counts[one] > 0)
   return (
     <div class="head filter-head">
       <h2>Services</h2>

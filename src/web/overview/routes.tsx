@@ -1,6 +1,6 @@
 /** /: all services, the worst first, and the open incidents. */
 
-import { listFiringAlerts } from '../../actions/firing.ts'
+import { listFiringAlerts, type ShownService, withRecovering } from '../../actions/firing.ts'
 import type { LivePipeline } from '../../domain/correlation/change.ts'
 import { outcomeOf } from '../../domain/correlation/change.ts'
 import { EXAMPLE_CLUSTER } from '../../domain/example/recorded.ts'
@@ -32,8 +32,8 @@ import { OverviewPage, overviewTitle, rowsFor } from './page.tsx'
 import { TvPage } from './tv.tsx'
 import type { ChangeView, Filter, OverviewView, ServiceRowView } from './view.ts'
 
-const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'healthy', 'unknown']
-const STATES: readonly ServiceState[] = ['critical', 'degraded', 'unknown', 'healthy']
+const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'recovering', 'healthy', 'unknown']
+const STATES: readonly ServiceState[] = ['critical', 'degraded', 'recovering', 'unknown', 'healthy']
 /** With more services than this, the page shows the wall unless the query asks for the list. */
 const MAX_LISTED = 40
 const CHANGES_FOR = DAY / 2
@@ -71,11 +71,13 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
   const { organizationId } = visitor
   const day = { from: now - DAY, to: now }
   const { services, health, pipelines, links, resolvedEarly } = await store.read(findOverview, organizationId, day)
-  const all = services.toSorted((a, b) => STATES.indexOf(a.status) - STATES.indexOf(b.status) || a.score - b.score)
+  const withStatus = await store.run(withRecovering, organizationId, services)
+  const all = withStatus.toSorted((a, b) => STATES.indexOf(a.status) - STATES.indexOf(b.status) || a.score - b.score)
   const of = (state: ServiceState) => all.filter(({ status }) => status === state)
   const counts = {
     critical: of('critical').length,
     degraded: of('degraded').length,
+    recovering: of('recovering').length,
     healthy: of('healthy').length,
     unknown: 0,
   }
@@ -95,12 +97,12 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
   const muted = await store.run(listFiringAlerts, organizationId, { silenced: true }, MAX_SILENCED)
   const early = new Map(resolvedEarly.map((one) => [one.incident.serviceId, resolvedEarlyView(one)]))
   const silenced = Map.groupBy(muted.items, ({ serviceId }) => serviceId)
-  const calm = incidents.length === 0 && counts.critical + counts.degraded === 0
+  const calm = incidents.length === 0 && counts.critical + counts.degraded + counts.recovering === 0
   return {
     ...{ reader, csrf: visitor.csrf, canWrite: visitor.scopes.includes('write'), counts, status, q, view, incidents },
     canAdminister: visitor.scopes.includes('admin'),
     hasExample: all.some(({ cluster }) => cluster === EXAMPLE_CLUSTER),
-    headline: headlineOf({ counts, critical: names('critical'), degraded: names('degraded'), unresolved }),
+    headline: headlineOf({ counts, names, unresolved }),
     hasChannel: channels === null || channels.total > 0,
     hiddenIncidents,
     calm: calm ? await lastIncident(visit) : null,
@@ -120,13 +122,13 @@ function address(to: { status: Filter; view: string; usual: string; q: string; n
   return withQuery('/', { status, view: to.view === to.usual ? '' : to.view, q, namespace })
 }
 
-function matches({ namespace, name }: ServiceRecord, q: string, only: string): boolean {
+function matches({ namespace, name }: Pick<ServiceRecord, 'namespace' | 'name'>, q: string, only: string): boolean {
   return (only === '' || namespace === only) && `${namespace}/${name}`.toLowerCase().includes(q.toLowerCase())
 }
 
 /** Returns one row. Only the first services have a strip and penalties. */
 function rowOf(
-  service: ServiceRecord,
+  service: ShownService,
   now: number,
   known: {
     readonly newestDeploys: ReadonlyMap<string, RecentDeploy>

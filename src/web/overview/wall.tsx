@@ -7,7 +7,7 @@ import { countOf, formatCount, serviceName } from '../../domain/text.ts'
 import { Mark } from '../kit/mark.tsx'
 import type { ServiceRowView } from './view.ts'
 
-const ORDER: readonly ServiceState[] = ['critical', 'degraded', 'unknown', 'healthy']
+const ORDER: readonly ServiceState[] = ['critical', 'degraded', 'recovering', 'unknown', 'healthy']
 
 /**
  * The maximum number of cells on the wall. The remaining healthy services are shown as a number with a link to the
@@ -37,7 +37,7 @@ export const Wall: FC<{ services: readonly ServiceRowView[]; listOf: (namespace:
             {cells.map((one) => (
               <li>
                 <a
-                  class={`cell cell-${one.status}${one.silenced ? ' cell-silenced' : ''}`}
+                  class={`cell cell-${one.status === 'recovering' ? 'degraded' : one.status}${one.silenced ? ' cell-silenced' : ''}`}
                   href={one.href}
                   title={cellText(one)}
                 >
@@ -115,7 +115,7 @@ function cellText({ namespace, name, status, score, silenced }: ServiceRowView):
 
 /** Returns the number of services, in total and by unhealthy status, such as `124, 1 critical, 2 degraded`. */
 function countsText(of: readonly ServiceRowView[]): string {
-  const parts = (['critical', 'degraded', 'unknown'] as const).flatMap((status) => {
+  const parts = (['critical', 'degraded', 'recovering', 'unknown'] as const).flatMap((status) => {
     const count = of.filter((one) => one.status === status).length
     return count === 0 ? [] : [`${formatCount(count)} ${status}`]
   })

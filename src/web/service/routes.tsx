@@ -1,5 +1,6 @@
 /** /services/:id: one service and its history over a time span. */
 
+import { withRecovering } from '../../actions/firing.ts'
 import type { Gap } from '../../domain/alert/gaps.ts'
 import { mayFlap, type ShortGroup } from '../../domain/alert/groups.ts'
 import { type Change, outcomeOf, type RolloutChange } from '../../domain/correlation/change.ts'
@@ -84,6 +85,7 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
   const found = await store.read(findServiceView, visitor.organizationId, id, span)
   if (!found) throw notFound('service', 'the page Services')
   const { service, states, changes, lastGoodDeploy, aliases } = found
+  const [shownService = service] = await store.run(withRecovering, visitor.organizationId, [service])
   const facts = { ...(await alertsAndLinks(visit, id, span)), changes }
   const firing = countedGroups(facts.firing, service)
   const ends = await silenceEndsOfGroups(visit, facts.firing)
@@ -99,7 +101,8 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
   return {
     ...{ canWrite, csrf: visitor.csrf, href: `/services/${id}` },
     mutes: await mutedCount(visit, muted),
-    ...{ reader, namespace: service.namespace, name: service.name, cluster: service.cluster, status: service.status },
+    ...{ reader, namespace: service.namespace, name: service.name, cluster: service.cluster },
+    status: shownService.status,
     score: service.score,
     incident: open,
     since: sinceOf(service, states ?? [], penalties),

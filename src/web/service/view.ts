@@ -1,7 +1,8 @@
 /** The data for the service page. Times are Unix times in milliseconds. */
 
+import type { ServiceState } from '../../domain/health/headline.ts'
 import type { LikelyCause } from '../../domain/suspect/likely-cause.ts'
-import { countOf } from '../../domain/text.ts'
+import { capitalized, countOf } from '../../domain/text.ts'
 import type { Gap } from '../../domain/watch/object.ts'
 import type { WorkloadNow } from '../../domain/watch/workload-now.ts'
 import type { Zoom } from '../drawing/zoom-strip.tsx'
@@ -29,7 +30,7 @@ export type ServiceView = Pick<
   readonly namespace: string
   readonly name: string
   readonly cluster: string
-  readonly status: 'critical' | 'degraded' | 'healthy'
+  readonly status: ServiceState
   readonly score: number
   /** The service's open incident with its likely cause, or null. */
   readonly incident: {
@@ -61,7 +62,7 @@ export function statusText({ status, penalties, groups, silenced }: ServiceView)
   const critical = penalties.filter(({ severity, since }) => severity === 'critical' && since !== null).length
   const firing = groups.reduce((sum, group) => sum + group.firing, 0) - (silenced?.count ?? 0)
   const because = (count: number, noun: string, otherwise: string) =>
-    `${status === 'critical' ? 'Critical' : 'Degraded'} because ${count > 0 ? `${countOf(count, noun)} ${count === 1 ? 'is' : 'are'} firing` : otherwise}`
+    `${capitalized(status)} because ${count > 0 ? `${countOf(count, noun)} ${count === 1 ? 'is' : 'are'} firing` : otherwise}`
   return status === 'critical'
     ? because(critical, 'critical condition', 'its score is low')
     : because(firing, 'alert', 'alerts lower the score until 30 minutes after they end')
