@@ -54,7 +54,7 @@ export function begin(deps: Deps, channel: ChannelRecord, groupsOf: () => Groups
   const due = listQueue(deps.db, rowId, now, kind === 'webhook' ? MAX_LISTED : MAX_COUNTED)
   const queue = failedSince === null ? due : due.filter((entry) => PAGES.has(entry.kind))
   if (queue.length === 0) return undefined
-  const isShared = (entry: QueuedEntry) => isNewIncident(entry) || entry.kind === 'recovered'
+  const isShared = (entry: QueuedEntry) => isNewIncident(entry) || SHARED.has(entry.kind)
   const groups: Groups = queue.some(isShared) ? groupsOf() : new Map()
   const isBegun = deps.db.transaction(() => {
     const all = withGroups(deps, rowId, sort(deps, rowId, queue, now), groups)
@@ -70,7 +70,7 @@ export function begin(deps: Deps, channel: ChannelRecord, groupsOf: () => Groups
     const together = others.filter((one) => {
       if (!isOne && !isGroup) return true
       if (first.group !== null || one.group !== null) return one.group === first.group
-      return isSameMessage(one, first) || isSameRecovery(one, first, groups)
+      return isSameMessage(one, first) || isSameNews(one, first, groups)
     })
     const rowIds = [first, ...together].map((one) => one.rowId)
     beginMessage(deps.db, rowIds, isGroup ? 'group' : 'opened')
@@ -124,9 +124,12 @@ function isSameMessage(one: QueuedEntry, first: QueuedEntry): boolean {
   return one.incidentId === first.incidentId && one.isDigest === first.isDigest
 }
 
-/** Returns whether two incidents with the same cause recovered at about the same time. */
-function isSameRecovery(one: QueuedEntry, first: QueuedEntry, groups: Groups): boolean {
-  if (one.kind !== 'recovered' || first.kind !== 'recovered' || one.isDigest !== first.isDigest) return false
+/** What is told once about incidents with the same cause that change together. */
+const SHARED: ReadonlySet<string> = new Set(['recovered', 'again', 'acknowledged'])
+
+/** Returns whether two incidents with the same cause recovered, came back or were acknowledged together. */
+function isSameNews(one: QueuedEntry, first: QueuedEntry, groups: Groups): boolean {
+  if (one.kind !== first.kind || !SHARED.has(one.kind) || one.isDigest !== first.isDigest) return false
   const group = groups.get(first.incidentUuid)
   return group !== undefined && groups.get(one.incidentUuid) === group
 }

@@ -64,3 +64,40 @@ test('an acknowledged incident that has recovered is reported as recovered', () 
   assert.equal(title, 'ann is working on 1 incident (1 critical): web.')
   assert.equal(tone, 'acknowledged')
 })
+
+function about(kind: MessageItem['kind'], ...names: readonly string[]): MessageItem[] {
+  return names.map((name) => ({ ...opened(name), kind }))
+}
+
+for (const [what, items, title, body] of [
+  [
+    'a digest of reminders is a reminder',
+    about('reminder', 'cart', 'web'),
+    'Nobody is working on this yet: 2 incidents (2 critical): cart and web.',
+    /^Worst: /,
+  ],
+  [
+    'a digest of escalations says that nobody has acknowledged the incidents',
+    about('escalation', 'cart', 'web'),
+    'Nobody is working on this yet: 2 incidents (2 critical): cart and web.',
+    /^Worst: /,
+  ],
+  [
+    'what came back is not new',
+    [...about('again', 'cart'), ...about('worse', 'web')],
+    '1 incident came back (1 critical): cart.',
+    / 1 earlier incident \(1 critical\): web\.$/,
+  ],
+  [
+    'what is new comes before what came back and what nobody works on',
+    [...about('reminder', 'web'), ...about('again', 'cart'), ...about('opened', 'till')],
+    '1 new incident (1 critical): till.',
+    / 1 incident came back \(1 critical\): cart\. Nobody is working on this yet: 1 incident \(1 critical\): web\.$/,
+  ],
+] as const) {
+  test(what, () => {
+    const text = digestTextOf(items, URLS)
+    assert.equal(text.title, title)
+    assert.match(text.body, body)
+  })
+}

@@ -268,9 +268,9 @@ function of(name: string, minutes: number | null): MessageItem {
 test('a digest does not call critical what has recovered', () => {
   const { title, body } = digestTextOf([of('cart', null), of('web', 3), of('till', null)], CONTEXT)
   assert.equal(title, '1 new incident (1 critical): web.')
-  assert.match(body, / cart and till have recovered\.$/)
+  assert.match(body, / cart and till have recovered after at most 4 min\.$/)
   const well = digestTextOf([of('cart', null), of('till', null)], CONTEXT)
-  assert.deepEqual([well.title, well.tone], ['cart and till have recovered.', 'resolved'])
+  assert.deepEqual([well.title, well.tone], ['cart and till have recovered after at most 4 min.', 'resolved'])
 })
 
 test('a digest says what a resolved incident was, and what still fires', () => {
@@ -399,7 +399,7 @@ test('a digest names what is new first, with links to acknowledge it', () => {
   const acknowledgeUrls = { a: 'https://x.example/a', b: 'https://x.example/b', web: 'https://x.example/web' }
   const { title, body, links } = digestTextOf([...known, of('web', 1)], { ...CONTEXT, acknowledgeUrls })
   assert.equal(title, '1 new incident (1 critical): web.')
-  assert.match(body, /3 earlier incidents \(3 critical\): a, b and c\./)
+  assert.match(body, / Nobody is working on this yet: 3 incidents \(3 critical\): a, b and c\./)
   const texts = links.map(({ text, url }) => [text.replace(/#\d+ /, ''), url.slice(-4)])
   assert.deepEqual(texts.slice(0, 2), [
     ['Acknowledge web', '/web'],

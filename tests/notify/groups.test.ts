@@ -4,6 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { createChannel } from '../../src/actions/channels.ts'
 import { remind } from '../../src/actions/notifications.ts'
 import type { Rule } from '../../src/domain/notification/rule.ts'
+import { acknowledgeIncidents } from '../../src/engine/changes/incidents/incident-changes.ts'
 import { findTimeline } from '../../src/store/incident/timeline-facts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
@@ -102,8 +103,39 @@ test('services that recover together are one message, which names what is still 
     notifications.map(({ type }: { type: string }) => type),
     ['recovered', 'recovered'],
   )
-  assert.equal(message.title, 'cart and payment have recovered.')
+  assert.match(message.title, /^cart and payment have recovered after at most [34] min\.$/)
   assert.equal(message.body, 'Still critical, probably because of postgres: search and till.')
+})
+
+test('services that come back together are one message, which names the cause, and so is their recovery', async (t) => {
+  const { fail, heal, send, clock, bodies, settled, later } = await callers(t)
+  const all = ['cart', 'payment', 'search', 'till']
+  await fail(...all)
+  await settled(1)
+  later(3)
+  await heal(...all)
+  await settled(2)
+  later(2)
+  const labels = { namespace: 'shop', severity: 'critical' }
+  const back = { startsAt: clock.now, summary: REFUSED }
+  await send('metrics', alertmanager(all.map((service) => alert('HighErrorRate', { ...labels, service }, back))))
+  await settled(3)
+  const titles = bodies().map(({ data }) => data.message.title)
+  assert.match(titles[1], /^cart, payment, search and till have recovered after at most \d+ min\.$/)
+  assert.equal(titles[2], '4 incidents came back (4 critical): cart, payment, search and till.')
+  for (const { data } of bodies().slice(1)) assert.match(data.message.body, /Probably because of postgres\.$/)
+  assert.equal(titles.length, 3)
+})
+
+test('whoever acknowledges a group is named in one message', async (t) => {
+  const { fail, bodies, settled, incidents, deps, acme, clock, later } = await callers(t)
+  await fail('cart', 'payment', 'search')
+  await settled(1)
+  later(2)
+  const ids = incidents().map(({ id }) => id)
+  await deps.engine.run(acme.key, (ctx) => acknowledgeIncidents(ctx, ids, 'Ann', clock.now))
+  await settled(2)
+  assert.equal(bodies()[1].data.message.title, 'Ann is working on 3 incidents (3 critical): cart, payment and search.')
 })
 
 test('a channel is reminded once of a group, and of what is left of it', async (t) => {

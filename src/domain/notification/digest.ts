@@ -1,8 +1,10 @@
 /** Writes the text of a message about several notifications. */
 import { firingText } from '../incident/incident.ts'
-import { phaseOf } from '../incident/problem.ts'
+import { criticalMsOf, phaseOf } from '../incident/problem.ts'
 import { rank, SEVERITIES } from '../severity.ts'
+import { formatDuration } from '../shown-time.ts'
 import { countOf, formatCount, joinNames } from '../text.ts'
+import { SECOND } from '../units.ts'
 import { groupLinesOf, type MessageGroup } from './group-words.ts'
 import type { MessageKind } from './kind.ts'
 import { namedUpTo, shortened } from './names.ts'
@@ -61,27 +63,32 @@ function groupTextOf(group: MessageGroup, items: readonly MessageItem[], context
 /** Returns the text about several incidents. What is new comes first. */
 function digestOf(all: readonly MessageItem[], context: MessageContext): MessageText {
   const items = [...new Map(all.map((item) => [item.incident.id, item])).values()]
-  const pages = new Set(all.filter(({ kind }) => NEW.has(kind)).map(({ incident }) => incident.id))
+  const told = Map.groupBy(all, ({ incident }) => incident.id)
+  const newsOf = ({ incident }: MessageItem) => {
+    return NEWS.find((news) => told.get(incident.id)?.some(({ kind }) => NEWS_OF[kind] === news))
+  }
   const states = Object.groupBy(items, (item) => {
     const state = stateOf(item, context.now)
-    const isAttended = item.incident.acknowledgedAt !== null && !pages.has(item.incident.id)
+    const isAttended = item.incident.acknowledgedAt !== null && newsOf(item) !== 'fresh'
     return state === 'burning' && isAttended ? 'attended' : state
   })
   const { burning = [], attended = [], ending = [], well = [], ended = [] } = states
   const worst = burning.toSorted((a, b) => rank(b.incident.severity) - rank(a.incident.severity))
-  const [fresh, known] = [worst.filter(isIn(pages)), worst.filter((item) => !isIn(pages)(item))]
-  const shown = [...fresh, ...known]
+  const { fresh = [], back = [], unowned = [], known = [] } = Object.groupBy(worst, (item) => newsOf(item) ?? 'known')
+  const shown = [...fresh, ...back, ...unowned, ...known]
   const [first] = shown
   const texts = [
     countedText(fresh, 'new incident'),
-    countedText(known, fresh.length > 0 ? 'earlier incident' : 'incident'),
+    countedText(back, 'incident', 'came back '),
+    unowned.length > 0 ? `Nobody is working on this yet: ${countedText(unowned, 'incident')}` : '',
+    countedText(known, shown.length > known.length ? 'earlier incident' : 'incident'),
     attendedText(attended),
     ending.length > 0 ? `${namesOf(ending)}: the last alert has just ended` : '',
-    well.length > 0 ? `${namesOf(well)} ${well.length === 1 ? 'has' : 'have'} recovered` : '',
+    recoveredText(well, context),
     endedText(ended, context),
   ]
   const [title = '', ...others] = texts.filter((text) => text !== '').map((text) => `${text}.`)
-  const body = [...worstTexts(shown), ...others, leftText(items)]
+  const body = [...worstTexts(shown), ...others, leftText(items) || becauseText(items)]
   const calm = attended.length > 0 ? 'acknowledged' : ending.length + stillFiring(ended) > 0 ? 'warning' : 'resolved'
   const tone = first?.incident.severity ?? calm
   const lines = { subject: title, title, body: body.filter((part) => part !== '').join(' ') }
@@ -89,20 +96,34 @@ function digestOf(all: readonly MessageItem[], context: MessageContext): Message
   return { tone, symbol: SYMBOLS[tone], ...lines, links }
 }
 
-/** The kinds of messages after which an incident is new to a channel. */
-const NEW: ReadonlySet<MessageKind> = new Set(['opened', 'group', 'sender-silent', 'escalation'])
+/** What is new about an incident that burns: it opened, it came back, or nobody has acknowledged it. */
+const NEWS = ['fresh', 'back', 'unowned'] as const
+const NEWS_OF: Readonly<Partial<Record<MessageKind, (typeof NEWS)[number]>>> = {
+  ...{ opened: 'fresh', group: 'fresh', 'sender-silent': 'fresh', again: 'back' },
+  ...{ reminder: 'unowned', escalation: 'unowned' },
+}
 
-function isIn(ids: ReadonlySet<string>): (item: MessageItem) => boolean {
-  return ({ incident }) => ids.has(incident.id)
+/** Names the cause that all incidents have in common; '' if there is none. */
+function becauseText(items: readonly MessageItem[]): string {
+  const [group, other] = [...new Set(items.map((item) => item.group))]
+  return group && other === undefined ? `Probably because of ${shortened(group.cause)}.` : ''
+}
+
+/** Returns `cart and web have recovered after at most 4 min`; '' if there are none. */
+function recoveredText(items: readonly MessageItem[], { now }: MessageContext): string {
+  if (items.length === 0) return ''
+  const longest = Math.max(...items.map(({ incident }) => criticalMsOf(incident.problem, now)))
+  const after = longest < SECOND ? '' : ` after ${items.length > 1 ? 'at most ' : ''}${formatDuration(longest)}`
+  return `${namesOf(items)} ${items.length === 1 ? 'has' : 'have'} recovered${after}`
 }
 
 /** Returns `2 new incidents (1 critical, 1 error): cart and web`; '' if there are none. */
-function countedText(items: readonly MessageItem[], noun: string): string {
+function countedText(items: readonly MessageItem[], noun: string, verb = ''): string {
   const counts = SEVERITIES.flatMap((severity) => {
     const count = items.filter(({ incident }) => incident.severity === severity).length
     return count === 0 ? [] : [`${formatCount(count)} ${severity}`]
   })
-  return items.length === 0 ? '' : `${countOf(items.length, noun)} (${counts.join(', ')}): ${namesOf(items)}`
+  return items.length === 0 ? '' : `${countOf(items.length, noun)} ${verb}(${counts.join(', ')}): ${namesOf(items)}`
 }
 
 /** Returns `ann is working on 2 incidents (2 critical): cart and web`; '' if there are none. */
