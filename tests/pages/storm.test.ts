@@ -119,9 +119,32 @@ test('the list folds a storm below what went first, and a filter unfolds it', as
 test('the page of an incident in a storm says which incident went first', async (t) => {
   const { text } = await storm(t)
   const [, first] = /ledger: Down incident (\d)/.exec(await text('/incidents')) ?? []
-  assert.match(await text(`/incidents/${first}`), /One of 7 incidents that began close together ?: this one went first/)
-  const other = new RegExp(`One of 7 incidents that began close together ?: incident ${first} went first`)
+  assert.match(await text(`/incidents/${first}`), /One of 7 incidents that began close together: this one went first/)
+  const other = new RegExp(`One of 7 incidents that began close together: incident ${first} went first`)
   assert.match(await text(`/incidents/${first === '1' ? 2 : 1}`), other)
+})
+
+test('the page of what went first acknowledges the whole storm and links to its incidents', async (t) => {
+  const { browser, text, statuses } = await storm(t)
+  const [, number = ''] = /ledger: Down incident (\d)/.exec(await text('/incidents')) ?? []
+  const path = `/incidents/${number}`
+  const { html } = await browser.get(path)
+  assert.match(html, new RegExp(`One of <a href="/incidents#followers-${number}">7 incidents</a>`))
+  assert.match((await browser.get('/incidents')).html, new RegExp(`id="followers-${number}"`))
+  assert.doesNotMatch(await text(`/incidents/${number === '1' ? 2 : 1}`), /Acknowledge all/)
+  const [, incidents = ''] = /name="incidents" value="([\d,]+)"/.exec(html) ?? []
+  const answer = await browser.send('/incidents/acknowledge', { incidents, back: path })
+  assert.ok(answer.location?.startsWith(`${path}?undo=`), answer.location ?? '')
+  assert.deepEqual(new Set(await statuses()), new Set(['investigating']))
+  assert.doesNotMatch(await text(path), /Acknowledge all/)
+})
+
+test('the button of a storm leads back to pages of incmon only', async (t) => {
+  const { browser } = await storm(t)
+  for (const back of ['//evil.example', '/incidents/1/../..', 'https://evil.example/incidents/1', '/incidents/1#x']) {
+    const { location } = await browser.send('/incidents/acknowledge', { incidents: '1', back })
+    assert.ok(location?.startsWith('/incidents?undo='), `${back}: ${location}`)
+  }
 })
 
 test('a resolved incident, and a few incidents, are no storm', async (t) => {

@@ -170,26 +170,20 @@ const Related: FC<IncidentView> = ({
   )
 }
 
-const GroupText: FC<{ group: NonNullable<IncidentView['group']> }> = ({ group: { cause, size, first } }) => (
+const GroupText: FC<{ group: NonNullable<IncidentView['group']> }> = ({
+  group: { cause, size, leader, wentFirst },
+}) => (
   <span>
+    One of <a href={`/incidents#followers-${leader.number}`}>{formatCount(size)} incidents</a>
     {cause === null ? (
-      `One of ${formatCount(size)} incidents that began close together`
+      ' that began close together'
     ) : (
       <>
-        One of {formatCount(size)} incidents, probably because of <bdi>{cause}</bdi>
+        , probably because of <bdi>{cause}</bdi>
       </>
     )}
-    {first === null ? (
-      '.'
-    ) : first.isThis ? (
-      <>
-        : <b>this one went first</b>.
-      </>
-    ) : (
-      <>
-        : <a href={first.href}>incident {first.number}</a> went first.
-      </>
-    )}
+    : {leader.isThis ? <b>this one</b> : <a href={leader.href}>incident {leader.number}</a>}{' '}
+    {wentFirst ? 'went first' : 'is the probable cause'}.
   </span>
 )
 

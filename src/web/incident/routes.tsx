@@ -92,8 +92,9 @@ async function relatedOf(visit: Visit, { id, rowId, previous, resolvedAt }: Inci
 
 function groupView(group: Cluster<IncidentRecord>, id: string): NonNullable<IncidentView['group']> {
   const { leader, cause, members } = group
+  const unowned = members.flatMap(({ status, number }) => (status === 'open' ? [number] : []))
   const first = { number: leader.number, href: incidentPath(leader), isThis: leader.id === id }
-  return { cause, size: members.length, first: wentFirst(group) ? first : null }
+  return { cause, size: members.length, leader: first, wentFirst: wentFirst(group), unowned }
 }
 
 async function moveIncident(visit: Visit): Promise<Reply> {
@@ -116,7 +117,7 @@ async function acknowledgeAll(visit: Visit): Promise<Reply> {
   const numbers = numbersOf(form.text('incidents'))
   const found = await store.read(findIncidentIds, visitor.organizationId, numbers)
   await deps.engine.run(visitor.organizationId, (ctx, now) => acknowledgeIncidents(ctx, found, visitor.actor, now))
-  const back = form.text('back') === '/' ? '/' : '/incidents'
+  const back = /^\/(?:incidents\/\d{1,9})?$/.test(form.text('back')) ? form.text('back') : '/incidents'
   return redirect(visit, `${back}?undo=${numbers.join()}`, 'acknowledged')
 }
 

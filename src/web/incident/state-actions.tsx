@@ -1,14 +1,14 @@
 /** The actions of an incident. */
 import type { FC } from 'hono/jsx'
 import { firingText } from '../../domain/incident/incident.ts'
-import { capitalized, countOf } from '../../domain/text.ts'
+import { capitalized, countOf, formatCount } from '../../domain/text.ts'
 import { Action } from '../kit/form.tsx'
 import { Mark } from '../kit/mark.tsx'
 import { SilenceMenu } from '../kit/silenced.tsx'
 import type { IncidentView } from './view.ts'
 
 export const Actions: FC<{ view: IncidentView }> = ({ view }) => {
-  const { csrf } = view
+  const { csrf, group } = view
   const { number, href, status, service, firingAlerts, hasPostmortem } = view.incident
   const action = `${href}/status`
   if (status === 'resolved') {
@@ -34,6 +34,12 @@ export const Actions: FC<{ view: IncidentView }> = ({ view }) => {
       {status === 'open' ? (
         <Action action={action} csrf={csrf} fields={{ status: 'investigating' }} look="primary" id="acknowledge">
           Acknowledge <kbd class="desk">a</kbd>
+        </Action>
+      ) : null}
+      {group?.leader.isThis && group.unowned.length > 1 ? (
+        <Action action="/incidents/acknowledge" csrf={csrf} fields={{ incidents: group.unowned.join(','), back: href }}>
+          Acknowledge {group.unowned.length === group.size ? 'all ' : ''}
+          {formatCount(group.unowned.length)}
         </Action>
       ) : null}
       <SilenceMenu

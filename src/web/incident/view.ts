@@ -121,13 +121,15 @@ export type IncidentView = {
   /** The earlier incident of which this one is a continuation. */
   readonly previous: { readonly number: number; readonly href: string } | null
   /**
-   * The group or storm of the incident. `cause`: null if only time connects its `size` incidents. `first`: the incident
-   * that began first; null if it is not the leader.
+   * The group or storm of the incident. `cause`: null if only time connects its `size` incidents. `leader`: the incident
+   * of the cause, or the earliest one. `unowned`: the numbers of the incidents that nobody has acknowledged.
    */
   readonly group: {
     readonly cause: string | null
     readonly size: number
-    readonly first: { readonly number: number; readonly href: string; readonly isThis: boolean } | null
+    readonly leader: { readonly number: number; readonly href: string; readonly isThis: boolean }
+    readonly wentFirst: boolean
+    readonly unowned: readonly number[]
   } | null
   /** The last deploy that is not linked to an alert; null if there was no such deploy in the last 30 days. */
   readonly lastGoodDeploy: { readonly text: string; readonly href: string | null; readonly at: number } | null
