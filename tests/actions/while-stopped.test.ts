@@ -5,6 +5,7 @@ import { createChannel } from '../../src/actions/channels.ts'
 import { withEngine } from '../../src/actions/deps.ts'
 import { remind } from '../../src/actions/notifications.ts'
 import { READERS } from '../../src/intake/index.ts'
+import { listSenders } from '../../src/store/senders.ts'
 import { createIncident } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { type Flow, fate, makeFlow } from '../helpers/flow.ts'
@@ -152,5 +153,23 @@ for (const [minutes, incidents] of [
     await stopFor(flow, 120)
     await flow.sweepUntil(flow.clock.now + minutes * MINUTE)
     assert.equal(flow.incidents().length, incidents)
+  })
+}
+
+for (const [minutes, interval] of [
+  [7, 2],
+  [1, 3],
+] as const) {
+  test(`after a stop of ${minutes} minutes, a sender that repeats every 2 minutes does so every ${interval}`, async (t) => {
+    const flow = makeFlow(t)
+    const body = alertmanager([alert('Down', { service: 'cart' }, { startsAt: NOON })])
+    const repeat = (at: number) => flow.send('metrics', body, { at })
+    for (const at of [0, 2, 4]) await repeat(after(at))
+    await stopFor(flow, minutes)
+    const started = flow.clock.now
+    await repeat(started + 2 * MINUTE)
+    await repeat(started + 4 * MINUTE)
+    const [sender] = listSenders(flow.deps.db, flow.acme.key, { page: 1, limit: 1 }).items
+    assert.equal(sender?.interval, interval * MINUTE)
   })
 }

@@ -39,17 +39,20 @@ type Delivered = { readonly group: Group; readonly gap: number | null }
 
 /**
  * Returns a group after another delivery. Alertmanager sends a changed group immediately, so the interval before that
- * delivery is ignored.
+ * delivery is ignored, and so is one in which incmon was stopped.
+ * @param startedAt when incmon started after a stop, in ms UTC; 0 if it was not stopped
  */
 export function withDelivery(
   group: Group | null,
   delivery: { readonly members: string; readonly at: number },
+  startedAt = 0,
 ): Delivered {
   if (!group)
     return { group: { longestGap: 0, gaps: 0, members: delivery.members, deliveredAt: delivery.at }, gap: null }
   const deliveredAt = Math.max(group.deliveredAt, delivery.at)
   const pause = delivery.at - group.deliveredAt
-  const gap = delivery.members === group.members && pause >= SHORTEST_GAP ? pause : null
+  const isRepeat = delivery.members === group.members && group.deliveredAt >= startedAt
+  const gap = isRepeat && pause >= SHORTEST_GAP ? pause : null
   return { group: { ...withFadingGap(group, gap), members: delivery.members, deliveredAt }, gap }
 }
 
