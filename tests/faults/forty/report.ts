@@ -7,7 +7,7 @@ export type Outcome = { readonly file: string; readonly name: string; readonly s
 export type Said = {
   readonly outcomes: Outcome[]
   readonly figures: Map<number, string[]>
-  readonly busy: Map<number, string>
+  readonly unjudged: Map<number, string>
 }
 
 /** The maximum length of a failed test's message, in characters. */
@@ -29,23 +29,26 @@ export default async function* tell(events: AsyncIterable<TestEvent>): AsyncGene
 export const REPORTER = import.meta.filename
 
 export function readReport(text: string): Said {
-  const said: Said = { outcomes: [], figures: new Map(), busy: new Map() }
+  const said: Said = { outcomes: [], figures: new Map(), unjudged: new Map() }
   for (const line of text.split('\n').filter((one) => one.startsWith('{'))) {
     const entry = JSON.parse(line) as Partial<Outcome> & { said?: string }
     if (entry.state) said.outcomes.push(entry as Outcome)
-    const [, kind, number, words = ''] = /^(figure|busy) (\d+): (.*)$/.exec(entry.said ?? '') ?? []
+    const [, kind, number, words = ''] = /^(figure|unjudged) (\d+): (.*)$/.exec(entry.said ?? '') ?? []
     if (kind === 'figure') said.figures.set(Number(number), [...(said.figures.get(Number(number)) ?? []), words])
-    if (kind === 'busy') said.busy.set(Number(number), words)
+    if (kind === 'unjudged') said.unjudged.set(Number(number), words)
   }
   return said
 }
 
-/** Returns the result of a row. It is met if each of its proofs has a test that passed and none failed. */
-export function resultOf(row: Row, { outcomes, busy }: Said): 'met' | 'FAILED' | 'no test ran' | 'machine busy' {
+/**
+ * Returns the result of a row. It is met if each of its proofs has a test that passed and none failed. A time limit is not
+ * judged on a busy machine or in CI.
+ */
+export function resultOf(row: Row, { outcomes, unjudged }: Said): 'met' | 'FAILED' | 'no test ran' | 'time not judged' {
   const found = row.proofs.map((proof) => outcomes.filter((outcome) => isOf(outcome, proof)))
   if (found.flat().some(({ state }) => state === 'failed')) return 'FAILED'
   if (found.some((of) => !of.some(({ state }) => state === 'passed'))) return 'no test ran'
-  return busy.has(row.number) ? 'machine busy' : 'met'
+  return unjudged.has(row.number) ? 'time not judged' : 'met'
 }
 
 /** Returns the number of the row's tests that passed. */

@@ -60,8 +60,8 @@ function print(said: Said): number[] {
   if (isMarkdown) quote([head, head.map(() => '---'), ...rows])
   for (const { file, name, state, ...why } of said.outcomes.filter(({ state }) => state === 'failed'))
     console.error(`${state}: ${name} (${file}) ${'why' in why ? why.why : ''}`)
-  for (const [number, words] of said.busy) console.error(`${number} was not judged on this busy machine: ${words}`)
-  return FORTY.filter((row) => !['met', 'machine busy'].includes(resultOf(row, said))).map(({ number }) => number)
+  for (const [number, words] of said.unjudged) console.error(`the time of ${number} was not judged: ${words}`)
+  return FORTY.filter((row) => !['met', 'time not judged'].includes(resultOf(row, said))).map(({ number }) => number)
 }
 
 /** Updates the table in tests/faults/README.md, and the sentence that says how it was measured. */
