@@ -1,6 +1,7 @@
 /**
  * Runs all tests in four parallel processes. One process per file would load the program hundreds of times, and a single
- * process would leave the second core idle. Prints one summary for all processes, in the format of Node's test runner,
+ * process would leave the second core idle. Large groups of files are halved, and a process that ends makes room for the
+ * next half, so that none runs alone for long. Prints one summary for all processes, in the format of Node's test runner,
  * and the failures last. A test that hangs is reported and killed. Files that do not exist or contain no tests are
  * errors. A few files that fail are run again alone, because the processes compete for the cores.
  */
@@ -12,8 +13,8 @@ import { emptyFiles, failedFiles, type Happening, happeningIn, REPORTER, whatHan
 import { missingPrograms, runnable, skippedLine } from './helpers/programs.ts'
 
 /**
- * Tests that mostly wait for other processes, browser tests, and property tests. All other tests together take about as
- * long.
+ * Tests that mostly wait for other processes, browser tests, and property tests. All other tests together take as long as
+ * the first two.
  */
 const WAITING = /^tests\/(cli|docs)\/|^tests\/(alertmanager|build|examples|executable|smoke)\./
 const BROWSING = /^tests\/pages\//
@@ -43,6 +44,10 @@ const MAX_SILENCE = MAX_TEST + 30_000
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 /** How long a process has to report failures before it is killed, in milliseconds. */
 const MAX_FAREWELL = 10_000
+/** Two for each core: many tests wait. */
+const PROCESSES = 4
+/** A group with more files is halved. */
+const MAX_WHOLE = 30
 /** If more files fail, the machine is not the reason. */
 const MAX_REPEATED = 5
 
@@ -66,18 +71,28 @@ const named = [
 ].sort()
 const files = runnable(named, missing)
 const groups = [
+  files.filter((file) => ![WAITING, BROWSING, SHUFFLING, FAILING].some((group) => group.test(file))),
   files.filter((file) => WAITING.test(file)),
   files.filter((file) => BROWSING.test(file)),
   files.filter((file) => SHUFFLING.test(file)),
   files.filter((file) => FAILING.test(file)),
-  files.filter((file) => ![WAITING, BROWSING, SHUFFLING, FAILING].some((group) => group.test(file))),
 ]
+const isFirst = (group: readonly string[], index: number) => group.length <= MAX_WHOLE || index % 2 === 0
+const queue = [
+  ...groups.map((group) => group.filter((_, index) => isFirst(group, index))),
+  ...groups.map((group) => group.filter((_, index) => !isFirst(group, index))),
+].filter((group) => group.length > 0)
 // If the build fails, it prints the reason, and the executable's tests are skipped.
 if (staleness() && files.some((file) => DELIVERED.test(file))) {
   spawnSync(process.execPath, ['build.mjs'], { stdio: 'inherit' })
 }
 const began = performance.now()
-const outcomes = await Promise.all(groups.filter((group) => group.length > 0).map(runTests))
+const outcomes: Outcome[] = []
+await Promise.all(
+  Array.from({ length: PROCESSES }, async () => {
+    for (let group = queue.shift(); group; group = queue.shift()) outcomes.push(await runTests(group))
+  }),
+)
 const recovered = await passingAlone()
 
 const totals = COUNTS.map((name) => `ℹ ${name} ${total(name)}`)
@@ -113,6 +128,8 @@ async function passingAlone(): Promise<readonly string[]> {
   const { code, faults } = await runTests(failed)
   return code === 0 && faults.length === 0 ? failed : []
 }
+
+type Outcome = Awaited<ReturnType<typeof runTests>>
 
 async function runTests(group: readonly string[]) {
   // As in the executable: V8 rarely aborts the process when it replaces the wrappers of WebAssembly.
