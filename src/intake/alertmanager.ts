@@ -145,7 +145,8 @@ function readAlert(
   const annotations = draftLabels(annotationsOf(item.annotations), textOf)
   const status = statusOf(item, notification, warn)
   const sentEnd = status === 'firing' ? null : (sentInstantAt(item, receipt, 'endsAt') ?? receivedAt)
-  const sentStart = sentInstantAt(item, receipt, 'startsAt') ?? sentEnd ?? receivedAt
+  const saidStart = sentInstantAt(item, receipt, 'startsAt')
+  const sentStart = saidStart ?? sentEnd ?? receivedAt
   const sentAt = Math.max(sentEnd ?? sentStart, sentStart)
   const startsAt = Math.min(sentStart, receivedAt)
   const end = sentEnd === null ? null : Math.min(sentAt, receivedAt)
@@ -156,6 +157,7 @@ function readAlert(
     labels,
     annotations,
     startsAt,
+    isStartUnknown: saidStart === null || saidStart > receivedAt,
     endsAt: end,
     fingerprint: withOrganization(fingerprintOf(item, sent), notification.orgId, source),
     links: Object.assign(readLinks(item, annotations, textOf), sharedLinks),

@@ -10,14 +10,19 @@ import { alert, alertmanager } from '../helpers/senders.ts'
 const at = (minutes: number) => NOON + minutes * MINUTE
 
 /** Fires at noon, is resolved by a user 5 minutes later, and is delivered again with each of these starts. */
-async function resolvedByHand(t: Parameters<typeof makeFlow>[0], ...starts: readonly (readonly [number, object?])[]) {
+async function resolvedByHand(
+  t: Parameters<typeof makeFlow>[0],
+  ...starts: readonly (readonly [number | string, object?])[]
+) {
   const flow = makeFlow(t)
   const { deps, acme } = flow
   createChannel(deps, acme.key, { name: 'pager', kind: 'webhook', target: 'https://a.example/', remindAfter: 0 })
-  const send = (minute: number, start: number, labels: object = {}) =>
-    flow.send('metrics', alertmanager([alert('Down', { service: 'cart', ...labels }, { startsAt: at(start) })]), {
+  const send = (minute: number, start: number | string, labels: object = {}) => {
+    const startsAt = typeof start === 'number' ? new Date(at(start)).toISOString() : start
+    return flow.send('metrics', alertmanager([{ ...alert('Down', { service: 'cart', ...labels }), startsAt }]), {
       at: at(minute),
     })
+  }
   await send(0, 0)
   flow.clock.now = at(5)
   await changeIncident(deps, acme.key, flow.incidents()[0]?.id ?? '', { status: 'resolved' }, 'ann')
@@ -46,3 +51,14 @@ test('a second fingerprint of the alert, as after a restart of the exporter, is 
   const { kinds } = await resolvedByHand(t, [0, { instance: '10.0.0.1:80' }], [12, { instance: '10.0.0.2:80' }])
   assert.deepEqual(kinds, ['opened', 'resolved'])
 })
+
+for (const [what, startsAt] of [
+  ['without a start, as from amtool', ''],
+  ['with the zero time as its start', '0001-01-01T00:00:00Z'],
+  ['with a start in the future', '2030-01-01T00:00:00Z'],
+] as const) {
+  test(`a repeat ${what} is no new start`, async (t) => {
+    const { kinds, statuses } = await resolvedByHand(t, [startsAt], [startsAt])
+    assert.deepEqual([kinds, statuses], [['opened', 'resolved'], ['resolved']])
+  })
+}

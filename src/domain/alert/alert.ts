@@ -29,6 +29,8 @@ export type Signal = AlertTexts & {
   readonly node: string | null
   readonly rules: Rules
   readonly startsAt: number
+  /** Whether `startsAt` is the time of receipt, because the sender did not say it. */
+  readonly isStartUnknown?: boolean | undefined
   /** Null while firing. */
   readonly endsAt: number | null
   /** When a firing item ends unless it is repeated. Null if the sender does not say. */
@@ -44,7 +46,7 @@ export type Signal = AlertTexts & {
 type Rules = { readonly service: ServiceRule; readonly severity: string; readonly identity: string }
 
 /** Labels, annotations and links are left out, because no rule needs them later. */
-export type Alert = Omit<Signal, 'status' | 'at' | 'sighting' | 'expiry' | keyof AlertTexts> & {
+export type Alert = Omit<Signal, 'status' | 'at' | 'sighting' | 'expiry' | 'isStartUnknown' | keyof AlertTexts> & {
   readonly status: 'firing' | 'resolved'
   readonly resolution: Resolution | null
   readonly lastSeenAt: number

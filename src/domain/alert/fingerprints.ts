@@ -39,6 +39,7 @@ type OfSignal = Pick<Fingerprint, 'fingerprint' | 'severity' | 'said'> & {
   readonly expiry: Expiry | null
   readonly source: Source
   readonly startsAt: number
+  readonly isStartUnknown?: boolean | undefined
 }
 
 /** Returns whether the fingerprints of an alert determine its severity. */
@@ -80,7 +81,7 @@ const KEPT = 64
 /**
  * Records that a fingerprint started. If the fingerprint has ended since, and another fingerprint of the alert is
  * firing, the signal is a late copy and has no effect. If the signal reopens the alert, all fingerprints were over:
- * those without a reported end are forgotten until their next item.
+ * those without a reported end are forgotten until their next item. A repeat without a start is no new start.
  */
 export function withStart(
   fingerprints: readonly Fingerprint[],
@@ -88,9 +89,10 @@ export function withStart(
   receivedAt: number,
   reopens: boolean,
 ): readonly Fingerprint[] {
-  const { fingerprint, startsAt } = signal
+  const { fingerprint } = signal
   const expiresAt = expiryOf(signal.expiry, receivedAt)
   const known = fingerprints.find((one) => one.fingerprint === fingerprint)
+  const startsAt = known && !known.ended && signal.isStartUnknown ? known.startedAt : signal.startsAt
   if (known?.ended && !reopens && expiresAt === null && startsAt < known.startedAt) return fingerprints
   const startedAt = known ? Math.max(known.startedAt, startsAt) : startsAt
   // An item about an earlier start is late, so its severity is outdated.

@@ -132,6 +132,7 @@ function judgeAlert(draft: AlertDraft, attribution: Attribution): DraftJudgement
             identity: draft.source === 'metrics' ? BY_FINGERPRINT_OR_LABELS : 'the sender’s fingerprint',
           },
           startsAt: draft.startsAt,
+          isStartUnknown: draft.isStartUnknown,
           endsAt: draft.endsAt,
           expiry: draft.expiry ?? null,
           at: draft.at,

@@ -92,6 +92,8 @@ export type AlertDraft = Common &
     readonly labels: Labels
     readonly annotations: Labels
     readonly startsAt: number
+    /** Whether `startsAt` is the time of receipt, because the sender said no start, or one in the future. */
+    readonly isStartUnknown?: boolean | undefined
     /** Null while firing. */
     readonly endsAt: number | null
     /** When the alert ends unless the sender repeats it before. Missing if the sender does not promise repeats. */

@@ -90,7 +90,7 @@ export function corrected<Of extends Draft>(draft: Of, offset: number, receivedA
   const sent = draft.sent ?? draft
   const at = Math.min(sent.at - offset, receivedAt)
   const startsAt = Math.min(sent.startsAt - offset, at)
-  return draft.source === 'cluster' || draft.endsAt === null
-    ? { ...draft, at, startsAt }
-    : { ...draft, at, startsAt, endsAt: at }
+  if (draft.source === 'cluster') return { ...draft, at, startsAt }
+  const isStartUnknown = draft.isStartUnknown && !(draft.sent && startsAt < receivedAt)
+  return { ...draft, at, startsAt, isStartUnknown, endsAt: draft.endsAt === null ? null : at }
 }
