@@ -100,6 +100,25 @@ for (const [name, before, count] of [
   })
 }
 
+for (const [name, minutes, first] of [
+  ['a long incident is worse than two short ones', [10, 10, 60], 'search'],
+  ['two incidents are worse than a shorter one', [40, 40, 60], 'cart'],
+  ['an incident that goes on lasts until now', [10, 10, null], 'search'],
+] as const) {
+  test(`reliability: ${name}`, () => {
+    const incidents = minutes.map((length, index) => {
+      const resolvedAt = length === null ? null : NOON + length * MINUTE
+      return incident({ resolvedAt, service: index === 2 ? SEARCH : CART })
+    })
+    assert.equal(reliability(incidents, NOON, NOON + DAY).services[0]?.service.name, first)
+  })
+}
+
+test('reliability: a problem that came back before the resolution recurred', () => {
+  const { organization } = reliability([incident({ cameBack: true }), incident({ cameBack: false })], NOON, NOON + DAY)
+  assert.equal(organization.recurrences, 1)
+})
+
 test('reliability: durations are never negative, and the order does not matter', () => {
   const time = fc.integer({ min: NOON, max: NOON + DAY })
   const drawn = fc.record({

@@ -50,6 +50,28 @@ test('one incident is included for the organization and for its service', async 
   assert.match(serviceId, /^[0-9a-f-]{36}$/)
 })
 
+for (const [what, minutes, recurrences] of [
+  ['a problem that came back within its incident has recurred', 10, 1],
+  ['a problem that ended once has not', null, 0],
+] as const) {
+  test(what, async (t) => {
+    const { report, acme, clock, request, deps } = makeReport(t)
+    const down = (more: object) => alertmanager([alert('Down', { service: 'cart' }, { startsAt: NOON, ...more })])
+    const send = (body: unknown) => request('POST', '/api/webhooks/metrics', { token: acme.token, body })
+    await send(down({}))
+    clock.now += 5 * MINUTE
+    await send(down({ endsAt: clock.now }))
+    clock.now += 2 * MINUTE
+    await deps.engine.sweep()
+    if (minutes !== null) {
+      clock.now += minutes * MINUTE
+      await send(down({ startsAt: clock.now }))
+    }
+    const { organization, services } = (await report()).body
+    assert.deepEqual([organization.incidents, services[0].recurrences], [1, recurrences])
+  })
+}
+
 test('without incidents the figures are null and not 0', async (t) => {
   const { report } = makeReport(t)
   const { organization, services, definitions } = (await report()).body

@@ -8,9 +8,12 @@ import { ordered } from '../order.ts'
 import { DEFINITIONS, durationsOf, type Timing } from '../postmortem/metrics.ts'
 import { SEVERITIES, type Severity } from '../severity.ts'
 
-/** `conditions`: the source and name of each alert. */
+/** `conditions`: the source and name of each alert. `cameBack`: whether its problem came back before the resolution. */
 export type ReportedIncident = Timing &
-  Pick<IncidentFact, 'uuid' | 'severity' | 'service'> & { readonly conditions: readonly string[] }
+  Pick<IncidentFact, 'uuid' | 'severity' | 'service'> & {
+    readonly conditions: readonly string[]
+    readonly cameBack?: boolean
+  }
 
 /**
  * Durations in seconds. `of`: the number of incidents for which the figure is known. `mean` and `median` are null if
@@ -30,7 +33,7 @@ export type Reliability = {
   readonly to: number
   readonly definitions: Readonly<Record<'mttd' | 'mtta' | 'mttr' | 'recurrences' | 'incidents', string>>
   readonly organization: Figures
-  /** Services with incidents, most incidents first. */
+  /** Services with incidents, those with the most time until the resolutions first. */
   readonly services: readonly (Figures & { readonly service: ServiceFact })[]
 }
 
@@ -46,7 +49,7 @@ export function reliability(incidents: readonly ReportedIncident[], from: number
   const byService = Map.groupBy(counted, ({ service }) => service.uuid)
   const services = [...byService.values()].flatMap((of) => {
     const service = of[0]?.service
-    return service ? [{ service, ...figuresOf(of, seen) }] : []
+    return service ? [{ service, ...figuresOf(of, seen), lasted: lastedOf(of, to) }] : []
   })
   return {
     from,
@@ -57,11 +60,18 @@ export function reliability(incidents: readonly ReportedIncident[], from: number
       mtta: DEFINITIONS.tta,
       mttr: DEFINITIONS.ttr,
       recurrences:
-        'incidents with a condition that also occurred in an incident of the same service in the previous 30 days',
+        'incidents whose problem came back before the resolution, or with a condition that also occurred in an incident of the same service in the previous 30 days',
     },
     organization: figuresOf(counted, seen),
-    services: ordered(services, (one) => [-one.incidents, one.service.namespace, one.service.name, one.service.uuid]),
+    services: ordered(services, ({ lasted, incidents, service }) => {
+      return [-lasted, -incidents, service.namespace, service.name, service.uuid]
+    }).map(({ lasted: _, ...one }) => one),
   }
+}
+
+/** Returns how long the incidents lasted in all, in ms. */
+function lastedOf(incidents: readonly ReportedIncident[], now: number): number {
+  return incidents.reduce((sum, { startedAt, resolvedAt }) => sum + Math.max(0, (resolvedAt ?? now) - startedAt), 0)
 }
 
 /** When incidents were created, by service and condition. */
@@ -88,7 +98,8 @@ function figuresOf(counted: readonly ReportedIncident[], seen: Openings): Figure
   }
 }
 
-function recurs({ createdAt, service, conditions }: ReportedIncident, seen: Openings): boolean {
+function recurs({ createdAt, service, conditions, cameBack }: ReportedIncident, seen: Openings): boolean {
+  if (cameBack) return true
   return conditions.some((condition) =>
     seen
       .get(`${service.uuid} ${condition}`)

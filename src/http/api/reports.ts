@@ -23,7 +23,7 @@ const figureShapes = {
   incidents: shape.count('The number of opened incidents', 3),
   resolved: shape.count('The number of resolved incidents', 3),
   bySeverity: shape.described(shape.bySeverity, 'The number of incidents by severity'),
-  recurrences: shape.count('The number of incidents that recurred', 1),
+  recurrences: shape.count('The number of incidents that recurred or whose problem came back', 1),
   mttd: shape.described(spreadShape, 'Time to detect'),
   mtta: shape.described(spreadShape, 'Time to acknowledge'),
   mttr: shape.described(spreadShape, 'Time to resolve'),
@@ -50,7 +50,7 @@ export const reliabilityShape = v.object({
       name: shape.text('The name of the service', 'checkout'),
       ...figureShapes,
     },
-    'Services with an incident, most incidents first',
+    'Services with an incident, those whose incidents lasted longest first',
   ),
 })
 

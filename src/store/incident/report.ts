@@ -53,6 +53,12 @@ function listReportedIncidents(db: Db, organizationId: number, span: TimeSpan, m
     // An acknowledgement lapses when the problem returns, but somebody did acknowledge the incident.
     .select(sql<number | null>`coalesce(problem ->> '$.firstAcknowledgedAt', acknowledged_at)`.as('acknowledgedAt'))
     .select(['resolved_at as resolvedAt', 'origin', ofAlerts])
+    .select((eb) => {
+      const open = eb.selectFrom('timeline').select('timeline.id').whereRef('incident_id', '=', 'incidents.id')
+      return eb
+        .exists(open.where('kind', '=', 'status').where('code', '=', 'open').where('actor', 'is', null))
+        .as('back')
+    })
     .select(['services.uuid as service', 'services.namespace', 'services.name'])
     .where('incidents.organization_id', '=', organizationId)
     .where('incidents.created_at', '>=', span.from - RECURS_WITHIN)
@@ -64,7 +70,15 @@ function listReportedIncidents(db: Db, organizationId: number, span: TimeSpan, m
     const [firstAlertAt, conditions] = JSON.parse(row.of_alerts) as [number | null, string[]]
     const times = { startedAt, firstAlertAt, createdAt, acknowledgedAt, resolvedAt }
     const service = { uuid: uuidFromBytes(row.service), namespace, name }
-    return { uuid: uuidFromBytes(row.uuid), service, severity, origin, ...times, conditions }
+    return {
+      uuid: uuidFromBytes(row.uuid),
+      service,
+      severity,
+      origin,
+      ...times,
+      conditions,
+      cameBack: Boolean(row.back),
+    }
   })
 }
 

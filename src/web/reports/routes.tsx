@@ -15,7 +15,7 @@ import { type PageRoute, page, type Visit } from '../page.ts'
 import { rangeLinks, rangeOf } from '../visit/choice.ts'
 import { show } from '../visit/reply.ts'
 import { ReportPage, reportTitle } from './page.tsx'
-import type { ServiceHealth } from './services.tsx'
+import { MAX_SERVICES, type ServiceHealth } from './services.tsx'
 
 const WEEK = 7 * DAY
 const RANGES = [
@@ -27,8 +27,6 @@ const USUAL = RANGES[1]
 const MAX_INCIDENTS = 10_000
 /** With more incidents than this, the charts use bars instead of one mark per incident. */
 const MAX_MARKS = 60
-/** The maximum number of services whose health is read. It can have changed often. */
-const MAX_STRIPS = 20
 
 export const reportRoutes: readonly PageRoute[] = [
   page('GET /reports', 'read', showReport, { shared: true }),
@@ -53,7 +51,7 @@ async function showReport(visit: Visit): Promise<Reply> {
     store.read(listIncidents, organizationId, span, { page: 1, limit: MAX_MARKS }),
     store.read(findOrganization, organizationId),
   ])
-  const ids = (report?.services ?? []).slice(0, MAX_STRIPS).map(({ service }) => service.uuid)
+  const ids = (report?.services ?? []).slice(0, MAX_SERVICES).map(({ service }) => service.uuid)
   const states = await store.read(listStatesOfServices, organizationId, ids, span.from)
   const marked = listed.total > MAX_MARKS ? [] : listed.items
   const since = organization?.createdAt ?? 0

@@ -8,7 +8,8 @@ import { Strip } from '../drawing/strip.tsx'
 import { ServiceName } from '../kit/mark.tsx'
 import { Card, Columns, Section } from '../kit/section.tsx'
 
-const MAX_SERVICES = 50
+/** The maximum number of services, whose health can have changed often. */
+export const MAX_SERVICES = 30
 const FIGURES = ['Incidents', 'Recurred', 'Time to acknowledge', 'Time to resolve', 'Not healthy']
 
 /** The health of a service in the period. `share`: the share of the time in which it was not healthy; null if unknown. */
@@ -59,7 +60,7 @@ export const Services: FC<ServicesProps> = ({ report: { services, definitions },
     </Card>
     {services.length > MAX_SERVICES ? (
       <p class="second">
-        The {MAX_SERVICES} services with the most incidents. The CSV has all {formatCount(services.length)}.
+        The {MAX_SERVICES} services whose incidents lasted longest. The CSV has all {formatCount(services.length)}.
       </p>
     ) : null}
     <p class="second quiet after">
