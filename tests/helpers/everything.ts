@@ -12,6 +12,7 @@ import { createApp } from '../../src/app.ts'
 import { findIdMatches, findNewestUuid } from '../../src/store/id-matches.ts'
 import { saveGraphFault } from '../../src/store/incident/graphs.ts'
 import { findLikelyCause } from '../../src/store/incident/likely-cause.ts'
+import { recordStop } from '../../src/store/incident/stops.ts'
 import { listStillFiring } from '../../src/store/incident/told.ts'
 import { listGaps, loadWatch } from '../../src/store/kubernetes.ts'
 import { listRecipients } from '../../src/store/notification/channels.ts'
@@ -73,6 +74,7 @@ export async function everything(flow: Flow): Promise<void> {
   findOrganizationByName(deps.db, 'New')
   listOrganizations(deps.db)
   findNewestUuid(deps.db)
+  recordStop(deps.db, NOON, NOON + MINUTE)
   for (const table of ['incidents', 'alerts', 'silences'] as const) findIdMatches(deps.db, table, '01900000')
   await whatIsPruned(flow)
   await loadExample(deps, 1, [])

@@ -1,10 +1,10 @@
 /** The lock of a running server survives the deletion of its file. */
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { keepLock, tryLock } from '../../src/store/sqlite/lock.ts'
+import { keepLock, lastUsedAt, tryLock } from '../../src/store/sqlite/lock.ts'
 import { eventually } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 
@@ -13,7 +13,7 @@ function locked(t: TestContext) {
   mkdirSync(dirname(file))
   writeFileSync(file, '')
   const lost: Error[] = []
-  const keep = (every: number) => t.after(keepLock(file, (error) => lost.push(error), every))
+  const keep = (every: number) => t.after(keepLock(file, Date.now, (error) => lost.push(error), every))
   return { file, lock: `${file}.lock`, lost, keep }
 }
 
@@ -46,4 +46,29 @@ test('a lock that disappears with its directory is not taken again, because the 
   rmSync(dirname(file), { recursive: true })
   await pause(20)
   assert.deepEqual([existsSync(dirname(file)), lost], [false, []])
+})
+
+test('the lock file shows when a server last used the database, and looking at the lock does not change that', async (t) => {
+  const { file, lock } = locked(t)
+  assert.equal(lastUsedAt(file), null)
+  const noon = Date.UTC(2026, 2, 14, 12)
+  const clock = { now: noon }
+  const stop = keepLock(file, () => clock.now, assert.fail, 1)
+  await eventually(
+    async () => lastUsedAt(file),
+    (at) => at === noon,
+  )
+  clock.now += 60_000
+  stop()
+  assert.equal(lastUsedAt(file), noon + 60_000)
+  utimesSync(lock, noon / 1000, noon / 1000)
+  tryLock(file)?.()
+  assert.equal(lastUsedAt(file), noon)
+})
+
+test('a server goes on if its lock file cannot be marked', (t) => {
+  const { file, lock } = locked(t)
+  const stop = keepLock(file, Date.now, assert.fail, 1_000)
+  rmSync(lock)
+  assert.doesNotThrow(stop)
 })

@@ -15,9 +15,10 @@ import { createProcessLog, type Log } from '../../server/log.ts'
 import type { Running } from '../../server/running.ts'
 import { endBySignal, inform, reloadBySignal } from '../../server/signals.ts'
 import { firstLines } from '../../server/welcome.ts'
+import { recordStop } from '../../store/incident/stops.ts'
 import { errorCode, remedyOf } from '../../store/sqlite/fault.ts'
 import { refuseVanished } from '../../store/sqlite/file.ts'
-import { keepLock } from '../../store/sqlite/lock.ts'
+import { keepLock, lastUsedAt } from '../../store/sqlite/lock.ts'
 import { LOG_LOST } from '../../store/sqlite/log-file.ts'
 import { openStore } from '../../store/sqlite/open.ts'
 import { migrate, refuseNewerFile } from '../../store/sqlite/schema/migrate.ts'
@@ -49,10 +50,12 @@ export async function runServe(options: Common): Promise<void> {
   let running: Running | null = null
   try {
     refuseNewerFile(db)
-    release = keepLock(db.file, raise)
     const deps = systemDeps(db)
+    const usedAt = lastUsedAt(db.file)
+    release = keepLock(db.file, deps.now, raise)
     const migrated = bringUp(deps)
     refuseUnwritable(deps)
+    recordStop(db, usedAt, deps.now())
     running = await listening(settings, () => serve({ deps, settings, tls, log }))
     reportCrashes(log)
     endBySignal({ running, db, release, log })

@@ -1,5 +1,5 @@
 /** The lock that ensures that only one server uses a database file. */
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, statSync, utimesSync } from 'node:fs'
 import type SQLite from 'better-sqlite3'
 import { openSqlite } from './driver.ts'
 import { errorCode, isBusy, StoreError } from './fault.ts'
@@ -25,16 +25,33 @@ export function holdLock(file: string): () => void {
 
 /** How often a server checks that its lock is still there, in milliseconds. */
 const CHECK_EVERY = 250
+/** How often a server marks the lock file as used, in milliseconds. */
+const MARK_EVERY = 10_000
+
+/** Returns when a server last used a database, in ms UTC; null if none did. The lock file shows it to 10 s. */
+export function lastUsedAt(file: string): number | null {
+  return statSync(lockOf(file), { throwIfNoEntry: false })?.mtimeMs ?? null
+}
 
 /**
- * Like `holdLock`, but locks the database again if somebody deletes the lock file.
+ * Like `holdLock`, but locks the database again if somebody deletes the lock file, and marks the file as used.
+ * @param now returns the time in ms UTC
  * @param lost called if another process was faster: two servers would overwrite each other's records
  */
-export function keepLock(file: string, lost: (error: Error) => void, every = CHECK_EVERY): () => void {
+export function keepLock(
+  file: string,
+  now: () => number,
+  lost: (error: Error) => void,
+  every = CHECK_EVERY,
+): () => void {
   const path = lockOf(file)
   const inode = () => statSync(path, { throwIfNoEntry: false })?.ino
-  let [release, held] = [holdLock(file), inode()]
+  let [release, held, markedAt] = [holdLock(file), inode(), 0]
   const check = () => {
+    if (inode() === held && Math.abs(now() - markedAt) >= MARK_EVERY) {
+      markedAt = now()
+      mark(path, markedAt)
+    }
     // If the database is gone as well, the log's own checks save the data.
     if (inode() === held || !existsSync(file)) return
     const again = tryLock(file)
@@ -50,7 +67,16 @@ export function keepLock(file: string, lost: (error: Error) => void, every = CHE
   const timer = setInterval(check, every).unref()
   return () => {
     clearInterval(timer)
+    mark(path, now())
     release()
+  }
+}
+
+function mark(path: string, at: number): void {
+  try {
+    utimesSync(path, at / 1000, at / 1000)
+  } catch {
+    // The file was deleted, or belongs to another user.
   }
 }
 
