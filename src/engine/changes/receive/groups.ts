@@ -21,7 +21,7 @@ export function updateGroup(ctx: Context, sender: LiveSender, sent: NonNullable<
   const before = ctx.state.groups.get(groupKey(sender.rowId, key)) ?? null
   if (before === null && ctx.state.groups.size() >= MAX_GROUPS) return { sender, groupId: null, interval: null }
   const counted = withDelivery(before, { members, at }, ctx.state.awaited.get('period')?.since)
-  const isProven = before !== null && hasInferredEnd(ctx, before)
+  const isProven = before !== null && counted.gap !== null && hasInferredEnd(ctx, before)
   const delivered = isProven ? { ...counted, group: withProvenGap(counted) } : counted
   const { group } = delivered
   const groupId = before?.rowId ?? ctx.rowId('groups')
