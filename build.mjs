@@ -263,7 +263,7 @@ function blobOf(work, target, licenses) {
     'licenses.json': noted('licenses.json', licenses),
     'sqlite.node': join(ROOT, 'node_modules/better-sqlite3/prebuilds', `${target}.node`),
   }
-  for (const folder of ['sql', 'recordings'])
+  for (const folder of ['sql', 'recordings', 'icons'])
     for (const file of readdirSync(join(ROOT, folder))) assets[`${folder}/${file}`] = join(ROOT, folder, file)
   for (const name of ['style.css', 'script.js']) assets[name] = join(work, name)
   for (const name of Object.keys(ENTRIES).filter((one) => one !== 'main'))

@@ -44,6 +44,11 @@ export function recordedText(name: 'demo' | 'example'): string {
   return gunzipSync(bytesOf(`recordings/${name}.jsonl.gz`)).toString()
 }
 
+/** Returns the icon on a phone's home screen as a PNG with `size` × `size` pixels. `APP_ICON_SIZES` lists the sizes. */
+export function appIcon(size: number): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(bytesOf(`icons/app-${size}.png`))
+}
+
 /** Returns the version in package.json. */
 export function programVersion(): string {
   return build()?.version ?? (JSON.parse(textOf('package.json')) as { version: string }).version

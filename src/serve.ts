@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import { type Deps, type World, withEngine } from './actions/deps.ts'
 import { createApp } from './app.ts'
-import { programVersion, recordedText, startWorker, webTexts } from './assets.ts'
+import { appIcon, programVersion, recordedText, startWorker, webTexts } from './assets.ts'
 import { type Config, programName } from './config.ts'
 import { readRecorded } from './domain/example/recorded.ts'
 import { limitsFrom } from './domain/limits.ts'
@@ -202,9 +202,7 @@ function createContext({ deps, notices, state, loop, ...shared }: Parts): Server
       program: programName(),
       csrfKey: deps.newSecret(),
       notices,
-      load: webTexts,
-      icons: TAB_ICONS,
-      manifest: APP_MANIFEST,
+      ...{ load: webTexts, appIcon, icons: TAB_ICONS, manifest: APP_MANIFEST },
       settings: () => webSettings(state.settings),
       example: (now) => readRecorded(recordedText('example'), now),
     }),

@@ -5,7 +5,6 @@ import type { Config } from '../config.ts'
 import type { Source } from '../domain/event/event.ts'
 import { once } from '../domain/memoize.ts'
 import { SCOPES, type Scope } from '../domain/request/token.ts'
-import { APP_ICON_SIZES, drawAppIcon } from './app-icon.ts'
 import type { Notices } from './notices.ts'
 
 /**
@@ -49,6 +48,9 @@ export type Web = {
   readonly example: (now: number) => readonly ExampleRequest[]
 }
 
+/** The sizes of the PNG icon that the web app manifest names, in pixels. */
+export const APP_ICON_SIZES = [192, 512]
+
 /** The compression level. Compressing a 60 kB page takes less than a millisecond. */
 const LEVEL = 4
 
@@ -56,11 +58,14 @@ type AssetParts = {
   /** Reads the style sheet and the script. Called once, for the first page. */
   readonly load: () => { readonly style: string; readonly script: string }
   readonly icons: Readonly<Record<string, string>>
+  /** Reads the icon on a phone's home screen as a PNG, because not every phone accepts an SVG. */
+  readonly appIcon: (size: number) => Uint8Array<ArrayBuffer>
   readonly manifest: string
 }
 
-export function createWeb({ load, icons, manifest, ...shared }: Omit<Web, 'assets' | 'gzip'> & AssetParts): Web {
-  return { ...shared, assets: once(() => createAssets({ load, icons, manifest })), gzip: (text) => gzip(text) }
+export function createWeb(parts: Omit<Web, 'assets' | 'gzip'> & AssetParts): Web {
+  const { load, icons, appIcon, manifest, ...shared } = parts
+  return { ...shared, assets: once(() => createAssets({ load, icons, appIcon, manifest })), gzip: (text) => gzip(text) }
 }
 
 /** Returns the settings of the web pages. */
@@ -74,7 +79,7 @@ export function webSettings(config: Config): WebSettings {
   }
 }
 
-function createAssets({ load, icons, manifest }: AssetParts): WebAssets {
+function createAssets({ load, icons, appIcon, manifest }: AssetParts): WebAssets {
   const texts = load()
   const style = createAsset(texts.style, 'text/css; charset=UTF-8')
   const script = createAsset(texts.script, 'text/javascript; charset=UTF-8')
@@ -87,10 +92,10 @@ function createAssets({ load, icons, manifest }: AssetParts): WebAssets {
     ),
     ['/assets/app.webmanifest', createAsset(manifest, 'application/manifest+json')],
   ])
-  const drawn = new Map(
-    APP_ICON_SIZES.map((size) => [`/assets/app-${size}.png`, once(() => createAsset(drawAppIcon(size), 'image/png'))]),
+  const pngs = new Map(
+    APP_ICON_SIZES.map((size) => [`/assets/app-${size}.png`, once(() => createAsset(appIcon(size), 'image/png'))]),
   )
-  return { ...paths, find: (path) => byPath.get(path) ?? drawn.get(path)?.() ?? null }
+  return { ...paths, find: (path) => byPath.get(path) ?? pngs.get(path)?.() ?? null }
 }
 
 export function createAsset(content: string | Uint8Array<ArrayBuffer>, type: string): WebAsset {

@@ -1,5 +1,5 @@
 /** The server context for tests: no stalls, no trusted proxies, and errors on standard error. */
-import { recordedText, webTexts } from '../../src/assets.ts'
+import { appIcon, recordedText, webTexts } from '../../src/assets.ts'
 import { readRecorded } from '../../src/domain/example/recorded.ts'
 import { limitPendingBodies } from '../../src/server/connection/pending-bodies.ts'
 import { createWrongTokens } from '../../src/server/connection/wrong-tokens.ts'
@@ -26,6 +26,7 @@ export function makeServerContext(more: Partial<ServerContext> = {}): ServerCont
       csrfKey: 'K'.repeat(43),
       notices: createNotices('run', () => 0),
       load: webTexts,
+      appIcon,
       icons: TAB_ICONS,
       manifest: APP_MANIFEST,
       settings: () => ({ userHeader: '', userOrganization: '', userScopes: ['read', 'write'], pathPrefix: '' }),

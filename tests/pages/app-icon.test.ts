@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { crc32, inflateSync } from 'node:zlib'
-import { drawAppIcon } from '../../src/server/app-icon.ts'
+import { appIcon } from '../../src/assets.ts'
 import { makeWorld } from '../helpers/app.ts'
 
 test('every icon of the manifest exists, with the size and the type that it names', async (t) => {
@@ -27,7 +27,7 @@ test('an icon of another size does not exist', async (t) => {
 })
 
 test('an icon is a valid PNG, whose line stays within the circle that phones keep', () => {
-  const image = Buffer.from(drawAppIcon(96))
+  const image = Buffer.from(appIcon(192))
   const chunks: Buffer[] = []
   for (let at = 8; at < image.length; at += image.readUInt32BE(at) + 12) {
     const end = at + 8 + image.readUInt32BE(at)
@@ -35,8 +35,8 @@ test('an icon is a valid PNG, whose line stays within the circle that phones kee
     if (image.subarray(at + 4, at + 8).toString() === 'IDAT') chunks.push(image.subarray(at + 8, end))
   }
   const pixels = inflateSync(Buffer.concat(chunks))
-  assert.equal(pixels.length, 96 * 97)
-  const drawn = [...pixels.keys()].filter((at) => at % 97 > 0 && (pixels[at] ?? 0) > 0)
+  assert.equal(pixels.length, 192 * 193)
+  const drawn = [...pixels.keys()].filter((at) => at % 193 > 0 && (pixels[at] ?? 0) > 0)
   assert.ok(drawn.length > 100)
-  for (const at of drawn) assert.ok(Math.hypot((at % 97) - 48.5, Math.floor(at / 97) - 47.5) < 96 * 0.4)
+  for (const at of drawn) assert.ok(Math.hypot((at % 193) - 96.5, Math.floor(at / 193) - 95.5) < 192 * 0.4)
 })

@@ -6,7 +6,7 @@ import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Deps } from '../../actions/deps.ts'
 import { createApp } from '../../app.ts'
-import { programVersion, webTexts } from '../../assets.ts'
+import { appIcon, programVersion, webTexts } from '../../assets.ts'
 import { DEFAULTS } from '../../config.ts'
 import { systemDeps } from '../../deps.ts'
 import { helpersOf } from '../../notify/notifier.ts'
@@ -33,6 +33,7 @@ const NO_PAGES = {
   program: '',
   csrfKey: '',
   load: webTexts,
+  appIcon,
   icons: {},
   manifest: '',
   settings: () => webSettings(DEFAULTS),

@@ -1,5 +1,5 @@
 /** All icons and marks as SVG symbols. A page contains only the symbols it uses. */
-import { APP_ICON_SIZES } from '../../server/app-icon.ts'
+import { APP_ICON_SIZES } from '../../server/web.ts'
 
 /** Line icons in the text color, drawn on a 24 × 24 grid. */
 const ICONS = {
@@ -59,7 +59,7 @@ export function symbolsFor(html: string): string {
   return drawn.length === 0 ? '' : `<svg id="symbols" width="0" height="0" aria-hidden="true">${drawn.join('')}</svg>`
 }
 
-/** The icon on a phone's home screen. */
+/** The icon on a phone's home screen. `icons/` has the same picture as PNG files. */
 const APP_ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-6 -6 36 36"><path fill="#0d1014" d="M-6-6h36v36H-6z"/><path fill="none" stroke="#82b1ff" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" d="${ICONS.pulse}"/></svg>`
 
 /** The web app manifest, which lets a phone keep incmon on its home screen. Its paths are relative to its own. */
