@@ -8,7 +8,7 @@ import { Options } from '../kit/choice.tsx'
 import { Submit } from '../kit/form.tsx'
 import { AlertName, Icon, LegendMark, Mark, RepeatCount, ServiceName } from '../kit/mark.tsx'
 import { Pages } from '../kit/pages.tsx'
-import { Columns } from '../kit/section.tsx'
+import { Table } from '../kit/section.tsx'
 import { SilencedMark, silencedPart } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
 import type { AlertRowView, AlertsView } from './view.ts'
@@ -129,58 +129,55 @@ const Nothing: FC<{ view: AlertsView }> = ({ view: { chips } }) => (
 const LASTED = { name: 'Lasted', title: 'From the start until the end, or until now' }
 
 const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, reader }) => (
-  <table class="cards alerts">
-    <Columns names={['Alert', 'Service', 'Source', 'Started', LASTED, 'Incident']} />
-    <tbody>
-      {rows.map(
-        ({ name, href, count, summary, service, source, startsAt, endsAt, ending, incident, silenced, ...row }) => (
-          <tr>
-            <td class="alert-name">
-              <span class="item">
-                <Mark level={row.severity} label={row.severity} />
-                <span class="grow">
-                  <span class="row group-name">
-                    <a class="ink" href={href}>
-                      <b class="break">
-                        <AlertName name={name} />
-                      </b>
-                    </a>
-                    <RepeatCount count={count} />
-                    {row.sentAs ? <span class="second quiet">sent as {row.sentAs}</span> : null}
-                    <SilencedMark {...{ silenced, reader }} of={silencedPart(silenced, count)} />
-                  </span>
-                  <span class="second clip">{summary}</span>
+  <Table class="cards alerts" names={['Alert', 'Service', 'Source', 'Started', LASTED, 'Incident']}>
+    {rows.map(
+      ({ name, href, count, summary, service, source, startsAt, endsAt, ending, incident, silenced, ...row }) => (
+        <tr>
+          <td class="alert-name">
+            <span class="item">
+              <Mark level={row.severity} label={row.severity} />
+              <span class="grow">
+                <span class="row group-name">
+                  <a class="ink" href={href}>
+                    <b class="break">
+                      <AlertName name={name} />
+                    </b>
+                  </a>
+                  <RepeatCount count={count} />
+                  {row.sentAs ? <span class="second quiet">sent as {row.sentAs}</span> : null}
+                  <SilencedMark {...{ silenced, reader }} of={silencedPart(silenced, count)} />
                 </span>
+                <span class="second clip">{summary}</span>
               </span>
-            </td>
-            <td data-label="Service">
-              <a class="ink clip alert-service" href={service.href} title={serviceName(service)}>
-                <ServiceName namespace={service.namespace} name={service.name} />
-              </a>
-            </td>
-            <td data-label="Source" class="alert-source">
-              {source}
-            </td>
-            <td data-label="Started" class="nowrap">
-              <span>
-                <Time at={startsAt} reader={reader} style="moment" />
-                {row.lastStartsAt - startsAt < 60_000 ? null : (
-                  <span class="quiet">
-                    {' '}
-                    to <Time at={row.lastStartsAt} reader={reader} style="moment" />
-                  </span>
-                )}
-              </span>
-            </td>
-            <td data-label="Lasted" class="nowrap">
-              <AlertDuration {...{ startsAt, endsAt, ending, reader }} severity={row.severity} />
-            </td>
-            <td data-label="Incident">{incident ? <a href={incident.href}>{incident.number}</a> : null}</td>
-          </tr>
-        ),
-      )}
-    </tbody>
-  </table>
+            </span>
+          </td>
+          <td data-label="Service">
+            <a class="ink clip alert-service" href={service.href} title={serviceName(service)}>
+              <ServiceName namespace={service.namespace} name={service.name} />
+            </a>
+          </td>
+          <td data-label="Source" class="alert-source">
+            {source}
+          </td>
+          <td data-label="Started" class="nowrap">
+            <span>
+              <Time at={startsAt} reader={reader} style="moment" />
+              {row.lastStartsAt - startsAt < 60_000 ? null : (
+                <span class="quiet">
+                  {' '}
+                  to <Time at={row.lastStartsAt} reader={reader} style="moment" />
+                </span>
+              )}
+            </span>
+          </td>
+          <td data-label="Lasted" class="nowrap">
+            <AlertDuration {...{ startsAt, endsAt, ending, reader }} severity={row.severity} />
+          </td>
+          <td data-label="Incident">{incident ? <a href={incident.href}>{incident.number}</a> : null}</td>
+        </tr>
+      ),
+    )}
+  </Table>
 )
 
 const ENDINGS: Readonly<Record<string, string>> = {

@@ -2,10 +2,10 @@
 import type { FC } from 'hono/jsx'
 import type { ChannelKind } from '../../domain/notification/format.ts'
 import type { Reader } from '../../domain/shown-time.ts'
-import { Action, type Fault, Hidden, Submit } from '../kit/form.tsx'
+import { Action, type Fault, Form, Submit } from '../kit/form.tsx'
 import { Icon, Mark } from '../kit/mark.tsx'
 import { Marked, NewSecret } from '../kit/marked.tsx'
-import { Card, Columns, Head, Section } from '../kit/section.tsx'
+import { Card, Head, Section, Table } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 import { ChannelFields } from './form.tsx'
 import { LastSent } from './list.tsx'
@@ -105,43 +105,39 @@ function isNew({ deliveredAt, failing }: ChannelView): boolean {
 const Remove: FC<{ name: string; action: string; csrf: string }> = ({ name, action, csrf }) => (
   <details class="confirm">
     <summary class="button">Remove…</summary>
-    <form method="post" action={action}>
-      <Hidden fields={{ csrf, do: 'remove' }} />
+    <Form action={action} fields={{ csrf, do: 'remove' }}>
       <p class="break">
         Remove {name}? Its pending messages will not be sent, and its message history will be deleted.
       </p>
       <Submit look="small">Remove channel</Submit>
-    </form>
+    </Form>
   </details>
 )
 
 const Deliveries: FC<{ deliveries: readonly DeliveryView[]; reader: Reader }> = ({ deliveries, reader }) => (
   <Section id="messages" title="Recent messages" second="from the last 30 days, without tests">
     <Card empty={deliveries.length === 0 ? 'No message has been sent to this channel yet.' : null}>
-      <table class="cards">
-        <Columns names={['Notification', 'Written', 'Outcome']} />
-        <tbody>
-          {deliveries.map((delivery) => (
-            <tr>
-              <td>
-                <b>{delivery.kind}</b>
-                {delivery.count > 1 ? ` and ${delivery.count - 1} more` : ''}{' '}
-                {delivery.href === null ? null : (
-                  <a class="second break" href={delivery.href}>
-                    {delivery.title ?? 'Incident'}
-                  </a>
-                )}
-              </td>
-              <td data-label="Written" class="nowrap">
-                <Time at={delivery.createdAt} reader={reader} style="moment" />
-              </td>
-              <td data-label="Outcome">
-                <Outcome delivery={delivery} reader={reader} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table names={['Notification', 'Written', 'Outcome']}>
+        {deliveries.map((delivery) => (
+          <tr>
+            <td>
+              <b>{delivery.kind}</b>
+              {delivery.count > 1 ? ` and ${delivery.count - 1} more` : ''}{' '}
+              {delivery.href === null ? null : (
+                <a class="second break" href={delivery.href}>
+                  {delivery.title ?? 'Incident'}
+                </a>
+              )}
+            </td>
+            <td data-label="Written" class="nowrap">
+              <Time at={delivery.createdAt} reader={reader} style="moment" />
+            </td>
+            <td data-label="Outcome">
+              <Outcome delivery={delivery} reader={reader} />
+            </td>
+          </tr>
+        ))}
+      </Table>
     </Card>
   </Section>
 )

@@ -5,7 +5,7 @@ import type { Reader } from '../../domain/shown-time.ts'
 import { Action } from '../kit/form.tsx'
 import { Icon } from '../kit/mark.tsx'
 import { Marked } from '../kit/marked.tsx'
-import { Card, Columns, Head } from '../kit/section.tsx'
+import { Card, Head, Table } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 import { type ChannelView, KINDS } from './view.ts'
 
@@ -26,14 +26,11 @@ export const ChannelList: FC<Props> = ({ csrf, reader, channels }) => (
           : null
       }
     >
-      <table class="cards">
-        <Columns names={['Channel', 'Gets', 'Last sent']} action="Send a test" />
-        <tbody>
-          {channels.map((channel) => (
-            <ChannelRow channel={channel} csrf={csrf} reader={reader} />
-          ))}
-        </tbody>
-      </table>
+      <Table names={['Channel', 'Gets', 'Last sent']} action="Send a test">
+        {channels.map((channel) => (
+          <ChannelRow channel={channel} csrf={csrf} reader={reader} />
+        ))}
+      </Table>
     </Card>
   </>
 )

@@ -1,6 +1,6 @@
 /** Draws changes and conditions on a common time axis. All x values are percentages; all y values are in px. */
 import type { FC } from 'hono/jsx'
-import { Columns } from '../kit/section.tsx'
+import { Table } from '../kit/section.tsx'
 import type { IconName } from '../kit/symbols.ts'
 import { LaneBars } from './lane-bars.tsx'
 import { LaneLinks } from './lane-links.tsx'
@@ -72,19 +72,16 @@ export const Lanes: FC<{ picture: LanePicture; small?: boolean; widths?: Widths 
 export const LanesTable: FC<{ picture: LanePicture }> = ({ picture }) => (
   <details class="lanes-table">
     <summary>As a table</summary>
-    <table class="cards">
-      <Columns names={['From', 'Until', 'Lane', 'What happened']} />
-      <tbody>
-        {pictureRows(picture).map(({ from, until, lane, text, href }) => (
-          <tr>
-            <td class="nowrap">{from}</td>
-            <td class="nowrap">{until}</td>
-            <td class="nowrap">{lane}</td>
-            <td class="break">{href === null ? text : <a href={href}>{text}</a>}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table names={['From', 'Until', 'Lane', 'What happened']}>
+      {pictureRows(picture).map(({ from, until, lane, text, href }) => (
+        <tr>
+          <td class="nowrap">{from}</td>
+          <td class="nowrap">{until}</td>
+          <td class="nowrap">{lane}</td>
+          <td class="break">{href === null ? text : <a href={href}>{text}</a>}</td>
+        </tr>
+      ))}
+    </Table>
   </details>
 )
 

@@ -1,5 +1,5 @@
 /** Searches services, incidents, firing alerts and pages, and lists the keyboard shortcuts. */
-import type { FC } from 'hono/jsx'
+import type { Child, FC } from 'hono/jsx'
 import type { GroupedAlert } from '../../domain/alert/groups.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import type { Reader } from '../../domain/shown-time.ts'
@@ -33,77 +33,71 @@ export const SearchPage: FC<Props> = ({ q, reader, services, more, incidents, al
         <a href={`/alerts?range=30d&q=${encodeURIComponent(q)}`}>Search the alerts of the last 30 days</a>
       </p>
     ) : null}
-    {services.length === 0 ? null : (
-      <>
-        <Head title="Services">
-          {more > 0 ? <span class="second">{more} more match; enter more of the name</span> : null}
-        </Head>
-        <ul class="card rows">
-          {services.map(({ id, namespace, name, status, score }) => (
-            <li class="row">
-              <a class="ink with-icon" href={`/services/${id}`}>
-                <Mark level={status} />
-                <span class="break">
-                  <ServiceName namespace={namespace} name={name} />
-                </span>
-              </a>
-              <span class="second">
-                {status}, score {score}
-              </span>
-            </li>
-          ))}
-        </ul>
-      </>
-    )}
-    {incidents.length === 0 ? null : (
-      <>
-        <Head title="Incidents" />
-        <ul class="card rows">
-          {incidents.map(({ number, title, status, startedAt }) => (
-            <li class="row">
-              <Status status={status} />
-              <a class="ink break" href={`/incidents/${number}`}>
-                <b>{title}</b>
-              </a>
-              <span class="quiet">incident {number}</span>
-              <Time at={startedAt} reader={reader} style="moment" />
-            </li>
-          ))}
-        </ul>
-      </>
-    )}
-    {alerts.length === 0 ? null : (
-      <>
-        <Head title="Firing alerts" />
-        <ul class="card rows">
-          {alerts.map(({ id, name, severity, summary }) => (
-            <li class="row">
-              <Mark level={severity} label={severity} />
-              <a class="ink break" href={`/alerts/${id}`}>
-                <b>{name}</b>
-              </a>
-              <span class="second break">{summary}</span>
-            </li>
-          ))}
-        </ul>
-      </>
-    )}
-    {pages.length === 0 ? null : (
-      <>
-        <Head title="Pages" />
-        <ul class="card rows">
-          {pages.map(([name, href]) => (
-            <li>
-              <a class="ink" href={href}>
-                {name}
-              </a>
-            </li>
-          ))}
-        </ul>
-      </>
-    )}
+    <Found title="Services" of={services} second={more > 0 ? `${more} more match; enter more of the name` : undefined}>
+      {services.map(({ id, namespace, name, status, score }) => (
+        <li class="row">
+          <a class="ink with-icon" href={`/services/${id}`}>
+            <Mark level={status} />
+            <span class="break">
+              <ServiceName namespace={namespace} name={name} />
+            </span>
+          </a>
+          <span class="second">
+            {status}, score {score}
+          </span>
+        </li>
+      ))}
+    </Found>
+    <Found title="Incidents" of={incidents}>
+      {incidents.map(({ number, title, status, startedAt }) => (
+        <li class="row">
+          <Status status={status} />
+          <a class="ink break" href={`/incidents/${number}`}>
+            <b>{title}</b>
+          </a>
+          <span class="quiet">incident {number}</span>
+          <Time at={startedAt} reader={reader} style="moment" />
+        </li>
+      ))}
+    </Found>
+    <Found title="Firing alerts" of={alerts}>
+      {alerts.map(({ id, name, severity, summary }) => (
+        <li class="row">
+          <Mark level={severity} label={severity} />
+          <a class="ink break" href={`/alerts/${id}`}>
+            <b>{name}</b>
+          </a>
+          <span class="second break">{summary}</span>
+        </li>
+      ))}
+    </Found>
+    <Found title="Pages" of={pages}>
+      {pages.map(([name, href]) => (
+        <li>
+          <a class="ink" href={href}>
+            {name}
+          </a>
+        </li>
+      ))}
+    </Found>
   </div>
 )
+
+type FoundProps = {
+  readonly title: string
+  readonly of: readonly unknown[]
+  readonly second?: string | undefined
+  readonly children?: Child
+}
+
+/** One kind of results, or nothing if there are none. */
+const Found: FC<FoundProps> = ({ title, of, second, children }) =>
+  of.length === 0 ? null : (
+    <>
+      <Head title={title} {...(second === undefined ? {} : { second })} />
+      <ul class="card rows">{children}</ul>
+    </>
+  )
 
 const KEYS: readonly (readonly [string, string])[] = [
   ['/', 'Search'],

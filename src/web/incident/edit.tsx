@@ -5,7 +5,7 @@ import { SEVERITIES } from '../../domain/severity.ts'
 import { capitalized } from '../../domain/text.ts'
 import { Select } from '../kit/choice.tsx'
 import { fieldsOf } from '../kit/edit-form.tsx'
-import { Action as ActionButton, Faults, Hidden, Input, Submit } from '../kit/form.tsx'
+import { Action as ActionButton, Faults, Form, Input, Submit } from '../kit/form.tsx'
 import { Card, Section } from '../kit/section.tsx'
 import { type IncidentView, type Typed, typedInto } from './view.ts'
 
@@ -20,14 +20,12 @@ export const Declare: FC<{ csrf: string; typed: Typed | null }> = ({ csrf, typed
   return (
     <details class="confirm" open={faults.length > 0}>
       <summary class="button">Declare incident…</summary>
-      <form method="post" action="/incidents" class="stack">
-        <Hidden fields={{ csrf }} />
-        <Faults faults={faults} />
+      <Form action="/incidents" class="stack" fields={{ csrf }} faults={faults}>
         <Input {...field('title')} label="What is wrong" maxlength={MAX_TITLE} required autocomplete="off" />
         <Input {...field('service')} label="Service" hint="Its name, or namespace/name." required spellcheck={false} />
         <Select id="severity" label="Severity" options={SEVERITY_OPTIONS} value={values.severity ?? 'critical'} />
         <Submit look="primary">Declare incident</Submit>
-      </form>
+      </Form>
     </details>
   )
 }
@@ -40,9 +38,7 @@ export const EditIncident: FC<Pick<IncidentView, 'incident' | 'csrf' | 'typed'>>
     <details class="confirm" open={edited.faults.length + merged.faults.length > 0}>
       <summary class="button bare">Edit…</summary>
       <div class="stack">
-        <form method="post" action={`${incident.href}/edit`} class="stack">
-          <Hidden fields={{ csrf }} />
-          <Faults faults={edited.faults} />
+        <Form action={`${incident.href}/edit`} class="stack" fields={{ csrf }} faults={edited.faults}>
           <Input
             {...fieldsOf({ title: edited.values.title ?? incident.title }, edited.faults)('title')}
             label="Title"
@@ -57,10 +53,8 @@ export const EditIncident: FC<Pick<IncidentView, 'incident' | 'csrf' | 'typed'>>
             value={edited.values.severity ?? incident.severity}
           />
           <Submit>Save</Submit>
-        </form>
-        <form method="post" action={`${incident.href}/merge`} class="stack">
-          <Hidden fields={{ csrf }} />
-          <Faults faults={merged.faults} />
+        </Form>
+        <Form action={`${incident.href}/merge`} class="stack" fields={{ csrf }} faults={merged.faults}>
           <Input
             {...fieldsOf(merged.values, merged.faults)('into')}
             label="Merge into incident"
@@ -69,7 +63,7 @@ export const EditIncident: FC<Pick<IncidentView, 'incident' | 'csrf' | 'typed'>>
             required
           />
           <Submit>Merge</Submit>
-        </form>
+        </Form>
       </div>
     </details>
   )
@@ -96,16 +90,14 @@ const NewItem: FC<Pick<ItemsProps, 'incident' | 'csrf' | 'typed'>> = ({ incident
   return (
     <details class="more" open={faults.length > 0}>
       <summary>Add an action item</summary>
-      <form method="post" action={`${incident.href}/actions`} class="body stack">
-        <Hidden fields={{ csrf }} />
-        <Faults faults={faults} />
+      <Form action={`${incident.href}/actions`} class="body stack" fields={{ csrf }} faults={faults}>
         <Input {...field('text')} label="What has to be done?" required autocomplete="off" />
         <div class="row">
           <Input {...field('owner')} label="Owner" />
           <Input {...field('due')} label="Due" type="date" />
           <Submit>Add</Submit>
         </div>
-      </form>
+      </Form>
     </details>
   )
 }
@@ -126,11 +118,10 @@ const Item: FC<Omit<ItemsProps, 'items'> & { item: Action }> = ({ item, incident
       </p>
       {canWrite ? (
         <>
-          <form method="post" action={`${incident.href}/action`} class="row">
-            <Hidden fields={{ csrf, item: id }} />
+          <Form action={`${incident.href}/action`} class="row" fields={{ csrf, item: id }}>
             <input type="text" name="owner" aria-label={`Owner of ${text}`} placeholder="Owner" value={shownOwner} />
             <Submit look="small">Assign</Submit>
-          </form>
+          </Form>
           <ActionButton
             action={`${incident.href}/action`}
             csrf={csrf}

@@ -3,7 +3,7 @@ import type { FC } from 'hono/jsx'
 import { rowDetails } from '../../domain/incident/timeline-rows.ts'
 import { formatMoment, type Reader } from '../../domain/shown-time.ts'
 import { capitalized } from '../../domain/text.ts'
-import { control, Faults, Submit } from '../kit/form.tsx'
+import { control, Form, Submit } from '../kit/form.tsx'
 import { Icon } from '../kit/mark.tsx'
 import { safeUrl } from '../kit/safe-url.ts'
 import { Section } from '../kit/section.tsx'
@@ -30,9 +30,7 @@ export const Timeline: FC<
     >
       <div class="card timeline">
         {canWrite ? (
-          <form method="post" action={`${incident.href}/notes`} class="note-form">
-            <input type="hidden" name="csrf" value={csrf} />
-            <Faults faults={faults} />
+          <Form action={`${incident.href}/notes`} class="note-form" fields={{ csrf }} faults={faults}>
             <input
               type="text"
               {...control('note', faults, false)}
@@ -45,7 +43,7 @@ export const Timeline: FC<
               required
             />
             <Submit>Add note</Submit>
-          </form>
+          </Form>
         ) : null}
         {order.length === 0 ? (
           <p class="empty">Nothing is recorded yet.</p>

@@ -14,6 +14,22 @@ export const Hidden: FC<{ fields: Readonly<Record<string, string>> }> = ({ field
   </>
 )
 
+type FormProps = Omit<JSX.IntrinsicElements['form'], 'method'> & {
+  /** The values of the form's hidden fields, such as the CSRF token. */
+  readonly fields: Readonly<Record<string, string>>
+  readonly faults?: readonly Fault[]
+  readonly children?: Child
+}
+
+/** A form that posts its fields, with its hidden fields and errors. */
+export const Form: FC<FormProps> = ({ fields, faults = [], children, ...attributes }) => (
+  <form method="post" {...attributes}>
+    <Hidden fields={fields} />
+    <Faults faults={faults} />
+    {children}
+  </form>
+)
+
 type FieldProps = {
   readonly id: string
   readonly label: string
@@ -120,11 +136,9 @@ type ActionProps = {
 
 /** A button with its own form that posts an action. */
 export const Action: FC<ActionProps> = ({ action, csrf, fields = {}, look = '', children, id }) => (
-  <form method="post" action={action} class="action">
-    <input type="hidden" name="csrf" value={csrf} />
-    <Hidden fields={fields} />
+  <Form action={action} class="action" fields={{ csrf, ...fields }}>
     <button type="submit" class={`button ${look}`} id={id}>
       {children}
     </button>
-  </form>
+  </Form>
 )

@@ -2,7 +2,7 @@
 import { html, raw } from 'hono/html'
 import type { Child, FC } from 'hono/jsx'
 import { formatClock, formatExactClock, type Reader, shortZone } from '../../domain/shown-time.ts'
-import { Action, Hidden } from './form.tsx'
+import { Action, Form } from './form.tsx'
 import { Icon, Mark } from './mark.tsx'
 import { type IconName, type MarkName, symbolsFor } from './symbols.ts'
 import { isoOf } from './time.tsx'
@@ -211,10 +211,9 @@ const Foot: FC<{ frame: Frame }> = ({ frame }) => (
           </a>
         </>
       )}
-      <form method="post" action="/theme">
-        <Hidden fields={{ theme: NEXT_THEME[frame.theme], back: frame.back }} />
+      <Form action="/theme" fields={{ theme: NEXT_THEME[frame.theme], back: frame.back }}>
         <button type="submit">Theme: {frame.theme}</button>
-      </form>
+      </Form>
       <a href="/docs">API</a>
       <span>incmon {frame.version}</span>
     </span>

@@ -53,25 +53,36 @@ export const Card: FC<{ empty: string | null; children?: Child }> = ({ empty, ch
 /** A column of a table: its name, or its name with the attributes of its header. */
 type Column = string | { readonly name: string; readonly class?: string; readonly title?: string }
 
-/** A table header. `action` describes the buttons in the last column for screen readers. */
-export const Columns: FC<{ names: readonly Column[]; action?: string }> = ({ names, action }) => (
-  <thead>
-    <tr>
-      {names.map((column) => {
-        const { name, ...attributes } = typeof column === 'string' ? { name: column } : column
-        return (
-          <th scope="col" {...attributes}>
-            {name}
+type TableProps = {
+  readonly names: readonly Column[]
+  /** Describes the buttons in the last column for screen readers. */
+  readonly action?: string
+  readonly class?: string
+  readonly children?: Child
+}
+
+/** A table with a header, and with the rows in `children`. By default, each row is a card on a phone. */
+export const Table: FC<TableProps> = ({ names, action, class: look = 'cards', children }) => (
+  <table class={look}>
+    <thead>
+      <tr>
+        {names.map((column) => {
+          const { name, ...attributes } = typeof column === 'string' ? { name: column } : column
+          return (
+            <th scope="col" {...attributes}>
+              {name}
+            </th>
+          )
+        })}
+        {action ? (
+          <th class="shrink">
+            <span class="hidden-text">{action}</span>
           </th>
-        )
-      })}
-      {action ? (
-        <th class="shrink">
-          <span class="hidden-text">{action}</span>
-        </th>
-      ) : null}
-    </tr>
-  </thead>
+        ) : null}
+      </tr>
+    </thead>
+    <tbody>{children}</tbody>
+  </table>
 )
 
 /** The content of a page that has no navigation. The name of the program is above the content. */

@@ -4,7 +4,7 @@ import type { Reader } from '../../domain/shown-time.ts'
 import { formatMatchers, type Matcher } from '../../domain/silence/matcher.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
 import { isolated } from './bidi.ts'
-import { Hidden, Submit } from './form.tsx'
+import { Form, Submit } from './form.tsx'
 import { Icon } from './mark.tsx'
 import { Time } from './time.tsx'
 
@@ -77,8 +77,7 @@ export const SilenceMenu: FC<MenuProps> = ({ matched, what, csrf, back, mutes, c
         <Icon name="bell-off" />
         Silence…<span class="hidden-text"> {what}</span>
       </summary>
-      <form method="post" action="/settings/silences/quick" class="stack">
-        <Hidden fields={{ csrf, back, matchers: formatMatchers(matchers) }} />
+      <Form action="/settings/silences/quick" class="stack" fields={{ csrf, back, matchers: formatMatchers(matchers) }}>
         <p>
           Silences {mutes === 0 ? 'no alert that is firing now' : `${countOf(mutes, 'alert')} now`}, and further ones of{' '}
           {isolated(what)}.
@@ -91,7 +90,7 @@ export const SilenceMenu: FC<MenuProps> = ({ matched, what, csrf, back, mutes, c
           ))}
         </div>
         <a href={silenceHref(matchers)}>Other alerts or times…</a>
-      </form>
+      </Form>
     </details>
   )
 }

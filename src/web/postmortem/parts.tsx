@@ -1,7 +1,7 @@
 /** Components of a postmortem: sentences with their evidence, and text written by people. */
 import type { FC } from 'hono/jsx'
 import type { Postmortem, Sentence } from '../../domain/postmortem/document.ts'
-import { Hidden, Submit } from '../kit/form.tsx'
+import { Form, Submit } from '../kit/form.tsx'
 import { Icon } from '../kit/mark.tsx'
 import type { PartName, PostmortemView } from './view.ts'
 
@@ -65,8 +65,7 @@ export const EditableText: FC<{ name: PartName; view: PostmortemView }> = ({ nam
   const open = canWrite && document.header.state === 'draft'
   if ((open || refused) && editing === name) {
     return (
-      <form method="post" action={address} class="card written" id={`part-${name}`}>
-        <Hidden fields={{ csrf, seen: text ?? '' }} />
+      <Form action={address} class="card written" id={`part-${name}`} fields={{ csrf, seen: text ?? '' }}>
         {refused ? <Refused why={refused.why} text={text} /> : null}
         <div class="field">
           <label for={`text-${name}`}>{refused ? `${label}: your text` : label}</label>
@@ -81,7 +80,7 @@ export const EditableText: FC<{ name: PartName; view: PostmortemView }> = ({ nam
             Cancel
           </a>
         </p>
-      </form>
+      </Form>
     )
   }
   const link = open ? (

@@ -6,7 +6,7 @@ import { formatDate, formatExactClock, formatExactDuration, type Reader } from '
 import { entryText } from '../incident/timeline.tsx'
 import { Icon } from '../kit/mark.tsx'
 import { safeUrl } from '../kit/safe-url.ts'
-import { Columns } from '../kit/section.tsx'
+import { Table } from '../kit/section.tsx'
 import { EvidenceLinks, type Numbers, Sentences } from './parts.tsx'
 import type { PostmortemView } from './view.ts'
 
@@ -109,26 +109,23 @@ export const Actions: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view: 
     {document.actions.length === 0 ? (
       <p class="quiet">No action items were suggested.</p>
     ) : (
-      <table class="cards">
-        <Columns names={['What', 'Owner', 'Due', 'State']} />
-        <tbody>
-          {document.actions.map(({ text, because, owner, due, state }) => (
-            <tr>
-              <td class="break">
-                {text} {because ? <span class="quiet">{because.text}</span> : null}
-                {because ? <EvidenceLinks refs={because.refs} numbers={numbers} /> : null}
-              </td>
-              <td data-label="Owner">{owner ?? 'nobody'}</td>
-              <td data-label="Due" class="nowrap">
-                {due ?? '–'}
-              </td>
-              <td data-label="State" class="nowrap">
-                <span class="chip">{state}</span>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table names={['What', 'Owner', 'Due', 'State']}>
+        {document.actions.map(({ text, because, owner, due, state }) => (
+          <tr>
+            <td class="break">
+              {text} {because ? <span class="quiet">{because.text}</span> : null}
+              {because ? <EvidenceLinks refs={because.refs} numbers={numbers} /> : null}
+            </td>
+            <td data-label="Owner">{owner ?? 'nobody'}</td>
+            <td data-label="Due" class="nowrap">
+              {due ?? '–'}
+            </td>
+            <td data-label="State" class="nowrap">
+              <span class="chip">{state}</span>
+            </td>
+          </tr>
+        ))}
+      </Table>
     )}
   </Section>
 )

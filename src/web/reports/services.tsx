@@ -6,7 +6,7 @@ import { formatExactDuration } from '../../domain/shown-time.ts'
 import { capitalized, formatCount } from '../../domain/text.ts'
 import { Strip } from '../drawing/strip.tsx'
 import { ServiceName } from '../kit/mark.tsx'
-import { Card, Columns, Section } from '../kit/section.tsx'
+import { Card, Section, Table } from '../kit/section.tsx'
 
 /** The maximum number of services, whose health can have changed often. */
 export const MAX_SERVICES = 30
@@ -30,33 +30,30 @@ type ServicesProps = {
 export const Services: FC<ServicesProps> = ({ report: { services, definitions }, health, span }) => (
   <Section id="services" title="Services with incidents">
     <Card empty={services.length === 0 ? 'No service had an incident.' : null}>
-      <table class="cards">
-        <Columns names={['Service', ...FIGURES.map((name) => ({ name, class: 'number' })), `Health, ${span}`]} />
-        <tbody>
-          {services.slice(0, MAX_SERVICES).map(({ service, incidents, recurrences, mtta, mttr }) => (
-            <tr>
-              <td>
-                <a class="ink break" href={`/services/${service.uuid}`}>
-                  <ServiceName namespace={service.namespace} name={service.name} />
-                </a>
-              </td>
-              <td class="number" data-label="Incidents">
-                <a href={`/incidents?service=${service.uuid}`}>{formatCount(incidents)}</a>
-              </td>
-              <td class="number" data-label="Recurred">
-                {recurrences === 0 ? 'no' : `${formatCount(recurrences)} of ${formatCount(incidents)}`}
-              </td>
-              <td class="number nowrap" data-label="Time to acknowledge">
-                {medianText(mtta)}
-              </td>
-              <td class="number nowrap" data-label="Time to resolve">
-                {medianText(mttr)}
-              </td>
-              <Health health={health.get(service.uuid)} />
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table names={['Service', ...FIGURES.map((name) => ({ name, class: 'number' })), `Health, ${span}`]}>
+        {services.slice(0, MAX_SERVICES).map(({ service, incidents, recurrences, mtta, mttr }) => (
+          <tr>
+            <td>
+              <a class="ink break" href={`/services/${service.uuid}`}>
+                <ServiceName namespace={service.namespace} name={service.name} />
+              </a>
+            </td>
+            <td class="number" data-label="Incidents">
+              <a href={`/incidents?service=${service.uuid}`}>{formatCount(incidents)}</a>
+            </td>
+            <td class="number" data-label="Recurred">
+              {recurrences === 0 ? 'no' : `${formatCount(recurrences)} of ${formatCount(incidents)}`}
+            </td>
+            <td class="number nowrap" data-label="Time to acknowledge">
+              {medianText(mtta)}
+            </td>
+            <td class="number nowrap" data-label="Time to resolve">
+              {medianText(mttr)}
+            </td>
+            <Health health={health.get(service.uuid)} />
+          </tr>
+        ))}
+      </Table>
     </Card>
     {services.length > MAX_SERVICES ? (
       <p class="second">

@@ -1,7 +1,7 @@
 /** Explains why alerts have no service, with a form that assigns one of their labels to a service. */
 import type { FC } from 'hono/jsx'
 import { Select } from '../kit/choice.tsx'
-import { Hidden, Input, Submit } from '../kit/form.tsx'
+import { Form, Input, Submit } from '../kit/form.tsx'
 import { Section } from '../kit/section.tsx'
 import type { ServiceView } from './view.ts'
 
@@ -26,8 +26,7 @@ export const Unattributed: FC<{ view: ServiceView }> = ({ view: { groups, csrf, 
           the alert rule, or assign one of the labels to a service: alerts that fire from then on belong to it.
         </p>
         {canWrite && labels.length > 0 ? (
-          <form method="post" action="/services/alias" class="fields">
-            <Hidden fields={{ csrf }} />
+          <Form action="/services/alias" class="fields" fields={{ csrf }}>
             <Select
               id="label"
               label="Alerts with the label"
@@ -38,7 +37,7 @@ export const Unattributed: FC<{ view: ServiceView }> = ({ view: { groups, csrf, 
             <p>
               <Submit>Assign</Submit>
             </p>
-          </form>
+          </Form>
         ) : null}
       </div>
     </Section>

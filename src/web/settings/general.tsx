@@ -3,7 +3,7 @@ import type { FC } from 'hono/jsx'
 import { MAX_RETENTION_DAYS, PLANS, type Settings } from '../../domain/organization.ts'
 import { type Option, Select, ZoneField, ZoneNames } from '../kit/choice.tsx'
 import { fieldsOf } from '../kit/edit-form.tsx'
-import { type Fault, Faults, Hidden, Input, Submit } from '../kit/form.tsx'
+import { type Fault, Faults, Form, Input, Submit } from '../kit/form.tsx'
 import { Head } from '../kit/section.tsx'
 
 const AUTO_INCIDENTS: readonly Option[] = [
@@ -43,8 +43,7 @@ export const GeneralSettings: FC<Props> = ({ csrf, person, hasSession, hasKeys, 
       <div class="body stack">
         <div class="fields">
           {hasSession ? (
-            <form class="fields" method="post" action="/settings/name">
-              <Hidden fields={{ csrf }} />
+            <Form class="fields" action="/settings/name" fields={{ csrf }}>
               <Input
                 id="person"
                 label="Your name"
@@ -56,14 +55,13 @@ export const GeneralSettings: FC<Props> = ({ csrf, person, hasSession, hasKeys, 
               <p class="row whole">
                 <Submit>Change name</Submit>
               </p>
-            </form>
+            </Form>
           ) : (
             <p>
               The proxy in front of this server has signed you in as <b>{person}</b>.
             </p>
           )}
-          <form class="fields" method="post" action="/settings/zone">
-            <Hidden fields={{ csrf }} />
+          <Form class="fields" action="/settings/zone" fields={{ csrf }}>
             <ZoneField
               id="own-zone"
               label="Your time zone"
@@ -74,23 +72,21 @@ export const GeneralSettings: FC<Props> = ({ csrf, person, hasSession, hasKeys, 
             <p class="row whole">
               <Submit>Change time zone</Submit>
             </p>
-          </form>
+          </Form>
         </div>
         <div class="row">
-          <form method="post" action="/settings/keys">
-            <Hidden fields={{ csrf, keys: hasKeys ? 'off' : 'on' }} />
+          <Form action="/settings/keys" fields={{ csrf, keys: hasKeys ? 'off' : 'on' }}>
             <Submit>Turn keyboard shortcuts {hasKeys ? 'off' : 'on'}</Submit>
-          </form>
+          </Form>
           {hasSession ? (
             <a class="button" href="/organizations">
               Other organizations
             </a>
           ) : null}
           {hasSession ? (
-            <form method="post" action="/sign-out">
-              <Hidden fields={{ csrf }} />
+            <Form action="/sign-out" fields={{ csrf }}>
               <Submit>Sign out</Submit>
-            </form>
+            </Form>
           ) : null}
         </div>
       </div>
@@ -110,8 +106,7 @@ const Organization: FC<{ csrf: string; form: OrganizationForm; faults: readonly 
     <>
       <Head title="Organization" />
       <div class="card">
-        <form class="body stack" method="post" action="/settings">
-          <Hidden fields={{ csrf }} />
+        <Form class="body stack" action="/settings" fields={{ csrf }}>
           <div class="fields">
             <Input {...field('name')} label="Name" required maxlength={100} />
             <Select
@@ -167,7 +162,7 @@ const Organization: FC<{ csrf: string; form: OrganizationForm; faults: readonly 
           <p>
             <Submit look="primary">Save</Submit>
           </p>
-        </form>
+        </Form>
       </div>
     </>
   )
@@ -186,8 +181,7 @@ export const RetentionSettings: FC<{ csrf: string; form: RetentionForm; faults: 
       <Head title="Retention" />
       <Faults faults={faults} />
       <div class="card">
-        <form class="body stack" method="post" action="/settings/retention">
-          <Hidden fields={{ csrf }} />
+        <Form class="body stack" action="/settings/retention" fields={{ csrf }}>
           <div class="fields">
             <Input {...field('events')} {...DAYS} label="Keep events for (days)" />
             <Input
@@ -211,7 +205,7 @@ export const RetentionSettings: FC<{ csrf: string; form: RetentionForm; faults: 
           <p>
             <Submit look="primary">Save</Submit>
           </p>
-        </form>
+        </Form>
       </div>
     </>
   )

@@ -5,9 +5,9 @@ import type { Session } from '../../domain/request/session.ts'
 import { SCOPES, type Scope } from '../../domain/request/token.ts'
 import { formatAgo, formatMoment, type Reader } from '../../domain/shown-time.ts'
 import { fieldsOf } from '../kit/edit-form.tsx'
-import { type Fault, Faults, faultOf, Hidden, Input, Submit } from '../kit/form.tsx'
+import { type Fault, Faults, Form, faultOf, Hidden, Input, Submit } from '../kit/form.tsx'
 import { NewSecret } from '../kit/marked.tsx'
-import { Card, Columns, Head } from '../kit/section.tsx'
+import { Card, Head, Table } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 
 type TokenView = Pick<TokenFact, 'id' | 'name' | 'scopes' | 'cluster' | 'lastUsedAt' | 'expiresAt'>
@@ -40,14 +40,11 @@ export const TokenSettings: FC<Props> = ({ csrf, reader, tokens, form, faults, c
       {tokens.length === 0 ? (
         <p class="empty">There is no token. Create one below for your first sender.</p>
       ) : (
-        <table class="cards">
-          <Columns names={['Name', 'Scopes', 'Cluster', 'Last used', 'Expires']} action="Revoke" />
-          <tbody>
-            {tokens.map((token) => (
-              <TokenRow token={token} csrf={csrf} reader={reader} />
-            ))}
-          </tbody>
-        </table>
+        <Table names={['Name', 'Scopes', 'Cluster', 'Last used', 'Expires']} action="Revoke">
+          {tokens.map((token) => (
+            <TokenRow token={token} csrf={csrf} reader={reader} />
+          ))}
+        </Table>
       )}
     </div>
     <div class="card after-card">
@@ -119,13 +116,12 @@ const TokenRow: FC<{ token: TokenView; csrf: string; reader: Reader }> = ({ toke
     <td class="shrink">
       <details class="confirm">
         <summary class="button small">Revoke…</summary>
-        <form method="post" action={`/settings/tokens/${token.id}/revoke`}>
-          <Hidden fields={{ csrf }} />
+        <Form action={`/settings/tokens/${token.id}/revoke`} fields={{ csrf }}>
           <p>
             Revoke {token.name}? {useOf(token, reader)}
           </p>
           <Submit look="small">Revoke {token.name}</Submit>
-        </form>
+        </Form>
       </details>
     </td>
   </tr>
@@ -145,35 +141,31 @@ export const SessionSettings: FC<{ csrf: string; reader: Reader; sessions: reado
   <>
     <Head title="Sessions" second="browsers that are signed in" />
     <Card empty={props.sessions.length === 0 ? 'Nobody is signed in with a session.' : null}>
-      <table class="cards">
-        <Columns names={['Person', 'Signed in with', 'Browser', 'Since', 'Last used']} action="End" />
-        <tbody>
-          {props.sessions.map((session) => (
-            <tr>
-              <td class="break">
-                <b>{session.person === '' ? (session.tokenName ?? 'no name') : session.person}</b>
-                {session.isOwn ? <span class="chip this">this browser</span> : null}
-              </td>
-              <td data-label="Signed in with" class="break">
-                {session.tokenName === null ? 'a setup link' : `token ${session.tokenName}`}
-              </td>
-              <td data-label="Browser">{session.agent}</td>
-              <td data-label="Since">
-                <Time at={session.createdAt} reader={props.reader} style="moment" />
-              </td>
-              <td data-label="Last used">
-                <Time at={session.lastUsedAt} reader={props.reader} />
-              </td>
-              <td class="shrink">
-                <form method="post" action={`/settings/sessions/${session.id}/end`}>
-                  <Hidden fields={{ csrf: props.csrf }} />
-                  <Submit look="small">End session</Submit>
-                </form>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table names={['Person', 'Signed in with', 'Browser', 'Since', 'Last used']} action="End">
+        {props.sessions.map((session) => (
+          <tr>
+            <td class="break">
+              <b>{session.person === '' ? (session.tokenName ?? 'no name') : session.person}</b>
+              {session.isOwn ? <span class="chip this">this browser</span> : null}
+            </td>
+            <td data-label="Signed in with" class="break">
+              {session.tokenName === null ? 'a setup link' : `token ${session.tokenName}`}
+            </td>
+            <td data-label="Browser">{session.agent}</td>
+            <td data-label="Since">
+              <Time at={session.createdAt} reader={props.reader} style="moment" />
+            </td>
+            <td data-label="Last used">
+              <Time at={session.lastUsedAt} reader={props.reader} />
+            </td>
+            <td class="shrink">
+              <Form action={`/settings/sessions/${session.id}/end`} fields={{ csrf: props.csrf }}>
+                <Submit look="small">End session</Submit>
+              </Form>
+            </td>
+          </tr>
+        ))}
+      </Table>
     </Card>
   </>
 )

@@ -1,7 +1,7 @@
 /** The sign-in pages. A form submitted after the session has ended is kept until the visitor signs in again. */
 import type { FC } from 'hono/jsx'
 import type { FieldError } from '../../domain/error.ts'
-import { Action, Faults, Hidden, Input, Submit } from '../kit/form.tsx'
+import { Action, Faults, Form, Hidden, Input, Submit } from '../kit/form.tsx'
 import { Alone, Section } from '../kit/section.tsx'
 
 /** A form that was submitted without a session and can be resubmitted. `action` is a URL on this server. */
@@ -106,8 +106,7 @@ export const SendAgainPage: FC<{ form: Interrupted; csrf: string }> = ({ form, c
     <h1>Send this again?</h1>
     <p class="second lead">You were signed out in the meantime. Nothing that you typed is lost.</p>
     <div class="card">
-      <form class="body stack" method="post" action={form.action}>
-        <Hidden fields={{ csrf }} />
+      <Form class="body stack" action={form.action} fields={{ csrf }}>
         <dl class="pairs">
           {/*
            * `seen` is the text before the edit. The form sends `seen` to detect conflicts, but the visitor did not type
@@ -131,7 +130,7 @@ export const SendAgainPage: FC<{ form: Interrupted; csrf: string }> = ({ form, c
             Discard
           </a>
         </p>
-      </form>
+      </Form>
     </div>
   </div>
 )

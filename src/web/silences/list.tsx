@@ -7,10 +7,10 @@ import type { Schedule } from '../../domain/silence/silence.ts'
 import { capitalized, formatCount, joinNames } from '../../domain/text.ts'
 import { WEEKDAYS } from '../../domain/time-zone.ts'
 import { DAY } from '../../domain/units.ts'
-import { Hidden, Submit } from '../kit/form.tsx'
+import { Form, Submit } from '../kit/form.tsx'
 import { Icon } from '../kit/mark.tsx'
 import { Pages } from '../kit/pages.tsx'
-import { Card, Head } from '../kit/section.tsx'
+import { Card, Head, Table } from '../kit/section.tsx'
 import { silenceHref } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
 import type { SilenceView } from './view.ts'
@@ -24,6 +24,8 @@ type Props = {
   readonly page: number
   readonly pages: number
 }
+
+const SILENCED_NOW = { name: 'Silenced now', class: 'number' }
 
 export const SilenceList: FC<Props> = ({ csrf, reader, canWrite, current, ended, page, pages }) => {
   const active = current.filter(({ status }) => status === 'active')
@@ -68,43 +70,30 @@ const Part: FC<PartProps> = ({ id, title, time, silences, csrf, reader, canWrite
       {title} {silences.length > 0 && id !== 'ended' ? <span class="quiet">{formatCount(silences.length)}</span> : null}
     </h3>
     <Card empty={silences.length === 0 ? 'Nothing is silenced now.' : null}>
-      <table class="cards">
-        <thead>
+      <Table names={['What', 'Why', time, ...(id === 'active' ? [SILENCED_NOW] : [])]} action="Change">
+        {silences.map((silence) => (
           <tr>
-            <th>What</th>
-            <th>Why</th>
-            <th>{time}</th>
-            {id === 'active' ? <th class="number">Silenced now</th> : null}
-            <th class="shrink">
-              <span class="hidden-text">Change</span>
-            </th>
+            <td>
+              <Matchers matchers={silence.matchers} />
+            </td>
+            <td data-label="Why">
+              <span class="break">
+                {silence.comment}
+                <span class="second">by {silence.createdBy}</span>
+              </span>
+            </td>
+            <td data-label={time}>
+              <SilenceTime silence={silence} reader={reader} />
+            </td>
+            {id === 'active' ? (
+              <td class="number" data-label="Silenced now">
+                {formatCount(silence.matching)}
+              </td>
+            ) : null}
+            <td class="shrink">{canWrite ? <Actions silence={silence} csrf={csrf} /> : null}</td>
           </tr>
-        </thead>
-        <tbody>
-          {silences.map((silence) => (
-            <tr>
-              <td>
-                <Matchers matchers={silence.matchers} />
-              </td>
-              <td data-label="Why">
-                <span class="break">
-                  {silence.comment}
-                  <span class="second">by {silence.createdBy}</span>
-                </span>
-              </td>
-              <td data-label={time}>
-                <SilenceTime silence={silence} reader={reader} />
-              </td>
-              {id === 'active' ? (
-                <td class="number" data-label="Silenced now">
-                  {formatCount(silence.matching)}
-                </td>
-              ) : null}
-              <td class="shrink">{canWrite ? <Actions silence={silence} csrf={csrf} /> : null}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Table>
     </Card>
   </section>
 )
@@ -165,15 +154,14 @@ const Actions: FC<{ silence: SilenceView; csrf: string }> = ({ silence, csrf }) 
       </a>
       <details class="confirm">
         <summary class="button small">End now…</summary>
-        <form method="post" action={href}>
-          <Hidden fields={{ csrf, do: 'end' }} />
+        <Form action={href} fields={{ csrf, do: 'end' }}>
           <p>
             {silence.matching > 0
               ? `End this silence now? ${silence.matching === 1 ? '1 silenced alert is still firing and will count' : `${formatCount(silence.matching)} silenced alerts are still firing and will count`} again.`
               : 'End this silence now? It will stay in this list, under “Ended”.'}
           </p>
           <Submit look="small">End silence</Submit>
-        </form>
+        </Form>
       </details>
     </span>
   )

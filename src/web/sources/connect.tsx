@@ -2,7 +2,7 @@
 import type { FC } from 'hono/jsx'
 import type { Reader } from '../../domain/shown-time.ts'
 import { countOf } from '../../domain/text.ts'
-import { CopyButton, Hidden, Secret, Submit } from '../kit/form.tsx'
+import { CopyButton, Form, Secret, Submit } from '../kit/form.tsx'
 import { Icon, Mark } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
 import { CONNECTIONS, type Connection, type ConnectionName } from './connections.ts'
@@ -42,10 +42,9 @@ export const ConnectSteps: FC<Props> = (props) => {
             <h3>Create a token for {senderName(connection)}</h3>
             <p class="second">The token can only send events. It is shown once and stored as a hash.</p>
             {canAdminister ? (
-              <form method="post" action={`${path}?connect=${current}`}>
-                <Hidden fields={{ csrf, connect: current }} />
+              <Form action={`${path}?connect=${current}`} fields={{ csrf, connect: current }}>
                 <Submit look="primary">Create token</Submit>
-              </form>
+              </Form>
             ) : (
               <p class="second">Only an administrator can create a token.</p>
             )}
@@ -144,12 +143,14 @@ const ArrivalLine: FC<Props> = ({ csrf, current, path, secret, arrival, reader }
         </span>
       )}
     </span>
-    <form method="post" action={`${path}/test?connect=${current}`}>
-      <Hidden fields={{ csrf, connect: current, ...(secret === null ? {} : { secret }) }} />
+    <Form
+      action={`${path}/test?connect=${current}`}
+      fields={{ csrf, connect: current, ...(secret === null ? {} : { secret }) }}
+    >
       <Submit look="small">
         <Icon name="right" />
         Send a test event
       </Submit>
-    </form>
+    </Form>
   </div>
 )

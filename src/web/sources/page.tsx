@@ -10,11 +10,18 @@ import { Sparkbars } from '../drawing/strip.tsx'
 import { Icon } from '../kit/mark.tsx'
 import { Marked } from '../kit/marked.tsx'
 import { Pages } from '../kit/pages.tsx'
-import { Card, Head } from '../kit/section.tsx'
+import { Card, Head, Table } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 import { Clusters, type ClusterView } from './clusters.tsx'
 import { CONNECTIONS } from './connections.ts'
 import { type FailingChannel, FailingChannels, Refused } from './problems.tsx'
+
+const COLUMNS = [
+  ...['Sender', 'Last event', 'Events by hour, 24 h'],
+  { name: 'Events, total', class: 'number' },
+  'Heartbeat',
+  { name: 'Rejected, total', class: 'number' },
+]
 
 type SenderView = Pick<
   LiveSender,
@@ -72,23 +79,11 @@ export const SourcesPage: FC<Props> = (props) => {
       </div>
       {senders.length === 0 ? null : (
         <div class="card">
-          <table class="cards">
-            <thead>
-              <tr>
-                <th>Sender</th>
-                <th>Last event</th>
-                <th>Events by hour, 24 h</th>
-                <th class="number">Events, total</th>
-                <th>Heartbeat</th>
-                <th class="number">Rejected, total</th>
-              </tr>
-            </thead>
-            <tbody>
-              {senders.map((sender) => (
-                <SenderRow sender={sender} reader={reader} />
-              ))}
-            </tbody>
-          </table>
+          <Table names={COLUMNS}>
+            {senders.map((sender) => (
+              <SenderRow sender={sender} reader={reader} />
+            ))}
+          </Table>
           <Pages page={page} pages={pages} addressOf={(to) => `/sources?page=${to}`} />
         </div>
       )}

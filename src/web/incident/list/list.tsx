@@ -6,7 +6,7 @@ import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
 import { capitalized, countOf, formatCount } from '../../../domain/text.ts'
 import { Icon, Mark, ServiceName, ShortName, Status } from '../../kit/mark.tsx'
 import { Pages } from '../../kit/pages.tsx'
-import { Columns } from '../../kit/section.tsx'
+import { Table } from '../../kit/section.tsx'
 import { Time } from '../../kit/time.tsx'
 import type { IncidentBrief } from '../brief.ts'
 import { CauseLine } from '../cause.tsx'
@@ -92,17 +92,14 @@ export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
             {status === 'all' ? null : <a href={addressOf({ status: 'all' })}>Show all incidents</a>}
           </p>
         ) : (
-          <table class="cards compact">
-            <Columns names={COLUMNS} />
-            <tbody>
-              {incidents.map((incident) => (
-                <>
-                  <IncidentRow incident={incident} reader={reader} />
-                  {incident.followers.length > 0 ? <Followers of={incident} reader={reader} /> : null}
-                </>
-              ))}
-            </tbody>
-          </table>
+          <Table class="cards compact" names={COLUMNS}>
+            {incidents.map((incident) => (
+              <>
+                <IncidentRow incident={incident} reader={reader} />
+                {incident.followers.length > 0 ? <Followers of={incident} reader={reader} /> : null}
+              </>
+            ))}
+          </Table>
         )}
         <Pages page={page} pages={pages} addressOf={(to) => addressOf({ page: to })} />
       </div>
