@@ -1,5 +1,6 @@
 /** The dependencies of actions: store, engine, clock, random numbers, and listeners. */
 import { createEngine, type Engine, type EngineDeps } from '../engine/engine.ts'
+import type { Context } from '../engine/state/context.ts'
 import { createEngineStore } from '../store/engine-store.ts'
 import { payloadHash } from '../store/events.ts'
 import { type ArgumentsOf, type Read, readHere } from '../store/read.ts'
@@ -41,6 +42,36 @@ export type Store = {
   /** Runs an action from src/actions, for example `run(revokeToken, organizationId, id)`. */
   readonly run: <Of extends Operation>(operation: Of, ...args: ArgumentsOf<Of>) => Promise<Awaited<ReturnType<Of>>>
   readonly file: string
+}
+
+/** Reads and changes what belongs to the organization of a caller, and nothing else. */
+export type Own = {
+  /** Runs a query from src/store about the organization, for example `read(findAlert, id)`. */
+  readonly read: <Of extends OwnQuery>(query: Of, ...args: RestOf<Of>) => Promise<ReturnType<Of>>
+  /** Runs an action from src/actions on the organization, for example `run(revokeToken, id)`. */
+  readonly run: <Of extends OwnOperation>(operation: Of, ...args: RestOf<Of>) => Promise<Awaited<ReturnType<Of>>>
+  /**
+   * Runs a decision on behalf of the caller. Resolves with the outcome of the decision after the changes are on disk.
+   * Rejects with any error that `decide` throws.
+   */
+  readonly change: <Outcome>(decide: (ctx: Context, now: number, actor: string) => Outcome) => Promise<Outcome>
+}
+type OwnQuery = (db: Db, organizationId: number, ...args: never[]) => unknown
+type OwnOperation = (deps: Deps, organizationId: number, ...args: never[]) => unknown
+/** The arguments of a query or action after the organization. */
+type RestOf<Of> = Of extends (first: never, organizationId: never, ...args: infer Rest) => unknown ? Rest : never
+
+/** @param actor the name of the caller in timelines */
+export function ownOf(
+  { deps, store }: { readonly deps: Pick<Deps, 'engine'>; readonly store: Store },
+  organizationId: number,
+  actor: string,
+): Own {
+  return {
+    read: (query, ...args) => store.read(query, ...([organizationId, ...args] as never)) as never,
+    run: (operation, ...args) => store.run(operation, ...([organizationId, ...args] as never)) as never,
+    change: (decide) => deps.engine.run(organizationId, (ctx, now) => decide(ctx, now, actor)),
+  }
 }
 
 export function createStore(deps: Deps, read: Read): Store {

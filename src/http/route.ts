@@ -1,10 +1,9 @@
 /** Defines endpoints. A definition is used to serve, document and test the endpoint. */
 import type { Context } from 'hono'
 import type * as v from 'valibot'
-import type { Deps, Store } from '../actions/deps.ts'
+import { type Deps, type Own, ownOf, type Store } from '../actions/deps.ts'
 import { hashBody, runOnce } from '../actions/idempotency.ts'
 import type { Scope } from '../domain/request/token.ts'
-import type { Context as Decision } from '../engine/state/context.ts'
 import type { Recent } from '../intake/recent.ts'
 import type { ServerContext } from '../server/context.ts'
 import type { Identity } from '../store/tokens.ts'
@@ -68,20 +67,10 @@ export type HandlerParts = {
 export type Call<Query, Body> = Pick<HandlerParts, 'deps' | 'store' | 'server'> & {
   readonly c: Context
   readonly identity: Identity
+  readonly own: Own
   readonly id: string
   readonly query: Query
   readonly body: Body
-}
-
-/**
- * Runs a decision on behalf of the caller. Resolves with the outcome of the decision after the changes are on disk.
- * Rejects with any error that `decide` throws.
- */
-export function change<Outcome>(
-  { deps, identity }: Pick<Call<unknown, unknown>, 'deps' | 'identity'>,
-  decide: (ctx: Decision, now: number, actor: string) => Outcome,
-): Promise<Outcome> {
-  return deps.engine.run(identity.organizationId, (ctx, now) => decide(ctx, now, identity.tokenName))
 }
 
 /** A method and a path, for example `GET /api/services/:id`. */
@@ -118,6 +107,7 @@ export function rest<Query, Body>(target: Target, spec: RestSpec<Query, Body>): 
         store,
         server,
         identity,
+        own: ownOf({ deps, store }, identity.organizationId, identity.tokenName),
         id: c.req.param('id') ?? '',
         // Without a schema, the type is unknown, so `handle` cannot access any value.
         query: query ? readRestQuery(c, query) : (undefined as Query),

@@ -1,5 +1,6 @@
 /** Defines web pages. A page authenticates the visitor before it reads anything else. */
 import type { Context } from 'hono'
+import { type Own, ownOf } from '../actions/deps.ts'
 import type { Visitor } from '../actions/sessions.ts'
 import { BUDGETS } from '../domain/budgets.ts'
 import { IncmonError } from '../domain/error.ts'
@@ -24,6 +25,8 @@ export type PageRoute = {
 export type Visit<Who extends Visitor | null = Visitor> = HandlerParts & {
   readonly c: Context
   readonly visitor: Who
+  /** What belongs to the visitor's organization; null without a visitor. */
+  readonly own: Who extends Visitor ? Own : null
   /** The current Unix time in milliseconds. */
   readonly now: number
   /** The current time, and this visitor's time zone. */
@@ -53,8 +56,8 @@ export function page(target: Target, scope: Scope, handle: Handle<Visitor>, { sh
     if (!visitor.scopes.includes(scope)) throw new IncmonError('forbidden', refusalOf(scope))
     // The form's CSRF token belongs to another session.
     if (c.req.method === 'POST' && form.csrf !== visitor.csrf) return askToSignIn(visit, 'other-session')
-    const own = { ...visit, visitor }
-    return shared && isRefresh(own) ? refresh(own, async (one) => handle(one)) : handle(own)
+    const signedIn = { ...visit, visitor, own: ownOf(visit, visitor.organizationId, visitor.actor) }
+    return shared && isRefresh(signedIn) ? refresh(signedIn, async (one) => handle(one)) : handle(signedIn)
   })
 }
 
@@ -69,7 +72,7 @@ export function openPage(target: Target, answer: Handle<Visitor | null>): PageRo
       const now = parts.deps.now()
       const viewer = viewerOf(c, visitor, now)
       let form = NO_FORM
-      const visit = { ...parts, c, now, viewer, id: c.req.param('id') ?? '', query: queryOf(c) }
+      const visit = { ...parts, c, now, viewer, own: null, id: c.req.param('id') ?? '', query: queryOf(c) }
       try {
         if (method === 'POST') refuseOtherSites(c, parts)
         if (method === 'POST') form = await readForm(c, parts, visitor ? REST_LIMIT : ANYBODY_LIMIT)

@@ -21,7 +21,7 @@ import {
   wordParameter,
 } from '../middleware/query.ts'
 import { json, type Reply } from '../middleware/reply.ts'
-import { type Call, change, type Route, rest } from '../route.ts'
+import { type Call, type Route, rest } from '../route.ts'
 import * as shape from '../shapes.ts'
 import { answerList, success, successPage } from './answers.ts'
 import { eventShape, showEvent } from './events.ts'
@@ -109,18 +109,17 @@ export const alertRoutes: readonly Route[] = [
     query: v.object({ ...pageParameters, ...filterParameters }),
     answers: successPage(alertShape, 'A page of alerts with startsAt in the half-open range [from, to)'),
     handle: async (call) => {
-      const { store, identity, query } = call
+      const { own, query } = call
       const page = pageOf(query)
       const { incidentId } = query
       if (incidentId !== undefined) {
-        const found = store.read(listAlertsOfIncident, identity.organizationId, { ...query, incidentId }, page)
+        const found = own.read(listAlertsOfIncident, { ...query, incidentId }, page)
         return answerList(call, page, await found, showAlert)
       }
-      const asked = [identity.organizationId, query, page] as const
-      if (query.status === 'firing')
-        return answerList(call, page, await store.run(listFiringAlerts, ...asked), showAlert)
+      const asked = [query, page] as const
+      if (query.status === 'firing') return answerList(call, page, await own.run(listFiringAlerts, ...asked), showAlert)
       const isSearch = MATCHES.some((name) => query[name] !== undefined)
-      const listed = await store.read(isSearch ? listMatchingAlerts : listAlerts, ...asked)
+      const listed = await own.read(isSearch ? listMatchingAlerts : listAlerts, ...asked)
       return answerList(call, page, listed, showAlert)
     },
   }),
@@ -137,7 +136,7 @@ export const alertRoutes: readonly Route[] = [
     answers: success(alertWithEventsShape, 'The resolved alert'),
     handle: async (call) => {
       const { alert } = await requireAlert(call)
-      if (alert.status === 'firing') await change(call, (ctx, now, actor) => resolveAlert(ctx, alert.id, actor, now))
+      if (alert.status === 'firing') await call.own.change((ctx, now, actor) => resolveAlert(ctx, alert.id, actor, now))
       return answerAlert(call)
     },
   }),
@@ -158,7 +157,7 @@ function suspectedCauseOf(onNode: AlertOnNode | null, { id }: AlertRecord) {
   return { kind: 'node' as const, ref: `node/${onNode.alert.node}`, serviceId: onNode.nodeServiceId }
 }
 
-function requireAlert({ store, identity, id }: Call<unknown, unknown>) {
-  const found = store.read(findAlertView, identity.organizationId, id, RECENT_EVENTS)
+function requireAlert({ own, id }: Call<unknown, unknown>) {
+  const found = own.read(findAlertView, id, RECENT_EVENTS)
   return required(found, 'alert', 'GET /api/alerts')
 }

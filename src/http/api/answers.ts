@@ -32,7 +32,7 @@ export async function answerPage<Filter extends Parameters<typeof pageOf>[0], It
   show: (item: Item) => unknown,
 ): Promise<Reply> {
   const page = pageOf(call.query)
-  const listed = await call.store.read(list, call.identity.organizationId, call.query, page)
+  const listed = await call.own.read(list, call.query, page)
   return answerList(call, page, listed, show)
 }
 

@@ -83,14 +83,14 @@ export const correlationRoutes: readonly Route[] = [
       ...refusals({ 409: 'alias is true, and the project of the pipeline was not recorded' }),
     },
     handle: async (call) => {
-      const { store, identity, body } = call
+      const { own, identity, body } = call
       const { id } = await requireCorrelation(call)
-      await store.run(setVerdict, identity.organizationId, id, { ...body, by: identity.tokenName })
+      await own.run(setVerdict, id, { ...body, by: identity.tokenName })
       return json(showCorrelation(await requireCorrelation(call)))
     },
   }),
 ]
 
-function requireCorrelation({ store, identity, id }: Call<unknown, unknown>) {
-  return required(store.read(findCorrelation, identity.organizationId, id), 'correlation', 'GET /api/correlations')
+function requireCorrelation({ own, id }: Call<unknown, unknown>) {
+  return required(own.read(findCorrelation, id), 'correlation', 'GET /api/correlations')
 }

@@ -46,8 +46,8 @@ export const eventRoutes: readonly Route[] = [
     summary: 'Show an event with its payload',
     scope: 'read',
     answers: success(eventWithPayloadShape, 'The event with the item as received, with secrets replaced'),
-    handle: async ({ store, identity, id }) => {
-      const found = store.read(findEvent, identity.organizationId, id)
+    handle: async ({ own, id }) => {
+      const found = own.read(findEvent, id)
       const event = await required(found, 'event', 'GET /api/events')
       return json({ ...showEvent(event), payload: event.payload })
     },

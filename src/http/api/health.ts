@@ -60,8 +60,8 @@ export const metricsRoutes: readonly Route[] = [
     summary: 'Show the metrics for Prometheus',
     scope: 'read',
     answers: { 200: { description: 'Text format 0.0.4', body: null, text: 'text/plain' } },
-    handle: async ({ deps, store, server, identity }) => {
-      const { sizes, openIncidents, senders, channels } = await store.read(findFigures, identity.organizationId)
+    handle: async ({ deps, own, server, identity }) => {
+      const { sizes, openIncidents, senders, channels } = await own.read(findFigures)
       const ofProcess = await server.metrics.text({ ...sizes, waiting: deps.engine.pending() })
       const usage = await deps.engine.usage(identity.organizationId)
       return text(`${ofProcess}${await organizationText(openIncidents, senders, channels, usage)}`, TYPE)

@@ -156,14 +156,14 @@ export const organizationRoutes: readonly Route[] = [
       ...refusals({ 409: 'An organization with this name exists' }),
     },
     handle: async (call) => {
-      await call.store.run(changeOrganization, call.identity.organizationId, call.body)
+      await call.own.run(changeOrganization, call.body)
       return answerOrganization(call)
     },
   }),
 ]
 
-async function answerOrganization({ store, identity }: Call<unknown, unknown>): Promise<Reply> {
-  const found = store.read(findOrganizationView, identity.organizationId)
+async function answerOrganization({ own }: Call<unknown, unknown>): Promise<Reply> {
+  const found = own.read(findOrganizationView)
   const { organization, waiting } = await required(found, 'organization', 'incmon org list')
   const pruningWaits = waiting && {
     since: shape.instantText(waiting.since),

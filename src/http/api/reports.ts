@@ -67,9 +67,9 @@ export const reportRoutes: readonly Route[] = [
       ),
       ...refusals({ 503: MEANINGS[503] }),
     },
-    handle: async ({ deps, store, identity, query }) => {
+    handle: async ({ deps, own, query }) => {
       const { from, to } = spanOf(query, deps.now())
-      const report = await store.read(findReliability, identity.organizationId, { from, to }, MAX_INCIDENTS)
+      const report = await own.read(findReliability, { from, to }, MAX_INCIDENTS)
       if (!report)
         throw invalidField('query', 'from', `more than ${MAX_INCIDENTS} incidents in this period; send a later from`)
       const services = report.services.map(({ service: { uuid, namespace, name }, ...figures }) => ({

@@ -82,10 +82,10 @@ export const serviceHistoryRoutes: readonly Route[] = [
     scope: 'read',
     query: v.object(timeParameters),
     answers: success(historyShape, 'The states in the period, oldest first'),
-    handle: async ({ deps, store, identity, id, query }) => {
+    handle: async ({ deps, own, id, query }) => {
       const to = query.to ?? deps.now()
       const from = query.from ?? to - DAY
-      const found = store.read(listStates, identity.organizationId, id, from)
+      const found = own.read(listStates, id, from)
       const states = await required(found, 'service', 'GET /api/services')
       const within = states.filter(({ at }) => at < to).map((one) => ({ ...one, at: shape.instantText(one.at) }))
       return json({ from: shape.instantText(from), to: shape.instantText(to), states: within })
@@ -96,10 +96,10 @@ export const serviceHistoryRoutes: readonly Route[] = [
     scope: 'read',
     query: v.object(timeParameters),
     answers: success(changesShape, 'The changes in the period, newest first'),
-    handle: async ({ deps, store, identity, id, query }) => {
+    handle: async ({ deps, own, id, query }) => {
       const to = query.to ?? deps.now()
       const from = query.from ?? to - DAY
-      const found = store.read(findServiceChanges, identity.organizationId, id, { from, to })
+      const found = own.read(findServiceChanges, id, { from, to })
       const { changes, lastGoodDeploy } = await required(found, 'service', 'GET /api/services')
       return json({
         ...{ from: shape.instantText(from), to: shape.instantText(to), changes: changes.map(showChange) },

@@ -9,7 +9,7 @@ import { originOf } from '../middleware/header.ts'
 import { required } from '../middleware/problem.ts'
 import { flagParameter, wordParameter } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
-import { type Call, change, type Route, rest } from '../route.ts'
+import { type Call, type Route, rest } from '../route.ts'
 import * as shape from '../shapes.ts'
 import { alertShape, showAlert } from './alerts.ts'
 import { refusals, success } from './answers.ts'
@@ -129,8 +129,8 @@ export const serviceRoutes: readonly Route[] = [
     scope: 'read',
     query: v.object({ archived: shape.described(flagParameter, 'Whether to include archived services') }),
     answers: success(v.array(serviceShape), 'The services; archived services only with ?archived=1'),
-    handle: async ({ deps, store, identity, query }) => {
-      const services = await store.read(listServices, identity.organizationId, deps.now(), query.archived ?? false)
+    handle: async ({ deps, own, query }) => {
+      const services = await own.read(listServices, deps.now(), query.archived ?? false)
       return json(services.map(showService))
     },
   }),
@@ -155,7 +155,7 @@ export const serviceRoutes: readonly Route[] = [
     handle: async (call) => {
       const { c, server, identity, body } = call
       const wanted = { ...body, cluster: identity.cluster, aliases: body.aliases ?? [] }
-      const id = await change(call, (ctx, now) => createService(ctx, wanted, now))
+      const id = await call.own.change((ctx, now) => createService(ctx, wanted, now))
       const location = `${originOf(c, server)}/api/services/${id}`
       return json(await showWhole({ ...call, id }), 201, { location })
     },
@@ -177,7 +177,7 @@ export const serviceRoutes: readonly Route[] = [
     answers: { ...success(wholeServiceShape, 'The service'), ...refusals({ 409: EXISTS }) },
     handle: async (call) => {
       const { id } = (await requireService(call)).service
-      await change(call, (ctx, now) => updateService(ctx, id, call.body, now))
+      await call.own.change((ctx, now) => updateService(ctx, id, call.body, now))
       return json(await showWhole(call))
     },
   }),
@@ -195,7 +195,7 @@ export const serviceRoutes: readonly Route[] = [
     handle: async (call) => {
       const { id } = (await requireService(call)).service
       const { into } = call.body
-      await change(call, (ctx, now, actor) => mergeServices(ctx, id, into, now, actor))
+      await call.own.change((ctx, now, actor) => mergeServices(ctx, id, into, now, actor))
       return json(await showWhole({ ...call, id: into }))
     },
   }),
@@ -215,7 +215,7 @@ async function showWhole(call: Call<unknown, unknown>) {
   }
 }
 
-function requireService({ deps, store, identity, id }: Call<unknown, unknown>) {
-  const found = store.read(findServiceRecords, identity.organizationId, id, deps.now(), RECENT_ALERTS)
+function requireService({ deps, own, id }: Call<unknown, unknown>) {
+  const found = own.read(findServiceRecords, id, deps.now(), RECENT_ALERTS)
   return required(found, 'service', 'GET /api/services')
 }

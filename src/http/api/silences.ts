@@ -14,7 +14,7 @@ import { instantField, textField } from '../middleware/body.ts'
 import { invalidField, MEANINGS, required } from '../middleware/problem.ts'
 import { flagParameter, pageOf, pageParameters, wordParameter } from '../middleware/query.ts'
 import { DONE, json } from '../middleware/reply.ts'
-import { type Call, change, type HandlerParts, type Route, rest } from '../route.ts'
+import { type Call, type Route, rest } from '../route.ts'
 import * as shape from '../shapes.ts'
 import { answerList, refusals, success } from './answers.ts'
 
@@ -144,9 +144,9 @@ export const silenceRoutes: readonly Route[] = [
     }),
     answers: success(shape.page(silenceShape), 'A page of silences'),
     handle: async (call) => {
-      const { deps, store, identity, query } = call
+      const { deps, own, query } = call
       const page = pageOf(query)
-      const listed = await store.read(listSilences, identity.organizationId, query, deps.now(), page)
+      const listed = await own.read(listSilences, query, deps.now(), page)
       return answerList(call, page, listed, (silence) => showSilence(silence, deps.now()))
     },
   }),
@@ -164,11 +164,11 @@ export const silenceRoutes: readonly Route[] = [
       ...refusals({ 409: TOO_MANY, 422: NO_WINDOW, 503: MEANINGS[503] }),
     },
     handle: async (call) => {
-      const { deps, identity, body, query } = call
+      const { deps, body, query } = call
       const startsAt = body.startsAt ?? deps.now()
       const wanted = { ...body, startsAt, schedule: body.schedule ?? null }
-      if (query.dryRun) return json(await previewSilence(call, identity.organizationId, wanted.matchers))
-      const id = await change(call, (ctx, now, actor) => createSilence(ctx, wanted, actor, now))
+      if (query.dryRun) return json(await previewSilence(call, wanted.matchers))
+      const id = await call.own.change((ctx, now, actor) => createSilence(ctx, wanted, actor, now))
       return answerSilence({ ...call, id }, 201)
     },
   }),
@@ -185,7 +185,7 @@ export const silenceRoutes: readonly Route[] = [
     answers: { ...success(silenceShape, 'The silence'), ...refusals({ 409: CHANGED, 422: NO_WINDOW }) },
     handle: async (call) => {
       const { id } = await requireSilence(call)
-      await change(call, (ctx, now) => changeSilence(ctx, id, call.body, now))
+      await call.own.change((ctx, now) => changeSilence(ctx, id, call.body, now))
       return answerSilence(call)
     },
   }),
@@ -196,7 +196,7 @@ export const silenceRoutes: readonly Route[] = [
     answers: { 204: { description: 'The silence has ended. Repeating the request changes nothing', body: null } },
     handle: async (call) => {
       const { id } = await requireSilence(call)
-      await change(call, (ctx, now) => expireSilence(ctx, id, now))
+      await call.own.change((ctx, now) => expireSilence(ctx, id, now))
       return DONE
     },
   }),
@@ -204,14 +204,13 @@ export const silenceRoutes: readonly Route[] = [
 
 /** Counts the alerts that the matchers would silence. @throws IncmonError `invalid` if the matchers are unusable */
 export async function previewSilence(
-  { deps, store }: Pick<HandlerParts, 'deps' | 'store'>,
-  organizationId: number,
+  { deps, own }: Pick<Call<unknown, unknown>, 'deps' | 'own'>,
   matchers: LiveSilence['matchers'],
 ): Promise<v.InferInput<typeof previewShape>> {
   const fault = matchersFault(matchers)
   if (fault !== null) throw invalidField('body', 'matchers', fault)
   const since = deps.now() - PREVIEW_SPAN
-  const { firing, total } = await store.read(findSilencePreview, organizationId, matchers, since)
+  const { firing, total } = await own.read(findSilencePreview, matchers, since)
   const warning = `${formatMatchers(matchers)} matches no alert from the last 30 days; check the names and values`
   return { matching: firing, matchingLast30Days: total, warning: firing + total === 0 ? warning : null }
 }
@@ -220,8 +219,8 @@ async function answerSilence(call: Call<unknown, unknown>, status: 200 | 201 = 2
   return json(showSilence(await requireSilence(call), call.deps.now()), status)
 }
 
-function requireSilence({ store, identity, id }: Call<unknown, unknown>): Promise<CountedSilence> {
-  return required(store.read(findCountedSilence, identity.organizationId, id), 'silence', `GET ${PATH}`)
+function requireSilence({ own, id }: Call<unknown, unknown>): Promise<CountedSilence> {
+  return required(own.read(findCountedSilence, id), 'silence', `GET ${PATH}`)
 }
 
 function showSilence(silence: CountedSilence, now: number) {

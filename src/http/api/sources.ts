@@ -60,9 +60,9 @@ export const sourceRoutes: readonly Route[] = [
     query: v.object(pageParameters),
     answers: success(shape.page(senderShape), 'A page of senders'),
     handle: async (call) => {
-      const { deps, store, identity, query } = call
+      const { deps, own, query } = call
       const page = pageOf(query)
-      const listed = await store.read(listSenders, identity.organizationId, page)
+      const listed = await own.read(listSenders, page)
       return answerList(call, page, listed, (sender) => showSender(sender, deps.now()))
     },
   }),

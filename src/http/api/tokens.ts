@@ -61,9 +61,9 @@ export const tokenRoutes: readonly Route[] = [
     query: v.object(pageParameters),
     answers: success(shape.page(tokenShape), 'A page of tokens without their secrets'),
     handle: async (call) => {
-      const { store, identity, query } = call
+      const { own, query } = call
       const page = pageOf(query)
-      return answerList(call, page, await store.read(listTokens, identity.organizationId, page), showToken)
+      return answerList(call, page, await own.read(listTokens, page), showToken)
     },
   }),
   rest('POST /api/tokens', {
@@ -87,8 +87,8 @@ export const tokenRoutes: readonly Route[] = [
     summary: 'Revoke a token',
     scope: 'admin',
     answers: { 204: { description: 'The token is revoked; repeating the request changes nothing', body: null } },
-    handle: async ({ store, identity, id }) => {
-      await store.run(revokeToken, identity.organizationId, id)
+    handle: async ({ own, id }) => {
+      await own.run(revokeToken, id)
       return DONE
     },
   }),

@@ -58,23 +58,17 @@ export function findShown(visit: Visit, what: Wanted, incident: IncidentRecord |
  * regardless of their start.
  */
 async function findGroups(visit: Visit, what: Wanted, incident: IncidentRecord | null): Promise<Found> {
-  const { store, visitor } = visit
+  const { own } = visit
   const filter = filterOf(visit, what, incident)
   const from = what.own || what.status !== 'firing' ? filter.from : undefined
   const withFiring = !what.own && what.status === ''
-  const found = await store.read(
-    findAlertGroups,
-    visitor.organizationId,
-    { ...filter, from, withFiring },
-    { page: what.page, limit: MAX_ROWS },
-  )
+  const found = await own.read(findAlertGroups, { ...filter, from, withFiring }, { page: what.page, limit: MAX_ROWS })
   return { ...found, shown: found.grouped }
 }
 
 /** Finds one page of matching alerts, each in a group of its own. */
 async function findSingle(visit: Visit, what: Wanted, incident: IncidentRecord | null): Promise<Found> {
-  const { store, visitor } = visit
-  const { organizationId } = visitor
+  const { own } = visit
   const part = { page: what.page, limit: MAX_ROWS }
   const { incidentId, ...filter } = filterOf(visit, what, incident)
   const found = ({ items, total }: Listed<AlertRecord>): Found => {
@@ -82,15 +76,14 @@ async function findSingle(visit: Visit, what: Wanted, incident: IncidentRecord |
     return { counts: groups, groups, shown: items.length, total }
   }
   if (incidentId !== undefined) {
-    return found(await store.read(listAlertsOfIncident, organizationId, { ...filter, incidentId }, part))
+    return found(await own.read(listAlertsOfIncident, { ...filter, incidentId }, part))
   }
   const from = what.own ? filter.from : undefined
-  if (what.status === 'firing')
-    return found(await store.run(listFiringAlerts, organizationId, { ...filter, from }, part))
-  const begun = await store.read(listMatchingAlerts, organizationId, filter, part)
+  if (what.status === 'firing') return found(await own.run(listFiringAlerts, { ...filter, from }, part))
+  const begun = await own.read(listMatchingAlerts, filter, part)
   if (what.status === 'ended' || what.own) return found(begun)
   const before = { ...filter, from, to: what.span.from }
-  const older = await store.run(listFiringAlerts, organizationId, before, { page: 1, limit: MAX_ROWS })
+  const older = await own.run(listFiringAlerts, before, { page: 1, limit: MAX_ROWS })
   const items = what.page === 1 ? [...begun.items, ...older.items] : begun.items
   return found({ items, total: begun.total + older.total })
 }

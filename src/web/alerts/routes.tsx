@@ -45,15 +45,15 @@ async function showAlerts(visit: Visit): Promise<Reply> {
 }
 
 async function alertsView(visit: Visit): Promise<AlertsView> {
-  const { store, visitor, viewer: reader, query, now } = visit
+  const { own, viewer: reader, query, now } = visit
   const what = wanted(visit)
   const incident = query('incident') === '' ? null : ((await findNamedIncident(visit, query('incident'))) ?? null)
   const found = await findShown(visit, what, incident)
-  const health = await store.read(listHealth, visitor.organizationId)
+  const health = await own.read(listHealth)
   const counts = countedIn(found.counts, health)
   const rows = countedIn(found.groups, health).toSorted((a, b) => b.lastStartsAt - a.lastStartsAt)
   const newestMembers = rows.flatMap(({ members }) => members.slice(0, 1))
-  const targets = await store.read(findAlertTargets, visitor.organizationId, newestMembers, now)
+  const targets = await own.read(findAlertTargets, newestMembers, now)
   const ends = await silenceEndsOfGroups(visit, rows)
   const address = (change: Readonly<Record<string, string>>) => addressOf(visit, change)
   return {
@@ -76,17 +76,21 @@ function addressOf({ c }: Visit, change: Readonly<Record<string, string>>): stri
   return withQuery('/alerts', { ...current, done: '', page: '', ...change })
 }
 
-async function chipsOf(visit: Visit, { own, span }: Wanted, incident: IncidentRecord | null): Promise<ChipView[]> {
-  const { store, visitor, query, now } = visit
+async function chipsOf(
+  visit: Visit,
+  { own: isOwn, span }: Wanted,
+  incident: IncidentRecord | null,
+): Promise<ChipView[]> {
+  const { own, query, now } = visit
   const chips: ChipView[] = []
   const add = (text: string, name: string, more: Readonly<Record<string, string>> = {}) =>
     chips.push({ text, without: addressOf(visit, { [name]: '', ...more }), field: [name, query(name)] })
   if (query('service') !== '') {
-    const service = await store.read(findService, visitor.organizationId, query('service'), now)
+    const service = await own.read(findService, query('service'), now)
     add(`service ${service ? serviceName(service) : 'that does not exist'}`, 'service')
   }
   if (incident) add(`incident ${incident.number}`, 'incident')
-  if (own) {
+  if (isOwn) {
     add(`started ${formatClock(span.from, visit.viewer.zone)} to ${formatClock(span.to, visit.viewer.zone)}`, 'from', {
       to: '',
     })
@@ -131,11 +135,10 @@ function rowOf(group: Group, targets: ReturnType<typeof findAlertTargets>, ends:
 }
 
 async function showAlert(visit: Visit): Promise<Reply> {
-  const { store, visitor, now } = visit
-  const { organizationId } = visitor
+  const { own, visitor, now } = visit
   const { alert, events, onNode, graph } = await requireAlert(visit)
-  const own = await store.read(listCorrelationsOfAlert, organizationId, alert.id)
-  const targets = await store.read(findAlertTargets, organizationId, [alert], now)
+  const links = await own.read(listCorrelationsOfAlert, alert.id)
+  const targets = await own.read(findAlertTargets, [alert], now)
   const [group] = countedGroups(groupAlerts([alert]).map(shortGroup), targets.services.get(alert.serviceId))
   if (!group) throw notFound('alert', 'the page Alerts')
   const { rules } = alert
@@ -158,7 +161,7 @@ async function showAlert(visit: Visit): Promise<Reply> {
     ],
     graph,
     links: Object.entries(alert.links).map(([name, address]) => ({ name, address })),
-    changes: own.map(({ change, score, reasons }) => ({
+    changes: links.map(({ change, score, reasons }) => ({
       ref: change.ref,
       text: `Score ${formatScore(score)}, ${likelihoodOfLink(score)}: ${reasons.map(({ text }) => text).join('; ')}`,
     })),
@@ -177,14 +180,14 @@ function withoutRepeats(events: readonly EventRecord[]): AlertPageView['events']
 }
 
 async function endAlert(visit: Visit): Promise<Reply> {
-  const { deps, visitor } = visit
+  const { own } = visit
   const { alert } = await requireAlert(visit)
-  await deps.engine.run(visitor.organizationId, (ctx, now) => resolveAlert(ctx, alert.id, visitor.actor, now))
+  await own.change((ctx, now, actor) => resolveAlert(ctx, alert.id, actor, now))
   return redirect(visit, `/alerts/${alert.id}`, 'alert-ended')
 }
 
-function requireAlert({ store, visitor, id }: Visit) {
-  return required(store.read(findAlertView, visitor.organizationId, id, EVENTS), 'alert', 'the page Alerts')
+function requireAlert({ own, id }: Visit) {
+  return required(own.read(findAlertView, id, EVENTS), 'alert', 'the page Alerts')
 }
 
 const BINS = 48

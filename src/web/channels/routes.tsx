@@ -38,8 +38,8 @@ export const channelPages: readonly PageRoute[] = [
 ]
 
 async function showChannels(visit: Visit): Promise<Reply> {
-  const { store, visitor, viewer } = visit
-  const { items } = await store.read(listChannels, visitor.organizationId, ALL_CHANNELS)
+  const { own, visitor, viewer } = visit
+  const { items } = await own.read(listChannels, ALL_CHANNELS)
   const channels = await Promise.all(items.map((channel) => viewOf(visit, channel)))
   const content = <ChannelList csrf={visitor.csrf} reader={viewer} channels={channels} />
   return showSection(visit, { current: 'notifications', title: 'Notifications', content })
@@ -59,9 +59,8 @@ async function create(visit: Visit): Promise<Reply> {
   const typed = readChannelForm(visit.form)
   const changed = changedRules(visit, typed)
   if (changed) return showNew(visit, changed, [])
-  const { organizationId } = visit.visitor
   const attempt = await withFormErrors(channelFields(kind), () =>
-    addChannel(visit, organizationId, validated(newChannelBody, channelBody(kind, typed))),
+    addChannel(visit, validated(newChannelBody, channelBody(kind, typed))),
   )
   if (!('done' in attempt)) return showNew(visit, typed, attempt.faults)
   const { id, secret, warnings } = attempt.done
@@ -85,20 +84,19 @@ function changedRules({ form, viewer }: Visit, typed: ChannelForm): ChannelForm 
 }
 
 async function act(visit: Visit): Promise<Reply> {
-  const { store, form, visitor } = visit
-  const { organizationId } = visitor
+  const { own, form } = visit
   const channel = await requireChannel(visit)
   switch (form.text('do')) {
     case 'test':
       return showTest(visit, channel)
     case 'enable':
     case 'disable':
-      await editChannel(visit, organizationId, channel, { enabled: form.text('do') === 'enable' })
+      await editChannel(visit, channel, { enabled: form.text('do') === 'enable' })
       return redirect(visit, `${PATH}/${channel.id}`, 'saved')
     case 'rotate':
-      return showChannel(visit, channel, { secret: await store.run(rotateSecret, organizationId, channel.id) })
+      return showChannel(visit, channel, { secret: await own.run(rotateSecret, channel.id) })
     case 'remove':
-      await store.run(removeChannel, organizationId, channel.id)
+      await own.run(removeChannel, channel.id)
       return redirect(visit, PATH, 'channel-removed')
     default:
       return save(visit, channel)
@@ -106,12 +104,11 @@ async function act(visit: Visit): Promise<Reply> {
 }
 
 async function save(visit: Visit, channel: ChannelRecord): Promise<Reply> {
-  const { visitor } = visit
   const typed = readChannelForm(visit.form)
   const changed = changedRules(visit, typed)
   if (changed) return showChannel(visit, channel, { typed: changed })
   const attempt = await withFormErrors(channelFields(channel.kind), () =>
-    editChannel(visit, visitor.organizationId, channel, validated(channelChangeBody, channelBody(channel.kind, typed))),
+    editChannel(visit, channel, validated(channelChangeBody, channelBody(channel.kind, typed))),
   )
   if (!('done' in attempt)) return showChannel(visit, channel, { typed, faults: attempt.faults })
   const { warnings } = attempt.done
@@ -146,14 +143,14 @@ type Shown = {
 }
 
 async function showChannel(visit: Visit, channel: ChannelRecord, shown: Shown = {}): Promise<Reply> {
-  const { store, visitor, viewer } = visit
+  const { own, visitor, viewer } = visit
   const { typed, faults = [], secret = null, banner = null } = shown
   const { kind, name, target, settings } = channel
   const view = await viewOf(visit, channel)
   const address = kind === 'mail' ? target : ''
   const form = typed ?? channelForm(viewer.zone, { name, settings, address })
   const ofChannel = { channelId: channel.id }
-  const { items } = await store.read(listMessages, visitor.organizationId, ofChannel, LAST_MESSAGES)
+  const { items } = await own.read(listMessages, ofChannel, LAST_MESSAGES)
   const deliveries = items.map((message) => ({
     ...message,
     title: message.sent?.title ?? null,
@@ -167,13 +164,13 @@ async function showChannel(visit: Visit, channel: ChannelRecord, shown: Shown = 
 }
 
 async function viewOf(visit: Visit, channel: ChannelRecord): Promise<ChannelView> {
-  return { ...channel, warnings: await listChannelWarnings(visit, visit.visitor.organizationId, channel.settings) }
+  return { ...channel, warnings: await listChannelWarnings(visit, channel.settings) }
 }
 
 function kindOf({ query, form }: Visit): ChannelKind {
   return choiceOf(form.text('kind') || query('kind'), CHANNEL_KINDS, 'slack')
 }
 
-function requireChannel({ store, visitor, id }: Visit): Promise<ChannelRecord> {
-  return required(store.read(findChannel, visitor.organizationId, id), 'channel', 'the page Notifications')
+function requireChannel({ own, id }: Visit): Promise<ChannelRecord> {
+  return required(own.read(findChannel, id), 'channel', 'the page Notifications')
 }

@@ -37,24 +37,22 @@ export const helpRoutes: readonly PageRoute[] = [
  * incident instead.
  */
 async function search(visit: Visit): Promise<Reply> {
-  const { store, visitor, now, query } = visit
+  const { own, now, query } = visit
   const q = query('q')
-  const { organizationId } = visitor
   const number = /^#?(\d{1,9})$/.exec(q)?.[1]
-  const numbered =
-    number === undefined ? undefined : await store.read(findIncidentByNumber, organizationId, Number(number))
+  const numbered = number === undefined ? undefined : await own.read(findIncidentByNumber, Number(number))
   const isListed = query('list') === '1'
   if (numbered && !isListed) return redirect(visit, `/incidents/${numbered.number}`)
   const contains = (text: string) => q !== '' && text.toLowerCase().includes(q.toLowerCase())
-  const all = await store.read(listServices, organizationId, now, true)
+  const all = await own.read(listServices, now, true)
   const services = all
     .filter(({ namespace, name }) => contains(`${namespace}/${name}`))
     .toSorted((a, b) => a.score - b.score)
-  const listed = await store.run(withRecovering, organizationId, services.slice(0, MAX_SERVICES))
-  const latest = await store.read(listIncidents, organizationId, {}, LATEST)
+  const listed = await own.run(withRecovering, services.slice(0, MAX_SERVICES))
+  const latest = await own.read(listIncidents, {}, LATEST)
   const incidents = [...(numbered ? [numbered] : []), ...latest.items.filter(({ title }) => contains(title))]
-  const conditions = await store.read(listConditions, organizationId, q, MAX_ALERTS)
-  const health = conditions.length === 0 ? new Map() : await store.read(listHealth, organizationId)
+  const conditions = await own.read(listConditions, q, MAX_ALERTS)
+  const health = conditions.length === 0 ? new Map() : await own.read(listHealth)
   const alerts = conditions.flatMap((one) =>
     countedGroups([one], { id: one.serviceId, health: health.get(one.serviceId) ?? [] }),
   )

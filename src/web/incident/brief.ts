@@ -33,11 +33,8 @@ export type IncidentBrief = Pick<ReturnType<typeof findIncidentBrief>, 'groups' 
 }
 
 export async function incidentBrief(visit: Visit, incident: IncidentRecord): Promise<IncidentBrief> {
-  const { store, visitor, viewer, now } = visit
-  const [found, causes] = await Promise.all([
-    store.read(findIncidentBrief, visitor.organizationId, incident, now),
-    causesOf(visit, incident),
-  ])
+  const { own, viewer, now } = visit
+  const [found, causes] = await Promise.all([own.read(findIncidentBrief, incident, now), causesOf(visit, incident)])
   const facts = { ...found, ...causes, incident }
   const head = headOf({ ...facts, timeline: [], ...incidentLink(incident) }, viewer)
   return {

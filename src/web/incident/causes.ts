@@ -15,13 +15,13 @@ const MAX_ENTRIES = 200
 const caches = new WeakMap<Visit['store'], Map<string, Entry>>()
 
 /** Returns an incident's suspects and the changes around its start, from a cache that is at most ten seconds old. */
-export function causesOf({ store, visitor, now }: Visit, incident: IncidentRecord): Promise<Causes> {
+export function causesOf({ own, store, now }: Visit, incident: IncidentRecord): Promise<Causes> {
   const cache = caches.get(store) ?? new Map<string, Entry>()
   caches.set(store, cache)
   const key = `${incident.id} ${incident.status} ${incident.alertCount} ${incident.firingAlerts}`
   const cached = cache.get(key)
   if (cached && cached.at <= now && now < cached.at + MAX_AGE_MS) return cached.causes
-  const causes = store.read(findCauses, visitor.organizationId, incident, now)
+  const causes = own.read(findCauses, incident, now)
   causes.catch(() => cache.delete(key))
   cache.delete(key)
   cache.set(key, { at: now, causes })

@@ -60,8 +60,7 @@ async function attempt(
 }
 
 async function declare(visit: Visit): Promise<Reply> {
-  const { deps, store, visitor, form } = visit
-  const { organizationId } = visitor
+  const { own, form } = visit
   const name = form.text('service')
   const title = titleIn(form.text('title'))
   const services = await namedServices(visit, name)
@@ -69,10 +68,10 @@ async function declare(visit: Visit): Promise<Reply> {
   refuse([...titleFaults(title), ...serviceFaults(name, services.length)])
   if (!service) throw new TypeError('a service without a fault is missing')
   const severity = choiceOf(form.text('severity'), SEVERITIES, 'critical')
-  const id = await deps.engine.run(organizationId, (ctx, at) =>
-    createIncident(ctx, { title, serviceId: service.id, severity }, visitor.actor, at),
+  const id = await own.change((ctx, at, actor) =>
+    createIncident(ctx, { title, serviceId: service.id, severity }, actor, at),
   )
-  const opened = await store.read(findIncident, organizationId, id)
+  const opened = await own.read(findIncident, id)
   return redirect(visit, opened ? incidentPath(opened) : '/incidents', 'declared')
 }
 
@@ -105,76 +104,74 @@ function refuse(faults: readonly FieldError[]): void {
 }
 
 async function editIncident(visit: Visit): Promise<Reply> {
-  const { deps, visitor, form } = visit
+  const { own, form } = visit
   const incident = await requireIncident(visit)
   return attempt(visit, 'edit', async () => {
     const title = titleIn(form.text('title'))
     refuse(titleFaults(title))
     const severity = choiceOf(form.text('severity'), SEVERITIES, incident.severity)
-    await deps.engine.run(visitor.organizationId, (ctx, now) =>
-      changeIncident(ctx, incident.id, { title, severity }, visitor.actor, now),
-    )
+    await own.change((ctx, now, actor) => changeIncident(ctx, incident.id, { title, severity }, actor, now))
     return redirect(visit, incidentPath(incident), 'saved')
   })
 }
 
 async function mergeIncident(visit: Visit): Promise<Reply> {
-  const { deps, store, visitor, form } = visit
+  const { own, form } = visit
   const from = await requireIncident(visit)
   return attempt(visit, 'merge', async () => {
     const number = form.text('into').replace(/^#/, '')
     const isNumber = /^\d{1,9}$/.test(number)
-    const into = isNumber ? await store.read(findIncidentByNumber, visitor.organizationId, Number(number)) : undefined
+    const into = isNumber ? await own.read(findIncidentByNumber, Number(number)) : undefined
     const message = `there is no incident ${number}; enter the number of an unresolved incident`
     if (!into) throw new IncmonError('invalid', `into: ${message}`, [{ path: 'into', message }])
     const ids = { from: from.id, into: into.id }
-    await deps.engine.run(visitor.organizationId, (ctx, now) => mergeIncidents(ctx, ids, visitor.actor, now))
+    await own.change((ctx, now, actor) => mergeIncidents(ctx, ids, actor, now))
     return redirect(visit, incidentPath(into), 'merged')
   })
 }
 
 async function noteIncident(visit: Visit): Promise<Reply> {
-  const { deps, visitor, form } = visit
+  const { own, form } = visit
   const incident = await requireIncident(visit)
   return attempt(visit, 'note', async () => {
     const text = form.text('text')
     if (text === '') return redirect(visit, `${incidentPath(incident)}#timeline`)
     refuse(tooLong('note', text, MAX_NOTE))
-    await deps.engine.run(visitor.organizationId, (ctx, now) => addNote(ctx, incident.id, text, visitor.actor, now))
+    await own.change((ctx, now, actor) => addNote(ctx, incident.id, text, actor, now))
     return redirect(visit, `${incidentPath(incident)}#timeline`, 'noted')
   })
 }
 
 async function addItem(visit: Visit): Promise<Reply> {
-  const { store, visitor, form } = visit
+  const { own, form } = visit
   const incident = await requireIncident(visit)
   return attempt(visit, 'item', async () => {
     const { text, owner, due } = form.record(['text', 'owner', 'due'])
     const empty = text === '' ? [{ path: 'text', message: 'empty; enter what has to be done' }] : []
     refuse([...empty, ...tooLong('text', text, MAX_TEXT), ...tooLong('owner', owner, MAX_OWNER)])
     const item = { text, ...(owner === '' ? {} : { owner }), ...(due === '' ? {} : { due }) }
-    await store.run(addActionItem, visitor.organizationId, incident.id, item)
+    await own.run(addActionItem, incident.id, item)
     await note(visit, incident, `action item added: ${text}`)
     return back(visit, incident)
   })
 }
 
 async function changeItem(visit: Visit): Promise<Reply> {
-  const { store, visitor, form } = visit
+  const { own, form } = visit
   const incident = await requireIncident(visit)
   return attempt(visit, 'assign', async () => {
     const state = ACTION_STATES.find((one) => one === form.text('state'))
     const owner = form.text('owner')
     refuse(tooLong('owner', owner, MAX_OWNER))
     const change = state === undefined ? { owner: owner === '' ? null : owner } : { state }
-    await store.run(changeActionItem, visitor.organizationId, incident.id, { id: form.text('item'), ...change })
+    await own.run(changeActionItem, incident.id, { id: form.text('item'), ...change })
     await note(visit, incident, 'action item changed')
     return back(visit, incident)
   })
 }
 
-function note({ deps, visitor }: Visit, { id }: IncidentRecord, text: string): Promise<void> {
-  return deps.engine.run(visitor.organizationId, (ctx, now) => noteChange(ctx, id, text, visitor.actor, now))
+function note({ own }: Visit, { id }: IncidentRecord, text: string): Promise<void> {
+  return own.change((ctx, now, actor) => noteChange(ctx, id, text, actor, now))
 }
 
 function back(visit: Visit, incident: IncidentRecord): Reply {

@@ -14,11 +14,8 @@ import { causesOf } from './causes.ts'
 import type { IncidentFacts } from './data.ts'
 
 /** Finds an incident by its number or its UUID. */
-export function findNamedIncident({ store, visitor }: Visit, name: string): Promise<IncidentRecord | undefined> {
-  const { organizationId } = visitor
-  return /^\d{1,9}$/.test(name)
-    ? store.read(findIncidentByNumber, organizationId, Number(name))
-    : store.read(findIncident, organizationId, name)
+export function findNamedIncident({ own }: Visit, name: string): Promise<IncidentRecord | undefined> {
+  return /^\d{1,9}$/.test(name) ? own.read(findIncidentByNumber, Number(name)) : own.read(findIncident, name)
 }
 
 /** Returns the incident whose ID is in the path. @throws IncmonError `not-found` */
@@ -28,10 +25,9 @@ export function requireIncident(visit: Visit): Promise<IncidentRecord> {
 
 /** Loads the data for an incident page. */
 export async function incidentFacts(visit: Visit, incident: IncidentRecord): Promise<IncidentFacts> {
-  const { store, visitor, now } = visit
-  const { organizationId } = visitor
+  const { own, now } = visit
   const [view, causes] = await Promise.all([
-    store.read(findIncidentView, organizationId, incident, { from: incident.startedAt - DAY, now }),
+    own.read(findIncidentView, incident, { from: incident.startedAt - DAY, now }),
     causesOf(visit, incident),
   ])
   const ends = await silenceEndsOfGroups(visit, view.groups)
@@ -39,9 +35,9 @@ export async function incidentFacts(visit: Visit, incident: IncidentRecord): Pro
     ...group,
     silenced: silencedOfGroup(group, ends),
   }))
-  const gaps = await store.read(findAlertGaps, organizationId, mayFlap(groups))
+  const gaps = await own.read(findAlertGaps, mayFlap(groups))
   const others = groups.map(({ serviceId }) => serviceId).filter((id) => id !== incident.serviceId)
-  const names = new Map(others.length === 0 ? [] : await store.read(findServices, organizationId, others, now))
+  const names = new Map(others.length === 0 ? [] : await own.read(findServices, others, now))
   if (view.service) names.set(view.service.id, view.service)
   return { incident, ...view, ...causes, groups, gaps, names, ...incidentLink(incident) }
 }

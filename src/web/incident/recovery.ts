@@ -41,9 +41,9 @@ export async function recoveryOf(
   fix: FixView | null,
 ): Promise<string | null> {
   if (endedAt === null) return null
-  const organization = await visit.store.read(findOrganization, visit.visitor.organizationId)
+  const organization = await visit.own.read(findOrganization)
   const resolves = organization !== undefined && organization.settings['auto-resolve'] !== 'off'
-  const [shown] = service ? await visit.store.run(withRecovering, visit.visitor.organizationId, [service]) : []
+  const [shown] = service ? await visit.own.run(withRecovering, [service]) : []
   const now = shown ? `, ${shown.status} now` : ''
   return [
     `Was ${severity} for ${formatDuration(criticalMs)} until ${formatMoment(endedAt, visit.viewer)}${silencedText(mutedMs)}${now}.`,
@@ -53,8 +53,8 @@ export async function recoveryOf(
 }
 
 /** @param of the UUID of an alert, or the row id of an incident */
-export async function unheardOf({ store, visitor, now }: Visit, of: string | number): Promise<Unheard> {
-  const last = await store.read(findLastReport, visitor.organizationId, of)
+export async function unheardOf({ own, now }: Visit, of: string | number): Promise<Unheard> {
+  const last = await own.read(findLastReport, of)
   const word = last ? unheardWord(last, now) : null
   return last && word ? { word, at: last.receivedAt } : null
 }

@@ -55,9 +55,9 @@ export async function showIncident(visit: Visit, typed: Typed | null = null): Pr
   const { viewer, visitor, query } = visit
   const facts = await incidentFacts(visit, await requireIncident(visit))
   const shown = incidentViewOf(facts, viewer, { range: query('range'), order: query('order') })
-  const channels = await visit.store.read(listChannels, visitor.organizationId, { page: 1, limit: 1 })
+  const channels = await visit.own.read(listChannels, { page: 1, limit: 1 })
   const canWrite = visitor.scopes.includes('write')
-  const items = await visit.store.read(listActionItems, visitor.organizationId, facts.incident.id)
+  const items = await visit.own.read(listActionItems, facts.incident.id)
   const related = await relatedOf(visit, facts.incident)
   const { incident, service } = facts
   const isOver = incident.resolvedAt !== null
@@ -79,8 +79,7 @@ function refused(typed: Typed | null, title: string) {
 
 /** Returns the previous incident and the group of an incident, and since when its alerts were not repeated. */
 async function relatedOf(visit: Visit, { id, rowId, previous, resolvedAt }: IncidentRecord) {
-  const { organizationId } = visit.visitor
-  const before = previous === null ? undefined : await visit.store.read(findIncident, organizationId, previous)
+  const before = previous === null ? undefined : await visit.own.read(findIncident, previous)
   const { clusters } = resolvedAt === null ? await findClusters(visit) : { clusters: [] }
   const group = clusters.find(({ members }) => members.length > 1 && members.some((one) => one.id === id))
   return {
@@ -98,12 +97,10 @@ function groupView(group: Cluster<IncidentRecord>, id: string): NonNullable<Inci
 }
 
 async function moveIncident(visit: Visit): Promise<Reply> {
-  const { deps, visitor, form } = visit
+  const { own, form } = visit
   const incident = await requireIncident(visit)
   const status = choiceOf(form.text('status'), INCIDENT_STATUSES, incident.status)
-  await deps.engine.run(visitor.organizationId, (ctx, now) =>
-    changeIncident(ctx, incident.id, { status }, visitor.actor, now),
-  )
+  await own.change((ctx, now, actor) => changeIncident(ctx, incident.id, { status }, actor, now))
   const back = form.text('back') === '/' ? '/' : incidentPath(incident)
   if (incident.status === 'resolved' && status !== 'resolved') return redirect(visit, back, 'reopened')
   if (status === 'resolved') return redirect(visit, back, incident.firingAlerts > 0 ? 'resolved-early' : 'resolved')
@@ -113,22 +110,20 @@ async function moveIncident(visit: Visit): Promise<Reply> {
 
 /** Acknowledges the incidents whose numbers the form names. Incidents that somebody has acknowledged stay unchanged. */
 async function acknowledgeAll(visit: Visit): Promise<Reply> {
-  const { deps, store, visitor, form } = visit
+  const { own, form } = visit
   const numbers = numbersOf(form.text('incidents'))
-  const found = await store.read(findIncidentIds, visitor.organizationId, numbers)
-  await deps.engine.run(visitor.organizationId, (ctx, now) => acknowledgeIncidents(ctx, found, visitor.actor, now))
+  const found = await own.read(findIncidentIds, numbers)
+  await own.change((ctx, now, actor) => acknowledgeIncidents(ctx, found, actor, now))
   const back = /^\/(?:incidents\/\d{1,9})?$/.test(form.text('back')) ? form.text('back') : '/incidents'
   return redirect(visit, `${back}?undo=${numbers.join()}`, 'acknowledged')
 }
 
 /** Takes back acknowledgements, for the button Undo. */
 async function unacknowledgeAll(visit: Visit): Promise<Reply> {
-  const { deps, store, visitor, form } = visit
+  const { own, form } = visit
   const numbers = numbersOf(form.text('incidents'))
-  const found = await store.read(findIncidentIds, visitor.organizationId, numbers)
-  await deps.engine.run(visitor.organizationId, (ctx, now) =>
-    acknowledgeIncidents(ctx, found, visitor.actor, now, true),
-  )
+  const found = await own.read(findIncidentIds, numbers)
+  await own.change((ctx, now, actor) => acknowledgeIncidents(ctx, found, actor, now, true))
   const back = numbers.length === 1 && found.length === 1 ? `/incidents/${numbers[0]}` : '/incidents'
   return redirect(visit, back, 'unacknowledged')
 }
@@ -140,7 +135,7 @@ function numbersOf(text: string): readonly number[] {
 
 /** Stores a verdict about a suspect, and about all links between the suspect and the incident's alerts. */
 async function judgeSuspect(visit: Visit): Promise<Reply> {
-  const { store, visitor, form } = visit
+  const { own, visitor, form } = visit
   const incident = await requireIncident(visit)
   const word = form.text('verdict')
   const verdict = word === 'confirmed' || word === 'rejected' ? word : null
@@ -148,6 +143,6 @@ async function judgeSuspect(visit: Visit): Promise<Reply> {
   const { suspects } = await causesOf(visit, incident)
   const { rollouts = [] } = suspects.find(({ kind, ref }) => kind === change.kind && ref === change.ref) ?? {}
   const changes = [change, ...rollouts.map((ref) => ({ kind: 'rollout', ref }))]
-  await store.run(setVerdictOfIncident, visitor.organizationId, incident, changes, { verdict, by: visitor.actor })
+  await own.run(setVerdictOfIncident, incident, changes, { verdict, by: visitor.actor })
   return redirect(visit, incidentPath(incident), 'judged')
 }

@@ -37,11 +37,7 @@ export async function openIncidents(
   readonly total: number
   readonly hidden: number
 }> {
-  const { organizationId } = visit.visitor
-  const [found, counts] = await Promise.all([
-    findClusters(visit),
-    visit.store.read(findOpenIncidentCounts, organizationId),
-  ])
+  const [found, counts] = await Promise.all([findClusters(visit), visit.own.read(findOpenIncidentCounts)])
   const clusters = found.clusters.slice(0, MAX_SHOWN)
   // The report of a problem comes after its start.
   const starts = Map.groupBy(

@@ -58,7 +58,7 @@ export const overviewRoutes: readonly PageRoute[] = [
 ]
 
 async function showOverview(visit: Visit): Promise<Reply> {
-  const hasServices = await visit.store.read(findHasServices, visit.visitor.organizationId)
+  const hasServices = await visit.own.read(findHasServices)
   if (!hasServices) return showWelcome(visit, null)
   const view = await overviewView(visit)
   const bare = visit.query('tv') === '1'
@@ -67,11 +67,10 @@ async function showOverview(visit: Visit): Promise<Reply> {
 }
 
 async function overviewView(visit: Visit): Promise<OverviewView> {
-  const { store, visitor, viewer: reader, now, query } = visit
-  const { organizationId } = visitor
+  const { own, visitor, viewer: reader, now, query } = visit
   const day = { from: now - DAY, to: now }
-  const { services, health, pipelines, links, resolvedEarly } = await store.read(findOverview, organizationId, day)
-  const withStatus = await store.run(withRecovering, organizationId, services)
+  const { services, health, pipelines, links, resolvedEarly } = await own.read(findOverview, day)
+  const withStatus = await own.run(withRecovering, services)
   const all = withStatus.toSorted((a, b) => STATES.indexOf(a.status) - STATES.indexOf(b.status) || a.score - b.score)
   const of = (state: ServiceState) => all.filter(({ status }) => status === state)
   const counts = {
@@ -88,13 +87,13 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
   const view = choiceOf(query('view'), ['list', 'wall'] as const, usual)
   const shown = all.filter((one) => (status === 'all' || one.status === status) && matches(one, q, namespace))
   const detailed = shown.slice(0, rowsFor(shown.length, view)).map(({ id }) => id)
-  const { states, lastGoodDeploys } = await store.read(findDetails, organizationId, detailed, day)
+  const { states, lastGoodDeploys } = await own.read(findDetails, detailed, day)
   const found = await openIncidents(visit, all, states, view === 'list')
   const { shown: incidents, total: unresolved, hidden: hiddenIncidents } = found
   const deploys = pipelines.flatMap((pipeline) => deployOf(pipeline, links))
   const newestDeploys = new Map(deploys.toReversed().map((one) => [one.serviceId, one]))
-  const channels = incidents.length === 0 ? null : await store.read(listChannels, organizationId, { page: 1, limit: 1 })
-  const muted = await store.run(listFiringAlerts, organizationId, { silenced: true }, MAX_SILENCED)
+  const channels = incidents.length === 0 ? null : await own.read(listChannels, { page: 1, limit: 1 })
+  const muted = await own.run(listFiringAlerts, { silenced: true }, MAX_SILENCED)
   const early = new Map(resolvedEarly.map((one) => [one.incident.serviceId, resolvedEarlyView(one)]))
   const silenced = Map.groupBy(muted.items, ({ serviceId }) => serviceId)
   const calm = incidents.length === 0 && counts.critical + counts.degraded + counts.recovering === 0
@@ -182,14 +181,14 @@ function deployOf(
   return [{ kind: 'pipeline', ref, outcome, detail, followed, href, at, serviceId: service, linked: links > 0 }]
 }
 
-async function lastIncident({ store, visitor }: Visit): Promise<OverviewView['calm']> {
+async function lastIncident({ own }: Visit): Promise<OverviewView['calm']> {
   const page = { page: 1, limit: 1 }
-  const { items } = await store.read(listIncidents, visitor.organizationId, { status: 'resolved' }, page)
+  const { items } = await own.read(listIncidents, { status: 'resolved' }, page)
   const [last] = items
   if (!last || last.resolvedAt === null) return null
   const href = incidentPath(last)
   const atItsEnd = { serviceId: last.serviceId, to: last.resolvedAt }
-  const { total } = await store.run(listFiringAlerts, visitor.organizationId, atItsEnd, page)
+  const { total } = await own.run(listFiringAlerts, atItsEnd, page)
   return {
     title: last.title,
     stillFiring: total,

@@ -69,14 +69,14 @@ function showNone(visit: Visit, incident: IncidentRecord): Promise<Reply> {
 
 async function showMarkdown(visit: Visit): Promise<Reply> {
   const { incident, document } = await requirePostmortem(visit)
-  const found = await visit.store.read(findGraph, visit.visitor.organizationId, incident.id)
+  const found = await visit.own.read(findGraph, incident.id)
   const graph = found && { found, startedAt: incident.startedAt }
   return text(markdown(document, graph), 'text/markdown; charset=UTF-8')
 }
 
 /** Stores the edited section or the state. Rejected text is shown again so that it is not lost. */
 async function savePostmortem(visit: Visit): Promise<Reply> {
-  const { store, visitor, form } = visit
+  const { own, form } = visit
   const { incident } = await requirePostmortem(visit)
   const name = NAMES.find((one) => form.fields.some(([field]) => field === one))
   const state = form.text('state')
@@ -85,15 +85,14 @@ async function savePostmortem(visit: Visit): Promise<Reply> {
     const written = form.text(name).slice(0, MAX_LENGTH)
     const seen = form.fields.some(([field]) => field === 'seen') ? editsOf(name, form.text('seen')) : undefined
     try {
-      await store.run(editPostmortem, visitor.organizationId, incident.id, editsOf(name, written), seen)
+      await own.run(editPostmortem, incident.id, editsOf(name, written), seen)
     } catch (error) {
       if (error instanceof IncmonError && error.code === 'conflict') return showRefused(visit, name, written, error)
       throw error
     }
     return redirect(visit, `${address}#part-${name}`, 'saved')
   }
-  if (state === 'draft' || state === 'final')
-    await store.run(editPostmortem, visitor.organizationId, incident.id, { state })
+  if (state === 'draft' || state === 'final') await own.run(editPostmortem, incident.id, { state })
   return redirect(visit, address, 'saved')
 }
 
@@ -127,10 +126,10 @@ async function requirePostmortem(visit: Visit) {
 }
 
 async function findRecord(visit: Visit) {
-  const { store, visitor } = visit
+  const { own } = visit
   const incident = await requireIncident(visit)
-  await store.run(requireWritten, visitor.organizationId, incident.id)
-  return { incident, record: await store.read(findPostmortem, visitor.organizationId, incident.id) }
+  await own.run(requireWritten, incident.id)
+  return { incident, record: await own.read(findPostmortem, incident.id) }
 }
 
 function documentOf({ document, edits, state }: PostmortemRecord): Postmortem {

@@ -39,20 +39,19 @@ function wanted({ query, now }: Visit) {
 }
 
 async function showReport(visit: Visit): Promise<Reply> {
-  const { store, visitor } = visit
-  const { organizationId } = visitor
+  const { own } = visit
   const { range, span } = wanted(visit)
   const [name, words, length] = range
   const earlier = { from: span.from - length, to: span.from }
   const [report, before, charts, listed, organization] = await Promise.all([
-    store.read(findReliability, organizationId, span, MAX_INCIDENTS),
-    store.read(findReliability, organizationId, earlier, MAX_INCIDENTS),
-    store.read(findReportCharts, organizationId, span),
-    store.read(listIncidents, organizationId, span, { page: 1, limit: MAX_MARKS }),
-    store.read(findOrganization, organizationId),
+    own.read(findReliability, span, MAX_INCIDENTS),
+    own.read(findReliability, earlier, MAX_INCIDENTS),
+    own.read(findReportCharts, span),
+    own.read(listIncidents, span, { page: 1, limit: MAX_MARKS }),
+    own.read(findOrganization),
   ])
   const ids = (report?.services ?? []).slice(0, MAX_SERVICES).map(({ service }) => service.uuid)
-  const states = await store.read(listStatesOfServices, organizationId, ids, span.from)
+  const states = await own.read(listStatesOfServices, ids, span.from)
   const marked = listed.total > MAX_MARKS ? [] : listed.items
   const since = organization?.createdAt ?? 0
   // A period before the organization existed has no records. Such a period must not count as free of incidents.
@@ -107,9 +106,9 @@ function resolutionOf(incident: IncidentRecord): ResolutionMark[] {
 }
 
 async function showCsv(visit: Visit): Promise<Reply> {
-  const { store, visitor } = visit
+  const { own } = visit
   const { span, range } = wanted(visit)
-  const report = await store.read(findReliability, visitor.organizationId, span, MAX_INCIDENTS)
+  const report = await own.read(findReliability, span, MAX_INCIDENTS)
   const headers = { 'content-disposition': `attachment; filename="incmon-${range[0]}.csv"` }
   return text(csvOf(report), 'text/csv; charset=UTF-8', headers)
 }

@@ -44,12 +44,12 @@ const TAKEN = 'this label already belongs to another service; remove it there fi
 const aliasRoutes: readonly PageRoute[] = [page('POST /services/alias', 'write', assignLabel)]
 
 async function assignLabel(visit: Visit): Promise<Reply> {
-  const { deps, visitor, form } = visit
+  const { own, form } = visit
   const service = await requireNamedService(visit, form.text('service'))
   const value = form.text('label')
   if (!LABEL.test(value)) throw new IncmonError('invalid', 'Choose one of the labels that the page offers.')
   const alias = { kind: 'label', value } as const
-  await deps.engine.run(visitor.organizationId, (ctx) => assignAlias(ctx, service.id, alias, TAKEN))
+  await own.change((ctx) => assignAlias(ctx, service.id, alias, TAKEN))
   return redirect(visit, `/services/${service.id}`, 'saved')
 }
 
@@ -79,13 +79,13 @@ async function showService(visit: Visit): Promise<Reply> {
 }
 
 async function serviceView(visit: Visit): Promise<ServiceView> {
-  const { store, visitor, viewer: reader, now, query, id } = visit
+  const { own, visitor, viewer: reader, now, query, id } = visit
   const range = rangeOf(RANGES, query('range'), USUAL)
   const span = { from: now - range[2], to: now }
-  const found = await store.read(findServiceView, visitor.organizationId, id, span)
+  const found = await own.read(findServiceView, id, span)
   if (!found) throw notFound('service', 'the page Services')
   const { service, states, changes, lastGoodDeploy, aliases } = found
-  const [shownService = service] = await store.run(withRecovering, visitor.organizationId, [service])
+  const [shownService = service] = await own.run(withRecovering, [service])
   const facts = { ...(await alertsAndLinks(visit, id, span)), changes }
   const firing = countedGroups(facts.firing, service)
   const ends = await silenceEndsOfGroups(visit, facts.firing)
@@ -107,7 +107,7 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
     incident: open,
     since: sinceOf(service, states ?? [], penalties),
     workload: visit.server.workloadNow(visitor.organizationId, service),
-    gaps: await store.read(listGaps, visitor.organizationId, service.cluster, span.from, span.to),
+    gaps: await own.read(listGaps, service.cluster, span.from, span.to),
     picture: pictureOfService({ ...facts, links, span: shown, reader, service, open, states }),
     zoom,
     ranges: rangeLinks(RANGES, `/services/${id}`, range, USUAL),
@@ -138,15 +138,10 @@ type Facts = {
 }
 
 /** Loads the groups of alerts and the links within a time span. */
-async function alertsAndLinks(
-  { store, visitor }: Visit,
-  serviceId: string,
-  span: Span,
-): Promise<Omit<Facts, 'changes'>> {
-  const { organizationId } = visitor
-  const found = await store.read(findServiceGroups, organizationId, serviceId, span.from)
-  const links = await store.read(listCorrelations, organizationId, { serviceId, from: span.from }, MANY)
-  const gaps = await store.read(findAlertGaps, organizationId, mayFlap(found.groups))
+async function alertsAndLinks({ own }: Visit, serviceId: string, span: Span): Promise<Omit<Facts, 'changes'>> {
+  const found = await own.read(findServiceGroups, serviceId, span.from)
+  const links = await own.read(listCorrelations, { serviceId, from: span.from }, MANY)
+  const gaps = await own.read(findAlertGaps, mayFlap(found.groups))
   return { ...found, gaps, links: links.items }
 }
 
@@ -196,7 +191,7 @@ async function earlierIncidents(
   reader: Reader,
 ): Promise<ServiceView['earlier']> {
   const filter = { serviceId: service.id, status: 'resolved' as const }
-  const { items } = await visit.store.read(listIncidents, visit.visitor.organizationId, filter, EARLIER)
+  const { items } = await visit.own.read(listIncidents, filter, EARLIER)
   return items.map((incident) => headOf({ incident, service, timeline: [], ...incidentLink(incident) }, reader))
 }
 

@@ -131,13 +131,13 @@ async function save(
   again: (faults: readonly Fault[]) => Promise<Reply>,
 ): Promise<Reply> {
   const attempt = await withFormErrors(FIELDS, () =>
-    visit.store.run(changeOrganization, visit.visitor.organizationId, validated(organizationChangeBody, body)),
+    visit.own.run(changeOrganization, validated(organizationChangeBody, body)),
   )
   return 'done' in attempt ? redirect(visit, path, 'saved') : again(attempt.faults)
 }
 
-function requireOrganization({ store, visitor }: Visit) {
-  return required(store.read(findOrganization, visitor.organizationId), 'organization', 'incmon org list')
+function requireOrganization({ own }: Visit) {
+  return required(own.read(findOrganization), 'organization', 'incmon org list')
 }
 
 function textsOf(settings: Settings) {

@@ -32,7 +32,7 @@ function endPage(
   done: 'token-revoked' | 'session-ended',
 ): PageRoute {
   const handle = async (visit: Visit) => {
-    await visit.store.run(operation, visit.visitor.organizationId, visit.id)
+    await visit.own.run(operation, visit.id)
     return redirect(visit, list, done)
   }
   return page(`POST ${list}/:id/${action}`, 'admin', handle)
@@ -42,8 +42,8 @@ async function showTokens(
   visit: Visit,
   { form = NEW_TOKEN, faults = [], created = null }: Partial<Parameters<typeof TokenSettings>[0]> = {},
 ): Promise<Reply> {
-  const { store, visitor, viewer, now } = visit
-  const { items } = await store.read(listTokens, visitor.organizationId, EVERY)
+  const { own, visitor, viewer, now } = visit
+  const { items } = await own.read(listTokens, EVERY)
   const tokens = items.filter(
     ({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt === null || expiresAt > now),
   )
@@ -64,8 +64,8 @@ async function makeToken(visit: Visit): Promise<Reply> {
 }
 
 async function showSessions(visit: Visit): Promise<Reply> {
-  const { store, visitor, viewer, now } = visit
-  const open = await store.read(listSessions, visitor.organizationId, now)
+  const { own, visitor, viewer, now } = visit
+  const open = await own.read(listSessions, now)
   const sessions = open.map((session) => ({ ...session, isOwn: session.id === visitor.sessionId }))
   const content = <SessionSettings csrf={visitor.csrf} reader={viewer} sessions={sessions} />
   return showSection(visit, { current: 'sessions', content })

@@ -47,11 +47,10 @@ export const silencePages: readonly PageRoute[] = [
 ]
 
 async function showSilences(visit: Visit): Promise<Reply> {
-  const { store, visitor, viewer, now, query } = visit
-  const { organizationId } = visitor
+  const { own, visitor, viewer, now, query } = visit
   const number = pageOf(query('page'))
-  const current = await store.read(listSilences, organizationId, { expired: false }, now, MAX_CURRENT)
-  const ended = await store.read(listSilences, organizationId, { expired: true }, now, { page: number, limit: ENDED })
+  const current = await own.read(listSilences, { expired: false }, now, MAX_CURRENT)
+  const ended = await own.read(listSilences, { expired: true }, now, { page: number, limit: ENDED })
   const content = (
     <SilenceList
       {...{ csrf: visitor.csrf, reader: viewer, canWrite: visitor.scopes.includes('write'), page: number }}
@@ -88,14 +87,14 @@ async function showSilence(visit: Visit): Promise<Reply> {
 }
 
 async function create(visit: Visit): Promise<Reply> {
-  const { deps, form, visitor, now } = visit
+  const { own, form, now } = visit
   const typed = readSilenceForm(form)
   const asked = await askedFor(visit, typed)
   if (asked) return showForm(visit, null, asked)
   const attempt = await withFormErrors(SILENCE_FIELDS, () => {
     const body = validated(newSilenceBody, silenceBody(typed, now, null))
     const wanted = { ...body, startsAt: body.startsAt ?? now, schedule: body.schedule ?? null }
-    return deps.engine.run(visitor.organizationId, (ctx, at) => createSilence(ctx, wanted, visitor.actor, at))
+    return own.change((ctx, at, actor) => createSilence(ctx, wanted, actor, at))
   })
   if ('done' in attempt) return redirect(visit, PATH, 'silenced')
   return showForm(visit, null, { form: typed, faults: attempt.faults })
@@ -103,7 +102,7 @@ async function create(visit: Visit): Promise<Reply> {
 
 /** Silences alerts from the menu of a page. If that is refused, shows the form with the reason. */
 async function silenceQuickly(visit: Visit): Promise<Reply> {
-  const { deps, form, visitor, viewer, now } = visit
+  const { own, form, viewer, now } = visit
   const [length, text] = QUICK_LENGTHS.find(([word]) => word === form.text('length')) ?? QUICK_LENGTHS[1]
   const typed = newSilenceForm(form.text('matchers'), viewer.zone)
   const endsAt = new Date(quickEnd(length, now, viewer.zone)).toISOString()
@@ -111,7 +110,7 @@ async function silenceQuickly(visit: Visit): Promise<Reply> {
   const attempt = await withFormErrors(SILENCE_FIELDS, () => {
     const body = validated(newSilenceBody, { matchers: matchersOf(typed), endsAt, comment })
     const wanted = { ...body, startsAt: now, schedule: null }
-    return deps.engine.run(visitor.organizationId, (ctx, at) => createSilence(ctx, wanted, visitor.actor, at))
+    return own.change((ctx, at, actor) => createSilence(ctx, wanted, actor, at))
   })
   if ('done' in attempt) return redirect(visit, safePath(form.text('back') || PATH), 'silenced')
   return showForm(visit, null, { form: { ...typed, comment }, faults: attempt.faults })
@@ -124,16 +123,16 @@ async function askedFor(visit: Visit, form: SilenceForm): Promise<Shown | null> 
   if (wanted !== 'preview') return null
   const attempt = await withFormErrors(SILENCE_FIELDS, () => {
     const { matchers } = validated(PREVIEWED, { matchers: matchersOf(form) })
-    return previewSilence(visit, visit.visitor.organizationId, matchers)
+    return previewSilence(visit, matchers)
   })
   return 'done' in attempt ? { form, preview: attempt.done } : { form, faults: attempt.faults }
 }
 
 async function act(visit: Visit): Promise<Reply> {
-  const { deps, form, visitor } = visit
+  const { own, form } = visit
   const silence = await requireSilence(visit)
   if (form.text('do') === 'end') {
-    await deps.engine.run(visitor.organizationId, (ctx, now) => expireSilence(ctx, silence.id, now))
+    await own.change((ctx, now) => expireSilence(ctx, silence.id, now))
     return redirect(visit, PATH, 'silence-ended')
   }
   const typed = readSilenceForm(form)
@@ -142,10 +141,10 @@ async function act(visit: Visit): Promise<Reply> {
 }
 
 async function save(visit: Visit, silence: CountedSilence, typed: SilenceForm): Promise<Reply> {
-  const { deps, visitor, now } = visit
+  const { own, now } = visit
   const attempt = await withFormErrors(SILENCE_FIELDS, () => {
     const change = validated(silenceChangeBody, silenceBody(typed, now, silence))
-    return deps.engine.run(visitor.organizationId, (ctx, at) => changeSilence(ctx, silence.id, change, at))
+    return own.change((ctx, at) => changeSilence(ctx, silence.id, change, at))
   })
   if ('done' in attempt) return redirect(visit, PATH, 'saved')
   const stored = await requireSilence(visit)
@@ -165,6 +164,6 @@ function viewOf({ now }: Visit, silence: CountedSilence): SilenceView {
  * Returns the silence whose ID is in the path.
  * @throws IncmonError `not-found`
  */
-function requireSilence({ store, visitor, id }: Visit): Promise<CountedSilence> {
-  return required(store.read(findCountedSilence, visitor.organizationId, id), 'silence', 'the page Silences')
+function requireSilence({ own, id }: Visit): Promise<CountedSilence> {
+  return required(own.read(findCountedSilence, id), 'silence', 'the page Silences')
 }

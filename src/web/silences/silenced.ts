@@ -7,10 +7,10 @@ import type { Visit } from '../page.ts'
 
 /** Counts the firing alerts that a silence would mute; 0 for a visitor who cannot silence. */
 export async function mutedCount(
-  { store, visitor }: Visit,
+  { own, visitor }: Visit,
   matched: Parameters<typeof findMutedCount>[2],
 ): Promise<number> {
-  return visitor.scopes.includes('write') ? store.read(findMutedCount, visitor.organizationId, matched) : 0
+  return visitor.scopes.includes('write') ? own.read(findMutedCount, matched) : 0
 }
 
 const MAX_SILENCES = { page: 1, limit: 200 }
@@ -22,8 +22,8 @@ export type SilenceEnds = ReadonlyMap<string, number>
 /** Returns the end times of the silences if any of the alerts is silenced. */
 async function silenceEndsOf(visit: Visit, alerts: readonly SilencedAlert[]): Promise<SilenceEnds> {
   if (!alerts.some(isSilenced)) return new Map()
-  const { store, visitor, now } = visit
-  const { items } = await store.read(listSilences, visitor.organizationId, { expired: false }, now, MAX_SILENCES)
+  const { own, now } = visit
+  const { items } = await own.read(listSilences, { expired: false }, now, MAX_SILENCES)
   return new Map(items.map(({ id, changesAt, endsAt }) => [id, changesAt ?? endsAt]))
 }
 

@@ -51,13 +51,13 @@ export const sourceRoutes: readonly PageRoute[] = [
 ]
 
 async function showSources(visit: Visit, secret: string | null, done: Done | '' = ''): Promise<Reply> {
-  const { store, visitor, now } = visit
+  const { own, store, visitor, now } = visit
   const { organizationId } = visitor
-  const { items: senders } = await store.read(listSenders, organizationId, SENDERS)
-  const rejected = await store.read(listRejections, organizationId, { from: now - DAY }, REJECTIONS)
+  const { items: senders } = await own.read(listSenders, SENDERS)
+  const rejected = await own.read(listRejections, { from: now - DAY }, REJECTIONS)
   // A refused request belongs to no organization, so its address is shown only if there is a single organization.
   const isOnly = (await store.read(listOrganizations)).length === 1
-  const { items: channels } = await store.read(listChannels, organizationId, CHANNELS)
+  const { items: channels } = await own.read(listChannels, CHANNELS)
   const failing = channels.filter((channel) => channel.failing !== null)
   const current = connectionOf(visit)
   const { lead, rest } = headlineOf(senders, rejected.total)
@@ -73,7 +73,7 @@ async function showSources(visit: Visit, secret: string | null, done: Done | '' 
   const clusters = await Promise.all(
     visit.server.clusters(organizationId).map(async (state) => ({
       ...state,
-      gaps: await store.read(listGaps, organizationId, state.name, now - WEEK, now),
+      gaps: await own.read(listGaps, state.name, now - WEEK, now),
     })),
   )
   const content = (
@@ -102,10 +102,10 @@ function cut(text: string): string {
 
 /** Shows how to connect a sender. `secret` is the token to show. `done` is the action that this request performed. */
 export async function showWelcome(visit: Visit, secret: string | null, done: Done | '' = ''): Promise<Reply> {
-  const { store, visitor } = visit
+  const { own, visitor } = visit
   const current = connectionOf(visit)
-  const { items: senders } = await store.read(listSenders, visitor.organizationId, SENDERS)
-  const hasServices = await store.read(findHasServices, visitor.organizationId)
+  const { items: senders } = await own.read(listSenders, SENDERS)
+  const hasServices = await own.read(findHasServices)
   const hasEvents = senders.length > 0
   const content = (
     <WelcomePage
@@ -169,16 +169,16 @@ async function newToken(visit: Visit): Promise<string> {
 }
 
 async function startExample(visit: Visit): Promise<Reply> {
-  const { store, visitor, server, now } = visit
+  const { own, server, now } = visit
   const deliveries = server.web
     .example(now)
     .map(({ at, source, body }) => ({ at, source, intake: READERS[source](body, at) }))
-  await store.run(loadExample, visitor.organizationId, deliveries)
+  await own.run(loadExample, deliveries)
   return redirect(visit, '/', 'example-loaded')
 }
 
 async function endExample(visit: Visit): Promise<Reply> {
-  await visit.store.run(removeExample, visit.visitor.organizationId)
+  await visit.own.run(removeExample)
   return redirect(visit, '/', 'example-removed')
 }
 

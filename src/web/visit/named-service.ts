@@ -4,8 +4,8 @@ import { listServices } from '../../store/service/services.ts'
 import type { Visit } from '../page.ts'
 
 /** Returns the services with this ID, name or `namespace/name`. */
-export async function namedServices({ store, visitor, now }: Visit, name: string) {
-  const services = await store.read(listServices, visitor.organizationId, now, true)
+export async function namedServices({ own, now }: Visit, name: string) {
+  const services = await own.read(listServices, now, true)
   return services.filter((one) => [one.id, one.name, `${one.namespace}/${one.name}`].includes(name))
 }
 

@@ -78,7 +78,7 @@ async function frameOf(
   current: Section | null,
   banner: Banner | null,
 ): Promise<Omit<Frame, 'still' | 'bare'>> {
-  const { c, store, server, visitor, now } = visit
+  const { c, own, server, visitor, now } = visit
   const { web } = server
   const { style, script } = web.assets()
   const theme = cookieOf(c, 'theme')
@@ -90,8 +90,8 @@ async function frameOf(
     canSwitch: sessionSecrets(c, visit).length > 1,
     csrf: visitor?.scopes.includes('write') ? visitor.csrf : null,
   }
-  if (!visitor) return { ...common, organization: null, unresolved: 0, worst: 'unknown', hasEvents: true }
-  const { organization, services, openIncidents } = await store.read(findFrame, visitor.organizationId)
+  if (!visitor || !own) return { ...common, organization: null, unresolved: 0, worst: 'unknown', hasEvents: true }
+  const { organization, services, openIncidents } = await own.read(findFrame)
   const worst = services.critical > 0 ? 'critical' : services.degraded > 0 ? 'warning' : 'done'
   const known = services.critical + services.degraded + services.healthy > 0
   return { ...common, organization, unresolved: openIncidents, worst: known ? worst : 'unknown', hasEvents: known }

@@ -11,7 +11,7 @@ import { listServices } from '../../../store/service/services.ts'
 import { textField, wholeNumberField } from '../../middleware/body.ts'
 import { invalidField } from '../../middleware/problem.ts'
 import { wordParameter } from '../../middleware/query.ts'
-import type { HandlerParts } from '../../route.ts'
+import type { Call, HandlerParts } from '../../route.ts'
 import * as shape from '../../shapes.ts'
 import { matcherShape } from '../silences.ts'
 
@@ -109,8 +109,7 @@ export const channelChangeBody = v.object({
  * @throws IncmonError `invalid`; `conflict` if the name is taken or the server cannot send email
  */
 export async function addChannel(
-  { store, server }: Pick<HandlerParts, 'store' | 'server'>,
-  organizationId: number,
+  { own, server }: Pick<Call<unknown, unknown>, 'own' | 'server'>,
   { url, to, ...wanted }: v.InferOutput<typeof newChannelBody>,
 ) {
   const [field, target] = wanted.kind === 'mail' ? ['to', to] : ['url', url]
@@ -122,7 +121,7 @@ export async function addChannel(
     )
   }
   const warnings = await checkTarget(server, wanted.kind, target)
-  return { ...(await store.run(createChannel, organizationId, { ...wanted, target })), warnings }
+  return { ...(await own.run(createChannel, { ...wanted, target })), warnings }
 }
 
 /**
@@ -130,14 +129,13 @@ export async function addChannel(
  * @throws IncmonError `invalid`; `conflict` if the name is taken
  */
 export async function editChannel(
-  { store, server }: Pick<HandlerParts, 'store' | 'server'>,
-  organizationId: number,
+  { own, server }: Pick<Call<unknown, unknown>, 'own' | 'server'>,
   { id, kind }: Pick<ChannelRecord, 'id' | 'kind'>,
   { url, to, ...change }: v.InferOutput<typeof channelChangeBody>,
 ) {
   const target = kind === 'mail' ? to : url
   const warnings = target === undefined ? [] : await checkTarget(server, kind, target)
-  await store.run(changeChannel, organizationId, id, { ...change, target })
+  await own.run(changeChannel, id, { ...change, target })
   return { warnings }
 }
 
@@ -150,15 +148,14 @@ async function checkTarget({ notifier }: HandlerParts['server'], kind: ChannelKi
 
 /** Returns warnings about likely mistakes, such as rules that match nothing or name unknown services or namespaces. */
 export async function listChannelWarnings(
-  { deps, store }: Pick<HandlerParts, 'deps' | 'store'>,
-  organizationId: number,
+  { deps, own }: Pick<Call<unknown, unknown>, 'deps' | 'own'>,
   { rules }: ChannelRecord['settings'],
 ): Promise<string[]> {
   const empty = rules.flatMap(({ events }, index) =>
     events?.length === 0 ? [`rule ${index + 1} has an empty list of events, so it never sends anything`] : [],
   )
   if (rules.every(({ services, namespaces }) => !services && !namespaces)) return empty
-  const known = await store.read(listServices, organizationId, deps.now(), true)
+  const known = await own.read(listServices, deps.now(), true)
   const isService = (text: string) => known.some(({ id, name }) => id === text || name === text)
   const isNamespace = (text: string) => known.some(({ namespace }) => namespace === text)
   const unknown = rules.flatMap(({ services, namespaces }, index) => [

@@ -61,7 +61,7 @@ export const channelRoutes: readonly Route[] = [
     answers: success(shape.page(channelShape), 'A page of channels; their secrets are not shown'),
     handle: async (call) => {
       const page = pageOf(call.query)
-      const { items, total } = await call.store.read(listChannels, call.identity.organizationId, page)
+      const { items, total } = await call.own.read(listChannels, page)
       const shown = await Promise.all(items.map((channel) => showChannel(call, channel)))
       return answerList(call, page, { items: shown, total }, (channel) => channel)
     },
@@ -77,7 +77,7 @@ export const channelRoutes: readonly Route[] = [
       }),
     },
     handle: async (call) => {
-      const { id, secret, warnings } = await addChannel(call, call.identity.organizationId, call.body)
+      const { id, secret, warnings } = await addChannel(call, call.body)
       const channel = await requireChannel({ ...call, id })
       return json({ ...(await showChannel(call, channel, warnings)), secret }, 201)
     },
@@ -96,7 +96,7 @@ export const channelRoutes: readonly Route[] = [
     body: channelChangeBody,
     answers: { ...success(channelShape, 'The channel'), ...refusals({ 409: 'A channel with this name exists' }) },
     handle: async (call) => {
-      const { warnings } = await editChannel(call, call.identity.organizationId, await requireChannel(call), call.body)
+      const { warnings } = await editChannel(call, await requireChannel(call), call.body)
       return json(await showChannel(call, await requireChannel(call), warnings))
     },
   }),
@@ -106,7 +106,7 @@ export const channelRoutes: readonly Route[] = [
     answers: { 204: { description: 'The channel is deleted, and its pending messages are not sent', body: null } },
     handle: async (call) => {
       const { id } = await requireChannel(call)
-      await call.store.run(removeChannel, call.identity.organizationId, id)
+      await call.own.run(removeChannel, id)
       return DONE
     },
   }),
@@ -133,13 +133,13 @@ export const channelRoutes: readonly Route[] = [
     },
     handle: async (call) => {
       const { id } = await requireChannel(call)
-      return json({ secret: await call.store.run(rotateSecret, call.identity.organizationId, id) })
+      return json({ secret: await call.own.run(rotateSecret, id) })
     },
   }),
 ]
 
-function requireChannel({ store, identity, id }: Call<unknown, unknown>): Promise<ChannelRecord> {
-  return required(store.read(findChannel, identity.organizationId, id), 'channel', `GET ${PATH}`)
+function requireChannel({ own, id }: Call<unknown, unknown>): Promise<ChannelRecord> {
+  return required(own.read(findChannel, id), 'channel', `GET ${PATH}`)
 }
 
 /** @param more warnings to return in addition to the warnings about the rules */
@@ -149,7 +149,7 @@ async function showChannel(
   more: readonly string[] = [],
 ): Promise<v.InferInput<typeof channelShape>> {
   const { settings, deliveredAt: lastDelivery } = channel
-  const warnings = [...more, ...(await listChannelWarnings(call, call.identity.organizationId, settings))]
+  const warnings = [...more, ...(await listChannelWarnings(call, settings))]
   return showFields({
     ...channel,
     ...settings,

@@ -8,7 +8,7 @@ import { textField } from '../../middleware/body.ts'
 import { required } from '../../middleware/problem.ts'
 import { wordParameter } from '../../middleware/query.ts'
 import { DONE, json } from '../../middleware/reply.ts'
-import { type Call, change, type Route, rest } from '../../route.ts'
+import { type Call, type Route, rest } from '../../route.ts'
 import * as shape from '../../shapes.ts'
 import { answerList, refusals, success, successPage } from '../answers.ts'
 import { requireIncident } from './incidents.ts'
@@ -53,7 +53,7 @@ export const actionItemRoutes: readonly Route[] = [
     },
     handle: async (call) => {
       const { id } = await requireIncident(call)
-      const added = await call.store.run(addActionItem, call.identity.organizationId, id, call.body)
+      const added = await call.own.run(addActionItem, id, call.body)
       await note(call, id, `action item added: ${call.body.text}`)
       return json(await requireItem(call, added), 201)
     },
@@ -70,7 +70,7 @@ export const actionItemRoutes: readonly Route[] = [
     handle: async (call) => {
       const { id } = await requireIncident(call)
       const actionId = actionIdOf(call)
-      await call.store.run(changeActionItem, call.identity.organizationId, id, { id: actionId, ...call.body })
+      await call.own.run(changeActionItem, id, { id: actionId, ...call.body })
       const item = await requireItem(call, actionId)
       await note(call, id, `action item changed: ${item.text}`)
       return json(item)
@@ -83,7 +83,7 @@ export const actionItemRoutes: readonly Route[] = [
     handle: async (call) => {
       const { id } = await requireIncident(call)
       const item = await requireItem(call, actionIdOf(call))
-      await call.store.run(removeActionItem, call.identity.organizationId, id, item.id)
+      await call.own.run(removeActionItem, id, item.id)
       await note(call, id, `action item removed: ${item.text}`)
       return DONE
     },
@@ -96,7 +96,7 @@ function actionIdOf({ c }: Call<unknown, unknown>): string {
 
 async function itemsOf(call: Call<unknown, unknown>) {
   const { id } = await requireIncident(call)
-  const items = await call.store.read(listActionItems, call.identity.organizationId, id)
+  const items = await call.own.read(listActionItems, id)
   return items.map(({ because: _, ...item }) => item)
 }
 
@@ -107,5 +107,5 @@ async function requireItem(call: Call<unknown, unknown>, actionId: string) {
 
 /** Adds an entry to the timeline, because a person has changed something. */
 function note(call: Call<unknown, unknown>, id: string, text: string): Promise<void> {
-  return change(call, (ctx, now, actor) => noteChange(ctx, id, text, actor, now))
+  return call.own.change((ctx, now, actor) => noteChange(ctx, id, text, actor, now))
 }

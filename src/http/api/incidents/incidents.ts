@@ -26,7 +26,7 @@ import {
   wordParameter,
 } from '../../middleware/query.ts'
 import { json } from '../../middleware/reply.ts'
-import { type Call, change, type Route, rest } from '../../route.ts'
+import { type Call, type Route, rest } from '../../route.ts'
 import * as shape from '../../shapes.ts'
 import { showAlert } from '../alerts.ts'
 import { answerList, answerPage, refusals, success, successPage } from '../answers.ts'
@@ -48,9 +48,9 @@ const MAX_NOTE = 10_000
 const showFields = shape.shower(incidentShape)
 
 /** Returns a function that converts an incident to its API format, with its present problem and group. */
-export async function incidentShower({ deps, store, identity }: Call<unknown, unknown>) {
+export async function incidentShower({ deps, own }: Call<unknown, unknown>) {
   const now = deps.now()
-  const groups = await store.read(findGroups, identity.organizationId)
+  const groups = await own.read(findGroups)
   return (incident: IncidentRecord) => {
     const group = groups.get(incident.id)
     const state = {
@@ -94,7 +94,7 @@ export const incidentRoutes: readonly Route[] = [
       ...refusals(OPENING),
     },
     handle: async (call) => {
-      const id = await change(call, (ctx, now, actor) => createIncident(ctx, call.body, actor, now))
+      const id = await call.own.change((ctx, now, actor) => createIncident(ctx, call.body, actor, now))
       const location = `${originOf(call.c, call.server)}/api/incidents/${id}`
       return json(await showIncident(call, await requireIncident({ ...call, id })), 201, { location })
     },
@@ -130,7 +130,7 @@ export const incidentRoutes: readonly Route[] = [
     answers: { ...success(incidentShape, 'The incident'), ...refusals({ 409: FULL }) },
     handle: async (call) => {
       const { id } = await requireIncident(call)
-      await change(call, (ctx, now, actor) => changeIncident(ctx, id, call.body, actor, now))
+      await call.own.change((ctx, now, actor) => changeIncident(ctx, id, call.body, actor, now))
       return json(await showIncident(call, await requireIncident(call)))
     },
   }),
@@ -142,9 +142,9 @@ export const incidentRoutes: readonly Route[] = [
     answers: success(v.object({ data: shape.list(incidentShape, 'The incidents') }), 'The incidents of the group'),
     handle: async (call) => {
       const { id } = await requireIncident(call)
-      const group = await call.store.read(findGroup, call.identity.organizationId, id)
+      const group = await call.own.read(findGroup, id)
       const ids = group?.members ?? [id]
-      await change(call, (ctx, now, actor) => acknowledgeIncidents(ctx, ids, actor, now))
+      await call.own.change((ctx, now, actor) => acknowledgeIncidents(ctx, ids, actor, now))
       const found = await Promise.all(ids.map((id) => requireIncident({ ...call, id })))
       return json({ data: found.map(await incidentShower(call)) })
     },
@@ -160,7 +160,7 @@ export const incidentRoutes: readonly Route[] = [
     },
     handle: async (call) => {
       const { id } = await requireIncident(call)
-      await change(call, (ctx, now, actor) => addNote(ctx, id, call.body.text, actor, now))
+      await call.own.change((ctx, now, actor) => addNote(ctx, id, call.body.text, actor, now))
       return json({ timeline: await showTimeline(call) }, 201)
     },
   }),
@@ -173,7 +173,7 @@ export const incidentRoutes: readonly Route[] = [
     answers: { ...success(incidentShape, 'The remaining incident'), ...refusals(MERGING) },
     handle: async (call) => {
       const ids = { from: (await requireIncident(call)).id, into: call.body.into }
-      await change(call, (ctx, now, actor) => mergeIncidents(ctx, ids, actor, now))
+      await call.own.change((ctx, now, actor) => mergeIncidents(ctx, ids, actor, now))
       return json(await showIncident(call, await requireIncident({ ...call, id: ids.into })))
     },
   }),
@@ -187,17 +187,17 @@ function listFor(id: string): string {
 }
 
 /** Returns the incident whose ID is in the path. @throws IncmonError `not-found` */
-export function requireIncident({ store, identity, id }: Call<unknown, unknown>): Promise<IncidentRecord> {
-  return required(store.read(findIncident, identity.organizationId, id), 'incident', listFor(id))
+export function requireIncident({ own, id }: Call<unknown, unknown>): Promise<IncidentRecord> {
+  return required(own.read(findIncident, id), 'incident', listFor(id))
 }
 
-async function showRelated({ store, identity }: Call<unknown, unknown>, incident: IncidentRecord) {
-  const { alerts, links } = await store.read(findIncidentRecords, identity.organizationId, incident, MAX_RECORDS)
+async function showRelated({ own }: Call<unknown, unknown>, incident: IncidentRecord) {
+  const { alerts, links } = await own.read(findIncidentRecords, incident, MAX_RECORDS)
   return { alerts: alerts.map(showAlert), correlations: links.map(showCorrelation) }
 }
 
-async function showTimeline({ deps, store, identity, id }: Call<unknown, unknown>) {
-  const found = store.read(findTimeline, identity.organizationId, id, deps.now())
+async function showTimeline({ deps, own, id }: Call<unknown, unknown>) {
+  const found = own.read(findTimeline, id, deps.now())
   const rows = await required(found, 'incident', listFor(id))
   return rows.map((row) => ({ ...row, at: shape.instantText(row.at), until: shape.instantText(row.until) }))
 }
@@ -233,9 +233,9 @@ export const suspectRoutes: readonly Route[] = [
     scope: 'read',
     answers: successPage(suspectShape, 'At most 20 probable causes'),
     handle: async (call) => {
-      const { deps, store, identity } = call
+      const { deps, own } = call
       const incident = await requireIncident(call)
-      const items = await store.read(findSuspects, identity.organizationId, incident, deps.now())
+      const items = await own.read(findSuspects, incident, deps.now())
       return answerList(call, ONLY_PAGE, { items, total: items.length }, (suspect) => suspect)
     },
   }),

@@ -94,7 +94,7 @@ export const postmortemRoutes: readonly Route[] = [
     },
     handle: async (call) => {
       await requirePostmortem(call)
-      await call.store.run(editPostmortem, call.identity.organizationId, call.id, call.body)
+      await call.own.run(editPostmortem, call.id, call.body)
       return answerPostmortem(call)
     },
   }),
@@ -104,14 +104,14 @@ async function answerPostmortem(call: Call<unknown, unknown>): Promise<Reply> {
   const postmortem = await requirePostmortem(call)
   if (accepts(call.c, TYPES) === TYPES.default) return json(postmortem, 200, VARIES)
   const { startedAt } = await requireIncident(call)
-  const found = await call.store.read(findGraph, call.identity.organizationId, call.id)
+  const found = await call.own.read(findGraph, call.id)
   return text(markdown(postmortem, found && { found, startedAt }), 'text/markdown; charset=utf-8', VARIES)
 }
 
 async function requirePostmortem(call: Call<unknown, unknown>): Promise<Postmortem> {
   const { resolvedAt } = await requireIncident(call)
-  await call.store.run(requireWritten, call.identity.organizationId, call.id)
-  const found = await call.store.read(findPostmortem, call.identity.organizationId, call.id)
+  await call.own.run(requireWritten, call.id)
+  const found = await call.own.read(findPostmortem, call.id)
   if (!found) throw new IncmonError('not-found', whyNoPostmortem(call.identity.plan, resolvedAt))
   return merge(found.document, found.edits, found.state)
 }

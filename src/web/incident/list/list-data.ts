@@ -22,13 +22,12 @@ type Wanted = { readonly status: IncidentStatus | 'all'; readonly service: strin
  * Without a filter, a group or storm is one row.
  */
 export async function findListed(visit: Visit, { status, service: id, page }: Wanted) {
-  const { store, visitor, now } = visit
-  const { organizationId } = visitor
-  const service = id === '' ? undefined : (await store.read(findServices, organizationId, [id], now)).get(id)
+  const { own, now } = visit
+  const service = id === '' ? undefined : (await own.read(findServices, [id], now)).get(id)
   const { clusters, unresolved } = await findClusters(visit)
-  const own = service ? unresolved.filter((one) => one.serviceId === service.id) : unresolved
+  const ofService = service ? unresolved.filter((one) => one.serviceId === service.id) : unresolved
   const alone = (leader: IncidentRecord): Cluster<IncidentRecord> => ({ leader, cause: null, members: [leader] })
-  const chosen = status === 'all' ? own : own.filter((one) => one.status === status)
+  const chosen = status === 'all' ? ofService : ofService.filter((one) => one.status === status)
   const wanted = status === 'all' && !service ? clusters : chosen.map(alone)
   const start = (page - 1) * LIMIT
   const first = wanted.slice(start, start + LIMIT)
@@ -36,13 +35,13 @@ export async function findListed(visit: Visit, { status, service: id, page }: Wa
   const withResolved = status === 'all' || status === 'resolved'
   const shown = [...first, ...(withResolved ? resolved.items.slice(0, LIMIT - first.length).map(alone) : [])]
   const ids = shown.flatMap(({ members }) => members.map(({ serviceId }) => serviceId))
-  const services = await store.read(findServices, organizationId, ids, now)
-  const groups = await store.read(findGroups, organizationId)
-  const { openIncidents } = await store.read(findFrame, organizationId)
+  const services = await own.read(findServices, ids, now)
+  const groups = await own.read(findGroups)
+  const { openIncidents } = await own.read(findFrame)
   const withCause = new Set(first.slice(0, MAX_CAUSES))
   return {
     ...{ service, page, unresolved: openIncidents },
-    counts: countsOf(own, resolved.total),
+    counts: countsOf(ofService, resolved.total),
     pages: Math.ceil((wanted.length + (withResolved ? resolved.total : 0)) / LIMIT),
     incidents: await Promise.all(
       shown.map(async (cluster) => ({
@@ -69,13 +68,13 @@ function listedHead({ viewer }: Visit, incident: IncidentRecord, services: Reado
  * Reads the resolved incidents after the first `skip`. They follow the unresolved ones, so their part of a page can begin
  * on one of their own pages and end on the next.
  */
-async function resolvedAfter({ store, visitor }: Visit, serviceId: string | undefined, skip: number) {
+async function resolvedAfter({ own }: Visit, serviceId: string | undefined, skip: number) {
   const filter = { status: 'resolved' as const, ...(serviceId ? { serviceId } : {}) }
-  const read = (page: number) => store.read(listIncidents, visitor.organizationId, filter, { page, limit: LIMIT })
+  const read = (page: number) => own.read(listIncidents, filter, { page, limit: LIMIT })
   const number = Math.floor(skip / LIMIT) + 1
-  const own = await read(number)
+  const first = await read(number)
   const next = skip % LIMIT > 0 ? (await read(number + 1)).items : []
-  return { total: own.total, items: [...own.items, ...next].slice(skip % LIMIT) }
+  return { total: first.total, items: [...first.items, ...next].slice(skip % LIMIT) }
 }
 
 function countsOf(unresolved: readonly { readonly status: IncidentStatus }[], resolved: number) {
@@ -91,15 +90,11 @@ function countsOf(unresolved: readonly { readonly status: IncidentStatus }[], re
 const MAX_ORDERED = 10_000
 
 /** Returns the unresolved incidents, the most urgent first, and their groups and storms in the same order. */
-export async function findClusters({ store, visitor, now }: Visit): Promise<{
+export async function findClusters({ own, now }: Visit): Promise<{
   readonly unresolved: readonly IncidentRecord[]
   readonly clusters: readonly Cluster<IncidentRecord>[]
 }> {
-  const { organizationId } = visitor
-  const [all, groups] = await Promise.all([
-    store.read(listUnresolvedIncidents, organizationId, MAX_ORDERED),
-    store.read(findGroups, organizationId),
-  ])
+  const [all, groups] = await Promise.all([own.read(listUnresolvedIncidents, MAX_ORDERED), own.read(findGroups)])
   const unresolved = mostUrgentFirst(all, now)
   const withState = unresolved.map((one) => ({ ...one, isOn: problemAt(one.problem, now) === 'on' }))
   return { unresolved, clusters: clustersOf(withState, groups) }
