@@ -8,7 +8,7 @@ import { type Owner, ownerOf } from './service/services.ts'
 import type { Db } from './sqlite/open.ts'
 import { listed, query } from './sqlite/query.ts'
 import type { Schema } from './sqlite/schema/schema.ts'
-import { uuidFromBytes, uuidFromHex, uuidToBytes } from './sqlite/uuid.ts'
+import { uuidFromBytes, uuidFromHex, uuidOrNone } from './sqlite/uuid.ts'
 
 /** Times are Unix times in milliseconds. */
 export type AlertRecord = Pick<
@@ -68,9 +68,8 @@ export function listRecentAlerts(db: Db, organizationId: number, serviceId: stri
 
 /** Finds an alert by UUID. Returns undefined if the organization has no such alert or the UUID is malformed. */
 export function findAlert(db: Db, organizationId: number, id: string): AlertRecord | undefined {
-  const bytes = uuidToBytes(id)
   const alerts = db.sql.selectFrom('alerts').select(alertColumns).where('organization_id', '=', organizationId)
-  const row = bytes && db.first(alerts.where('uuid', '=', bytes))
+  const row = db.first(alerts.where('uuid', '=', uuidOrNone(id)))
   return row ? toAlertRecord(row) : undefined
 }
 

@@ -10,7 +10,7 @@ import type { TimeFilter } from './read.ts'
 import { ownerOf } from './service/services.ts'
 import type { Db } from './sqlite/open.ts'
 import type { Schema } from './sqlite/schema/schema.ts'
-import { uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
+import { uuidFromBytes, uuidOrNone } from './sqlite/uuid.ts'
 
 /** Times are Unix times in milliseconds. `at`: the sender's time. */
 export type EventRecord = Pick<
@@ -44,11 +44,10 @@ export function listEvents(db: Db, organizationId: number, filter: EventFilter, 
 
 /** Lists up to `limit` of an alert's newest events. */
 export function listEventsOfAlert(db: Db, organizationId: number, alertId: string, limit: number): EventRecord[] {
-  const bytes = uuidToBytes(alertId)
-  if (!bytes) return []
+  const uuid = uuidOrNone(alertId)
   const query = ofOrganization(db, organizationId)
     .where('alert_id', '=', (eb) =>
-      eb.selectFrom('alerts').select('id').where('uuid', '=', bytes).where('organization_id', '=', organizationId),
+      eb.selectFrom('alerts').select('id').where('uuid', '=', uuid).where('organization_id', '=', organizationId),
     )
     .select(columns)
   return db.all(query.orderBy('at', 'desc').orderBy('id', 'desc').limit(limit)).map(toRecord)
@@ -60,12 +59,10 @@ export function findEvent(
   organizationId: number,
   id: string,
 ): (EventRecord & { readonly payload: unknown }) | undefined {
-  const bytes = uuidToBytes(id)
-  if (!bytes) return undefined
   const payload = sql<string>`(SELECT body FROM payloads WHERE event_id = events.id)`.as('payload')
   const row = db.first(
     ofOrganization(db, organizationId)
-      .where('uuid', '=', bytes)
+      .where('uuid', '=', uuidOrNone(id))
       .select([...columns, payload]),
   )
   return row && { ...toRecord(row), payload: JSON.parse(row.payload) }

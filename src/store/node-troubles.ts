@@ -1,7 +1,7 @@
 /** Finds an alert's node, and the node's own alerts, which may explain the alert. */
 import type { ConditionOnNode, NodeTrouble } from '../domain/health/node-trouble.ts'
 import type { Db } from './sqlite/open.ts'
-import { uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
+import { uuidFromBytes, uuidOrNone } from './sqlite/uuid.ts'
 
 /** Lists a node's alerts with severity error or critical that are firing or ended after `endedSince`. */
 function listNodeTroubles(
@@ -31,8 +31,6 @@ export type AlertOnNode = {
 
 /** Finds an alert, its node, and the node's alerts. Returns null if the organization has no such alert. */
 export function findAlertOnNode(db: Db, organizationId: number, id: string): AlertOnNode | null {
-  const bytes = uuidToBytes(id)
-  if (!bytes) return null
   const row = db.first(
     db.sql
       .selectFrom('alerts')
@@ -41,7 +39,7 @@ export function findAlertOnNode(db: Db, organizationId: number, id: string): Ale
       .select(['starts_at as startsAt', 'ends_at as endsAt', 'last_seen_at as lastSeenAt', 'services.cluster'])
       .select('services.name as service')
       .where('alerts.organization_id', '=', organizationId)
-      .where('alerts.uuid', '=', bytes),
+      .where('alerts.uuid', '=', uuidOrNone(id)),
   )
   if (!row) return null
   const { cluster, service, ...alert } = row

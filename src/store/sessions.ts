@@ -3,7 +3,7 @@ import { SETUP_SCOPES, type Session } from '../domain/request/session.ts'
 import type { Scope } from '../domain/request/token.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
-import { uuidBytes, uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
+import { uuidBytes, uuidFromBytes, uuidOrNone } from './sqlite/uuid.ts'
 
 /** A session with its scopes. `rowId` is never exposed to clients. */
 type OpenSession = Session & {
@@ -86,10 +86,8 @@ export function insertSession(
 
 /** Deletes a session. Returns whether the organization had this session. */
 export function deleteSession(db: Db, organizationId: number, id: string): boolean {
-  const uuid = uuidToBytes(id)
-  if (!uuid) return false
   const own = db.sql.deleteFrom('sessions').where('organization_id', '=', organizationId)
-  return db.run(own.where('uuid', '=', uuid)) === 1
+  return db.run(own.where('uuid', '=', uuidOrNone(id))) === 1
 }
 
 export function deleteEndedSessions(db: Db, now: number): void {

@@ -7,7 +7,7 @@ import { readPage } from './read.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 import type { Schema } from './sqlite/schema/schema.ts'
-import { uuidBytes, uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
+import { uuidBytes, uuidFromBytes, uuidOrNone } from './sqlite/uuid.ts'
 
 /** `matching`: the number of firing alerts that the silence applies to. */
 export type CountedSilence = LiveSilence & { readonly matching: number }
@@ -37,8 +37,7 @@ export function findCountedSilence(db: Db, organizationId: number, id: string): 
 
 /** Finds a silence by UUID. Returns undefined if the organization has no such silence. */
 export function findSilence(db: Db, organizationId: number, id: string): LiveSilence | undefined {
-  const bytes = uuidToBytes(id)
-  const row = bytes && db.first(ofOrganization(db, organizationId).selectAll().where('uuid', '=', bytes))
+  const row = db.first(ofOrganization(db, organizationId).selectAll().where('uuid', '=', uuidOrNone(id)))
   return row ? toRecord(row) : undefined
 }
 

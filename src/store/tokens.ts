@@ -6,7 +6,7 @@ import type { Scope } from '../domain/request/token.ts'
 import { readPage } from './read.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
-import { uuidBytes, uuidFromBytes, uuidToBytes } from './sqlite/uuid.ts'
+import { uuidBytes, uuidFromBytes, uuidOrNone } from './sqlite/uuid.ts'
 
 /** A token's organization and scopes. Times are Unix times in milliseconds. */
 export type Identity = {
@@ -84,14 +84,12 @@ export function insertToken(
 
 /** Revokes a token. Does nothing if the token is already revoked. Returns whether the organization has the token. */
 export function revokeTokenRow(db: Db, organizationId: number, id: string, at: number): boolean {
-  const bytes = uuidToBytes(id)
-  if (!bytes) return false
   const changed = db.run(
     db.sql
       .updateTable('tokens')
       .set((eb) => ({ revoked_at: eb.fn.coalesce('revoked_at', eb.val(at)) }))
       .where('organization_id', '=', organizationId)
-      .where('uuid', '=', bytes),
+      .where('uuid', '=', uuidOrNone(id)),
   )
   return changed === 1
 }

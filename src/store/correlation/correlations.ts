@@ -8,7 +8,7 @@ import { ownerOf } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import type { Schema } from '../sqlite/schema/schema.ts'
-import { uuidBytes, uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
+import { uuidBytes, uuidFromBytes, uuidOrNone } from '../sqlite/uuid.ts'
 
 /** `score` is between 0 and 1. `createdAt` is a Unix time in milliseconds. */
 export type CorrelationRecord = {
@@ -72,9 +72,7 @@ export function listCorrelationsOfIncident(
 
 /** Lists an alert's links, strongest first. */
 export function listCorrelationsOfAlert(db: Db, organizationId: number, alertId: string): CorrelationRecord[] {
-  const uuid = uuidToBytes(alertId)
-  if (!uuid) return []
-  const alert = db.sql.selectFrom('alerts').select('id').where('uuid', '=', uuid)
+  const alert = db.sql.selectFrom('alerts').select('id').where('uuid', '=', uuidOrNone(alertId))
   const links = db.sql.selectFrom('correlations').select(columns).where('alert_id', '=', alert)
   const rows = db.all(links.where(sql`+organization_id`, '=', organizationId))
   return rows.map(toRecord).sort((a, b) => b.score - a.score)
@@ -129,9 +127,8 @@ const newest = query<{ organizationId: number; from: number }>()((builder, hole)
 
 /** Finds a link by UUID. Returns undefined if the organization has no such link or the UUID is malformed. */
 export function findCorrelation(db: Db, organizationId: number, id: string): CorrelationRecord | undefined {
-  const bytes = uuidToBytes(id)
   const links = db.sql.selectFrom('correlations').select(columns).where('organization_id', '=', organizationId)
-  const row = bytes && db.first(links.where('uuid', '=', bytes))
+  const row = db.first(links.where('uuid', '=', uuidOrNone(id)))
   return row ? toRecord(row) : undefined
 }
 

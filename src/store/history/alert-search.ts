@@ -9,7 +9,7 @@ import type { TimeFilter } from '../read.ts'
 import { findServiceRowId, type Owner, ownerOf } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import type { Schema } from '../sqlite/schema/schema.ts'
-import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
+import { uuidFromBytes, uuidOrNone } from '../sqlite/uuid.ts'
 import { readHistory } from './alert-counts.ts'
 
 /** Undefined fields are ignored. A resolved alert counts as silenced if it was silenced when it ended. */
@@ -72,8 +72,7 @@ export function matchingAlerts(
     return owner ? narrowed(ofHistory(db, owner), filter) : null
   }
   const incidents = db.sql.selectFrom('incidents').select('id').where('organization_id', '=', organizationId)
-  const uuid = uuidToBytes(incidentId)
-  const incident = uuid && db.first(incidents.where('uuid', '=', uuid))
+  const incident = db.first(incidents.where('uuid', '=', uuidOrNone(incidentId)))
   const service = filter.serviceId === undefined ? null : findServiceRowId(db, organizationId, filter.serviceId)
   if (!incident || service === undefined) return null
   const all = db.sql.selectFrom('alerts').where('incident_id', '=', incident.id)

@@ -3,7 +3,7 @@ import type { Delivery } from '../../domain/notification/alert-texts.ts'
 import type { LastReport } from '../../domain/notification/schedule.ts'
 import { isKnown } from '../../domain/sender/delivery-interval.ts'
 import type { Db } from '../sqlite/open.ts'
-import { uuidToBytes } from '../sqlite/uuid.ts'
+import { uuidOrNone } from '../sqlite/uuid.ts'
 
 type DeliveryRow = {
   readonly ownGap: number | null
@@ -38,9 +38,7 @@ export function findLastReport(db: Db, organizationId: number, of: string | numb
   const own =
     typeof of === 'number'
       ? firing.where('incident_id', '=', of)
-      : firing
-          .where('alerts.organization_id', '=', organizationId)
-          .where('alerts.uuid', '=', uuidToBytes(of) ?? Buffer.alloc(0))
+      : firing.where('alerts.organization_id', '=', organizationId).where('alerts.uuid', '=', uuidOrNone(of))
   const row = db.first(own)
   if (!row || row.receivedAt === null) return undefined
   return { source: row.source, receivedAt: row.receivedAt, heardAt: row.heardAt, delivery: toDelivery(row) }

@@ -6,7 +6,7 @@
 import type { Action } from '../../domain/postmortem/document.ts'
 import { type ActionEdit, applyEdits, itemsOf, merge } from '../../domain/postmortem/edits.ts'
 import type { Db } from '../sqlite/open.ts'
-import { uuidToBytes } from '../sqlite/uuid.ts'
+import { uuidOrNone } from '../sqlite/uuid.ts'
 import { findPostmortem, updatePostmortem } from './postmortems.ts'
 
 /** Lists the action items of an incident; none if the organization has no such incident. */
@@ -36,13 +36,11 @@ export function storeActionItem(
     return
   }
   const changed = db.sql.updateTable('incidents').set({ actions: JSON.stringify(actions) })
-  const bytes = uuidToBytes(incidentId)
-  if (bytes) db.run(changed.where('organization_id', '=', organizationId).where('uuid', '=', bytes))
+  db.run(changed.where('organization_id', '=', organizationId).where('uuid', '=', uuidOrNone(incidentId)))
 }
 
 function editsOf(db: Db, organizationId: number, incidentId: string): readonly ActionEdit[] {
-  const bytes = uuidToBytes(incidentId)
   const incidents = db.sql.selectFrom('incidents').select('actions').where('organization_id', '=', organizationId)
-  const row = bytes && db.first(incidents.where('uuid', '=', bytes))
+  const row = db.first(incidents.where('uuid', '=', uuidOrNone(incidentId)))
   return row ? JSON.parse(row.actions) : []
 }

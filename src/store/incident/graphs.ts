@@ -2,7 +2,7 @@
 import type { Graph, GraphRecord, GraphState } from '../../domain/graph/graph.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
-import { uuidAsText, uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
+import { uuidAsText, uuidFromBytes, uuidOrNone } from '../sqlite/uuid.ts'
 
 /** `id`: the incident's UUID. */
 export type GraphCandidate = GraphState & {
@@ -68,14 +68,12 @@ export function saveGraphFault(db: Db, { incidentId, alertId, at }: Asked, tries
 
 /** Finds the graph of an incident by the incident's UUID. Returns null if there is none. */
 export function findGraph(db: Db, organizationId: number, incidentId: string): GraphRecord | null {
-  const uuid = uuidToBytes(incidentId)
-  if (!uuid) return null
   const found = db.sql
     .selectFrom('graphs as g')
     .innerJoin('incidents as i', 'i.id', 'g.incident_id')
     .select(['g.alert', 'g.graph', 'g.fault', 'g.fetched_at as fetchedAt'])
     .where('i.organization_id', '=', organizationId)
-    .where('i.uuid', '=', uuid)
+    .where('i.uuid', '=', uuidOrNone(incidentId))
   const row = db.first(found)
   if (!row || row.alert === null) return null
   const { alert, graph, fault, fetchedAt } = row

@@ -7,7 +7,7 @@ import { ownerOf } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
 import type { Schema } from '../sqlite/schema/schema.ts'
-import { uuidBytes, uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
+import { uuidBytes, uuidFromBytes, uuidOrNone } from '../sqlite/uuid.ts'
 import { listSuppressedIncidents, toProblem } from './live-incidents.ts'
 
 /** Times are Unix times in milliseconds. `rowId` is never exposed to clients. */
@@ -78,8 +78,7 @@ export function findOpenIncidentCounts(db: Db, organizationId: number): Record<S
 
 /** Finds an incident by UUID. Returns undefined if the organization has no such incident or the UUID is malformed. */
 export function findIncident(db: Db, organizationId: number, id: string): IncidentRecord | undefined {
-  const bytes = uuidToBytes(id)
-  const row = bytes && db.first(ofOrganization(db, organizationId).where('uuid', '=', bytes).select(columns))
+  const row = db.first(ofOrganization(db, organizationId).where('uuid', '=', uuidOrNone(id)).select(columns))
   return row ? toRecord(row) : undefined
 }
 

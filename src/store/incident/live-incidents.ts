@@ -2,7 +2,7 @@ import type { InferResult } from 'kysely'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { NO_PROBLEM, type Problem } from '../../domain/incident/problem.ts'
 import type { Db } from '../sqlite/open.ts'
-import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
+import { uuidFromBytes, uuidOrNone } from '../sqlite/uuid.ts'
 
 const COLUMNS = [
   ...(['id', 'uuid', 'organization_id', 'service_id', 'title', 'severity', 'status', 'origin', 'cause'] as const),
@@ -45,9 +45,8 @@ export function toProblem(stored: string): Problem {
 
 /** Finds an incident by UUID. Returns null if the organization has no such incident or the UUID is malformed. */
 export function findLiveIncident(db: Db, organizationId: number, id: string): LiveIncident | null {
-  const bytes = uuidToBytes(id)
-  if (!bytes) return null
-  const row = db.first(selectIncidents(db.sql).where('organization_id', '=', organizationId).where('uuid', '=', bytes))
+  const own = selectIncidents(db.sql).where('organization_id', '=', organizationId)
+  const row = db.first(own.where('uuid', '=', uuidOrNone(id)))
   return row ? toLiveIncident(row) : null
 }
 

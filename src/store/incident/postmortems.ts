@@ -4,7 +4,7 @@ import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import type { Postmortem, PostmortemState } from '../../domain/postmortem/document.ts'
 import type { Edits } from '../../domain/postmortem/edits.ts'
 import type { Db } from '../sqlite/open.ts'
-import { uuidBytes, uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
+import { uuidBytes, uuidFromBytes, uuidOrNone } from '../sqlite/uuid.ts'
 import { selectIncidents, toLiveIncident } from './live-incidents.ts'
 
 export type PostmortemRecord = {
@@ -18,14 +18,12 @@ export type PostmortemRecord = {
 
 /** Finds an incident's latest postmortem. Returns null if the postmortem or the incident does not exist. */
 export function findPostmortem(db: Db, organizationId: number, incidentId: string): PostmortemRecord | null {
-  const bytes = uuidToBytes(incidentId)
-  if (!bytes) return null
   const postmortems = db.sql
     .selectFrom('postmortems')
     .innerJoin('incidents', 'incidents.id', 'postmortems.incident_id')
     .select(['postmortems.id as rowId', 'revision', 'state', 'document', 'edits', 'generated_at as generatedAt'])
     .where('incidents.organization_id', '=', organizationId)
-    .where('incidents.uuid', '=', bytes)
+    .where('incidents.uuid', '=', uuidOrNone(incidentId))
   const row = db.first(postmortems.orderBy('revision', 'desc').limit(1))
   return row ? { ...row, document: JSON.parse(row.document), edits: JSON.parse(row.edits) } : null
 }
@@ -113,14 +111,12 @@ export function findDuePostmortem(
 
 /** Returns whether a postmortem of the incident is due. */
 export function isPostmortemDue(db: Db, organizationId: number, incidentId: string): boolean {
-  const uuid = uuidToBytes(incidentId)
-  if (!uuid) return false
   const due = db.sql
     .selectFrom('postmortems_due')
     .innerJoin('incidents', 'incidents.id', 'incident_id')
     .select('postmortems_due.id')
     .where('incidents.organization_id', '=', organizationId)
-    .where('incidents.uuid', '=', uuid)
+    .where('incidents.uuid', '=', uuidOrNone(incidentId))
   return db.first(due.limit(1)) !== undefined
 }
 

@@ -9,7 +9,7 @@ import { listImages } from '../service/images.ts'
 import { findSilence, listLabelsOfAlerts } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
-import { uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
+import { uuidFromBytes, uuidOrNone } from '../sqlite/uuid.ts'
 
 type Readers = {
   readonly [Kind in FactKind]: (db: Db, organizationId: number, asked: Facts[Kind]['asked']) => Facts[Kind]['found']
@@ -42,10 +42,7 @@ const READERS: Readers = {
     const found = db.first(eventOf, { organizationId, ...asked })
     return found ? { rowId: found.id, id: uuidFromBytes(found.uuid) } : null
   },
-  alert: (db, organizationId, { id }) => {
-    const uuid = uuidToBytes(id)
-    return (uuid && db.first(alertByUuid, { organizationId, uuid })?.id) ?? null
-  },
+  alert: (db, organizationId, { id }) => db.first(alertByUuid, { organizationId, uuid: uuidOrNone(id) })?.id ?? null,
 }
 
 /** Loads one fact for a decision. */

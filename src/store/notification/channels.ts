@@ -8,7 +8,7 @@ import { readPage } from '../read.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import type { Schema } from '../sqlite/schema/schema.ts'
-import { uuidBytes, uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
+import { uuidBytes, uuidFromBytes, uuidOrNone } from '../sqlite/uuid.ts'
 
 export type ChannelRecord = Channel & {
   readonly rowId: number
@@ -58,8 +58,7 @@ export function findChannel(db: Db, organizationId: number, id: string): Channel
 
 /** Finds a channel in any organization. Used to verify signed links. Returns undefined if there is no such channel. */
 export function findChannelById(db: Db, id: string): ChannelRecord | undefined {
-  const bytes = uuidToBytes(id)
-  const row = bytes && db.first(db.sql.selectFrom('channels').selectAll().where('uuid', '=', bytes))
+  const row = db.first(db.sql.selectFrom('channels').selectAll().where('uuid', '=', uuidOrNone(id)))
   return row ? toRecord(row) : undefined
 }
 

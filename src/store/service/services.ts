@@ -5,7 +5,7 @@ import type { LiveService } from '../../domain/health/live-service.ts'
 import type { AliasRef } from '../../domain/service/service.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
-import { uuidFromBytes, uuidFromHex, uuidToBytes } from '../sqlite/uuid.ts'
+import { uuidFromBytes, uuidFromHex, uuidOrNone } from '../sqlite/uuid.ts'
 
 export type ServiceRecord = Pick<LiveService, 'id' | 'cluster' | 'namespace' | 'name' | 'lastAlertAt'> & {
   readonly status: ServiceRow['status']
@@ -37,8 +37,7 @@ const ofOrganization = query<{ organizationId: number }>()((sql, hole) =>
 
 /** Finds a service by UUID. Returns undefined if the organization has no such service or the UUID is malformed. */
 export function findService(db: Db, organizationId: number, id: string, now: number): ServiceWithHealth | undefined {
-  const bytes = uuidToBytes(id)
-  const row = bytes && db.first(byUuid, { organizationId, uuid: bytes })
+  const row = db.first(byUuid, { organizationId, uuid: uuidOrNone(id) })
   return row ? { ...toRecord(row, now), health: JSON.parse(row.health) } : undefined
 }
 
@@ -72,9 +71,7 @@ const counted = query<{ organizationId: number }>()((sql, hole) =>
 
 /** Returns a service's row id, or undefined if the organization has no such service. */
 export function findServiceRowId(db: Db, organizationId: number, id: string): number | undefined {
-  const bytes = uuidToBytes(id)
-  if (!bytes) return undefined
-  return db.first(keyOf, { organizationId, uuid: bytes })?.id
+  return db.first(keyOf, { organizationId, uuid: uuidOrNone(id) })?.id
 }
 
 const keyOf = query<{ organizationId: number; uuid: Buffer }>()((sql, hole) =>

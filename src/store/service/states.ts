@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Health } from '../../domain/health/health.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
-import { uuidBytes, uuidFromBytes, uuidToBytes } from '../sqlite/uuid.ts'
+import { uuidFromBytes, uuidOrNone } from '../sqlite/uuid.ts'
 
 /** A service's state from `at` (Unix time in milliseconds) until the next state. */
 type ServiceState = { readonly at: number; readonly status: Health['status']; readonly score: number }
@@ -25,7 +25,6 @@ export function recordState(db: Db, serviceId: number, { at, status, score }: Se
  * service.
  */
 export function listStates(db: Db, organizationId: number, id: string, from: number): ServiceState[] | null {
-  if (!uuidToBytes(id)) return null
   const [states = null] = listStatesOfServices(db, organizationId, [id], from).values()
   return states
 }
@@ -49,7 +48,7 @@ export function listStatesOfServices(
     .select(['services.uuid', 'services.created_at', 'service_states.at', 'service_states.status'])
     .select('service_states.score')
     .where('services.organization_id', '=', organizationId)
-    .where('services.uuid', 'in', ids.map(uuidBytes))
+    .where('services.uuid', 'in', ids.map(uuidOrNone))
     .orderBy('services.id')
     .orderBy('service_states.at')
   const byService = Map.groupBy(db.all(rows), ({ uuid }) => uuidFromBytes(uuid))

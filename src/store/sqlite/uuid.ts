@@ -51,6 +51,13 @@ export function uuidFromHex(hex: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
+const NONE = Buffer.alloc(0)
+
+/** Returns the 16 bytes of a UUID of a request. Returns bytes that no row has if the string is not a UUID. */
+export function uuidOrNone(text: string): Buffer {
+  return uuidToBytes(text) ?? NONE
+}
+
 /** Returns the 16 bytes of a UUID. Throws if the string is not a UUID. */
 export function uuidBytes(uuid: string): Buffer {
   const bytes = uuidToBytes(uuid)
