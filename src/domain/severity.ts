@@ -37,8 +37,9 @@ const NEGATIONS = new Set(['non', 'not', 'no', 'un'])
 const MAX_WORDS = 20
 const SEPARATORS = /[\s\-_!]+/
 
-/** The labels that can contain the severity, in order. Sloth writes `sloth_severity`. */
+/** The labels that can contain the severity, in order. Sloth writes `sloth_severity`. Each can begin with a capital. */
 export const SEVERITY_LABELS = ['severity', 'sloth_severity', 'priority', 'level'] as const
+const IN_ANY_CASE = SEVERITY_LABELS.flatMap((name) => [name, name.charAt(0).toUpperCase() + name.slice(1)])
 
 /** Where an alert's severity was found. An annotation is used only if no label contains a severity. */
 type SeveritySource = { readonly in: 'label' | 'annotation'; readonly name: string; readonly raw: string }
@@ -65,7 +66,7 @@ export function findSeverity({
   labels,
   annotations,
 }: Pick<AlertDraft, 'labels' | 'annotations'>): SeveritySource | null {
-  for (const name of SEVERITY_LABELS) {
+  for (const name of IN_ANY_CASE) {
     const raw = labels[name]
     if (raw === undefined || isPlaceholder(raw)) continue
     // Sloth's users often name a team in `severity`. Sloth itself writes only known words.

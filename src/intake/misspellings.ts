@@ -17,6 +17,8 @@ const BODY = [
 ]
 const ALERT = ['status', 'labels', 'annotations', 'startsAt', 'endsAt', 'generatorURL', 'fingerprint']
 const LABELS = ['alertname', 'severity', 'service', 'namespace']
+/** Labels that are read although they begin with a capital. */
+const READ: ReadonlySet<string> = new Set(['severity', 'service', 'namespace'])
 /** Limits for large payloads, where comparing every name would be slow. */
 const MAX_ALERTS = 100
 const MAX_NAMES = 50
@@ -43,7 +45,7 @@ function inAlert(value: unknown, path: string): Misspelling[] {
   const meant = misspelled(severity, SEVERITIES)
   return [
     ...misspelledFields(alert, path),
-    ...namesIn(labels, meantIn(LABELS), `${path}labels.`),
+    ...namesIn(labels, (name) => (READ.has(name.toLowerCase()) ? null : misspelled(name, LABELS)), `${path}labels.`),
     ...(meant === null ? [] : [{ path: `${path}labels.severity ${severity}`, meant }]),
   ]
 }

@@ -37,6 +37,9 @@ describe('what is expected is info, even with the type Warning:', () => {
     ['ContainerdStart', 'Starting containerd container runtime...', 'info'],
     ['KubeletStart', 'Started Kubelet.', 'info'],
     ['DockerStart', 'Failed to start Docker', 'warning'],
+    ['FailedCreate', 'unable to create new content in namespace a because it is being terminated', 'info'],
+    ['FailedToUpdateEndpoint', 'create: namespace a because it is being terminated', 'info'],
+    ['FailedCreate', 'Error creating: pods "x" is forbidden: exceeded quota', 'error'],
   ] as const
   for (const [reason, message, severity] of cases)
     test(`${reason}: ${message}`, () =>

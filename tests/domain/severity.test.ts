@@ -120,6 +120,8 @@ describe('an alert', () => {
     const sloth = severityOf(alert({ sloth_severity: 'page', priority: 'P4' }))
     assert.deepEqual([sloth.severity, sloth.rule], ['critical', 'label sloth_severity'])
     assert.equal(severityOf(alert({ priority: 'P1', level: 'info' })).rule, 'label priority')
+    assert.equal(severityOf(alert({ Severity: 'Critical', priority: 'P3' })).rule, 'label Severity')
+    assert.equal(severityOf(alert({ Severity: 'critical', severity: 'info' })).severity, 'info')
     assert.equal(severityOf(alert({ level: 'info' })).severity, 'info')
   })
 

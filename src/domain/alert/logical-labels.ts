@@ -7,7 +7,17 @@ import type { Attribution } from '../service/service.ts'
 
 /** Labels that can change while the condition stays the same: the severity, and the name of one of several senders. */
 const VOLATILE = new Set([
-  ...['severity', 'uid', 'endpoint', 'prometheus', 'prometheus_replica', 'replica', '__replica__', 'container_id'],
+  ...[
+    'severity',
+    'Severity',
+    'uid',
+    'endpoint',
+    'prometheus',
+    'prometheus_replica',
+    'replica',
+    '__replica__',
+    'container_id',
+  ],
   ...['thanos_ruler_replica', 'ruler_replica', 'rule_replica', 'receive_replica'],
 ])
 

@@ -46,6 +46,8 @@ const DRAINED: readonly { readonly alone: boolean; readonly message: RegExp }[] 
 const HARMLESS: readonly (readonly [string | null, RegExp])[] = [
   // A controller read an object that changed since, and tries again at once.
   [null, /\bthe object has been modified; please apply your changes to the latest version\b/],
+  // The namespace is being deleted with everything in it.
+  [null, /\bnamespace \S+ because it is being terminated\b/],
   // The driver of the volume expands it. Older versions send this with the type Warning.
   ['ExternalExpanding', /\bwaiting for an external controller\b/],
   // The taint manager reports that it does not evict the pod.

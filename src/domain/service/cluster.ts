@@ -12,6 +12,7 @@ const LABELS = [
   'kubernetes_cluster',
   'cluster_id',
   'k8s.cluster.name',
+  'Cluster',
 ] as const
 
 /**
@@ -49,11 +50,16 @@ export function clusterInLabels(labels: Labels): string {
 
 /** Returns the label that names a database's own cluster and not the Kubernetes cluster, or null. */
 export function databaseCluster(labels: Labels): string | null {
-  const own = Object.keys(labels).find((name) => OWN_CLUSTER.test(name) && labelValue(labels, name) !== undefined)
-  if (own !== undefined) return own
-  if (PATRONI.test(labels.alertname ?? '') && labelValue(labels, 'scope') !== undefined) return 'scope'
   const label = LABELS.find((name) => OF_DATABASES.has(name) && labelValue(labels, name) !== undefined)
   return label !== undefined && namesDatabase(labels) ? label : null
+}
+
+/** Returns the label with the name of a database's own cluster, or null. */
+export function databaseLabel(labels: Labels): string | null {
+  const own = Object.keys(labels).find((name) => OWN_CLUSTER.test(name) && labelValue(labels, name) !== undefined)
+  if (own !== undefined) return own
+  const isPatroni = PATRONI.test(labels.alertname ?? '') && labelValue(labels, 'scope') !== undefined
+  return isPatroni ? 'scope' : databaseCluster(labels)
 }
 
 function namesDatabase(labels: Labels): boolean {

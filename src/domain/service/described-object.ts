@@ -34,6 +34,8 @@ export const OBJECTS_OF: readonly {
   { marker: 'pvc_namespace', kind: 'PersistentVolumeClaim', name: 'pvc', namespace: 'pvc_namespace' },
   // The ingress controller of NGINX Inc.
   { marker: 'resource_namespace', kind: 'Ingress', name: 'resource_name', namespace: 'resource_namespace' },
+  // Tempo's graph of services: the client calls the server.
+  { marker: 'client', kind: 'Service', name: 'server', namespace: 'server_service_namespace namespace' },
   // Tekton
   { marker: 'pipelinerun', kind: 'PipelineRun', name: 'pipelinerun', namespace: 'namespace' },
   // kafka-lag-exporter

@@ -12,6 +12,7 @@ import {
   HOST_JOBS,
   HOST_PORT,
   PROBE_ALERT,
+  PROBED,
   PROBER_PORT,
   SCRAPE,
   WEB_ALERT,
@@ -87,12 +88,21 @@ function detect(labels: Labels, reading: Reading): Detected {
  * names a workload, or only the address is named.
  */
 function isProbe(labels: Labels, { labels: found }: Reading): boolean {
-  if (contains(labels, 'instance', '://') || contains(labels, 'target', '://')) return true
+  if (['instance', 'target', 'server'].some((name) => contains(labels, name, '://'))) return true
   const { alertname = '', instance = '' } = labels
   if (PROBER_PORT.test(instance.trim()) && has(labels, 'target')) return true
   if (found.length === 0 || !found.every(({ known }) => known.weak)) return false
   if (WEB_ALERT.test(alertname) && found.every(({ name }) => name === 'host')) return true
   return isInCluster(hostOf(instance)) || (PROBE_ALERT.test(alertname) && found.every(isAddress))
+}
+
+/** Returns the label with the address that an exporter asked, or with the name of the check, or null. */
+export function probed(labels: Labels): { label: string; value: string; reads: 'probe' | 'name' } | null {
+  for (const label of PROBED) {
+    const value = labelValue(labels, label)
+    if (value && hostOf(value) !== '') return { label, value, reads: label === 'monitor_name' ? 'name' : 'probe' }
+  }
+  return null
 }
 
 /** Returns whether a label can be on an alert about an address: the address itself, and the job that asks it. */

@@ -3,15 +3,15 @@
 import type { KubernetesObject, Labels } from '../event/event.ts'
 import { cacheLast } from '../memoize.ts'
 import { backendsOf, isInCluster, serviceAt } from './backend.ts'
-import { databaseCluster } from './cluster.ts'
-import { type Exporter, exporterOf } from './exporter.ts'
+import { databaseLabel } from './cluster.ts'
+import { type Exporter, exporterOf, probed } from './exporter.ts'
 import { attributeObject, knownWorkload, nodeService, objectNames } from './from-object.ts'
 import { hostOf } from './host.ts'
 import { type GeneratedKind, possibleWorkloads, readGenerated } from './pod-name.ts'
 import { type Label, labelValue, type Reading, read } from './reading.ts'
 import { deploymentOf, scaledBy } from './run-name.ts'
 import type { Attribution, Name } from './service.ts'
-import { CALLEE, PROBED, type Reader, STATE_OBJECTS } from './target.ts'
+import { CALLEE, type Reader, STATE_OBJECTS } from './target.ts'
 
 type Choice = { readonly label: string; readonly value: string; readonly reads: Reader | 'probe' }
 
@@ -83,7 +83,10 @@ function byObject(labels: Labels, object: KubernetesObject, known: readonly Name
 const choiceOf = cacheLast((labels: Labels): { readonly choice: Choice | null; readonly namespace: string } => {
   const reading = read(labels)
   const exporter = exporterOf(labels)
-  const found = (exporter.kind === 'probe' ? probed(labels) : null) ?? choose(reading, exporter) ?? managed(labels)
+  const found =
+    (exporter.kind === 'probe' ? (namedByUser(reading, exporter) ?? probed(labels)) : null) ??
+    choose(reading, exporter) ??
+    managed(labels)
   const choice = found ?? database(labels) ?? (exporter.kind === 'other' ? component(labels) : null)
   const namespace = namespaceIn(reading, exporter) || namespaceOfJob(labels, choice)
   const isPod = exporter.kind === 'other' && choice?.reads === 'instance' && isPodName(choice.value, namespace)
@@ -107,7 +110,7 @@ function component(labels: Labels): Choice | null {
 
 /** An alert about a whole database can name nothing but the database's own cluster. */
 function database(labels: Labels): Choice | null {
-  const label = databaseCluster(labels)
+  const label = databaseLabel(labels)
   const value = label === null ? undefined : labelValue(labels, label)
   return label === null || value === undefined ? null : { label, value, reads: 'name' }
 }
@@ -119,13 +122,11 @@ function namespaceOfJob(labels: Labels, choice: Choice | null): string {
   return job?.slice(0, -(end?.length ?? 0)) ?? ''
 }
 
-/** Returns the label with the address that the blackbox exporter probed, or null. */
-function probed(labels: Labels): Choice | null {
-  for (const label of PROBED) {
-    const value = labelValue(labels, label)
-    if (value && hostOf(value) !== '') return { label, value, reads: 'probe' }
-  }
-  return null
+/** Returns the service that people give to a probed address, or null. A prober in Kubernetes has such labels itself. */
+function namedByUser(reading: Reading, exporter: Exporter): Choice | null {
+  const isOfPod = reading.labels.some(({ name, known }) => known.reads === 'pod' || name === 'container')
+  if (reading.marker || isOfPod) return null
+  return choose(reading, exporter, ({ reads }) => reads === 'name' || reads === 'service')
 }
 
 /** An operator names the resource that it manages in `name`, and Prometheus renames the namespace of the resource. */

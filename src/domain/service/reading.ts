@@ -83,8 +83,14 @@ function fillTables(): void {
 }
 fillTables()
 
-/** OpenTelemetry, Elastic and Kubernetes separate words with other characters: `k8s.pod.name`, `app.kubernetes.io/name`. */
-const plainName = cacheByName((name) => name.replace(/[./-]/g, '_'))
+/**
+ * OpenTelemetry, Elastic and Kubernetes separate words with other characters: `k8s.pod.name`, `app.kubernetes.io/name`.
+ * In Grafana, people write names with a capital: `Service`.
+ */
+const plainName = cacheByName((name) => {
+  const plain = name.replace(/[./-]/g, '_')
+  return KNOWN.has(plain) ? plain : plain.toLowerCase()
+})
 
 /** Reads labels once. Several functions need the result for the same labels. */
 export const read: (labels: Labels) => Reading = cacheLast(readOnce)

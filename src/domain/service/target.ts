@@ -66,12 +66,14 @@ export const TARGETS: readonly (readonly [Reader, string])[] = [
   ['service', 'TargetGroup target_group LoadBalancer LoadBalancerName load_balancer load_balancer_name'],
   ['name', 'QueueName FunctionName CacheClusterId'],
   ['name', 'queue_name function_name cache_cluster_id'],
+  ['name', 'topic_id subscription_id backend_target_name'],
   ['name', 'ServiceName TableName StreamName DeliveryStreamName DomainName ApiName BucketName FileSystemId InstanceId'],
   ['job label', 'job'],
   // Pyrra
   ['name', 'slo'],
-  // Network devices: SNMP's name of the system, and what the collectors of switches call it.
-  ['node', 'node nodename node_name kubernetes_host hostname Hostname vm_name sysName devicename'],
+  // Network devices: SNMP's name of the system, what the collectors of switches call it, and the device that Telegraf
+  // asks.
+  ['node', 'node nodename node_name kubernetes_host hostname Hostname vm_name sysName devicename agent_host'],
   // Telegraf and other agents write `host`, OpenTelemetry `host.name`.
   ['instance', 'host host_name instance'],
 ]
@@ -187,7 +189,15 @@ export const MARKERS: Readonly<Record<string, ExporterKind>> = {
   issuer_cn: 'probe',
 }
 /** The labels with the address that a prober asked, most reliable first. */
-export const PROBED = ['target', 'monitor_url', 'monitor_hostname', 'instance', 'host'] as const
+export const PROBED = [
+  'target',
+  'server',
+  'monitor_url',
+  'monitor_hostname',
+  'monitor_name',
+  'instance',
+  'host',
+] as const
 /** The port of the blackbox exporter, and how the names of alerts about an address begin. */
 export const PROBER_PORT = /:9115$/
 export const PROBE_ALERT = /^(?:blackbox|probe)/i
