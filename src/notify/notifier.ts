@@ -23,6 +23,7 @@ import type { ChannelRecord } from '../store/notification/channels.ts'
 import { listDueChannels } from '../store/notification/outbox.ts'
 import { baseContext, type Cause, type NotifierOptions, UNKNOWN } from './context.ts'
 import { deliver } from './deliver.ts'
+import { createFailureNotes } from './failing-channels.ts'
 import { allowedAddresses, PrivateAddress, SendError } from './post.ts'
 import { sendTest } from './test-message.ts'
 
@@ -80,8 +81,10 @@ export function startNotifier(deps: Deps, options: NotifierOptions): Notifier {
     }
   }
   const stopLooking = repeat(look, LOOK_EVERY_MS, options)
+  const tellFailures = createFailureNotes(deps, options)
   const tidy = () => {
     remind(deps)
+    tellFailures().catch(options.failed)
     pruneMessages(deps)
   }
   const stopReminding = repeat(tidy, REMIND_EVERY_MS, options)

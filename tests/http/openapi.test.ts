@@ -77,7 +77,7 @@ test('every named schema is used', () => {
 
 test('the document has the stream and the outgoing webhooks', () => {
   assert.ok(DOCUMENT.paths['/api/stream']?.get?.responses['200']?.content?.['text/event-stream'])
-  assert.deepEqual(Object.keys(DOCUMENT.webhooks), ['incident', 'group', 'digest', 'test'])
+  assert.deepEqual(Object.keys(DOCUMENT.webhooks), ['incident', 'group', 'digest', 'test', 'channel'])
 })
 
 test('every operation has one tag with a description', () => {

@@ -127,7 +127,8 @@ export function formatNtfy(
 /**
  * Formats the body of a generic webhook according to Standard Webhooks. The signature headers are added later, because
  * signing requires the key. The type of a single notification is, for example, `incident.opened`. If there are several
- * notifications, the body has the type `incidents.digest` and lists them in order.
+ * notifications, the body has the type `incidents.digest` and lists them in order. Without any, the message is about
+ * another channel.
  */
 export function formatWebhook(
   items: readonly MessageItem[],
@@ -137,6 +138,7 @@ export function formatWebhook(
   const [first, second] = items
   const only = first?.isDigest ? undefined : first
   const message = { title, body, links }
+  if (!first) return posted({ type: 'channel', timestamp: formatInstant(now), data: { message, url } })
   const group = first?.kind === 'group' ? first.group : null
   if (group) {
     const more = { suspects, message, url, acknowledgeUrl }

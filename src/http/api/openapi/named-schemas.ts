@@ -119,12 +119,19 @@ const testShape = v.object({
   data: shape.object({ message: text, url }, 'A test message'),
 })
 
+const aboutChannelShape = v.object({
+  type: v.literal('channel'),
+  timestamp,
+  data: shape.object({ message: text, url }, 'Which channel fails, or works again'),
+})
+
 /** Each kind of outgoing message, with its description. */
 export const MESSAGES = {
   incident: ['An incident opened, changed or was resolved', incidentMessageShape],
   group: ['Three or more incidents have a common cause', groupShape],
   digest: ['Several notifications in one message', digestShape],
   test: ['Somebody tested the channel', testShape],
+  channel: ['Another channel fails, or works again', aboutChannelShape],
 } as const
 
 const problemShape = v.object({
@@ -154,6 +161,7 @@ const NAMED: Readonly<Record<string, Schema>> = {
   Correlation: correlationShape,
   CreatedToken: createdShape,
   Delivery: deliveryShape,
+  ChannelMessage: aboutChannelShape,
   DigestMessage: digestShape,
   Event: eventShape,
   EventWithPayload: eventWithPayloadShape,

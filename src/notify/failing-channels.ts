@@ -1,0 +1,72 @@
+/** Tells the other channels of an organization that a channel fails, and when it works again. */
+import type { Deps } from '../actions/deps.ts'
+import { whenText } from '../domain/notification/alert-texts.ts'
+import { shortened } from '../domain/notification/names.ts'
+import { type MessageContext, type MessageText, SYMBOLS } from '../domain/notification/words.ts'
+import { formatDuration } from '../domain/shown-time.ts'
+import { MINUTE } from '../domain/units.ts'
+import { type ChannelRecord, listRecipients, loadChannelSecrets } from '../store/notification/channels.ts'
+import { listOrganizations } from '../store/organizations.ts'
+import { baseContext, type NotifierOptions } from './context.ts'
+import { deliver } from './deliver.ts'
+
+/** Receivers restart. A channel that fails for less time is not worth a message. */
+const TOLD_AFTER = 5 * MINUTE
+
+type Options = Pick<NotifierOptions, 'transports' | 'publicUrl'>
+
+/**
+ * Returns a function that sends the messages that are due, and resolves when they were sent. Each failure is told once,
+ * and again after a restart of incmon.
+ */
+export function createFailureNotes(deps: Deps, options: Options): () => Promise<void> {
+  /** Since when the channels fail whose failure was told, by row id. */
+  const told = new Map<number, number>()
+  return async () => {
+    const all = listOrganizations(deps.db).map(({ rowId }) => listRecipients(deps.db, rowId))
+    const notes = all.flatMap((channels) => channels.map((channel) => ({ channel, channels })))
+    await Promise.all(
+      notes.map(async ({ channel, channels }) => {
+        const words = noteOf(channel, told, deps.now())
+        const others = channels.filter(({ enabled, failing }) => enabled && failing === null)
+        const receivers = others.filter(({ rowId }) => rowId !== channel.rowId)
+        if (!words || receivers.length === 0) return
+        if (channel.failing === null) told.delete(channel.rowId)
+        else told.set(channel.rowId, channel.failingSince ?? 0)
+        await Promise.all(receivers.map((receiver) => send(deps, options, receiver, words)))
+      }),
+    )
+  }
+}
+
+type Note = (context: MessageContext) => Pick<MessageText, 'tone' | 'title' | 'body'>
+
+/** Returns the message about a channel that is due; null if there is none. */
+function noteOf({ rowId, name, failing, failingSince }: ChannelRecord, told: Map<number, number>, now: number) {
+  const known = told.get(rowId)
+  const title = shortened(name)
+  if (failing === null && known !== undefined)
+    return (): ReturnType<Note> => ({
+      ...{ tone: 'resolved', title: `Messages to ${title} are delivered again.` },
+      body: `They failed for ${formatDuration(now - known)}.`,
+    })
+  if (failing === null || failingSince === null || known !== undefined || now - failingSince < TOLD_AFTER) return null
+  return (context: MessageContext): ReturnType<Note> => ({
+    tone: 'warning',
+    title: `Messages to ${title} have failed since ${whenText(failingSince, context).replace(/^(at|on) /, '')}.`,
+    body: `The last attempt failed: ${failing}.`,
+  })
+}
+
+async function send(deps: Deps, options: Options, channel: ChannelRecord, note: Note): Promise<void> {
+  const secrets = loadChannelSecrets(deps.db, channel.rowId)
+  if (!secrets) return
+  const base = options.publicUrl()
+  const url = base === '' ? null : `${base}/settings/notifications`
+  const context = { ...baseContext(deps, options, channel, null), url }
+  const { tone, title, body } = note(context)
+  const links = url === null ? [] : [{ text: 'View channels', url }]
+  const words = { tone, symbol: SYMBOLS[tone], subject: title, title, body, links }
+  const thread = { items: [], incidentId: null, replyTo: null, isFirst: true }
+  await deliver({ id: deps.newId(), kind: channel.kind, secrets, words, context, ...thread }, options.transports())
+}
