@@ -123,3 +123,13 @@ test("Charlie can neither declare an incident of Acme's service nor change an in
   for (const form of ['edit', 'merge', 'actions', 'action'])
     assert.equal((await browser.send(`/incidents/${id}/${form}`, { title: 'x', into: '1', text: 'x' })).status, 404)
 })
+
+test('the page names who declared an incident', async (t) => {
+  const { request, app, acme, db } = makeWorld(t)
+  const service = makeService(db, acme, 'cart')
+  const body = { title: 'Customers are charged twice', serviceId: service.id, severity: 'critical' }
+  await request('POST', '/api/incidents', { token: acme.token, body })
+  const browser = makeBrowser(app)
+  await browser.signIn(acme.token, 'Ada')
+  assert.match((await browser.get('/incidents/1')).html, /Opened at 12:00 by Acme(?:&#39;|')s token\./)
+})

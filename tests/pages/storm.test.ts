@@ -10,7 +10,7 @@ const NAMES = ['cart', 'checkout', 'ledger', 'search', 'stock', 'users', 'wallet
 
 /** Ledger went first, and every other service followed a while after the one before. Ada is signed in. */
 async function storm(t: TestContext, names: readonly string[] = NAMES, apart = MINUTE) {
-  const { request, app, acme, charlie, clock } = makeWorld(t)
+  const { request, app, acme, charlie, clock, deps } = makeWorld(t)
   const order = ['ledger', ...names.filter((name) => name !== 'ledger')]
   const alerts = order.map((service, index) =>
     alert('Down', { service, severity: 'critical' }, { startsAt: NOON - 20 * MINUTE - (order.length - index) * apart }),
@@ -25,7 +25,7 @@ async function storm(t: TestContext, names: readonly string[] = NAMES, apart = M
     const { body } = await request('GET', '/api/incidents', { token: acme.token })
     return body.data.map(({ status }: { status: string }) => status)
   }
-  return { browser, outsider, text, statuses, clock, request, acme }
+  return { browser, outsider, text, statuses, clock, request, acme, deps }
 }
 
 test('a storm is one card, which says what went first and how many followed', async (t) => {
@@ -53,10 +53,19 @@ test('five incidents are five cards', async (t) => {
 test('a single button acknowledges the storm, and the card counts who is on it', async (t) => {
   const { browser, text, statuses } = await storm(t)
   await browser.send('/incidents/1/status', { status: 'identified' })
-  assert.match(await text('/'), /Acknowledge 6 .* 1 of 7 are acknowledged\./)
+  assert.match(await text('/'), /Acknowledge 6 .* 1 of 7 is acknowledged\./)
   await browser.send('/incidents/acknowledge', { incidents: '2,3,4,5,6,7,1', back: '/' })
   assert.deepEqual((await statuses()).toSorted(), ['identified', ...Array(6).fill('investigating')])
   assert.match(await text('/'), /All are acknowledged\./)
+})
+
+test('a storm that is over needs nobody, and is not said to be acknowledged', async (t) => {
+  const { request, acme, clock, text, deps } = await storm(t)
+  const ends = NAMES.map((service) => alert('Down', { service, severity: 'critical' }, { endsAt: clock.now }))
+  await request('POST', '/api/webhooks/metrics', { token: acme.token, body: alertmanager(ends) })
+  clock.now += 3 * MINUTE
+  await deps.engine.sweep()
+  assert.doesNotMatch(await text('/'), /acknowledged/)
 })
 
 test('numbers that are none, or of no incident, acknowledge nothing', async (t) => {

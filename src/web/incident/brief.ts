@@ -6,6 +6,7 @@ import { rankLinks } from '../../domain/correlation/correlation.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import { endOf, silencedText } from '../../domain/incident/lasted.ts'
 import { criticalMsOf, mutedMsOf } from '../../domain/incident/problem.ts'
+import { namedUpTo } from '../../domain/notification/names.ts'
 import { formatDuration, formatWhen, type Reader } from '../../domain/shown-time.ts'
 import { judgeSuspects } from '../../domain/suspect/judged.ts'
 import { type LikelyCause, likelyCauseOf, orderSuspects } from '../../domain/suspect/likely-cause.ts'
@@ -22,6 +23,9 @@ import type { IncidentFacts } from './data.ts'
 import { incidentLink } from './find.ts'
 import { fixOf, recoveryOf } from './recovery.ts'
 import type { IncidentHead, ReasonView, SuspectView } from './view.ts'
+
+/** The number of conditions to name beside a title that names another one. */
+const MAX_NOW = 3
 
 export type IncidentBrief = Pick<ReturnType<typeof findIncidentBrief>, 'groups' | 'links'> & {
   readonly head: IncidentHead
@@ -74,9 +78,16 @@ export function headOf(
     criticalMs: criticalMsOf(incident.problem, reader.now),
     mutedMs: mutedMsOf(incident.problem, reader.now),
     ...{ movedAt: moved?.at ?? incident.createdAt, movedBy: moved?.actor ?? null, firingAlerts: incident.firingAlerts },
+    firingNow: firingNow(incident),
     opened: automatic ? `Opened automatically ${at}.` : `Opened ${at} by ${opener?.actor ?? 'a user'}.`,
     ...{ alertCount: incident.alertCount, hasPostmortem: incident.hasPostmortem },
   }
+}
+
+/** Names what goes on if the title, which names what was first, does not; null if it does. */
+function firingNow({ title, problem: { firing, about } }: IncidentFacts['incident']): string | null {
+  const isNamed = about !== null || firing.length === 0 || firing.some((name) => title.includes(name))
+  return isNamed ? null : `Now: ${namedUpTo(firing, MAX_NOW)}.`
 }
 
 function isMove(kind: string): boolean {

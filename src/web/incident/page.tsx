@@ -125,6 +125,7 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
               {opened}
               {status === 'open' ? ' Nobody has acknowledged it.' : ''}
             </span>
+            {incident.firingNow ? <span>{incident.firingNow}</span> : null}
           </p>
           <Related {...view} />
         </div>
@@ -172,20 +173,22 @@ const Related: FC<IncidentView> = ({
 
 const GroupText: FC<{ group: NonNullable<IncidentView['group']> }> = ({
   group: { cause, size, leader, wentFirst },
-}) => (
-  <span>
-    One of <a href={`/incidents#followers-${leader.number}`}>{formatCount(size)} incidents</a>
-    {cause === null ? (
-      ' that began close together'
-    ) : (
-      <>
-        , probably because of <bdi>{cause}</bdi>
-      </>
-    )}
-    : {leader.isThis ? <b>this one</b> : <a href={leader.href}>incident {leader.number}</a>}{' '}
-    {wentFirst ? 'went first' : 'is the probable cause'}.
-  </span>
-)
+}) => {
+  const one = leader.isThis ? <b>this one</b> : <a href={leader.href}>incident {leader.number}</a>
+  return (
+    <span>
+      One of <a href={`/incidents#followers-${leader.number}`}>{formatCount(size)} incidents</a>
+      {cause === null ? (
+        ' that began close together'
+      ) : (
+        <>
+          , probably because of <bdi>{cause}</bdi>
+        </>
+      )}
+      {wentFirst ? <>: {one} went first.</> : <> ({one}).</>}
+    </span>
+  )
+}
 
 /** Renders the five statuses as steps. The current status shows its duration. All other statuses are buttons. */
 const Steps: FC<{ view: IncidentView }> = ({ view }) => {

@@ -36,6 +36,8 @@ export type IncidentHead = Pick<
   /** How long silences have covered the problem, in milliseconds. */
   readonly mutedMs: number
   readonly firingAlerts: number
+  /** `Now: HighLatency.` if the title names what is over and something else goes on. */
+  readonly firingNow?: string | null
   /** `Opened automatically at 03:03 because a cluster event and an alert agree.` */
   readonly opened: string
   readonly hasPostmortem: boolean

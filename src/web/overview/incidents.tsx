@@ -40,6 +40,7 @@ export const FirstIncident: FC<Props & { readonly hasChannel: boolean }> = (prop
             {incident.title}
           </a>
         </h2>
+        {incident.firingNow ? <p class="second break">{incident.firingNow}</p> : null}
         <CauseLine one={one} />
         {facts.length === 0 ? null : (
           <ul class="facts second first-facts">
@@ -98,6 +99,7 @@ export const IncidentLine: FC<Props & { readonly first?: boolean }> = ({ one, cs
             <ShortName text={incident.title} max={MAX_TITLE} />
           </b>
         </a>
+        {incident.firingNow ? <span class="second break">{incident.firingNow}</span> : null}
         <CauseLine one={one} />
       </div>
       <span class="end quiet">{facts[0]}</span>

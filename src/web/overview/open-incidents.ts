@@ -151,6 +151,7 @@ function stormView(
       },
     })),
     unowned: members.flatMap(({ status, number }) => (status === 'open' ? [number] : [])),
+    owned: members.filter(({ acknowledgedAt }) => acknowledgedAt !== null).length,
     followers: new Set(members.map(({ serviceId }) => serviceId)).size - 1,
     alerts: members.reduce((sum, { alertCount }) => sum + alertCount, 0),
     newestAt: Math.max(...members.map(({ createdAt }) => createdAt)),

@@ -43,6 +43,7 @@ export const UnhealthyRows: FC<{ services: readonly ServiceRowView[]; reader: Re
               <a class="ink clip" href={service.href} title={serviceName(service)}>
                 <ServiceName namespace={service.namespace} name={service.name} />
               </a>
+              {service.status === 'recovering' ? <span class="second">recovering</span> : null}
               <SilencedMark
                 silenced={service.silenced}
                 reader={reader}

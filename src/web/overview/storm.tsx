@@ -148,8 +148,11 @@ const Bars: FC<Pick<Props, 'storm' | 'reader'>> = ({ storm: { bars, first }, rea
   )
 }
 
-export function ownersOf({ members, unowned }: StormView): string {
-  if (unowned.length === members.length) return 'Nobody has acknowledged them.'
-  const owned = formatCount(members.length - unowned.length)
-  return unowned.length === 0 ? 'All are acknowledged.' : `${owned} of ${formatCount(members.length)} are acknowledged.`
+/** Says how many incidents somebody has acknowledged; '' if nobody has and nobody has to. */
+export function ownersOf({ members, unowned, owned }: StormView): string {
+  if (owned === 0) return unowned.length === 0 ? '' : 'Nobody has acknowledged them.'
+  const are = owned === 1 ? 'is' : 'are'
+  return owned === members.length
+    ? 'All are acknowledged.'
+    : `${formatCount(owned)} of ${formatCount(members.length)} ${are} acknowledged.`
 }

@@ -32,8 +32,10 @@ export type StormView = {
   readonly members: readonly number[]
   /** The incidents to list, earliest first. */
   readonly shown: readonly Pick<IncidentHead, 'href' | 'service' | 'severity' | 'status'>[]
-  /** The numbers of the incidents that nobody has acknowledged. */
+  /** The numbers of the open incidents, which nobody has acknowledged. */
   readonly unowned: readonly number[]
+  /** How many of the incidents somebody has acknowledged. */
+  readonly owned: number
   /** Whether no other incident began before the first one. */
   readonly wentFirst: boolean
   /** The number of other services with an incident. */

@@ -62,7 +62,7 @@ export function statusText({ status, penalties, groups, silenced }: ServiceView)
   const critical = penalties.filter(({ severity, since }) => severity === 'critical' && since !== null).length
   const firing = groups.reduce((sum, group) => sum + group.firing, 0) - (silenced?.count ?? 0)
   const because = (count: number, noun: string, otherwise: string) =>
-    `${capitalized(status)} because ${count > 0 ? `${countOf(count, noun)} ${count === 1 ? 'is' : 'are'} firing` : otherwise}`
+    `${capitalized(status)}${status === 'recovering' ? ':' : ' because'} ${count > 0 ? `${countOf(count, noun)} ${count === 1 ? 'is' : 'are'} firing` : otherwise}`
   return status === 'critical'
     ? because(critical, 'critical condition', 'its score is low')
     : because(firing, 'alert', 'alerts lower the score until 30 minutes after they end')

@@ -142,6 +142,7 @@ const IncidentRow: FC<{ incident: ListedIncident; reader: Reader }> = ({ inciden
           </a>
           <span class="quiet">incident {number}</span>
         </span>
+        {incident.firingNow ? <span class="second break">{incident.firingNow}</span> : null}
         {incident.cause !== null ? (
           <span class="second break">probably because of {incident.cause}</span>
         ) : incident.brief ? (
