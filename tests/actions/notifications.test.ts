@@ -68,10 +68,14 @@ test('no reminders are sent for an incident while all its alerts are silenced', 
   assert.deepEqual(outbox(), [['one', 'opened', 0]])
   await expireSilence(deps, acme.key, id)
   remindAt(21)
-  assert.deepEqual(outbox().slice(1), [
-    ['one', 'reminder', 21],
+  // The end of the silence is told, and reminders count from there.
+  const told = [
+    ['one', 'again', 20],
     ['boss', 'escalation', 21],
-  ])
+  ]
+  assert.deepEqual(outbox().slice(1), told)
+  remindAt(30)
+  assert.deepEqual(outbox().slice(1), [...told, ['one', 'reminder', 30]])
 })
 
 test('a missing sender is reported, and so is its return', async (t) => {

@@ -161,7 +161,16 @@ const STORIES: readonly (readonly [string, string])[] = [
   ],
   // Silences
   ['a silence says nothing', '0 a → open: opened; 5 s → open; 90 now → open'],
-  ['a silence that ends while it burns says nothing', '0 a → open: opened; 5 s → open; 20 -s → open; 30 now → open'],
+  [
+    'a silence that ends while it burns says that it goes on, once',
+    '0 a → open: opened; 5 s → open; 20 -s → open: again; 30 now → open',
+  ],
+  [
+    'each silence that ends does',
+    '0 a → open: opened; 5 s → open; 9 -s → open: again; 12 s → open; 15 -s → open: again',
+  ],
+  ['a silence that ends after it burned does not', '0 a → open: opened; 5 s → open; 9 -a → open; 9.5 -s → open'],
+  ['what began during the silence is told alone', '0 a → open: opened; 5 s → open; 9 b → open; 20 -s → open: worse'],
   [
     'a recovery during a silence is told',
     '0 a → open: opened; 5 s → open; 9 -a → open; 10 now → monitoring: recovered',
@@ -224,7 +233,7 @@ const SUMS: readonly (readonly [string, string, number])[] = [
     '0 a → open: opened; 5 resolve → resolved: resolved; 9 reopen → open: reopened; 10 now → open',
     600,
   ],
-  ['silenced time does not count', '0 a → open: opened; 5 s → open; 20 -s → open; 21 -a → open', 360],
+  ['silenced time does not count', '0 a → open: opened; 5 s → open; 20 -s → open: again; 21 -a → open', 360],
 ]
 for (const [title, story, seconds] of SUMS) {
   test(`critical for: ${title}`, () => {
@@ -234,9 +243,13 @@ for (const [title, story, seconds] of SUMS) {
 }
 
 for (const [title, story, seconds] of [
-  ['a silence that ended', '0 a → open: opened; 5 s → open; 20 -s → open; 21 -a → open', 900],
+  ['a silence that ended', '0 a → open: opened; 5 s → open; 20 -s → open: again; 21 -a → open', 900],
   ['a silence that goes on', '0 a → open: opened; 5 s → open; 20 now → open', 900],
-  ['two silences', '0 a → open: opened; 5 s → open; 10 -s → open; 20 s → open; 25 -s → open; 30 now → open', 600],
+  [
+    'two silences',
+    '0 a → open: opened; 5 s → open; 10 -s → open: again; 20 s → open; 25 -s → open: again; 30 now → open',
+    600,
+  ],
   ['no silence', '0 a → open: opened; 5 -a → open', 0],
   ['a silence after the end', '0 a → open: opened; 5 -a → open; 5.5 s → open', 0],
 ] as const) {
@@ -252,7 +265,7 @@ for (const [title, story, minutes] of [
     '0 s → none; 1 a → none; 9 -s → open: opened; 12 now → open',
     [1, 9],
   ],
-  ['a silence in an open incident', '0 a → open: opened; 5 s → open; 20 -s → open; 30 now → open', [0, 20]],
+  ['a silence in an open incident', '0 a → open: opened; 5 s → open; 20 -s → open: again; 30 now → open', [0, 20]],
   ['an alert that began again', '0 a → open: opened; 5 s → open; 6 -a → open; 8 a → open; 20 -s → open', [8, 20]],
   ['no silence', '0 a → open: opened; 5 now → open', null],
   [

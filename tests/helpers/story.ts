@@ -144,6 +144,7 @@ function apply(world: World, step: Step): void {
   }
   if (!incident) return
   if (step.do === 'worsen') news.push('worse')
+  if (step.do === 'uncover') news.push('again')
   if (step.do === 'recover') {
     world.incident = { ...incident, status: 'monitoring', problem: step.problem }
     tell('recovered', step.problem)

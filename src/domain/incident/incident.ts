@@ -153,6 +153,8 @@ function follow(
   const observed = observedOf(situation, current, burning)
   const { problem, worse } = withNames(observed, now, current.createdAt)
   const steps: Step[] = worse.length > 0 ? [...joins, { do: 'worsen', names: worse }] : joins
+  const isUncovered = before.isMuted && !before.isOver && problem.covered?.until === now
+  if (isUncovered && worse.length === 0) steps.push({ do: 'uncover', names: problem.firing })
   const gatheredAt = problem.untold.length > 0 ? current.createdAt + GATHERING : null
   if (current.origin === 'manual') return { steps, problem, changesAt: gatheredAt }
   const phase = phaseOf(problem, now)

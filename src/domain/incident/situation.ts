@@ -76,6 +76,8 @@ export type Step =
     }
   | { readonly do: 'join'; readonly alertIds: readonly string[] }
   | { readonly do: 'worsen'; readonly names: readonly string[] }
+  /** The problem went on while a silence covered it, which has ended. */
+  | { readonly do: 'uncover'; readonly names: readonly string[] }
   | { readonly do: 'recover'; readonly problem: Problem }
   /** `isTold`: whether people hear of it. */
   | { readonly do: 'resolve'; readonly at: number; readonly text: string; readonly isTold: boolean }

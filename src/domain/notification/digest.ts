@@ -65,7 +65,10 @@ function digestOf(all: readonly MessageItem[], context: MessageContext): Message
   const items = [...new Map(all.map((item) => [item.incident.id, item])).values()]
   const told = Map.groupBy(all, ({ incident }) => incident.id)
   const newsOf = ({ incident }: MessageItem) => {
-    return NEWS.find((news) => told.get(incident.id)?.some(({ kind }) => NEWS_OF[kind] === news))
+    const kinds = told.get(incident.id)?.map(({ kind }) => kind) ?? []
+    // After a silence, the problem has gone on all the time.
+    const isSame = (kind: MessageKind) => kind === 'again' && incident.problem.covered !== null
+    return NEWS.find((news) => kinds.some((kind) => NEWS_OF[kind] === news && !isSame(kind)))
   }
   const states = Object.groupBy(items, (item) => {
     const state = stateOf(item, context.now)

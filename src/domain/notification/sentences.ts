@@ -22,6 +22,7 @@ export function subjectOf({ service, incident }: Pick<MessageItem, 'service' | '
 /** Returns the first line: the problem and since when. */
 export function titleOf(item: MessageItem, context: MessageContext): string {
   const { kind, actor, severityBefore, incident, service, names } = item
+  const { problem } = incident
   const name = subjectOf(item)
   const lasting = lastingText(item, context)
   const state = `${name} ${STATES[incident.severity].is}`
@@ -44,6 +45,7 @@ export function titleOf(item: MessageItem, context: MessageContext): string {
     case 'again':
       if (actor !== null)
         return `${name}: ${actor} merged an incident that goes on into this one: ${namedUpTo(names, NAMED)}.`
+      if (problem.covered !== null) return `${lasting}.`
       return item.wasWrong ? `The all-clear was wrong: ${lasting}.` : `${state} again: ${lasting}.`
     case 'flapping':
       return flappingText(item, name, context)

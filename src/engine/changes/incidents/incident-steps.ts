@@ -38,6 +38,9 @@ export function applyStep(ctx: Context, service: LiveService, step: Step, input:
     case 'worsen':
       tell(ctx, incident, { change: 'worse', conditions: step.names, actor: null, now })
       return incident
+    case 'uncover':
+      tell(ctx, incident, { change: 'again', conditions: step.names, actor: null, now })
+      return incident
     case 'recover':
       return recover(ctx, incident, step.problem, now)
     case 'resolve': {
