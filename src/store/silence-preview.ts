@@ -1,5 +1,6 @@
 import type { InferResult } from 'kysely'
 import { type Matcher, matcherTest } from '../domain/silence/matcher.ts'
+import { withSaid } from '../domain/silence/silence.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 
@@ -17,27 +18,45 @@ export function findSilencePreview(
   since: number,
 ): { readonly firing: number; readonly total: number } {
   const matches = matcherTest(matchers)
-  const count = (rows: readonly InferResult<ReturnType<typeof select>>[number][]) =>
-    rows.filter(({ labels, name, ...row }) => matches({ ...row, alertname: name, labels: JSON.parse(labels) })).length
   let total = 0
   let last = { at: since, id: 0 }
   for (;;) {
     const rows = db.all(chunk, { organizationId, at: last.at, id: last.id })
-    total += count(rows)
+    total += countOf(rows, matches)
     const end = rows.at(-1)
     if (!end || rows.length < CHUNK) break
     last = { at: end.startsAt, id: end.id }
   }
+  return { firing: countFiring(db, organizationId, matchers), total }
+}
+
+/** Counts the firing alerts that match. `labelsOnly`: see `matcherTest`. */
+export function countFiring(db: Db, organizationId: number, matchers: readonly Matcher[], labelsOnly = false): number {
   const live = select(db.sql).where('alerts.settled_at', 'is', null)
   const firing = live.where('alerts.organization_id', '=', organizationId).where('alerts.status', '=', 'firing')
-  return { firing: count(db.all(firing)), total }
+  return countOf(db.all(firing), matcherTest(matchers, labelsOnly))
+}
+
+type Row = InferResult<ReturnType<typeof select>>[number]
+
+function countOf(rows: readonly Row[], matches: ReturnType<typeof matcherTest>): number {
+  return rows.filter(({ labels, said, name, ...row }) => {
+    return matches({ ...row, alertname: name, labels: withSaid(JSON.parse(labels), said) })
+  }).length
 }
 
 function select(builder: Db['sql']) {
   return builder
     .selectFrom('alerts')
     .innerJoin('services', 'services.id', 'alerts.service_id')
-    .select(['alerts.id', 'alerts.starts_at as startsAt', 'alerts.name', 'alerts.source', 'alerts.severity'])
+    .select([
+      'alerts.id',
+      'alerts.starts_at as startsAt',
+      'alerts.name',
+      'alerts.source',
+      'alerts.severity',
+      'alerts.said',
+    ])
     .select(['alerts.labels', 'services.name as service', 'services.namespace', 'services.cluster'])
 }
 

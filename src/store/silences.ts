@@ -2,8 +2,9 @@
 import { type Selectable, sql } from 'kysely'
 import type { Labels } from '../domain/event/event.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
-import { type LiveSilence, toSchedule } from '../domain/silence/silence.ts'
+import { type LiveSilence, statusOf, toSchedule } from '../domain/silence/silence.ts'
 import { readPage } from './read.ts'
+import { countFiring } from './silence-preview.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 import type { Schema } from './sqlite/schema/schema.ts'
@@ -29,10 +30,21 @@ export function listSilences(
   return readPage(db, wanted, rows, page, (row) => counted(db, toRecord(row)))
 }
 
-/** Like `findSilence`, but includes the number of firing alerts that the silence applies to. */
-export function findCountedSilence(db: Db, organizationId: number, id: string): CountedSilence | undefined {
+/**
+ * Like `findSilence`, but includes the number of firing alerts that the silence applies to at `now`. Compares the alerts
+ * with the matchers, because the engine marks the alerts of many services as silenced only later.
+ */
+export function findCountedSilence(
+  db: Db,
+  organizationId: number,
+  id: string,
+  now: number,
+): CountedSilence | undefined {
   const silence = findSilence(db, organizationId, id)
-  return silence && counted(db, silence)
+  if (!silence) return undefined
+  const { matchers, labelsOnly } = silence
+  const isActive = statusOf(silence, now) === 'active'
+  return { ...silence, matching: isActive ? countFiring(db, organizationId, matchers, labelsOnly) : 0 }
 }
 
 /** Finds a silence by UUID. Returns undefined if the organization has no such silence. */

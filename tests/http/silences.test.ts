@@ -81,6 +81,41 @@ test('a filter finds the alerts of a silence', async (t) => {
   assert.deepEqual((await ids('silenced=0&status=firing')).length, 1)
 })
 
+test('a new silence counts every alert that it matches, however many services have alerts', async (t) => {
+  const { post, request, token, db, acme } = withSilences(t)
+  const services = Array.from({ length: 150 }, (_, n) => makeService(db, acme, `s${n}`))
+  for (const service of services) makeAlert(db, acme, service, { labels: JSON.stringify({ team: 'shop' }) })
+  const matchers = (name: string, value: string) => ({ ...SILENCE, matchers: [{ name, op: '=', value }] })
+  const later = { startsAt: '2026-03-14T12:30:00Z' }
+  for (const [what, body, count] of [
+    ['one of many services', matchers('service', 's149'), 1],
+    ['all services', matchers('team', 'shop'), 150],
+    ['no service', matchers('service', 's150'), 0],
+    ['a silence that has not begun', { ...matchers('service', 's149'), ...later }, 0],
+  ] as const) {
+    const made = await post(body)
+    assert.deepEqual([made.status, made.body.matching], [201, count], what)
+    const path = `/api/silences/${made.body.id}`
+    assert.equal((await request('GET', path, { token })).body.matching, count, what)
+    await request('DELETE', path, { token })
+    assert.equal((await request('GET', path, { token })).body.matching, 0, `${what}, ended`)
+  }
+})
+
+test('an alert whose worst fingerprint is critical does not count for a silence of warnings', async (t) => {
+  const { post, db, acme } = withSilences(t)
+  const labels = JSON.stringify({ severity: 'warning' })
+  makeAlert(db, acme, makeService(db, acme, 'cart'), { labels, severity: 'critical' })
+  db.run(db.sql.updateTable('alerts').set({ said: 'critical' }))
+  makeAlert(db, acme, makeService(db, acme, 'web'), { labels })
+  const { body } = await post({ ...SILENCE, matchers: [{ name: 'severity', op: '=', value: 'warning' }] })
+  const preview = await post(
+    { ...SILENCE, matchers: [{ name: 'severity', op: '=', value: 'critical' }] },
+    '/api/silences?dryRun=1',
+  )
+  assert.deepEqual([body.matching, preview.body.matching], [1, 1])
+})
+
 for (const [what, change, path] of [
   ['no end', { endsAt: undefined }, 'endsAt'],
   ['an end in the past', { endsAt: '2026-03-14T12:00:00Z' }, 'endsAt'],

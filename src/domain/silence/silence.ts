@@ -120,6 +120,15 @@ export function silencesOf(alert: SilencedAlert, active: readonly CompiledSilenc
 }
 
 /**
+ * Returns labels with the severity of the worst fingerprint that fires. The stored labels can be those of another
+ * fingerprint, and a silence for warnings must not silence a critical alert.
+ */
+export function withSaid(labels: Labels, said: string | null): Labels {
+  const isOther = said !== null && Object.hasOwn(labels, 'severity') && labels.severity !== said
+  return isOther ? { ...labels, severity: said } : labels
+}
+
+/**
  * A silence that is active or pending, or that ended within the last hour. `schedule`: null if the silence applies
  * without interruptions.
  */

@@ -1,10 +1,9 @@
 /** Applies the active silences to the alerts of a service. */
 
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
-import type { Labels } from '../../domain/event/event.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
-import { silencesOf, statusOf } from '../../domain/silence/silence.ts'
+import { silencesOf, statusOf, withSaid } from '../../domain/silence/silence.ts'
 import { countOf } from '../../domain/text.ts'
 import type { Context } from '../state/context.ts'
 import type { Condition } from './conditions.ts'
@@ -98,15 +97,6 @@ function compare(
   const last = open.reduce((most, { live }) => Math.max(most, live.rowId), state.compared.get(serviceId)?.last ?? 0)
   if (open.length > 0) ctx.put.compared(serviceId, { key, last })
   return found
-}
-
-/**
- * Returns labels with the severity of the worst fingerprint that fires. The stored labels can be those of another
- * fingerprint, and a silence for warnings must not silence a critical alert.
- */
-function withSaid(labels: Labels, said: string | null): Labels {
-  const isOther = said !== null && Object.hasOwn(labels, 'severity') && labels.severity !== said
-  return isOther ? { ...labels, severity: said } : labels
 }
 
 /** The maximum length of a silence's comment in a timeline, in characters. */

@@ -219,8 +219,8 @@ async function answerSilence(call: Call<unknown, unknown>, status: 200 | 201 = 2
   return json(showSilence(await requireSilence(call), call.deps.now()), status)
 }
 
-function requireSilence({ own, id }: Call<unknown, unknown>): Promise<CountedSilence> {
-  return required(own.read(findCountedSilence, id), 'silence', `GET ${PATH}`)
+function requireSilence({ own, id, deps }: Call<unknown, unknown>): Promise<CountedSilence> {
+  return required(own.read(findCountedSilence, id, deps.now()), 'silence', `GET ${PATH}`)
 }
 
 function showSilence(silence: CountedSilence, now: number) {

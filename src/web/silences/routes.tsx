@@ -164,6 +164,6 @@ function viewOf({ now }: Visit, silence: CountedSilence): SilenceView {
  * Returns the silence whose ID is in the path.
  * @throws IncmonError `not-found`
  */
-function requireSilence({ own, id }: Visit): Promise<CountedSilence> {
-  return required(own.read(findCountedSilence, id), 'silence', 'the page Silences')
+function requireSilence({ own, id, now }: Visit): Promise<CountedSilence> {
+  return required(own.read(findCountedSilence, id, now), 'silence', 'the page Silences')
 }
