@@ -21,14 +21,15 @@ async function recovered(t: TestContext) {
   await browser.signIn(acme.token, 'Ada')
   const text = async (path: string) => (await browser.get(path)).html.replace(/<[^>]*>|\s+/g, ' ').replace(/ +/g, ' ')
   const { body } = await request('GET', '/api/services', { token: acme.token })
-  return { send, text, clock, service: `/services/${body[0].id}` }
+  return { send, text, browser, clock, service: `/services/${body[0].id}` }
 }
 
 test('every page calls a service recovering of which nothing fires', async (t) => {
-  const { text, service } = await recovered(t)
+  const { text, browser, service } = await recovered(t)
   assert.match(await text('/'), /1 service is recovering: cart\. .* 1 recovering .* shop\/ ?cart recovering/)
   assert.match(await text('/?status=recovering'), /shop\/ ?cart recovering/)
   assert.match(await text('/?view=wall'), /1 service is recovering [^,]/)
+  assert.doesNotMatch((await browser.get('/?view=wall&tv=1')).html, /tv-tile/)
   assert.match(await text(service), /cart is recovering .* Recovering: alerts lower the score until 30 minutes after/)
   assert.match(await text('/incidents'), /Was critical for 5 min until 12:05, recovering now\./)
   assert.match(await text('/search?q=car'), /recovering, score \d+/)

@@ -10,12 +10,14 @@ import { withQuery } from '../visit/choice.ts'
 import { FirstIncident, IncidentLine } from './incidents.tsx'
 import { HealthyGrid, UnhealthyRows } from './services.tsx'
 import { StormCard } from './storm.tsx'
-import { type Filter, ILL, type OverviewView, type ServiceRowView } from './view.ts'
+import type { Filter, OverviewView, ServiceRowView } from './view.ts'
 import { Wall } from './wall.tsx'
 
 const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'recovering', 'healthy', 'unknown']
 /** The states that have no filter while no service is in them. */
 const RARE: readonly Filter[] = ['recovering', 'unknown']
+/** The states of services that have a row. */
+const ILL: ReadonlySet<Filter> = new Set(['critical', 'degraded', 'recovering'])
 /** The list has room for this many services. Of more services, it shows the worst. */
 const IN_LIST = 40
 const WORST = 30

@@ -7,7 +7,7 @@ import { Time } from '../kit/time.tsx'
 import { ownerOf, StateBadge } from './incidents.tsx'
 import { Headline } from './page.tsx'
 import { ownersOf, roleText, StormCause } from './storm.tsx'
-import { ILL, type OpenIncidentView, type OverviewView, type StormView } from './view.ts'
+import type { OpenIncidentView, OverviewView, StormView } from './view.ts'
 import { Wall } from './wall.tsx'
 
 const MAX_TILES = 24
@@ -19,7 +19,8 @@ const MAX_TITLE = 60
 
 export const TvPage: FC<{ view: OverviewView }> = ({ view }) => {
   const { services, reader, changes, addressOf } = view
-  const ill = services.filter(({ status }) => ILL.has(status))
+  // Nobody has to do anything about a service that recovers.
+  const ill = services.filter(({ status }) => status === 'critical' || status === 'degraded')
   const [newest] = changes
   return (
     <div class="tv">

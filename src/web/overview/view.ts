@@ -93,9 +93,6 @@ export type ChangeView = {
 
 export type Filter = 'all' | ServiceState
 
-/** The states of services that have a row. */
-export const ILL: ReadonlySet<ServiceState> = new Set(['critical', 'degraded', 'recovering'])
-
 export type OverviewView = {
   readonly reader: Reader
   readonly csrf: string
