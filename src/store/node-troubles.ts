@@ -36,8 +36,8 @@ export function findAlertOnNode(db: Db, organizationId: number, id: string): Ale
       .selectFrom('alerts')
       .innerJoin('services', 'services.id', 'alerts.service_id')
       .select(['alerts.source', 'alerts.name', 'alerts.severity', 'alerts.status', 'alerts.failure', 'alerts.node'])
-      .select(['starts_at as startsAt', 'ends_at as endsAt', 'last_seen_at as lastSeenAt', 'services.cluster'])
-      .select('services.name as service')
+      .select(['starts_at as startsAt', 'ends_at as endsAt', 'last_seen_at as lastSeenAt', 'received_at as receivedAt'])
+      .select(['services.name as service', 'services.cluster'])
       .where('alerts.organization_id', '=', organizationId)
       .where('alerts.uuid', '=', uuidOrNone(id)),
   )

@@ -90,7 +90,7 @@ const someAlerts = fc.uniqueArray(someAlert, { maxLength: 30, selector: ({ uuid 
 
 /** Returns what `evaluate` finds in these alerts if all of them are candidates. */
 function verdictOf(alerts: readonly OnNode[], candidates: readonly OnNode[], isOpen: boolean) {
-  const explained = explainedByNodes(alerts, [{ node: 'worker-1', startsAt: NOON, endsAt: null }])
+  const explained = explainedByNodes(alerts, [{ node: 'worker-1', startsAt: NOON, endsAt: null }], { now: NOON })
   const { critical, ...health } = healthOf(alerts, NOON)
   const current = isOpen ? incident() : null
   // The problem lists the names of all conditions, of which the reduced alerts contain only some.

@@ -17,13 +17,21 @@ function onNode(more: Partial<ConditionOnNode> = {}): ConditionOnNode {
     startsAt: NOON,
     endsAt: null,
     lastSeenAt: NOON,
+    receivedAt: NOON,
     node: 'worker-1',
     ...more,
   }
 }
 
-const explained = (conditions: readonly ConditionOnNode[], minute = 0) =>
-  [...explainedByNodes(conditions, [{ node: 'worker-1', startsAt: NOON + minute * MINUTE, endsAt: null }])].sort()
+type Node = { minute?: number; until?: number | null; now?: number; counted?: readonly string[] }
+const explained = (
+  conditions: readonly ConditionOnNode[],
+  { minute = 0, until = null, now = 0, counted = [] }: Node = {},
+) => {
+  const [startsAt, endsAt] = [NOON + minute * MINUTE, until === null ? null : NOON + until * MINUTE]
+  const troubles = [{ node: 'worker-1', startsAt, endsAt }]
+  return [...explainedByNodes(conditions, troubles, { now: NOON + now * MINUTE, counted })].sort()
+}
 
 const CASES: [string, ConditionOnNode, number, boolean][] = [
   ['at the same time', onNode(), 0, true],
@@ -36,7 +44,7 @@ const CASES: [string, ConditionOnNode, number, boolean][] = [
 ]
 for (const [name, condition, minute, expected] of CASES) {
   test(`A problem ${name} is ${expected ? '' : 'not '}the node’s`, () => {
-    assert.equal(explained([condition], minute).length === 1, expected)
+    assert.equal(explained([condition], { minute }).length === 1, expected)
   })
 }
 
@@ -52,4 +60,27 @@ test('A warning without a node is explained if all events are', () => {
   assert.deepEqual(explained([onNode(), onNode({ uuid: 'c', node: 'worker-2' }), warning]), ['a'])
   assert.deepEqual(explained([onNode(), { ...warning, severity: 'critical' }]), ['a'])
   assert.deepEqual(explained([warning]), [])
+})
+
+test('After the node’s recovery, events of its pods are explained for an hour', () => {
+  assert.deepEqual(explained([onNode()], { until: 2, now: 61 }), ['a'])
+  assert.deepEqual(explained([onNode()], { until: 2, now: 62 }), [])
+})
+
+for (const source of ['metrics', 'dashboard'] as const) {
+  const alert = (receivedAt: number) => onNode({ source, receivedAt: NOON + receivedAt * MINUTE })
+  test(`After the node’s recovery, an alert from ${source} counts as soon as it is delivered again, or in 5 minutes`, () => {
+    assert.deepEqual(explained([alert(0)], { until: 2, now: 6.9 }), ['a'])
+    assert.deepEqual(explained([alert(0)], { until: 2, now: 7 }), [])
+    // A delivery in the first minute can be from before the sender noticed the recovery.
+    assert.deepEqual(explained([alert(2.9)], { until: 2, now: 3 }), ['a'])
+    assert.deepEqual(explained([alert(3)], { until: 2, now: 3 }), [])
+    assert.deepEqual(explained([alert(30)], { now: 30 }), ['a'])
+  })
+}
+
+test('What an incident of the service counts as going on is not explained by a later node failure', () => {
+  assert.deepEqual(explained([onNode({ source: 'metrics' })], { counted: ['FailedMount'] }), [])
+  assert.deepEqual(explained([onNode({ source: 'metrics' })], { counted: ['Other'] }), ['a'])
+  assert.deepEqual(explained([onNode({ name: 'NodeNotReady (pod)' })], { counted: ['NodeNotReady (pod)'] }), ['a'])
 })

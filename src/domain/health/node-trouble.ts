@@ -1,16 +1,29 @@
 /** Finds alerts explained by a failed node, so that one failed node does not cause many incidents. */
 
 import { rank } from '../severity.ts'
+import { MINUTE } from '../units.ts'
 import type { HealthCondition } from './health.ts'
 
 /** An alert and its node. `node` is null if unknown. */
-export type ConditionOnNode = Omit<HealthCondition, 'evidence' | 'receivedAt'> & { readonly node: string | null }
+export type ConditionOnNode = Omit<HealthCondition, 'evidence'> & { readonly node: string | null }
+
+/** `counted`: the names of conditions that an incident of the service already counts as going on. */
+type Known = { readonly now: number; readonly counted?: readonly string[] }
 
 /** When a node's problem began and ended, in ms UTC. `endsAt`: null while it is ongoing. */
 export type NodeTrouble = { readonly node: string; readonly startsAt: number; readonly endsAt: number | null }
 
 /** A failed node explains problems of its pods if these start within this time of the node's own problem. */
-const NEAR_NODE = 10 * 60_000
+const NEAR_NODE = 10 * MINUTE
+
+/** How long a recovered node explains events of its pods. Kubernetes sends no event when such a pod recovers. */
+export const LINGERS = 60 * MINUTE
+/**
+ * How long a recovered node explains alerts whose sender repeats them: a minute in which the sender may not have noticed
+ * the recovery, and until then or the next repeat, Alertmanager's default `group_interval`, after which it reports ends.
+ */
+const NOTICED = MINUTE
+const REPORTED = 5 * MINUTE
 
 /**
  * Conditions with which Kubernetes says that a pod's node is lost, without naming the node, and how long after the
@@ -39,16 +52,24 @@ export function lostNode(
 
 /**
  * Returns the UUIDs of alerts whose node failed at about the same time, and of warnings that merely repeat such alerts.
+ * What goes on after the node's recovery is not explained by it, nor what counted before the node failed.
  */
 export function explainedByNodes(
   conditions: readonly ConditionOnNode[],
   troubles: readonly NodeTrouble[],
+  { now, counted = [] }: Known,
 ): ReadonlySet<string> {
   const explained = conditions.filter(
     (condition) =>
       isMarked(condition) ||
       (!isStarting(condition) &&
-        troubles.some(({ node, startsAt }) => node === condition.node && isNear(condition, startsAt))),
+        !counted.includes(condition.name) &&
+        troubles.some(
+          (trouble) =>
+            trouble.node === condition.node &&
+            isNear(condition, trouble.startsAt) &&
+            (trouble.endsAt === null || now < explainedUntil(condition, trouble.endsAt)),
+        )),
   )
   // The Kubernetes mixin's alerts about pods on a failed node do not name the node. They fire 15 minutes later and add
   // no information.
@@ -59,6 +80,12 @@ export function explainedByNodes(
   const isAll = serious.length > 0 && serious.every((condition) => known.has(condition))
   const repeating = conditions.filter(({ source, severity }) => isAll && source !== 'cluster' && severity === 'warning')
   return new Set([...explained, ...repeating].map(({ uuid }) => uuid))
+}
+
+/** Returns until when a node that recovered at `endsAt` explains a condition, in ms UTC. */
+function explainedUntil({ source, receivedAt }: ConditionOnNode, endsAt: number): number {
+  if (source === 'cluster') return endsAt + LINGERS
+  return endsAt + (receivedAt >= endsAt + NOTICED ? NOTICED : REPORTED)
 }
 
 /**

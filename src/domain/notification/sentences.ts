@@ -166,6 +166,7 @@ function sentencesOf(item: MessageItem, context: MessageContext): string[] {
     burns ? unheardText(item, context) : '',
     burns || kind === 'recovered' ? onItText(item) : '',
     isOver ? '' : count,
+    kind === 'recovered' ? onNodeText(item) : '',
     kind === 'recovered' && hasOthersFiring(item) ? `${firingText(incident.firingAlerts)}.` : '',
     incident.problem.about === null || isOver ? '' : NAMELESS,
     kind === 'opened' && incident.previous !== null ? 'The service had another incident recently.' : '',
@@ -188,6 +189,11 @@ function hasOthersFiring(item: MessageItem): boolean {
 }
 
 const NAMELESS = 'The alert names no service: add a label such as service or namespace and deployment, or an alias.'
+
+/** Says what still fired on a node when its recovery was found. */
+function onNodeText({ names }: MessageItem): string {
+  return names.length === 0 ? '' : `Still firing on its pods then: ${namedUpTo(names, NAMED)}.`
+}
 
 function onItText({ kind, incident }: MessageItem): string {
   const { acknowledgedBy, acknowledgedAt, status } = incident

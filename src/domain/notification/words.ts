@@ -151,11 +151,11 @@ export function runbooksOf(item: MessageItem): MessageText['links'] {
 }
 
 /** A user's action is never urgent, even while alerts are firing. */
-function toneOf({ kind, incident }: MessageItem): Tone {
+function toneOf({ kind, incident, names }: MessageItem): Tone {
   if (kind === 'test') return 'neutral'
   if (kind === 'acknowledged') return 'acknowledged'
   const isOver = kind === 'resolved' || kind === 'recovered'
-  if (isOver && incident.firingAlerts === 0) return 'resolved'
+  if (isOver && incident.firingAlerts + (kind === 'recovered' ? names.length : 0) === 0) return 'resolved'
   return isOver && rank(incident.severity) > rank('warning') ? 'warning' : incident.severity
 }
 

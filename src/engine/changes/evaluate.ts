@@ -4,29 +4,26 @@ import { isUnattributed } from '../../domain/alert/signal.ts'
 import { withoutAlike } from '../../domain/health/alike.ts'
 import { DECAY, type Health, healthOf } from '../../domain/health/health.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
-import { explainedByNodes, type NodeTrouble } from '../../domain/health/node-trouble.ts'
+import { explainedByNodes, LINGERS, type NodeTrouble } from '../../domain/health/node-trouble.ts'
 import { decide } from '../../domain/incident/incident.ts'
 import type { Step } from '../../domain/incident/situation.ts'
 import { earliest } from '../../domain/instant.ts'
 import { isNodeService } from '../../domain/service/node.ts'
 import { RUNNER_SERVICE } from '../../domain/service/run-name.ts'
 import { rank } from '../../domain/severity.ts'
+import { MINUTE } from '../../domain/units.ts'
 import type { Context } from '../state/context.ts'
 import type { OrganizationState } from '../state/state.ts'
 import { type Condition, conditionsOf } from './conditions.ts'
 import { followLeft, situationOf, unitsOf, updateIncident, wakeOthers } from './incidents/incident-units.ts'
+import { unresolvedIncidents } from './incidents/incidents.ts'
 import { makeDue } from './live-service.ts'
 import { joinNodes, nodeTroublesOf, wakePods, withNodes } from './nodes.ts'
 import { withoutSilenced } from './silenced.ts'
 
-/**
- * How long alerts of a pod may stay firing after its node recovered. Kubernetes sends no event when such a pod
- * recovers.
- */
-const LINGERS = 60 * 60_000
-
-/** How often a service is evaluated while a failed node explains its critical alerts. */
-const NODE_CHECK = 10 * 60_000
+/** How often a service is evaluated while a failed node explains its critical alerts, and after the node recovered. */
+const NODE_CHECK = 10 * MINUTE
+const RECOVERED_CHECK = MINUTE / 2
 
 /** The workload limit for the evaluations in one batch. The last evaluation can exceed this limit. */
 export const MAX_EVALUATION_WORK = 1_000
@@ -75,7 +72,8 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
   const trusts = isUnattributed(service) ? 'sender' : service.name === RUNNER_SERVICE ? 'nothing' : 'all'
   const health = healthOf(conditions, now, { trusts })
   const healthySince = recoveredAt(service, conditions, now)
-  const explained = explainedByNodes(conditions, troubles)
+  const counted = unresolvedIncidents(state, serviceId).flatMap(({ problem }) => problem.firing)
+  const explained = explainedByNodes(conditions, troubles, { now, counted })
   const isExplained = health.critical.some(({ alertId }) => explained.has(alertId))
   const found = { service, health, conditions, all, known, explained, resilenced }
   followLeft(ctx, found, now)
@@ -92,13 +90,19 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
   })
   for (const { unit, decision } of units) updateIncident(ctx, found, unit, decision, now)
   joinNodes(ctx, service, { all, explained }, now)
-  if (isNodeService(service) && units.some(({ decision }) => decision.steps.some(opens))) wakePods(ctx, service, now)
+  const changed = units.some(({ decision }) => decision.steps.some(opens)) || isBack(service, health)
+  if (isNodeService(service) && changed) wakePods(ctx, service, now)
   wakeOthers(ctx, service, known, now)
   return health
 }
 
 function opens({ do: what }: Step): boolean {
   return what === 'open' || what === 'return'
+}
+
+/** Returns whether a node's problem is over, so that it may no longer explain what its pods report. */
+function isBack({ health: before }: LiveService, { status }: Health): boolean {
+  return before.status === 'critical' && status !== 'critical'
 }
 
 /**
@@ -138,5 +142,5 @@ function troublesOf({ state }: Context, service: LiveService, conditions: readon
 
 /** Returns when to check again whether node problems still explain the alerts; null if no node has a problem. */
 function recheckAt(troubles: readonly NodeTrouble[], now: number): number | null {
-  return earliest(troubles.map(({ endsAt }) => (endsAt === null ? now + NODE_CHECK : endsAt + LINGERS)))
+  return earliest(troubles.map(({ endsAt }) => now + (endsAt === null ? NODE_CHECK : RECOVERED_CHECK)))
 }

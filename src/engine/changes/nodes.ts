@@ -2,6 +2,7 @@
 
 import type { LiveService } from '../../domain/health/live-service.ts'
 import { lostNode, type NodeTrouble } from '../../domain/health/node-trouble.ts'
+import { conditionOf } from '../../domain/incident/merge.ts'
 import { isNodeService, nodeNameOf, serviceOfNode } from '../../domain/service/node.ts'
 import { rank } from '../../domain/severity.ts'
 import type { Context } from '../state/context.ts'
@@ -136,13 +137,34 @@ export function joinNodes(
   }
 }
 
-/** Schedules the services whose conditions a node's new incident may own. */
+/**
+ * Names the critical alerts about pods on a node that fire. Leaves out Kubernetes events, because nothing reports that
+ * such a pod is well again.
+ */
+export function firingOnNode({ state }: Context, service: LiveService): string[] {
+  if (!isNodeService(service)) return []
+  const names = [...state.alertsOnNode.get(nodeNameOf(service))].flatMap((rowId) => {
+    const live = state.alerts.get(rowId)
+    const own = live && state.services.get(live.serviceId)
+    if (!own || own.rowId === service.rowId || !isOfCluster(own, service)) return []
+    const { source, name, severity } = live.alert
+    const counts = source !== 'cluster' && severity === 'critical' && live.silencedBy.length === 0
+    return counts ? [conditionOf(name, own.name)] : []
+  })
+  return [...new Set(names)].sort()
+}
+
+function isOfCluster({ cluster }: LiveService, node: LiveService): boolean {
+  return cluster === node.cluster || node.cluster === ''
+}
+
+/** Schedules the services whose conditions a node explains, or explains no longer. */
 export function wakePods(ctx: Context, service: LiveService, now: number): void {
   const { alerts, alertsOnNode, services } = ctx.state
   const on = alertsOnNode.get(nodeNameOf(service))
   const nowhere = [...alertsOnNode.get('')].filter((rowId) => alerts.get(rowId)?.alert.name === 'NodeNotReady (pod)')
   for (const rowId of [...on, ...nowhere]) {
     const own = services.get(alerts.get(rowId)?.serviceId ?? 0)
-    if (own && (own.cluster === service.cluster || service.cluster === '')) makeDue(ctx, own.rowId, now)
+    if (own && isOfCluster(own, service)) makeDue(ctx, own.rowId, now)
   }
 }

@@ -45,14 +45,18 @@ function reindexNode(state: OrganizationState, serviceId: number): void {
 
 function putFiring(state: OrganizationState, one: LiveAlert): void {
   state.firing.add(one.alert.startsAt, one.rowId)
-  if (one.alert.source === 'cluster') state.alertsOnNode.add(one.alert.node ?? '', one.rowId)
+  if (isOnNode(one)) state.alertsOnNode.add(one.alert.node ?? '', one.rowId)
   countNamesakes(state, one, 1)
 }
 
 function dropFiring(state: OrganizationState, one: LiveAlert): void {
   state.firing.remove(one.alert.startsAt, one.rowId)
-  if (one.alert.source === 'cluster') state.alertsOnNode.remove(one.alert.node ?? '', one.rowId)
+  if (isOnNode(one)) state.alertsOnNode.remove(one.alert.node ?? '', one.rowId)
   countNamesakes(state, one, -1)
+}
+
+function isOnNode({ alert: { source, node } }: LiveAlert): boolean {
+  return source === 'cluster' || node !== null
 }
 
 function countNamesakes({ namesakes }: OrganizationState, { serviceId, alert }: LiveAlert, more: number): void {

@@ -70,7 +70,7 @@ function createTables(journal: Journal) {
     alertByLogicalKey: createNames(journal, (one, other) => one > other),
     alertsOfService: createIndex<number, number>(journal),
     alertsOfGroup: createIndex<number, number>(journal),
-    /** Kubernetes alerts that fire, by the node they name; those without a node by an empty name. */
+    /** Alerts that fire, by the node they name; Kubernetes alerts without a node by an empty name. */
     alertsOnNode: createIndex<string, number>(journal),
     /** The services of nodes that have live alerts, by cluster. */
     nodesWithAlerts: createIndex<string, number>(journal),

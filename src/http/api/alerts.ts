@@ -147,13 +147,13 @@ async function answerAlert(call: Call<unknown, unknown>): Promise<Reply> {
   return json({
     ...showAlert(alert),
     rules: { ...alert.rules, service: ruleText(alert.rules.service) },
-    suspectedCause: suspectedCauseOf(onNode, alert),
+    suspectedCause: suspectedCauseOf(onNode, alert, call.deps.now()),
     events: events.map(showEvent),
   })
 }
 
-function suspectedCauseOf(onNode: AlertOnNode | null, { id }: AlertRecord) {
-  if (!onNode || !explainedByNodes([onNode.alert], onNode.troubles).has(id)) return null
+function suspectedCauseOf(onNode: AlertOnNode | null, { id }: AlertRecord, now: number) {
+  if (!onNode || !explainedByNodes([onNode.alert], onNode.troubles, { now }).has(id)) return null
   return { kind: 'node' as const, ref: `node/${onNode.alert.node}`, serviceId: onNode.nodeServiceId }
 }
 

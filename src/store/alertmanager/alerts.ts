@@ -171,9 +171,12 @@ function inhibitorsOf(view: FiringView): (one: FiringFingerprint) => readonly st
     const { cluster, service } = placeOf(one)
     const nodes = byNode.get(`${cluster}\0node/${one.node}`)
     if (!nodes || service === `node/${one.node}`) return ofLeader
-    const condition = { ...one, uuid: one.fingerprint, status: 'firing' as const, endsAt: null }
+    const condition = {
+      ...{ ...one, uuid: one.fingerprint, status: 'firing' as const, endsAt: null },
+      receivedAt: one.updatedAt,
+    }
     const explains = ({ startsAt }: { startsAt: number }) =>
-      explainedByNodes([condition], [{ node: one.node ?? '', startsAt, endsAt: null }]).size > 0
+      explainedByNodes([condition], [{ node: one.node ?? '', startsAt, endsAt: null }], { now: 0 }).size > 0
     const ofNode = nodes.filter(explains).map(({ fingerprint }) => fingerprint)
     return ofNode.length > 0 ? ofNode : ofLeader
   }

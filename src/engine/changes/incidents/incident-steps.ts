@@ -8,6 +8,7 @@ import type { Problem } from '../../../domain/incident/problem.ts'
 import type { Step } from '../../../domain/incident/situation.ts'
 import type { Context } from '../../state/context.ts'
 import type { Condition } from '../conditions.ts'
+import { firingOnNode } from '../nodes.ts'
 import { onAgain } from './acknowledgement.ts'
 import { addAlerts, MAX_TITLE, moveIncident, noteScore, OLDEST_START, openIncident, tell } from './incidents.ts'
 
@@ -42,7 +43,7 @@ export function applyStep(ctx: Context, service: LiveService, step: Step, input:
       tell(ctx, incident, { change: 'again', conditions: step.names, actor: null, now })
       return incident
     case 'recover':
-      return recover(ctx, incident, step.problem, now)
+      return recover(ctx, service, incident, step.problem, now)
     case 'resolve': {
       const after = { ...incident, status: 'resolved', resolvedAt: step.at } as const
       const tells = step.isTold ? 'resolved' : null
@@ -75,11 +76,18 @@ function openByRule(
   return openIncident(ctx, { ...opening, text: `opened: ${subject} is critical`, actor: null }, now)
 }
 
-function recover(ctx: Context, incident: LiveIncident, problem: Problem, now: number): LiveIncident {
+function recover(
+  ctx: Context,
+  service: LiveService,
+  incident: LiveIncident,
+  problem: Problem,
+  now: number,
+): LiveIncident {
   const after = { ...incident, status: 'monitoring', problem } as const
   const digestAt = digestAtOf(problem, now)
   const why = 'the problem is over'
-  return moveIncident(ctx, { before: incident, after, why, actor: null, now, tells: 'recovered', digestAt })
+  const move = { before: incident, after, why, actor: null, now, digestAt, conditions: firingOnNode(ctx, service) }
+  return moveIncident(ctx, { ...move, tells: 'recovered' })
 }
 
 /** Puts an incident back whose problem returned. */

@@ -112,14 +112,15 @@ export function addEntry(ctx: Context, { rowId }: LiveIncident, entry: TimelineE
   ctx.emit({ kind: 'timeline-added', incidentId: rowId, entry })
 }
 
-type Move = Omit<News, 'change' | 'conditions' | 'severityBefore'> & {
-  readonly before: LiveIncident
-  readonly after: LiveIncident
-  /** The reason that the timeline shows after the new status. */
-  readonly why: string | null
-  /** The message about the change; null for none. By default, the message follows from the change. */
-  readonly tells?: NotificationKind | null
-}
+type Move = Omit<News, 'change' | 'conditions' | 'severityBefore'> &
+  Partial<Pick<News, 'conditions'>> & {
+    readonly before: LiveIncident
+    readonly after: LiveIncident
+    /** The reason that the timeline shows after the new status. */
+    readonly why: string | null
+    /** The message about the change; null for none. By default, the message follows from the change. */
+    readonly tells?: NotificationKind | null
+  }
 
 /** Updates an incident. If the incident becomes resolved, the same commit marks its postmortem as due. */
 export function moveIncident(ctx: Context, move: Move): LiveIncident {
@@ -129,7 +130,7 @@ export function moveIncident(ctx: Context, move: Move): LiveIncident {
   const severityBefore = change === 'severity' ? before.severity : null
   tell(ctx, after, {
     change,
-    conditions: after.problem.firing,
+    conditions: move.conditions ?? after.problem.firing,
     severityBefore,
     actor,
     now,
