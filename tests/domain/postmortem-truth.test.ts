@@ -199,6 +199,55 @@ for (const [name, sentence, right, wrong] of KINDS) {
   })
 }
 
+/** Returns the summary with one suspect that began `seconds` before the first symptom. */
+function summaryWith(seconds: number, reasons: readonly string[], more: Partial<PostmortemFacts> = {}): string {
+  const [known] = IMAGE.suspects
+  const startsAt = startedAt - seconds * 1000
+  const change = { ...known!.change!, startsAt, endsAt: startsAt + MINUTE }
+  const suspects = [{ ...known!, change, score: 0.49, reasons: reasons.map((code) => ({ code, text: code })) }]
+  const text = textOf({ alerts: IMAGE.alerts, changes: [change], suspects, ...more })
+  return text.slice(0, text.indexOf('## Impact'))
+}
+
+test('the summary names only a connected change that began before the problem', () => {
+  const links = [{ ...IMAGE.correlations[0]!, verdict: 'confirmed' as const, verdictBy: 'Ada' }]
+  const warned = IMAGE.alerts.map((one) => ({ ...one, startsAt: one.startsAt - 5 * MINUTE }))
+  for (const [what, text, expected] of [
+    [
+      'connected and before',
+      summaryWith(60, ['same_service']),
+      /trigger is pipeline .* began 1 min before the first symptom/,
+    ],
+    [
+      'at the same second',
+      summaryWith(0, ['same_service']),
+      /trigger is pipeline .* began together with the first symptom/,
+    ],
+    [
+      'after a warning',
+      summaryWith(60, ['same_service'], { alerts: warned }),
+      /began 1 min before the start of the incident/,
+    ],
+    [
+      'confirmed',
+      summaryWith(-118, ['only_time'], { correlations: links }),
+      /1 min 58 s after the first symptom\. Ada confirmed/,
+    ],
+  ] as const) {
+    assert.match(text, expected, what)
+    assert.match(text, /\*\*Cause:\*\* pipeline shop\/cart-api#4711/, what)
+  }
+  for (const [what, text, expected] of [
+    ['only time', summaryWith(60, ['only_time']), /No connected change was found/],
+    ['only time, after', summaryWith(-118, ['only_time']), /No connected change was found/],
+    ['connected, after', summaryWith(-118, ['same_service']), /No connected change began before the problem/],
+  ] as const) {
+    assert.match(text, expected, what)
+    assert.match(text, /\*\*Cause:\*\* no connected change found/, what)
+    assert.doesNotMatch(text, /#4711/, what)
+  }
+})
+
 test('names every node and pod of every event', () => {
   const seen = alerts.map((one) => ({ ...one, nodes: ['worker-4', 'worker-5', 'worker-6'] }))
   assert.match(textOf({ alerts: seen }), /Nodes: 3 \(worker-4, worker-5 and worker-6\)/)

@@ -1,7 +1,7 @@
 /** The section about causes: the suspected changes. */
 import { firstSymptom } from '../alert/first-symptom.ts'
 import { bandOf, lagText, offsetText, rankLinks, TIME_CODES } from '../correlation/correlation.ts'
-import { changeName, changePlace, changeSentences, changeText, outcomeText } from '../incident/change-text.ts'
+import { changeName, changeSentences, changeText } from '../incident/change-text.ts'
 import type { ChangeFact, CorrelationFact, PostmortemFacts, SuspectFact } from '../incident/facts.ts'
 import { distinct, ordered } from '../order.ts'
 import { isOnlyTime, likelihoodOf, placeOf as placeText } from '../suspect/likely-cause.ts'
@@ -69,60 +69,27 @@ function placeOf(change: Parameters<typeof changeName>[0], { suspects }: Grouped
   return place === -1 ? suspects.length : place
 }
 
-/** Writes the summary's sentence about the most likely trigger. */
-export function suspicionOf(facts: GroupedFacts, { changes }: Postmortem['contributing']): Sentence {
-  const [best] = changes
-  if (!best) return noneFound(facts)
-  const suspect = facts.suspects.find((one) => changeName(one) === changeName(best))
-  if (!suspect && best.verdict !== 'confirmed')
-    return { text: 'No change is a likely trigger.', refs: best.sentence.refs }
-  const told = facts.changes.find((change) => changeName(change) === changeName(best)) ?? suspect?.change
-  const name = told ? changePlace(told, outcomeText(told)) : changeName(best)
-  const onlyTime = suspect !== undefined && isOnlyTime(suspect.reasons) && best.verdict !== 'confirmed'
-  const lag = leadText(told ? lagOf(told, facts) : best.lagSeconds, told ? startNoun(facts) : 'its symptom')
-  const judged =
-    suspect && best.verdict !== 'confirmed'
-      ? `${scoreText(suspect)}, but nobody has confirmed it as the cause yet`
-      : `${confirmedBy(best, facts)} confirmed this change as the cause`
-  const text = onlyTime
-    ? `No connected change was found. Only the time connects ${name} to the incident. This change began ${lag}`
-    : `The most likely trigger is ${name}, which began ${lag}. ${judged}`
-  return { text: `${text}.`, refs: [...best.sentence.refs, ...(told ? startRefs(facts) : [])] }
-}
-
-/** Names who confirmed a change as the cause. Earlier versions did not record the name. */
-function confirmedBy(best: Contribution, { correlations }: GroupedFacts): string {
-  const refs = new Set(best.sentence.refs)
-  const judged = correlations.filter(({ uuid, verdict }) => verdict === 'confirmed' && refs.has(`correlation/${uuid}`))
-  return judged.map(({ verdictBy }) => verdictBy).find((name) => name !== null) ?? 'A user'
-}
-
 /** Without an alert, the only start is that of the incident. */
-function startNoun({ alerts }: GroupedFacts): string {
+export function startNoun({ alerts }: GroupedFacts): string {
   return firstSymptom(alerts) ? 'the first symptom' : 'the start of the incident'
 }
 
-function startRefs({ alerts, incident }: GroupedFacts): readonly string[] {
+/** Returns the records of that start. */
+export function startRefs({ alerts, incident }: GroupedFacts): readonly string[] {
   const first = firstSymptom(alerts)
   return first ? alertRefs([first]) : [incidentRef(incident)]
-}
-
-/** Returns text such as `This change has a suspect score of 0.97 (very likely)`. */
-function scoreText({ score, reasons }: SuspectFact): string {
-  const likelihood = likelihoodOf({ score, onlyTime: isOnlyTime(reasons) })
-  return `This change has a suspect score of ${formatScore(score)} (${likelihood})`
 }
 
 /**
  * Returns the seconds from the start of a change to the first symptom, or to the start of the incident if there are no
  * alerts.
  */
-function lagOf({ startsAt }: ChangeFact, { alerts, incident }: GroupedFacts): number {
+export function lagOf({ startsAt }: ChangeFact, { alerts, incident }: GroupedFacts): number {
   return secondsBetween(startsAt, firstSymptom(alerts)?.startsAt ?? incident.startedAt)
 }
 
 /** Returns text such as `7 min before the first symptom`. `seconds`: the time from the change to the condition. */
-function leadText(seconds: number, what: string): string {
+export function leadText(seconds: number, what: string): string {
   return `${offsetText(-seconds, 'together with')} ${what}`
 }
 
@@ -208,14 +175,15 @@ function touches({ startsAt, endsAt }: ChangeFact, { from, to }: PostmortemFacts
   return startsAt <= to && endsAt >= from
 }
 
-function noneFound(facts: GroupedFacts): Sentence {
+/** Says that no change was recorded that can be related to the incident. */
+export function noneFound(facts: GroupedFacts): Sentence {
   const { searched, incident } = facts
   const text = `No related change was found between ${formatPeriod(searched.from, searched.to).replace(' to ', ' and ')}.`
   return { text: `${text}${componentText(facts)}`, refs: [incidentRef(incident)] }
 }
 
 /** Names the component that probably caused the problem, such as a database that the error messages name. */
-function componentText({ component }: GroupedFacts): string {
+export function componentText({ component }: GroupedFacts): string {
   if (!component) return ''
   const likelihood = likelihoodOf({ score: component.score, onlyTime: false })
   return ` The top suspect is ${placeText(component)}${component.ref} (suspect score ${formatScore(component.score)}, ${likelihood}).`

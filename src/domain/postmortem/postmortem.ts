@@ -6,11 +6,11 @@ import type { PostmortemFacts } from '../incident/facts.ts'
 import { timelineOf } from '../incident/timeline.ts'
 import { ordered } from '../order.ts'
 import { SEVERITIES, type Severity, worst } from '../severity.ts'
-import { isOnlyTime, likelihoodOf } from '../suspect/likely-cause.ts'
+import { likelihoodOf } from '../suspect/likely-cause.ts'
 import { formatDay, formatSeconds, formatTime, formatTimes, joinNames } from '../text.ts'
 import { DAY } from '../units.ts'
 import { actionsOf } from './actions.ts'
-import { contributingOf, suspicionOf } from './causes.ts'
+import { contributingOf } from './causes.ts'
 import { problemSeconds, resolvedLater, silencedText, wasCritical } from './critical.ts'
 import type { KeyFact, Metric, Postmortem, Sentence } from './document.ts'
 import { evidenceOf } from './evidence.ts'
@@ -18,6 +18,7 @@ import { alertRefs, type GroupedFact, type GroupedFacts, groupFacts, incidentRef
 import { metricsOf } from './metrics.ts'
 import { fixesOf, resolutionOf, resolvedByPerson } from './resolution.ts'
 import { detectionOf, impactOf, servicesOf, summaryOf } from './sections.ts'
+import { suspicionOf, triggerOf } from './trigger.ts'
 
 /**
  * Generates the document. Every sentence refers to its evidence, and missing facts are stated as missing. Users are
@@ -151,11 +152,11 @@ function seenTimes(count: number): string {
 }
 
 /** Returns the four facts. Says what is not known. */
-function keyFactsOf(facts: GroupedFacts, { changes }: Postmortem['contributing'], ttd: Metric): readonly KeyFact[] {
+function keyFactsOf(facts: GroupedFacts, contributing: Postmortem['contributing'], ttd: Metric): readonly KeyFact[] {
   const ref = incidentRef(facts.incident)
   const fixes = fixesOf(facts)
   const detected = ttd.seconds === null ? 'not known' : formatSeconds(ttd.seconds)
-  const [cause] = changes
+  const cause = triggerOf(facts, contributing)
   return [
     { label: 'Critical for', text: criticalText(facts), refs: [ref] },
     { label: 'Detected after', text: detected, refs: ttd.sentence.refs },
@@ -163,7 +164,7 @@ function keyFactsOf(facts: GroupedFacts, { changes }: Postmortem['contributing']
       ? { label: 'Cause', text: causeText(cause), refs: cause.sentence.refs }
       : {
           label: 'Cause',
-          text: facts.component ? `probably ${facts.component.ref}` : 'no related change found',
+          text: facts.component ? `probably ${facts.component.ref}` : noCauseText(contributing),
           refs: [ref],
         },
     fixes.length > 0
@@ -194,9 +195,11 @@ function criticalText(facts: GroupedFacts): string {
     : `${health}; a user declared the severity ${incident.severity} for ${formatSeconds(seconds)}`
 }
 
+function noCauseText({ changes }: Postmortem['contributing']): string {
+  return changes.length === 0 ? 'no related change found' : 'no connected change found'
+}
+
 function causeText(cause: Postmortem['contributing']['changes'][number]): string {
-  const onlyTime = isOnlyTime(cause.reasons) && cause.verdict === null
-  if (onlyTime) return 'no connected change found'
-  const judged = cause.verdict === 'confirmed' ? 'confirmed' : likelihoodOf({ score: cause.score, onlyTime })
+  const judged = cause.verdict === 'confirmed' ? 'confirmed' : likelihoodOf({ score: cause.score, onlyTime: false })
   return `${changeName(cause)} (${judged})`
 }

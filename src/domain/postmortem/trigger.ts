@@ -1,0 +1,92 @@
+/** The change that the summary names as the most likely trigger. */
+import { firstSymptom } from '../alert/first-symptom.ts'
+import { changeName, changePlace, outcomeText } from '../incident/change-text.ts'
+import type { ChangeFact, SuspectFact } from '../incident/facts.ts'
+import { isOnlyTime, likelihoodOf } from '../suspect/likely-cause.ts'
+import { formatScore, secondsBetween } from '../text.ts'
+import { componentText, lagOf, leadText, noneFound, startNoun, startRefs } from './causes.ts'
+import type { Contribution, Postmortem, Sentence } from './document.ts'
+import { type GroupedFacts, incidentRef } from './groups.ts'
+
+/**
+ * Returns the contribution that the summary names: a change that a user confirmed, or the most likely connected change
+ * that began before the problem. Returns null if there is none.
+ */
+export function triggerOf(
+  facts: GroupedFacts,
+  { changes }: Pick<Postmortem['contributing'], 'changes'>,
+): Contribution | null {
+  return changes.find((one) => one.verdict === 'confirmed' || (isConnected(one, facts) && isEarly(one, facts))) ?? null
+}
+
+function suspectOf(one: Pick<Contribution, 'kind' | 'ref'>, { suspects }: GroupedFacts): SuspectFact | undefined {
+  return suspects.find((suspect) => changeName(suspect) === changeName(one))
+}
+
+function isConnected(one: Contribution, facts: GroupedFacts): boolean {
+  const suspect = suspectOf(one, facts)
+  return suspect !== undefined && !isOnlyTime(suspect.reasons)
+}
+
+/** A link can connect a change to a later condition than the first symptom, but not before the start of the incident. */
+function isEarly(one: Contribution, facts: GroupedFacts): boolean {
+  const change = toldChange(one, facts)
+  return change === undefined || change.startsAt < beganAt(facts) + 1000
+}
+
+/** Returns the later of the first symptom and the start of the incident: a warning can be older than the problem. */
+function beganAt({ alerts, incident }: GroupedFacts): number {
+  return Math.max(firstSymptom(alerts)?.startsAt ?? 0, incident.startedAt)
+}
+
+function toldChange(one: Contribution, facts: GroupedFacts): ChangeFact | undefined {
+  const known = facts.changes.find((change) => changeName(change) === changeName(one))
+  return known ?? suspectOf(one, facts)?.change ?? undefined
+}
+
+/** Writes the summary's sentence about the most likely trigger. */
+export function suspicionOf(facts: GroupedFacts, contributing: Postmortem['contributing']): Sentence {
+  const best = triggerOf(facts, contributing)
+  if (!best) return noTrigger(facts, contributing)
+  const suspect = suspectOf(best, facts)
+  const told = toldChange(best, facts)
+  const name = told ? changePlace(told, outcomeText(told)) : changeName(best)
+  const isLater = told !== undefined && lagOf(told, facts) < 0 && best.verdict !== 'confirmed'
+  const lag = isLater
+    ? leadText(secondsBetween(told.startsAt, beganAt(facts)), 'the start of the incident')
+    : leadText(told ? lagOf(told, facts) : best.lagSeconds, told ? startNoun(facts) : 'its symptom')
+  const judged =
+    suspect && best.verdict !== 'confirmed'
+      ? `${scoreText(suspect)}, but nobody has confirmed it as the cause yet`
+      : `${confirmedBy(best, facts)} confirmed this change as the cause`
+  const text = `The most likely trigger is ${name}, which began ${lag}. ${judged}.`
+  const refs = isLater ? [incidentRef(facts.incident)] : told ? startRefs(facts) : []
+  return { text, refs: [...best.sentence.refs, ...refs] }
+}
+
+/** Says why the summary names no change. */
+function noTrigger(facts: GroupedFacts, { changes }: Postmortem['contributing']): Sentence {
+  if (changes.length === 0) return noneFound(facts)
+  const refs = [incidentRef(facts.incident)]
+  const connected = changes.filter((one) => isConnected(one, facts))
+  const text =
+    connected.length > 0
+      ? 'No connected change began before the problem.'
+      : changes.some((one) => suspectOf(one, facts) !== undefined)
+        ? 'No connected change was found.'
+        : 'No change is a likely trigger.'
+  return { text: `${text}${componentText(facts)}`, refs }
+}
+
+/** Names who confirmed a change as the cause. Earlier versions did not record the name. */
+function confirmedBy(best: Contribution, { correlations }: GroupedFacts): string {
+  const refs = new Set(best.sentence.refs)
+  const judged = correlations.filter(({ uuid, verdict }) => verdict === 'confirmed' && refs.has(`correlation/${uuid}`))
+  return judged.map(({ verdictBy }) => verdictBy).find((name) => name !== null) ?? 'A user'
+}
+
+/** Returns text such as `This change has a suspect score of 0.97 (very likely)`. */
+function scoreText({ score, reasons }: SuspectFact): string {
+  const likelihood = likelihoodOf({ score, onlyTime: isOnlyTime(reasons) })
+  return `This change has a suspect score of ${formatScore(score)} (${likelihood})`
+}
