@@ -673,6 +673,18 @@ test('the link of a resolved incident leads to its postmortem', () => {
   assert.deepEqual(links, [{ text: 'Read the postmortem', url: `${CONTEXT.url}/postmortem` }])
 })
 
+test('no postmortem of an incident that was merged or that goes on is announced', () => {
+  const over = { hasPostmortem: true, resolvedAt: NOW, status: 'resolved' } as const
+  for (const one of [
+    item({ kind: 'resolved', mergedInto: 'cart: Down' }, over),
+    item({ kind: 'resolved' }, { ...over, hasPostmortem: false }),
+    item({ kind: 'recovered' }, { hasPostmortem: true }),
+  ]) {
+    const { body, links } = messageTextOf(one, { ...CONTEXT, acknowledgeUrl: null })
+    assert.doesNotMatch(`${body} ${JSON.stringify(links)}`, /postmortem/)
+  }
+})
+
 test('a server that does not know its own URL sends no links', () => {
   const words = messageTextOf(item(), { ...CONTEXT, url: null, acknowledgeUrl: null })
   assert.deepEqual(words.links, [])

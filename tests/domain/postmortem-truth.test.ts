@@ -64,6 +64,7 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
     textOf({}, { critical: { ...silenced.critical, until: null } }),
     textOf({}, { critical: { ms: 10 * MINUTE, until: null } }),
   ],
+  ['no alert', /- Alerts of this incident: none/, textOf({}), textOf({ alerts })],
   ['came back', /The problem came back once \(E1\)/, textOf({ entries: [back] }), textOf({ entries: [byAda] })],
   [
     'a lapsed acknowledgement',
@@ -198,6 +199,32 @@ for (const [name, sentence, right, wrong] of KINDS) {
     assert.doesNotMatch(wrong, sentence)
   })
 }
+
+test('asks why nobody acknowledged only if the problem went on for 15 minutes without an acknowledgement', () => {
+  const unseen = { acknowledgedAt: null }
+  for (const [what, incident, isAsked] of [
+    ['long and never acknowledged', { ...critical(25), ...unseen }, true],
+    ['long and acknowledged late', { ...critical(25), acknowledgedAt: createdAt + 20 * MINUTE }, true],
+    ['never over', { critical: { ms: 25 * MINUTE, until: null }, ...unseen }, true],
+    ['over after 10 minutes', { ...critical(10), ...unseen }, false],
+    ['acknowledged after it was over', { ...critical(10), acknowledgedAt: createdAt + 20 * MINUTE }, false],
+    ['acknowledged at once', { ...critical(25), acknowledgedAt: createdAt + MINUTE }, false],
+    ['silenced', { ...silenced, ...unseen }, false],
+    ['declared', { ...MANUAL, ...unseen }, false],
+  ] as const) {
+    assert.equal(/why nobody acknowledged/.test(textOf({}, incident)), isAsked, what)
+  }
+})
+
+test('a duration agrees with the times beside it', () => {
+  const { startedAt: from } = IMAGE.incident
+  const [startedLate, until] = [from + 900, from + 4 * MINUTE + 100]
+  const text = textOf({}, { startedAt: startedLate, critical: { ms: until - startedLate, until } })
+  assert.match(text, /from 2026-03-14 02:11:09 to 02:15:09 UTC \(4 min\)/)
+  assert.match(text, /\*\*Critical for:\*\* 4 min/)
+  const gap = textOf({}, { critical: { ms: 238_000, until: from + 4 * MINUTE } })
+  assert.match(gap, /for 3 min 58 s in total between/)
+})
 
 /** Returns the summary with one suspect that began `seconds` before the first symptom. */
 function summaryWith(seconds: number, reasons: readonly string[], more: Partial<PostmortemFacts> = {}): string {

@@ -50,6 +50,34 @@ test('one incident is included for the organization and for its service', async 
   assert.match(serviceId, /^[0-9a-f-]{36}$/)
 })
 
+for (const [what, deeds, mtta, sentence] of [
+  ['a reopening is', ['resolved', 'investigating', 'resolved'], NONE, /resolved the incident without acknowledging it/],
+  ['a reopening as open is', ['resolved', 'open', 'resolved'], NONE, /resolved the incident without acknowledging it/],
+  ['a move to monitoring is', ['monitoring', 'resolved'], seconds(60), /acknowledged the incident at .* 12:01:00/],
+  [
+    'an acknowledgement before a reopening is',
+    ['investigating', 'resolved', 'investigating', 'resolved'],
+    seconds(60),
+    /acknowledged the incident at .* 12:01:00/,
+  ],
+] as const) {
+  test(`${what} ${mtta === NONE ? 'no' : 'an'} acknowledgement in reports and postmortems`, async (t) => {
+    const { report, acme, clock, request } = makeReport(t)
+    const { token } = acme
+    const body = alertmanager([alert('Down', { service: 'cart' }, { startsAt: NOON })])
+    await request('POST', '/api/webhooks/metrics', { token, body })
+    const path = `/api/incidents/${(await request('GET', '/api/incidents', { token })).body.data[0].id}`
+    for (const status of deeds) {
+      clock.now += MINUTE
+      await request('PATCH', path, { token, body: { status } })
+    }
+    assert.deepEqual((await report()).body.organization.mtta, mtta)
+    const { detection, metrics } = (await request('GET', `${path}/postmortem`, { token })).body
+    assert.match(JSON.stringify(detection.sentences), sentence)
+    assert.equal(metrics.tta.seconds, mtta.meanSeconds)
+  })
+}
+
 for (const [what, minutes, recurrences] of [
   ['a problem that came back within its incident has recurred', 10, 1],
   ['a problem that ended once has not', null, 0],

@@ -151,6 +151,11 @@ export function bodyOf(item: MessageItem, context: MessageContext): string {
   return [...sentencesOf(item, context), `${place}.`].filter((sentence) => sentence !== '').join(' ')
 }
 
+/** An incident that was merged goes on in another one, and so does its story. */
+export function hasReadyPostmortem({ kind, incident, mergedInto }: MessageItem): boolean {
+  return kind === 'resolved' && incident.hasPostmortem && mergedInto === null
+}
+
 /** The most important words come first, because a lock screen truncates the text. */
 function sentencesOf(item: MessageItem, context: MessageContext): string[] {
   const { kind, incident, service } = item
@@ -171,7 +176,7 @@ function sentencesOf(item: MessageItem, context: MessageContext): string[] {
     incident.problem.about === null || isOver ? '' : NAMELESS,
     kind === 'opened' && incident.previous !== null ? 'The service had another incident recently.' : '',
     kind === 'recovered' ? nextText(item, context) : '',
-    kind === 'resolved' && incident.hasPostmortem ? 'The postmortem is ready.' : '',
+    hasReadyPostmortem(item) ? 'The postmortem is ready.' : '',
   ]
 }
 

@@ -9,7 +9,7 @@ import { linkAddress } from './escape.ts'
 import { burningText, groupTitleOf, type MessageGroup } from './group-words.ts'
 import type { MessageKind } from './kind.ts'
 import { shortened } from './names.ts'
-import { bodyOf, titleOf } from './sentences.ts'
+import { bodyOf, hasReadyPostmortem, titleOf } from './sentences.ts'
 import type { Tone } from './tone.ts'
 
 /** An alert that a message names. */
@@ -122,9 +122,9 @@ export function messageTextOf(item: MessageItem, context: MessageContext): Messa
     kind === 'test' ? 'Test message' : `[incmon #${incident.number}] ${shortened(incident.title, MAX_SUBJECT)}`
   const body = [leftText([item]), bodyOf(item, context)].filter((text) => text !== '').join(' ')
   const lines = { title: reminderOf(item) ?? titleOf(item, context), body }
-  const isOver = kind === 'resolved' && incident.hasPostmortem
-  const open = kind === 'test' ? 'Open incmon' : isOver ? 'Read the postmortem' : `Open incident #${incident.number}`
-  const own = linksOf(context, open, isOver ? '/postmortem' : '')
+  const isReady = hasReadyPostmortem(item)
+  const open = kind === 'test' ? 'Open incmon' : isReady ? 'Read the postmortem' : `Open incident #${incident.number}`
+  const own = linksOf(context, open, isReady ? '/postmortem' : '')
   // The last link is the one that a tap on the message opens.
   const links = [...own.slice(0, -1), ...runbooksOf(item), ...own.slice(-1)]
   return { tone, symbol: SYMBOLS[tone], subject, ...lines, links }

@@ -2,6 +2,8 @@
 
 import type { ChangeFact } from '../incident/facts.ts'
 import { formatSeconds, formatTime, joinNames, secondsBetween } from '../text.ts'
+import { MINUTE } from '../units.ts'
+import { endOf, problemSeconds } from './critical.ts'
 import type { Action, Sentence } from './document.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf } from './groups.ts'
 
@@ -124,17 +126,18 @@ function shownBy(alerts: readonly GroupedFact[], what = ''): Sentence | null {
   return { text: `${namesOf(alerts)} ${told}.`, refs: alertRefs(alerts) }
 }
 
-/** Applies if the incident was neither acknowledged nor resolved within 15 minutes. */
-function lateAnswer({ incident }: GroupedFacts): Sentence | null {
-  const { createdAt, acknowledgedAt, resolvedAt } = incident
-  const end = acknowledgedAt ?? resolvedAt
-  if (incident.origin === 'manual' || end === null || end <= createdAt + PAGED_WITHIN_MINUTES * 60_000) return null
-  const waited = formatSeconds(secondsBetween(createdAt, end))
+/** Applies if nobody acknowledged the incident within 15 minutes, and the problem lasted longer. Silences do not count. */
+function lateAnswer(facts: GroupedFacts): Sentence | null {
+  const { origin, createdAt, acknowledgedAt, resolvedAt, uuid } = facts.incident
+  const end = Math.min(...[acknowledgedAt, endOf(facts), resolvedAt].flatMap((at) => at ?? []))
+  const [late, lasted] = [PAGED_WITHIN_MINUTES * MINUTE, problemSeconds(facts)]
+  if (origin === 'manual' || !Number.isFinite(end) || end <= createdAt + late) return null
+  if (lasted !== null && lasted * 1000 <= late) return null
   const text =
     acknowledgedAt === null
       ? 'No acknowledgement was recorded.'
-      : `The incident was acknowledged ${waited} after it was opened.`
-  return { text, refs: [incidentRef(incident)] }
+      : `The incident was acknowledged ${formatSeconds(secondsBetween(createdAt, acknowledgedAt))} after it was opened.`
+  return { text, refs: [incidentRef({ uuid })] }
 }
 
 function failedDeploy({ changes, correlations }: GroupedFacts): Sentence | null {

@@ -34,13 +34,19 @@ export function resolvedLater(facts: Pick<GroupedFacts, 'incident'>): number {
 export function problemSeconds({ incident }: Pick<GroupedFacts, 'incident'>): number | null {
   const { critical, startedAt, resolvedAt } = incident
   if (wasClockSetBack(incident)) return null
-  if (wasCritical(incident)) return critical.until === null ? null : Math.floor(critical.ms / 1000)
+  if (wasCritical(incident)) return critical.until === null ? null : secondsOf(critical.ms, startedAt, critical.until)
   return resolvedAt === null || resolvedAt < startedAt ? null : lastedSeconds(incident, resolvedAt)
 }
 
 /** Returns how long an incident lasted that was not about a critical service, without the time it was resolved. */
 function lastedSeconds({ startedAt, lastedMs }: IncidentFact, resolvedAt: number): number {
-  return lastedMs === undefined ? secondsBetween(startedAt, resolvedAt) : Math.floor(lastedMs / 1000)
+  return secondsOf(lastedMs ?? resolvedAt - startedAt, startedAt, resolvedAt)
+}
+
+/** Returns a duration of `ms` in seconds. The duration of a whole period is the difference of its times, as they are shown. */
+export function secondsOf(ms: number, from: number, to: number): number {
+  const [seconds, whole] = [Math.floor(ms / 1000), secondsBetween(from, to)]
+  return Math.abs(whole - seconds) <= 1 ? whole : seconds
 }
 
 /** Writes the first sentences of the summary: what happened, from when to when, and for how long. */
@@ -69,20 +75,22 @@ function subjectOf({ incident, services, alerts }: GroupedFacts): string {
 
 function criticalTexts(facts: GroupedFacts, name: string): readonly string[] {
   const { startedAt, resolvedAt, critical, about } = facts.incident
-  const seconds = Math.floor(critical.ms / 1000)
-  const whole = (to: number) => Math.abs(secondsBetween(startedAt, to) - seconds) <= 1
   if (critical.until === null) {
+    const seconds = secondsOf(critical.ms, startedAt, resolvedAt ?? startedAt)
     const firing = stillFiring(facts.alerts).length
     const until =
       resolvedAt === null
         ? 'this was written; no resolution was recorded'
         : `the incident was resolved at ${formatTime(resolvedAt)}`
     const since =
-      resolvedAt !== null && whole(resolvedAt) ? `since ${formatTime(startedAt)}` : `for ${formatSeconds(seconds)}`
+      resolvedAt !== null && seconds === secondsBetween(startedAt, resolvedAt)
+        ? `since ${formatTime(startedAt)}`
+        : `for ${formatSeconds(seconds)}`
     const known = firing === 0 ? [] : [`At that time, ${stillFiringText(firing)}`]
     const fired = about === null ? 'had been critical' : 'fired'
     return [`${name} ${fired} ${since}${silencedText(facts)} when ${until}`, ...known]
   }
+  const seconds = secondsOf(critical.ms, startedAt, critical.until)
   return [
     `${name} ${about === null ? 'was critical' : 'fired'} ${timesText(facts, critical.until, seconds)}${silencedText(facts)}${laterText(facts)}`,
   ]
@@ -91,7 +99,7 @@ function criticalTexts(facts: GroupedFacts, name: string): readonly string[] {
 function timesText({ incident: { startedAt } }: GroupedFacts, until: number, seconds: number): string {
   if (seconds === 0) return `at ${formatTime(until)}; no later report said so`
   const window = secondsBetween(startedAt, until)
-  if (Math.abs(window - seconds) <= 1) return `from ${formatPeriod(startedAt, until)} (${formatSeconds(seconds)})`
+  if (window === seconds) return `from ${formatPeriod(startedAt, until)} (${formatSeconds(seconds)})`
   const period = formatPeriod(startedAt, until).replace(' to ', ' and ')
   // A user can move the start of an incident to a time after its first critical period.
   return window > seconds
@@ -120,7 +128,7 @@ function lastedTexts({ incident }: GroupedFacts): readonly string[] {
   if (seconds < 0) return [`${what} ${window}, but the end is before the start, so one of the times is wrong`]
   const lasted = lastedSeconds(incident, resolvedAt)
   const whole =
-    Math.abs(lasted - seconds) <= 1
+    lasted === seconds
       ? `${what} ${window} (${formatSeconds(lasted)})`
       : `${what} ${formatSeconds(lasted)} in total between ${formatPeriod(startedAt, resolvedAt).replace(' to ', ' and ')}`
   return origin === 'manual' && !silence ? [whole, healthText(incident)] : [whole]

@@ -11,7 +11,7 @@ import { formatDay, formatSeconds, formatTime, formatTimes, joinNames } from '..
 import { DAY } from '../units.ts'
 import { actionsOf } from './actions.ts'
 import { contributingOf } from './causes.ts'
-import { problemSeconds, resolvedLater, silencedText, wasCritical } from './critical.ts'
+import { problemSeconds, resolvedLater, secondsOf, silencedText, wasCritical } from './critical.ts'
 import type { KeyFact, Metric, Postmortem, Sentence } from './document.ts'
 import { evidenceOf } from './evidence.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, groupFacts, incidentRef, stillFiring } from './groups.ts'
@@ -185,7 +185,8 @@ function criticalText(facts: GroupedFacts): string {
     if (seconds === 0 && critical.until !== null) return `a moment, at ${formatTime(critical.until)}`
     if (seconds !== null) return `${formatSeconds(seconds)}${silencedText(facts)}`
     // A user resolved the incident while its alerts were firing.
-    return `${formatSeconds(Math.floor(critical.ms / 1000))} until the resolution, and not over then`
+    const until = secondsOf(critical.ms, incident.startedAt, incident.resolvedAt ?? incident.startedAt)
+    return `${formatSeconds(until)} until the resolution, and not over then`
   }
   if (seconds === null) return 'not known'
   if (cause === 'silence') return `no heartbeat for ${formatSeconds(seconds)}`

@@ -95,7 +95,7 @@ function impactSentences(
  * the score, an alert can count as more severe, for example if an event confirms the alert.
  */
 function alertsText(alerts: readonly GroupedFact[]): string {
-  if (alerts.length === 0) return 'Alerts: none recorded'
+  if (alerts.length === 0) return 'Alerts of this incident: none'
   const counts = SEVERITIES.flatMap((severity) => {
     const count = alerts.filter((alert) => alert.severity === severity).length
     return count === 0 ? [] : [`${formatCount(count)} ${severity}`]

@@ -51,7 +51,7 @@ function listReportedIncidents(db: Db, organizationId: number, span: TimeSpan, m
     .innerJoin('services', 'services.id', 'incidents.service_id')
     .select(['incidents.uuid', 'severity', 'started_at as startedAt', 'incidents.created_at as createdAt'])
     // An acknowledgement lapses when the problem returns, but somebody did acknowledge the incident.
-    .select(sql<number | null>`coalesce(problem ->> '$.firstAcknowledgedAt', acknowledged_at)`.as('acknowledgedAt'))
+    .select(sql<number | null>`coalesce(problem ->> '$.firstAcknowledgedAt', ${answeredAt})`.as('acknowledgedAt'))
     .select(['resolved_at as resolvedAt', 'origin', ofAlerts])
     .select((eb) => {
       const open = eb.selectFrom('timeline').select('timeline.id').whereRef('incident_id', '=', 'incidents.id')
@@ -81,6 +81,12 @@ function listReportedIncidents(db: Db, organizationId: number, span: TimeSpan, m
     }
   })
 }
+
+/** Who reopens an incident did not acknowledge it before. */
+const answeredAt = sql<number | null>`CASE WHEN NOT EXISTS (
+  SELECT 1 FROM timeline
+  WHERE incident_id = incidents.id AND kind = 'reopened' AND timeline.at = acknowledged_at
+) THEN acknowledged_at END`
 
 // Uses a single subquery, because each subquery would read every alert of every incident. Applies the same rule as
 // `firstSymptom`.

@@ -53,14 +53,15 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, e
   const searched = searchedAround(incident, now)
   const facts = gather(db, incident, alerts, searched)
   const links = listBestLinksOfIncident(db, incident.organizationId, incident.rowId)
+  const all = [...facts.entries, ...entries]
   const { service } = facts.incident
   const { isSuppressed, endedAt } = incident.problem
   const until = (isSuppressed ? null : endedAt) ?? incident.resolvedAt ?? now
   return {
     ...facts,
-    incident: incidentFact(db, { ...facts.incident, acknowledgedAt: incident.acknowledgedAt }, now),
+    incident: incidentFact(db, facts.incident, all, now),
     onNode: service.name.startsWith('node/') ? alertsOnNodeOf(db, incident, service.name, now) : [],
-    entries: [...facts.entries, ...entries],
+    entries: all,
     correlations: links.map(linkFact),
     ...suspectsOf(db, { ...incident, serviceId: facts.incident.service.uuid }, links, now),
     services: [...others.values()].map(({ rowId: _, ...service }) => service),
@@ -79,6 +80,7 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, e
 function incidentFact(
   db: Db,
   incident: LiveIncident & { uuid: string; service: Facts['incident']['service'] },
+  entries: Facts['entries'],
   now: number,
 ) {
   const { problem, origin, cause, startedAt } = incident
@@ -97,8 +99,9 @@ function incidentFact(
               mutedMs: mutedMsOf(problem, end),
             },
           }
-  // Earlier versions recorded a resolution as an acknowledgement.
-  const answeredAt = incident.acknowledgedAt === incident.resolvedAt ? null : incident.acknowledgedAt
+  // Earlier versions recorded a resolution as an acknowledgement. A reopening is none.
+  const { acknowledgedAt: at, resolvedAt } = incident
+  const answeredAt = at === resolvedAt || entries.some((one) => one.kind === 'reopened' && one.at === at) ? null : at
   const { firstAcknowledgedAt: firstAt } = problem
   const hasLapsed = firstAt !== null && firstAt !== answeredAt
   return { ...incident, ...known, about: problem.about, acknowledgedAt: firstAt ?? answeredAt, hasLapsed }
@@ -162,13 +165,7 @@ function gather(db: Db, incident: LiveIncident, alerts: readonly WithService[], 
   const rowIds = [incident.serviceId, ...otherServices(incident, alerts).keys()]
   const changes = rowIds.flatMap((rowId) => changesOf(db, rowId, searched))
   return {
-    incident: {
-      ...incident,
-      uuid: incident.id,
-      service: serviceOf(db, incident.serviceId),
-      // An acknowledgement lapses when the problem returns, but somebody did acknowledge the incident.
-      acknowledgedAt: incident.problem.firstAcknowledgedAt ?? incident.acknowledgedAt,
-    },
+    incident: { ...incident, uuid: incident.id, service: serviceOf(db, incident.serviceId) },
     entries: [...entriesOf(db, incident.rowId), ...gapEntries(db, incident, searched.to)],
     events: rowIds.flatMap((rowId) => eventsOf(db, rowId, searched)),
     changes: changes.map(changeFact),

@@ -18,8 +18,9 @@ function acknowledges(before: LiveIncident, status: IncidentStatus): boolean {
   return acknowledgedAt === null || (recoveredAt !== null && acknowledgedAt <= recoveredAt && status !== 'monitoring')
 }
 
-function acknowledgement({ problem }: LiveIncident, actor: string, now: number) {
-  const firstAcknowledgedAt = problem.firstAcknowledgedAt ?? now
+/** Who reopens an incident works on it, but nobody acknowledged it before it was resolved. */
+function acknowledgement({ status, problem }: LiveIncident, actor: string, now: number) {
+  const firstAcknowledgedAt = problem.firstAcknowledgedAt ?? (status === 'resolved' ? null : now)
   return { acknowledgedAt: now, acknowledgedBy: actor, problem: { ...problem, firstAcknowledgedAt } }
 }
 
