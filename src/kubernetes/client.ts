@@ -29,6 +29,8 @@ export type Client = {
   ) => Promise<void>
   /** Calls `onItem` for each item of a list, as text. Returns the list without its items. @throws ApiError */
   readonly items: (path: string, onItem: (text: string) => Promise<void> | void) => Promise<unknown>
+  /** Returns by how many milliseconds the API server's clock is ahead, as far as that is certain; negative if behind. */
+  readonly ahead: () => number
   readonly close: () => void
 }
 
@@ -42,7 +44,8 @@ const GATHER = 100
 /** An error message of a server is cut here. */
 const MAX_MESSAGE = 300
 
-export function createClient(access: Access, idle = IDLE): Client {
+/** `idle`: a connection without data for so many milliseconds is given up. */
+export function createClient(access: Access, now: () => number, idle = IDLE): Client {
   const { ca, cert, key } = access.tls
   const isSecure = access.server.startsWith('https:')
   const options = { keepAlive: true, ...(ca ? { ca } : {}), ...(cert && key ? { cert, key } : {}) }
@@ -50,6 +53,7 @@ export function createClient(access: Access, idle = IDLE): Client {
     ? new SecureAgent({ ...options, rejectUnauthorized: !access.isUnverified })
     : new Agent({ keepAlive: true })
   const stop = new AbortController()
+  let ahead = 0
 
   const open = (path: string, body?: object) =>
     new Promise<IncomingMessage>((resolve, reject) => {
@@ -62,12 +66,16 @@ export function createClient(access: Access, idle = IDLE): Client {
       }
       const send = isSecure ? secureRequest : plainRequest
       const url = access.server.replace(/\/+$/, '') + path
+      const sentAt = now()
       const sent = send(url, { agent, headers, method: body ? 'POST' : 'GET', signal: stop.signal })
       sent.setTimeout(idle, () =>
         sent.destroy(new ApiError(0, `the API server sent nothing for ${Math.round(idle / 1000)} s`)),
       )
       sent.once('error', (error) => reject(asApiError(error)))
-      sent.once('response', resolve)
+      sent.once('response', (response) => {
+        ahead = aheadBy(Date.parse(response.headers.date ?? ''), sentAt, now())
+        resolve(response)
+      })
       sent.end(body && JSON.stringify(body))
     })
 
@@ -118,11 +126,18 @@ export function createClient(access: Access, idle = IDLE): Client {
       }
       return parsed(splitter.rest(), 'did not answer with JSON')
     },
+    ahead: () => ahead,
     close: () => {
       stop.abort()
       agent.destroy()
     },
   }
+}
+
+/** `date`: of a response, cut to seconds; the request was sent at `sentAt`, and the response arrived at `now`. */
+function aheadBy(date: number, sentAt: number, now: number): number {
+  if (date > now) return date - now
+  return date + 1_000 < sentAt ? date + 1_000 - sentAt : 0
 }
 
 /** Lets data wait in the socket, so that what arrives meanwhile is read at once. */

@@ -1,12 +1,13 @@
 /** Watches one cluster: reads its streams, saves what they deliver in small batches, and reports its state. */
 
 import { dueAtOf } from '../domain/kubernetes/observe.ts'
-import { type ClusterState, type Gap, WATCH, type WatchUpdate } from '../domain/watch/object.ts'
+import { type ClusterState, type Gap, joined, WATCH, type WatchUpdate } from '../domain/watch/object.ts'
 import { type Named, workloadNow } from '../domain/watch/workload-now.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Watched } from '../store/kubernetes.ts'
+import { type Change, changeOf, inOrder } from './changes.ts'
 import type { Client } from './client.ts'
-import { type Change, changeOf, inOrder, joined, type Prepared, prepare } from './intake.ts'
+import { type Prepared, prepare } from './intake.ts'
 import { createMemory } from './memory.ts'
 import { runStream, type Stream, type StreamState, streamsOf } from './stream.ts'
 
@@ -33,25 +34,23 @@ const GATHER_AT_MOST = 10_000
  */
 const QUIET = 5_000
 const BOOKMARKS = 30_000
-/** A batch blocks other requests for some milliseconds. What tells nothing is saved in larger batches. */
-const MAX_CHANGES = 25
+/** What tells nothing is saved in larger batches. */
 const MAX_SAVED = 100
-/** The streams wait while this many changes wait to be saved. */
+/** A stream waits while this many of its changes wait to be saved. */
 const MAX_WAITING = 300
 const RETRY = 1_000
 const NOTHING: Prepared['intake'] = { accepted: [], rejected: [], group: null, receiver: WATCH }
 const TICK = 1_000
-/** A pod that is not known this long after its event is gone. */
-const UNSEEN = 10_000
+const isOf = (change: Change, stream: Stream) => 'stream' in change && change.stream === stream
+const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 export function watchCluster(deps: ClusterDeps) {
-  const { name, watched, now, warn } = deps
+  const { name, watched, now, warn, client } = deps
   const memory = createMemory(watched.objects)
   const streams = streamsOf(deps.namespaces)
   const listed = new Set(watched.positions.keys())
   const states = new Map<Stream, StreamState>()
   const due = new Map<string, number>()
-  let unseen: { readonly draft: Prepared['unseen'][number]; readonly dueAt: number }[] = []
   const stop = new AbortController()
   let waiting: Change[] = []
   let waitingSince = 0
@@ -83,37 +82,40 @@ export function watchCluster(deps: ClusterDeps) {
     }
     saving ??= save().finally(() => {
       saving = null
+      waitingSince = now()
+      if (waiting.length > 0 && !stop.signal.aborted) timer ??= setTimeout(start, GATHER)
     })
   }
 
   const save = async () => {
     if (unsaved && isDue(unsaved)) await submit(unsaved, NOTHING)
+    // A process that stood still has not read yet what arrived meanwhile, on any of its connections.
+    for (let before = -1; before < waiting.length; await turn()) before = waiting.length
     while (waiting.length > 0 && !stop.signal.aborted) {
-      const ordered = inOrder(waiting)
-      const changes = ordered.slice(0, MAX_CHANGES)
-      waiting = ordered.slice(MAX_CHANGES)
-      const prepared = prepare(changes, {
-        cluster: name,
-        memory,
-        now: now(),
-        isFirst: (stream) => !listed.has(stream.name),
-        arePodsListed: streams.every(({ resource, name }) => resource.kind !== 'Pod' || listed.has(name)) && !isBlind(),
-      })
+      const isFirst = (stream: Stream) => !listed.has(stream.name)
+      const at = { now: now(), ahead: client.ahead() }
+      const prepared = prepare(inOrder(waiting), { cluster: name, memory, ...at, isFirst, isFollowed })
+      waiting = prepared.rest
+      if (prepared.applied.length === 0) return
       const update = unsaved ? joined(unsaved, prepared.update) : prepared.update
       unsaved = update
       if (prepared.isNews || isDue(update)) await submit(update, prepared.intake)
-      for (const change of changes) if (change.type === 'listed') listed.add(change.stream.name)
+      for (const change of prepared.applied) if (change.type === 'listed') listed.add(change.stream.name)
       for (const [uid, at] of prepared.due) {
         if (at === null) due.delete(uid)
         else due.set(uid, at)
       }
-      for (const draft of prepared.unseen) unseen.push({ draft, dueAt: now() + UNSEEN })
       if (waiting.length < MAX_WAITING) for (const go of room.splice(0)) go()
       // Requests of others come first.
-      await new Promise((resolve) => setImmediate(resolve))
+      await turn()
     }
   }
 
+  const isFollowed = (kind: string, namespace: string) =>
+    [...states].some(
+      ([stream, { doing }]) =>
+        doing === 'watch' && stream.resource.kind === kind && ['', namespace].includes(stream.namespace),
+    )
   const isBlind = () => [...states].some(([{ resource }, { status }]) => resource.kind === 'Pod' && status === 403)
 
   const isDue = ({ saved, deleted }: WatchUpdate) => {
@@ -142,11 +144,12 @@ export function watchCluster(deps: ClusterDeps) {
 
   const run = (stream: Stream) =>
     runStream(stream, watched.positions.get(stream.name)?.version ?? null, {
-      ...{ client: deps.client, random: deps.random, signal: stop.signal, reached: () => reached.signal },
+      ...{ client, random: deps.random, signal: stop.signal, reached: () => reached.signal },
       take: (delivered) => {
         const change = changeOf(delivered, stream, now())
         if (change) add(change)
-        return waiting.length < MAX_WAITING ? undefined : new Promise((resolve) => room.push(resolve))
+        const isFull = waiting.length >= MAX_WAITING && waiting.filter((one) => isOf(one, stream)).length >= MAX_WAITING
+        return isFull ? new Promise((resolve) => room.push(resolve)) : undefined
       },
       forgotten: () => {
         // The streams lose their history together, so this is one gap.
@@ -167,14 +170,11 @@ export function watchCluster(deps: ClusterDeps) {
     })
 
   const tick = () => {
-    const at = now()
     for (const [uid, dueAt] of due) {
-      if (dueAt > at) continue
+      if (dueAt > now() + client.ahead()) continue
       due.delete(uid)
       add({ type: 'again', uid })
     }
-    for (const { draft, dueAt } of unseen) if (dueAt <= at) add({ type: 'unseen', draft })
-    unseen = unseen.filter(({ dueAt }) => dueAt > at)
     if (unsaved && isDue(unsaved) && !timer) start()
   }
   // What was due when the server stopped.
@@ -194,12 +194,13 @@ export function watchCluster(deps: ClusterDeps) {
       isComplete: streams.every((stream) => listed.has(stream.name) || (states.get(stream)?.error ?? null) !== null),
     }),
     /** Returns what is known of a workload; null if the cluster has none of this name. */
-    workload: (named: Named) => workloadNow(named, { known: memory, all: memory.all(), cluster: name, now: now() }),
+    workload: (named: Named) =>
+      workloadNow(named, { known: memory, all: memory.all(), cluster: name, now: now() + client.ahead() }),
     close: async () => {
       stop.abort()
       if (timer) clearTimeout(timer)
       clearInterval(ticking)
-      deps.client.close()
+      client.close()
       for (const go of room.splice(0)) go()
       await saving
       await running

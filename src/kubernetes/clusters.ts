@@ -37,7 +37,7 @@ export function watchClusters(values: Parameters<typeof targetOf>[0][], deps: De
   const twice = planned.find(({ name }, index) => names.indexOf(names[index] ?? '') !== index && name)
   if (twice) throw refusal(`kubernetes: two clusters are named ${twice.name}; give each entry its own name`)
   const clusters = planned.map((one) => {
-    const client = createClient(one.access)
+    const client = createClient(one.access, deps.now)
     const watched = loadWatch(deps.db, one.organizationId, one.name)
     const warn = (problem: string) => deps.warn(one.name, problem)
     return { ...one, watch: watchCluster({ ...deps, ...one, server: one.access.server, client, watched, warn }) }

@@ -1,103 +1,58 @@
 /** Turns what the streams deliver into one update: observations for the engine, and what to remember with them. */
 import type { Accepted, Draft, Intake, Rejected } from '../domain/event/event.ts'
 import { observe, observeDeleted } from '../domain/kubernetes/observe.ts'
-import { readSeen } from '../domain/kubernetes/parse.ts'
+import { corrected } from '../domain/sender/clock.ts'
 import { type Gap, type Kind, type Seen, WATCH, type WatchUpdate, workloadOf } from '../domain/watch/object.ts'
 import { readCluster } from '../intake/cluster.ts'
+import { type Change, type Circumstances, waitingWith } from './changes.ts'
 import type { Memory } from './memory.ts'
-import { type Delivered, type Json, RESOURCES, type Stream } from './stream.ts'
+import type { Json, Stream } from './stream.ts'
 
-/** A change that waits to be saved. Objects are reduced to what is remembered as soon as they are parsed. */
-export type Change =
-  | {
-      readonly type: 'seen'
-      readonly seen: Seen
-      readonly event: Json | null
-      readonly stream: Stream
-      readonly version: string | null
-    }
-  | { readonly type: 'deleted'; readonly uid: string; readonly stream: Stream; readonly version: string }
-  | { readonly type: 'bookmark'; readonly stream: Stream; readonly version: string }
-  | { readonly type: 'listed'; readonly stream: Stream; readonly uids: ReadonlySet<string>; readonly version: string }
-  /** The same version of an object, because time has passed. */
-  | { readonly type: 'again'; readonly uid: string }
-  /** An event of some time ago, whose pod was not known then. */
-  | { readonly type: 'unseen'; readonly draft: Draft }
-  | { readonly type: 'gap'; readonly gap: Gap }
-
-/** Reduces what a stream delivers. Returns null for an object without a uid. */
-export function changeOf(delivered: Delivered, stream: Stream, now: number): Change | null {
-  if (delivered.type === 'bookmark' || delivered.type === 'listed') return { ...delivered, stream }
-  const { type, object, version } = delivered
-  if (type === 'deleted') return { type, uid: String(object?.metadata?.uid), stream, version: version ?? '' }
-  const { kind } = stream.resource
-  const seen = readSeen(kind, object, now)
-  if (!seen) return null
-  const event = kind === 'Event' ? { ...object, metadata: { ...object.metadata, managedFields: undefined } } : null
-  return { type: 'seen', seen, event, stream, version }
-}
-
-/**
- * Brings what several streams delivered into the order in which it happened: the resource versions of a cluster count
- * up. An object of a list is as it is now, whatever its version: it follows what arrived before the first of them, and
- * owners come before what they own. The changes of one stream keep their order, because the position of a stream must not
- * be saved before the objects of its list.
- */
-export function inOrder(changes: readonly Change[]): Change[] {
-  const firstOfList = changes.findIndex((change) => change.type === 'seen' && change.version === null)
-  const before = changes.slice(0, Math.max(0, firstOfList)).map((change) => versionOf(change) ?? 0)
-  const afterThem = Math.max(0, ...before) + 0.5
-  const reached = new Map<Stream | null, number>()
-  const dated = changes.map((change) => {
-    const stream = 'stream' in change ? change.stream : null
-    const isOfList = change.type === 'seen' && change.version === null
-    const at = Math.max(reached.get(stream) ?? 0, isOfList ? afterThem : (versionOf(change) ?? 0))
-    reached.set(stream, at)
-    return { change, at, rank: stream ? RESOURCES.indexOf(stream.resource) : 0 }
-  })
-  return dated.sort((a, b) => a.at - b.at || a.rank - b.rank).map(({ change }) => change)
-}
-
-function versionOf(change: Change): number | null {
-  const version = 'version' in change && change.version ? Number(change.version) : null
-  return Number.isSafeInteger(version) ? version : null
-}
+/** What is applied at once blocks other requests for some milliseconds. */
+const MAX_CHANGES = 25
 
 export type Prepared = {
+  readonly applied: readonly Change[]
+  /** The changes to prepare later, in order. */
+  readonly rest: Change[]
   readonly update: WatchUpdate
   readonly intake: Intake
   /** Whether the update must be saved now, and not with a later one. */
   readonly isNews: boolean
   /** When to look again at objects that do not change, by uid. */
   readonly due: ReadonlyMap<string, number | null>
-  /** Events of pods that are not known. The streams are not in step: such a pod may be gone, or become known soon. */
-  readonly unseen: readonly Draft[]
 }
 
 /** `isFirst`: returns whether a stream is listed for the first time. */
-type Circumstances = {
+type Preparing = Circumstances & {
   readonly cluster: string
-  readonly memory: Memory
-  readonly now: number
+  /** By how many milliseconds the cluster's clock is ahead. */
+  readonly ahead: number
   readonly isFirst: (stream: Stream) => boolean
-  /** Whether all pods are known. */
-  readonly arePodsListed?: boolean
 }
 
-/** Applies changes in order to the memory, and returns what to save. */
-export function prepare(changes: readonly Change[], circumstances: Circumstances): Prepared {
-  const { cluster, memory, now, isFirst, arePodsListed = false } = circumstances
+/**
+ * Applies changes in order to the memory, and returns what to save. A change that comes before what it depends on waits,
+ * and with it what follows. It is not saved meanwhile, so a crash changes nothing.
+ */
+export function prepare(changes: readonly Change[], circumstances: Preparing): Prepared {
+  const { cluster, memory, ahead, isFirst } = circumstances
+  // The times in objects are compared with the clock of their cluster.
+  const now = circumstances.now + ahead
+  const applied: Change[] = []
+  const rest: Change[] = []
+  const waits = waitingWith(circumstances)
   const saved = new Map<string, Seen>()
   const deleted = new Set<string>()
   const positions = new Map<string, string>()
   const due = new Map<string, number | null>()
   const accepted: Accepted[] = []
   const rejected: Rejected[] = []
-  const unseen: Draft[] = []
   let gap: Gap | null = null
   const add = (drafts: readonly Draft[]) => {
     for (const draft of drafts) accepted.push({ index: accepted.length, draft })
   }
+  const inOurTime = (one: Accepted) => ({ ...one, draft: corrected(one.draft, ahead, circumstances.now) })
   const look = (before: Seen | null, seen: Seen, isFirstList: boolean) => {
     const { after, told, dueAt } = observe(before, seen, { known: memory, now, isFirst: isFirstList })
     due.set(after.uid, dueAt)
@@ -120,34 +75,36 @@ export function prepare(changes: readonly Change[], circumstances: Circumstances
     due.set(uid, null)
   }
   for (const change of changes) {
+    if (applied.length === MAX_CHANGES || waits(change)) {
+      rest.push(change)
+      continue
+    }
+    applied.push(change)
     if (change.type === 'seen') {
       const before = memory.get(change.seen.uid)
       // A list after a 410 contains what is stored already.
       if (before?.version !== change.seen.version) {
         look(before, change.seen, isFirst(change.stream))
         const drafts = change.event ? readEvent(change.event, { memory, now, accepted, rejected }) : []
-        const absent = arePodsListed ? drafts.filter((draft) => podGone(draft, memory) !== null) : []
-        // A list has the events of the last hour. Pods are listed before them: one that is not known is gone.
-        if (change.version === null) add(absent.flatMap((draft) => podGone(draft, memory) ?? []))
-        else unseen.push(...absent)
+        // A pod that is still not known is gone.
+        add(drafts.flatMap((draft) => podGone(draft, circumstances) ?? []))
       }
     } else if (change.type === 'deleted') remove(change.uid)
     else if (change.type === 'listed') for (const uid of missingFrom(change, memory)) remove(uid)
     else if (change.type === 'again') {
       const seen = memory.get(change.uid)
       if (seen) look(seen, seen, false)
-    } else if (change.type === 'unseen') add([podGone(change.draft, memory)].filter((draft) => draft !== null))
-    else if (change.type === 'gap') gap = change.gap
+    } else if (change.type === 'gap') gap = change.gap
     if ('version' in change && change.version) positions.set(change.stream.name, change.version)
   }
   return {
+    ...{ applied, rest, due },
     update: {
-      ...{ cluster, gap, at: now, saved: [...saved.values()], deleted: [...deleted] },
+      ...{ cluster, gap, at: circumstances.now, saved: [...saved.values()], deleted: [...deleted] },
       positions: [...positions].map(([resource, version]) => ({ resource, version })),
     },
-    intake: { accepted, rejected, group: null, receiver: WATCH },
-    isNews: accepted.length + rejected.length > 0 || gap !== null || changes.some(({ type }) => type === 'listed'),
-    ...{ due, unseen },
+    intake: { accepted: accepted.map(inOurTime), rejected, group: null, receiver: WATCH },
+    isNews: accepted.length + rejected.length > 0 || gap !== null || applied.some(({ type }) => type === 'listed'),
   }
 }
 
@@ -168,22 +125,6 @@ function missingFrom({ stream, uids }: Extract<Change, { type: 'listed' }>, memo
     if (kind === resource.kind && (namespace === '' || own === namespace) && !uids.has(uid)) missing.push(uid)
   }
   return missing
-}
-
-/** Adds a later update to one that was not saved. */
-export function joined(before: WatchUpdate, after: WatchUpdate): WatchUpdate {
-  const saved = new Map([...before.saved, ...after.saved].map((seen) => [seen.uid, seen]))
-  const gone = new Set([...before.deleted, ...after.deleted])
-  const isBack = new Set(after.saved.map(({ uid }) => uid))
-  for (const uid of after.deleted) saved.delete(uid)
-  const positions = new Map([...before.positions, ...after.positions].map((one) => [one.resource, one]))
-  return {
-    ...after,
-    saved: [...saved.values()],
-    deleted: [...gone].filter((uid) => !isBack.has(uid)),
-    positions: [...positions.values()],
-    gap: after.gap ?? before.gap,
-  }
 }
 
 /** Parses an event like one from a webhook. Its object's workload is known, so it need not be guessed from the name. */
@@ -212,8 +153,9 @@ function readEvent(
 const GONE = 'Pod does not exist any more; its workload was guessed from its name'
 
 /** Returns the end of a pod that an event names, if there is no such pod. */
-function podGone(draft: Draft, memory: Memory): Draft | null {
+function podGone(draft: Draft, { memory, isFollowed }: Circumstances): Draft | null {
   if (draft.source !== 'cluster' || draft.object.kind !== 'Pod' || draft.type === 'Normal') return null
-  if (memory.find('Pod', draft.object.namespace, draft.object.name)) return null
+  const { namespace, name } = draft.object
+  if (!isFollowed('Pod', namespace) || memory.find('Pod', namespace, name)) return null
   return { ...draft, reason: 'PodDeleted', message: GONE, type: 'Normal', startsAt: draft.at, count: 1 }
 }

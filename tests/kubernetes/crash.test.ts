@@ -111,7 +111,9 @@ async function watch(t: TestContext, disturb: (cluster: FakeCluster, index: numb
     server = await incmonServe(t, directory, env)
   }
   // Everything is stored once this event is.
-  cluster.put(event('last', 'Pod', 'last', 'Last', 'the last event', { type: 'Normal', first: START }))
+  cluster.put(
+    event('last', 'Node', 'node-1', 'Last', 'the last event', { namespace: '', type: 'Normal', first: START }),
+  )
   await eventually(
     async () => storedIn(directory),
     (all) => all.some((text) => text.includes('the last event')),

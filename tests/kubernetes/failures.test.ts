@@ -29,7 +29,13 @@ async function watching(
   const stored: Delivery[] = []
   const access = accessOf(targetOf(config))
   const watch = watchCluster({
-    ...{ name: 'test', server: access.server, organizationId: 1, namespaces: [], client: createClient(access, idle) },
+    ...{
+      name: 'test',
+      server: access.server,
+      organizationId: 1,
+      namespaces: [],
+      client: createClient(access, Date.now, idle),
+    },
     ...{ watched: { objects: [], positions: new Map() }, now: Date.now, random: () => 0, warn: () => {} },
     engine: {
       submit: async (delivery) => {
@@ -116,7 +122,7 @@ test('a line that never ends is refused before it fills the memory', async (t) =
     server.close()
   })
   const { port } = server.address() as AddressInfo
-  const client = createClient(accessOf(targetOf(writeKubeconfig(t, `http://127.0.0.1:${port}`))))
+  const client = createClient(accessOf(targetOf(writeKubeconfig(t, `http://127.0.0.1:${port}`))), Date.now)
   await assert.rejects(
     client.lines('/', { onOpen: () => {}, onLine: () => {} }),
     /a line of more than 8388608 characters/,
@@ -174,8 +180,8 @@ test('TLS with an own authority works, and a wrong one is refused', async (t) =>
   const { pem, cert, key } = makeCertificate(t)
   const cluster = await shop(t, { tls: { cert: pem, key: readFileSync(key, 'utf8') } })
   const trusted = writeKubeconfig(t, cluster.url, { cluster: [`certificate-authority: ${cert}`] })
-  await createClient(accessOf(targetOf(trusted))).get('/version')
-  const client = createClient(accessOf(targetOf(writeKubeconfig(t, cluster.url))))
+  await createClient(accessOf(targetOf(trusted)), Date.now).get('/version')
+  const client = createClient(accessOf(targetOf(writeKubeconfig(t, cluster.url))), Date.now)
   await assert.rejects(client.get('/version'), /self-signed certificate/)
 })
 
@@ -184,7 +190,7 @@ test('the client certificate of a kubeconfig is shown to the API server', async 
   const cluster = await shop(t, { tls: { cert: pem, key: readFileSync(key, 'utf8'), clientCa: pem } })
   const ask = (user: string[]) => {
     const config = writeKubeconfig(t, cluster.url, { cluster: [`certificate-authority: ${cert}`], user })
-    return createClient(accessOf(targetOf(config))).get('/api/v1/pods')
+    return createClient(accessOf(targetOf(config)), Date.now).get('/api/v1/pods')
   }
   await ask([`client-certificate: ${cert}`, `client-key: ${key}`])
   await assert.rejects(ask(['token: wrong']), /Unauthorized/)

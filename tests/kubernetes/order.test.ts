@@ -1,7 +1,7 @@
 /** The order of what several streams of a cluster deliver. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Change, inOrder } from '../../src/kubernetes/intake.ts'
+import { type Change, inOrder } from '../../src/kubernetes/changes.ts'
 import { type Stream, streamsOf } from '../../src/kubernetes/stream.ts'
 
 const streamOf = (kind: string) => {
@@ -17,7 +17,7 @@ const listed = (stream: Stream, version: string): Change => ({ type: 'listed', s
 const object = (stream: Stream, name: string): Change => ({
   type: 'seen',
   seen: { uid: name, version: '1', namespace: '', name, owner: null, kind: 'Event', facts: null },
-  ...{ event: null, stream, version: null },
+  ...{ event: null, stream, version: null, at: 0 },
 })
 const shown = (changes: readonly Change[]) =>
   changes.map((one) =>

@@ -1,11 +1,12 @@
 /** What a watch saves at once, later, or not at all. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { WatchUpdate } from '../../src/domain/watch/object.ts'
-import { type Change, changeOf, joined, prepare } from '../../src/kubernetes/intake.ts'
+import { joined, type WatchUpdate } from '../../src/domain/watch/object.ts'
+import { type Change, changeOf } from '../../src/kubernetes/changes.ts'
+import { prepare } from '../../src/kubernetes/intake.ts'
 import { createMemory } from '../../src/kubernetes/memory.ts'
 import { streamsOf } from '../../src/kubernetes/stream.ts'
-import { deployment, event, pod, terminated, waiting } from '../helpers/kubernetes/objects.ts'
+import { deployment, event, pod, replicaSet, terminated, waiting } from '../helpers/kubernetes/objects.ts'
 import type { KubeObject } from '../helpers/kubernetes/storage.ts'
 
 const streamOf = (kind: string) => {
@@ -14,10 +15,14 @@ const streamOf = (kind: string) => {
   return found
 }
 
-function seen(object: KubeObject, version: number): Change {
+const NOW = 1_000_000
+const COMMON = { cluster: 'c', now: NOW, ahead: 0, isFirst: () => false, isFollowed: () => true }
+
+/** `at`: when it arrived; long ago, so that nothing waits for another object. */
+function seen(object: KubeObject, version: number, at = 0): Change {
   const metadata = { uid: object.metadata.name, ...object.metadata, resourceVersion: String(version) }
   const stream = streamOf(object.kind)
-  const change = changeOf({ type: 'object', object: { ...object, metadata }, version: String(version) }, stream, 0)
+  const change = changeOf({ type: 'object', object: { ...object, metadata }, version: String(version) }, stream, at)
   assert.ok(change)
   return change
 }
@@ -25,7 +30,7 @@ function seen(object: KubeObject, version: number): Change {
 /** Returns a function that applies changes to one memory. */
 function watched() {
   const memory = createMemory([])
-  return (...changes: Change[]) => prepare(changes, { cluster: 'c', memory, now: 1_000_000, isFirst: () => false })
+  return (...changes: Change[]) => prepare(changes, { ...COMMON, memory })
 }
 
 const podWith = (annotation: string, more = {}) =>
@@ -56,10 +61,11 @@ test('a problem, an event and the end of a list are saved at once', () => {
 
 test('every version of an event is an occurrence', () => {
   const apply = watched()
+  apply(seen(podWith('1'), 1))
   const failed = (count: number) => event('e', 'Pod', 'cart-1', 'Unhealthy', 'probe failed', { count })
-  apply(seen(failed(1), 1))
-  assert.equal(apply(seen(failed(2), 2)).intake.accepted.length, 1)
-  assert.equal(apply(seen(failed(2), 2)).intake.accepted.length, 0)
+  apply(seen(failed(1), 2))
+  assert.equal(apply(seen(failed(2), 3)).intake.accepted.length, 1)
+  assert.equal(apply(seen(failed(2), 3)).intake.accepted.length, 0)
 })
 
 test('two updates are saved as if they were one', () => {
@@ -79,28 +85,74 @@ test('two updates are saved as if they were one', () => {
 test('the problem of a pod that was gone when the events were listed ends at once', () => {
   const memory = createMemory([])
   const listed = (object: KubeObject): Change => ({ ...seen(object, 1), version: null }) as Change
-  const told = (change: Change, arePodsListed = true) => {
-    const { intake } = prepare([change], { cluster: 'c', memory, now: 1_000_000, isFirst: () => true, arePodsListed })
+  const told = (change: Change, isListed = true) => {
+    const { intake } = prepare([change], { ...COMMON, memory, isFirst: () => true, isFollowed: () => isListed })
     return intake.accepted.map(({ draft }) => (draft.source === 'cluster' ? draft.reason : ''))
   }
-  prepare([seen(podWith('1'), 1)], { cluster: 'c', memory, now: 1_000_000, isFirst: () => true })
+  prepare([seen(podWith('1'), 1)], { ...COMMON, memory, isFirst: () => true })
   const about = (pod: string) => event(`of-${pod}`, 'Pod', pod, 'BackOff', 'Back-off restarting failed container app')
   assert.deepEqual(told(listed(about('gone'))), ['BackOff', 'PodDeleted'])
   assert.deepEqual(told(listed(about('cart-1'))), ['BackOff'])
   assert.deepEqual(told(listed(about('unlisted')), false), ['BackOff'])
 })
 
-test('the problem of a pod that does not become known after its event ends, and says that its workload is a guess', () => {
-  const memory = createMemory([])
-  const apply = (...changes: Change[]) =>
-    prepare(changes, { cluster: 'c', memory, now: 1_000_000, isFirst: () => false, arePodsListed: true })
-  const failed = (pod: string) => event(`of-${pod}`, 'Pod', pod, 'BackOff', 'Back-off restarting failed container app')
-  const { intake, unseen } = apply(seen(failed('cart-5d4f8c7b9-x2kqp'), 1), seen(failed('cart-1'), 2))
-  assert.deepEqual([intake.accepted.length, unseen.length], [2, 2])
-  apply(seen(podWith('1'), 3))
-  const told = apply(...unseen.map((draft): Change => ({ type: 'unseen', draft }))).intake.accepted
-  assert.deepEqual(
-    told.map(({ draft }) => draft.source === 'cluster' && [draft.object.name, draft.reason, draft.message]),
-    [['cart-5d4f8c7b9-x2kqp', 'PodDeleted', 'Pod does not exist any more; its workload was guessed from its name']],
+const shownOf = ({ intake, rest }: ReturnType<typeof prepare>) => ({
+  told: intake.accepted.flatMap(({ draft }) => (draft.source === 'cluster' ? `${draft.reason} ${draft.message}` : [])),
+  waiting: rest.length,
+})
+
+test('a rollout waits for the version of its Deployment that shows who made it', () => {
+  const apply = watched()
+  const made = { image: 'cart:2', revision: 2, by: 'kubectl-edit' }
+  apply(
+    seen(deployment('cart', { image: 'cart:1', by: 'helm' }), 1),
+    seen(replicaSet('cart', 'a', { image: 'cart:1' }), 2),
   )
+  const early = apply(seen(replicaSet('cart', 'b', made), 5, NOW), seen(replicaSet('mail', 'a'), 6, NOW))
+  assert.deepEqual([shownOf(early), early.update.positions], [{ told: [], waiting: 2 }, []])
+  const { told, waiting } = shownOf(apply(...early.rest, seen(deployment('cart', made), 4, NOW)))
+  assert.deepEqual(
+    [told.length, waiting],
+    [0, 2],
+    'the Deployment is read after the ReplicaSet, which is prepared again',
+  )
+  const text = 'RolloutStarted Rollout of cart-b (revision 2): app: cart:1 → cart:2; by kubectl-edit'
+  assert.deepEqual(shownOf(apply(early.rest[0] as Change)), { told: [text], waiting: 0 })
+})
+
+test('a pod and an event wait for the object they belong to, but not for ever, nor for what is not followed', () => {
+  const early = [
+    seen(pod('cart-1', { owner: ['ReplicaSet', 'cart-a'], state: waiting('ErrImagePull') }), 3, NOW),
+    seen(event('e', 'Pod', 'cart-1', 'Unhealthy', 'probe failed'), 4, NOW),
+  ]
+  const memory = createMemory([])
+  const told = (circumstances: object, ...changes: Change[]) => {
+    const { intake, rest } = prepare(changes, { ...COMMON, memory, ...circumstances })
+    return [rest.length, ...intake.accepted.map(({ draft }) => draft.source === 'cluster' && draft.object.owners)]
+  }
+  assert.deepEqual(told({}, ...early), [2])
+  assert.deepEqual(told({ now: NOW + 2_999 }, ...early), [2])
+  const workload = [{ kind: 'Deployment', name: 'cart' }]
+  const known = [seen(deployment('cart'), 1), seen(replicaSet('cart', 'a'), 2)]
+  assert.deepEqual(told({}, ...known, ...early).slice(-2), [workload, workload])
+  const guessed = [{ kind: 'ReplicaSet', name: 'cart-a' }]
+  for (const other of [{ now: NOW + 3_000 }, { now: NOW - 3_600_000 }, { isFollowed: () => false }])
+    assert.deepEqual(told({ memory: createMemory([]), ...other }, ...early), [0, guessed, guessed])
+})
+
+test('the problem of a pod that does not become known after its event ends, and says that its workload is a guess', () => {
+  const apply = watched()
+  const failed = (pod: string) => event(`of-${pod}`, 'Pod', pod, 'BackOff', 'Back-off restarting failed container app')
+  const { intake } = apply(seen(failed('cart-5d4f8c7b9-x2kqp'), 1), seen(podWith('1'), 2), seen(failed('cart-1'), 3))
+  assert.deepEqual(
+    intake.accepted.map(({ draft }) => draft.source === 'cluster' && [draft.object.name, draft.reason]),
+    [
+      ['cart-5d4f8c7b9-x2kqp', 'BackOff'],
+      ['cart-5d4f8c7b9-x2kqp', 'PodDeleted'],
+      ['cart-1', 'BackOff'],
+    ],
+  )
+  const end = intake.accepted[1]?.draft
+  assert.ok(end?.source === 'cluster')
+  assert.equal(end.message, 'Pod does not exist any more; its workload was guessed from its name')
 })

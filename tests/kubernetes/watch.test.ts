@@ -139,6 +139,20 @@ test('a rollout is a change with its images and who made it', async (t) => {
   )
 })
 
+test('changes that the API server sends late belong to the right workload, and show who made them', async (t) => {
+  const { cluster, server, alerts, services } = await shop(t)
+  cluster.state.late.set('deployments', 1_000).set('replicasets', 600)
+  cluster.put(deployment('mail', { by: 'kubectl-edit' }))
+  cluster.put(replicaSet('mail', '5d4f8c7b9'))
+  const more = { owner: ['ReplicaSet', 'mail-5d4f8c7b9'], state: waiting('ErrImagePull', 'no such image') }
+  cluster.put(pod('mail-5d4f8c7b9-x2kqp', more))
+  const [failed] = await alerts((all) => all.length === 1)
+  const [mail] = (await services((all) => all.length === 2)).filter(({ name }) => name === 'mail')
+  assert.equal(failed.serviceId, mail?.id)
+  const { data } = await server.get('/api/events')
+  assert.match(data.find(({ name }: Json) => name === 'RolloutStarted').text, /; by kubectl-edit$/)
+})
+
 test('a dead node is one incident that names the services with pods on it', async (t) => {
   const { cluster, server, services } = await shop(t)
   for (const name of ['mail', 'search']) {

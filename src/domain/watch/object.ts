@@ -52,6 +52,22 @@ export type WatchUpdate = {
   readonly at: number
 }
 
+/** Adds a later update to one that was not saved. */
+export function joined(before: WatchUpdate, after: WatchUpdate): WatchUpdate {
+  const saved = new Map([...before.saved, ...after.saved].map((seen) => [seen.uid, seen]))
+  const gone = new Set([...before.deleted, ...after.deleted])
+  const isBack = new Set(after.saved.map(({ uid }) => uid))
+  for (const uid of after.deleted) saved.delete(uid)
+  const positions = new Map([...before.positions, ...after.positions].map((one) => [one.resource, one]))
+  return {
+    ...after,
+    saved: [...saved.values()],
+    deleted: [...gone].filter((uid) => !isBack.has(uid)),
+    positions: [...positions.values()],
+    gap: after.gap ?? before.gap,
+  }
+}
+
 export type Gap = { readonly from: number; readonly to: number }
 
 /** How the watch of a cluster is doing. */

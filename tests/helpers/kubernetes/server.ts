@@ -11,6 +11,8 @@ import { type Change, createStorage, type Json, matches } from './storage.ts'
 
 type Options = {
   readonly now?: () => number
+  /** By how many milliseconds the clock that responses show is ahead. */
+  readonly ahead?: number
   /** The time between bookmarks, in milliseconds. */
   readonly bookmarks?: number
   /** The PEM texts of the certificate and its key. `clientCa`: accepts clients with a certificate of this CA. */
@@ -35,12 +37,17 @@ export async function startFakeCluster(t: { after: (work: () => void) => void },
     /** Announces 410 with the HTTP status instead of an ERROR line. */
     isGoneByStatus: false,
     delay: 0,
+    /** By how many milliseconds the changes of a resource, such as `pods`, are sent later than those of others. */
+    late: new Map<string, number>(),
     requests: [] as string[],
   }
   const sockets = new Set<Socket>()
   const watches = new Set<() => void>()
   const handle = handler(storage, state, watches, options.bookmarks ?? 1000)
-  const listener: RequestListener = (request, response) => void setTimeout(() => handle(request, response), state.delay)
+  const listener: RequestListener = (request, response) => {
+    if (options.ahead) response.setHeader('Date', new Date(Date.now() + options.ahead).toUTCString())
+    setTimeout(() => handle(request, response), state.delay)
+  }
   const make = (): Server => {
     const { tls } = options
     const made = tls
@@ -218,7 +225,11 @@ function watch({ storage, response, state, watches, bookmarks, url, from, isAske
     return response.write(line.slice(half))
   }
   const tell = ({ type, object }: Change) => {
-    if (isAsked(object)) send(type, shown(withVersion(object, asked)))
+    const late = state.late.get(asked.plural)
+    const line = shown(withVersion(object, asked))
+    if (!isAsked(object)) return
+    if (late) setTimeout(send, late, type, line)
+    else send(type, line)
   }
   for (const change of missed) tell(change)
   const stopListening = storage.listen(tell)
