@@ -46,6 +46,8 @@ export type Notifier = {
   readonly hasMailServer: () => boolean
   /** Checks a URL before it is saved. `refusal` is set if the URL can never work. */
   readonly checkTarget: (kind: ChannelKind, target: string) => Promise<TargetCheck>
+  /** Returns how many messages of an organization are being sent. */
+  readonly sending: (organizationId: number) => number
   /** Returns what is missing from this server's messages, or null if nothing is missing. */
   readonly warning: () => string | null
   /**
@@ -94,6 +96,7 @@ export function startNotifier(deps: Deps, options: NotifierOptions): Notifier {
       if (!free) return { status: null, detail: TOO_MANY, remoteId: null, retryAfter: 0 }
       return sendTest(deps, options, channel).finally(free)
     },
+    sending: slots.takenBy,
     ...helpersOf(options),
     stop: async () => {
       stopLooking()
@@ -217,7 +220,7 @@ function acknowledgeLinksOf(
 type Slots = {
   /** Takes a slot for an organization. Returns a function that frees the slot, or null if no slot is free. */
   readonly take: (organizationId: number) => (() => void) | null
-  readonly taken: () => number
+  readonly takenBy: (organizationId: number) => number
 }
 
 /** @param most the number of messages at the same time, in total and for each organization */
@@ -237,6 +240,6 @@ export function createSlots(most: { readonly inAll: number; readonly perOrganiza
         else taken.delete(organizationId)
       }
     },
-    taken: () => all,
+    takenBy: (organizationId) => taken.get(organizationId) ?? 0,
   }
 }

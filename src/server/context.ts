@@ -26,8 +26,8 @@ export type ServerContext = {
   readonly wrongTokens: WrongTokens
   readonly pendingBodies: PendingBodies
   readonly damage: Pick<Damage, 'note'>
-  /** Sends test messages and checks URLs. */
-  readonly notifier: Pick<Notifier, 'test' | 'hasMailServer' | 'checkTarget' | 'warning'>
+  /** Sends test messages, checks URLs, and counts the messages that are being sent. */
+  readonly notifier: Pick<Notifier, 'test' | 'sending' | 'hasMailServer' | 'checkTarget' | 'warning'>
   /** Returns the time of a monotonic clock in milliseconds. */
   readonly elapsed: () => number
   readonly pause: (milliseconds: number) => Promise<void>

@@ -4,6 +4,7 @@
  */
 import type { Change } from '../domain/correlation/change.ts'
 import { rolloutsOf } from '../domain/correlation/rollout.ts'
+import { AT_ONCE_WITHIN } from '../domain/notification/schedule.ts'
 import { type AlertRecord, findAlert, listRecentAlerts } from './alerts.ts'
 import { countLinks, listCorrelationsOfIncident } from './correlation/correlations.ts'
 import { listScalings } from './correlation/links.ts'
@@ -20,6 +21,7 @@ import {
 } from './incident/incidents.ts'
 import { findAlertOnNode } from './node-troubles.ts'
 import { listChannels } from './notification/channels.ts'
+import { listSentAt } from './notification/outbox.ts'
 import { findOrganization } from './organizations.ts'
 import type { TimeSpan } from './read.ts'
 import { findPendingPrune } from './retention/pruning.ts'
@@ -196,12 +198,14 @@ const MAX_CHANNELS = { page: 1, limit: 100 }
  */
 const MAX_SENDERS = { page: 1, limit: 500 }
 
-/** Collects the figures for `/metrics` from the store. */
-export function findFigures(db: Db, organizationId: number) {
+/** Collects the figures for `/metrics` from the store. `messages`: of the busiest channel, in the last 30 seconds. */
+export function findFigures(db: Db, organizationId: number, now: number) {
+  const channels = listChannels(db, organizationId, MAX_CHANNELS).items
   return {
+    channels,
+    messages: Math.max(0, ...channels.map(({ rowId }) => listSentAt(db, rowId, now - AT_ONCE_WITHIN).length)),
     sizes: findSizes(db),
     openIncidents: findOpenIncidentCounts(db, organizationId),
     senders: listSenders(db, organizationId, MAX_SENDERS).items,
-    channels: listChannels(db, organizationId, MAX_CHANNELS).items,
   }
 }

@@ -1,19 +1,22 @@
-/** kill -9 while messages are being sent: every message arrives, and duplicates have the same `webhook-id`. */
+/** Outgoing messages when the server is killed, and when receivers never answer. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
 import { createChannel } from '../../src/actions/channels.ts'
 import { systemDeps } from '../../src/deps.ts'
+import { BUDGETS } from '../../src/domain/budgets.ts'
+import { MAX_CHANNELS } from '../../src/store/notification/channels.ts'
 import { listOrganizations } from '../../src/store/organizations.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 import { eventually } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
 import { type Received, startReceiver } from '../notify/receiver.ts'
-import { figure } from './generator.ts'
+import { descriptorsOf, figure, judging } from './generator.ts'
 import { acknowledged, request } from './load.ts'
-import { makeDatabase, startServer } from './server.ts'
+import { addOrganization, makeDatabase, startServer } from './server.ts'
+import { sized } from './size.ts'
 
 const ROUNDS = 50
 /** In milliseconds: covers the time from before the commit until after the receiver's response. */
@@ -55,6 +58,51 @@ test('kill -9 at 50 random moments loses no message, and duplicates have the sam
   for (const [name, { ids }] of news) assert.equal(ids.size, 1, `${name} has several ids`)
   assert.ok(accepted.length > ROUNDS / 4, 'most kills came before the answer')
 })
+
+/** In milliseconds. */
+const MAX_STALL = 100
+
+test('hundreds of channels whose receivers never answer leave room for new connections', async (t) => {
+  const { file, token } = makeDatabase(temporaryDirectory(t))
+  const receiver = await startReceiver(t, () => {})
+  const tokens = silentChannels(file, receiver.url, [token])
+  const server = await startServer(t, file, [], FLAGS)
+  const [before, judge] = [descriptorsOf(server.pid).length, judging(t, 50, server.pid)]
+  for (const own of tokens) assert.ok(await fail({ url: server.url, token: own }, 'cart'))
+  let [open, longest, sending] = [0, 0, 0]
+  const until = performance.now() + sized(30_000, 8_000)
+  while (performance.now() < until) {
+    const began = performance.now()
+    // Each request needs a new connection.
+    const asked = await fetch(`${server.url}/healthz`, { headers: { Connection: 'close' } })
+    longest = Math.max(longest, performance.now() - began)
+    assert.equal(asked.status, 200)
+    open = Math.max(open, descriptorsOf(server.pid).length - before)
+    const text = await (await fetch(`${server.url}/metrics`, { headers: { Authorization: `Bearer ${token}` } })).text()
+    sending = Math.max(sending, Number(/limit_used.limit="organization-connections". (\d+)/.exec(text)?.[1]))
+    await pause(20)
+  }
+  const channels = tokens.length * MAX_CHANNELS
+  const rounded = `${Math.round(longest)} ms`
+  figure(t, 50, `${channels} channels: /healthz at most ${rounded}, ${open} descriptors more, ${sending} of one sender`)
+  assert.equal(sending, BUDGETS['organization-connections'].value)
+  assert.ok(open <= BUDGETS['outgoing-connections'].value + 16, `${open} more descriptors`)
+  judge(longest <= MAX_STALL, `/healthz was silent for ${rounded}`, longest - MAX_STALL)
+})
+
+/** Fills three organizations with channels. Returns a token of each. `tokens`: of the first. */
+function silentChannels(file: string, url: string, tokens: readonly string[]): string[] {
+  const db = openStore(file)
+  try {
+    const all = [...tokens, ...['Globex', 'Initech'].map((name) => addOrganization(db, name, 'Pro'))]
+    for (const { rowId } of listOrganizations(db))
+      for (let index = 0; index < MAX_CHANNELS; index += 1)
+        createChannel(systemDeps(db), rowId, { name: `silent ${index}`, kind: 'webhook', target: url, rules: [{}] })
+    return all
+  } finally {
+    db.close()
+  }
+}
 
 /**
  * Adds one channel per service, which sends immediately, and one for all services, which sends digests. Returns their

@@ -34,6 +34,7 @@ export function makeServerContext(more: Partial<ServerContext> = {}): ServerCont
     }),
     notifier: {
       test: async () => ({ status: 200, detail: 'ok', remoteId: null, retryAfter: 0 }),
+      sending: () => 0,
       hasMailServer: () => true,
       checkTarget: async () => ({ refusal: null, warning: null }),
       warning: () => null,

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { recordFailure } from '../../src/store/notification/channels.ts'
+import { insertNotifications, NO_FACTS } from '../../src/store/notification/outbox.ts'
+import type { Db } from '../../src/store/sqlite/open.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { makeChannel, makeIncident, makeService, newUuid } from '../helpers/factory.ts'
 import { alertGroup, payload } from '../helpers/payloads.ts'
@@ -63,6 +65,32 @@ test('the use of each limit is shown beside the limit, and ended alerts do not c
   assert.deepEqual([of('incmon_limit_used', 'live-alerts'), of('incmon_limit', 'live-alerts')], [3, 50_000])
   const charlie = (await figures(world, world.charlie.token)).values
   assert.equal(charlie.get('incmon_limit_used{limit="live-alerts"}'), 0)
+})
+
+type Sent = { readonly channelId: number; readonly incidentId: number; readonly at: number }
+
+/** Adds a message that was delivered. */
+function makeSent(db: Db, organizationId: number, { at, ...of }: Sent): void {
+  const news = { kind: 'opened', actor: null, severityBefore: null, facts: NO_FACTS, isDigest: false } as const
+  insertNotifications(db, [{ id: newUuid(), organizationId, ...of, ...news, createdAt: at, dueAt: at }])
+  const sent = db.sql
+    .updateTable('outbox')
+    .set(({ ref }) => ({ status: 'delivered', ended_at: at, leader_id: ref('id') }))
+  db.run(sent.where('leader_id', 'is', null))
+}
+
+test('the messages of the busiest channel in the last 30 seconds are shown beside their limit', async (t) => {
+  const world = makeWorld(t)
+  const { db, acme, clock } = world
+  const incident = makeIncident(db, acme, makeService(db, acme, 'cart'))
+  for (const [name, ages] of [['on-call', [1_000, 29_000, 31_000]] as const, ['quiet', [2_000]] as const]) {
+    const channel = makeChannel(db, acme, name)
+    for (const age of ages)
+      makeSent(db, acme.key, { channelId: channel.key, incidentId: incident.key, at: clock.now - age })
+  }
+  const { values } = await figures(world)
+  const of = (name: string) => values.get(`${name}{limit="channel-messages"}`)
+  assert.deepEqual([of('incmon_limit_used'), of('incmon_limit')], [2, 3])
 })
 
 test('the CPU time is counted from the start of the process', async (t) => {

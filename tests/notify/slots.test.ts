@@ -23,5 +23,5 @@ test('a slot can be taken again after it is freed', () => {
   const slots = createSlots({ inAll: 1, perOrganization: 1 })
   slots.take(1)?.()
   assert.notEqual(slots.take(2), null)
-  assert.equal(slots.taken(), 1)
+  assert.equal(slots.takenBy(2), 1)
 })

@@ -94,7 +94,7 @@ function openApplication(db: Db, release: () => void, wanted: Wanted & { readonl
 function notifierOf(deps: Deps, options: Common): ServerContext['notifier'] {
   const config = requireConfig(options)
   const sending = { transports: () => transportsOf(config), publicUrl: () => config['public-url'] }
-  return { test: (channel) => sendTest(deps, sending, channel), ...helpersOf(sending) }
+  return { test: (channel) => sendTest(deps, sending, channel), sending: () => 0, ...helpersOf(sending) }
 }
 
 /** Returns the application's context. A command has no log, so `failed` prints errors instead. */

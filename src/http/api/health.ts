@@ -1,6 +1,8 @@
 /** /healthz, /readyz and /metrics: liveness, readiness and Prometheus metrics. */
 import * as v from 'valibot'
 import { type Check, checkStore } from '../../actions/readiness.ts'
+import { BUDGETS } from '../../domain/budgets.ts'
+import type { Usage } from '../../engine/changes/room.ts'
 import { organizationText } from '../../server/metrics.ts'
 import { findFigures } from '../../store/views.ts'
 import { problem } from '../middleware/problem.ts'
@@ -53,6 +55,10 @@ function showCheck({ name, detail }: Check): v.InferInput<typeof checkShape> {
   return detail === null ? { name, state: 'ok' } : { name, state: 'failing', detail }
 }
 
+function useOf(limit: keyof typeof BUDGETS, used: number): Usage {
+  return { limit, used, value: BUDGETS[limit].value }
+}
+
 const TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 export const metricsRoutes: readonly Route[] = [
@@ -61,10 +67,15 @@ export const metricsRoutes: readonly Route[] = [
     scope: 'read',
     answers: { 200: { description: 'Text format 0.0.4', body: null, text: 'text/plain' } },
     handle: async ({ deps, own, server, identity }) => {
-      const { sizes, openIncidents, senders, channels } = await own.read(findFigures)
+      const { organizationId } = identity
+      const { sizes, openIncidents, senders, ...sent } = await own.read(findFigures, deps.now())
       const ofProcess = await server.metrics.text({ ...sizes, waiting: deps.engine.pending() })
-      const usage = await deps.engine.usage(identity.organizationId)
-      return text(`${ofProcess}${await organizationText(openIncidents, senders, channels, usage)}`, TYPE)
+      const usage = [
+        ...(await deps.engine.usage(organizationId)),
+        useOf('organization-connections', server.notifier.sending(organizationId)),
+        useOf('channel-messages', sent.messages),
+      ]
+      return text(`${ofProcess}${await organizationText(openIncidents, senders, sent.channels, usage)}`, TYPE)
     },
   }),
 ]

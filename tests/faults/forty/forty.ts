@@ -116,7 +116,10 @@ export const FORTY: readonly Row[] = [
     15,
     'Outgoing webhooks: failing receivers, kill -9 ×50',
     'lost 0, same webhook-id on each attempt',
-    [{ file: `${FAULTS}/outgoing.test.ts` }, { file: NOTIFIER, name: /fails in every way|is gone|delays no other/ }],
+    [
+      { file: `${FAULTS}/outgoing.test.ts`, name: /kill -9/ },
+      { file: NOTIFIER, name: /fails in every way|is gone|delays no other/ },
+    ],
     'mutant: new-id-for-each-try',
   ),
   row(
