@@ -165,6 +165,8 @@ export const END_CASES = [
   ['Synced', 'Promotion completed! Scaling down podinfo.test', 'Canary', 'RolloutAborted'],
   ['ReconciliationSucceeded', 'Reconciliation finished in 2s', 'Kustomization', 'ReconciliationFailed'],
   ['BackupSucceeded', '', 'Backup', 'BackupFailed'],
+  ['BackupCompleted', 'backup completed', 'Backup', 'BackupFailed'],
+  ['RestoreCompleted', '', 'Restore', 'RestoreFailed'],
   ['VolumeResizeSuccessful', '', 'PersistentVolumeClaim', 'VolumeResizeFailed'],
   ['SuccessfullyReconciled', '', 'Service', 'FailedReconciled'],
   ['SuccessfulAddFinalizer', '', 'Service', 'FailedAddFinalizer'],

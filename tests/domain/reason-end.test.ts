@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import {
   ends,
+  endsAll,
   failureOfAlert,
   hasCounterpart,
   isSameFailure,
@@ -48,6 +49,11 @@ describe('the end of a condition', () => {
       ['', 'all is well'],
     ] as const
     for (const [reason, message] of others) assert.ok(!says(reason, message), reason)
+  })
+
+  test("Flux's new artifact ends every problem of its source", () => {
+    for (const reason of ['NewArtifact', 'Succeeded'])
+      assert.ok(endsAll(reason, 'Failed (HelmRepository)') && !endsAll(reason, 'CrashLoopBackOff'))
   })
 
   test('a condition is persistent only if an event can end it, and never if it is terminal', () => {

@@ -195,12 +195,10 @@ export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['SawCompletedJob', words('BackoffLimitExceeded DeadlineExceeded MissSchedule TooManyMissedTimes')],
 ])
 
-/**
- * Reasons with which controllers report that their object has no problem: Longhorn, cert-manager, External Secrets, the
- * AWS Load Balancer Controller, NGINX, Sealed Secrets, KEDA. They end all conditions of the object that no other row ends.
- */
+/** Reasons of Longhorn, cert-manager, External Secrets, AWS, NGINX, KEDA and Flux that end what no other row ends. */
 export const ALL_WELL: ReadonlySet<string> = words(`Healthy Ready Valid Updated Reconciled SuccessfullyReconciled
-  ReconcileSuccess ReconcileSucceeded AddedOrUpdated Unsealed Recovered KEDAScalersStarted ScaledObjectReady`)
+  ReconcileSuccess ReconcileSucceeded AddedOrUpdated Unsealed Recovered KEDAScalersStarted ScaledObjectReady
+  NewArtifact Succeeded`)
 
 /**
  * Conditions whose end is always reported by an event, unless the object is deleted. All other conditions can end

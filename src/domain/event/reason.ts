@@ -124,7 +124,7 @@ const FAILED_JOB = /\b(?:status|condition): Failed\b/i
 const OPPOSITES: readonly (readonly [reason: RegExp, ends: string])[] = [
   [/^No([A-Z]\w+)$/, '$1'],
   [/^(\w+Is)Not([A-Z]\w*)$/, '$1$2'],
-  [/^(\w+)(?:Succeeded|Successful|Success)$/, '$1Failed'],
+  [/^(\w+)(?:Succeeded|Successful|Success|Completed)$/, '$1Failed'],
   [/^Success(?:ful)?(?:ly)?([A-Z]\w+)$/, 'Failed$1'],
 ]
 
