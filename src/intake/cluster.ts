@@ -148,19 +148,22 @@ function readObject(event: Fields, warn: Warn): Omit<KubernetesObject, 'containe
     kind,
     namespace: CLUSTER_WIDE.has(kind) ? '' : namespace,
     name,
-    labels: draftLabels(readLabels(event, warn)),
+    labels: draftLabels(readLabels(event, warn, name)),
     owners: readOwners(ownerPaths(event)),
     node: kind === 'Node' ? name : node,
   }
 }
 
-/** Returns the object's labels. In a flat event, unknown keys are labels as well. */
-function readLabels(event: Fields, warn: Warn): Labels {
+/**
+ * Returns the labels of an object. In a flat event, unknown keys are labels as well. A layout for Loki has an `app` that
+ * names its stream, so this key is a label only if the object's name contains it.
+ */
+function readLabels(event: Fields, warn: Warn, object: string): Labels {
   const labels = newLabels()
   if (!OBJECTS.some((name) => fieldsOf(event[name])) && event.Name === undefined) {
     for (const [key, value] of Object.entries(event).slice(0, MAX_FLAT_KEYS)) {
-      if (typeof value === 'string' && value.length <= 253 && !WELL_KNOWN.has(key) && !isUnset(value))
-        labels[key] = value
+      if (typeof value !== 'string' || value.length > 253 || WELL_KNOWN.has(key) || isUnset(value)) continue
+      if (key !== 'app' || object.includes(value)) labels[key] = value
     }
   }
   for (const source of [

@@ -1,7 +1,7 @@
 /** Which conditions keep a pod from serving, when they start and when they end. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { NO_EVIDENCE, type Observation } from '../../src/domain/alert/evidence.ts'
+import { NO_EVIDENCE, type Observation, repetitionOf } from '../../src/domain/alert/evidence.ts'
 import { firingPeriodsOf, ongoing } from '../../src/domain/alert/firing-period.ts'
 import { incidentDueAt, unavailable } from '../../src/domain/alert/unavailable.ts'
 import { deletedObjectOf } from '../../src/domain/event/reason.ts'
@@ -113,6 +113,17 @@ describe('a period', () => {
     const evidence = { ...NO_EVIDENCE, seen: [seen(0, 0)], gone: [[NOON + SECOND, 'cart-7d9f5b6c8-*'] as const] }
     assert.deepEqual(ongoing(firingPeriodsOf(evidence, rules), NOON + MINUTE), [])
   })
+})
+
+describe('how often a condition is seen within 10 minutes', () => {
+  const cases: readonly (readonly [string, readonly Observation[], number])[] = [
+    ['in three events', [seen(0, 0), seen(60, 60), seen(500, 500)], 3],
+    ['by the count of one event', [seen(0, 180, 4)], 4],
+    ['not by attempts within a minute', [seen(0, 40, 4)], 1],
+    ['not by a count over an hour', [seen(0, 3600, 4)], 1],
+  ]
+  for (const [title, sightings, expected] of cases)
+    test(title, () => assert.equal(repetitionOf({ ...NO_EVIDENCE, seen: sightings }).inTenMinutes, expected))
 })
 
 describe('the object that an event says is deleted', () => {

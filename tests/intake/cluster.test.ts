@@ -38,6 +38,7 @@ test('Reads labels from a JSON string and from additional flat keys; skips unset
     { ...readFile('cluster-layout-null-count.json').object.labels },
     { tier: 'edge', 'app.kubernetes.io/name': 'checkout', 'pod-template-hash': '6c9d7f5b84' },
   )
+  assert.deepEqual({ ...read({ ...LEAST, app: 'event-stream' }).object.labels }, {})
 })
 
 test('A whole event has a type, owners, labels and the name of its cluster', () => {

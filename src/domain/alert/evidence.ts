@@ -1,5 +1,7 @@
 /** The observations of a Kubernetes condition. Duplicates and the order of arrival do not affect the result. */
 
+import { MINUTE } from '../units.ts'
+
 /** The observations used to detect repeats and the end of a Kubernetes condition. */
 export type Evidence = {
   /** When the condition was observed, and on which object. */
@@ -21,7 +23,7 @@ export type Observation = readonly [at: number, object: string, since: number, c
 
 export const NO_EVIDENCE: Evidence = { seen: [], recovered: [], gone: [], rollouts: [], helped: [] }
 
-const TEN_MINUTES = 10 * 60_000
+const TEN_MINUTES = 10 * MINUTE
 const MARKS_KEPT = 32
 const OBJECTS_KEPT = 256
 
@@ -64,13 +66,14 @@ function kept<One extends readonly [number, string, ...unknown[]]>(marks: readon
 
 /**
  * Returns the arguments for `isRepeated`: how many times a condition was observed, on how many objects, and how often
- * within 10 minutes. If the repeats of an event are far apart, its count covers several separate problems and is
- * ignored.
+ * within 10 minutes. A count says so too, unless all attempts were made within a minute, as at the start of a pod. If the
+ * repeats of an event are far apart, its count covers several separate problems and is ignored.
  */
 export function repetitionOf({ seen }: Evidence): { count: number; pods: number; inTenMinutes: number } {
   const counts = seen.map(([at, , since, count]) => (at - since > TEN_MINUTES * count ? 1 : count))
   const near = seen.map(([from]) => seen.filter(([at]) => at >= from && at - from <= TEN_MINUTES))
   const most = (numbers: readonly number[]) => Math.max(0, ...numbers)
   const pods = new Set(seen.map(([, object]) => object)).size
-  return { count: most(counts), pods, inTenMinutes: most(near.map(({ length }) => length)) }
+  const counted = seen.map(([at, , since, count]) => (at - since >= MINUTE && at - since <= TEN_MINUTES ? count : 1))
+  return { count: most(counts), pods, inTenMinutes: most([...near.map(({ length }) => length), ...counted]) }
 }
