@@ -191,6 +191,7 @@ export function incidentView(more: Partial<IncidentView> = {}): IncidentView {
         resolvedAt: null,
         endedAt: null,
         criticalMs: READER.now - at('03:02'),
+        severeMs: READER.now - at('03:02'),
         mutedMs: 0,
         firingAlerts: 447,
       },

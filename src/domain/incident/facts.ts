@@ -7,6 +7,7 @@ import type { Commit } from '../event/event.ts'
 import type { StoredEvent } from '../event/stored-event.ts'
 import type { Suspect } from '../suspect/suspect.ts'
 import type { LiveIncident } from './live-incident.ts'
+import type { Problem } from './problem.ts'
 import type { TimelineEntry } from './timeline-entry.ts'
 
 /** Times in ms UTC. Lists are unordered except `suspects`. Null means unknown. */
@@ -81,6 +82,8 @@ export type IncidentFact = Pick<
   readonly critical: CriticalFact
   /** For an incident that is not about a critical service: how long it was open or the sender was silent, in ms. */
   readonly lastedMs?: number
+  /** See `Problem`. Default: null. */
+  readonly raised?: Problem['raised']
   /** For the service `unattributed`: the name of the alert that the incident is about. */
   readonly about: string | null
 }

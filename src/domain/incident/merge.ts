@@ -1,6 +1,7 @@
 /** Merges two incidents: the remaining incident takes over all records, and the other incident is resolved. */
 
 import { type Severity, worst } from '../severity.ts'
+import { raisedAt } from './lasted.ts'
 import type { LiveIncident } from './live-incident.ts'
 import type { Burning, Problem } from './problem.ts'
 
@@ -53,7 +54,9 @@ export function mergedProblem(from: LiveIncident, into: LiveIncident, service: s
   const begun = a.since === null ? [] : [Math.max(a.since, b.endedAt ?? 0)]
   const since = b.since === null && begun.length === 0 ? null : Math.min(...begun, b.since ?? Number.POSITIVE_INFINITY)
   const isOver = since === null && b.isOver
-  return { ...b, since, isOver, declared, others: [...new Set(others)], had: [...new Set(had)] }
+  const problem = { ...b, since, isOver, declared, others: [...new Set(others)], had: [...new Set(had)] }
+  const asSevere = [from, into].filter(({ severity }) => severity === worst(from.severity, into.severity))
+  return raisedAt(problem, Math.min(...asSevere.map((one) => one.problem.raised?.at ?? one.startedAt)))
 }
 
 /** Returns the values for the remaining incident: the higher severity and the earlier start. */

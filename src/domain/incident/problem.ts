@@ -26,6 +26,8 @@ export type Problem = {
   readonly mutedMs: number
   /** If a silence covered the present interval at first: since when the problem has gone on, and until when it did. */
   readonly covered: { readonly since: number; readonly until: number } | null
+  /** When the incident got its severity, and how long it was on before; null if it has had this severity from the start. */
+  readonly raised: { readonly at: number; readonly ms: number } | null
   /** Whether the recovery has been announced. */
   readonly isOver: boolean
   /** The critical conditions that go on, those that the incident has had, and those that no message has named. */
@@ -53,7 +55,7 @@ export type Problem = {
 /** A problem that has no critical condition yet. */
 export const NO_PROBLEM: Problem = {
   ...{ since: null, endedAt: null, knownAt: null, isGuess: false, criticalMs: 0 },
-  ...{ isMuted: false, mutedSince: null, mutedMs: 0, covered: null, isOver: false },
+  ...{ isMuted: false, mutedSince: null, mutedMs: 0, covered: null, raised: null, isOver: false },
   ...{ firing: [], had: [], untold: [], returns: [] },
   alarmedAt: 0,
   flapsSince: null,

@@ -1,6 +1,6 @@
 /** Writes the sentences of a message about one incident. */
 import { firingText } from '../incident/incident.ts'
-import { silencedText } from '../incident/lasted.ts'
+import { severeMsOf, silencedText } from '../incident/lasted.ts'
 import { criticalMsOf, mutedMsOf, phaseOf } from '../incident/problem.ts'
 import { isSender } from '../sender/sender-name.ts'
 import { STATES } from '../severity.ts'
@@ -71,7 +71,7 @@ function lastingText(item: MessageItem, context: MessageContext): string {
   // What a user declared is said in the user's words.
   const subject = subjectOf(item)
   const name = incident.origin === 'manual' ? `“${shortened(incident.title, MAX_TITLE)}” (${subject})` : subject
-  const begunAt = problem.since ?? incident.startedAt
+  const begunAt = Math.max(problem.since ?? incident.startedAt, problem.raised?.at ?? 0)
   const { since, until: coveredUntil } = problem.covered ?? { since: begunAt, until: null }
   const sinceText = whenText(since, context).replace(/^(at|on) /, 'since ')
   if (isSender(service.name)) return `${name} has sent nothing ${sinceText} (${ageText(now - since)})`
@@ -82,7 +82,7 @@ function lastingText(item: MessageItem, context: MessageContext): string {
   if (reported !== '') return `${begun}, ${reported}${silence}`
   const age = ageText(now - since)
   if (silence !== '') return `${begun} (${age}${silence})`
-  const whole = formatDuration(criticalMsOf(problem, now))
+  const whole = formatDuration(severeMsOf(problem, now))
   return `${begun} (${age}${problem.criticalMs === 0 || whole === age ? '' : `, ${whole} in all`})`
 }
 
@@ -100,7 +100,7 @@ function pastText({ incident }: MessageItem, context: MessageContext): string {
   const ended = endedAt === null ? '' : whenText(endedAt, context)
   const until = ended === '' ? '' : isGuess ? `, last reported ${ended}` : `, until ${ended.replace(/^(at|on) /, '')}`
   const silenced = silencedText(mutedMsOf(problem, context.now))
-  return `${STATES[severity].was}${lengthText(criticalMsOf(problem, context.now))}${until}${silenced}`
+  return `${STATES[severity].was}${lengthText(severeMsOf(problem, context.now))}${until}${silenced}`
 }
 
 /** Returns ` for 4 min`; '' for a problem that was reported only once. */
@@ -121,7 +121,7 @@ function flappingText({ incident, isDigest }: MessageItem, name: string, context
 export function lengthOf({ incident: { problem, severity } }: MessageItem, { now }: MessageContext): string {
   const state = STATES[severity]
   const silenced = silencedText(mutedMsOf(problem, now))
-  return `${phaseOf(problem, now) === 'on' ? state.hasBeen : state.was}${lengthText(criticalMsOf(problem, now))}${silenced}`
+  return `${phaseOf(problem, now) === 'on' ? state.hasBeen : state.was}${lengthText(severeMsOf(problem, now))}${silenced}`
 }
 
 function resolvedText(item: MessageItem, name: string, context: MessageContext): string {

@@ -190,10 +190,11 @@ function criticalText(facts: GroupedFacts): string {
   }
   if (seconds === null) return 'not known'
   if (cause === 'silence') return `no heartbeat for ${formatSeconds(seconds)}`
+  const severe = Math.max(0, seconds - Math.floor((incident.raised?.ms ?? 0) / 1000))
   const health = critical.ms < 1000 ? 'not critical' : formatSeconds(Math.floor(critical.ms / 1000))
   return incident.severity === 'critical'
-    ? `${formatSeconds(seconds)}, as a user declared (by the health of the service: ${health})`
-    : `${health}; a user declared the severity ${incident.severity} for ${formatSeconds(seconds)}`
+    ? `${formatSeconds(severe)}, as a user declared (by the health of the service: ${health})`
+    : `${health}; a user declared the severity ${incident.severity} for ${formatSeconds(severe)}`
 }
 
 function noCauseText({ changes }: Postmortem['contributing']): string {

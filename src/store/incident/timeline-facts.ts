@@ -104,7 +104,14 @@ function incidentFact(
   const answeredAt = at === resolvedAt || entries.some((one) => one.kind === 'reopened' && one.at === at) ? null : at
   const { firstAcknowledgedAt: firstAt } = problem
   const hasLapsed = firstAt !== null && firstAt !== answeredAt
-  return { ...incident, ...known, about: problem.about, acknowledgedAt: firstAt ?? answeredAt, hasLapsed }
+  return {
+    ...incident,
+    ...known,
+    about: problem.about,
+    raised: problem.raised,
+    acknowledgedAt: firstAt ?? answeredAt,
+    hasLapsed,
+  }
 }
 
 function alertsOnNodeOf(db: Db, incident: LiveIncident, service: string, now: number) {

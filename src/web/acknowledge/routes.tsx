@@ -9,8 +9,8 @@ import {
   acknowledge,
   readAcknowledgeLink,
 } from '../../actions/acknowledgement.ts'
-import { silencedText } from '../../domain/incident/lasted.ts'
-import { criticalMsOf, mutedMsOf, problemAt } from '../../domain/incident/problem.ts'
+import { severeMsOf, silencedText } from '../../domain/incident/lasted.ts'
+import { mutedMsOf, problemAt } from '../../domain/incident/problem.ts'
 import { personName } from '../../domain/request/session.ts'
 import { STATES } from '../../domain/severity.ts'
 import { formatDuration } from '../../domain/shown-time.ts'
@@ -110,7 +110,7 @@ function rememberedName({ c }: AnyVisit): string {
 }
 
 function problemText({ problem, severity }: IncidentRecord, now: number): string {
-  const length = `${formatDuration(criticalMsOf(problem, now))}${silencedText(mutedMsOf(problem, now))}`
+  const length = `${formatDuration(severeMsOf(problem, now))}${silencedText(mutedMsOf(problem, now))}`
   return problemAt(problem, now) === 'on'
     ? `The problem goes on. The service ${STATES[severity].hasBeen} for ${length}.`
     : `The problem is over. The service ${STATES[severity].was} for ${length}.`

@@ -4,7 +4,7 @@ import type { AlertGroup } from '../../domain/alert/groups.ts'
 import type { PipelineChange } from '../../domain/correlation/change.ts'
 import { rankLinks } from '../../domain/correlation/correlation.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
-import { endOf, silencedText } from '../../domain/incident/lasted.ts'
+import { endOf, severeMsOf, silencedText } from '../../domain/incident/lasted.ts'
 import { criticalMsOf, mutedMsOf } from '../../domain/incident/problem.ts'
 import { namedUpTo } from '../../domain/notification/names.ts'
 import { formatDuration, formatWhen, type Reader } from '../../domain/shown-time.ts'
@@ -76,6 +76,7 @@ export function headOf(
       endedAt: endOf(incident, reader.now),
     },
     criticalMs: criticalMsOf(incident.problem, reader.now),
+    severeMs: severeMsOf(incident.problem, reader.now),
     mutedMs: mutedMsOf(incident.problem, reader.now),
     ...{ movedAt: moved?.at ?? incident.createdAt, movedBy: moved?.actor ?? null, firingAlerts: incident.firingAlerts },
     firingNow: firingNow(incident),
@@ -149,11 +150,11 @@ export function pipelineUrl({ url }: PipelineChange['facts']): string | null {
 
 // How long the problem of an incident was on, as pages say it.
 
-type State = Pick<IncidentHead, 'severity' | 'endedAt' | 'criticalMs' | 'mutedMs'>
+type State = Pick<IncidentHead, 'severity' | 'endedAt' | 'severeMs' | 'mutedMs'>
 
 /** Returns `critical for 12 min, not counting 20 min under a silence`; without a time below a second. */
-export function lastedText({ severity, criticalMs, mutedMs }: Omit<State, 'endedAt'>): string {
-  const length = criticalMs < 1000 ? severity : `${severity} for ${formatDuration(criticalMs)}`
+export function lastedText({ severity, severeMs, mutedMs }: Omit<State, 'endedAt'>): string {
+  const length = severeMs < 1000 ? severity : `${severity} for ${formatDuration(severeMs)}`
   return `${length}${silencedText(mutedMs)}`
 }
 

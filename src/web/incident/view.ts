@@ -33,6 +33,8 @@ export type IncidentHead = Pick<
   readonly endedAt: number | null
   /** How long the problem was on until now, without the healthy periods in between, in milliseconds. */
   readonly criticalMs: number
+  /** For how long it has been on with the severity of the incident, in milliseconds. */
+  readonly severeMs: number
   /** How long silences have covered the problem, in milliseconds. */
   readonly mutedMs: number
   readonly firingAlerts: number

@@ -91,7 +91,7 @@ export const IncidentLine: FC<Props & { readonly first?: boolean }> = ({ one, cs
       class={`card row line level-${incident.severity} ${open ? 'line-open' : ''}`}
       aria-label={`Incident ${incident.number}`}
     >
-      {one.recovery === null ? <Badge level={incident.severity} text={formatDuration(incident.criticalMs)} /> : null}
+      {one.recovery === null ? <Badge level={incident.severity} text={formatDuration(incident.severeMs)} /> : null}
       <Status status={incident.status} />
       <div class="line-text">
         <a class="ink plain" href={incident.href}>

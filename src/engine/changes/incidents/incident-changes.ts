@@ -2,6 +2,7 @@
 import { BUDGETS } from '../../../domain/budgets.ts'
 import { IncmonError } from '../../../domain/error.ts'
 import type { IncidentStatus } from '../../../domain/incident/incident.ts'
+import { editedProblem } from '../../../domain/incident/lasted.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import { mergedProblem, mergeOf, OWN_ENTRIES, refuseMerge } from '../../../domain/incident/merge.ts'
 import { alarmed, closed, left, NO_PROBLEM, reopened } from '../../../domain/incident/problem.ts'
@@ -122,7 +123,7 @@ function changed(before: LiveIncident, change: IncidentChange, actor: string, no
   }
   // The stored start can be in the future if the clock was ahead when the incident opened.
   const startedAt = Math.min(wanted.startedAt, now)
-  const moved = { ...before, problem: movedStart(before, startedAt) }
+  const moved = { ...before, problem: editedProblem(before, { ...wanted, startedAt }, now) }
   const answered = { ...moved, ...acknowledged(moved, status, actor, now) }
   const { acknowledgedAt, acknowledgedBy, problem } = answered
   return {
@@ -130,12 +131,6 @@ function changed(before: LiveIncident, change: IncidentChange, actor: string, no
     ...{ startedAt, acknowledgedAt, acknowledgedBy, problem, touchedAt: now },
     ...(status === before.status ? {} : statusChange(answered, status, now)),
   }
-}
-
-/** The problem of a manual incident begins when the incident does. */
-function movedStart({ origin, startedAt, problem }: LiveIncident, to: number): LiveIncident['problem'] {
-  const isFirst = origin === 'manual' && problem.since !== null && problem.criticalMs === 0
-  return isFirst && to !== startedAt ? { ...problem, since: to } : problem
 }
 
 function statusChange(before: LiveIncident, status: IncidentStatus, now: number) {
