@@ -45,12 +45,12 @@ function world(t: TestContext) {
   return { ...flow, fire, declare, merge, resolve, told, state, of }
 }
 
-const DECLARED = 'Customers pay twice of cart'
+const DECLARED = '“Customers pay twice” of cart'
 
 for (const [what, isDeclared, fires, names] of [
   ['a declared incident', true, false, DECLARED],
   ['an incident whose alert fires', false, true, 'Down of cart'],
-  ['a declared incident whose service fires, too', true, true, `${DECLARED},Down of cart`],
+  ['a declared incident whose service fires, too', true, true, `Down of cart,${DECLARED}`],
 ] as const) {
   test(`${what} is merged into a recovered one, which is on again until what was merged is over`, async (t) => {
     const { fire, declare, merge, told, state, sweepUntil, resolve, of } = world(t)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { digestTextOf } from '../../src/domain/notification/digest.ts'
 import type { MessageItem } from '../../src/domain/notification/words.ts'
-import { CONTEXT, messageItem as item } from '../helpers/messages.ts'
+import { burning, CONTEXT, healed, messageItem as item } from '../helpers/messages.ts'
 
 const URLS = { ...CONTEXT, acknowledgeUrls: {} }
 
@@ -99,5 +99,45 @@ for (const [what, items, title, body] of [
     const text = digestTextOf(items, URLS)
     assert.equal(text.title, title)
     assert.match(text.body, body)
+  })
+}
+
+const ofWeb = { service: { name: 'web', namespace: 'shop', cluster: '' } }
+const over = (name: string) => item({ ...opened(name), kind: 'recovered' }, { id: name, problem: healed() })
+const declared = { origin: 'manual', title: 'Typo on the start page' } as const
+const queue = `QueueStuck: ${'500 messages wait in the queue and nobody takes them '.repeat(2)}`
+const eu = { service: { name: 'api', namespace: '', cluster: 'eu' } }
+
+for (const [what, items, expected] of [
+  [
+    'counts a name of two clusters twice',
+    [...about('opened', 'web', 'a', 'b', 'c'), item(eu, { id: 'eu' }), item(eu, { id: 'us' })],
+    /^6 new incidents \(6 critical\): web, a, b and 3 other incidents\. /,
+  ],
+  [
+    'names it once, with its number',
+    [item(eu, { id: 'eu' }), item(eu, { id: 'us' }), ...about('opened', 'web')],
+    /^3 new incidents \(3 critical\): api ×2 and web\. /,
+  ],
+  [
+    'counts other services whose names differ',
+    about('opened', 'web', 'a', 'b', 'c', 'd'),
+    /^5 new incidents \(5 critical\): web, a, b and 2 other services\. /,
+  ],
+  [
+    'tells a declared incident from the alerts of its service',
+    [item(ofWeb, { ...declared, id: 'd', problem: burning(3, { firing: [] }) }), over('web')],
+    /^1 new incident \(1 critical\): “Typo on the start page” \(web\)\. .* web has recovered/,
+  ],
+  [
+    'ends a long title before the next sentence',
+    [item(ofWeb, { id: 'q', title: queue, problem: burning(3, { firing: [] }) }), over('cart')],
+    /Worst: “QueueStuck: [^”]+…”\. cart has recovered/,
+  ],
+] as const) {
+  test(`a digest ${what}`, () => {
+    const { title, body } = digestTextOf(items, URLS)
+    assert.match(`${title} ${body}`, expected)
+    assert.doesNotMatch(`${title} ${body}`, /…\.|\.\./)
   })
 }

@@ -47,7 +47,9 @@ export function mergedProblem(from: LiveIncident, into: LiveIncident, service: s
   const others = [from.serviceId, ...a.others, ...b.others].filter((rowId) => rowId !== into.serviceId)
   const nameOf = (name: string) => (from.serviceId === into.serviceId ? name : conditionOf(name, service))
   const own: Burning[] =
-    from.origin === 'manual' && a.since !== null ? [{ name: nameOf(from.title), since: a.since, onset: a.since }] : []
+    from.origin === 'manual' && a.since !== null
+      ? [{ name: nameOf(`“${from.title}”`), since: a.since, onset: a.since }]
+      : []
   const declared = [...b.declared, ...a.declared, ...own]
   const had = [...a.had, ...b.had, ...a.had.map(nameOf), ...declared.map(({ name }) => name)]
   // The time until the last end of the remaining incident has been counted.

@@ -3,7 +3,7 @@ import { firingText } from '../incident/incident.ts'
 import { criticalMsOf, phaseOf } from '../incident/problem.ts'
 import { rank, SEVERITIES } from '../severity.ts'
 import { formatDuration } from '../shown-time.ts'
-import { countOf, formatCount, joinNames } from '../text.ts'
+import { countOf, formatCount, joinNames, timesOf } from '../text.ts'
 import { SECOND } from '../units.ts'
 import { groupLinesOf, type MessageGroup } from './group-words.ts'
 import type { MessageKind } from './kind.ts'
@@ -89,6 +89,7 @@ function digestOf(all: readonly MessageItem[], context: MessageContext): Message
     ending.length > 0 ? `${namesOf(ending)}: the last alert has just ended` : '',
     recoveredText(well, context),
     endedText(ended, context),
+    ...ended.flatMap(mergedText),
   ]
   const [title = '', ...others] = texts.filter((text) => text !== '').map((text) => `${text}.`)
   const body = [...worstTexts(shown), ...others, leftText(items) || becauseText(items)]
@@ -146,16 +147,18 @@ function stillFiring(ended: readonly MessageItem[]): number {
  * Returns `1 incident resolved, but 2 alerts are still firing: cart (has been critical for 4 min)`; '' if there are none. A
  * channel may not know a resolved incident, so the text says what it was.
  */
-function endedText(ended: readonly MessageItem[], context: MessageContext): string {
+function endedText(all: readonly MessageItem[], context: MessageContext): string {
+  const ended = all.filter(({ mergedInto }) => mergedInto === null)
   const firing = stillFiring(ended)
-  const names = ended.map((item) => {
-    const { mergedInto } = item
-    const end = mergedInto === null ? lengthOf(item, context) : `merged into “${shortened(mergedInto)}”`
-    return `${subjectOf(item)} (${end})`
-  })
+  const names = ended.map((item) => `${nameOf(item)} (${lengthOf(item, context)})`)
   const named = names.length > 3 ? namesOf(ended) : joinNames(names)
   const but = firing > 0 ? `, but ${firingText(firing)}` : ''
   return ended.length === 0 ? '' : `${countOf(ended.length, 'incident')} resolved${but}: ${named}`
+}
+
+/** Returns `pay was merged into “cart: Down”`; nothing for an incident that was not merged. */
+function mergedText(item: MessageItem): string[] {
+  return item.mergedInto === null ? [] : [`${nameOf(item)} was merged into “${shortened(item.mergedInto)}”`]
 }
 
 /** Returns links to acknowledge the first incidents that are open. */
@@ -173,7 +176,7 @@ function worstTexts(items: readonly MessageItem[]): string[] {
   return several.slice(0, MAX_FIRING).map((item, index) => {
     const { title, problem } = item.incident
     const isTitled = problem.firing.length === 0 || problem.about !== null
-    const text = isTitled ? shortened(title) : `${subjectOf(item)}: ${namedUpTo(problem.firing, MAX_FIRING)}`
+    const text = isTitled ? `“${shortened(title)}”` : `${subjectOf(item)}: ${namedUpTo(problem.firing, MAX_FIRING)}`
     return `${index === 0 ? 'Worst: ' : ''}${text}.`
   })
 }
@@ -184,8 +187,17 @@ function stateOf({ incident: { status, problem } }: MessageItem, now: number) {
   return status === 'resolved' ? 'ended' : STATES[phaseOf(problem, now)]
 }
 
+/** Names an incident by its service or, if a user declared the incident, by the user's words. */
+function nameOf(item: MessageItem): string {
+  const { origin, title } = item.incident
+  return origin === 'manual' ? `“${shortened(title)}” (${subjectOf(item)})` : subjectOf(item)
+}
+
+/** Names the first incidents, and how many others there are. The same name in two clusters is written `api ×2`. */
 function namesOf(items: readonly MessageItem[]): string {
-  const names = [...new Set(items.map(subjectOf))]
-  const rest = names.length - 3
-  return rest > 1 ? `${names.slice(0, 3).join(', ')} and ${rest} other services` : joinNames(names)
+  const groups = [...Map.groupBy(items, nameOf)].map(([name, alike]) => ({ name, count: alike.length }))
+  const rest = groups.slice(3).reduce((sum, { count }) => sum + count, 0)
+  const names = groups.map(({ name, count }) => `${name}${timesOf(count)}`)
+  if (groups.length <= 4) return joinNames(names)
+  return `${names.slice(0, 3).join(', ')} and ${countOf(rest, rest > groups.length - 3 ? 'other incident' : 'other service')}`
 }
