@@ -318,6 +318,23 @@ test('a message says what goes on after the alerts of its incident, and that the
   assert.match(title, /since 14:01 UTC, last reported at 14:01 UTC; its silence ended at 14:04 UTC\.$/)
 })
 
+test('a message about what a user declared in a merged incident does not say that the service is critical', () => {
+  const name = '“Customers pay twice” of pay'
+  const declared = [{ name, since: NOW - 2 * 60_000, onset: NOW - 2 * 60_000 }]
+  const alerts = [messageAlert({ endsAt: NOW })]
+  const of = (firing: string[], more = declared) =>
+    messageTextOf(
+      item({ kind: 'reminder', alerts }, { problem: burning(4, { firing, had: ['Down', name], declared: more }) }),
+      CONTEXT,
+    )
+  const { title, body } = of([name])
+  const since = 'merged into checkout, has been critical since 14:04 UTC (2 min)'
+  assert.equal(title, `Nobody is working on this yet: ${name}, ${since}.`)
+  assert.doesNotMatch(body, /Down|Going on/)
+  for (const other of [of(['Down', name]), of(['Down'], []), of([name], [])])
+    assert.match(other.title, /: checkout has been critical since 14:02 UTC \(4 min\)\.$/)
+})
+
 test("a message about a declared incident has the user's words and name", () => {
   const declared = { origin: 'manual', title: 'Customers pay twice', alertCount: 0 } as const
   const since = '“Customers pay twice” (checkout) has been critical since 14:02 UTC (4 min).'

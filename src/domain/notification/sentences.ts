@@ -1,7 +1,7 @@
 /** Writes the sentences of a message about one incident. */
 import { firingText } from '../incident/incident.ts'
 import { severeMsOf, silencedText } from '../incident/lasted.ts'
-import { criticalMsOf, mutedMsOf, phaseOf } from '../incident/problem.ts'
+import { criticalMsOf, mutedMsOf, type Problem, phaseOf } from '../incident/problem.ts'
 import { isSender } from '../sender/sender-name.ts'
 import { STATES } from '../severity.ts'
 import { formatDuration } from '../shown-time.ts'
@@ -70,8 +70,21 @@ function lastingText(item: MessageItem, context: MessageContext): string {
   const { problem } = incident
   // What a user declared is said in the user's words.
   const subject = subjectOf(item)
-  const name = incident.origin === 'manual' ? `“${shortened(incident.title, MAX_TITLE)}” (${subject})` : subject
-  const begunAt = Math.max(problem.since ?? incident.startedAt, problem.raised?.at ?? 0)
+  const declared = declaredAlone(problem)
+  const name =
+    declared.length > 0
+      ? `${namedUpTo(
+          declared.map((one) => one.name),
+          NAMED,
+        )}, merged into ${subject},`
+      : incident.origin === 'manual'
+        ? `“${shortened(incident.title, MAX_TITLE)}” (${subject})`
+        : subject
+  const began = [
+    ...(declared.length > 0 ? [Math.min(...declared.map((one) => one.since))] : []),
+    problem.raised?.at ?? 0,
+  ]
+  const begunAt = Math.max(problem.since ?? incident.startedAt, ...began)
   const { since, until: coveredUntil } = problem.covered ?? { since: begunAt, until: null }
   const sinceText = whenText(since, context).replace(/^(at|on) /, 'since ')
   if (isSender(service.name)) return `${name} has sent nothing ${sinceText} (${ageText(now - since)})`
@@ -83,7 +96,12 @@ function lastingText(item: MessageItem, context: MessageContext): string {
   const age = ageText(now - since)
   if (silence !== '') return `${begun} (${age}${silence})`
   const whole = formatDuration(severeMsOf(problem, now))
-  return `${begun} (${age}${problem.criticalMs === 0 || whole === age ? '' : `, ${whole} in all`})`
+  return `${begun} (${age}${problem.criticalMs === 0 || declared.length > 0 || whole === age ? '' : `, ${whole} in all`})`
+}
+
+/** Returns what users declared in incidents that were merged into this one, if nothing else of the incident goes on. */
+function declaredAlone({ firing, declared }: Problem): Problem['declared'] {
+  return firing.length > 0 && firing.every((name) => declared.some((one) => one.name === name)) ? declared : []
 }
 
 function ageText(age: number): string {
@@ -164,9 +182,11 @@ function sentencesOf(item: MessageItem, context: MessageContext): string[] {
     return isOver ? [] : ['Problems with your services may go unnoticed until the sender reports again.']
   const count = countText(incident)
   const burns = phaseOf(incident.problem, context.now) === 'on' && !isOver
+  const isDeclared = incident.origin === 'manual' && namedAlerts(item).length === 0
+  const isInTitle = burns && (isDeclared || declaredAlone(incident.problem).length > 0)
   return [
-    burns && incident.origin === 'manual' && namedAlerts(item).length === 0 ? '' : `${problemText(item)}.`,
-    burns ? othersText(item) : '',
+    isInTitle ? '' : `${problemText(item)}.`,
+    burns && !isInTitle ? othersText(item) : '',
     burns && kind !== 'acknowledged' ? context.cause : '',
     burns ? unheardText(item, context) : '',
     burns || kind === 'recovered' ? onItText(item) : '',

@@ -114,7 +114,10 @@ async function openIncident(
     const isMeant = (one: (typeof services)[number]) =>
       [one.id, one.name, `${one.namespace}/${one.name}`].includes(service)
     const [found, second] = services.filter(isMeant)
-    if (!found) throw new CommandError(`there is no service named ${service}: list them with "incmon service list"`)
+    if (!found)
+      throw new CommandError(
+        `there is no service named ${service}: list them with "incmon service list". A service is created by its first alert or event; until then, open the incident for a related service`,
+      )
     if (second) throw new CommandError(`several services are named ${service}: use NAMESPACE/NAME or the id`)
     const body = { title: words.join(' '), serviceId: found.id, severity: options.severity }
     return api.json<Incident>('POST', '/api/incidents', { body })
