@@ -129,3 +129,33 @@ test('heartbeats are separate by receiver, cluster and organization', async (t) 
   }
   assert.deepEqual([flow.incidents().length, flow.incidents(flow.charlie).length], [1, 0])
 })
+
+test('an outage that opens no incident does not hide the next one', async (t) => {
+  const flow = makeFlow(t)
+  const beat = async (from: number, until: number) => {
+    for (const at of times(NOON + from * MINUTE, NOON + until * MINUTE, 2.5 * MINUTE)) {
+      await flow.sweepUntil(at)
+      await flow.send('metrics', watchdog({ startsAt: NOON }), { at })
+    }
+  }
+  await beat(0, 10.1)
+  await beat(17, 20.1)
+  await flow.sweepUntil(NOON + 26.9 * MINUTE)
+  assert.deepEqual(flow.incidents(), [])
+  assert.deepEqual([sender(flow)?.heartbeat_gap, sender(flow)?.longest_gap], [2.5 * MINUTE, 2.5 * MINUTE])
+  await flow.sweepUntil(NOON + 27.1 * MINUTE)
+  assert.deepEqual(
+    flow.incidents().map(({ cause }) => cause),
+    ['silence'],
+  )
+})
+
+test('a sender that became slower is silent no more', async (t) => {
+  const flow = makeFlow(t)
+  const all = [0, 2, 4, 6, 11, 16, 21, 26, 31]
+  for (const minute of all) {
+    await flow.sweepUntil(NOON + minute * MINUTE)
+    await flow.send('metrics', watchdog({ startsAt: NOON }))
+  }
+  assert.equal(sender(flow)?.heartbeat_gap, 5 * MINUTE)
+})

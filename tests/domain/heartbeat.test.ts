@@ -40,4 +40,22 @@ describe('a heartbeat', () => {
     const silent = { heartbeatAt: NOON, heartbeatGap: 5 * MINUTE, heartbeatDueAt: null }
     assert.deepEqual(after([9 * HOUR], UNKNOWN, silent), [9 * HOUR, 5 * MINUTE, 15 * MINUTE])
   })
+
+  /** A heartbeat every 150 s, a pause, and what it teaches. */
+  const pauses: [string, number, { groupGap?: number; startedAt?: number }, number][] = [
+    ['a pause of two intervals', 300, { groupGap: 150 }, 300],
+    ['an outage that is noticed too late', 435, { groupGap: 150 }, 150],
+    ['an outage after another one', 430, { groupGap: 330 }, 150],
+    ['a second pause of the same length', 435, { groupGap: 435 }, 435],
+    ['a pause in which incmon was stopped', 300, { groupGap: 300, startedAt: 1 }, 150],
+  ]
+  for (const [title, pause, { groupGap = 0, startedAt = 0 }, gap] of pauses) {
+    test(`${gap === 150 ? 'learns nothing' : 'learns'} from ${title}`, () => {
+      const before = { heartbeatAt: NOON, heartbeatGap: 150 * SECOND, heartbeatDueAt: NOON + HOUR }
+      const past = { groupGap: groupGap * SECOND, startedAt: startedAt && NOON + startedAt }
+      const after = withHeartbeat(before, NOON + pause * SECOND, { longestGap: 150 * SECOND, gaps: 9 }, past)
+      assert.equal(after.heartbeatGap, gap * SECOND)
+      assert.equal(after.heartbeatDueAt, NOON + (pause + 3 * gap) * SECOND)
+    })
+  }
 })

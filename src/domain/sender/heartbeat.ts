@@ -1,6 +1,6 @@
 /** Sender activity: heartbeats, and the number of events per hour. */
 
-import { HOUR } from '../units.ts'
+import { HOUR, MINUTE } from '../units.ts'
 import { DEFAULT_HEARTBEAT_TIMEOUT, type DeliveryInterval, repeatTimeoutOf } from './delivery-interval.ts'
 
 /** Times and intervals in ms; null or 0 before the first heartbeat. */
@@ -12,14 +12,32 @@ export type Heartbeat = {
   readonly heartbeatDueAt: number | null
 }
 
+/** A shorter interval is no heartbeat's: a second Alertmanager sends a copy. */
+const SHORTEST = MINUTE
+/** After this many intervals without a delivery, a sender counts as silent. */
+const SILENT_AFTER = 2
+/** Two pauses differ by less than this if they are the same interval. */
+const SAME = 0.95
+
+/** `groupGap`: the longest pause of the heartbeat's group before this one. `startedAt`: when incmon started after a stop. */
+type Past = { readonly groupGap?: number; readonly startedAt?: number }
+
 /**
- * Returns the heartbeat after another arrival. A gap that was caused by an outage does not count as a normal interval.
+ * Returns the heartbeat after another arrival. A pause in which an incident opened, incmon was stopped or the sender was
+ * silent is an outage and no normal interval, unless the pause before was as long: then the sender became slower.
  */
-export function withHeartbeat(before: Heartbeat, at: number, receiver: DeliveryInterval): Heartbeat {
-  const pause = before.heartbeatAt === null || before.heartbeatDueAt === null ? 0 : at - before.heartbeatAt
-  const heartbeatGap = Math.max(before.heartbeatGap, pause)
+export function withHeartbeat(
+  before: Heartbeat,
+  at: number,
+  receiver: DeliveryInterval,
+  { groupGap = 0, startedAt = 0 }: Past = {},
+): Heartbeat {
+  const { heartbeatAt: last, heartbeatDueAt, heartbeatGap: gap } = before
+  const pause = last === null || heartbeatDueAt === null || last < startedAt ? 0 : at - last
+  const isOutage = gap >= SHORTEST && pause > SILENT_AFTER * gap && groupGap < SAME * pause
+  const heartbeatGap = isOutage ? gap : Math.max(gap, pause)
   // A single interval is enough, because heartbeats are triggered only by the repeat interval.
-  const own = { longestGap: heartbeatGap, gaps: heartbeatGap >= 60_000 ? 2 : 0 }
+  const own = { longestGap: heartbeatGap, gaps: heartbeatGap >= SHORTEST ? 2 : 0 }
   const heartbeatAt = Math.max(before.heartbeatAt ?? at, at)
   return {
     heartbeatAt,
@@ -36,7 +54,8 @@ export function isSilent(
   { heartbeatAt, heartbeatGap, lastEventAt }: Heartbeat & { readonly lastEventAt: number | null },
   now: number,
 ): boolean {
-  return heartbeatAt !== null && heartbeatGap > 0 && now > Math.max(heartbeatAt, lastEventAt ?? 0) + 2 * heartbeatGap
+  const heardAt = Math.max(heartbeatAt ?? 0, lastEventAt ?? 0)
+  return heartbeatAt !== null && heartbeatGap > 0 && now > heardAt + SILENT_AFTER * heartbeatGap
 }
 
 const KEPT = 24

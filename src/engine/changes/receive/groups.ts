@@ -15,11 +15,23 @@ import { groupKey } from '../../state/state.ts'
 
 const MAX_GROUPS = BUDGETS.groups.value
 
-export function updateGroup(ctx: Context, sender: LiveSender, sent: NonNullable<Intake['group']>, at: number) {
+/**
+ * Updates a group and the delivery interval of its sender.
+ * @param wasSilent whether the sender's heartbeat was missing, so that the pause teaches nothing about the sender
+ * @returns `groupGap`: the longest pause of the group before, in milliseconds
+ */
+export function updateGroup(
+  ctx: Context,
+  sender: LiveSender,
+  sent: NonNullable<Intake['group']>,
+  at: number,
+  wasSilent: boolean,
+) {
   const { members, truncated } = sent
   const key = digest(sent.key)
   const before = ctx.state.groups.get(groupKey(sender.rowId, key)) ?? null
-  if (before === null && ctx.state.groups.size() >= MAX_GROUPS) return { sender, groupId: null, interval: null }
+  if (before === null && ctx.state.groups.size() >= MAX_GROUPS)
+    return { sender, groupId: null, interval: null, groupGap: 0 }
   const counted = withDelivery(before, { members, at }, ctx.state.awaited.get('period')?.since)
   const isProven = before !== null && counted.gap !== null && hasInferredEnd(ctx, before)
   const delivered = isProven ? { ...counted, group: withProvenGap(counted) } : counted
@@ -27,11 +39,14 @@ export function updateGroup(ctx: Context, sender: LiveSender, sent: NonNullable<
   const groupId = before?.rowId ?? ctx.rowId('groups')
   const after = { ...group, rowId: groupId, senderId: sender.rowId, key }
   ctx.put.group(after)
-  const interval = withReceiverInterval(sender.deliveryInterval, before, delivered)
+  const groupGap = before?.longestGap ?? 0
+  const interval = wasSilent
+    ? sender.deliveryInterval
+    : withReceiverInterval(sender.deliveryInterval, before, delivered)
   if (truncated) postponeGroup(ctx, groupId, at)
   const learned = { ...sender, deliveryInterval: interval }
   if (!sender.reportsEnds) hastenGroups(ctx, sender, learned, { before, after })
-  return { sender: learned, groupId, interval: group }
+  return { sender: learned, groupId, interval: group, groupGap }
 }
 
 /**

@@ -48,18 +48,20 @@ export function updateSender(ctx: Context, sending: SenderInput): SenderFacts {
   const { receivedAt, whole, token } = sending
   const known = findSender(ctx, sending)
   const before = known ?? newSender(ctx, sending)
-  if (isSilent(before, receivedAt)) awaitRepeatsOf(ctx, before, receivedAt)
+  const wasSilent = isSilent(before, receivedAt)
+  if (wasSilent) awaitRepeatsOf(ctx, before, receivedAt)
   const reportsEnds = before.reportsEnds || whole.accepted.some(({ draft }) => isReportedEnd(draft))
   const tokens = token === null ? before.tokens : withToken(before.tokens, token)
   const counted = count({ ...before, reportsEnds, tokens }, sending.intake, receivedAt)
-  const { sender, groupId, interval } = whole.group
-    ? updateGroup(ctx, counted, whole.group, receivedAt)
-    : { sender: counted, groupId: null, interval: null }
+  const { sender, groupId, interval, groupGap } = whole.group
+    ? updateGroup(ctx, counted, whole.group, receivedAt, wasSilent)
+    : { sender: counted, groupId: null, interval: null, groupGap: 0 }
   const drafts = whole.accepted.map(({ draft }) => draft)
   const reading = readingOf(drafts, receivedAt)
   const learned = withLearnedBehavior(sender, drafts, reading, receivedAt)
   const beats = drafts.some(isHeartbeat)
-  const after = beats ? { ...learned, ...withHeartbeat(sender, receivedAt, sender.deliveryInterval) } : learned
+  const past = { groupGap, startedAt: ctx.state.awaited.get('period')?.since ?? 0 }
+  const after = beats ? { ...learned, ...withHeartbeat(sender, receivedAt, sender.deliveryInterval, past) } : learned
   ctx.put.sender(after)
   if (!before.reportsRepeats && after.reportsRepeats) recheckConditions(ctx, after, receivedAt)
   if (beats && before.heartbeatAt !== null && before.heartbeatDueAt === null)

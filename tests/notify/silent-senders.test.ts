@@ -1,0 +1,40 @@
+/** A sender that goes silent: reminders about its alerts say when they were last reported. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { remind } from '../../src/actions/notifications.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+import { alert, alertmanager, watchdog } from '../helpers/senders.ts'
+import { startReceiver } from './receiver.ts'
+import { notifying } from './world.ts'
+
+const DOWN = alert('Down', { service: 'cart' }, { startsAt: NOON + 15 * MINUTE })
+const ENDED = alert('Slow', { service: 'web' }, { startsAt: NOON + 9 * MINUTE, endsAt: NOON + 14 * MINUTE })
+
+/** Its heartbeat arrives every two minutes, but for an outage of 5.5 minutes. The alert is never repeated. */
+for (const [how, settings] of [
+  ['a reminder', { remindAfter: 10 }],
+  ['an escalation', { escalateAfter: 10 }],
+] as const) {
+  test(`${how} about an alert of a sender that is silent again says when it was last reported`, async (t) => {
+    const { channel, messages, send, settled, sweepUntil, deps } = notifying(t)
+    const { url, received } = await startReceiver(t)
+    channel('webhook', url, settings)
+    for (const minute of [-15, -13, -11, -5.5, -3.5, -1.5, 0]) {
+      await sweepUntil(NOON + (15 + minute) * MINUTE)
+      await send('metrics', watchdog({ startsAt: NOON }))
+    }
+    await send('metrics', alertmanager([ENDED], { groupKey: 'ended' }))
+    await send('metrics', alertmanager([DOWN]))
+    await sweepUntil(NOON + 25.5 * MINUTE)
+    await settled(() => messages().every(({ status }) => status === 'delivered'))
+    remind(deps)
+    const told = () => messages().filter(({ kind }) => kind === 'reminder' || kind === 'escalation')
+    await settled(() => told().some(({ status }) => status === 'delivered'))
+    const titles = received.map(({ text }) => text)
+    const expected = /: cart has been critical since 12:15 UTC, last reported at 12:15 UTC/
+    assert.ok(
+      titles.some((title) => expected.test(title)),
+      titles.join('\n'),
+    )
+  })
+}
