@@ -61,3 +61,28 @@ test('the all-clear of a node names the alerts of its pods that go on, and each 
   )
   assert.match(received[1]?.text ?? '', /Still firing on its pods then: TargetDown of tax and TargetDown of vat\./)
 })
+
+test('services whose pods were lost together with the node do not make it worse, later ones do', async (t) => {
+  const { channel, messages, send, settled, clock, sweepUntil } = notifying(t)
+  const { url, received } = await startReceiver(t)
+  channel('webhook', url)
+  const lost = (app: string) => kubernetesEvent('NodeNotReady', `${app}-5d4f8c7b9-x2kqp`, { node: NODE })
+  const told = async (count: number) =>
+    settled(() => messages().filter(({ status }) => status === 'delivered').length === count)
+  await send('cluster', NODE_FAILS)
+  for (const app of ['a', 'b', 'c', 'd']) await send('cluster', lost(app), { at: NOON + 10_000 })
+  await sweepUntil(NOON + MINUTE)
+  await told(1)
+  await sweepUntil(clock.now + 3 * MINUTE)
+  await send('cluster', lost('cart'))
+  await sweepUntil(clock.now + MINUTE)
+  await told(2)
+  const bodies = received.map(({ text }) => JSON.parse(text))
+  assert.deepEqual(
+    bodies.map(({ type, data }) => [type, data.conditions]),
+    [
+      ['incident.opened', ['NodeNotReady']],
+      ['incident.worse', ['NodeNotReady (pod) of cart']],
+    ],
+  )
+})

@@ -18,6 +18,7 @@ import {
   phaseOf,
   settledAtOf,
   withNames,
+  withOld,
 } from './problem.ts'
 import type { CurrentIncident, Decision, Situation, SituationAlert, Step } from './situation.ts'
 
@@ -151,7 +152,9 @@ function follow(
     return comeBack(situation, before, { burning, alertIds, wasWrong: isDisproved(before, burning) }, due)
   }
   const observed = observedOf(situation, current, burning)
-  const { problem, worse } = withNames(observed, now, current.createdAt)
+  // What began before the incident opened, for example on the pods of a failed node, does not make it worse.
+  const old = situation.elsewhere.filter(({ since }) => since <= current.createdAt).map(({ name }) => name)
+  const { problem, worse } = withNames(withOld(observed, old), now, current.createdAt)
   const steps: Step[] = worse.length > 0 ? [...joins, { do: 'worsen', names: worse }] : joins
   const isUncovered = before.isMuted && !before.isOver && problem.covered?.until === now
   if (isUncovered && worse.length === 0) steps.push({ do: 'uncover', names: problem.firing })

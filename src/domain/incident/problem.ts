@@ -191,6 +191,12 @@ export function withNames(problem: Problem, now: number, createdAt: number): { p
   return { problem: { ...problem, had, untold: isDue ? [] : untold }, worse: isDue ? untold : [] }
 }
 
+/** Records conditions that are no news, because they began before the incident opened. */
+export function withOld(problem: Problem, old: readonly string[]): Problem {
+  const fresh = old.filter((name) => !problem.had.includes(name))
+  return fresh.length === 0 ? problem : { ...problem, had: [...problem.had, ...fresh] }
+}
+
 /** Records that a message names everything that fires. */
 export function allNamed(problem: Problem): Problem {
   return { ...problem, had: [...new Set([...problem.had, ...problem.firing])], untold: [] }
