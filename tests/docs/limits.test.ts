@@ -20,7 +20,7 @@ test('the table of limits in docs/operations.md has a row for every limit, with 
 })
 
 test('docs/operations.md names the limits that the setting limits can change', () => {
-  const [, text = ''] = /The setting\s+`limits` can change ([\s\S]*?)\./.exec(PAGE) ?? []
+  const [, text = ''] = /The\s+setting\s+`limits` can change ([\s\S]*?)\./.exec(PAGE) ?? []
   assert.deepEqual(
     [...text.matchAll(/`([\w-]+)`/g)].map(([, name]) => name),
     LIMIT_NAMES,

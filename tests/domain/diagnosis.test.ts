@@ -459,9 +459,12 @@ test('the nearest limit is named while there is room', () => {
 
 test('each limit of which 80 % are used is a warning that says what happens at the limit', () => {
   const [alerts, channels] = limitsOf({ 'live-alerts': 50_000, channels: 80 })
-  assert.match(alerts?.text ?? '', /^live-alerts of Acme: 50,000 of 50,000; at the limit, a new alert is not stored/)
+  assert.match(
+    alerts?.text ?? '',
+    /^live-alerts of Acme: 50,000 of 50,000; at the limit, a new alert is refused with 503/,
+  )
   assert.match(alerts?.remedy ?? '', /raise live-alerts in the setting limits/)
-  assert.equal(channels?.text, 'channels of Acme: 80 of 100; at the limit, a new channel is refused with 409')
+  assert.equal(channels?.text, 'channels of Acme: 80 of 100; at the limit, a new one is refused with 409')
   assert.equal(channels?.remedy, 'remove channels that nobody needs')
 })
 
