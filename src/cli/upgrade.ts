@@ -6,9 +6,8 @@ import { listOrganizations, type OrganizationRecord } from '../store/organizatio
 import { holdLock } from '../store/sqlite/lock.ts'
 import type { Db } from '../store/sqlite/open.ts'
 import { type Migrations, migrate, migrationStates, refuseNewerFile } from '../store/sqlite/schema/migrate.ts'
-import { canShrink, letShrink } from '../store/sqlite/space.ts'
 import { CommandError } from './failure.ts'
-import { print, printError } from './output.ts'
+import { print } from './output.ts'
 
 const FIRST_ORGANIZATION = { name: 'default', plan: 'Pro' } as const
 
@@ -20,35 +19,12 @@ const FIRST_ORGANIZATION = { name: 'default', plan: 'Pro' } as const
  */
 export function bringUpToDate(db: Db, now: number, migrations?: Migrations): ReturnType<typeof migrate> {
   refuseNewerFile(db, migrations)
-  return whileLocked(db.file, () => upgrade(db, now, migrations))
-}
-
-/** Runs work while this process has the database locked. @throws StoreError if another process holds the lock */
-export function whileLocked<Result>(file: string, work: () => Result): Result {
-  const release = holdLock(file)
+  const release = holdLock(db.file)
   try {
-    return work()
+    return migrate(db, now, migrations)
   } finally {
     release()
   }
-}
-
-/** Applies pending migrations. The caller must hold the lock. */
-export function upgrade(db: Db, now: number, migrations?: Migrations): ReturnType<typeof migrate> {
-  const done = migrate(db, now, migrations)
-  if (done.copy !== null) makeShrinkable(db)
-  return done
-}
-
-/**
- * Rewrites a file created by an older program so that pruning can shrink it. If the rewrite fails, prints the reason.
- * The caller must hold the lock.
- */
-export function makeShrinkable(db: Db): void {
-  if (canShrink(db)) return
-  printError(`rewriting ${db.file} once, so that pruning can shrink the file`)
-  const refusal = letShrink(db)
-  if (refusal !== null) printError(`incmon: ${refusal}`)
 }
 
 /** Creates an organization named `default` if there is no organization yet. Returns null if an organization exists. */

@@ -1,12 +1,12 @@
-/** Disk space: files shrink gradually after pruning, older ones only after being rewritten. */
+/** Disk space: files shrink gradually after pruning. */
 import assert from 'node:assert/strict'
-import { existsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import SQLite from 'better-sqlite3'
 import { APPLICATION_ID } from '../../src/store/sqlite/file.ts'
 import { type Db, openStore } from '../../src/store/sqlite/open.ts'
-import { canShrink, giveBackSpace, letShrink } from '../../src/store/sqlite/space.ts'
+import { giveBackSpace } from '../../src/store/sqlite/space.ts'
 import { temporaryDirectory, temporaryStore } from '../helpers/store.ts'
 
 /** Fills the file with 20 MB and empties it again. */
@@ -20,17 +20,6 @@ function fillAndEmpty(db: Db): void {
 function sizeOf(db: Db): number {
   db.pragma('wal_checkpoint(TRUNCATE)')
   return statSync(db.file).size
-}
-
-/** Returns a file as the first version created it. */
-function olderFile(t: Parameters<typeof temporaryDirectory>[0]): Db {
-  const file = join(temporaryDirectory(t), 'incmon.db')
-  const older = new SQLite(file)
-  older.pragma(`application_id = ${APPLICATION_ID}`)
-  older.close()
-  const db = openStore(file)
-  t.after(() => db.close())
-  return db
 }
 
 test('a new file returns free pages in steps and keeps a reserve', (t) => {
@@ -51,22 +40,13 @@ test('a file with few free pages stays unchanged', (t) => {
   assert.equal(db.pragma('page_count'), before)
 })
 
-test('an older file keeps its size until it is rewritten', (t) => {
-  const db = olderFile(t)
+test('a file that another program created in another mode keeps its size', (t) => {
+  const file = join(temporaryDirectory(t), 'incmon.db')
+  const created = new SQLite(file)
+  created.pragma(`application_id = ${APPLICATION_ID}`)
+  created.close()
+  const db = openStore(file)
+  t.after(() => db.close())
   fillAndEmpty(db)
-  assert.deepEqual([canShrink(db), giveBackSpace(db)], [false, false])
-  assert.equal(letShrink(db), null)
-  assert.ok(canShrink(db) && sizeOf(db) < 1e6)
-  assert.deepEqual([db.pragma('journal_mode'), db.pragma('application_id')], ['wal', APPLICATION_ID])
-})
-
-test('a locked file is not rewritten, and the error says what to do', (t) => {
-  const db = olderFile(t)
-  db.execute('CREATE TABLE one (id INTEGER)')
-  db.pragma('busy_timeout = 0')
-  const other = new SQLite(db.file)
-  t.after(() => other.close())
-  other.exec('BEGIN IMMEDIATE')
-  assert.match(letShrink(db) ?? '', /cannot shrink when events are pruned \(SQLITE_BUSY\).+run incmon migrate$/)
-  assert.ok(existsSync(db.file) && !canShrink(db))
+  assert.equal(giveBackSpace(db), false)
 })

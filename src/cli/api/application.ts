@@ -21,11 +21,11 @@ import { createWeb, webSettings } from '../../server/web.ts'
 import { readHere } from '../../store/read.ts'
 import { tryLock } from '../../store/sqlite/lock.ts'
 import { type Db, openStore } from '../../store/sqlite/open.ts'
-import { refuseNewerFile } from '../../store/sqlite/schema/migrate.ts'
+import { migrate, refuseNewerFile } from '../../store/sqlite/schema/migrate.ts'
 import { isMissing, requireConfig } from '../database.ts'
 import type { Common } from '../hint.ts'
 import { printError } from '../output.ts'
-import { requireCurrent, upgrade } from '../upgrade.ts'
+import { requireCurrent } from '../upgrade.ts'
 import type { Transport } from './api.ts'
 
 /** Takes the place of the web pages, which commands do not use. */
@@ -65,7 +65,7 @@ export function openHere(database: string, wanted: Wanted): Transport | null {
 /** `close` of the result closes the database and releases the lock. */
 function openApplication(db: Db, release: () => void, wanted: Wanted & { readonly isNew: boolean }): Transport {
   const deps = systemDeps(db)
-  if (wanted.mayUpgrade) upgrade(db, deps.now())
+  if (wanted.mayUpgrade) migrate(db, deps.now())
   else requireCurrent(db)
   if (wanted.isNew) printError(`created a new database at ${resolve(db.file)}`)
   let failure: unknown = null

@@ -3,12 +3,11 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { openStore } from '../../store/sqlite/open.ts'
 import { MIGRATIONS, type MigrationState, migrationStates, refuseNewerFile } from '../../store/sqlite/schema/migrate.ts'
-import { canShrink } from '../../store/sqlite/space.ts'
 import { isMissing, requireConfig } from '../database.ts'
 import type { Common } from '../hint.ts'
 import { instant, print, printList } from '../output.ts'
 import { addCommand } from '../plain-command.ts'
-import { bringUpToDate, makeShrinkable, reportMigration, whileLocked } from '../upgrade.ts'
+import { bringUpToDate, reportMigration } from '../upgrade.ts'
 
 /** @param now returns the current Unix time in milliseconds */
 export function addMigrate(program: Command, now: () => number): void {
@@ -30,8 +29,6 @@ function runMigrate(options: Common & { readonly status?: boolean; readonly dryR
   const db = openStore(database)
   try {
     const done = bringUpToDate(db, now)
-    // An earlier upgrade might not have had enough disk space to shrink the file.
-    if (done.applied.length === 0 && !canShrink(db)) whileLocked(db.file, () => makeShrinkable(db))
     if (options.json) return print(JSON.stringify({ database, ...done }))
     if (done.applied.length === 0) return print(`${database} is up to date`)
     if (isNew) print(`created a new database at ${resolve(database)}`)

@@ -28,7 +28,7 @@ import { CommandError } from '../failure.ts'
 import type { Common } from '../hint.ts'
 import { print } from '../output.ts'
 import { reachableUrl } from '../server-address.ts'
-import { createFirstOrganization, makeShrinkable, reportMigration } from '../upgrade.ts'
+import { createFirstOrganization, reportMigration } from '../upgrade.ts'
 
 /**
  * The timeout is short, because the engine retries if the database is locked. A long wait inside SQLite would block all
@@ -97,7 +97,6 @@ function bringUp(deps: Deps): ReturnType<typeof migrate> {
   const { file } = deps.db
   const migrated = migrate(deps.db, deps.now())
   if (migrated.copy !== null) reportMigration(file, migrated)
-  if (migrated.copy !== null) makeShrinkable(deps.db)
   createFirstOrganization(deps)
   return migrated
 }

@@ -141,7 +141,7 @@ function connect(file: string): SQLite.Database {
     const sqlite = openSqlite(file)
     // The application ID is set before the write-ahead log exists, so that the ID is in the header and not in the log.
     if (statSync(file).size === 0) {
-      // Auto-vacuum can only be enabled while the file is empty. Older files are rewritten by `space.ts`.
+      // Auto-vacuum can only be enabled while the file is empty.
       // Both settings are in one transaction, so that no other process sees a file without the application ID.
       sqlite.exec(`BEGIN; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA application_id = ${APPLICATION_ID}; COMMIT`)
     }

@@ -186,9 +186,7 @@ function listSenderFacts(sqlite: DatabaseSync): SenderFact[] {
   })
 }
 
-/** Returns an empty list if the file predates the `channels` table. */
 function listChannelFacts(sqlite: DatabaseSync): ChannelFact[] {
-  if (!sqlite.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'channels'").get()) return []
   const rows = sqlite
     .prepare(
       `SELECT organizations.name AS organization, channels.name AS name, enabled, failing
