@@ -84,7 +84,7 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['if it ended at most … minutes before the last problem', constantOf('sighting', 'RECOVERY') / 60_000],
   ],
   'docs/gitlab.md': [['or after … hours', constantOf('ending', 'EXPIRES', 'HOUR')]],
-  'docs/grafana.md': [['always gives it the severity …', '`warning`']],
+  'docs/grafana.md': [['and gives it the severity …', '`warning`']],
   'docs/install.md': [['on the … plan', '`Pro`']],
   'docs/kubernetes.md': [
     ['| failed probe | … seconds', 150],

@@ -6,7 +6,7 @@ import type { ServiceRule } from '../service/rule.ts'
 import { rank, type Severity, worst } from '../severity.ts'
 import { MINUTE } from '../units.ts'
 import { type Evidence, NO_EVIDENCE, repetitionOf, withObservation } from './evidence.ts'
-import { type Fingerprint, withEnd, withSeverityOf, withStart } from './fingerprints.ts'
+import { type Fingerprint, withEnd, withKnownSeverity, withSeverityOf, withStart } from './fingerprints.ts'
 import { isLateCopy } from './late-copy.ts'
 import type { AlertTexts } from './part.ts'
 
@@ -125,12 +125,8 @@ type Absorbed = {
 }
 
 /** Applies another signal to an alert. */
-export function absorb(
-  alert: Alert,
-  fingerprints: readonly Fingerprint[],
-  signal: Signal,
-  receivedAt: number,
-): Absorbed {
+export function absorb(alert: Alert, fingerprints: readonly Fingerprint[], sent: Signal, receivedAt: number): Absorbed {
+  const signal = withKnownSeverity(sent, fingerprints)
   if (signal.status === 'resolved') return absorbEnd(alert, fingerprints, signal, receivedAt)
   const over = alert.status === 'resolved'
   const isLate = isLateCopy(alert, fingerprints, signal, receivedAt) || isOlderPipeline(alert, signal)

@@ -106,6 +106,20 @@ export function withStart(
   return withFingerprint(forgets ? fingerprints.filter(({ ended }) => ended) : fingerprints, started)
 }
 
+/**
+ * Returns a signal that does not lower the severity of its fingerprint if its rule has no data or cannot be evaluated:
+ * that does not show that the condition became milder.
+ */
+export function withKnownSeverity<Sent extends Pick<Fingerprint, 'fingerprint' | 'severity' | 'said'>>(
+  signal: Sent & { readonly status: string; readonly failure: string | null },
+  fingerprints: readonly Fingerprint[],
+): Sent {
+  if (signal.failure !== 'monitoring' || signal.status === 'resolved') return signal
+  const known = fingerprints.find(({ fingerprint, ended }) => fingerprint === signal.fingerprint && !ended)
+  const isMilder = known !== undefined && rank(known.severity) > rank(signal.severity)
+  return isMilder ? { ...signal, severity: known.severity, said: known.said } : signal
+}
+
 /** Records that a fingerprint ended. */
 export function withEnd(
   fingerprints: readonly Fingerprint[],

@@ -87,15 +87,22 @@ function clusterLabels({ object, reason }: ClusterDraft, type: string): Labels {
   return labels
 }
 
+/** What Grafana says of a rule that keeps its name although nobody knows whether its condition holds. */
+const UNKNOWN_STATES: Readonly<Partial<Record<string, string>>> = {
+  NoData: 'Grafana has no data',
+  Error: 'Grafana cannot evaluate the rule',
+}
+
 /**
  * Identifies the alert by the sender's fingerprint. For Alertmanager, the labels that survive a restart of the exporter
  * also identify it.
  */
 function judgeAlert(draft: AlertDraft, attribution: Attribution): DraftJudgement {
   const { severity, raw, rule } = severityOf(draft)
-  const summary = oneLine(
-    draft.annotations.summary || draft.annotations.message || draft.annotations.description || draft.name,
-  )
+  const { annotations } = draft
+  const words = oneLine(annotations.summary || annotations.message || annotations.description || draft.name)
+  const blind = draft.status === 'firing' ? UNKNOWN_STATES[annotations.grafana_state_reason ?? ''] : undefined
+  const summary = blind === undefined ? words : `${words.replace(/[.\s]+$/, '')} (${blind})`
   const kind = draft.nature === 'heartbeat' || draft.nature === 'test' ? draft.nature : draft.status
   const silent = severity === 'none' || kind === 'heartbeat' || kind === 'test'
   const known = severity === 'none' ? 'info' : severity
@@ -120,7 +127,7 @@ function judgeAlert(draft: AlertDraft, attribution: Attribution): DraftJudgement
           said: raw,
           summary,
           labels: draft.labels,
-          annotations: draft.annotations,
+          annotations,
           links: draft.links,
           fingerprint: draft.fingerprint,
           logicalKey: logicalKey(draft, attribution),
