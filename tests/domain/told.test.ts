@@ -27,6 +27,15 @@ test('a message to several channels is one row with its first line', () => {
   ])
 })
 
+test('the first line of a digest, which can be about another incident, is quoted as such', () => {
+  const title = '1 new incident (1 critical): fast2.'
+  const row = 'message: message “resolved” sent to on-call'
+  const of = (more: Partial<Told>) => texts([told('on-call', { kind: 'resolved', title, ...more })])
+  assert.deepEqual(of({ isDigest: true }), [`${row} in a digest that begins with “${title}”`])
+  assert.deepEqual(of({ isDigest: false }), [`${row}: ${title}`])
+  assert.deepEqual(of({ isDigest: true, title: null }), [row])
+})
+
 test('a message that several channels got within a minute is one row, without the age that differs', () => {
   const title = (age: string) => `cart has been critical since 12:00 UTC (${age}).`
   const sent = (channel: string, seconds: number, age: string) =>

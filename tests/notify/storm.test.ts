@@ -26,7 +26,7 @@ test('10,000 incidents in a minute result in eight messages, which count them al
   }
   const counted = messages().reduce((sum, { count }) => sum + count, 0)
   assert.deepEqual([counted, messages().length, received.length], [INCIDENTS, 8, 8])
-  assert.match(received[3]?.text ?? '', /2,000 new incidents \(2,000 critical\): checkout\./)
+  assert.match(received[3]?.text ?? '', /2,000 new incidents \(2,000 critical\): checkout ×2,000\./)
 })
 
 /** Stores copies of the only incident with its notification. */

@@ -20,6 +20,8 @@ export type Told = {
   readonly detail: string | null
   /** The first line of the message as it was sent; null if it was not sent. */
   readonly title: string | null
+  /** Whether the message was a digest, whose first line can be about another incident. */
+  readonly isDigest?: boolean
 }
 
 /** A message that a channel did not get. */
@@ -103,8 +105,9 @@ function rowOf(incidentId: string) {
   }
 }
 
-function toldText({ kind, status, dueAt, detail, title }: Told): { readonly before: string; readonly after: string } {
-  const said = title === null ? '' : `: ${title}`
+function toldText(told: Told): { readonly before: string; readonly after: string } {
+  const { kind, status, dueAt, detail, title, isDigest } = told
+  const said = title === null ? '' : isDigest ? ` in a digest that begins with “${title}”` : `: ${title}`
   if (status === 'delivered') return { before: `message “${kind}” sent to `, after: said }
   const why = detail === null ? '' : `: ${detail}`
   if (status === 'failed') return { before: `message “${kind}” could not be sent to `, after: why }

@@ -57,7 +57,8 @@ export function listToldOf(db: Db, incidentId: number, uuid: string): Told[] {
   const ofGroup = messages(db).where(sql<boolean>`outbox.kind = 'group' AND outbox.sent IS NOT NULL`)
   const led = ofGroup.where(sql`outbox.sent ->> '$.leader'`, '=', uuid)
   return [own, led].flatMap((rows) =>
-    db.all(rows).map(({ createdAt, endedAt, failing, leaderId, nextAt, ...message }) => {
+    db.all(rows).map(({ createdAt, endedAt, failing, leaderId, nextAt, isDigest, ...row }) => {
+      const message = { ...row, isDigest: isDigest === 1 }
       const { status, dueAt, detail } = message
       const at = endedAt ?? createdAt
       if (status !== 'pending' || leaderId !== null) return { ...message, at }
@@ -72,6 +73,10 @@ export function listToldOf(db: Db, incidentId: number, uuid: string): Told[] {
 export const nextAttempt = sql<number | null>`(SELECT min(due_at) FROM outbox AS begun
   WHERE begun.channel_id = outbox.channel_id AND begun.status = 'pending' AND begun.leader_id IS NOT NULL)`.as('nextAt')
 
+/** Whether the message was about other incidents, too. The message about a group is about each of its incidents. */
+const ofOthers = sql<0 | 1>`outbox.kind <> 'group' AND EXISTS (SELECT 1 FROM outbox AS other
+  WHERE other.leader_id = outbox.leader_id AND other.incident_id <> outbox.incident_id)`.as('isDigest')
+
 function messages(db: Db) {
   return db.sql
     .selectFrom('outbox')
@@ -82,6 +87,7 @@ function messages(db: Db) {
     .select(['channels.failing', 'outbox.leader_id as leaderId'])
     .select(nextAttempt)
     .select(sql<string | null>`leader.sent ->> '$.title'`.as('title'))
+    .select(ofOthers)
     .orderBy('outbox.id', 'desc')
     .limit(MAX_MESSAGES)
 }
