@@ -99,7 +99,7 @@ export function createEngine(
   mostWaiting: () => number = () => MAX_QUEUED,
   largest = MAX_ITEMS,
 ): Engine {
-  const { store, now, awaitsRepeats = false } = deps
+  const { store, now, awaitsRepeats = false, elapsed = () => performance.now() } = deps
   const limits = deps.limits ?? (() => DEFAULT_LIMITS)
   const environment = createEnvironment({ ...deps, limits })
   let state = createState()
@@ -108,14 +108,14 @@ export function createEngine(
   let isClosed = false
   /** The number of pending items, not counting deliveries stored in chunks. */
   let pendingItems = 0
-  let dryRuns = 0
+  let [dryRuns, decidedMs] = [0, 0]
 
   const batchDeps = () => ({ store, state, environment, now, awaitsRepeats })
 
   const postmortems = createPostmortems({ ...deps, newId: environment.newId })
   const queue = createQueue({
     writePostmortems: postmortems.write,
-    ...{ store, now, elapsed: deps.elapsed ?? (() => performance.now()) },
+    ...{ store, now, elapsed },
     decide: (inputs, isEnough) => decideBatch(batchDeps(), inputs, isEnough),
     committed: (inputs, batch, milliseconds) => {
       for (const notice of batch.notices) deps.announce(notice)
@@ -136,13 +136,15 @@ export function createEngine(
 
   const take = (delivery: Delivery, since = now()): Promise<Received> => {
     const decide = (ctx: Context) => {
+      const began = elapsed()
       const outcome = receive(ctx, delivery)
+      if (delivery.part) decidedMs = elapsed() - began
       return { outcome, serviceIds: outcome.serviceIds }
     }
     return push(delivery.organizationId, decide, delivery, since)
   }
 
-  const large = createLargeQueue(take, now)
+  const large = createLargeQueue(take, now, () => decidedMs)
 
   const tryDelivery = async (delivery: Delivery): Promise<Receipt> => {
     if (dryRuns >= BUDGETS['dry-runs'].value) throw unavailable('too many dry runs are waiting')

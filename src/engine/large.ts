@@ -4,8 +4,13 @@ import { IncmonError } from '../domain/error.ts'
 import type { Chunk, Delivery, Received } from './changes/receive/delivery.ts'
 import type { Receipt } from './changes/receive/receipt.ts'
 
-/** The maximum number of items in a chunk. Storing a full chunk takes a few dozen milliseconds. */
-const CHUNK_ITEMS = 250
+/** The numbers of items in the first chunk, which is the smallest, and in the largest one. */
+const CHUNK_ITEMS = { least: 25, most: 250 }
+/**
+ * How long the decisions about a chunk should take, in milliseconds; saving it takes about as long. Items of new services
+ * take several times as long as others.
+ */
+const CHUNK_MS = 15
 const CHUNK_BYTES = 1_048_576
 
 /**
@@ -43,8 +48,9 @@ type StoreChunk = (chunk: Delivery, since: number) => Promise<Received>
 /**
  * Creates a queue that stores large deliveries one at a time. A duplicate delivery is therefore stored only after the
  * original delivery.
+ * @param decidedIn returns how long the decisions about the last chunk took, in milliseconds
  */
-export function createLargeQueue(storeChunk: StoreChunk, now: () => number): LargeQueue {
+export function createLargeQueue(storeChunk: StoreChunk, now: () => number, decidedIn: () => number): LargeQueue {
   let last = Promise.resolve()
   let pending = 0
   let closed = false
@@ -58,7 +64,7 @@ export function createLargeQueue(storeChunk: StoreChunk, now: () => number): Lar
       const since = now()
       const stored = last.then(() => {
         pending -= 1
-        return storeInChunks(delivery, (chunk) => store(chunk, chunk.part?.before ? now() : since))
+        return storeInChunks(delivery, (chunk) => store(chunk, chunk.part?.before ? now() : since), decidedIn)
       })
       last = stored.then(nothing, nothing)
       return stored
@@ -72,13 +78,19 @@ export function createLargeQueue(storeChunk: StoreChunk, now: () => number): Lar
 }
 
 /** Stores the chunks in order. Returns a single receipt for the whole delivery. */
-async function storeInChunks(delivery: Delivery, store: (chunk: Delivery) => Promise<Received>): Promise<Receipt> {
+async function storeInChunks(
+  delivery: Delivery,
+  store: (chunk: Delivery) => Promise<Received>,
+  decidedIn: () => number,
+): Promise<Receipt> {
   const { intake, bytes = 0 } = delivery
   const { accepted, rejected, group } = intake
   const items = Math.max(accepted.length, rejected.length)
-  const step = Math.ceil(items / Math.max(items / CHUNK_ITEMS, bytes / CHUNK_BYTES))
+  const { least, most } = CHUNK_ITEMS
+  const largest = Math.ceil(items / Math.max(items / most, bytes / CHUNK_BYTES))
   let before: Chunk['before'] = null
-  for (let from = 0; ; from += step) {
+  let step = Math.min(least, largest)
+  for (let from = 0; ; ) {
     const to = from + step
     const own = { accepted: accepted.slice(from, to), rejected: rejected.slice(from, to), group }
     const isLast = to >= items
@@ -86,5 +98,9 @@ async function storeInChunks(delivery: Delivery, store: (chunk: Delivery) => Pro
     // If the Idempotency-Key was already stored, nothing is left to store.
     if (isLast || received.kind === 'repeated') return received.receipt
     before = received
+    from = to
+    // At most twice as many as in the last chunk.
+    const wanted = Math.round(step * Math.min(2, CHUNK_MS / decidedIn()))
+    step = Math.min(Math.max(wanted, least), largest)
   }
 }

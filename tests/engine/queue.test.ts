@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import type { Batch, Input } from '../../src/engine/batch.ts'
+import type { Delivery, Received } from '../../src/engine/changes/receive/delivery.ts'
+import { createLargeQueue } from '../../src/engine/large.ts'
 import { createQueue } from '../../src/engine/queue.ts'
 
 /** Creates a queue that records what it does. Each sync waits for `release`. */
@@ -133,3 +135,25 @@ test('the queue is drained when everything is answered', async () => {
   await drained
   assert.deepEqual(steps.slice(-2), ['answer one', 'drained'])
 })
+
+for (const [speed, milliseconds, expected] of [
+  ['fast', 1, [25, 50, 100, 200, 250, 250, 125]],
+  ['slow', 60, Array.from({ length: 40 }, () => 25)],
+  ['as planned', 15, Array.from({ length: 40 }, () => 25)],
+] as const) {
+  test(`a large delivery is stored in chunks whose size follows the speed of the last one: ${speed}`, async () => {
+    const sizes: number[] = []
+    const storeChunk = async ({ intake: { accepted } }: Delivery) => {
+      sizes.push(accepted.length)
+      return { kind: 'part', receipt: { eventIds: [], rejected: [], isRepeat: false } } as unknown as Received
+    }
+    const accepted = Array.from({ length: 1_000 }, (_, index) => ({ index }))
+    const delivery = { intake: { accepted, rejected: [], group: null } } as unknown as Delivery
+    await createLargeQueue(
+      storeChunk,
+      () => 0,
+      () => milliseconds,
+    ).store(delivery)
+    assert.deepEqual(sizes, expected)
+  })
+}
