@@ -86,6 +86,12 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
     textOf({ services: [pay], alerts: [{ ...ofPay, severity: 'warning' }] }, critical(10)),
   ],
   [
+    'what a user declared in a merged incident',
+    /At least one of shop\/cart and “Customers pay twice” of pay was critical from/,
+    textOf({}, { ...critical(10), declared: ['“Customers pay twice” of pay'] }),
+    textOf({}, { ...critical(10), declared: [] }),
+  ],
+  [
     'a component',
     /The top suspect is the workload shop\/postgres \(suspect score 0.61, likely\)/,
     textOf({ component: postgres }),

@@ -205,3 +205,31 @@ for (const [name, firstEnd, secondEnd, minutes] of [
     assert.equal(kept.criticalSeconds, minutes * 60)
   })
 }
+
+for (const isDeclared of [true, false]) {
+  test(`the postmortem names ${isDeclared ? 'what a user declared in' : 'the service of'} the merged incident`, async (t) => {
+    const { acme, clock, db, request } = makeWorld(t)
+    const { token } = acme
+    const pay = makeService(db, acme, 'pay')
+    const fire = (service: string) =>
+      request('POST', '/api/webhooks/metrics', {
+        token,
+        body: alertmanager([alert('Down', { service }, { startsAt: NOON })]),
+      })
+    await fire('refund')
+    const declaring = { serviceId: pay.id, title: 'Customers pay twice', severity: 'critical' }
+    if (isDeclared) await request('POST', '/api/incidents', { token, body: declaring })
+    else await fire('pay')
+    const { data } = (await request('GET', '/api/incidents', { token })).body
+    const isRefund = ({ title }: { title: string }) => title.startsWith('refund')
+    const [into, from] = [data.find(isRefund), data.find((one: { title: string }) => !isRefund(one))]
+    clock.now += MINUTE
+    await request('POST', `/api/incidents/${from.id}/merge`, { token, body: { into: into.id } })
+    clock.now += 6 * MINUTE
+    await request('PATCH', `/api/incidents/${into.id}`, { token, body: { status: 'resolved' } })
+    const { summary } = (await request('GET', `/api/incidents/${into.id}/postmortem`, { token })).body
+    const other = isDeclared ? '“Customers pay twice” of pay' : 'shop/pay'
+    const [{ text }] = summary.sentences
+    assert.ok(text.startsWith(`At least one of shop/refund and ${other} had been critical`), text)
+  })
+}

@@ -82,6 +82,8 @@ export type IncidentFact = Pick<
   readonly critical: CriticalFact
   /** For an incident that is not about a critical service: how long it was open or the sender was silent, in ms. */
   readonly lastedMs?: number
+  /** What users declared in incidents that were merged into this one: `“Customers pay twice” of pay`. Default: none. */
+  readonly declared?: readonly string[]
   /** See `Problem`. Default: null. */
   readonly raised?: Problem['raised']
   /** For the service `unattributed`: the name of the alert that the incident is about. */

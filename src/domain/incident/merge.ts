@@ -38,6 +38,11 @@ export function conditionOf(name: string, service: string): string {
   return `${name} of ${service}`
 }
 
+/** Returns whether a condition is what a user declared in an incident that was merged: the user's words are quoted. */
+export function isDeclared(condition: string): boolean {
+  return condition.startsWith('“')
+}
+
 /**
  * Returns the problem of the remaining incident: it has the conditions of both, and what is on in one of them goes on.
  * @param service the name of the service of `from`

@@ -63,14 +63,15 @@ export function happenedSentences(facts: GroupedFacts): readonly Sentence[] {
   return texts.map((text, index) => ({ text: `${text}.`, refs: index === 0 ? refs : [...refs, ...firing] }))
 }
 
-/** Names the services whose critical conditions belong to the incident. */
+/** Names the services whose critical conditions belong to the incident, and what users declared. */
 function subjectOf({ incident, services, alerts }: GroupedFacts): string {
-  const own = subjectName(incident.service)
+  const { declared = [], service } = incident
+  const own = subjectName(service)
   const ids = new Set(alerts.filter(({ severity }) => severity === 'critical').map(({ serviceId }) => serviceId))
-  const others = distinct(services.filter(({ uuid }) => ids.has(uuid)).map(subjectName)).filter((one) => one !== own)
+  const hit = distinct(services.filter(({ uuid }) => ids.has(uuid)).map(subjectName)).filter((one) => one !== own)
   // A failed node is one problem, whatever its pods report.
-  if (others.length === 0 || incident.service.name.startsWith('node/')) return own
-  return `At least one of ${joinNames([own, ...others])}`
+  const others = [...(service.name.startsWith('node/') ? [] : hit), ...declared]
+  return others.length === 0 ? own : `At least one of ${joinNames([own, ...others])}`
 }
 
 function criticalTexts(facts: GroupedFacts, name: string): readonly string[] {
