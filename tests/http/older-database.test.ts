@@ -59,9 +59,12 @@ test('an older database is upgraded, and the API still returns the same records'
       assert.deepEqual(found, recorded, path)
     } else {
       const { timeline } = answer as { timeline?: readonly Row[] }
-      // The earlier version did not list messages.
+      const known = (recorded as { timeline?: readonly Row[] }).timeline ?? []
+      const refs = new Set(known.filter(({ kind }) => kind === 'alert').map(({ ref }) => ref))
+      // The earlier version did not list messages, and listed only the first alert of a name.
       const told = timeline?.filter(({ kind }) => kind !== 'message' && kind !== 'not-told')
-      const entries = told?.map(({ at, kind, ref }) => ({ at, kind, ref }))
+      const listed = told?.filter(({ kind, ref }) => kind !== 'alert' || refs.has(ref))
+      const entries = listed?.map(({ at, kind, ref }) => ({ at, kind, ref }))
       assert.deepEqual(recordedOf({ ...answer, timeline: entries }, recorded as Row), recorded, path)
     }
   }
