@@ -41,6 +41,12 @@ test('acknowledged incidents are not reported as new alarms', () => {
   assert.deepEqual([body.includes('Worst'), tone], [false, 'acknowledged'])
 })
 
+test('a channel that was not reachable hears who works on what opened meanwhile', () => {
+  const late = ['cart', 'web'].map((name) => ({ ...taken(name, 'ann'), kind: 'opened' as const }))
+  const { title, tone } = digestTextOf(late, URLS)
+  assert.deepEqual([title, tone], ['ann is working on 2 incidents (2 critical): cart and web.', 'acknowledged'])
+})
+
 test('each person who acknowledged one of the incidents is named once', () => {
   const { title } = digestTextOf([taken('cart', 'ann'), taken('web', 'bob'), taken('till', 'ann')], URLS)
   assert.equal(title, 'ann and bob are working on 3 incidents (3 critical): cart, web and till.')

@@ -72,8 +72,7 @@ function digestOf(all: readonly MessageItem[], context: MessageContext): Message
   }
   const states = Object.groupBy(items, (item) => {
     const state = stateOf(item, context.now)
-    const isAttended = item.incident.acknowledgedAt !== null && newsOf(item) !== 'fresh'
-    return state === 'burning' && isAttended ? 'attended' : state
+    return state === 'burning' && item.incident.acknowledgedAt !== null ? 'attended' : state
   })
   const { burning = [], attended = [], ending = [], well = [], ended = [] } = states
   const worst = burning.toSorted((a, b) => rank(b.incident.severity) - rank(a.incident.severity))
