@@ -152,8 +152,11 @@ function follow(
     return comeBack(situation, before, { burning, alertIds, wasWrong: isDisproved(before, burning) }, due)
   }
   const observed = observedOf(situation, current, burning)
-  // What began before the incident opened, for example on the pods of a failed node, does not make it worse.
-  const old = situation.elsewhere.filter(({ since }) => since <= current.createdAt).map(({ name }) => name)
+  // What began before the incident opened, for example on the pods of a failed node, and is known soon after, does not
+  // make it worse.
+  const isOpening = now <= current.createdAt + GATHERING
+  const together = situation.elsewhere.filter(({ since }) => isOpening && since <= current.createdAt)
+  const old = together.map(({ name }) => name)
   const { problem, worse } = withNames(withOld(observed, old), now, current.createdAt)
   const steps: Step[] = worse.length > 0 ? [...joins, { do: 'worsen', names: worse }] : joins
   const isUncovered = before.isMuted && !before.isOver && problem.covered?.until === now
