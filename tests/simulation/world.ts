@@ -153,6 +153,8 @@ function createWorld({ store: inner, organizations, cutPower, records }: Simulat
     failing.revive()
     if (outcome) return
     engine = start()
+    // As a server does when it starts.
+    await inner.sync()
     assert.deepEqual(await snapshots(), live, `after a death ${how}`)
     await submit([request])
   }

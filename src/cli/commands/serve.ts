@@ -55,6 +55,8 @@ export async function runServe(options: Common): Promise<void> {
     release = keepLock(db.file, deps.now, raise)
     const migrated = bringUp(deps)
     refuseUnwritable(deps)
+    // A killed server may have committed without a sync, and a repeat of what it committed is answered without a commit.
+    await db.sync()
     recordStop(db, usedAt, deps.now())
     running = await listening(settings, () => serve({ deps, settings, tls, log }))
     reportCrashes(log)
