@@ -1,6 +1,6 @@
 /** Tells the other channels of an organization that a channel fails, and when it works again. */
 import type { Deps } from '../actions/deps.ts'
-import { whenText } from '../domain/notification/alert-texts.ts'
+import { momentText } from '../domain/notification/alert-texts.ts'
 import { shortened } from '../domain/notification/names.ts'
 import { type MessageContext, type MessageText, SYMBOLS } from '../domain/notification/words.ts'
 import { formatDuration } from '../domain/shown-time.ts'
@@ -28,8 +28,7 @@ export function createFailureNotes(deps: Deps, options: Options): () => Promise<
     await Promise.all(
       notes.map(async ({ channel, channels }) => {
         const words = noteOf(channel, told, deps.now())
-        const others = channels.filter(({ enabled, failing }) => enabled && failing === null)
-        const receivers = others.filter(({ rowId }) => rowId !== channel.rowId)
+        const receivers = channels.filter((one) => one.enabled && one.failing === null && one.rowId !== channel.rowId)
         if (!words || receivers.length === 0) return
         if (channel.failing === null) told.delete(channel.rowId)
         else told.set(channel.rowId, channel.failingSince ?? 0)
@@ -53,7 +52,7 @@ function noteOf({ rowId, name, failing, failingSince }: ChannelRecord, told: Map
   if (failing === null || failingSince === null || known !== undefined || now - failingSince < TOLD_AFTER) return null
   return (context: MessageContext): ReturnType<Note> => ({
     tone: 'warning',
-    title: `Messages to ${title} have failed since ${whenText(failingSince, context).replace(/^(at|on) /, '')}.`,
+    title: `Messages to ${title} have failed since ${momentText(failingSince, context)}.`,
     body: `The last attempt failed: ${failing}.`,
   })
 }

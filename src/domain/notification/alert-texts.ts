@@ -1,7 +1,7 @@
 /** Writes what a message says about the alerts that fire. */
 
 import { MISSED_REPEATS } from '../sender/delivery-interval.ts'
-import { formatMoment } from '../shown-time.ts'
+import { formatMoment, formatWhen } from '../shown-time.ts'
 import { capitalized } from '../text.ts'
 import { HOUR, MINUTE } from '../units.ts'
 import { namedUpTo, shortened } from './names.ts'
@@ -31,8 +31,16 @@ const MAX_SUMMARY = 300
 
 /** Formats a time: `at 14:02 UTC`. A channel with its own time zone needs no name of the zone. */
 export function whenText(at: number, { now, timeZone }: MessageContext): string {
-  const clock = formatMoment(at, { now, zone: timeZone })
-  return `${/^\d\d:/.test(clock) ? 'at' : 'on'} ${clock}${timeZone === 'UTC' ? ' UTC' : ''}`
+  return formatWhen(at, { now, zone: timeZone }) + zoneText(timeZone)
+}
+
+/** Formats a time after a word such as `since`: `14:02 UTC`. */
+export function momentText(at: number, { now, timeZone }: MessageContext): string {
+  return formatMoment(at, { now, zone: timeZone }) + zoneText(timeZone)
+}
+
+function zoneText(timeZone: string): string {
+  return timeZone === 'UTC' ? ' UTC' : ''
 }
 
 /** Returns the alerts with their own summaries, or the title of the incident if no alert is known. */
@@ -125,7 +133,7 @@ export function unheardText({ kind, alerts }: MessageItem, context: MessageConte
     return reported === '' ? '' : `${capitalized(reported)}.`
   }
   const word = last && unheardWord(last, context.now)
-  return word ? `${word} since ${whenText(last.receivedAt, context).replace(/^(at|on) /, '')}.` : ''
+  return word ? `${word} since ${momentText(last.receivedAt, context)}.` : ''
 }
 
 /** Returns `Not heard` if the report is older than its sender's repeats take; null if it is not, or has no repeats. */

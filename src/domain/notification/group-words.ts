@@ -1,7 +1,7 @@
 /** Writes the message about several incidents with a common cause. */
 import type { LiveIncident } from '../incident/live-incident.ts'
 import { formatCount, joinNames } from '../text.ts'
-import { problemText, whenText } from './alert-texts.ts'
+import { momentText, problemText } from './alert-texts.ts'
 import { namedUpTo, shortened, shownName } from './names.ts'
 import { subjectOf } from './sentences.ts'
 import type { MessageContext, MessageItem } from './words.ts'
@@ -37,7 +37,7 @@ export function groupLinesOf(group: MessageGroup, items: readonly MessageItem[],
     body: [
       ...newTexts(items),
       othersText(burningOf(group), items),
-      `First: ${nameOf(first)} ${whenText(first.startedAt, context).replace(/^(at|on) /, 'since ')}.`,
+      `First: ${nameOf(first)} since ${momentText(first.startedAt, context)}.`,
       context.cause,
       onItText(group),
       `Incidents ${numbersOf(group.incidents)}.`,

@@ -7,7 +7,7 @@ import { STATES } from '../severity.ts'
 import { formatDuration } from '../shown-time.ts'
 import { formatCount } from '../text.ts'
 import { DAY, HOUR, SECOND } from '../units.ts'
-import { namedAlerts, othersText, problemText, reportedText, unheardText, whenText } from './alert-texts.ts'
+import { momentText, namedAlerts, othersText, problemText, reportedText, unheardText, whenText } from './alert-texts.ts'
 import { namedUpTo, shortened, shownName } from './names.ts'
 import type { MessageContext, MessageItem } from './words.ts'
 
@@ -86,7 +86,7 @@ function lastingText(item: MessageItem, context: MessageContext): string {
   ]
   const begunAt = Math.max(problem.since ?? incident.startedAt, ...began)
   const { since, until: coveredUntil } = problem.covered ?? { since: begunAt, until: null }
-  const sinceText = whenText(since, context).replace(/^(at|on) /, 'since ')
+  const sinceText = `since ${momentText(since, context)}`
   if (isSender(service.name)) return `${name} has sent nothing ${sinceText} (${ageText(now - since)})`
   if (phaseOf(problem, now) !== 'on') return `${name} ${pastText(item, context)}`
   const begun = `${name} ${STATES[incident.severity].hasBeen} ${sinceText}`
@@ -115,8 +115,9 @@ function ageText(age: number): string {
 function pastText({ incident }: MessageItem, context: MessageContext): string {
   const { problem, severity } = incident
   const { endedAt, isGuess } = problem
-  const ended = endedAt === null ? '' : whenText(endedAt, context)
-  const until = ended === '' ? '' : isGuess ? `, last reported ${ended}` : `, until ${ended.replace(/^(at|on) /, '')}`
+  const ended = (at: number) =>
+    isGuess ? `, last reported ${whenText(at, context)}` : `, until ${momentText(at, context)}`
+  const until = endedAt === null ? '' : ended(endedAt)
   const silenced = silencedText(mutedMsOf(problem, context.now))
   return `${STATES[severity].was}${lengthText(severeMsOf(problem, context.now))}${until}${silenced}`
 }
