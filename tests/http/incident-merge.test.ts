@@ -233,3 +233,15 @@ for (const isDeclared of [true, false]) {
     assert.ok(text.startsWith(`At least one of shop/refund and ${other} had been critical`), text)
   })
 }
+
+test('an alert whose name is quoted was not declared by a user', async (t) => {
+  const { acme, clock, request } = makeWorld(t)
+  const { token } = acme
+  const body = alertmanager([alert('“Down”', { service: 'refund' }, { startsAt: NOON })])
+  await request('POST', '/api/webhooks/metrics', { token, body })
+  const [{ id }] = (await request('GET', '/api/incidents', { token })).body.data
+  clock.now += 6 * MINUTE
+  await request('PATCH', `/api/incidents/${id}`, { token, body: { status: 'resolved' } })
+  const { summary } = (await request('GET', `/api/incidents/${id}/postmortem`, { token })).body
+  assert.match(summary.sentences[0].text, /^shop\/refund had been critical/)
+})

@@ -38,11 +38,6 @@ export function conditionOf(name: string, service: string): string {
   return `${name} of ${service}`
 }
 
-/** Returns whether a condition is what a user declared in an incident that was merged: the user's words are quoted. */
-export function isDeclared(condition: string): boolean {
-  return condition.startsWith('“')
-}
-
 /**
  * Returns the problem of the remaining incident: it has the conditions of both, and what is on in one of them goes on.
  * @param service the name of the service of `from`
@@ -57,11 +52,12 @@ export function mergedProblem(from: LiveIncident, into: LiveIncident, service: s
       : []
   const declared = [...b.declared, ...a.declared, ...own]
   const had = [...a.had, ...b.had, ...a.had.map(nameOf), ...declared.map(({ name }) => name)]
+  const hadDeclared = [...b.hadDeclared, ...a.hadDeclared, ...own.map(({ name }) => name)]
   // The time until the last end of the remaining incident has been counted.
   const begun = a.since === null ? [] : [Math.max(a.since, b.endedAt ?? 0)]
   const since = b.since === null && begun.length === 0 ? null : Math.min(...begun, b.since ?? Number.POSITIVE_INFINITY)
   const isOver = since === null && b.isOver
-  const problem = { ...b, since, isOver, declared, others: [...new Set(others)], had: [...new Set(had)] }
+  const problem = { ...b, since, isOver, declared, hadDeclared, others: [...new Set(others)], had: [...new Set(had)] }
   const asSevere = [from, into].filter(({ severity }) => severity === worst(from.severity, into.severity))
   return raisedAt(problem, Math.min(...asSevere.map((one) => one.problem.raised?.at ?? one.startedAt)))
 }

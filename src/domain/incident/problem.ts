@@ -48,6 +48,8 @@ export type Problem = {
   readonly others: readonly number[]
   /** What people declared in incidents that were merged into this one. It goes on until a user resolves this one. */
   readonly declared: readonly Burning[]
+  /** The names of all that was ever declared so; `had` has them, too. */
+  readonly hadDeclared: readonly string[]
   /** For the service `unattributed`: the name of the alert that the incident is about. */
   readonly about: string | null
 }
@@ -62,7 +64,7 @@ export const NO_PROBLEM: Problem = {
   firstAcknowledgedAt: null,
   isSuppressed: false,
   others: [],
-  declared: [],
+  ...{ declared: [], hadDeclared: [] },
   about: null,
 }
 

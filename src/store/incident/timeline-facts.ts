@@ -6,7 +6,6 @@ import { rolloutsOf } from '../../domain/correlation/rollout.ts'
 import { criticalPeriods } from '../../domain/health/strip.ts'
 import { changeFact, type PostmortemFacts } from '../../domain/incident/facts.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
-import { isDeclared } from '../../domain/incident/merge.ts'
 import { criticalMsOf, mutedMsOf } from '../../domain/incident/problem.ts'
 import { timelineOf } from '../../domain/incident/timeline.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
@@ -110,7 +109,7 @@ function incidentFact(
     ...known,
     about: problem.about,
     raised: problem.raised,
-    declared: problem.had.filter(isDeclared),
+    declared: problem.hadDeclared,
     acknowledgedAt: firstAt ?? answeredAt,
     hasLapsed,
   }
