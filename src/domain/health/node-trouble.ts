@@ -23,7 +23,7 @@ export const LINGERS = 60 * MINUTE
  * the recovery, and until then or the next repeat, Alertmanager's default `group_interval`, after which it reports ends.
  */
 const NOTICED = MINUTE
-const REPORTED = 5 * MINUTE
+export const REPORTED = 5 * MINUTE
 
 /**
  * Conditions with which Kubernetes says that a pod's node is lost, without naming the node, and how long after the

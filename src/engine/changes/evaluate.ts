@@ -4,7 +4,7 @@ import { isUnattributed } from '../../domain/alert/signal.ts'
 import { withoutAlike } from '../../domain/health/alike.ts'
 import { DECAY, type Health, healthOf } from '../../domain/health/health.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
-import { explainedByNodes, LINGERS, type NodeTrouble } from '../../domain/health/node-trouble.ts'
+import { explainedByNodes, LINGERS, type NodeTrouble, REPORTED } from '../../domain/health/node-trouble.ts'
 import { decide } from '../../domain/incident/incident.ts'
 import type { Step } from '../../domain/incident/situation.ts'
 import { earliest } from '../../domain/instant.ts'
@@ -21,7 +21,10 @@ import { makeDue } from './live-service.ts'
 import { joinNodes, nodeTroublesOf, wakePods, withNodes } from './nodes.ts'
 import { withoutSilenced } from './silenced.ts'
 
-/** How often a service is evaluated while a failed node explains its critical alerts, and after the node recovered. */
+/**
+ * How often a service is evaluated while a failed node explains its critical alerts, and after the node recovered, until
+ * the node explains only Kubernetes events.
+ */
 const NODE_CHECK = 10 * MINUTE
 const RECOVERED_CHECK = MINUTE / 2
 
@@ -72,7 +75,8 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
   const trusts = isUnattributed(service) ? 'sender' : service.name === RUNNER_SERVICE ? 'nothing' : 'all'
   const health = healthOf(conditions, now, { trusts })
   const healthySince = recoveredAt(service, conditions, now)
-  const counted = unresolvedIncidents(state, serviceId).flatMap(({ problem }) => problem.firing)
+  const incidents = troubles.length === 0 ? [] : unresolvedIncidents(state, serviceId)
+  const counted = incidents.flatMap(({ problem }) => problem.firing)
   const explained = explainedByNodes(conditions, troubles, { now, counted })
   const isExplained = health.critical.some(({ alertId }) => explained.has(alertId))
   const found = { service, health, conditions, all, known, explained, resilenced }
@@ -142,5 +146,10 @@ function troublesOf({ state }: Context, service: LiveService, conditions: readon
 
 /** Returns when to check again whether node problems still explain the alerts; null if no node has a problem. */
 function recheckAt(troubles: readonly NodeTrouble[], now: number): number | null {
-  return earliest(troubles.map(({ endsAt }) => now + (endsAt === null ? NODE_CHECK : RECOVERED_CHECK)))
+  return earliest(
+    troubles.map(({ endsAt }) => {
+      if (endsAt === null) return now + NODE_CHECK
+      return now < endsAt + REPORTED ? now + RECOVERED_CHECK : endsAt + LINGERS
+    }),
+  )
 }
