@@ -48,12 +48,13 @@ export function keepLock(
   const inode = () => statSync(path, { throwIfNoEntry: false })?.ino
   let [release, held, markedAt] = [holdLock(file), inode(), 0]
   const check = () => {
-    if (inode() === held && Math.abs(now() - markedAt) >= MARK_EVERY) {
+    const isHeld = inode() === held
+    if (isHeld && Math.abs(now() - markedAt) >= MARK_EVERY) {
       markedAt = now()
       mark(path, markedAt)
     }
     // If the database is gone as well, the log's own checks save the data.
-    if (inode() === held || !existsSync(file)) return
+    if (isHeld || !existsSync(file)) return
     const again = tryLock(file)
     if (!again) {
       clearInterval(timer)

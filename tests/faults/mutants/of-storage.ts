@@ -67,7 +67,7 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
   {
     name: 'lost-lock',
     file: `${STORE}/lock.ts`,
-    from: 'if (inode() === held || !existsSync(file)) return',
+    from: 'if (isHeld || !existsSync(file)) return',
     to: 'if (held !== 0) return',
     test: 'tests/store/lock.test.ts',
   },
