@@ -62,7 +62,7 @@ function versionOf(change: Change): number | null {
 }
 
 /** The streams of a cluster are not in step. A change waits this long for the object that it depends on, in milliseconds. */
-const PATIENCE = 3_000
+const MAX_WAIT = 3_000
 
 export type Circumstances = {
   readonly memory: Memory
@@ -93,7 +93,7 @@ export function waitingWith(circumstances: Circumstances): (change: Change) => b
 /** Returns whether the owner of a new object, or the object of an event, is not known yet, but may be soon. */
 function isEarly(change: Change, { memory, now, isFollowed }: Circumstances): boolean {
   // A list shows what is. It follows the lists of what its objects depend on.
-  if (change.type !== 'seen' || change.version === null || Math.abs(now - change.at) >= PATIENCE) return false
+  if (change.type !== 'seen' || change.version === null || Math.abs(now - change.at) >= MAX_WAIT) return false
   const { seen, event } = change
   const of: Json = event ? (event.regarding ?? event.involvedObject) : seen.owner
   const namespace = event ? (of?.namespace ?? '') : seen.namespace
