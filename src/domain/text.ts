@@ -84,6 +84,11 @@ export function serviceName({ namespace, name }: { readonly namespace: string; r
   return namespace === '' ? name : `${namespace}/${name}`
 }
 
+/** Returns the text without full stops and spaces at its end. */
+export function withoutStop(text: string): string {
+  return text.replace(/[.\s]+$/, '')
+}
+
 /** Returns the text with a capital first letter. */
 export function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1)

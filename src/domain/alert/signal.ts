@@ -6,6 +6,7 @@ import { failureOfAlert, judgeReason, tellsOfEnds } from '../event/reason.ts'
 import { plainMessage, withoutPodUid } from '../event/reason-message.ts'
 import { type Attribution, type Name, nodeOf, UNATTRIBUTED } from '../service/service.ts'
 import { severityOf } from '../severity.ts'
+import { withoutStop } from '../text.ts'
 import type { Signal } from './alert.ts'
 import { type DraftJudgement, NO_LABELS, oneLine } from './judgement.ts'
 import { logicalNames } from './logical-labels.ts'
@@ -102,7 +103,7 @@ function judgeAlert(draft: AlertDraft, attribution: Attribution): DraftJudgement
   const { annotations } = draft
   const words = oneLine(annotations.summary || annotations.message || annotations.description || draft.name)
   const blind = draft.status === 'firing' ? UNKNOWN_STATES[annotations.grafana_state_reason ?? ''] : undefined
-  const summary = blind === undefined ? words : `${words.replace(/[.\s]+$/, '')} (${blind})`
+  const summary = blind === undefined ? words : `${withoutStop(words)} (${blind})`
   const kind = draft.nature === 'heartbeat' || draft.nature === 'test' ? draft.nature : draft.status
   const silent = severity === 'none' || kind === 'heartbeat' || kind === 'test'
   const known = severity === 'none' ? 'info' : severity

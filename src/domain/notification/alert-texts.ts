@@ -2,7 +2,7 @@
 
 import { MISSED_REPEATS } from '../sender/delivery-interval.ts'
 import { formatMoment, formatWhen } from '../shown-time.ts'
-import { capitalized } from '../text.ts'
+import { capitalized, withoutStop } from '../text.ts'
 import { HOUR, MINUTE } from '../units.ts'
 import { namedUpTo, shortened } from './names.ts'
 import type { MessageAlert, MessageContext, MessageItem } from './words.ts'
@@ -88,14 +88,14 @@ export function othersText(item: MessageItem): string {
 }
 
 function alertText({ condition: name, summary }: MessageAlert): string {
-  const text = shortened(summary.replace(/[.\s]+$/, ''), MAX_SUMMARY)
+  const text = shortened(withoutStop(summary), MAX_SUMMARY)
   return text === '' || text === name ? shortened(name) : `${shortened(name)}: ${text}`
 }
 
 /** Returns the title without the service name, which is already on the first line. */
 function titleText(title: string, service: string): string {
   const rest = title.startsWith(`${service}: `) ? title.slice(service.length + 2) : title
-  return shortened(rest.replace(/[.\s]+$/, ''))
+  return shortened(withoutStop(rest))
 }
 
 /**
