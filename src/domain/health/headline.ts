@@ -16,8 +16,9 @@ type HeadlineFacts = {
 export type Headline = { readonly lead: string; readonly rest: string; readonly state: ServiceState }
 
 /** The states, worst first. */
-const ORDER = ['critical', 'degraded', 'recovering', 'unknown', 'healthy'] as const
-const TROUBLED: ReadonlySet<ServiceState> = new Set(['critical', 'degraded', 'recovering'])
+export const SERVICE_STATES: readonly ServiceState[] = ['critical', 'degraded', 'recovering', 'unknown', 'healthy']
+/** The states in which a service has, or lately had, a problem. */
+export const TROUBLED: ReadonlySet<ServiceState> = new Set(['critical', 'degraded', 'recovering'])
 const MAX_NAMES = 3
 const MAX_NAME = 63
 
@@ -25,7 +26,7 @@ const MAX_NAME = 63
 export function headlineOf({ counts, names, unresolved }: HeadlineFacts): Headline {
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0)
   if (all === 0) return { lead: 'There are no services yet.', rest: '', state: 'unknown' }
-  const worst = ORDER.find((state) => counts[state] > 0)
+  const worst = SERVICE_STATES.find((state) => counts[state] > 0)
   if (worst && TROUBLED.has(worst)) return troubled(worst, counts, names(worst))
   if (counts.unknown > 0) {
     return {
@@ -46,7 +47,7 @@ function troubled(state: ServiceState, counts: HeadlineFacts['counts'], names: r
   const named = count <= MAX_NAMES && names.length === count ? `: ${joinNames(names.map(shortened))}.` : '.'
   return {
     lead: `${countOf(count, 'service')} ${count === 1 ? 'is' : 'are'} ${state}${named}`,
-    rest: restOf(counts, ORDER.slice(ORDER.indexOf(state) + 1)),
+    rest: restOf(counts, SERVICE_STATES.slice(SERVICE_STATES.indexOf(state) + 1)),
     state,
   }
 }

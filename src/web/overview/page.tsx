@@ -1,5 +1,6 @@
 /** The overview of an organization: its problems, when they started, their causes, and who is working on them. */
 import type { FC } from 'hono/jsx'
+import { TROUBLED } from '../../domain/health/headline.ts'
 import { firingText } from '../../domain/incident/incident.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
 import { Icon, LegendMark, Mark } from '../kit/mark.tsx'
@@ -10,14 +11,11 @@ import { withQuery } from '../visit/choice.ts'
 import { FirstIncident, IncidentLine } from './incidents.tsx'
 import { HealthyGrid, UnhealthyRows } from './services.tsx'
 import { StormCard } from './storm.tsx'
-import type { Filter, OverviewView, ServiceRowView } from './view.ts'
+import { FILTERS, type Filter, type OverviewView, type ServiceRowView } from './view.ts'
 import { Wall } from './wall.tsx'
 
-const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'recovering', 'healthy', 'unknown']
 /** The states that have no filter while no service is in them. */
 const RARE: readonly Filter[] = ['recovering', 'unknown']
-/** The states of services that have a row. */
-const ILL: ReadonlySet<Filter> = new Set(['critical', 'degraded', 'recovering'])
 /** The list has room for this many services. Of more services, it shows the worst. */
 const IN_LIST = 40
 const WORST = 30
@@ -42,7 +40,7 @@ export function overviewTitle({ counts, services, headline }: OverviewView): str
 
 export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
   const { incidents, services, reader, csrf, canWrite, changes } = view
-  const ill = services.filter(({ status }) => ILL.has(status))
+  const ill = services.filter(({ status }) => TROUBLED.has(status))
   const urgent = ill.filter(({ status }) => status !== 'recovering').length
   const well = services.filter(({ status }) => status === 'healthy' || status === 'unknown')
   const many = view.view === 'wall'

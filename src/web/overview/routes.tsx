@@ -4,7 +4,7 @@ import { listFiringAlerts, type ShownService, withRecovering } from '../../actio
 import type { LivePipeline } from '../../domain/correlation/change.ts'
 import { outcomeOf } from '../../domain/correlation/change.ts'
 import { EXAMPLE_CLUSTER } from '../../domain/example/recorded.ts'
-import { headlineOf, type ServiceState } from '../../domain/health/headline.ts'
+import { headlineOf, SERVICE_STATES, type ServiceState } from '../../domain/health/headline.ts'
 import type { Penalty } from '../../domain/health/health.ts'
 import { type StatusChange, stripOf, stripText } from '../../domain/health/strip.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
@@ -30,10 +30,8 @@ import { redirect, show } from '../visit/reply.ts'
 import { openIncidents } from './open-incidents.ts'
 import { OverviewPage, overviewTitle, rowsFor } from './page.tsx'
 import { TvPage } from './tv.tsx'
-import type { ChangeView, Filter, OverviewView, ServiceRowView } from './view.ts'
+import { type ChangeView, FILTERS, type Filter, type OverviewView, type ServiceRowView } from './view.ts'
 
-const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'recovering', 'healthy', 'unknown']
-const STATES: readonly ServiceState[] = ['critical', 'degraded', 'recovering', 'unknown', 'healthy']
 /** With more services than this, the page shows the wall unless the query asks for the list. */
 const MAX_LISTED = 40
 const CHANGES_FOR = DAY / 2
@@ -71,7 +69,9 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
   const day = { from: now - DAY, to: now }
   const { services, health, pipelines, links, resolvedEarly } = await own.read(findOverview, day)
   const withStatus = await own.run(withRecovering, services)
-  const all = withStatus.toSorted((a, b) => STATES.indexOf(a.status) - STATES.indexOf(b.status) || a.score - b.score)
+  const all = withStatus.toSorted(
+    (a, b) => SERVICE_STATES.indexOf(a.status) - SERVICE_STATES.indexOf(b.status) || a.score - b.score,
+  )
   const of = (state: ServiceState) => all.filter(({ status }) => status === state)
   const counts = {
     critical: of('critical').length,

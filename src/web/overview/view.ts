@@ -92,6 +92,7 @@ export type ChangeView = {
 }
 
 export type Filter = 'all' | ServiceState
+export const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'recovering', 'healthy', 'unknown']
 
 export type OverviewView = {
   readonly reader: Reader

@@ -1,13 +1,11 @@
 /** Shows many services as cells, by namespace. */
 import type { FC } from 'hono/jsx'
 import { BUDGETS } from '../../domain/budgets.ts'
-import type { ServiceState } from '../../domain/health/headline.ts'
+import { SERVICE_STATES } from '../../domain/health/headline.ts'
 import { ordered } from '../../domain/order.ts'
 import { countOf, formatCount, serviceName } from '../../domain/text.ts'
 import { Mark } from '../kit/mark.tsx'
 import type { ServiceRowView } from './view.ts'
-
-const ORDER: readonly ServiceState[] = ['critical', 'degraded', 'recovering', 'unknown', 'healthy']
 
 /**
  * The maximum number of cells on the wall. The remaining healthy services are shown as a number with a link to the
@@ -77,7 +75,11 @@ type WallGroup = {
 function wallOf(services: readonly ServiceRowView[]): readonly WallGroup[] {
   const first = new Set(services.slice(0, MAX_SHOWN))
   const groups = [...Map.groupBy(services, ({ namespace }) => namespace)].map(([namespace, of]) => ({
-    ...{ namespace, of, worst: of.reduce((least, { status }) => Math.min(least, ORDER.indexOf(status)), ORDER.length) },
+    ...{
+      namespace,
+      of,
+      worst: of.reduce((least, { status }) => Math.min(least, SERVICE_STATES.indexOf(status)), SERVICE_STATES.length),
+    },
   }))
   let room = MAX_SHOWN - [...first].filter(({ status }) => status !== 'healthy').length
   return ordered(groups, ({ worst, of, namespace }) => [worst, -of.length, namespace]).map(({ namespace, of }) => {
@@ -94,7 +96,7 @@ function wallOf(services: readonly ServiceRowView[]): readonly WallGroup[] {
  * in the namespace's share of the wall.
  */
 function cellsOf(of: readonly ServiceRowView[], total: number): readonly ServiceRowView[] {
-  const inOrder = ordered(of, ({ status, score, name }) => [ORDER.indexOf(status), score, name])
+  const inOrder = ordered(of, ({ status, score, name }) => [SERVICE_STATES.indexOf(status), score, name])
   const unhealthy = inOrder.filter(({ status }) => status !== 'healthy').length
   return inOrder.slice(0, Math.max(unhealthy, Math.ceil((of.length * MAX_CELLS) / Math.max(MAX_CELLS, total))))
 }
@@ -115,7 +117,7 @@ function cellText({ namespace, name, status, score, silenced }: ServiceRowView):
 
 /** Returns the number of services, in total and by unhealthy status, such as `124, 1 critical, 2 degraded`. */
 function countsText(of: readonly ServiceRowView[]): string {
-  const parts = (['critical', 'degraded', 'recovering', 'unknown'] as const).flatMap((status) => {
+  const parts = SERVICE_STATES.filter((status) => status !== 'healthy').flatMap((status) => {
     const count = of.filter((one) => one.status === status).length
     return count === 0 ? [] : [`${formatCount(count)} ${status}`]
   })
