@@ -28,7 +28,7 @@ describe('The pages', () => {
     server = await startServer(cleaner)
     visit = (await startBrowser(cleaner)).visit
     // A storm from the start: its card does not appear, and move the rows, in the middle of a test.
-    for (let n = 0; n < 6; n += 1) await send(`storm-${n}`)
+    for (let n = 0; n < 10; n += 1) await send(`storm-${n}`)
   })
   after(async () => {
     for (const clean of cleanings) await clean()

@@ -8,12 +8,19 @@ import { makeBrowser } from '../helpers/site.ts'
 
 const NAMES = ['cart', 'checkout', 'ledger', 'search', 'stock', 'users', 'wallet']
 
-/** Ledger went first, and every other service followed a while after the one before. Ada is signed in. */
-async function storm(t: TestContext, names: readonly string[] = NAMES, apart = MINUTE) {
+/** Ledger went first, and every other service, which calls it, followed a while after the one before. Ada is signed in. */
+async function storm(t: TestContext, names: readonly string[] = NAMES, apart = MINUTE, calls = 'ledger') {
   const { request, app, acme, charlie, clock, deps } = makeWorld(t)
   const order = ['ledger', ...names.filter((name) => name !== 'ledger')]
   const alerts = order.map((service, index) =>
-    alert('Down', { service, severity: 'critical' }, { startsAt: NOON - 20 * MINUTE - (order.length - index) * apart }),
+    alert(
+      'Down',
+      { service, severity: 'critical' },
+      {
+        startsAt: NOON - 20 * MINUTE - (order.length - index) * apart,
+        summary: service === 'ledger' ? 'The disk is full' : `connection to ${calls}:5432 refused`,
+      },
+    ),
   )
   // The victims are reported first.
   await request('POST', '/api/webhooks/metrics', { token: acme.token, body: alertmanager(alerts.toReversed()) })
@@ -32,22 +39,51 @@ test('a storm is one card, which says what went first and how many followed', as
   const { text, browser } = await storm(t)
   assert.match(
     await text('/'),
-    /ledger went first, 6 services followed .* 1 of 7 alerts is its own .* Acknowledge all 7/,
+    /ledger went first, 6 services followed .*Probable cause of 7 incidents: ledger ?\. 1 of 7 alerts is its own .* Acknowledge all 7/,
   )
   assert.equal([...(await browser.get('/')).html.matchAll(/<article/g)].length, 1)
 })
 
 test('the page of an incident shows the headline first, then a few suspects, and a link leads to all of them', async (t) => {
-  const { browser, text } = await storm(t)
+  const { browser, text } = await unrelated(t, 7)
   const suspects = async (path: string) => (await browser.get(path)).html.match(/class="item suspect/g)?.length
-  assert.match(await text('/incidents/1'), /No suspect stands out\. .* Suspects .* 1 shop\/wallet the service itself /)
+  assert.match(await text('/incidents/1'), /No suspect stands out\. .* Suspects .* 1 shop\/s\d the service itself /)
   const [address = ''] = /\/incidents\/1\?suspects=all/.exec((await browser.get('/incidents/1')).html) ?? []
   assert.deepEqual([await suspects('/incidents/1'), await suspects(address)], [6, 7])
 })
 
-test('five incidents are five cards', async (t) => {
-  const { browser } = await storm(t, NAMES.slice(0, 5))
-  assert.equal([...(await browser.get('/')).html.matchAll(/<article/g)].length, 5)
+/** Ten services whose problems have nothing in common but the time. */
+const unrelated = (t: TestContext, count = 10) => {
+  const names = ['ledger', ...Array.from({ length: count - 1 }, (_, index) => `s${index}`)]
+  return storm(t, names, MINUTE, '127.0.0.1')
+}
+
+test('nine incidents without a common cause are cards of their own', async (t) => {
+  const { browser } = await unrelated(t, 9)
+  const { html } = await browser.get('/')
+  assert.equal([...html.matchAll(/<article/g)].length, 8)
+  assert.match(html, /1 more incident/)
+  assert.doesNotMatch(html, /began within/)
+})
+
+test('ten incidents without a common cause are counted, and nothing is said to follow from another', async (t) => {
+  const { browser, text } = await unrelated(t)
+  const words = await text('/')
+  assert.match(words, /10 critical 10 incidents began within 9 min No common cause found\. First: ledger: Down ?, /)
+  assert.match(await text('/?view=wall&tv=1'), /10 critical 10 incidents began within 9 min No common cause found/)
+  const [, first = '', second = ''] = /ledger: Down incident (\d+) .* 9 more incidents (.*?) s\d: Down/.exec(
+    await text('/incidents'),
+  ) ?? ['']
+  assert.equal(second, `began within 9 min of incident ${first}`)
+  const other = first === '1' ? 2 : 1
+  assert.match(
+    await text(`/incidents/${other}`),
+    new RegExp(`One of 10 incidents that began within 9 min; incident ${first} was the first\\.`),
+  )
+  assert.match(await text(`/incidents/${first}`), /that began within 9 min; this one was the first\./)
+  for (const path of ['/', '/incidents', `/incidents/${first}`, `/incidents/${other}`, '/?view=wall&tv=1'])
+    assert.doesNotMatch(await text(path), /went first|followed|[Pp]robable cause|because of|of the same group/, path)
+  assert.doesNotMatch((await browser.get(`/incidents/${first}`)).html, /Acknowledge all/)
 })
 
 test('a single button acknowledges the storm, and the card counts who is on it', async (t) => {
@@ -106,7 +142,7 @@ test('the list names who acknowledged an incident', async (t) => {
 
 test('a page of the list can end the unresolved incidents and begin the resolved ones', async (t) => {
   const names = Array.from({ length: 60 }, (_, index) => `s${index}`)
-  const { browser, text } = await storm(t, names, 11 * MINUTE)
+  const { browser, text } = await storm(t, names, 11 * MINUTE, '127.0.0.1')
   for (const number of [1, 2, 3, 4, 5]) await browser.send(`/incidents/${number}/status`, { status: 'resolved' })
   const numbersOn = async (page: number) =>
     [...(await text(`/incidents?page=${page}`)).matchAll(/incident (\d+)/g)].map(([, number]) => Number(number))
@@ -128,8 +164,11 @@ test('the list folds a storm below what went first, and a filter unfolds it', as
 test('the page of an incident in a storm says which incident went first', async (t) => {
   const { text } = await storm(t)
   const [, first] = /ledger: Down incident (\d)/.exec(await text('/incidents')) ?? []
-  assert.match(await text(`/incidents/${first}`), /One of 7 incidents that began close together: this one went first/)
-  const other = new RegExp(`One of 7 incidents that began close together: incident ${first} went first`)
+  assert.match(
+    await text(`/incidents/${first}`),
+    /One of 7 incidents ?, probably because of ledger ?: this one went first/,
+  )
+  const other = new RegExp(`One of 7 incidents ?, probably because of ledger ?: incident ${first} went first`)
   assert.match(await text(`/incidents/${first === '1' ? 2 : 1}`), other)
 })
 
@@ -157,12 +196,12 @@ test('the button of a storm leads back to pages of incmon only', async (t) => {
 })
 
 test('a resolved incident, and a few incidents, are no storm', async (t) => {
-  const { browser, text } = await storm(t)
+  const { browser, text } = await unrelated(t, 11)
   await browser.send('/incidents/1/status', { status: 'resolved' })
-  assert.doesNotMatch(await text('/incidents/1'), /close together/)
-  assert.match(await text('/incidents/2'), /One of 6 incidents/)
+  assert.doesNotMatch(await text('/incidents/1'), /began within/)
+  assert.match(await text('/incidents/2'), /One of 10 incidents/)
   await browser.send('/incidents/2/status', { status: 'resolved' })
-  assert.doesNotMatch(await text('/incidents/3'), /close together/)
+  assert.doesNotMatch(await text('/incidents/3'), /began within/)
 })
 
 test('the screen has large names and no navigation, and says what went first and who is on it', async (t) => {

@@ -1,5 +1,6 @@
 /** Puts unresolved incidents together that pages show as one: groups with a common cause, and storms. */
 import { ordered } from '../order.ts'
+import { formatDuration } from '../shown-time.ts'
 import { MINUTE } from '../units.ts'
 
 /** Times are Unix times in milliseconds. `isOn`: whether the problem goes on. */
@@ -10,9 +11,9 @@ type Group = { readonly leader: string; readonly cause: string; readonly members
 /** Incidents that are shown together. `cause`: null if only time connects them. */
 export type Cluster<One> = { readonly leader: One; readonly cause: string | null; readonly members: readonly One[] }
 
-/** Problems that begin within this time of each other are one storm, if there are at least `LEAST_STORM`. */
+/** All problems of a storm begin within this time of the first one. Fewer than `LEAST_STORM` are shown one by one. */
 const TOGETHER = 10 * MINUTE
-const LEAST_STORM = 6
+const LEAST_STORM = 10
 
 /**
  * Returns the incidents in the given order, each together with its group or storm, which takes the place of its first
@@ -43,14 +44,24 @@ function alone<One>(one: One): Cluster<One> {
   return { leader: one, cause: null, members: [one] }
 }
 
-/** Returns the storms: problems of which each began soon after the one before. */
+/** Returns the storms: a problem and all that began soon after it, if they are many. */
 function stormsOf<One extends Member>(incidents: readonly One[]): readonly (readonly One[])[] {
+  const sorted = ordered(incidents, ({ startedAt, id }) => [startedAt, id])
   const storms: One[][] = []
-  for (const one of ordered(incidents, ({ startedAt, id }) => [startedAt, id])) {
-    const last = storms.at(-1)
-    const before = last?.at(-1)
-    if (last && before && one.startedAt - before.startedAt <= TOGETHER) last.push(one)
-    else storms.push([one])
+  let end = 0
+  for (let start = 0; start < sorted.length; start += 1) {
+    const until = (sorted[start]?.startedAt ?? 0) + TOGETHER
+    while ((sorted[end]?.startedAt ?? Number.POSITIVE_INFINITY) <= until) end += 1
+    if (end - start < LEAST_STORM) continue
+    storms.push(sorted.slice(start, end))
+    start = end - 1
   }
-  return storms.filter(({ length }) => length >= LEAST_STORM)
+  return storms
+}
+
+/** Returns `began within 9 min`: how close together the problems began, in whole minutes. */
+export function beganText(members: readonly Pick<Member, 'startedAt'>[]): string {
+  const starts = members.map(({ startedAt }) => startedAt)
+  const minutes = Math.ceil((Math.max(...starts) - Math.min(...starts)) / MINUTE)
+  return `began within ${formatDuration(MINUTE * Math.max(1, minutes))}`
 }

@@ -172,19 +172,17 @@ const Related: FC<IncidentView> = ({
 }
 
 const GroupText: FC<{ group: NonNullable<IncidentView['group']> }> = ({
-  group: { cause, size, leader, wentFirst },
+  group: { cause, size, leader, wentFirst, began },
 }) => {
   const one = leader.isThis ? <b>this one</b> : <a href={leader.href}>incident {leader.number}</a>
-  return (
+  const all = <a href={`/incidents#followers-${leader.number}`}>{formatCount(size)} incidents</a>
+  return cause === null ? (
     <span>
-      One of <a href={`/incidents#followers-${leader.number}`}>{formatCount(size)} incidents</a>
-      {cause === null ? (
-        ' that began close together'
-      ) : (
-        <>
-          , probably because of <bdi>{cause}</bdi>
-        </>
-      )}
+      One of {all} that {began}; {one} was the first.
+    </span>
+  ) : (
+    <span>
+      One of {all}, probably because of <bdi>{cause}</bdi>
       {wentFirst ? <>: {one} went first.</> : <> ({one}).</>}
     </span>
   )

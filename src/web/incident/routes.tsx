@@ -2,7 +2,7 @@
 
 import { setVerdictOfIncident } from '../../actions/correlations.ts'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
-import type { Cluster } from '../../domain/incident/storm.ts'
+import { beganText, type Cluster } from '../../domain/incident/storm.ts'
 import { acknowledgeIncidents, changeIncident } from '../../engine/changes/incidents/incident-changes.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { listActionItems } from '../../store/incident/action-items.ts'
@@ -93,7 +93,8 @@ function groupView(group: Cluster<IncidentRecord>, id: string): NonNullable<Inci
   const { leader, cause, members } = group
   const unowned = members.flatMap(({ status, number }) => (status === 'open' ? [number] : []))
   const first = { number: leader.number, href: incidentPath(leader), isThis: leader.id === id }
-  return { cause, size: members.length, leader: first, wentFirst: wentFirst(group), unowned }
+  const began = beganText(members)
+  return { cause, size: members.length, leader: first, wentFirst: wentFirst(group), began, unowned }
 }
 
 async function moveIncident(visit: Visit): Promise<Reply> {

@@ -36,7 +36,7 @@ export const Actions: FC<{ view: IncidentView }> = ({ view }) => {
           Acknowledge <kbd class="desk">a</kbd>
         </Action>
       ) : null}
-      {group?.leader.isThis && group.unowned.length > 1 ? (
+      {group?.leader.isThis && group.cause !== null && group.unowned.length > 1 ? (
         <Action action="/incidents/acknowledge" csrf={csrf} fields={{ incidents: group.unowned.join(','), back: href }}>
           Acknowledge {group.unowned.length === group.size ? 'all ' : ''}
           {formatCount(group.unowned.length)}

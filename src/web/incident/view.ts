@@ -133,6 +133,8 @@ export type IncidentView = {
     readonly size: number
     readonly leader: { readonly number: number; readonly href: string; readonly isThis: boolean }
     readonly wentFirst: boolean
+    /** `began within 9 min`. */
+    readonly began: string
     readonly unowned: readonly number[]
   } | null
   /** The last deploy that is not linked to an alert; null if there was no such deploy in the last 30 days. */

@@ -5,9 +5,10 @@
 
 import type { ShownService } from '../../actions/firing.ts'
 import type { StatusChange } from '../../domain/health/strip.ts'
-import type { Cluster } from '../../domain/incident/storm.ts'
+import { beganText, type Cluster } from '../../domain/incident/storm.ts'
+import { SEVERITIES } from '../../domain/severity.ts'
 import { formatAgo, type Reader } from '../../domain/shown-time.ts'
-import { countOf, joinNames } from '../../domain/text.ts'
+import { countOf, formatCount, joinNames } from '../../domain/text.ts'
 import { MINUTE } from '../../domain/units.ts'
 import { findOpenIncidentCounts, type IncidentRecord } from '../../store/incident/incidents.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
@@ -141,7 +142,10 @@ function stormView(
 ): StormView {
   const names = new Map(services.map(({ id, namespace, name }) => [id, { namespace, name }]))
   const members = inOrder(cluster)
+  const severity = SEVERITIES.find((level) => members.some((one) => one.severity === level)) ?? 'info'
+  const worst = formatCount(members.filter((one) => one.severity === severity).length)
   return {
+    ...{ worst: { severity, text: `${worst} ${severity}` }, began: beganText(members) },
     ...{ first, cause: cluster.cause, members: members.map(({ number }) => number), wentFirst: wentFirst(cluster) },
     shown: members.slice(0, MAX_LISTED).map((incident) => ({
       ...{ href: incidentPath(incident), severity: incident.severity, status: incident.status },

@@ -1,11 +1,11 @@
-/** Shows incidents with a common cause, or a storm, as one card: what went first, how many followed, and a button. */
+/** Shows incidents with a common cause, or a storm, as one card: the cause or what was first, how many, and a button. */
 import type { FC } from 'hono/jsx'
 import { formatAgo, formatDuration, formatMoment, type Reader } from '../../domain/shown-time.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
-import { CauseLine } from '../incident/cause.tsx'
 import { Action } from '../kit/form.tsx'
-import { Mark, ServiceName, ShortName, Status } from '../kit/mark.tsx'
+import { Badge, Mark, ServiceName, ShortName, Status } from '../kit/mark.tsx'
 import { NobodyNotified } from '../kit/section.tsx'
+import { Time } from '../kit/time.tsx'
 import { StateBadge } from './incidents.tsx'
 import type { StormView } from './view.ts'
 
@@ -21,23 +21,26 @@ type Props = {
 }
 
 export const StormCard: FC<Props> = ({ storm, reader, csrf, canWrite, hasChannel }) => {
-  const { first, members, unowned } = storm
+  const { first, members, unowned, cause, worst } = storm
   const { incident } = first
   return (
-    <article class={`card first level-${incident.severity}`} aria-label={countOf(members.length, 'incident')}>
+    <article class={`card first level-${worst.severity}`} aria-label={countOf(members.length, 'incident')}>
       <div class="first-text">
-        <p class="row">
-          <StateBadge incident={incident} />
-          <Status status={incident.status} />
-          <span class="quiet">{countOf(members.length, 'incident')}</span>
-        </p>
+        {cause === null ? (
+          <p class="row">
+            <Badge level={worst.severity} text={worst.text} />
+          </p>
+        ) : (
+          <p class="row">
+            <StateBadge incident={incident} />
+            <Status status={incident.status} />
+            <span class="quiet">{countOf(members.length, 'incident')}</span>
+          </p>
+        )}
         <h2 class="first-title">
-          <a class="ink plain" href={incident.href}>
-            <ShortName text={incident.service.name} max={MAX_NAME} />
-          </a>{' '}
-          {roleText(storm)}
+          <StormTitle storm={storm} max={MAX_NAME} />
         </h2>
-        <StormCause storm={storm} />
+        <StormCause storm={storm} reader={reader} />
         <ul class="facts second first-facts">
           <li>{alertsText(storm)}</li>
           <li>last new incident {formatAgo(storm.newestAt, reader)}</li>
@@ -92,20 +95,33 @@ export const StormCard: FC<Props> = ({ storm, reader, csrf, canWrite, hasChannel
   )
 }
 
-/** Returns `601 of 659 alerts are its own`. */
-function alertsText({ alerts, first: { incident } }: StormView): string {
+/** Returns `601 of 659 alerts are its own`, or how many alerts a storm has. */
+function alertsText({ cause, alerts, first: { incident } }: StormView): string {
+  if (cause === null) return countOf(alerts, 'alert')
   const own = incident.alertCount
   return `${formatCount(own)} of ${countOf(alerts, 'alert')} ${own === 1 ? 'is' : 'are'} its own`
 }
 
-/** Returns `went first, 58 services followed`. */
-export function roleText({ wentFirst, followers }: StormView): string {
-  return wentFirst ? `went first, ${countOf(followers, 'service')} followed` : 'is the probable cause'
+/** Renders `ledger went first, 58 services followed`, or `17 incidents began within 9 min` if no cause connects them. */
+export const StormTitle: FC<Pick<Props, 'storm'> & { readonly max: number }> = ({ storm, max }) => {
+  const { cause, began, members, wentFirst, followers, first } = storm
+  if (cause === null) return <>{`${countOf(members.length, 'incident')} ${began}`}</>
+  return (
+    <>
+      <a class="ink plain" href={first.incident.href}>
+        <ShortName text={first.incident.service.name} max={max} />
+      </a>{' '}
+      {wentFirst ? `went first, ${countOf(followers, 'service')} followed` : 'is the probable cause'}
+    </>
+  )
 }
 
-export const StormCause: FC<Pick<Props, 'storm'>> = ({ storm: { cause, first, members } }) =>
+export const StormCause: FC<Pick<Props, 'storm' | 'reader'>> = ({ storm: { cause, first, members }, reader }) =>
   cause === null ? (
-    <CauseLine one={first} />
+    <p class="cause-line">
+      No common cause found. First: <a href={first.incident.href}>{first.incident.title}</a>,{' '}
+      <Time at={first.incident.startedAt} reader={reader} />.
+    </p>
   ) : (
     <p class="cause-line">
       Probable cause of {countOf(members.length, 'incident')}: <b class="break">{cause}</b>.

@@ -1,12 +1,13 @@
 /** The wall for a screen that nobody operates: no navigation, large names, and the newest change along the bottom. */
 import type { FC } from 'hono/jsx'
+import type { Reader } from '../../domain/shown-time.ts'
 import { countOf } from '../../domain/text.ts'
 import { CauseLine } from '../incident/cause.tsx'
-import { Icon, Mark, ShortName, Status } from '../kit/mark.tsx'
+import { Badge, Icon, Mark, ShortName, Status } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
 import { ownerOf, StateBadge } from './incidents.tsx'
 import { Headline } from './page.tsx'
-import { ownersOf, roleText, StormCause } from './storm.tsx'
+import { ownersOf, StormCause, StormTitle } from './storm.tsx'
 import type { OpenIncidentView, OverviewView, StormView } from './view.ts'
 import { Wall } from './wall.tsx'
 
@@ -26,7 +27,7 @@ export const TvPage: FC<{ view: OverviewView }> = ({ view }) => {
     <div class="tv">
       <Headline view={view} />
       {view.incidents.slice(0, MAX_INCIDENTS).map((one) => (
-        <TvIncident one={one} />
+        <TvIncident one={one} reader={reader} />
       ))}
       {ill.length === 0 ? null : (
         <ul class={ill.length <= MAX_LARGE ? 'tv-tiles tv-large' : 'tv-tiles'}>
@@ -69,22 +70,31 @@ export const TvPage: FC<{ view: OverviewView }> = ({ view }) => {
 }
 
 /** What a person across the room has to know: what burns and since when, what went first, and whether somebody is on it. */
-const TvIncident: FC<{ one: OpenIncidentView | StormView }> = ({ one }) => {
+const TvIncident: FC<{ one: OpenIncidentView | StormView; reader: Reader }> = ({ one, reader }) => {
   const storm = 'members' in one ? one : null
   const first = 'members' in one ? one.first : one
   const { incident } = first
   return (
     <article class={`card row tv-incident ${incident.endedAt === null ? `level-${incident.severity}` : ''}`}>
-      {incident.endedAt === null ? <StateBadge incident={incident} /> : null}
-      <Status status={incident.status} />
+      {storm?.cause === null ? (
+        <Badge level={storm.worst.severity} text={storm.worst.text} />
+      ) : (
+        <>
+          {incident.endedAt === null ? <StateBadge incident={incident} /> : null}
+          <Status status={incident.status} />
+        </>
+      )}
       <div class="line-text">
-        <a class="ink plain" href={incident.href}>
-          <b class="break">
-            <ShortName text={storm ? incident.service.name : incident.title} max={MAX_TITLE} />
-          </b>
-          {storm ? ` ${roleText(storm)}` : ''}
-        </a>
-        {storm ? <StormCause storm={storm} /> : <CauseLine one={first} />}
+        <b class="break">
+          {storm ? (
+            <StormTitle storm={storm} max={MAX_TITLE} />
+          ) : (
+            <a class="ink plain" href={incident.href}>
+              <ShortName text={incident.title} max={MAX_TITLE} />
+            </a>
+          )}
+        </b>
+        {storm ? <StormCause storm={storm} reader={reader} /> : <CauseLine one={first} />}
       </div>
       <span class="end">{storm ? ownersOf(storm) : ownerOf(first)}</span>
     </article>

@@ -28,6 +28,10 @@ export type StormView = {
   readonly first: OpenIncidentView
   /** The name of the common cause; null if only time connects the incidents. */
   readonly cause: string | null
+  /** `3 critical`: how many of the incidents have the highest severity. */
+  readonly worst: { readonly severity: Severity; readonly text: string }
+  /** `began within 9 min`. */
+  readonly began: string
   /** The numbers of all incidents, earliest first. */
   readonly members: readonly number[]
   /** The incidents to list, earliest first. */

@@ -1,7 +1,7 @@
 /** Loads one page of the list of incidents. */
 import { INCIDENT_STATUSES, type IncidentStatus } from '../../../domain/incident/incident.ts'
 import { problemAt } from '../../../domain/incident/problem.ts'
-import { type Cluster, clustersOf } from '../../../domain/incident/storm.ts'
+import { beganText, type Cluster, clustersOf } from '../../../domain/incident/storm.ts'
 import { mostUrgentFirst } from '../../../domain/incident/urgency.ts'
 import { findGroups } from '../../../store/incident/groups.ts'
 import { type IncidentRecord, listIncidents, listUnresolvedIncidents } from '../../../store/incident/incidents.ts'
@@ -49,6 +49,7 @@ export async function findListed(visit: Visit, { status, service: id, page }: Wa
         brief: withCause.has(cluster) ? await incidentBrief(visit, cluster.leader) : null,
         ...listedHead(visit, cluster.leader, services),
         wentFirst: wentFirst(cluster),
+        began: beganText(cluster.members),
         followers: inOrder(cluster).flatMap((one) =>
           one.id === cluster.leader.id ? [] : listedHead(visit, one, services),
         ),

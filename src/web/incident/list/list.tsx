@@ -21,6 +21,8 @@ type ListedIncident = IncidentHead & {
   /** The other incidents of the group or storm that this row stands for, earliest first. */
   readonly followers: readonly IncidentHead[]
   readonly wentFirst: boolean
+  /** `began within 9 min`. */
+  readonly began: string
 }
 
 type IncidentListView = {
@@ -179,17 +181,23 @@ const IncidentRow: FC<{ incident: ListedIncident; reader: Reader }> = ({ inciden
 /** The most followers that a row lists. The filters list all. */
 const MAX_FOLLOWERS = 200
 
+/** Returns how the other incidents of a group or storm belong to the first one. */
+function followText({ number, cause, wentFirst, began }: ListedIncident): string {
+  if (cause === null) return ` ${began} of incident ${number}`
+  return wentFirst ? `, after incident ${number} went first` : ' of the same group'
+}
+
 /** The other incidents of a group or storm, folded into one row below the first one. */
-const Followers: FC<{ of: ListedIncident; reader: Reader }> = ({ of: { number, followers, wentFirst }, reader }) => (
+const Followers: FC<{ of: ListedIncident; reader: Reader }> = ({ of, reader }) => (
   <tr class="plain-row">
     <td colspan={COLUMNS.length}>
-      <details class="storm-members" id={`followers-${number}`}>
+      <details class="storm-members" id={`followers-${of.number}`}>
         <summary>
-          {countOf(followers.length, 'more incident')}
-          {wentFirst ? `, after incident ${number} went first` : ' of the same group'}
+          {countOf(of.followers.length, 'more incident')}
+          {followText(of)}
         </summary>
         <ul>
-          {followers.slice(0, MAX_FOLLOWERS).map((one) => (
+          {of.followers.slice(0, MAX_FOLLOWERS).map((one) => (
             <li class="row">
               <Mark level={one.severity} label={one.severity} />
               <a class="ink break" href={one.href}>
@@ -203,7 +211,7 @@ const Followers: FC<{ of: ListedIncident; reader: Reader }> = ({ of: { number, f
             </li>
           ))}
         </ul>
-        {followers.length > MAX_FOLLOWERS ? <p class="second">Choose a status above to list all of them.</p> : null}
+        {of.followers.length > MAX_FOLLOWERS ? <p class="second">Choose a status above to list all of them.</p> : null}
       </details>
     </td>
   </tr>
