@@ -5,18 +5,7 @@ import { cacheByName, cacheLast } from '../memoize.ts'
 import { isInCluster } from './backend.ts'
 import { hostOf } from './host.ts'
 import { type Label, labelValue, type Reading, read } from './reading.ts'
-import {
-  EXPORTERS,
-  type ExporterKind,
-  HOST_ALERT,
-  HOST_JOBS,
-  HOST_PORT,
-  PROBE_ALERT,
-  PROBED,
-  PROBER_PORT,
-  SCRAPE,
-  WEB_ALERT,
-} from './target.ts'
+import { type ExporterKind, list, SCRAPE } from './target.ts'
 
 export type Exporter = {
   readonly kind: ExporterKind
@@ -29,6 +18,46 @@ export type Exporter = {
    */
   readonly prefersExported: boolean
 }
+
+/** Words in the labels of a scraped program that identify an exporter, and the labels that then name the exporter. */
+const EXPORTERS: readonly {
+  readonly kind: ExporterKind
+  readonly words: readonly string[]
+  readonly own: readonly string[]
+}[] = [
+  {
+    kind: 'state',
+    words: ['kube-state-metrics', 'kube_state_metrics', 'longhorn-'],
+    own: ['job', 'service', 'endpoint', 'instance'],
+  },
+  {
+    kind: 'events',
+    words: list('event-exporter event_exporter eventrouter kubernetes_events kubernetes-events kube-events'),
+    own: [...SCRAPE, 'app', 'app_kubernetes_io_name', 'service_name'],
+  },
+  { kind: 'kubelet', words: ['kubelet', 'cadvisor', 'kubernetes-nodes'], own: ['job', 'service', 'endpoint'] },
+  {
+    kind: 'host',
+    words: list(`node-exporter node_exporter windows-exporter windows_exporter integrations/unix telegraf snmp netdata
+      systemd-exporter systemd_exporter smartctl ipmi dcgm process-exporter vmware zfs-exporter zfs_exporter collectd`),
+    own: ['job', 'service', 'endpoint', 'pod', 'container', 'namespace'],
+  },
+  { kind: 'probe', words: ['blackbox'], own: ['job', 'endpoint'] },
+  // Nomad names its own jobs in `job`, which Prometheus renames. Another Prometheus can be the scraped program, too.
+  { kind: 'gateway', words: ['pushgateway', 'nomad', 'federat'], own: SCRAPE },
+  {
+    kind: 'cloud',
+    words: list('yace cloudwatch stackdriver azure-metrics azure_metrics rds-exporter rds_exporter'),
+    own: [...SCRAPE, 'namespace', 'app', 'app_kubernetes_io_name', 'node'],
+  },
+  { kind: 'manager', words: ['ceph-mgr', 'ceph-exporter'], own: ['pod', 'container', 'endpoint', 'instance', 'node'] },
+  { kind: 'queue', words: ['kafka-exporter', 'kafka_exporter', 'kminion', 'kafka-lag-exporter'], own: SCRAPE },
+  {
+    kind: 'proxy',
+    words: list('ingress-nginx nginx-ingress traefik istio envoy-stats kong haproxy kubernetes-ingress'),
+    own: [...SCRAPE, 'app', 'app_kubernetes_io_name', 'node', 'host', 'hostname'],
+  },
+]
 
 /** A fast check of whether any of the words occurs. Cached, because few programs send all alerts. */
 const ANY_WORD = new RegExp(EXPORTERS.flatMap(({ words }) => words).join('|'))
@@ -83,6 +112,14 @@ function detect(labels: Labels, reading: Reading): Detected {
   return isMachine(labels, reading) ? { kind: 'host', word: null } : byPodAlone(labels)
 }
 
+/** The port of the blackbox exporter, and how the names of alerts about an address begin. */
+const PROBER_PORT = /:9115$/
+
+const PROBE_ALERT = /^(?:blackbox|probe)/i
+
+/** Alerts about a web server's host names, which are no machines: `NGINXCertificateExpiry`. */
+const WEB_ALERT = /ingress|certificate|cert_?exp|ssl|tls/i
+
 /**
  * Returns whether an alert is about an address: an exporter asked a URL, or a Service inside the cluster if no label
  * names a workload, or only the address is named.
@@ -95,6 +132,9 @@ function isProbe(labels: Labels, { labels: found }: Reading): boolean {
   if (WEB_ALERT.test(alertname) && found.every(({ name }) => name === 'host')) return true
   return isInCluster(hostOf(instance)) || (PROBE_ALERT.test(alertname) && found.every(isAddress))
 }
+
+/** The labels with the address that a prober asked, most reliable first. */
+const PROBED = ['target', 'server', 'monitor_url', 'monitor_hostname', 'monitor_name', 'instance', 'host'] as const
 
 /** Returns the label with the address that an exporter asked, or with the name of the check, or null. */
 export function probed(labels: Labels): { label: string; value: string; reads: 'probe' | 'name' } | null {
@@ -109,6 +149,24 @@ export function probed(labels: Labels): { label: string; value: string; reads: '
 function isAddress({ known }: Label): boolean {
   return known.reads === 'instance' || known.reads === 'job label'
 }
+
+/**
+ * The ports of node-exporter, windows-exporter, process-exporter, systemd_exporter, smartctl_exporter, zfs_exporter,
+ * ipmi_exporter, Telegraf and collectd.
+ */
+const HOST_PORT = /:(?:9100|9182|9256|9558|9633|9134|9290|9273|9103)$/
+
+const HOST_JOBS: ReadonlySet<string> = new Set(
+  list(`node nodes host hosts server servers machines vms baremetal linux linux-servers windows windows-servers
+    varlogs syslog systemd-journal journal zfs`),
+)
+
+/**
+ * How the names of alerts about a machine begin: `HostOutOfMemory` and `WindowsServerDiskSpaceUsage` in
+ * awesome-prometheus-alerts, `NodeFilesystemSpaceFillingUp` in the mixin of node-exporter.
+ */
+const HOST_ALERT =
+  /^(?:(?:Host|Windows)(?=[A-Z])|Node(?:Filesystem|Memory|Network|CPU|Disk|Clock|RAID|Systemd|TextFile|FileDesc|SystemS|HighNumberConntrack))/
 
 /** Returns whether an alert is about a machine, whatever the scrape job of its exporter is called. */
 function isMachine(labels: Labels, { labels: found, aboutMachine }: Reading): boolean {

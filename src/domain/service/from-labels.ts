@@ -11,7 +11,7 @@ import { type GeneratedKind, possibleWorkloads, readGenerated } from './pod-name
 import { type Label, labelValue, type Reading, read } from './reading.ts'
 import { deploymentOf, scaledBy } from './run-name.ts'
 import type { Attribution, Name } from './service.ts'
-import { CALLEE, type Reader, STATE_OBJECTS } from './target.ts'
+import { CALLEE, list, type Reader } from './target.ts'
 
 type Choice = { readonly label: string; readonly value: string; readonly reads: Reader | 'probe' }
 
@@ -134,6 +134,9 @@ function managed(labels: Labels): Choice | null {
   const value = labelValue(labels, 'exported_namespace') === undefined ? undefined : labelValue(labels, 'name')
   return value === undefined ? null : { label: 'name', value, reads: 'name' }
 }
+
+/** Labels with which kube-state-metrics names other objects than workloads. Such an alert is not about itself. */
+const STATE_OBJECTS = list('resourcequota persistentvolume storageclass limitrange configmap secret phase')
 
 const decide = cacheLast((labels: Labels): Decision | null => {
   const { choice, namespace } = choiceOf(labels)

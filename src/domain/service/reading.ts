@@ -4,21 +4,7 @@ import type { Labels } from '../event/event.ts'
 import { cacheByName, cacheLast } from '../memoize.ts'
 import { isPlaceholder } from '../placeholder.ts'
 import { OBJECT_PREFIXES, OBJECTS_OF } from './described-object.ts'
-import {
-  CALLEE,
-  CONTAINER_ALERT,
-  CONTAINER_JOB,
-  type ExporterKind,
-  FOREIGN_NAMESPACE,
-  HOST_LABELS,
-  MARKERS,
-  NAMESPACE_ENDS,
-  NAMESPACES,
-  NO_NAMES,
-  PREFIXES,
-  type Reader,
-  TARGETS,
-} from './target.ts'
+import { CALLEE, type ExporterKind, list, NAMESPACES, PREFIXES, type Reader, TARGETS } from './target.ts'
 
 const EXPORTED = 'exported_'
 
@@ -95,6 +81,18 @@ const plainName = cacheByName((name) => {
 /** Reads labels once. Several functions need the result for the same labels. */
 export const read: (labels: Labels) => Reading = cacheLast(readOnce)
 
+/**
+ * Values that name no service: scrape jobs that cover many services, the sandbox of a pod, Falco's container outside of
+ * all containers, Istio's unknown targets.
+ */
+const NO_NAMES: ReadonlySet<string> = new Set(
+  list(`kubernetes-pods kubernetes-pods-slow kubernetes-service-endpoints kubernetes-service-endpoints-slow
+    kubernetes-services kubernetes-ingresses POD host PassthroughCluster BlackHoleCluster`),
+)
+
+/** Labels of metrics about a machine, and names that people give to the jobs that scrape or read machines. */
+const HOST_LABELS: ReadonlySet<string> = new Set(list('device mountpoint fstype cpu nodename zpool ifName ifDescr'))
+
 function readOnce(labels: Labels): Reading {
   const found: Label[] = []
   const namespaces: Reading['namespaces'][number][] = []
@@ -129,6 +127,10 @@ function readOnce(labels: Labels): Reading {
   return { labels: found, namespaces, exported: exported ?? NONE, marker, mesh, aboutMachine, object: described }
 }
 
+/** The containers of Docker are named by cAdvisor's label `name`. Which alerts have it: by their job, by their name. */
+const CONTAINER_JOB = /cadvisor|docker/i
+const CONTAINER_ALERT = /^(?:docker[ _-]?)?container/i
+
 function knownLabel(plain: string, { job = '', alertname = '' }: Labels): Known | undefined {
   const known = KNOWN.get(plain)
   if (known?.reads !== 'container name') return known
@@ -146,11 +148,33 @@ function isOfTraefik(known: Known | undefined, value: string): boolean {
   return known?.reads === 'service' && /@[a-z]+$/.test(value)
 }
 
+const NAMESPACE_ENDS = ['namespace', 'namespace_name'] as const
+
+/** Namespaces of a program that only reports about the target, or that calls it. */
+const FOREIGN_NAMESPACE = /^(?:source|controller|client|scrape|prometheus|exporter|agent|collector|monitor)_/
+
 function namespaceRank(name: string): number | null {
   const rank = NAMESPACE_RANKS.get(name)
   if (rank !== undefined) return rank
   const isNamespace = NAMESPACE_ENDS.some((end) => name.endsWith(end)) && !FOREIGN_NAMESPACE.test(name)
   return isNamespace ? NAMESPACES.length : null
+}
+
+/** Labels that only one kind of exporter writes. */
+const MARKERS: Readonly<Record<string, ExporterKind>> = {
+  controller_pod: 'proxy',
+  controller_class: 'proxy',
+  envoy_cluster_name: 'proxy',
+  destination_workload: 'proxy',
+  destination_service: 'proxy',
+  destination_service_name: 'proxy',
+  destination_canonical_service: 'proxy',
+  dst_service: 'proxy',
+  dst_deployment: 'proxy',
+  dst_statefulset: 'proxy',
+  // Uptime Kuma, ssl_exporter
+  monitor_url: 'probe',
+  issuer_cn: 'probe',
 }
 
 /** What labels that only one program writes say: the kind of its exporter, or which labels name the object. */

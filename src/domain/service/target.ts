@@ -1,7 +1,7 @@
 /**
  * Who is the target of an alert: the labels that name the service, the namespace and the node, and the programs whose
- * labels name themselves instead. To teach incmon another label or program, add a row. described-object.ts lists the
- * labels that describe an object.
+ * labels name themselves instead. To teach incmon another label, add a row. exporter.ts lists these programs, and
+ * described-object.ts lists the labels that describe an object.
  */
 
 import type { GeneratedKind } from './pod-name.ts'
@@ -94,18 +94,6 @@ export const CALLEE = /^(?:destination|dst)_/
 export const NAMESPACES = list(`namespace kubernetes_namespace k8s_namespace_name kubernetes_namespace_name k8s_ns_name
   destination_workload_namespace destination_service_namespace destination_namespace dst_namespace exported_namespace
   service_namespace container_label_com_docker_stack_namespace container_label_com_docker_compose_project`)
-export const NAMESPACE_ENDS = ['namespace', 'namespace_name'] as const
-/** Namespaces of a program that only reports about the target, or that calls it. */
-export const FOREIGN_NAMESPACE = /^(?:source|controller|client|scrape|prometheus|exporter|agent|collector|monitor)_/
-
-/**
- * Values that name no service: scrape jobs that cover many services, the sandbox of a pod, Falco's container outside of
- * all containers, Istio's unknown targets.
- */
-export const NO_NAMES: ReadonlySet<string> = new Set(
-  list(`kubernetes-pods kubernetes-pods-slow kubernetes-service-endpoints kubernetes-service-endpoints-slow
-    kubernetes-services kubernetes-ingresses POD host PassthroughCluster BlackHoleCluster`),
-)
 
 /**
  * `state`: kube-state-metrics. `host`: node-exporter and its like; the target is the node. `kubelet`: the kubelet or
@@ -132,107 +120,6 @@ export type ExporterKind =
 /** Labels that the scrape adds to every metric. */
 export const SCRAPE = ['job', 'service', 'endpoint', 'instance', 'pod', 'container'] as const
 
-/** Words in the labels of a scraped program that identify an exporter, and the labels that then name the exporter. */
-export const EXPORTERS: readonly {
-  readonly kind: ExporterKind
-  readonly words: readonly string[]
-  readonly own: readonly string[]
-}[] = [
-  {
-    kind: 'state',
-    words: ['kube-state-metrics', 'kube_state_metrics', 'longhorn-'],
-    own: ['job', 'service', 'endpoint', 'instance'],
-  },
-  {
-    kind: 'events',
-    words: list('event-exporter event_exporter eventrouter kubernetes_events kubernetes-events kube-events'),
-    own: [...SCRAPE, 'app', 'app_kubernetes_io_name', 'service_name'],
-  },
-  { kind: 'kubelet', words: ['kubelet', 'cadvisor', 'kubernetes-nodes'], own: ['job', 'service', 'endpoint'] },
-  {
-    kind: 'host',
-    words: list(`node-exporter node_exporter windows-exporter windows_exporter integrations/unix telegraf snmp netdata
-      systemd-exporter systemd_exporter smartctl ipmi dcgm process-exporter vmware zfs-exporter zfs_exporter collectd`),
-    own: ['job', 'service', 'endpoint', 'pod', 'container', 'namespace'],
-  },
-  { kind: 'probe', words: ['blackbox'], own: ['job', 'endpoint'] },
-  // Nomad names its own jobs in `job`, which Prometheus renames. Another Prometheus can be the scraped program, too.
-  { kind: 'gateway', words: ['pushgateway', 'nomad', 'federat'], own: SCRAPE },
-  {
-    kind: 'cloud',
-    words: list('yace cloudwatch stackdriver azure-metrics azure_metrics rds-exporter rds_exporter'),
-    own: [...SCRAPE, 'namespace', 'app', 'app_kubernetes_io_name', 'node'],
-  },
-  { kind: 'manager', words: ['ceph-mgr', 'ceph-exporter'], own: ['pod', 'container', 'endpoint', 'instance', 'node'] },
-  { kind: 'queue', words: ['kafka-exporter', 'kafka_exporter', 'kminion', 'kafka-lag-exporter'], own: SCRAPE },
-  {
-    kind: 'proxy',
-    words: list('ingress-nginx nginx-ingress traefik istio envoy-stats kong haproxy kubernetes-ingress'),
-    own: [...SCRAPE, 'app', 'app_kubernetes_io_name', 'node', 'host', 'hostname'],
-  },
-]
-
-/** Labels that only one kind of exporter writes. */
-export const MARKERS: Readonly<Record<string, ExporterKind>> = {
-  controller_pod: 'proxy',
-  controller_class: 'proxy',
-  envoy_cluster_name: 'proxy',
-  destination_workload: 'proxy',
-  destination_service: 'proxy',
-  destination_service_name: 'proxy',
-  destination_canonical_service: 'proxy',
-  dst_service: 'proxy',
-  dst_deployment: 'proxy',
-  dst_statefulset: 'proxy',
-  // Uptime Kuma, ssl_exporter
-  monitor_url: 'probe',
-  issuer_cn: 'probe',
-}
-/** The labels with the address that a prober asked, most reliable first. */
-export const PROBED = [
-  'target',
-  'server',
-  'monitor_url',
-  'monitor_hostname',
-  'monitor_name',
-  'instance',
-  'host',
-] as const
-/** The port of the blackbox exporter, and how the names of alerts about an address begin. */
-export const PROBER_PORT = /:9115$/
-export const PROBE_ALERT = /^(?:blackbox|probe)/i
-/** Alerts about a web server's host names, which are no machines: `NGINXCertificateExpiry`. */
-export const WEB_ALERT = /ingress|certificate|cert_?exp|ssl|tls/i
-
-/**
- * The ports of node-exporter, windows-exporter, process-exporter, systemd_exporter, smartctl_exporter, zfs_exporter,
- * ipmi_exporter, Telegraf and collectd.
- */
-export const HOST_PORT = /:(?:9100|9182|9256|9558|9633|9134|9290|9273|9103)$/
-/** Labels of metrics about a machine, and names that people give to the jobs that scrape or read machines. */
-export const HOST_LABELS: ReadonlySet<string> = new Set(
-  list('device mountpoint fstype cpu nodename zpool ifName ifDescr'),
-)
-export const HOST_JOBS: ReadonlySet<string> = new Set(
-  list(`node nodes host hosts server servers machines vms baremetal linux linux-servers windows windows-servers
-    varlogs syslog systemd-journal journal zfs`),
-)
-
-/**
- * How the names of alerts about a machine begin: `HostOutOfMemory` and `WindowsServerDiskSpaceUsage` in
- * awesome-prometheus-alerts, `NodeFilesystemSpaceFillingUp` in the mixin of node-exporter.
- */
-export const HOST_ALERT =
-  /^(?:(?:Host|Windows)(?=[A-Z])|Node(?:Filesystem|Memory|Network|CPU|Disk|Clock|RAID|Systemd|TextFile|FileDesc|SystemS|HighNumberConntrack))/
-/** The containers of Docker are named by cAdvisor's label `name`. Which alerts have it: by their job, by their name. */
-export const CONTAINER_JOB = /cadvisor|docker/i
-export const CONTAINER_ALERT = /^(?:docker[ _-]?)?container/i
-
-/** Labels with which kube-state-metrics names other objects than workloads. Such an alert is not about itself. */
-export const STATE_OBJECTS = [
-  ...['resourcequota', 'persistentvolume', 'storageclass', 'limitrange', 'configmap', 'secret', 'phase'],
-] as const
-
-function list(text: string): readonly string[] {
+export function list(text: string): readonly string[] {
   return text.split(/\s+/)
 }
