@@ -1,6 +1,4 @@
 /** Sends requests to a server over HTTP or HTTPS, and explains why a request failed. */
-import { X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { TLSSocket } from 'node:tls'
@@ -31,15 +29,6 @@ export type Question = {
   readonly body?: string
   readonly timeoutMs: number
   readonly trust: Trust
-}
-
-/** Returns the first certificate in a PEM file, or null if it is invalid or missing. */
-export function readCertificate(file: string): Certificate | null {
-  try {
-    return file === '' ? null : certificateOf(new X509Certificate(readFileSync(file, 'utf8')))
-  } catch {
-    return null
-  }
 }
 
 /** Sends a request without following redirects. Rejects if there is no response. */

@@ -21,11 +21,11 @@ import { createWeb, webSettings } from '../../server/web.ts'
 import { readHere } from '../../store/read.ts'
 import { tryLock } from '../../store/sqlite/lock.ts'
 import { type Db, openStore } from '../../store/sqlite/open.ts'
-import { migrate, refuseNewerFile } from '../../store/sqlite/schema/migrate.ts'
+import { migrate, migrationStates, refuseNewerFile } from '../../store/sqlite/schema/migrate.ts'
 import { isMissing, requireConfig } from '../database.ts'
+import { CommandError } from '../failure.ts'
 import type { Common } from '../hint.ts'
 import { printError } from '../output.ts'
-import { requireCurrent } from '../upgrade.ts'
 import type { Transport } from './api.ts'
 
 /** Takes the place of the web pages, which commands do not use. */
@@ -88,6 +88,14 @@ function openApplication(db: Db, release: () => void, wanted: Wanted & { readonl
       release()
     },
   }
+}
+
+/** @throws CommandError if the file's schema version is older than the program's */
+function requireCurrent(db: Db): void {
+  if (migrationStates(db).every(({ appliedAt }) => appliedAt !== null)) return
+  throw new CommandError(
+    `${db.file} has an older schema version: upgrade it with "incmon migrate", which makes a copy first`,
+  )
 }
 
 /** Sends only test messages. All other messages stay in the outbox until a server is started. */

@@ -1,9 +1,12 @@
 /** incmon health: prints whether the server is ready, for people, scripts and probes. */
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { type Command, Option } from 'commander'
 import { type Certificate, certificateFaultOf, differenceOf } from '../../domain/doctor/certificate.ts'
 import { visible } from '../../domain/terminal.ts'
-import { ask, detailOf, explainNoAnswer, OTHER_PROGRAM, readCertificate, type Trust } from '../ask.ts'
+import { certificateOf } from '../../server/connection/tls.ts'
+import { ask, detailOf, explainNoAnswer, OTHER_PROGRAM, type Trust } from '../ask.ts'
 import { requireConfig } from '../database.ts'
 import { CommandError, NegativeAnswer, UsageError } from '../failure.ts'
 import type { Common } from '../hint.ts'
@@ -62,6 +65,15 @@ function warningOf(shown: Certificate | null, options: Options, now: number): st
   const held = readCertificate(file)
   const trouble = (held && differenceOf(shown, file, held)) ?? certificateFaultOf(shown, now)
   return trouble && visible(`its certificate ${trouble.text}: ${trouble.remedy}`)
+}
+
+/** Returns the first certificate in a PEM file, or null if it is invalid or missing. */
+function readCertificate(file: string): Certificate | null {
+  try {
+    return file === '' ? null : certificateOf(new X509Certificate(readFileSync(file, 'utf8')))
+  } catch {
+    return null
+  }
 }
 
 /** Checks at least once, and returns the last response. */

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { inspect } from 'node:util'
 import type { Deps } from '../../actions/deps.ts'
+import { createOrganization } from '../../actions/organizations.ts'
 import { checkStore } from '../../actions/readiness.ts'
 import { programVersion } from '../../assets.ts'
 import { type Config, programName } from '../../config.ts'
@@ -16,6 +17,7 @@ import type { Running } from '../../server/running.ts'
 import { endBySignal, inform, reloadBySignal } from '../../server/signals.ts'
 import { firstLines } from '../../server/welcome.ts'
 import { recordStop } from '../../store/incident/stops.ts'
+import { listOrganizations, type OrganizationRecord } from '../../store/organizations.ts'
 import { errorCode, remedyOf } from '../../store/sqlite/fault.ts'
 import { refuseVanished } from '../../store/sqlite/file.ts'
 import { keepLock, lastUsedAt } from '../../store/sqlite/lock.ts'
@@ -28,7 +30,7 @@ import { CommandError } from '../failure.ts'
 import type { Common } from '../hint.ts'
 import { print } from '../output.ts'
 import { reachableUrl } from '../server-address.ts'
-import { createFirstOrganization, reportMigration } from '../upgrade.ts'
+import { reportMigration } from '../upgrade.ts'
 
 /**
  * The timeout is short, because the engine retries if the database is locked. A long wait inside SQLite would block all
@@ -101,6 +103,15 @@ function bringUp(deps: Deps): ReturnType<typeof migrate> {
   if (migrated.copy !== null) reportMigration(file, migrated)
   createFirstOrganization(deps)
   return migrated
+}
+
+const FIRST_ORGANIZATION = { name: 'default', plan: 'Pro' } as const
+
+/** Creates an organization named `default` if there is no organization yet. Returns null if an organization exists. */
+function createFirstOrganization(deps: Deps): OrganizationRecord | null {
+  return deps.db.transaction(() =>
+    listOrganizations(deps.db).length === 0 ? createOrganization(deps, FIRST_ORGANIZATION) : null,
+  )
 }
 
 /** Prints at most five lines, so that newcomers read them. */

@@ -10,10 +10,6 @@ export function recordsOf(value: unknown): readonly Fields[] {
   return Array.isArray(value) ? value.map(recordOf) : []
 }
 
-export function textsOf(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.map(String) : typeof value === 'string' ? [value] : []
-}
-
 /** Returns a text that is not empty, or null. */
 export function textOf(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : null

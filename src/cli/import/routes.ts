@@ -4,7 +4,7 @@ import { isSeverityWord, parseSeverity, rank, SEVERITIES, type Severity } from '
 import { type Matcher, parseMatchers } from '../../domain/silence/matcher.ts'
 import { WEEKDAYS, type Weekday } from '../../domain/time-zone.ts'
 import type { AddNote, Path } from './alertmanager-file.ts'
-import { recordOf, recordsOf, textOf, textsOf } from './fields.ts'
+import { recordOf, recordsOf, textOf } from './fields.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -45,6 +45,10 @@ function matchersOf(route: Fields, path: Path, note: AddNote): Matcher[] {
   const pairs = (name: string, op: '=' | '=~') =>
     Object.entries(recordOf(route[name])).map(([label, value]) => ({ name: label, op, value: String(value) }))
   return [...read, ...pairs('match', '='), ...pairs('match_re', '=~')]
+}
+
+function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : typeof value === 'string' ? [value] : []
 }
 
 /** Adds matchers to the rule of the route above. */

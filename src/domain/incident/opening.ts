@@ -1,6 +1,6 @@
 /** Opens an incident, and brings one back whose problem returned. */
-import { returned } from './flapping.ts'
-import { alarmed, allNamed, type Burning, NO_PROBLEM, observe, type Problem } from './problem.ts'
+import { HOUR } from '../units.ts'
+import { alarmed, type Burning, NO_PROBLEM, observe, type Problem } from './problem.ts'
 import type { Situation, SituationAlert, Step } from './situation.ts'
 
 /** Returns the step that opens an incident. Its title names the condition that began first. */
@@ -24,6 +24,11 @@ export function opening(
   }
 }
 
+/** Records that a message names everything that fires. */
+function allNamed(problem: Problem): Problem {
+  return { ...problem, had: [...new Set([...problem.had, ...problem.firing])], untold: [] }
+}
+
 export type Back = {
   readonly burning: readonly Burning[]
   readonly alertIds: readonly string[]
@@ -38,4 +43,14 @@ export function returning(
 ): Step {
   const observed = allNamed(observe(before, { now, burning, muted: [], ended: [] }, wasWrong))
   return { do: 'return', alertIds, problem: returned(observed, now), wasWrong }
+}
+
+/** A flapping incident is one that came back this many times within an hour. */
+const FLAPS = 3
+
+/** Records that the problem came back at `now`. Starts to flap with the third return within an hour. */
+function returned(problem: Problem, now: number): Problem {
+  const returns = [...problem.returns.filter((at) => now - at < HOUR && at <= now), now]
+  const flaps = problem.flapsSince ?? (returns.length >= FLAPS ? now : null)
+  return { ...alarmed(problem, now), returns, flapsSince: flaps }
 }

@@ -199,11 +199,6 @@ export function withOld(problem: Problem, old: readonly string[]): Problem {
   return fresh.length === 0 ? problem : { ...problem, had: [...problem.had, ...fresh] }
 }
 
-/** Records that a message names everything that fires. */
-export function allNamed(problem: Problem): Problem {
-  return { ...problem, had: [...new Set([...problem.had, ...problem.firing])], untold: [] }
-}
-
 /** Returns the problem of an incident that opens or returns at `now`: reminders count from here. */
 export function alarmed(problem: Problem, now: number): Problem {
   return { ...problem, isOver: false, isSuppressed: false, alarmedAt: now }

@@ -9,7 +9,6 @@ import type { Context } from '../state/context.ts'
 import type { OrganizationState } from '../state/state.ts'
 import { findService, type ServiceMatch, servicesIn } from './attribution.ts'
 import { alertsOf } from './conditions.ts'
-import { isOnlyFromCi } from './live-service.ts'
 import { addOwnFingerprints, mergeServices, moveAll } from './services.ts'
 
 const IMAGES_KEPT = 100
@@ -70,6 +69,11 @@ function joinPulled(ctx: Context, service: LiveService, project: string, now: nu
     if (own.namespace === namespace && own.rowId !== service.rowId && isOnlyFromCi(ctx, own))
       moveAll(ctx, own, service, now)
   }
+}
+
+/** Returns whether all of the service's events are from CI. */
+function isOnlyFromCi(ctx: Context, { rowId, hasOnlyCi }: LiveService): boolean {
+  return hasOnlyCi ?? ctx.fact('hasOnlyCi', { serviceId: rowId })
 }
 
 /**

@@ -28,11 +28,6 @@ export function createLiveService(ctx: Context, key: ServiceKey, now: number): L
   return service
 }
 
-/** Returns whether all of the service's events are from CI. */
-export function isOnlyFromCi(ctx: Context, { rowId, hasOnlyCi }: LiveService): boolean {
-  return hasOnlyCi ?? ctx.fact('hasOnlyCi', { serviceId: rowId })
-}
-
 /** Returns the times (ms UTC) of the service's newest change and of its newest event that can end a condition. */
 export function newestOf(
   ctx: Context,

@@ -18,13 +18,6 @@ export type IncidentOutcome = {
   readonly silences: readonly string[]
 }
 
-/** A suspected cause of an incident. */
-export type SuspectSummary = {
-  readonly ref: string
-  readonly score: number
-  readonly reasons: readonly { readonly code: string; readonly text: string }[]
-}
-
 /** `serviceId`: a UUID. */
 export type SuspectsAsked = Pick<LiveIncident, 'rowId' | 'startedAt' | 'resolvedAt'> & { readonly serviceId: string }
 

@@ -26,33 +26,6 @@ export function text(body: string, type: string, headers: Reply['headers'] = {})
   return { status: 200, headers: { 'content-type': type, ...headers }, body }
 }
 
-/**
- * Replies with one JSON line for each value that `work` yields. The last line is `{ "done": true }`, or `{ "error" }`
- * if `work` fails.
- * @param hooks.between awaited after each value so that the server can handle other requests
- * @param hooks.failed receives the error and returns the text for the caller
- */
-export function lines(
-  work: Iterable<unknown>,
-  hooks: { readonly between: () => Promise<void>; readonly failed: (error: unknown) => string },
-): Reply {
-  const encoder = new TextEncoder()
-  const encoded = (value: unknown) => encoder.encode(`${JSON.stringify(value)}\n`)
-  async function* each() {
-    try {
-      for (const value of work) {
-        yield encoded(value)
-        await hooks.between()
-      }
-      yield encoded({ done: true })
-    } catch (error) {
-      yield encoded({ error: hooks.failed(error) })
-    }
-  }
-  const body = ReadableStream.from<Uint8Array>(each()) as ReadableStream<Uint8Array>
-  return { status: 200, headers: { 'content-type': 'application/x-ndjson' }, body }
-}
-
 // Answers with a document that is the same for everybody, from memory.
 
 /** Answers 304 if the client already has this version (RFC 9110, section 13.1.2). */

@@ -14,7 +14,7 @@ import { textField, uuidField } from '../middleware/body.ts'
 import { operatorIdentity } from '../middleware/operator.ts'
 import { notFound, problemOf } from '../middleware/problem.ts'
 import { wordParameter } from '../middleware/query.ts'
-import { json, lines } from '../middleware/reply.ts'
+import { json, type Reply } from '../middleware/reply.ts'
 import { operator } from '../route.ts'
 import { instantText } from '../shapes.ts'
 
@@ -49,6 +49,33 @@ const pruneRoute = operator(`POST ${PRUNE_PATH}`, {
     })
   },
 })
+
+/**
+ * Replies with one JSON line for each value that `work` yields. The last line is `{ "done": true }`, or `{ "error" }`
+ * if `work` fails.
+ * @param hooks.between awaited after each value so that the server can handle other requests
+ * @param hooks.failed receives the error and returns the text for the caller
+ */
+function lines(
+  work: Iterable<unknown>,
+  hooks: { readonly between: () => Promise<void>; readonly failed: (error: unknown) => string },
+): Reply {
+  const encoder = new TextEncoder()
+  const encoded = (value: unknown) => encoder.encode(`${JSON.stringify(value)}\n`)
+  async function* each() {
+    try {
+      for (const value of work) {
+        yield encoded(value)
+        await hooks.between()
+      }
+      yield encoded({ done: true })
+    } catch (error) {
+      yield encoded({ error: hooks.failed(error) })
+    }
+  }
+  const body = ReadableStream.from<Uint8Array>(each()) as ReadableStream<Uint8Array>
+  return { status: 200, headers: { 'content-type': 'application/x-ndjson' }, body }
+}
 
 const PATH = '/operator/organizations'
 const MAX_NAME = 100

@@ -2,7 +2,7 @@
 import type { Alert, Change } from '../../../domain/alert/alert.ts'
 import type { DraftJudgement } from '../../../domain/alert/judgement.ts'
 import type { Penalty } from '../../../domain/health/health.ts'
-import type { IncidentOutcome, SuspectSummary, SuspectsAsked } from '../outcome.ts'
+import type { IncidentOutcome, SuspectsAsked } from '../outcome.ts'
 import type { Shortage } from '../room.ts'
 
 export type Receipt = {
@@ -22,6 +22,13 @@ export type Receipt = {
 }
 
 export type Warning = { readonly index: number; readonly warning: string }
+
+/** A suspected cause of an incident. */
+type SuspectSummary = {
+  readonly ref: string
+  readonly score: number
+  readonly reasons: readonly { readonly code: string; readonly text: string }[]
+}
 
 /** The decisions for one item in a dry run. */
 export type ItemDecision = {
