@@ -88,8 +88,8 @@ type SuspectReason = {
 export type RankedSuspect = Suspect & { readonly connection: Connection['kind'] }
 
 const MAX_SUSPECTS = 20
-/** The smallest difference that is visible in a displayed score. */
-const BELOW = 1e-4
+/** The smallest difference between two scores that people see. */
+const BELOW = 0.01
 
 /**
  * Returns the probable causes, best first: changes that preceded the problem, nodes, and objects whose problem has no
@@ -110,7 +110,7 @@ export function rankSuspects(known: SuspectFacts): readonly Suspect[] {
   const sorted = joinRollouts(ranked, facts.changes).sort((a, b) => compare(a, b, starts))
   const ordered = firstOfEach(sorted)
     .slice(0, MAX_SUSPECTS)
-    .map((suspect) => ({ ...suspect, score: Math.round(suspect.score * 100) / 100 }))
+    .map((suspect) => ({ ...suspect, score: shownScore(suspect) }))
   return withoutWeakChanges(ordered).filter(({ score }) => score > 0)
 }
 
@@ -220,12 +220,20 @@ function endOf({ incident, alerts }: SuspectFacts): number | null {
   return end === Number.POSITIVE_INFINITY ? null : end
 }
 
-/** Of two suspects with one score, the change that came last is first. The order is total. */
+/**
+ * Of two suspects whose scores look equal, a change is first, and of two changes the one that came last: a smaller
+ * difference comes from seconds between a change and an alert, which say nothing. The order is total.
+ */
 function compare(a: Suspect, b: Suspect, starts: ReadonlyMap<string, number>): number {
-  if (a.score !== b.score) return b.score - a.score
+  if (shownScore(a) !== shownScore(b)) return shownScore(b) - shownScore(a)
   const [mine, its] = [a, b].map(({ kind, ref }) => starts.get(`${kind} ${ref}`) ?? 0)
   if (mine !== its) return (its ?? 0) - (mine ?? 0)
+  if (a.score !== b.score) return b.score - a.score
   if (a.kind !== b.kind) return a.kind < b.kind ? 1 : -1
   if (a.ref !== b.ref) return a.ref < b.ref ? -1 : 1
   return (a.serviceId ?? '') < (b.serviceId ?? '') ? -1 : 1
+}
+
+function shownScore({ score }: Suspect): number {
+  return Math.round(score * 100) / 100
 }
