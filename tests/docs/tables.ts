@@ -67,15 +67,25 @@ const nodes: Table = {
   ]),
 }
 
-/** What a row says, and the conditions, with how often they were seen, for which the code waits so long. */
-const WAITS: readonly (readonly [condition: string, examples: readonly (readonly [string, number])[]])[] = [
-  ['failed probe', [['Unhealthy (liveness)', 19]]],
+/** A condition, how often it was seen, and for how many milliseconds. */
+type Waiting = readonly [group: string, count: number, lasted?: number]
+
+/** What a row says, and the conditions for which the code waits so long. */
+const WAITS: readonly (readonly [condition: string, examples: readonly Waiting[]])[] = [
   [
-    '`FailedCreate`; back-off or image error seen only once',
+    'failed probe',
+    [
+      ['Unhealthy (liveness)', 8],
+      ['Unhealthy (readiness)', 19],
+    ],
+  ],
+  [
+    '`FailedCreate`; back-off or image error seen only once; crash back-off seen for less than 40 seconds',
     [
       ['FailedCreate', 5],
       ['CrashLoopBackOff', 1],
       ['ImagePullBackOff', 1],
+      ['CrashLoopBackOff', 4, 39 * SECOND],
     ],
   ],
   ['failed probe seen at least 20 times: Kubernetes then drops most repeats', [['Unhealthy (readiness)', 20]]],
@@ -94,18 +104,22 @@ const WAITS: readonly (readonly [condition: string, examples: readonly (readonly
     ],
   ],
   [
-    'repeated back-off or image error; all other conditions',
+    'repeated back-off or image error; liveness probe that failed at least 9 times; all other conditions',
     [
       ['CrashLoopBackOff', 2],
+      ['CrashLoopBackOff', 4, 40 * SECOND],
       ['ImagePullBackOff', 24],
+      ['ImagePullBackOff', 4, 39 * SECOND],
+      ['Unhealthy (liveness)', 9],
       ['FailedMount', 99],
       ['SomethingFailed', 1],
     ],
   ],
   ['`FailedCreate` seen at least 6 times: the controller waits twice as long each time', [['FailedCreate', 6]]],
   [
-    'back-off or image error seen at least 25 times: Kubernetes then drops most repeats',
+    'back-off, image error or liveness probe seen at least 25 times: Kubernetes then drops most repeats',
     [
+      ['Unhealthy (liveness)', 25],
       ['CrashLoopBackOff', 25],
       ['ImagePullBackOff', 25],
     ],
@@ -125,7 +139,7 @@ const waits: Table = {
   page: 'docs/kubernetes.md',
   head: '  | condition | ends without a repeat after |',
   rows: WAITS.map(([condition, examples]) => {
-    const times = new Set(examples.map(([group, count]) => quietPeriodOf(group, count, true)))
+    const times = new Set(examples.map(([group, count, lasted]) => quietPeriodOf(group, count, true, lasted)))
     return [condition, [...times].map(durationOf).join(' or ')]
   }),
 }

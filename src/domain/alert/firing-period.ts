@@ -57,21 +57,28 @@ function onlyPeriod([lastAt, object, first, counted]: Observation, rules: Period
   const isDense = isDenseSeries(lastAt, first, counted, rules)
   const [since, count] = isDense ? [first, counted] : [lastAt, 1]
   const attempts = attemptsOf({ since, lastAt, count })
-  return { object, since, lastAt, count: attempts, recoveredAt: null, quietAt: quietAtOf(lastAt, attempts, rules) }
+  return {
+    object,
+    since,
+    lastAt,
+    count: attempts,
+    recoveredAt: null,
+    quietAt: quietAtOf(since, lastAt, attempts, rules),
+  }
 }
 
 /** Returns whether the repeats of an event are close enough to belong to one period. */
 function isDenseSeries(at: number, since: number, count: number, rules: PeriodRules): boolean {
-  return (at - since) / Math.max(1, count - 1) <= quietOf(rules, count)
+  return (at - since) / Math.max(1, count - 1) <= quietOf(rules, count, at - since)
 }
 
 /** Returns how far apart two observations of a condition that went on can be. */
-function quietOf(rules: PeriodRules, count: number): number {
-  return isHeld(rules) ? Number.MAX_SAFE_INTEGER : quietPeriodOf(rules.name, count, rules.repeats)
+function quietOf(rules: PeriodRules, count: number, lasted: number): number {
+  return isHeld(rules) ? Number.MAX_SAFE_INTEGER : quietPeriodOf(rules.name, count, rules.repeats, lasted)
 }
 
-function quietAtOf(lastAt: number, count: number, rules: PeriodRules): number {
-  const quietAt = lastAt + quietPeriodOf(rules.name, count, rules.repeats)
+function quietAtOf(since: number, lastAt: number, count: number, rules: PeriodRules): number {
+  const quietAt = lastAt + quietPeriodOf(rules.name, count, rules.repeats, lastAt - since)
   return isHeld(rules) ? Math.max(quietAt, rules.watchedUntil ?? 0) : quietAt
 }
 
@@ -128,7 +135,7 @@ function latestPeriod(object: string, seen: readonly Observation[], ends: Ends, 
   const recovered = ends.recovered.filter((at) => at >= lastAt)
   const gone = ends.gone.filter((at) => at >= since && at + SHUTDOWN >= lastAt)
   const first = Math.min(...recovered, ...gone)
-  const quietAt = quietAtOf(lastAt, count, rules)
+  const quietAt = quietAtOf(since, lastAt, count, rules)
   return { object, since, lastAt, count, recoveredAt: first === Number.POSITIVE_INFINITY ? null : first, quietAt }
 }
 
@@ -154,7 +161,7 @@ function continues(
   const from = counted.has(since) ? period.lastAt : since
   const repeats = counted.has(since) ? count - (counted.get(since) ?? 0) : count - 1
   const gap = (at - from) / Math.max(1, repeats)
-  const quiet = quietOf(rules, attemptsOf(period))
+  const quiet = quietOf(rules, attemptsOf(period), period.lastAt - period.since)
   const isDense = gap <= quiet
   const begins = isDense && !counted.has(since) ? since : isDense ? period.lastAt : at
   return begins <= period.lastAt + quiet
