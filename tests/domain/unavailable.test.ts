@@ -33,6 +33,12 @@ describe('seconds after noon at which a condition makes its pod unavailable', ()
     ['a probe that fails three times over 45 seconds', 'Unhealthy (readiness)', [seen(0, 45, 3)], 45],
     ['a probe of a slow start', 'Unhealthy (readiness)', [seen(0, 20, 3)], null],
     ['a probe that failed twice', 'Unhealthy (liveness)', [seen(0, 60, 2)], null],
+    ['a liveness probe that fails again after the restart', 'Unhealthy (liveness)', [seen(0, 42, 4)], 42],
+    ['such a probe in single events', 'Unhealthy (liveness)', [0, 10, 20, 42].map((at) => seen(at, at)), 42],
+    ['a liveness probe until the restart', 'Unhealthy (liveness)', [seen(0, 20, 3)], null],
+    ['four failures within ten seconds', 'Unhealthy (liveness)', [seen(0, 9, 4)], null],
+    ['a readiness probe of a slow start', 'Unhealthy (readiness)', [seen(0, 42, 4)], null],
+    ['a startup probe', 'Unhealthy (startup)', [seen(0, 42, 4)], null],
     ['a container that was killed for memory', 'OOMKilled', [seen(0, 0)], null],
     ['a claim that is not bound', 'FailedBinding', [seen(0, 0)], null],
   ]

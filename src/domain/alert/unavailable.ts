@@ -15,7 +15,7 @@ const REPEATS = 4
 /**
  * A probe fails after three attempts (`failureThreshold`), 10 seconds apart (`periodSeconds`). The kubelet then
  * restarts the container, or the pod receives no more traffic. If the probe keeps failing after that, the problem is
- * real.
+ * real. A fourth failure of a liveness probe is one after the restart.
  */
 const PROBES = 3
 const PROBES_LAST = 45_000
@@ -104,7 +104,8 @@ function ownVerdict({ object, since, lastAt, count }: FiringPeriod, { name }: Wa
   const isFleeting = isMoment(name) && !isTerminal(name)
   if (planned) return isFleeting ? null : { at: since + PLANNED, since, rule: `${object}: ${name} for 15 minutes` }
   if (isProbe(name)) {
-    const failed = count >= PROBES && lastAt - since >= PROBES_LAST
+    const isRestarted = name === 'Unhealthy (liveness)' && count > PROBES
+    const failed = isRestarted || (count >= PROBES && lastAt - since >= PROBES_LAST)
     return failed ? { at: lastAt, since, rule: `${object}: seen ${count} times` } : null
   }
   if (count >= REPEATS) return { at: lastAt, since, rule: `${object}: seen ${count} times` }
