@@ -86,7 +86,7 @@ export function serviceName({ namespace, name }: { readonly namespace: string; r
 
 /** Returns the text without full stops and spaces at its end. */
 export function withoutStop(text: string): string {
-  return text.replace(/[.\s]+$/, '')
+  return text.replace(/(?<![.\s])[.\s]+$/, '')
 }
 
 /** Returns the text with a capital first letter. */

@@ -6,8 +6,6 @@
 const ACTIVE = /[\\`*<|~$]/g
 /** An underscore inside a word is plain text. Any other underscore can start or end emphasis. */
 const EMPHASIS = /(?<![\p{L}\p{N}])_+|_+(?![\p{L}\p{N}])/gu
-/** A bracket starts a link, an image or a footnote only in combination with the next character. */
-const LINK = /\](?=[([:])|\[(?=\^|[^\]]*\][([:])/g
 /** Character references such as `&lt;` and `&#60;`. */
 const ENTITY = /&(?=#?\w+;)/g
 /** `@team` notifies the team, except inside a word such as `cart@5d4f8c7b9`. */
@@ -23,16 +21,25 @@ const LINE_START = /^(?:([-+=:#>[])|(\d{1,9})([.)]))/
 /** Returns the text on one line, with a backslash before each character that Markdown or HTML would interpret. */
 export function plain(text: string): string {
   const line = text.toWellFormed().replace(BREAKS, ' ').replace(UNSEEN, '').trim()
-  const escaped = line
-    .replace(ACTIVE, '\\$&')
-    .replace(EMPHASIS, (run) => run.replaceAll('_', '\\_'))
-    .replace(LINK, '\\$&')
+  const escaped = escapeLinks(line.replace(ACTIVE, '\\$&').replace(EMPHASIS, (run) => run.replaceAll('_', '\\_')))
     .replace(ENTITY, '\\$&')
     .replace(MENTION, '\\$&')
     .replace(ADDRESS, '$&\\')
   return escaped.replace(LINE_START, (_, mark?: string, digits?: string, stop?: string) =>
     mark === undefined ? `${digits}\\${stop}` : `\\${mark}`,
   )
+}
+
+/**
+ * A bracket starts a link, an image or a footnote only in combination with the next character. The text is split at
+ * each `]`, because a regular expression would look for the `]` again from each `[`.
+ */
+function escapeLinks(line: string): string {
+  const parts = line.split(']')
+  const endsLink = (at: number) => /^[([:]/.test(parts[at + 1] ?? '')
+  return parts
+    .map((part, at) => (endsLink(at) ? `${part.replaceAll('[', '\\[')}\\` : part.replaceAll('[^', '\\[^')))
+    .join(']')
 }
 
 /** Escapes text written by a user, but keeps paragraphs, line breaks, and list items that start with `- `. */

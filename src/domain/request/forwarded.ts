@@ -37,7 +37,7 @@ function clientIn(chain: readonly string[], direct: string, isTrusted: (address:
   let client = direct
   for (const entry of chain.toReversed()) {
     const address = plainAddress(entry)
-    if (!/^[\d.]+$|^[\da-f:.]*:[\da-f:.]*$/i.test(address)) return client
+    if (!/^[\d.]+$|^[\da-f.]*:[\da-f:.]*$/i.test(address)) return client
     client = address
     if (!isTrusted(address)) return client
   }

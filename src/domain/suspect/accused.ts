@@ -16,7 +16,7 @@ export const CALLEE_LABELS = [
 /** How messages name the host that could not be reached. To teach incmon another one, add a row. */
 const CALLED: readonly RegExp[] = [
   // URLs of any scheme, also of databases and queues, in Go's `Get "http://payment/charge": …` and JDBC's `jdbc:mysql://`.
-  /\b[a-z][a-z+.-]*:\/\/[^\s"'`<>()]+/gi,
+  /\b[a-z][a-z+.-]{0,30}:\/\/[^\s"'`<>()]+/gi,
   // Go: `dial tcp: lookup payment on 10.96.0.10:53`, `dial tcp payment:8080: i/o timeout`
   /(?<=\blookup )[\w.-]+/g,
   /(?<=\bdial (?:tcp|udp) )[\w.-]+(?=:\d)/g,
@@ -37,7 +37,9 @@ const MAX_HOSTS = 8
 /** Returns the only known service, other than its own, that a message of a service says it called; null if none. */
 export function accusedIn(components: Components, own: SuspectService, message: string): string | null {
   const hosts = new Set(
-    CALLED.flatMap((pattern) => message.match(pattern) ?? []).map((one) => hostOf(one.replace(/[.,:;]+$/, ''))),
+    CALLED.flatMap((pattern) => message.match(pattern) ?? []).map((one) =>
+      hostOf(one.replace(/(?<![.,:;])[.,:;]+$/, '')),
+    ),
   )
   const found = [...hosts].slice(0, MAX_HOSTS).flatMap((host) => serviceOfHost(components, own, host) ?? [])
   const [only, ...others] = new Set(found.map(({ id }) => id).filter((id) => id !== own.id))

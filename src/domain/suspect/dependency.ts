@@ -21,6 +21,8 @@ export type Target = {
 
 /** Names shorter than this, such as `app`, are too common to search for. */
 const SHORTEST_NAME = 4
+/** The most characters of a name in DNS, with a full stop at its end. */
+const LONGEST_HOST = 254
 /** Longer texts are cut, because an annotation can have 280 kB. */
 const MAX_TEXT = 4_000
 /** Says that something else could not be reached or did not answer. */
@@ -114,6 +116,7 @@ function isAddress(host: string): boolean {
  * @param isHost whether the text uses the name as a host: a name without dots is then a service of the same namespace
  */
 function targetOfHost(host: string, own: Place, unwell: Unwell, isHost: boolean): Target | null {
+  if (host.length > LONGEST_HOST) return null
   const name = host.toLowerCase().replace(/\.+$/, '')
   if (name.length < SHORTEST_NAME) return null
   if (isAddress(name)) return { kind: 'host', key: `host ${name}`, name }
