@@ -26,3 +26,28 @@ export function componentAt({ byId }: Components, id: string): string | null {
   if (!service || isUnattributed(service)) return null
   return isNodeService(service) ? service.name : service.id
 }
+
+/**
+ * Drops what is known of the nodes of other clusters: their names repeat from cluster to cluster, and such a node runs
+ * none of the incident's pods.
+ */
+export function withoutForeignNodes(facts: SuspectFacts): SuspectFacts {
+  const { byId } = componentsOf(facts)
+  const cluster = byId.get(facts.incident.service)?.cluster ?? ''
+  const isForeign = (service: SuspectService | undefined) => areApart(service?.cluster ?? '', cluster)
+  const isForeignNode = (service: SuspectService | undefined) =>
+    service !== undefined && isForeign(service) && isNodeService(service)
+  return {
+    ...facts,
+    services: facts.services.filter((service) => !isForeignNode(service)),
+    alerts: facts.alerts
+      .filter(({ service }) => !isForeignNode(byId.get(service)))
+      .map((alert) => (alert.node !== null && isForeign(byId.get(alert.service)) ? { ...alert, node: null } : alert)),
+    events: facts.events.filter(({ service }) => service === null || !isForeignNode(byId.get(service))),
+  }
+}
+
+/** Returns whether two clusters differ. A sender that does not name its cluster could be in any cluster. */
+export function areApart(one: string, other: string): boolean {
+  return one !== other && one !== '' && other !== ''
+}

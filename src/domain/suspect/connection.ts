@@ -2,7 +2,7 @@
 import { cacheLast } from '../memoize.ts'
 import { shareEnvironment } from '../service/environment.ts'
 import { isNodeService } from '../service/node.ts'
-import type { Components } from './component.ts'
+import { areApart, type Components } from './component.ts'
 import type { SuspectFacts, SuspectService } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
 
@@ -180,9 +180,4 @@ function byTime({ name, service: own }: Own, other: SuspectService | undefined, 
   return isNear
     ? { code: 'only_time', value: NEAR, text: only, kind: 'time' }
     : { code: 'only_time', value: FAR, text: `${only}, and the two are in different namespaces`, kind: 'time' }
-}
-
-/** A sender that does not name its cluster could be in any cluster. */
-function areApart(one: string, other: string): boolean {
-  return one !== other && one !== '' && other !== ''
 }

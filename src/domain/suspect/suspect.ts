@@ -11,7 +11,7 @@ import { isNodeService } from '../service/node.ts'
 import type { Severity } from '../severity.ts'
 import { joinRollouts } from './chain.ts'
 import { changeSuspects, isFirstOom } from './change.ts'
-import { type Components, componentsOf } from './component.ts'
+import { type Components, componentsOf, withoutForeignNodes } from './component.ts'
 import type { Connection } from './connection.ts'
 import { explain } from './explanation.ts'
 import { fixesOf } from './fix.ts'
@@ -100,8 +100,9 @@ const BELOW = 0.01
 export function rankSuspects(known: SuspectFacts): readonly Suspect[] {
   const end = endOf(known)
   const before = end === null ? known : until(end, known)
-  const components = componentsOf(before)
-  const facts = inEnvironment(before, components)
+  const near = withoutForeignNodes(before)
+  const components = componentsOf(near)
+  const facts = inEnvironment(near, components)
   const symptoms = explain(symptomsOf(facts, components, end))
   const fixes = fixesOf({ ...facts, alerts: known.alerts })
   const changes = changeSuspects(withoutOld(facts, symptoms), components, symptoms, fixes)
