@@ -79,7 +79,6 @@ function readPipeline(hook: Fields, receipt: Receipt): PipelineDraft {
       `object_attributes.status: ${quoted(status)} is not a status that incmon knows, so the pipeline counts as running`,
     )
   }
-  requireWord(hook, 'project.path_with_namespace')
   const project = projectOf(hook)
   if (!project) throw unusable('project.path_with_namespace: expected group/project')
   const pipelineId = idOf(attributes, 'object_attributes.id', 'id', receipt)
@@ -169,8 +168,8 @@ function requireWord(hook: Fields, path: string): string {
 }
 
 /**
- * Returns the project. Job hooks from older GitLab versions have no `project`, so the path is taken from the repository
- * URL.
+ * Returns the project. Job hooks from older GitLab versions have no `project`, and GitLab 8 had no path in it, so the
+ * path is taken from a URL.
  */
 function projectOf(hook: Fields): Project | null {
   const path = trimSlashes(optionalText(hook, 'project.path_with_namespace') ?? pathOfRepository(hook))
@@ -182,8 +181,10 @@ function projectOf(hook: Fields): Project | null {
   }
 }
 
+const ADDRESSES = ['project.web_url', 'project.git_http_url', 'repository.homepage', 'repository.git_http_url']
+
 function pathOfRepository(hook: Fields): string {
-  const address = optionalText(hook, 'repository.homepage', 'repository.git_http_url') ?? ''
+  const address = optionalText(hook, ...ADDRESSES) ?? ''
   const path = /^https?:\/\/[^/?#]+([^?#]*)/i.exec(address)?.[1] ?? ''
   return path.replace(/\.git$/, '')
 }

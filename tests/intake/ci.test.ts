@@ -174,6 +174,16 @@ test('A job without status or project is stored as another kind', () => {
   assert.equal(read({ object_kind: 'build', build_status: 'failed' }, 'other').objectKind, 'build')
 })
 
+for (const [title, hook] of [
+  ['the page of the project', { project: { web_url: 'https://gitlab.example/shop/cart' } }],
+  ['the address of the project', { project: { git_http_url: 'https://gitlab.example/shop/cart.git' } }],
+  ['the page of the repository', { project: {}, repository: { homepage: 'http://gitlab:8080/shop/cart/' } }],
+  ['the path before any address', { project: { path_with_namespace: 'shop/cart', web_url: 'https://x/y/z' } }],
+] as const)
+  test(`The path of a project comes from ${title}`, () => {
+    assert.equal(read({ ...LEAST, ...hook }, 'pipeline').project?.path, 'shop/cart')
+  })
+
 const REFUSALS: [unknown, RegExp][] = [
   [{}, /^object_kind: expected string, such as pipeline/],
   [{ object_kind: 7 }, /^object_kind: expected string$/],
@@ -181,7 +191,9 @@ const REFUSALS: [unknown, RegExp][] = [
   [{ ...LEAST, project: 'a/b' }, /^project: expected object$/],
   [{ ...LEAST, object_attributes: { status: 3 } }, /^object_attributes.status: expected string$/],
   [{ ...LEAST, object_attributes: {} }, /^object_attributes.status: expected string$/],
-  [{ ...LEAST, project: { path_with_namespace: null } }, /^project.path_with_namespace: expected string$/],
+  [{ ...LEAST, project: { path_with_namespace: null } }, /^project.path_with_namespace: expected group\/project$/],
+  [{ ...LEAST, project: { name: 'Shop', web_url: 'https://gitlab/' } }, /^project.path_with_namespace: expected group/],
+  [{ ...LEAST, project: { name: 'Shop', web_url: 'shop/cart' } }, /^project.path_with_namespace: expected group/],
   [{ ...LEAST, project: { path_with_namespace: '//' } }, /^project.path_with_namespace: expected group\/project$/],
   [[LEAST], /^item: expected object$/],
   [null, /^item: expected object$/],
