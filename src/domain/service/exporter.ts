@@ -79,12 +79,27 @@ const UNDETECTED: Detected = { kind: 'other', word: null }
 /** Returns an alert's exporter and the labels that identify it. Placeholders are ignored. */
 export const exporterOf: (labels: Labels) => Exporter = cacheLast((labels) => findExporter(labels, read(labels)))
 
+/**
+ * Returns the labels of the original scrape. A Prometheus that reads the metrics of another one without `honor_labels`
+ * renames those that its own scrape also has.
+ */
+export const withoutFederation = cacheLast((labels: Labels): Labels => {
+  if (labels.exported_job === undefined || !/federat/i.test(labels.job ?? '')) return labels
+  const kept = Object.entries(labels).filter(
+    ([name]) => !(SCRAPE as readonly string[]).includes(name) && !Object.hasOwn(labels, `exported_${name}`),
+  )
+  return Object.fromEntries(kept.map(([name, value]) => [name.replace(/^exported_/, ''), value]))
+})
+
 function findExporter(labels: Labels, reading: Reading): Exporter {
   const { exported } = reading
   const { kind, word } = detect(labels, reading)
   if (kind === 'other' && exported.size === 0) return NO_EXPORTER
   const renamed = ['namespace', 'pod'].some((it) => exported.has(it) && has(labels, it))
   const own = (OWN.get(kind) ?? []).filter((name) => isOfExporter(kind, name, labels, reading))
+  // dcgm-exporter names the pod that uses the GPU, which belongs to the node.
+  if (kind === 'host' && reading.labels.some(({ known }) => known.reads === 'node'))
+    own.push('exported_pod', 'exported_container', 'exported_namespace')
   if (word && kind !== 'manager')
     own.push(...[...PROGRAM, 'container', 'pod'].filter((name) => contains(labels, name, word)))
   if (renamed) own.push(...SCRAPE, 'namespace')

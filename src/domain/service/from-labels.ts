@@ -4,14 +4,14 @@ import type { KubernetesObject, Labels } from '../event/event.ts'
 import { cacheLast } from '../memoize.ts'
 import { backendsOf, isInCluster, serviceAt } from './backend.ts'
 import { databaseLabel } from './cluster.ts'
-import { type Exporter, exporterOf, probed } from './exporter.ts'
+import { type Exporter, exporterOf, probed, withoutFederation } from './exporter.ts'
 import { attributeObject, knownWorkload, nodeService, objectNames } from './from-object.ts'
 import { hostOf } from './host.ts'
 import { type GeneratedKind, possibleWorkloads, readGenerated } from './pod-name.ts'
 import { type Label, labelValue, type Reading, read } from './reading.ts'
 import { deploymentOf, scaledBy } from './run-name.ts'
 import type { Attribution, Name } from './service.ts'
-import { CALLEE, list, type Reader } from './target.ts'
+import { CALLEE, LAST_NAMES, list, type Reader } from './target.ts'
 
 type Choice = { readonly label: string; readonly value: string; readonly reads: Reader | 'probe' }
 
@@ -23,15 +23,19 @@ type Decision = {
 }
 
 /** Returns the service that the labels refer to, or null. `known`: the existing services among `labelNames`. */
-export function attributeLabels(labels: Labels, known: readonly Name[]): Attribution | null {
+export function attributeLabels(sent: Labels, known: readonly Name[]): Attribution | null {
+  const labels = withoutFederation(sent)
   const object = objectOf(labels)
-  if (object) return byObject(labels, object, known)
-  const decision = decide(labels)
-  return decision && place(decision, known)
+  const decision = object ? null : decide(labels)
+  const found = object ? byObject(labels, object, known) : decision && place(decision, known)
+  if (!found || labels === sent || !('label' in found.rule)) return found
+  const [label, renamed] = [found.rule.label, `exported_${found.rule.label}`]
+  return { ...found, rule: { ...found.rule, label: renamed in sent ? renamed : label } }
 }
 
 /** Returns the names that `attributeLabels` needs to look up. */
-export function labelNames(labels: Labels): readonly Name[] {
+export function labelNames(sent: Labels): readonly Name[] {
+  const labels = withoutFederation(sent)
   const object = objectOf(labels)
   if (object) return objectNames(object)
   const decision = decide(labels)
@@ -43,7 +47,8 @@ export function labelNames(labels: Labels): readonly Name[] {
 }
 
 /** Returns the namespace and value of the chosen label, or null. An alias can refer to this object. */
-export function namedObject(labels: Labels): Name | null {
+export function namedObject(sent: Labels): Name | null {
+  const labels = withoutFederation(sent)
   const object = objectOf(labels)
   if (object) return object
   const { choice, namespace } = choiceOf(labels)
@@ -54,7 +59,8 @@ export function namedObject(labels: Labels): Name | null {
  * Returns the node of an alert or of its target, without the port: the `node` label, or the `instance` label of a node
  * exporter. Ignores the node on which kube-state-metrics runs.
  */
-export function nodeOfLabels(labels: Labels): string | null {
+export function nodeOfLabels(sent: Labels): string | null {
+  const labels = withoutFederation(sent)
   const object = objectOf(labels)
   if (object?.kind.toLowerCase() === 'node') return object.name
   const exporter = exporterOf(labels)
@@ -87,7 +93,7 @@ const choiceOf = cacheLast((labels: Labels): { readonly choice: Choice | null; r
     (exporter.kind === 'probe' ? (namedByUser(reading, exporter) ?? probed(labels)) : null) ??
     choose(reading, exporter) ??
     managed(labels)
-  const choice = found ?? database(labels) ?? (exporter.kind === 'other' ? component(labels) : null)
+  const choice = found ?? lastName(labels, exporter)
   const namespace = namespaceIn(reading, exporter) || namespaceOfJob(labels, choice)
   const isPod = exporter.kind === 'other' && choice?.reads === 'instance' && isPodName(choice.value, namespace)
   return { choice: isPod ? { ...choice, reads: 'pod' } : choice, namespace }
@@ -96,23 +102,16 @@ const choiceOf = cacheLast((labels: Labels): { readonly choice: Choice | null; r
 /** An agent can name the pod in `instance`. A machine belongs to no namespace. */
 function isPodName(instance: string, namespace: string): boolean {
   if (namespace === '' || !/^[a-z\d-]+$/.test(instance) || MACHINE.test(instance)) return false
-  return /^(?:deployment|statefulset|cronjob) pod$/.test(
-    readGenerated.pod({ namespace, name: instance, node: null }).how,
-  )
+  const { how } = readGenerated.pod({ namespace, name: instance, node: null })
+  return /^(?:deployment|statefulset|cronjob) pod$/.test(how)
 }
 const MACHINE = /(?:^|-)(?:node|worker|master|host|server|vm)-?\d+$/
 
-/** People who write rules without Kubernetes name their programs `component`. */
-function component(labels: Labels): Choice | null {
-  const value = labelValue(labels, 'component')
-  return value === undefined ? null : { label: 'component', value, reads: 'name' }
-}
-
-/** An alert about a whole database can name nothing but the database's own cluster. */
-function database(labels: Labels): Choice | null {
-  const label = databaseLabel(labels)
-  const value = label === null ? undefined : labelValue(labels, label)
-  return label === null || value === undefined ? null : { label, value, reads: 'name' }
+/** An alert about a whole database can name nothing but the database's own cluster; see `LAST_NAMES` for others. */
+function lastName(labels: Labels, { kind }: Exporter): Choice | null {
+  const names = [databaseLabel(labels) ?? '', ...(kind === 'other' ? LAST_NAMES : [])]
+  const label = names.find((name) => labelValue(labels, name) !== undefined)
+  return label === undefined ? null : { label, value: labelValue(labels, label) ?? '', reads: 'name' }
 }
 
 /** OpenTelemetry writes the namespace and the name of a service into the job: `shop/checkout`. */

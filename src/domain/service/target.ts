@@ -79,6 +79,12 @@ export const TARGETS: readonly (readonly [Reader, string])[] = [
 ]
 
 /**
+ * What people call their programs in rules without Kubernetes, and what a rule can keep of the metrics of RabbitMQ,
+ * Celery, Kafka and NATS. These labels name the service only if nothing else does.
+ */
+export const LAST_NAMES = ['component', 'queue', 'topic', 'stream'] as const
+
+/**
  * Prefixes that senders put before the names in `TARGETS`: OpenTelemetry, Fluent Bit, kube-state-metrics, YACE, service
  * meshes, cAdvisor, and Prometheus for labels that clash with the scrape's.
  */
