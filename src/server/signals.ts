@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Config, type Flags, readConfig } from '../config.ts'
 import { forTerminal } from '../domain/terminal.ts'
-import { truncateWal } from '../store/sqlite/checkpoint.ts'
+import { truncateWal } from '../store/sqlite/commit.ts'
 import type { Db } from '../store/sqlite/open.ts'
 import { readTls } from './connection/tls.ts'
 import type { Log } from './log.ts'

@@ -1,5 +1,7 @@
-/** Runs transactions and syncs them to disk. */
+/** Runs transactions, syncs them to disk, and copies databases and their logs. */
 import type SQLite from 'better-sqlite3'
+import type { Db } from './open.ts'
+import { startPart } from './temporary-file.ts'
 
 /**
  * Copies pages from the write-ahead log into the database file. NOOP only reports the log's size. PASSIVE never blocks.
@@ -62,5 +64,34 @@ export function withoutSync(sqlite: SQLite.Database, transaction: Transaction): 
     } finally {
       synced?.run()
     }
+  }
+}
+
+/** How long to wait for readers in other processes, in milliseconds. */
+const BUSY_TIMEOUT_MS = 1_000
+
+/**
+ * Truncates the write-ahead log, so that the database file is complete and can be copied on its own.
+ * @returns false if a reader in another process prevented the checkpoint; nothing is lost in that case
+ */
+export function truncateWal(db: Db): boolean {
+  db.guardLog()
+  db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
+  return db.checkpoint('TRUNCATE').isDone
+}
+
+/**
+ * Writes a copy of a database that contains its log and no free pages.
+ * @param execute runs a statement on a connection to the database
+ * @param check called with the path of the copy before it gets its final name; throws to discard it
+ */
+export function copyInto(target: string, execute: (text: string) => unknown, check = (_: string) => {}): void {
+  const part = startPart(target)
+  try {
+    execute(`VACUUM INTO '${part.path.replaceAll("'", "''")}'`)
+    check(part.path)
+    part.publish()
+  } finally {
+    part.discard()
   }
 }

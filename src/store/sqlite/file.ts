@@ -73,17 +73,6 @@ function refuseOrphanedLog(file: string): void {
   )
 }
 
-/** Returns a function that throws if the open file was moved or replaced, because data written to it would be lost. */
-export function guardIdentity(file: string): () => void {
-  const opened = statSync(file)
-  return () => {
-    const found = entryAt(file)
-    if (found?.ino === opened.ino && found.dev === opened.dev) return
-    const error = new Error(`${file} was moved, replaced or deleted while it was open`)
-    throw Object.assign(error, { code: 'SQLITE_READONLY_DBMOVED' })
-  }
-}
-
 /** Reads the header before SQLite does, so that another program's file is left unchanged. */
 function refuseForeignFile(file: string): void {
   if (!existsSync(file)) return
@@ -107,14 +96,6 @@ export function applicationOf(file: string): number | 'empty' | null {
 export function applicationIn(header: Buffer): number | null {
   const isDatabase = header.length >= HEADER && header.toString('latin1', 0, 16) === 'SQLite format 3\0'
   return isDatabase ? header.readUInt32BE(68) : null
-}
-
-/** Returns the size of the database in bytes from its header, or null if the header does not contain the size. */
-export function sizeIn(header: Buffer): number | null {
-  const [size, pages] = [header.readUInt16BE(16), header.readUInt32BE(28)]
-  // The page count is valid only if both values were written together.
-  if (pages === 0 || header.readUInt32BE(24) !== header.readUInt32BE(92)) return null
-  return pages * (size === 1 ? 65_536 : size)
 }
 
 /** Reads SQLite's header, which is shorter than `HEADER` if the file is. */

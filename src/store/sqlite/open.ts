@@ -1,4 +1,6 @@
 /** Opens connections to the database and runs transactions. */
+
+import { statSync } from 'node:fs'
 import type SQLite from 'better-sqlite3'
 import type { Compilable, Kysely } from 'kysely'
 import {
@@ -11,10 +13,10 @@ import {
 } from './commit.ts'
 import { openSqlite } from './driver.ts'
 import { isStoreFailure } from './fault.ts'
-import { guardIdentity, makeDurable, openFile } from './file.ts'
+import { makeDurable, openFile } from './file.ts'
 import { watchLog } from './log-file.ts'
 import { watchContent } from './overwritten.ts'
-import { resolveDatabase } from './path.ts'
+import { entryAt, resolveDatabase } from './path.ts'
 import { builder, type Query } from './query.ts'
 import type { Schema } from './schema/schema.ts'
 
@@ -183,6 +185,17 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
       // Closing would copy an incomplete log into the file.
       if (!log.isLost()) sqlite.close()
     },
+  }
+}
+
+/** Returns a function that throws if the open file was moved or replaced, because data written to it would be lost. */
+function guardIdentity(file: string): () => void {
+  const opened = statSync(file)
+  return () => {
+    const found = entryAt(file)
+    if (found?.ino === opened.ino && found.dev === opened.dev) return
+    const error = new Error(`${file} was moved, replaced or deleted while it was open`)
+    throw Object.assign(error, { code: 'SQLITE_READONLY_DBMOVED' })
   }
 }
 

@@ -3,9 +3,10 @@ import { existsSync, readdirSync, renameSync, rmSync, truncateSync } from 'node:
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import type SQLite from 'better-sqlite3'
 import { shellQuote } from '../../domain/terminal.ts'
+import { copyInto } from './commit.ts'
 import { entryAt } from './path.ts'
 import { faultIn } from './sound.ts'
-import { COMPANIONS, startPart, syncDirectory } from './temporary-file.ts'
+import { COMPANIONS, syncDirectory } from './temporary-file.ts'
 
 /** The end of the name of a file that a server saved. The time follows. No database starts while such a file exists. */
 const RESCUED = '.rescued-'
@@ -53,15 +54,7 @@ export function saveCopy(sqlite: SQLite.Database, file: string): string {
   for (const { directory, name } of placesFor(file)) {
     const path = join(directory, `${name}${RESCUED}${time}`)
     try {
-      const part = startPart(path)
-      try {
-        sqlite.exec(`VACUUM INTO '${part.path.replaceAll("'", "''")}'`)
-        const fault = faultIn(part.path)
-        if (fault !== null) throw new Error(fault)
-        part.publish()
-      } finally {
-        part.discard()
-      }
+      copyInto(path, (text) => sqlite.exec(text), refuseDamaged)
       // The copy contains the data of the log.
       setLogAside(file, ASIDE)
       return path
@@ -70,6 +63,11 @@ export function saveCopy(sqlite: SQLite.Database, file: string): string {
     }
   }
   throw failure
+}
+
+function refuseDamaged(copy: string): void {
+  const fault = faultIn(copy)
+  if (fault !== null) throw new Error(fault)
 }
 
 /** Renames the log, so that SQLite does not apply it to another file. @returns its new path, or null if it is missing */
@@ -210,17 +208,16 @@ export function saveFromCache(sqlite: SQLite.Database, file: string): boolean {
     // The truncated log contains zeros. SQLite ignores an empty log.
     truncateSync(`${file}-wal`)
     sqlite.pragma(`cache_size = -${CACHE}`)
-    const part = startPart(file)
-    try {
-      sqlite.exec(`VACUUM INTO '${part.path.replaceAll("'", "''")}'`)
-      if (faultIn(part.path) !== null) return false
-      for (const end of COMPANIONS) rmSync(file + end, { force: true })
-      syncDirectory(dirname(file))
-      part.publish()
-      return true
-    } finally {
-      part.discard()
-    }
+    copyInto(
+      file,
+      (text) => sqlite.exec(text),
+      (copy) => {
+        refuseDamaged(copy)
+        for (const end of COMPANIONS) rmSync(file + end, { force: true })
+        syncDirectory(dirname(file))
+      },
+    )
+    return true
   } catch {
     return false
   }

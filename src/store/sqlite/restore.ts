@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import type SQLite from 'better-sqlite3'
 import { openSqlite } from './driver.ts'
 import { isBusy, isDamage, StoreError } from './fault.ts'
-import { APPLICATION_ID, applicationIn, applicationOf, copyOwner, HEADER, sizeIn } from './file.ts'
+import { APPLICATION_ID, applicationIn, applicationOf, copyOwner, HEADER } from './file.ts'
 import { findSchemaFaults } from './schema/expected.ts'
 import { MIGRATIONS } from './schema/migrate.ts'
 import { contentOf, faultIn } from './sound.ts'
@@ -77,6 +77,14 @@ export function refuseEndless(name: string) {
       yield chunk
     }
   }
+}
+
+/** Returns the size of the database in bytes from its header, or null if the header does not contain the size. */
+function sizeIn(header: Buffer): number | null {
+  const [size, pages] = [header.readUInt16BE(16), header.readUInt32BE(28)]
+  // The page count is valid only if both values were written together.
+  if (pages === 0 || header.readUInt32BE(24) !== header.readUInt32BE(92)) return null
+  return pages * (size === 1 ? 65_536 : size)
 }
 
 /**

@@ -1,8 +1,8 @@
 /** Migrates a file to this program's schema version: forward only, in one transaction. */
 import { migrationText } from '../../../assets.ts'
+import { copyInto } from '../commit.ts'
 import { errorCode, StoreError } from '../fault.ts'
 import type { Db } from '../open.ts'
-import { startPart } from '../temporary-file.ts'
 
 /** All migrations, in order. A test compares this list with the `sql/` folder. */
 export const MIGRATIONS = [
@@ -114,13 +114,7 @@ function appliedMigrations(db: Db): { version: number; applied_at: number }[] {
 function copyBefore(db: Db, name: string): string {
   const copy = `${db.file}.before-${name}`
   try {
-    const part = startPart(copy)
-    try {
-      db.execute(`VACUUM INTO '${part.path.replaceAll("'", "''")}'`)
-      part.publish()
-    } finally {
-      part.discard()
-    }
+    copyInto(copy, db.execute)
     return copy
   } catch (error) {
     throw new StoreError(
