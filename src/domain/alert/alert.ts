@@ -1,6 +1,6 @@
 /** An alert tracks one condition of a service. Each further signal can change the alert. Start here. */
 
-import { type Expiry, expiryOf, type Source } from '../event/event.ts'
+import { type Expiry, expiryOf, type Labels, type Links, type Source } from '../event/event.ts'
 import { isRepeated } from '../event/reason.ts'
 import type { ServiceRule } from '../service/rule.ts'
 import { rank, type Severity, worst } from '../severity.ts'
@@ -8,9 +8,14 @@ import { MINUTE } from '../units.ts'
 import { type Evidence, NO_EVIDENCE, repetitionOf, withObservation } from './evidence.ts'
 import { type Fingerprint, withEnd, withKnownSeverity, withSeverityOf, withStart } from './fingerprints.ts'
 import { isLateCopy } from './late-copy.ts'
-import type { AlertTexts } from './part.ts'
 
 export type Resolution = 'reported' | 'inferred' | 'expired' | 'manual'
+
+/** The container or object kind that is part of the fingerprint of a Kubernetes condition. */
+export type AlertPart = { readonly container: string | null; readonly kind: string }
+
+/** The fields of an alert that are stored only in the database. */
+export type AlertTexts = { readonly labels: Labels; readonly annotations: Labels; readonly links: Links }
 
 /** A condition as reported by a single event, regardless of earlier events. Times in ms. */
 export type Signal = AlertTexts & {

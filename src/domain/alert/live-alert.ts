@@ -1,7 +1,6 @@
 /** An alert, as it is in the live state. */
-import type { Alert } from './alert.ts'
+import type { Alert, AlertPart } from './alert.ts'
 import type { Fingerprint } from './fingerprints.ts'
-import type { AlertPart } from './part.ts'
 
 /** An alert's last stored event. `hash` is used to detect repeated notifications. */
 export type LastEvent = { readonly rowId: number; readonly id: string; readonly hash: number }

@@ -7,10 +7,9 @@ import { plainMessage, withoutPodUid } from '../event/reason-message.ts'
 import { type Attribution, type Name, nodeOf, UNATTRIBUTED } from '../service/service.ts'
 import { severityOf } from '../severity.ts'
 import { withoutStop } from '../text.ts'
-import type { Signal } from './alert.ts'
+import type { AlertPart, Signal } from './alert.ts'
 import { type DraftJudgement, NO_LABELS, oneLine } from './judgement.ts'
 import { logicalNames } from './logical-labels.ts'
-import type { AlertPart } from './part.ts'
 import { judgeCi } from './signal-ci.ts'
 
 const BY_FINGERPRINT_OR_LABELS =

@@ -1,6 +1,5 @@
 /** The facts for a postmortem: all stored records of an incident. */
-import type { Alert } from '../alert/alert.ts'
-import type { AlertTexts } from '../alert/part.ts'
+import type { Alert, AlertTexts } from '../alert/alert.ts'
 import { type Change, type Emptied, type Outcome, outcomeOf } from '../correlation/change.ts'
 import type { Link } from '../correlation/correlation.ts'
 import type { Commit } from '../event/event.ts'

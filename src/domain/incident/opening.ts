@@ -1,5 +1,5 @@
 /** Opens an incident, and brings one back whose problem returned. */
-import { HOUR } from '../units.ts'
+import { HOUR, MINUTE } from '../units.ts'
 import { alarmed, type Burning, NO_PROBLEM, observe, type Problem } from './problem.ts'
 import type { Situation, SituationAlert, Step } from './situation.ts'
 
@@ -53,4 +53,13 @@ function returned(problem: Problem, now: number): Problem {
   const returns = [...problem.returns.filter((at) => now - at < HOUR && at <= now), now]
   const flaps = problem.flapsSince ?? (returns.length >= FLAPS ? now : null)
   return { ...alarmed(problem, now), returns, flapsSince: flaps }
+}
+
+/** A flapping incident gets one digest in this time, until it has been stable for `COMES_BACK_WITHIN`. */
+const FLAPPING_DIGEST = 15 * MINUTE
+
+/** Returns when the next digest of a flapping incident is sent; null if the incident does not flap. */
+export function digestAtOf({ flapsSince }: Problem, now: number): number | null {
+  if (flapsSince === null) return null
+  return flapsSince + FLAPPING_DIGEST * Math.max(1, Math.ceil((now - flapsSince) / FLAPPING_DIGEST))
 }

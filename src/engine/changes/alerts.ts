@@ -1,9 +1,8 @@
 /** Changes alerts, records the changes in the incident timeline, and resolves alerts manually. */
-import type { Alert } from '../../domain/alert/alert.ts'
+import type { Alert, AlertTexts } from '../../domain/alert/alert.ts'
 import { settle } from '../../domain/alert/ending.ts'
 import { changedAt } from '../../domain/alert/fingerprints.ts'
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
-import type { AlertTexts } from '../../domain/alert/part.ts'
 import { IncmonError } from '../../domain/error.ts'
 import type { TimelineEntry } from '../../domain/incident/timeline-entry.ts'
 import type { Context } from '../state/context.ts'

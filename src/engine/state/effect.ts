@@ -1,6 +1,6 @@
 /** What a batch appends: records that are never changed, and moves of many records at once. */
+import type { AlertTexts } from '../../domain/alert/alert.ts'
 import type { ReceivedEvent } from '../../domain/alert/late-events.ts'
-import type { AlertTexts } from '../../domain/alert/part.ts'
 import type { LivePipeline } from '../../domain/correlation/change.ts'
 import type { Labels, Source } from '../../domain/event/event.ts'
 import type { StoredEvent } from '../../domain/event/stored-event.ts'

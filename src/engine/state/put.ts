@@ -1,6 +1,6 @@
 /** Adds and replaces rows of the live state. A change is described only once: by the row after it. */
+import type { AlertTexts } from '../../domain/alert/alert.ts'
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
-import type { AlertTexts } from '../../domain/alert/part.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import type { LiveGroup, LiveSender } from '../../domain/sender/sender.ts'

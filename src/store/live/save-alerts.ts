@@ -1,7 +1,6 @@
-import type { Alert } from '../../domain/alert/alert.ts'
+import type { Alert, AlertTexts } from '../../domain/alert/alert.ts'
 import type { Evidence } from '../../domain/alert/evidence.ts'
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
-import type { AlertTexts } from '../../domain/alert/part.ts'
 import { cacheLast } from '../../domain/memoize.ts'
 import type { RowChange } from '../../engine/state/journal.ts'
 import { countAlerts } from '../history/alert-counts.ts'

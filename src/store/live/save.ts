@@ -1,5 +1,5 @@
 /** Saves the changes of a batch in one transaction: the columns that differ, and what was appended. */
-import type { AlertTexts } from '../../domain/alert/part.ts'
+import type { AlertTexts } from '../../domain/alert/alert.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { cacheLast } from '../../domain/memoize.ts'

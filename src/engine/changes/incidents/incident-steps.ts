@@ -2,8 +2,8 @@
 
 import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
-import { digestAtOf } from '../../../domain/incident/flapping.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
+import { digestAtOf } from '../../../domain/incident/opening.ts'
 import type { Problem } from '../../../domain/incident/problem.ts'
 import type { Step } from '../../../domain/incident/situation.ts'
 import type { Context } from '../../state/context.ts'
