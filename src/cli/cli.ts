@@ -14,8 +14,8 @@ import { addCommand, addKeys, PlainCommand } from './plain-command.ts'
 const VALUED = ['--database', '--config']
 
 /** Runs a command. Prints why it failed, and returns the exit code. */
-export async function runProgram(args: readonly string[], now = Date.now): Promise<number> {
-  const program = await createProgram(now, args)
+export async function runProgram(args: readonly string[]): Promise<number> {
+  const program = await createProgram(Date.now, args)
   try {
     await program.parseAsync(args, { from: 'user' })
     return 0

@@ -12,9 +12,8 @@ const MAX_BYTES = 1_073_741_824
  * Reads a file, or standard input for `-`. Devices such as /dev/zero never end, so the function stops reading binary
  * data at the first zero byte, and text after one GiB.
  * @param wanted describes the expected content, for the error message
- * @param maxBytes a different limit, for tests
  */
-export async function readInput(file: string, wanted: string, maxBytes = MAX_BYTES): Promise<Buffer<ArrayBuffer>> {
+export async function readInput(file: string, wanted: string): Promise<Buffer<ArrayBuffer>> {
   const chunks: Uint8Array[] = []
   let length = 0
   try {
@@ -23,8 +22,8 @@ export async function readInput(file: string, wanted: string, maxBytes = MAX_BYT
         throw new CommandError(`${file} is not a text file: choose a file ${wanted}, or - for standard input`)
       chunks.push(chunk)
       length += chunk.length
-      if (length > maxBytes)
-        throw new CommandError(`${file} is larger than ${maxBytes} bytes: split it, for example with "split -C 500M"`)
+      if (length > MAX_BYTES)
+        throw new CommandError(`${file} is larger than ${MAX_BYTES} bytes: split it, for example with "split -C 500M"`)
     }
     return Buffer.concat(chunks)
   } catch (error) {

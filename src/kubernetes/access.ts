@@ -24,18 +24,19 @@ type Fields = Readonly<Record<string, unknown>>
  * Returns how to reach the target.
  * @throws IncmonError that says what is wrong with the kubeconfig and what to do
  */
-export function accessOf(target: Target, variables = clusterVariables(), account = ACCOUNT): Access {
-  return target.kubeconfig === IN_CLUSTER ? inCluster(variables, account) : fromKubeconfig(target)
+export function accessOf(target: Target): Access {
+  return target.kubeconfig === IN_CLUSTER ? inCluster() : fromKubeconfig(target)
 }
 
-function inCluster({ host, port }: ReturnType<typeof clusterVariables>, account: string): Access {
+function inCluster(): Access {
+  const { host, port } = clusterVariables()
   if (host === null) throw refusal('in-cluster: incmon does not run in a pod of a cluster; name a kubeconfig instead')
   return {
     name: IN_CLUSTER,
     server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
-    tls: { ca: readText(`${account}/ca.crt`), cert: null, key: null },
+    tls: { ca: readText(`${ACCOUNT}/ca.crt`), cert: null, key: null },
     isUnverified: false,
-    token: () => readText(`${account}/token`).trim(),
+    token: () => readText(`${ACCOUNT}/token`).trim(),
   }
 }
 

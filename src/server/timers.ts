@@ -53,13 +53,13 @@ const DISTRUST = {
 } as const
 
 /** Returns whether records must not be deleted, because the clock may be wrong. Logs each reason once. */
-function watchClock({ db, now }: Deps, log: Log, elapsed: () => number): () => boolean {
-  const [began, start] = [elapsed(), { newest: newestIn(db), startedAt: now() }]
+function watchClock({ db, now }: Deps, log: Log): () => boolean {
+  const [began, start] = [sinceBoot(), { newest: newestIn(db), startedAt: now() }]
   let last = { now: start.startedAt, elapsed: 0 }
   let jumpedAt: number | null = null
   let told: string | null = null
   return () => {
-    const read = { now: now(), elapsed: elapsed() - began }
+    const read = { now: now(), elapsed: sinceBoot() - began }
     jumpedAt = jumpOf(last, read, jumpedAt)
     last = read
     const why = distrustOf(start, jumpedAt, read.elapsed)
@@ -87,8 +87,8 @@ function sinceBoot(): number {
 }
 
 /** Starts pruning. Requests are served between steps. After a failure, a later run continues at the same position. */
-export function startPruning(deps: Deps, log: Log, times = TIMES, elapsed = sinceBoot): () => void {
-  const isDistrusted = watchClock(deps, log, elapsed)
+export function startPruning(deps: Deps, log: Log, times = TIMES): () => void {
+  const isDistrusted = watchClock(deps, log)
   const held = watchRepeated(log, 'the pruning')
   const begin = () =>
     pruneAll(deps, {
