@@ -78,12 +78,6 @@ function noRecord(noun: Noun, word: string): string {
   return `${what}: enter ${number}at least ${SHORTEST_PART} characters of its id, as shown by "incmon ${noun} list"`
 }
 
-/** Returns the number and the shortened id of an incident. */
-export async function incidentName(api: Api, id: string): Promise<string> {
-  const [match] = await api.json<IdMatch[]>('GET', `/operator/incidents/${id}`)
-  return match?.number ? `${match.number} (${id})` : id
-}
-
 /** Returns all services in the organization. */
 export function listServices(api: Api, archived: boolean): Promise<Service[]> {
   return api.json('GET', `/api/services?archived=${archived ? 1 : 0}`)

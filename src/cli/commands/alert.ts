@@ -1,9 +1,10 @@
 /** incmon alert: lists, shows and resolves alerts. */
 import { type Command, Option } from 'commander'
 import { visible } from '../../domain/terminal.ts'
+import type { IdMatch } from '../../store/id-matches.ts'
+import type { Api } from '../api/api.ts'
 import {
   type Alert,
-  incidentName,
   type OrganizationOptions,
   serviceNames,
   type WholeAlert,
@@ -67,6 +68,12 @@ async function showAlert(id: string, options: OrganizationOptions): Promise<void
     const incident = found.incidentId === null ? null : await incidentName(api, found.incidentId)
     print(formatAlert({ ...whole, incident }))
   })
+}
+
+/** Returns the number and the shortened id of an incident. */
+async function incidentName(api: Api, id: string): Promise<string> {
+  const [match] = await api.json<IdMatch[]>('GET', `/operator/incidents/${id}`)
+  return match?.number ? `${match.number} (${id})` : id
 }
 
 async function resolveAlert(id: string, options: OrganizationOptions): Promise<void> {

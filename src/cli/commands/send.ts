@@ -12,7 +12,7 @@ import { parseObject, readInput } from '../input.ts'
 import { print } from '../output.ts'
 import { addCommand } from '../plain-command.ts'
 import { startProgress } from '../progress.ts'
-import { countAnswer, parseRecording, type RecordedRequest, type Tally } from '../replay/recording.ts'
+import { parseRecording, type RecordedRequest } from '../replay/recording.ts'
 import { namedAddress, requireServer } from '../server-address.ts'
 import { parseSource, SOURCE_NAMES } from '../source-names.ts'
 import { TEST_PAYLOADS, TEST_SERVICE } from '../test-payloads.ts'
@@ -76,6 +76,23 @@ async function sendTest(source: Source, options: Receiver, now: number): Promise
   print(`to end the test, run ${nouns.map((noun) => hint(options, `${noun} resolve ID`)).join(' and ')}`)
 }
 
+type Accepted = {
+  readonly received: true
+  readonly eventId?: string | null
+  readonly eventIds?: readonly string[]
+  readonly rejected?: readonly { readonly index: number; readonly error: string }[]
+}
+
+/** `accepted` and `rejected` count items, which are events or the alerts in a notification. */
+type Tally = {
+  sent: number
+  readonly statuses: Record<string, number>
+  accepted: number
+  rejected: number
+  /** The error of the first rejected request or item. */
+  refusal: string | null
+}
+
 /**
  * @throws CommandError before the first request if the file is invalid, during the replay if the server does not
  * respond, or at the end if an item was rejected
@@ -113,6 +130,34 @@ async function sendAll(requests: readonly RecordedRequest[], run: Run): Promise<
     countAnswer(tally, request, status, text)
     progress.show(tally.sent, requests.length, `${tally.accepted} accepted, ${tally.rejected} rejected`)
   }
+}
+
+/** Adds a response to the tally. */
+function countAnswer(tally: Tally, request: RecordedRequest, status: number, text: string): void {
+  tally.sent += 1
+  tally.statuses[status] = (tally.statuses[status] ?? 0) + 1
+  const answer = status === 200 ? answerOf(text) : null
+  if (!answer) {
+    tally.rejected += itemsOf(request.body)
+    tally.refusal ??= `line ${request.line}: the server responded with ${status}: ${detailOf(text)}`
+    return
+  }
+  const { eventId, eventIds, rejected = [] } = answer
+  tally.accepted += eventIds?.length ?? (eventId ? 1 : 0)
+  tally.rejected += rejected.length
+  const [first] = rejected
+  if (first) tally.refusal ??= `line ${request.line}: item ${first.index} was rejected: ${first.error}`
+}
+
+/** Parses a response from incmon. Returns null for other responses, such as a proxy's error page. */
+function answerOf(text: string): Accepted | null {
+  const answer = parseObject(text)
+  return answer?.received === true ? (answer as Accepted) : null
+}
+
+function itemsOf(body: unknown): number {
+  const { alerts } = (body ?? {}) as { alerts?: unknown }
+  return Array.isArray(alerts) ? alerts.length : 1
 }
 
 function postRecorded(request: RecordedRequest, { base, trust, token, delta, tally }: Run, of: number) {

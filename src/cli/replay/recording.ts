@@ -3,7 +3,6 @@ import { IncmonError } from '../../domain/error.ts'
 import { SOURCES, type Source } from '../../domain/event/event.ts'
 import { parseInstant } from '../../domain/instant.ts'
 import { parseBody } from '../../intake/json.ts'
-import { detailOf } from '../ask.ts'
 import { parseObject } from '../input.ts'
 
 /** `line` starts at 1. `at` is a Unix time in milliseconds. `headers` is null if no headers were recorded. */
@@ -73,51 +72,6 @@ function headersOf(headers: unknown): Record<string, string> | string {
     if (!CONNECTION_HEADERS.has(name.toLowerCase())) kept[name.toLowerCase()] = value
   }
   return kept
-}
-
-/** `accepted` and `rejected` count items, which are events or the alerts in a notification. */
-export type Tally = {
-  sent: number
-  readonly statuses: Record<string, number>
-  accepted: number
-  rejected: number
-  /** The error of the first rejected request or item. */
-  refusal: string | null
-}
-
-/** Adds a response to the tally. */
-export function countAnswer(tally: Tally, request: RecordedRequest, status: number, text: string): void {
-  tally.sent += 1
-  tally.statuses[status] = (tally.statuses[status] ?? 0) + 1
-  const answer = status === 200 ? answerOf(text) : null
-  if (!answer) {
-    tally.rejected += itemsOf(request.body)
-    tally.refusal ??= `line ${request.line}: the server responded with ${status}: ${detailOf(text)}`
-    return
-  }
-  const { eventId, eventIds, rejected = [] } = answer
-  tally.accepted += eventIds?.length ?? (eventId ? 1 : 0)
-  tally.rejected += rejected.length
-  const [first] = rejected
-  if (first) tally.refusal ??= `line ${request.line}: item ${first.index} was rejected: ${first.error}`
-}
-
-type Accepted = {
-  readonly received: true
-  readonly eventId?: string | null
-  readonly eventIds?: readonly string[]
-  readonly rejected?: readonly { readonly index: number; readonly error: string }[]
-}
-
-/** Parses a response from incmon. Returns null for other responses, such as a proxy's error page. */
-function answerOf(text: string): Accepted | null {
-  const answer = parseObject(text)
-  return answer?.received === true ? (answer as Accepted) : null
-}
-
-function itemsOf(body: unknown): number {
-  const { alerts } = (body ?? {}) as { alerts?: unknown }
-  return Array.isArray(alerts) ? alerts.length : 1
 }
 
 function isTable(value: unknown): value is Record<string, unknown> {

@@ -15,11 +15,6 @@ import type { AlertRowView, AlertsView } from './view.ts'
 
 const SOURCES = ['cluster', 'metrics', 'dashboard', 'ci'] as const
 
-/** Returns the page title, for example `7 alerts fire now` or `Alerts`. */
-export function alertsTitle({ firing }: AlertsView): string {
-  return firing === 0 ? 'Alerts' : `(${firing}) ${countOf(firing, 'alert')} ${firing === 1 ? 'is' : 'are'} firing`
-}
-
 export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
   const { rows, bins, span, reader, page, pages, addressOf } = view
   return (

@@ -7,7 +7,7 @@ import { ruleText } from '../../domain/service/rule.ts'
 import type { Severity } from '../../domain/severity.ts'
 import { formatClock } from '../../domain/shown-time.ts'
 import { likelihoodOfLink } from '../../domain/suspect/likely-cause.ts'
-import { formatScore, serviceName } from '../../domain/text.ts'
+import { countOf, formatScore, serviceName } from '../../domain/text.ts'
 import { resolveAlert } from '../../engine/changes/alerts.ts'
 import { notFound, required } from '../../http/middleware/problem.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
@@ -27,7 +27,7 @@ import { mutedCount, type SilenceEnds, silencedOfGroup, silenceEndsOfGroups } fr
 import { withQuery } from '../visit/choice.ts'
 import { redirect, show } from '../visit/reply.ts'
 import { AlertPage } from './alert.tsx'
-import { AlertsPage, alertsTitle } from './alerts.tsx'
+import { AlertsPage } from './alerts.tsx'
 import { findShown, MAX_ROWS, RANGES, type Wanted, wanted } from './data.ts'
 import type { AlertPageView, AlertRowView, AlertsView, ChipView } from './view.ts'
 
@@ -42,6 +42,11 @@ export const alertRoutes: readonly PageRoute[] = [
 async function showAlerts(visit: Visit): Promise<Reply> {
   const view = await alertsView(visit)
   return show(visit, { title: alertsTitle(view), content: <AlertsPage view={view} />, current: 'alerts' })
+}
+
+/** Returns the page title, for example `7 alerts fire now` or `Alerts`. */
+function alertsTitle({ firing }: AlertsView): string {
+  return firing === 0 ? 'Alerts' : `(${firing}) ${countOf(firing, 'alert')} ${firing === 1 ? 'is' : 'are'} firing`
 }
 
 async function alertsView(visit: Visit): Promise<AlertsView> {

@@ -10,7 +10,7 @@ import { Mark, ServiceName, ShortName, Status } from '../kit/mark.tsx'
 import { Card, Crumbs, NobodyNotified, Section } from '../kit/section.tsx'
 import { InKubernetes } from '../kit/workload.tsx'
 import { sentence } from '../visit/apply.ts'
-import { lastedText, stateText } from './brief.ts'
+import { stateText } from './brief.ts'
 import { Cause, hintedGroup, UnheardSince } from './cause.tsx'
 import { ActionItems, EditIncident } from './edit.tsx'
 import { Affected, Groups, groupsText } from './groups.tsx'
@@ -22,14 +22,6 @@ import type { IncidentView } from './view.ts'
 
 /** A longer title is cut in its middle. Its parts are below, with the service and the alerts. */
 const MAX_TITLE = 72
-
-/** Returns the page title, with the most important fact first. */
-export function incidentTitle({ incident }: IncidentView): string {
-  const { title, resolvedAt, endedAt } = incident
-  if (resolvedAt !== null) return `Resolved: ${title}`
-  if (endedAt !== null) return `Recovered: ${title}`
-  return `${title}, ${lastedText(incident)}`
-}
 
 export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
   <>

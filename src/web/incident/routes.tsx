@@ -12,12 +12,13 @@ import { type PageRoute, page, type Visit } from '../page.ts'
 import { mutedCount } from '../silences/silenced.ts'
 import { choiceOf, pageOf, withQuery } from '../visit/choice.ts'
 import { redirect, show } from '../visit/reply.ts'
+import { lastedText } from './brief.ts'
 import { causesOf } from './causes.ts'
 import { incidentViewOf } from './data.ts'
 import { incidentFacts, incidentPath, requireIncident } from './find.ts'
 import { IncidentListPage, incidentListTitle } from './list/list.tsx'
 import { findClusters, findListed, wentFirst } from './list/list-data.ts'
-import { IncidentPage, incidentTitle } from './page.tsx'
+import { IncidentPage } from './page.tsx'
 import { unheardOf } from './recovery.ts'
 import type { IncidentView, Typed } from './view.ts'
 
@@ -70,6 +71,14 @@ export async function showIncident(visit: Visit, typed: Typed | null = null): Pr
   const content = <IncidentPage view={view} />
   const refreshes = typed === null
   return show(visit, { ...refused(typed, incidentTitle(view)), content, current: 'incidents', refreshes })
+}
+
+/** Returns the page title, with the most important fact first. */
+function incidentTitle({ incident }: IncidentView): string {
+  const { title, resolvedAt, endedAt } = incident
+  if (resolvedAt !== null) return `Resolved: ${title}`
+  if (endedAt !== null) return `Recovered: ${title}`
+  return `${title}, ${lastedText(incident)}`
 }
 
 /** A page with a refused form is not refreshed, because its address is that of the form. */

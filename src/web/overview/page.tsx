@@ -27,17 +27,6 @@ export function rowsFor(services: number, view: OverviewView['view']): number {
   return view === 'wall' ? BELOW_WALL : services > IN_LIST ? WORST : IN_LIST
 }
 
-/**
- * Returns the page title, for example `(1) checkout is critical`, where `(1)` is the number of unresolved incidents.
- */
-export function overviewTitle({ counts, services, headline }: OverviewView): string {
-  const [worst] = services
-  if (counts.critical === 1 && worst?.status === 'critical') return `(1) ${worst.name} is critical`
-  return counts.critical + counts.degraded + counts.recovering === 0
-    ? headline.lead.replace(/\.$/, '')
-    : headline.lead.replace(/[:.].*$/, '')
-}
-
 export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
   const { incidents, services, reader, csrf, canWrite, changes } = view
   const ill = services.filter(({ status }) => TROUBLED.has(status))

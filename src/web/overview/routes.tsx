@@ -28,7 +28,7 @@ import { showWelcome } from '../sources/routes.tsx'
 import { choiceOf, withQuery } from '../visit/choice.ts'
 import { redirect, show } from '../visit/reply.ts'
 import { openIncidents } from './open-incidents.ts'
-import { OverviewPage, overviewTitle, rowsFor } from './page.tsx'
+import { OverviewPage, rowsFor } from './page.tsx'
 import { TvPage } from './tv.tsx'
 import { type ChangeView, FILTERS, type Filter, type OverviewView, type ServiceRowView } from './view.ts'
 
@@ -62,6 +62,17 @@ async function showOverview(visit: Visit): Promise<Reply> {
   const bare = visit.query('tv') === '1'
   const content = bare ? <TvPage view={view} /> : <OverviewPage view={view} />
   return show(visit, { title: overviewTitle(view), content, current: 'services', refreshes: true, bare })
+}
+
+/**
+ * Returns the page title, for example `(1) checkout is critical`, where `(1)` is the number of unresolved incidents.
+ */
+function overviewTitle({ counts, services, headline }: OverviewView): string {
+  const [worst] = services
+  if (counts.critical === 1 && worst?.status === 'critical') return `(1) ${worst.name} is critical`
+  return counts.critical + counts.degraded + counts.recovering === 0
+    ? headline.lead.replace(/\.$/, '')
+    : headline.lead.replace(/[:.].*$/, '')
 }
 
 async function overviewView(visit: Visit): Promise<OverviewView> {

@@ -6,7 +6,7 @@ import { isCompressed, readBytes } from '../../http/middleware/body.ts'
 import { headerOf } from '../../http/middleware/header.ts'
 import type { HandlerParts } from '../../http/route.ts'
 import { cleanText } from '../../intake/json.ts'
-import { isOwnHost } from './visitor.ts'
+import { serverAddress } from './visitor.ts'
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i
 
@@ -113,4 +113,9 @@ export function refuseOtherSites(c: Context, parts: HandlerParts): void {
     'forbidden',
     'This form was not sent from a page of incmon. Open the page again and send it from there.',
   )
+}
+
+/** Returns whether the visitor reaches this server at this host. */
+function isOwnHost(c: Context, parts: HandlerParts, host: string): boolean {
+  return new URL(serverAddress(c, parts)).host === host || headerOf(c, 'host') === host
 }

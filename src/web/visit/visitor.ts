@@ -91,11 +91,6 @@ export function serverAddress(c: Context, parts: HandlerParts): string {
   return (origin === '' ? new URL(c.req.url).origin : origin) + prefixOf(c, parts)
 }
 
-/** Returns whether the visitor reaches this server at this host. */
-export function isOwnHost(c: Context, parts: HandlerParts, host: string): boolean {
-  return new URL(serverAddress(c, parts)).host === host || headerOf(c, 'host') === host
-}
-
 /**
  * Returns the current time and the visitor's time zone. The time zone is the one chosen in this browser or, by default,
  * the organization's time zone.
