@@ -49,15 +49,21 @@ export function shareEqual<Value>(textOf: (value: Value) => string): (value: Val
   }
 }
 
-/** Caches the results of `find` for names that occur in every alert. */
-export function cacheByName<Answer>(find: (name: string) => Answer): (name: string) => Answer {
+/**
+ * Caches the results of `find` for names that occur in every alert. With other limits, it caches the results for texts
+ * that are read again and again.
+ */
+export function cacheByName<Answer>(
+  find: (name: string) => Answer,
+  { entries = MAX_ENTRIES, length = MAX_LENGTH } = {},
+): (name: string) => Answer {
   const answers = new Map<string, Answer>()
   return (name) => {
     const known = answers.get(name)
     if (known !== undefined || answers.has(name)) return known as Answer
     const answer = find(name)
-    if (name.length > MAX_LENGTH) return answer
-    if (answers.size >= MAX_ENTRIES) answers.clear()
+    if (name.length > length) return answer
+    if (answers.size >= entries) answers.clear()
     // Splitting and joining makes a copy. A substring would keep the entire original text in memory.
     answers.set(name.split('').join(''), answer)
     return answer

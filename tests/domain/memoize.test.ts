@@ -35,6 +35,19 @@ test('A long name is not cached', () => {
   assert.equal(asked('x'.repeat(65), 'x'.repeat(65), 'x'.repeat(64), 'x'.repeat(64)), 3)
 })
 
+test('A cache for texts has limits of its own', () => {
+  let times = 0
+  const cached = cacheByName(
+    (text) => {
+      times += 1
+      return text.length
+    },
+    { entries: 2, length: 100 },
+  )
+  for (const length of [100, 100, 101, 101, 1, 2, 100]) assert.equal(cached('x'.repeat(length)), length)
+  assert.equal(times, 6)
+})
+
 test('The cache of names is bounded', () => {
   const names = Array.from({ length: 1001 }, (_, i) => `name ${i}`)
   assert.equal(asked(...names, 'name 0'), 1002)

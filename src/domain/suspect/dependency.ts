@@ -1,5 +1,6 @@
 /** Finds what an incident depends on: the services, hosts, nodes and registries that its alerts name. */
 import type { Labels } from '../event/event.ts'
+import { cacheByName } from '../memoize.ts'
 import { registryOf } from '../service/image.ts'
 import { isNodeService, nodeNameOf } from '../service/node.ts'
 import { CALLEE_LABELS } from './accused.ts'
@@ -74,19 +75,27 @@ function calledIn({ labels }: DependentAlert, own: Place, unwell: Unwell): Targe
 }
 
 function namedIn({ text: whole }: DependentAlert, own: Place, unwell: Unwell): Target[] {
-  const text = whole.slice(0, MAX_TEXT)
+  const { isUnreached, addressed, looked, words } = namesIn(whole.slice(0, MAX_TEXT))
+  // A word such as `users` is the name of a service only if the text says that something was not reached.
+  const names = words.filter((word) => unwell.has(word) && (isUnreached || word.includes('-')))
+  return [
+    ...addressed.flatMap((host) => targetOfHost(host, own, unwell, true) ?? []),
+    ...[...looked, ...names].flatMap((host) => targetOfHost(host, own, unwell, false) ?? []),
+  ]
+}
+
+/** The alerts of a storm are grouped again for each message and each page. */
+const STORM = { entries: 4_000, length: 500 }
+
+/** Returns the hosts that a text names, and its words in lower case. */
+const namesIn = cacheByName((text) => {
   const isProbe = PROBE.test(text)
   const isUnreached = UNREACHED.test(text)
   const { addressed, looked } = isUnreached ? hostsIn(text) : { addressed: [], looked: [] }
   const isCalled = (host: string) => !isProbe || !isAddress(host)
-  const words = text.toLowerCase().match(/[a-z\d][\w-]*[a-z\d]/g) ?? []
-  // A word such as `users` is the name of a service only if the text says that something was not reached.
-  const names = [...new Set(words)].filter((word) => unwell.has(word) && (isUnreached || word.includes('-')))
-  return [
-    ...addressed.filter(isCalled).flatMap((host) => targetOfHost(host, own, unwell, true) ?? []),
-    ...[...looked.filter(isCalled), ...names].flatMap((host) => targetOfHost(host, own, unwell, false) ?? []),
-  ]
-}
+  const words = [...new Set(text.toLowerCase().match(/[a-z\d][\w-]*[a-z\d]/g) ?? [])]
+  return { isUnreached, addressed: addressed.filter(isCalled), looked: looked.filter(isCalled), words }
+}, STORM)
 
 /** Returns the hosts that a text calls, and the words that are hosts only if they are known names. */
 function hostsIn(text: string): { readonly addressed: readonly string[]; readonly looked: readonly string[] } {

@@ -24,7 +24,7 @@ type Wanted = { readonly status: IncidentStatus | 'all'; readonly service: strin
 export async function findListed(visit: Visit, { status, service: id, page }: Wanted) {
   const { own, now } = visit
   const service = id === '' ? undefined : (await own.read(findServices, [id], now)).get(id)
-  const { clusters, unresolved } = await findClusters(visit)
+  const { clusters, unresolved, groups } = await findClusters(visit)
   const ofService = service ? unresolved.filter((one) => one.serviceId === service.id) : unresolved
   const alone = (leader: IncidentRecord): Cluster<IncidentRecord> => ({ leader, cause: null, members: [leader] })
   const chosen = status === 'all' ? ofService : ofService.filter((one) => one.status === status)
@@ -36,7 +36,6 @@ export async function findListed(visit: Visit, { status, service: id, page }: Wa
   const shown = [...first, ...(withResolved ? resolved.items.slice(0, LIMIT - first.length).map(alone) : [])]
   const ids = shown.flatMap(({ members }) => members.map(({ serviceId }) => serviceId))
   const services = await own.read(findServices, ids, now)
-  const groups = await own.read(findGroups)
   const { openIncidents } = await own.read(findFrame)
   const withCause = new Set(first.slice(0, MAX_CAUSES))
   return {
@@ -94,11 +93,13 @@ const MAX_ORDERED = 10_000
 export async function findClusters({ own, now }: Visit): Promise<{
   readonly unresolved: readonly IncidentRecord[]
   readonly clusters: readonly Cluster<IncidentRecord>[]
+  /** The group of each grouped incident, by the id of the incident. */
+  readonly groups: Awaited<ReturnType<typeof findGroups>>
 }> {
   const [all, groups] = await Promise.all([own.read(listUnresolvedIncidents, MAX_ORDERED), own.read(findGroups)])
   const unresolved = mostUrgentFirst(all, now)
   const withState = unresolved.map((one) => ({ ...one, isOn: problemAt(one.problem, now) === 'on' }))
-  return { unresolved, clusters: clustersOf(withState, groups) }
+  return { unresolved, clusters: clustersOf(withState, groups), groups }
 }
 
 /** Returns the incidents of a group or storm in the order in which their problems began. */
