@@ -2,10 +2,9 @@
 import { byId, parsePage } from './dom.ts'
 import { morph } from './morph.ts'
 
-const KINDS = [
-  ...['organization', 'service', 'alert', 'incident', 'correlation', 'silence', 'channel', 'token', 'reset'],
-]
-/** The minimum time between two requests for the page, in milliseconds. */
+const KINDS = 'organization service alert incident correlation silence channel token reset'.split(' ')
+/** The minimum time between two requests for the page, in milliseconds: after a change of a status, and after others. */
+const STATUS_WAIT = 500
 const LEAST_WAIT = 2_000
 /** Requests from open pages are spread over this time, in milliseconds. */
 const SPREAD = 300
@@ -13,10 +12,16 @@ const MINUTE = 60_000
 /** How long a refresh leaves the confirmation of an action on the page, in milliseconds. */
 const CONFIRMED = 10_000
 const RETRY = 10_000
+const NEVER = Number.POSITIVE_INFINITY
 
-let pending = false
+/** How long the changes since the last request may wait, in milliseconds; 0 if there are none. */
+let pending = 0
 let timer = 0
-let nextAt = 0
+/** When the next request is sent; infinite if none is scheduled, 0 during a request. */
+let dueAt = NEVER
+/** When the last request began, and the time that the server wants after it, in milliseconds. */
+let lastAt = 0
+let wanted = 0
 /** When the page stopped receiving changes; null while the page receives them. */
 let lostAt: Date | null = null
 let stream: EventSource | null = null
@@ -58,35 +63,38 @@ function listen(address: string): void {
     setTimeout(() => lostAt && showLost(since), MINUTE)
     if (own.readyState === EventSource.CLOSED) setTimeout(() => stream === own && listen(address), RETRY)
   }
-  const all = document.querySelector('main [data-events]') ? [...KINDS, 'event'] : KINDS
-  for (const kind of all) own.addEventListener(kind, schedule)
+  const more = document.querySelector('main [data-events]') ? ['event'] : []
+  for (const kind of KINDS.concat(more))
+    own.addEventListener(kind, () => schedule(kind === 'service' ? STATUS_WAIT : LEAST_WAIT))
 }
 
-/** Schedules a request for the page. Requests are at least two seconds apart. A hidden tab sends no requests. */
-function schedule(): void {
-  pending = true
-  if (document.hidden || timer !== 0) return
-  timer = window.setTimeout(refresh, Math.max(Math.random() * SPREAD, nextAt - Date.now()))
+/** Schedules a request for the page, sooner after the change of a status. A hidden tab sends no requests. */
+function schedule(wait = LEAST_WAIT): void {
+  pending = Math.min(pending || wait, wait)
+  if (document.hidden) return
+  const at = Math.max(Date.now() + Math.random() * SPREAD, lastAt + Math.max(wanted, pending))
+  if (dueAt <= at) return
+  clearTimeout(timer)
+  dueAt = at
+  timer = setTimeout(refresh, at - Date.now())
 }
 
 async function refresh(): Promise<void> {
-  pending = false
-  const began = Date.now()
-  let wait = 0
-  let factor = 10
+  pending = dueAt = 0
+  lastAt = Date.now()
+  let told = 0
   try {
     const response = await fetch(location.href, { headers: { accept: 'text/html', 'x-refresh': '1' } })
-    const told = response.headers.get('x-refresh-after')
-    if (told !== null) [wait, factor] = [Number(told), 1]
+    told = Number(response.headers.get('x-refresh-after'))
     // A redirect means that the session has ended. The page is left as it is, so that typed text is not lost.
     if (response.ok && !response.redirected) swap(await response.text(), response.headers.get('x-csrf'))
     // The server is busy.
-    if (response.status === 503) pending = true
+    if (response.status === 503) pending = LEAST_WAIT
   } finally {
     // If the server responds slowly, the page sends requests less often.
-    nextAt = Date.now() + Math.max(LEAST_WAIT, wait, factor * (Date.now() - began))
-    timer = 0
-    if (pending) schedule()
+    wanted = Math.max(told, (told > 0 ? 2 : 11) * (Date.now() - lastAt))
+    dueAt = NEVER
+    if (pending) schedule(pending)
   }
 }
 
@@ -143,28 +151,25 @@ function followUse(): void {
 
 function showState(state: string, word: string): void {
   const live = byId('live')
-  const shown = byId('live-word')
   if (live) live.dataset.state = state
-  if (shown && shown.textContent !== word) shown.textContent = word
+  write('live-word', word)
+}
+
+function write(id: string, text: string): void {
+  const shown = byId(id)
+  if (shown && shown.textContent !== text) shown.textContent = text
 }
 
 function showLost(since: string): void {
   const banner = byId('banner')
   if (!banner || byId('lost')) return
-  const line = document.createElement('div')
-  line.id = 'lost'
-  line.className = 'banner banner-warning'
-  const inner = document.createElement('div')
-  inner.className = 'inner row'
-  inner.textContent = `The connection to the server was lost. This page shows the state at ${since}.`
-  line.append(inner)
-  banner.replaceChildren(line)
+  banner.innerHTML = '<div id="lost" class="banner banner-warning"><div class="inner row"></div></div>'
+  const text = `Connection lost. This page shows the state at ${since}.`
+  banner.firstElementChild?.firstElementChild?.append(text)
 }
 
 function showClock(): void {
-  const clock = byId('clock')
-  const time = timeOf(new Date())
-  if (clock && clock.textContent !== time) clock.textContent = time
+  write('clock', timeOf(new Date()))
   if (!lostAt) byId('lost')?.remove()
 }
 

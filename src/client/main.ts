@@ -34,9 +34,8 @@ document.addEventListener('click', async ({ target }) => {
 })
 
 document.addEventListener('change', ({ target }) => {
-  if (target instanceof HTMLSelectElement || target instanceof HTMLInputElement) {
-    if (target.form?.matches('[data-auto]')) target.form.requestSubmit()
-  }
+  const form = (target as HTMLInputElement | null)?.form
+  if (form?.matches('[data-auto]')) form.requestSubmit()
 })
 
 // Removes empty fields from a search URL.

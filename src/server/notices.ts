@@ -3,10 +3,11 @@ import type { Notice } from '../domain/notice.ts'
 
 /**
  * How long notices are collected after a delivery, in milliseconds. After a longer pause, a notice is sent immediately.
- * Collecting reduces the number of writes, because each delivery is written once per stream. Pages must be updated
- * within a second of a single change.
+ * Collecting reduces the number of writes, because each delivery is written once per stream.
  */
 const PAUSE = 500
+/** The same after the status of a service changed, which open pages show within a second, whatever else changes. */
+const STATUS_PAUSE = 250
 /** While changes keep arriving, the pause doubles with each delivery, up to this much more per open stream. */
 const MAX_PAUSE_PER_STREAM = 10
 const HEARTBEAT = 15_000
@@ -37,6 +38,8 @@ export type Notices = {
   readonly subscribe: (subscriber: Subscriber, after: string) => () => void
   /** Returns the number of the last delivery to an organization, or 0. */
   readonly lastDelivery: (organizationId: number) => number
+  /** Returns the number of the last delivery to an organization that contained a service, or 0. */
+  readonly lastStatus: (organizationId: number) => number
   /** Returns the number of open streams, of one organization or in total. */
   readonly count: (organizationId?: number) => number
   /** Ends all streams. */
@@ -55,16 +58,19 @@ export function createNotices(run: string, elapsed: () => number): Notices {
   const gathered = new Map<number, Map<string, Set<string>>>()
   const kept: Delivery[] = []
   const last = new Map<number, number>()
+  const lastStatus = new Map<number, number>()
   let number = 0
   let deliveredAt = Number.NEGATIVE_INFINITY
   let pause = PAUSE
   let timer: NodeJS.Timeout | undefined
+  let dueAt = 0
   const deliver = () => {
     timer = undefined
     deliveredAt = elapsed()
     for (const [organizationId, kinds] of gathered) {
       number += 1
       last.set(organizationId, number)
+      if (kinds.has('service')) lastStatus.set(organizationId, number)
       const bytes = encoder.encode(textOf(kinds, `${run}-${number}`))
       kept.push({ number, organizationId, bytes })
       for (const one of subscribers) if (one.organizationId === organizationId) sendTo(one, bytes)
@@ -94,11 +100,15 @@ export function createNotices(run: string, elapsed: () => number): Notices {
       const ids = kinds.get(kind)
       if (!ids) kinds.set(kind, new Set([id]))
       else if (ids.size <= MAX_IDS) ids.add(id)
-      if (timer) return
-      const wait = deliveredAt + pause - elapsed()
-      const longest = PAUSE + MAX_PAUSE_PER_STREAM * subscribers.size
-      pause = wait > 0 ? Math.min(pause * 2, longest) : PAUSE
-      timer = setTimeout(deliver, Math.max(0, wait))
+      const now = elapsed()
+      if (timer === undefined) {
+        dueAt = Math.max(now, deliveredAt + pause)
+        const longest = PAUSE + MAX_PAUSE_PER_STREAM * subscribers.size
+        pause = dueAt > now ? Math.min(pause * 2, longest) : PAUSE
+      } else if (kind !== 'service' || dueAt <= deliveredAt + STATUS_PAUSE) return
+      if (kind === 'service') dueAt = Math.min(dueAt, Math.max(now, deliveredAt + STATUS_PAUSE))
+      clearTimeout(timer)
+      timer = setTimeout(deliver, dueAt - now)
     },
     subscribe: (subscriber, after) => {
       subscribers.add(subscriber)
@@ -110,6 +120,7 @@ export function createNotices(run: string, elapsed: () => number): Notices {
       return () => void subscribers.delete(subscriber)
     },
     lastDelivery: (organizationId) => last.get(organizationId) ?? 0,
+    lastStatus: (organizationId) => lastStatus.get(organizationId) ?? 0,
     count: (organizationId) =>
       organizationId === undefined
         ? subscribers.size

@@ -11,6 +11,7 @@ const PAGES = 500
 const LEAST_RATIO = 0.95
 const LOAD: Load = { mode: 'new', alerts: 1, severity: 'warning' }
 /** As in `src/client/live.ts`, in milliseconds. */
+const STATUS_WAIT = 500
 const LEAST_WAIT = 2_000
 const SPREAD = 300
 const SETTLE_SECONDS = 3
@@ -105,27 +106,33 @@ export async function openPage(server: Server, cookie: string): Promise<OpenPage
   const headers = { Cookie: cookie, Accept: 'text/html', 'Accept-Encoding': 'gzip', 'X-Refresh': '1' }
   const ask = askOf(server, agent, headers)
   const statuses: number[] = []
-  let [pending, nextAt] = [false, 0]
+  let [pending, lastAt, wanted, timerAt, isAsking] = [0, 0, 0, 0, false]
   let timer: NodeJS.Timeout | undefined
-  const schedule = () => {
-    pending = true
-    timer ??= setTimeout(refresh, Math.max(Math.random() * SPREAD, nextAt - performance.now()))
+  const schedule = (wait: number) => {
+    pending = Math.min(pending || wait, wait)
+    if (isAsking) return
+    const at = Math.max(performance.now() + Math.random() * SPREAD, lastAt + Math.max(wanted, pending))
+    if (timer && timerAt <= at) return
+    clearTimeout(timer)
+    timerAt = at
+    timer = setTimeout(refresh, at - performance.now())
   }
   const refresh = async () => {
-    pending = false
-    const began = performance.now()
+    pending = 0
+    timer = undefined
+    isAsking = true
+    lastAt = performance.now()
     // A page that was closed in the meantime gets no response.
     const answer = await ask('/').catch(() => null)
     if (answer) statuses.push(answer.status)
-    if (answer?.status === 503) pending = true
-    const wait = Math.max(LEAST_WAIT, Number(answer?.headers['x-refresh-after'] ?? 0))
-    nextAt = performance.now() + Math.max(wait, performance.now() - began)
-    timer = undefined
-    if (pending) schedule()
+    if (answer?.status === 503) pending = LEAST_WAIT
+    wanted = Math.max(Number(answer?.headers['x-refresh-after'] ?? 0), 2 * (performance.now() - lastAt))
+    isAsking = false
+    if (pending > 0) schedule(pending)
   }
   const stream = await openStream(server, cookie, schedule)
   const close = () => {
-    pending = false
+    pending = 0
     clearTimeout(timer)
     stream.destroy()
     agent.destroy()
@@ -134,12 +141,14 @@ export async function openPage(server: Server, cookie: string): Promise<OpenPage
   return { close }
 }
 
-function openStream({ url }: Server, cookie: string, told: () => void): Promise<ClientRequest> {
+function openStream({ url }: Server, cookie: string, told: (wait: number) => void): Promise<ClientRequest> {
   const headers = { Cookie: cookie, Accept: 'text/event-stream' }
   return new Promise((resolve, reject) => {
     const request = get(`${url}/api/stream`, { headers, agent: false }, (response) => {
       response.on('error', () => {})
-      response.on('data', (chunk: Buffer) => chunk.includes('event: ') && told())
+      response.on('data', (chunk: Buffer) => {
+        if (chunk.includes('event: ')) told(chunk.includes('event: service') ? STATUS_WAIT : LEAST_WAIT)
+      })
       if (response.statusCode === 200) resolve(request)
       else reject(new Error(`the stream answered ${response.statusCode}`))
     })

@@ -76,6 +76,29 @@ for (const [streams, count] of [
     assert.equal(await storm(t, streams), count))
 }
 
+test('in a storm, many streams get the change of a status within a quarter of a second', async (t) => {
+  const { notices, follow } = start(t)
+  const { seen } = follow(ACME)
+  for (let count = 1; count < 500; count++) follow(ACME)
+  const waits: number[] = []
+  let since: number | null = null
+  for (let n = 0; n < 1_000; n++) {
+    notices.announce({ kind: 'alert', id: `a${n}`, organizationId: ACME })
+    if (n % 100 === 50) {
+      since = Date.now()
+      notices.announce({ kind: 'service', id: `s${n}`, organizationId: ACME })
+    }
+    t.mock.timers.tick(10)
+    await setImmediate()
+    if (since !== null && seen.text.includes(`data: s${n - (n % 100) + 50}\n`)) {
+      waits.push(Date.now() - since)
+      since = null
+    }
+  }
+  assert.equal(waits.length, 10)
+  assert.ok(Math.max(...waits) <= 260, waits.join())
+})
+
 test('many streams get the last change of a storm after the pause', async (t) => {
   const { notices, follow } = start(t)
   const streams = Array.from({ length: 500 }, () => follow(ACME))

@@ -10,9 +10,10 @@ import { cookieOf, serverAddress, sessionSecrets } from './visitor.ts'
 const SHARED_FOR = 2_000
 /** The minimum time between two renderings of the same page, in milliseconds. A change is shown after at most this time. */
 const RENDER_EVERY = 1_000
+/** The same after the status of a service changed, which open pages show within a second. */
+const STATUS_EVERY = 400
 const MAX_PAGES = 100
-/** The minimum time between two refreshes of a page, and the time for each open page, in milliseconds. */
-const LEAST_WAIT = 2_000
+/** The minimum time between two refreshes of a page for each open page, in milliseconds. */
 const WAIT_PER_PAGE = 10
 
 /** The fractional parts of this number's multiples are spread evenly. */
@@ -65,7 +66,7 @@ export async function refresh(visit: Visit, render: (visit: Visit) => Promise<Re
 function waitAfter(state: Refreshes, pages: number): number {
   state.answered += 1
   const factor = 0.75 + ((state.answered * GOLDEN_RATIO) % 1) / 2
-  return Math.round(Math.max(LEAST_WAIT, pages * WAIT_PER_PAGE * factor))
+  return Math.round(pages * WAIT_PER_PAGE * factor)
 }
 
 /** Renders a page when a slot is free. */
@@ -79,7 +80,7 @@ function start(state: Refreshes, key: string, visit: Visit, render: (visit: Visi
     return render({ ...visit, now, viewer, visitor: { ...visitor, csrf: '' } })
   }
   const slot = state.started % SLOTS
-  const reply = Promise.allSettled([due(server, state.pages.get(key)), state.slots[slot]]).then(run)
+  const reply = Promise.allSettled([due(visit, state.pages.get(key)), state.slots[slot]]).then(run)
   const never = Number.POSITIVE_INFINITY
   const rendering: Rendering = { at: never, delivery: never, reply }
   state.started += 1
@@ -92,10 +93,11 @@ function start(state: Refreshes, key: string, visit: Visit, render: (visit: Visi
 }
 
 /** Resolves when a page may be rendered again. The next rendering then includes more changes. */
-async function due(server: Visit['server'], previous: Rendering | undefined): Promise<void> {
+async function due({ server, visitor }: Visit, previous: Rendering | undefined): Promise<void> {
   if (!previous) return
   await previous.reply
-  const wait = previous.at + RENDER_EVERY - server.elapsed()
+  const isStatus = server.web.notices.lastStatus(visitor.organizationId) > previous.delivery
+  const wait = previous.at + (isStatus ? STATUS_EVERY : RENDER_EVERY) - server.elapsed()
   if (wait > 0) await server.pause(wait)
 }
 
