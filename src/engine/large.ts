@@ -11,7 +11,7 @@ const CHUNK_ITEMS = { least: 25, most: 250 }
  * take several times as long as others.
  */
 const CHUNK_MS = 15
-const CHUNK_BYTES = 1_048_576
+const CHUNK_BYTES = 262_144
 
 /**
  * Returns whether a delivery must be split into chunks. A dry run is never split, because a dry run is a single

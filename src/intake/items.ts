@@ -2,7 +2,7 @@ import { IncmonError } from '../domain/error.ts'
 import type { Draft, Intake } from '../domain/event/event.ts'
 import { type Fields, fieldsOf, unusable, type Warn } from './fields.ts'
 import { adviseField } from './misspellings.ts'
-import { redact, redactRaw } from './redact.ts'
+import { redact, redactAndCut, redactRaw } from './redact.ts'
 
 /** The parsed items, in their original order. */
 export type Items = { readonly accepted: Intake['accepted'][number][]; readonly rejected: Intake['rejected'][number][] }
@@ -13,6 +13,12 @@ const MAX_WARNINGS = 10
 const MAX_VALUES = 50_000
 /** How many characters of an oversized item are stored. */
 const KEPT_LENGTH = 65_536
+/**
+ * The maximum number of characters in an item: twice as many as its labels keep. If an item has more, its
+ * values are cut to what is left, but not below `SHORT`. Names and times are shorter than that.
+ */
+const MAX_TEXT = 262_144
+const SHORT = 512
 
 /**
  * Parses items one by one. An item without a draft is left out. A rejected item does not affect the other items. An item
@@ -31,17 +37,18 @@ export function readItems(
       continue
     }
     try {
-      const fields = fieldsOf(item)
-      if (!fields) throw unusable('item: expected object')
       let warnings: string[] | null = null
-      const draft = read(fields, (text) => {
+      const warn: Warn = (text) => {
         warnings ??= []
         if (warnings.length < MAX_WARNINGS) warnings.push(text)
-      })
+      }
+      const fields = fieldsOf(shortened(item, warn))
+      if (!fields) throw unusable('item: expected object')
+      const draft = read(fields, warn)
       if (draft !== null) accepted.push(warnings === null ? { index, draft } : { index, draft, warnings })
     } catch (error) {
       if (!(error instanceof IncmonError)) throw error
-      rejected.push({ index, error: adviseField(error.message, item), payload: redact(item) })
+      rejected.push({ index, error: adviseField(error.message, item), payload: redact(shortened(item)) })
     }
   }
   return { accepted, rejected }
@@ -56,4 +63,38 @@ function countValues(item: unknown, max: number): number {
     if (count > max) break
   }
   return count
+}
+
+/** Returns the item, or a copy with short values if it has more than `MAX_TEXT` characters. */
+function shortened(item: unknown, warn: Warn = () => {}): unknown {
+  if (textOf(item) <= MAX_TEXT) return item
+  let [length, isCut] = [0, false]
+  const cut = (value: unknown): unknown => {
+    if (typeof value === 'string') {
+      const room = Math.max(SHORT, MAX_TEXT - length)
+      length += value.length
+      if (value.length <= room) return value
+      isCut = true
+      return redactAndCut(value, room)
+    }
+    if (typeof value !== 'object' || value === null) return value
+    if (Array.isArray(value)) return value.map(cut)
+    return Object.fromEntries(Object.entries(value).map(([name, child]) => [cut(name), cut(child)]))
+  }
+  const copy = cut(item)
+  if (!isCut) return item
+  warn(`item: more than ${MAX_TEXT} characters; its long values were cut`)
+  return copy
+}
+
+/** Counts the characters of the names and texts in an item, at any depth. Stops when there are more than `MAX_TEXT`. */
+function textOf(item: unknown): number {
+  if (typeof item === 'string') return item.length
+  let length = 0
+  if (typeof item !== 'object' || item === null) return length
+  for (const name in item) {
+    length += (Array.isArray(item) ? 0 : name.length) + textOf((item as Record<string, unknown>)[name])
+    if (length > MAX_TEXT) break
+  }
+  return length
 }

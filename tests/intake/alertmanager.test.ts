@@ -330,3 +330,25 @@ test('An alert with more values than any real one is rejected before it is searc
   const { accepted, rejected } = readMetrics({ alerts: [{ labels }, { labels: { alertname: 'Down' } }] }, 0)
   assert.deepEqual([accepted.length, rejected[0]?.error], [1, 'item: too large; at most 5000 values'])
 })
+
+test('Of an alert with more text than any real one, long values are cut, and what is kept has no half secret', () => {
+  const long = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`label${index}`, 'a b '.repeat(5_000)]))
+  const secret = `${'x'.repeat(505)} glpat-${'A1b2'.repeat(5)} ${'y'.repeat(60_000)}`
+  const { accepted } = readMetrics({ alerts: [{ labels: { alertname: 'Down', ...long }, annotations: { secret } }] }, 0)
+  const { draft, warnings = [] } = accepted[0] ?? {}
+  assert.ok(draft && draft.payload.length < 320_000, `${draft?.payload.length}`)
+  assert.ok(warnings.includes('item: more than 262144 characters; its long values were cut'))
+  assert.ok(!draft.payload.includes('glpat'))
+})
+
+test('A rejected item is cut as well', () => {
+  const { rejected } = readMetrics({ alerts: [{ labels: 'x'.repeat(9_000_000) }] }, 0)
+  assert.ok(JSON.stringify(rejected[0]?.payload).length < 300_000)
+})
+
+test('An item with many short values is stored as it is', () => {
+  const labels = Object.fromEntries(Array.from({ length: 900 }, (_, index) => [`label${index}`, 'x'.repeat(500)]))
+  const { accepted } = readMetrics({ alerts: [{ labels: { alertname: 'Wide', severity: 'error', ...labels } }] }, 0)
+  assert.equal(accepted[0]?.warnings, undefined)
+  assert.equal(JSON.parse(accepted[0]?.draft.payload ?? '').labels.label899.length, 500)
+})

@@ -21,7 +21,7 @@ const BODIES: readonly (readonly [ReaderName, (alerts: readonly unknown[]) => un
 ]
 
 function sliced(name: ReaderName, body: unknown) {
-  const slices = readInSlices(body, (part) => READERS[name](part, NOON))
+  const slices = readInSlices(body, JSON.stringify(body).length, (part) => READERS[name](part, NOON))
   for (let yields = 0; ; yields += 1) {
     const { done, value } = slices.next()
     if (done) return { yields, intake: value }
@@ -41,6 +41,14 @@ for (const [name, bodyOf] of BODIES) {
     assert.equal(sliced(name, bodyOf(alertsOf(SLICE))).yields, 0)
   })
 
+  test(`${name}: few alerts with much text are read in slices of a quarter of a megabyte`, () => {
+    const labels = Object.fromEntries(Array.from({ length: 900 }, (_, index) => [`label${index}`, 'x'.repeat(30)]))
+    const body = bodyOf(Array.from({ length: 30 }, (_, index) => alert('Wide', { ...labels, instance: `${index}` })))
+    const { yields, intake } = sliced(name, body)
+    assert.ok(yields >= 4 && yields <= 15, `${yields}`)
+    assert.deepEqual(intake, READERS[name](body, NOON))
+  })
+
   test(`${name}: more than 20,000 alerts are refused before any is read`, () => {
     assert.throws(() => sliced(name, bodyOf(Array(20_001).fill({ labels: 1 }))), /alerts: expected at most 20000/)
   })
@@ -56,6 +64,6 @@ test('a reader that finds its items in another list reads the body at once', () 
     rejected: Array.from({ length: 1_500 }, (_, index) => ({ index, error: '', payload: 1 })),
     group: null,
   }
-  const slices = readInSlices({ monitors: [], alerts: Array(2_000).fill(1) }, () => whole)
+  const slices = readInSlices({ monitors: [], alerts: Array(2_000).fill(1) }, 6_000, () => whole)
   assert.deepEqual(slices.next(), { done: true, value: whole })
 })

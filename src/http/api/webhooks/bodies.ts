@@ -105,7 +105,7 @@ export async function read(source: ReaderName, bytes: Uint8Array, receivedAt: nu
   const seen: ParseState = { bytes }
   try {
     seen.body = parseBody(bytes)
-    const slices = readInSlices(seen.body, (body) => READERS[source](body, receivedAt))
+    const slices = readInSlices(seen.body, bytes.length, (body) => READERS[source](body, receivedAt))
     for (;;) {
       const { done, value } = slices.next()
       if (done) return { intake: advised(source, seen.body, value), fault: null }
