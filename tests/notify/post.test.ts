@@ -102,6 +102,25 @@ test('only 1 kB of an endless response is read', async (t) => {
   assert.equal((await post(new URL(url), POSTED, OPEN)).text.length, 1_024)
 })
 
+for (const [interim, isTaken] of [
+  ['HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n', true],
+  ['HTTP/1.1 100 Continue\r\n\r\n'.repeat(20), true],
+  ['HTTP/1.1 100 Continue\r\n\r\n'.repeat(21), false],
+  ['HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(5_000), false],
+] as const) {
+  test(`${interim.split('HTTP').length - 1} interim responses are ${isTaken ? 'taken' : 'too many'}`, async (t) => {
+    const server = createServer((socket) => {
+      socket.on('error', () => {})
+      socket.write(`${interim}${isTaken ? 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok' : ''}`)
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.after(() => server.close())
+    const posted = post(new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`), POSTED, OPEN)
+    if (isTaken) assert.equal((await posted).text, 'ok')
+    else await assert.rejects(posted, /more than 20 interim responses/)
+  })
+}
+
 test('a request to a receiver that hangs is aborted after the timeout', async (t) => {
   const { url } = await startReceiver(t, () => {})
   const network = { ...OPEN, timeoutMs: 100 }
