@@ -1,18 +1,12 @@
 /** The limits of an organization, which the setting `limits` can change. */
-import { BUDGETS, type Budget } from './budgets.ts'
+import { BUDGETS } from './budgets.ts'
 
 /** The limits that the setting `limits` can change. */
-type LimitName = {
-  [Name in keyof typeof BUDGETS]: (typeof BUDGETS)[Name] extends { readonly isAdjustable: true } ? Name : never
-}[keyof typeof BUDGETS]
+export const LIMIT_NAMES = ['live-alerts', 'services', 'incidents'] as const
 
-export type Limits = Readonly<Record<LimitName, number>>
+export type Limits = Readonly<Record<(typeof LIMIT_NAMES)[number], number>>
 
-export const LIMIT_NAMES = Object.entries<Budget>(BUDGETS).flatMap(([name, { isAdjustable }]) =>
-  isAdjustable ? [name as LimitName] : [],
-)
-
-export const DEFAULT_LIMITS = Object.fromEntries(LIMIT_NAMES.map((name) => [name, BUDGETS[name].value])) as Limits
+export const DEFAULT_LIMITS = Object.fromEntries(LIMIT_NAMES.map((name) => [name, BUDGETS[name]])) as Limits
 
 /** Returns the limits for the setting `limits`, whose items look like `live-alerts=100000`. */
 export function limitsFrom(items: readonly string[]): Limits {

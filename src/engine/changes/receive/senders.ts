@@ -89,7 +89,7 @@ export function countLaterChunk(ctx: Context, sending: SenderInput): void {
   ctx.put.sender(after)
 }
 
-const MAX_SENDERS = BUDGETS.senders.value
+const MAX_SENDERS = BUDGETS.senders
 
 function keyOf({ source, cluster, whole }: SenderInput) {
   return { source, cluster, receiver: whole.group?.receiver ?? whole.receiver ?? '' }
