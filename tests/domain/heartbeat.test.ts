@@ -43,7 +43,9 @@ describe('a heartbeat', () => {
 
   /** A heartbeat every 150 s, a pause, and what it teaches. */
   const pauses: [string, number, { groupGap?: number; startedAt?: number }, number][] = [
-    ['a pause of two intervals', 300, { groupGap: 150 }, 300],
+    ['a pause that is a little longer', 225, { groupGap: 150 }, 225],
+    ['an outage of less than an interval', 285, { groupGap: 150 }, 150],
+    ['a second pause of two intervals', 300, { groupGap: 300 }, 300],
     ['an outage that is noticed too late', 435, { groupGap: 150 }, 150],
     ['an outage after another one', 430, { groupGap: 330 }, 150],
     ['a second pause of the same length', 435, { groupGap: 435 }, 435],

@@ -16,6 +16,8 @@ export type Heartbeat = {
 const SHORTEST = MINUTE
 /** After this many intervals without a delivery, a sender counts as silent. */
 const SILENT_AFTER = 2
+/** A pause of more intervals than this is not yet a slower sender, because it may be an outage. */
+const LONGER = 1.5
 /** Two pauses differ by less than this if they are the same interval. */
 const SAME = 0.95
 
@@ -23,8 +25,8 @@ const SAME = 0.95
 type Past = { readonly groupGap?: number; readonly startedAt?: number }
 
 /**
- * Returns the heartbeat after another arrival. A pause in which an incident opened, incmon was stopped or the sender was
- * silent is an outage and no normal interval, unless the pause before was as long: then the sender became slower.
+ * Returns the heartbeat after another arrival. A pause in which an incident opened or incmon was stopped is an outage and
+ * no normal interval, and so is a much longer one, unless the pause before was as long: then the sender became slower.
  */
 export function withHeartbeat(
   before: Heartbeat,
@@ -34,7 +36,7 @@ export function withHeartbeat(
 ): Heartbeat {
   const { heartbeatAt: last, heartbeatDueAt, heartbeatGap: gap } = before
   const pause = last === null || heartbeatDueAt === null || last < startedAt ? 0 : at - last
-  const isOutage = gap >= SHORTEST && pause > SILENT_AFTER * gap && groupGap < SAME * pause
+  const isOutage = gap >= SHORTEST && pause > LONGER * gap && groupGap < SAME * pause
   const heartbeatGap = isOutage ? gap : Math.max(gap, pause)
   // A single interval is enough, because heartbeats are triggered only by the repeat interval.
   const own = { longestGap: heartbeatGap, gaps: heartbeatGap >= SHORTEST ? 2 : 0 }
