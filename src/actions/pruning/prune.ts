@@ -10,7 +10,7 @@ import {
   deleteRejections,
   dismantleIncident,
   listIncidentsByAge,
-  listServiceKeys,
+  listServicesWithImages,
 } from '../../store/retention/expired-records.ts'
 import { findPendingPrune, type PendingPrune, storePendingPrune } from '../../store/retention/pruning.ts'
 import { deleteStates } from '../../store/service/states.ts'
@@ -184,7 +184,7 @@ function imageStep(): Step {
   const servicesAStep = 20
   let after = 0
   return ({ db, organizationId, cutoffs }, tally) => {
-    const services = listServiceKeys(db, organizationId, after, servicesAStep)
+    const services = listServicesWithImages(db, organizationId, after, servicesAStep)
     for (const id of services) tally.images += deleteImages(db, id, cutoffs.alerts)
     after = services.at(-1) ?? after
     return services.length === servicesAStep

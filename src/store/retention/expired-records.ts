@@ -71,10 +71,22 @@ export function deleteRejections(db: Db, organizationId: number, until: number, 
   return db.run(db.sql.deleteFrom('rejections').where('id', 'in', old))
 }
 
-/** Returns the row ids of an organization's next services. */
-export function listServiceKeys(db: Db, organizationId: number, after: number, limit: number): number[] {
-  const services = db.sql.selectFrom('services').select('id').where('organization_id', '=', organizationId)
-  return db.all(services.where('id', '>', after).orderBy('id').limit(limit)).map(({ id }) => id)
+/** Returns the row ids of an organization's next services that have images. */
+export function listServicesWithImages(db: Db, organizationId: number, after: number, limit: number): number[] {
+  const next = db.sql
+    .selectFrom('images')
+    .distinct()
+    .select('service_id as id')
+    .where('service_id', '>', after)
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('services')
+          .select('services.id')
+          .whereRef('services.id', '=', 'images.service_id')
+          .where('services.organization_id', '=', organizationId),
+      ),
+    )
+  return db.all(next.orderBy('service_id').limit(limit)).map(({ id }) => id)
 }
 
 /**
