@@ -16,7 +16,7 @@ import { refusedError } from './changes/shortage.ts'
 import { awaitedSince, nextDue } from './changes/sweep.ts'
 import { withCauses } from './dry-run.ts'
 import { createEnvironment } from './environment.ts'
-import { createLargeQueue, isLarge, unavailable } from './large.ts'
+import { createLargeQueue, createStopwatch, isLarge, unavailable } from './large.ts'
 import { createPostmortems } from './postmortems.ts'
 import { type Committed, count, createQueue } from './queue.ts'
 import type { Context } from './state/context.ts'
@@ -108,7 +108,8 @@ export function createEngine(
   let isClosed = false
   /** The number of pending items, not counting deliveries stored in chunks. */
   let pendingItems = 0
-  let [dryRuns, decidedMs] = [0, 0]
+  let dryRuns = 0
+  const stopwatch = createStopwatch()
 
   const batchDeps = () => ({ store, state, environment, now, awaitsRepeats })
 
@@ -116,7 +117,7 @@ export function createEngine(
   const queue = createQueue({
     writePostmortems: postmortems.write,
     ...{ store, now, elapsed },
-    decide: (inputs, isEnough) => decideBatch(batchDeps(), inputs, isEnough),
+    decide: (inputs, isEnough) => stopwatch.during(() => decideBatch(batchDeps(), inputs, isEnough)),
     committed: (inputs, batch, milliseconds) => {
       for (const notice of batch.notices) deps.announce(notice)
       const sum = count(inputs, batch)
@@ -136,15 +137,13 @@ export function createEngine(
 
   const take = (delivery: Delivery, since = now()): Promise<Received> => {
     const decide = (ctx: Context) => {
-      const began = elapsed()
       const outcome = receive(ctx, delivery)
-      if (delivery.part) decidedMs = elapsed() - began
       return { outcome, serviceIds: outcome.serviceIds }
     }
     return push(delivery.organizationId, decide, delivery, since)
   }
 
-  const large = createLargeQueue(take, now, () => decidedMs)
+  const large = createLargeQueue(take, now, stopwatch.lastMs)
 
   const tryDelivery = async (delivery: Delivery): Promise<Receipt> => {
     if (dryRuns >= BUDGETS['dry-runs']) throw unavailable('too many dry runs are waiting')

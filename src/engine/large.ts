@@ -5,12 +5,12 @@ import type { Chunk, Delivery, Received } from './changes/receive/delivery.ts'
 import type { Receipt } from './changes/receive/receipt.ts'
 
 /** The numbers of items in the first chunk, which is the smallest, and in the largest one. */
-const CHUNK_ITEMS = { least: 25, most: 250 }
+const CHUNK_ITEMS = { least: 10, most: 250 }
 /**
- * How long the decisions about a chunk should take, in milliseconds; saving it takes about as long. Items of new services
- * take several times as long as others.
+ * How much processor time a chunk should take, in milliseconds. Items of new services take several times as long as
+ * others.
  */
-const CHUNK_MS = 15
+const CHUNK_MS = 20
 const CHUNK_BYTES = 262_144
 
 /**
@@ -48,9 +48,9 @@ type StoreChunk = (chunk: Delivery, since: number) => Promise<Received>
 /**
  * Creates a queue that stores large deliveries one at a time. A duplicate delivery is therefore stored only after the
  * original delivery.
- * @param decidedIn returns how long the decisions about the last chunk took, in milliseconds
+ * @param workedMs returns the processor time that the last chunk took, in milliseconds
  */
-export function createLargeQueue(storeChunk: StoreChunk, now: () => number, decidedIn: () => number): LargeQueue {
+export function createLargeQueue(storeChunk: StoreChunk, now: () => number, workedMs: () => number): LargeQueue {
   let last = Promise.resolve()
   let pending = 0
   let closed = false
@@ -64,7 +64,7 @@ export function createLargeQueue(storeChunk: StoreChunk, now: () => number, deci
       const since = now()
       const stored = last.then(() => {
         pending -= 1
-        return storeInChunks(delivery, (chunk) => store(chunk, chunk.part?.before ? now() : since), decidedIn)
+        return storeInChunks(delivery, (chunk) => store(chunk, chunk.part?.before ? now() : since), workedMs)
       })
       last = stored.then(nothing, nothing)
       return stored
@@ -81,7 +81,7 @@ export function createLargeQueue(storeChunk: StoreChunk, now: () => number, deci
 async function storeInChunks(
   delivery: Delivery,
   store: (chunk: Delivery) => Promise<Received>,
-  decidedIn: () => number,
+  workedMs: () => number,
 ): Promise<Receipt> {
   const { intake, bytes = 0 } = delivery
   const { accepted, rejected, group } = intake
@@ -100,7 +100,24 @@ async function storeInChunks(
     before = received
     from = to
     // At most twice as many as in the last chunk.
-    const wanted = Math.round(step * Math.min(2, CHUNK_MS / decidedIn()))
+    const wanted = Math.round(step * Math.min(2, CHUNK_MS / workedMs()))
     step = Math.min(Math.max(wanted, least), largest)
+  }
+}
+
+/** Measures the processor time of work, in milliseconds. Other programs on a busy machine do not change it. */
+export function createStopwatch() {
+  let lastMs = 0
+  return {
+    during: async <Result>(work: () => Promise<Result>): Promise<Result> => {
+      const began = process.threadCpuUsage()
+      try {
+        return await work()
+      } finally {
+        const { user, system } = process.threadCpuUsage(began)
+        lastMs = (user + system) / 1000
+      }
+    },
+    lastMs: () => lastMs,
   }
 }

@@ -137,9 +137,9 @@ test('the queue is drained when everything is answered', async () => {
 })
 
 for (const [speed, milliseconds, expected] of [
-  ['fast', 1, [25, 50, 100, 200, 250, 250, 125]],
-  ['slow', 60, Array.from({ length: 40 }, () => 25)],
-  ['as planned', 15, Array.from({ length: 40 }, () => 25)],
+  ['fast', 1, [10, 20, 40, 80, 160, 250, 250, 190]],
+  ['slow', 60, Array.from({ length: 100 }, () => 10)],
+  ['as planned', 20, Array.from({ length: 100 }, () => 10)],
 ] as const) {
   test(`a large delivery is stored in chunks whose size follows the speed of the last one: ${speed}`, async () => {
     const sizes: number[] = []
