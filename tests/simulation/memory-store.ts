@@ -170,6 +170,8 @@ const FACTS: Answers = {
       changeAt: Math.max(0, ...own.map(({ at }) => at), ...pipelines.map(({ endsAt }) => endsAt)),
     }
   },
+  hasAwaited: ({ events }, rowId) =>
+    [...events.values()].some((one) => one.organizationId === rowId && one.awaited !== null),
   hasOnlyCi: ({ events, alerts, images }, _, { serviceId }) =>
     [...events.values(), ...[...alerts.values()].map(({ live: { alert, ...rest } }) => ({ ...rest, ...alert }))].every(
       (one) => one.serviceId !== serviceId || one.source === 'ci',

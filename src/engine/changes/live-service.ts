@@ -9,6 +9,8 @@ import type { ServiceKey } from './attribution.ts'
 /** Creates a service. New services are healthy. */
 export function createLiveService(ctx: Context, key: ServiceKey, now: number): LiveService {
   const { cluster, namespace, name } = key
+  // Earlier events may belong to the new service. Null means that the value is not loaded yet.
+  const newest = ctx.state.unsavedEndings.get(awaitedName(key)) !== undefined || ctx.fact('hasAwaited', {}) ? null : 0
   const service: LiveService = {
     rowId: ctx.rowId('services'),
     id: ctx.newId(),
@@ -21,8 +23,7 @@ export function createLiveService(ctx: Context, key: ServiceKey, now: number): L
     lastEventAt: null,
     createdAt: now,
     evaluateAt: null,
-    // Null means that the value is not loaded yet. Earlier events may belong to the new service.
-    ...{ endingEventAt: null, changeAt: null, hasOnlyCi: null },
+    ...{ endingEventAt: newest, changeAt: newest, hasOnlyCi: null },
   }
   ctx.put.service(service)
   return service

@@ -41,6 +41,8 @@ export type Facts = {
     readonly asked: { readonly serviceId: number; readonly awaited: string }
     readonly found: { readonly endingEventAt: number; readonly changeAt: number }
   }
+  /** Whether any event still waits for a service of its name. */
+  readonly hasAwaited: { readonly asked: object; readonly found: boolean }
   readonly hasOnlyCi: { readonly asked: { readonly serviceId: number }; readonly found: boolean }
   readonly images: { readonly asked: { readonly serviceId: number }; readonly found: readonly LiveImage[] }
   readonly pipeline: { readonly asked: { readonly ref: string }; readonly found: LivePipeline | null }

@@ -28,6 +28,7 @@ const READERS: Readers = {
       changeAt: Math.max(found?.pipelineAt ?? 0, found?.scalingAt ?? 0),
     }
   },
+  hasAwaited: (db, organizationId) => db.first(anyAwaited, { organizationId }) !== undefined,
   hasOnlyCi: (db, _, { serviceId }) =>
     db.first(notOfCi, { serviceId }) === undefined && db.first(workload, { serviceId }) === undefined,
   images: (db, _, { serviceId }) => listImages(db, serviceId),
@@ -107,7 +108,7 @@ const eventsOfPod = query<{ serviceId: number; object: string }>()((sql, hole) =
     .limit(20),
 )
 
-/** One statement, because it runs for every new service. */
+/** One statement, because it runs for every new service of an organization with awaited events. */
 const newestOf = query<{ organizationId: number; serviceId: number; awaited: string }>()((sql, hole) =>
   sql.selectNoFrom((eb) => [
     eb
@@ -133,6 +134,14 @@ const newestOf = query<{ organizationId: number; serviceId: number; awaited: str
       .where('kind', '=', 'change')
       .as('scalingAt'),
   ]),
+)
+const anyAwaited = query<{ organizationId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('events')
+    .select('organization_id')
+    .where('organization_id', '=', hole('organizationId'))
+    .where('awaited', 'is not', null)
+    .limit(1),
 )
 const notOfCi = query<{ serviceId: number }>()((sql, hole) =>
   sql
