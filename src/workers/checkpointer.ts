@@ -4,11 +4,15 @@ import { startWorker } from '../assets.ts'
 import { errorCode } from '../store/sqlite/fault.ts'
 import { UNSAVED } from '../store/sqlite/log-file.ts'
 import type { Db } from '../store/sqlite/open.ts'
+import { freeCache } from '../store/sqlite/space.ts'
 
 /** How often the size is checked, in milliseconds. A check takes about 40 µs. */
 const LOOK_EVERY = 250
 /** The minimum number of pages in the log (8 MB) that makes a checkpoint worthwhile. */
 export const CHECKPOINT_PAGES = 2_000
+
+/** A thread without work for this long ends, and SQLite frees the pages that it keeps, in milliseconds. */
+const IDLE = 5_000
 
 /** How long to wait before another attempt to save the data of a missing file, in milliseconds. */
 const RETRY_SAVING = 10_000
@@ -16,22 +20,31 @@ const RETRY_SAVING = 10_000
 /** Runs until the returned function is called. The first checkpoint starts the thread. */
 export function startCheckpointer(
   db: Db,
-  { start = startWorker, every = LOOK_EVERY, failed = (_: unknown) => {} } = {},
+  { start = startWorker, every = LOOK_EVERY, idle: most = IDLE, failed = (_: unknown) => {} } = {},
 ): () => Promise<void> {
   let worker: Worker | null = null
   let isCopying = false
+  let idle: NodeJS.Timeout | undefined
+  let rested: Promise<unknown> | undefined
 
   const started = (): Worker => {
     const made = start('checkpoint', db.file)
     made.on('message', () => {
       isCopying = false
+      idle = setTimeout(rest, most).unref()
     })
     made.on('error', failed)
     made.on('exit', () => {
+      if (worker !== made) return
       worker = null
       isCopying = false
     })
     return made
+  }
+  const rest = () => {
+    rested = worker?.terminate()
+    worker = null
+    freeCache(db)
   }
 
   const guardContent = db.guardContent()
@@ -49,6 +62,7 @@ export function startCheckpointer(
     const { log, copied } = db.checkpoint('NOOP')
     if (log - copied < CHECKPOINT_PAGES) return
     isCopying = true
+    clearTimeout(idle)
     worker ??= started()
     worker.postMessage('copy')
   }
@@ -62,6 +76,9 @@ export function startCheckpointer(
   const timer = setInterval(look, every)
   return async () => {
     clearInterval(timer)
-    await worker?.terminate()
+    clearTimeout(idle)
+    // A message would start the timer again.
+    worker?.removeAllListeners('message')
+    await Promise.all([rested, worker?.terminate()])
   }
 }

@@ -12,12 +12,12 @@ import { eventually } from '../helpers/server.ts'
 import { temporaryStore } from '../helpers/store.ts'
 
 /** Creates a store whose log is checked constantly, and returns the threads that were started for it. */
-function checkpointed(t: TestContext, start = startWorker) {
+function checkpointed(t: TestContext, start = startWorker, idle = 60_000) {
   const db = temporaryStore(t)
   const acme = makeOrganization(db, 'Acme', 'Pro')
   const threads: Worker[] = []
   const stop = startCheckpointer(db, {
-    every: 5,
+    ...{ every: 5, idle },
     start: (name, data) => {
       const thread = start(name, data)
       threads.push(thread)
@@ -64,6 +64,20 @@ test('the server keeps its lock, so that a reader does not delete the log', {
   write(20)
   await untilCopied(db)
   assert.equal(locksOn(db.file).length, 1)
+})
+
+test('an idle thread ends, the server keeps its lock, and the next long log starts another thread', async (t) => {
+  const { db, write, threads } = checkpointed(t, startWorker, 20)
+  write(20)
+  const ended = await eventually(
+    async () => threads[0]?.threadId,
+    (id) => id === -1,
+  )
+  assert.equal(ended, -1)
+  if (existsSync('/proc/locks')) assert.equal(locksOn(db.file).length, 1)
+  write(20)
+  await untilCopied(db)
+  assert.ok(threads.length > 1)
 })
 
 test('a short log starts no thread', async (t) => {

@@ -1,4 +1,5 @@
-/** The sizes of the database and its disk, and the return of free pages to the file system, a few at a time. */
+/** The sizes of the database and its disk, and the return of free pages to the file system and of cached ones to
+ * memory. */
 import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Db } from './open.ts'
@@ -23,6 +24,11 @@ export function findFreeDisk({ file }: Db): number | null {
 
 function sizeOf(file: string): number {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0
+}
+
+/** Frees the pages in memory that no statement uses. SQLite reads them again when it needs them. */
+export function freeCache(db: Db): void {
+  db.pragma('shrink_memory')
 }
 
 /** The auto-vacuum mode in which a file can shrink in small steps. */
