@@ -33,7 +33,7 @@ export function createTable<Key, Value>(journal: Journal, name?: keyof Rows): Ta
       map.set(key, value)
     },
     set: (key, value) => {
-      journal.record(restore as Undo, key as never, map.get(key) as never)
+      if (!journal.isPaused()) journal.record(restore as Undo, key as never, map.get(key) as never)
       map.set(key, value)
     },
     delete: (key) => {
@@ -64,8 +64,7 @@ const NONE: ReadonlySet<never> = new Set()
 
 export function createIndex<Key, Value>(journal: Journal): Index<Key, Value> {
   const map = new Map<Key, Set<Value>>()
-  const put = (key: Key, value: Value) => {
-    const values = map.get(key)
+  const put = (key: Key, value: Value, values = map.get(key)) => {
     if (values) values.add(value)
     else map.set(key, new Set([value]))
   }
@@ -77,9 +76,10 @@ export function createIndex<Key, Value>(journal: Journal): Index<Key, Value> {
   return {
     get: (key) => map.get(key) ?? NONE,
     add: (key, value) => {
-      if (map.get(key)?.has(value)) return
+      const values = map.get(key)
+      if (values?.has(value)) return
       journal.record(drop as Undo, key as never, value as never)
-      put(key, value)
+      put(key, value, values)
     },
     remove: (key, value) => {
       if (!map.get(key)?.has(value)) return

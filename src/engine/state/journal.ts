@@ -16,6 +16,7 @@ export type Journal = {
   readonly clear: () => void
   /** Runs `work` without recording its changes, so they cannot be undone. */
   readonly pause: (work: () => void) => void
+  readonly isPaused: () => boolean
   readonly record: (undo: Undo, key: never, value: never) => void
   /** Makes `rowsSince` report the entries that these functions undo. */
   readonly track: (undos: readonly Undo[], table: Tracked) => void
@@ -75,6 +76,7 @@ export function createJournal(): Journal {
       if (length > 0) entries = new Array(length)
       length = 0
     },
+    isPaused: () => isPaused,
     pause: (work) => {
       isPaused = true
       try {
