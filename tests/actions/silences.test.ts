@@ -80,9 +80,9 @@ test('the timeline names the silence whose end opened an incident, and the silen
   assert.deepEqual(
     told().map(({ text }) => text),
     [
-      'the silence “Upgrade” no longer applies to CartDown',
-      'the silence “Repair” applies to CartDown',
-      'the silence “Repair” no longer applies to CartDown',
+      'the silence “Upgrade” by on call no longer applies to CartDown',
+      'the silence “Repair” by on call applies to CartDown',
+      'the silence “Repair” by on call no longer applies to CartDown',
     ],
   )
 })

@@ -74,7 +74,10 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['The problem is over … seconds after the last reported end', problem('SETTLE') * 60],
     ['If the problem is back within … minutes after its end became known', problem('COMES_BACK_WITHIN')],
     ['otherwise after … hours', constantOf('incident', 'TOUCHED', 'HOUR')],
-    ['If alerts are still firing … minutes after `resolvedAt`', constantOf('incident', 'STILL_FIRING_AFTER', 'MINUTE')],
+    [
+      'If a critical alert is still firing … minutes after `resolvedAt`',
+      constantOf('incident', 'STILL_FIRING_AFTER', 'MINUTE'),
+    ],
     ['form a group if at least … of them', constantOf('group', 'LEAST_MEMBERS') === 3 ? 'three' : ''],
     ['It decreases over the … minutes after the change', constantOf('correlation', 'AFTER', 'MINUTE')],
     ['It is … if the condition started at most', constantOf('correlation', 'BEFORE_START')],

@@ -4,7 +4,12 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { type Alert, absorb, open, type Signal } from '../../src/domain/alert/alert.ts'
 import { settleAll } from '../../src/domain/alert/ending.ts'
-import { type Fingerprint, fingerprintsOf, withoutDerived } from '../../src/domain/alert/fingerprints.ts'
+import {
+  type Fingerprint,
+  fingerprintsOf,
+  firingAgainSince,
+  withoutDerived,
+} from '../../src/domain/alert/fingerprints.ts'
 import type { Severity } from '../../src/domain/severity.ts'
 import { alertOf, firing, type Held, HOUR, MINUTE, NOON, opened, resolved, sighted } from '../helpers/signals.ts'
 
@@ -198,4 +203,16 @@ describe('a fingerprint that is not repeated', () => {
       'reopened',
     )
   })
+})
+
+test('an alert fires again since the start that its sender reports', () => {
+  const fingerprint = { severity: 'critical', said: null, changedAt: null, seenAt: 50, expiresAt: null } as const
+  const alert = {
+    ...{ ...fingerprint, fingerprint: 'a', source: 'metrics' as const, startsAt: 10, endsAt: null },
+    ...{ resolution: null, receivedAt: 50 },
+  } as const
+  const again = (startedAt: number) => [{ ...fingerprint, fingerprint: 'a', startedAt, ended: false }]
+  assert.equal(firingAgainSince(alert, again(40), 30), 40)
+  assert.equal(firingAgainSince(alert, again(20), 30), null)
+  assert.equal(firingAgainSince(alert, null, 30), null)
 })

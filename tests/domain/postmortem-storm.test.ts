@@ -59,7 +59,7 @@ test('a storm of 440 similar alerts has one link, one name and one evidence reco
   const alerts = document.impact.sentences.at(-1)
   assert.match(
     alerts?.text ?? '',
-    /441 warning \(ImagePullBackOff, HighErrorRate ×440 and KubeDeploymentRolloutStuck\)/,
+    /441 warnings \(ImagePullBackOff, HighErrorRate ×440 and KubeDeploymentRolloutStuck\)/,
   )
   assert.equal(alerts?.refs.length, 3)
   assert.equal(timelineOf(storm()).filter(({ text }) => text.includes('linked to HighErrorRate')).length, 1)

@@ -17,7 +17,7 @@ test('the change after which everything ended is the probable fix and not a trig
   assert.ok(!contributing.changes.some(({ ref }) => ref === change.ref))
   const text = /^Probable fix: pipeline shop\/cart-api#4712 on main .* The last alert ended 2 min 12 s after the fix\.$/
   assert.match(resolution.sentences[0]?.text ?? '', text)
-  assert.match(summary.sentences.at(-1)?.text ?? '', text)
+  assert.match(summary.sentences.at(-1)?.text ?? '', /^The probable fix is pipeline shop\/cart-api#4712 on main /)
 })
 
 test('a change that caused a new condition is not a fix', () => {
@@ -58,10 +58,7 @@ test('an alert older than the incident is described as older, and the time to de
   const [first, ...rest] = IMAGE.alerts
   const startsAt = IMAGE.incident.startedAt - 2 * 24 * 60 * MINUTE
   const { detection, metrics } = generate({ ...IMAGE, alerts: [{ ...first!, startsAt }, ...rest] })
-  assert.match(
-    detection.sentences[1]?.text ?? '',
-    /^That alert is older than the incident: the evidence that opened the incident is /,
-  )
+  assert.match(detection.sentences[1]?.text ?? '', /^This alert did not open the incident: the problem began at /)
   assert.equal(metrics.ttd.seconds, generate(IMAGE).metrics.ttd.seconds)
   assert.doesNotMatch(JSON.stringify(generate(IMAGE).detection), /is older/)
 })
@@ -128,15 +125,15 @@ test('the alert names are in the order of their counts', () => {
   const mild = { ...first!, uuid: 'mild', name: 'Mild', severity: 'warning' as const, startsAt: first!.startsAt - 1 }
   const grave = { ...first!, severity: 'critical' as const }
   const text = JSON.stringify(generate({ ...IMAGE, alerts: [mild, grave] }).impact)
-  assert.match(text, /by their own severity: 1 critical, 1 warning \(ImagePullBackOff and Mild\)/)
+  assert.match(text, /Alerts: 1 critical, 1 warning \(ImagePullBackOff and Mild\)/)
 })
 
 test("a score has two decimals everywhere, and a link's score is labeled as such", () => {
   const [link, ...rest] = IMAGE.correlations
   const text = markdown(generate({ ...IMAGE, correlations: [{ ...link!, score: 0.842 }, ...rest] }))
-  assert.match(text, /- \*\*suspect score 1\.00, very likely/)
+  assert.match(text, /- \*\*score 1\.00, very likely/)
   assert.match(text, /: link score 0\.84 \(very likely\)/)
-  assert.match(text, /has a suspect score of 1\.00 \(very likely\)/)
+  assert.match(text, /has a score of 1\.00 \(very likely\)/)
   assert.doesNotMatch(text, /score 0\.(?:\d|\d{3,})[ ,]/)
   const row = timelineOf({ ...IMAGE, correlations: [{ ...link!, score: 0.8 }] }).find(
     ({ kind }) => kind === 'correlation',
@@ -171,7 +168,7 @@ test('a confirmed cause has no score, because its score is no longer needed', ()
   const text = markdown(generate({ ...IMAGE, correlations: [{ ...link!, verdict: 'confirmed' as const }, ...rest] }))
   assert.match(text, /before the first symptom\. A user confirmed this change as the cause/)
   assert.match(text, /- \*\*confirmed as the cause:\*\* Pipeline/)
-  assert.doesNotMatch(text, /has a suspect score of/)
+  assert.doesNotMatch(text, /has a score of/)
 })
 
 test('if the record is shorter than 90 days, the recurrence says when the record begins', () => {

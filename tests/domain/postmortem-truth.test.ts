@@ -93,7 +93,7 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   ],
   [
     'a component',
-    /The top suspect is the workload shop\/postgres \(suspect score 0.61, likely\)/,
+    /The top suspect is the workload shop\/postgres \(score 0.61, likely\)/,
     textOf({ component: postgres }),
     textOf({ component: null }),
   ],
@@ -103,7 +103,12 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
     textOf({ earlier: [lately] }),
     textOf({ earlier: [lately, before] }),
   ],
-  ['not critical', /shop\/cart was not critical during the incident/, textOf({}, MANUAL), textOf({}, critical(10))],
+  [
+    'not critical',
+    /By its alerts, shop\/cart was not critical during the incident/,
+    textOf({ alerts: [IMAGE.alerts[0]!] }, MANUAL),
+    textOf({}, MANUAL),
+  ],
   [
     'critical for a moment',
     /shop\/cart was critical at .* no later report said so/,
@@ -112,13 +117,13 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   ],
   [
     'declared critical',
-    /\*\*Critical for:\*\* 30 min 1 s, as a user declared \(by the health of the service: not critical\)/,
-    textOf({}, MANUAL),
+    /\*\*Critical for:\*\* 30 min 1 s, as a user declared; by its alerts: never/,
+    textOf({ alerts: [IMAGE.alerts[0]!] }, MANUAL),
     textOf({}, { ...MANUAL, severity: 'warning' }),
   ],
   [
     'declared critical for longer than the service was',
-    /\*\*Critical for:\*\* 30 min 1 s, as a user declared \(by the health of the service: 10 min\)/,
+    /\*\*Critical for:\*\* 30 min 1 s, as a user declared; by its alerts: 10 min/,
     textOf({}, { origin: 'manual', ...critical(10) }),
     textOf({}, critical(10)),
   ],
@@ -292,7 +297,7 @@ test('the postmortem of a node names the pods that ran on it', () => {
   ]
   const service = { ...IMAGE.incident.service, namespace: '', name: 'node/worker-7' }
   const text = textOf({ onNode }, { service })
-  assert.match(text, /Pods: 1 \(cart-1\).*\n.*\n.*Services with alerts about pods on worker-7: shop\/cart/)
+  assert.match(text, /Pods: 1 \(cart-1\).*\n.*Services with alerts about pods on worker-7: shop\/cart/)
   assert.doesNotMatch(textOf({}, { service }), /Services with alerts about pods/)
 })
 

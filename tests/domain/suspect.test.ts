@@ -449,8 +449,10 @@ test("for a node's incident, the pods on it are connected, but deploys of others
   const alerts = [alert('cart', 'HighErrorRate', 1, { node: 'worker-1' }), alert('pay', 'HighLatency', 1)]
   const ranked = rankSuspects(facts({ events: [down], alerts, of: 'n1' }))
   const last = (id: string) => connectionOf(ranked.find(({ serviceId }) => serviceId === id))?.text
-  assert.equal(last('cart'), 'has pods on node/worker-1')
+  assert.equal(last('cart'), 'has pods on node/worker-1, which failed first')
   assert.equal(last('pay'), 'only the time connects this suspect to node/worker-1')
+  const [change] = changesOf(facts({ events: [down], alerts, of: 'n1', changes: [deploy('cart', -3, 'failed')] }))
+  assert.equal(connectionOf(change)?.text, 'has pods on node/worker-1')
 })
 
 test('an error message that contains the host of another service connects the two', () => {

@@ -47,12 +47,12 @@ for (const [name, moments, rows] of [
     Array(2).fill('0-0 X: down ×1'),
   ],
   [
-    'echoes count, however late',
+    'echoes join their row, however late',
     [moment(0), moment(0, { echo: true }), moment(90, { echo: true })],
-    ['0-90 X: down ×2'],
+    ['0-90 X: down ×1'],
   ],
   ['an earlier echo has no words', [moment(1), moment(0, { echo: true, text: 'x' })], ['0-1 X: down ×1']],
-  ['echoes of nothing are a row', [moment(0, { echo: true }), moment(5, { echo: true })], ['0-5 X: down ×2']],
+  ['echoes of nothing are a row', [moment(0, { echo: true }), moment(5, { echo: true })], ['0-5 X: down ×1']],
   [
     'echoes of another record stay apart',
     [moment(0), moment(1, { echo: true, ref: 'alert/2', text: 'Z' })],

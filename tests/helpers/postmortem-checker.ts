@@ -2,10 +2,9 @@
  * Reads a generated postmortem back. Every time, duration, number and name in a sentence must occur in the records that
  * the sentence cites, or follow from them, and no two parts of the document may contradict each other.
  */
-import { senderName } from '../../src/domain/event/event.ts'
 import type { PostmortemFacts } from '../../src/domain/incident/facts.ts'
 import type { Postmortem, Sentence } from '../../src/domain/postmortem/document.ts'
-import { groupFacts } from '../../src/domain/postmortem/groups.ts'
+import { groupFacts, senderOf } from '../../src/domain/postmortem/groups.ts'
 import {
   formatCount,
   formatScore,
@@ -114,12 +113,16 @@ function recordsOf(facts: PostmortemFacts): ReadonlyMap<string, readonly unknown
   const add = (ref: string, record: unknown) => records.set(ref, [...(records.get(ref) ?? []), record])
   const { incident, entries, lowestScore, component } = facts
   add(`incident/${incident.uuid}`, { ...incident, entries, lowestScore, component })
-  for (const alert of groupFacts(facts.alerts)) add(alert.ref, { ...alert, sender: senderName(alert.source) })
-  for (const event of facts.events) add(`event/${event.uuid}`, event)
+  for (const alert of groupFacts(facts.alerts)) add(alert.ref, { ...alert, sender: senderOf(alert) })
+  for (const event of facts.events) {
+    add(`event/${event.uuid}`, event)
+    if (event.alertId !== null) add(`alert/${event.alertId}`, event)
+  }
   for (const change of [...facts.changes, ...facts.suspects.flatMap((suspect) => suspect.change ?? [])])
     add(`event/${change.eventId}`, { ...change, name: `${change.kind} ${change.ref}`, sha: change.sha?.slice(0, 8) })
   for (const link of facts.correlations) add(`correlation/${link.uuid}`, { ...link, suspects: facts.suspects })
-  for (const one of [...facts.onNode, ...facts.earlier, ...(facts.meanwhile ?? [])]) add(one.ref, one)
+  for (const one of [...facts.onNode, ...facts.earlier, ...(facts.meanwhile ?? []), ...(facts.merged ?? [])])
+    add(one.ref, one)
   return records
 }
 
@@ -172,7 +175,6 @@ export function contradictionsIn(document: Postmortem): string[] {
     [says(/no later deploy or rollout was recorded/) && hasLaterDeploy(timeline), 'a later deploy and none'],
     [says(/No end of/) && says(/The last alert ended/), 'an end and none'],
     [says(/has been well for/) && says(/still firing/), 'well and firing'],
-    [says(/Pods: none recorded/) && /pods? on|\(Pod\//.test(text), 'pods and none'],
     [says(/confirmed this change/) && says(/nobody has confirmed it/), 'confirmed and not confirmed'],
     [actions.some(({ id }) => id === 'paging') && (metrics.tta.seconds ?? 901) <= 900, 'paging although answered'],
     [(metrics.ttr.seconds ?? 0) < 0 || (metrics.ttd.seconds ?? 0) < 0, 'a negative duration'],

@@ -51,7 +51,7 @@ test('the timeline says who added an item, and a merge moves the items', async (
   const { ask, id } = await withIncident(t)
   await ask('POST', `/${id}/actions`, { text: 'Add an alert' })
   const { timeline, serviceId } = (await ask('GET', `/${id}`)).body
-  assert.ok(timeline.some(({ text }: { text: string }) => text === 'edited: action item added: Add an alert'))
+  assert.ok(timeline.some(({ text }: { text: string }) => text === 'action item added: Add an alert'))
   const other = (await ask('POST', '', { title: 'Other', serviceId, severity: 'error' })).body
   await ask('POST', `/${id}/merge`, { into: other.id })
   assert.equal((await ask('GET', `/${other.id}/actions`)).body.data.length, 1)

@@ -58,7 +58,7 @@ test('what is about the source itself stays in its timeline: its opening, its st
     const { timeline } = await get(id)
     return timeline.flatMap(({ kind, text }: { kind: string; text: string }) => (kind === 'edited' ? [text] : []))
   }
-  assert.deepEqual(await edits(into.id), ['edited: title: Web is away'])
+  assert.deepEqual(await edits(into.id), ['changed the title: Web is away'])
   assert.equal((await edits(from.id)).length, 2)
 })
 

@@ -41,7 +41,11 @@ test('the postmortem of the cause names what followed, and which of them was fir
   const text = await textOf('postgres')
   assert.match(
     text,
-    /4 other incidents probably followed from this one: shop\/api-1, shop\/api-2, shop\/api-3 and shop\/api-4; shop\/api-1 was the first of them, at \d{4}-\d\d-\d\d 12:00:00 UTC\./,
+    /4 other incidents probably followed from this one; the first was that of shop\/api-1, which began at \d{4}-\d\d-\d\d 12:00:00 UTC\./,
+  )
+  assert.match(
+    text,
+    /Services that probably failed because of it: 4 \(shop\/api-1, shop\/api-2, shop\/api-3, shop\/api-4\)\./,
   )
   assert.doesNotMatch(text, /Other incidents that opened/)
 })

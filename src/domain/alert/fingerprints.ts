@@ -186,6 +186,16 @@ export function changedAt(
   return Math.min(receivedAt, worseEndOf(alert, fingerprints) ?? receivedAt)
 }
 
+/** Returns when an alert that had ended at `endedAt` began to fire again, as its sender says; null if it does not say. */
+export function firingAgainSince(
+  alert: OfAlert,
+  fingerprints: readonly Fingerprint[] | null,
+  endedAt: number,
+): number | null {
+  const again = fingerprintsOf(alert, fingerprints).filter(({ ended, startedAt }) => !ended && startedAt > endedAt)
+  return again.length === 0 ? null : Math.min(...again.map(({ startedAt }) => startedAt))
+}
+
 /** Returns the last reported end of the fingerprints that were worse than the alert is now; null if there is none. */
 export function worseEndOf(alert: OfAlert, fingerprints: readonly Fingerprint[] | null): number | null {
   const all = fingerprintsOf(alert, fingerprints)

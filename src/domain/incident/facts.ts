@@ -38,6 +38,8 @@ export type PostmortemFacts = {
   /** The other incidents that opened during this one, until its problem ended. */
   readonly meanwhile?: readonly OtherIncident[]
   readonly group?: GroupFact | null
+  /** The incidents that were merged with this one, in either direction. */
+  readonly merged?: readonly OtherIncident[]
   /** Alerts with the same service, source and name in the 90 days before the incident. */
   readonly earlier: readonly EarlierFact[]
   /**

@@ -117,15 +117,19 @@ export function rowDetails({ at, until, kind, count, seen }: TimelineRow, shown:
   const parts = [timesOf(count)]
   if (kind === 'alert' && seen > count) parts.push(`seen ${formatTimes(seen)}`)
   const isLater = shown(until) !== shown(at)
-  if (isLater && kind === 'pipeline') parts.push(`until ${shown(until)}`)
-  else if (isLater && kind === 'alert') parts.push(`last seen ${shown(until)}`)
+  if (isLater && kind === 'pipeline') return `${parts.join(', ')}; ended at ${shown(until)}`
+  if (isLater && kind === 'alert') parts.push(`last seen ${shown(until)}`)
   else if (isLater && count > 1) parts.push(`the last at ${shown(until)}`)
   return parts.join(', ')
 }
 
-/** Formats the details after the text of a row in a postmortem; see `rowDetails`. */
+/**
+ * Formats the details after the text of a row in a postmortem; see `rowDetails`. When an alert was last seen matters only
+ * if it has no end, which the section about the recovery says.
+ */
 export function detailsText(row: TimelineRowText, shown: (at: number) => string): string {
-  return rowDetails({ ...row, at: Date.parse(row.at), until: Date.parse(row.until) }, shown)
+  const at = Date.parse(row.at)
+  return rowDetails({ ...row, at, until: row.kind === 'alert' ? at : Date.parse(row.until) }, shown)
 }
 
 /** Returns who is responsible for a row: a user, a sender such as `Kubernetes`, or incmon. */
@@ -133,10 +137,10 @@ export function actorOf({ actor, source }: Pick<TimelineRow, 'actor' | 'source'>
   return actor ?? (source === null ? 'incmon' : senderName(source))
 }
 
-type Gathered = { first: Moment; at: number; until: number; told: number; echoes: number; objects: Set<string> }
+type Gathered = { first: Moment; at: number; until: number; told: number; objects: Set<string> }
 
 function begin(rows: Gathered[], moment: Moment): Gathered {
-  const row = { first: moment, at: moment.at, until: moment.until, told: 0, echoes: 0, objects: new Set<string>() }
+  const row = { first: moment, at: moment.at, until: moment.until, told: 0, objects: new Set<string>() }
   rows.push(row)
   add(row, moment)
   return row
@@ -146,15 +150,14 @@ function add(row: Gathered, moment: Moment): void {
   row.at = Math.min(row.at, moment.at)
   // A rollout consists of several steps, and its end is unknown.
   if (moment.kind !== 'rollout') row.until = Math.max(row.until, moment.until)
-  if (moment.echo) row.echoes += 1
-  else row.told += moment.count ?? 1
+  if (!moment.echo) row.told += moment.count ?? 1
   if (moment.object !== '') row.objects.add(moment.object)
 }
 
-function shown({ first, at, until, told, echoes, objects }: Gathered): TimelineRow {
+function shown({ first, at, until, told, objects }: Gathered): TimelineRow {
   const { kind, code, text, actor, source, ref } = first
-  // Each report of an alert is counted. A rollout is counted once.
-  const count = kind === 'alert' ? Math.max(told, echoes) : Math.max(told, 1)
+  // An alert of another incident is counted there. A rollout is counted once.
+  const count = Math.max(told, 1)
   return {
     at,
     until: Math.max(at, until),

@@ -10,6 +10,7 @@ import { likelihoodOfLink } from '../suspect/likely-cause.ts'
 import { formatScore } from '../text.ts'
 import { changeName, wholeChangeText } from './change-text.ts'
 import type { AlertFact, ChangeFact, CorrelationFact, EntryFact, EventFact, PostmortemFacts } from './facts.ts'
+import { toldEntries } from './timeline-entries.ts'
 import { collapse, type Moment, named, sortRows, type TimelineRow } from './timeline-rows.ts'
 
 /** The alert fields needed for grouping. */
@@ -45,7 +46,7 @@ export function timelineOf(material: TimelineMaterial, groups = groupsOf(materia
   )
   const acknowledgement = acknowledgementIn(entries)
   const rest = collapse([
-    ...withoutFallsAtEnds(entries).map((entry) => {
+    ...toldEntries(entries, known).map((entry) => {
       const moment = ofEntry(entry, `incident/${incident.uuid}`, known)
       return entry === acknowledgement ? { ...moment, code: 'acknowledged', text: acknowledgedText(entry) } : moment
     }),
@@ -54,14 +55,6 @@ export function timelineOf(material: TimelineMaterial, groups = groupsOf(materia
     ...events.filter((event) => isImportant(event, known)).map((event) => ofEvent(event, changes)),
   ])
   return sortRows([...rest, ...groupRows(groups, events)])
-}
-
-/** A rule with two severities ends one after the other. An alert that becomes milder in the second of its end has ended. */
-function withoutFallsAtEnds(entries: readonly EntryFact[]): readonly EntryFact[] {
-  const momentOf = ({ ref, at }: EntryFact) => `${ref} ${Math.floor(at / 1000)}`
-  const ends = new Set(entries.filter(({ kind }) => kind === 'ended').map(momentOf))
-  const isFall = ({ kind, code, text }: EntryFact) => kind === 'alert' && code !== null && !text.endsWith(` to ${code}`)
-  return entries.filter((entry) => !isFall(entry) || !ends.has(momentOf(entry)))
 }
 
 /** Returns the groups of similar alerts, most severe first. Returns few groups even if every alert has its own name. */
@@ -144,8 +137,8 @@ function acknowledgedText({ code, text }: EntryFact): string {
 /** An entry without a code was stored by an earlier version that had only the sentence. */
 function entryText({ kind, code, text }: EntryFact, group: AlertGroup | undefined): string {
   if (kind === 'status') return `changed to ${reasoned(code, text)}`
-  if (kind === 'reopened') return `reopened as ${reasoned(code, text)}`
-  if (kind === 'edited') return `edited: ${text}`
+  if (kind === 'edited') return text.startsWith('action item') ? text : `changed the ${text}`
+  if (kind === 'reopened') return code === 'open' && text === '' ? 'reopened' : `reopened as ${reasoned(code, text)}`
   if (kind !== 'ended' || code === null) return text
   return `${group?.isMixed ? group.name : text} ${ENDS[code] ?? 'ended'}`
 }
@@ -157,8 +150,8 @@ function reasoned(code: string | null, text: string): string {
 /** Describes how the end of an alert was determined. The text is shown after the alert's name. */
 const ENDS: Readonly<Record<string, string>> = {
   reported: 'ended',
-  inferred: 'ended: the sender did not report it any more',
-  expired: 'expired: no later event reported it',
+  inferred: 'ended: the sender stopped reporting it',
+  expired: 'ended: no later event reported it',
   manual: 'was resolved manually',
 }
 

@@ -160,6 +160,7 @@ function troubleOfCi(changes: readonly ChangeFact[]): Sentence | null {
 
 function foundByPerson({ incident, alerts }: GroupedFacts): Sentence | null {
   if (incident.origin !== 'manual' || alerts.some(({ startsAt }) => startsAt <= incident.createdAt)) return null
-  const text = `The incident was opened manually at ${formatTime(incident.createdAt)}, before any alert.`
+  const what = alerts.length === 0 ? 'and no alert was recorded' : 'before the first alert'
+  const text = `The incident was opened manually at ${formatTime(incident.createdAt)}, ${what}.`
   return { text, refs: [incidentRef(incident)] }
 }

@@ -18,6 +18,33 @@ const MAX_LAGS = 8
  * Rejected links are only counted. The probable fix is left out.
  */
 export function contributingOf(known: GroupedFacts): Postmortem['contributing'] {
+  const { facts, byChange, others, unlinked, rejected } = sortedOut(known)
+  const { searched, incident } = facts
+  const contributions = [
+    ...[...byChange.values()].flatMap((links) => contributionOf(links, facts) ?? []),
+    ...others.flatMap((one) => unlinkedContribution(one, facts) ?? []),
+  ]
+  // Changes of the workloads on a node say nothing about the node.
+  const told = incident.service.name.startsWith('node/') ? [] : unlinked
+  return {
+    from: new Date(searched.from).toISOString(),
+    to: new Date(searched.to).toISOString(),
+    changes: ordered(contributions, (one) => [one.verdict === 'confirmed' ? 0 : 1, placeOf(one, facts)]),
+    sentences: [
+      ...(contributions.length === 0 ? [noneFound(facts)] : []),
+      ...(told.length > 0 ? [unlinkedSentence(told)] : []),
+      ...(rejected.length > 0 ? [rejectedSentence(rejected)] : []),
+    ],
+  }
+}
+
+/** Returns the changes that nothing connects to the incident. */
+export function unlinkedOf(known: GroupedFacts): readonly ChangeFact[] {
+  return sortedOut(known).unlinked
+}
+
+/** `byChange`: the links of each change that may be the cause. `others`: suspected changes without a link. */
+function sortedOut(known: GroupedFacts) {
   const facts = { ...known, suspects: withoutRejected(known) }
   const { correlations, changes, searched, suspects } = facts
   const fixes = new Set(fixesOf(facts).map(changeName))
@@ -28,25 +55,12 @@ export function contributingOf(known: GroupedFacts): Postmortem['contributing'] 
   const others = suspects.filter(
     (one) => !judged.has(changeName(one)) && !byChange.has(changeName(one)) && !fixes.has(changeName(one)),
   )
-  const contributions = [
-    ...[...byChange.values()].flatMap((links) => contributionOf(links, facts) ?? []),
-    ...others.flatMap((one) => unlinkedContribution(one, facts) ?? []),
-  ]
   const chained = suspects.flatMap(({ rollouts = [] }) => rollouts.map((ref) => changeName({ kind: 'rollout', ref })))
   const told = new Set([...judged, ...others.map(changeName), ...byChange.keys(), ...chained])
   const unlinked = changes.filter(
     (change) => !told.has(changeName(change)) && touches(change, searched) && !isRemedy(change, facts.incident),
   )
-  return {
-    from: new Date(searched.from).toISOString(),
-    to: new Date(searched.to).toISOString(),
-    changes: ordered(contributions, (one) => [one.verdict === 'confirmed' ? 0 : 1, placeOf(one, facts)]),
-    sentences: [
-      ...(contributions.length === 0 ? [noneFound(facts)] : []),
-      ...(unlinked.length > 0 ? [unlinkedSentence(unlinked)] : []),
-      ...(rejected.length > 0 ? [rejectedSentence(rejected)] : []),
-    ],
-  }
+  return { facts, byChange, others, unlinked, rejected }
 }
 
 /** Separates each rejected pipeline from its rollouts, because the rollouts can still be the cause. */
@@ -186,7 +200,7 @@ export function noneFound(facts: GroupedFacts): Sentence {
 export function componentText({ component }: GroupedFacts): string {
   if (!component) return ''
   const likelihood = likelihoodOf({ score: component.score, onlyTime: false })
-  return ` The top suspect is ${placeText(component)}${component.ref} (suspect score ${formatScore(component.score)}, ${likelihood}).`
+  return ` The top suspect is ${placeText(component)}${component.ref} (score ${formatScore(component.score)}, ${likelihood}).`
 }
 
 function unlinkedSentence(changes: readonly ChangeFact[]): Sentence {

@@ -3,7 +3,16 @@
 import type { IncidentFact } from '../incident/facts.ts'
 import { distinct } from '../order.ts'
 import { subjectName } from '../sender/sender-name.ts'
-import { formatPeriod, formatSeconds, formatTime, joinNames, secondsBetween, stillFiringText } from '../text.ts'
+import {
+  capitalized,
+  formatPeriod,
+  formatSeconds,
+  formatTime,
+  joinNames,
+  quoted,
+  secondsBetween,
+  stillFiringText,
+} from '../text.ts'
 import type { Sentence } from './document.ts'
 import { alertRefs, type GroupedFacts, incidentRef, stillFiring } from './groups.ts'
 import { wasClockSetBack } from './metrics.ts'
@@ -49,6 +58,16 @@ export function secondsOf(ms: number, from: number, to: number): number {
   return Math.abs(whole - seconds) <= 1 ? whole : seconds
 }
 
+/** Returns who declared a manual incident: a name, or `a user` if it was not recorded. */
+export function declarerOf({ entries }: Pick<GroupedFacts, 'entries'>): string {
+  return entries.find(({ kind }) => kind === 'opened')?.actor ?? 'a user'
+}
+
+/** Returns whether the incident ended because it was merged into another one. */
+export function wasMerged({ incident, entries }: Pick<GroupedFacts, 'incident' | 'entries'>): boolean {
+  return entries.some(({ kind, at }) => kind === 'merged' && at === incident.resolvedAt)
+}
+
 /** Writes the first sentences of the summary: what happened, from when to when, and for how long. */
 export function happenedSentences(facts: GroupedFacts): readonly Sentence[] {
   const { incident } = facts
@@ -82,7 +101,7 @@ function criticalTexts(facts: GroupedFacts, name: string): readonly string[] {
     const until =
       resolvedAt === null
         ? 'this was written; no resolution was recorded'
-        : `the incident was resolved at ${formatTime(resolvedAt)}`
+        : `the incident was ${wasMerged(facts) ? 'merged into another one' : 'resolved'} at ${formatTime(resolvedAt)}`
     const since =
       resolvedAt !== null && seconds === secondsBetween(startedAt, resolvedAt)
         ? `since ${formatTime(startedAt)}`
@@ -114,29 +133,42 @@ export function silencedText({ incident: { critical } }: Pick<GroupedFacts, 'inc
   return seconds === 0 ? '' : `, not counting ${formatSeconds(seconds)} under a silence`
 }
 
+/** An incident that was reopened has more than one resolution. */
 function laterText(facts: GroupedFacts): string {
   const later = resolvedLater(facts)
-  return later === 0 ? '' : `; the incident was resolved ${formatSeconds(later)} later`
+  return later === 0 || facts.entries.some(({ kind }) => kind === 'reopened')
+    ? ''
+    : `; the incident was resolved ${formatSeconds(later)} later`
 }
 
-function lastedTexts({ incident }: GroupedFacts): readonly string[] {
-  const { startedAt, resolvedAt, cause, origin, service } = incident
+function lastedTexts(facts: GroupedFacts): readonly string[] {
+  const { incident } = facts
+  const { title, resolvedAt, cause, origin, service } = incident
+  const about = `${capitalized(declarerOf(facts))} declared this incident of ${subjectName(service)}: ${quoted(title)}`
+  const isDeclared = origin === 'manual' && cause !== 'silence'
+  const health = isDeclared && resolvedAt !== null ? healthTexts(facts) : []
+  return [...(isDeclared ? [about] : []), lastedText(incident), ...health]
+}
+
+function lastedText(incident: IncidentFact): string {
+  const { startedAt, resolvedAt, cause, service } = incident
   const silence = cause === 'silence'
   const what = silence ? `The sender ${subjectName(service)} sent no heartbeat` : 'The incident lasted'
-  if (resolvedAt === null) return [`${what} from ${formatTime(startedAt)} on; no resolution was recorded`]
+  if (resolvedAt === null) return `${what} from ${formatTime(startedAt)} on; no resolution was recorded`
   const window = `from ${formatPeriod(startedAt, resolvedAt)}`
   const seconds = secondsBetween(startedAt, resolvedAt)
-  if (seconds < 0) return [`${what} ${window}, but the end is before the start, so one of the times is wrong`]
+  if (seconds < 0) return `${what} ${window}, but the end is before the start, so one of the times is wrong`
   const lasted = lastedSeconds(incident, resolvedAt)
-  const whole =
-    lasted === seconds
-      ? `${what} ${window} (${formatSeconds(lasted)})`
-      : `${what} ${formatSeconds(lasted)} in total between ${formatPeriod(startedAt, resolvedAt).replace(' to ', ' and ')}`
-  return origin === 'manual' && !silence ? [whole, healthText(incident)] : [whole]
+  return lasted === seconds
+    ? `${what} ${window} (${formatSeconds(lasted)})`
+    : `${what} ${formatSeconds(lasted)} in total between ${formatPeriod(startedAt, resolvedAt).replace(' to ', ' and ')}`
 }
 
-function healthText({ service, critical: { ms } }: IncidentFact): string {
-  return ms < 1000
-    ? `By its health, ${subjectName(service)} was not critical during the incident`
-    : `By its health, ${subjectName(service)} was critical for ${formatSeconds(Math.floor(ms / 1000))} of that time`
+/** The health of a service without alerts says nothing about a problem that people noticed. */
+function healthTexts({ incident, alerts }: GroupedFacts): readonly string[] {
+  const { service, critical } = incident
+  const name = subjectName(service)
+  if (critical.ms >= 1000)
+    return [`By its alerts, ${name} was critical for ${formatSeconds(Math.floor(critical.ms / 1000))} of that time`]
+  return alerts.length === 0 ? [] : [`By its alerts, ${name} was not critical during the incident`]
 }

@@ -5,7 +5,7 @@
 import { IncmonError } from '../error.ts'
 import { parseBound } from '../instant.ts'
 import { knownAction, newAction } from './actions.ts'
-import type { Action, Lessons, Postmortem, PostmortemState } from './document.ts'
+import type { Action, KeyFact, Lessons, Postmortem, PostmortemState } from './document.ts'
 
 type Texts<Name extends string> = { readonly [N in Name]?: string | null | undefined }
 
@@ -72,12 +72,21 @@ export function merge(document: Postmortem, edits: Edits, state: PostmortemState
   return {
     ...document,
     header: { ...document.header, state },
-    summary: { ...document.summary, addition: edits.summary ?? document.summary.addition },
+    summary: {
+      ...document.summary,
+      ...(document.summary.facts && edits.rootCause ? { facts: document.summary.facts.map(withRootCause) } : {}),
+      addition: edits.summary ?? document.summary.addition,
+    },
     impact: { ...document.impact, customers: edits.impact?.customers ?? document.impact.customers },
     rootCause: { ...document.rootCause, text: edits.rootCause ?? document.rootCause.text },
     lessons: { ...document.lessons, ...written(edits.lessons ?? {}) },
     actions: mergeActions(document.actions, edits.actions ?? []),
   }
+}
+
+/** A cause that people wrote down replaces the one that incmon found, unless somebody confirmed that one. */
+function withRootCause(fact: KeyFact): KeyFact {
+  return fact.label === 'Cause' && !fact.text.endsWith('(confirmed)') ? { ...fact, text: 'see the root cause' } : fact
 }
 
 /** Returns the suggested actions in order, followed by actions that users kept or added. */

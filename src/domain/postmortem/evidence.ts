@@ -1,14 +1,13 @@
 /** The evidence section: all records referenced in the document. */
 
 import { variesText } from '../alert/groups.ts'
-import { senderName } from '../event/event.ts'
 import { wholeChangeText } from '../incident/change-text.ts'
 import { named } from '../incident/timeline-rows.ts'
 import { distinct, ordered } from '../order.ts'
 import { likelihoodOfLink } from '../suspect/likely-cause.ts'
 import { formatCount, formatPeriod, formatScore, formatTime, formatTimes, quoted } from '../text.ts'
 import type { Evidence, Postmortem, Sentence } from './document.ts'
-import { type GroupedFact, type GroupedFacts, incidentRef, namesOf } from './groups.ts'
+import { type GroupedFact, type GroupedFacts, incidentRef, namesOf, senderOf } from './groups.ts'
 
 /** Records are sorted and numbered by kind, in this order. */
 const KINDS = ['incident', 'alert', 'correlation', 'event']
@@ -31,8 +30,14 @@ export function evidenceOf(document: Omit<Postmortem, 'evidence'>, facts: Groupe
 }
 
 function describedRecords(facts: GroupedFacts): ReadonlyMap<string, Omit<Evidence, 'ref'>> {
-  const { incident, alerts, correlations, changes, events, earlier, onNode, meanwhile = [], group } = facts
+  const { incident, alerts, correlations, changes, events, earlier, onNode, meanwhile = [], group, merged = [] } = facts
   const plain = (ref: string, text: string) => [ref, { text, labels: {}, links: {} }] as const
+  const own = new Set(alerts.flatMap(({ uuid, ref }) => [`alert/${uuid}`, ref]))
+  const elsewhere = events.flatMap(({ alertId, name, at }) => {
+    const ref = `alert/${alertId}`
+    if (alertId === null || own.has(ref)) return []
+    return [plain(ref, `${name}, not part of this incident, reported at ${formatTime(at)}`)]
+  })
   return new Map([
     ...events.map(({ uuid, name, at }) => plain(`event/${uuid}`, `${name}, ${formatTime(at)}`)),
     ...changes.map((change) => {
@@ -40,7 +45,7 @@ function describedRecords(facts: GroupedFacts): ReadonlyMap<string, Omit<Evidenc
       return [`event/${change.eventId}`, { text: wholeChangeText(change), labels: {}, links }] as const
     }),
     plain(incidentRef(incident), `incident ${quoted(incident.title)} and its timeline`),
-    ...[...meanwhile, ...(group?.others ?? [])].map(({ ref, title, createdAt }) =>
+    ...[...meanwhile, ...(group?.others ?? []), ...merged].map(({ ref, title, createdAt }) =>
       plain(ref, `incident ${quoted(title)}, opened at ${formatTime(createdAt)}`),
     ),
     ...onNode.map(({ ref, name, startsAt, service, objects }) =>
@@ -48,6 +53,7 @@ function describedRecords(facts: GroupedFacts): ReadonlyMap<string, Omit<Evidenc
     ),
     ...earlier.map(({ ref, name, startsAt }) => plain(ref, `earlier: ${name}, ${formatTime(startsAt)}`)),
     ...[...Map.groupBy(alerts, ({ ref }) => ref)].map(([ref, of]) => [ref, describedAlerts(of, incident)] as const),
+    ...elsewhere.reverse(),
     ...correlations.map(({ uuid, change, score }) =>
       plain(
         `correlation/${uuid}`,
@@ -71,7 +77,7 @@ function describedAlerts(alerts: readonly GroupedFact[], { uuid }: GroupedFacts[
   const names = namesOf(alerts)
   const isMixed = alerts.some(({ name }) => name !== first.name)
   const text = [
-    `${isMixed ? `${formatCount(alerts.length)} other alerts: ${names}` : names} (${senderName(first.source)}, ${first.severity})`,
+    `${isMixed ? `${formatCount(alerts.length)} other alerts: ${names}` : names} (${senderOf(first)}, ${first.severity})`,
     began,
     ...(varies === '' ? [] : [varies]),
     `seen ${formatTimes(seen)}`,

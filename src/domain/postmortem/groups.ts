@@ -1,5 +1,6 @@
 /** Groups similar alerts in a postmortem: each group has one name with ×N, and one record as its evidence. */
 import { groupForIncident } from '../alert/groups.ts'
+import { senderName } from '../event/event.ts'
 import type { AlertFact, IncidentFact, PostmortemFacts } from '../incident/facts.ts'
 import { ordered } from '../order.ts'
 import { joinNames, timesOf } from '../text.ts'
@@ -31,6 +32,28 @@ export function alertRefs(alerts: readonly GroupedFact[]): readonly string[] {
 export function namesOf(alerts: readonly GroupedFact[]): string {
   const byName = Map.groupBy(alerts, ({ name }) => name)
   return joinNames([...byName].map(([name, { length }]) => `${name}${timesOf(length)}`))
+}
+
+/** Returns the program that sent the alert. Prometheus, vmalert and other rulers can send alerts without Alertmanager. */
+export function senderOf({ source, links }: Pick<AlertFact, 'source' | 'links'>): string {
+  const isDirect = source === 'metrics' && links.generator !== undefined && links.alertmanager === undefined
+  return isDirect ? 'Prometheus' : senderName(source)
+}
+
+/** Returns the incidents that were merged into this one, or the one that it was merged into. */
+function mergedWith({ merged = [], entries }: GroupedFacts, isInto: (at: number) => boolean) {
+  const refs = new Set(entries.flatMap(({ kind, ref, at }) => (kind === 'merged' && isInto(at) ? (ref ?? []) : [])))
+  return merged.filter(({ ref }) => refs.has(ref))
+}
+
+/** Returns the incidents that were merged into this one. */
+export function mergedIn(facts: GroupedFacts): NonNullable<PostmortemFacts['merged']> {
+  return mergedWith(facts, (at) => at !== facts.incident.resolvedAt)
+}
+
+/** Returns the incident that this one was merged into; undefined if it was not. */
+export function mergedInto(facts: GroupedFacts): NonNullable<PostmortemFacts['merged']>[number] | undefined {
+  return mergedWith(facts, (at) => at === facts.incident.resolvedAt)[0]
 }
 
 /** Returns the alerts that were still firing when the document was generated, except failed pipelines. */

@@ -11,8 +11,7 @@ import { link, plain, prose, table } from './escape.ts'
 /** The number of each record in the evidence section. */
 type Numbers = ReadonlyMap<string, number>
 
-const SCORES =
-  'Suspected changes: confirmed changes first, then the most likely. A suspect score, from 0 to 1, combines all the evidence that a change caused the incident. A link score only says how well a change fits one alert.'
+const SCORES = 'The score, from 0 to 1, says how likely it is that the change caused the incident.'
 const TO_FILL_IN = '*To be filled in manually.*'
 
 /**
@@ -82,8 +81,7 @@ function contributingOf({ contributing }: Postmortem, numbers: Numbers): readonl
 
 function contributionOf({ sentence, score, verdict, reasons }: Contribution, numbers: Numbers): string {
   const likelihood = likelihoodOf({ score, onlyTime: isOnlyTime(reasons) })
-  const judged =
-    verdict === 'confirmed' ? 'confirmed as the cause' : `suspect score ${formatScore(score)}, ${likelihood}`
+  const judged = verdict === 'confirmed' ? 'confirmed as the cause' : `score ${formatScore(score)}, ${likelihood}`
   const lines = reasons.map(({ text }) => `  - ${plain(text)}`)
   return [`- **${judged}:** ${marked(sentence, numbers)}`, ...lines].join('\n')
 }

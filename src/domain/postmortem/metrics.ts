@@ -6,14 +6,16 @@ import type { Metric } from './document.ts'
 
 /** The definition of each metric. */
 export const DEFINITIONS = {
-  ttd: 'time to detect: from the evidence that opened the incident (or from the first alert, if there is no such evidence) until the incident was opened',
+  ttd: 'time to detect: from the start of the problem until the incident was opened',
   tta: 'time to acknowledge: from the opening of the incident until somebody acknowledged it',
-  ttr: 'time to resolve: from the evidence that opened the incident (or from the opening, if the opening was earlier) until the incident was resolved',
+  ttr: 'time to resolve: from the start of the problem (or from the opening, if the opening was earlier) until the incident was resolved',
 } as const
 
 export type Timing = Pick<IncidentFact, 'origin' | 'createdAt' | 'startedAt' | 'acknowledgedAt' | 'resolvedAt'> & {
   /** The start of the incident's first symptom; null if there are no alerts. */
   readonly firstAlertAt: number | null
+  /** When the first of several merged incidents was opened. Default: `createdAt`. */
+  readonly openedAt?: number
 }
 
 /** Durations in seconds, never negative; null if unknown. */
@@ -51,7 +53,7 @@ export function durationsOf(timing: Timing): Durations {
   const { createdAt, acknowledgedAt, resolvedAt } = timing
   const evidenceAt = firstEvidenceAt(timing)
   return {
-    ttd: span(evidenceAt, createdAt),
+    ttd: span(evidenceAt, timing.openedAt ?? createdAt),
     tta: span(createdAt, acknowledgedAt),
     ttr: span(evidenceAt ?? createdAt, resolvedAt),
   }

@@ -3,7 +3,6 @@
 import { firstSymptom } from '../alert/first-symptom.ts'
 import { changeName } from '../incident/change-text.ts'
 import type { PostmortemFacts } from '../incident/facts.ts'
-import { timelineOf } from '../incident/timeline.ts'
 import { ordered } from '../order.ts'
 import { SEVERITIES, type Severity, worst } from '../severity.ts'
 import { likelihoodOf } from '../suspect/likely-cause.ts'
@@ -11,12 +10,29 @@ import { formatDay, formatSeconds, formatTime, formatTimes, joinNames } from '..
 import { DAY } from '../units.ts'
 import { actionsOf } from './actions.ts'
 import { contributingOf } from './causes.ts'
-import { problemSeconds, resolvedLater, secondsOf, silencedText, wasCritical } from './critical.ts'
+import {
+  declarerOf,
+  problemSeconds,
+  resolvedLater,
+  secondsOf,
+  silencedText,
+  wasCritical,
+  wasMerged,
+} from './critical.ts'
 import type { KeyFact, Metric, Postmortem, Sentence } from './document.ts'
 import { evidenceOf } from './evidence.ts'
-import { alertRefs, type GroupedFact, type GroupedFacts, groupFacts, incidentRef, stillFiring } from './groups.ts'
+import {
+  alertRefs,
+  type GroupedFact,
+  type GroupedFacts,
+  groupFacts,
+  incidentRef,
+  mergedIn,
+  stillFiring,
+} from './groups.ts'
 import { metricsOf } from './metrics.ts'
 import { fixesOf, resolutionOf, resolvedByPerson } from './resolution.ts'
+import { rowsOf } from './rows.ts'
 import { detectionOf, impactOf, servicesOf, summaryOf } from './sections.ts'
 import { suspicionOf, triggerOf } from './trigger.ts'
 
@@ -30,8 +46,11 @@ export function generate(facts: PostmortemFacts): Postmortem {
   const contributing = contributingOf(inOrder)
   const first = firstSymptom(alerts)
   const groupRefs = new Map(alerts.map(({ uuid, ref }) => [`alert/${uuid}`, ref]))
-  const refs = { incident: incidentRef(incident), evidence: first ? alertRefs([first]) : [] }
-  const metrics = metricsOf({ ...incident, firstAlertAt: first?.startsAt ?? null }, refs, {
+  // A warning can be older than the problem.
+  const evidence = alerts.find(({ startsAt }) => startsAt === incident.startedAt) ?? first
+  const refs = { incident: incidentRef(incident), evidence: evidence ? alertRefs([evidence]) : [] }
+  const openedAt = Math.min(incident.createdAt, ...mergedIn(inOrder).map(({ createdAt }) => createdAt))
+  const metrics = metricsOf({ ...incident, openedAt, firstAlertAt: first?.startsAt ?? null }, refs, {
     firing: resolvedByPerson(inOrder) ? stillFiring(alerts).length : 0,
     later: resolvedLater(inOrder),
   })
@@ -52,7 +71,7 @@ export function generate(facts: PostmortemFacts): Postmortem {
     impact: impactOf(inOrder),
     detection: detectionOf(inOrder),
     // Links have their own section.
-    timeline: timelineOf({ ...inOrder, correlations: [] }).map((row) => ({
+    timeline: rowsOf(inOrder).map((row) => ({
       ...row,
       at: new Date(row.at).toISOString(),
       until: new Date(row.until).toISOString(),
@@ -173,7 +192,7 @@ function keyFactsOf(facts: GroupedFacts, contributing: Postmortem['contributing'
           text: `probably ${joinNames(fixes.map(changeName))}`,
           refs: fixes.map(({ eventId }) => `event/${eventId}`),
         }
-      : { label: 'Fix', text: 'no fix recorded', refs: [ref] },
+      : { label: 'Fix', text: 'no change was found that fixed it', refs: [ref] },
   ]
 }
 
@@ -186,15 +205,18 @@ function criticalText(facts: GroupedFacts): string {
     if (seconds !== null) return `${formatSeconds(seconds)}${silencedText(facts)}`
     // A user resolved the incident while its alerts were firing.
     const until = secondsOf(critical.ms, incident.startedAt, incident.resolvedAt ?? incident.startedAt)
-    return `${formatSeconds(until)} until the resolution, and not over then`
+    return `${formatSeconds(until)} until ${wasMerged(facts) ? 'it was merged into another incident' : 'it was resolved'}, and still critical then`
   }
   if (seconds === null) return 'not known'
   if (cause === 'silence') return `no heartbeat for ${formatSeconds(seconds)}`
   const severe = Math.max(0, seconds - Math.floor((incident.raised?.ms ?? 0) / 1000))
-  const health = critical.ms < 1000 ? 'not critical' : formatSeconds(Math.floor(critical.ms / 1000))
+  const seen = Math.floor(critical.ms / 1000)
+  const health =
+    facts.alerts.length === 0 && seen === 0 ? '' : `; by its alerts: ${seen === 0 ? 'never' : formatSeconds(seen)}`
+  const who = declarerOf(facts)
   return incident.severity === 'critical'
-    ? `${formatSeconds(severe)}, as a user declared (by the health of the service: ${health})`
-    : `${health}; a user declared the severity ${incident.severity} for ${formatSeconds(severe)}`
+    ? `${formatSeconds(severe)}, as ${who} declared${health}`
+    : `${seen === 0 ? 'not critical' : formatSeconds(seen)}; ${who} declared the severity ${incident.severity} for ${formatSeconds(severe)}`
 }
 
 function noCauseText({ changes }: Postmortem['contributing']): string {

@@ -1,12 +1,20 @@
 /** The resolution section: the probable fix, the recovery and its evidence, and who resolved the incident. */
 import type { Resolution } from '../alert/alert.ts'
 import { groupKey } from '../alert/groups.ts'
-import { changeName, changeSentences } from '../incident/change-text.ts'
+import { changeName, changePlace, changeSentences, outcomeText } from '../incident/change-text.ts'
 import type { ChangeFact, EntryFact, IncidentFact } from '../incident/facts.ts'
 import { distinct, ordered } from '../order.ts'
-import { formatPeriod, formatSeconds, formatTime, joinNames, secondsBetween, stillFiringText } from '../text.ts'
+import { formatPeriod, formatSeconds, formatTime, joinNames, quoted, secondsBetween, stillFiringText } from '../text.ts'
 import type { Sentence } from './document.ts'
-import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf, stillFiring } from './groups.ts'
+import {
+  alertRefs,
+  type GroupedFact,
+  type GroupedFacts,
+  incidentRef,
+  mergedInto,
+  namesOf,
+  stillFiring,
+} from './groups.ts'
 
 /** If a deploy ended more than this long before the recovery, the deploy is probably not the fix. */
 const FIX_WORKS_WITHIN = 60 * 60_000
@@ -29,8 +37,8 @@ export function resolutionOf(facts: GroupedFacts): { readonly sentences: readonl
       ...fixSentence(facts),
       ...others.map(otherSentence),
       ...endSentences(facts),
-      ...entries.filter(({ kind }) => kind === 'reopened').map((entry) => reopenedSentence(entry, ref)),
-      { text: resolvedText(facts), refs: [ref, ...alertRefs(stillFiring(facts.alerts))] },
+      ...reopenedSentences(entries, ref),
+      { text: resolvedText(facts), refs: [ref, ...intoRefs(facts), ...alertRefs(stillFiring(facts.alerts))] },
     ],
   }
 }
@@ -84,17 +92,25 @@ function isSuspect(change: ChangeFact, { correlations, alerts }: GroupedFacts): 
 }
 
 /** Returns a sentence such as `Probable fix: pipeline shop/cart#32 …`, if there is a probable fix. */
-export function fixSentence(facts: GroupedFacts): readonly Sentence[] {
+function fixSentence(facts: GroupedFacts): readonly Sentence[] {
   const [fix, ...made] = fixesOf(facts)
   const recoveredAt = recoveryAt(facts.alerts)
   if (!fix || recoveredAt === null) return []
   const after =
     recoveredAt <= fix.endsAt
-      ? 'The last alert ended while the fix was in progress'
+      ? `The last alert ended ${formatSeconds(secondsBetween(fix.startsAt, recoveredAt))} after the start of the fix`
       : `The last alert ended ${formatSeconds(secondsBetween(fix.endsAt, recoveredAt))} after the fix`
   const text = `Probable fix: ${changeSentences(fix, made.map(changeName))} ${after}.`
   const last = facts.alerts.filter(({ endsAt, source }) => source !== 'ci' && endsAt === recoveredAt)
   return [{ text, refs: [...[fix, ...made].map(({ eventId }) => `event/${eventId}`), ...alertRefs(last)] }]
+}
+
+/** Names the probable fix. The section about the recovery has the details. */
+export function briefFixSentence(facts: GroupedFacts): readonly Sentence[] {
+  const fixes = fixesOf(facts)
+  if (fixes.length === 0) return []
+  const text = `The probable fix is ${joinNames(fixes.map((fix) => changePlace(fix, outcomeText(fix))))}.`
+  return [{ text, refs: fixes.map(({ eventId }) => `event/${eventId}`) }]
 }
 
 function otherSentence(change: ChangeFact): Sentence {
@@ -169,9 +185,14 @@ function plural(known: string, ended: readonly GroupedFact[]): string {
     .replace('the end', 'the ends')
 }
 
-function reopenedSentence({ at, actor }: EntryFact, ref: string): Sentence {
-  const text = actor === null ? 'The incident was reopened automatically' : `${actor} reopened the incident`
-  return { text: `${text} at ${formatTime(at)}.`, refs: [ref] }
+/** Names each earlier resolution, and who reopened the incident after it. */
+function reopenedSentences(entries: readonly EntryFact[], ref: string): readonly Sentence[] {
+  const moves = entries.filter(({ kind, code }) => kind === 'reopened' || (kind === 'status' && code === 'resolved'))
+  const last = moves.findLastIndex(({ kind }) => kind === 'reopened')
+  return moves.slice(0, last + 1).map(({ kind, at, actor }) => {
+    const what = kind === 'reopened' ? 'reopened' : 'resolved'
+    return { text: `${actor ?? 'incmon'} ${what} the incident at ${formatTime(at)}.`, refs: [ref] }
+  })
 }
 
 /** Returns whether a person resolved the incident, who can do so while alerts are firing. */
@@ -179,19 +200,23 @@ export function resolvedByPerson({ entries }: GroupedFacts): boolean {
   return (entries.findLast(({ kind, code }) => kind === 'status' && code === 'resolved')?.actor ?? null) !== null
 }
 
-function resolvedText({ incident: { resolvedAt }, entries, alerts }: GroupedFacts): string {
+function intoRefs(facts: GroupedFacts): readonly string[] {
+  return [mergedInto(facts)].flatMap((into) => into?.ref ?? [])
+}
+
+function resolvedText(facts: GroupedFacts): string {
+  const { incident, entries, alerts } = facts
+  const { resolvedAt } = incident
   if (resolvedAt === null) return 'No resolution was recorded.'
   const last = entries.filter(({ kind, code }) => kind === 'status' && code === 'resolved').at(-1)
   const firing = stillFiring(alerts).length
+  const into = mergedInto(facts)
   const early = firing === 0 ? '' : `, while ${stillFiringText(firing)}`
   if (!last) return `The incident was resolved at ${formatTime(resolvedAt)}.`
   if (entries.some(({ kind, at }) => kind === 'merged' && at === resolvedAt))
-    return `${last.actor ?? 'A user'} merged the incident into another incident at ${formatTime(resolvedAt)}${early}.`
+    return `${last.actor ?? 'A user'} merged the incident into ${into ? quoted(into.title) : 'another incident'} at ${formatTime(resolvedAt)}${early}.`
   if (last.actor !== null) return `${last.actor} resolved the incident at ${formatTime(resolvedAt)}${early}.`
-  const why = last.text
-  const written =
-    last.at === resolvedAt
-      ? ''
-      : ` incmon recorded the resolution at ${formatTime(last.at)}${why === '' ? '' : `: ${why}`}.`
-  return `The incident was resolved automatically as of ${formatTime(resolvedAt)}.${written}`
+  const why = last.text === '' ? '' : `: ${last.text}`
+  const since = last.at === resolvedAt ? '' : ` It counts as resolved since ${formatTime(resolvedAt)}.`
+  return `incmon resolved the incident at ${formatTime(last.at)}${why}.${since}`
 }

@@ -1,7 +1,6 @@
 /** The summary, impact and detection sections. */
 
 import { firstSymptom } from '../alert/first-symptom.ts'
-import { senderName } from '../event/event.ts'
 import type { EntryFact, IncidentFact } from '../incident/facts.ts'
 import { distinct } from '../order.ts'
 import { subjectName } from '../sender/sender-name.ts'
@@ -17,11 +16,16 @@ import {
   quoted,
   secondsBetween,
 } from '../text.ts'
+import { MINUTE } from '../units.ts'
 import { endOf, happenedSentences, problemSeconds } from './critical.ts'
 import type { Postmortem, Sentence } from './document.ts'
-import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf } from './groups.ts'
+import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, mergedIn, namesOf, senderOf } from './groups.ts'
 import { wasClockSetBack } from './metrics.ts'
-import { fixSentence } from './resolution.ts'
+import { followedSentences, groupSentences, meanwhileSentences, onNodeSentences } from './others.ts'
+import { briefFixSentence } from './resolution.ts'
+
+/** How long before the first symptom an earlier report is mentioned, in ms. */
+const EARLIER = 15 * MINUTE
 
 /** Writes the summary: what happened and when, the first symptom, the most likely cause, and the probable fix. */
 export function summaryOf(facts: GroupedFacts, suspicion: Sentence): Postmortem['summary'] {
@@ -33,13 +37,34 @@ export function summaryOf(facts: GroupedFacts, suspicion: Sentence): Postmortem[
   if (first) {
     const text = first.firstText ?? first.summary
     const quote = text === first.name ? '' : `: ${quoted(text)}`
-    sentences.push({ text: `The first symptom was ${first.name}${quote}.`, refs: alertRefs([first]) })
+    const earlier = earlierSentences(facts, first.startsAt)
+    const what = earlier.length === 0 ? 'The first symptom' : 'The first alert of this incident'
+    sentences.push({ text: `${what} was ${first.name}${quote}.`, refs: alertRefs([first]) }, ...earlier)
   } else sentences.push({ text: 'No alert was recorded for this incident.', refs: [ref] })
   const returns = entries.filter(isReturn).length
   if (returns > 0) sentences.push({ text: `The problem came back ${formatTimes(returns)}.`, refs: [ref] })
-  sentences.push(suspicion, ...groupSentences(facts), ...fixSentence(facts))
+  sentences.push(suspicion, ...groupSentences(facts), ...briefFixSentence(facts))
   if (reopened > 0) sentences.push({ text: `The incident was reopened ${formatTimes(reopened)}.`, refs: [ref] })
   return { sentences, addition: null }
+}
+
+/** Names what was reported about the same services shortly before the first symptom, but belongs to another incident. */
+function earlierSentences({ events, alerts }: GroupedFacts, until: number): readonly Sentence[] {
+  const own = new Set(alerts.map(({ uuid }) => uuid))
+  const before = events.filter(
+    ({ kind, source, at, alertId }) =>
+      kind === 'firing' &&
+      source !== 'ci' &&
+      alertId !== null &&
+      !own.has(alertId) &&
+      at < until &&
+      at >= until - EARLIER,
+  )
+  const firsts = [...Map.groupBy(before, ({ name }) => name).values()].flatMap(([one]) => one ?? [])
+  if (firsts.length === 0) return []
+  const names = joinNames(firsts.map(({ name, at }) => `${name} (${formatTime(at)})`))
+  const text = `Reported earlier about the same services, but not part of this incident: ${names}.`
+  return [{ text, refs: firsts.slice(0, LISTED).map(({ alertId }) => `alert/${alertId}`) }]
 }
 
 export function impactOf(facts: GroupedFacts): Postmortem['impact'] {
@@ -79,11 +104,13 @@ function impactSentences(
   const onPods = [...alertRefs(alerts.filter(hasPod)), ...facts.onNode.map((one) => one.ref)]
   return [
     { text: `Services: ${joinNames(servicesOf(facts))}.`, refs: [ref] },
+    ...followedSentences(facts),
     ...meanwhileSentences(facts),
-    { text: `Pods: ${touched(pods)}.`, refs: pods.length > 0 ? onPods : seen },
-    { text: `Nodes: ${touched(nodes)}.`, refs: nodes.length > 0 ? alertRefs(alerts.filter(hasNode)) : seen },
+    ...touchedSentences('Pods', pods, onPods),
+    ...touchedSentences('Nodes', nodes, alertRefs(alerts.filter(hasNode))),
     ...onNodeSentences(facts),
-    ...(incident.cause === 'silence'
+    // The health of a service says nothing about a problem that only people noticed.
+    ...(incident.cause === 'silence' || (incident.origin === 'manual' && lowestScore === 100)
       ? []
       : [{ text: `Lowest health score of ${subjectName(incident.service)}: ${score}.`, refs: [ref] }]),
     { text: `${alertsText(alerts)}.`, refs: seen },
@@ -91,21 +118,22 @@ function impactSentences(
 }
 
 /**
- * Returns text such as `Alerts by their own severity: 1 critical, 440 warning (OOMKilled and HighErrorRate ×440)`. In
- * the score, an alert can count as more severe, for example if an event confirms the alert.
+ * Returns text such as `Alerts: 1 critical, 440 warnings (OOMKilled and HighErrorRate ×440)`. In the score, an alert can
+ * count as more severe, for example if an event confirms the alert.
  */
 function alertsText(alerts: readonly GroupedFact[]): string {
   if (alerts.length === 0) return 'Alerts of this incident: none'
   const counts = SEVERITIES.flatMap((severity) => {
     const count = alerts.filter((alert) => alert.severity === severity).length
-    return count === 0 ? [] : [`${formatCount(count)} ${severity}`]
+    const noun = severity === 'error' || severity === 'warning'
+    return count === 0 ? [] : [noun ? countOf(count, severity) : `${formatCount(count)} ${severity}`]
   })
   const inOrder = SEVERITIES.flatMap((severity) => alerts.filter((alert) => alert.severity === severity))
-  return `Alerts by their own severity: ${counts.join(', ')} (${namesOf(inOrder)})`
+  return `Alerts: ${counts.join(', ')} (${namesOf(inOrder)})`
 }
 
-function touched(names: readonly string[]): string {
-  return names.length === 0 ? 'none recorded' : `${formatCount(names.length)} (${joinNames(names)})`
+function touchedSentences(what: string, names: readonly string[], refs: readonly string[]): readonly Sentence[] {
+  return names.length === 0 ? [] : [{ text: `${what}: ${formatCount(names.length)} (${joinNames(names)}).`, refs }]
 }
 
 const hasPod = ({ labels, objects }: GroupedFact) =>
@@ -122,7 +150,8 @@ export function servicesOf({ incident, services }: GroupedFacts): readonly strin
   return [own, ...distinct(services.map(subjectName)).filter((name) => name !== own)]
 }
 
-export function detectionOf({ incident, alerts, entries }: GroupedFacts): Postmortem['detection'] {
+export function detectionOf(facts: GroupedFacts): Postmortem['detection'] {
+  const { incident, alerts, entries } = facts
   const ref = incidentRef(incident)
   const first = firstSymptom(alerts)
   const opener = entries.find(({ kind }) => kind === 'opened')?.actor ?? null
@@ -132,7 +161,7 @@ export function detectionOf({ incident, alerts, entries }: GroupedFacts): Postmo
   const sentences: Sentence[] = [
     first
       ? {
-          text: `First signal: ${first.name} from ${senderName(first.source)} at ${formatTime(first.startsAt)}.`,
+          text: `First signal: ${first.name} from ${senderOf(first)} at ${formatTime(first.startsAt)}.`,
           refs: alertRefs([first]),
         }
       : { text: 'First signal: none recorded.', refs: [ref] },
@@ -142,6 +171,10 @@ export function detectionOf({ incident, alerts, entries }: GroupedFacts): Postmo
         by === null ? `The incident was opened manually at ${openedAt}.` : `${by} opened the incident at ${openedAt}.`,
       refs: [ref],
     },
+    ...mergedIn(facts).map(({ ref, title, createdAt }) => ({
+      text: `${quoted(title)}, which was merged into this incident, was opened at ${formatTime(createdAt)}.`,
+      refs: [ref],
+    })),
     { text: acknowledgedText(incident, entries), refs: [ref] },
     ...(hasLapsed(incident, entries)
       ? [{ text: 'This acknowledgement lapsed when the problem came back.', refs: [ref] }]
@@ -169,42 +202,8 @@ function clockSentence(incident: IncidentFact): Sentence {
 }
 
 function olderSentence(incident: IncidentFact): Sentence {
-  const text = `That alert is older than the incident: the evidence that opened the incident is from ${formatTime(incident.startedAt)}.`
+  const text = `This alert did not open the incident: the problem began at ${formatTime(incident.startedAt)}.`
   return { text, refs: [incidentRef(incident)] }
-}
-
-/** Names the other incidents that opened during this one. A common cause is not implied. */
-function meanwhileSentences({ meanwhile = [] }: GroupedFacts): readonly Sentence[] {
-  if (meanwhile.length === 0) return []
-  const text = `Other incidents that opened during this one: ${joinNames(meanwhile.map(({ title }) => quoted(title)))}.`
-  return [{ text, refs: meanwhile.slice(0, LISTED).map(({ ref }) => ref) }]
-}
-
-/** Names the services that followed this incident, or the incident that it followed. */
-function groupSentences({ incident, group }: GroupedFacts): readonly Sentence[] {
-  const [first] = group?.others ?? []
-  if (!group || !first) return []
-  const { cause, leader, others } = group
-  const count = countOf(others.length, 'other incident')
-  if (leader === incidentRef(incident)) {
-    const names = joinNames(distinct(others.map(({ service }) => subjectName(service))))
-    const began = `${subjectName(first.service)} was the first of them, at ${formatTime(first.startedAt)}`
-    const text = `${count} probably followed from this one: ${names}; ${began}.`
-    return [{ text, refs: others.slice(0, LISTED).map(({ ref }) => ref) }]
-  }
-  const led = others.find(({ ref }) => ref === leader)
-  const by = led ? `, incident ${quoted(led.title)}` : ''
-  const text = `This incident and ${count} probably have the same cause: ${cause}${by}.`
-  return [{ text, refs: [led?.ref ?? incidentRef(incident)] }]
-}
-
-/** Names what ran on the node of the incident. The node's own alerts do not name it. */
-function onNodeSentences({ incident, onNode }: GroupedFacts): readonly Sentence[] {
-  if (onNode.length === 0) return []
-  const services = distinct(onNode.map(({ service }) => service))
-  const on = incident.service.name.replace('node/', '')
-  const text = `Services with alerts about pods on ${on}: ${joinNames(services)}.`
-  return [{ text, refs: onNode.map(({ ref }) => ref) }]
 }
 
 /** Returns whether the problem came back after the first acknowledgement, so that nobody was on the incident any more. */

@@ -16,6 +16,8 @@ export type Connection = Factor & { readonly kind: 'own' | 'connected' | 'time' 
 const NEAR = 0.95
 const FAR = 0.7
 const FOREIGN = 0.5
+/** The factor for a workload on a node that failed before it. */
+const CONSEQUENCE = 0.2
 const NODE = 'node/'
 const NAMESPACE = 'namespace/'
 const REGISTRY = 'registry/'
@@ -88,8 +90,20 @@ function byNode(
   const shared = [...its].find((node) => mine.has(node))
   if (shared === undefined) return null
   if (component.startsWith(NODE)) return known('same_node', `pods of ${own.name} run on this node`)
-  if (own.component.startsWith(NODE)) return known('same_node', `has pods on ${own.name}`)
+  const isOnNode = own.component.startsWith(NODE)
+  if (isOnNode && isChange) return known('same_node', `has pods on ${own.name}`)
+  if (isOnNode) return onNode(own, symptoms, component)
   return isChange ? null : known('same_node', `has pods on ${shared}, like ${own.name}`)
+}
+
+/** A workload whose problem began after that of its node is a consequence of it, however severe its alerts are. */
+function onNode({ name, component: node }: Own, symptoms: readonly Symptom[], component: string): Connection {
+  const sinceOf = (one: string) =>
+    Math.min(...(symptomsByComponent(symptoms).get(one) ?? []).map(({ startsAt }) => startsAt))
+  const isLater = sinceOf(component) >= sinceOf(node)
+  return isLater
+    ? { code: 'same_node', value: CONSEQUENCE, text: `has pods on ${name}, which failed first`, kind: 'connected' }
+    : known('same_node', `has pods on ${name}`)
 }
 
 /** Returns a component's nodes as `node/<name>`: the node itself, or the nodes of its pods with symptoms. */

@@ -137,8 +137,7 @@ export function leadText(change: Pick<JudgedSuspect, 'startsAt'>, firstAlertAt: 
 
 /** The reference of a node, a namespace or a registry says what it is. */
 export function placeOf({ kind, ref }: Pick<JudgedSuspect, 'kind' | 'ref'>): string {
-  if (kind === 'node') return 'the node '
-  return /^(?:namespace|registry)\//.test(ref) ? 'the ' : 'the workload '
+  return kind === 'node' || /^(?:namespace|registry)\//.test(ref) ? '' : 'the workload '
 }
 
 function nounOf({ kind, outcome }: JudgedSuspect): string {

@@ -1,7 +1,7 @@
 /** Changes alerts, records the changes in the incident timeline, and resolves alerts manually. */
 import type { Alert, AlertTexts } from '../../domain/alert/alert.ts'
 import { settle } from '../../domain/alert/ending.ts'
-import { changedAt } from '../../domain/alert/fingerprints.ts'
+import { changedAt, firingAgainSince } from '../../domain/alert/fingerprints.ts'
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import { IncmonError } from '../../domain/error.ts'
 import type { TimelineEntry } from '../../domain/incident/timeline-entry.ts'
@@ -30,7 +30,10 @@ function changeOf(before: Alert, after: LiveAlert, now: number): TimelineEntry {
   const common = { actor: null, ref: `alert/${after.id}` }
   if (alert.status === 'resolved')
     return { ...common, kind: 'ended', code: alert.resolution, text: name, at: alert.endsAt ?? at }
-  if (before.status === 'resolved') return { ...common, kind: 'alert', code: null, text: `${name} is firing again`, at }
+  if (before.status === 'resolved') {
+    const since = firingAgainSince(alert, fingerprints, before.endsAt ?? at)
+    return { ...common, kind: 'alert', code: null, text: `${name} is firing again`, at: Math.min(since ?? at, at) }
+  }
   const from = before.severity
   return severityEntry(after, { from, at: changedAt(alert, fingerprints, from, now) })
 }

@@ -125,8 +125,8 @@ export function noteSilences(
 function noteEach(ctx: Context, incident: LiveIncident, found: readonly Resilenced[], what: string, now: number): void {
   const bySilence = Map.groupBy(found, ({ before, after }) => [...before.silencedBy, ...after.silencedBy][0])
   for (const [rowId = 0, [first, ...more]] of bySilence) {
-    const comment = ctx.state.silences.get(rowId)?.silence.comment.slice(0, NAMED)
-    const name = comment === undefined ? 'a silence' : `the silence “${comment}”`
+    const silence = ctx.state.silences.get(rowId)?.silence
+    const name = silence ? `the silence “${silence.comment.slice(0, NAMED)}” by ${silence.createdBy}` : 'a silence'
     const alerts = more.length === 0 ? first?.after.alert.name : countOf(more.length + 1, 'alert')
     addEntry(ctx, incident, {
       at: now,

@@ -1,6 +1,7 @@
 /** Reads an incident's alerts for its timeline and postmortem. */
 import { sql } from 'kysely'
 import { runsOf } from '../../domain/alert/gaps.ts'
+import type { EntryFact } from '../../domain/incident/facts.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { cacheByKey } from '../../domain/memoize.ts'
 import { cutoffsAt } from '../../domain/retention.ts'
@@ -10,6 +11,7 @@ import { findOrganization } from '../organizations.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes, uuidFromHex } from '../sqlite/uuid.ts'
+import { findLiveIncident } from './live-incidents.ts'
 
 /** The maximum number of alerts to read. The limit is high, because similar alerts share rows in the timeline. */
 const MAX_ALERTS = 20_000
@@ -197,6 +199,14 @@ export function earlierOf(db: Db, incident: LiveIncident, serviceIds: readonly n
 export function openedDuring(db: Db, { rowId, organizationId, createdAt }: LiveIncident, until: number) {
   return db.all(openedBetween, { organizationId, from: createdAt, until, rowId }).map(({ uuid, ...incident }) => {
     return { ref: `incident/${uuidFromBytes(uuid)}`, ...incident }
+  })
+}
+
+/** Finds the incidents that the entries about a merge name. */
+export function mergedWith(db: Db, organizationId: number, entries: readonly Pick<EntryFact, 'kind' | 'ref'>[]) {
+  return entries.flatMap(({ kind, ref }) => {
+    const found = kind === 'merged' && ref ? findLiveIncident(db, organizationId, ref.replace('incident/', '')) : null
+    return found && ref ? [{ ref, title: found.title, createdAt: found.createdAt }] : []
   })
 }
 

@@ -1,0 +1,51 @@
+/** Names what happened beside an incident: other incidents, and the workloads on its node. */
+import { distinct } from '../order.ts'
+import { subjectName } from '../sender/sender-name.ts'
+import { countOf, formatCount, formatTime, joinNames, LISTED, quoted } from '../text.ts'
+import type { Sentence } from './document.ts'
+import { type GroupedFacts, incidentRef } from './groups.ts'
+
+/** How many services that failed because of an incident are named. */
+const MAX_FOLLOWED = 50
+
+/** Names the other incidents that opened during this one. A common cause is not implied. */
+export function meanwhileSentences({ meanwhile = [] }: GroupedFacts): readonly Sentence[] {
+  if (meanwhile.length === 0) return []
+  const text = `Other incidents that opened during this one: ${joinNames(meanwhile.map(({ title }) => quoted(title)))}.`
+  return [{ text, refs: meanwhile.slice(0, LISTED).map(({ ref }) => ref) }]
+}
+
+/** Names the services whose incidents probably followed from this one. */
+export function followedSentences({ incident, group }: GroupedFacts): readonly Sentence[] {
+  if (!group || group.leader !== incidentRef(incident)) return []
+  const names = distinct(group.others.map(({ service }) => subjectName(service)))
+  const listed = names.slice(0, MAX_FOLLOWED).join(', ')
+  const rest = names.length > MAX_FOLLOWED ? ` and ${formatCount(names.length - MAX_FOLLOWED)} more` : ''
+  const text = `Services that probably failed because of it: ${formatCount(names.length)} (${listed}${rest}).`
+  return [{ text, refs: group.others.map(({ ref }) => ref) }]
+}
+
+/** Counts the incidents that followed from this one, or names the incident that it followed. */
+export function groupSentences({ incident, group }: GroupedFacts): readonly Sentence[] {
+  const [first] = group?.others ?? []
+  if (!group || !first) return []
+  const { cause, leader, others } = group
+  const count = countOf(others.length, 'other incident')
+  if (leader === incidentRef(incident)) {
+    const began = `the first was that of ${subjectName(first.service)}, which began at ${formatTime(first.startedAt)}`
+    return [{ text: `${count} probably followed from this one; ${began}.`, refs: others.map(({ ref }) => ref) }]
+  }
+  const led = others.find(({ ref }) => ref === leader)
+  const by = led ? `, incident ${quoted(led.title)}` : ''
+  const text = `This incident and ${count} probably have the same cause: ${cause}${by}.`
+  return [{ text, refs: [led?.ref ?? incidentRef(incident)] }]
+}
+
+/** Names what ran on the node of the incident. The node's own alerts do not name it. */
+export function onNodeSentences({ incident, onNode }: GroupedFacts): readonly Sentence[] {
+  if (onNode.length === 0) return []
+  const services = distinct(onNode.map(({ service }) => service))
+  const on = incident.service.name.replace('node/', '')
+  const text = `Services with alerts about pods on ${on}: ${joinNames(services)}.`
+  return [{ text, refs: onNode.map(({ ref }) => ref) }]
+}

@@ -1,0 +1,70 @@
+/** The rows of a postmortem's timeline. */
+import { timelineOf } from '../incident/timeline.ts'
+import type { TimelineRow } from '../incident/timeline-rows.ts'
+import { distinct } from '../order.ts'
+import { subjectName } from '../sender/sender-name.ts'
+import { joinNames } from '../text.ts'
+import { unlinkedOf } from './causes.ts'
+import { type GroupedFacts, senderOf } from './groups.ts'
+
+/** Outcomes that matter even if nothing connects the change to the incident: no fix could be deployed. */
+const ALWAYS_SHOWN: ReadonlySet<string | null> = new Set(['deploy failed', 'CI system failure'])
+
+/**
+ * Returns the rows without the changes that nothing connects to the incident. Alerts of one name that several services
+ * had at the same second share a row, and so do their ends.
+ */
+export function rowsOf(facts: GroupedFacts): ReturnType<typeof timelineOf> {
+  const hidden = unlinkedOf(facts).filter(({ outcome }) => !ALWAYS_SHOWN.has(outcome))
+  const strange = new Set(hidden.map(({ eventId }) => `event/${eventId}`))
+  const senders = new Map(facts.alerts.map((alert) => [`alert/${alert.uuid}`, senderOf(alert)]))
+  const rows = timelineOf({ ...facts, correlations: [] }).filter(({ ref }) => !strange.has(ref))
+  return together(rows, facts).map((row) =>
+    row.source === 'metrics' ? { ...row, actor: directOf(senders.get(row.ref)) } : row,
+  )
+}
+
+/** Returns the name of a sender that is not named after its webhook. */
+function directOf(sender: string | undefined): string | null {
+  return sender === 'Prometheus' ? sender : null
+}
+
+function together(rows: readonly TimelineRow[], facts: GroupedFacts): readonly TimelineRow[] {
+  const names = new Map<string, string>([
+    ...facts.events.flatMap(({ alertId, name }) => (alertId === null ? [] : [[`alert/${alertId}`, name] as const])),
+    ...facts.alerts.map(({ uuid, name }) => [`alert/${uuid}`, name] as const),
+  ])
+  const own = new Set<string>(facts.alerts.map(({ uuid }) => `alert/${uuid}`))
+  const keyOf = ({ kind, at, text, source, ref }: TimelineRow, index: number) => {
+    if (kind === 'ended') return JSON.stringify([kind, Math.floor(at / 1000), text, source])
+    const name = kind === 'alert' ? names.get(ref) : undefined
+    return name === undefined ? index : JSON.stringify([kind, Math.floor(at / 1000), name, source, own.has(ref)])
+  }
+  return [
+    ...Map.groupBy(
+      rows.map((row, index) => ({ row, key: keyOf(row, index) })),
+      ({ key }) => key,
+    ).values(),
+  ].flatMap((same) => {
+    const [first, ...more] = same.map(({ row }) => row)
+    if (!first || more.length === 0) return first ?? []
+    const all = [first, ...more]
+    const sum = (of: (row: TimelineRow) => number) => all.reduce((total, row) => total + of(row), 0)
+    const count = sum((row) => row.count)
+    const services = servicesOf(all, facts)
+    // Alerts of one service have texts that differ. Alerts of other incidents have no known service.
+    if (first.kind === 'alert' && services.length === 1) return all
+    const on = services.length === 0 ? '' : ` of ${joinNames(services)}`
+    const text = first.kind === 'ended' ? first.text : `${names.get(first.ref)}${on}`
+    return { ...first, text, count, seen: sum((row) => row.seen), until: Math.max(...all.map(({ until }) => until)) }
+  })
+}
+
+/** Returns the names of the services of these alerts; none if the alerts belong to other incidents. */
+function servicesOf(rows: readonly TimelineRow[], { alerts, incident, services }: GroupedFacts): readonly string[] {
+  const known = new Map([incident.service, ...services].map((one) => [one.uuid, subjectName(one)]))
+  const byRef = new Map<string, string | undefined>(
+    alerts.map(({ uuid, serviceId }) => [`alert/${uuid}`, known.get(serviceId)]),
+  )
+  return distinct(rows.flatMap(({ ref }) => byRef.get(ref) ?? []))
+}
