@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
-import { alert, alertmanager } from '../helpers/senders.ts'
+import { alert, alertmanager, build, pipeline } from '../helpers/senders.ts'
 import { makeBrowser } from '../helpers/site.ts'
 
 const NAMES = ['cart', 'checkout', 'ledger', 'search', 'stock', 'users', 'wallet']
@@ -50,6 +50,18 @@ test('the page of an incident shows the headline first, then a few suspects, and
   assert.match(await text('/incidents/1'), /No suspect stands out\. .* Suspects .* 1 shop\/s\d the service itself /)
   const [address = ''] = /\/incidents\/1\?suspects=all/.exec((await browser.get('/incidents/1')).html) ?? []
   assert.deepEqual([await suspects('/incidents/1'), await suspects(address)], [6, 7])
+})
+
+test('the card of a storm names the change that probably caused its cause, and only the first button stands out', async (t) => {
+  const { request, acme, text, browser } = await storm(t)
+  const jobs = [build('deploy', 'success', { environment: { name: 'production' } })]
+  const body = pipeline('success', 'shop/ledger', { at: NOON - 31 * MINUTE, jobs })
+  await request('POST', '/api/webhooks/ci', { body, headers: { 'x-gitlab-token': acme.token } })
+  assert.match(
+    await text('/'),
+    /7 incidents: ledger ?\. Likely cause: deploy ?shop\/ledger#\d+ ?, started \d min before/,
+  )
+  assert.equal([...(await browser.get('/')).html.matchAll(/class="button primary"/g)].length, 1)
 })
 
 /** Ten services whose problems have nothing in common but the time. */

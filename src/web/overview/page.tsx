@@ -44,7 +44,7 @@ export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
       <Headline view={view} />
       {incidents.map((one, index) =>
         'members' in one ? (
-          <StormCard storm={one} reader={reader} hasChannel={view.hasChannel} {...props} />
+          <StormCard storm={one} isFirst={index === 0} reader={reader} hasChannel={view.hasChannel} {...props} />
         ) : index === 0 && !many ? (
           <FirstIncident one={one} hasChannel={view.hasChannel} {...props} />
         ) : (

@@ -2,6 +2,7 @@
 import type { FC } from 'hono/jsx'
 import { formatAgo, formatDuration, formatMoment, type Reader } from '../../domain/shown-time.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
+import { CauseLine } from '../incident/cause.tsx'
 import { Action } from '../kit/form.tsx'
 import { Badge, Mark, ServiceName, ShortName, Status } from '../kit/mark.tsx'
 import { NobodyNotified } from '../kit/section.tsx'
@@ -10,6 +11,7 @@ import { StateBadge } from './incidents.tsx'
 import type { StormView } from './view.ts'
 
 const MAX_NAME = 44
+const MAX_TITLE = 60
 const BAR_HEIGHT = 40
 
 type Props = {
@@ -18,9 +20,11 @@ type Props = {
   readonly csrf: string
   readonly canWrite: boolean
   readonly hasChannel: boolean
+  /** Whether this is the most urgent card. */
+  readonly isFirst: boolean
 }
 
-export const StormCard: FC<Props> = ({ storm, reader, csrf, canWrite, hasChannel }) => {
+export const StormCard: FC<Props> = ({ storm, reader, csrf, canWrite, hasChannel, isFirst }) => {
   const { first, members, unowned, cause, worst } = storm
   const { incident } = first
   return (
@@ -51,7 +55,7 @@ export const StormCard: FC<Props> = ({ storm, reader, csrf, canWrite, hasChannel
               action="/incidents/acknowledge"
               csrf={csrf}
               fields={{ incidents: unowned.join(',') }}
-              look="primary"
+              look={isFirst ? 'primary' : ''}
             >
               Acknowledge {unowned.length === members.length ? 'all ' : ''}
               {formatCount(unowned.length)}
@@ -119,14 +123,25 @@ export const StormTitle: FC<Pick<Props, 'storm'> & { readonly max: number }> = (
 export const StormCause: FC<Pick<Props, 'storm' | 'reader'>> = ({ storm: { cause, first, members }, reader }) =>
   cause === null ? (
     <p class="cause-line">
-      No common cause found. First: <a href={first.incident.href}>{first.incident.title}</a>,{' '}
-      <Time at={first.incident.startedAt} reader={reader} />.
+      No common cause found. First:{' '}
+      <a href={first.incident.href}>
+        <ShortName text={first.incident.title} max={MAX_TITLE} />
+      </a>
+      , <Time at={first.incident.startedAt} reader={reader} />.
     </p>
   ) : (
-    <p class="cause-line">
-      Probable cause of {countOf(members.length, 'incident')}: <b class="break">{cause}</b>.
-    </p>
+    <>
+      <p class="cause-line">
+        Probable cause of {countOf(members.length, 'incident')}: <b class="break">{cause}</b>.
+      </p>
+      {hasChange(first) ? <CauseLine one={first} /> : null}
+    </>
   )
+
+/** Returns whether a change probably caused what caused the others. */
+function hasChange({ cause, recovery }: StormView['first']): boolean {
+  return recovery === null && cause?.suspect != null && cause.heading !== 'No related change found'
+}
 
 /** New incidents per period as bars, from the first one until now. */
 const Bars: FC<Pick<Props, 'storm' | 'reader'>> = ({ storm: { bars, first }, reader }) => {
