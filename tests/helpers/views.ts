@@ -202,7 +202,7 @@ export function incidentView(more: Partial<IncidentView> = {}): IncidentView {
     lastGoodDeploy: { text: '#4702 (c3f81e90)', href: '/services/checkout', at: Date.parse('2026-11-18T16:05:00Z') },
     picture: PICTURE,
     ranges: ['30 min', '2 h', '24 h'].map((text, n) => ({ text, href: `?range=${n}`, current: n === 0 })),
-    ...{ suspects, allSuspects: false, unheard: null, groups: groups(stormAlerts()), affected: [] },
+    ...{ suspects, allSuspects: false, overdue: null, groups: groups(stormAlerts()), affected: [] },
     timeline: [
       entry('02:58', 'pipeline', 'pipeline shop/checkout#4711 on main (9b1c3d5e): deployed', { until: at('03:02') }),
       entry('03:00', 'rollout', 'rollout shop/checkout@6f8d7b9c5: a new pod template'),

@@ -26,7 +26,10 @@ function client(url: string, token: string) {
   }
 }
 
-/** 500 services, 60 incidents, one with 600 alerts, long names, Unicode, a manual incident and a wobbling alert. */
+/**
+ * 500 services, 60 incidents, one with 600 alerts, long names, Unicode, a manual incident and a wobbling alert. Half of
+ * the services call the one that failed first.
+ */
 export async function sendStorm(url: string, token: string): Promise<void> {
   const post = client(url, token)
   const send = (alerts: readonly Body[]) => post('/api/webhooks/metrics', alertmanager(alerts))
@@ -50,7 +53,8 @@ export async function sendStorm(url: string, token: string): Promise<void> {
   )
   for (let n = 0; n < 56; n += 1) {
     const labels = { ...place(n), severity: 'critical' }
-    await send([alert(n % 3 ? 'ServiceDown' : LONG, labels, { startsAt: now - (36 - n / 2) * MINUTE })])
+    const more = n % 2 ? { summary: `connection to ${ROOT.service}.logistics.svc:443 refused` } : {}
+    await send([alert(n % 3 ? 'ServiceDown' : LONG, labels, { startsAt: now - (36 - n / 2) * MINUTE, ...more })])
   }
   await send([alert('BackupFailed', { severity: 'critical', team: 'ops' }, { startsAt: now - 15 * MINUTE })])
   await send(

@@ -95,7 +95,7 @@ test('the page says which channel was told', async (t) => {
   const { report, request, token, text } = await broken(t)
   await request('POST', '/api/channels', { token, body: { name: 'p', kind: 'ntfy', url: 'https://ntfy.sh/a-topic' } })
   await report({}, 'Down', 'search')
-  assert.match(await text('/incidents/2'), /Message “opened” (waits for|sent to) p[^.]*\./)
+  assert.match(await text('/incidents/2'), /12:00 ?: message “opened” (waits for|sent to) p[^.]*\./)
 })
 
 test('the pages say since when a firing alert was not heard, until it is reported again', async (t) => {
@@ -103,11 +103,11 @@ test('the pages say since when a firing alert was not heard, until it is reporte
   const { data } = (await request('GET', '/api/alerts', { token })).body
   const shown = async () => [await text('/incidents/1'), await text(`/alerts/${data[0].id}`)]
   clock.now = NOON + 14 * MINUTE
-  for (const page of await shown()) assert.doesNotMatch(page, /Not heard/)
+  for (const page of await shown()) assert.doesNotMatch(page, /Not reported/)
   clock.now = NOON + 20 * MINUTE
-  for (const page of await shown()) assert.match(page, /Not heard since 12:00 ?\./)
+  for (const page of await shown()) assert.match(page, /Not reported since 12:00 ?\./)
   await report()
-  for (const page of await shown()) assert.doesNotMatch(page, /Not heard/)
+  for (const page of await shown()) assert.doesNotMatch(page, /Not reported/)
 })
 
 test('an incident names the incident that it continues', async (t) => {

@@ -1,11 +1,16 @@
-/** All pages of a storm and of a calm day in a real browser, at each width and in both themes. */
+/**
+ * All pages of a storm and of a calm day in a real browser, at each width and in both themes. In CI, their screenshots
+ * are written to `dist/screenshots`. Elsewhere, set INCMON_SCREENSHOTS to a directory.
+ */
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { createOrganization } from '../../src/actions/organizations.ts'
 import { createToken } from '../../src/actions/tokens.ts'
 import { askAxe } from '../helpers/axe.ts'
 import { startBrowser } from '../helpers/browser.ts'
+import { inCi } from '../helpers/in-ci.ts'
 import { layoutFaults } from '../helpers/layout.ts'
 import { startServer } from '../helpers/server.ts'
 import { sendCalm, sendStorm } from '../helpers/weather.ts'
@@ -14,6 +19,7 @@ const WIDTHS = [360, 414, 768, 820, 1024, 1280, 1920, 3840]
 const HEIGHT = 900
 const DARK_WIDTH = 414
 const COMMON = ['/', '/incidents', '/incidents/1', '/alerts', '/sources', '/reports', '/settings/notifications']
+const SCREENSHOTS = process.env.INCMON_SCREENSHOTS ?? inCi('dist/screenshots', '')
 const SCOPES = ['ingest', 'read', 'write', 'admin'] as const
 
 describe('At every width and in both themes', () => {
@@ -53,7 +59,7 @@ describe('At every width and in both themes', () => {
 
   for (const [weather, token, more] of [
     ['a storm', () => server.token, ['/?view=list', '/?view=wall&tv=1', '/incidents/2', '/incidents/5']],
-    ['a calm day', () => calm, ['/incidents/1/postmortem', '/settings', '/welcome']],
+    ['a calm day', () => calm, ['/incidents/1/postmortem', '/settings', '/settings/silences', '/search?q=cart']],
   ] as const) {
     test(`the pages of ${weather} fit, and no text covers another`, async () => {
       const page = await enter(token())
@@ -64,12 +70,14 @@ describe('At every width and in both themes', () => {
           await page.setViewportSize({ width, height: HEIGHT })
           const faults = await layoutFaults(page)
           if (faults.length > 0) wrong[`${path} at ${width}`] = faults
+          await shoot(page, weather, `${path}-${width}`)
         }
         // The themes differ only in colors; see style.test.ts. One width in the dark is enough to notice a mistake.
         await page.emulateMedia({ colorScheme: 'dark' })
         await page.setViewportSize({ width: DARK_WIDTH, height: HEIGHT })
         const faults = await layoutFaults(page)
         if (faults.length > 0) wrong[`${path} at ${DARK_WIDTH}, dark`] = faults
+        await shoot(page, weather, `${path}-${DARK_WIDTH}-dark`)
         await page.emulateMedia({ colorScheme: 'light' })
       }
       assert.deepEqual(wrong, {})
@@ -101,6 +109,12 @@ describe('At every width and in both themes', () => {
     }
   })
 })
+
+async function shoot(page: Page, weather: string, name: string): Promise<void> {
+  if (SCREENSHOTS === '') return
+  const file = `${weather} ${name}`.replace(/[0-9a-f-]{36}/, 'one').replace(/[^\w=]+/g, '-')
+  await page.screenshot({ path: join(SCREENSHOTS, `${file}.png`), fullPage: true })
+}
 
 /** Scripts that break a page, by the fault that must be found. */
 const BROKEN = {

@@ -21,7 +21,7 @@ export type Delivery = {
 export type Report = Pick<MessageAlert, 'source' | 'receivedAt' | 'delivery'>
 
 /** After this time without a repeat, messages say since when nothing was received. */
-const UNHEARD_FOR = 15 * MINUTE
+const OVERDUE_AFTER = 15 * MINUTE
 /** Until the sender reports the end, an alert that was last received this long ago may have ended. */
 const UNREPORTED_FOR = MINUTE
 const NAMED = 3
@@ -125,23 +125,23 @@ function lastReceived(alerts: readonly MessageAlert[]): MessageAlert | null {
 }
 
 /** Says since when the alerts were not repeated, if that is longer than their sender's repeats take. */
-export function unheardText({ kind, alerts }: MessageItem, context: MessageContext): string {
+export function overdueText({ kind, alerts }: MessageItem, context: MessageContext): string {
   const last = lastReceived(alerts)
   if (last?.source === 'cluster') {
     // The first line of other messages says so.
     const reported = kind === 'worse' || kind === 'flapping' ? reportedText([last], [last.condition], context) : ''
     return reported === '' ? '' : `${capitalized(reported)}.`
   }
-  const word = last && unheardWord(last, context.now)
+  const word = last && overdueWord(last, context.now)
   return word ? `${word} since ${momentText(last.receivedAt, context)}.` : ''
 }
 
-/** Returns `Not heard` if the report is older than its sender's repeats take; null if it is not, or has no repeats. */
-export function unheardWord({ source, receivedAt, delivery }: Report, now: number) {
+/** Returns `Not reported` if the report is older than its sender's repeats take; null if it is not, or has no repeats. */
+export function overdueWord({ source, receivedAt, delivery }: Report, now: number) {
   const { interval, reportsEnds, isRepeated } = delivery
   if (source === 'cluster' || !isRepeated) return null
   const expectedWithin =
-    interval === null ? UNHEARD_FOR : Math.max(MISSED_REPEATS * interval, reportsEnds ? HOUR : UNHEARD_FOR)
+    interval === null ? OVERDUE_AFTER : Math.max(MISSED_REPEATS * interval, reportsEnds ? HOUR : OVERDUE_AFTER)
   if (now - receivedAt < expectedWithin) return null
-  return reportsEnds && interval !== null ? 'Not repeated' : 'Not heard'
+  return reportsEnds && interval !== null ? 'Not repeated' : 'Not reported'
 }

@@ -7,7 +7,7 @@ import { STATES } from '../severity.ts'
 import { formatDuration } from '../shown-time.ts'
 import { formatCount } from '../text.ts'
 import { DAY, HOUR, SECOND } from '../units.ts'
-import { momentText, namedAlerts, othersText, problemText, reportedText, unheardText, whenText } from './alert-texts.ts'
+import { momentText, namedAlerts, othersText, overdueText, problemText, reportedText, whenText } from './alert-texts.ts'
 import { namedUpTo, shortened, shownName } from './names.ts'
 import type { MessageContext, MessageItem } from './words.ts'
 
@@ -189,7 +189,7 @@ function sentencesOf(item: MessageItem, context: MessageContext): string[] {
     isInTitle ? '' : `${problemText(item)}.`,
     burns && !isInTitle ? othersText(item) : '',
     burns && kind !== 'acknowledged' ? context.cause : '',
-    burns ? unheardText(item, context) : '',
+    burns ? overdueText(item, context) : '',
     burns || kind === 'recovered' ? onItText(item) : '',
     isOver ? '' : count,
     kind === 'recovered' ? onNodeText(item) : '',

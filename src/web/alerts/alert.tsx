@@ -2,7 +2,7 @@
 import type { FC } from 'hono/jsx'
 import { formatCount } from '../../domain/text.ts'
 import { GraphSection } from '../drawing/graph-section.tsx'
-import { UnheardSince } from '../incident/cause.tsx'
+import { OverdueSince } from '../incident/cause.tsx'
 import { Action } from '../kit/form.tsx'
 import { AlertName, External, Icon, Mark, RepeatCount, ServiceName } from '../kit/mark.tsx'
 import { sentText } from '../kit/penalty.ts'
@@ -14,7 +14,7 @@ import { AlertDuration } from './alerts.tsx'
 import type { AlertPageView } from './view.ts'
 
 export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
-  const { alert, reader, csrf, canWrite, labels, annotations, rules, links, changes, node, unheard } = view
+  const { alert, reader, csrf, canWrite, labels, annotations, rules, links, changes, node, overdue } = view
   return (
     <>
       <Crumbs path={[['Alerts', '/alerts'], [alert.source]]} />
@@ -44,7 +44,7 @@ export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
               seen {alert.occurrences === 1 ? 'once' : `${alert.occurrences} times`}, last{' '}
               <Time at={alert.lastSeenAt} reader={reader} />
             </span>
-            <UnheardSince {...{ unheard, reader }} />
+            <OverdueSince {...{ overdue, reader }} />
           </p>
         </div>
         {canWrite && alert.endsAt === null ? (

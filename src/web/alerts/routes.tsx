@@ -20,7 +20,7 @@ import { findAlertTargets, findAlertView } from '../../store/views.ts'
 import type { HistogramBin } from '../drawing/histogram.tsx'
 import type { Span } from '../drawing/scale.ts'
 import { findNamedIncident, incidentLink } from '../incident/find.ts'
-import { unheardOf } from '../incident/recovery.ts'
+import { overdueOf } from '../incident/recovery.ts'
 import { isoOf } from '../kit/time.tsx'
 import { type PageRoute, page, type Visit } from '../page.ts'
 import { mutedCount, type SilenceEnds, silencedOfGroup, silenceEndsOfGroups } from '../silences/silenced.ts'
@@ -153,7 +153,7 @@ async function showAlert(visit: Visit): Promise<Reply> {
   const view: AlertPageView = {
     ...{ mutes, reader: visit.viewer, csrf: visitor.csrf, canWrite: visitor.scopes.includes('write') },
     alert: { ...alert, ...row },
-    unheard: alert.endsAt === null ? await unheardOf(visit, alert.id) : null,
+    overdue: alert.endsAt === null ? await overdueOf(visit, alert.id) : null,
     node: onNode?.nodeServiceId
       ? { name: `node/${onNode.alert.node}`, href: `/services/${onNode.nodeServiceId}` }
       : null,

@@ -59,7 +59,7 @@ export type AlertsView = {
   readonly addressOf: (page: number) => string
 }
 
-export type AlertPageView = Pick<IncidentView, 'reader' | 'csrf' | 'canWrite' | 'unheard' | 'graph'> & {
+export type AlertPageView = Pick<IncidentView, 'reader' | 'csrf' | 'canWrite' | 'overdue' | 'graph'> & {
   /** The number of firing alerts that a silence of alerts like this one mutes. */
   readonly mutes: number
   readonly alert: AlertRowView & {

@@ -6,7 +6,7 @@ import { Action } from '../kit/form.tsx'
 import { Command, External, Icon } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
 import type { IncidentBrief } from './brief.ts'
-import type { IncidentView, SuspectView, Unheard } from './view.ts'
+import type { IncidentView, Overdue, SuspectView } from './view.ts'
 
 const MAX_REASONS = 4
 
@@ -154,10 +154,10 @@ export const Verdict: FC<{ suspect: SuspectView; csrf: string; action: string }>
   )
 }
 
-/** Renders `Not heard since 14:06.` */
-export const UnheardSince: FC<{ unheard: Unheard; reader: Reader }> = ({ unheard, reader }) =>
-  unheard === null ? null : (
+/** Renders `Not reported since 14:06.` */
+export const OverdueSince: FC<{ overdue: Overdue; reader: Reader }> = ({ overdue, reader }) =>
+  overdue === null ? null : (
     <span class="warn-text">
-      {unheard.word} since <Time at={unheard.at} reader={reader} style="moment" />.
+      {overdue.word} since <Time at={overdue.at} reader={reader} style="moment" />.
     </span>
   )

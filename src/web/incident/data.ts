@@ -64,7 +64,7 @@ export function incidentViewOf(
   | 'items'
   | 'previous'
   | 'group'
-  | 'unheard'
+  | 'overdue'
   | 'workload'
   | 'typed'
   | 'mutes'

@@ -2,16 +2,16 @@
 import type { FC } from 'hono/jsx'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
 import { formatDuration, formatMoment } from '../../domain/shown-time.ts'
-import { countOf, formatCount } from '../../domain/text.ts'
+import { countOf, formatCount, withoutStop } from '../../domain/text.ts'
 import { GraphSection } from '../drawing/graph-section.tsx'
 import { isolated } from '../kit/bidi.ts'
 import { Action } from '../kit/form.tsx'
 import { Mark, ServiceName, ShortName, Status } from '../kit/mark.tsx'
 import { Card, Crumbs, NobodyNotified, Section } from '../kit/section.tsx'
+import { Time } from '../kit/time.tsx'
 import { InKubernetes } from '../kit/workload.tsx'
-import { sentence } from '../visit/apply.ts'
 import { stateText } from './brief.ts'
-import { Cause, hintedGroup, UnheardSince } from './cause.tsx'
+import { Cause, hintedGroup, OverdueSince } from './cause.tsx'
 import { ActionItems, EditIncident } from './edit.tsx'
 import { Affected, Groups, groupsText } from './groups.tsx'
 import { Picture } from './picture.tsx'
@@ -133,7 +133,7 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
 const Related: FC<IncidentView> = ({
   group,
   previous,
-  unheard,
+  overdue,
   timeline,
   hasChannel,
   reader,
@@ -143,7 +143,7 @@ const Related: FC<IncidentView> = ({
     timeline.findLast(({ kind }) => kind === 'message') ?? timeline.findLast(({ kind }) => kind === 'not-told')
   return (
     <p class="facts">
-      <UnheardSince {...{ unheard, reader }} />
+      <OverdueSince {...{ overdue, reader }} />
       {group === null ? null : <GroupText group={group} />}
       {previous === null ? null : (
         <span>
@@ -157,7 +157,9 @@ const Related: FC<IncidentView> = ({
           </span>
         ) : null
       ) : (
-        <span>{sentence(told.text)}</span>
+        <span>
+          <Time at={told.at} reader={reader} style="moment" />: {withoutStop(told.text)}.
+        </span>
       )}
     </p>
   )

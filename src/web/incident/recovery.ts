@@ -6,14 +6,14 @@ import { withRecovering } from '../../actions/firing.ts'
 import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
 import { changeName } from '../../domain/incident/change-text.ts'
 import { silencedText } from '../../domain/incident/lasted.ts'
-import { unheardWord } from '../../domain/notification/alert-texts.ts'
+import { overdueWord } from '../../domain/notification/alert-texts.ts'
 import { formatDuration, formatMoment } from '../../domain/shown-time.ts'
 import { findLastReport } from '../../store/history/last-report.ts'
 import { findOrganization } from '../../store/organizations.ts'
 import type { ServiceRecord } from '../../store/service/services.ts'
 import type { Visit } from '../page.ts'
 import type { IncidentFacts } from './data.ts'
-import type { FixView, IncidentHead, Unheard } from './view.ts'
+import type { FixView, IncidentHead, Overdue } from './view.ts'
 
 /** Returns the last deploy after which all alerts of the incident's service ended; null if there is none. */
 export function fixOf(
@@ -53,8 +53,8 @@ export async function recoveryOf(
 }
 
 /** @param of the UUID of an alert, or the row id of an incident */
-export async function unheardOf({ own, now }: Visit, of: string | number): Promise<Unheard> {
+export async function overdueOf({ own, now }: Visit, of: string | number): Promise<Overdue> {
   const last = await own.read(findLastReport, of)
-  const word = last ? unheardWord(last, now) : null
+  const word = last ? overdueWord(last, now) : null
   return last && word ? { word, at: last.receivedAt } : null
 }

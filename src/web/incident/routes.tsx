@@ -19,7 +19,7 @@ import { incidentFacts, incidentPath, requireIncident } from './find.ts'
 import { IncidentListPage, incidentListTitle } from './list/list.tsx'
 import { findClusters, findListed, wentFirst } from './list/list-data.ts'
 import { IncidentPage } from './page.tsx'
-import { unheardOf } from './recovery.ts'
+import { overdueOf } from './recovery.ts'
 import type { IncidentView, Typed } from './view.ts'
 
 const MAX_TOGETHER = 1_000
@@ -94,7 +94,7 @@ async function relatedOf(visit: Visit, { id, rowId, previous, resolvedAt }: Inci
   return {
     previous: before ? { number: before.number, href: incidentPath(before) } : null,
     group: group ? groupView(group, id) : null,
-    unheard: resolvedAt === null ? await unheardOf(visit, rowId) : null,
+    overdue: resolvedAt === null ? await overdueOf(visit, rowId) : null,
   }
 }
 

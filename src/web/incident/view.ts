@@ -93,8 +93,8 @@ export type FixView = {
   readonly when: string
 }
 
-/** `word`: `Not heard` or `Not repeated`. `at`: the last report. */
-export type Unheard = { readonly word: string; readonly at: number } | null
+/** `word`: `Not reported` or `Not repeated`. `at`: the last report. */
+export type Overdue = { readonly word: string; readonly at: number } | null
 
 export type TimelineView = TimelineRow & { readonly href: string | null }
 
@@ -121,7 +121,7 @@ export type IncidentView = {
   readonly incident: IncidentHead
   readonly cause: LikelyCause<SuspectView>
   readonly fix: FixView | null
-  readonly unheard: Unheard
+  readonly overdue: Overdue
   /** The earlier incident of which this one is a continuation. */
   readonly previous: { readonly number: number; readonly href: string } | null
   /**
