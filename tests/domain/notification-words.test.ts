@@ -220,7 +220,7 @@ test('an alert that names no service is called by its own name, with what to do'
 test('a missing sender is called by its name', () => {
   const silent = item({ kind: 'sender-silent', service: { name: 'source/metrics/team-a', namespace: '', cluster: '' } })
   const { title, body } = messageTextOf(silent, CONTEXT)
-  assert.equal(title, 'Alertmanager (team-a) has sent nothing since 14:02 UTC (4 min).')
+  assert.equal(title, 'Alertmanager (team-a) has sent no heartbeat since 14:02 UTC (4 min).')
   assert.equal(body, 'Problems with your services may go unnoticed until the sender reports again. Incident #7.')
 })
 

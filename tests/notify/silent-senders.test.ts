@@ -38,3 +38,43 @@ for (const [how, settings] of [
     )
   })
 }
+
+test('messages about alerts whose ends prove nothing say so', async (t) => {
+  const { channel, messages, send, settled, sweepUntil, deps } = notifying(t)
+  const { url, received } = await startReceiver(t)
+  channel('webhook', url, { remindAfter: 10 })
+  const told = (kind: string) => () => messages().some((one) => one.kind === kind && one.status === 'delivered')
+  for (const minute of [0, 2, 4, 6, 8]) {
+    await sweepUntil(NOON + minute * MINUTE)
+    await send('metrics', watchdog({ startsAt: NOON }))
+    await send('metrics', alertmanager([alert('Down', { service: 'cart' }, { startsAt: NOON })]))
+    await settled(told('opened'))
+  }
+  await sweepUntil(NOON + 12 * MINUTE)
+  await send(
+    'metrics',
+    alertmanager([alert('Down', { service: 'cart' }, { startsAt: NOON, endsAt: NOON + 11.5 * MINUTE })]),
+  )
+  await sweepUntil(NOON + 13.1 * MINUTE)
+  await settled(told('recovered'))
+  await send('metrics', watchdog({ startsAt: NOON, endsAt: NOON + 12 * MINUTE }))
+  await sweepUntil(NOON + 13.2 * MINUTE)
+  await settled(() => told('again')() && told('sender-silent')())
+  await sweepUntil(NOON + 24 * MINUTE)
+  remind(deps)
+  await settled(() => messages().every(({ status }) => status === 'delivered'))
+  const titles = received.map(({ text }) => /"message":\{"title":"(.*?)"/.exec(text)?.[1] ?? '')
+  // On a busy machine, the clock moves on while a message is sent.
+  const timeless = titles.map((title) => title.replace(/ \((?:just now|\d[^)]*)\)/, '')).sort()
+  assert.deepEqual(
+    [...new Set(timeless)],
+    [
+      'Alertmanager (incmon) has sent no heartbeat since 12:12 UTC.',
+      'Nobody is working on this yet: Alertmanager (incmon) has sent no heartbeat since 12:12 UTC.',
+      'Nobody is working on this yet: cart has been critical since 12:00 UTC, last reported at 12:08 UTC.',
+      'The all-clear is uncertain: cart has been critical since 12:00 UTC, last reported at 12:08 UTC.',
+      'cart has been critical since 12:00 UTC.',
+      'cart has recovered: it was critical for 11 min, until 12:11 UTC.',
+    ],
+  )
+})

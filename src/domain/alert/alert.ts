@@ -5,6 +5,7 @@ import { isRepeated } from '../event/reason.ts'
 import type { ServiceRule } from '../service/rule.ts'
 import { rank, type Severity, worst } from '../severity.ts'
 import { MINUTE } from '../units.ts'
+import { withDoubtedEnd, withoutDoubt } from './doubt.ts'
 import { type Evidence, NO_EVIDENCE, repetitionOf, withObservation } from './evidence.ts'
 import { type Fingerprint, withEnd, withKnownSeverity, withSeverityOf, withStart } from './fingerprints.ts'
 import { isLateCopy } from './late-copy.ts'
@@ -72,6 +73,8 @@ export type Change =
   | 'ended'
   /** The event belongs to the alert but changes nothing: a late copy, or the end of an older problem. */
   | 'kept'
+  /** An end that does not count yet, because the heartbeat of the sender ended, too. */
+  | 'doubted'
 
 const REOPEN_WITHIN = 10 * MINUTE
 
@@ -122,17 +125,27 @@ export function belongsTo(alert: Alert, signal: Signal): boolean {
 }
 
 /** `isNewest`: whether the signal's summary, annotations and links replace the alert's. False for a late signal. */
-type Absorbed = {
+export type Absorbed = {
   readonly alert: Alert
   readonly fingerprints: readonly Fingerprint[]
   readonly change: Change
   readonly isNewest: boolean
 }
 
-/** Applies another signal to an alert. */
-export function absorb(alert: Alert, fingerprints: readonly Fingerprint[], sent: Signal, receivedAt: number): Absorbed {
+/** Applies another signal. `isDoubted`: whether its end does not count yet; null if all ends of the sender count. */
+export function absorb(
+  alert: Alert,
+  fingerprints: readonly Fingerprint[],
+  sent: Signal,
+  receivedAt: number,
+  isDoubted: boolean | null = null,
+): Absorbed {
   const signal = withKnownSeverity(sent, fingerprints)
-  if (signal.status === 'resolved') return absorbEnd(alert, fingerprints, signal, receivedAt)
+  if (signal.status === 'resolved') {
+    if (isDoubted) return withDoubtedEnd(alert, fingerprints, signal)
+    const known = isDoubted === null ? fingerprints : withoutDoubt(fingerprints, signal.endsAt ?? signal.at)
+    return absorbEnd(alert, known, signal, receivedAt)
+  }
   const over = alert.status === 'resolved'
   const isLate = isLateCopy(alert, fingerprints, signal, receivedAt) || isOlderPipeline(alert, signal)
   if (over && (isLate || isSettledByHand(alert, signal))) {
@@ -165,15 +178,6 @@ function isTextOf(alert: Alert, fingerprints: readonly Fingerprint[], signal: Si
   const { severity } = withSeverityOf({ ...alert, severity: signal.severity }, fingerprints)
   return signal.at >= alert.startsAt && rank(signal.severity) >= rank(severity)
 }
-
-/** Returns whether only the count and the last-seen time changed, which is true for most signals. */
-export function isMereRepeat(before: Alert, after: Alert): boolean {
-  return COMPARED_FIELDS.every((name) => before[name] === after[name])
-}
-
-const COMPARED_FIELDS = [
-  ...(['severity', 'said', 'status', 'resolution', 'summary', 'node', 'evidence', 'startsAt', 'endsAt'] as const),
-]
 
 /**
  * Marks one fingerprint as ended, unless that fingerprint has started again since. The alert ends when its last

@@ -6,6 +6,7 @@ import type { Alert, Resolution } from './alert.ts'
 import type { Mark } from './evidence.ts'
 import { type Fingerprint, fingerprintsOf, isJudgedByFingerprint, withSeverityOf } from './fingerprints.ts'
 import { type FiringPeriod, firingPeriodsOf, ongoing } from './firing-period.ts'
+import { type Awaited, type Delays, lastExpiry, nextEnd, notBefore, withoutSilent } from './lapse.ts'
 
 /** A new pod template is considered a fix if the template's pods do not show the condition for this long. */
 const ROLLOUT_QUIET = 10 * MINUTE
@@ -31,10 +32,7 @@ export type Delivery = {
   readonly heardAt: number | null
 }
 
-/** When incmon started after a stop, and until when it waits for repeats of what it received before; in ms UTC. */
-export type Awaited = { readonly since: number; readonly until: number }
-
-type ServerContext = {
+type ServerContext = Delays & {
   /** For Alertmanager and Grafana; null for other senders. */
   readonly delivery: Delivery | null
   /** Whether a metrics alert of the same service is firing. */
@@ -45,8 +43,6 @@ type ServerContext = {
   readonly lag?: number
   /** For Kubernetes events: until when a watch of the cluster can be trusted; see `PeriodRules`. */
   readonly watchedUntil?: number | null | undefined
-  /** For Alertmanager, Prometheus and Grafana, after a stop of incmon. */
-  readonly awaited?: Awaited | undefined
 }
 
 /** Returns the alert as of `now`, and when it may next change without a new event. */
@@ -83,54 +79,18 @@ export function settleAll(
   const known = fingerprintsOf(alert, fingerprints)
   const expiry = lastExpiry(known)
   const timeout = silenceOf(context.delivery)
-  const { awaited } = context
-  const firing = withoutSilent(known, timeout, awaited, now)
+  const firing = withoutSilent(known, timeout, context, now)
   if (firing.every(({ ended }) => ended)) {
     if (expiry === null) return { ...settle(alert, context, now), fingerprints }
-    return { ...endedAs(alert, { at: Math.min(expiry, now), resolution: 'inferred' }, now), fingerprints }
+    // Alertmanager reported the end, which did not count at first. Prometheus only said how long to wait.
+    const resolution = context.delivery?.reportsEnds ? 'reported' : 'inferred'
+    return { ...endedAs(alert, { at: Math.min(expiry, now), resolution }, now), fingerprints }
   }
   const delivery = lastExpiry(firing) === null ? context.delivery : null
   const settled = settle(withSeverityOf(alert, firing), { ...context, delivery }, now)
   const dueAt =
-    settled.alert.status === 'firing' ? Math.min(settled.dueAt, nextEnd(firing, timeout, awaited)) : settled.dueAt
+    settled.alert.status === 'firing' ? Math.min(settled.dueAt, nextEnd(firing, timeout, context, now)) : settled.dueAt
   return { alert: settled.alert, fingerprints: firing === known ? fingerprints : firing, dueAt }
-}
-
-/**
- * Forgets the firing fingerprints whose time is over: the sender's own end time has passed, or the sender does not
- * report ends and has not repeated the fingerprint for `repeatTimeout`. Returns the same list if nothing changes.
- */
-function withoutSilent(
-  fingerprints: readonly Fingerprint[],
-  repeatTimeout: number | null,
-  awaited: Awaited | undefined,
-  now: number,
-): readonly Fingerprint[] {
-  const kept = fingerprints.filter((one) => one.ended || endAt(one, repeatTimeout, awaited) > now)
-  return kept.length === fingerprints.length ? fingerprints : kept
-}
-
-/** Returns the latest end time that the sender gave for a firing fingerprint; null if the sender gave none. */
-function lastExpiry(fingerprints: readonly Fingerprint[]): number | null {
-  const times = fingerprints.flatMap(({ ended, expiresAt }) => (ended || expiresAt === null ? [] : expiresAt))
-  return times.length === 0 ? null : Math.max(...times)
-}
-
-/** Returns when the next firing fingerprint ends unless it is repeated; infinity for never. */
-function nextEnd(
-  fingerprints: readonly Fingerprint[],
-  repeatTimeout: number | null,
-  awaited: Awaited | undefined,
-): number {
-  return fingerprints.reduce(
-    (next, one) => (one.ended ? next : Math.min(next, endAt(one, repeatTimeout, awaited))),
-    Number.POSITIVE_INFINITY,
-  )
-}
-
-function endAt({ expiresAt, seenAt }: Fingerprint, repeatTimeout: number | null, awaited: Awaited | undefined): number {
-  const end = expiresAt ?? (repeatTimeout === null ? Number.POSITIVE_INFINITY : seenAt + repeatTimeout)
-  return notBefore(end, seenAt, awaited)
 }
 
 /** Returns after how many ms without a repeat a fingerprint no longer counts; null for never. */
@@ -159,11 +119,6 @@ function endOf(alert: Alert, context: ServerContext, now: number): { at: number;
 
 function inferredAt({ receivedAt }: Alert, { repeatTimeout }: Delivery, awaited: Awaited | undefined): number {
   return notBefore(receivedAt + repeatTimeout, receivedAt, awaited)
-}
-
-/** Returns when something that was received at `at` ends for lack of a repeat, which nobody could send during a stop. */
-function notBefore(end: number, at: number, awaited: Awaited | undefined): number {
-  return awaited && at < awaited.since ? Math.max(end, awaited.until) : end
 }
 
 /** A sender that reports ends can still lose one, for example while it is restarted. */

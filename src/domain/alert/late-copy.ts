@@ -1,7 +1,8 @@
-/** Recognizes a notification that arrives after the end that it precedes. */
+/** Recognizes a notification that arrives after the end that it precedes, and one that changes nothing. */
 
 import type { Expiry } from '../event/event.ts'
 import { MINUTE } from '../units.ts'
+import type { Alert } from './alert.ts'
 import type { Fingerprint } from './fingerprints.ts'
 
 const LATE_COPY_WITHIN = 2 * MINUTE
@@ -45,3 +46,12 @@ export function isLateCopy(
     receivedAt - (alert.endedAt ?? receivedAt) <= (isSameStart ? SAME_START_WITHIN : LATE_COPY_WITHIN)
   )
 }
+
+/** Returns whether only the count and the last-seen time changed, which is true for most signals. */
+export function isMereRepeat(before: Alert, after: Alert): boolean {
+  return COMPARED_FIELDS.every((name) => before[name] === after[name])
+}
+
+const COMPARED_FIELDS = [
+  ...(['severity', 'said', 'status', 'resolution', 'summary', 'node', 'evidence', 'startsAt', 'endsAt'] as const),
+]

@@ -179,7 +179,7 @@ function observedOf(
 ) {
   // The problem of a manual incident is on until a person resolves it.
   if (origin === 'manual') return { ...problem, firing: [...new Set(burning.map(({ name }) => name))].sort() }
-  const observed = observe(problem, { now, burning, muted, ended })
+  const observed = observe(problem, { now, burning, muted, ended }, isDisproved(problem, burning))
   return burning.length > 0 ? { ...observed, isOver: false } : observed
 }
 

@@ -46,7 +46,9 @@ export function titleOf(item: MessageItem, context: MessageContext): string {
       if (actor !== null)
         return `${name}: ${actor} merged an incident that goes on into this one: ${namedUpTo(names, NAMED)}.`
       if (problem.covered !== null) return `${lasting}.`
-      return item.wasWrong ? `The all-clear was wrong: ${lasting}.` : `${state} again: ${lasting}.`
+      if (!item.wasWrong) return `${state} again: ${lasting}.`
+      // Either a repeat arrived, or the heartbeat of the sender ended with the alerts.
+      return `The all-clear ${reportedText(item.alerts, problem.firing, context) === '' ? 'was wrong' : 'is uncertain'}: ${lasting}.`
     case 'flapping':
       return flappingText(item, name, context)
     case 'reopened':
@@ -84,10 +86,12 @@ function lastingText(item: MessageItem, context: MessageContext): string {
     ...(declared.length > 0 ? [Math.min(...declared.map((one) => one.since))] : []),
     problem.raised?.at ?? 0,
   ]
-  const begunAt = Math.max(problem.since ?? incident.startedAt, ...began)
+  // An end that was wrong is no gap.
+  const hasNoGap = problem.since === incident.startedAt + problem.criticalMs
+  const begunAt = Math.max(hasNoGap ? incident.startedAt : (problem.since ?? incident.startedAt), ...began)
   const { since, until: coveredUntil } = problem.covered ?? { since: begunAt, until: null }
   const sinceText = `since ${momentText(since, context)}`
-  if (isSender(service.name)) return `${name} has sent nothing ${sinceText} (${ageText(now - since)})`
+  if (isSender(service.name)) return `${name} has sent no heartbeat ${sinceText} (${ageText(now - since)})`
   if (phaseOf(problem, now) !== 'on') return `${name} ${pastText(item, context)}`
   const begun = `${name} ${STATES[incident.severity].hasBeen} ${sinceText}`
   const reported = reportedText(alerts, problem.firing, context)
@@ -146,7 +150,7 @@ export function lengthOf({ incident: { problem, severity } }: MessageItem, { now
 function resolvedText(item: MessageItem, name: string, context: MessageContext): string {
   const { actor, incident, service, mergedInto, names } = item
   if (isSender(service.name))
-    return `${name} is sending again after ${formatDuration(criticalMsOf(incident.problem, context.now))}.`
+    return `${name} sends its heartbeat again after ${formatDuration(criticalMsOf(incident.problem, context.now))}.`
   if (mergedInto !== null) {
     const merged = actor === null ? 'the incident was merged' : `${actor} merged the incident`
     const goesOn =

@@ -22,7 +22,7 @@ const LONGER = 1.5
 const SAME = 0.95
 
 /** `groupGap`: the longest pause of the heartbeat's group before this one. `startedAt`: when incmon started after a stop. */
-type Past = { readonly groupGap?: number; readonly startedAt?: number }
+export type Past = { readonly groupGap?: number; readonly startedAt?: number }
 
 /**
  * Returns the heartbeat after another arrival. A pause in which an incident opened or incmon was stopped is an outage and

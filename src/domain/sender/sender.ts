@@ -2,6 +2,7 @@
 
 import type { Source } from '../event/event.ts'
 import { MINUTE } from '../units.ts'
+import type { Beat } from './beats.ts'
 import type { Clock } from './clock.ts'
 import type { DeliveryInterval, Group } from './delivery-interval.ts'
 import type { Heartbeat, Hours } from './heartbeat.ts'
@@ -32,6 +33,8 @@ export type LiveSender = Heartbeat & {
    * item.
    */
   readonly namesCluster: boolean | null
+  /** Its heartbeats, such as the Watchdog of each Prometheus behind an Alertmanager. */
+  readonly beats: readonly Beat[]
   /** The delivery interval across all of the sender's groups. */
   readonly deliveryInterval: DeliveryInterval
   /** The number of events from the sender in each of the last 24 hours. */

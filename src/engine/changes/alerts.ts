@@ -24,6 +24,14 @@ export function changeAlert(
   ctx.emit({ kind: 'timeline-added', incidentId: after.incidentId, entry })
 }
 
+/** Records in the timeline of the incident that the end of an alert does not count yet. */
+export function noteDoubt(ctx: Context, { id, incidentId, alert: { name } }: LiveAlert, at: number): void {
+  if (incidentId === null) return
+  const text = `${name} was reported as ended, but so was the heartbeat: the end does not count yet`
+  const entry: TimelineEntry = { at, kind: 'alert', code: null, text, actor: null, ref: `alert/${id}` }
+  ctx.emit({ kind: 'timeline-added', incidentId, entry })
+}
+
 function changeOf(before: Alert, after: LiveAlert, now: number): TimelineEntry {
   const { alert, fingerprints } = after
   const { name, lastSeenAt: at } = alert

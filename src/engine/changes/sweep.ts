@@ -5,16 +5,18 @@ import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import { hasWeightChanged } from '../../domain/health/health.ts'
 import { earliest } from '../../domain/instant.ts'
 import type { Limits } from '../../domain/limits.ts'
+import { type Beat, beatsFor } from '../../domain/sender/beats.ts'
 import { type DeliveryInterval, repeatTimeoutOf } from '../../domain/sender/delivery-interval.ts'
 import type { LiveGroup } from '../../domain/sender/sender.ts'
 import { DAY, MINUTE } from '../../domain/units.ts'
 import { replaceAlert } from '../state/alerts.ts'
 import { putSender } from '../state/apply.ts'
 import type { Context } from '../state/context.ts'
-import { dueStep, type OrganizationState, settingsOf } from '../state/state.ts'
+import { dueStep, type OrganizationState, senderKey, settingsOf } from '../state/state.ts'
 import { changeAlert } from './alerts.ts'
 import { hasFiringMetrics, senderBehaviorOf } from './conditions.ts'
-import { deliveryOf, openHeartbeatIncident } from './receive/senders.ts'
+import { openHeartbeatIncident } from './receive/heartbeats.ts'
+import { deliveryOf } from './receive/senders.ts'
 import { hasEndedShortage } from './shortage.ts'
 
 export type Due = {
@@ -107,7 +109,7 @@ export function sweepAlert(ctx: Context, rowId: number, now: number): number | n
     live.alert,
     live.fingerprints,
     {
-      delivery: deliveryFor(ctx.state, live, now),
+      ...deliveredBy(ctx.state, live, now),
       ...{ metricsFiring, ...senderBehaviorOf(ctx.state, live), awaited: ctx.state.awaited.get('period') },
     },
     now,
@@ -116,26 +118,36 @@ export function sweepAlert(ctx: Context, rowId: number, now: number): number | n
   return hasWeightChanged(live.alert, alert) ? live.serviceId : null
 }
 
+/** Prometheus, if it sends its alerts directly. */
+const PROMETHEUS = { source: 'metrics', receiver: 'prometheus' } as const
 const UNKNOWN: DeliveryInterval = { longestGap: 0, gaps: 0 }
 
-/** Returns how an alert is delivered. An alert without a group, for example an imported one, is not repeated. */
-function deliveryFor(state: OrganizationState, { groupId }: Pick<LiveAlert, 'groupId'>, now: number): Delivery {
+type Delivered = Pick<LiveAlert, 'groupId' | 'serviceId' | 'cluster' | 'alert'>
+
+/**
+ * Returns how an alert is delivered, and the heartbeats of its sender. An alert without a group comes from Prometheus,
+ * or is imported and not repeated.
+ */
+function deliveredBy(
+  state: OrganizationState,
+  { groupId, serviceId, cluster, alert }: Delivered,
+  now: number,
+): { readonly delivery: Delivery; readonly beats: readonly Beat[] } {
   const key = groupId === null ? undefined : state.groupKeys.get(groupId)
   const group = key === undefined ? null : (state.groups.get(key) ?? null)
-  const sender = group && state.senders.get(state.senderKeys.get(group.senderId) ?? '')
-  if (sender) return deliveryOf(sender, group, now)
-  return { repeatTimeout: repeatTimeoutOf(group, UNKNOWN), reportsEnds: false, heardAt: null }
+  const direct = groupId === null && alert.source === 'metrics' ? senderKey({ ...PROMETHEUS, cluster }) : ''
+  const sender = state.senders.get(group ? (state.senderKeys.get(group.senderId) ?? '') : direct)
+  const beats = beatsFor(sender?.beats ?? [], state.services.get(serviceId)?.cluster ?? '')
+  if (group && sender) return { delivery: deliveryOf(sender, group, now), beats }
+  return { delivery: { repeatTimeout: repeatTimeoutOf(group, UNKNOWN), reportsEnds: false, heardAt: null }, beats }
 }
 
 /** Returns when an alert loaded from the store is due. Senders and groups must be loaded first. */
-export function firstDueAt(
-  state: OrganizationState,
-  one: Pick<LiveAlert, 'alert' | 'fingerprints' | 'cluster' | 'groupId' | 'serviceId'>,
-): number {
+export function firstDueAt(state: OrganizationState, one: Delivered & Pick<LiveAlert, 'fingerprints'>): number {
   const { alert, serviceId } = one
   const metricsFiring = alert.source === 'cluster' && hasFiringMetrics(state, serviceId, alert.startsAt)
   const context = {
-    delivery: deliveryFor(state, one, alert.receivedAt),
+    ...deliveredBy(state, one, alert.receivedAt),
     metricsFiring,
     ...senderBehaviorOf(state, one),
   }

@@ -106,7 +106,7 @@ function textsOf({ now, resolveTimeout }: Wanted): (one: FiringFingerprint, foun
   return (one, { labels, names, silencedBy, inhibitedBy }) => {
     const isMuted = silencedBy.length + inhibitedBy.length > 0
     const status = isMuted ? JSON.stringify({ inhibitedBy, mutedBy: [], silencedBy, state: 'suppressed' }) : ACTIVE
-    const endsAt = one.expiresAt ?? Math.max(one.lastSeenAt + resolveTimeout, now)
+    const endsAt = Math.max(one.expiresAt ?? one.lastSeenAt + resolveTimeout, now)
     const times = `"endsAt":"${time(endsAt)}","startsAt":"${time(one.startsAt)}","updatedAt":"${time(one.updatedAt)}"`
     const generator = one.generator === null ? generatorIn(one.links) : JSON.stringify(one.generator)
     const more = generator === undefined ? '' : `,"generatorURL":${generator}`

@@ -11,10 +11,13 @@ type DeliveryRow = {
   readonly senderGap: number | null
   readonly senderGaps: number | null
   readonly reportsEnds: number | null
+  /** When the alert ends unless it is repeated; null if unknown. From Alertmanager: an end that does not count yet. */
+  readonly expiresAt: number | null
 }
 
 /** Returns how an alert is delivered, from the row of its group and its sender; their columns are null if unknown. */
-export function toDelivery({ ownGap, ownGaps, senderGap, senderGaps, reportsEnds }: DeliveryRow): Delivery {
+export function toDelivery({ ownGap, ownGaps, senderGap, senderGaps, reportsEnds, expiresAt }: DeliveryRow): Delivery {
+  if (ownGaps !== null && expiresAt !== null) return { interval: null, reportsEnds: false, isRepeated: true }
   const interval = isKnown({ gaps: ownGaps ?? 0 }) ? ownGap : isKnown({ gaps: senderGaps ?? 0 }) ? senderGap : null
   return { interval, reportsEnds: reportsEnds === 1, isRepeated: ownGaps !== null }
 }
@@ -32,7 +35,7 @@ export function findLastReport(db: Db, organizationId: number, of: string | numb
     .select((alert) => alert.fn.max('alerts.received_at').as('receivedAt'))
     .select(['alerts.source', 'groups.longest_gap as ownGap'])
     .select(['groups.gaps as ownGaps', 'senders.longest_gap as senderGap', 'senders.gaps as senderGaps'])
-    .select(['reports_ends as reportsEnds', 'senders.last_event_at as heardAt'])
+    .select(['reports_ends as reportsEnds', 'alerts.expires_at as expiresAt', 'senders.last_event_at as heardAt'])
     .where('ends_at', 'is', null)
     .where('alerts.source', '!=', 'ci')
   const own =

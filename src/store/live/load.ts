@@ -149,6 +149,7 @@ function toLiveSender(row: SenderRow): LiveSender {
     heartbeatAt: row.heartbeat_at,
     heartbeatGap: row.heartbeat_gap,
     heartbeatDueAt: row.heartbeat_due_at,
+    beats: JSON.parse(row.heartbeats),
   }
 }
 

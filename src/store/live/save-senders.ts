@@ -32,6 +32,7 @@ function senderColumns(sender: LiveSender) {
     heartbeat_at: sender.heartbeatAt,
     heartbeat_gap: sender.heartbeatGap,
     heartbeat_due_at: sender.heartbeatDueAt,
+    heartbeats: JSON.stringify(sender.beats),
   }
 }
 

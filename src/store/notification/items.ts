@@ -158,6 +158,7 @@ function alertsOf(db: Db, incidentId: number, ownServiceId: number): MessageAler
     .select(['starts_at as startsAt', 'ends_at as endsAt', 'alerts.received_at as receivedAt'])
     .select(['groups.longest_gap as ownGap', 'groups.gaps as ownGaps'])
     .select(['senders.longest_gap as senderGap', 'senders.gaps as senderGaps', 'reports_ends as reportsEnds'])
+    .select('alerts.expires_at as expiresAt')
     .where('incident_id', '=', incidentId)
     .where('alerts.source', '!=', 'ci')
     .orderBy((eb) => eb.case().when('ends_at', 'is', null).then(0).else(1).end())

@@ -1,5 +1,6 @@
 /** Applies the steps of the incident rules. */
 
+import type { Alert } from '../../../domain/alert/alert.ts'
 import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
@@ -99,12 +100,21 @@ function comeBack(
 ): LiveIncident {
   const { now } = input
   const after: LiveIncident = { ...incident, ...onAgain(incident, now, wasWrong), resolvedAt: null, problem }
-  const why = wasWrong ? 'the all-clear was wrong: the problem has been going on all the time' : 'critical again'
+  const isDoubted = input.conditions.some(({ live: { alert } }) => alert.status === 'firing' && isPast(alert, now))
+  const wrong = isDoubted
+    ? 'the all-clear does not count: the heartbeat of the sender ended, too'
+    : 'the all-clear was wrong: the problem has been going on all the time'
+  const why = wasWrong ? wrong : 'critical again'
   const isFirstFlap = problem.flapsSince === now
   const tells = isFirstFlap ? 'flapping' : 'again'
   const digestAt = isFirstFlap ? null : digestAtOf(problem, now)
   const moved = moveIncident(ctx, { before: incident, after, why, actor: null, now, tells, wasWrong, digestAt })
   return addAlerts(ctx, moved, named(input, alertIds))
+}
+
+/** Returns whether an alert fires on although its sender reported its end, because the end does not count yet. */
+function isPast({ expiresAt }: Pick<Alert, 'expiresAt'>, now: number): boolean {
+  return expiresAt !== null && expiresAt <= now
 }
 
 function named({ conditions }: StepInput, alertIds: readonly string[]): LiveAlert[] {

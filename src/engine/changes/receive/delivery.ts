@@ -65,11 +65,9 @@ export function receive(ctx: Context, delivery: Delivery): Received {
   const sending = { source, cluster, token, intake, whole, receivedAt }
   if (before) countLaterChunk(ctx, sending)
   const sent = before?.sent ?? updateSender(ctx, sending)
-  const { groupId, clockOffset } = sent
   const decided = intake.accepted.map((accepted) => {
-    const draft = corrected(accepted.draft, clockOffset, receivedAt)
-    const facts = { groupId, delivery: sent.delivery, clockOffset }
-    return { accepted, ...decideItem(ctx, { ...facts, cluster, receivedAt, isFromCache, draft }) }
+    const draft = corrected(accepted.draft, sent.clockOffset, receivedAt)
+    return { accepted, ...decideItem(ctx, { ...sent, cluster, receivedAt, isFromCache, draft }) }
   })
   const items = decided.flatMap((one) => ('refused' in one ? [] : [one]))
   const refused = decided.flatMap((one) => ('refused' in one ? [one.refused] : []))
@@ -83,7 +81,7 @@ export function receive(ctx: Context, delivery: Delivery): Received {
     isRepeat: whole.accepted.length > 0 && refused.length === 0 && items.every(({ isRepeat }) => isRepeat),
     ...(use.kind === 'reused' ? { isKeyReused: true } : {}),
     ...(refused[0] ? { refused: { items: refused.length, shortage: refused[0] } } : {}),
-    ...warningsOf(ctx, delivery, items, clockOffset),
+    ...warningsOf(ctx, delivery, items, sent.clockOffset),
   }
   if (delivery.dryRun) return dryRunReceipt(ctx, delivery, items, own, { sent, incidents })
   const shortages = new Set([...refused, ...items.flatMap(({ shortage }) => shortage ?? [])])

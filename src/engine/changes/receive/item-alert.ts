@@ -1,8 +1,9 @@
 /** Opens or updates the alert for an item. */
-import { type Alert, absorb, type Change, isMereRepeat, open, type Signal } from '../../../domain/alert/alert.ts'
+import { type Alert, absorb, type Change, open, type Signal } from '../../../domain/alert/alert.ts'
 import { settle, settleAll } from '../../../domain/alert/ending.ts'
 import { withEvidence } from '../../../domain/alert/evidence.ts'
 import { begunAtOf, type Fingerprint, fingerprintsOf, withoutDerived } from '../../../domain/alert/fingerprints.ts'
+import { isMereRepeat } from '../../../domain/alert/late-copy.ts'
 import { type ReceivedEvent, withReceivedEvents } from '../../../domain/alert/late-events.ts'
 import type { LastEvent, LiveAlert } from '../../../domain/alert/live-alert.ts'
 import { isUnattributed, makesAlert } from '../../../domain/alert/signal.ts'
@@ -12,9 +13,10 @@ import { FAILS_ON_NEW_NODE, waitsForDrain } from '../../../domain/event/going-aw
 import { hasWeightChanged, lasts } from '../../../domain/health/health.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
 import { shareEqual } from '../../../domain/memoize.ts'
+import { beatsFor, countsFrom } from '../../../domain/sender/beats.ts'
 import { ruleText } from '../../../domain/service/rule.ts'
 import type { Context } from '../../state/context.ts'
-import { changeAlert } from '../alerts.ts'
+import { changeAlert, noteDoubt } from '../alerts.ts'
 import { firingEventAlerts, hasFiringMetrics, hasNamesake, senderBehaviorOf } from '../conditions.ts'
 import { endingEventsSince, hasStarted, returnOfNode } from '../going-away.ts'
 import { joinOpenIncident } from '../incidents/incidents.ts'
@@ -110,7 +112,8 @@ function changeKnown(
   { service, signal, stored, hash }: ReceivedSignal,
   known: LiveAlert,
 ): AlertDecision {
-  const decided = absorb(known.alert, fingerprintsOf(known.alert, known.fingerprints), signal, item.receivedAt)
+  const all = fingerprintsOf(known.alert, known.fingerprints)
+  const decided = absorb(known.alert, all, signal, item.receivedAt, isDoubted(item, service, signal))
   const list = withoutDerived(decided.alert, decided.fingerprints)
   const { alert, fingerprints, dueAt } = settleWithin(ctx, service, item, decided.alert, list, signal)
   const { change, isNewest } = decided
@@ -132,7 +135,13 @@ function changeKnown(
     isNewest && !repeats ? { labels: signal.labels, annotations: signal.annotations, links: signal.links } : null
   changeAlert(ctx, known, live, item.receivedAt, { texts })
   if (!repeats) describeFingerprint(ctx, live, signal)
+  if (change === 'doubted') noteDoubt(ctx, live, item.receivedAt)
   return { live: ctx.state.alerts.get(live.rowId) ?? live, change, repeats, isAlike: false }
+}
+
+/** Returns whether Alertmanager or Grafana reports an end that does not count yet; null for senders that see the end. */
+function isDoubted({ groupId, beats, receivedAt }: Item, { cluster }: LiveService, { endsAt }: Signal): boolean | null {
+  return groupId === null ? null : endsAt !== null && countsFrom(endsAt, beatsFor(beats, cluster)) > receivedAt
 }
 
 /** Stores the labels of a fingerprint if the alert has several fingerprints, because their labels differ. */
@@ -159,7 +168,8 @@ function settleWithin(
   const metricsFiring = isCluster && hasFiringMetrics(ctx.state, service.rowId, alert.startsAt)
   const sender = isCluster ? senderBehaviorOf(ctx.state, item) : PUNCTUAL_SENDER
   const { delivery, receivedAt } = item
-  const context = { delivery, metricsFiring, ...sender, awaited: ctx.state.awaited.get('period') }
+  const delays = { awaited: ctx.state.awaited.get('period'), beats: beatsFor(item.beats, service.cluster) }
+  const context = { delivery, metricsFiring, ...sender, ...delays }
   const returned = isCluster ? returnOfNode(ctx, { service, key: service }, signal) : null
   const told = withReturn(withReceivedEvents(alert, endings), returned, signal)
   const isPlanned = isDrained(ctx, service, signal) || isOnNewNode(ctx, service, signal)

@@ -1,20 +1,18 @@
-/** Learns how senders behave from their deliveries, and opens an incident when a heartbeat is missing. */
+/** Learns how senders behave from their deliveries. */
 import { type Delivery, EXPIRES } from '../../../domain/alert/ending.ts'
 import { BUDGETS } from '../../../domain/budgets.ts'
 import type { Draft, Intake, Source } from '../../../domain/event/event.ts'
-import { alarmed, closed, NO_PROBLEM } from '../../../domain/incident/problem.ts'
+import type { Beat } from '../../../domain/sender/beats.ts'
 import { corrected, offsetIn, readingOf, withReading } from '../../../domain/sender/clock.ts'
 import { type DeliveryInterval, repeatTimeoutOf } from '../../../domain/sender/delivery-interval.ts'
-import { isSilent, NO_HOURS, withEvents, withHeartbeat } from '../../../domain/sender/heartbeat.ts'
+import { isSilent, NO_HOURS, withEvents } from '../../../domain/sender/heartbeat.ts'
 import { type LiveSender, withLag, withToken } from '../../../domain/sender/sender.ts'
-import { receiverName } from '../../../domain/sender/sender-name.ts'
 import { WATCH } from '../../../domain/watch/object.ts'
 import type { Context } from '../../state/context.ts'
-import { type OrganizationState, senderKey, settingsOf } from '../../state/state.ts'
-import { clusterOf, findService } from '../attribution.ts'
-import { moveIncident, oldestOpenIncident, openIncident } from '../incidents/incidents.ts'
-import { createLiveService } from '../live-service.ts'
+import { type OrganizationState, senderKey } from '../../state/state.ts'
+import { clusterOf } from '../attribution.ts'
 import { awaitRepeatsOf, updateGroup } from './groups.ts'
+import { followHeartbeats, takeBackEnds } from './heartbeats.ts'
 
 /**
  * Facts about a sender that are needed to process its items. `delivery`: how it delivers; null if it is no Alertmanager
@@ -23,12 +21,13 @@ import { awaitRepeatsOf, updateGroup } from './groups.ts'
 export type SenderFacts = {
   readonly groupId: number | null
   readonly delivery: Delivery | null
+  readonly beats: readonly Beat[]
   /** How far the sender's clock is ahead of the server's, in milliseconds. */
   readonly clockOffset: number
 }
 
 /** The facts for a delivery without a sender. */
-export const NO_SENDER: SenderFacts = { groupId: null, delivery: null, clockOffset: 0 }
+export const NO_SENDER: SenderFacts = { groupId: null, delivery: null, beats: [], clockOffset: 0 }
 
 type SenderInput = {
   readonly source: Source
@@ -59,16 +58,15 @@ export function updateSender(ctx: Context, sending: SenderInput): SenderFacts {
   const drafts = whole.accepted.map(({ draft }) => draft)
   const reading = readingOf(drafts, receivedAt)
   const learned = withLearnedBehavior(sender, drafts, reading, receivedAt)
-  const beats = drafts.some(isHeartbeat)
+  const clockOffset = offsetIn(learned.clock, sending.source, reading)
   const past = { groupGap, startedAt: ctx.state.awaited.get('period')?.since ?? 0 }
-  const after = beats ? { ...learned, ...withHeartbeat(sender, receivedAt, sender.deliveryInterval, past) } : learned
+  const after = followHeartbeats(ctx, learned, drafts, { at: receivedAt, clockOffset, past })
   ctx.put.sender(after)
   if (!before.reportsRepeats && after.reportsRepeats) recheckConditions(ctx, after, receivedAt)
-  if (beats && before.heartbeatAt !== null && before.heartbeatDueAt === null)
-    resolveHeartbeatIncident(ctx, before, receivedAt)
-  const clockOffset = offsetIn(after.clock, sending.source, reading)
+  if (after.beats !== before.beats) takeBackEnds(ctx, after, receivedAt)
   return {
     groupId,
+    beats: after.beats,
     delivery: groupId === null ? null : deliveryOf(after, interval, receivedAt),
     clockOffset,
   }
@@ -129,7 +127,7 @@ function newSender(ctx: Context, sending: SenderInput): LiveSender {
     ...{ reportsEnds: false, reportsRepeats: false, lag: null, clock: null, namesCluster: null },
     deliveryInterval: { longestGap: 0, gaps: 0 },
     hours: NO_HOURS,
-    ...{ heartbeatAt: null, heartbeatGap: 0, heartbeatDueAt: null },
+    ...{ heartbeatAt: null, heartbeatGap: 0, heartbeatDueAt: null, beats: [] },
   }
 }
 
@@ -170,16 +168,6 @@ function recheckConditions(ctx: Context, { cluster }: LiveSender, now: number): 
   }
 }
 
-/**
- * Returns whether a draft is a firing heartbeat, such as Watchdog. InfoInhibitor is not a heartbeat because it does not
- * always fire.
- */
-function isHeartbeat(draft: Draft): boolean {
-  return (
-    'nature' in draft && draft.nature === 'heartbeat' && draft.name !== 'InfoInhibitor' && draft.status === 'firing'
-  )
-}
-
 function count(sender: LiveSender, { accepted, rejected }: Intake, at: number): LiveSender {
   return {
     ...sender,
@@ -191,44 +179,4 @@ function count(sender: LiveSender, { accepted, rejected }: Intake, at: number): 
       accepted.length > 0 || sender.receiver === WATCH ? Math.max(sender.lastEventAt ?? at, at) : sender.lastEventAt,
     lastRejectionAt: rejected.length > 0 ? Math.max(sender.lastRejectionAt ?? at, at) : sender.lastRejectionAt,
   }
-}
-
-/** Opens an incident for a missing heartbeat. A sender that stops sending heartbeats cannot report problems either. */
-export function openHeartbeatIncident(ctx: Context, sender: LiveSender, now: number): void {
-  ctx.put.sender({ ...sender, heartbeatDueAt: null })
-  if (!settingsOf(ctx.state).heartbeats) return
-  const key = serviceKeyOf(sender)
-  const service = findService(ctx.state, key) ?? createLiveService(ctx, key, now)
-  if (oldestOpenIncident(ctx.state, service.rowId)) return
-  const lastBeat = sender.heartbeatAt ?? now
-  const minutes = Math.round((now - lastBeat) / 60_000)
-  openIncident(
-    ctx,
-    {
-      serviceId: service.rowId,
-      title: `sender silent: ${receiverName(sender)}`,
-      ...{ severity: 'critical', origin: 'automatic', cause: 'silence' },
-      startedAt: lastBeat,
-      touchedAt: null,
-      problem: { ...alarmed(NO_PROBLEM, now), since: lastBeat },
-      previous: null,
-      text: `opened: no heartbeat for ${minutes} minutes; problems may go unreported`,
-      actor: null,
-    },
-    now,
-  )
-}
-
-/** Resolves the incident for a missing heartbeat when the heartbeat returns. */
-function resolveHeartbeatIncident(ctx: Context, sender: LiveSender, now: number): void {
-  const service = findService(ctx.state, serviceKeyOf(sender))
-  const incident = service && oldestOpenIncident(ctx.state, service.rowId)
-  if (incident?.cause !== 'silence') return
-  const problem = closed(incident.problem, now)
-  const after = { ...incident, status: 'resolved', resolvedAt: now, problem } as const
-  moveIncident(ctx, { before: incident, after, why: 'the heartbeat is back', actor: null, now })
-}
-
-function serviceKeyOf({ cluster, source, receiver }: LiveSender) {
-  return { cluster, namespace: '', name: ['source', source, receiver].filter((part) => part !== '').join('/') }
 }

@@ -24,6 +24,7 @@ export const MIGRATIONS = [
   '0016_add_expiry_of_alerts',
   '0017_add_change_of_severity',
   '0018_add_tokens_of_senders',
+  '0019_add_heartbeats_of_senders',
 ] as const
 
 /** Creates the table of applied migrations. Runs before the first migration. */

@@ -156,6 +156,7 @@ export type Schema = SettingsTables &
       heartbeat_gap: Generated<number>
       heartbeat_due_at: number | null
       tokens: Generated<string>
+      heartbeats: Generated<string>
     }
     groups: {
       id: Generated<number>

@@ -1,0 +1,65 @@
+/**
+ * The heartbeats of a sender, and which ends prove nothing. If Prometheus stops, Alertmanager reports the end of the
+ * heartbeat and of every other alert a few minutes later, although nobody has seen that a problem is over.
+ */
+import { DAY, MINUTE } from '../units.ts'
+
+/** One heartbeat, such as the Watchdog of one Prometheus. Times are Unix times in milliseconds. */
+export type Beat = {
+  readonly fingerprint: string
+  /** The cluster that it names, or that the token has; '' if none. */
+  readonly cluster: string
+  /** When it ended or, unless it is repeated, ends; null if it fires and its sender does not say. */
+  readonly endsAt: number | null
+  /** When it ended before it last came back, and when it came back; null if it never did. */
+  readonly gap: readonly [from: number, to: number] | null
+}
+
+const MAX_BEATS = 20
+/** Prometheus sends alerts again after a minute and the evaluation interval, so that their ends differ by less. */
+const BEFORE = 2 * MINUTE
+/** Prometheus lets an alert end after four evaluations: a rule that is evaluated every 5 minutes, after 20. */
+const AFTER = 20 * MINUTE
+/**
+ * A Prometheus that is back sends what it finds within this time: a rule waits up to 10 minutes after a start
+ * (`rules.alert.for-grace-period`), and Alertmanager up to 5 (`group_interval`).
+ */
+const RETURNS_WITHIN = 15 * MINUTE
+
+/** Returns the heartbeats after a report about one of them. @param at when it was received */
+export function withBeat(beats: readonly Beat[], sent: Omit<Beat, 'gap'>, at: number): readonly Beat[] {
+  const before = beats.find(({ fingerprint }) => fingerprint === sent.fingerprint)
+  const endedAt = before && isOver(before, at) ? before.endsAt : null
+  const isBack = endedAt !== null && !isOver(sent, at)
+  const after: Beat = { ...sent, gap: isBack ? [endedAt, at] : (before?.gap ?? null) }
+  return before ? beats.map((one) => (one === before ? after : one)) : [...beats, after].slice(-MAX_BEATS)
+}
+
+/** Returns whether a heartbeat has ended. */
+export function isOver({ endsAt }: Pick<Beat, 'endsAt'>, now: number): boolean {
+  return endsAt !== null && endsAt <= now
+}
+
+/** Returns the heartbeats that speak for the alerts of a cluster; '' is a service without one. */
+export function beatsFor(beats: readonly Beat[], cluster: string): readonly Beat[] {
+  return beats.filter((beat) => beat.cluster === '' || cluster === '' || beat.cluster === cluster)
+}
+
+/**
+ * Returns when an end counts: at once, or if a heartbeat ended with it, some minutes after the heartbeat is back. If it
+ * never comes back, after a day.
+ * @param end when an alert ended or ends for lack of a repeat
+ */
+export function countsFrom(end: number, beats: readonly Beat[]): number {
+  return Math.max(
+    end,
+    ...beats.map(({ endsAt, gap }) => {
+      if (endsAt !== null && isNear(end, endsAt)) return endsAt + DAY
+      return gap !== null && isNear(end, gap[0]) && end < gap[1] ? gap[1] + RETURNS_WITHIN : end
+    }),
+  )
+}
+
+function isNear(end: number, beatEnd: number): boolean {
+  return end > beatEnd - BEFORE && end <= beatEnd + AFTER
+}

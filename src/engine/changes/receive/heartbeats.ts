@@ -1,0 +1,127 @@
+/** Follows the heartbeats of senders, such as Watchdog: a sender whose heartbeat is missing cannot report problems. */
+import { withoutEnd } from '../../../domain/alert/doubt.ts'
+import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
+import { type AlertDraft, type Draft, expiryOf } from '../../../domain/event/event.ts'
+import { alarmed, closed, NO_PROBLEM } from '../../../domain/incident/problem.ts'
+import { type Beat, beatsFor, countsFrom, isOver, withBeat } from '../../../domain/sender/beats.ts'
+import { corrected } from '../../../domain/sender/clock.ts'
+import { type Past, withHeartbeat } from '../../../domain/sender/heartbeat.ts'
+import type { LiveSender } from '../../../domain/sender/sender.ts'
+import { receiverName } from '../../../domain/sender/sender-name.ts'
+import type { Context } from '../../state/context.ts'
+import { settingsOf } from '../../state/state.ts'
+import { noteDoubt } from '../alerts.ts'
+import { clusterOf, findService } from '../attribution.ts'
+import { moveIncident, oldestOpenIncident, openIncident } from '../incidents/incidents.ts'
+import { createLiveService, makeDue } from '../live-service.ts'
+
+/** `at`: when the delivery was received. `clockOffset`: how far the sender's clock is ahead, in milliseconds. */
+type Received = { readonly at: number; readonly clockOffset: number; readonly past: Past }
+
+/**
+ * Returns a sender after the heartbeats of a delivery. The incident about their absence opens at once if the sender
+ * reported the end of all of them, and is resolved when one is back.
+ */
+export function followHeartbeats(
+  ctx: Context,
+  sender: LiveSender,
+  drafts: readonly Draft[],
+  { at, clockOffset, past }: Received,
+): LiveSender {
+  const told = drafts.filter(isHeartbeat)
+  const isKnown = sender.heartbeatAt !== null
+  const beats = told
+    // A heartbeat that was never seen to fire says nothing with its end.
+    .filter(({ status }) => status === 'firing' || isKnown)
+    .reduce<readonly Beat[]>(
+      (known, draft) => withBeat(known, beatOf(sender, draft, clockOffset, at), at),
+      sender.beats,
+    )
+  if (told.some(({ status }) => status === 'firing')) {
+    if (isKnown && sender.heartbeatDueAt === null) resolveHeartbeatIncident(ctx, sender, at)
+    return { ...sender, beats, ...withHeartbeat(sender, at, sender.deliveryInterval, past) }
+  }
+  const isMissing = beats !== sender.beats && beats.every((beat) => isOver(beat, at))
+  return { ...sender, beats, heartbeatDueAt: isMissing && sender.heartbeatDueAt !== null ? at : sender.heartbeatDueAt }
+}
+
+function beatOf({ cluster }: LiveSender, draft: AlertDraft, clockOffset: number, at: number): Omit<Beat, 'gap'> {
+  const endsAt =
+    draft.status === 'firing' ? expiryOf(draft.expiry ?? null, at) : corrected(draft, clockOffset, at).endsAt
+  return { fingerprint: draft.fingerprint, cluster: cluster || clusterOf(draft), endsAt }
+}
+
+/** Returns whether a draft is a heartbeat, such as Watchdog. InfoInhibitor is none because it does not always fire. */
+function isHeartbeat(draft: Draft): draft is AlertDraft {
+  return 'nature' in draft && draft.nature === 'heartbeat' && draft.name !== 'InfoInhibitor'
+}
+
+/** Takes back the ends that were reported shortly before the end of a heartbeat and that do not count with it. */
+export function takeBackEnds(ctx: Context, sender: LiveSender, now: number): void {
+  if (!sender.beats.some((beat) => isOver(beat, now))) return
+  for (const group of [...ctx.state.groups.values()]) {
+    if (group.senderId !== sender.rowId) continue
+    for (const rowId of [...ctx.state.alertsOfGroup.get(group.rowId)]) {
+      const live = ctx.state.alerts.get(rowId)
+      if (live && isDoubted(ctx, sender, live, now)) takeBackEnd(ctx, live, now)
+    }
+  }
+}
+
+function isDoubted({ state }: Context, { beats }: LiveSender, { alert, serviceId }: LiveAlert, now: number): boolean {
+  if (alert.resolution !== 'reported' || alert.endsAt === null) return false
+  return countsFrom(alert.endsAt, beatsFor(beats, state.services.get(serviceId)?.cluster ?? '')) > now
+}
+
+/** An incident that a person has resolved stays so, and so do its alerts. */
+function takeBackEnd(ctx: Context, live: LiveAlert, now: number): void {
+  const incident = live.incidentId === null ? null : ctx.state.incidents.get(live.incidentId)
+  if (incident === undefined || incident?.status === 'resolved') return
+  ctx.put.alert({ ...live, ...withoutEnd(live.alert, live.fingerprints), dueAt: now })
+  noteDoubt(ctx, live, now)
+  makeDue(ctx, live.serviceId, now)
+  if (!incident || incident.problem.since !== null) return
+  // The end was a guess, so that it is no gap.
+  ctx.put.incident({ ...incident, problem: { ...incident.problem, isGuess: true } }, incident)
+}
+
+/** Opens an incident for a missing heartbeat. A sender that stops sending heartbeats cannot report problems either. */
+export function openHeartbeatIncident(ctx: Context, sender: LiveSender, now: number): void {
+  ctx.put.sender({ ...sender, heartbeatDueAt: null })
+  if (!settingsOf(ctx.state).heartbeats) return
+  const key = serviceKeyOf(sender)
+  const service = findService(ctx.state, key) ?? createLiveService(ctx, key, now)
+  if (oldestOpenIncident(ctx.state, service.rowId)) return
+  const ends = sender.beats.flatMap(({ endsAt }) => (endsAt !== null && endsAt <= now ? endsAt : []))
+  const lastBeat = Math.max(sender.heartbeatAt ?? now, ...ends)
+  const minutes = Math.round((now - lastBeat) / 60_000)
+  openIncident(
+    ctx,
+    {
+      serviceId: service.rowId,
+      title: `sender silent: ${receiverName(sender)}`,
+      ...{ severity: 'critical', origin: 'automatic', cause: 'silence' },
+      startedAt: lastBeat,
+      touchedAt: null,
+      problem: { ...alarmed(NO_PROBLEM, now), since: lastBeat },
+      previous: null,
+      text: `opened: no heartbeat for ${minutes} minutes; problems may go unreported`,
+      actor: null,
+    },
+    now,
+  )
+}
+
+/** Resolves the incident for a missing heartbeat when the heartbeat returns. */
+function resolveHeartbeatIncident(ctx: Context, sender: LiveSender, now: number): void {
+  const service = findService(ctx.state, serviceKeyOf(sender))
+  const incident = service && oldestOpenIncident(ctx.state, service.rowId)
+  if (incident?.cause !== 'silence') return
+  const problem = closed(incident.problem, now)
+  const after = { ...incident, status: 'resolved', resolvedAt: now, problem } as const
+  moveIncident(ctx, { before: incident, after, why: 'the heartbeat is back', actor: null, now })
+}
+
+function serviceKeyOf({ cluster, source, receiver }: LiveSender) {
+  return { cluster, namespace: '', name: ['source', source, receiver].filter((part) => part !== '').join('/') }
+}
