@@ -25,7 +25,7 @@ import { elapsed, type Listening, numberRequests, type ServerContext } from './s
 import type { Log } from './server/log.ts'
 import { createMetrics } from './server/metrics.ts'
 import { createNotices, type Notices } from './server/notices.ts'
-import { startNotifying } from './server/notifying.ts'
+import { type NotifyingDeps, startNotifying } from './server/notifying.ts'
 import { createRefusals } from './server/repeated.ts'
 import type { Running } from './server/running.ts'
 import { startPruning, startSweeping } from './server/timers.ts'
@@ -42,7 +42,7 @@ const SUM_UP_EVERY = 60_000
 /** The maximum number of connections from commands. This number is enough for one person who runs scripts. */
 const MAX_COMMANDS = 64
 
-type Options = {
+type Options = Pick<NotifyingDeps, 'stopped'> & {
   readonly deps: World
   readonly settings: Config
   readonly tls: Tls | null
@@ -65,7 +65,7 @@ type State = {
 
 /** Serves requests until `close` is called. Rejects if the port cannot be opened. */
 export async function serve(options: Options): Promise<Running> {
-  const { deps: world, settings, tls, log, startThread = startWorker } = options
+  const { deps: world, settings, tls, log, stopped, startThread = startWorker } = options
   const state: State = {
     settings,
     tls,
@@ -104,6 +104,7 @@ export async function serve(options: Options): Promise<Running> {
     settings: () => state.settings,
     causeOf: (organizationId, id) => reader.read(findLikelyCause, organizationId, id, deps.now()),
     log,
+    stopped,
     random: Math.random,
   })
   const context = createContext({ deps, notices, log, state, metrics, loop, damage, notifier })

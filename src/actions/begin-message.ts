@@ -1,8 +1,9 @@
 /** Begins the messages of a channel: which notifications are sent together, and when. */
 import { PAGES } from '../domain/notification/kind.ts'
-import { AT_ONCE_WITHIN, GROUP_PAUSE, paceOf, TRY_EVERY } from '../domain/notification/schedule.ts'
-import { type Untold, verdictOf } from '../domain/notification/truth.ts'
+import { AT_ONCE_WITHIN, GROUP_PAUSE, isUnheardSince, paceOf, TRY_EVERY } from '../domain/notification/schedule.ts'
+import { RECHECK_MS, type Untold, verdictOf } from '../domain/notification/truth.ts'
 import type { IncidentGroup } from '../domain/suspect/group.ts'
+import { findLastReport } from '../store/history/last-report.ts'
 import type { findGroups } from '../store/incident/groups.ts'
 import { insertUntold } from '../store/incident/told.ts'
 import type { ChannelRecord } from '../store/notification/channels.ts'
@@ -28,19 +29,21 @@ import type { Deps } from './deps.ts'
 const MAX_LISTED = 500
 const MAX_COUNTED = 2_000
 
+type Channel = Pick<ChannelRecord, 'rowId' | 'organizationId'>
+
 /** Returns the next message that is being sent, unless something in it is no longer true. */
-export function begun(deps: Deps, channelId: number, now: number): Leader | undefined {
-  const leader = findBegunMessage(deps.db, channelId, now)
-  return leader && isTrue(deps, channelId, leader, now) ? leader : undefined
+export function begun(deps: Deps, channel: Channel, now: number): Leader | undefined {
+  const leader = findBegunMessage(deps.db, channel.rowId, now)
+  return leader && isTrue(deps, channel, leader, now) ? leader : undefined
 }
 
 /** Returns whether a message is still true. Takes it apart if it is not. */
-export function isTrue(deps: Deps, channelId: number, { rowId }: Leader, now: number): boolean {
+export function isTrue(deps: Deps, channel: Channel, { rowId }: Leader, now: number): boolean {
   const entries = listBegun(deps.db, rowId)
-  if (entries.every((entry) => verdictOf(entry, now).do === 'send')) return true
+  if (entries.every((entry) => verdictIn(deps, channel, entry, now).do === 'send')) return true
   deps.db.transaction(() => {
     releaseMessage(deps.db, rowId)
-    sort(deps, channelId, entries, now)
+    sort(deps, channel, entries, now)
   })
   return false
 }
@@ -57,7 +60,7 @@ export function begin(deps: Deps, channel: ChannelRecord, groupsOf: () => Groups
   const isShared = (entry: QueuedEntry) => isNewIncident(entry) || SHARED.has(entry.kind)
   const groups: Groups = queue.some(isShared) ? groupsOf() : new Map()
   const isBegun = deps.db.transaction(() => {
-    const all = withGroups(deps, rowId, sort(deps, rowId, queue, now), groups)
+    const all = withGroups(deps, rowId, sort(deps, channel, queue, now), groups)
     // What happens to an incident becomes part of the message about it that could not be sent.
     const rest = failedSince === null ? all : all.filter((entry) => !joinBegun(deps.db, rowId, entry, now))
     const [first, ...others] = rest
@@ -135,12 +138,26 @@ function isSameNews(one: QueuedEntry, first: QueuedEntry, groups: Groups): boole
 }
 
 /** Drops the notifications that are no longer true and postpones those that must wait. Returns the others. */
-function sort(deps: Deps, channelId: number, entries: readonly QueuedEntry[], now: number): QueuedEntry[] {
+function sort(deps: Deps, channel: Channel, entries: readonly QueuedEntry[], now: number): QueuedEntry[] {
   return entries.filter((entry) => {
-    const verdict = verdictOf(entry, now)
+    const verdict = verdictIn(deps, channel, entry, now)
     if (verdict.do === 'send') return true
     if (verdict.do === 'wait') postponeNotification(deps.db, entry.rowId, verdict.until)
-    else drop(deps, channelId, entry, verdict.reason, now)
+    else drop(deps, channel.rowId, entry, verdict.reason, now)
     return false
   })
+}
+
+/**
+ * Returns whether to send a notification now. After a stop of incmon, what has waited, for example during quiet hours,
+ * waits until it is known whether the problem goes on.
+ */
+function verdictIn({ db, engine }: Deps, { organizationId }: Channel, entry: QueuedEntry, now: number) {
+  const verdict = verdictOf(entry, now)
+  const { dueAt, createdAt, incidentId, incident } = entry
+  if (verdict.do !== 'send' || dueAt === createdAt || incident.problem.since === null) return verdict
+  const awaitedSince = engine.awaitedSince(organizationId)
+  if (awaitedSince === null) return verdict
+  const isUnknown = isUnheardSince(findLastReport(db, organizationId, incidentId), awaitedSince)
+  return isUnknown ? ({ do: 'wait', until: now + RECHECK_MS } as const) : verdict
 }

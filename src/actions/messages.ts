@@ -64,7 +64,7 @@ export function takeMessage(deps: Deps, channelId: number): Message | null {
     return null
   }
   const groups = once(() => findGroups(deps.db, channel.organizationId))
-  const leader = begun(deps, channelId, now) ?? begin(deps, channel, groups, now)
+  const leader = begun(deps, channel, now) ?? begin(deps, channel, groups, now)
   if (!leader) return null
   const items = listItems(deps.db, leader.rowId, groups(), now)
   if (leader.expiresAt <= now || items.length === 0) {
@@ -89,7 +89,7 @@ function subjectOf(items: readonly MessageItem[]): string | null {
 
 /** Returns the message with its present state, or null if it is no longer true. */
 export function retake(deps: Deps, message: Message): Message | null {
-  if (!isTrue(deps, message.channel.rowId, message.leader, deps.now())) return null
+  if (!isTrue(deps, message.channel, message.leader, deps.now())) return null
   const groups = findGroups(deps.db, message.channel.organizationId)
   const items = listItems(deps.db, message.leader.rowId, groups, deps.now())
   return items.length === 0 ? null : { ...message, items }

@@ -62,7 +62,7 @@ export type Engine = {
   readonly nextDue: () => number | null
   /** Reads the live state, which `look` must not change. Rejects if the organization does not exist. */
   readonly read: <Found>(organizationId: number, look: (state: OrganizationState) => Found) => Promise<Found>
-  /** Returns since when, after a stop, the senders' repeats are awaited, as Unix time in milliseconds, or null. */
+  /** Returns since when senders' repeats are awaited after a stop, or null; now until the state is loaded. In ms UTC. */
   readonly awaitedSince: (organizationId: number) => number | null
   /** Returns how much of each limit an organization uses. Rejects if the organization does not exist. */
   readonly usage: (organizationId: number) => Promise<readonly Usage[]>
@@ -228,7 +228,7 @@ export function createEngine(
     usage: (organizationId) => read(organizationId, (organization) => usageOf(organization, limits())),
     awaitedSince: (organizationId) => {
       const organization = state.organizations.get(organizationId)
-      return organization ? awaitedSince(organization, now()) : null
+      return organization ? awaitedSince(organization, now()) : awaitsRepeats ? now() : null
     },
     load,
     isLoaded: () => isCaughtUp,

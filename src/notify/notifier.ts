@@ -21,7 +21,7 @@ import type { ChannelKind } from '../domain/notification/format.ts'
 import type { MessageContext } from '../domain/notification/words.ts'
 import type { ChannelRecord } from '../store/notification/channels.ts'
 import { listDueChannels } from '../store/notification/outbox.ts'
-import { baseContext, type Cause, type NotifierOptions, UNKNOWN } from './context.ts'
+import { baseContext, type Cause, type NotifierOptions, UNKNOWN, withStop } from './context.ts'
 import { deliver } from './deliver.ts'
 import { createFailureNotes } from './failing-channels.ts'
 import { allowedAddresses, PrivateAddress, SendError } from './post.ts'
@@ -173,7 +173,7 @@ async function sendMessage(deps: Deps, options: NotifierOptions, taken: Message)
   const message = retake(deps, taken)
   if (!message) return
   const { leader, channel, secrets, items, incidentId, replyTo, isFirst } = message
-  const words = digestTextOf(items, context)
+  const words = withStop(digestTextOf(items, context), options.stopped, channel, context)
   recordSent(deps, message, words)
   const outgoing = { id: leader.id, kind: channel.kind, secrets, items, words, context, incidentId, replyTo, isFirst }
   const outcome = await deliver(outgoing, options.transports())

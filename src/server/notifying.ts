@@ -2,7 +2,7 @@
 
 import type { Deps } from '../actions/deps.ts'
 import type { Config } from '../config.ts'
-import type { Cause } from '../notify/context.ts'
+import type { Cause, NotifierOptions } from '../notify/context.ts'
 import { startGraphs } from '../notify/graphs.ts'
 import { startHeartbeat } from '../notify/heartbeat.ts'
 import { type Notifier, startNotifier } from '../notify/notifier.ts'
@@ -13,7 +13,7 @@ import { type Repeated, watchRepeated } from './repeated.ts'
 
 const TIMEOUT = 10_000
 
-type NotifyingDeps = {
+export type NotifyingDeps = Pick<NotifierOptions, 'stopped'> & {
   readonly deps: Deps
   readonly causeOf: (organizationId: number, incidentId: string) => Promise<Cause | null>
   readonly settings: () => Config
@@ -25,12 +25,13 @@ type NotifyingDeps = {
 type Notifying = Notifier & Pick<Repeated, 'tell'>
 
 /** Starts sending messages. `tell` logs how often sending has failed since the last call of `tell`. */
-export function startNotifying({ deps, causeOf, settings, log, random }: NotifyingDeps): Notifying {
+export function startNotifying({ deps, causeOf, settings, log, stopped, random }: NotifyingDeps): Notifying {
   const { failed, worked, tell } = watchRepeated(log, 'the outbox')
   const notifier = startNotifier(deps, {
     transports: () => transportsOf(settings()),
     publicUrl: () => settings()['public-url'].replace(/\/+$/, ''),
     causeOf,
+    stopped,
     random,
     failed,
     worked,

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createChannel } from '../../src/actions/channels.ts'
 import { withEngine } from '../../src/actions/deps.ts'
+import { takeMessage } from '../../src/actions/messages.ts'
 import { remind } from '../../src/actions/notifications.ts'
 import { READERS } from '../../src/intake/index.ts'
 import { listSenders } from '../../src/store/senders.ts'
@@ -173,3 +174,42 @@ for (const [minutes, interval] of [
     assert.equal(sender?.interval, interval * MINUTE)
   })
 }
+
+const QUIET = { from: '12:00', to: '12:20', timeZone: 'UTC' }
+
+for (const [what, repeat, sentAt] of [
+  ['is sent when a sender repeats one of its alerts', { startsAt: NOON }, 32],
+  ['is dropped when a sender reports the end', { endsAt: after(20) }, null],
+  ['is sent after six minutes otherwise', null, 36],
+] as const) {
+  test(`after a stop, a message that waited for the end of quiet hours ${what}`, async (t) => {
+    const flow = makeFlow(t)
+    const { deps, acme } = flow
+    const made = {
+      name: 'one',
+      kind: 'slack',
+      target: 'https://example.com/x',
+      rules: [{ quietHours: QUIET }],
+    } as const
+    createChannel(deps, acme.key, made)
+    await flow.send('metrics', alertmanager([alert('Down', {}, { startsAt: NOON })]), { at: after(1) })
+    await stopFor(flow, 29)
+    const channel = deps.db.first(deps.db.sql.selectFrom('channels').select('id'))?.id ?? 0
+    let taken: number | null = null
+    for (const at of times(after(30), after(40))) {
+      await flow.sweepUntil(at)
+      if (at === after(32) && repeat) await flow.send('metrics', alertmanager([alert('Down', {}, repeat)]))
+      if (taken === null && takeMessage(deps, channel)) taken = (at - NOON) / MINUTE
+    }
+    assert.equal(taken, sentAt)
+  })
+}
+
+test('after a stop, a message that did not wait is sent at once', async (t) => {
+  const flow = makeFlow(t)
+  const { deps, acme } = flow
+  createChannel(deps, acme.key, { name: 'one', kind: 'slack', target: 'https://example.com/x' })
+  await flow.send('metrics', alertmanager([alert('Down', {}, { startsAt: NOON })]))
+  await stopFor(flow, 30)
+  assert.ok(takeMessage(deps, deps.db.first(deps.db.sql.selectFrom('channels').select('id'))?.id ?? 0))
+})

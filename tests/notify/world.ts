@@ -15,9 +15,9 @@ import { alert, alertmanager } from '../helpers/senders.ts'
 
 const PAGE = { page: 1, limit: 100 }
 
-type Wanted = { mailServer?: MailServer | null; causeOf?: NotifierOptions['causeOf'] }
+type Wanted = { mailServer?: MailServer | null } & Partial<Pick<NotifierOptions, 'causeOf' | 'stopped'>>
 
-export function notifying(t: TestContext, { mailServer = null, causeOf }: Wanted = {}) {
+export function notifying(t: TestContext, { mailServer = null, causeOf, stopped = null }: Wanted = {}) {
   const flow = makeFlow(t)
   const { acme } = flow
   const faults: unknown[] = []
@@ -30,6 +30,7 @@ export function notifying(t: TestContext, { mailServer = null, causeOf }: Wanted
       publicUrl: () => 'https://incmon.example.com',
       causeOf:
         causeOf ?? (async (organizationId, id) => findLikelyCause(flow.deps.db, organizationId, id, flow.clock.now)),
+      stopped,
       random: () => 0.5,
       failed: (error) => faults.push(error),
       worked: () => {},

@@ -59,8 +59,8 @@ export async function runServe(options: Common): Promise<void> {
     refuseUnwritable(deps)
     // A killed server may have committed without a sync, and a repeat of what it committed is answered without a commit.
     await db.sync()
-    recordStop(db, usedAt, deps.now())
-    running = await listening(settings, () => serve({ deps, settings, tls, log }))
+    const stopped = recordStop(db, usedAt, deps.now())
+    running = await listening(settings, () => serve({ deps, settings, tls, log, stopped }))
     reportCrashes(log)
     endBySignal({ running, db, release, log })
     reloadBySignal(running, { flags: options, started: settings, log, now: deps.now })

@@ -93,6 +93,11 @@ export function paceOf(
   return sentSince(Math.min(dueAt, now) - AT_ONCE_WITHIN) >= AT_ONCE ? 'digest' : 'one'
 }
 
+/** Returns whether no alert of a problem was repeated since a time, so that it may be over. Kubernetes repeats nothing. */
+export function isUnheardSince(last: LastReport | undefined, since: number): boolean {
+  return last !== undefined && last.source !== 'cluster' && last.receivedAt < since
+}
+
 /** The last report of an alert that fires. `heardAt`: when its sender last delivered anything; null if unknown. */
 export type LastReport = Report & { readonly heardAt: number | null }
 
@@ -106,7 +111,7 @@ export type LastReport = Report & { readonly heardAt: number | null }
 export function isDoubtful(last: LastReport | undefined, awaitedSince: number | null): boolean {
   if (!last || last.source === 'cluster') return false
   const { receivedAt, heardAt, delivery } = last
-  if (awaitedSince !== null && receivedAt < awaitedSince) return true
+  if (awaitedSince !== null && isUnheardSince(last, awaitedSince)) return true
   if (!delivery.reportsEnds || delivery.interval === null || heardAt === null) return false
   return heardAt >= receivedAt + timeoutOf(delivery.interval)
 }

@@ -38,7 +38,7 @@ type Verdict =
 
 const SEND: Verdict = { do: 'send' }
 /** How long a message that is not true at the moment waits before it is checked again. */
-const RECHECK_MS = 5_000
+export const RECHECK_MS = 5_000
 /** A message about a resolution names the postmortem, and waits for it for so long. */
 const POSTMORTEM_WITHIN = 15_000
 

@@ -6,9 +6,15 @@ import type { Db } from '../sqlite/open.ts'
 /** A restart that takes less time loses nothing, because senders try again. */
 const LEAST_STOP = MINUTE
 
-/** Adds an entry to each unresolved incident if incmon was not running for a minute or more. Times are in ms UTC. */
-export function recordStop(db: Db, from: number | null, to: number): void {
-  if (from === null || to - from < LEAST_STOP) return
+/** When incmon was not running, as Unix times in milliseconds. */
+export type Stop = { readonly from: number; readonly to: number }
+
+/**
+ * Adds an entry to each unresolved incident if incmon was not running for a minute or more. Returns when, or null. Times
+ * are in ms UTC.
+ */
+export function recordStop(db: Db, from: number | null, to: number): Stop | null {
+  if (from === null || to - from < LEAST_STOP) return null
   const text = `no report was received for ${formatDuration(to - from)}, because incmon was not running`
   const unresolved = db.sql
     .selectFrom('incidents')
@@ -16,4 +22,5 @@ export function recordStop(db: Db, from: number | null, to: number): void {
     .where('organization_id', 'in', (eb) => eb.selectFrom('organizations').select('id'))
     .where('resolved_at', 'is', null)
   db.run(db.sql.insertInto('timeline').columns(['incident_id', 'at', 'kind', 'text']).expression(unresolved))
+  return { from, to }
 }
