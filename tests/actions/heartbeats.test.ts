@@ -159,3 +159,28 @@ test('a sender that became slower is silent no more', async (t) => {
   }
   assert.equal(sender(flow)?.heartbeat_gap, 5 * MINUTE)
 })
+
+test('a pause of less than two intervals hides no outage either, unless it comes twice', async (t) => {
+  const flow = makeFlow(t)
+  for (const minute of [0, 2.5, 5, 9.75, 11.75]) {
+    await flow.sweepUntil(NOON + minute * MINUTE)
+    await flow.send('metrics', watchdog({ startsAt: NOON }))
+  }
+  assert.equal(sender(flow)?.heartbeat_gap, 2.5 * MINUTE)
+  await flow.sweepUntil(NOON + 20 * MINUTE)
+  assert.deepEqual(
+    flow.incidents().map(({ cause }) => cause),
+    ['silence'],
+  )
+})
+
+test('an outage teaches no group of the sender a longer interval', async (t) => {
+  const flow = makeFlow(t)
+  const slow = (name: string) =>
+    alertmanager([alert(name, { severity: 'warning' }, { startsAt: NOON })], { groupKey: name })
+  for (const minute of [0, 2, 4, 6, 8, 40, 42]) {
+    await flow.sweepUntil(NOON + minute * MINUTE)
+    for (const body of [watchdog({ startsAt: NOON }), slow('Slow'), slow('Busy')]) await flow.send('metrics', body)
+  }
+  assert.equal(sender(flow)?.longest_gap, 2 * MINUTE)
+})

@@ -8,7 +8,7 @@ import { remind } from '../../src/actions/notifications.ts'
 import type { ChannelSettings } from '../../src/domain/notification/channel.ts'
 import { parseMatchers } from '../../src/domain/silence/matcher.ts'
 import type { Db } from '../../src/store/sqlite/open.ts'
-import { changeIncident, createSilence, expireSilence, mergeIncidents } from '../helpers/acts.ts'
+import { changeIncident, createIncident, createSilence, expireSilence, mergeIncidents } from '../helpers/acts.ts'
 import { type Made, MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager, watchdog } from '../helpers/senders.ts'
@@ -257,4 +257,20 @@ test('a rule for the alerts of one team does not see the same condition of anoth
     outbox().flatMap(([name, kind]) => (kind === 'worse' ? [name] : [])),
     ['web', 'cart'],
   )
+})
+
+test('a critical alert of an incident that a user declared as a warning follows the rules for critical', async (t) => {
+  const { channel, outbox, send, deps, acme, service, sweepUntil } = withOutbox(t)
+  channel('all')
+  channel('critical', { rules: [{ minSeverity: 'critical' }] })
+  await send('metrics', alertmanager([alert('Busy', { service: 'cart', severity: 'info' }, { startsAt: NOON })]))
+  const incident = { serviceId: service('cart')?.id ?? '', title: 'Typo', severity: 'warning' } as const
+  await createIncident(deps, acme.key, incident, 'anna')
+  await sweepUntil(NOON + 2 * MINUTE)
+  await send('metrics', alertmanager([alert('Down', { service: 'cart' }, { startsAt: NOON + 2 * MINUTE })]))
+  assert.deepEqual(outbox(), [
+    ['all', 'opened', 0],
+    ['all', 'worse', 2],
+    ['critical', 'worse', 2],
+  ])
 })

@@ -82,7 +82,9 @@ function plan(
   told: ReadonlySet<number>,
   { entries, untold, newId, alerts }: Plan,
 ): void {
-  const { organizationId, severity, rowId: incidentId } = incident
+  const { organizationId, rowId: incidentId } = incident
+  // A new condition is critical, whatever severity a user chose for the incident.
+  const severity = kind === 'worse' ? 'critical' : incident.severity
   const { id: serviceId, name, namespace, cluster } = service
   const ruled = { kind, severity, serviceId, service: name, namespace, cluster, alerts }
   const isDigest = digestAt !== null

@@ -91,12 +91,23 @@ function postponeGroup(ctx: Context, groupId: number, at: number): void {
   forEachFiring(ctx, groupId, (receivedAt, dueAt) => ({ receivedAt: at, dueAt: dueAt + at - receivedAt }))
 }
 
-/** Gives a sender that was silent as much time as usual to repeat the alerts that still fire. */
-export function awaitRepeatsOf(ctx: Context, { rowId, deliveryInterval, reportsEnds }: LiveSender, at: number): void {
-  if (reportsEnds) return
+/**
+ * Gives a sender that was silent as much time as usual to repeat the alerts that still fire. The pauses of its other
+ * groups begin now, because its silence teaches nothing about them.
+ * @param sent the group that it delivers
+ */
+export function awaitRepeatsOf(
+  ctx: Context,
+  { rowId, deliveryInterval, reportsEnds }: LiveSender,
+  sent: Intake['group'],
+  at: number,
+): void {
+  const own = sent && digest(sent.key)
   for (const group of [...ctx.state.groups.values()]) {
+    if (group.senderId !== rowId) continue
     const dueAt = at + repeatTimeoutOf(group, deliveryInterval)
-    if (group.senderId === rowId) forEachFiring(ctx, group.rowId, () => ({ receivedAt: at, dueAt }))
+    if (!reportsEnds) forEachFiring(ctx, group.rowId, () => ({ receivedAt: at, dueAt }))
+    if (group.key !== own) ctx.put.group({ ...group, deliveredAt: at })
   }
 }
 

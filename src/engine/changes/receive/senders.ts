@@ -48,7 +48,7 @@ export function updateSender(ctx: Context, sending: SenderInput): SenderFacts {
   const known = findSender(ctx, sending)
   const before = known ?? newSender(ctx, sending)
   const wasSilent = isSilent(before, receivedAt)
-  if (wasSilent) awaitRepeatsOf(ctx, before, receivedAt)
+  if (wasSilent) awaitRepeatsOf(ctx, before, whole.group, receivedAt)
   const reportsEnds = before.reportsEnds || whole.accepted.some(({ draft }) => isReportedEnd(draft))
   const tokens = token === null ? before.tokens : withToken(before.tokens, token)
   const counted = count({ ...before, reportsEnds, tokens }, sending.intake, receivedAt)
