@@ -3,7 +3,7 @@
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
-import { silencesOf, statusOf, withSaid } from '../../domain/silence/silence.ts'
+import { nextChangeOf, silencesOf, statusOf, withSaid } from '../../domain/silence/silence.ts'
 import { countOf } from '../../domain/text.ts'
 import type { Context } from '../state/context.ts'
 import type { Condition } from './conditions.ts'
@@ -63,9 +63,19 @@ export function withoutSilenced(
       resilenced.push(change)
       ctx.put.alert(change.after)
     }
-    return silencedBy.length > 0 ? [] : [{ ...condition, isFreed: live.silencedBy.length > 0 }]
+    return silencedBy.length > 0 ? [] : [{ ...condition, isFreed: wasCovered(ctx, condition, now) }]
   })
   return { conditions: unsilenced, resilenced }
+}
+
+/** Returns whether a silence that has just ended covered a condition since it last began. */
+function wasCovered({ state }: Context, { live, begunAt }: Condition, now: number): boolean {
+  return live.silencedBy.some((rowId) => {
+    const silence = state.silences.get(rowId)?.silence
+    // An active silence covers the condition no more because the silence or the labels changed.
+    if (silence === undefined || statusOf(silence, now) === 'active') return true
+    return (nextChangeOf(silence, begunAt) ?? Number.POSITIVE_INFINITY) <= now
+  })
 }
 
 type Silencing = ReturnType<typeof silencingOf>
