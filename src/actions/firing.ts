@@ -14,7 +14,7 @@ export async function listFiringAlerts(
   page: Page,
 ): Promise<Listed<AlertRecord>> {
   const { rowIds, total } = await engine.read(organizationId, (state) => listFiring(state, filter, page))
-  return { items: listAlertsByRowId(db, rowIds), total }
+  return { items: listAlertsByRowId(db, rowIds, page), total }
 }
 
 /** A service with the status that pages show. */

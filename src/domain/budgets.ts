@@ -34,6 +34,7 @@ export const BUDGETS = {
   'expression-size': 1_500, // instructions
   'expression-work': 200_000, // steps
   'event-streams': 1_000,
+  'list-text': 4 * MIB, // characters
   'alertmanager-groups': 24 * MIB, // bytes
   'channel-messages': 3,
   'organization-connections': 16,

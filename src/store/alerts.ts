@@ -4,6 +4,7 @@ import type { Signal } from '../domain/alert/alert.ts'
 import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'
 import type { FiringFilter } from '../engine/state/firing.ts'
 import { readHistory } from './history/alert-counts.ts'
+import { rowsWithin } from './read.ts'
 import { type Owner, ownerOf } from './service/services.ts'
 import type { Db } from './sqlite/open.ts'
 import { listed, query } from './sqlite/query.ts'
@@ -50,12 +51,12 @@ export function listAlerts(db: Db, organizationId: number, span: AlertSpan, page
   const limit = Math.min(page.limit, total - offsetOf(page))
   if (limit <= 0) return { items: [], total }
   const { before, skip } = history.seek(later + offsetOf(page))
-  return { items: newestOf(db, owner, { before, skip, limit }), total }
+  return { items: newestOf(db, owner, { before, skip, limit }, page), total }
 }
 
-/** Returns the alerts with these row ids, in the same order. */
-export function listAlertsByRowId(db: Db, rowIds: readonly number[]): AlertRecord[] {
-  const rows = db.all(byRowIds, { ids: JSON.stringify(rowIds) })
+/** Returns the alerts with these row ids, in the same order. @throws IncmonError see `rowsWithin` */
+export function listAlertsByRowId(db: Db, rowIds: readonly number[], page: Partial<Page> = {}): AlertRecord[] {
+  const rows = rowsWithin(page, db.each(byRowIds, { ids: JSON.stringify(rowIds) }))
   const byId = new Map(rows.map(({ rowId, ...row }) => [rowId, toAlertRecord(row)]))
   return rowIds.flatMap((rowId) => byId.get(rowId) ?? [])
 }
@@ -106,8 +107,8 @@ export const alertColumns = [
  */
 type PageOfAlerts = { readonly before: number; readonly skip: number; readonly limit: number }
 
-function newestOf(db: Db, { column, rowId }: Owner, page: PageOfAlerts): AlertRecord[] {
-  return db.all(newest[column], { rowId, ...page }).map(toAlertRecord)
+function newestOf(db: Db, { column, rowId }: Owner, part: PageOfAlerts, page: Partial<Page> = {}): AlertRecord[] {
+  return rowsWithin(page, db.each(newest[column], { rowId, ...part })).map(toAlertRecord)
 }
 
 const newestBy = (column: Owner['column']) =>

@@ -1,6 +1,7 @@
 /** The interface through which other layers read the store. A caller passes a query function and its arguments. */
 
 import type { SelectQueryBuilder } from 'kysely'
+import { IncmonError } from '../domain/error.ts'
 import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'
 import type { Db } from './sqlite/open.ts'
 import type { Schema } from './sqlite/schema/schema.ts'
@@ -41,7 +42,25 @@ export function readPage<Counted extends keyof Schema, Read extends keyof Schema
 ): Listed<Item> {
   const counted = all.select((eb) => eb.fn.countAll<number>().as('total'))
   return {
-    items: db.all(rows.limit(page.limit).offset(offsetOf(page))).map((row) => toItem(row)),
+    items: rowsWithin(page, db.each(rows.limit(page.limit).offset(offsetOf(page)))).map((row) => toItem(row)),
     total: db.first(counted)?.total ?? 0,
   }
+}
+
+/**
+ * Reads the rows of a page.
+ * @throws IncmonError `invalid` if the rows have more than `most` characters of text, which would delay all requests
+ */
+export function rowsWithin<Row>({ most = Number.POSITIVE_INFINITY }: Partial<Page>, rows: Iterable<Row>): Row[] {
+  const read: Row[] = []
+  let length = 0
+  for (const row of rows) {
+    for (const value of Object.values(row as object)) if (typeof value === 'string') length += value.length
+    if (length > most && read.length > 0) {
+      const why = `the records have more than ${most} characters of text`
+      throw new IncmonError('invalid', `query: limit: ${why}; use a smaller limit, such as ${read.length}`)
+    }
+    read.push(row)
+  }
+  return read
 }

@@ -213,7 +213,10 @@ function createLane(start: () => Worker, failed: Failed, { maxWaiting, maxMs, id
 }
 
 function withCode({ error, code }: Extract<Answer, { error: unknown }>): unknown {
-  return error instanceof Error && code.startsWith('SQLITE_') ? Object.assign(error, { code }) : error
+  if (!(error instanceof Error)) return error
+  // The class of an error is lost between threads.
+  if (code === 'invalid') return new IncmonError(code, error.message)
+  return code.startsWith('SQLITE_') ? Object.assign(error, { code }) : error
 }
 
 function unavailable(why: string): IncmonError {

@@ -224,3 +224,20 @@ test("the suspected cause of a pod's alert is the failed node, visible only to i
   ])
   assert.equal((await request('GET', `/api/alerts/${data[0].id}`, { token: charlie.token })).status, 404)
 })
+
+for (const [query, why] of [
+  ['', 'the newest'],
+  ['&status=firing', 'the firing ones'],
+  ['&severity=warning', 'those of a severity'],
+] as const) {
+  test(`refuses a page with megabytes of text, and says which limit works: ${why}`, async (t) => {
+    const { db, acme, request } = makeWorld(t)
+    const service = makeService(db, acme, 'wordy')
+    const labels = JSON.stringify({ log: 'x'.repeat(500_000) })
+    for (let index = 0; index < 10; index += 1) makeAlert(db, acme, service, { labels, severity: 'warning' })
+    const list = (limit: number) => request('GET', `/api/alerts?limit=${limit}${query}`, { token: acme.token })
+    const refused = await list(10)
+    assert.deepEqual([refused.status, refused.body.detail.match(/such as \d+/)?.[0]], [400, 'such as 8'])
+    assert.equal((await list(8)).body.data.length, 8)
+  })
+}

@@ -207,3 +207,13 @@ test("all live alerts of Alertmanager's API are read in a thread", async (t) => 
   assert.equal(JSON.parse(new TextDecoder().decode(groups ?? assert.fail()))[0].alerts.length, 1)
   assert.equal(threads.length, 1)
 })
+
+test('a thread says as well as the main thread that a page has too much text', async (t) => {
+  const { acme, reader, db, service } = reading(t)
+  const labels = JSON.stringify({ log: 'x'.repeat(1_000) })
+  for (let index = 0; index < 3; index += 1) makeAlert(db, acme, service, { labels, severity: 'info' })
+  const page = { page: 1, limit: 3, most: 2_500 }
+  await assert.rejects(reader.read(listMatchingAlerts, acme.key, { severity: 'info' }, page), (error) => {
+    return error instanceof IncmonError && error.code === 'invalid' && /such as 2$/.test(error.message)
+  })
+})

@@ -1,6 +1,7 @@
 /** Query parameters: their schemas, and errors that name the parameter. */
 import type { Context } from 'hono'
 import * as v from 'valibot'
+import { BUDGETS } from '../../domain/budgets.ts'
 import { type FieldError, IncmonError } from '../../domain/error.ts'
 import { SOURCES } from '../../domain/event/event.ts'
 import { parseBound } from '../../domain/instant.ts'
@@ -16,7 +17,7 @@ export const pageParameters = {
 
 /** Returns the requested page. The default is the first page, with 50 records. */
 export function pageOf(query: { readonly page?: number | undefined; readonly limit?: number | undefined }): Page {
-  return { page: query.page ?? 1, limit: query.limit ?? DEFAULT_LIMIT }
+  return { page: query.page ?? 1, limit: query.limit ?? DEFAULT_LIMIT, most: BUDGETS['list-text'] }
 }
 
 /** `from` and `to` are Unix times in milliseconds. A date without a time means the whole day. */

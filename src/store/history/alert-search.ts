@@ -5,7 +5,7 @@ import { type Listed, offsetOf, type Page } from '../../domain/pagination.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
 import type { FiringFilter } from '../../engine/state/firing.ts'
 import { type AlertRecord, alertColumns, listAlertsByRowId, toAlertRecord } from '../alerts.ts'
-import type { TimeFilter } from '../read.ts'
+import { rowsWithin, type TimeFilter } from '../read.ts'
 import { findServiceRowId, type Owner, ownerOf } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import type { Schema } from '../sqlite/schema/schema.ts'
@@ -44,7 +44,9 @@ export function listMatchingAlerts(
       )?.starts_at,
     count: count ?? ((from: number, before: number) => countOf(db, matching(from, before))),
     rows: (from: number, before: number, limit: number, skip: number) =>
-      db.all(newest(matching(from, before)).select(alertColumns).limit(limit).offset(skip)).map(toAlertRecord),
+      rowsWithin(page, db.each(newest(matching(from, before)).select(alertColumns).limit(limit).offset(skip))).map(
+        toAlertRecord,
+      ),
     total: count?.(filter.from ?? 0, filter.to ?? Number.MAX_SAFE_INTEGER),
   }
   return pageInChunks(searched, filter, page)
@@ -88,7 +90,7 @@ export function listNewestOfIncident(db: Db, incidentRowId: number, limit: numbe
 function pageOf(db: Db, alerts: Alerts, page: Page): AlertRecord[] {
   const ids = db.all(newest(alerts).select('id').limit(page.limit).offset(offsetOf(page)))
   const rowIds = ids.map(({ id }) => id)
-  return listAlertsByRowId(db, rowIds)
+  return listAlertsByRowId(db, rowIds, page)
 }
 
 type Counter = (from: number, before: number) => number
