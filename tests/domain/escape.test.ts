@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { linkAddress } from '../../src/domain/notification/escape.ts'
-import { formatDiscord, formatSlack, formatTeams, formatTelegram } from '../../src/domain/notification/format.ts'
+import {
+  formatDiscord,
+  formatNtfy,
+  formatSlack,
+  formatTeams,
+  formatTelegram,
+} from '../../src/domain/notification/format.ts'
 import { formatMail } from '../../src/domain/notification/mail.ts'
 import type { MessageText } from '../../src/domain/notification/words.ts'
 
@@ -97,4 +103,7 @@ for (const refused of [
 test('no message contains characters that turn the direction of text', () => {
   for (const [format] of Object.values(DIALECTS))
     assert.doesNotMatch(format(textOf('a\u202eb\u2066c')), /[\u202e\u2066]/)
+  const { subject, text } = formatMail(textOf('a\u202eb\u2066c'), { id: 'i', thread: null, isFirst: true, host: 'h' })
+  for (const plain of [subject, text, formatNtfy(textOf('a\u202eb\u2066c'), 'topic').body])
+    assert.doesNotMatch(plain, /[\u202e\u2066]/)
 })

@@ -112,15 +112,15 @@ export function formatNtfy(
   const message = {
     topic,
     ...(updates === null ? {} : { sequence_id: updates }),
-    title: title.slice(0, 250),
-    message: cut(body === '' ? title : body),
+    title: withoutTurns(title.slice(0, 250)),
+    message: withoutTurns(cut(body === '' ? title : body)),
     priority: TONES[tone].priority,
     tags: [TONES[tone].tag],
   }
   const click = links.at(-1)?.url
   // ntfy accepts at most three actions.
   const shown = links.length > MAX_ACTIONS ? [...links.slice(0, MAX_ACTIONS - 1), ...links.slice(-1)] : links
-  const actions = shown.map(({ text, url }) => ({ action: 'view', label: text, url, clear: true }))
+  const actions = shown.map(({ text, url }) => ({ action: 'view', label: withoutTurns(text), url, clear: true }))
   return posted({ ...message, ...(click === undefined ? {} : { click, actions }) })
 }
 

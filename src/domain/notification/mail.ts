@@ -1,5 +1,5 @@
 /** Formats a message as a mail. */
-import { escapeHtml } from './escape.ts'
+import { escapeHtml, withoutTurns } from './escape.ts'
 import { TONES, type Tone } from './tone.ts'
 import type { MessageText } from './words.ts'
 
@@ -30,8 +30,8 @@ export function formatMail(
     links.map(({ text, url }) => `<a style="${BUTTON}" href="${escapeHtml(url)}">${escapeHtml(text)}</a>`).join(' '),
   ]
   return {
-    subject: `${isFirst ? '' : 'Re: '}${subject}`,
-    text: `${lines.filter((line, index) => line !== '' || lines[index - 1] !== '').join('\n')}\n`,
+    subject: withoutTurns(`${isFirst ? '' : 'Re: '}${subject}`),
+    text: withoutTurns(`${lines.filter((line, index) => line !== '' || lines[index - 1] !== '').join('\n')}\n`),
     html: htmlOf(tone, paragraphs),
     messageId: first !== null && isFirst ? first : `<${id}@${host}>`,
     inReplyTo: isFirst ? null : first,
