@@ -18,7 +18,7 @@ import { type Condition, conditionsOf } from './conditions.ts'
 import { followLeft, situationOf, unitsOf, updateIncident, wakeOthers } from './incidents/incident-units.ts'
 import { unresolvedIncidents } from './incidents/incidents.ts'
 import { makeDue } from './live-service.ts'
-import { joinNodes, nodeTroublesOf, wakePods, withNodes } from './nodes.ts'
+import { joinNodes, nodeTroublesOf, UNTOLD, wakePods, withNodes, withoutUntold } from './nodes.ts'
 import { withoutSilenced } from './silenced.ts'
 
 /**
@@ -77,7 +77,8 @@ export function evaluate(ctx: Context, serviceId: number, now: number): Health |
   const healthySince = recoveredAt(service, conditions, now)
   const incidents = troubles.length === 0 ? [] : unresolvedIncidents(state, serviceId)
   const counted = incidents.flatMap(({ problem }) => problem.firing)
-  const explained = explainedByNodes(conditions, troubles, { now, counted })
+  const near = explainedByNodes(conditions, troubles, { now, counted })
+  const explained = withoutUntold(ctx, service, { conditions, explained: near }, { troubles, now })
   const isExplained = health.critical.some(({ alertId }) => explained.has(alertId))
   const found = { service, health, conditions, all, known, explained, resilenced }
   followLeft(ctx, found, now)
@@ -147,8 +148,8 @@ function troublesOf({ state }: Context, service: LiveService, conditions: readon
 /** Returns when to check again whether node problems still explain the alerts; null if no node has a problem. */
 function recheckAt(troubles: readonly NodeTrouble[], now: number): number | null {
   return earliest(
-    troubles.map(({ endsAt }) => {
-      if (endsAt === null) return now + NODE_CHECK
+    troubles.map(({ startsAt, endsAt }) => {
+      if (endsAt === null) return now < startsAt + UNTOLD ? startsAt + UNTOLD : now + NODE_CHECK
       return now < endsAt + REPORTED ? now + RECOVERED_CHECK : endsAt + LINGERS
     }),
   )

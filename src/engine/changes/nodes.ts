@@ -5,6 +5,7 @@ import { lostNode, type NodeTrouble } from '../../domain/health/node-trouble.ts'
 import { conditionOf } from '../../domain/incident/merge.ts'
 import { isNodeService, nodeNameOf, serviceOfNode } from '../../domain/service/node.ts'
 import { rank } from '../../domain/severity.ts'
+import { MINUTE } from '../../domain/units.ts'
 import type { Context } from '../state/context.ts'
 import type { OrganizationState } from '../state/state.ts'
 import { findService } from './attribution.ts'
@@ -112,6 +113,34 @@ function located(ctx: Context, service: LiveService, one: Condition, troubles: I
   return { ...one, node, live }
 }
 
+/** How long a failed node explains alerts that no incident of the node tells about. */
+export const UNTOLD = 5 * MINUTE
+
+/**
+ * Leaves out what a failed node would explain, but nobody would hear of: its incident has been resolved, or a silence
+ * covers it. The conditions that this incident already has are known.
+ */
+export function withoutUntold(
+  { state }: Context,
+  { cluster }: LiveService,
+  { conditions, explained }: { readonly conditions: readonly Condition[]; readonly explained: ReadonlySet<string> },
+  { troubles, now }: { readonly troubles: readonly NodeTrouble[]; readonly now: number },
+): ReadonlySet<string> {
+  const lasting = troubles.filter(({ startsAt, endsAt }) => endsAt === null && now >= startsAt + UNTOLD)
+  const silent = new Set(lasting.map(({ node }) => node).filter((node) => !isTold(node)))
+  if (silent.size === 0) return explained
+  const told = conditions.filter(({ source, node, live }) => {
+    return source === 'cluster' || node === null || !silent.has(node) || live.incidentId !== null
+  })
+  return new Set(told.flatMap(({ uuid }) => (explained.has(uuid) ? [uuid] : [])))
+
+  function isTold(node: string): boolean {
+    const service = nodeService(state, cluster, node)
+    const incident = service && oldestOpenIncident(state, service.rowId)
+    return !!incident && !incident.problem.isMuted
+  }
+}
+
 /** Adds the conditions that a failed node explains to the open incident of that node. */
 export function joinNodes(
   ctx: Context,
@@ -120,7 +149,7 @@ export function joinNodes(
   now: number,
 ): void {
   const own = all.filter(({ uuid, node, source, status }) => {
-    return node !== null && source === 'cluster' && status === 'firing' && explained.has(uuid)
+    return node !== null && source !== 'ci' && status === 'firing' && explained.has(uuid)
   })
   for (const [node, alike] of Map.groupBy(own, (one) => one.node ?? '')) {
     const found = nodeService(ctx.state, service.cluster, node)

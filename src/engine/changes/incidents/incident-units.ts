@@ -123,7 +123,10 @@ function mutedOf({ known, all }: Evaluated): string[] {
   return known.flatMap(({ uuid, status, name }) => (status === 'firing' && !unsilenced.has(uuid) ? [name] : []))
 }
 
-/** Returns the node of a node's service that is not critical. What its pods still report is over with it. */
+/**
+ * Returns the node of a node's service that is not critical. What is still reported on it is over with it, or counts by
+ * itself soon.
+ */
 function readyNode({ service, health }: Evaluated): string | null {
   return isNodeService(service) && health.critical.length === 0 ? nodeNameOf(service) : null
 }
@@ -140,7 +143,7 @@ function burningElsewhere(
 ): Burning[] {
   return problem.others.flatMap((serviceId) => {
     const own = conditionsOf(state, serviceId, now).filter(({ live }) => {
-      const isOver = ready !== null && live.alert.source === 'cluster' && live.alert.node === ready
+      const isOver = ready !== null && live.alert.node === ready
       return live.incidentId === rowId && live.silencedBy.length === 0 && !isOver
     })
     const byId = new Map(own.map((one) => [one.uuid, one]))
