@@ -21,7 +21,7 @@ import {
 import type { Deps } from './deps.ts'
 import { authenticate } from './tokens.ts'
 
-const MAX_SESSIONS = BUDGETS.sessions
+const MAX_SESSIONS = BUDGETS.sessions.value
 /** How precisely the time of last use is stored, in milliseconds. */
 const USE_EXACT_TO = 60_000
 /** The minimum time between two transactions that store times of last use, in milliseconds. */

@@ -20,7 +20,7 @@ import type { Deps } from './deps.ts'
 const USE_EXACT_TO = 60_000
 const EVERY = { page: 1, limit: 1_000_000 }
 
-const MAX_TOKENS = BUDGETS.tokens
+const MAX_TOKENS = BUDGETS.tokens.value
 
 /** Creates a token. @throws IncmonError `conflict` if the organization has too many valid tokens */
 export function createToken(

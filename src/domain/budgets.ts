@@ -1,55 +1,250 @@
-/** Every limit on what clients, tenants and senders can use. */
+/** Every limit on what clients, tenants and senders can use, with what happens at the limit. */
+
+/** Who shares the limit. */
+type BudgetScope = 'connection' | 'organization' | 'incident' | 'channel' | 'request' | 'process'
+
+export type Budget = {
+  readonly scope: BudgetScope
+  readonly what: string
+  readonly value: number
+  readonly unit: string
+  /** What happens at the limit. */
+  readonly effect: string
+}
 
 const MIB = 1_048_576
-
-/**
- * The limits, in the order of the table in docs/operations.md. The table says who shares each limit, what it counts, and
- * what happens when it is reached. The values fit a machine with 512 MB of memory.
- */
+/** The defaults fit a machine with 512 MB of memory. The setting `limits` can change those of `LIMIT_NAMES`. */
 export const BUDGETS = {
-  'open-responses': 8,
-  'unsent-bytes': MIB, // bytes
-  'unread-time': 20_000, // ms
-  'anonymous-form': MIB / 8, // bytes
-  'body-fields': 10_000,
-  'live-alerts': 50_000,
-  services: 25_000,
-  incidents: 5_000,
-  notes: 500,
-  'note-text': 250_000, // characters
-  timeline: 5_000,
-  'shown-services': 1_000,
-  'shown-groups': 100,
-  'shown-payload': 4_000, // characters
-  senders: 1_000,
-  groups: 20_000,
-  channels: 100,
-  tokens: 500,
-  sessions: 500,
-  'dry-run': 250,
-  'dry-runs': 16,
-  expressions: 10_000, // instructions
-  'expression-text': 4_096, // characters
-  silences: 500,
-  'expression-size': 1_500, // instructions
-  'expression-work': 200_000, // steps
-  'event-streams': 1_000,
-  'list-text': 4 * MIB, // characters
-  'alertmanager-groups': 24 * MIB, // bytes
-  'channel-messages': 3,
-  'organization-connections': 16,
-  'outgoing-connections': 64,
-  'kept-descriptors': 128,
-  'all-unsent-bytes': 32 * MIB, // bytes
-} as const
-
-/** What happens at the limits that `incmon doctor` counts. */
-export const AT_LIMIT = {
-  'live-alerts':
-    'a new alert is refused with 503 and Retry-After; for cluster and ci, the event is stored without an alert',
-  services: 'an item with a new service is refused like a new alert',
-  channels: 'a new one is refused with 409',
-  tokens: 'a new one is refused with 409',
-  silences: 'a new one is refused with 409',
-  senders: 'further receivers count as one sender',
-} as const
+  'open-responses': {
+    scope: 'connection',
+    what: 'requests without a complete response',
+    value: 8,
+    unit: 'requests',
+    effect: 'the connection is closed',
+  },
+  'unsent-bytes': {
+    scope: 'connection',
+    what: 'unread bytes when another request arrives',
+    value: MIB,
+    unit: 'bytes',
+    effect: 'the connection is closed',
+  },
+  'unread-time': {
+    scope: 'connection',
+    what: 'time in which the client reads nothing',
+    value: 20_000,
+    unit: 'ms',
+    effect: 'the connection is closed',
+  },
+  'anonymous-form': {
+    scope: 'request',
+    what: 'a form from somebody who is not signed in',
+    value: MIB / 8,
+    unit: 'bytes',
+    effect: 'refused with 413',
+  },
+  'body-fields': {
+    scope: 'request',
+    what: 'different fields in a JSON body',
+    value: 10_000,
+    unit: 'fields',
+    effect: 'refused with 400; if one item has more than 1,000 labels, only it is rejected',
+  },
+  'live-alerts': {
+    scope: 'organization',
+    what: 'alerts that fire or ended less than 24 hours ago; the ones that ended first make room',
+    value: 50_000,
+    unit: 'alerts',
+    effect: 'a new alert is refused with 503 and Retry-After; for cluster and ci, the event is stored without an alert',
+  },
+  services: {
+    scope: 'organization',
+    what: 'services',
+    value: 25_000,
+    unit: 'services',
+    effect: 'an item with a new service is refused like a new alert',
+  },
+  incidents: {
+    scope: 'organization',
+    what: 'incidents, except those resolved more than two days ago',
+    value: 5_000,
+    unit: 'incidents',
+    effect: 'opening one by hand is refused with 409; others still open',
+  },
+  notes: {
+    scope: 'incident',
+    what: 'notes, and changes of title, severity and start',
+    value: 500,
+    unit: 'entries',
+    effect: 'refused with 409; the status can still change',
+  },
+  'note-text': {
+    scope: 'incident',
+    what: 'text of these entries',
+    value: 250_000,
+    unit: 'characters',
+    effect: 'refused with 409; the status can still change',
+  },
+  timeline: {
+    scope: 'incident',
+    what: 'timeline entries shown',
+    value: 5_000,
+    unit: 'entries',
+    effect: 'the newest are shown',
+  },
+  'shown-services': {
+    scope: 'request',
+    what: 'services on the wall',
+    value: 1_000,
+    unit: 'services',
+    effect: 'those with problems come first, the others are a link',
+  },
+  'shown-groups': {
+    scope: 'request',
+    what: 'groups of alerts, and penalties, on a page',
+    value: 100,
+    unit: 'rows',
+    effect: 'the most severe are shown, the others are a link',
+  },
+  'shown-payload': {
+    scope: 'request',
+    what: 'a rejected item on the page Sources',
+    value: 4_000,
+    unit: 'characters',
+    effect: 'the rest is in GET /api/rejections',
+  },
+  senders: {
+    scope: 'organization',
+    what: 'senders',
+    value: 1_000,
+    unit: 'senders',
+    effect: 'further receivers count as one sender',
+  },
+  groups: {
+    scope: 'organization',
+    what: 'alert groups with a known delivery interval',
+    value: 20_000,
+    unit: 'groups',
+    effect: 'it is not learned for further groups',
+  },
+  channels: {
+    scope: 'organization',
+    what: 'notification channels',
+    value: 100,
+    unit: 'channels',
+    effect: 'a new one is refused with 409',
+  },
+  tokens: {
+    scope: 'organization',
+    what: 'valid tokens',
+    value: 500,
+    unit: 'tokens',
+    effect: 'a new one is refused with 409',
+  },
+  sessions: {
+    scope: 'organization',
+    what: 'sessions',
+    value: 500,
+    unit: 'sessions',
+    effect: 'the oldest session ends',
+  },
+  'dry-run': { scope: 'request', what: 'items of a dry run', value: 250, unit: 'items', effect: 'refused with 400' },
+  'dry-runs': {
+    scope: 'process',
+    what: 'dry runs that wait',
+    value: 16,
+    unit: 'requests',
+    effect: 'refused with 503 and Retry-After',
+  },
+  expressions: {
+    scope: 'organization',
+    what: 'regular expressions of all silences that have not expired',
+    value: 10_000,
+    unit: 'instructions',
+    effect: 'a new one is refused with 409',
+  },
+  'expression-text': {
+    scope: 'organization',
+    what: 'a label that is compared with a regular expression',
+    value: 4_096,
+    unit: 'characters',
+    effect: 'the silence does not apply to this alert',
+  },
+  silences: {
+    scope: 'organization',
+    what: 'silences that have not expired',
+    value: 500,
+    unit: 'silences',
+    effect: 'a new one is refused with 409',
+  },
+  'expression-size': {
+    scope: 'organization',
+    what: 'one compiled regular expression',
+    value: 1_500,
+    unit: 'instructions',
+    effect: 'refused with 400; an existing silence does not apply',
+  },
+  'expression-work': {
+    scope: 'organization',
+    what: 'size of a regular expression × length of the label',
+    value: 200_000,
+    unit: 'steps',
+    effect: 'the silence does not apply to this alert',
+  },
+  'event-streams': {
+    scope: 'organization',
+    what: 'open event streams',
+    value: 1_000,
+    unit: 'streams',
+    effect: 'refused with 503 and Retry-After',
+  },
+  'list-text': {
+    scope: 'request',
+    what: 'text of the records of a list',
+    value: 4 * MIB,
+    unit: 'characters',
+    effect: 'refused with 400, which names a smaller limit; a single record is never refused',
+  },
+  'alertmanager-groups': {
+    scope: 'request',
+    what: "answer of Alertmanager's API with all groups",
+    value: 24 * MIB,
+    unit: 'bytes',
+    effect: 'refused with 400, which names the filters',
+  },
+  'channel-messages': {
+    scope: 'channel',
+    what: 'messages within 30 seconds',
+    value: 3,
+    unit: 'messages',
+    effect: 'further messages are combined into one',
+  },
+  'organization-connections': {
+    scope: 'organization',
+    what: 'messages that are being sent',
+    value: 16,
+    unit: 'connections',
+    effect: 'further messages wait',
+  },
+  'outgoing-connections': {
+    scope: 'process',
+    what: 'messages that are being sent',
+    value: 64,
+    unit: 'connections',
+    effect: 'further messages wait',
+  },
+  'kept-descriptors': {
+    scope: 'process',
+    what: 'file descriptors kept free for the database, log and messages',
+    value: 128,
+    unit: 'descriptors',
+    effect: 'max-connections is lowered',
+  },
+  'all-unsent-bytes': {
+    scope: 'process',
+    what: 'unread bytes of all connections',
+    value: 32 * MIB,
+    unit: 'bytes',
+    effect: 'the connections that have not read for the longest time are closed',
+  },
+} as const satisfies Readonly<Record<string, Budget>>

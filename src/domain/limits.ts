@@ -6,7 +6,7 @@ export const LIMIT_NAMES = ['live-alerts', 'services', 'incidents'] as const
 
 export type Limits = Readonly<Record<(typeof LIMIT_NAMES)[number], number>>
 
-export const DEFAULT_LIMITS = Object.fromEntries(LIMIT_NAMES.map((name) => [name, BUDGETS[name]])) as Limits
+export const DEFAULT_LIMITS = Object.fromEntries(LIMIT_NAMES.map((name) => [name, BUDGETS[name].value])) as Limits
 
 /** Returns the limits for the setting `limits`, whose items look like `live-alerts=100000`. */
 export function limitsFrom(items: readonly string[]): Limits {

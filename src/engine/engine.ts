@@ -146,7 +146,7 @@ export function createEngine(
   const large = createLargeQueue(take, now, stopwatch.lastMs)
 
   const tryDelivery = async (delivery: Delivery): Promise<Receipt> => {
-    if (dryRuns >= BUDGETS['dry-runs']) throw unavailable('too many dry runs are waiting')
+    if (dryRuns >= BUDGETS['dry-runs'].value) throw unavailable('too many dry runs are waiting')
     dryRuns += 1
     try {
       return await tryAlone(delivery)

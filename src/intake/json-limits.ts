@@ -18,7 +18,7 @@ export const MAX_VALUES = 500_000
  * The maximum number of different beginnings of objects in a body. The alerts of a sender have the same few hundred
  * names. A body with a new name for each value takes a second to parse, in which no other request is answered.
  */
-export const MAX_SHAPES = BUDGETS['body-fields']
+export const MAX_SHAPES = BUDGETS['body-fields'].value
 
 const QUOTE = 0x22
 const COMMA = 0x2c

@@ -64,8 +64,8 @@ export function startNotifier(deps: Deps, options: NotifierOptions): Notifier {
   /** The messages currently being sent, by channel. */
   const underWay = new Map<number, Promise<void>>()
   const slots = createSlots({
-    inAll: BUDGETS['outgoing-connections'],
-    perOrganization: BUDGETS['organization-connections'],
+    inAll: BUDGETS['outgoing-connections'].value,
+    perOrganization: BUDGETS['organization-connections'].value,
   })
   const look = () => {
     for (const { channelId, organizationId } of listDueChannels(deps.db, deps.now())) {

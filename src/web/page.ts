@@ -85,7 +85,7 @@ export function openPage(target: Target, answer: Handle<Visitor | null>): PageRo
 }
 
 /** The maximum size in bytes of a form from somebody who is not signed in. */
-const ANYBODY_LIMIT = BUDGETS['anonymous-form']
+const ANYBODY_LIMIT = BUDGETS['anonymous-form'].value
 
 function queryOf(c: Context): (name: string) => string {
   const all = c.req.query()

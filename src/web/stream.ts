@@ -17,7 +17,7 @@ const MAX_PENDING = 1_048_576
 /** How often the client's permissions are checked again, in milliseconds. */
 const CHECK_COUNTS = 1_000
 
-const MOST = BUDGETS['event-streams']
+const MOST = BUDGETS['event-streams'].value
 const TOO_MANY = `this organization already has ${MOST} open event streams; close some of them, then try again`
 
 const HEADERS = { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' }

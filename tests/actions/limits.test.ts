@@ -29,7 +29,7 @@ async function withIncident(t: TestContext) {
 
 test('an incident with too many notes takes no further ones, and can still be resolved', async (t) => {
   const { run, notes, id, incidents } = await withIncident(t)
-  await notes(Array.from({ length: BUDGETS.notes }, (_, index) => `${index}`))
+  await notes(Array.from({ length: BUDGETS.notes.value }, (_, index) => `${index}`))
   await assert.rejects(notes(['one more']), { ...FULL, message: /maximum of 500 notes and changes; write further/ })
   await assert.rejects(
     run((ctx, now) => changeIncident(ctx, id, { title: 'B' }, 'mia', now)),
@@ -89,7 +89,7 @@ function makeSecrets(t: TestContext) {
 test('at the limit of tokens, a new one is refused until another one is revoked', (t) => {
   const { deps, acme, charlie } = makeSecrets(t)
   const make = (of: typeof acme) => createToken(deps, { organizationId: of.key, name: 'a', scopes: ['read'] })
-  const [first] = Array.from({ length: BUDGETS.tokens }, () => make(acme))
+  const [first] = Array.from({ length: BUDGETS.tokens.value }, () => make(acme))
   assert.throws(() => make(acme), { ...FULL, message: /^there are already 500 valid tokens: revoke/ })
   make(charlie)
   revokeToken(deps, acme.key, first?.id ?? '')
@@ -106,14 +106,14 @@ test('at the limit of sessions, the oldest one of the organization ends', (t) =>
   }
   enter(charlie)()
   const asAcme = enter(acme)
-  for (let count = 0; count <= BUDGETS.sessions; count += 1) asAcme()
+  for (let count = 0; count <= BUDGETS.sessions.value; count += 1) asAcme()
   const [oldest] = sessionsOf(acme)
-  assert.deepEqual([sessionsOf(acme).length, sessionsOf(charlie).length, oldest], [BUDGETS.sessions, 1, 3])
+  assert.deepEqual([sessionsOf(acme).length, sessionsOf(charlie).length, oldest], [BUDGETS.sessions.value, 1, 3])
 })
 
 test('beyond the limit of senders, further receivers share one, and their alerts are stored', async (t) => {
   const { send, deps, alerts } = makeFlow(t)
-  const most = BUDGETS.senders
+  const most = BUDGETS.senders.value
   const body = (receiver: string, name: string) => alertmanager([alert(name, { severity: 'info' })], { receiver })
   await Promise.all(Array.from({ length: most + 2 }, (_, index) => send('metrics', body(`r${index}`, `A${index}`))))
   const receivers = deps.db.all(deps.db.sql.selectFrom('senders').select(['receiver', 'events']).orderBy('id'))

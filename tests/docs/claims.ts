@@ -118,14 +118,14 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['warns … days before the certificate expires', constantOf('certificate', 'SOON', 'DAY')],
   ],
   'docs/performance.md': [
-    ['an organization has at most … live alerts', BUDGETS['live-alerts']],
+    ['an organization has at most … live alerts', BUDGETS['live-alerts'].value],
     ['The notifier looks into the outbox every … ms', constantOf('notifier', 'LOOK_EVERY_MS')],
     ['It delays a message by up to … second', constantOf('notifier', 'CAUSE_WITHIN_MS') === 1000 ? 'one' : ''],
-    ['A channel sends … messages in 30 seconds', BUDGETS['channel-messages'] === 3 ? 'three' : ''],
+    ['A channel sends … messages in 30 seconds', BUDGETS['channel-messages'].value === 3 ? 'three' : ''],
   ],
   'docs/promise.md': [
-    ['A connection can have … open responses', BUDGETS['open-responses']],
-    ['All clients together can leave … MiB unread', BUDGETS['all-unsent-bytes'] / UNITS.MIB],
+    ['A connection can have … open responses', BUDGETS['open-responses'].value],
+    ['All clients together can leave … MiB unread', BUDGETS['all-unsent-bytes'].value / UNITS.MIB],
     ['At most … alerts can wait', constantOf('engine', 'MAX_ITEMS_QUEUED')],
     ['bodies of up to … KiB', constantOf('pending-bodies', 'SMALL_BYTES') / 1024],
   ],
@@ -134,7 +134,7 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['works only once and expires after … minutes', constantOf('session', 'SETUP_LINK_LIFE', 'MINUTE')],
   ],
   'docs/webhooks.md': [
-    ['accepts at most … items', BUDGETS['dry-run']],
+    ['accepts at most … items', BUDGETS['dry-run'].value],
     ['`warnings` contains at most … entries', constantOf('delivery', 'MAX_WARNINGS')],
     ['a clock that is more than … minutes ahead', constantOf('clock', 'AHEAD', 'MINUTE')],
     ['clock that is more than … minutes behind', constantOf('clock', 'BEHIND', 'MINUTE')],

@@ -67,7 +67,7 @@ const MAX_MEMBERS = 20
 /** The maximum number of alerts whose events are read for their gaps. */
 const MAX_FLAPPING = 20
 /** The maximum number of groups that a page lists separately. */
-const MAX_GROUPS = BUDGETS['shown-groups']
+const MAX_GROUPS = BUDGETS['shown-groups'].value
 
 /**
  * Groups similar alerts. Sorts the groups by severity, highest first, and then by start, latest first. Within a

@@ -1,6 +1,6 @@
 /** Turns facts about an installation into findings and remedies. Start here. */
 
-import { AT_LIMIT, BUDGETS } from '../budgets.ts'
+import { BUDGETS } from '../budgets.ts'
 import { LIMIT_NAMES, type Limits } from '../limits.ts'
 import { formatCount } from '../text.ts'
 import { diagnoseCertificate } from './certificate.ts'
@@ -89,13 +89,13 @@ function diagnoseLimits({ content, limits }: DoctorFacts): Finding[] {
   if (!fullest) return []
   const near = all.filter((one) => share(one) >= NEAR)
   if (near.length === 0) return [ok('limits', `none is nearly reached; the nearest is ${textOf(fullest)}`)]
-  return near.map((one) => warn('limits', `${textOf(one)}; at the limit, ${AT_LIMIT[one.limit]}`, remedyOf(one)))
+  return near.map((one) => warn('limits', `${textOf(one)}; at the limit, ${BUDGETS[one.limit].effect}`, remedyOf(one)))
 }
 
 type Counted = UsageFact & { readonly value: number }
 
 function limitOf({ limit }: UsageFact, limits: Limits): number {
-  return isAdjustable(limit) ? limits[limit] : BUDGETS[limit]
+  return isAdjustable(limit) ? limits[limit] : BUDGETS[limit].value
 }
 
 function isAdjustable(limit: UsageFact['limit']): limit is UsageFact['limit'] & keyof Limits {

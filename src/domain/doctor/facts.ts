@@ -1,6 +1,5 @@
 /** The facts on which a diagnosis is based, and the findings of a diagnosis. */
 
-import type { AT_LIMIT } from '../budgets.ts'
 import type { Limits } from '../limits.ts'
 import type { Scope } from '../request/token.ts'
 import type { LiveSender } from '../sender/sender.ts'
@@ -86,7 +85,7 @@ export type ChannelFact = {
 export type UsageFact = { readonly organization: string; readonly limit: CountedLimit; readonly used: number }
 
 /** The limits that are counted in a file. */
-export type CountedLimit = keyof typeof AT_LIMIT
+export type CountedLimit = 'live-alerts' | 'services' | 'channels' | 'tokens' | 'silences' | 'senders'
 
 /**
  * The contents of a database file. `version` is the schema version of the file, and `known` is that of the program.

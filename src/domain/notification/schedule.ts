@@ -5,7 +5,7 @@ import { HOUR, MINUTE, SECOND } from '../units.ts'
 import type { Report } from './alert-texts.ts'
 
 /** A channel sends this many messages in this period at once. Further notifications are collected into a digest. */
-const AT_ONCE = BUDGETS['channel-messages']
+const AT_ONCE = BUDGETS['channel-messages'].value
 export const AT_ONCE_WITHIN = 30 * SECOND
 /** A channel gets at most one message about a group in this time. */
 export const GROUP_PAUSE = MINUTE

@@ -20,9 +20,9 @@ export const MAX_MATCHERS = 20
 export const MAX_NAME = 200
 export const MAX_VALUE = 1_000
 
-const MAX_SIZE = BUDGETS['expression-size']
-const MAX_WORK = BUDGETS['expression-work']
-const MAX_TEXT = BUDGETS['expression-text']
+const MAX_SIZE = BUDGETS['expression-size'].value
+const MAX_WORK = BUDGETS['expression-work'].value
+const MAX_TEXT = BUDGETS['expression-text'].value
 const TOO_LARGE =
   'the regular expression is too large: use fewer alternatives or a smaller {repetition}, or write several silences'
 

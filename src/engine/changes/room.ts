@@ -17,9 +17,9 @@ export function usageOf(state: OrganizationState, limits: Limits): readonly Usag
     { limit: 'live-alerts', used: firing.size(), value: limits['live-alerts'] },
     { limit: 'services', used: services.size(), value: limits.services },
     { limit: 'incidents', used: incidents.size(), value: limits.incidents },
-    { limit: 'senders', used: senders.size(), value: BUDGETS.senders },
-    { limit: 'groups', used: groups.size(), value: BUDGETS.groups },
-    { limit: 'silences', used: silences.size(), value: BUDGETS.silences },
+    { limit: 'senders', used: senders.size(), value: BUDGETS.senders.value },
+    { limit: 'groups', used: groups.size(), value: BUDGETS.groups.value },
+    { limit: 'silences', used: silences.size(), value: BUDGETS.silences.value },
   ]
 }
 

@@ -22,7 +22,7 @@ import { deleteSilence, getSilence, getSilences, postSilences } from './silences
 
 // GET /alerts and GET /alerts/groups: the firing alerts of Alertmanager and Grafana, one for each fingerprint.
 
-const LARGEST = BUDGETS['alertmanager-groups'] / 2 ** 20
+const LARGEST = BUDGETS['alertmanager-groups'].value / 2 ** 20
 const TOO_LARGE = `the groups have more than ${LARGEST} MiB; ask for one receiver, or filter the alerts`
 
 async function getAlerts(call: ApiCall): Promise<Reply> {

@@ -56,7 +56,7 @@ function showCheck({ name, detail }: Check): v.InferInput<typeof checkShape> {
 }
 
 function useOf(limit: keyof typeof BUDGETS, used: number): Usage {
-  return { limit, used, value: BUDGETS[limit] }
+  return { limit, used, value: BUDGETS[limit].value }
 }
 
 const TYPE = 'text/plain; version=0.0.4; charset=utf-8'

@@ -17,7 +17,7 @@ export const pageParameters = {
 
 /** Returns the requested page. The default is the first page, with 50 records. */
 export function pageOf(query: { readonly page?: number | undefined; readonly limit?: number | undefined }): Page {
-  return { page: query.page ?? 1, limit: query.limit ?? DEFAULT_LIMIT, most: BUDGETS['list-text'] }
+  return { page: query.page ?? 1, limit: query.limit ?? DEFAULT_LIMIT, most: BUDGETS['list-text'].value }
 }
 
 /** `from` and `to` are Unix times in milliseconds. A date without a time means the whole day. */

@@ -48,10 +48,10 @@ type ConnectionLimits = {
 }
 
 const CONNECTION_LIMITS: ConnectionLimits = {
-  openResponses: BUDGETS['open-responses'],
-  unsentBytes: BUDGETS['unsent-bytes'],
-  allUnsentBytes: BUDGETS['all-unsent-bytes'],
-  unreadMs: BUDGETS['unread-time'],
+  openResponses: BUDGETS['open-responses'].value,
+  unsentBytes: BUDGETS['unsent-bytes'].value,
+  allUnsentBytes: BUDGETS['all-unsent-bytes'].value,
+  unreadMs: BUDGETS['unread-time'].value,
   closed: () => {},
 }
 
@@ -218,7 +218,7 @@ function isStream(response: ServerResponse): boolean {
   return response.headersSent && !response.writableEnded
 }
 
-const RESERVED = BUDGETS['kept-descriptors']
+const RESERVED = BUDGETS['kept-descriptors'].value
 
 /** Returns the open file limit of this process (`ulimit -n`), or null if unknown. */
 export function descriptorLimit(): number | null {

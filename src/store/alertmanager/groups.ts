@@ -6,7 +6,7 @@ import type { Db } from '../sqlite/open.ts'
 import { type Shown, separated, shownAlerts, type Wanted } from './alerts.ts'
 import { createTexts, type Texts } from './texts.ts'
 
-const LARGEST = BUDGETS['alertmanager-groups']
+const LARGEST = BUDGETS['alertmanager-groups'].value
 
 type Group = Labelled & { readonly receiver: string; readonly alerts: Shown[] }
 

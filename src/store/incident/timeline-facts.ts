@@ -212,7 +212,7 @@ const telling = query<{ serviceId: number; from: number; to: number }>()((sql, h
     .limit(MAX_EVENTS_PER_SERVICE),
 )
 
-const MAX_ENTRIES = BUDGETS.timeline
+const MAX_ENTRIES = BUDGETS.timeline.value
 
 function entriesOf(db: Db, incidentId: number) {
   const entries = db.sql.selectFrom('timeline').select(['at', 'kind', 'code', 'text', 'actor', 'ref'])

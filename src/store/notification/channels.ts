@@ -17,7 +17,7 @@ export type ChannelRecord = Channel & {
 }
 
 /** The maximum number of channels per organization. Every incident change is matched against all channels. */
-export const MAX_CHANNELS = BUDGETS.channels
+export const MAX_CHANNELS = BUDGETS.channels.value
 
 /** A channel's secrets, which are used only for sending. */
 export type ChannelSecrets = {

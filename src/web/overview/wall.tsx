@@ -12,7 +12,7 @@ import type { ServiceRowView } from './view.ts'
  * list.
  */
 const MAX_CELLS = 600
-const MAX_SHOWN = BUDGETS['shown-services']
+const MAX_SHOWN = BUDGETS['shown-services'].value
 
 /**
  * Shows each service as a cell. Cells are grouped by namespace, with the worst service first. The style sheet draws the

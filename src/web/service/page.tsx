@@ -98,7 +98,7 @@ const Score: FC<{ view: ServiceView }> = ({ view }) => {
   const { score, penalties, reader } = view
   const sum = penalties.reduce((total, { penalty }) => total + penalty, 0)
   // A score has at most as many penalties as a page lists groups.
-  const more = penalties.length < BUDGETS['shown-groups'] ? 0 : unlisted(view.groups)
+  const more = penalties.length < BUDGETS['shown-groups'].value ? 0 : unlisted(view.groups)
   const atLeast = more > 0 ? 'at least ' : ''
   return (
     <Section id="score" title={`Why the score is ${score}`}>

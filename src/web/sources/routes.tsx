@@ -30,7 +30,7 @@ const SENDERS = { page: 1, limit: 1_000 }
 const MAX_ROWS = 40
 const WEEK = 7 * DAY
 const REJECTIONS = { page: 1, limit: 20 }
-const MAX_TEXT = BUDGETS['shown-payload']
+const MAX_TEXT = BUDGETS['shown-payload'].value
 const CHANNELS = { page: 1, limit: 100 }
 const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/
 /** The host of a server that listens on all interfaces. */

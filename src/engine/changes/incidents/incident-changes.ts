@@ -161,8 +161,8 @@ export function addNote(ctx: Context, id: string, text: string, actor: string, n
   ctx.put.incident({ ...incident, touchedAt: now }, incident)
 }
 
-const MAX_NOTES = BUDGETS.notes
-const MAX_TEXT = BUDGETS['note-text']
+const MAX_NOTES = BUDGETS.notes.value
+const MAX_TEXT = BUDGETS['note-text'].value
 
 /** Refuses further text in an incident, because every read of the incident returns all of it. */
 function refuseText(ctx: Context, incident: LiveIncident, text: string, entries: number): void {

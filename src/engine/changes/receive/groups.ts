@@ -13,7 +13,7 @@ import type { LiveGroup, LiveSender } from '../../../domain/sender/sender.ts'
 import type { Context } from '../../state/context.ts'
 import { groupKey } from '../../state/state.ts'
 
-const MAX_GROUPS = BUDGETS.groups
+const MAX_GROUPS = BUDGETS.groups.value
 
 /**
  * Updates a group and the delivery interval of its sender.

@@ -87,7 +87,7 @@ export function countLaterChunk(ctx: Context, sending: SenderInput): void {
   ctx.put.sender(after)
 }
 
-const MAX_SENDERS = BUDGETS.senders
+const MAX_SENDERS = BUDGETS.senders.value
 
 function keyOf({ source, cluster, whole }: SenderInput) {
   return { source, cluster, receiver: whole.group?.receiver ?? whole.receiver ?? '' }

@@ -9,7 +9,7 @@ import { evaluateOrPostpone, MAX_EVALUATION_WORK, splitServices } from '../evalu
 import { makeDue } from '../live-service.ts'
 import { refuseExpressions, refuseFaults, type WantedSilence } from './wanted.ts'
 
-const MAX_SILENCES = BUDGETS.silences
+const MAX_SILENCES = BUDGETS.silences.value
 /** The maximum length of a value in an error message, in characters. */
 const SHOWN = 200
 

@@ -18,7 +18,7 @@ export type WantedSilence = {
   readonly annotations?: Labels
 }
 
-const MAX_EXPRESSIONS = BUDGETS.expressions
+const MAX_EXPRESSIONS = BUDGETS.expressions.value
 
 /** Refuses regular expressions beyond the limit of the organization, because each alert is compared with all of them. */
 export function refuseExpressions(

@@ -22,7 +22,7 @@ import { isLong, read, WEBHOOK_BODIES } from './bodies.ts'
 /**
  * The maximum number of items in a dry run. A dry run blocks all other requests until its transaction is rolled back.
  */
-const MAX_TRIED = BUDGETS['dry-run']
+const MAX_TRIED = BUDGETS['dry-run'].value
 
 const query = v.object({
   dryRun: shape.described(
