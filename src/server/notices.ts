@@ -108,7 +108,7 @@ export function createNotices(run: string, elapsed: () => number): Notices {
       } else if (kind !== 'service' || dueAt <= deliveredAt + STATUS_PAUSE) return
       if (kind === 'service') dueAt = Math.min(dueAt, Math.max(now, deliveredAt + STATUS_PAUSE))
       clearTimeout(timer)
-      timer = setTimeout(deliver, dueAt - now)
+      timer = setTimeout(deliver, Math.max(0, dueAt - now))
     },
     subscribe: (subscriber, after) => {
       subscribers.add(subscriber)

@@ -188,3 +188,18 @@ test('closing ends all streams', (t) => {
   notices.close()
   assert.equal(seen.isEnded, true)
 })
+
+test('a status that changes after its delivery was due is delivered next, without a negative timer', async (t) => {
+  const waits: number[] = []
+  t.mock.method(globalThis, 'setTimeout', (_: () => void, ms: number) => {
+    waits.push(ms)
+    return {}
+  })
+  let now = 0
+  const notices = createNotices('run', () => now)
+  t.after(notices.close)
+  notices.announce({ kind: 'alert', id: 'a', organizationId: ACME })
+  now = 5_000
+  notices.announce({ kind: 'service', id: 's', organizationId: ACME })
+  assert.ok(waits.length > 0 && waits.every((ms) => ms >= 0), waits.join())
+})
