@@ -56,18 +56,15 @@ function conditionOf(state: OrganizationState, live: LiveAlert): Condition {
     inIncident: isInOpenIncident(state, live),
     hasIncident: live.incidentId !== null,
     ...timesOf(live),
+    begunAt: begunAtOf(alert, live.fingerprints),
     isFreed: false,
     summary: alert.summary,
   }
 }
 
-function timesOf({ alert, fingerprints }: LiveAlert): Pick<SituationAlert, 'since' | 'onset' | 'begunAt'> {
-  const { startsAt, lastSeenAt } = alert
-  const begunAt = begunAtOf(alert, fingerprints)
-  if (alert.source === 'cluster') return { since: startsAt, onset: Math.max(startsAt, lastSeenAt), begunAt }
-  const { since, onset } = severeTimesOf(alert, fingerprints)
-  // An alert that ended and fires anew has been well in between.
-  return { since: Math.max(since, begunAt), onset, begunAt }
+function timesOf({ alert, fingerprints }: LiveAlert): Pick<SituationAlert, 'since' | 'onset'> {
+  const { startsAt: since, lastSeenAt } = alert
+  return alert.source === 'cluster' ? { since, onset: Math.max(since, lastSeenAt) } : severeTimesOf(alert, fingerprints)
 }
 
 export function isCurrent({ endsAt }: { readonly endsAt: number | null }, endedSince: number): boolean {
