@@ -103,11 +103,11 @@ test('the pages say since when a firing alert was not heard, until it is reporte
   const { data } = (await request('GET', '/api/alerts', { token })).body
   const shown = async () => [await text('/incidents/1'), await text(`/alerts/${data[0].id}`)]
   clock.now = NOON + 14 * MINUTE
-  for (const page of await shown()) assert.doesNotMatch(page, /Not reported/)
+  for (const page of await shown()) assert.doesNotMatch(page, /Not heard/)
   clock.now = NOON + 20 * MINUTE
-  for (const page of await shown()) assert.match(page, /Not reported since 12:00 ?\./)
+  for (const page of await shown()) assert.match(page, /Not heard since 12:00 ?\./)
   await report()
-  for (const page of await shown()) assert.doesNotMatch(page, /Not reported/)
+  for (const page of await shown()) assert.doesNotMatch(page, /Not heard/)
 })
 
 test('an incident names the incident that it continues', async (t) => {

@@ -136,12 +136,12 @@ export function overdueText({ kind, alerts }: MessageItem, context: MessageConte
   return word ? `${word} since ${momentText(last.receivedAt, context)}.` : ''
 }
 
-/** Returns `Not reported` if the report is older than its sender's repeats take; null if it is not, or has no repeats. */
+/** Returns `Not heard` if the report is older than its sender's repeats take; null if it is not, or has no repeats. */
 export function overdueWord({ source, receivedAt, delivery }: Report, now: number) {
   const { interval, reportsEnds, isRepeated } = delivery
   if (source === 'cluster' || !isRepeated) return null
   const expectedWithin =
     interval === null ? OVERDUE_AFTER : Math.max(MISSED_REPEATS * interval, reportsEnds ? HOUR : OVERDUE_AFTER)
   if (now - receivedAt < expectedWithin) return null
-  return reportsEnds && interval !== null ? 'Not repeated' : 'Not reported'
+  return reportsEnds && interval !== null ? 'Not repeated' : 'Not heard'
 }
