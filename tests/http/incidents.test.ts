@@ -191,6 +191,18 @@ test('a note of 64 kB is refused, and the error states the limit', async (t) => 
   assert.deepEqual([status, body.errors], [400, [{ path: 'text', message: 'too long; at most 10000 characters' }]])
 })
 
+test('the timeline says in one sentence each what a user edited', async (t) => {
+  const { path, request, token } = acmesIncident(t)
+  const startedAt = '2026-03-14T11:58:00.000Z'
+  for (const body of [{ title: 'Cart loses orders' }, { severity: 'warning' }, { startedAt }])
+    assert.equal((await request('PATCH', path, { token, body })).status, 200)
+  const { timeline } = (await request('GET', path, { token })).body
+  assert.deepEqual(
+    timeline.flatMap(({ kind, text }: { kind: string; text: string }) => (kind === 'edited' ? [text] : [])).sort(),
+    ['changed the title: Cart loses orders', 'severity changed from critical to warning', 'start time corrected'],
+  )
+})
+
 test('Charlie can neither see nor change a foreign incident', async (t) => {
   const { charlie, path, request } = acmesIncident(t)
   const token = charlie.token

@@ -144,7 +144,7 @@ function statusChange(before: LiveIncident, status: IncidentStatus, now: number)
 
 function edits(before: LiveIncident, after: LiveIncident): string[] {
   return [
-    ...(before.title === after.title ? [] : [`title: ${after.title}`]),
+    ...(before.title === after.title ? [] : [`changed the title: ${after.title}`]),
     ...(before.severity === after.severity ? [] : [`severity changed from ${before.severity} to ${after.severity}`]),
     ...(before.startedAt === after.startedAt ? [] : ['start time corrected']),
   ]
