@@ -3,6 +3,7 @@
  * without an envelope. The rules for defaults and errors are those of Alertmanager's `POST /api/v2/alerts`.
  */
 import type { AlertDraft, Draft, Intake } from '../domain/event/event.ts'
+import { PROMETHEUS } from '../domain/sender/sender.ts'
 import { MINUTE } from '../domain/units.ts'
 import { type ReadOne, readAlerts } from './alertmanager.ts'
 import { type Fields, fieldsOf, sentInstantAt, unusable, type Warn } from './fields.ts'
@@ -24,7 +25,7 @@ export function readPrometheus(body: unknown, receivedAt: number): Intake {
     return isFlux(item) ? readFlux(item, receivedAt, warn) : readAlert(item, receivedAt, warn, readOne)
   }
   const { accepted, rejected } = readAlerts({ alerts: body }, receivedAt, 'metrics', toDraft)
-  return { accepted, rejected, group: null, receiver: 'prometheus' }
+  return { accepted, rejected, group: null, receiver: PROMETHEUS }
 }
 
 /**

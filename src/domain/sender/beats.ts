@@ -2,6 +2,7 @@
  * The heartbeats of a sender, and which ends prove nothing. If Prometheus stops, Alertmanager reports the end of the
  * heartbeat and of every other alert a few minutes later, although nobody has seen that a problem is over.
  */
+import { areApart } from '../service/cluster.ts'
 import { DAY, MINUTE } from '../units.ts'
 
 /** One heartbeat, such as the Watchdog of one Prometheus. Times are Unix times in milliseconds. */
@@ -42,7 +43,7 @@ export function isOver({ endsAt }: Pick<Beat, 'endsAt'>, now: number): boolean {
 
 /** Returns the heartbeats that speak for the alerts of a cluster; '' is a service without one. */
 export function beatsFor(beats: readonly Beat[], cluster: string): readonly Beat[] {
-  return beats.filter((beat) => beat.cluster === '' || cluster === '' || beat.cluster === cluster)
+  return beats.filter((beat) => !areApart(beat.cluster, cluster))
 }
 
 /**
@@ -58,6 +59,11 @@ export function countsFrom(end: number, beats: readonly Beat[]): number {
       return gap !== null && isNear(end, gap[0]) && end < gap[1] ? gap[1] + RETURNS_WITHIN : end
     }),
   )
+}
+
+/** Returns whether an end of an alert of a cluster does not count yet. */
+export function isDoubted(end: number | null, beats: readonly Beat[], cluster: string, now: number): boolean {
+  return end !== null && countsFrom(end, beatsFor(beats, cluster)) > now
 }
 
 function isNear(end: number, beatEnd: number): boolean {

@@ -7,6 +7,9 @@ import type { Clock } from './clock.ts'
 import type { DeliveryInterval, Group } from './delivery-interval.ts'
 import type { Heartbeat, Hours } from './heartbeat.ts'
 
+/** The receiver of alerts that Prometheus sends without an Alertmanager. */
+export const PROMETHEUS = 'prometheus'
+
 /** A sender is one receiver of one source in one cluster. */
 export type LiveSender = Heartbeat & {
   readonly rowId: number

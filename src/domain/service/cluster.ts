@@ -89,3 +89,8 @@ export function matchCluster<Service extends { readonly cluster: string }>(
   if (cluster === '') return { service: only, rule: { by: 'only', name: only.cluster } }
   return only.cluster === '' ? { service: only, rule: { by: 'adopted', name: cluster } } : null
 }
+
+/** Returns whether two clusters differ. A sender that does not name its cluster could be in any cluster. */
+export function areApart(one: string, other: string): boolean {
+  return one !== other && one !== '' && other !== ''
+}

@@ -1,4 +1,5 @@
 /** Finds the service that an alert or a message accuses: the callee in a label, or in `dial tcp: lookup payment: …`. */
+import { areApart } from '../service/cluster.ts'
 import { hostOf } from '../service/host.ts'
 import type { Components } from './component.ts'
 import type { SuspectAlert, SuspectService } from './suspect.ts'
@@ -61,9 +62,7 @@ export function calledServiceOf(components: Components, alert: SuspectAlert): st
 /** Finds a service by name in the caller's namespace, by `name.namespace`, or by name alone if the name is unique. */
 function findCallee({ byName }: Components, own: SuspectService, value: string): SuspectService | null {
   const [name = '', namespace] = value.trim().replace(/:\d+$/, '').split('.')
-  const same = (byName.get(name) ?? []).filter(
-    ({ cluster }) => cluster === own.cluster || cluster === '' || own.cluster === '',
-  )
+  const same = (byName.get(name) ?? []).filter(({ cluster }) => !areApart(cluster, own.cluster))
   const near = same.filter((service) => service.namespace === (namespace ?? own.namespace))
   const found = near.length > 0 || namespace !== undefined ? near : same
   return found.length === 1 ? (found[0] ?? null) : null
@@ -81,7 +80,7 @@ function serviceOfHost({ byName }: Components, own: SuspectService, host: string
   const candidates = [name, name.replace(OF_SERVICES, '')].map((one) => {
     return (byName.get(one) ?? []).filter((service) => {
       const isNear = service.namespace === namespace || (second === undefined && own.namespace === '')
-      return isNear && (service.cluster === own.cluster || service.cluster === '' || own.cluster === '')
+      return isNear && !areApart(service.cluster, own.cluster)
     })
   })
   const found = candidates.find(({ length }) => length > 0) ?? []

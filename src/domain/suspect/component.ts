@@ -3,6 +3,7 @@
  */
 
 import { isUnattributed } from '../alert/signal.ts'
+import { areApart } from '../service/cluster.ts'
 import { isNodeService } from '../service/node.ts'
 import type { SuspectFacts, SuspectService } from './suspect.ts'
 
@@ -45,9 +46,4 @@ export function withoutForeignNodes(facts: SuspectFacts): SuspectFacts {
       .map((alert) => (alert.node !== null && isForeign(byId.get(alert.service)) ? { ...alert, node: null } : alert)),
     events: facts.events.filter(({ service }) => service === null || !isForeignNode(byId.get(service))),
   }
-}
-
-/** Returns whether two clusters differ. A sender that does not name its cluster could be in any cluster. */
-export function areApart(one: string, other: string): boolean {
-  return one !== other && one !== '' && other !== ''
 }

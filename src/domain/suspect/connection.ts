@@ -1,8 +1,9 @@
 /** Finds connections other than time between a suspect and the service of the incident. */
 import { cacheLast } from '../memoize.ts'
+import { areApart } from '../service/cluster.ts'
 import { shareEnvironment } from '../service/environment.ts'
 import { isNodeService } from '../service/node.ts'
-import { areApart, type Components } from './component.ts'
+import type { Components } from './component.ts'
 import type { SuspectFacts, SuspectService } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
 

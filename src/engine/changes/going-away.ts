@@ -17,6 +17,7 @@ import { deletedObjectOf } from '../../domain/event/reason.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import { lostNode, type NodeTrouble } from '../../domain/health/node-trouble.ts'
 import { once } from '../../domain/memoize.ts'
+import { areApart } from '../../domain/service/cluster.ts'
 import { nodeNameOf, serviceOfNode } from '../../domain/service/node.ts'
 import { MINUTE } from '../../domain/units.ts'
 import type { Context } from '../state/context.ts'
@@ -162,7 +163,7 @@ export function endPodsOf(ctx: Context, { service, key }: Place, fate: NodeFate,
 function canBeOn({ state }: Context, { alert, part, serviceId }: LiveAlert, cluster: string): boolean {
   if (part?.kind !== 'Pod' || alert.failure === 'scheduling') return false
   const service = state.services.get(serviceId)
-  return service !== undefined && (service.cluster === cluster || cluster === '' || service.cluster === '')
+  return service !== undefined && !areApart(service.cluster, cluster)
 }
 
 type Candidate = { readonly live: LiveAlert; readonly node: string; readonly troubles: () => readonly NodeTrouble[] }

@@ -7,7 +7,7 @@ import { earliest } from '../../domain/instant.ts'
 import type { Limits } from '../../domain/limits.ts'
 import { type Beat, beatsFor } from '../../domain/sender/beats.ts'
 import { type DeliveryInterval, repeatTimeoutOf } from '../../domain/sender/delivery-interval.ts'
-import type { LiveGroup } from '../../domain/sender/sender.ts'
+import { type LiveGroup, PROMETHEUS } from '../../domain/sender/sender.ts'
 import { DAY, MINUTE } from '../../domain/units.ts'
 import { replaceAlert } from '../state/alerts.ts'
 import { putSender } from '../state/apply.ts'
@@ -118,8 +118,6 @@ export function sweepAlert(ctx: Context, rowId: number, now: number): number | n
   return hasWeightChanged(live.alert, alert) ? live.serviceId : null
 }
 
-/** Prometheus, if it sends its alerts directly. */
-const PROMETHEUS = { source: 'metrics', receiver: 'prometheus' } as const
 const UNKNOWN: DeliveryInterval = { longestGap: 0, gaps: 0 }
 
 type Delivered = Pick<LiveAlert, 'groupId' | 'serviceId' | 'cluster' | 'alert'>
@@ -135,7 +133,10 @@ function deliveredBy(
 ): { readonly delivery: Delivery; readonly beats: readonly Beat[] } {
   const key = groupId === null ? undefined : state.groupKeys.get(groupId)
   const group = key === undefined ? null : (state.groups.get(key) ?? null)
-  const direct = groupId === null && alert.source === 'metrics' ? senderKey({ ...PROMETHEUS, cluster }) : ''
+  const direct =
+    groupId === null && alert.source === 'metrics'
+      ? senderKey({ source: 'metrics', cluster, receiver: PROMETHEUS })
+      : ''
   const sender = state.senders.get(group ? (state.senderKeys.get(group.senderId) ?? '') : direct)
   const beats = beatsFor(sender?.beats ?? [], state.services.get(serviceId)?.cluster ?? '')
   if (group && sender) return { delivery: deliveryOf(sender, group, now), beats }

@@ -2,6 +2,7 @@
 
 import { IncmonError } from '../../domain/error.ts'
 import type { Intake } from '../../domain/event/event.ts'
+import { PROMETHEUS } from '../../domain/sender/sender.ts'
 import { isLong, read } from '../api/webhooks/bodies.ts'
 import { isCompressed, readBytes, WEBHOOK_LIMIT } from '../middleware/body.ts'
 import { headerOf } from '../middleware/header.ts'
@@ -50,7 +51,7 @@ async function parse(bytes: Uint8Array, receivedAt: number) {
   return read('prometheus', bytes, receivedAt)
 }
 
-const NOTHING: Intake = { accepted: [], rejected: [], group: null, receiver: 'prometheus' }
+const NOTHING: Intake = { accepted: [], rejected: [], group: null, receiver: PROMETHEUS }
 
 /** Returns whether a body has only whitespace. */
 export function isBlank(bytes: Uint8Array): boolean {

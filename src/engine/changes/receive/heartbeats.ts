@@ -3,7 +3,7 @@ import { withoutEnd } from '../../../domain/alert/doubt.ts'
 import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import { type AlertDraft, type Draft, expiryOf } from '../../../domain/event/event.ts'
 import { alarmed, closed, NO_PROBLEM } from '../../../domain/incident/problem.ts'
-import { type Beat, beatsFor, countsFrom, isOver, withBeat } from '../../../domain/sender/beats.ts'
+import { type Beat, isDoubted, isOver, withBeat } from '../../../domain/sender/beats.ts'
 import { corrected } from '../../../domain/sender/clock.ts'
 import { type Past, withHeartbeat } from '../../../domain/sender/heartbeat.ts'
 import type { LiveSender } from '../../../domain/sender/sender.ts'
@@ -63,14 +63,11 @@ export function takeBackEnds(ctx: Context, sender: LiveSender, now: number): voi
     if (group.senderId !== sender.rowId) continue
     for (const rowId of [...ctx.state.alertsOfGroup.get(group.rowId)]) {
       const live = ctx.state.alerts.get(rowId)
-      if (live && isDoubted(ctx, sender, live, now)) takeBackEnd(ctx, live, now)
+      if (live?.alert.resolution !== 'reported') continue
+      const cluster = ctx.state.services.get(live.serviceId)?.cluster ?? ''
+      if (isDoubted(live.alert.endsAt, sender.beats, cluster, now)) takeBackEnd(ctx, live, now)
     }
   }
-}
-
-function isDoubted({ state }: Context, { beats }: LiveSender, { alert, serviceId }: LiveAlert, now: number): boolean {
-  if (alert.resolution !== 'reported' || alert.endsAt === null) return false
-  return countsFrom(alert.endsAt, beatsFor(beats, state.services.get(serviceId)?.cluster ?? '')) > now
 }
 
 /** An incident that a person has resolved stays so, and so do its alerts. */

@@ -13,7 +13,7 @@ import { FAILS_ON_NEW_NODE, waitsForDrain } from '../../../domain/event/going-aw
 import { hasWeightChanged, lasts } from '../../../domain/health/health.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
 import { shareEqual } from '../../../domain/memoize.ts'
-import { beatsFor, countsFrom } from '../../../domain/sender/beats.ts'
+import { beatsFor, isDoubted } from '../../../domain/sender/beats.ts'
 import { ruleText } from '../../../domain/service/rule.ts'
 import type { Context } from '../../state/context.ts'
 import { changeAlert, noteDoubt } from '../alerts.ts'
@@ -113,7 +113,9 @@ function changeKnown(
   known: LiveAlert,
 ): AlertDecision {
   const all = fingerprintsOf(known.alert, known.fingerprints)
-  const decided = absorb(known.alert, all, signal, item.receivedAt, isDoubted(item, service, signal))
+  // Senders without groups see the end of a problem.
+  const doubt = item.groupId === null ? null : isDoubted(signal.endsAt, item.beats, service.cluster, item.receivedAt)
+  const decided = absorb(known.alert, all, signal, item.receivedAt, doubt)
   const list = withoutDerived(decided.alert, decided.fingerprints)
   const { alert, fingerprints, dueAt } = settleWithin(ctx, service, item, decided.alert, list, signal)
   const { change, isNewest } = decided
@@ -137,11 +139,6 @@ function changeKnown(
   if (!repeats) describeFingerprint(ctx, live, signal)
   if (change === 'doubted') noteDoubt(ctx, live, item.receivedAt)
   return { live: ctx.state.alerts.get(live.rowId) ?? live, change, repeats, isAlike: false }
-}
-
-/** Returns whether Alertmanager or Grafana reports an end that does not count yet; null for senders that see the end. */
-function isDoubted({ groupId, beats, receivedAt }: Item, { cluster }: LiveService, { endsAt }: Signal): boolean | null {
-  return groupId === null ? null : endsAt !== null && countsFrom(endsAt, beatsFor(beats, cluster)) > receivedAt
 }
 
 /** Stores the labels of a fingerprint if the alert has several fingerprints, because their labels differ. */
