@@ -1,6 +1,7 @@
 /** Suggests action items by rules: measures that typically prevent or shorten this kind of incident. */
 
 import type { ChangeFact } from '../incident/facts.ts'
+import { isNodeService } from '../service/node.ts'
 import { formatSeconds, formatTime, joinNames, secondsBetween } from '../text.ts'
 import { MINUTE } from '../units.ts'
 import { endOf, problemSeconds } from './critical.ts'
@@ -108,7 +109,7 @@ export function newAction(id: string, text: string, state: Action['state']): Act
 /** A node on which nothing failed needs no spreading of replicas. */
 function isWorkloadHit({ incident, onNode, alerts }: GroupedFacts): boolean {
   const hasPod = alerts.some(({ objects }) => objects.some((object) => object.startsWith('Pod/')))
-  return onNode.length > 0 || hasPod || !incident.service.name.startsWith('node/')
+  return onNode.length > 0 || hasPod || !isNodeService(incident.service)
 }
 
 /** Returns whether the registry refused the credentials. */

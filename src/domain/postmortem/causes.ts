@@ -4,6 +4,7 @@ import { bandOf, lagText, offsetText, rankLinks, TIME_CODES } from '../correlati
 import { changeName, changeSentences, changeText } from '../incident/change-text.ts'
 import type { ChangeFact, CorrelationFact, PostmortemFacts, SuspectFact } from '../incident/facts.ts'
 import { distinct, ordered } from '../order.ts'
+import { isNodeService } from '../service/node.ts'
 import { isOnlyTime, likelihoodOf, placeOf as placeText } from '../suspect/likely-cause.ts'
 import { capitalized, formatCount, formatPeriod, formatScore, joinNames, secondsBetween } from '../text.ts'
 import type { Contribution, Postmortem, Sentence } from './document.ts'
@@ -25,7 +26,7 @@ export function contributingOf(known: GroupedFacts): Postmortem['contributing'] 
     ...others.flatMap((one) => unlinkedContribution(one, facts) ?? []),
   ]
   // Changes of the workloads on a node say nothing about the node.
-  const told = incident.service.name.startsWith('node/') ? [] : unlinked
+  const told = isNodeService(incident.service) ? [] : unlinked
   return {
     from: new Date(searched.from).toISOString(),
     to: new Date(searched.to).toISOString(),

@@ -3,6 +3,7 @@
 import type { IncidentFact } from '../incident/facts.ts'
 import { distinct } from '../order.ts'
 import { subjectName } from '../sender/sender-name.ts'
+import { isNodeService } from '../service/node.ts'
 import {
   capitalized,
   formatPeriod,
@@ -89,7 +90,7 @@ function subjectOf({ incident, services, alerts }: GroupedFacts): string {
   const ids = new Set(alerts.filter(({ severity }) => severity === 'critical').map(({ serviceId }) => serviceId))
   const hit = distinct(services.filter(({ uuid }) => ids.has(uuid)).map(subjectName)).filter((one) => one !== own)
   // A failed node is one problem, whatever its pods report.
-  const others = [...(service.name.startsWith('node/') ? [] : hit), ...declared]
+  const others = [...(isNodeService(service) ? [] : hit), ...declared]
   return others.length === 0 ? own : `At least one of ${joinNames([own, ...others])}`
 }
 

@@ -74,7 +74,7 @@ export function merge(document: Postmortem, edits: Edits, state: PostmortemState
     header: { ...document.header, state },
     summary: {
       ...document.summary,
-      ...(document.summary.facts && edits.rootCause ? { facts: document.summary.facts.map(withRootCause) } : {}),
+      ...(edits.rootCause ? withRootCause(document) : {}),
       addition: edits.summary ?? document.summary.addition,
     },
     impact: { ...document.impact, customers: edits.impact?.customers ?? document.impact.customers },
@@ -85,8 +85,9 @@ export function merge(document: Postmortem, edits: Edits, state: PostmortemState
 }
 
 /** A cause that people wrote down replaces the one that incmon found, unless somebody confirmed that one. */
-function withRootCause(fact: KeyFact): KeyFact {
-  return fact.label === 'Cause' && !fact.text.endsWith('(confirmed)') ? { ...fact, text: 'see the root cause' } : fact
+function withRootCause({ summary: { facts }, contributing }: Postmortem): { readonly facts?: readonly KeyFact[] } {
+  if (!facts || contributing.changes.some(({ verdict }) => verdict === 'confirmed')) return {}
+  return { facts: facts.map((fact) => (fact.label === 'Cause' ? { ...fact, text: 'see the root cause' } : fact)) }
 }
 
 /** Returns the suggested actions in order, followed by actions that users kept or added. */

@@ -1,6 +1,7 @@
 /** Names what happened beside an incident: other incidents, and the workloads on its node. */
 import { distinct } from '../order.ts'
 import { subjectName } from '../sender/sender-name.ts'
+import { nodeNameOf } from '../service/node.ts'
 import { countOf, formatCount, formatTime, joinNames, LISTED, quoted } from '../text.ts'
 import type { Sentence } from './document.ts'
 import { type GroupedFacts, incidentRef } from './groups.ts'
@@ -45,7 +46,7 @@ export function groupSentences({ incident, group }: GroupedFacts): readonly Sent
 export function onNodeSentences({ incident, onNode }: GroupedFacts): readonly Sentence[] {
   if (onNode.length === 0) return []
   const services = distinct(onNode.map(({ service }) => service))
-  const on = incident.service.name.replace('node/', '')
+  const on = nodeNameOf(incident.service)
   const text = `Services with alerts about pods on ${on}: ${joinNames(services)}.`
   return [{ text, refs: onNode.map(({ ref }) => ref) }]
 }

@@ -5,6 +5,7 @@ import { changeName, changePlace, changeSentences, outcomeText } from '../incide
 import type { ChangeFact, EntryFact, IncidentFact } from '../incident/facts.ts'
 import { distinct, ordered } from '../order.ts'
 import { formatPeriod, formatSeconds, formatTime, joinNames, quoted, secondsBetween, stillFiringText } from '../text.ts'
+import { wasMerged } from './critical.ts'
 import type { Sentence } from './document.ts'
 import {
   alertRefs,
@@ -213,7 +214,7 @@ function resolvedText(facts: GroupedFacts): string {
   const into = mergedInto(facts)
   const early = firing === 0 ? '' : `, while ${stillFiringText(firing)}`
   if (!last) return `The incident was resolved at ${formatTime(resolvedAt)}.`
-  if (entries.some(({ kind, at }) => kind === 'merged' && at === resolvedAt))
+  if (wasMerged(facts))
     return `${last.actor ?? 'A user'} merged the incident into ${into ? quoted(into.title) : 'another incident'} at ${formatTime(resolvedAt)}${early}.`
   if (last.actor !== null) return `${last.actor} resolved the incident at ${formatTime(resolvedAt)}${early}.`
   const why = last.text === '' ? '' : `: ${last.text}`

@@ -5,6 +5,7 @@ import type { EntryFact } from '../../domain/incident/facts.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { cacheByKey } from '../../domain/memoize.ts'
 import { cutoffsAt } from '../../domain/retention.ts'
+import { isNodeService } from '../../domain/service/node.ts'
 import { serviceName } from '../../domain/text.ts'
 import { DAY } from '../../domain/units.ts'
 import { findOrganization } from '../organizations.ts'
@@ -171,7 +172,7 @@ export function alertsOnNode(
   return db.all(found).flatMap(({ rowId, hex, name, startsAt, service_id, ...alert }) => {
     const on = db.all(sighted, { alertId: rowId }).filter((row) => (row.node ?? alert.node) === node)
     const service = serviceOf(db, service_id)
-    if (on.length === 0 || service.name.startsWith('node/')) return []
+    if (on.length === 0 || isNodeService(service)) return []
     const objects = [...new Set(on.map(({ object }) => object))].filter((object) => object !== '')
     return [{ ref: `alert/${uuidFromHex(hex)}`, name, startsAt, service: serviceName(service), objects }]
   })

@@ -10,6 +10,7 @@ import { criticalMsOf, mutedMsOf } from '../../domain/incident/problem.ts'
 import { timelineOf } from '../../domain/incident/timeline.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import { toldRows } from '../../domain/notification/told.ts'
+import { isNodeService, nodeNameOf } from '../../domain/service/node.ts'
 import { LIKELY, likelyChanges, topComponent } from '../../domain/suspect/likely-cause.ts'
 import { DAY, HOUR, MINUTE } from '../../domain/units.ts'
 import { type BestLink, listBestLinksOfIncident } from '../correlation/correlations.ts'
@@ -61,7 +62,7 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, e
   return {
     ...facts,
     incident: incidentFact(db, facts.incident, all, now),
-    onNode: service.name.startsWith('node/') ? alertsOnNodeOf(db, incident, service.name, now) : [],
+    onNode: isNodeService(service) ? alertsOnNodeOf(db, incident, nodeNameOf(service), now) : [],
     entries: all,
     correlations: links.map(linkFact),
     ...suspectsOf(db, { ...incident, serviceId: facts.incident.service.uuid }, links, now),
@@ -117,9 +118,9 @@ function incidentFact(
   }
 }
 
-function alertsOnNodeOf(db: Db, incident: LiveIncident, service: string, now: number) {
+function alertsOnNodeOf(db: Db, incident: LiveIncident, node: string, now: number) {
   const period = { from: incident.startedAt - ON_NODE_BEFORE, to: incident.resolvedAt ?? now }
-  return alertsOnNode(db, incident.organizationId, { node: service.slice('node/'.length), ...period })
+  return alertsOnNode(db, incident.organizationId, { node, ...period })
 }
 
 function suspectsOf(
