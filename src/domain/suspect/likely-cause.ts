@@ -29,6 +29,11 @@ export type LikelyCause<S extends JudgedSuspect> = {
   readonly after: string
 }
 
+/** Returns whether the sentence names a change as the cause, and not only the top suspect. */
+export function namesChange({ heading }: Pick<LikelyCause<JudgedSuspect>, 'heading'>): boolean {
+  return heading !== 'No related change found'
+}
+
 /** The minimum score for a likely suspect. */
 export const LIKELY = 0.5
 /** The minimum score for a possible suspect. */

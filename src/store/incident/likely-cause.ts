@@ -1,5 +1,5 @@
 /** Describes the likely cause of an incident in one sentence, for use in messages. */
-import { LIKELY, likelyCauseOf } from '../../domain/suspect/likely-cause.ts'
+import { LIKELY, likelyCauseOf, namesChange } from '../../domain/suspect/likely-cause.ts'
 import type { Suspect } from '../../domain/suspect/suspect.ts'
 import type { Db } from '../sqlite/open.ts'
 import { findIncident, type IncidentRecord } from './incidents.ts'
@@ -44,7 +44,7 @@ function sentenceOf(
   const isOwnChange = heading === 'Possible cause' && suspect.serviceId === serviceId
   if (heading === 'Confirmed cause' || heading === 'Likely cause' || isOwnChange)
     return `${heading}: ${before.toLowerCase()}${suspect.ref}${afterText(after)}`
-  const isLikely = heading === 'No related change found' && suspect.verdict === null && suspect.score >= LIKELY
+  const isLikely = !namesChange({ heading }) && suspect.verdict === null && suspect.score >= LIKELY
   return isLikely ? `Likely cause: the ${suspect.kind === 'node' ? 'node' : 'workload'} ${suspect.ref}.` : ''
 }
 

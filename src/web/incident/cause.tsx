@@ -1,7 +1,7 @@
 /** Shows the likely cause: a sentence, its evidence, where to look, and the user's verdict. */
 import type { FC } from 'hono/jsx'
 import type { Reader } from '../../domain/shown-time.ts'
-import { leadText } from '../../domain/suspect/likely-cause.ts'
+import { leadText, namesChange } from '../../domain/suspect/likely-cause.ts'
 import { Action } from '../kit/form.tsx'
 import { Command, External, Icon } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
@@ -15,7 +15,7 @@ export const Cause: FC<
 > = ({ cause, fix, groups, lastGoodDeploy, reader, csrf, canWrite, incident }) => {
   const { heading, suspect, before, after } = cause
   const hint = hintedGroup(groups)?.hint
-  const known = suspect !== null && heading !== 'No related change found'
+  const known = suspect !== null && namesChange(cause)
   return (
     <section class={known ? 'card row cause' : 'card row cause cause-unknown'} aria-label={heading}>
       <div class="cause-text">
@@ -70,7 +70,7 @@ export const CauseLine: FC<{ one: CauseView }> = ({ one }) => {
   if (!cause) return null
   const { heading, suspect, before } = cause
   if (!suspect) return <p class="cause-line">{heading}.</p>
-  const change = heading !== 'No related change found'
+  const change = namesChange(cause)
   const lead = change ? leadText(suspect, firstAlertAt) : ''
   return (
     <p class="cause-line">

@@ -6,7 +6,7 @@
 import type { ShownService } from '../../actions/firing.ts'
 import type { StatusChange } from '../../domain/health/strip.ts'
 import { beganText, type Cluster } from '../../domain/incident/storm.ts'
-import { SEVERITIES } from '../../domain/severity.ts'
+import { type Severity, worst } from '../../domain/severity.ts'
 import { formatAgo, type Reader } from '../../domain/shown-time.ts'
 import { countOf, formatCount, joinNames } from '../../domain/text.ts'
 import { MINUTE } from '../../domain/units.ts'
@@ -142,10 +142,10 @@ function stormView(
 ): StormView {
   const names = new Map(services.map(({ id, namespace, name }) => [id, { namespace, name }]))
   const members = inOrder(cluster)
-  const severity = SEVERITIES.find((level) => members.some((one) => one.severity === level)) ?? 'info'
-  const worst = formatCount(members.filter((one) => one.severity === severity).length)
+  const severity = members.map((one) => one.severity).reduce<Severity>(worst, 'info')
+  const count = formatCount(members.filter((one) => one.severity === severity).length)
   return {
-    ...{ worst: { severity, text: `${worst} ${severity}` }, began: beganText(members) },
+    ...{ worst: { severity, text: `${count} ${severity}` }, began: beganText(members) },
     ...{ first, cause: cluster.cause, members: members.map(({ number }) => number), wentFirst: wentFirst(cluster) },
     shown: members.slice(0, MAX_LISTED).map((incident) => ({
       ...{ href: incidentPath(incident), severity: incident.severity, status: incident.status },

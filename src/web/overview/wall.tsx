@@ -75,11 +75,9 @@ type WallGroup = {
 function wallOf(services: readonly ServiceRowView[]): readonly WallGroup[] {
   const first = new Set(services.slice(0, MAX_SHOWN))
   const groups = [...Map.groupBy(services, ({ namespace }) => namespace)].map(([namespace, of]) => ({
-    ...{
-      namespace,
-      of,
-      worst: of.reduce((least, { status }) => Math.min(least, SERVICE_STATES.indexOf(status)), SERVICE_STATES.length),
-    },
+    namespace,
+    of,
+    worst: of.reduce((least, { status }) => Math.min(least, SERVICE_STATES.indexOf(status)), SERVICE_STATES.length),
   }))
   let room = MAX_SHOWN - [...first].filter(({ status }) => status !== 'healthy').length
   return ordered(groups, ({ worst, of, namespace }) => [worst, -of.length, namespace]).map(({ namespace, of }) => {
