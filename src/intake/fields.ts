@@ -148,7 +148,7 @@ function printable(name: string): string {
 
 /**
  * The maximum length of a label or annotation in characters. All values of an item together can be twice as long. The
- * payload still contains more text.
+ * payload keeps more of the text; see `MAX_TEXT` in items.ts.
  */
 const VALUE_LENGTH = 65_536
 const VALUES_LENGTH = 2 * VALUE_LENGTH

@@ -150,22 +150,23 @@ test('an outage that opens no incident does not hide the next one', async (t) =>
   )
 })
 
-test('a sender that became slower is silent no more', async (t) => {
-  const flow = makeFlow(t)
-  const all = [0, 2, 4, 6, 11, 16, 21, 26, 31]
-  for (const minute of all) {
+/** Sends the heartbeat in these minutes, and sweeps before each. */
+async function beatAt(flow: Flow, minutes: readonly number[]): Promise<void> {
+  for (const minute of minutes) {
     await flow.sweepUntil(NOON + minute * MINUTE)
     await flow.send('metrics', watchdog({ startsAt: NOON }))
   }
+}
+
+test('a sender that became slower is silent no more', async (t) => {
+  const flow = makeFlow(t)
+  await beatAt(flow, [0, 2, 4, 6, 11, 16, 21, 26, 31])
   assert.equal(sender(flow)?.heartbeat_gap, 5 * MINUTE)
 })
 
 test('a pause of less than two intervals hides no outage either, unless it comes twice', async (t) => {
   const flow = makeFlow(t)
-  for (const minute of [0, 2.5, 5, 9.75, 11.75]) {
-    await flow.sweepUntil(NOON + minute * MINUTE)
-    await flow.send('metrics', watchdog({ startsAt: NOON }))
-  }
+  await beatAt(flow, [0, 2.5, 5, 9.75, 11.75])
   assert.equal(sender(flow)?.heartbeat_gap, 2.5 * MINUTE)
   await flow.sweepUntil(NOON + 20 * MINUTE)
   assert.deepEqual(

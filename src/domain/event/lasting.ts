@@ -42,7 +42,7 @@ const MANY_RESTARTS = 9
 /**
  * Within this time, a container that crashes has been restarted after 10 and 20 seconds, and its next restart is at most
  * 40 seconds away. Its events have not used up the burst of 25 yet (one pod did so in 55 seconds). So the container runs
- * if nothing is heard of it for 5 minutes. Images are different: `Pulled` reports the end.
+ * if it is not reported for 5 minutes. Images are different: `Pulled` reports the end.
  */
 const YOUNG_LOOP = 40 * SECOND
 /**

@@ -1,5 +1,6 @@
-/** The sizes of the database and its disk, and the return of free pages to the file system and of cached ones to
- * memory. */
+/**
+ * The sizes of the database and its disk, and the return of free pages to the file system and of cached ones to memory.
+ */
 import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Db } from './open.ts'
