@@ -33,8 +33,10 @@ export function decide(situation: Situation): Decision {
   const { now, current, last } = situation
   const causes = causesOf(situation)
   const ignored = current ? new Set<string>() : ignoredAlerts(situation)
-  const suppressed = situation.critical.some(({ alertId }) => ignored.has(alertId))
-  const due = causes.filter(({ dueAt }) => dueAt !== null && dueAt <= now).map(({ alert }) => alert)
+  const isMuted = situation.suppressed && situation.muted.length > 0
+  const suppressed = isMuted || situation.critical.some(({ alertId }) => ignored.has(alertId))
+  const isDue = ({ dueAt }: { readonly dueAt: number | null }) => dueAt !== null && dueAt <= now
+  const due = causes.filter(isDue).map(({ alert }) => (current ? alert : sinceBegun(alert)))
   const pending = causes.flatMap(({ dueAt }) => (dueAt !== null && dueAt > now ? [dueAt] : []))
   const joining = situation.joins ? joiningOf(situation) : []
   const alertIds = joining.slice(0, MAX_JOINING).map(({ uuid }) => uuid)
@@ -47,7 +49,9 @@ export function decide(situation: Situation): Decision {
   const problem = last?.problem ?? null
   if (!situation.opens || fresh.length === 0) return { steps: [], suppressed, problem, changesAt: earliest(pending) }
   if (joining.length > MAX_JOINING) pending.push(now)
-  const steps = [begin(situation, fresh, alertIds, burningOf(situation, due))]
+  // What fires anew leaves the unresolved incident into which a user merged it.
+  const taken = [...alertIds, ...fresh.flatMap(({ uuid, inIncident }) => (inIncident ? [uuid] : []))]
+  const steps = [begin(situation, fresh, taken, burningOf(situation, due))]
   return { steps, suppressed: false, problem, changesAt: earliest([...pending, now + GATHERING]) }
 }
 
@@ -79,6 +83,11 @@ export function isAnew(
 ): boolean {
   const resolvedAt = resolved?.resolvedAt ?? null
   return resolvedAt !== null && begunAt > Math.max(startsAt, resolvedAt)
+}
+
+/** Returns an alert that opens an incident: if it has had one before, it has ended since. */
+function sinceBegun(alert: SituationAlert): SituationAlert {
+  return alert.hasIncident ? { ...alert, since: Math.max(alert.since, alert.begunAt) } : alert
 }
 
 function burningOf({ now, elsewhere }: Situation, due: readonly SituationAlert[]): Burning[] {

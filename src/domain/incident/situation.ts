@@ -25,7 +25,7 @@ export type Situation = {
   readonly explained: ReadonlySet<string>
   /** Critical conditions of other services whose incidents were merged into this one. */
   readonly elsewhere: readonly Burning[]
-  /** The names of silenced conditions that would be critical. */
+  /** The names of the conditions that silences cover. */
   readonly muted: readonly string[]
   /** The ends of conditions that ended lately, silenced ones included. */
   readonly ended: readonly Ended[]

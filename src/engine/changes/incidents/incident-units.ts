@@ -95,7 +95,7 @@ export function situationOf(ctx: Context, found: Evaluated, unit: Unit, now: num
   const alerts = found.conditions.filter(isOwn)
   const ids = new Set(alerts.map(({ uuid }) => uuid))
   const resolve = settings['auto-resolve']
-  const needsMuted = current !== null && found.known.length > found.all.length
+  const needsMuted = (current !== null || service.suppressed) && found.known.length > found.all.length
   return {
     ...{ now, alerts, explained, current, last, about, joins },
     opens: settings['auto-incidents'] === 'critical',
@@ -105,7 +105,7 @@ export function situationOf(ctx: Context, found: Evaluated, unit: Unit, now: num
     suppressed: service.suppressed && (about === null || (last?.problem.isSuppressed ?? false)),
     candidates: found.all.filter(isOwn),
     elsewhere: current ? [...burningElsewhere(ctx, current, now, readyNode(found)), ...current.problem.declared] : [],
-    muted: needsMuted ? mutedOf(found) : [],
+    muted: needsMuted ? mutedOf(found, current === null) : [],
     ended: current ? [...known.filter(isOwn).flatMap(endOf), ...endedElsewhere(ctx, current, now)] : [],
   }
 }
@@ -118,9 +118,11 @@ function endOf({ name, endsAt, live }: Condition): Ended[] {
   return fellAt === null ? [] : [{ name, endsAt: fellAt, isGuess: false }]
 }
 
-function mutedOf({ known, all }: Evaluated): string[] {
+/** @param isLeft whether only those count that have had an incident */
+function mutedOf({ known, all }: Evaluated, isLeft: boolean): string[] {
   const unsilenced = new Set(all.map(({ uuid }) => uuid))
-  return known.flatMap(({ uuid, status, name }) => (status === 'firing' && !unsilenced.has(uuid) ? [name] : []))
+  const muted = known.filter(({ uuid, status }) => status === 'firing' && !unsilenced.has(uuid))
+  return muted.flatMap(({ name, hasIncident }) => (isLeft && !hasIncident ? [] : [name]))
 }
 
 /**

@@ -194,7 +194,11 @@ export function nameAfterFirst(
   const isOwn = origin === 'automatic' && cause === 'service' && incident.problem.about === null
   if (!isOwn || touchedAt !== null || status === 'resolved') return
   const ids = new Set(causes)
-  const first = conditions.filter(({ uuid }) => ids.has(uuid)).sort(bySinceAndName)[0]
+  // What opened another incident after the last one has ended in between.
+  const own = conditions.filter(({ uuid }) => ids.has(uuid))
+  const begun =
+    incident.previous === null ? own : own.map((one) => ({ ...one, since: Math.max(one.since, one.begunAt) }))
+  const first = begun.sort(bySinceAndName)[0]
   if (!first) return
   const title = `${service.name}: ${first.name}`.slice(0, MAX_TITLE)
   const isFirst =
@@ -236,6 +240,8 @@ export function addAlerts(ctx: Context, incident: LiveIncident, alerts: readonly
     const live = ctx.state.alerts.get(rowId)
     if (!live) continue
     ctx.put.alert({ ...live, incidentId: incident.rowId })
+    const left = ctx.state.incidents.get(live.incidentId ?? 0)
+    if (left && left.status !== 'resolved') ctx.put.incident({ ...left, alertCount: left.alertCount - 1 })
     const rise = live.incidentId === null ? riseOf(live.alert, live.fingerprints) : null
     if (rise) addEntry(ctx, after, severityEntry(live, rise))
   }
