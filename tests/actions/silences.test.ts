@@ -78,11 +78,11 @@ test('the timeline names the silence whose end opened an incident, and the silen
   const second = await silence('team="shop"', { comment: 'Repair' })
   await expireSilence(deps, acme.key, second)
   assert.deepEqual(
-    told().map(({ text }) => text),
+    told().map(({ text, actor }) => [text, actor]),
     [
-      'the silence “Upgrade” by on call no longer applies to CartDown',
-      'the silence “Repair” by on call applies to CartDown',
-      'the silence “Repair” by on call no longer applies to CartDown',
+      ['the silence “Upgrade” no longer applies to CartDown', 'on call'],
+      ['the silence “Repair” applies to CartDown', 'on call'],
+      ['the silence “Repair” no longer applies to CartDown', 'on call'],
     ],
   )
 })

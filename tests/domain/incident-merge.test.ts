@@ -16,7 +16,7 @@ for (const [from, into, severity, startedAt] of [
     const merged = mergeOf(from, into)
     assert.deepEqual([merged.severity, merged.startedAt], [severity, startedAt])
     assert.equal(merged.why, `merged into ${into.title}`)
-    assert.equal(merged.took, `merged the alerts and timeline of incident ${from.title} into this incident`)
+    assert.equal(merged.took, `merged incident ${from.title} into this incident`)
   })
 }
 

@@ -49,6 +49,16 @@ const postgres = { kind: 'object' as const, ref: 'shop/postgres', score: 0.61 }
 const before = { ref: 'alert/x', name: 'X', startsAt: startedAt - 40 * 24 * 60 * MINUTE }
 const lately = { ...before, ref: 'alert/y', startsAt: startedAt - 60 * MINUTE }
 
+const report: PostmortemFacts['events'][number] = {
+  ...{ uuid: 'e', at: startedAt - 6 * MINUTE, object: 'Pod/cart-1', text: 'killed' },
+  ...{ source: 'cluster', kind: 'firing', name: 'OOMKilled', alertId: 'of-another-incident' },
+}
+const long = { ...report, at: startedAt - 16 * MINUTE }
+const own = { ...report, alertId: IMAGE.alerts[0]!.uuid }
+const until = startedAt + 10 * MINUTE
+const expired = { ...IMAGE.alerts[0]!, endsAt: until, lastSeenAt: until, resolution: 'expired' as const }
+const bySilence = { at: startedAt, kind: 'silence', code: null, text: 'x', actor: 'Ben', ref: null }
+
 /** [the sentence, a record that justifies it, a record that does not] */
 const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   ['critical', /shop\/cart was critical from .* \(10 min\)/, textOf({}, critical(10)), textOf({}, MANUAL)],
@@ -60,9 +70,57 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   ],
   [
     'a silenced problem that goes on',
-    /had been critical .*, not counting 20 min under a silence when the incident was resolved/,
+    /had been critical .*, not counting 20 min 1 s under a silence when the incident was resolved/,
     textOf({}, { critical: { ...silenced.critical, until: null } }),
     textOf({}, { critical: { ms: 10 * MINUTE, until: null } }),
+  ],
+  [
+    'silenced by a person',
+    /not counting 20 min under a silence of Ben\b/,
+    textOf({ entries: [bySilence] }, silenced),
+    textOf({ entries: [{ ...bySilence, actor: null }] }, silenced),
+  ],
+  [
+    'parts that add up to the whole',
+    /was critical for 9 min 59 s in total between .* 02:11:09 and 02:41:09 UTC, not counting 20 min 1 s under a silence/,
+    textOf({}, { critical: { ...silenced.critical, ms: 10 * MINUTE - 1, mutedMs: 20 * MINUTE } }),
+    textOf({}, { critical: { ...silenced.critical, ms: 10 * MINUTE - 1, mutedMs: 15 * MINUTE } }),
+  ],
+  [
+    'only the last report is known',
+    /was critical from .* \(10 min\), the time of the last report/,
+    textOf({ alerts: [expired] }, critical(10)),
+    textOf({ alerts: [{ ...expired, resolution: 'reported' }] }, critical(10)),
+  ],
+  [
+    'critical until the last report',
+    /\*\*Critical for:\*\* 10 min until the last report/,
+    textOf({ alerts: [expired] }, critical(10)),
+    textOf({ alerts: [{ ...expired, lastSeenAt: until - MINUTE }] }, critical(10)),
+  ],
+  [
+    'an end that nobody reported',
+    /- ImagePullBackOff was last reported at 2026-03-14 02:21:09 UTC: no end was reported/,
+    textOf({ alerts: [expired] }),
+    textOf({ alerts: [{ ...expired, resolution: 'inferred' }] }),
+  ],
+  [
+    'detected after an earlier report',
+    /\*\*Detected after:\*\* 2 min; OOMKilled was reported 6 min before the start of this incident/,
+    textOf({ alerts, events: [report] }),
+    textOf({ alerts, events: [long] }),
+  ],
+  [
+    'out of memory before',
+    /Raise the limit .* OOMKilled was reported before the first alert of the incident/,
+    textOf({ alerts, events: [report] }),
+    textOf({ alerts, events: [{ ...report, name: 'BackOff' }] }),
+  ],
+  [
+    'no first symptom if there was an earlier report',
+    /before the first alert of this incident\. (?!.*first symptom)/,
+    textOf({ ...IMAGE, events: [report] }),
+    textOf({ ...IMAGE, events: [own] }),
   ],
   ['no alert', /- Alerts of this incident: none/, textOf({}), textOf({ alerts })],
   ['came back', /The problem came back once \(E1\)/, textOf({ entries: [back] }), textOf({ entries: [byAda] })],

@@ -58,6 +58,24 @@ describe('a reason without a message', () => {
     })
   }
 
+  test('a container that reaches its memory limit is not the fault of its node', () => {
+    const killed = 'Killed process 4000 (java) total-vm:2097152kB, anon-rss:524288kB, file-rss:0kB'
+    for (const [reason, message, kind, severity] of [
+      ['OOMKilling', `Memory cgroup out of memory: ${killed}`, 'Node', 'info'],
+      ['OOMKilling', 'Memory cgroup out of memory: Kill process 1012 (heapster) score 1035', 'Node', 'info'],
+      ['OOMKilling', `Out of memory: ${killed}`, 'Node', 'critical'],
+      ['OOMKilling', killed, 'Node', 'critical'],
+      ['SystemOOM', 'System OOM encountered, victim process: java, pid: 4000', 'Node', 'critical'],
+      ['OOMKilling', `Memory cgroup out of memory: ${killed}`, 'Pod', 'critical'],
+      ['OOMKilled', 'Container app was OOMKilled', 'Pod', 'critical'],
+    ] as const)
+      assert.equal(
+        judge(reason, { message, type: 'Warning', kind }).severity,
+        severity,
+        `${reason} ${kind}: ${message}`,
+      )
+  })
+
   test('only errors escalate, and only info does not mean a failure', () => {
     for (const { reason } of listed) {
       const finding = judge(reason)

@@ -78,6 +78,38 @@ for (const [what, deeds, mtta, sentence] of [
   })
 }
 
+for (const [first, second, ttd] of [
+  ['from', 'into', 30],
+  ['into', 'from', 30],
+] as const) {
+  test(`a merged problem was detected when the first of its incidents was opened: ${first} first`, async (t) => {
+    const { report, acme, clock, request } = makeReport(t)
+    const { token } = acme
+    const fire = (service: string) =>
+      request('POST', '/api/webhooks/metrics', {
+        token,
+        body: alertmanager([alert('Down', { service }, { startsAt: NOON })], { groupKey: service }),
+      })
+    clock.now = NOON + 30_000
+    await fire(first)
+    clock.now = NOON + 150_000
+    await fire(second)
+    const { data } = (await request('GET', '/api/incidents', { token })).body
+    const [from, into] = ['from', 'into'].map((name) =>
+      data.find(({ title }: { title: string }) => title.startsWith(name)),
+    )
+    clock.now = NOON + 8 * MINUTE
+    await request('POST', `/api/incidents/${from.id}/merge`, { token, body: { into: into.id } })
+    clock.now = NOON + 20 * MINUTE
+    await request('PATCH', `/api/incidents/${into.id}`, { token, body: { status: 'resolved' } })
+    const { services } = (await report()).body
+    const { mttd } = services.find(({ name }: { name: string }) => name === 'into')
+    assert.deepEqual(mttd, seconds(ttd))
+    const { metrics } = (await request('GET', `/api/incidents/${into.id}/postmortem`, { token })).body
+    assert.equal(metrics.ttd.seconds, ttd)
+  })
+}
+
 for (const [what, minutes, recurrences] of [
   ['a problem that came back within its incident has recurred', 10, 1],
   ['a problem that ended once has not', null, 0],

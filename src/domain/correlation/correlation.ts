@@ -114,12 +114,8 @@ function identityOf(change: Change, { service, images }: Nearby): Factor {
 }
 
 const KINSHIPS = {
-  environment: [
-    0.9,
-    'same_environment',
-    'deploys to the environment of this service and has the same name as the service',
-  ],
-  namespace: [0.9, 'same_namespace', 'belongs to the namespace of this service and has the same name as the service'],
+  environment: [0.9, 'same_environment', 'has the same name as this service and deploys to its environment'],
+  namespace: [0.9, 'same_namespace', 'has the same namespace and name as this service'],
   slug: [0.8, 'same_name', 'has the same name as this service'],
 } as const
 

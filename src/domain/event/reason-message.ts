@@ -75,6 +75,8 @@ export function subtypeOf(reason: string, message: string, kind: string): Reason
       return probe(message)
     case 'Killing':
       return killing(message)
+    case 'OOMKilling':
+      return containerLimit(message, kind)
     case 'NodeNotReady':
       return podOfNode(message, kind)
     case 'Synced':
@@ -135,6 +137,15 @@ function killing(message: string): ReasonJudgement | null {
     (/\bliveness probe failed\b|\bis unhealthy\b/i.test(message) ? 'liveness' : null)
   if (which === null) return null
   return { group: `Unhealthy (${which})`, severity: 'warning', failure: 'probe', rule: `message subtype: ${which}` }
+}
+
+/**
+ * A container that reached its memory limit says nothing about its node. The kernel's message names no container, and
+ * the kubelet reports the pod. If the node itself is out of memory, the message does not name a cgroup.
+ */
+function containerLimit(message: string, kind: string): ReasonJudgement | null {
+  if (kind !== 'Node' || !/\bcgroup out of memory\b/i.test(message)) return null
+  return { group: 'OOMKilling (container)', severity: 'info', failure: null, rule: EXPECTED }
 }
 
 // No event on the pod reports that the pod's node is ready again. The pod's condition therefore has a different name

@@ -67,7 +67,7 @@ export function mergeOf(from: Mergeable, into: Mergeable): Merge {
   return {
     severity: worst(from.severity, into.severity),
     startedAt: Math.min(from.startedAt, into.startedAt),
-    took: `merged the alerts and timeline of incident ${from.title} into this incident`,
+    took: `merged incident ${from.title} into this incident`,
     why: `merged into ${into.title}`,
   }
 }

@@ -136,7 +136,7 @@ function acknowledgedText({ code, text }: EntryFact): string {
 
 /** An entry without a code was stored by an earlier version that had only the sentence. */
 function entryText({ kind, code, text }: EntryFact, group: AlertGroup | undefined): string {
-  if (kind === 'status') return `changed to ${reasoned(code, text)}`
+  if (kind === 'status') return `changed ${code === 'open' && text !== '' ? 'back ' : ''}to ${reasoned(code, text)}`
   if (kind === 'reopened') return code === 'open' && text === '' ? 'reopened' : `reopened as ${reasoned(code, text)}`
   if (kind !== 'ended' || code === null) return text
   return `${group?.isMixed ? group.name : text} ${ENDS[code] ?? 'ended'}`

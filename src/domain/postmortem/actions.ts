@@ -1,5 +1,6 @@
 /** Suggests action items by rules: measures that typically prevent or shorten this kind of incident. */
 
+import { REASONS } from '../event/reason-table.ts'
 import type { ChangeFact } from '../incident/facts.ts'
 import { isNodeService } from '../service/node.ts'
 import { formatSeconds, formatTime, joinNames, secondsBetween } from '../text.ts'
@@ -7,6 +8,7 @@ import { MINUTE } from '../units.ts'
 import { endOf, problemSeconds } from './critical.ts'
 import type { Action, Sentence } from './document.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf } from './groups.ts'
+import { earlierReports } from './others.ts'
 
 type Rule = {
   readonly id: string
@@ -24,7 +26,7 @@ const RULES: readonly Rule[] = [
   {
     id: 'memory-limits',
     text: 'Compare the memory usage with the limit. Raise the limit or fix the leak, and add an alert that fires before the limit is reached.',
-    because: (facts) => ofFailure(facts, 'memory'),
+    because: (facts) => ofFailure(facts, 'memory') ?? outOfMemoryBefore(facts),
   },
   {
     id: 'probe-tuning',
@@ -119,6 +121,14 @@ function isRefused({ hint, summary, firstText = '' }: GroupedFact): boolean {
 
 function ofFailure({ alerts }: GroupedFacts, failure: string): Sentence | null {
   return shownBy(alerts.filter((alert) => alert.failure === failure))
+}
+
+/** Another incident can have the report that a container of the same service was killed. */
+function outOfMemoryBefore(facts: GroupedFacts): Sentence | null {
+  const killed = earlierReports(facts).filter(({ name }) => REASONS.get(name)?.failure === 'memory')
+  if (killed.length === 0) return null
+  const text = `${joinNames(killed.map(({ name }) => name))} was reported before the first alert of the incident.`
+  return { text, refs: killed.map(({ alertId }) => `alert/${alertId}`) }
 }
 
 function shownBy(alerts: readonly GroupedFact[], what = ''): Sentence | null {

@@ -9,6 +9,7 @@ import { isOnlyTime, likelihoodOf, placeOf as placeText } from '../suspect/likel
 import { capitalized, formatCount, formatPeriod, formatScore, joinNames, secondsBetween } from '../text.ts'
 import type { Contribution, Postmortem, Sentence } from './document.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef } from './groups.ts'
+import { earlierReports } from './others.ts'
 import { fixesOf, isRemedy } from './resolution.ts'
 
 /** How many different lags a sentence names. */
@@ -85,8 +86,9 @@ function placeOf(change: Parameters<typeof changeName>[0], { suspects }: Grouped
 }
 
 /** Without an alert, the only start is that of the incident. */
-export function startNoun({ alerts }: GroupedFacts): string {
-  return firstSymptom(alerts) ? 'the first symptom' : 'the start of the incident'
+export function startNoun(facts: GroupedFacts): string {
+  if (!firstSymptom(facts.alerts)) return 'the start of the incident'
+  return earlierReports(facts).length === 0 ? 'the first symptom' : 'the first alert of this incident'
 }
 
 /** Returns the records of that start. */

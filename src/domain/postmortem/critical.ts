@@ -1,6 +1,6 @@
 /** Says for how long an incident was critical, or how long it lasted if it never was. */
 
-import type { IncidentFact } from '../incident/facts.ts'
+import type { AlertFact, IncidentFact } from '../incident/facts.ts'
 import { distinct } from '../order.ts'
 import { subjectName } from '../sender/sender-name.ts'
 import { isNodeService } from '../service/node.ts'
@@ -113,8 +113,15 @@ function criticalTexts(facts: GroupedFacts, name: string): readonly string[] {
   }
   const seconds = secondsOf(critical.ms, startedAt, critical.until)
   return [
-    `${name} ${about === null ? 'was critical' : 'fired'} ${timesText(facts, critical.until, seconds)}${silencedText(facts)}${laterText(facts)}`,
+    `${name} ${about === null ? 'was critical' : 'fired'} ${timesText(facts, critical.until, seconds)}${isLastReport(facts) ? ', the time of the last report' : ''}${silencedText(facts)}${laterText(facts)}`,
   ]
+}
+
+/** Returns whether no end of the problem was reported: the time of its end is that of the last report. */
+export function isLastReport({ incident: { critical }, alerts }: Pick<GroupedFacts, 'incident' | 'alerts'>): boolean {
+  const last = alerts.filter(({ endsAt, source }) => endsAt === critical.until && source !== 'ci')
+  const isLast = ({ resolution, endsAt, lastSeenAt }: AlertFact) => resolution === 'expired' && endsAt === lastSeenAt
+  return critical.ms >= 1000 && last.length > 0 && last.every(isLast)
 }
 
 function timesText({ incident: { startedAt } }: GroupedFacts, until: number, seconds: number): string {
@@ -128,10 +135,17 @@ function timesText({ incident: { startedAt } }: GroupedFacts, until: number, sec
     : `for ${formatSeconds(seconds)} until ${formatTime(until)}`
 }
 
-/** Returns `, not counting 20 min under a silence`; '' if no silence covered the problem. */
-export function silencedText({ incident: { critical } }: Pick<GroupedFacts, 'incident'>): string {
-  const seconds = Math.floor((critical.mutedMs ?? 0) / 1000)
-  return seconds === 0 ? '' : `, not counting ${formatSeconds(seconds)} under a silence`
+/** Returns `, not counting 20 min under a silence of Ann Lee`; '' if no silence covered the problem. */
+export function silencedText({ incident, entries }: Pick<GroupedFacts, 'incident' | 'entries'>): string {
+  const { critical, startedAt, resolvedAt } = incident
+  const muted = Math.floor((critical.mutedMs ?? 0) / 1000)
+  if (muted === 0) return ''
+  const end = critical.until ?? resolvedAt ?? startedAt
+  // If nothing else interrupted the problem, the two parts add up to the whole period.
+  const rest = secondsBetween(startedAt, end) - secondsOf(critical.ms, startedAt, end)
+  const people = distinct(entries.flatMap(({ kind, actor }) => (kind === 'silence' ? (actor ?? []) : [])))
+  const by = people.length === 0 ? '' : ` of ${joinNames(people)}`
+  return `, not counting ${formatSeconds(Math.abs(rest - muted) <= 1 ? rest : muted)} under a silence${by}`
 }
 
 /** An incident that was reopened has more than one resolution. */

@@ -1,13 +1,38 @@
 /** Names what happened beside an incident: other incidents, and the workloads on its node. */
+import { firstSymptom } from '../alert/first-symptom.ts'
 import { distinct } from '../order.ts'
 import { subjectName } from '../sender/sender-name.ts'
 import { nodeNameOf } from '../service/node.ts'
 import { countOf, formatCount, formatTime, joinNames, LISTED, quoted } from '../text.ts'
+import { MINUTE } from '../units.ts'
 import type { Sentence } from './document.ts'
 import { type GroupedFacts, incidentRef } from './groups.ts'
 
 /** How many services that failed because of an incident are named. */
 const MAX_FOLLOWED = 50
+
+/** How long before the first symptom an earlier report is mentioned, in ms. */
+const EARLIER = 15 * MINUTE
+
+/**
+ * Returns what was reported about the same services shortly before the first symptom, but belongs to no alert of this
+ * incident: the first report of each name, earliest first.
+ */
+export function earlierReports({ events, alerts }: GroupedFacts): readonly GroupedFacts['events'][number][] {
+  const until = firstSymptom(alerts)?.startsAt
+  if (until === undefined) return []
+  const own = new Set(alerts.map(({ uuid }) => uuid))
+  const before = events.filter(
+    ({ kind, source, at, alertId }) =>
+      kind === 'firing' &&
+      source !== 'ci' &&
+      alertId !== null &&
+      !own.has(alertId) &&
+      at < until &&
+      at >= until - EARLIER,
+  )
+  return [...Map.groupBy(before, ({ name }) => name).values()].flatMap(([one]) => one ?? [])
+}
 
 /** Names the other incidents that opened during this one. A common cause is not implied. */
 export function meanwhileSentences({ meanwhile = [] }: GroupedFacts): readonly Sentence[] {

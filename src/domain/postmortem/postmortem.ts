@@ -6,12 +6,13 @@ import type { PostmortemFacts } from '../incident/facts.ts'
 import { ordered } from '../order.ts'
 import { SEVERITIES, type Severity, worst } from '../severity.ts'
 import { likelihoodOf } from '../suspect/likely-cause.ts'
-import { formatDay, formatSeconds, formatTime, formatTimes, joinNames } from '../text.ts'
+import { formatDay, formatSeconds, formatTime, formatTimes, joinNames, secondsBetween } from '../text.ts'
 import { DAY } from '../units.ts'
 import { actionsOf } from './actions.ts'
 import { contributingOf } from './causes.ts'
 import {
   declarerOf,
+  isLastReport,
   problemSeconds,
   resolvedLater,
   secondsOf,
@@ -31,6 +32,7 @@ import {
   stillFiring,
 } from './groups.ts'
 import { metricsOf } from './metrics.ts'
+import { earlierReports } from './others.ts'
 import { fixesOf, resolutionOf, resolvedByPerson } from './resolution.ts'
 import { rowsOf } from './rows.ts'
 import { detectionOf, impactOf, servicesOf, summaryOf } from './sections.ts'
@@ -174,11 +176,11 @@ function seenTimes(count: number): string {
 function keyFactsOf(facts: GroupedFacts, contributing: Postmortem['contributing'], ttd: Metric): readonly KeyFact[] {
   const ref = incidentRef(facts.incident)
   const fixes = fixesOf(facts)
-  const detected = ttd.seconds === null ? 'not known' : formatSeconds(ttd.seconds)
+  const detected = detectedFact(facts, ttd)
   const cause = triggerOf(facts, contributing)
   return [
     { label: 'Critical for', text: criticalText(facts), refs: [ref] },
-    { label: 'Detected after', text: detected, refs: ttd.sentence.refs },
+    detected,
     cause
       ? { label: 'Cause', text: causeText(cause), refs: cause.sentence.refs }
       : {
@@ -196,16 +198,28 @@ function keyFactsOf(facts: GroupedFacts, contributing: Postmortem['contributing'
   ]
 }
 
+/** Names an earlier report about the services, if there is one: the problem may have begun with it. */
+function detectedFact(facts: GroupedFacts, { seconds, sentence: { refs } }: Metric): KeyFact {
+  const label = 'Detected after'
+  if (seconds === null) return { label, text: 'not known', refs }
+  const [earlier] = earlierReports(facts)
+  if (!earlier) return { label, text: formatSeconds(seconds), refs }
+  const lead = formatSeconds(secondsBetween(earlier.at, facts.incident.startedAt))
+  const text = `${formatSeconds(seconds)}; ${earlier.name} was reported ${lead} before the start of this incident`
+  return { label, text, refs: [...refs, `alert/${earlier.alertId}`] }
+}
+
 function criticalText(facts: GroupedFacts): string {
   const { incident } = facts
   const { cause, critical } = incident
   const seconds = problemSeconds(facts)
   if (wasCritical(incident)) {
     if (seconds === 0 && critical.until !== null) return `a moment, at ${formatTime(critical.until)}`
-    if (seconds !== null) return `${formatSeconds(seconds)}${silencedText(facts)}`
+    const until = isLastReport(facts) ? ' until the last report' : ''
+    if (seconds !== null) return `${formatSeconds(seconds)}${until}${silencedText(facts)}`
     // A user resolved the incident while its alerts were firing.
-    const until = secondsOf(critical.ms, incident.startedAt, incident.resolvedAt ?? incident.startedAt)
-    return `${formatSeconds(until)} until ${wasMerged(facts) ? 'it was merged into another incident' : 'it was resolved'}, and still critical then`
+    const lasted = secondsOf(critical.ms, incident.startedAt, incident.resolvedAt ?? incident.startedAt)
+    return `${formatSeconds(lasted)} until ${wasMerged(facts) ? 'it was merged into another incident' : 'it was resolved'}, and still critical then`
   }
   if (seconds === null) return 'not known'
   if (cause === 'silence') return `no heartbeat for ${formatSeconds(seconds)}`

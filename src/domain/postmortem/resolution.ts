@@ -24,7 +24,7 @@ const FIX_WORKS_WITHIN = 60 * 60_000
 const KNOWN_BY: Readonly<Record<Resolution, string>> = {
   reported: 'the sender reported the end',
   inferred: 'the sender stopped reporting it',
-  expired: 'no further events were reported',
+  expired: 'no end was reported',
   manual: 'it was resolved manually',
 }
 
@@ -145,15 +145,19 @@ function endSentence(
   ended: readonly (GroupedFact & { readonly endsAt: number })[],
   entries: readonly EntryFact[],
 ): Sentence {
-  const [first, last] = [ended[0], ended.at(-1)]
-  const refs = alertRefs(ended)
-  if (!first || !last) return { text: '', refs }
-  const known = howText(first.resolution, ended, entries)
+  const way = ended[0]?.resolution ?? null
+  // What is known of an expired alert is its last report. The problem can have gone on.
+  const isExpired = way === 'expired'
+  const times = ended.map(({ endsAt, lastSeenAt }) => (isExpired ? lastSeenAt : endsAt))
+  const [from, to] = [Math.min(...times), Math.max(...times)]
+  const known = howText(way, ended, entries)
+  const what = isExpired ? `${ended.length > 1 ? 'were' : 'was'} last reported` : 'ended'
   const when =
-    secondsBetween(first.endsAt, last.endsAt) === 0
-      ? `at ${formatTime(first.endsAt)}`
-      : `between ${formatPeriod(first.endsAt, last.endsAt).replace(' to ', ' and ')}`
-  return { text: `${namesOf(ended)} ended ${when}: ${ended.length > 1 ? plural(known, ended) : known}.`, refs }
+    secondsBetween(from, to) === 0
+      ? `at ${formatTime(from)}`
+      : `between ${formatPeriod(from, to).replace(' to ', ' and ')}`
+  const text = `${namesOf(ended)} ${what} ${when}: ${ended.length > 1 ? plural(known, ended) : known}.`
+  return { text, refs: alertRefs(ended) }
 }
 
 /** Says what is known of alerts whose end was not recorded: when they were last seen. */

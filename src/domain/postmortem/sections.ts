@@ -16,16 +16,12 @@ import {
   quoted,
   secondsBetween,
 } from '../text.ts'
-import { MINUTE } from '../units.ts'
 import { endOf, happenedSentences, problemSeconds } from './critical.ts'
 import type { Postmortem, Sentence } from './document.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, mergedIn, namesOf, senderOf } from './groups.ts'
 import { wasClockSetBack } from './metrics.ts'
-import { followedSentences, groupSentences, meanwhileSentences, onNodeSentences } from './others.ts'
+import { earlierReports, followedSentences, groupSentences, meanwhileSentences, onNodeSentences } from './others.ts'
 import { briefFixSentence } from './resolution.ts'
-
-/** How long before the first symptom an earlier report is mentioned, in ms. */
-const EARLIER = 15 * MINUTE
 
 /** Writes the summary: what happened and when, the first symptom, the most likely cause, and the probable fix. */
 export function summaryOf(facts: GroupedFacts, suspicion: Sentence): Postmortem['summary'] {
@@ -37,7 +33,7 @@ export function summaryOf(facts: GroupedFacts, suspicion: Sentence): Postmortem[
   if (first) {
     const text = first.firstText ?? first.summary
     const quote = text === first.name ? '' : `: ${quoted(text)}`
-    const earlier = earlierSentences(facts, first.startsAt)
+    const earlier = earlierSentences(facts)
     const what = earlier.length === 0 ? 'The first symptom' : 'The first alert of this incident'
     sentences.push({ text: `${what} was ${first.name}${quote}.`, refs: alertRefs([first]) }, ...earlier)
   } else sentences.push({ text: 'No alert was recorded for this incident.', refs: [ref] })
@@ -48,19 +44,8 @@ export function summaryOf(facts: GroupedFacts, suspicion: Sentence): Postmortem[
   return { sentences, addition: null }
 }
 
-/** Names what was reported about the same services shortly before the first symptom, but belongs to another incident. */
-function earlierSentences({ events, alerts }: GroupedFacts, until: number): readonly Sentence[] {
-  const own = new Set(alerts.map(({ uuid }) => uuid))
-  const before = events.filter(
-    ({ kind, source, at, alertId }) =>
-      kind === 'firing' &&
-      source !== 'ci' &&
-      alertId !== null &&
-      !own.has(alertId) &&
-      at < until &&
-      at >= until - EARLIER,
-  )
-  const firsts = [...Map.groupBy(before, ({ name }) => name).values()].flatMap(([one]) => one ?? [])
+function earlierSentences(facts: GroupedFacts): readonly Sentence[] {
+  const firsts = earlierReports(facts)
   if (firsts.length === 0) return []
   const names = joinNames(firsts.map(({ name, at }) => `${name} (${formatTime(at)})`))
   const text = `Reported earlier about the same services, but not part of this incident: ${names}.`

@@ -136,14 +136,14 @@ function noteEach(ctx: Context, incident: LiveIncident, found: readonly Resilenc
   const bySilence = Map.groupBy(found, ({ before, after }) => [...before.silencedBy, ...after.silencedBy][0])
   for (const [rowId = 0, [first, ...more]] of bySilence) {
     const silence = ctx.state.silences.get(rowId)?.silence
-    const name = silence ? `the silence “${silence.comment.slice(0, NAMED)}” by ${silence.createdBy}` : 'a silence'
+    const name = silence ? `the silence “${silence.comment.slice(0, NAMED)}”` : 'a silence'
     const alerts = more.length === 0 ? first?.after.alert.name : countOf(more.length + 1, 'alert')
     addEntry(ctx, incident, {
       at: now,
       kind: 'silence',
       code: null,
       text: `${name} ${what} ${alerts}`,
-      actor: null,
+      actor: silence?.createdBy ?? null,
       ref: null,
     })
   }

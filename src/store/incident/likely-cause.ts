@@ -1,5 +1,5 @@
 /** Describes the likely cause of an incident in one sentence, for use in messages. */
-import { LIKELY, likelyCauseOf, namesChange } from '../../domain/suspect/likely-cause.ts'
+import { LIKELY, likelyCauseOf, namesChange, placeOf } from '../../domain/suspect/likely-cause.ts'
 import type { Suspect } from '../../domain/suspect/suspect.ts'
 import type { Db } from '../sqlite/open.ts'
 import { findIncident, type IncidentRecord } from './incidents.ts'
@@ -45,7 +45,7 @@ function sentenceOf(
   if (heading === 'Confirmed cause' || heading === 'Likely cause' || isOwnChange)
     return `${heading}: ${before.toLowerCase()}${suspect.ref}${afterText(after)}`
   const isLikely = !namesChange({ heading }) && suspect.verdict === null && suspect.score >= LIKELY
-  return isLikely ? `Likely cause: the ${suspect.kind === 'node' ? 'node' : 'workload'} ${suspect.ref}.` : ''
+  return isLikely ? `Likely cause: ${placeOf(suspect)}${suspect.ref}.` : ''
 }
 
 /** Returns text such as `, started 3 min earlier.` The message already says when the problem began. */

@@ -52,7 +52,7 @@ function listReportedIncidents(db: Db, organizationId: number, span: TimeSpan, m
     .select(['incidents.uuid', 'severity', 'started_at as startedAt', 'incidents.created_at as createdAt'])
     // An acknowledgement lapses when the problem returns, but somebody did acknowledge the incident.
     .select(sql<number | null>`coalesce(problem ->> '$.firstAcknowledgedAt', ${answeredAt})`.as('acknowledgedAt'))
-    .select(['resolved_at as resolvedAt', 'origin', ofAlerts])
+    .select(['resolved_at as resolvedAt', 'origin', ofAlerts, mergedOpenedAt])
     .select((eb) => {
       const open = eb.selectFrom('timeline').select('timeline.id').whereRef('incident_id', '=', 'incidents.id')
       return eb
@@ -68,7 +68,8 @@ function listReportedIncidents(db: Db, organizationId: number, span: TimeSpan, m
   return db.all(rows).map((row) => {
     const { severity, origin, startedAt, createdAt, acknowledgedAt, resolvedAt, namespace, name } = row
     const [firstAlertAt, conditions] = JSON.parse(row.of_alerts) as [number | null, string[]]
-    const times = { startedAt, firstAlertAt, createdAt, acknowledgedAt, resolvedAt }
+    const openedAt = Math.min(createdAt, row.merged_opened_at ?? createdAt)
+    const times = { startedAt, firstAlertAt, createdAt, openedAt, acknowledgedAt, resolvedAt }
     const service = { uuid: uuidFromBytes(row.service), namespace, name }
     return {
       uuid: uuidFromBytes(row.uuid),
@@ -94,3 +95,10 @@ const ofAlerts = sql<string>`(
   SELECT json_array(coalesce(min(starts_at) FILTER (WHERE alerts.source <> 'ci'), min(starts_at)), json_group_array(DISTINCT alerts.source || ' ' || alerts.name))
   FROM alerts WHERE alerts.incident_id = incidents.id
 )`.as('of_alerts')
+
+/** When the first of the incidents that were merged into an incident was opened. */
+const mergedOpenedAt = sql<number | null>`(
+  SELECT min(other.created_at) FROM timeline
+  JOIN incidents other ON other.uuid = unhex(replace(substr(timeline.ref, 10), '-', ''))
+  WHERE timeline.incident_id = incidents.id AND timeline.kind = 'merged' AND timeline.at IS NOT incidents.resolved_at
+)`.as('merged_opened_at')

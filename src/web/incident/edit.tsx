@@ -58,7 +58,7 @@ export const EditIncident: FC<Pick<IncidentView, 'incident' | 'csrf' | 'typed'>>
           <Input
             {...fieldsOf(merged.values, merged.faults)('into')}
             label="Merge into incident"
-            hint="The number of an unresolved incident. It gets the alerts and the timeline; this incident is resolved."
+            hint="The number of an unresolved incident. It gets the alerts, links and notes; this incident is resolved."
             inputmode="numeric"
             required
           />

@@ -63,7 +63,7 @@ export function addIncident(program: Command): void {
   addOrgCommand(
     incident,
     'merge',
-    'move the alerts and timeline of an incident to another incident, then resolve the first incident',
+    'move the alerts, links and notes of an incident to another incident, then resolve the first incident',
   )
     .argument('<id>', 'the number or id of the incident to merge')
     .argument('<into>', 'the number or id of the incident to keep')

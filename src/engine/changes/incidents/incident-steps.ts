@@ -104,7 +104,7 @@ function comeBack(
   const wrong = isDoubted
     ? 'the all-clear does not count: the heartbeat of the sender ended, too'
     : 'the all-clear was wrong: the problem has been going on all the time'
-  const why = wasWrong ? wrong : 'critical again'
+  const why = wasWrong ? wrong : 'the problem came back'
   const isFirstFlap = problem.flapsSince === now
   const tells = isFirstFlap ? 'flapping' : 'again'
   const digestAt = isFirstFlap ? null : digestAtOf(problem, now)
