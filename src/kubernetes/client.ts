@@ -2,6 +2,7 @@
 import { Agent, type IncomingMessage, request as plainRequest } from 'node:http'
 import { Agent as SecureAgent, request as secureRequest } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { limitInterim } from '../domain/request/interim.ts'
 import type { Access } from './access.ts'
 
 /** A response that is not the wanted one. `status`: 0 if there is no connection. */
@@ -43,6 +44,7 @@ const IDLE = 70_000
 const GATHER = 100
 /** An error message of a server is cut here. */
 const MAX_MESSAGE = 300
+const MAX_SEARCHED = 10_000
 
 /** `idle`: a connection without data for so many milliseconds is given up. */
 export function createClient(access: Access, now: () => number, idle = IDLE): Client {
@@ -71,6 +73,7 @@ export function createClient(access: Access, now: () => number, idle = IDLE): Cl
       sent.setTimeout(idle, () =>
         sent.destroy(new ApiError(0, `the API server sent nothing for ${Math.round(idle / 1000)} s`)),
       )
+      limitInterim(sent, (what) => new ApiError(0, `the API server ${what}`))
       sent.once('error', (error) => reject(asApiError(error)))
       sent.once('response', (response) => {
         ahead = aheadBy(Date.parse(response.headers.date ?? ''), sentAt, now())
@@ -100,7 +103,7 @@ export function createClient(access: Access, now: () => number, idle = IDLE): Cl
           const [head = '', ...lines] = chunk.split('\n')
           parts.push(head)
           length += head.length
-          if (length > MAX_LINE) throw new ApiError(0, `the API server sent a line of more than ${MAX_LINE} characters`)
+          if (length > MAX_LINE) throw tooLarge('a line')
           if (lines.length === 0) continue
           const rest = lines.pop() ?? ''
           for (const line of [parts.join(''), ...lines]) if (line !== '') await onLine(line)
@@ -118,8 +121,7 @@ export function createClient(access: Access, now: () => number, idle = IDLE): Cl
       try {
         for await (const chunk of response as AsyncIterable<string>) {
           for (const item of splitter.take(chunk)) await onItem(item)
-          if (splitter.kept() > MAX_LINE)
-            throw new ApiError(0, `the API server sent an object of more than ${MAX_LINE} characters`)
+          if (splitter.kept() > MAX_LINE) throw tooLarge('an object')
         }
       } catch (error) {
         throw asApiError(error)
@@ -156,12 +158,22 @@ export function parsed(text: string, fault: string): unknown {
   }
 }
 
+/** @throws ApiError also if the response is larger than any object */
 async function textOf(response: IncomingMessage): Promise<string> {
+  let text = ''
   try {
-    return (await response.setEncoding('utf8').toArray()).join('')
+    for await (const chunk of response.setEncoding('utf8') as AsyncIterable<string>) {
+      text += chunk
+      if (text.length > MAX_LINE) throw tooLarge('a response')
+    }
+    return text
   } catch (error) {
     throw asApiError(error)
   }
+}
+
+function tooLarge(what: string): ApiError {
+  return new ApiError(0, `the API server sent ${what} of more than ${MAX_LINE} characters`)
 }
 
 function asApiError(error: unknown): unknown {
@@ -171,7 +183,8 @@ function asApiError(error: unknown): unknown {
 }
 
 function messageIn(text: string): string {
-  const found = /"message":\s*"((?:[^"\\]|\\.)*)"/.exec(text)?.[1] ?? text.trim()
+  const start = text.slice(0, MAX_SEARCHED)
+  const found = /"message":\s*"((?:[^"\\]|\\.)*)/.exec(start)?.[1] ?? start.trim()
   return found.replaceAll('\\"', '"').slice(0, MAX_MESSAGE)
 }
 

@@ -1,9 +1,10 @@
 /** Posts to a URL entered by a user, but never to forbidden networks. */
 import { lookup as lookUp } from 'node:dns'
-import { type ClientRequest, type IncomingMessage, request as requestPlain } from 'node:http'
+import { type IncomingMessage, request as requestPlain } from 'node:http'
 import { request as requestSecure } from 'node:https'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import type { ChannelRequest } from '../domain/notification/format.ts'
+import { limitInterim } from '../domain/request/interim.ts'
 import { withTimeLimit } from './time-limit.ts'
 
 /** Resolves a host name to all of its addresses. */
@@ -31,8 +32,6 @@ export class SendError extends Error {
 }
 
 const MAX_ANSWER = 1_024
-/** How many interim responses, such as 103 Early Hints, can precede a response. */
-const MAX_INTERIM = 20
 
 /** Thrown before sending if the host has a private address that is not allowed. */
 export class PrivateAddress extends SendError {
@@ -86,21 +85,11 @@ export async function post(
         read(response, maxBytes).then(resolve, reject)
       })
       request.on('error', reject)
-      limitInterim(request)
+      limitInterim(request, (what) => new SendError(`the receiver ${what}`))
       request.end(body)
     })
   return withTimeLimit(network.timeoutMs, send).catch((error) => {
     throw error instanceof SendError ? error : new SendError(causeOf(error, network.timeoutMs))
-  })
-}
-
-/** Ends a request whose receiver sends interim responses without end, which would keep this process busy. */
-function limitInterim(request: ClientRequest): void {
-  let count = 0
-  request.on('information', () => {
-    count += 1
-    if (count > MAX_INTERIM)
-      request.destroy(new SendError(`the receiver sent more than ${MAX_INTERIM} interim responses`))
   })
 }
 
