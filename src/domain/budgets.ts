@@ -205,9 +205,9 @@ export const BUDGETS = {
     unit: 'characters',
     effect: 'refused with 400, which names a smaller limit; a single record is never refused',
   },
-  'alertmanager-groups': {
+  'alertmanager-answer': {
     scope: 'request',
-    what: "answer of Alertmanager's API with all groups",
+    what: "alerts or groups in an answer of Alertmanager's API",
     value: 24 * MIB,
     unit: 'bytes',
     effect: 'refused with 400, which names the filters',

@@ -4,8 +4,11 @@ export const MAX_LIMIT = 500
 /** The maximum page number: beyond the end of any list, but small enough for exact offsets. */
 export const MAX_PAGE = 1_000_000_000
 
-/** `page` starts at 1. If `most` is set, a page whose records have more characters of text is refused. */
-export type Page = { readonly page: number; readonly limit: number; readonly most?: number }
+/**
+ * `page` starts at 1. If `most` is set, a page whose records have more characters of text is refused, or ends earlier if
+ * `isCut`.
+ */
+export type Page = { readonly page: number; readonly limit: number; readonly most?: number; readonly isCut?: boolean }
 
 /** One page of a list, and the total number of items. */
 export type Listed<Item> = { readonly items: readonly Item[]; readonly total: number }

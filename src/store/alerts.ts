@@ -1,13 +1,14 @@
 /** Alerts. An alert is a condition of a service, reported by one or more events. */
 import { type Selectable, sql } from 'kysely'
 import type { Signal } from '../domain/alert/alert.ts'
+import { BUDGETS } from '../domain/budgets.ts'
 import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'
 import type { FiringFilter } from '../engine/state/firing.ts'
 import { readHistory } from './history/alert-counts.ts'
 import { rowsWithin } from './read.ts'
 import { type Owner, ownerOf } from './service/services.ts'
 import type { Db } from './sqlite/open.ts'
-import { listed, query } from './sqlite/query.ts'
+import { listed, query, shortTexts } from './sqlite/query.ts'
 import type { Schema } from './sqlite/schema/schema.ts'
 import { uuidFromBytes, uuidFromHex, uuidOrNone } from './sqlite/uuid.ts'
 
@@ -56,15 +57,20 @@ export function listAlerts(db: Db, organizationId: number, span: AlertSpan, page
 
 /** Returns the alerts with these row ids, in the same order. @throws IncmonError see `rowsWithin` */
 export function listAlertsByRowId(db: Db, rowIds: readonly number[], page: Partial<Page> = {}): AlertRecord[] {
-  const rows = rowsWithin(page, db.each(byRowIds, { ids: JSON.stringify(rowIds) }))
+  const query = page.most === undefined ? byRowIds.short : byRowIds.whole
+  const rows = rowsWithin(page, db.each(query, { ids: JSON.stringify(rowIds) }))
   const byId = new Map(rows.map(({ rowId, ...row }) => [rowId, toAlertRecord(row)]))
   return rowIds.flatMap((rowId) => byId.get(rowId) ?? [])
 }
 
+/** Ends before a list has too much text. */
+export const SOME = { most: BUDGETS['list-text'].value, isCut: true } as const
+
 /** Lists up to `limit` of a service's newest alerts. */
 export function listRecentAlerts(db: Db, organizationId: number, serviceId: string, limit: number): AlertRecord[] {
   const owner = ownerOf(db, organizationId, serviceId)
-  return owner ? newestOf(db, owner, { before: Number.MAX_SAFE_INTEGER, skip: 0, limit }) : []
+  const part = { before: Number.MAX_SAFE_INTEGER, skip: 0, limit }
+  return owner ? newestOf(db, owner, part, SOME) : []
 }
 
 /** Finds an alert by UUID. Returns undefined if the organization has no such alert or the UUID is malformed. */
@@ -90,24 +96,39 @@ const alertReferences = [
   ),
 ] as const
 
-/** The fields that lists and groups show. */
-export const alertHeadColumns = [
-  ...(['uuid', 'source', 'name', 'severity', 'status', 'resolution', 'summary', 'labels'] as const),
+const headColumns = [
+  ...(['uuid', 'source', 'name', 'severity', 'status', 'resolution', 'summary'] as const),
   ...(['starts_at', 'ends_at', 'occurrences'] as const),
   ...alertReferences,
 ] as const
 
-export const alertColumns = [
-  ...alertHeadColumns,
-  ...(['annotations', 'links', 'rules', 'fingerprint', 'last_seen_at'] as const),
-] as const
+const whole = (column: 'labels' | 'annotations') => sql<string>`${sql.ref(`alerts.${column}`)}`.as(column)
+
+const shortened: typeof whole = (column) => shortTexts(sql.ref<string>(`alerts.${column}`)).as(column)
+
+/** The fields that lists and groups show. */
+export const alertHeadColumns = [...headColumns, shortened('labels')] as const
+
+const columnsWith = (text: typeof whole) =>
+  [
+    ...headColumns,
+    ...(['links', 'rules', 'fingerprint', 'last_seen_at'] as const),
+    ...[text('labels'), text('annotations')],
+  ] as const
+const alertColumns = columnsWith(whole)
+const shortColumns = columnsWith(shortened)
+
+/** Returns the fields of the records on a page. Without a limit on their text, it is shortened. */
+export function columnsFor({ most }: Partial<Page>): typeof alertColumns {
+  return most === undefined ? shortColumns : alertColumns
+}
 
 /**
  * Selects up to `limit` of the alerts that started earlier than `before`, newest first. Skips the first `skip` alerts.
  */
 type PageOfAlerts = { readonly before: number; readonly skip: number; readonly limit: number }
 
-function newestOf(db: Db, { column, rowId }: Owner, part: PageOfAlerts, page: Partial<Page> = {}): AlertRecord[] {
+function newestOf(db: Db, { column, rowId }: Owner, part: PageOfAlerts, page: Partial<Page>): AlertRecord[] {
   return rowsWithin(page, db.each(newest[column], { rowId, ...part })).map(toAlertRecord)
 }
 
@@ -126,6 +147,8 @@ const newestBy = (column: Owner['column']) =>
 const newest = { organization_id: newestBy('organization_id'), service_id: newestBy('service_id') }
 
 type AlertRow = Pick<Selectable<Schema['alerts']>, Extract<(typeof alertColumns)[number], string>> & {
+  labels: string
+  annotations: string
   service: Buffer
   incident: Buffer | null
   silences: string | null
@@ -143,7 +166,7 @@ export function toAlertRecord(row: AlertRow): AlertRecord {
 }
 
 type AlertHeadRow = Pick<AlertRow, Extract<(typeof alertHeadColumns)[number], string>> &
-  Pick<AlertRow, 'service' | 'incident' | 'silences'>
+  Pick<AlertRow, 'service' | 'incident' | 'silences' | 'labels'>
 
 export function toAlertHead(row: AlertHeadRow) {
   return {
@@ -164,10 +187,15 @@ export function toAlertHead(row: AlertHeadRow) {
   }
 }
 
-const byRowIds = query<{ ids: string }>()((builder, hole) =>
-  builder
-    .selectFrom('alerts')
-    .select(alertColumns)
-    .select('id as rowId')
-    .where('id', 'in', listed(hole('ids'))),
-)
+const byRowIds = { short: byRowIdsWith({}), whole: byRowIdsWith({ most: 0 }) }
+
+function byRowIdsWith(page: Partial<Page>) {
+  return query<{ ids: string }>()((builder, hole) =>
+    builder
+      .selectFrom('alerts')
+      .select(columnsFor(page))
+      .select('id as rowId')
+      .where('id', 'in', listed(hole('ids')))
+      .orderBy('id', 'desc'),
+  )
+}

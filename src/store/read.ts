@@ -51,12 +51,13 @@ export function readPage<Counted extends keyof Schema, Read extends keyof Schema
  * Reads the rows of a page.
  * @throws IncmonError `invalid` if the rows have more than `most` characters of text, which would delay all requests
  */
-export function rowsWithin<Row>({ most = Number.POSITIVE_INFINITY }: Partial<Page>, rows: Iterable<Row>): Row[] {
+export function rowsWithin<Row>({ most = Number.POSITIVE_INFINITY, isCut }: Partial<Page>, rows: Iterable<Row>): Row[] {
   const read: Row[] = []
   let length = 0
   for (const row of rows) {
     for (const value of Object.values(row as object)) if (typeof value === 'string') length += value.length
     if (length > most && read.length > 0) {
+      if (isCut) break
       const why = `the records have more than ${most} characters of text`
       throw new IncmonError('invalid', `query: limit: ${why}; use a smaller limit, such as ${read.length}`)
     }

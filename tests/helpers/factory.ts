@@ -108,6 +108,8 @@ type AlertColumns = {
   resolution: 'reported'
   summary: string
   labels: string
+  annotations: string
+  fingerprint: string
   links: string
   incident_id: number
   starts_at: number

@@ -241,3 +241,19 @@ for (const [query, why] of [
     assert.equal((await list(8)).body.data.length, 8)
   })
 }
+
+test('the alerts of a service and of an incident end before they have megabytes of text', async (t) => {
+  const { db, acme, request } = makeWorld(t)
+  const service = makeService(db, acme, 'wordy')
+  const incident = makeIncident(db, acme, service)
+  const annotations = JSON.stringify({ log: 'x'.repeat(500_000) })
+  const ids = Array.from({ length: 10 }, (_, index) => {
+    return makeAlert(db, acme, service, { annotations, incident_id: incident.key, starts_at: NOON + index }).id
+  })
+  const newest = ids.toReversed().slice(0, 8)
+  const ofService = (await request('GET', `/api/services/${service.id}`, { token: acme.token })).body
+  assert.deepEqual(ofService.recentAlerts.map(idOf), newest)
+  const ofIncident = (await request('GET', `/api/incidents/${incident.id}`, { token: acme.token })).body
+  assert.deepEqual(ofIncident.alerts.map(idOf), newest)
+  assert.equal(ofIncident.alerts[0].annotations.log.length, 500_000)
+})

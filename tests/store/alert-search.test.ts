@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { findAlertGroups, findServiceGroups } from '../../src/store/history/alert-groups.ts'
 import { type AlertFilter, listMatchingAlerts } from '../../src/store/history/alert-search.ts'
 import type { Db } from '../../src/store/sqlite/open.ts'
 import { DAY, type Made, MINUTE, makeAlert, makeOrganization, makeService, NOON } from '../helpers/factory.ts'
@@ -76,3 +77,29 @@ for (const [what, status, list] of [
     )
   })
 }
+
+test('pages read only short labels and annotations of a long alert, and the API all', (t) => {
+  const db = temporaryStore(t)
+  const acme = makeOrganization(db, 'Acme', 'Team')
+  const service = makeService(db, acme, 'wordy')
+  const many = Array.from({ length: 20 }, (_, index) => [`l${index}`, 'ä'.repeat(100)])
+  const texts = JSON.stringify({ log: 'x'.repeat(60_000), pod: '"a"', ...Object.fromEntries(many) })
+  const ordinary = JSON.stringify({ log: 'x'.repeat(3_900) })
+  for (const labels of [texts, ordinary]) makeAlert(db, acme, service, { labels, annotations: labels })
+  const read = (page: object) => {
+    const { items } = listMatchingAlerts(db, acme.key, { severity: 'warning' }, { page: 1, limit: 9, ...page })
+    return items.map(({ labels, annotations }) => [labels, annotations].map((of) => Object.entries(of)))
+  }
+  const [short, whole] = [read({}), read({ most: 1_000_000 })]
+  assert.deepEqual(short[0], whole[0])
+  assert.deepEqual(short[1], [
+    [['pod', '"a"'], ...many.slice(0, 15)],
+    [['pod', '"a"'], ...many.slice(0, 15)],
+  ])
+  assert.deepEqual(whole[1], [Object.entries(JSON.parse(texts)), Object.entries(JSON.parse(texts))])
+  const { firing, groups } = findServiceGroups(db, acme.key, service.id, 0)
+  const { groups: found } = findAlertGroups(db, acme.key, {}, { page: 1, limit: 9 })
+  for (const [group] of [firing, groups, found]) {
+    assert.deepEqual(group?.members.map(({ labels }) => Object.keys(labels).length).sort(), [1, 16])
+  }
+})

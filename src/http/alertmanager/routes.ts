@@ -1,7 +1,6 @@
 /** The API of Alertmanager, so that Prometheus, amtool, karma and Grafana can use incmon as an Alertmanager. */
 import { checkStore } from '../../actions/readiness.ts'
 import { programVersion } from '../../assets.ts'
-import { BUDGETS } from '../../domain/budgets.ts'
 import { receiverNames, receiverTest, rootReceiver } from '../../domain/notification/audience.ts'
 import type { ChannelSettings } from '../../domain/notification/channel.ts'
 import type { Rule } from '../../domain/notification/rule.ts'
@@ -17,13 +16,10 @@ import { json, type Reply, text } from '../middleware/reply.ts'
 import type { HandlerParts } from '../route.ts'
 import { flag, matchersIn, receiverIn } from './filters.ts'
 import { postAlerts } from './post-alerts.ts'
-import { type AlertmanagerRoute, type ApiCall, api, BASE, missingPath, refusal } from './route.ts'
+import { type AlertmanagerRoute, type ApiCall, api, BASE, missingPath } from './route.ts'
 import { deleteSilence, getSilence, getSilences, postSilences } from './silences.ts'
 
 // GET /alerts and GET /alerts/groups: the firing alerts of Alertmanager and Grafana, one for each fingerprint.
-
-const LARGEST = BUDGETS['alertmanager-groups'].value / 2 ** 20
-const TOO_LARGE = `the groups have more than ${LARGEST} MiB; ask for one receiver, or filter the alerts`
 
 async function getAlerts(call: ApiCall): Promise<Reply> {
   const wanted = wantedIn(call)
@@ -37,9 +33,7 @@ async function getAlertGroups(call: ApiCall): Promise<Reply> {
   const groupBy = await groupByOf(call)
   if (!wanted) return jsonReply('[]')
   const groups = { ...wanted, groupBy, muted: flag(call.c, 'muted') }
-  const found = await call.store.read(findGroupsJson, call.identity.organizationId, groups)
-  if (found === null) throw refusal(400, TOO_LARGE)
-  return jsonReply(found)
+  return jsonReply(await call.store.read(findGroupsJson, call.identity.organizationId, groups))
 }
 
 /** Reads the filters. Returns null if no receiver can match. @throws Refusal 400 */

@@ -91,7 +91,7 @@ const showService = shape.shower(serviceShape)
 /** A service with its newest alerts, open incidents and the reasons for its score. */
 export const wholeServiceShape = v.object({
   ...serviceShape.entries,
-  recentAlerts: shape.list(alertShape, 'The newest 20 alerts'),
+  recentAlerts: shape.list(alertShape, 'The newest alerts, at most 20'),
   openIncidents: shape.list(incidentShape, 'Incidents that are not resolved'),
   health: shape.objects(
     {
@@ -163,7 +163,7 @@ export const serviceRoutes: readonly Route[] = [
   rest('GET /api/services/:id', {
     summary: 'Show a service with its newest alerts, open incidents and health',
     scope: 'read',
-    answers: success(wholeServiceShape, 'The service, its newest 20 alerts, and the reasons for its score'),
+    answers: success(wholeServiceShape, 'The service, its newest alerts, and the reasons for its score'),
     handle: async (call) => json(await showWhole(call)),
   }),
   rest('PATCH /api/services/:id', {

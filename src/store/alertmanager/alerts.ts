@@ -1,4 +1,6 @@
 /** The alerts of Alertmanager's API as JSON. They are read in a worker thread, because there can be tens of thousands. */
+import { BUDGETS } from '../../domain/budgets.ts'
+import { IncmonError } from '../../domain/error.ts'
 import type { Labels } from '../../domain/event/event.ts'
 import { explainedByNodes } from '../../domain/health/node-trouble.ts'
 import { cacheByKey, cacheLast, once } from '../../domain/memoize.ts'
@@ -31,7 +33,7 @@ export type Shown = {
   readonly isMuted: boolean
 }
 
-/** Returns a JSON list of the wanted alerts. */
+/** Returns a JSON list of the wanted alerts. @throws IncmonError `invalid` if it would be too large */
 export function findAlertsJson(db: Db, organizationId: number, wanted: Wanted): Uint8Array<ArrayBuffer> {
   const texts = createTexts()
   const shown = shownAlerts(db, organizationId, wanted, texts)
@@ -43,7 +45,23 @@ export function separated(alerts: readonly Shown[]): (number | string)[] {
   return alerts.flatMap(({ text }, index) => (index === 0 ? text : [',', text]))
 }
 
-/** Returns the wanted alerts in the order of their fingerprints. */
+const LARGEST = BUDGETS['alertmanager-answer'].value
+
+/** Returns a function that adds up sizes. It throws an IncmonError `invalid` if the answer would be too large. */
+export function sizeLimit(what: 'alerts' | 'groups'): (bytes: number) => void {
+  let size = 0
+  return (bytes) => {
+    size += bytes
+    if (size <= LARGEST) return
+    const why = `the ${what} have more than ${LARGEST / 2 ** 20} MiB`
+    throw new IncmonError('invalid', `${why}; ask for one receiver, or filter the alerts`)
+  }
+}
+
+/**
+ * Returns the wanted alerts in the order of their fingerprints.
+ * @throws IncmonError `invalid` if they would be too large
+ */
 export function shownAlerts(db: Db, organizationId: number, wanted: Wanted, texts: Texts): readonly Shown[] {
   const { matchers, active, silenced, inhibited, now } = wanted
   const view = findFiringView(db, organizationId, now)
@@ -52,6 +70,7 @@ export function shownAlerts(db: Db, organizationId: number, wanted: Wanted, text
   const isOfReceiver = receiverTest(wanted.receiver)
   const [silencesOf, placeOf, textOf] = [silencesIn(view, now), placesIn(view), textsOf(wanted)]
   const shown: Shown[] = []
+  const grow = sizeLimit('alerts')
   for (const one of view.fingerprints()) {
     const labels = labelsOf(one)
     const silencedBy = silencesOf(one, labels)
@@ -70,6 +89,7 @@ export function shownAlerts(db: Db, organizationId: number, wanted: Wanted, text
     if (!names.some(isOfReceiver)) continue
     const own = one.patch === null ? one.labels : JSON.stringify(labels())
     const text = texts.add(textOf(one, { labels: own, names, silencedBy, inhibitedBy }))
+    grow(texts.size(text))
     shown.push({ fingerprint: one.fingerprint, labels: own, receivers: names, isMuted, text })
   }
   return shown.sort(byFingerprint)

@@ -1,23 +1,19 @@
 /** The groups of Alertmanager's API as JSON. An alert with several receivers is in the groups of all of them. */
-import { BUDGETS } from '../../domain/budgets.ts'
 import type { Labels } from '../../domain/event/event.ts'
 import { receiverTest } from '../../domain/notification/audience.ts'
 import type { Db } from '../sqlite/open.ts'
-import { type Shown, separated, shownAlerts, type Wanted } from './alerts.ts'
+import { type Shown, separated, shownAlerts, sizeLimit, type Wanted } from './alerts.ts'
 import { createTexts, type Texts } from './texts.ts'
-
-const LARGEST = BUDGETS['alertmanager-groups'].value
 
 type Group = Labelled & { readonly receiver: string; readonly alerts: Shown[] }
 
 /** `groupBy`: the labels of a group. `muted`: whether groups of nothing but muted alerts are wanted. */
 type WantedGroups = Wanted & { readonly groupBy: readonly string[]; readonly muted: boolean }
 
-/** Returns a JSON list of the groups, by their labels, or null if it would be too large. */
-export function findGroupsJson(db: Db, organizationId: number, wanted: WantedGroups): Uint8Array<ArrayBuffer> | null {
+/** Returns a JSON list of the groups, by their labels. @throws IncmonError `invalid` if it would be too large */
+export function findGroupsJson(db: Db, organizationId: number, wanted: WantedGroups): Uint8Array<ArrayBuffer> {
   const texts = createTexts()
   const groups = groupsOf(shownAlerts(db, organizationId, wanted, texts), wanted, texts)
-  if (!groups) return null
   const shown = groups.filter(({ alerts }) => wanted.muted || alerts.some(({ isMuted }) => !isMuted))
   const sorted = shown.sort((a, b) => compareLabels(a, b) || compare(a.receiver, b.receiver))
   const parts = sorted.flatMap(({ labels, receiver, alerts }, index) => {
@@ -28,16 +24,15 @@ export function findGroupsJson(db: Db, organizationId: number, wanted: WantedGro
   return texts.joined(['[', ...parts, ']'])
 }
 
-function groupsOf(alerts: readonly Shown[], { receiver: wanted, groupBy }: WantedGroups, texts: Texts): Group[] | null {
+function groupsOf(alerts: readonly Shown[], { receiver: wanted, groupBy }: WantedGroups, texts: Texts): Group[] {
   const isOfReceiver = receiverTest(wanted)
   const groups = new Map<string, Group>()
-  let size = 0
+  const grow = sizeLimit('groups')
   for (const alert of alerts) {
     const labels: Labels = JSON.parse(alert.labels)
     const values = groupBy.map((name) => (Object.hasOwn(labels, name) ? labels[name] : null))
     for (const receiver of alert.receivers.filter(isOfReceiver)) {
-      size += texts.size(alert.text)
-      if (size > LARGEST) return null
+      grow(texts.size(alert.text))
       const key = JSON.stringify([receiver, ...values])
       const group = groups.get(key)
       if (group) group.alerts.push(alert)

@@ -4,7 +4,7 @@ import { SOURCES } from '../../domain/event/event.ts'
 import { type Listed, offsetOf, type Page } from '../../domain/pagination.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
 import type { FiringFilter } from '../../engine/state/firing.ts'
-import { type AlertRecord, alertColumns, listAlertsByRowId, toAlertRecord } from '../alerts.ts'
+import { type AlertRecord, columnsFor, listAlertsByRowId, SOME, toAlertRecord } from '../alerts.ts'
 import { rowsWithin, type TimeFilter } from '../read.ts'
 import { findServiceRowId, type Owner, ownerOf } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -44,7 +44,7 @@ export function listMatchingAlerts(
       )?.starts_at,
     count: count ?? ((from: number, before: number) => countOf(db, matching(from, before))),
     rows: (from: number, before: number, limit: number, skip: number) =>
-      rowsWithin(page, db.each(newest(matching(from, before)).select(alertColumns).limit(limit).offset(skip))).map(
+      rowsWithin(page, db.each(newest(matching(from, before)).select(columnsFor(page)).limit(limit).offset(skip))).map(
         toAlertRecord,
       ),
     total: count?.(filter.from ?? 0, filter.to ?? Number.MAX_SAFE_INTEGER),
@@ -81,9 +81,9 @@ export function matchingAlerts(
   return narrowed(service === null ? all : all.where(sql<number>`+service_id`, '=', service), filter)
 }
 
-/** Lists the newest `limit` alerts of an incident. */
+/** Lists the newest `limit` alerts of an incident, or fewer if they have much text. */
 export function listNewestOfIncident(db: Db, incidentRowId: number, limit: number): AlertRecord[] {
-  return pageOf(db, db.sql.selectFrom('alerts').where('incident_id', '=', incidentRowId), { page: 1, limit })
+  return pageOf(db, db.sql.selectFrom('alerts').where('incident_id', '=', incidentRowId), { page: 1, limit, ...SOME })
 }
 
 /** An alert storm has thousands of alerts. Only the alerts on the page are read in full. */

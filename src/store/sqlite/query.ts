@@ -2,8 +2,10 @@
 import {
   type Compilable,
   DummyDriver,
+  type Expression,
   type Insertable,
   Kysely,
+  type RawBuilder,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
@@ -76,6 +78,18 @@ function literal(parameter: unknown): string {
 /** Converts a JSON array to rows, so that a list of any length needs only one parameter. */
 export function listed<Value = number>(json: string) {
   return sql<Value>`(SELECT value FROM json_each(${json}))`
+}
+
+/** A longer JSON object is shortened, in bytes. */
+const LONG = 4_000
+const SHORT = 250
+const MOST = 16
+
+/** Leaves a few short texts of a long JSON object of texts, for pages. A storm can have gigabytes of labels. */
+export function shortTexts(json: Expression<string>): RawBuilder<string> {
+  const texts = sql`SELECT key, value FROM json_each(${json}) WHERE octet_length(key) + octet_length(value) <= ${sql.lit(SHORT)}`
+  const left = sql`(SELECT json_group_object(key, value) FROM (${texts} LIMIT ${sql.lit(MOST)}))`
+  return sql<string>`iif(octet_length(${json}) <= ${sql.lit(LONG)}, ${json}, ${left})`
 }
 
 class Hole {

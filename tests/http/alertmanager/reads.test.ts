@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { parse } from 'yaml'
 import { makeWorld } from '../../helpers/app.ts'
-import { MINUTE, makeToken } from '../../helpers/factory.ts'
+import { MINUTE, makeAlert, makeService, makeToken } from '../../helpers/factory.ts'
 
 const API = '/alertmanager/api/v2'
 const NOON = Date.parse('2026-03-14T12:00:00Z')
@@ -145,11 +145,25 @@ test('groups that are too large are refused, and those of one receiver are not',
   }
   const refused = await get('/alerts/groups')
   assert.deepEqual(
-    [refused.status, refused.body],
+    [refused.status, refused.body.message],
     [400, 'the groups have more than 24 MiB; ask for one receiver, or filter the alerts'],
   )
-  assert.equal((await get('/alerts/groups?receiver=a')).status, 200)
+  for (const path of ['/alerts/groups?receiver=a', '/alerts']) assert.equal((await get(path)).status, 200)
 })
+
+for (const path of ['/alerts', '/alerts/groups'])
+  test(`long alerts are not collected in memory: ${path}`, async (t) => {
+    const { db, acme, get } = makeAlertmanager(t)
+    const service = makeService(db, acme, 'wordy')
+    const labels = JSON.stringify({ alertname: 'A', log: 'x'.repeat(250_000) })
+    for (let index = 0; index < 101; index += 1) {
+      makeAlert(db, acme, service, { labels, fingerprint: `${index}`.padStart(16, '0'), starts_at: NOON })
+    }
+    const { status, body } = await get(path)
+    assert.equal(status, 400)
+    assert.match(body.message, /^the alerts have more than 24 MiB; ask for one receiver, or filter the alerts$/)
+    assert.equal((await get(`${path}?filter=alertname="B"`)).status, 200)
+  })
 
 test('an alert of a failed node’s pod is inhibited by the alert of the node', async (t) => {
   const { post, get } = makeAlertmanager(t)

@@ -90,7 +90,10 @@ export const timelineShape = shape.list(
 /** An incident with its alerts, links and timeline. */
 export const wholeIncidentShape = v.object({
   ...incidentShape.entries,
-  alerts: shape.list(alertShape, `The newest ${MAX_RECORDS} alerts; GET /api/alerts?incidentId= lists all alerts`),
+  alerts: shape.list(
+    alertShape,
+    `The newest alerts, at most ${MAX_RECORDS}; GET /api/alerts?incidentId= lists all alerts`,
+  ),
   correlations: shape.list(correlationShape, `The strongest ${MAX_RECORDS} links to changes that may be the cause`),
   timeline: timelineShape,
 })
