@@ -2,6 +2,7 @@
 import { IncmonError } from '../domain/error.ts'
 import { type ChannelSettings, DEFAULT_CHANNEL, recipientsOf } from '../domain/notification/channel.ts'
 import type { ChannelKind } from '../domain/notification/format.ts'
+import { ruledSeverityOf } from '../domain/notification/kind.ts'
 import { hasMatchers, quietHoursFault } from '../domain/notification/rule.ts'
 import { maskTarget, targetFault } from '../domain/notification/target.ts'
 import { matchersFault } from '../domain/silence/matcher.ts'
@@ -180,6 +181,6 @@ function dueAtOf({ db }: Deps, channel: ChannelRecord, entry: QueuedEntry, now: 
   const { id: serviceId, name: service, namespace, cluster } = loadServiceName(db, incident.serviceId)
   const all = hasMatchers(channel.settings) ? listRuledAlerts(db, incidentId) : []
   const alerts = alertsAbout(db, { kind, names, ownServiceId: incident.serviceId }, all)
-  const ruled = { kind, severity: incident.severity, serviceId, service, namespace, cluster, alerts }
+  const ruled = { kind, severity: ruledSeverityOf(kind, incident), serviceId, service, namespace, cluster, alerts }
   return recipientsOf([channel], ruled, () => true, now)[0]?.dueAt ?? null
 }

@@ -4,7 +4,7 @@ import { STILL_FIRING_AFTER } from '../domain/incident/incident.ts'
 import type { LiveIncident } from '../domain/incident/live-incident.ts'
 import { phaseOf } from '../domain/incident/problem.ts'
 import { recipientsOf } from '../domain/notification/channel.ts'
-import type { NotificationKind } from '../domain/notification/kind.ts'
+import { type NotificationKind, ruledSeverityOf } from '../domain/notification/kind.ts'
 import { hasMatchers } from '../domain/notification/rule.ts'
 import { isDoubtful, nextReminder } from '../domain/notification/schedule.ts'
 import { type IncidentGroup, LEAST_MEMBERS } from '../domain/suspect/group.ts'
@@ -123,10 +123,11 @@ function dueStillFiring(
 function entriesFor(deps: Deps, incident: LiveIncident, due: readonly Due[], now: number): OutboxEntry[] {
   if (due.length === 0 || isSilenced(deps.db, incident.rowId)) return []
   const { id: serviceId, name: service, namespace, cluster } = loadServiceName(deps.db, incident.serviceId)
-  const { severity, rowId: incidentId, organizationId } = incident
+  const { rowId: incidentId, organizationId } = incident
   const alerts = due.some(({ channel }) => hasMatchers(channel.settings)) ? listRuledAlerts(deps.db, incidentId) : []
   // Queues no reminders during quiet hours, because the first message is still pending.
   const wanted = due.filter(({ channel, kind }) => {
+    const severity = ruledSeverityOf(kind, incident)
     const ruled = { kind, severity, serviceId, service, namespace, cluster, alerts }
     return recipientsOf([channel], ruled, () => true, now)[0]?.dueAt === now
   })

@@ -144,13 +144,16 @@ test("Charlie's channel gets no message about Acme", async (t) => {
   assert.deepEqual(outbox(), [])
 })
 
-test('a warning does not match a rule for critical incidents', async (t) => {
+test('who was told of a critical incident hears its end, whatever severity a user gave it', async (t) => {
   const { channel, outbox, act, fail } = withOutbox(t)
   channel('one', { rules: [{ minSeverity: 'critical' }] })
   await fail()
   await act({ severity: 'warning' })
   await act({ status: 'resolved' })
-  assert.deepEqual(outbox(), [['one', 'opened', 0]])
+  assert.deepEqual(outbox(), [
+    ['one', 'opened', 0],
+    ['one', 'resolved', 0],
+  ])
 })
 
 test('reminders are sent after 10 minutes and then every 30, until somebody acknowledges', async (t) => {

@@ -1,6 +1,7 @@
 /** Kinds, rules and schedules of notifications. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { NO_PROBLEM } from '../../src/domain/incident/problem.ts'
 import { audienceOf } from '../../src/domain/notification/audience.ts'
 import { DEFAULT_CHANNEL, recipientsOf } from '../../src/domain/notification/channel.ts'
 import { type IncidentState, notificationKindOf } from '../../src/domain/notification/kind.ts'
@@ -9,7 +10,11 @@ import { remindersText, rulesText } from '../../src/domain/notification/rule-tex
 import { nextReminder, paceOf, resultOf, retryPause } from '../../src/domain/notification/schedule.ts'
 import type { Operator } from '../../src/domain/silence/matcher.ts'
 
-const OPEN: IncidentState = { severity: 'warning', status: 'open', cause: 'service', acknowledgedAt: null }
+const OPEN: IncidentState = {
+  ...{ severity: 'warning', origin: 'manual', problem: NO_PROBLEM },
+  ...{ status: 'open', cause: 'service', acknowledgedAt: null },
+}
+const FIRING = { ...NO_PROBLEM, firing: ['Down'] }
 const NOW = Date.UTC(2026, 2, 14, 12)
 const ALERT = { source: 'metrics', severity: 'critical', alertname: 'Down', labels: { team: 'payments' } }
 const NEWS = {
@@ -25,6 +30,18 @@ for (const [what, before, after, kind] of [
   ['the first move of a person', {}, { status: 'investigating', acknowledgedAt: 1 }, 'acknowledged'],
   ['a second move', { acknowledgedAt: 1 }, { status: 'identified', acknowledgedAt: 1 }, null],
   ['a raised severity', {}, { severity: 'critical' }, 'severity'],
+  [
+    'a severity that is raised while a critical alert fires',
+    { problem: FIRING },
+    { severity: 'critical', problem: FIRING },
+    null,
+  ],
+  [
+    'the severity of an automatic incident',
+    { origin: 'automatic' },
+    { origin: 'automatic', severity: 'critical' },
+    null,
+  ],
   ['a lowered severity', { severity: 'critical' }, {}, null],
   ['a recovery, which its rule tells,', {}, { status: 'monitoring' }, null],
   ['a new acknowledgement', { acknowledgedAt: 1 }, { acknowledgedAt: 2 }, 'acknowledged'],

@@ -250,12 +250,21 @@ test('200 incidents are one digest with their number and the worst one', () => {
   const items = Array.from({ length: 200 }, (_, index) =>
     item(
       { service: { name: `s${index}`, namespace: '', cluster: '' } },
-      { id: `${index}`, severity: index === 150 ? 'critical' : 'error', status: index < 20 ? 'resolved' : 'open' },
+      {
+        ...{ id: `${index}`, title: 'Slow', origin: 'manual', problem: burning(4, { firing: [] }) },
+        ...{ severity: index === 150 ? 'critical' : 'error', status: index < 20 ? 'resolved' : 'open' },
+      },
     ),
   )
   const { title, body, tone } = digestTextOf(items, CONTEXT)
-  assert.equal(title, '180 new incidents (1 critical, 179 error): s150, s20, s21 and 177 other services.')
-  assert.match(body, /^Worst: s150: Down\. 20 incidents resolved: s0, s1, s2 and 17 other services\.$/)
+  assert.equal(
+    title,
+    '180 new incidents (1 critical, 179 error): “Slow” (s150), “Slow” (s20), “Slow” (s21) and 177 other services.',
+  )
+  assert.match(
+    body,
+    /^Worst: “Slow”\. 20 incidents resolved: “Slow” \(s0\), “Slow” \(s1\), “Slow” \(s2\) and 17 other services\.$/,
+  )
   assert.equal(tone, 'critical')
 })
 
@@ -559,13 +568,24 @@ test('a message names the conditions for whose summaries it has no room', () => 
   assert.match(textOf({ kind: 'worse', names: MANY }).title, /: Alert0, Alert1, Alert2 and 3 more are firing, too\.$/)
 })
 
-test('no message calls critical what a person has rated lower', () => {
-  for (const kind of ['opened', 'again', 'worse', 'reminder', 'flapping'] as const) {
-    const one = item({ kind, names: ['Down'], isDigest: kind === 'flapping' }, { severity: 'warning' })
-    const { title, body } = messageTextOf(one, CONTEXT)
-    assert.doesNotMatch(`${title} ${body}`, /critical/)
-  }
-})
+for (const [what, incident, expected] of [
+  ['a critical alert, although a user rated the incident lower', { severity: 'warning' }, 'critical'],
+  ['one of an incident that a user declared as a warning', { severity: 'warning', origin: 'manual' }, 'critical'],
+  [
+    'what a user declared, if no critical alert fires',
+    { severity: 'warning', origin: 'manual', problem: burning(4, { firing: [] }) },
+    'warning',
+  ],
+] as const) {
+  test(`messages call ${what}, ${expected}`, () => {
+    for (const kind of ['opened', 'again', 'worse', 'reminder', 'escalation', 'flapping'] as const) {
+      const one = item({ kind, names: ['Down'], isDigest: kind === 'flapping' }, incident)
+      const { title, tone } = messageTextOf(one, CONTEXT)
+      assert.equal(tone, expected)
+      if (kind !== 'worse') assert.match(title, expected === 'critical' ? /critical/ : /warning/)
+    }
+  })
+}
 
 test('the digest of a flapping incident says whether it is critical now', () => {
   const returns = [NOW - 50 * 60_000, NOW - 30 * 60_000, NOW - 10 * 60_000]

@@ -1,7 +1,14 @@
 /** An incident whose severity a user changes: nothing says that it had the new severity before. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { editedProblem, severeMsOf } from '../../src/domain/incident/lasted.ts'
+import {
+  begunAt,
+  type Rated,
+  regraded,
+  severeOf,
+  severityNow,
+  worstSeverity,
+} from '../../src/domain/incident/lasted.ts'
 import type { LiveIncident } from '../../src/domain/incident/live-incident.ts'
 import { mergedProblem } from '../../src/domain/incident/merge.ts'
 import { closed, NO_PROBLEM, type Problem } from '../../src/domain/incident/problem.ts'
@@ -12,38 +19,75 @@ import { makeWorld } from '../helpers/app.ts'
 import { makeService, NOON } from '../helpers/factory.ts'
 import { burning, CONTEXT, messageItem, NOW } from '../helpers/messages.ts'
 
-const DECLARED = { origin: 'manual', severity: 'warning', startedAt: NOON } as const
 const ON: Problem = { ...NO_PROBLEM, since: NOON }
-const raise = (problem: Problem, at: number, severity: Severity = 'critical', startedAt = NOON) =>
-  editedProblem({ ...DECLARED, problem }, { severity, startedAt }, at)
+const DECLARED = { origin: 'manual', severity: 'warning', problem: ON } as const
+const after = (minutes: number) => NOON + minutes * MINUTE
+const rate = (before: Rated, minutes: number, severity: Severity): Rated => ({
+  ...before,
+  severity,
+  problem: regraded(before, { ...before, severity }, after(minutes)),
+})
+const fire = (before: Rated, minutes: number, firing: readonly string[]): Rated => {
+  const problem = { ...before.problem, firing }
+  return { ...before, problem: regraded(before, { ...before, problem }, after(minutes)) }
+}
+const end = (before: Rated, minutes: number): Rated => ({ ...before, problem: closed(before.problem, after(minutes)) })
+const minutesOf = (incident: Rated, minutes: number) => {
+  const { severity, ms } = severeOf(incident, after(minutes))
+  return [severity, ms / MINUTE]
+}
 
 test('the time before a change of the severity does not count for the new severity', () => {
-  const raised = raise(ON, NOON + 2 * MINUTE)
-  assert.equal(severeMsOf(raised, NOON + 5 * MINUTE), 3 * MINUTE)
-  assert.equal(severeMsOf(closed(raised, NOON + 4 * MINUTE), NOON + 9 * MINUTE), 2 * MINUTE)
-  const earlier = editedProblem(
-    { ...DECLARED, severity: 'critical', problem: raised },
-    { severity: 'critical', startedAt: NOON - 10 * MINUTE },
-    NOON + 5 * MINUTE,
-  )
-  assert.equal(severeMsOf(earlier, NOON + 5 * MINUTE), 3 * MINUTE)
+  const raised = rate(DECLARED, 2, 'critical')
+  assert.deepEqual(minutesOf(raised, 5), ['critical', 3])
+  assert.deepEqual(minutesOf(end(raised, 4), 9), ['critical', 2])
+  const incident = { ...raised, startedAt: NOON } as LiveIncident
+  const earlier = { ...raised, problem: begunAt(incident, NOON - 10 * MINUTE) }
+  assert.deepEqual(minutesOf(earlier, 5), ['critical', 3])
+})
+
+test('all periods with the severity count', () => {
+  const lowered = rate({ ...DECLARED, severity: 'critical' }, 2, 'warning')
+  assert.deepEqual(minutesOf(lowered, 5), ['warning', 3])
+  const raised = rate(lowered, 6, 'critical')
+  assert.deepEqual(minutesOf(raised, 8), ['critical', 4])
+  assert.deepEqual(minutesOf(end(raised, 9), 20), ['critical', 5])
+  assert.deepEqual(minutesOf(rate(raised, 9, 'warning'), 10), ['warning', 5])
+})
+
+test('a critical alert counts, whatever severity a user chose', () => {
+  const fired = fire(DECLARED, 2, ['Down'])
+  assert.deepEqual(minutesOf(fired, 5), ['critical', 3])
+  assert.deepEqual(minutesOf(rate(fired, 4, 'error'), 5), ['critical', 3])
+  const ended = fire(fired, 6, [])
+  assert.deepEqual(minutesOf(ended, 9), ['warning', 5])
+  // Once it is over, the worst is told.
+  assert.deepEqual(minutesOf(end(ended, 9), 20), ['critical', 4])
+  assert.equal(worstSeverity(ended), 'critical')
+  const declared = { ...DECLARED, problem: { ...ON, declared: [{ name: 'Typo', since: NOON, onset: NOON }] } }
+  assert.equal(severityNow(fire(declared, 2, ['Typo'])), 'warning')
+})
+
+test('an incident that opened by itself is critical, whatever severity a user chose', () => {
+  const lowered = rate({ ...DECLARED, origin: 'automatic', severity: 'critical' }, 2, 'warning')
+  assert.deepEqual(minutesOf(lowered, 5), ['critical', 5])
 })
 
 test('all of the time counts if the severity is the same, or was corrected after the end', () => {
-  assert.equal(severeMsOf(raise(ON, NOON + 2 * MINUTE, 'warning'), NOON + 5 * MINUTE), 5 * MINUTE)
-  assert.equal(severeMsOf(raise(closed(ON, NOON + 4 * MINUTE), NOON + 9 * MINUTE), NOON + 9 * MINUTE), 4 * MINUTE)
-  assert.equal(severeMsOf(raise(ON, NOON + 900), NOON + 5 * MINUTE), 5 * MINUTE)
+  assert.deepEqual(minutesOf(rate(DECLARED, 2, 'warning'), 5), ['warning', 5])
+  assert.deepEqual(minutesOf(rate(end(DECLARED, 4), 9, 'critical'), 9), ['critical', 4])
+  assert.deepEqual(minutesOf(rate(DECLARED, 0.01, 'critical'), 5), ['critical', 5])
 })
 
 test('an incident that takes over a more severe one was as severe only since then', () => {
   const one = (more: Partial<LiveIncident>) =>
-    ({ ...DECLARED, title: 'X', serviceId: 1, problem: ON, ...more }) as LiveIncident
-  const late = NOON + 6 * MINUTE
-  const worse = one({ severity: 'critical', startedAt: late, problem: { ...ON, since: late } })
-  assert.equal(severeMsOf(mergedProblem(worse, one({}), 'web'), NOON + 10 * MINUTE), 4 * MINUTE)
-  assert.equal(severeMsOf(mergedProblem(one({}), worse, 'web'), NOON + 10 * MINUTE), 4 * MINUTE)
-  const equal = one({ severity: 'critical' })
-  assert.equal(severeMsOf(mergedProblem(worse, equal, 'web'), NOON + 10 * MINUTE), 10 * MINUTE)
+    ({ ...DECLARED, title: 'X', serviceId: 1, startedAt: NOON, ...more }) as LiveIncident
+  const merged = (from: LiveIncident, into: LiveIncident) =>
+    minutesOf({ ...into, severity: 'critical', problem: mergedProblem(from, into, 'web') }, 10)
+  const worse = one({ severity: 'critical', startedAt: after(6), problem: { ...ON, since: after(6) } })
+  assert.deepEqual(merged(worse, one({})), ['critical', 4])
+  assert.deepEqual(merged(one({}), worse), ['critical', 4])
+  assert.deepEqual(merged(worse, one({ severity: 'critical' })), ['critical', 10])
 })
 
 for (const [kind, text] of [

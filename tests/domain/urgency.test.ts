@@ -8,12 +8,18 @@ const NOW = 1_000_000
 const ON = { ...NO_PROBLEM, since: NOW - 1 }
 
 function incident(id: string, more: Partial<Parameters<typeof mostUrgentFirst>[0][number]> = {}) {
-  return { id, severity: 'critical' as const, startedAt: NOW, createdAt: NOW, services: 1, problem: ON, ...more }
+  const rated = { origin: 'manual', severity: 'critical', problem: ON } as const
+  return { id, ...rated, startedAt: NOW, createdAt: NOW, services: 1, ...more }
 }
 
 for (const [statement, first, second] of [
   ['what still burns is above what has healed', incident('b'), incident('a', { problem: NO_PROBLEM, services: 9 })],
   ['critical is above warning', incident('b'), incident('a', { severity: 'warning', services: 9, startedAt: 1 })],
+  [
+    'a critical alert makes a declared warning critical',
+    incident('b', { severity: 'warning', problem: { ...ON, firing: ['Down'] } }),
+    incident('a', { severity: 'error', services: 9 }),
+  ],
   ['more affected services are above fewer', incident('b', { services: 3 }), incident('a', { startedAt: 1 })],
   ['in a storm, the origin is above its victims', incident('b', { startedAt: 1 }), incident('a')],
   ['incidents of the same moment keep one order', incident('a'), incident('b')],

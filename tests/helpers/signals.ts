@@ -142,7 +142,8 @@ export function situation(alerts: readonly SituationAlert[], more: Partial<Situa
 
 export function incident(more: Partial<CurrentIncident> = {}): CurrentIncident {
   const problem = { ...NO_PROBLEM, alarmedAt: NOON }
-  return { status: 'open', origin: 'automatic', cause: 'service', createdAt: NOON, touchedAt: null, problem, ...more }
+  const state = { status: 'open', severity: 'critical', origin: 'automatic', cause: 'service' } as const
+  return { ...state, createdAt: NOON, touchedAt: null, problem, ...more }
 }
 
 /** Returns a service's alerts after these items, all received at the same time: the write path without a store. */

@@ -137,7 +137,8 @@ function apply(world: World, step: Step): void {
   const tell = (what: string, { flapsSince }: Problem) =>
     news.push(flapsSince === null ? what : flapsSince === now && what === 'again' ? 'flapping' : 'digest')
   if (step.do === 'open') {
-    const base = { origin: 'automatic', cause: 'service', touchedAt: null, acknowledgedAt: null } as const
+    const kind = { severity: 'critical', origin: 'automatic', cause: 'service' } as const
+    const base = { ...kind, touchedAt: null, acknowledgedAt: null }
     world.incident = { ...base, status: 'open', createdAt: now, problem: { ...NO_PROBLEM, ...step.problem } }
     news.push('opened')
     return

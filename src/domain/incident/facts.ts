@@ -4,9 +4,9 @@ import { type Change, type Emptied, type Outcome, outcomeOf } from '../correlati
 import type { Link } from '../correlation/correlation.ts'
 import type { Commit } from '../event/event.ts'
 import type { StoredEvent } from '../event/stored-event.ts'
+import type { Severity } from '../severity.ts'
 import type { Suspect } from '../suspect/suspect.ts'
 import type { LiveIncident } from './live-incident.ts'
-import type { Problem } from './problem.ts'
 import type { TimelineEntry } from './timeline-entry.ts'
 
 /** Times in ms UTC. Lists are unordered except `suspects`. Null means unknown. */
@@ -85,8 +85,8 @@ export type IncidentFact = Pick<
   readonly lastedMs?: number
   /** What users declared in incidents that were merged into this one: `“Customers pay twice” of pay`. Default: none. */
   readonly declared?: readonly string[]
-  /** See `Problem`. Default: null. */
-  readonly raised?: Problem['raised']
+  /** How severe it was, and for how long, as `severeOf` says. Default: as its severity, all the time. */
+  readonly severe?: { readonly severity: Severity; readonly ms: number }
   /** For the service `unattributed`: the name of the alert that the incident is about. */
   readonly about: string | null
 }

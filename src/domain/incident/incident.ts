@@ -6,6 +6,7 @@ import { rank } from '../severity.ts'
 import { formatDuration } from '../shown-time.ts'
 import { countOf } from '../text.ts'
 import { HOUR, MINUTE } from '../units.ts'
+import { regraded } from './lasted.ts'
 import type { LiveIncident } from './live-incident.ts'
 import { type Back, opening, returning } from './opening.ts'
 import {
@@ -50,7 +51,9 @@ export function decide(situation: Situation): Decision {
   if (!situation.opens || fresh.length === 0) return { steps: [], suppressed, problem, changesAt: earliest(pending) }
   if (joining.length > MAX_JOINING) pending.push(now)
   // What fires anew leaves the unresolved incident into which a user merged it.
-  const taken = [...alertIds, ...fresh.flatMap(({ uuid, inIncident }) => (inIncident ? [uuid] : []))]
+  const names = new Set(fresh.map(({ name }) => name))
+  const anew = situation.candidates.filter((one) => one.inIncident && one.status === 'firing' && names.has(one.name))
+  const taken = [...alertIds, ...anew.map(({ uuid }) => uuid)]
   const steps = [begin(situation, fresh, taken, burningOf(situation, due))]
   return { steps, suppressed: false, problem, changesAt: earliest([...pending, now + GATHERING]) }
 }
@@ -181,13 +184,15 @@ function follow(
   return { steps: [...steps, ...end.steps], problem, changesAt: end.changesAt }
 }
 
-function observedOf(
-  { now, muted, ended }: Situation,
-  { origin, problem }: CurrentIncident,
-  burning: readonly Burning[],
-) {
-  // The problem of a manual incident is on until a person resolves it.
-  if (origin === 'manual') return { ...problem, firing: [...new Set(burning.map(({ name }) => name))].sort() }
+function observedOf({ now, muted, ended }: Situation, current: CurrentIncident, burning: readonly Burning[]) {
+  const { origin, problem } = current
+  if (origin === 'manual') {
+    // The problem of a manual incident is on until a person resolves it, but can become more or less severe.
+    const firing = [...new Set(burning.map(({ name }) => name))].sort()
+    const ends = ended.flatMap(({ name, endsAt }) => (problem.firing.includes(name) ? [endsAt] : []))
+    const at = burning.length > 0 ? Math.min(...burning.map(({ onset }) => onset)) : Math.max(...ends, 0) || now
+    return regraded(current, { ...current, problem: { ...problem, firing } }, Math.min(now, at))
+  }
   const observed = observe(problem, { now, burning, muted, ended }, isDisproved(problem, burning))
   return burning.length > 0 ? { ...observed, isOver: false } : observed
 }

@@ -1,7 +1,8 @@
 /** When the problem of an incident ended, and for how long it was on. Messages, pages and the API use only this file. */
-import type { Severity } from '../severity.ts'
+import { SEVERITIES, type Severity, worst } from '../severity.ts'
 import { formatDuration } from '../shown-time.ts'
 import { SECOND } from '../units.ts'
+import type { LiveIncident } from './live-incident.ts'
 import { criticalMsOf, type Problem, problemAt } from './problem.ts'
 
 /**
@@ -20,31 +21,67 @@ export function silencedText(mutedMs: number): string {
   return mutedMs < 1000 ? '' : `, not counting ${formatDuration(mutedMs)} under a silence`
 }
 
-/** Returns for how long the problem has been on with the severity that the incident has now, in milliseconds. */
-export function severeMsOf(problem: Problem, until: number): number {
-  return Math.max(0, criticalMsOf(problem, until) - (problem.raised?.ms ?? 0))
+/**
+ * `ms`: how long the problem was on with other severities until then. `earlier`: how long it was on with each severity in
+ * periods that are over. In milliseconds.
+ */
+export type Raised = {
+  readonly at: number
+  readonly ms: number
+  readonly earlier?: Readonly<Partial<Record<Severity, number>>> | undefined
 }
 
-/** Returns the problem of an incident that got its severity at `at`; null if it has had the severity from the start. */
-export function raisedAt(problem: Problem, at: number | null): Problem {
-  const ms = at === null ? 0 : criticalMsOf(problem, at)
-  return { ...problem, raised: at === null || ms < SECOND ? null : { at, ms } }
-}
-
-type Edited = { readonly startedAt: number; readonly severity: Severity }
+/** An incident with the severity that a user declared, or else critical. */
+export type Rated = Pick<LiveIncident, 'origin' | 'severity' | 'problem'>
 
 /**
- * Returns the problem of an incident whose start or severity a user changes. The problem of a manual incident begins when
- * the incident does. A severity holds from now on, but for a problem that is over it is a correction.
+ * Returns how severe an incident is. While a critical condition fires it is critical, whatever severity a user chose. An
+ * incident that opened automatically is about such conditions only.
  */
-export function editedProblem(
-  before: Edited & { readonly origin: 'manual' | 'automatic'; readonly problem: Problem },
-  { startedAt, severity }: Edited,
-  now: number,
-): Problem {
-  const { problem, origin } = before
+export function severityNow({ origin, severity, problem: { firing, declared } }: Rated): Severity {
+  const fires = firing.some((name) => declared.every((one) => one.name !== name))
+  return origin === 'automatic' || fires ? 'critical' : severity
+}
+
+/** Returns the worst severity that an incident has had while its problem was on. */
+export function worstSeverity(incident: Rated): Severity {
+  const { earlier = {} } = incident.problem.raised ?? {}
+  const had = SEVERITIES.filter((severity) => (earlier[severity] ?? 0) >= SECOND)
+  return had.reduce(worst, severityNow(incident))
+}
+
+/**
+ * Returns how severe an incident is and for how long it has been, in milliseconds: the sum of all such periods. Once the
+ * problem is over, its worst severity counts.
+ */
+export function severeOf(incident: Rated, until: number): { readonly severity: Severity; readonly ms: number } {
+  const { problem } = incident
+  const now = severityNow(incident)
+  const severity = problem.since === null ? worstSeverity(incident) : now
+  const all = Math.max(0, criticalMsOf(problem, until) - (problem.raised?.ms ?? 0))
+  return { severity, ms: severity === now ? all : (problem.raised?.earlier?.[severity] ?? 0) }
+}
+
+/** Returns the problem of an incident whose severity changed at `at`. */
+export function regraded(before: Rated, after: Rated, at: number): Problem {
+  const { problem } = after
+  const [from, to] = [severityNow(before), severityNow(after)]
+  // For a problem that is over, another severity is a correction.
+  if (problem.since === null) return from === to ? problem : { ...problem, raised: null }
+  if (from === to) return problem
+  const known = problem.raised
+  const changedAt = Math.max(at, known?.at ?? problem.since)
+  const ms = criticalMsOf(problem, changedAt)
+  const earlier = { ...known?.earlier, [from]: ms - (known?.ms ?? 0) }
+  return { ...problem, raised: ms < SECOND ? null : { at: changedAt, ms: ms - (earlier[to] ?? 0), earlier } }
+}
+
+/** Returns the problem of a manual incident that begins when a user says: earlier or later than before. */
+export function begunAt(incident: LiveIncident, startedAt: number): Problem {
+  const { problem, origin } = incident
   const isFirst = origin === 'manual' && problem.since !== null && problem.criticalMs === 0
-  const isMoved = isFirst && startedAt !== before.startedAt
-  const moved = isMoved ? raisedAt({ ...problem, since: startedAt }, problem.raised?.at ?? null) : problem
-  return severity === before.severity ? moved : raisedAt(moved, moved.since === null ? null : now)
+  if (!isFirst || startedAt === incident.startedAt) return problem
+  const { raised, since } = problem
+  const moved = raised && { ...raised, ms: Math.max(0, raised.ms + (since ?? startedAt) - startedAt) }
+  return { ...problem, since: startedAt, raised: moved }
 }

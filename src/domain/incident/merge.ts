@@ -1,9 +1,10 @@
 /** Merges two incidents: the remaining incident takes over all records, and the other incident is resolved. */
 
 import { type Severity, worst } from '../severity.ts'
-import { raisedAt } from './lasted.ts'
+import { SECOND } from '../units.ts'
+import { severityNow } from './lasted.ts'
 import type { LiveIncident } from './live-incident.ts'
-import type { Burning, Problem } from './problem.ts'
+import { type Burning, criticalMsOf, type Problem } from './problem.ts'
 
 /** The incident fields needed for a merge. Times are Unix times in milliseconds. */
 export type Mergeable = Pick<LiveIncident, 'id' | 'title' | 'severity' | 'status' | 'startedAt' | 'cause'>
@@ -58,8 +59,11 @@ export function mergedProblem(from: LiveIncident, into: LiveIncident, service: s
   const since = b.since === null && begun.length === 0 ? null : Math.min(...begun, b.since ?? Number.POSITIVE_INFINITY)
   const isOver = since === null && b.isOver
   const problem = { ...b, since, isOver, declared, hadDeclared, others: [...new Set(others)], had: [...new Set(had)] }
-  const asSevere = [from, into].filter(({ severity }) => severity === worst(from.severity, into.severity))
-  return raisedAt(problem, Math.min(...asSevere.map((one) => one.problem.raised?.at ?? one.startedAt)))
+  const severity = worst(severityNow(from), into.severity)
+  const asSevere = [from, into].filter((one) => severityNow(one) === severity)
+  const at = Math.min(...asSevere.map((one) => one.problem.raised?.at ?? one.startedAt))
+  const ms = criticalMsOf(problem, at)
+  return { ...problem, raised: ms < SECOND ? null : { ...b.raised, at, ms } }
 }
 
 /** Returns the values for the remaining incident: the higher severity and the earlier start. */

@@ -1,5 +1,6 @@
 /** The problem of an incident: whether it goes on, since when, and for how long it has been critical. Start here. */
 import { MINUTE } from '../units.ts'
+import type { Raised } from './lasted.ts'
 
 /** How long the problem must be gone after a reported end. An inferred or expired end has already waited. */
 const SETTLE = MINUTE
@@ -26,8 +27,8 @@ export type Problem = {
   readonly mutedMs: number
   /** If a silence covered the present interval at first: since when the problem has gone on, and until when it did. */
   readonly covered: { readonly since: number; readonly until: number } | null
-  /** When the incident got its severity, and how long it was on before; null if it has had this severity from the start. */
-  readonly raised: { readonly at: number; readonly ms: number } | null
+  /** When the incident got its severity; null if it has had this severity from the start. */
+  readonly raised: Raised | null
   /** Whether the recovery has been announced. */
   readonly isOver: boolean
   /** The critical conditions that go on, those that the incident has had, and those that no message has named. */
@@ -204,7 +205,7 @@ export function alarmed(problem: Problem, now: number): Problem {
   return { ...problem, isOver: false, isSuppressed: false, alarmedAt: now }
 }
 
-/** Returns the problem of an automatic incident that a user resolves. What fires goes on, and so does the problem. */
+/** Returns the problem of an incident that a user resolves. What fires goes on, and so does the problem. */
 export function left(before: Problem, now: number): Problem {
   const problem = withoutDeclared(before)
   if (problem.since === null || problem.firing.length === 0) return closed(problem, now)

@@ -55,7 +55,10 @@ export type SituationAlert = HealthCondition & {
   readonly hasIncident: boolean
 }
 
-export type CurrentIncident = Pick<LiveIncident, 'status' | 'origin' | 'cause' | 'createdAt' | 'touchedAt' | 'problem'>
+export type CurrentIncident = Pick<
+  LiveIncident,
+  'status' | 'severity' | 'origin' | 'cause' | 'createdAt' | 'touchedAt' | 'problem'
+>
 
 export type Step =
   | {

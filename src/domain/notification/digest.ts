@@ -1,6 +1,7 @@
 /** Writes the text of a message about several notifications. */
 import { firingText } from '../incident/incident.ts'
-import { criticalMsOf, phaseOf } from '../incident/problem.ts'
+import { severeOf, severityNow } from '../incident/lasted.ts'
+import { phaseOf } from '../incident/problem.ts'
 import { rank, SEVERITIES } from '../severity.ts'
 import { formatDuration } from '../shown-time.ts'
 import { countOf, formatCount, joinNames, timesOf } from '../text.ts'
@@ -75,7 +76,7 @@ function digestOf(all: readonly MessageItem[], context: MessageContext): Message
     return state === 'burning' && item.incident.acknowledgedAt !== null ? 'attended' : state
   })
   const { burning = [], attended = [], ending = [], well = [], ended = [] } = states
-  const worst = burning.toSorted((a, b) => rank(b.incident.severity) - rank(a.incident.severity))
+  const worst = burning.toSorted((a, b) => rank(severityNow(b.incident)) - rank(severityNow(a.incident)))
   const { fresh = [], back = [], unowned = [], known = [] } = Object.groupBy(worst, (item) => newsOf(item) ?? 'known')
   const shown = [...fresh, ...back, ...unowned, ...known]
   const [first] = shown
@@ -93,7 +94,7 @@ function digestOf(all: readonly MessageItem[], context: MessageContext): Message
   const [title = '', ...others] = texts.filter((text) => text !== '').map((text) => `${text}.`)
   const body = [...worstTexts(shown), ...others, leftText(items) || becauseText(items)]
   const calm = attended.length > 0 ? 'acknowledged' : ending.length + stillFiring(ended) > 0 ? 'warning' : 'resolved'
-  const tone = first?.incident.severity ?? calm
+  const tone = first ? severityNow(first.incident) : calm
   const lines = { subject: title, title, body: body.filter((part) => part !== '').join(' ') }
   const links = [...acknowledgeLinks(shown, context), ...linksOf(context, 'View all incidents')]
   return { tone, symbol: SYMBOLS[tone], ...lines, links }
@@ -115,7 +116,7 @@ function becauseText(items: readonly MessageItem[]): string {
 /** Returns `cart and web have recovered after at most 4 min`; '' if there are none. */
 function recoveredText(items: readonly MessageItem[], { now }: MessageContext): string {
   if (items.length === 0) return ''
-  const longest = Math.max(...items.map(({ incident }) => criticalMsOf(incident.problem, now)))
+  const longest = Math.max(...items.map(({ incident }) => severeOf(incident, now).ms))
   const after = longest < SECOND ? '' : ` after ${items.length > 1 ? 'at most ' : ''}${formatDuration(longest)}`
   return `${namesOf(items)} ${items.length === 1 ? 'has' : 'have'} recovered${after}`
 }
@@ -123,7 +124,7 @@ function recoveredText(items: readonly MessageItem[], { now }: MessageContext): 
 /** Returns `2 new incidents (1 critical, 1 error): cart and web`; '' if there are none. */
 function countedText(items: readonly MessageItem[], noun: string, verb = ''): string {
   const counts = SEVERITIES.flatMap((severity) => {
-    const count = items.filter(({ incident }) => incident.severity === severity).length
+    const count = items.filter(({ incident }) => severityNow(incident) === severity).length
     return count === 0 ? [] : [`${formatCount(count)} ${severity}`]
   })
   return items.length === 0 ? '' : `${countOf(items.length, noun)} ${verb}(${counts.join(', ')}): ${namesOf(items)}`

@@ -1,7 +1,8 @@
 /** The kinds of messages, and the changes of an incident that cause them. */
 
+import { type Rated, severityNow, worstSeverity } from '../incident/lasted.ts'
 import type { LiveIncident } from '../incident/live-incident.ts'
-import { rank } from '../severity.ts'
+import { rank, type Severity } from '../severity.ts'
 
 /** The kinds that rules can name, most important first. */
 export const NOTIFICATION_KINDS = [
@@ -29,19 +30,27 @@ export const PAGES: ReadonlySet<MessageKind> = new Set([
   ...(['opened', 'group', 'worse', 'again', 'reopened', 'sender-silent', 'escalation'] as const),
 ])
 
+/** Who heard that an incident was worse has to hear these, too. */
+const CALM: ReadonlySet<MessageKind> = new Set(['recovered', 'resolved', 'acknowledged'] as const)
+
+/** Returns the severity of an incident with which the rules of channels compare a message about it. */
+export function ruledSeverityOf(kind: MessageKind, incident: Rated): Severity {
+  return CALM.has(kind) ? worstSeverity(incident) : severityNow(incident)
+}
+
 /** Returns the present name of a kind. `recovered` was called `monitoring`. */
 export function currentKind(kind: NotificationKind | 'monitoring'): NotificationKind {
   return kind === 'monitoring' ? 'recovered' : kind
 }
 
 /** The incident fields whose changes by a person cause messages. */
-export type IncidentState = Pick<LiveIncident, 'severity' | 'status' | 'cause' | 'acknowledgedAt'>
+export type IncidentState = Rated & Pick<LiveIncident, 'status' | 'cause' | 'acknowledgedAt'>
 
 /** Returns the most important change between two states of an incident, or null if no message is needed. */
 export function notificationKindOf(before: IncidentState | null, after: IncidentState): NotificationKind | null {
   if (before === null) return after.cause === 'silence' ? 'sender-silent' : 'opened'
   if (before.status === 'resolved' && after.status !== 'resolved') return 'reopened'
   if (before.status !== 'resolved' && after.status === 'resolved') return 'resolved'
-  if (rank(after.severity) > rank(before.severity)) return 'severity'
+  if (rank(severityNow(after)) > rank(severityNow(before))) return 'severity'
   return after.acknowledgedAt !== null && after.acknowledgedAt !== before.acknowledgedAt ? 'acknowledged' : null
 }

@@ -1,6 +1,6 @@
 /** Writes the sentences of a message about one incident. */
 import { firingText } from '../incident/incident.ts'
-import { severeMsOf, silencedText } from '../incident/lasted.ts'
+import { severeOf, severityNow, silencedText, worstSeverity } from '../incident/lasted.ts'
 import { criticalMsOf, mutedMsOf, type Problem, phaseOf } from '../incident/problem.ts'
 import { isSender } from '../sender/sender-name.ts'
 import { STATES } from '../severity.ts'
@@ -25,7 +25,7 @@ export function titleOf(item: MessageItem, context: MessageContext): string {
   const { problem } = incident
   const name = subjectOf(item)
   const lasting = lastingText(item, context)
-  const state = `${name} ${STATES[incident.severity].is}`
+  const state = `${name} ${STATES[severityNow(incident)].is}`
   switch (kind) {
     case 'test':
       return 'This is a test message from incmon. The channel works.'
@@ -93,14 +93,15 @@ function lastingText(item: MessageItem, context: MessageContext): string {
   const sinceText = `since ${momentText(since, context)}`
   if (isSender(service.name)) return `${name} has sent no heartbeat ${sinceText} (${ageText(now - since)})`
   if (phaseOf(problem, now) !== 'on') return `${name} ${pastText(item, context)}`
-  const begun = `${name} ${STATES[incident.severity].hasBeen} ${sinceText}`
+  const begun = `${name} ${STATES[severityNow(incident)].hasBeen} ${sinceText}`
   const reported = reportedText(alerts, problem.firing, context)
   const silence = coveredUntil === null ? '' : `; its silence ended ${whenText(coveredUntil, context)}`
   if (reported !== '') return `${begun}, ${reported}${silence}`
   const age = ageText(now - since)
   if (silence !== '') return `${begun} (${age}${silence})`
-  const whole = formatDuration(severeMsOf(problem, now))
-  return `${begun} (${age}${problem.criticalMs === 0 || declared.length > 0 || whole === age ? '' : `, ${whole} in all`})`
+  const { ms } = severeOf(incident, now)
+  const isWhole = declared.length > 0 || ms <= now - since + SECOND
+  return `${begun} (${age}${isWhole ? '' : `, ${formatDuration(ms)} in all`})`
 }
 
 /** Returns what users declared in incidents that were merged into this one, if nothing else of the incident goes on. */
@@ -117,13 +118,15 @@ function ageText(age: number): string {
  * end was inferred, the text says when the problem was last reported.
  */
 function pastText({ incident }: MessageItem, context: MessageContext): string {
-  const { problem, severity } = incident
+  const { problem } = incident
   const { endedAt, isGuess } = problem
   const ended = (at: number) =>
     isGuess ? `, last reported ${whenText(at, context)}` : `, until ${momentText(at, context)}`
-  const until = endedAt === null ? '' : ended(endedAt)
+  // At its end, the problem can have been less severe.
+  const until = endedAt === null || worstSeverity(incident) !== severityNow(incident) ? '' : ended(endedAt)
   const silenced = silencedText(mutedMsOf(problem, context.now))
-  return `${STATES[severity].was}${lengthText(severeMsOf(problem, context.now))}${until}${silenced}`
+  const { severity, ms } = severeOf(incident, context.now)
+  return `${STATES[severity].was}${lengthText(ms)}${until}${silenced}`
 }
 
 /** Returns ` for 4 min`; '' for a problem that was reported only once. */
@@ -136,15 +139,16 @@ function flappingText({ incident, isDigest }: MessageItem, name: string, context
   const times = problem.returns.filter((at) => context.now - at < HOUR).length
   const often = `it came back ${times === 1 ? 'once' : `${times} times`} within the last hour`
   if (!isDigest) return `${name} is flapping: ${often}.`
-  const state = phaseOf(problem, context.now) === 'on' ? `It ${STATES[incident.severity].is} now` : 'It is well now'
+  const state = phaseOf(problem, context.now) === 'on' ? `It ${STATES[severityNow(incident)].is} now` : 'It is well now'
   return `${name} is still flapping: ${often}. ${state}.`
 }
 
 /** Returns `was critical for 4 min`; `has been` if the problem goes on, because a resolution does not end what fires. */
-export function lengthOf({ incident: { problem, severity } }: MessageItem, { now }: MessageContext): string {
-  const state = STATES[severity]
-  const silenced = silencedText(mutedMsOf(problem, now))
-  return `${phaseOf(problem, now) === 'on' ? state.hasBeen : state.was}${lengthText(severeMsOf(problem, now))}${silenced}`
+export function lengthOf({ incident }: MessageItem, { now }: MessageContext): string {
+  const { severity, ms } = severeOf(incident, now)
+  const { hasBeen, was } = STATES[severity]
+  const silenced = silencedText(mutedMsOf(incident.problem, now))
+  return `${phaseOf(incident.problem, now) === 'on' ? hasBeen : was}${lengthText(ms)}${silenced}`
 }
 
 function resolvedText(item: MessageItem, name: string, context: MessageContext): string {

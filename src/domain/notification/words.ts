@@ -1,6 +1,7 @@
 /** Writes the text of messages: two lines that make sense to anyone on a lock screen. */
 import type { Signal } from '../alert/alert.ts'
 import type { LiveService } from '../health/live-service.ts'
+import { severityNow } from '../incident/lasted.ts'
 import type { LiveIncident } from '../incident/live-incident.ts'
 import { rank, type Severity } from '../severity.ts'
 import type { Suspect } from '../suspect/suspect.ts'
@@ -156,7 +157,8 @@ function toneOf({ kind, incident, names }: MessageItem): Tone {
   if (kind === 'acknowledged') return 'acknowledged'
   const isOver = kind === 'resolved' || kind === 'recovered'
   if (isOver && incident.firingAlerts + (kind === 'recovered' ? names.length : 0) === 0) return 'resolved'
-  return isOver && rank(incident.severity) > rank('warning') ? 'warning' : incident.severity
+  const severity = severityNow(incident)
+  return isOver && rank(severity) > rank('warning') ? 'warning' : severity
 }
 
 export function linksOf({ url, acknowledgeUrl }: MessageContext, open: string, path = ''): MessageText['links'] {

@@ -223,14 +223,15 @@ function criticalText(facts: GroupedFacts): string {
   }
   if (seconds === null) return 'not known'
   if (cause === 'silence') return `no heartbeat for ${formatSeconds(seconds)}`
-  const severe = Math.max(0, seconds - Math.floor((incident.raised?.ms ?? 0) / 1000))
+  const { severity, ms } = incident.severe ?? { severity: incident.severity, ms: seconds * 1000 }
+  const severe = Math.min(seconds, Math.floor(ms / 1000))
   const seen = Math.floor(critical.ms / 1000)
   const health =
     facts.alerts.length === 0 && seen === 0 ? '' : `; by its alerts: ${seen === 0 ? 'never' : formatSeconds(seen)}`
   const who = declarerOf(facts)
-  return incident.severity === 'critical'
+  return severity === 'critical'
     ? `${formatSeconds(severe)}, as ${who} declared${health}`
-    : `${seen === 0 ? 'not critical' : formatSeconds(seen)}; ${who} declared the severity ${incident.severity} for ${formatSeconds(severe)}`
+    : `${seen === 0 ? 'not critical' : formatSeconds(seen)}; ${who} declared the severity ${severity} for ${formatSeconds(severe)}`
 }
 
 function noCauseText({ changes }: Postmortem['contributing']): string {

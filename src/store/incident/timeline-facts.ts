@@ -5,6 +5,7 @@ import type { Change } from '../../domain/correlation/change.ts'
 import { rolloutsOf } from '../../domain/correlation/rollout.ts'
 import { criticalPeriods } from '../../domain/health/strip.ts'
 import { changeFact, type PostmortemFacts } from '../../domain/incident/facts.ts'
+import { severeOf } from '../../domain/incident/lasted.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { criticalMsOf, mutedMsOf } from '../../domain/incident/problem.ts'
 import { timelineOf } from '../../domain/incident/timeline.ts'
@@ -89,19 +90,14 @@ function incidentFact(
   const { problem, origin, cause, startedAt } = incident
   const end = incident.resolvedAt ?? now
   const lastedMs = criticalMsOf(problem, end)
+  const until = problem.isSuppressed ? null : problem.endedAt
   const states = () => listStates(db, incident.organizationId, incident.service.uuid, startedAt) ?? []
   const known =
     cause === 'silence'
       ? { critical: { ms: 0, until: null }, lastedMs }
       : origin === 'manual'
         ? { critical: criticalPeriods(states(), startedAt, end), lastedMs }
-        : {
-            critical: {
-              ms: lastedMs,
-              until: problem.isSuppressed ? null : problem.endedAt,
-              mutedMs: mutedMsOf(problem, end),
-            },
-          }
+        : { critical: { ms: lastedMs, until, mutedMs: mutedMsOf(problem, end) } }
   // Earlier versions recorded a resolution as an acknowledgement. A reopening is none.
   const { acknowledgedAt: at, resolvedAt } = incident
   const answeredAt = at === resolvedAt || entries.some((one) => one.kind === 'reopened' && one.at === at) ? null : at
@@ -111,7 +107,7 @@ function incidentFact(
     ...incident,
     ...known,
     about: problem.about,
-    raised: problem.raised,
+    severe: severeOf(incident, end),
     declared: problem.hadDeclared,
     acknowledgedAt: firstAt ?? answeredAt,
     hasLapsed,

@@ -1,6 +1,7 @@
 /** Queues notifications about incidents in the outbox, in the same transaction as the change. */
 import { cacheByKey } from '../../domain/memoize.ts'
 import { recipientsOf } from '../../domain/notification/channel.ts'
+import { ruledSeverityOf } from '../../domain/notification/kind.ts'
 import { hasMatchers, type RuledAlert } from '../../domain/notification/rule.ts'
 import type { Effect } from '../../engine/state/effect.ts'
 import { insertUntold, listToldChannels, type UntoldEntry } from '../incident/told.ts'
@@ -83,8 +84,7 @@ function plan(
   { entries, untold, newId, alerts }: Plan,
 ): void {
   const { organizationId, rowId: incidentId } = incident
-  // A new condition is critical, whatever severity a user chose for the incident.
-  const severity = kind === 'worse' ? 'critical' : incident.severity
+  const severity = ruledSeverityOf(kind, incident)
   const { id: serviceId, name, namespace, cluster } = service
   const ruled = { kind, severity, serviceId, service: name, namespace, cluster, alerts }
   const isDigest = digestAt !== null

@@ -9,7 +9,7 @@ import {
   acknowledge,
   readAcknowledgeLink,
 } from '../../actions/acknowledgement.ts'
-import { severeMsOf, silencedText } from '../../domain/incident/lasted.ts'
+import { severeOf, silencedText } from '../../domain/incident/lasted.ts'
 import { mutedMsOf, problemAt } from '../../domain/incident/problem.ts'
 import { personName } from '../../domain/request/session.ts'
 import { STATES } from '../../domain/severity.ts'
@@ -109,8 +109,10 @@ function rememberedName({ c }: AnyVisit): string {
   return new URLSearchParams(`name=${cookieOf(c, NAME_COOKIE)}`).get('name') ?? ''
 }
 
-function problemText({ problem, severity }: IncidentRecord, now: number): string {
-  const length = `${formatDuration(severeMsOf(problem, now))}${silencedText(mutedMsOf(problem, now))}`
+function problemText(incident: IncidentRecord, now: number): string {
+  const { problem } = incident
+  const { severity, ms } = severeOf(incident, now)
+  const length = `${formatDuration(ms)}${silencedText(mutedMsOf(problem, now))}`
   return problemAt(problem, now) === 'on'
     ? `The problem goes on. The service ${STATES[severity].hasBeen} for ${length}.`
     : `The problem is over. The service ${STATES[severity].was} for ${length}.`

@@ -4,7 +4,7 @@ import type { AlertGroup } from '../../domain/alert/groups.ts'
 import type { PipelineChange } from '../../domain/correlation/change.ts'
 import { rankLinks } from '../../domain/correlation/correlation.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
-import { endOf, severeMsOf, silencedText } from '../../domain/incident/lasted.ts'
+import { endOf, severeOf, silencedText } from '../../domain/incident/lasted.ts'
 import { criticalMsOf, mutedMsOf } from '../../domain/incident/problem.ts'
 import { namedUpTo } from '../../domain/notification/names.ts'
 import { formatDuration, formatWhen, type Reader } from '../../domain/shown-time.ts'
@@ -62,8 +62,9 @@ export function headOf(
   const opener = timeline.find(({ kind }) => kind === 'opened')
   const at = formatWhen(incident.createdAt, reader)
   const automatic = incident.origin === 'automatic'
+  const severe = severeOf(incident, reader.now)
   return {
-    ...{ number, href, title: incident.title, severity: incident.severity, status: incident.status },
+    ...{ number, href, title: incident.title, severity: severe.severity, status: incident.status },
     service: {
       namespace: service?.namespace ?? '',
       name: service?.name ?? 'unknown service',
@@ -76,7 +77,7 @@ export function headOf(
       endedAt: endOf(incident, reader.now),
     },
     criticalMs: criticalMsOf(incident.problem, reader.now),
-    severeMs: severeMsOf(incident.problem, reader.now),
+    severeMs: severe.ms,
     mutedMs: mutedMsOf(incident.problem, reader.now),
     ...{ movedAt: moved?.at ?? incident.createdAt, movedBy: moved?.actor ?? null, firingAlerts: incident.firingAlerts },
     firingNow: firingNow(incident),

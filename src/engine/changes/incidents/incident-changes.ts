@@ -2,7 +2,7 @@
 import { BUDGETS } from '../../../domain/budgets.ts'
 import { IncmonError } from '../../../domain/error.ts'
 import type { IncidentStatus } from '../../../domain/incident/incident.ts'
-import { editedProblem } from '../../../domain/incident/lasted.ts'
+import { begunAt, regraded } from '../../../domain/incident/lasted.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import { mergedProblem, mergeOf, OWN_ENTRIES, refuseMerge } from '../../../domain/incident/merge.ts'
 import { alarmed, closed, left, NO_PROBLEM, reopened } from '../../../domain/incident/problem.ts'
@@ -36,10 +36,11 @@ export function createIncident(
     ({ status, severity, inIncident }) => status === 'firing' && severity !== 'info' && !inIncident,
   )
   const startedAt = Math.min(now, ...firing.map(({ startsAt }) => startsAt))
+  const critical = firing.filter((one) => one.severity === 'critical')
   const asSevere = firing.filter((one) => rank(one.severity) >= rank(wanted.severity))
-  const since = Math.min(now, ...asSevere.map((one) => one.since))
+  const since = Math.min(now, ...(critical.length > 0 ? critical : asSevere).map((one) => one.since))
   const origin = { origin: 'manual', cause: 'service' } as const
-  const names = [...new Set(firing.filter((one) => one.severity === 'critical').map(({ name }) => name))].sort()
+  const names = [...new Set(critical.map(({ name }) => name))].sort()
   const problem = { ...alarmed(NO_PROBLEM, now), since, firing: names, had: names }
   const opening = { ...wanted, serviceId: rowId, ...origin, startedAt, touchedAt: now, problem, previous: null }
   const incident = openIncident(ctx, { ...opening, text: `opened: ${wanted.title}`, actor }, now)
@@ -123,7 +124,8 @@ function changed(before: LiveIncident, change: IncidentChange, actor: string, no
   }
   // The stored start can be in the future if the clock was ahead when the incident opened.
   const startedAt = Math.min(wanted.startedAt, now)
-  const moved = { ...before, problem: editedProblem(before, { ...wanted, startedAt }, now) }
+  const problemBefore = begunAt(before, startedAt)
+  const moved = { ...before, problem: regraded(before, { ...wanted, problem: problemBefore }, now) }
   const answered = { ...moved, ...acknowledged(moved, status, actor, now) }
   const { acknowledgedAt, acknowledgedBy, problem } = answered
   return {
@@ -135,8 +137,7 @@ function changed(before: LiveIncident, change: IncidentChange, actor: string, no
 
 function statusChange(before: LiveIncident, status: IncidentStatus, now: number) {
   if (status === 'resolved') {
-    const problem = before.origin === 'manual' ? closed(before.problem, now) : left(before.problem, now)
-    return { resolvedAt: before.resolvedAt ?? now, problem }
+    return { resolvedAt: before.resolvedAt ?? now, problem: left(before.problem, now) }
   }
   if (before.status !== 'resolved') return {}
   return { resolvedAt: null, problem: reopened(before.problem, before.origin, now) }

@@ -91,7 +91,10 @@ export function situationOf(ctx: Context, found: Evaluated, unit: Unit, now: num
   const { service, health, known, explained } = found
   const { about, current, last, joins } = unit
   const settings = settingsOf(ctx.state)
-  const isOwn = ({ name }: Condition) => about === null || name === about
+  // What a user declared besides another incident has only the alerts that belong to it.
+  const isApart = !joins && current?.origin === 'manual'
+  const isOwn = ({ name, live }: Condition) =>
+    (about === null || name === about) && (!isApart || live.incidentId === current.rowId)
   const alerts = found.conditions.filter(isOwn)
   const ids = new Set(alerts.map(({ uuid }) => uuid))
   const resolve = settings['auto-resolve']
