@@ -59,6 +59,21 @@ const until = startedAt + 10 * MINUTE
 const expired = { ...IMAGE.alerts[0]!, endsAt: until, lastSeenAt: until, resolution: 'expired' as const }
 const bySilence = { at: startedAt, kind: 'silence', code: null, text: 'x', actor: 'Ben', ref: null }
 
+const mergeIn = { ...merge, at: createdAt + MINUTE, ref: 'incident/declared' }
+const declared = { ref: 'incident/declared', title: 'No orders', createdAt: startedAt }
+const noData = {
+  ...{ ...IMAGE.alerts[0]!, uuid: 'n', source: 'metrics' as const, name: 'Sensor lag', failure: 'monitoring' },
+  ...{ startsAt: startedAt - MINUTE, endsAt: until, links: {} },
+}
+
+/** Returns the text with a suspected change that began some minutes after the first symptom. */
+function changedAt(minutes: number): string {
+  const [known] = IMAGE.suspects
+  const startsAt = startedAt + minutes * MINUTE
+  const change = { ...known!.change!, startsAt, endsAt: startsAt + MINUTE }
+  return textOf({ alerts, changes: [change], suspects: [{ ...known!, change }] })
+}
+
 /** [the sentence, a record that justifies it, a record that does not] */
 const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   ['critical', /shop\/cart was critical from .* \(10 min\)/, textOf({}, critical(10)), textOf({}, MANUAL)],
@@ -73,6 +88,42 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
     /had been critical .*, not counting 20 min 1 s under a silence when the incident was resolved/,
     textOf({}, { critical: { ...silenced.critical, until: null } }),
     textOf({}, { critical: { ms: 10 * MINUTE, until: null } }),
+  ],
+  [
+    'detected when a silence ended',
+    /\*\*Detected after:\*\* 2 min, when a silence ended/,
+    textOf({ entries: [{ ...bySilence, at: createdAt }] }),
+    textOf({ entries: [bySilence] }),
+  ],
+  [
+    'declared until it was merged',
+    /as a user declared.*\n(?:.*\n)*.*The incident lasted from .* \(30 min 1 s\), when it was merged into another incident/,
+    textOf({ entries: [byAda, merge] }, MANUAL),
+    textOf({ entries: [byAda] }, MANUAL),
+  ],
+  [
+    'declared before the evidence',
+    /\*\*Detected after:\*\* not known/,
+    textOf({ alerts, entries: [mergeIn], merged: [declared] }),
+    textOf({ alerts, entries: [mergeIn], merged: [{ ...declared, createdAt: startedAt + 1000 }] }),
+  ],
+  [
+    'a change after the problem',
+    /Began after the problem, so not a cause: pipeline shop\/cart-api#4711 \(/,
+    changedAt(3),
+    changedAt(-3),
+  ],
+  [
+    'a failure of the monitoring is no symptom',
+    /The first symptom was ImagePullBackOff/,
+    textOf({ alerts: [noData, ...alerts] }),
+    textOf({ alerts: [{ ...noData, failure: null }, ...alerts] }),
+  ],
+  [
+    'a sender that can report ends',
+    /send_resolved: true/,
+    textOf({ alerts: [{ ...noData, resolution: 'inferred', links: {} }] }),
+    textOf({ alerts: [{ ...noData, resolution: 'inferred', links: { generator: 'http://prometheus/graph' } }] }),
   ],
   [
     'silenced by a person',
@@ -145,7 +196,7 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   ],
   [
     'what a user declared in a merged incident',
-    /At least one of shop\/cart and “Customers pay twice” of pay was critical from/,
+    /shop\/cart was critical, or “Customers pay twice” of pay went on, from/,
     textOf({}, { ...critical(10), declared: ['“Customers pay twice” of pay'] }),
     textOf({}, { ...critical(10), declared: [] }),
   ],

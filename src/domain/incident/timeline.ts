@@ -111,7 +111,9 @@ function ofEntry(entry: EntryFact, incident: string, known: Known): Moment {
   const of = alert?.group
   const words = entryText(entry, of)
   const group = of ? `${of.key} ${words}` : words
-  const isReported = of !== undefined && actor === null && (kind !== 'ended' || code === 'reported')
+  // Kubernetes reports no severity. The rules of incmon raise it when the events repeat.
+  const isOwnRule = kind === 'alert' && of?.source === 'cluster'
+  const isReported = of !== undefined && actor === null && (kind !== 'ended' || code === 'reported') && !isOwnRule
   const since = alert && kind === 'ended' ? { since: alert.startsAt } : {}
   const shown = kind === 'alert' ? null : code
   const common = { at, until: at, kind, code: shown, actor, echo: false, object: '', group, ...since }

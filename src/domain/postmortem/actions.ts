@@ -7,7 +7,7 @@ import { formatSeconds, formatTime, joinNames, secondsBetween } from '../text.ts
 import { MINUTE } from '../units.ts'
 import { endOf, problemSeconds } from './critical.ts'
 import type { Action, Sentence } from './document.ts'
-import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf } from './groups.ts'
+import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf, senderOf } from './groups.ts'
 import { earlierReports } from './others.ts'
 
 type Rule = {
@@ -82,7 +82,11 @@ const RULES: readonly Rule[] = [
     text: 'Configure the sender to report when alerts end (send_resolved: true), so that incmon does not have to infer the end.',
     because: ({ alerts }) =>
       shownBy(
-        alerts.filter(({ source, resolution }) => source !== 'cluster' && source !== 'ci' && resolution === 'inferred'),
+        // Prometheus itself has no such option.
+        alerts.filter(({ source, resolution, links }) => {
+          const isRelayed = source !== 'cluster' && source !== 'ci' && senderOf({ source, links }) !== 'Prometheus'
+          return isRelayed && resolution === 'inferred'
+        }),
         'ended without a report from the sender',
       ),
   },

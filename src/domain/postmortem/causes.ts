@@ -22,10 +22,12 @@ const MAX_LAGS = 8
 export function contributingOf(known: GroupedFacts): Postmortem['contributing'] {
   const { facts, byChange, others, unlinked, rejected } = sortedOut(known)
   const { searched, incident } = facts
-  const contributions = [
+  const all = [
     ...[...byChange.values()].flatMap((links) => contributionOf(links, facts) ?? []),
     ...others.flatMap((one) => unlinkedContribution(one, facts) ?? []),
   ]
+  const late = all.filter((one) => isLate(one, facts))
+  const contributions = all.filter((one) => !late.includes(one))
   // Changes of the workloads on a node say nothing about the node.
   const told = isNodeService(incident.service) ? [] : unlinked
   return {
@@ -35,6 +37,7 @@ export function contributingOf(known: GroupedFacts): Postmortem['contributing'] 
     sentences: [
       ...(contributions.length === 0 ? [noneFound(facts)] : []),
       ...(told.length > 0 ? [unlinkedSentence(told)] : []),
+      ...(late.length > 0 ? [lateSentence(late)] : []),
       ...(rejected.length > 0 ? [rejectedSentence(rejected)] : []),
     ],
   }
@@ -210,6 +213,22 @@ function unlinkedSentence(changes: readonly ChangeFact[]): Sentence {
   const named = joinNames(changes.map(changeText))
   const text = `Changes in this period that are not linked to this incident: ${named}.`
   return { text, refs: changes.map(({ eventId }) => `event/${eventId}`) }
+}
+
+/** Clocks differ by up to this many seconds. */
+const CLOCKS_DIFFER = 120
+
+/** What began before a change cannot have been caused by it, unless a user says so. */
+function isLate(one: Contribution, { changes, suspects, incident }: GroupedFacts): boolean {
+  const is = (other: Parameters<typeof changeName>[0]) => changeName(other) === changeName(one)
+  const change = changes.find(is) ?? suspects.find(is)?.change
+  const isAfter = secondsBetween(incident.startedAt, change?.startsAt ?? 0) > CLOCKS_DIFFER
+  return one.verdict !== 'confirmed' && one.lagSeconds < -CLOCKS_DIFFER && isAfter
+}
+
+function lateSentence(late: readonly Contribution[]): Sentence {
+  const text = `Began after the problem, so not a cause: ${joinNames(late.map(changeName))}.`
+  return { text, refs: distinct(late.flatMap(({ sentence }) => sentence.refs)) }
 }
 
 function rejectedSentence(rejected: readonly CorrelationFact[]): Sentence {

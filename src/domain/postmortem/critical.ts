@@ -83,14 +83,14 @@ export function happenedSentences(facts: GroupedFacts): readonly Sentence[] {
   return texts.map((text, index) => ({ text: `${text}.`, refs: index === 0 ? refs : [...refs, ...firing] }))
 }
 
-/** Names the services whose critical conditions belong to the incident, and what users declared. */
+/** Names the services whose critical conditions belong to the incident. */
 function subjectOf({ incident, services, alerts }: GroupedFacts): string {
-  const { declared = [], service } = incident
+  const { service } = incident
   const own = subjectName(service)
   const ids = new Set(alerts.filter(({ severity }) => severity === 'critical').map(({ serviceId }) => serviceId))
   const hit = distinct(services.filter(({ uuid }) => ids.has(uuid)).map(subjectName)).filter((one) => one !== own)
   // A failed node is one problem, whatever its pods report.
-  const others = [...(isNodeService(service) ? [] : hit), ...declared]
+  const others = isNodeService(service) ? [] : hit
   return others.length === 0 ? own : `At least one of ${joinNames([own, ...others])}`
 }
 
@@ -108,12 +108,12 @@ function criticalTexts(facts: GroupedFacts, name: string): readonly string[] {
         ? `since ${formatTime(startedAt)}`
         : `for ${formatSeconds(seconds)}`
     const known = firing === 0 ? [] : [`At that time, ${stillFiringText(firing)}`]
-    const fired = about === null ? 'had been critical' : 'fired'
+    const fired = about === null ? `had been critical${declaredText(facts, 'had gone on')}` : 'fired'
     return [`${name} ${fired} ${since}${silencedText(facts)} when ${until}`, ...known]
   }
   const seconds = secondsOf(critical.ms, startedAt, critical.until)
   return [
-    `${name} ${about === null ? 'was critical' : 'fired'} ${timesText(facts, critical.until, seconds)}${isLastReport(facts) ? ', the time of the last report' : ''}${silencedText(facts)}${laterText(facts)}`,
+    `${name} ${about === null ? `was critical${declaredText(facts, 'went on')}` : 'fired'} ${timesText(facts, critical.until, seconds)}${isLastReport(facts) ? ', the time of the last report' : ''}${silencedText(facts)}${laterText(facts)}`,
   ]
 }
 
@@ -122,6 +122,11 @@ export function isLastReport({ incident: { critical }, alerts }: Pick<GroupedFac
   const last = alerts.filter(({ endsAt, source }) => endsAt === critical.until && source !== 'ci')
   const isLast = ({ resolution, endsAt, lastSeenAt }: AlertFact) => resolution === 'expired' && endsAt === lastSeenAt
   return critical.ms >= 1000 && last.length > 0 && last.every(isLast)
+}
+
+/** Names what users declared in incidents that were merged into this one. */
+function declaredText({ incident: { declared = [] } }: GroupedFacts, went: string): string {
+  return declared.length === 0 ? '' : `, or ${joinNames(declared)} ${went},`
 }
 
 function timesText({ incident: { startedAt } }: GroupedFacts, until: number, seconds: number): string {
@@ -162,7 +167,8 @@ function lastedTexts(facts: GroupedFacts): readonly string[] {
   const about = `${capitalized(declarerOf(facts))} declared this incident of ${subjectName(service)}: ${quoted(title)}`
   const isDeclared = origin === 'manual' && cause !== 'silence'
   const health = isDeclared && resolvedAt !== null ? healthTexts(facts) : []
-  return [...(isDeclared ? [about] : []), lastedText(incident), ...health]
+  const merged = wasMerged(facts) ? ', when it was merged into another incident' : ''
+  return [...(isDeclared ? [about] : []), `${lastedText(incident)}${merged}`, ...health]
 }
 
 function lastedText(incident: IncidentFact): string {

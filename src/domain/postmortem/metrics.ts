@@ -26,7 +26,9 @@ type Durations = { readonly ttd: number | null; readonly tta: number | null; rea
  * opened it, returns the incident's start, even if an alert started earlier. Otherwise, returns the start of the first
  * alert, or null if that alert started after the incident was created.
  */
-function firstEvidenceAt({ origin, createdAt, startedAt, firstAlertAt }: Timing): number | null {
+function firstEvidenceAt({ origin, createdAt, startedAt, firstAlertAt, openedAt = createdAt }: Timing): number | null {
+  // A user declared the problem in an incident that was merged into this one.
+  if (openedAt < createdAt && openedAt <= startedAt) return null
   const isEvidence =
     startedAt < createdAt || (startedAt === createdAt && origin === 'automatic' && firstAlertAt !== null)
   if (isEvidence) return startedAt
@@ -50,12 +52,12 @@ export function wasClockSetBack({
 
 export function durationsOf(timing: Timing): Durations {
   if (wasClockSetBack(timing)) return { ttd: null, tta: null, ttr: null }
-  const { createdAt, acknowledgedAt, resolvedAt } = timing
+  const { createdAt, acknowledgedAt, resolvedAt, openedAt = createdAt } = timing
   const evidenceAt = firstEvidenceAt(timing)
   return {
-    ttd: span(evidenceAt, timing.openedAt ?? createdAt),
+    ttd: span(evidenceAt, openedAt),
     tta: span(createdAt, acknowledgedAt),
-    ttr: span(evidenceAt ?? createdAt, resolvedAt),
+    ttr: span(evidenceAt ?? openedAt, resolvedAt),
   }
 }
 

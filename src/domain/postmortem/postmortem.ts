@@ -202,10 +202,13 @@ function keyFactsOf(facts: GroupedFacts, contributing: Postmortem['contributing'
 function detectedFact(facts: GroupedFacts, { seconds, sentence: { refs } }: Metric): KeyFact {
   const label = 'Detected after'
   if (seconds === null) return { label, text: 'not known', refs }
+  const { incident, entries } = facts
+  const isUncovered = entries.some(({ kind, at }) => kind === 'silence' && at === incident.createdAt)
+  const after = `${formatSeconds(seconds)}${isUncovered ? ', when a silence ended' : ''}`
   const [earlier] = earlierReports(facts)
-  if (!earlier) return { label, text: formatSeconds(seconds), refs }
-  const lead = formatSeconds(secondsBetween(earlier.at, facts.incident.startedAt))
-  const text = `${formatSeconds(seconds)}; ${earlier.name} was reported ${lead} before the start of this incident`
+  if (!earlier) return { label, text: after, refs }
+  const lead = formatSeconds(secondsBetween(earlier.at, incident.startedAt))
+  const text = `${after}; ${earlier.name} was reported ${lead} before the start of this incident`
   return { label, text, refs: [...refs, `alert/${earlier.alertId}`] }
 }
 
@@ -229,9 +232,10 @@ function criticalText(facts: GroupedFacts): string {
   const health =
     facts.alerts.length === 0 && seen === 0 ? '' : `; by its alerts: ${seen === 0 ? 'never' : formatSeconds(seen)}`
   const who = declarerOf(facts)
+  const until = wasMerged(facts) ? ' until it was merged into another incident' : ''
   return severity === 'critical'
-    ? `${formatSeconds(severe)}, as ${who} declared${health}`
-    : `${seen === 0 ? 'not critical' : formatSeconds(seen)}; ${who} declared the severity ${severity} for ${formatSeconds(severe)}`
+    ? `${formatSeconds(severe)}${until}, as ${who} declared${health}`
+    : `${seen === 0 ? 'not critical' : formatSeconds(seen)}; ${who} declared the severity ${severity} for ${formatSeconds(severe)}${until}`
 }
 
 function noCauseText({ changes }: Postmortem['contributing']): string {

@@ -85,7 +85,7 @@ const firstEvent = query<{ alertId: number }>()((builder, hole) =>
     .selectFrom('events')
     .select('text')
     .where('alert_id', '=', hole('alertId'))
-    .where('kind', '=', 'firing')
+    .where('kind', 'in', ['firing', 'change'])
     .orderBy('at')
     .orderBy('id')
     .limit(1),

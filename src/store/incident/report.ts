@@ -92,7 +92,7 @@ const answeredAt = sql<number | null>`CASE WHEN NOT EXISTS (
 // Uses a single subquery, because each subquery would read every alert of every incident. Applies the same rule as
 // `firstSymptom`.
 const ofAlerts = sql<string>`(
-  SELECT json_array(coalesce(min(starts_at) FILTER (WHERE alerts.source <> 'ci'), min(starts_at)), json_group_array(DISTINCT alerts.source || ' ' || alerts.name))
+  SELECT json_array(coalesce(min(starts_at) FILTER (WHERE alerts.source <> 'ci' AND alerts.failure IS NOT 'monitoring'), min(starts_at)), json_group_array(DISTINCT alerts.source || ' ' || alerts.name))
   FROM alerts WHERE alerts.incident_id = incidents.id
 )`.as('of_alerts')
 
