@@ -14,7 +14,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   intake: ['intake', 'domain', 'valibot', 'node:zlib'],
   store: [
     ...['store', 'engine', 'domain', 'assets', 'kysely', 'better-sqlite3'],
-    ...['node:crypto', 'node:timers', 'node:fs', 'node:path', 'node:sqlite', 'node:url'],
+    ...['node:crypto', 'node:timers', 'node:fs', 'node:path', 'node:sqlite', 'node:url', 'node:zlib'],
   ],
   // The engine accesses the store only through the interface in `engine/store.ts`. The store saves and loads its state.
   engine: ['engine', 'domain', 'node:timers'],

@@ -6,6 +6,7 @@ import type { Source } from '../domain/event/event.ts'
 import type { StoredEvent } from '../domain/event/stored-event.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
 import { pageInChunks } from './history/alert-search.ts'
+import { payloadOf } from './payloads.ts'
 import type { TimeFilter } from './read.ts'
 import { ownerOf } from './service/services.ts'
 import type { Db } from './sqlite/open.ts'
@@ -59,13 +60,12 @@ export function findEvent(
   organizationId: number,
   id: string,
 ): (EventRecord & { readonly payload: unknown }) | undefined {
-  const payload = sql<string>`(SELECT body FROM payloads WHERE event_id = events.id)`.as('payload')
   const row = db.first(
     ofOrganization(db, organizationId)
       .where('uuid', '=', uuidOrNone(id))
-      .select([...columns, payload]),
+      .select([...columns, payloadOf().as('payload')]),
   )
-  return row && { ...toRecord(row), payload: JSON.parse(row.payload) }
+  return row && { ...toRecord(row), payload: JSON.parse(row.payload ?? 'null') }
 }
 
 function ofOrganization(db: Db, organizationId: number) {

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { withEngine } from '../../src/actions/deps.ts'
+import { payloadOf } from '../../src/store/payloads.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { type Flow, makeFlow } from '../helpers/flow.ts'
@@ -56,9 +57,9 @@ test('its receipt lists each item in order', async (t) => {
   const flow = makeFlow(t)
   const { eventIds, rejected, isRepeat } = await flow.send('metrics', MANY)
   assert.deepEqual([new Set(eventIds).size, rejected, isRepeat], [1200, [], false])
-  const ordered = flow.deps.db.all(flow.deps.db.sql.selectFrom('payloads').select('body').orderBy('event_id'))
+  const ordered = flow.deps.db.all(flow.deps.db.sql.selectFrom('events').select(payloadOf().as('body')).orderBy('id'))
   assert.deepEqual(
-    ordered.map(({ body }) => JSON.parse(body).labels.pod),
+    ordered.map(({ body }) => JSON.parse(body ?? '').labels.pod),
     pods(1200).map((_, i) => `job-${i}`),
   )
 })

@@ -50,7 +50,7 @@ SELECT i, unhex(printf('%012x7%03x8%015x', heard_at, i % 4096, i)), iif(service 
   printf('{"description":"The 99th percentile of request %d was above one second for five minutes.","runbook_url":"https://runbooks.example/latency","summary":"p99 latency is high"}', i),
   '{"generator":"http://prometheus.example:9090/graph?g0.expr=latency%3E1&g0.tab=1","runbook":"https://runbooks.example/latency"}',
   printf('%08x%08x', (i * 2654435761) % 4294967296, (i * 2246822519) % 4294967296),
-  '{"service":"label service","severity":"label severity","identity":"the sender’s fingerprint, or the labels that survive a restart if no alert has this fingerprint"}',
+  '{"service":"label service","severity":"label severity","identity":"labels"}',
   '{"seen":[],"recovered":[],"rollouts":[],"helped":[]}',
   starts_at, heard_at + 600000, heard_at, heard_at + 600000, 1
 FROM placed;

@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs'
 import { Session } from 'node:inspector/promises'
 import { after, before, suite, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import SQLite from 'better-sqlite3'
+import { openSqlite } from '../../src/store/sqlite/driver.ts'
 import { everything } from '../helpers/everything.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { listening } from '../helpers/listening.ts'
@@ -31,7 +31,7 @@ type Step = { readonly detail: string; readonly text: string }
 
 /** Returns the steps of each query's plan. */
 function stepsOf(file: string, texts: Iterable<string>): Step[] {
-  const sqlite = new SQLite(file)
+  const sqlite = openSqlite(file)
   const steps = [...texts].flatMap((text) => {
     const plan = sqlite.prepare(`EXPLAIN QUERY PLAN ${text}`)
     const holes = Array.from({ length: text.split('?').length - 1 }, () => null)
@@ -154,7 +154,7 @@ suite('the queries of everything', () => {
 
   test('each index has a stated purpose, and a query that uses it', async () => {
     const { file, queries } = heard
-    const sqlite = new SQLite(file)
+    const sqlite = openSqlite(file)
     const names = sqlite
       .prepare("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL")
       .pluck()

@@ -2,13 +2,13 @@
 
 import { type Expiry, expiryOf, type Labels, type Links, type Source } from '../event/event.ts'
 import { isRepeated } from '../event/reason.ts'
-import type { ServiceRule } from '../service/rule.ts'
 import { rank, type Severity, worst } from '../severity.ts'
 import { MINUTE } from '../units.ts'
 import { withDoubtedEnd, withoutDoubt } from './doubt.ts'
 import { type Evidence, NO_EVIDENCE, repetitionOf, withObservation } from './evidence.ts'
 import { type Fingerprint, withEnd, withKnownSeverity, withSeverityOf, withStart } from './fingerprints.ts'
 import { isLateCopy } from './late-copy.ts'
+import type { Rules } from './rules.ts'
 
 export type Resolution = 'reported' | 'inferred' | 'expired' | 'manual'
 
@@ -47,9 +47,6 @@ export type Signal = AlertTexts & {
    */
   readonly sighting: { readonly object: string; readonly count: number; readonly escalates: boolean } | null
 }
-
-/** The rules that determined the service, the severity and the identity. */
-type Rules = { readonly service: ServiceRule; readonly severity: string; readonly identity: string }
 
 /** Labels, annotations and links are left out, because no rule needs them later. */
 export type Alert = Omit<Signal, 'status' | 'at' | 'sighting' | 'expiry' | 'isStartUnknown' | keyof AlertTexts> & {

@@ -125,7 +125,7 @@ function ciSignal(draft: Told, found: Found): Signal {
     rules: {
       service: found.attribution.rule,
       severity: found.isDeploy ? 'failed deploy' : 'failed pipeline',
-      identity: found.isDeploy ? 'project and environment' : 'project and ref',
+      identity: found.isDeploy ? 'environment' : 'ref',
     },
     // The end of the pipeline is used as the start of the alert, so that only a later pipeline can end the alert.
     startsAt: draft.at,

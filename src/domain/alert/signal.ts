@@ -12,9 +12,6 @@ import { type DraftJudgement, NO_LABELS, oneLine } from './judgement.ts'
 import { logicalNames } from './logical-labels.ts'
 import { judgeCi } from './signal-ci.ts'
 
-const BY_FINGERPRINT_OR_LABELS =
-  'the sender’s fingerprint, or the labels that survive a restart if no alert has this fingerprint'
-
 /** The service, determined by the rules or by an alias. */
 type Target = Name & { readonly cluster: string }
 
@@ -60,7 +57,7 @@ function judgeCluster(draft: ClusterDraft, target: Target, attribution: Attribut
             logicalKey: fingerprint,
             failure: finding.failure,
             node: nodeOf(draft),
-            rules: { service: attribution.rule, severity: finding.rule, identity: 'service, reason and container' },
+            rules: { service: attribution.rule, severity: finding.rule, identity: 'object' },
             startsAt: draft.startsAt,
             endsAt: null,
             expiry: null,
@@ -136,7 +133,7 @@ function judgeAlert(draft: AlertDraft, attribution: Attribution): DraftJudgement
           rules: {
             service: attribution.rule,
             severity: rule,
-            identity: draft.source === 'metrics' ? BY_FINGERPRINT_OR_LABELS : 'the sender’s fingerprint',
+            identity: draft.source === 'metrics' ? 'labels' : 'fingerprint',
           },
           startsAt: draft.startsAt,
           isStartUnknown: draft.isStartUnknown,

@@ -44,10 +44,15 @@ export function assignedNode(message: string): string | null {
 }
 
 /** Returns the node that a stored event of a pod names, or null. `body`: JSON. */
-export function nodeIn({ text, body }: { readonly text: string; readonly body: string }): string | null {
-  const { source, nodeName } = JSON.parse(body)
-  const node = assignedNode(text) ?? source?.host ?? nodeName
-  return typeof node === 'string' && node !== '' ? node : null
+export function nodeIn({ text, body }: { readonly text: string; readonly body: string | null }): string | null {
+  return assignedNode(text) ?? reportedNode(body)
+}
+
+/** Returns the node that a Kubernetes event names as the pod's or as its own source. `body`: the event's payload. */
+export function reportedNode(body: string | null): string | null {
+  const { nodeName, source, deprecatedSource, Node } = JSON.parse(body ?? '{}')
+  const named = [nodeName, source?.host, deprecatedSource?.host, Node]
+  return named.find((one): one is string => typeof one === 'string' && one !== '') ?? null
 }
 
 /** Returns the reason as sent, the reason implied by the message, or ''. `message`: the result of `plainMessage`. */

@@ -1,9 +1,9 @@
 /** /api/alerts: list, show and resolve alerts. */
 import * as v from 'valibot'
 import { listFiringAlerts } from '../../actions/firing.ts'
+import { rulesText } from '../../domain/alert/rules.ts'
 import { SOURCES } from '../../domain/event/event.ts'
 import { explainedByNodes } from '../../domain/health/node-trouble.ts'
-import { ruleText } from '../../domain/service/rule.ts'
 import { resolveAlert } from '../../engine/changes/alerts.ts'
 import { type AlertRecord, listAlerts } from '../../store/alerts.ts'
 import { listAlertsOfIncident, listMatchingAlerts } from '../../store/history/alert-search.ts'
@@ -71,7 +71,7 @@ export const alertWithEventsShape = v.object({
     {
       service: shape.text('The rule that selected the service', 'pod name'),
       severity: shape.text('The rule that selected the severity', 'label severity'),
-      identity: shape.text('The rule that decided whether this is a new alert', 'fingerprint'),
+      identity: shape.text('The rule that decided whether this is a new alert', 'the sender’s fingerprint'),
     },
     'The rule behind each decision',
   ),
@@ -146,7 +146,7 @@ async function answerAlert(call: Call<unknown, unknown>): Promise<Reply> {
   const { alert, events, onNode } = await requireAlert(call)
   return json({
     ...showAlert(alert),
-    rules: { ...alert.rules, service: ruleText(alert.rules.service) },
+    rules: rulesText(alert.rules),
     suspectedCause: suspectedCauseOf(onNode, alert, call.deps.now()),
     events: events.map(showEvent),
   })

@@ -1,11 +1,12 @@
 /** Reads the gaps of flapping alerts. */
 import { sql } from 'kysely'
 import { type Gap, gapsOfEvents } from '../../domain/alert/gaps.ts'
+import { payloadOf } from '../payloads.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidBytes } from '../sqlite/uuid.ts'
 
-const FINGERPRINT = sql<string | null>`payloads.body ->> '$.fingerprint'`
+const FINGERPRINT = sql<string | null>`${payloadOf()} ->> '$.fingerprint'`
 /** The maximum number of events to read for each alert, newest first. */
 const MAX_EVENTS = 200
 
@@ -47,7 +48,6 @@ const fingerprints = query<Asked>()((builder, hole) =>
       builder
         .selectFrom('alerts')
         .innerJoin('events', 'events.alert_id', 'alerts.id')
-        .innerJoin('payloads', 'payloads.event_id', 'events.id')
         .select(FINGERPRINT.as('fingerprint'))
         .where('alerts.uuid', '=', hole('id'))
         .where('alerts.organization_id', '=', hole('organizationId'))

@@ -1,6 +1,7 @@
 /** Reads an incident's alerts for its timeline and postmortem. */
 import { sql } from 'kysely'
 import { runsOf } from '../../domain/alert/gaps.ts'
+import { reportedNode } from '../../domain/event/reason-message.ts'
 import type { EntryFact } from '../../domain/incident/facts.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { cacheByKey } from '../../domain/memoize.ts'
@@ -9,6 +10,7 @@ import { isNodeService } from '../../domain/service/node.ts'
 import { serviceName } from '../../domain/text.ts'
 import { DAY } from '../../domain/units.ts'
 import { findOrganization } from '../organizations.ts'
+import { payloadOf } from '../payloads.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes, uuidFromHex } from '../sqlite/uuid.ts'
@@ -130,12 +132,7 @@ export function serviceOf(db: Db, rowId: number) {
 const sighted = query<{ alertId: number }>()((builder, hole) =>
   builder
     .selectFrom('events')
-    .innerJoin('payloads', 'payloads.event_id', 'events.id')
-    .select('object')
-    .select(
-      sql<string | null>`coalesce(body ->> '$.nodeName', body ->> '$.source.host',
-        body ->> '$.deprecatedSource.host', body ->> '$.Node')`.as('node'),
-    )
+    .select(['object', payloadOf().as('body')])
     .where('alert_id', '=', hole('alertId'))
     .orderBy('at', 'desc')
     .limit(MAX_SEEN),
@@ -145,7 +142,10 @@ const sighted = query<{ alertId: number }>()((builder, hole) =>
 function sightedOf(db: Db, { rowId, node }: { readonly rowId: number; readonly node: string | null }) {
   const rows = db.all(sighted, { alertId: rowId })
   const objects = new Set(rows.flatMap((row) => (row.object === '' ? [] : [row.object])))
-  return { objects: [...objects].slice(0, MAX_OBJECTS), nodes: nodesOf([...rows.map((row) => row.node), node]) }
+  return {
+    objects: [...objects].slice(0, MAX_OBJECTS),
+    nodes: nodesOf([...rows.map(({ body }) => reportedNode(body)), node]),
+  }
 }
 
 function nodesOf(nodes: readonly (string | null)[]): string[] {
@@ -170,7 +170,7 @@ export function alertsOnNode(
     .orderBy('starts_at')
     .limit(MAX_SEEN)
   return db.all(found).flatMap(({ rowId, hex, name, startsAt, service_id, ...alert }) => {
-    const on = db.all(sighted, { alertId: rowId }).filter((row) => (row.node ?? alert.node) === node)
+    const on = db.all(sighted, { alertId: rowId }).filter(({ body }) => (reportedNode(body) ?? alert.node) === node)
     const service = serviceOf(db, service_id)
     if (on.length === 0 || isNodeService(service)) return []
     const objects = [...new Set(on.map(({ object }) => object))].filter((object) => object !== '')

@@ -5,6 +5,7 @@ import { type FactKind, type Facts, WRITTEN } from '../../engine/state/context.t
 import { findPipeline } from '../correlation/pipelines.ts'
 import { findAnswer } from '../idempotency-keys.ts'
 import { findLiveIncident } from '../incident/live-incidents.ts'
+import { payloadOf } from '../payloads.ts'
 import { listImages } from '../service/images.ts'
 import { findSilence, listLabelsOfAlerts } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -101,8 +102,7 @@ const eventsOfPod = query<{ serviceId: number; object: string }>()((sql, hole) =
         .limit(MAX_SEARCHED)
         .as('newest'),
     )
-    .innerJoin('payloads', 'payloads.event_id', 'newest.id')
-    .select(['newest.text', 'payloads.body'])
+    .select(['newest.text', payloadOf('newest.id').as('body')])
     .where('newest.object', '=', hole('object'))
     .orderBy('newest.at', 'desc')
     .limit(20),

@@ -1,4 +1,5 @@
 import type { Alert, AlertPart } from '../../domain/alert/alert.ts'
+import { NO_EVIDENCE } from '../../domain/alert/evidence.ts'
 import type { Fingerprint } from '../../domain/alert/fingerprints.ts'
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import { shareEqual } from '../../domain/memoize.ts'
@@ -99,7 +100,7 @@ function toAlert(row: AlertRow): Alert {
     failure: row.failure === null ? null : shareText(row.failure),
     node: row.node,
     rules: shared(row.rules) as Alert['rules'],
-    evidence: shared(row.evidence) as Alert['evidence'],
+    evidence: row.evidence === '' ? NO_EVIDENCE : (shared(row.evidence) as Alert['evidence']),
     startsAt: row.starts_at,
     endsAt: row.ends_at,
     lastSeenAt: row.last_seen_at,

@@ -86,6 +86,8 @@ function columnsOf(live: LiveAlert, settledAt: number | null) {
   }
 }
 
-/** Most alerts have no evidence and share this string. */
-const evidenceText: (evidence: Evidence) => string = cacheLast(JSON.stringify)
+/** Most alerts have no evidence: the empty text. */
+const evidenceText: (evidence: Evidence) => string = cacheLast((evidence) =>
+  Object.values(evidence).every((marks) => marks.length === 0) ? '' : JSON.stringify(evidence),
+)
 const rulesText: (rules: Alert['rules']) => string = cacheLast(JSON.stringify)

@@ -1,11 +1,12 @@
 import type { StoredEvent } from '../../domain/event/stored-event.ts'
+import { savePayloads } from '../payloads.ts'
 import type { Db } from '../sqlite/open.ts'
 import { insertRows, query } from '../sqlite/query.ts'
 import { uuidBytes } from '../sqlite/uuid.ts'
 
 export function saveEvents(db: Db, events: readonly StoredEvent[]): void {
   insertRows(db, 'events', events, rowOf)
-  insertRows(db, 'payloads', events, ({ rowId, body }) => ({ event_id: rowId, body }))
+  savePayloads(db, events)
 }
 
 function rowOf(event: StoredEvent) {

@@ -2,13 +2,15 @@
 import { dirname, resolve } from 'node:path'
 import SQLite from 'better-sqlite3'
 import { builtSqliteVersion, sqliteAddon } from '../../assets.ts'
+import { payloadIn } from '../payloads.ts'
 import { StoreError } from './fault.ts'
 
 /** Opens a connection like `new SQLite(file, options)`, but also works in the executable. */
 export function openSqlite(file: string, options: Omit<SQLite.Options, 'nativeBinding'> = {}): SQLite.Database {
   const addon = addonFor(file)
   // The type allows only a path. The executable has no separate addon file, so the loaded addon is passed instead.
-  return new SQLite(file, addon ? { ...options, nativeBinding: addon as never } : options)
+  const sqlite = new SQLite(file, addon ? { ...options, nativeBinding: addon as never } : options)
+  return sqlite.function('payload', { deterministic: true }, payloadIn as never)
 }
 
 /** Returns the version of SQLite, for example 3.51.0. */

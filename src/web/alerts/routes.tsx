@@ -1,9 +1,9 @@
 /** /alerts: the filterable alert history, and the page of a single alert. */
 
 import { type AlertGroup, groupAlerts, type ShortGroup, shortGroup } from '../../domain/alert/groups.ts'
+import { rulesText } from '../../domain/alert/rules.ts'
 import { countedGroups } from '../../domain/health/counted-severity.ts'
 import type { Penalty } from '../../domain/health/health.ts'
-import { ruleText } from '../../domain/service/rule.ts'
 import type { Severity } from '../../domain/severity.ts'
 import { formatClock } from '../../domain/shown-time.ts'
 import { likelihoodOfLink } from '../../domain/suspect/likely-cause.ts'
@@ -146,7 +146,7 @@ async function showAlert(visit: Visit): Promise<Reply> {
   const targets = await own.read(findAlertTargets, [alert], now)
   const [group] = countedGroups(groupAlerts([alert]).map(shortGroup), targets.services.get(alert.serviceId))
   if (!group) throw notFound('alert', 'the page Alerts')
-  const { rules } = alert
+  const rules = rulesText(alert.rules)
   const row = rowOf(group, targets, await silenceEndsOfGroups(visit, [group]))
   const { name: service, namespace } = row.service
   const mutes = alert.endsAt === null ? await mutedCount(visit, { service, namespace, alertname: alert.name }) : 0
@@ -160,7 +160,7 @@ async function showAlert(visit: Visit): Promise<Reply> {
     labels: Object.entries(alert.labels),
     annotations: Object.entries(alert.annotations),
     rules: [
-      ['Service', ruleText(rules.service)],
+      ['Service', rules.service],
       ['Severity', rules.severity],
       ['Identity', rules.identity],
     ],

@@ -1,4 +1,6 @@
 /** Processes a webhook request, or one chunk of a large request: its events, its alerts and its response. */
+
+import { rulesText } from '../../../domain/alert/rules.ts'
 import type { Intake } from '../../../domain/event/event.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import type { KeyUse } from '../../../domain/request/idempotency.ts'
@@ -175,7 +177,7 @@ function explain(index: number, { match, event, result }: ItemResult, { clockOff
           severity: alert.severity,
           status: alert.status,
           fingerprint: alert.fingerprint,
-          rules: { ...alert.rules, service: ruleText(alert.rules.service) },
+          rules: rulesText(alert.rules),
         }
       : null,
     health: null,

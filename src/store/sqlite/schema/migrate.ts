@@ -25,6 +25,7 @@ export const MIGRATIONS = [
   '0017_add_change_of_severity',
   '0018_add_tokens_of_senders',
   '0019_add_heartbeats_of_senders',
+  '0020_store_texts_once',
 ] as const
 
 /** Creates the table of applied migrations. Runs before the first migration. */

@@ -27,7 +27,7 @@ export type Schema = SettingsTables &
     aliases: { organization_id: number; kind: string; value: string; service_id: number }
     image_projects: { organization_id: number; project: string; service_id: number }
     images: { service_id: number; path: string; tag: string; pulled_at: number }
-    payloads: { event_id: number; body: string }
+    payloads: { event_id: number; body: string | Buffer }
     incidents: {
       id: Generated<number>
       uuid: Buffer
