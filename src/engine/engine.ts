@@ -87,7 +87,7 @@ const MAX_ITEMS_QUEUED = 10_000
 /** The limits are this many times higher for Kubernetes exporters and GitLab, which never retry. */
 const LONGER = 4
 /** A delivery with more items than this is stored in chunks, so that it does not block other requests. */
-const MAX_ITEMS = 500
+const MAX_ITEMS = 250
 
 /**
  * Creates the engine.
@@ -194,11 +194,10 @@ export function createEngine(
 
   const submit = async (delivery: Delivery): Promise<Receipt> => {
     if (delivery.dryRun) return tryDelivery(delivery)
-    if (isLarge(delivery, largest)) return large.store(delivery)
     const items = delivery.intake.accepted.length + delivery.intake.rejected.length
     pendingItems += items
     try {
-      return (await take(delivery)).receipt
+      return isLarge(delivery, largest) ? await large.store(delivery) : (await take(delivery)).receipt
     } finally {
       pendingItems -= items
     }

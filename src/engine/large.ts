@@ -4,8 +4,8 @@ import { IncmonError } from '../domain/error.ts'
 import type { Chunk, Delivery, Received } from './changes/receive/delivery.ts'
 import type { Receipt } from './changes/receive/receipt.ts'
 
-/** The numbers of items in the first chunk, which is the smallest, and in the largest one. */
-const CHUNK_ITEMS = { least: 10, most: 250 }
+/** The numbers of items in the smallest chunk, in the largest first one of a delivery, and in the largest one. */
+const CHUNK_ITEMS = { least: 10, first: 100, most: 250 }
 /**
  * How much processor time a chunk should take, in milliseconds. Items of new services take several times as long as
  * others.
@@ -52,6 +52,7 @@ type StoreChunk = (chunk: Delivery, since: number) => Promise<Received>
  */
 export function createLargeQueue(storeChunk: StoreChunk, now: () => number, workedMs: () => number): LargeQueue {
   let last = Promise.resolve()
+  const pace = { first: CHUNK_ITEMS.least, workedMs }
   let pending = 0
   let closed = false
   const nothing = () => {}
@@ -64,7 +65,8 @@ export function createLargeQueue(storeChunk: StoreChunk, now: () => number, work
       const since = now()
       const stored = last.then(() => {
         pending -= 1
-        return storeInChunks(delivery, (chunk) => store(chunk, chunk.part?.before ? now() : since), workedMs)
+        const storeNext = (chunk: Delivery) => store(chunk, chunk.part?.before ? now() : since)
+        return storeInChunks(delivery, storeNext, pace)
       })
       last = stored.then(nothing, nothing)
       return stored
@@ -77,31 +79,35 @@ export function createLargeQueue(storeChunk: StoreChunk, now: () => number, work
   }
 }
 
+/** `first`: the number of items in the first chunk of the next delivery: half of what the last chunk could have had. */
+type Pace = { first: number; readonly workedMs: () => number }
+
 /** Stores the chunks in order. Returns a single receipt for the whole delivery. */
 async function storeInChunks(
   delivery: Delivery,
   store: (chunk: Delivery) => Promise<Received>,
-  workedMs: () => number,
+  pace: Pace,
 ): Promise<Receipt> {
   const { intake, bytes = 0 } = delivery
   const { accepted, rejected, group } = intake
   const items = Math.max(accepted.length, rejected.length)
-  const { least, most } = CHUNK_ITEMS
+  const { least, first, most } = CHUNK_ITEMS
   const largest = Math.ceil(items / Math.max(items / most, bytes / CHUNK_BYTES))
   let before: Chunk['before'] = null
-  let step = Math.min(least, largest)
+  let step = Math.min(pace.first, largest)
   for (let from = 0; ; ) {
-    const to = from + step
+    const to = Math.min(from + step, items)
     const own = { accepted: accepted.slice(from, to), rejected: rejected.slice(from, to), group }
-    const isLast = to >= items
+    const isLast = to === items
     const received = await store({ ...delivery, intake: own, part: { whole: intake, before, isLast } })
+    // At most twice as many as in the last chunk.
+    const wanted = Math.max(Math.round((to - from) * Math.min(2, CHUNK_MS / pace.workedMs())), least)
+    pace.first = Math.min(Math.max(Math.round(wanted / 2), least), first)
     // If the Idempotency-Key was already stored, nothing is left to store.
     if (isLast || received.kind === 'repeated') return received.receipt
     before = received
     from = to
-    // At most twice as many as in the last chunk.
-    const wanted = Math.round(step * Math.min(2, CHUNK_MS / workedMs()))
-    step = Math.min(Math.max(wanted, least), largest)
+    step = Math.min(wanted, largest)
   }
 }
 

@@ -136,10 +136,10 @@ test('the queue is drained when everything is answered', async () => {
   assert.deepEqual(steps.slice(-2), ['answer one', 'drained'])
 })
 
-for (const [speed, milliseconds, expected] of [
-  ['fast', 1, [10, 20, 40, 80, 160, 250, 250, 190]],
-  ['slow', 60, Array.from({ length: 100 }, () => 10)],
-  ['as planned', 20, Array.from({ length: 100 }, () => 10)],
+for (const [speed, milliseconds, expected, next] of [
+  ['fast', 1, [10, 20, 40, 80, 160, 250, 250, 190], [100, 200, 250, 250, 200]],
+  ['slow', 60, Array.from({ length: 100 }, () => 10), Array.from({ length: 100 }, () => 10)],
+  ['as planned', 20, Array.from({ length: 100 }, () => 10), Array.from({ length: 100 }, () => 10)],
 ] as const) {
   test(`a large delivery is stored in chunks whose size follows the speed of the last one: ${speed}`, async () => {
     const sizes: number[] = []
@@ -149,11 +149,14 @@ for (const [speed, milliseconds, expected] of [
     }
     const accepted = Array.from({ length: 1_000 }, (_, index) => ({ index }))
     const delivery = { intake: { accepted, rejected: [], group: null } } as unknown as Delivery
-    await createLargeQueue(
+    const queue = createLargeQueue(
       storeChunk,
       () => 0,
       () => milliseconds,
-    ).store(delivery)
-    assert.deepEqual(sizes, expected)
+    )
+    await queue.store(delivery)
+    assert.deepEqual(sizes.splice(0), expected)
+    await queue.store(delivery)
+    assert.deepEqual(sizes, next)
   })
 }
