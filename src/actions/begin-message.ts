@@ -1,5 +1,5 @@
 /** Begins the messages of a channel: which notifications are sent together, and when. */
-import { PAGES } from '../domain/notification/kind.ts'
+import { PAGES, REMINDERS } from '../domain/notification/kind.ts'
 import { AT_ONCE_WITHIN, GROUP_PAUSE, isUnheardSince, paceOf, TRY_EVERY } from '../domain/notification/schedule.ts'
 import { RECHECK_MS, type Untold, verdictOf } from '../domain/notification/truth.ts'
 import type { IncidentGroup } from '../domain/suspect/group.ts'
@@ -128,9 +128,9 @@ function isSameMessage(one: QueuedEntry, first: QueuedEntry): boolean {
 }
 
 /** What is told once about incidents with the same cause that change together. */
-const SHARED: ReadonlySet<string> = new Set(['recovered', 'again', 'acknowledged'])
+const SHARED: ReadonlySet<string> = new Set(['recovered', 'again', 'acknowledged', ...REMINDERS])
 
-/** Returns whether two incidents with the same cause recovered, came back or were acknowledged together. */
+/** Returns whether the same is to be said about two incidents with the same cause. */
 function isSameNews(one: QueuedEntry, first: QueuedEntry, groups: Groups): boolean {
   if (one.kind !== first.kind || !SHARED.has(one.kind) || one.isDigest !== first.isDigest) return false
   const group = groups.get(first.incidentUuid)

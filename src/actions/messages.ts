@@ -1,7 +1,8 @@
 /** Takes messages from the outbox for sending, and records the result of each attempt. */
 import { problemAt } from '../domain/incident/problem.ts'
 import { once } from '../domain/memoize.ts'
-import { othersPause, resultOf, retryPause } from '../domain/notification/schedule.ts'
+import { spokenOf } from '../domain/notification/group-words.ts'
+import { othersPause, resultOf, retryPause, SWITCHED_OFF } from '../domain/notification/schedule.ts'
 import type { MessageItem, MessageText } from '../domain/notification/words.ts'
 import { findGroups } from '../store/incident/groups.ts'
 import {
@@ -66,7 +67,7 @@ export function takeMessage(deps: Deps, channelId: number): Message | null {
   const groups = once(() => findGroups(deps.db, channel.organizationId))
   const leader = begun(deps, channel, now) ?? begin(deps, channel, groups, now)
   if (!leader) return null
-  const items = listItems(deps.db, leader.rowId, groups(), now)
+  const items = spokenOf(listItems(deps.db, leader.rowId, groups(), now))
   if (leader.expiresAt <= now || items.length === 0) {
     const detail = items.length === 0 ? 'the incident was deleted' : 'the message is older than 24 hours'
     endMessage(deps.db, leader, 'failed', { status: null, detail, remoteId: null }, now)
@@ -91,7 +92,7 @@ function subjectOf(items: readonly MessageItem[]): string | null {
 export function retake(deps: Deps, message: Message): Message | null {
   if (!isTrue(deps, message.channel, message.leader, deps.now())) return null
   const groups = findGroups(deps.db, message.channel.organizationId)
-  const items = listItems(deps.db, message.leader.rowId, groups, deps.now())
+  const items = spokenOf(listItems(deps.db, message.leader.rowId, groups, deps.now()))
   return items.length === 0 ? null : { ...message, items }
 }
 
@@ -124,7 +125,7 @@ export function settleMessage(deps: Deps, { leader, channel }: Message, outcome:
     }
     const answer = status === null ? null : `the receiver responded with ${status}`
     const why = [answer, detail].filter((part) => part !== null).join(': ')
-    recordFailure(deps.db, channel.rowId, why, now, fate === 'disable')
+    recordFailure(deps.db, channel.rowId, fate === 'disable' ? `${SWITCHED_OFF}${why}` : why, now, fate === 'disable')
     if (fate === 'retry') {
       postponeMessage(deps.db, leader, { ...outcome, detail: why }, nextAt)
       holdMessages(deps.db, channel.rowId, leader, now + othersPause(retryAfter))

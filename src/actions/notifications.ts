@@ -73,11 +73,11 @@ function dueReminders(
     [...together].flatMap(([group, of]) => {
       const kind = dueKind(channel, of, now)
       const leader = typeof group === 'string' ? group : group.leader
-      // The message is about the first incident that the channel's rules match, and names the others.
+      // They become one message, and the channel hears the all-clear of each.
       const inOrder = of.toSorted((a, b) => Number(b.incident.id === leader) - Number(a.incident.id === leader))
-      const found =
-        kind === null ? [] : inOrder.values().map((one) => entriesFor(deps, one.incident, [{ channel, kind }], now))
-      return found.find((entries) => entries.length > 0) ?? []
+      return kind === null
+        ? []
+        : inOrder.flatMap(({ incident }) => entriesFor(deps, incident, [{ channel, kind }], now))
     }),
   )
 }

@@ -2,9 +2,11 @@
 import type { Deps } from '../actions/deps.ts'
 import { momentText } from '../domain/notification/alert-texts.ts'
 import { shortened } from '../domain/notification/names.ts'
+import { SWITCHED_OFF } from '../domain/notification/schedule.ts'
 import { type MessageContext, type MessageText, SYMBOLS } from '../domain/notification/words.ts'
 import { formatDuration } from '../domain/shown-time.ts'
-import { MINUTE } from '../domain/units.ts'
+import { capitalized } from '../domain/text.ts'
+import { DAY, MINUTE } from '../domain/units.ts'
 import { type ChannelRecord, listRecipients, loadChannelSecrets } from '../store/notification/channels.ts'
 import { listOrganizations } from '../store/organizations.ts'
 import { baseContext, type NotifierOptions } from './context.ts'
@@ -20,8 +22,7 @@ type Options = Pick<NotifierOptions, 'transports' | 'publicUrl'>
  * and again after a restart of incmon.
  */
 export function createFailureNotes(deps: Deps, options: Options): () => Promise<void> {
-  /** Since when the channels fail whose failure was told, by row id. */
-  const told = new Map<number, number>()
+  const told: Told = new Map()
   return async () => {
     const all = listOrganizations(deps.db).map(({ rowId }) => listRecipients(deps.db, rowId))
     const notes = all.flatMap((channels) => channels.map((channel) => ({ channel, channels })))
@@ -31,7 +32,7 @@ export function createFailureNotes(deps: Deps, options: Options): () => Promise<
         const receivers = channels.filter((one) => one.enabled && one.failing === null && one.rowId !== channel.rowId)
         if (!words || receivers.length === 0) return
         if (channel.failing === null) told.delete(channel.rowId)
-        else told.set(channel.rowId, channel.failingSince ?? 0)
+        else told.set(channel.rowId, { since: channel.failingSince ?? 0, isOff: isOff(channel) })
         await Promise.all(receivers.map((receiver) => send(deps, options, receiver, words)))
       }),
     )
@@ -40,20 +41,34 @@ export function createFailureNotes(deps: Deps, options: Options): () => Promise<
 
 type Note = (context: MessageContext) => Pick<MessageText, 'tone' | 'title' | 'body'>
 
+/** Since when the channels fail whose failure was told, and whether it was told that they are disabled, by row id. */
+type Told = Map<number, { readonly since: number; readonly isOff: boolean }>
+
+function isOff({ enabled, failing }: ChannelRecord): boolean {
+  return !enabled && failing !== null && failing.startsWith(SWITCHED_OFF)
+}
+
 /** Returns the message about a channel that is due; null if there is none. */
-function noteOf({ rowId, name, failing, failingSince }: ChannelRecord, told: Map<number, number>, now: number) {
+function noteOf(channel: ChannelRecord, told: Told, now: number): Note | null {
+  const { rowId, name, enabled, failing, failingSince } = channel
   const known = told.get(rowId)
   const title = shortened(name)
-  if (failing === null && known !== undefined)
-    return (): ReturnType<Note> => ({
-      ...{ tone: 'resolved', title: `Messages to ${title} are delivered again.` },
-      body: `They failed for ${formatDuration(now - known)}.`,
-    })
-  if (failing === null || failingSince === null || known !== undefined || now - failingSince < TOLD_AFTER) return null
-  return (context: MessageContext): ReturnType<Note> => ({
+  if (failing === null || failingSince === null) {
+    const body = `They failed for ${formatDuration(now - (known?.since ?? now))}.`
+    return known ? () => ({ tone: 'resolved', title: `Messages to ${title} are delivered again.`, body }) : null
+  }
+  if (isOff(channel)) {
+    // A restart long afterwards is no reason to say it again.
+    const isNews = known ? !known.isOff : now - failingSince < DAY
+    const words = { title: `Messages to ${title} are not sent any more.`, body: `${capitalized(failing)}.` }
+    return isNews ? () => ({ tone: 'warning', ...words }) : null
+  }
+  if (!enabled || known || now - failingSince < TOLD_AFTER) return null
+  const body = `The last attempt failed: ${failing}.`
+  return (context) => ({
     tone: 'warning',
     title: `Messages to ${title} have failed since ${momentText(failingSince, context)}.`,
-    body: `The last attempt failed: ${failing}.`,
+    body,
   })
 }
 

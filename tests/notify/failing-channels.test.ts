@@ -1,7 +1,8 @@
 /** Messages that say that another channel fails, or works again. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { createChannel } from '../../src/actions/channels.ts'
+import { changeChannel, createChannel } from '../../src/actions/channels.ts'
+import { SWITCHED_OFF } from '../../src/domain/notification/schedule.ts'
 import { createFailureNotes } from '../../src/notify/failing-channels.ts'
 import { allowing } from '../../src/server/connection/addresses.ts'
 import { findChannelByName, recordDelivery, recordFailure } from '../../src/store/notification/channels.ts'
@@ -27,6 +28,10 @@ async function channels(t: TestContext) {
   createChannel(deps, basil.key, { name: 'basil', kind: 'webhook', target: `${url}/basil` })
   const rowOf = (name: string) => findChannelByName(deps.db, acme.key, name)?.rowId ?? assert.fail(name)
   const fail = (name: string) => recordFailure(deps.db, rowOf(name), WHY, clock.now, false)
+  const disable = (name: string) => {
+    const why = `${SWITCHED_OFF}the receiver responded with 410`
+    recordFailure(deps.db, rowOf(name), why, clock.now, true)
+  }
   const work = (name: string) => recordDelivery(deps.db, rowOf(name), clock.now)
   const start = () => createFailureNotes(deps, options)
   const look = start()
@@ -40,7 +45,7 @@ async function channels(t: TestContext) {
       return `${type}: ${data.message.title} ${data.message.body}`
     })
   }
-  return { fail, work, at, start, received }
+  return { deps, acme, fail, disable, work, at, start, received }
 }
 
 test('after five minutes, the other channel of the organization hears once that a channel fails', async (t) => {
@@ -83,4 +88,32 @@ test('after a restart, a channel that still fails is told again', async (t) => {
   fail('pager')
   await at(6)
   assert.equal((await at(7, start())).length, 1)
+})
+
+test('that a channel was disabled is told at once, and again only if a day has not passed', async (t) => {
+  const { disable, at, start } = await channels(t)
+  disable('pager')
+  const gone = 'Incmon has disabled the channel, because the receiver responded with 410.'
+  const expected = [`channel: Messages to pager are not sent any more. ${gone}`]
+  assert.deepEqual(await at(0), expected)
+  assert.deepEqual(await at(10), [])
+  assert.deepEqual(await at(20, start()), expected)
+  assert.deepEqual(await at(25 * 60, start()), [])
+})
+
+test('a channel that failed first and is disabled then is told twice', async (t) => {
+  const { fail, disable, at } = await channels(t)
+  fail('pager')
+  assert.equal((await at(6)).length, 1)
+  disable('pager')
+  assert.match((await at(7)).join(), /are not sent any more/)
+  assert.deepEqual(await at(8), [])
+})
+
+test('a channel that a user has disabled is not told, although its last message failed', async (t) => {
+  const { fail, at, deps, acme } = await channels(t)
+  fail('pager')
+  const { id } = findChannelByName(deps.db, acme.key, 'pager') ?? assert.fail()
+  changeChannel(deps, acme.key, id, { enabled: false })
+  assert.deepEqual(await at(6), [])
 })

@@ -129,7 +129,7 @@ test('a receiver that is gone disables its channel, and the channel says so', as
   const found = findChannel(deps.db, acme.key, id)
   assert.deepEqual(
     [found?.enabled, found?.failing, messages()[0]?.status],
-    [false, 'the receiver responded with 410: gone', 'failed'],
+    [false, 'incmon has disabled the channel, because the receiver responded with 410: gone', 'failed'],
   )
   await fail('web')
   assert.equal(received.length, 1)

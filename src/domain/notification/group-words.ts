@@ -2,6 +2,7 @@
 import type { LiveIncident } from '../incident/live-incident.ts'
 import { formatCount, joinNames } from '../text.ts'
 import { momentText, problemText } from './alert-texts.ts'
+import { REMINDERS } from './kind.ts'
 import { namedUpTo, shortened, shownName } from './names.ts'
 import { subjectOf } from './sentences.ts'
 import type { MessageContext, MessageItem } from './words.ts'
@@ -26,6 +27,17 @@ export type MessageGroup = {
   readonly incidents: readonly GroupMember[]
 }
 
+/**
+ * Returns what a message is about. A reminder of incidents with the same cause is about the one that leads them, and its
+ * title stands for all.
+ */
+export function spokenOf(items: readonly MessageItem[]): readonly MessageItem[] {
+  const [first] = items
+  const group = first && REMINDERS.has(first.kind) ? first.group : null
+  if (!group || items.some((one) => one.group !== group || one.kind !== first?.kind)) return items
+  return [items.find(({ incident }) => incident.id === group.leader.id) ?? first].filter((one) => one !== undefined)
+}
+
 /** The maximum number of incidents and of services that the message names. */
 const NAMED = 5
 
@@ -37,10 +49,10 @@ export function groupLinesOf(group: MessageGroup, items: readonly MessageItem[],
     body: [
       ...newTexts(items),
       othersText(burningOf(group), items),
-      `First: ${nameOf(first)} since ${momentText(first.startedAt, context)}.`,
+      `First: ${nameOf(first)} since ${momentText(first.startedAt, context)}${first.isFiring ? '' : ', not critical now'}.`,
       context.cause,
       onItText(group),
-      `Incidents ${numbersOf(group.incidents)}.`,
+      `Incidents ${numbersOf(burningOf(group))}.`,
     ]
       .filter((sentence) => sentence !== '')
       .join(' '),

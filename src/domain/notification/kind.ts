@@ -38,6 +38,9 @@ export function ruledSeverityOf(kind: MessageKind, incident: Rated): Severity {
   return CALM.has(kind) ? worstSeverity(incident) : severityNow(incident)
 }
 
+/** What a channel hears that nobody is working on an incident. */
+export const REMINDERS: ReadonlySet<MessageKind> = new Set(['reminder', 'escalation'] as const)
+
 /** Returns the present name of a kind. `recovered` was called `monitoring`. */
 export function currentKind(kind: NotificationKind | 'monitoring'): NotificationKind {
   return kind === 'monitoring' ? 'recovered' : kind

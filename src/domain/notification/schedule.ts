@@ -33,6 +33,9 @@ export function retryPause(attempts: number, jitter: number, askedFor: number): 
 export const MESSAGE_STATUSES = ['pending', 'delivered', 'failed'] as const
 export type MessageStatus = (typeof MESSAGE_STATUSES)[number]
 
+/** How the failure of a channel begins whose receiver does not exist any more. */
+export const SWITCHED_OFF = 'incmon has disabled the channel, because '
+
 type Result = 'delivered' | 'retry' | 'failed' | 'disable'
 
 /**

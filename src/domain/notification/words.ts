@@ -8,7 +8,7 @@ import type { Suspect } from '../suspect/suspect.ts'
 import { type Delivery, namedAlerts } from './alert-texts.ts'
 import { linkAddress } from './escape.ts'
 import { burningText, groupTitleOf, type MessageGroup } from './group-words.ts'
-import type { MessageKind } from './kind.ts'
+import { type MessageKind, REMINDERS } from './kind.ts'
 import { shortened } from './names.ts'
 import { bodyOf, hasReadyPostmortem, titleOf } from './sentences.ts'
 import type { Tone } from './tone.ts'
@@ -133,7 +133,7 @@ export function messageTextOf(item: MessageItem, context: MessageContext): Messa
 
 /** A reminder about one incident of a group stands for all, if nobody is working on any of them. */
 function reminderOf({ kind, group }: MessageItem): string | null {
-  if (!group || (kind !== 'reminder' && kind !== 'escalation')) return null
+  if (!group || !REMINDERS.has(kind)) return null
   const isFree = group.incidents.every(({ status, problem }) => problem === 'off' || status === 'open')
   return isFree ? `Nobody is working on this yet: ${groupTitleOf(group)}` : null
 }
