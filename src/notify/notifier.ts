@@ -16,7 +16,7 @@ import {
 } from '../actions/messages.ts'
 import { remind } from '../actions/notifications.ts'
 import { BUDGETS } from '../domain/budgets.ts'
-import { digestTextOf } from '../domain/notification/digest.ts'
+import { digestTextOf, firstNamed } from '../domain/notification/digest.ts'
 import type { ChannelKind } from '../domain/notification/format.ts'
 import type { MessageContext } from '../domain/notification/words.ts'
 import type { ChannelRecord } from '../store/notification/channels.ts'
@@ -182,7 +182,10 @@ async function sendMessage(deps: Deps, options: NotifierOptions, taken: Message)
 
 async function contextOf(deps: Deps, options: NotifierOptions, message: Message): Promise<MessageContext> {
   const { channel, incidentId } = message
-  const found = incidentId === null ? null : await soon(options.causeOf(channel.organizationId, incidentId))
+  const named = incidentId ?? firstNamed(message.items, deps.now())
+  const cause = named === null ? null : await soon(options.causeOf(channel.organizationId, named))
+  // The suspects of a webhook's message are those of its only incident.
+  const found = cause && incidentId === null ? { ...cause, suspects: [] } : cause
   const links = acknowledgeLinksOf(deps, options.publicUrl(), message)
   return { ...baseContext(deps, options, channel, incidentId), ...(found ?? UNKNOWN), ...links }
 }

@@ -5,7 +5,7 @@ import { digestTextOf } from '../../src/domain/notification/digest.ts'
 import type { MessageItem } from '../../src/domain/notification/words.ts'
 import { burning, CONTEXT, healed, messageItem as item } from '../helpers/messages.ts'
 
-const URLS = { ...CONTEXT, acknowledgeUrls: {} }
+const URLS = { ...CONTEXT, cause: '', acknowledgeUrls: {} }
 
 function taken(name: string, by: string | null): MessageItem {
   const service = { name, namespace: 'shop', cluster: '' }
@@ -147,3 +147,65 @@ for (const [what, items, expected] of [
     assert.doesNotMatch(`${title} ${body}`, /…\.|\.\./)
   })
 }
+
+test('the message about a group says of what recovered that it is not critical now', () => {
+  const { body } = digestTextOf([{ ...opened('web'), kind: 'group', group: groupOf(['web', 'till'], false) }], URLS)
+  assert.match(body, / First: shop\/postgres since 14:06 UTC, not critical now\. /)
+  assert.match(body, / Incidents #2 and #3\.$/)
+})
+
+function groupOf(names: readonly string[], isFiring = true) {
+  const member = (service: string, number: number, fires: boolean) => ({
+    ...({ id: service, number, title: service, severity: 'critical', status: 'open' } as const),
+    ...{ startedAt: CONTEXT.now, acknowledgedBy: null, problem: 'on' as const, isFiring: fires },
+    service: { name: service, namespace: 'shop', cluster: '' },
+  })
+  const leader = member('postgres', 1, isFiring)
+  return {
+    leader,
+    cause: 'postgres',
+    incidents: [leader, ...names.map((name, index) => member(name, index + 2, true))],
+  }
+}
+
+const storm = (kind: MessageItem['kind'], ...names: readonly string[]) => {
+  const group = groupOf(names)
+  return about(kind, ...names).map((one) => ({ ...one, group }))
+}
+
+for (const [what, items, title, body] of [
+  [
+    'a storm that returns comes before one small new incident',
+    [...about('opened', 'legacy'), ...storm('again', 'a', 'b', 'c')],
+    '3 incidents came back (3 critical), probably because of postgres: a, b and c.',
+    /^Worst: a: Down\. Because\. 1 new incident \(1 critical\): legacy\.$/,
+  ],
+  [
+    'what else came back has not this cause',
+    [...about('again', 'slow'), ...storm('again', 'a', 'b', 'c')],
+    '4 incidents came back (4 critical), 3 of them probably because of postgres: slow, a, b and c.',
+    /^Worst: slow: Down\. Because\.$/,
+  ],
+  [
+    'a new storm comes before one that returns and is smaller',
+    [...storm('opened', 'a', 'b', 'c', 'd'), ...about('again', 'e', 'f', 'g')],
+    '4 new incidents (4 critical), probably because of postgres: a, b, c and d.',
+    /3 incidents came back \(3 critical\): e, f and g\.$/,
+  ],
+  [
+    'two incidents with a cause in common are no storm',
+    [...about('opened', 'legacy'), ...storm('again', 'a', 'b')],
+    '1 new incident (1 critical): legacy.',
+    /2 incidents came back \(2 critical\): a and b\.$/,
+  ],
+] as const) {
+  test(`in a digest, ${what}`, () => {
+    const text = digestTextOf(items, { ...URLS, cause: 'Because.' })
+    assert.equal(text.title, title)
+    assert.match(text.body, body)
+  })
+}
+
+test('a digest of what has recovered names no likely cause', () => {
+  assert.doesNotMatch(digestTextOf([over('cart'), over('web')], { ...URLS, cause: 'Because.' }).body, /Because/)
+})

@@ -263,7 +263,7 @@ test('200 incidents are one digest with their number and the worst one', () => {
   )
   assert.match(
     body,
-    /^Worst: “Slow”\. 20 incidents resolved: “Slow” \(s0\), “Slow” \(s1\), “Slow” \(s2\) and 17 other services\.$/,
+    /^Worst: “Slow”\. Likely cause: [^.]+\. 20 incidents resolved: “Slow” \(s0\), “Slow” \(s1\), “Slow” \(s2\) and 17 other services\.$/,
   )
   assert.equal(tone, 'critical')
 })
@@ -537,7 +537,7 @@ test('a digest of one incident names the conditions of each notification', () =>
 test('a digest of several incidents names each condition of an incident that has several', () => {
   const problem = burning(4, { firing: ['DiskFull', 'Down'], had: ['DiskFull', 'Down'] })
   const { body } = digestTextOf([item({ kind: 'worse' }, { problem }), of('web', 3)], CONTEXT)
-  assert.match(body, /^Worst: web: Down\. checkout: DiskFull and Down\. /)
+  assert.match(body, /^Worst: web: Down\. Likely cause: [^.]+\. checkout: DiskFull and Down\. /)
 })
 
 for (const [what, more, expected] of [

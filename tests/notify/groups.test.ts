@@ -13,10 +13,10 @@ import { notifying } from './world.ts'
 
 const REFUSED = 'dial tcp: connect to postgres.shop.svc:5432: connection refused'
 
-async function callers(t: TestContext, rules: readonly Rule[] = []) {
+async function callers(t: TestContext, rules: readonly Rule[] = [], escalateAfter = 0) {
   const world = notifying(t)
   const { url, received } = await startReceiver(t)
-  createChannel(world.deps, world.acme.key, { name: 'pager', kind: 'webhook', target: url, rules })
+  createChannel(world.deps, world.acme.key, { name: 'pager', kind: 'webhook', target: url, rules, escalateAfter })
   const fail = (...services: readonly string[]) => {
     const items = services.map((service) =>
       alert(
@@ -122,8 +122,11 @@ test('services that come back together are one message, which names the cause, a
   await settled(3)
   const titles = bodies().map(({ data }) => data.message.title)
   assert.match(titles[1], /^cart, payment, search and till have recovered after at most \d+ min\.$/)
-  assert.equal(titles[2], '4 incidents came back (4 critical): cart, payment, search and till.')
-  for (const { data } of bodies().slice(1)) assert.match(data.message.body, /Probably because of postgres\.$/)
+  assert.match(bodies()[1].data.message.body, /Probably because of postgres\.$/)
+  assert.equal(
+    titles[2],
+    '4 incidents came back (4 critical), probably because of postgres: cart, payment, search and till.',
+  )
   assert.equal(titles.length, 3)
 })
 
@@ -135,7 +138,8 @@ test('whoever acknowledges a group is named in one message', async (t) => {
   const ids = incidents().map(({ id }) => id)
   await deps.engine.run(acme.key, (ctx) => acknowledgeIncidents(ctx, ids, 'Ann', clock.now))
   await settled(2)
-  assert.equal(bodies()[1].data.message.title, 'Ann is working on 3 incidents (3 critical): cart, payment and search.')
+  const title = 'Ann is working on 3 incidents (3 critical), probably because of postgres: cart, payment and search.'
+  assert.equal(bodies()[1].data.message.title, title)
 })
 
 test('a channel is reminded once of a group, and of what is left of it', async (t) => {
@@ -196,4 +200,30 @@ test('a rule with matchers gets the incidents whose alerts match, and each later
     bodies().map(({ data }) => data.service.name),
     ['till'],
   )
+})
+
+for (const [what, rules, recovered] of [
+  ['all its services', [], /^cart, payment, search and till have recovered/],
+  ['those that its rules match', [{ services: ['cart', 'till'] }], /^cart and till have recovered/],
+] as const) {
+  test(`who heard of a group only by an escalation hears the all-clear of ${what}`, async (t) => {
+    const { fail, heal, bodies, types, settled, later, deps } = await callers(t, rules, 5)
+    await fail('cart', 'payment', 'search', 'till')
+    later(11)
+    remind(deps)
+    await settled(1)
+    assert.deepEqual(types(), ['incident.escalation'])
+    assert.match(bodies()[0].data.message.title, /^Nobody is working on this yet: 4 services are critical, probably/)
+    await heal('cart', 'payment', 'search', 'till')
+    await settled(2)
+    assert.match(bodies()[1].data.message.title, recovered)
+    assert.equal(types().length, 2)
+  })
+}
+
+test('who was told nothing of a group hears no all-clear', async (t) => {
+  const { fail, heal, types, messages } = await callers(t, [], 30)
+  await fail('cart', 'payment', 'search', 'till')
+  await heal('cart', 'payment', 'search', 'till')
+  assert.deepEqual([types(), messages().length], [[], 0])
 })

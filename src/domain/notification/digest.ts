@@ -4,6 +4,7 @@ import { severeOf, severityNow } from '../incident/lasted.ts'
 import { phaseOf } from '../incident/problem.ts'
 import { rank, SEVERITIES } from '../severity.ts'
 import { formatDuration } from '../shown-time.ts'
+import { LEAST_MEMBERS } from '../suspect/group.ts'
 import { countOf, formatCount, joinNames, timesOf } from '../text.ts'
 import { SECOND } from '../units.ts'
 import { groupLinesOf, type MessageGroup } from './group-words.ts'
@@ -63,6 +64,41 @@ function groupTextOf(group: MessageGroup, items: readonly MessageItem[], context
 
 /** Returns the text about several incidents. What is new comes first. */
 function digestOf(all: readonly MessageItem[], context: MessageContext): MessageText {
+  const { news, unowned, known, attended, ending, well, ended } = sorted(all, context.now)
+  const shown = [...news.flatMap(({ of }) => of), ...unowned, ...known]
+  const [first] = shown
+  const told = [
+    ...news.map(({ of, isBack }) => countedText(of, isBack ? 'incident' : 'new incident', isBack ? 'came back ' : '')),
+    unowned.length > 0 ? `Nobody is working on this yet: ${countedText(unowned, 'incident')}` : '',
+    countedText(known, shown.length > known.length ? 'earlier incident' : 'incident'),
+    attendedText(attended),
+  ]
+  const texts = [
+    ...told,
+    ending.length > 0 ? `${namesOf(ending)}: the last alert has just ended` : '',
+    recoveredText(well, context),
+    endedText(ended, context),
+    ...ended.flatMap(mergedText),
+  ]
+  const [title = '', ...others] = texts.filter((text) => text !== '').map((text) => `${text}.`)
+  const [worst = '', ...more] = worstTexts(shown)
+  const because = leftText(all) || (told.some((text) => text !== '') ? '' : becauseText(all))
+  const body = [worst, first ? context.cause : '', ...more, ...others, because]
+  const calm = attended.length > 0 ? 'acknowledged' : ending.length + stillFiring(ended) > 0 ? 'warning' : 'resolved'
+  const tone = first ? severityNow(first.incident) : calm
+  const lines = { subject: title, title, body: body.filter((part) => part !== '').join(' ') }
+  const links = [...acknowledgeLinks(shown, context), ...linksOf(context, 'View all incidents')]
+  return { tone, symbol: SYMBOLS[tone], ...lines, links }
+}
+
+/** Returns the UUID of the incident that a message names first; null if none of its incidents burns. */
+export function firstNamed(all: readonly MessageItem[], now: number): string | null {
+  const { news, unowned, known } = sorted(all, now)
+  return [...news.flatMap(({ of }) => of), ...unowned, ...known][0]?.incident.id ?? null
+}
+
+/** Returns the incidents by what is to be said about them, in the order in which they are named. */
+function sorted(all: readonly MessageItem[], now: number) {
   const items = [...new Map(all.map((item) => [item.incident.id, item])).values()]
   const told = Map.groupBy(all, ({ incident }) => incident.id)
   const newsOf = ({ incident }: MessageItem) => {
@@ -72,32 +108,15 @@ function digestOf(all: readonly MessageItem[], context: MessageContext): Message
     return NEWS.find((news) => kinds.some((kind) => NEWS_OF[kind] === news && !isSame(kind)))
   }
   const states = Object.groupBy(items, (item) => {
-    const state = stateOf(item, context.now)
+    const state = stateOf(item, now)
     return state === 'burning' && item.incident.acknowledgedAt !== null ? 'attended' : state
   })
   const { burning = [], attended = [], ending = [], well = [], ended = [] } = states
   const worst = burning.toSorted((a, b) => rank(severityNow(b.incident)) - rank(severityNow(a.incident)))
   const { fresh = [], back = [], unowned = [], known = [] } = Object.groupBy(worst, (item) => newsOf(item) ?? 'known')
-  const shown = [...fresh, ...back, ...unowned, ...known]
-  const [first] = shown
-  const texts = [
-    countedText(fresh, 'new incident'),
-    countedText(back, 'incident', 'came back '),
-    unowned.length > 0 ? `Nobody is working on this yet: ${countedText(unowned, 'incident')}` : '',
-    countedText(known, shown.length > known.length ? 'earlier incident' : 'incident'),
-    attendedText(attended),
-    ending.length > 0 ? `${namesOf(ending)}: the last alert has just ended` : '',
-    recoveredText(well, context),
-    endedText(ended, context),
-    ...ended.flatMap(mergedText),
-  ]
-  const [title = '', ...others] = texts.filter((text) => text !== '').map((text) => `${text}.`)
-  const body = [...worstTexts(shown), ...others, leftText(items) || becauseText(items)]
-  const calm = attended.length > 0 ? 'acknowledged' : ending.length + stillFiring(ended) > 0 ? 'warning' : 'resolved'
-  const tone = first ? severityNow(first.incident) : calm
-  const lines = { subject: title, title, body: body.filter((part) => part !== '').join(' ') }
-  const links = [...acknowledgeLinks(shown, context), ...linksOf(context, 'View all incidents')]
-  return { tone, symbol: SYMBOLS[tone], ...lines, links }
+  // A storm that returns says more than a small incident that is new.
+  const news = commonOf(back).count > commonOf(fresh).count ? ([back, fresh] as const) : ([fresh, back] as const)
+  return { news: news.map((of) => ({ of, isBack: of === back })), unowned, known, attended, ending, well, ended }
 }
 
 /** What is new about an incident that burns: it opened, it came back, or nobody has acknowledged it. */
@@ -105,6 +124,15 @@ const NEWS = ['fresh', 'back', 'unowned'] as const
 const NEWS_OF: Readonly<Partial<Record<MessageKind, (typeof NEWS)[number]>>> = {
   ...{ opened: 'fresh', group: 'fresh', 'sender-silent': 'fresh', again: 'back' },
   ...{ reminder: 'unowned', escalation: 'unowned' },
+}
+
+/** Returns the group of most of the incidents, and how many it has; 0 if no three have a cause in common. */
+function commonOf(items: readonly MessageItem[]): { readonly cause: string; readonly count: number } {
+  const groups = Map.groupBy(items, ({ group }) => group)
+  groups.delete(null)
+  const [largest] = [...groups].toSorted(([, a], [, b]) => b.length - a.length)
+  const [group, of] = largest ?? [null, []]
+  return group && of.length >= LEAST_MEMBERS ? { cause: group.cause, count: of.length } : { cause: '', count: 0 }
 }
 
 /** Names the cause that all incidents have in common; '' if there is none. */
@@ -127,7 +155,11 @@ function countedText(items: readonly MessageItem[], noun: string, verb = ''): st
     const count = items.filter(({ incident }) => severityNow(incident) === severity).length
     return count === 0 ? [] : [`${formatCount(count)} ${severity}`]
   })
-  return items.length === 0 ? '' : `${countOf(items.length, noun)} ${verb}(${counts.join(', ')}): ${namesOf(items)}`
+  if (items.length === 0) return ''
+  const { cause, count } = commonOf(items)
+  const some = count < items.length ? `${formatCount(count)} of them ` : ''
+  const because = count === 0 ? '' : `, ${some}probably because of ${shortened(cause)}`
+  return `${countOf(items.length, noun)} ${verb}(${counts.join(', ')})${because}: ${namesOf(items)}`
 }
 
 /** Returns `ann is working on 2 incidents (2 critical): cart and web`; '' if there are none. */
