@@ -62,3 +62,43 @@ test('an incident names what goes on now if its title names what is over', async
   await send(alert('Down', { service: 'cart' }, { startsAt: clock.now }), slow)
   for (const path of ['/', '/incidents', '/incidents/1']) assert.doesNotMatch(await text(path), /Now: /)
 })
+
+/** Ledger went down first, and three services that call it. Then the named ones recovered. */
+async function group(t: TestContext, over: readonly string[]) {
+  const { request, app, acme, clock, deps } = makeWorld(t)
+  const send = (...items: readonly unknown[]) =>
+    request('POST', '/api/webhooks/metrics', { token: acme.token, body: alertmanager(items) })
+  const down = (service: string, minute: number, more: object = {}) => {
+    const summary = service === 'ledger' ? 'The disk is full' : 'connection to ledger:5432 refused'
+    return alert('Down', { service, severity: 'critical' }, { startsAt: NOON + minute * MINUTE, summary, ...more })
+  }
+  const all = ['ledger', 'cart', 'till', 'web']
+  clock.now += 4 * MINUTE
+  await send(...all.map((service, index) => down(service, index)))
+  clock.now += 4 * MINUTE
+  await send(...over.map((service) => down(service, all.indexOf(service), { endsAt: clock.now })))
+  clock.now += 2 * MINUTE
+  while (await deps.engine.sweep());
+  const browser = makeBrowser(app)
+  await browser.signIn(acme.token, 'Ada')
+  return async (path: string) => (await browser.get(path)).html.replace(/<[^>]*>|\s+/g, ' ').replace(/ +/g, ' ')
+}
+
+for (const [what, over, expected] of [
+  ['of what went first while it goes on', ['till'], /Critical for \d+ min Open 4 incidents ledger went first/],
+  ['of the others once what went first has recovered', ['ledger'], /3 critical 4 incidents ledger went first/],
+  [
+    'of what went first once all have recovered',
+    ['ledger', 'cart', 'till', 'web'],
+    /Was critical for 8 min Monitoring 4 incidents/,
+  ],
+] as const) {
+  test(`the card of a group has the state ${what}`, async (t) => {
+    const text = await group(t, over)
+    assert.match(await text('/'), expected)
+    const wall = await text('/?view=wall&tv=1')
+    if (over.length < 4)
+      assert.match(wall, over[0] === 'till' ? /Critical for \d+ min Open ledger/ : /3 critical ledger/)
+    else assert.doesNotMatch(wall, /critical for|critical ledger/i)
+  })
+}

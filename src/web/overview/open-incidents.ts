@@ -5,6 +5,8 @@
 
 import type { ShownService } from '../../actions/firing.ts'
 import type { StatusChange } from '../../domain/health/strip.ts'
+import { severityNow } from '../../domain/incident/lasted.ts'
+import { problemAt } from '../../domain/incident/problem.ts'
 import { beganText, type Cluster } from '../../domain/incident/storm.ts'
 import { type Severity, worst } from '../../domain/severity.ts'
 import { formatAgo, type Reader } from '../../domain/shown-time.ts'
@@ -142,10 +144,14 @@ function stormView(
 ): StormView {
   const names = new Map(services.map(({ id, namespace, name }) => [id, { namespace, name }]))
   const members = inOrder(cluster)
-  const severity = members.map((one) => one.severity).reduce<Severity>(worst, 'info')
-  const count = formatCount(members.filter((one) => one.severity === severity).length)
+  // What went first can have recovered while the others go on.
+  const burning = members.filter(({ problem }) => problemAt(problem, now) === 'on')
+  const counted = (burning.length > 0 ? burning : members).map(severityNow)
+  const severity = counted.reduce<Severity>(worst, 'info')
+  const count = formatCount(counted.filter((one) => one === severity).length)
+  const isLed = cluster.cause !== null && (first.incident.endedAt === null || burning.length === 0)
   return {
-    ...{ worst: { severity, text: `${count} ${severity}` }, began: beganText(members) },
+    ...{ isLed, worst: { severity, text: `${count} ${severity}` }, began: beganText(members) },
     ...{ first, cause: cluster.cause, members: members.map(({ number }) => number), wentFirst: wentFirst(cluster) },
     shown: members.slice(0, MAX_LISTED).map((incident) => ({
       ...{ href: incidentPath(incident), severity: incident.severity, status: incident.status },

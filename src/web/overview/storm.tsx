@@ -26,22 +26,15 @@ type Props = {
 }
 
 export const StormCard: FC<Props> = ({ storm, reader, csrf, canWrite, hasChannel, isFirst }) => {
-  const { first, members, unowned, cause, worst } = storm
+  const { first, members, unowned, worst } = storm
   const { incident } = first
   return (
     <article class={`card first level-${worst.severity}`} aria-label={countOf(members.length, 'incident')}>
       <div class="first-text">
-        {cause === null ? (
-          <p class="row">
-            <Badge level={worst.severity} text={worst.text} />
-          </p>
-        ) : (
-          <p class="row">
-            <StateBadge incident={incident} />
-            <Status status={incident.status} />
-            <span class="quiet">{countOf(members.length, 'incident')}</span>
-          </p>
-        )}
+        <p class="row">
+          <StormState storm={storm} />
+          {storm.cause === null ? null : <span class="quiet">{countOf(members.length, 'incident')}</span>}
+        </p>
         <h2 class="first-title">
           <StormTitle storm={storm} max={MAX_NAME} />
         </h2>
@@ -99,6 +92,17 @@ export const StormCard: FC<Props> = ({ storm, reader, csrf, canWrite, hasChannel
     </article>
   )
 }
+
+/** The state of the incident that leads the others, or how many of them are how severe. */
+export const StormState: FC<Pick<Props, 'storm'>> = ({ storm: { isLed, first, worst } }) =>
+  isLed ? (
+    <>
+      <StateBadge incident={first.incident} />
+      <Status status={first.incident.status} />
+    </>
+  ) : (
+    <Badge level={worst.severity} text={worst.text} />
+  )
 
 /** Returns `601 of 659 alerts are its own`, or how many alerts a storm has. */
 function alertsText({ cause, alerts, first: { incident } }: StormView): string {

@@ -3,11 +3,11 @@ import type { FC } from 'hono/jsx'
 import type { Reader } from '../../domain/shown-time.ts'
 import { countOf } from '../../domain/text.ts'
 import { CauseLine } from '../incident/cause.tsx'
-import { Badge, Icon, Mark, ShortName, Status } from '../kit/mark.tsx'
+import { Icon, Mark, ShortName, Status } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
 import { ownerOf, StateBadge } from './incidents.tsx'
 import { Headline } from './page.tsx'
-import { ownersOf, StormCause, StormTitle } from './storm.tsx'
+import { ownersOf, StormCause, StormState, StormTitle } from './storm.tsx'
 import type { OpenIncidentView, OverviewView, StormView } from './view.ts'
 import { Wall } from './wall.tsx'
 
@@ -74,10 +74,12 @@ const TvIncident: FC<{ one: OpenIncidentView | StormView; reader: Reader }> = ({
   const storm = 'members' in one ? one : null
   const first = 'members' in one ? one.first : one
   const { incident } = first
+  const level = storm && !storm.isLed ? storm.worst.severity : incident.severity
+  const isOver = incident.endedAt !== null && (storm === null || storm.isLed)
   return (
-    <article class={`card row tv-incident ${incident.endedAt === null ? `level-${incident.severity}` : ''}`}>
-      {storm?.cause === null ? (
-        <Badge level={storm.worst.severity} text={storm.worst.text} />
+    <article class={`card row tv-incident ${isOver ? '' : `level-${level}`}`}>
+      {storm && !isOver ? (
+        <StormState storm={storm} />
       ) : (
         <>
           {incident.endedAt === null ? <StateBadge incident={incident} /> : null}

@@ -28,7 +28,9 @@ export type StormView = {
   readonly first: OpenIncidentView
   /** The name of the common cause; null if only time connects the incidents. */
   readonly cause: string | null
-  /** `3 critical`: how many of the incidents have the highest severity. */
+  /** Whether the state of the first incident is that of all: it goes on, or everything is over. */
+  readonly isLed: boolean
+  /** `3 critical`: how many of the incidents that go on have the highest severity. */
   readonly worst: { readonly severity: Severity; readonly text: string }
   /** `began within 9 min`. */
   readonly began: string
