@@ -13,7 +13,7 @@ import { insertRows, listed } from './sqlite/query.ts'
 type Payload = Readonly<Pick<StoredEvent, 'rowId' | 'body'>>
 
 /** The fewest payloads that are compressed together. */
-const FEWEST = 4
+const FEWEST = 8
 /** The most characters that are compressed together, because reading one payload decompresses all of them. */
 const LONGEST = 16_384
 
