@@ -222,9 +222,10 @@ describe('after an inferred end', () => {
   const alert = over({ resolution: 'manual' })
   const manual = { alert, fingerprints: fingerprintsOf(alert, null) }
 
-  test('an alert that a person resolved stays resolved for earlier starts', () => {
+  test('an alert that a person resolved stays resolved for earlier starts for half an hour', () => {
     assert.equal(belongsTo(manual.alert, firing()), true)
-    assert.deepEqual(says(after(manual, [firing(), 300])), ['resolved', 'kept', 1])
+    assert.deepEqual(says(after(manual, [firing(), 30])), ['resolved', 'kept', 1])
+    assert.deepEqual(says(after(manual, [firing(), 300])), ['firing', 'reopened', 2])
   })
 
   test('a new start within 10 minutes reopens it, a later one is another alert', () => {

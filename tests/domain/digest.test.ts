@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { digestTextOf } from '../../src/domain/notification/digest.ts'
 import type { MessageItem } from '../../src/domain/notification/words.ts'
-import { burning, CONTEXT, healed, messageItem as item } from '../helpers/messages.ts'
+import { burning, CONTEXT, healed, messageItem as item, messageAlert } from '../helpers/messages.ts'
 
 const URLS = { ...CONTEXT, cause: '', acknowledgeUrls: {} }
 
@@ -208,4 +208,18 @@ for (const [what, items, title, body] of [
 
 test('a digest of what has recovered names no likely cause', () => {
   assert.doesNotMatch(digestTextOf([over('cart'), over('web')], { ...URLS, cause: 'Because.' }).body, /Because/)
+})
+
+test('messages about an alert that a user resolved do not call its service recovered', () => {
+  const problem = healed()
+  const ended = (resolution: 'manual' | 'reported') => [messageAlert({ endsAt: problem.endedAt, resolution })]
+  const of = (name: string, resolution: 'manual' | 'reported') =>
+    item({ ...opened(name), kind: 'recovered', alerts: ended(resolution) }, { id: name, problem })
+  const byHand = digestTextOf([of('cart', 'manual')], URLS)
+  assert.match(byHand.title, /^A user resolved the alert of cart: it was critical for 4 min, until 14:04 UTC\.$/)
+  assert.match(digestTextOf([of('cart', 'reported')], URLS).title, /^cart has recovered: /)
+  const { title } = digestTextOf([of('cart', 'manual'), of('web', 'manual')], URLS)
+  assert.equal(title, 'A user resolved the alerts of cart and web.')
+  const both = digestTextOf([of('cart', 'manual'), of('web', 'reported')], URLS)
+  assert.equal(`${both.title} ${both.body}`, 'web has recovered after 4 min. A user resolved the alerts of cart.')
 })

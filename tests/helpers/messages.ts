@@ -30,7 +30,7 @@ export function healed(minutes = 4, more: Partial<Problem> = {}): Problem {
 export function messageAlert(more: Partial<MessageAlert> = {}): MessageAlert {
   return {
     ...{ id: 'a', source: 'metrics', name: 'Down', severity: 'critical', summary: '', labels: {}, annotations: {} },
-    ...{ startsAt: NOW - 4 * MINUTE, endsAt: null, receivedAt: NOW },
+    ...{ startsAt: NOW - 4 * MINUTE, endsAt: null, resolution: null, receivedAt: NOW },
     delivery: { interval: null, reportsEnds: false, isRepeated: true },
     condition: more.name ?? 'Down',
     ...more,

@@ -74,6 +74,8 @@ export type Change =
   | 'doubted'
 
 const REOPEN_WITHIN = 10 * MINUTE
+/** How long after a user resolved an alert its repeats do not count. A later repeat shows that it still fires. */
+const SETTLED_FOR = 30 * MINUTE
 
 /** Creates an alert from its first signal. If the signal reports an end, the new alert is already resolved. */
 export function open(
@@ -117,7 +119,7 @@ export function open(
  */
 export function belongsTo(alert: Alert, signal: Signal): boolean {
   if (alert.status === 'firing' || signal.status === 'resolved' || alert.endsAt === null) return true
-  if (isSettledByHand(alert, signal)) return true
+  if (isOfManualEnd(alert, signal)) return true
   return (signal.sighting === null ? signal.startsAt : signal.at) - alert.endsAt <= REOPEN_WITHIN
 }
 
@@ -145,7 +147,8 @@ export function absorb(
   }
   const over = alert.status === 'resolved'
   const isLate = isLateCopy(alert, fingerprints, signal, receivedAt) || isOlderPipeline(alert, signal)
-  if (over && (isLate || isSettledByHand(alert, signal))) {
+  const isSettled = isOfManualEnd(alert, signal) && receivedAt - (alert.endedAt ?? 0) < SETTLED_FOR
+  if (over && (isLate || isSettled)) {
     return { alert: widened(alert, signal), fingerprints, change: 'kept', isNewest: false }
   }
   const evidence = withSighting(alert.evidence, signal)
@@ -211,8 +214,8 @@ function isOlderPipeline(alert: Alert, signal: Signal): boolean {
   return alert.source === 'ci' && alert.endsAt !== null && signal.startsAt <= alert.endsAt
 }
 
-/** Returns whether a user has already resolved this problem. Repeats do not reopen the alert, but a new start does. */
-function isSettledByHand(alert: Alert, signal: Signal): boolean {
+/** Returns whether a user has already resolved this problem. A new start is another one. */
+function isOfManualEnd(alert: Alert, signal: Signal): boolean {
   return alert.resolution === 'manual' && alert.endsAt !== null && signal.startsAt <= alert.endsAt
 }
 

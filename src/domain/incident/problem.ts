@@ -16,7 +16,7 @@ export type Problem = {
   /** When the last interval ended, and when this became known; null before the first end. */
   readonly endedAt: number | null
   readonly knownAt: number | null
-  /** Whether the last end was inferred or expired, so that a repeat can disprove it. */
+  /** Whether the last end was not reported, so that a repeat can disprove it. */
   readonly isGuess: boolean
   /** The length of all intervals that have ended, in milliseconds. */
   readonly criticalMs: number
@@ -79,7 +79,7 @@ export type Burning = {
   readonly onset: number
   readonly coveredSince?: number
 }
-/** The end of a condition. `isGuess`: whether the end was inferred or expired. */
+/** The end of a condition. `isGuess`: whether its sender did not report the end. */
 export type Ended = { readonly name: string; readonly endsAt: number; readonly isGuess: boolean }
 
 /** What is known about the critical conditions of an incident at `now`. */

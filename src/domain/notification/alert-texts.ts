@@ -2,7 +2,7 @@
 
 import { MISSED_REPEATS } from '../sender/delivery-interval.ts'
 import { formatMoment, formatWhen } from '../shown-time.ts'
-import { capitalized, withoutStop } from '../text.ts'
+import { capitalized, formatCount, withoutStop } from '../text.ts'
 import { HOUR, MINUTE } from '../units.ts'
 import { namedUpTo, shortened } from './names.ts'
 import type { MessageAlert, MessageContext, MessageItem } from './words.ts'
@@ -144,4 +144,22 @@ export function overdueWord({ source, receivedAt, delivery }: Report, now: numbe
     interval === null ? OVERDUE_AFTER : Math.max(MISSED_REPEATS * interval, reportsEnds ? HOUR : OVERDUE_AFTER)
   if (now - receivedAt < expectedWithin) return null
   return reportsEnds && interval !== null ? 'Not repeated' : 'Not heard'
+}
+
+/** Returns whether the problem ended because a user resolved an alert. Its sender has not reported the end. */
+export function isByHand({ alerts, incident: { problem } }: MessageItem): boolean {
+  return alerts.some(({ resolution, endsAt }) => resolution === 'manual' && endsAt === problem.endedAt)
+}
+
+/** Returns `12 alerts.` or `3 of 12 alerts are firing.`; '' for a single alert. */
+export function countText({ alertCount, firingAlerts }: MessageItem['incident']): string {
+  if (alertCount <= 1) return ''
+  if (firingAlerts >= alertCount) return `${formatCount(alertCount)} alerts.`
+  return `${formatCount(firingAlerts)} of ${formatCount(alertCount)} alerts ${firingAlerts === 1 ? 'is' : 'are'} firing.`
+}
+
+/** Returns whether alerts still fire that the message does not name. */
+export function hasOthersFiring(item: MessageItem): boolean {
+  const named = namedAlerts(item).filter(({ endsAt }) => endsAt === null)
+  return item.incident.firingAlerts > named.length
 }

@@ -7,6 +7,7 @@ import { formatDuration } from '../shown-time.ts'
 import { LEAST_MEMBERS } from '../suspect/group.ts'
 import { countOf, formatCount, joinNames, timesOf } from '../text.ts'
 import { SECOND } from '../units.ts'
+import { isByHand } from './alert-texts.ts'
 import { groupLinesOf, type MessageGroup } from './group-words.ts'
 import type { MessageKind } from './kind.ts'
 import { namedUpTo, shortened } from './names.ts'
@@ -76,7 +77,11 @@ function digestOf(all: readonly MessageItem[], context: MessageContext): Message
   const texts = [
     ...told,
     ending.length > 0 ? `${namesOf(ending)}: the last alert has just ended` : '',
-    recoveredText(well, context),
+    recoveredText(
+      well.filter((item) => !isByHand(item)),
+      context,
+    ),
+    byHandText(well.filter(isByHand)),
     endedText(ended, context),
     ...ended.flatMap(mergedText),
   ]
@@ -147,6 +152,11 @@ function recoveredText(items: readonly MessageItem[], { now }: MessageContext): 
   const longest = Math.max(...items.map(({ incident }) => severeOf(incident, now).ms))
   const after = longest < SECOND ? '' : ` after ${items.length > 1 ? 'at most ' : ''}${formatDuration(longest)}`
   return `${namesOf(items)} ${items.length === 1 ? 'has' : 'have'} recovered${after}`
+}
+
+/** Returns `a user resolved the alerts of cart and web`; '' if there are none. */
+function byHandText(items: readonly MessageItem[]): string {
+  return items.length === 0 ? '' : `A user resolved the alerts of ${namesOf(items)}`
 }
 
 /** Returns `2 new incidents (1 critical, 1 error): cart and web`; '' if there are none. */

@@ -5,9 +5,19 @@ import { criticalMsOf, mutedMsOf, type Problem, phaseOf } from '../incident/prob
 import { isSender } from '../sender/sender-name.ts'
 import { STATES } from '../severity.ts'
 import { formatDuration } from '../shown-time.ts'
-import { formatCount } from '../text.ts'
 import { DAY, HOUR, SECOND } from '../units.ts'
-import { momentText, namedAlerts, othersText, overdueText, problemText, reportedText, whenText } from './alert-texts.ts'
+import {
+  countText,
+  hasOthersFiring,
+  isByHand,
+  momentText,
+  namedAlerts,
+  othersText,
+  overdueText,
+  problemText,
+  reportedText,
+  whenText,
+} from './alert-texts.ts'
 import { namedUpTo, shortened, shownName } from './names.ts'
 import type { MessageContext, MessageItem } from './words.ts'
 
@@ -41,7 +51,7 @@ export function titleOf(item: MessageItem, context: MessageContext): string {
     case 'acknowledged':
       return `${actor ?? incident.acknowledgedBy ?? 'A user'} is working on it: ${lasting}.`
     case 'recovered':
-      return `${name} has recovered: it ${pastText(item, context)}.`
+      return `${isByHand(item) ? `A user resolved the alert of ${name}` : `${name} has recovered`}: it ${pastText(item, context)}.`
     case 'again':
       if (actor !== null)
         return `${name}: ${actor} merged an incident that goes on into this one: ${namedUpTo(names, NAMED)}.`
@@ -117,11 +127,14 @@ function ageText(age: number): string {
  * Returns `was critical for 4 min, until 14:06 UTC`. The duration is the time during which the problem was on. If the
  * end was inferred, the text says when the problem was last reported.
  */
-function pastText({ incident }: MessageItem, context: MessageContext): string {
-  const { problem } = incident
+function pastText(item: MessageItem, context: MessageContext): string {
+  const {
+    incident,
+    incident: { problem },
+  } = item
   const { endedAt, isGuess } = problem
   const ended = (at: number) =>
-    isGuess ? `, last reported ${whenText(at, context)}` : `, until ${momentText(at, context)}`
+    isGuess && !isByHand(item) ? `, last reported ${whenText(at, context)}` : `, until ${momentText(at, context)}`
   // At its end, the problem can have been less severe.
   const until = endedAt === null || worstSeverity(incident) !== severityNow(incident) ? '' : ended(endedAt)
   const silenced = silencedText(mutedMsOf(problem, context.now))
@@ -207,19 +220,6 @@ function sentencesOf(item: MessageItem, context: MessageContext): string[] {
     kind === 'recovered' ? nextText(item, context) : '',
     hasReadyPostmortem(item) ? 'The postmortem is ready.' : '',
   ]
-}
-
-/** Returns `12 alerts.` or `3 of 12 alerts are firing.`; '' for a single alert. */
-function countText({ alertCount, firingAlerts }: MessageItem['incident']): string {
-  if (alertCount <= 1) return ''
-  if (firingAlerts >= alertCount) return `${formatCount(alertCount)} alerts.`
-  return `${formatCount(firingAlerts)} of ${formatCount(alertCount)} alerts ${firingAlerts === 1 ? 'is' : 'are'} firing.`
-}
-
-/** Returns whether alerts still fire that the message does not name. */
-function hasOthersFiring(item: MessageItem): boolean {
-  const named = namedAlerts(item).filter(({ endsAt }) => endsAt === null)
-  return item.incident.firingAlerts > named.length
 }
 
 const NAMELESS = 'The alert names no service: add a label such as service or namespace and deployment, or an alias.'

@@ -1,5 +1,5 @@
 /** Writes the text of messages: two lines that make sense to anyone on a lock screen. */
-import type { Signal } from '../alert/alert.ts'
+import type { Resolution, Signal } from '../alert/alert.ts'
 import type { LiveService } from '../health/live-service.ts'
 import { severityNow } from '../incident/lasted.ts'
 import type { LiveIncident } from '../incident/live-incident.ts'
@@ -21,6 +21,8 @@ export type MessageAlert = Pick<
   readonly id: string
   /** The name of the condition in the incident. It includes the service if the incident is about another service. */
   readonly condition: string
+  /** How its end is known; null while it fires. */
+  readonly resolution: Resolution | null
   /** When the alert was last received. */
   readonly receivedAt: number
   readonly delivery: Delivery

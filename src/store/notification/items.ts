@@ -158,7 +158,7 @@ function alertsOf(db: Db, incidentId: number, ownServiceId: number): MessageAler
     .select(['starts_at as startsAt', 'ends_at as endsAt', 'alerts.received_at as receivedAt'])
     .select(['groups.longest_gap as ownGap', 'groups.gaps as ownGaps'])
     .select(['senders.longest_gap as senderGap', 'senders.gaps as senderGaps', 'reports_ends as reportsEnds'])
-    .select('alerts.expires_at as expiresAt')
+    .select(['alerts.expires_at as expiresAt', 'resolution'])
     .where('incident_id', '=', incidentId)
     .where('alerts.source', '!=', 'ci')
     .orderBy((eb) => eb.case().when('ends_at', 'is', null).then(0).else(1).end())
@@ -167,7 +167,7 @@ function alertsOf(db: Db, incidentId: number, ownServiceId: number): MessageAler
     .orderBy('alerts.id')
     .limit(MAX_ALERTS)
   return db.all(rows).map((row) => {
-    const { uuid, source, name, severity, summary, labels, annotations, startsAt, endsAt, receivedAt } = row
+    const { uuid, source, name, severity, summary, labels, annotations, startsAt, endsAt, resolution, receivedAt } = row
     const texts = { labels: JSON.parse(labels), annotations: JSON.parse(annotations) }
     return {
       id: uuidFromBytes(uuid),
@@ -179,6 +179,7 @@ function alertsOf(db: Db, incidentId: number, ownServiceId: number): MessageAler
       ...texts,
       startsAt,
       endsAt,
+      resolution,
       receivedAt,
       delivery: toDelivery(row),
     }

@@ -115,7 +115,8 @@ export function situationOf(ctx: Context, found: Evaluated, unit: Unit, now: num
 
 function endOf({ name, endsAt, live }: Condition): Ended[] {
   const { resolution } = live.alert
-  if (endsAt !== null) return [{ name, endsAt, isGuess: resolution === 'inferred' || resolution === 'expired' }]
+  // A user who resolves an alert can be wrong, too.
+  if (endsAt !== null) return [{ name, endsAt, isGuess: resolution !== 'reported' }]
   // An alert that still fires as a warning is not critical any more.
   const fellAt = worseEndOf(live.alert, live.fingerprints)
   return fellAt === null ? [] : [{ name, endsAt: fellAt, isGuess: false }]
