@@ -216,3 +216,25 @@ test('an alert fires again since the start that its sender reports', () => {
   assert.equal(firingAgainSince(alert, again(20), 30), null)
   assert.equal(firingAgainSince(alert, null, 30), null)
 })
+
+for (const [what, before, sent, minutes, start] of [
+  ['goes on if it overlaps what Prometheus sent before its restart', [3], 3, 2, 0],
+  ['counts if what was sent before had expired', [3], 9, 4, 4],
+  ['counts after a reported end', [3, 'end'], 3, 2, 2],
+  ['counts if the sender does not say until when it is valid', [null], null, 2, 2],
+] as const) {
+  test(`a new start of an alert ${what}`, () => {
+    const [expiry, end] = before
+    const expiring = (minute: number | null) => ({ expiry: minute === null ? null : { at: at(minute) } })
+    const one = open(firing(expiring(expiry)), NOON)
+    const known = end
+      ? absorb(one, fingerprintsOf(one, null), resolved(at(1)), at(1))
+      : { alert: one, fingerprints: fingerprintsOf(one, null) }
+    const again = firing({ startsAt: at(minutes), ...expiring(sent) })
+    const { fingerprints } = absorb(known.alert, known.fingerprints, again, at(minutes))
+    assert.deepEqual(
+      fingerprints.map(({ startedAt }) => startedAt),
+      [at(start)],
+    )
+  })
+}

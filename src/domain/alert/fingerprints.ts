@@ -92,7 +92,10 @@ export function withStart(
   const { fingerprint } = signal
   const expiresAt = expiryOf(signal.expiry, receivedAt)
   const known = fingerprints.find((one) => one.fingerprint === fingerprint)
-  const startsAt = known && !known.ended && signal.isStartUnknown ? known.startedAt : signal.startsAt
+  // A Prometheus that was restarted reports a new start although the alert has fired all the time.
+  const overlaps =
+    expiresAt !== null && signal.startsAt >= (known?.startedAt ?? 0) && receivedAt <= (known?.expiresAt ?? 0)
+  const startsAt = known && !known.ended && (signal.isStartUnknown || overlaps) ? known.startedAt : signal.startsAt
   if (known?.ended && !reopens && expiresAt === null && startsAt < known.startedAt) return fingerprints
   const startedAt = known ? Math.max(known.startedAt, startsAt) : startsAt
   // An item about an earlier start is late, so its severity is outdated.
