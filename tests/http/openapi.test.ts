@@ -57,13 +57,24 @@ test('every operation has its own name', () => {
   )
 })
 
-test('every record of a response has a named schema', () => {
-  const nameless = OPERATIONS.filter(({ method }) => method === 'get').flatMap(({ path, operation }) => {
-    const schema = operation.responses['200']?.content?.['application/json']?.schema
-    const record = schema?.properties?.data?.items ?? schema?.items ?? schema
-    return record?.properties && path.startsWith('/api/') ? [path] : []
-  })
-  assert.deepEqual(nameless, [])
+test('every record of a response has a named schema, whatever the method and the status', () => {
+  const recordsOf = (schema: JsonSchema): readonly JsonSchema[] => {
+    const { anyOf, items, properties } = schema
+    if (anyOf) return anyOf.flatMap(recordsOf)
+    if (items) return recordsOf(items)
+    return properties?.data?.items ? recordsOf(properties.data) : [schema]
+  }
+  const contents = OPERATIONS.flatMap(({ method, path, operation }) =>
+    Object.entries(operation.responses).flatMap(([status, { content = {} }]) =>
+      Object.values<Media>(content).map(({ schema }) => ({ at: `${method} ${path} ${status}`, schema })),
+    ),
+  )
+  const nameless = contents.filter(({ schema }) => recordsOf(schema).some(({ properties }) => properties !== undefined))
+  assert.ok(contents.length > 200)
+  assert.deepEqual(
+    nameless.map(({ at }) => at),
+    [],
+  )
 })
 
 test('every named schema is used', () => {

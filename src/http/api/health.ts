@@ -11,7 +11,7 @@ import { type Route, rest } from '../route.ts'
 import * as shape from '../shapes.ts'
 import { success } from './answers.ts'
 
-const okShape = v.object({ status: v.literal('ok') })
+export const okShape = v.object({ status: v.literal('ok') })
 /** The result of one /readyz check. `detail` says what is wrong and what to do. */
 export const checkShape = v.object({
   name: shape.text('What is checked', 'disk'),

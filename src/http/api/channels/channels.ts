@@ -41,6 +41,11 @@ const secretShape = shape.nullable(
   'The secret that signs webhook messages (Standard Webhooks), which is shown only once; null for other kinds',
   `whsec_${'x'.repeat(43)}=`,
 )
+
+export const channelSecretShape = v.object({ secret: secretShape })
+
+/** Its secret is shown only once. */
+export const createdChannelShape = v.object({ ...channelShape.entries, ...channelSecretShape.entries })
 /** The response of a receiver to a test message. */
 export const outcomeShape = v.object({
   delivered: shape.flag('Whether the receiver accepted the message', true),
@@ -71,7 +76,7 @@ export const channelRoutes: readonly Route[] = [
     scope: 'admin',
     body: newChannelBody,
     answers: {
-      ...success(v.object({ ...channelShape.entries, secret: secretShape }), 'The channel', 201),
+      ...success(createdChannelShape, 'The channel', 201),
       ...refusals({
         409: 'A channel with this name exists, the organization has the maximum number of channels, or the server cannot send mail',
       }),
@@ -126,7 +131,7 @@ export const channelRoutes: readonly Route[] = [
     scope: 'admin',
     answers: {
       ...success(
-        v.object({ secret: secretShape }),
+        channelSecretShape,
         'The new secret. For 24 hours, messages are signed with both the old and the new secret',
       ),
       ...refusals({ 409: 'The channel is not a webhook, so it has no secret' }),

@@ -82,10 +82,12 @@ export const timelineEntryShape = v.object({
   ref: shape.text('A reference to the record, for example alert/<id> or event/<id>', `incident/${shape.EXAMPLE_ID}`),
 })
 
-export const timelineShape = shape.list(
-  timelineEntryShape,
-  'The timeline, oldest first. If there are more than 100 groups of similar alerts, the smallest groups share entries',
-)
+export const wholeTimelineShape = v.object({
+  timeline: shape.list(
+    timelineEntryShape,
+    'The timeline, oldest first. If there are more than 100 groups of similar alerts, the smallest groups share entries',
+  ),
+})
 
 /** An incident with its alerts, links and timeline. */
 export const wholeIncidentShape = v.object({
@@ -95,5 +97,5 @@ export const wholeIncidentShape = v.object({
     `The newest alerts, at most ${MAX_RECORDS}; GET /api/alerts?incidentId= lists all alerts`,
   ),
   correlations: shape.list(correlationShape, `The strongest ${MAX_RECORDS} links to changes that may be the cause`),
-  timeline: timelineShape,
+  ...wholeTimelineShape.entries,
 })

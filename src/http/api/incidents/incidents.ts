@@ -31,7 +31,7 @@ import * as shape from '../../shapes.ts'
 import { showAlert } from '../alerts.ts'
 import { answerList, answerPage, refusals, success, successPage } from '../answers.ts'
 import { showCorrelation } from '../correlations.ts'
-import { incidentShape, MAX_RECORDS, timelineShape, wholeIncidentShape } from './incident-shape.ts'
+import { incidentShape, MAX_RECORDS, wholeIncidentShape, wholeTimelineShape } from './incident-shape.ts'
 
 const MAX_TITLE = 200
 const FULL = 'The incident has the maximum number of notes and changes, or the maximum length of their text'
@@ -155,7 +155,7 @@ export const incidentRoutes: readonly Route[] = [
     takesKey: true,
     body: v.object({ text: shape.described(textField(MAX_NOTE), 'The note', 'rolled back to the previous release') }),
     answers: {
-      ...success(v.object({ timeline: timelineShape }), 'The timeline with the note', 201),
+      ...success(wholeTimelineShape, 'The timeline with the note', 201),
       ...refusals({ 409: FULL }),
     },
     handle: async (call) => {

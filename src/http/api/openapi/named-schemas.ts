@@ -2,17 +2,27 @@
 
 import { toJsonSchemaDefs } from '@valibot/to-json-schema'
 import * as v from 'valibot'
-import { NOTIFICATION_KINDS } from '../../../domain/notification/kind.ts'
 import type { JsonSchema, OpenApiAnswer } from '../../docs/openapi-document.ts'
 import type { Route, Schema } from '../../route.ts'
 import * as shape from '../../shapes.ts'
 import { alertShape, alertWithEventsShape } from '../alerts.ts'
-import { channelShape, deliveryShape, outcomeShape } from '../channels/channels.ts'
+import {
+  channelSecretShape,
+  channelShape,
+  createdChannelShape,
+  deliveryShape,
+  outcomeShape,
+} from '../channels/channels.ts'
 import { correlationShape } from '../correlations.ts'
 import { eventShape, eventWithPayloadShape } from '../events.ts'
-import { checkShape, readyShape } from '../health.ts'
+import { checkShape, okShape, readyShape } from '../health.ts'
 import { itemShape } from '../incidents/action-items.ts'
-import { incidentShape, timelineEntryShape, wholeIncidentShape } from '../incidents/incident-shape.ts'
+import {
+  incidentShape,
+  timelineEntryShape,
+  wholeIncidentShape,
+  wholeTimelineShape,
+} from '../incidents/incident-shape.ts'
 import { suspectShape } from '../incidents/incidents.ts'
 import { postmortemShape } from '../incidents/postmortem-shape.ts'
 import { organizationShape } from '../organization.ts'
@@ -22,117 +32,13 @@ import { serviceShape, wholeServiceShape } from '../services.ts'
 import { matcherShape, previewShape, silenceShape } from '../silences.ts'
 import { rejectionShape, senderShape } from '../sources.ts'
 import { createdShape, tokenShape } from '../tokens.ts'
-
-const { id, number, title, status, startedAt, acknowledgedBy, problem, group } = incidentShape.entries
-/** The problem stands beside the incident. */
-const shown = v.omit(incidentShape, ['serviceId', 'createdAt', 'group', 'recoveredAt', 'problem']).entries
-const { source, name, severity, summary, labels, annotations, startsAt, endsAt } = alertShape.entries
-
-const text = shape.object(
-  {
-    title: shape.text('The first line', 'checkout has been critical since 14:02 UTC (4 min).'),
-    body: shape.text('The other lines', 'HighErrorRate: 40 % of all requests fail. 12 alerts. Incident #12.'),
-    links: shape.objects(
-      {
-        text: shape.text('What the link opens', 'Runbook: HighErrorRate'),
-        url: shape.text('The address', 'https://wiki.example.com/high-error-rate'),
-      },
-      'The links of the message: acknowledge, runbooks, incident; empty if there are none',
-    ),
-  },
-  'The message for people',
-)
-const service = shape.object(
-  {
-    name: shape.text('The name of the service', 'checkout'),
-    namespace: shape.text('Its namespace', 'shop'),
-    cluster: shape.text('Its cluster; may be empty', 'production'),
-  },
-  'The affected service',
-)
-const incident = shape.object(shown, 'The incident')
-const alerts = shape.objects(
-  { id: shape.id, source, name, severity, summary, labels, annotations, startsAt, endsAt },
-  'At most 20 alerts, firing ones first',
-)
-const { kind, ref, serviceId, score } = suspectShape.entries
-const suspects = shape.objects({ kind, ref, serviceId, score }, 'The most probable causes')
-const url = shape.nullable(
-  v.string(),
-  'The page; null if public-url is not set',
-  'https://incmon.example.com/incidents/1',
-)
-const acknowledgeUrl = shape.nullable(v.string(), 'The link to acknowledge; null unless the incident is open', null)
-const item = {
-  at: shape.instant('When the incident changed'),
-  actor: shape.nullable(v.string(), 'Who changed the incident; null for incmon', null),
-  problem,
-  conditions: shape.described(v.array(v.string()), 'The critical conditions of the message', ['HighErrorRate']),
-  incident,
-  service,
-  alerts,
-  group,
-}
-const timestamp = shape.instant('When the message was sent')
-const kinds = NOTIFICATION_KINDS.filter((kind) => kind !== 'group' && kind !== 'sender-silent')
-
-const shared = { ...item, suspects, message: text, url, acknowledgeUrl }
-
-const incidentMessageShape = v.object({
-  type: shape.choice([...kinds.map((kind) => `incident.${kind}`), 'sender.silent'], 'What happened'),
-  timestamp,
-  data: shape.object(shared, 'The incident at the time of sending'),
-})
-const member = { id, number, title, severity, status, startedAt, acknowledgedBy, problem, service }
-const groupShape = v.object({
-  type: v.literal('incident.group'),
-  timestamp,
-  data: shape.object(
-    {
-      ...shared,
-      cause: shape.text('The common cause', 'postgres'),
-      leader: shape.object(member, 'The incident that leads the group'),
-      incidents: shape.objects(member, 'All incidents of the group'),
-      incident: shape.object(member, 'The same as leader'),
-    },
-    'The group at the time of sending',
-  ),
-})
-const digestShape = v.object({
-  type: v.literal('incidents.digest'),
-  timestamp,
-  data: shape.object(
-    {
-      notifications: shape.objects(
-        { type: shape.choice(NOTIFICATION_KINDS, 'What happened'), ...item, acknowledgeUrl },
-        'In order',
-      ),
-      message: text,
-      url,
-    },
-    'Several notifications in one message',
-  ),
-})
-const testShape = v.object({
-  type: v.literal('test'),
-  timestamp,
-  data: shape.object({ message: text, url }, 'A test message'),
-})
-
-const aboutChannelShape = v.object({
-  type: v.literal('channel'),
-  timestamp,
-  data: shape.object({ message: text, url }, 'Which channel fails, or works again'),
-})
-
-/** Each kind of outgoing message, with its description. */
-export const MESSAGES = {
-  incident: ['An incident opened, changed or was resolved', incidentMessageShape],
-  group: ['Three or more incidents have a common cause', groupShape],
-  digest: ['Several notifications in one message', digestShape],
-  test: ['Somebody tested the channel', testShape],
-  channel: ['Another channel fails, or works again', aboutChannelShape],
-} as const
+import {
+  dryRunShape,
+  storedAlertsShape,
+  storedEventShape,
+  storedGrafanaAlertsShape,
+} from '../webhooks/answer-shapes.ts'
+import { aboutChannelShape, digestShape, groupShape, incidentMessageShape, testShape } from './messages.ts'
 
 const problemShape = v.object({
   type: shape.text('Always about:blank; the status identifies the kind of error', 'about:blank'),
@@ -157,18 +63,22 @@ const NAMED: Readonly<Record<string, Schema>> = {
   Alert: alertShape,
   AlertWithEvents: alertWithEventsShape,
   Channel: channelShape,
+  ChannelSecret: channelSecretShape,
   ChannelTest: outcomeShape,
   Correlation: correlationShape,
+  CreatedChannel: createdChannelShape,
   CreatedToken: createdShape,
   Delivery: deliveryShape,
   ChannelMessage: aboutChannelShape,
   DigestMessage: digestShape,
+  DryRun: dryRunShape,
   Event: eventShape,
   EventWithPayload: eventWithPayloadShape,
   GroupMessage: groupShape,
   Incident: incidentShape,
   IncidentMessage: incidentMessageShape,
   IncidentWithTimeline: wholeIncidentShape,
+  Liveness: okShape,
   Matcher: matcherShape,
   Organization: organizationShape,
   Postmortem: postmortemShape,
@@ -183,8 +93,12 @@ const NAMED: Readonly<Record<string, Schema>> = {
   ServiceWithAlerts: wholeServiceShape,
   Silence: silenceShape,
   SilencePreview: previewShape,
+  StoredAlerts: storedAlertsShape,
+  StoredEvent: storedEventShape,
+  StoredGrafanaAlerts: storedGrafanaAlertsShape,
   Suspect: suspectShape,
   TestMessage: testShape,
+  Timeline: wholeTimelineShape,
   TimelineEntry: timelineEntryShape,
   Token: tokenShape,
 }

@@ -13,7 +13,8 @@ import type { Answers, Route, Schema } from '../../route.ts'
 import * as shape from '../../shapes.ts'
 import { success } from '../answers.ts'
 import { withExamples } from './examples.ts'
-import { answered, convertSchemas, MESSAGES, problemAnswer, type ToJsonSchema } from './named-schemas.ts'
+import { MESSAGES } from './messages.ts'
+import { answered, convertSchemas, problemAnswer, type ToJsonSchema } from './named-schemas.ts'
 import { operationIdOf } from './operation-id.ts'
 
 /** The stream is documented like a route, and served with the pages. */
