@@ -66,6 +66,8 @@ const noData = {
   ...{ startsAt: startedAt - MINUTE, endsAt: until, links: {} },
 }
 
+const failed = { ...noData, source: 'ci' as const, name: 'PipelineFailed', summary: '#61 on main', occurrences: 1 }
+
 /** Returns the text with a suspected change that began some minutes after the first symptom. */
 function changedAt(minutes: number): string {
   const [known] = IMAGE.suspects
@@ -118,6 +120,12 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
     /The first symptom was ImagePullBackOff/,
     textOf({ alerts: [noData, ...alerts] }),
     textOf({ alerts: [{ ...noData, failure: null }, ...alerts] }),
+  ],
+  [
+    'the pipeline of an alert',
+    /PipelineFailed: #61 on main \|/,
+    textOf({ alerts: [failed] }),
+    textOf({ alerts: [{ ...failed, occurrences: 3 }] }),
   ],
   [
     'a sender that can report ends',

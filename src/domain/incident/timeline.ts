@@ -74,12 +74,14 @@ export function groupsOf(alerts: readonly TimelineAlert[]): readonly AlertGroup<
 function groupRows(groups: ReturnType<typeof groupsOf>, events: readonly EventFact[]): readonly TimelineRow[] {
   const objects = Map.groupBy(events, ({ alertId }) => alertId)
   return groups.flatMap(runsOfGroup).map(({ name, source, summary, members, seen, firstStartsAt }) => {
-    const told = source === 'cluster' ? members.flatMap(({ uuid }) => objects.get(uuid) ?? []) : []
-    const on = named(new Set(told.flatMap(({ object }) => (object === '' ? [] : [object]))))
+    const reports = source === 'cluster' ? members.flatMap(({ uuid }) => objects.get(uuid) ?? []) : []
+    const on = named(new Set(reports.flatMap(({ object }) => (object === '' ? [] : [object]))))
     // The alert that started first represents the group. Members with equal starts are sorted by UUID.
     const first = members.find(({ startsAt }) => startsAt === firstStartsAt)
     // At that time, a single alert had its first text.
-    const words = (members.length === 1 ? (first?.firstText ?? summary) : summary).replace(/\.$/, '')
+    const told = members.length === 1 ? (first?.firstText ?? summary) : summary
+    // Each failed pipeline has its own row. The summary of their alert is that of the last one.
+    const words = source === 'ci' && seen > 1 ? '' : told.replace(/\.$/, '')
     const text = words === name || words === '' ? name : `${name}: ${words}`
     const until = members.reduce((latest, { lastSeenAt }) => Math.max(latest, lastSeenAt), firstStartsAt)
     const common = {

@@ -87,7 +87,7 @@ const firstEvent = query<{ alertId: number }>()((builder, hole) =>
     .selectFrom('events')
     .select('text')
     .where('alert_id', '=', hole('alertId'))
-    .where('kind', 'in', ['firing', 'change'])
+    .where('kind', '=', 'firing')
     .orderBy('at')
     .orderBy('id')
     .limit(1),
