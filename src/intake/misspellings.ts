@@ -45,10 +45,16 @@ function inAlert(value: unknown, path: string): Misspelling[] {
   const meant = misspelled(severity, SEVERITIES)
   return [
     ...misspelledFields(alert, path),
-    ...namesIn(labels, (name) => (READ.has(name.toLowerCase()) ? null : misspelled(name, LABELS)), `${path}labels.`),
+    ...namesIn(labels, meantByLabel, `${path}labels.`),
     ...(meant === null ? [] : [{ path: `${path}labels.severity ${severity}`, meant }]),
   ]
 }
+
+/** A label that adds a word to a known name, such as `service_id`, is another label. */
+const meantByLabel = cacheByName((name: string) => {
+  const isOther = READ.has(name.toLowerCase()) || LABELS.some((label) => name.startsWith(`${label}_`))
+  return isOther ? null : misspelled(name, LABELS)
+})
 
 /** Returns a function that returns the known name that a name probably means, or null. */
 function meantIn(known: readonly string[]): (name: string) => string | null {

@@ -12,6 +12,8 @@ const CASES: readonly [what: string, body: unknown, found: readonly string[]][] 
   ['a label', labelled({ alertnam: 'Slow' }), ['alerts[0].labels.alertnam alertname']],
   ['a severity', labelled({ severity: 'critcal' }), ['alerts[0].labels.severity critcal critical']],
   ['a label beside the right one', labelled({ alertname: 'Slow', alertnam: 'x' }), []],
+  ['a label that adds a word', labelled({ service_id: 'a', namespace_id: 'b', severity_id: 'c' }), []],
+  ['a label with a word apart', labelled({ alert_name: 'Slow' }), ['alerts[0].labels.alert_name alertname']],
   ['a severity of another vocabulary', labelled({ severity: 'sev1' }), []],
   ['labels that are no object', labelled([1]), []],
   ['a body that is no object', 'alerts', []],

@@ -140,7 +140,7 @@ const WEB_ALERT = /ingress|certificate|cert_?exp|ssl|tls/i
  * names a workload, or only the address is named.
  */
 function isProbe(labels: Labels, { labels: found }: Reading): boolean {
-  if (['instance', 'target', 'server'].some((name) => contains(labels, name, '://'))) return true
+  if (['instance', 'target', 'server', 'addr'].some((name) => contains(labels, name, '://'))) return true
   const { alertname = '', instance = '' } = labels
   if (PROBER_PORT.test(instance.trim()) && has(labels, 'target')) return true
   if (found.length === 0 || !found.every(({ known }) => known.weak)) return false
@@ -149,7 +149,16 @@ function isProbe(labels: Labels, { labels: found }: Reading): boolean {
 }
 
 /** The labels with the address that a prober asked, most reliable first. */
-const PROBED = ['target', 'server', 'monitor_url', 'monitor_hostname', 'monitor_name', 'instance', 'host'] as const
+const PROBED = [
+  'target',
+  'server',
+  'monitor_url',
+  'monitor_hostname',
+  'monitor_name',
+  'addr',
+  'instance',
+  'host',
+] as const
 
 /** Returns the label with the address that an exporter asked, or with the name of the check, or null. */
 export function probed(labels: Labels): { label: string; value: string; reads: 'probe' | 'name' } | null {

@@ -140,9 +140,10 @@ const STATE_OBJECTS = list('resourcequota persistentvolume storageclass limitran
 const decide = cacheLast((labels: Labels): Decision | null => {
   const { choice, namespace } = choiceOf(labels)
   if (choice) return { choice, namespace, by: 'label' }
-  const { kind } = exporterOf(labels)
+  const { kind, own } = exporterOf(labels)
   // Only an alert without any other object is about the exporter itself, as `TargetDown` is.
-  if (kind === 'other' || STATE_OBJECTS.some((name) => labelValue(labels, name) !== undefined)) return null
+  if ((kind === 'other' && own.size === 0) || STATE_OBJECTS.some((name) => labelValue(labels, name) !== undefined))
+    return null
   const reading = read(labels)
   const itself = choose(reading, BARE, ({ reads, weak }) => reads === 'pod' || (weak && !NODE.has(reads)))
   return itself && { choice: itself, namespace: namespaceIn(reading, BARE), by: 'exporter label' }
