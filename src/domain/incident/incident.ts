@@ -51,9 +51,7 @@ export function decide(situation: Situation): Decision {
   if (!situation.opens || fresh.length === 0) return { steps: [], suppressed, problem, changesAt: earliest(pending) }
   if (joining.length > MAX_JOINING) pending.push(now)
   // What fires anew leaves the unresolved incident into which a user merged it.
-  const names = new Set(fresh.map(({ name }) => name))
-  const anew = situation.candidates.filter((one) => one.inIncident && one.status === 'firing' && names.has(one.name))
-  const taken = [...alertIds, ...anew.map(({ uuid }) => uuid)]
+  const taken = [...alertIds, ...anewOf(situation).map(({ uuid }) => uuid)]
   const steps = [begin(situation, fresh, taken, burningOf(situation, due))]
   return { steps, suppressed: false, problem, changesAt: earliest([...pending, now + GATHERING]) }
 }
@@ -77,6 +75,14 @@ function causesOf({ now, critical, alerts, explained }: Situation): { alert: Sit
 function ignoredAlerts({ suppressed, alerts, last }: Situation): ReadonlySet<string> {
   const ignored = suppressed ? alerts.filter((alert) => alert.hasIncident && !isAnew(alert, last)) : []
   return new Set(ignored.map(({ uuid }) => uuid))
+}
+
+/** Returns the critical alerts that belong to an unresolved incident of another service, and have ended since they do. */
+function anewOf({ suppressed, candidates, explained, last }: Situation): SituationAlert[] {
+  return candidates.filter((one) => {
+    const counts = one.inIncident && one.status === 'firing' && one.severity === 'critical' && !explained.has(one.uuid)
+    return counts && (!suppressed || isAnew(one, last))
+  })
 }
 
 /** Returns whether an alert has begun to fire anew since an incident was resolved. Its end was not reported. */
