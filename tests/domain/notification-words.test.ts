@@ -218,9 +218,13 @@ test('an alert that names no service is called by its own name, with what to do'
 })
 
 test('a missing sender is called by its name', () => {
-  const silent = item({ kind: 'sender-silent', service: { name: 'source/metrics/team-a', namespace: '', cluster: '' } })
-  const { title, body } = messageTextOf(silent, CONTEXT)
+  const service = { name: 'source/metrics/team-a', namespace: '', cluster: '' }
+  const words = (...had: readonly string[]) =>
+    messageTextOf(item({ kind: 'sender-silent', service }, { problem: burning(4, { firing: [], had }) }), CONTEXT)
+  const { title, body } = words()
   assert.equal(title, 'Alertmanager (team-a) has sent no heartbeat since 14:02 UTC (4 min).')
+  const part = 'Alertmanager (team-a) has not sent the heartbeat of cluster eu since 14:02 UTC (4 min).'
+  assert.equal(words('the heartbeat of cluster eu').title, part)
   assert.equal(body, 'Problems with your services may go unnoticed until the sender reports again. Incident #7.')
 })
 

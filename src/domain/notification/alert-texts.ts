@@ -163,3 +163,8 @@ export function hasOthersFiring(item: MessageItem): boolean {
   const named = namedAlerts(item).filter(({ endsAt }) => endsAt === null)
   return item.incident.firingAlerts > named.length
 }
+
+/** Returns what a silent sender has not sent: any heartbeat, or one of several. */
+export function unsentText({ had }: MessageItem['incident']['problem']): string {
+  return had.length > 0 ? `not sent ${namedUpTo(had, NAMED)}` : 'sent no heartbeat'
+}

@@ -16,6 +16,7 @@ import {
   overdueText,
   problemText,
   reportedText,
+  unsentText,
   whenText,
 } from './alert-texts.ts'
 import { namedUpTo, shortened, shownName } from './names.ts'
@@ -101,7 +102,7 @@ function lastingText(item: MessageItem, context: MessageContext): string {
   const begunAt = Math.max(hasNoGap ? incident.startedAt : (problem.since ?? incident.startedAt), ...began)
   const { since, until: coveredUntil } = problem.covered ?? { since: begunAt, until: null }
   const sinceText = `since ${momentText(since, context)}`
-  if (isSender(service.name)) return `${name} has sent no heartbeat ${sinceText} (${ageText(now - since)})`
+  if (isSender(service.name)) return `${name} has ${unsentText(problem)} ${sinceText} (${ageText(now - since)})`
   if (phaseOf(problem, now) !== 'on') return `${name} ${pastText(item, context)}`
   const begun = `${name} ${STATES[severityNow(incident)].hasBeen} ${sinceText}`
   const reported = reportedText(alerts, problem.firing, context)
@@ -167,7 +168,7 @@ export function lengthOf({ incident }: MessageItem, { now }: MessageContext): st
 function resolvedText(item: MessageItem, name: string, context: MessageContext): string {
   const { actor, incident, service, mergedInto, names } = item
   if (isSender(service.name))
-    return `${name} sends its heartbeat again after ${formatDuration(criticalMsOf(incident.problem, context.now))}.`
+    return `${name} sends ${incident.problem.had.length > 0 ? 'all of its heartbeats' : 'its heartbeat'} again after ${formatDuration(criticalMsOf(incident.problem, context.now))}.`
   if (mergedInto !== null) {
     const merged = actor === null ? 'the incident was merged' : `${actor} merged the incident`
     const goesOn =

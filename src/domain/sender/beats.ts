@@ -41,6 +41,31 @@ export function isOver({ endsAt }: Pick<Beat, 'endsAt'>, now: number): boolean {
   return endsAt !== null && endsAt <= now
 }
 
+/**
+ * Returns the heartbeats that have ended since the last delivery of one: their end was reported, or their sender did not
+ * repeat them in time.
+ * @param heardAt when the sender last delivered a heartbeat
+ */
+export function newlyOver(
+  before: readonly Beat[],
+  after: readonly Beat[],
+  heardAt: number,
+  at: number,
+): readonly Beat[] {
+  return after.filter((beat) => {
+    const known = before.find(({ fingerprint }) => fingerprint === beat.fingerprint)
+    return known && isOver(beat, at) && !isOver(known, known.endsAt === beat.endsAt ? heardAt : at)
+  })
+}
+
+/** Returns `the heartbeat of cluster eu`, one name for each heartbeat of a cluster. */
+export function beatNames(beats: readonly Beat[]): readonly string[] {
+  const names = beats.map(({ cluster }) =>
+    cluster === '' ? 'one of its heartbeats' : `the heartbeat of cluster ${cluster}`,
+  )
+  return [...new Set(names)].sort()
+}
+
 /** Returns the heartbeats that speak for the alerts of a cluster; '' is a service without one. */
 export function beatsFor(beats: readonly Beat[], cluster: string): readonly Beat[] {
   return beats.filter((beat) => !areApart(beat.cluster, cluster))

@@ -3,11 +3,12 @@ import { withoutEnd } from '../../../domain/alert/doubt.ts'
 import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import { type AlertDraft, type Draft, expiryOf } from '../../../domain/event/event.ts'
 import { alarmed, closed, NO_PROBLEM } from '../../../domain/incident/problem.ts'
-import { type Beat, isDoubted, isOver, withBeat } from '../../../domain/sender/beats.ts'
+import { type Beat, beatNames, isDoubted, isOver, newlyOver, withBeat } from '../../../domain/sender/beats.ts'
 import { corrected } from '../../../domain/sender/clock.ts'
 import { type Past, withHeartbeat } from '../../../domain/sender/heartbeat.ts'
 import type { LiveSender } from '../../../domain/sender/sender.ts'
 import { receiverName } from '../../../domain/sender/sender-name.ts'
+import { joinNames } from '../../../domain/text.ts'
 import type { Context } from '../../state/context.ts'
 import { settingsOf } from '../../state/state.ts'
 import { noteDoubt } from '../alerts.ts'
@@ -20,7 +21,7 @@ type Received = { readonly at: number; readonly clockOffset: number; readonly pa
 
 /**
  * Returns a sender after the heartbeats of a delivery. The incident about their absence opens at once if the sender
- * reported the end of all of them, and is resolved when one is back.
+ * reported the end of all of them, or if one of several ended, and is resolved when they are back.
  */
 export function followHeartbeats(
   ctx: Context,
@@ -29,20 +30,26 @@ export function followHeartbeats(
   { at, clockOffset, past }: Received,
 ): LiveSender {
   const told = drafts.filter(isHeartbeat)
-  const isKnown = sender.heartbeatAt !== null
+  const { heartbeatAt } = sender
+  const isFiring = told.some(({ status }) => status === 'firing')
   const beats = told
     // A heartbeat that was never seen to fire says nothing with its end.
-    .filter(({ status }) => status === 'firing' || isKnown)
+    .filter(({ status }) => status === 'firing' || heartbeatAt !== null)
     .reduce<readonly Beat[]>(
       (known, draft) => withBeat(known, beatOf(sender, draft, clockOffset, at), at),
       sender.beats,
     )
-  if (told.some(({ status }) => status === 'firing')) {
-    if (isKnown && sender.heartbeatDueAt === null) resolveHeartbeatIncident(ctx, sender, at)
-    return { ...sender, beats, ...withHeartbeat(sender, at, sender.deliveryInterval, past) }
-  }
-  const isMissing = beats !== sender.beats && beats.every((beat) => isOver(beat, at))
-  return { ...sender, beats, heartbeatDueAt: isMissing && sender.heartbeatDueAt !== null ? at : sender.heartbeatDueAt }
+  const after = { ...sender, beats, ...(isFiring ? withHeartbeat(sender, at, sender.deliveryInterval, past) : {}) }
+  if (told.length === 0 || heartbeatAt === null) return after
+  const missing = beats.filter((beat) => isOver(beat, at))
+  if (missing.length === beats.length && !isFiring)
+    return { ...after, heartbeatDueAt: sender.heartbeatDueAt === null ? null : at }
+  const isBack = isFiring && resolveHeartbeatIncident(ctx, sender, missing.length > 0, at)
+  // What was not repeated while incmon was stopped may have gone on.
+  const isKnown = heartbeatAt >= (past.startedAt ?? 0)
+  const isNews = isKnown && newlyOver(sender.beats, beats, heartbeatAt, at).length > 0
+  if (missing.length > 0 && (isBack || isNews)) openHeartbeatIncident(ctx, after, at, missing)
+  return after
 }
 
 function beatOf({ cluster }: LiveSender, draft: AlertDraft, clockOffset: number, at: number): Omit<Beat, 'gap'> {
@@ -82,41 +89,55 @@ function takeBackEnd(ctx: Context, live: LiveAlert, now: number): void {
   ctx.put.incident({ ...incident, problem: { ...incident.problem, isGuess: true } }, incident)
 }
 
-/** Opens an incident for a missing heartbeat. A sender that stops sending heartbeats cannot report problems either. */
-export function openHeartbeatIncident(ctx: Context, sender: LiveSender, now: number): void {
-  ctx.put.sender({ ...sender, heartbeatDueAt: null })
+/**
+ * Opens an incident for a missing heartbeat. A sender that stops sending heartbeats cannot report problems either.
+ * @param missing the heartbeats that have ended, if others go on
+ */
+export function openHeartbeatIncident(
+  ctx: Context,
+  sender: LiveSender,
+  now: number,
+  missing: readonly Beat[] = [],
+): void {
+  if (missing.length === 0) ctx.put.sender({ ...sender, heartbeatDueAt: null })
   if (!settingsOf(ctx.state).heartbeats) return
   const key = serviceKeyOf(sender)
   const service = findService(ctx.state, key) ?? createLiveService(ctx, key, now)
   if (oldestOpenIncident(ctx.state, service.rowId)) return
   const ends = sender.beats.flatMap(({ endsAt }) => (endsAt !== null && endsAt <= now ? endsAt : []))
-  const lastBeat = Math.max(sender.heartbeatAt ?? now, ...ends)
+  const lastBeat = missing.length > 0 ? Math.max(...ends) : Math.max(sender.heartbeatAt ?? now, ...ends)
+  const had = beatNames(missing)
   const minutes = Math.round((now - lastBeat) / 60_000)
   openIncident(
     ctx,
     {
       serviceId: service.rowId,
-      title: `sender silent: ${receiverName(sender)}`,
+      title: `${missing.length > 0 ? 'heartbeat ended' : 'sender silent'}: ${receiverName(sender)}`,
       ...{ severity: 'critical', origin: 'automatic', cause: 'silence' },
       startedAt: lastBeat,
       touchedAt: null,
-      problem: { ...alarmed(NO_PROBLEM, now), since: lastBeat },
+      problem: { ...alarmed(NO_PROBLEM, now), since: lastBeat, had },
       previous: null,
-      text: `opened: no heartbeat for ${minutes} minutes; problems may go unreported`,
+      text: `opened: ${had.length > 0 ? `${joinNames(had)} has not been sent` : 'no heartbeat'} for ${minutes} minutes; problems may go unreported`,
       actor: null,
     },
     now,
   )
 }
 
-/** Resolves the incident for a missing heartbeat when the heartbeat returns. */
-function resolveHeartbeatIncident(ctx: Context, sender: LiveSender, now: number): void {
+/**
+ * Resolves the incident for a missing heartbeat when the heartbeat returns. Returns whether it did.
+ * @param isPart whether others are still missing, for which an incident goes on
+ */
+function resolveHeartbeatIncident(ctx: Context, sender: LiveSender, isPart: boolean, now: number): boolean {
+  if (sender.heartbeatDueAt !== null && !sender.beats.some((beat) => isOver(beat, now))) return false
   const service = findService(ctx.state, serviceKeyOf(sender))
   const incident = service && oldestOpenIncident(ctx.state, service.rowId)
-  if (incident?.cause !== 'silence') return
+  if (incident?.cause !== 'silence' || (isPart && incident.problem.had.length > 0)) return false
   const problem = closed(incident.problem, now)
   const after = { ...incident, status: 'resolved', resolvedAt: now, problem } as const
   moveIncident(ctx, { before: incident, after, why: 'the heartbeat is back', actor: null, now })
+  return true
 }
 
 function serviceKeyOf({ cluster, source, receiver }: LiveSender) {
