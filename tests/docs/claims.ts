@@ -62,7 +62,7 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['A probe must fail … times, over at least 45 seconds', constantOf('unavailable', 'PROBES')],
     ['over at least … seconds, or a liveness probe', constantOf('unavailable', 'PROBES_LAST') / 1000],
     ['or a liveness probe … times', constantOf('unavailable', 'PROBES') + 1],
-    ['A healthy service is archived after … days', constantOf('services', 'ARCHIVED_AFTER', 'DAY')],
+    ['A healthy service without events for … days', constantOf('services', 'ARCHIVED_AFTER', 'DAY')],
     ['fires again within … minutes of its recorded end', constantOf('alert', 'REOPEN_WITHIN', 'MINUTE')],
     ['The limit is … hours for CI alerts', constantOf('ending', 'EXPIRES', 'HOUR')],
     ['A warning that was reported for at least … minutes', constantOf('health', 'LASTING', 'MINUTE')],
@@ -91,6 +91,8 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
   'docs/grafana.md': [['and gives it the severity …', '`warning`']],
   'docs/install.md': [['on the … plan', '`Pro`']],
   'docs/kubernetes.md': [
+    ['a pod that was deleted within the last … minutes', constantOf('going-away', 'STOPPING', 'MINUTE')],
+    ["So is a node's `…` whose message names a cgroup", 'OOMKilling'],
     ['| failed probe | … seconds', 150],
     ['failed probe seen at least … times', constantOf('lasting', 'MANY_PROBES')],
     ['`FailedCreate` seen at least … times', constantOf('lasting', 'MANY_CREATES')],
@@ -104,13 +106,13 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['Fewer replicas than wanted have been available for … minutes', constantOf('workload', 'FEW_LAST', 'MINUTE')],
   ],
   'docs/notifications.md': [
-    ['are about … and 15 seconds', schedule('FIRST_RETRY', 'SECOND')],
+    ['begin with about … and 15 seconds', schedule('FIRST_RETRY', 'SECOND')],
     ['up to … email addresses in', constantOf('target', 'MAX_ADDRESSES')],
     ['one digest every … minutes', constantOf('opening', 'FLAPPING_DIGEST', 'MINUTE')],
     ['until it is stable for … minutes', problem('COMES_BACK_WITHIN')],
     ['incmon retries for … hours', schedule('GIVE_UP_AFTER', 'HOUR')],
     ['messages in … seconds at once', schedule('AT_ONCE_WITHIN', 'SECOND')],
-    ['The link expires after … days', constantOf('acknowledgement', 'LINK_LIFE_MS') / UNITS.DAY === 3 ? 'three' : ''],
+    ['valid for one incident, and for … days', constantOf('acknowledgement', 'LINK_LIFE_MS') / UNITS.DAY === 3 ? 'three' : ''],
     ['`alerts` contains at most … alerts', constantOf('format', 'MAX_GROUP_ALERTS')],
   ],
   'docs/operations.md': [
@@ -119,8 +121,8 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
   ],
   'docs/performance.md': [
     ['an organization has at most … live alerts', BUDGETS['live-alerts'].value],
-    ['The notifier looks into the outbox every … ms', constantOf('notifier', 'LOOK_EVERY_MS')],
-    ['It delays a message by up to … second', constantOf('notifier', 'CAUSE_WITHIN_MS') === 1000 ? 'one' : ''],
+    ['The notifier reads the outbox every … ms', constantOf('notifier', 'LOOK_EVERY_MS')],
+    ['and delays a message by up to … second', constantOf('notifier', 'CAUSE_WITHIN_MS') === 1000 ? 'one' : ''],
     ['A channel sends … messages in 30 seconds', BUDGETS['channel-messages'].value === 3 ? 'three' : ''],
   ],
   'docs/promise.md': [
