@@ -112,7 +112,10 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['until it is stable for … minutes', problem('COMES_BACK_WITHIN')],
     ['incmon retries for … hours', schedule('GIVE_UP_AFTER', 'HOUR')],
     ['messages in … seconds at once', schedule('AT_ONCE_WITHIN', 'SECOND')],
-    ['valid for one incident, and for … days', constantOf('acknowledgement', 'LINK_LIFE_MS') / UNITS.DAY === 3 ? 'three' : ''],
+    [
+      'valid for one incident, and for … days',
+      constantOf('acknowledgement', 'LINK_LIFE_MS') / UNITS.DAY === 3 ? 'three' : '',
+    ],
     ['`alerts` contains at most … alerts', constantOf('format', 'MAX_GROUP_ALERTS')],
   ],
   'docs/operations.md': [

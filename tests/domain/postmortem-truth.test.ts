@@ -164,6 +164,12 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
     textOf({ alerts: [{ ...expired, resolution: 'inferred' }] }),
   ],
   [
+    'what has no end',
+    /- OOMKilled last happened at 2026-03-14 02:21:09 UTC \(E/,
+    textOf({ alerts: [{ ...expired, name: 'OOMKilled', source: 'cluster' }] }),
+    textOf({ alerts: [{ ...expired, name: 'OOMKilled', source: 'cluster', resolution: 'manual' }] }),
+  ],
+  [
     'detected after an earlier report',
     /\*\*Detected after:\*\* 2 min; OOMKilled was reported 6 min before the start of this incident/,
     textOf({ alerts, events: [report] }),

@@ -1,6 +1,7 @@
 /** The resolution section: the probable fix, the recovery and its evidence, and who resolved the incident. */
 import type { Resolution } from '../alert/alert.ts'
 import { groupKey } from '../alert/groups.ts'
+import { isMoment } from '../event/lasting.ts'
 import { changeName, changePlace, changeSentences, outcomeText } from '../incident/change-text.ts'
 import type { ChangeFact, EntryFact, IncidentFact } from '../incident/facts.ts'
 import { distinct, ordered } from '../order.ts'
@@ -128,17 +129,17 @@ function endSentences({ alerts, entries }: GroupedFacts): readonly Sentence[] {
     alerts.flatMap((alert) => (alert.endsAt === null ? [] : [{ ...alert, endsAt: alert.endsAt }])),
     ({ endsAt, name, uuid }) => [endsAt, name, uuid],
   )
-  const ways = [...new Set(ended.map(({ resolution }) => resolution))]
+  const ways = [...Map.groupBy(ended, (alert) => (isOccurrence(alert) ? 'moment' : alert.resolution)).values()]
   const firing = stillFiring(alerts)
   return [
-    ...ways.map((way) =>
-      endSentence(
-        ended.filter(({ resolution }) => resolution === way),
-        entries,
-      ),
-    ),
+    ...ways.map((alike) => endSentence(alike, entries)),
     ...(firing.length === 0 ? [] : [{ text: unendedText(firing), refs: alertRefs(firing) }]),
   ]
+}
+
+/** An eviction or a killed container has no end. */
+function isOccurrence({ source, resolution, name }: GroupedFact): boolean {
+  return source === 'cluster' && resolution === 'expired' && isMoment(name)
 }
 
 function endSentence(
@@ -150,13 +151,16 @@ function endSentence(
   const isExpired = way === 'expired'
   const times = ended.map(({ endsAt, lastSeenAt }) => (isExpired ? lastSeenAt : endsAt))
   const [from, to] = [Math.min(...times), Math.max(...times)]
+  const isOnce = ended.some(isOccurrence)
   const known = howText(way, ended, entries)
-  const what = isExpired ? `${ended.length > 1 ? 'were' : 'was'} last reported` : 'ended'
+  const last = isOnce ? 'last happened' : `${ended.length > 1 ? 'were' : 'was'} last reported`
+  const what = isExpired ? last : 'ended'
   const when =
     secondsBetween(from, to) === 0
       ? `at ${formatTime(from)}`
       : `between ${formatPeriod(from, to).replace(' to ', ' and ')}`
-  const text = `${namesOf(ended)} ${what} ${when}: ${ended.length > 1 ? plural(known, ended) : known}.`
+  const how = isOnce ? '' : `: ${ended.length > 1 ? plural(known, ended) : known}`
+  const text = `${namesOf(ended)} ${what} ${when}${how}.`
   return { text, refs: alertRefs(ended) }
 }
 
