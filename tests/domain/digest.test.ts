@@ -223,3 +223,11 @@ test('messages about an alert that a user resolved do not call its service recov
   const both = digestTextOf([of('cart', 'manual'), of('web', 'reported')], URLS)
   assert.equal(`${both.title} ${both.body}`, 'web has recovered after 4 min. A user resolved the alerts of cart.')
 })
+
+test('time under a silence is rounded to seconds', () => {
+  const title = (mutedMs: number) =>
+    digestTextOf([item({ kind: 'recovered' }, { problem: { ...healed(), mutedMs } })], URLS).title
+  assert.match(title(179_900), /, not counting 3 min under a silence\.$/)
+  assert.match(title(119_400), /, not counting 1 min under a silence\.$/)
+  assert.doesNotMatch(title(900), /silence/)
+})

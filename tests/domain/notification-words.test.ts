@@ -563,13 +563,26 @@ for (const [what, more, expected] of [
   })
 }
 
+test('what got worse fires, too, only if something else still does', () => {
+  const titleOf = (...firing: readonly string[]) =>
+    messageTextOf(item({ kind: 'worse', names: ['Down'] }, { problem: burning(4, { firing }) }), CONTEXT).title
+  assert.equal(titleOf('DiskFull', 'Down'), 'checkout got worse: Down is firing, too.')
+  assert.equal(titleOf('Down'), 'checkout got worse: Down is firing.')
+})
+
+test('the digest of a flapping service that is well is not urgent', () => {
+  const toneOf = (problem: MessageItem['incident']['problem']) =>
+    messageTextOf(item({ kind: 'flapping', isDigest: true }, { problem }), CONTEXT).tone
+  assert.deepEqual([toneOf(healed()), toneOf(burning())], ['warning', 'critical'])
+})
+
 test('a message names the conditions for whose summaries it has no room', () => {
   const alerts = MANY.map((name) => messageAlert({ id: name, name }))
   const textOf = (more: Partial<MessageItem>) =>
     messageTextOf(item({ alerts, ...more }, { problem: burning(4, { firing: MANY, had: MANY }) }), CONTEXT)
   assert.match(textOf({}).body, /^Alert0; Alert1; Alert2\. Also firing: Alert3, Alert4 and Alert5\. /)
   assert.match(textOf({ kind: 'worse', names: MANY.slice(2) }).body, /Also firing: Alert5\. /)
-  assert.match(textOf({ kind: 'worse', names: MANY }).title, /: Alert0, Alert1, Alert2 and 3 more are firing, too\.$/)
+  assert.match(textOf({ kind: 'worse', names: MANY }).title, /: Alert0, Alert1, Alert2 and 3 more are firing\.$/)
 })
 
 for (const [what, incident, expected] of [

@@ -18,7 +18,10 @@ export function endOf(
 
 /** Returns `, not counting 20 min under a silence`; '' if silences covered the problem for less than a second. */
 export function silencedText(mutedMs: number): string {
-  return mutedMs < 1000 ? '' : `, not counting ${formatDuration(mutedMs)} under a silence`
+  // A silence of 3 min covers a few milliseconds less.
+  return mutedMs < SECOND
+    ? ''
+    : `, not counting ${formatDuration(Math.round(mutedMs / SECOND) * SECOND)} under a silence`
 }
 
 /**

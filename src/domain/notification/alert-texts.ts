@@ -168,3 +168,8 @@ export function hasOthersFiring(item: MessageItem): boolean {
 export function unsentText({ had }: MessageItem['incident']['problem']): string {
   return had.length > 0 ? `not sent ${namedUpTo(had, NAMED)}` : 'sent no heartbeat'
 }
+
+/** Returns `, too` if a condition fires that the message does not name; '' if what fired before has ended. */
+export function tooText({ names, incident: { problem } }: MessageItem): string {
+  return problem.firing.some((name) => !names.includes(name)) ? ', too' : ''
+}

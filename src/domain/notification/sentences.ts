@@ -16,6 +16,7 @@ import {
   overdueText,
   problemText,
   reportedText,
+  tooText,
   unsentText,
   whenText,
 } from './alert-texts.ts'
@@ -46,7 +47,7 @@ export function titleOf(item: MessageItem, context: MessageContext): string {
     case 'sender-silent':
       return `${lasting}.`
     case 'worse':
-      return `${name} got worse: ${namedUpTo(names, NAMED)} ${names.length === 1 ? 'is' : 'are'} firing, too.`
+      return `${name} got worse: ${namedUpTo(names, NAMED)} ${names.length === 1 ? 'is' : 'are'} firing${tooText(item)}.`
     case 'severity':
       return `${state} now${severityBefore ? ` (previously ${severityBefore})` : ''}: ${lasting}.`
     case 'acknowledged':
@@ -129,10 +130,8 @@ function ageText(age: number): string {
  * end was inferred, the text says when the problem was last reported.
  */
 function pastText(item: MessageItem, context: MessageContext): string {
-  const {
-    incident,
-    incident: { problem },
-  } = item
+  const { incident } = item
+  const { problem } = incident
   const { endedAt, isGuess } = problem
   const ended = (at: number) =>
     isGuess && !isByHand(item) ? `, last reported ${whenText(at, context)}` : `, until ${momentText(at, context)}`

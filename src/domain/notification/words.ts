@@ -157,6 +157,8 @@ export function runbooksOf(item: MessageItem): MessageText['links'] {
 function toneOf({ kind, incident, names }: MessageItem): Tone {
   if (kind === 'test') return 'neutral'
   if (kind === 'acknowledged') return 'acknowledged'
+  // While a flapping service is well, its digest wakes nobody.
+  if (kind === 'flapping' && incident.problem.since === null) return 'warning'
   const isOver = kind === 'resolved' || kind === 'recovered'
   if (isOver && incident.firingAlerts + (kind === 'recovered' ? names.length : 0) === 0) return 'resolved'
   const severity = severityNow(incident)
