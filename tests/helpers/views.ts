@@ -230,6 +230,7 @@ const bins = (critical: readonly number[], degraded: readonly number[], unknown 
 export function service(namespace: string, name: string, more: Partial<ServiceRowView> = {}): ServiceRowView {
   return {
     ...{ id: `${namespace}/${name}`, href: `/services/${name}`, namespace, name, status: 'healthy', score: 100 },
+    shortHref: `/services?name=${namespace}/${name}`,
     strip: { bins: bins([], []), text: 'healthy for the whole period' },
     ...{ penalties: [], lastDeploy: null, ...more },
   }

@@ -376,7 +376,7 @@ test('the list shows unresolved incidents first, and ignores unknown parameters'
 test('41 services are shown as a wall unless the URL says otherwise', async (t) => {
   const { browser, db, acme } = await brokenCart(t)
   for (let n = 0; n < 41; n += 1) makeService(db, acme, `service-${n}`)
-  assert.match((await browser.get('/')).html, /class="cell cell-critical"/)
+  assert.match((await browser.get('/')).html, /class="cell-critical"/)
   assert.match((await browser.get('/?view=list')).html, /<table class="services/)
 })
 

@@ -82,7 +82,7 @@ test('the wall shows every one of 500 services', async (t) => {
     services(500, () => 'warning'),
   )
   const page = await html('/')
-  assert.equal(countIn(page, /class="cell cell-degraded"/g) + countIn(page, /class="cell cell-healthy"/g), 500)
+  assert.equal(countIn(page, /class="cell-degraded"/g) + countIn(page, /class="cell-healthy"/g), 500)
   assert.doesNotMatch(page, /cell-more/)
 })
 
@@ -92,10 +92,10 @@ test('the wall shows every service with a problem of 1,200, and counts the other
   const page = await html('/?view=wall')
   for (const status of ['critical', 'degraded']) {
     const count = (await statuses()).filter((one) => one === status).length
-    assert.equal(countIn(page, new RegExp(`class="cell cell-${status}"`, 'g')), count)
+    assert.equal(countIn(page, new RegExp(`class="cell-${status}"`, 'g')), count)
   }
   const more = [...page.matchAll(/cell-more second" href="[^"]*view=list[^"]*">\s*(\d+) more/g)]
-  const cells = countIn(page, /class="cell cell-/g)
+  const cells = countIn(page, /class="cell-(?!more)/g)
   assert.equal(cells + more.reduce((sum, [, count]) => sum + Number(count), 0), 1200)
   assert.ok(cells <= 1000, `${cells}`)
   assert.match(await text('/'), /1,200 all/)

@@ -257,7 +257,7 @@ test('the overview shows the last good deploy of a service, however old', async 
   })
   const browser = makeBrowser(world.app)
   await browser.signIn(token)
-  assert.match((await browser.get('/')).html, /class="shrink service-deploy"[^>]*>.*#\d+.*class="quiet">/s)
+  assert.match((await browser.get('/')).html, /class="service-deploy"[^>]*>.*#\d+.*class="quiet">/s)
 })
 
 test('a page of alerts has at most 40 rows, whether or not similar alerts share a row', async (t) => {

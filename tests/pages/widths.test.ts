@@ -86,6 +86,34 @@ describe('At every width and in both themes', () => {
     })
   }
 
+  for (const [path, kB, compressedKB] of [
+    ['/?view=wall', 110, 12],
+    ['/?view=list', 60, 12],
+    ['/?view=wall&tv=1', 110, 12],
+    ['/incidents', 60, 12],
+    ['/alerts', 60, 12],
+  ] as const) {
+    test(`in a storm, ${path} has at most ${kB} kB, and ${compressedKB} kB compressed`, async () => {
+      const page = await enter(server.token)
+      const answer = await page.request.get(server.url + path)
+      const size = (await answer.body()).length
+      assert.ok(size <= kB * 1000, `${size}`)
+      const compressed = Number(answer.headers()['content-length'])
+      assert.ok(compressed > 0 && compressed < size && compressed <= compressedKB * 1000, `${compressed}`)
+    })
+  }
+
+  test('a cell of the wall leads to its service', async () => {
+    const page = await enter(server.token)
+    const names = async (path: string) => (await page.goto(server.url + path))?.status()
+    await page.goto(`${server.url}/?view=wall`)
+    await page.click('.wall-cells a[title^="billing/invoice:"]')
+    assert.match(page.url(), /\/services\/[0-9a-f-]{36}$/)
+    assert.match(await page.locator('h1').innerText(), /invoice/)
+    assert.equal(await names('/services?name=web/no-such-service'), 404)
+    assert.equal(await names(`/services?name=platform/${encodeURIComponent('zahlungsübersicht-größe')}`), 200)
+  })
+
   for (const [weather, token, path, width, colorScheme] of [
     ['a storm', () => server.token, '/?view=list', 360, 'dark'],
     ['a storm', () => server.token, '/incidents/1', 820, 'light'],

@@ -29,7 +29,7 @@ export const Strip: FC<{ bins: readonly StripBin[]; label: string; small?: boole
       })}
       {(['degraded', 'critical'] as const).map((status) => {
         const path = barsOf(bins, status, height)
-        return path === '' ? null : <path class={`fill-level level-${status}`} d={path} />
+        return path === '' ? null : <path class={`level-${status}`} d={path} />
       })}
     </svg>
   )
@@ -115,8 +115,7 @@ export const Meter: FC<{ part: number; level: string; width?: number; height?: n
   const filled = rounded(Math.min(1, Math.max(0, part)) * width)
   return (
     <svg class={`meter level-${level}`} width={width} height={height} aria-hidden="true">
-      <rect class="meter-ground" width={width} height={height} rx={height / 2} />
-      {filled > 0 ? <rect class="fill-level" width={Math.max(filled, 3)} height={height} rx={height / 2} /> : null}
+      {filled > 0 ? <rect width={Math.max(filled, 3)} height={height} rx={height / 2} /> : null}
     </svg>
   )
 }

@@ -89,7 +89,8 @@ ${raw(refresh)}
 </head>
 ${raw(body.toString())}
 </html>`
-  const text = page.toString()
+  // A shape without content needs no end tag.
+  const text = page.toString().replace(/><\/(?:use|path|rect|circle)>/g, '/>')
   return text.replace('</body>', () => `${symbolsFor(text)}</body>`)
 }
 

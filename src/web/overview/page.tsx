@@ -177,7 +177,7 @@ const WallLegend: FC<{ services: readonly ServiceRowView[] }> = ({ services }) =
       ))}
     {services.some(({ silenced }) => silenced) ? (
       <span class="with-icon">
-        <span class="cell cell-silenced" />
+        <span class="cell-silenced" />
         alerts are silenced
       </span>
     ) : null}

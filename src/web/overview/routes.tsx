@@ -9,14 +9,15 @@ import type { Penalty } from '../../domain/health/health.ts'
 import { type StatusChange, stripOf, stripText } from '../../domain/health/strip.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import { firingText } from '../../domain/incident/incident.ts'
-import { countOf } from '../../domain/text.ts'
+import { countOf, serviceName } from '../../domain/text.ts'
 import { DAY } from '../../domain/units.ts'
 import { headerOf } from '../../http/middleware/header.ts'
+import { notFound } from '../../http/middleware/problem.ts'
 import { json, type Reply } from '../../http/middleware/reply.ts'
 import type { countLinks } from '../../store/correlation/correlations.ts'
 import { listIncidents, type ResolvedEarly } from '../../store/incident/incidents.ts'
 import { listChannels } from '../../store/notification/channels.ts'
-import type { ServiceRecord } from '../../store/service/services.ts'
+import { listServices, type ServiceRecord } from '../../store/service/services.ts'
 import { findDetails, findHasServices, findOverview } from '../../store/views.ts'
 import { prefersJson } from '../errors/routes.tsx'
 import { incidentLink, incidentPath } from '../incident/find.ts'
@@ -45,7 +46,7 @@ const INDEX = { name: 'incmon', docs: '/docs', openapi: '/openapi.json', health:
 const overview = page('GET /', 'read', showOverview, { shared: true })
 
 export const overviewRoutes: readonly PageRoute[] = [
-  page('GET /services', 'read', (visit) => redirect(visit, `/${new URL(visit.c.req.url).search}`)),
+  page('GET /services', 'read', showNamed),
   {
     ...overview,
     handle: async (c, parts) =>
@@ -54,6 +55,16 @@ export const overviewRoutes: readonly PageRoute[] = [
         : overview.handle(c, parts),
   },
 ]
+
+/** Redirects to the service with a name such as `shop/cart`, or to the overview. */
+async function showNamed(visit: Visit): Promise<Reply> {
+  const name = visit.query('name')
+  if (name === '') return redirect(visit, `/${new URL(visit.c.req.url).search}`)
+  const services = await visit.own.read(listServices, visit.now, true)
+  const service = services.find((one) => serviceName(one) === name)
+  if (!service) throw notFound('service', 'the page Services')
+  return redirect(visit, `/services/${service.id}`)
+}
 
 async function showOverview(visit: Visit): Promise<Reply> {
   const hasServices = await visit.own.read(findHasServices)
@@ -91,6 +102,7 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
     healthy: of('healthy').length,
     unknown: 0,
   }
+  const shared = sharedNames(all)
   const names = (state: ServiceState) => of(state).map(({ name }) => isolatedName(name))
   const status = choiceOf(query('status'), FILTERS, 'all')
   const [q, namespace] = [query('q'), query('namespace')]
@@ -119,6 +131,7 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
     addressOf: (change) => address({ status, view, usual, q, namespace, ...change }),
     services: shown.map((service) => ({
       ...rowOf(service, now, { newestDeploys, lastGoodDeploys, states, health }),
+      shortHref: shortHref(service, shared),
       silenced: silencedOf(silenced.get(service.id) ?? [], new Map()),
       resolvedEarly: early.get(service.id) ?? null,
     })),
@@ -136,6 +149,20 @@ function matches({ namespace, name }: Pick<ServiceRecord, 'namespace' | 'name'>,
   return (only === '' || namespace === only) && `${namespace}/${name}`.toLowerCase().includes(q.toLowerCase())
 }
 
+/** Returns the names that services in several clusters share. */
+function sharedNames(services: readonly ShownService[]): ReadonlySet<string> {
+  const seen = new Set<string>()
+  return new Set(services.map(serviceName).filter((name) => seen.size === seen.add(name).size))
+}
+
+/** Returns a short URL that redirects to the service: 500 UUIDs would add 7 kB to the compressed wall. */
+function shortHref(service: ShownService, shared: ReadonlySet<string>): string {
+  const name = serviceName(service)
+  return shared.has(name)
+    ? `/services/${service.id}`
+    : `/services?name=${encodeURIComponent(name).replaceAll('%2F', '/')}`
+}
+
 /** Returns one row. Only the first services have a strip and penalties. */
 function rowOf(
   service: ShownService,
@@ -146,7 +173,7 @@ function rowOf(
     readonly states: ReadonlyMap<string, readonly StatusChange[]>
     readonly health: ReadonlyMap<string, readonly Penalty[]>
   },
-): ServiceRowView {
+): Omit<ServiceRowView, 'shortHref'> {
   const { id, namespace, name, status, score } = service
   const states = known.states.get(id)
   const penalties = ((states && known.health.get(id)) || []).map((one) => penaltyOf(one, NO_STARTS))

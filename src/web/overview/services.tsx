@@ -40,7 +40,7 @@ export const UnhealthyRows: FC<{ services: readonly ServiceRowView[]; reader: Re
           <td>
             <span class="service-name">
               <Mark level={service.status} label={service.status} />
-              <a class="ink clip" href={service.href} title={serviceName(service)}>
+              <a class="ink clip" href={service.href} title={titleOf(service)}>
                 <ServiceName namespace={service.namespace} name={service.name} />
               </a>
               {service.status === 'recovering' ? <span class="second">recovering</span> : null}
@@ -52,16 +52,16 @@ export const UnhealthyRows: FC<{ services: readonly ServiceRowView[]; reader: Re
             </span>
             <ResolvedEarly of={service.resolvedEarly ?? null} reader={reader} />
           </td>
-          <td class="number shrink service-score">
+          <td class="service-score">
             <b>{service.score}</b> <Meter part={service.score / 100} level={service.status} />
           </td>
-          <td class="shrink service-strip">
+          <td class="service-strip">
             {service.strip ? <Strip bins={service.strip.bins} label={`Last 24 hours: ${service.strip.text}`} /> : null}
           </td>
           <td class="service-costs">
             <Costs service={service} />
           </td>
-          <td class="shrink service-deploy">
+          <td class="service-deploy">
             {service.lastDeploy ? <Deploy deploy={service.lastDeploy} reader={reader} /> : null}
           </td>
         </tr>
@@ -69,6 +69,12 @@ export const UnhealthyRows: FC<{ services: readonly ServiceRowView[]; reader: Re
     </tbody>
   </table>
 )
+
+/** Returns the whole name of a service if its row may cut the name. */
+function titleOf(service: ServiceRowView): string | undefined {
+  const name = serviceName(service)
+  return name.length > MAX_NAME ? name : undefined
+}
 
 const ResolvedEarly: FC<{ of: NonNullable<ServiceRowView['resolvedEarly']> | null; reader: Reader }> = ({
   of,
@@ -91,11 +97,11 @@ const Costs: FC<{ service: ServiceRowView }> = ({ service }) => {
   return (
     <a class="costs ink" href={`${service.href}#score`}>
       {shown.map(({ name, penalty, severity }) => (
-        <span class="second break">
+        <span>
           <b class={`ink-level level-${severity}`}>−{penalty}</b> <ShortName text={name} max={MAX_NAME} />
         </span>
       ))}
-      {more > 0 ? <span class="second">{more} more</span> : null}
+      {more > 0 ? <span>{more} more</span> : null}
     </a>
   )
 }

@@ -60,7 +60,7 @@ export const StormCard: FC<Props> = ({ storm, reader, csrf, canWrite, hasChannel
           </a>
           <span class="quiet">
             {ownersOf(storm)}
-            {unowned.length > 0 && !hasChannel ? (
+            {isFirst && unowned.length > 0 && !hasChannel ? (
               <>
                 {' '}
                 <NobodyNotified />
@@ -74,12 +74,12 @@ export const StormCard: FC<Props> = ({ storm, reader, csrf, canWrite, hasChannel
         <summary>All {countOf(members.length, 'incident')}</summary>
         <ul>
           {storm.shown.map(({ href, service, severity, status }) => (
-            <li class="row">
+            <li>
               <Mark level={severity} label={severity} />
-              <a class="ink break" href={href}>
+              <a class="ink" href={href}>
                 <ServiceName namespace={service.namespace} name={service.name} />
               </a>
-              <Status status={status} />
+              {status === 'open' ? null : <Status status={status} />}
             </li>
           ))}
         </ul>
@@ -171,9 +171,10 @@ const Bars: FC<Pick<Props, 'storm' | 'reader'>> = ({ storm: { bars, first }, rea
           d={bars.counts
             .map((count, index) => {
               const height = count === 0 ? 1 : Math.max(4, Math.round((count / peak) * BAR_HEIGHT))
-              return `M${index}.1 ${BAR_HEIGHT}v-${height}h.8v${height}z`
+              return `M${index} ${BAR_HEIGHT}v-${height}`
             })
             .join('')}
+          transform="translate(.5)"
         />
       </svg>
       <p class="row second">

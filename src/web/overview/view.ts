@@ -55,6 +55,8 @@ export type StormView = {
 export type ServiceRowView = {
   readonly id: string
   readonly href: string
+  /** The URL by name, which redirects. It is `href` if several clusters have a service with this name. */
+  readonly shortHref: string
   readonly namespace: string
   readonly name: string
   readonly status: ServiceState

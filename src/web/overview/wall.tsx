@@ -35,8 +35,8 @@ export const Wall: FC<{ services: readonly ServiceRowView[]; listOf: (namespace:
             {cells.map((one) => (
               <li>
                 <a
-                  class={`cell cell-${one.status === 'recovering' ? 'degraded' : one.status}${one.silenced ? ' cell-silenced' : ''}`}
-                  href={one.href}
+                  class={`cell-${one.status === 'recovering' ? 'degraded' : one.status}${one.silenced ? ' cell-silenced' : ''}`}
+                  href={one.shortHref}
                   title={cellText(one)}
                 >
                   {one.status === 'unknown' ? <Mark level="unknown" /> : null}
