@@ -1,15 +1,10 @@
 /** Plays a story about one service through the rules for incidents. tests/domain/problem-stories.test.ts explains it. */
+
 import { healthOf } from '../../src/domain/health/health.ts'
+import { acknowledged, onAgain } from '../../src/domain/incident/acknowledgement.ts'
 import { decide } from '../../src/domain/incident/incident.ts'
 import type { Ended } from '../../src/domain/incident/problem.ts'
-import {
-  left,
-  NO_PROBLEM,
-  observeLeft,
-  type Problem,
-  reopened,
-  settledAtOf,
-} from '../../src/domain/incident/problem.ts'
+import { left, NO_PROBLEM, observeLeft, type Problem, reopened } from '../../src/domain/incident/problem.ts'
 import type { CurrentIncident, SituationAlert, Step } from '../../src/domain/incident/situation.ts'
 import { MINUTE, NOON, situationAlert } from './signals.ts'
 
@@ -92,10 +87,9 @@ function happen(world: World, deed: string): void {
 function acknowledge(world: World, status: 'investigating' | 'monitoring'): void {
   const { incident, now } = world
   if (!incident) return
-  const recoveredAt = incident.problem.isOver ? settledAtOf(incident.problem) : null
-  const isNew = incident.acknowledgedAt === null || (recoveredAt !== null && incident.acknowledgedAt <= recoveredAt)
-  if (isNew) world.news.push('acknowledged')
-  world.incident = { ...incident, status, touchedAt: now, acknowledgedAt: isNew ? now : incident.acknowledgedAt }
+  const change = acknowledged(incident, status, 'Ann', now)
+  if ('acknowledgedAt' in change) world.news.push('acknowledged')
+  world.incident = { ...incident, status, touchedAt: now, ...change }
 }
 
 /** Follows a problem that goes on after its incident was resolved. */
@@ -155,15 +149,7 @@ function apply(world: World, step: Step): void {
     if (step.isTold) news.push('resolved')
   }
   if (step.do === 'return') {
-    const recoveredAt = settledAtOf(incident.problem) ?? now
-    const isKept = incident.acknowledgedAt !== null && incident.acknowledgedAt > recoveredAt && !step.wasWrong
-    const status = isKept && incident.status !== 'resolved' ? incident.status : 'open'
-    world.incident = {
-      ...incident,
-      status,
-      acknowledgedAt: isKept ? incident.acknowledgedAt : null,
-      problem: step.problem,
-    }
+    world.incident = { ...incident, ...onAgain(incident, now, step.wasWrong), problem: step.problem }
     tell('again', step.problem)
   }
 }

@@ -1,6 +1,7 @@
 /** Manual incident changes: open, edit, add a note, merge. */
 import { BUDGETS } from '../../../domain/budgets.ts'
 import { IncmonError } from '../../../domain/error.ts'
+import { acknowledged, onAgain } from '../../../domain/incident/acknowledgement.ts'
 import type { IncidentStatus } from '../../../domain/incident/incident.ts'
 import { begunAt, regraded } from '../../../domain/incident/lasted.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
@@ -11,7 +12,6 @@ import { countOf, formatCount, stillFiringText } from '../../../domain/text.ts'
 import type { Context } from '../../state/context.ts'
 import { conditionsOf } from '../conditions.ts'
 import { evaluate } from '../evaluate.ts'
-import { acknowledged, onAgain } from './acknowledgement.ts'
 import { findIncident, NO_INCIDENT, requireIncident } from './find.ts'
 import { addEntry, moveIncident, openIncident, tell } from './incidents.ts'
 

@@ -3,6 +3,7 @@
 import type { Alert } from '../../../domain/alert/alert.ts'
 import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
+import { onAgain } from '../../../domain/incident/acknowledgement.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import { digestAtOf } from '../../../domain/incident/opening.ts'
 import type { Problem } from '../../../domain/incident/problem.ts'
@@ -10,7 +11,6 @@ import type { Step } from '../../../domain/incident/situation.ts'
 import type { Context } from '../../state/context.ts'
 import type { Condition } from '../conditions.ts'
 import { firingOnNode } from '../nodes.ts'
-import { onAgain } from './acknowledgement.ts'
 import { addAlerts, MAX_TITLE, moveIncident, noteScore, OLDEST_START, openIncident, tell } from './incidents.ts'
 
 type StepInput = {

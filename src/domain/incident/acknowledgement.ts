@@ -1,25 +1,31 @@
-/** What a user's change of the status does to the acknowledgement of an incident. */
-import type { IncidentStatus } from '../../../domain/incident/incident.ts'
-import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
-import { settledAtOf } from '../../../domain/incident/problem.ts'
+/** What a user's change of the status, or the return of a problem, does to the acknowledgement of an incident. */
+import type { IncidentStatus } from './incident.ts'
+import type { LiveIncident } from './live-incident.ts'
+import { settledAtOf } from './problem.ts'
+
+type Acknowledged = Pick<LiveIncident, 'status' | 'acknowledgedAt' | 'problem'>
+
+/** Returns whether somebody has acknowledged the incident since its problem was last over, at `now` if it is not. */
+function isTaken({ acknowledgedAt, problem }: Acknowledged, now: number): boolean {
+  return acknowledgedAt !== null && acknowledgedAt > (settledAtOf(problem) ?? now)
+}
 
 /** Returns the changed fields: nothing, a new acknowledgement, or the withdrawal of the last one. */
-export function acknowledged(before: LiveIncident, status: IncidentStatus, actor: string, now: number) {
+export function acknowledged(before: Acknowledged, status: IncidentStatus, actor: string, now: number) {
   if (acknowledges(before, status)) return acknowledgement(before, actor, now)
   return status === 'open' && before.status !== 'resolved' ? withdrawal(before) : {}
 }
 
 /** Returns whether a user's change of the status acknowledges the incident. A resolution does not. */
-function acknowledges(before: LiveIncident, status: IncidentStatus): boolean {
-  const { acknowledgedAt, problem } = before
+function acknowledges(before: Acknowledged, status: IncidentStatus): boolean {
   if (status === before.status || status === 'open' || status === 'resolved') return false
-  const recoveredAt = problem.isOver ? settledAtOf(problem) : null
+  if (before.acknowledgedAt === null) return true
   // After a recovery, somebody who takes the incident again acknowledges it anew.
-  return acknowledgedAt === null || (recoveredAt !== null && acknowledgedAt <= recoveredAt && status !== 'monitoring')
+  return before.problem.isOver && status !== 'monitoring' && !isTaken(before, Number.NEGATIVE_INFINITY)
 }
 
 /** Who reopens an incident works on it, but nobody acknowledged it before it was resolved. */
-function acknowledgement({ status, problem }: LiveIncident, actor: string, now: number) {
+function acknowledgement({ status, problem }: Acknowledged, actor: string, now: number) {
   const firstAcknowledgedAt = problem.firstAcknowledgedAt ?? (status === 'resolved' ? null : now)
   return { acknowledgedAt: now, acknowledgedBy: actor, problem: { ...problem, firstAcknowledgedAt } }
 }
@@ -28,15 +34,15 @@ function acknowledgement({ status, problem }: LiveIncident, actor: string, now: 
  * Returns the changed fields of an incident whose problem is on again: it is open, unless somebody acknowledged it after
  * the recovery. An acknowledgement given before lapses.
  */
-export function onAgain({ status, acknowledgedAt, problem }: LiveIncident, now: number, wasWrong = false) {
-  const recoveredAt = settledAtOf(problem) ?? now
-  const isKept = acknowledgedAt !== null && acknowledgedAt > recoveredAt && !wasWrong
+export function onAgain(before: Acknowledged, now: number, wasWrong = false) {
+  const { status } = before
+  const isKept = isTaken(before, now) && !wasWrong
   const lapsed = { acknowledgedAt: null, acknowledgedBy: null }
   return { ...(isKept ? {} : lapsed), status: isKept && status !== 'resolved' ? status : ('open' as const) }
 }
 
 /** Somebody takes back an acknowledgement: nobody is on the incident any more. */
-function withdrawal({ status, acknowledgedAt, problem }: LiveIncident) {
+function withdrawal({ status, acknowledgedAt, problem }: Acknowledged) {
   if (status === 'open') return {}
   const isFirst = problem.firstAcknowledgedAt === acknowledgedAt
   return {
