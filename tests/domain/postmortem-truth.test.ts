@@ -164,6 +164,12 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
     textOf({ alerts: [{ ...expired, resolution: 'inferred' }] }),
   ],
   [
+    'a part that is the whole',
+    /declared the severity warning for 30 min 1 s/,
+    textOf({}, { ...MANUAL, severe: { severity: 'warning', ms: resolvedAt - startedAt - 200 } }),
+    textOf({}, { ...MANUAL, severe: { severity: 'warning', ms: resolvedAt - startedAt - 2000 } }),
+  ],
+  [
     'what has no end',
     /- OOMKilled last happened at 2026-03-14 02:21:09 UTC \(E/,
     textOf({ alerts: [{ ...expired, name: 'OOMKilled', source: 'cluster' }] }),

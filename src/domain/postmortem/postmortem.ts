@@ -227,7 +227,8 @@ function criticalText(facts: GroupedFacts): string {
   if (seconds === null) return 'not known'
   if (cause === 'silence') return `no heartbeat for ${formatSeconds(seconds)}`
   const { severity, ms } = incident.severe ?? { severity: incident.severity, ms: seconds * 1000 }
-  const severe = Math.min(seconds, Math.floor(ms / 1000))
+  // A part that is the whole has the duration that the summary shows.
+  const severe = Math.abs(seconds - ms / 1000) <= 1 ? seconds : Math.min(seconds, Math.floor(ms / 1000))
   const seen = Math.floor(critical.ms / 1000)
   const health =
     facts.alerts.length === 0 && seen === 0 ? '' : `; by its alerts: ${seen === 0 ? 'never' : formatSeconds(seen)}`
