@@ -2,7 +2,9 @@
 import { Agent, type IncomingMessage, request as plainRequest } from 'node:http'
 import { Agent as SecureAgent, request as secureRequest } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { IncmonError } from '../domain/error.ts'
 import { limitInterim } from '../domain/request/interim.ts'
+import { guard } from '../intake/json-limits.ts'
 import type { Access } from './access.ts'
 
 /** A response that is not the wanted one. `status`: 0 if there is no connection. */
@@ -35,14 +37,15 @@ export type Client = {
   readonly close: () => void
 }
 
-/** Kubernetes stores objects of at most 1.5 MiB. */
-const MAX_LINE = 8 * 1024 * 1024
+/** Kubernetes stores objects of at most 1.5 MiB, which are larger as JSON. */
+const MAX_LINE = 3 * 1024 * 1024
+/** Longer objects are checked before they are parsed. */
+const LONG = 65_536
 
 /** A server that sends nothing for this long is considered gone. The API server sends a bookmark every minute. */
 const IDLE = 70_000
 /** A cluster changes often. Reading its changes ten times a second takes a quarter of the processor time of reading each. */
 const GATHER = 100
-/** An error message of a server is cut here. */
 const MAX_MESSAGE = 300
 const MAX_SEARCHED = 10_000
 
@@ -74,7 +77,7 @@ export function createClient(access: Access, now: () => number, idle = IDLE): Cl
         sent.destroy(new ApiError(0, `the API server sent nothing for ${Math.round(idle / 1000)} s`)),
       )
       limitInterim(sent, (what) => new ApiError(0, `the API server ${what}`))
-      sent.once('error', (error) => reject(asApiError(error)))
+      sent.once('error', reject)
       sent.once('response', (response) => {
         ahead = aheadBy(Date.parse(response.headers.date ?? ''), sentAt, now())
         resolve(response)
@@ -83,7 +86,7 @@ export function createClient(access: Access, now: () => number, idle = IDLE): Cl
     })
 
   const opened = async (path: string, body?: object): Promise<IncomingMessage> => {
-    const response = await open(path, body)
+    const response = await open(path, body).catch((error) => Promise.reject(asApiError(error)))
     if ((response.statusCode ?? 0) < 300) return response
     const text = await textOf(response).catch(() => '')
     const after = Number(response.headers['retry-after'])
@@ -152,13 +155,12 @@ async function gather({ socket }: IncomingMessage): Promise<void> {
 /** @throws ApiError saying what the API server did, if the text is not JSON */
 export function parsed(text: string, fault: string): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(text.length > LONG ? guard(text) : text)
   } catch {
     throw new ApiError(0, `the API server ${fault}`)
   }
 }
 
-/** @throws ApiError also if the response is larger than any object */
 async function textOf(response: IncomingMessage): Promise<string> {
   let text = ''
   try {
@@ -177,6 +179,7 @@ function tooLarge(what: string): ApiError {
 }
 
 function asApiError(error: unknown): unknown {
+  if (error instanceof IncmonError) return new ApiError(0, error.message)
   if (!(error instanceof Error && 'code' in error)) return error
   const { message, code } = error
   return new ApiError(0, message.includes(String(code)) ? message : `${message} (${code})`)

@@ -9,7 +9,7 @@ import { type Change, changeOf, inOrder } from './changes.ts'
 import type { Client } from './client.ts'
 import { type Prepared, prepare } from './intake.ts'
 import { createMemory } from './memory.ts'
-import { runStream, type Stream, type StreamState, streamsOf } from './stream.ts'
+import { type Delivered, runStream, type Stream, type StreamState, streamsOf } from './stream.ts'
 
 type ClusterDeps = {
   readonly name: string
@@ -142,14 +142,23 @@ export function watchCluster(deps: ClusterDeps) {
     }
   }
 
+  /** An object that cannot be read must not keep the server from reading the others. */
+  const readable = (delivered: Delivered, stream: Stream): Change | null => {
+    try {
+      return changeOf(delivered, stream, now())
+    } catch (error) {
+      warn(`${stream.name}: an object has unknown fields: ${error}`)
+      return null
+    }
+  }
   const run = (stream: Stream) =>
     runStream(stream, watched.positions.get(stream.name)?.version ?? null, {
       ...{ client, random: deps.random, signal: stop.signal, reached: () => reached.signal },
       take: (delivered) => {
-        const change = changeOf(delivered, stream, now())
+        const change = readable(delivered, stream)
         if (change) add(change)
         const isFull = waiting.length >= MAX_WAITING && waiting.filter((one) => isOf(one, stream)).length >= MAX_WAITING
-        return isFull ? new Promise((resolve) => room.push(resolve)) : undefined
+        return isFull && !stop.signal.aborted ? new Promise((resolve) => room.push(resolve)) : undefined
       },
       forgotten: () => {
         // The streams lose their history together, so this is one gap.

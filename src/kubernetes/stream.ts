@@ -53,13 +53,12 @@ export async function runStream(stream: Stream, version: string | null, deps: St
     const base = pathOf(stream, stream.resource.paths[path] ?? '')
     try {
       if (from === null) from = await list(base, deps)
-      const before = from
       from = await watch(base, from, deps, () => {
         failures = 0
       })
       state({ doing: 'connect', error: null, status: 200 })
-      // The API server ends a watch after minutes. One that ends without a change must not be repeated without a pause.
-      if (from === before) await pause(FIRST_PAUSE, signal)
+      // The API server ends a watch after minutes. One that ends at once must not be repeated without a pause.
+      await pause(FIRST_PAUSE, signal)
     } catch (error) {
       if (signal.aborted) return
       if (!(error instanceof ApiError)) throw error
@@ -67,6 +66,8 @@ export async function runStream(stream: Stream, version: string | null, deps: St
         if (from !== null) deps.forgotten()
         from = null
         state({ doing: 'list', error: null, status: 200 })
+        failures += 1
+        if (failures > 1) await pause(pauseOf(error, failures, deps.random()), signal)
         continue
       }
       // An older API server does not have the newest version of the resource.
@@ -87,6 +88,7 @@ async function list(path: string, { client, take }: StreamDeps): Promise<string>
   const uids = new Set<string>()
   let next = ''
   for (;;) {
+    const known = uids.size
     const more = next === '' ? '' : `&continue=${encodeURIComponent(next)}`
     const page = (await client.items(`${path}?limit=${PAGE}${more}`, async (text) => {
       const object: Json = parsed(text, NOT_JSON)
@@ -95,6 +97,7 @@ async function list(path: string, { client, take }: StreamDeps): Promise<string>
     })) as Json
     next = page?.metadata?.continue ?? ''
     const version = String(page?.metadata?.resourceVersion ?? '')
+    if (next !== '' && uids.size === known) throw new ApiError(0, 'the API server continues a list without new objects')
     if (next !== '') continue
     await take({ type: 'listed', uids, version })
     return version

@@ -1,10 +1,13 @@
-/** What a hostile API server sends neither fills the memory nor keeps this process busy. */
+/** What a hostile API server sends neither fills the memory nor keeps this process busy, nor from stopping. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { readSeen } from '../../src/domain/kubernetes/parse.ts'
 import type { Access } from '../../src/kubernetes/access.ts'
-import { ApiError, type Client, createClient } from '../../src/kubernetes/client.ts'
+import { ApiError, type Client, createClient, parsed } from '../../src/kubernetes/client.ts'
+import { watchCluster } from '../../src/kubernetes/cluster.ts'
+import { runStream, streamsOf } from '../../src/kubernetes/stream.ts'
 
 /** Starts a server that answers each request with `send`, and a client for it. */
 async function client(t: TestContext, send: (socket: Socket) => void) {
@@ -46,14 +49,107 @@ for (const [name, read] of Object.entries(reads)) {
     const interim = await client(t, endless('', 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n'.repeat(1_000)))
     await assert.rejects(read(interim), new ApiError(0, 'the API server sent more than 20 interim responses'))
     const long = await client(t, endless(OK, BLOCK))
-    await assert.rejects(read(long), /^Error: the API server sent .* of more than 8388608 characters$/)
+    await assert.rejects(read(long), /^Error: the API server sent .* of more than 3145728 characters$/)
     const failing = await client(t, endless('HTTP/1.1 500 Internal Server Error\r\n\r\n', BLOCK))
     await assert.rejects(read(failing), (error) => error instanceof ApiError && error.status === 500)
   })
 }
 
 test('an error with a long message is cut', async (t) => {
-  const body = JSON.stringify({ message: '\\"'.repeat(1_000_000) })
+  const body = JSON.stringify({ message: '\\"'.repeat(500_000) })
   const { get } = await client(t, (socket) => socket.end(`HTTP/1.1 403 Forbidden\r\n\r\n${body}`))
   await assert.rejects(get('/version'), (error: ApiError) => error.status === 403 && error.message.length === 300)
+})
+
+type Answers = { readonly list?: object; readonly watch: () => object }
+
+/** Runs the stream of nodes for a moment. Returns how often it listed and watched, and its last error. */
+async function runBriefly({ list = { resourceVersion: '1' }, watch }: Answers) {
+  const [stop, seen] = [new AbortController(), { lists: 0, watches: 0, error: null as string | null }]
+  const client: Pick<Client, 'items' | 'lines'> = {
+    items: async () => {
+      seen.lists += 1
+      return { metadata: list }
+    },
+    lines: async (_, { onLine }) => {
+      seen.watches += 1
+      await onLine(JSON.stringify(watch()))
+    },
+  }
+  const [stream] = streamsOf([])
+  assert.ok(stream)
+  setTimeout(() => stop.abort(), 200)
+  await runStream(stream, null, {
+    client: client as Client,
+    ...{ take: () => {}, forgotten: () => {}, random: () => 0, signal: stop.signal },
+    state: ({ error }) => {
+      seen.error = error ?? seen.error
+    },
+    reached: () => new AbortController().signal,
+  })
+  return seen
+}
+
+test('an API server that answers at once again and again is asked less often', async () => {
+  let version = 0
+  const watch = () => {
+    version += 1
+    return { type: 'BOOKMARK', object: { metadata: { resourceVersion: String(version) } } }
+  }
+  assert.deepEqual(await runBriefly({ watch }), { lists: 1, watches: 1, error: null })
+  const gone = () => ({ type: 'ERROR', object: { code: 410 } })
+  assert.deepEqual(await runBriefly({ watch: gone }), { lists: 2, watches: 2, error: null })
+  const { lists, watches, error } = await runBriefly({ list: { continue: 'more' }, watch })
+  assert.deepEqual([lists, watches, error], [1, 0, 'the API server continues a list without new objects'])
+})
+
+test('a watch that is stopped while its list waits to be saved ends', async (t) => {
+  const items = Array.from({ length: 900 }, (_, index) => ({ metadata: { uid: `u${index}`, name: `n${index}` } }))
+  const body = JSON.stringify({ metadata: { resourceVersion: '1' }, items })
+  const made = await client(t, (socket) =>
+    socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`),
+  )
+  const begun = Promise.withResolvers<void>()
+  const submit = async () => {
+    begun.resolve()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    return { eventIds: [], rejected: [], isRepeat: false }
+  }
+  const watch = watchCluster({
+    ...{ name: 'a', server: '', organizationId: 1, namespaces: [], client: made, engine: { submit } },
+    ...{ watched: { objects: [], positions: new Map() }, now: Date.now, random: () => 0, warn: () => {} },
+  })
+  await begun.promise
+  await watch.close()
+})
+
+for (const [why, server, token] of [
+  ['a token of two lines', 'http://127.0.0.1:9', 'a\nb'],
+  ['a port that does not exist', 'http://127.0.0.1:99999', 'a'],
+  ['another protocol', 'ftp://127.0.0.1', 'a'],
+] as const)
+  test(`what cannot be sent is a failure of the cluster: ${why}`, async (t) => {
+    const tls = { ca: null, cert: null, key: null }
+    const made = createClient({ name: 'a', server, tls, isUnverified: false, token: () => token }, Date.now)
+    t.after(() => made.close())
+    await assert.rejects(made.get('/version'), (error) => error instanceof ApiError && error.status === 0)
+  })
+
+test('an object that is nested without end is not parsed', async (t) => {
+  const { lines } = await client(t, (socket) => socket.end(`${OK}${'['.repeat(3_000_000)}\n`))
+  const onLine = (line: string) => void parsed(line, 'sent what is not JSON')
+  await assert.rejects(lines('/', { onOpen: () => {}, onLine }), /sent what is not JSON/)
+})
+
+test('the containers of a pod are read as far as they are containers, up to a limit', () => {
+  const many = Array.from({ length: 20_000 }, () => ({ state: { waiting: { reason: 'CrashLoopBackOff' } } }))
+  const containers = (containerStatuses: unknown, name = 'a') => {
+    const seen = readSeen('Pod', { metadata: { uid: 'u', name }, status: { containerStatuses } }, 0)
+    return seen?.kind === 'Pod' ? seen.facts.containers.length : null
+  }
+  assert.deepEqual(
+    [null, 'x', [null, 1, {}], many].map((one) => containers(one)),
+    [0, 0, 1, 100],
+  )
+  assert.equal(containers([], 'a'.repeat(254)), null)
 })

@@ -16,7 +16,12 @@ import type {
 // biome-ignore lint/suspicious/noExplicitAny: the API server validates its objects, and each field is read with a default
 type Json = any
 
-/** Reads one object. Returns null if it has no uid. `now`: used where the object has no time. */
+/** Kubernetes allows no longer names. */
+const MAX_NAME = 253
+/** The containers of a pod that are read. */
+const MAX_CONTAINERS = 100
+
+/** Reads one object. Returns null if it has no uid or no valid name. `now`: used where the object has no time. */
 export function readSeen(kind: Kind, object: Json, now: number): Seen | null {
   const { metadata } = object ?? {}
   if (typeof metadata?.uid !== 'string') return null
@@ -27,6 +32,7 @@ export function readSeen(kind: Kind, object: Json, now: number): Seen | null {
     name: text(metadata.name),
     owner: ownerOf(metadata),
   }
+  if (head.name.length > MAX_NAME || head.namespace.length > MAX_NAME) return null
   switch (kind) {
     case 'Pod':
       return { ...head, kind, facts: podFacts(object, now) }
@@ -75,7 +81,7 @@ function podFacts({ metadata, spec, status }: Json, now: number): PodFacts {
   const grace = numberOf(metadata.deletionGracePeriodSeconds) * 1000
   const isUnscheduled = scheduled?.status === 'False' && scheduled.reason === 'Unschedulable'
   return {
-    node: spec?.nodeName ?? null,
+    node: text(spec?.nodeName) || null,
     phase: text(status?.phase),
     reason: text(status?.reason),
     message: text(status?.message),
@@ -87,7 +93,9 @@ function podFacts({ metadata, spec, status }: Json, now: number): PodFacts {
       : null,
     ready: ready?.status === 'True',
     readySince: time(ready?.lastTransitionTime, createdAt),
-    containers: [...list(status?.initContainerStatuses), ...list(status?.containerStatuses)].map(containerOf),
+    containers: [...list(status?.initContainerStatuses), ...list(status?.containerStatuses)]
+      .slice(0, MAX_CONTAINERS)
+      .map(containerOf),
     told: false,
   }
 }
@@ -208,7 +216,7 @@ function autoscalerFacts({ spec, status, metadata }: Json, now: number): Autosca
 }
 
 function list(value: Json): Json[] {
-  return Array.isArray(value) ? value : []
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'object' && one !== null) : []
 }
 
 function text(value: Json): string {
