@@ -266,7 +266,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   {
     name: 'whole-requests',
     file: 'src/engine/engine.ts',
-    from: 'const MAX_ITEMS = 500',
+    from: 'const MAX_ITEMS = 250',
     to: 'const MAX_ITEMS = 100_000',
     test: HOSTILE,
     only: '1,000 new',
