@@ -145,14 +145,15 @@ test("Charlie's channel gets no message about Acme", async (t) => {
 })
 
 test('who was told of a critical incident hears its end, whatever severity a user gave it', async (t) => {
-  const { channel, outbox, act, fail } = withOutbox(t)
+  const { channel, outbox, act, fail, clock } = withOutbox(t)
   channel('one', { rules: [{ minSeverity: 'critical' }] })
   await fail()
+  clock.now += MINUTE
   await act({ severity: 'warning' })
   await act({ status: 'resolved' })
   assert.deepEqual(outbox(), [
     ['one', 'opened', 0],
-    ['one', 'resolved', 0],
+    ['one', 'resolved', 1],
   ])
 })
 

@@ -37,10 +37,10 @@ for (const [what, before, after, kind] of [
     null,
   ],
   [
-    'the severity of an automatic incident',
+    'a raised severity of an automatic incident',
     { origin: 'automatic' },
     { origin: 'automatic', severity: 'critical' },
-    null,
+    'severity',
   ],
   ['a lowered severity', { severity: 'critical' }, {}, null],
   ['a recovery, which its rule tells,', {}, { status: 'monitoring' }, null],

@@ -586,7 +586,7 @@ test('a message names the conditions for whose summaries it has no room', () => 
 })
 
 for (const [what, incident, expected] of [
-  ['a critical alert, although a user rated the incident lower', { severity: 'warning' }, 'critical'],
+  ['an automatic incident that a user rated as a warning', { severity: 'warning' }, 'warning'],
   ['one of an incident that a user declared as a warning', { severity: 'warning', origin: 'manual' }, 'critical'],
   [
     'what a user declared, if no critical alert fires',

@@ -68,9 +68,10 @@ test('a critical alert counts, whatever severity a user chose', () => {
   assert.equal(severityNow(fire(declared, 2, ['Typo'])), 'warning')
 })
 
-test('an incident that opened by itself is critical, whatever severity a user chose', () => {
+test('an incident that opened by itself has the severity that a user chose, from then on', () => {
   const lowered = rate({ ...DECLARED, origin: 'automatic', severity: 'critical' }, 2, 'warning')
-  assert.deepEqual(minutesOf(lowered, 5), ['critical', 5])
+  assert.deepEqual(minutesOf(lowered, 5), ['warning', 3])
+  assert.deepEqual(minutesOf(end(lowered, 6), 9), ['critical', 2])
 })
 
 test('all of the time counts if the severity is the same, or was corrected after the end', () => {

@@ -34,16 +34,16 @@ export type Raised = {
   readonly earlier?: Readonly<Partial<Record<Severity, number>>> | undefined
 }
 
-/** An incident with the severity that a user declared, or else critical. */
+/** An incident with the severity that a user chose, or else critical. */
 export type Rated = Pick<LiveIncident, 'origin' | 'severity' | 'problem'>
 
 /**
- * Returns how severe an incident is. While a critical condition fires it is critical, whatever severity a user chose. An
- * incident that opened automatically is about such conditions only.
+ * Returns how severe an incident is. One that a user declared is critical while a critical condition fires. One that
+ * opened automatically has the severity that a user gave to these conditions.
  */
 export function severityNow({ origin, severity, problem: { firing, declared } }: Rated): Severity {
   const fires = firing.some((name) => declared.every((one) => one.name !== name))
-  return origin === 'automatic' || fires ? 'critical' : severity
+  return origin === 'manual' && fires ? 'critical' : severity
 }
 
 /** Returns the worst severity that an incident has had while its problem was on. */

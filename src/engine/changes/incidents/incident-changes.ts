@@ -12,6 +12,7 @@ import { countOf, formatCount, stillFiringText } from '../../../domain/text.ts'
 import type { Context } from '../../state/context.ts'
 import { conditionsOf } from '../conditions.ts'
 import { evaluate } from '../evaluate.ts'
+import { edits, noteEdits } from './edits.ts'
 import { findIncident, NO_INCIDENT, requireIncident } from './find.ts'
 import { addEntry, moveIncident, openIncident, tell } from './incidents.ts'
 
@@ -65,7 +66,7 @@ export function changeIncident(ctx: Context, id: string, change: IncidentChange,
   if (after === before) return false
   const texts = edits(before, after)
   refuseText(ctx, before, texts.join(''), texts.length)
-  for (const text of texts) addEntry(ctx, before, { at: now, kind: 'edited', code: null, text, actor, ref: null })
+  noteEdits(ctx, before, after, actor, now)
   moveIncident(ctx, {
     before,
     after,
@@ -141,14 +142,6 @@ function statusChange(before: LiveIncident, status: IncidentStatus, now: number)
   }
   if (before.status !== 'resolved') return {}
   return { resolvedAt: null, problem: reopened(before.problem, before.origin, now) }
-}
-
-function edits(before: LiveIncident, after: LiveIncident): string[] {
-  return [
-    ...(before.title === after.title ? [] : [`changed the title: ${after.title}`]),
-    ...(before.severity === after.severity ? [] : [`severity changed from ${before.severity} to ${after.severity}`]),
-    ...(before.startedAt === after.startedAt ? [] : ['start time corrected']),
-  ]
 }
 
 /**

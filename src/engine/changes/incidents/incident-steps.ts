@@ -4,6 +4,7 @@ import type { Alert } from '../../../domain/alert/alert.ts'
 import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
 import { onAgain } from '../../../domain/incident/acknowledgement.ts'
+import { regraded } from '../../../domain/incident/lasted.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import { digestAtOf } from '../../../domain/incident/opening.ts'
 import type { Problem } from '../../../domain/incident/problem.ts'
@@ -11,6 +12,7 @@ import type { Step } from '../../../domain/incident/situation.ts'
 import type { Context } from '../../state/context.ts'
 import type { Condition } from '../conditions.ts'
 import { firingOnNode } from '../nodes.ts'
+import { noteEdits } from './edits.ts'
 import { addAlerts, MAX_TITLE, moveIncident, noteScore, OLDEST_START, openIncident, tell } from './incidents.ts'
 
 type StepInput = {
@@ -37,9 +39,19 @@ export function applyStep(ctx: Context, service: LiveService, step: Step, input:
       return comeBack(ctx, incident, step, input)
     case 'join':
       return noteScore(ctx, addAlerts(ctx, incident, named(input, step.alertIds)), score)
-    case 'worsen':
-      tell(ctx, incident, { change: 'worse', conditions: step.names, actor: null, now })
-      return incident
+    case 'worsen': {
+      const after = withNew(incident, step.names, incident.problem, now)
+      noteEdits(ctx, incident, after, null, now)
+      return moveIncident(ctx, {
+        before: incident,
+        after,
+        why: null,
+        actor: null,
+        now,
+        tells: 'worse',
+        conditions: step.names,
+      })
+    }
     case 'uncover':
       tell(ctx, incident, { change: 'again', conditions: step.names, actor: null, now })
       return incident
@@ -99,7 +111,10 @@ function comeBack(
   input: StepInput,
 ): LiveIncident {
   const { now } = input
-  const after: LiveIncident = { ...incident, ...onAgain(incident, now, wasWrong), resolvedAt: null, problem }
+  const fresh = problem.firing.filter((name) => !incident.problem.had.includes(name))
+  const rated = withNew(incident, fresh, problem, now)
+  noteEdits(ctx, incident, rated, null, now)
+  const after: LiveIncident = { ...rated, ...onAgain(incident, now, wasWrong), resolvedAt: null }
   const isDoubted = input.conditions.some(({ live: { alert } }) => alert.status === 'firing' && isPast(alert, now))
   const wrong = isDoubted
     ? 'the all-clear does not count: the heartbeat of the sender ended, too'
@@ -110,6 +125,17 @@ function comeBack(
   const digestAt = isFirstFlap ? null : digestAtOf(problem, now)
   const moved = moveIncident(ctx, { before: incident, after, why, actor: null, now, tells, wasWrong, digestAt })
   return addAlerts(ctx, moved, named(input, alertIds))
+}
+
+/**
+ * Returns an automatic incident with conditions that it has not had before. They make it critical: a user who lowered its
+ * severity did not know them.
+ */
+function withNew(before: LiveIncident, names: readonly string[], problem: Problem, now: number): LiveIncident {
+  const after = { ...before, problem }
+  if (names.length === 0 || before.origin === 'manual') return after
+  const raised = { ...after, severity: 'critical' as const }
+  return { ...raised, problem: regraded(after, raised, now) }
 }
 
 /** Returns whether an alert fires on although its sender reported its end, because the end does not count yet. */
