@@ -39,6 +39,13 @@ test("a service's page shows how bad it is, why, and what changed", async (t) =>
   assert.match(html, /Changes.*>#31<.*<\/b> deploy failed/s)
 })
 
+test('a service whose incident was resolved early is critical since its problem began', async (t) => {
+  const { browser, id, request, token } = await stormyCart(t)
+  const [incident] = (await request('GET', '/api/incidents', { token })).body.data
+  await request('PATCH', `/api/incidents/${incident.id}`, { token, body: { status: 'resolved' } })
+  assert.match((await browser.get(`/services/${id}`)).html, /Critical for 2 min\./)
+})
+
 test('the last deploy has its outcome and start time, as in the cause', async (t) => {
   const { browser } = await stormyCart(t)
   assert.match((await browser.get('/')).html, /#31<.*failed, started 6 min ago/s)

@@ -195,15 +195,20 @@ async function earlierIncidents(
   return items.map((incident) => headOf({ incident, service, timeline: [], ...incidentLink(incident) }, reader))
 }
 
-/** Returns when the service became unhealthy. The condition may have started before the first state in the span. */
+/**
+ * Returns when the service became unhealthy: when its problem began, as on the page of the incident, which is before the
+ * first event. The condition may also have started before the first state in the span.
+ */
 function sinceOf(
   service: ServiceWithHealth,
   states: readonly StatusChange[],
   penalties: readonly PenaltyView[],
 ): number | null {
   const at = unhealthySince(service, states)
-  if (at === null || at > (states[0]?.at ?? at)) return at
-  return penalties.reduce((first, { since }) => Math.min(first, since ?? first), at)
+  if (at === null) return null
+  const isOlder = at <= (states[0]?.at ?? at)
+  const causes = penalties.filter((one) => isOlder || (service.status === 'critical' && one.severity === 'critical'))
+  return causes.reduce((first, { since }) => Math.min(first, since ?? first), at)
 }
 
 function changesOf(changes: readonly Change[], links: readonly ServiceLink[]): readonly ServiceChangeView[] {

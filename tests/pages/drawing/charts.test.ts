@@ -62,7 +62,7 @@ for (const [part, width] of [
   [7, '48'],
 ] as const) {
   test(`a meter of ${part} is filled to ${width} of 48 px`, () => {
-    assert.match(String(Meter({ part, level: 'change' })), new RegExp(`fill-level" width="${width}"`))
+    assert.match(String(Meter({ part, level: 'change' })), new RegExp(`<rect width="${width}"`))
   })
 }
 
