@@ -112,7 +112,7 @@ function comeBack(
 ): LiveIncident {
   const { now } = input
   const fresh = problem.firing.filter((name) => !incident.problem.had.includes(name))
-  const rated = withNew(incident, fresh, problem, now)
+  const rated = withNew(incident, fresh, problem, problem.since ?? now)
   noteEdits(ctx, incident, rated, null, now)
   const after: LiveIncident = { ...rated, ...onAgain(incident, now, wasWrong), resolvedAt: null }
   const isDoubted = input.conditions.some(({ live: { alert } }) => alert.status === 'firing' && isPast(alert, now))
@@ -129,13 +129,13 @@ function comeBack(
 
 /**
  * Returns an automatic incident with conditions that it has not had before. They make it critical: a user who lowered its
- * severity did not know them.
+ * severity did not know them. `at`: since when.
  */
-function withNew(before: LiveIncident, names: readonly string[], problem: Problem, now: number): LiveIncident {
+function withNew(before: LiveIncident, names: readonly string[], problem: Problem, at: number): LiveIncident {
   const after = { ...before, problem }
   if (names.length === 0 || before.origin === 'manual') return after
   const raised = { ...after, severity: 'critical' as const }
-  return { ...raised, problem: regraded(after, raised, now) }
+  return { ...raised, problem: regraded(after, raised, at) }
 }
 
 /** Returns whether an alert fires on although its sender reported its end, because the end does not count yet. */
