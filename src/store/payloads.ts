@@ -19,26 +19,23 @@ const LONGEST = 16_384
 
 /** Saves the payloads of new events, in ascending order of their row ids. */
 export function savePayloads(db: Db, payloads: readonly Payload[]): void {
-  insertRows(db, 'payloads', rowsOf(payloads), (row) => row)
+  const batches: Payload[][] = []
+  let room = -1
+  for (const payload of payloads) {
+    room -= payload.body.length
+    if (room < 0) {
+      batches.push([])
+      room = LONGEST - payload.body.length
+    }
+    batches.at(-1)?.push(payload)
+  }
+  insertRows(db, 'payloads', batches.flatMap(rowsOf), (row) => row)
 }
 
-function rowsOf(payloads: readonly Payload[]) {
-  const rows: { readonly event_id: number; readonly body: string | Buffer }[] = []
-  let [together, length] = [[] as Payload[], 0]
-  const end = () => {
-    const [first] = together
-    if (first && together.length >= FEWEST) rows.push({ event_id: first.rowId, body: compressed(together) })
-    else rows.push(...together.map(({ rowId, body }) => ({ event_id: rowId, body })))
-    together = []
-    length = 0
-  }
-  for (const payload of payloads) {
-    if (length + payload.body.length > LONGEST) end()
-    together.push(payload)
-    length += payload.body.length
-  }
-  end()
-  return rows
+function rowsOf(batch: readonly Payload[]): { readonly event_id: number; readonly body: string | Buffer }[] {
+  const [first] = batch
+  if (first && batch.length >= FEWEST) return [{ event_id: first.rowId, body: compressed(batch) }]
+  return batch.map(({ rowId, body }) => ({ event_id: rowId, body }))
 }
 
 /** One line for each payload. JSON without indentation has no line breaks. */
@@ -69,6 +66,12 @@ export function payloadOf(event = 'events.id'): RawBuilder<string | null> {
 export function payloadIn(eventId: number, row: string | Buffer | null): string | null {
   if (!Buffer.isBuffer(row)) return row
   return decompressed(row).find(({ rowId }) => rowId === eventId)?.body ?? null
+}
+
+/** Deletes events and their payloads. Returns the number of deleted events. */
+export function deleteEvents(db: Db, ids: readonly number[]): number {
+  deletePayloads(db, ids)
+  return db.run(db.sql.deleteFrom('events').where('id', 'in', listed(JSON.stringify(ids))))
 }
 
 /** Deletes the payloads of events. Must be called in the transaction that deletes the events. */

@@ -8,6 +8,7 @@ import {
   referencesEvent,
   referencesPipeline,
 } from '../../domain/retention.ts'
+import { deleteEvents } from '../../store/payloads.ts'
 import {
   deleteAlerts,
   type ExpiredAlert,
@@ -99,7 +100,7 @@ function* inSteps<Row>(
 }
 
 export const eventStep = deleting(expiredEvents, ({ db }, tally, ids) => {
-  tally.events += deleteRows(db, 'events', ids)
+  tally.events += deleteEvents(db, ids)
 })
 
 export const alertStep = deleting(expiredAlerts, ({ db }, tally, ids) => {

@@ -1,7 +1,6 @@
 /** Counts and deletes records by age, and remembers the deletions that await confirmation. */
 import { type Compilable, type RawBuilder, sql } from 'kysely'
 import type { Cursor, Share } from '../../domain/retention.ts'
-import { deletePayloads } from '../payloads.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed } from '../sqlite/query.ts'
 
@@ -22,8 +21,7 @@ export type AgingTable = keyof typeof AGES
 export type NextRows = Cursor & { readonly organizationId: number; readonly until: number; readonly limit: number }
 
 /** Deletes rows by row id. Returns the number of deleted rows. */
-export function deleteRows(db: Db, table: 'events' | 'alerts' | 'pipelines', ids: readonly number[]): number {
-  if (table === 'events') deletePayloads(db, ids)
+export function deleteRows(db: Db, table: 'alerts' | 'pipelines', ids: readonly number[]): number {
   return db.run(db.sql.deleteFrom(table).where('id', 'in', listed(JSON.stringify(ids))))
 }
 

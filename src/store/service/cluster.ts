@@ -1,5 +1,5 @@
 /** Checks whether a cluster is in use, and deletes all records of a cluster. */
-import { deletePayloads } from '../payloads.ts'
+import { deleteEvents } from '../payloads.ts'
 import type { Db } from '../sqlite/open.ts'
 
 /** Returns whether the organization has a service in this cluster. */
@@ -34,11 +34,10 @@ export function deleteCluster(db: Db, organizationId: number, cluster: string): 
   }
   // A user may have merged an incident of another service into one of these incidents.
   db.run(db.sql.updateTable('alerts').set({ incident_id: null }).where('incident_id', 'in', incidents))
-  deletePayloads(
+  deleteEvents(
     db,
     db.all(events).map(({ id }) => id),
   )
-  db.run(db.sql.deleteFrom('events').where('id', 'in', events))
   db.run(db.sql.deleteFrom('alerts').where('service_id', 'in', services))
   db.run(db.sql.deleteFrom('incidents').where('service_id', 'in', services))
   db.run(db.sql.deleteFrom('services').where('id', 'in', services))
