@@ -3,17 +3,15 @@ import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import type { Context } from '../../state/context.ts'
 import { addEntry } from './incidents.ts'
 
-/** Adds the changes of title, severity and start to the timeline. `actor`: null for an automatic change. */
+/** Adds edits to the timeline. `actor`: null for an automatic change. */
 export function noteEdits(
   ctx: Context,
-  before: LiveIncident,
-  after: LiveIncident,
+  incident: LiveIncident,
+  texts: readonly string[],
   actor: string | null,
   now: number,
 ): void {
-  for (const text of edits(before, after)) {
-    addEntry(ctx, before, { at: now, kind: 'edited', code: null, text, actor, ref: null })
-  }
+  for (const text of texts) addEntry(ctx, incident, { at: now, kind: 'edited', code: null, text, actor, ref: null })
 }
 
 /** Returns the changes of title, severity and start as sentences of the timeline. */

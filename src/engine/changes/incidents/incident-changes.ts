@@ -66,7 +66,7 @@ export function changeIncident(ctx: Context, id: string, change: IncidentChange,
   if (after === before) return false
   const texts = edits(before, after)
   refuseText(ctx, before, texts.join(''), texts.length)
-  noteEdits(ctx, before, after, actor, now)
+  noteEdits(ctx, before, texts, actor, now)
   moveIncident(ctx, {
     before,
     after,

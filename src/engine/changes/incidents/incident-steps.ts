@@ -12,7 +12,7 @@ import type { Step } from '../../../domain/incident/situation.ts'
 import type { Context } from '../../state/context.ts'
 import type { Condition } from '../conditions.ts'
 import { firingOnNode } from '../nodes.ts'
-import { noteEdits } from './edits.ts'
+import { edits, noteEdits } from './edits.ts'
 import { addAlerts, MAX_TITLE, moveIncident, noteScore, OLDEST_START, openIncident, tell } from './incidents.ts'
 
 type StepInput = {
@@ -40,8 +40,7 @@ export function applyStep(ctx: Context, service: LiveService, step: Step, input:
     case 'join':
       return noteScore(ctx, addAlerts(ctx, incident, named(input, step.alertIds)), score)
     case 'worsen': {
-      const after = withNew(incident, step.names, incident.problem, now)
-      noteEdits(ctx, incident, after, null, now)
+      const after = withNew(ctx, incident, step.names, incident.problem, now, now)
       return moveIncident(ctx, {
         before: incident,
         after,
@@ -112,8 +111,7 @@ function comeBack(
 ): LiveIncident {
   const { now } = input
   const fresh = problem.firing.filter((name) => !incident.problem.had.includes(name))
-  const rated = withNew(incident, fresh, problem, problem.since ?? now)
-  noteEdits(ctx, incident, rated, null, now)
+  const rated = withNew(ctx, incident, fresh, problem, problem.since ?? now, now)
   const after: LiveIncident = { ...rated, ...onAgain(incident, now, wasWrong), resolvedAt: null }
   const isDoubted = input.conditions.some(({ live: { alert } }) => alert.status === 'firing' && isPast(alert, now))
   const wrong = isDoubted
@@ -129,12 +127,20 @@ function comeBack(
 
 /**
  * Returns an automatic incident with conditions that it has not had before. They make it critical: a user who lowered its
- * severity did not know them. `at`: since when.
+ * severity did not know them. The timeline says so. `at`: since when.
  */
-function withNew(before: LiveIncident, names: readonly string[], problem: Problem, at: number): LiveIncident {
+function withNew(
+  ctx: Context,
+  before: LiveIncident,
+  names: readonly string[],
+  problem: Problem,
+  at: number,
+  now: number,
+): LiveIncident {
   const after = { ...before, problem }
   if (names.length === 0 || before.origin === 'manual') return after
   const raised = { ...after, severity: 'critical' as const }
+  noteEdits(ctx, before, edits(before, raised), null, now)
   return { ...raised, problem: regraded(after, raised, at) }
 }
 
