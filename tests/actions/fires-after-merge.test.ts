@@ -42,12 +42,18 @@ function merging(t: TestContext) {
   return { ...flow, report, merge, silence, resolve, until, told, states }
 }
 
+/** Returns a flow in which pay has failed since noon and web for a minute, and pay's incident was merged into web's. */
+async function merged(t: TestContext) {
+  const flow = merging(t)
+  await flow.report('pay', 0)
+  await flow.report('web', 1)
+  await flow.until(2)
+  await flow.merge(0, 1)
+  return flow
+}
+
 test('an alert that fires anew after the merge opens one incident, since its new start', async (t) => {
-  const { report, merge, until, told, states } = merging(t)
-  await report('pay', 0)
-  await report('web', 1)
-  await until(2)
-  await merge(0, 1)
+  const { report, until, told, states } = await merged(t)
   await report('pay', 0, 3)
   await report('web', 1, 3)
   await until(6)
@@ -81,11 +87,7 @@ test('the same with an incident that a user declared, which goes on', async (t) 
 })
 
 test('an alert that has fired since before the merge opens none', async (t) => {
-  const { report, merge, until, told, states } = merging(t)
-  await report('pay', 0)
-  await report('web', 1)
-  await until(2)
-  await merge(0, 1)
+  const { report, until, told, states } = await merged(t)
   await report('web', 1, 3)
   await report('pay', 0)
   await until(8)
