@@ -1,4 +1,4 @@
-/** Finds faults in the layout of the page that a browser shows: sideways scrolling, narrow columns, covered texts. */
+/** Finds faults in the layout of the page that a browser shows: sideways scrolling, narrow columns, broken words, covered texts. */
 import type { Page } from 'playwright-core'
 
 /** Runs in the browser. A column of text needs this many characters; a target needs this many pixels. */
@@ -24,6 +24,20 @@ const SCRIPT = `(() => {
     const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)))
     if (lines.size > 1 && width > 1 && width < LEAST_CHARACTERS * parseFloat(fontSize) * 0.5)
       faults.push('narrow column: ' + name(text) + ' (' + Math.round(width) + ' px)')
+  }
+
+  // A word that continues on the next line, although nothing in it separates its parts. Parts between which the page
+  // allows a break are texts of their own.
+  const words = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  for (let node = words.nextNode(); node; node = words.nextNode()) {
+    if (node.parentElement.closest('svg, .hidden-text, option, script, textarea') || !seen(node.parentElement)) continue
+    for (const { 0: word, index } of node.nodeValue.matchAll(/[\\p{Script=Latin}\\p{N}]{2,}/gu)) {
+      const range = document.createRange()
+      range.setStart(node, index)
+      range.setEnd(node, index + word.length)
+      const lines = new Set([...range.getClientRects()].filter(({ width }) => width > 0).map(({ top }) => Math.round(top)))
+      if (lines.size > 1) faults.push('broken word: ' + word + ' in ' + name(node.nodeValue))
+    }
   }
 
   // Texts of a picture that cover each other, as far as they are not clipped by their bar.

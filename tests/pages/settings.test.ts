@@ -189,7 +189,11 @@ for (const hostile of [
       `/search?q=${encodeURIComponent(hostile)}`,
     ]) {
       const { status, html } = await browser.get(path)
-      assert.deepEqual([status, /<script>|<img|onerror=(?!alert\(1\)&gt;)/.test(html)], [200, false], path)
+      assert.deepEqual(
+        [status, /<script>|<img|onerror=(?!alert\(1\)&gt;)/.test(html.replaceAll('<wbr/>', ''))],
+        [200, false],
+        path,
+      )
     }
   })
 }

@@ -199,6 +199,18 @@ test('the page of what went first acknowledges the whole storm and links to its 
   assert.doesNotMatch(await text(path), /Acknowledge all/)
 })
 
+test('affected services share one row if they share the reason, and each has its time', async (t) => {
+  const { text } = await storm(t)
+  const [, number] = /ledger: Down incident (\d)/.exec(await text('/incidents')) ?? []
+  const [, affected = ''] = /Affected (.*) Timeline/.exec(await text(`/incidents/${number}`)) ?? []
+  assert.match(affected, /^7 services shop\/ ledger since \d\d:\d\d 6 services named .* in an alert shop\/ cart since/)
+  assert.equal(affected.split('named the incident').length, 2)
+  assert.equal(affected.match(/since \d\d:\d\d/g)?.length, 7)
+  const { text: two } = await storm(t, ['cart'])
+  const [, first] = /ledger: Down incident (\d)/.exec(await two('/incidents')) ?? []
+  assert.match(await two(`/incidents/${first}`), /Affected 2 services shop\/ ledger since .* shop\/ cart named the/)
+})
+
 test('the button of a storm leads back to pages of incmon only', async (t) => {
   const { browser } = await storm(t)
   for (const back of ['//evil.example', '/incidents/1/../..', 'https://evil.example/incidents/1', '/incidents/1#x']) {

@@ -18,6 +18,7 @@ import { sendCalm, sendStorm } from '../helpers/weather.ts'
 const WIDTHS = [360, 414, 768, 820, 1024, 1280, 1920, 3840]
 /** A phone, a laptop and a TV. */
 const PICTURED = [360, 1280, 3840]
+const FOLDED = [360, 1024]
 const HEIGHT = 900
 const DARK_WIDTH = 414
 const COMMON = ['/', '/incidents', '/incidents/1', '/alerts', '/sources', '/reports', '/settings/notifications']
@@ -74,6 +75,14 @@ describe('At every width and in both themes', () => {
           if (faults.length > 0) wrong[`${path} at ${width}`] = faults
           if (PICTURED.includes(width)) await shoot(page, weather, `${path}-${width}`)
         }
+        // What is folded must fit too.
+        await page.evaluate("for (const one of document.querySelectorAll('main details')) one.open = true")
+        for (const width of FOLDED) {
+          await page.setViewportSize({ width, height: HEIGHT })
+          const faults = await layoutFaults(page)
+          if (faults.length > 0) wrong[`${path} at ${width}, unfolded`] = faults
+        }
+        await page.goto(server.url + path)
         // The themes differ only in colors; see style.test.ts. One width in the dark is enough to notice a mistake.
         await page.emulateMedia({ colorScheme: 'dark' })
         await page.setViewportSize({ width: DARK_WIDTH, height: HEIGHT })
@@ -91,6 +100,7 @@ describe('At every width and in both themes', () => {
     ['/?view=list', 60, 12],
     ['/?view=wall&tv=1', 110, 12],
     ['/incidents', 60, 12],
+    ['/incidents/1', 60, 12],
     ['/alerts', 60, 12],
   ] as const) {
     test(`in a storm, ${path} has at most ${kB} kB, and ${compressedKB} kB compressed`, async () => {
@@ -151,6 +161,10 @@ const BROKEN = {
   'narrow column': `const p = document.createElement('p')
     p.textContent = 'one letter a line'
     p.style.cssText = 'width: 12px; overflow-wrap: anywhere'
+    document.querySelector('main').prepend(p)`,
+  'broken word: Replicas': `const p = document.createElement('p')
+    p.textContent = 'Kube-ReplicasMismatch'
+    p.style.cssText = 'width: 80px; overflow-wrap: anywhere'
     document.querySelector('main').prepend(p)`,
   'covered text': `for (const text of document.querySelectorAll('.lanes-tick')) text.setAttribute('x', '50%')`,
   'small target': `document.querySelector('main .button').style.cssText =

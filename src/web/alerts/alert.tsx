@@ -4,7 +4,7 @@ import { formatCount } from '../../domain/text.ts'
 import { GraphSection } from '../drawing/graph-section.tsx'
 import { OverdueSince } from '../incident/cause.tsx'
 import { Action } from '../kit/form.tsx'
-import { AlertName, External, Icon, Mark, RepeatCount, ServiceName } from '../kit/mark.tsx'
+import { External, Icon, Mark, RepeatCount, ServiceName, Words } from '../kit/mark.tsx'
 import { sentText } from '../kit/penalty.ts'
 import { safeUrl } from '../kit/safe-url.ts'
 import { Card, Crumbs, Head, Section } from '../kit/section.tsx'
@@ -23,7 +23,7 @@ export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
           <h1>
             <Mark level={alert.severity} label={alert.severity} />
             <span>
-              <AlertName name={alert.name} />
+              <Words text={alert.name} />
             </span>
           </h1>
           <p class="facts">
@@ -61,7 +61,7 @@ export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
         ) : null}
       </div>
       <p class="card empty break">
-        {alert.summary} {sentText(alert)}
+        <Words text={alert.summary} /> {sentText(alert)}
       </p>
       <GraphSection found={view.graph} startsAt={alert.startsAt} reader={reader} />
       <div class="columns">
@@ -79,8 +79,12 @@ export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
                   <li class="item group">
                     <Icon name="link" class="change" />
                     <div class="grow group-body">
-                      <b class="break">{ref}</b>
-                      <p class="second break">{text}</p>
+                      <b class="break">
+                        <Words text={ref} />
+                      </b>
+                      <p class="second break">
+                        <Words text={text} />
+                      </p>
                     </div>
                   </li>
                 ))}
@@ -134,7 +138,9 @@ const Pairs: FC<{ title: string; pairs: readonly Pair[]; second?: string }> = ({
         {pairs.map(([name, value]) => (
           <>
             <dt class="break">{name}</dt>
-            <dd class="mono">{value}</dd>
+            <dd class="mono">
+              <Words text={value} />
+            </dd>
           </>
         ))}
       </dl>
@@ -158,7 +164,7 @@ const Events: FC<{ view: AlertPageView }> = ({ view }) => (
               <Icon name="pulse" />
             </span>
             <p class="break">
-              {text === name ? name : `${name}: ${text}`} <span class="quiet">{object}</span>{' '}
+              <Words text={text === name ? name : `${name}: ${text}`} /> <span class="quiet">{object}</span>{' '}
               <RepeatCount count={count} />
               {count === 1 ? null : (
                 <span class="quiet">

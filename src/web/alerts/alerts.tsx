@@ -6,7 +6,7 @@ import { countOf, formatCount, serviceName } from '../../domain/text.ts'
 import { Histogram } from '../drawing/histogram.tsx'
 import { Options } from '../kit/choice.tsx'
 import { Submit } from '../kit/form.tsx'
-import { AlertName, Icon, LegendMark, Mark, RepeatCount, ServiceName } from '../kit/mark.tsx'
+import { Icon, LegendMark, Mark, RepeatCount, ServiceName, Words } from '../kit/mark.tsx'
 import { Pages } from '../kit/pages.tsx'
 import { Table } from '../kit/section.tsx'
 import { SilencedMark, silencedPart } from '../kit/silenced.tsx'
@@ -135,7 +135,7 @@ const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, rea
                 <span class="row group-name">
                   <a class="ink" href={href}>
                     <b class="break">
-                      <AlertName name={name} />
+                      <Words text={name} />
                     </b>
                   </a>
                   <RepeatCount count={count} />

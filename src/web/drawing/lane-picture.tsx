@@ -1,5 +1,6 @@
 /** Draws changes and conditions on a common time axis. All x values are percentages; all y values are in px. */
 import type { FC } from 'hono/jsx'
+import { Words } from '../kit/mark.tsx'
 import { Table } from '../kit/section.tsx'
 import type { IconName } from '../kit/symbols.ts'
 import { LaneBars } from './lane-bars.tsx'
@@ -78,7 +79,15 @@ export const LanesTable: FC<{ picture: LanePicture }> = ({ picture }) => (
           <td class="nowrap">{from}</td>
           <td class="nowrap">{until}</td>
           <td class="nowrap">{lane}</td>
-          <td class="break">{href === null ? text : <a href={href}>{text}</a>}</td>
+          <td class="break">
+            {href === null ? (
+              <Words text={text} />
+            ) : (
+              <a href={href}>
+                <Words text={text} />
+              </a>
+            )}
+          </td>
         </tr>
       ))}
     </Table>

@@ -4,7 +4,7 @@ import type { GroupedAlert } from '../../domain/alert/groups.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import { Submit } from '../kit/form.tsx'
-import { Mark, ServiceName, Status } from '../kit/mark.tsx'
+import { Mark, ServiceName, Status, Words } from '../kit/mark.tsx'
 import { Head } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 import type { ServiceRowView } from '../overview/view.ts'
@@ -53,7 +53,9 @@ export const SearchPage: FC<Props> = ({ q, reader, services, more, incidents, al
         <li class="row">
           <Status status={status} />
           <a class="ink break" href={`/incidents/${number}`}>
-            <b>{title}</b>
+            <b>
+              <Words text={title} />
+            </b>
           </a>
           <span class="quiet">incident {number}</span>
           <Time at={startedAt} reader={reader} style="moment" />
@@ -65,9 +67,13 @@ export const SearchPage: FC<Props> = ({ q, reader, services, more, incidents, al
         <li class="row">
           <Mark level={severity} label={severity} />
           <a class="ink break" href={`/alerts/${id}`}>
-            <b>{name}</b>
+            <b>
+              <Words text={name} />
+            </b>
           </a>
-          <span class="second break">{summary}</span>
+          <span class="second break">
+            <Words text={summary} />
+          </span>
         </li>
       ))}
     </Found>

@@ -3,7 +3,7 @@ import type { FC } from 'hono/jsx'
 import type { Reader } from '../../domain/shown-time.ts'
 import { leadText, namesChange } from '../../domain/suspect/likely-cause.ts'
 import { Action } from '../kit/form.tsx'
-import { Command, External, Icon } from '../kit/mark.tsx'
+import { Command, External, Icon, Words } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
 import type { IncidentBrief } from './brief.ts'
 import type { IncidentView, Overdue, SuspectView } from './view.ts'
@@ -30,14 +30,20 @@ export const Cause: FC<
             {suspect.support.slice(0, MAX_REASONS).map((text) => (
               <li>
                 <Icon name="check" />
-                <span class="break">{text}</span>
+                <span class="break">
+                  <Words text={text} />
+                </span>
               </li>
             ))}
           </ul>
         ) : null}
         {fix ? (
           <p class="fix">
-            <Icon name="check" /> Probable fix: {fix.noun} <b class="break">{fix.ref}</b>, {fix.when}.
+            <Icon name="check" /> Probable fix: {fix.noun}{' '}
+            <b class="break">
+              <Words text={fix.ref} />
+            </b>
+            , {fix.when}.
           </p>
         ) : null}
         <p class="second row">
@@ -111,7 +117,9 @@ export const SuspectName: FC<{ suspect: SuspectView }> = ({ suspect }) => {
   const shown = (
     <>
       <Icon name={ICONS[suspect.kind]} />
-      <span class="break">{suspect.ref}</span>
+      <span class="break">
+        <Words text={suspect.ref} />
+      </span>
     </>
   )
   return suspect.href === null ? (

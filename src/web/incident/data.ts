@@ -239,7 +239,7 @@ function callers({ incident, suspects }: IncidentFacts): AffectedView[] {
     if (!first) return []
     const { namespace, name } = first
     const since = Math.min(first.since, ...others.map((one) => one.since))
-    const detail = 'an alert for this service names the incident’s service'
+    const detail = 'named the incident’s service in an alert'
     return [{ namespace, name, href: `/services/${id}`, severity: null, since, until: null, detail }]
   })
 }

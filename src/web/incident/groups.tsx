@@ -1,9 +1,10 @@
 /** Shows groups of similar alerts, one expandable row per group, and the affected services. */
+
 import type { FC } from 'hono/jsx'
 import { formatDuration, formatMoment, type Reader } from '../../domain/shown-time.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
 import { Sparkbars } from '../drawing/strip.tsx'
-import { AlertName, Command, Icon, Mark, RepeatCount, ServiceName } from '../kit/mark.tsx'
+import { Command, Icon, Mark, RepeatCount, ServiceName, Words } from '../kit/mark.tsx'
 import { sentText } from '../kit/penalty.ts'
 import { Card, Section } from '../kit/section.tsx'
 import { SilencedMark, SilenceLink, silencedPart } from '../kit/silenced.tsx'
@@ -12,7 +13,7 @@ import type { AffectedView, GroupView, IncidentView, ServiceLink } from './view.
 
 /** The maximum number of alerts to list in a group, and in all groups together. */
 const MAX_MEMBERS = 20
-const MAX_LISTED = 60
+const MAX_LISTED = 48
 const LEAST_MEMBERS = 3
 
 type Props = {
@@ -44,7 +45,7 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
           <p class="row group-name">
             <a class="ink" href={group.href}>
               <b class="break">
-                <AlertName name={group.name} />
+                <Words text={group.name} />
               </b>
             </a>
             <RepeatCount count={group.count} />
@@ -58,7 +59,7 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
             ) : null}
           </p>
           <p class="second break">
-            {/[.!?]$/.test(group.summary) ? group.summary : `${group.summary}.`}
+            <Words text={/[.!?]$/.test(group.summary) ? group.summary : `${group.summary}.`} />
             {group.seen > group.count ? ` Seen ${formatCount(group.seen)} times.` : ''}
             {group.sentAs ? ` ${sentText(group)}` : ''}
           </p>
@@ -119,8 +120,8 @@ const Members: FC<{ group: GroupView; reader: Reader; most: number }> = ({ group
         {members.map(({ href, startsAt, labels, summary }) => (
           <li>
             <Time at={startsAt} reader={reader} style="moment" />{' '}
-            <a href={href} class="break">
-              {labels.pod ?? labels.instance ?? labels.name ?? labels[differing ?? ''] ?? summary}
+            <a href={href}>
+              <Words text={labels.pod ?? labels.instance ?? labels.name ?? labels[differing ?? ''] ?? summary} />
             </a>
           </li>
         ))}
@@ -130,29 +131,49 @@ const Members: FC<{ group: GroupView; reader: Reader; most: number }> = ({ group
   )
 }
 
+/** Services without alerts here that are affected for the same reason share one row. */
 export const Affected: FC<Pick<IncidentView, 'affected' | 'reader'>> = ({ affected, reader }) => (
   <Section id="affected" title="Affected" second={affected.length === 0 ? null : countOf(affected.length, 'service')}>
     <Card empty={affected.length === 0 ? 'No affected service is known.' : null}>
       <ul class="rows groups">
-        {affected.map((one) => (
-          <li class="item group">
-            {one.severity === null ? <Icon name="workload" /> : <Mark level={one.severity} label={one.severity} />}
-            <div class="grow group-body">
-              <a class="ink break" href={one.href}>
-                <ServiceName namespace={one.namespace} name={one.name} />
-              </a>
-              {one.detail === '' ? null : <p class="second break">{one.detail}</p>}
-            </div>
-            <span class="group-time second">{timeText(one, reader)}</span>
-          </li>
-        ))}
+        {[...Map.groupBy(affected, (one) => (one.severity === null ? one.detail : one)).values()].map((alike) =>
+          alike.slice(0, 1).map(({ severity, detail, ...one }) => (
+            <li class="item group">
+              {severity === null ? <Icon name="workload" /> : <Mark level={severity} label={severity} />}
+              <div class="grow group-body break">
+                {alike.length === 1 ? <AffectedName {...one} /> : <b>{countOf(alike.length, 'service')}</b>}
+                {detail === '' ? null : (
+                  <p class="second">
+                    <Words text={detail} />
+                  </p>
+                )}
+                {alike.length === 1 ? null : (
+                  <ul class="members affected">
+                    {alike.map((other) => (
+                      <li>
+                        <AffectedName {...other} /> <span class="quiet nowrap">{timeText(other, reader)}</span>
+                      </li>
+                    ))}
+                  </ul>
+                )}
+              </div>
+              {alike.length === 1 ? <span class="group-time second">{timeText(one, reader)}</span> : null}
+            </li>
+          )),
+        )}
       </ul>
     </Card>
   </Section>
 )
 
+const AffectedName: FC<ServiceLink> = ({ href, namespace, name }) => (
+  <a class="ink" href={href}>
+    <ServiceName namespace={namespace} name={name} />
+  </a>
+)
+
 /** Returns `since 03:02`, `03:02 to 03:20` if the problem has ended, or `at 03:02` if it lasted less than a minute. */
-function timeText({ since, until }: AffectedView, reader: Reader): string {
+function timeText({ since, until }: Pick<AffectedView, 'since' | 'until'>, reader: Reader): string {
   const from = formatMoment(since, reader)
   if (until === null) return `since ${from}`
   const to = formatMoment(until, reader)

@@ -4,7 +4,7 @@ import type { FC } from 'hono/jsx'
 import { likelihoodOf } from '../../domain/suspect/likely-cause.ts'
 import { formatScore } from '../../domain/text.ts'
 import { Meter } from '../drawing/strip.tsx'
-import { External, Icon } from '../kit/mark.tsx'
+import { External, Icon, Words } from '../kit/mark.tsx'
 import { Section } from '../kit/section.tsx'
 import { SuspectName, Verdict } from './cause.tsx'
 import type { IncidentView, ReasonView, SuspectView } from './view.ts'
@@ -94,7 +94,9 @@ const SuspectRow: FC<RowProps> = ({ suspect, rank, csrf, isCause, action }) => {
             → rollout{' '}
             <span class="suspect-name change">
               <Icon name="layers" />
-              <span class="break">{ref}</span>
+              <span class="break">
+                <Words text={ref} />
+              </span>
             </span>
           </p>
         ))}
@@ -120,8 +122,12 @@ const Reasons: FC<{ reasons: readonly ReasonView[] }> = ({ reasons }) => (
   <ul class="reasons second">
     {reasons.map(({ condition, text }) => (
       <li class="break">
-        {condition === '' ? null : <b>{condition} </b>}
-        {text}
+        {condition === '' ? null : (
+          <b>
+            <Words text={condition} />{' '}
+          </b>
+        )}
+        <Words text={text} />
       </li>
     ))}
   </ul>

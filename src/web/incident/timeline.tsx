@@ -4,7 +4,7 @@ import { rowDetails } from '../../domain/incident/timeline-rows.ts'
 import { formatMoment, type Reader } from '../../domain/shown-time.ts'
 import { capitalized } from '../../domain/text.ts'
 import { control, Form, Submit } from '../kit/form.tsx'
-import { Icon } from '../kit/mark.tsx'
+import { Icon, Words } from '../kit/mark.tsx'
 import { safeUrl } from '../kit/safe-url.ts'
 import { Section } from '../kit/section.tsx'
 import type { IconName } from '../kit/symbols.ts'
@@ -72,10 +72,10 @@ const Entry: FC<{ entry: TimelineView; reader: Reader }> = ({ entry, reader }) =
         {kind === 'note' ? (
           <Linked text={entry.text} />
         ) : href === null ? (
-          entryText(entry)
+          <Words text={entryText(entry)} />
         ) : (
           <a class="ink" href={href}>
-            {entryText(entry)}
+            <Words text={entryText(entry)} />
           </a>
         )}
         <span class="quiet">{rowDetails(entry, (at) => formatMoment(at, reader))}</span>

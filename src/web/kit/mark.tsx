@@ -85,23 +85,20 @@ export const Command: FC<{ text: string }> = ({ text }) => (
   </code>
 )
 
-/** Longer names can break between their words on a narrow screen. */
-const LONG_NAME = 16
+/** Words to break, and where: after a separator and before a capital letter, as in `KubeDeployment`. */
+const LONG_WORD = /(\S{17,})/
+const SEAMS = /(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=[_.:=,@&?#])(?=[\p{L}\d])/u
 
-/** Renders an alert name. A long name can break between its words, for example after `KubeDeployment`. */
-export const AlertName: FC<{ name: string }> = ({ name }) => {
-  const words = name.length > LONG_NAME ? name.split(/(?<=[a-z\d])(?=[A-Z])/) : [name]
-  return (
-    <>
-      {words.map((word, index) => (
-        <>
-          {index > 0 ? <wbr /> : null}
-          {word}
-        </>
-      ))}
-    </>
-  )
-}
+/** Renders text whose long words, such as names, can break between their parts on a narrow screen. */
+export const Words: FC<{ text: string }> = ({ text }) => (
+  <>
+    {text
+      .split(LONG_WORD)
+      .map((part, index) =>
+        index % 2 === 0 ? part : part.split(SEAMS).map((seam, at) => (at === 0 ? seam : [<wbr />, seam])),
+      )}
+  </>
+)
 
 /** Renders a name of up to `max` characters. A longer name is cut in its middle, because its end tells names apart. */
 export const ShortName: FC<{ text: string; max: number }> = ({ text, max }) => {
@@ -109,14 +106,14 @@ export const ShortName: FC<{ text: string; max: number }> = ({ text, max }) => {
   if (letters.length <= max)
     return (
       <bdi>
-        <AlertName name={text} />
+        <Words text={text} />
       </bdi>
     )
   const end = Math.floor(max / 3)
   return (
     <bdi title={text}>
-      <AlertName name={letters.slice(0, max - end - 1).join('')} />…
-      <AlertName name={letters.slice(-end).join('')} />
+      <Words text={letters.slice(0, max - end - 1).join('')} />…
+      <Words text={letters.slice(-end).join('')} />
     </bdi>
   )
 }
@@ -126,7 +123,7 @@ export const ServiceName: FC<{ namespace: string; name: string; max?: number }> 
   <>
     {namespace === '' ? null : <span class="quiet">{namespace}/</span>}
     <wbr />
-    <b>{max === undefined ? name : <ShortName text={name} max={max} />}</b>
+    <b>{max === undefined ? <Words text={name} /> : <ShortName text={name} max={max} />}</b>
   </>
 )
 

@@ -3,7 +3,7 @@ import type { FC } from 'hono/jsx'
 import { TROUBLED } from '../../domain/health/headline.ts'
 import { firingText } from '../../domain/incident/incident.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
-import { Icon, LegendMark, Mark } from '../kit/mark.tsx'
+import { Icon, LegendMark, Mark, Words } from '../kit/mark.tsx'
 import { Head, Section } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 import { ExampleNote } from '../sources/example-note.tsx'
@@ -192,10 +192,14 @@ const Changes: FC<{ view: OverviewView }> = ({ view: { changes, reader } }) => (
           <Icon name={kind === 'pipeline' ? 'branch' : 'layers'} class="change" />
           <span class="break change-text">
             {href === null ? (
-              <b>{ref}</b>
+              <b>
+                <Words text={ref} />
+              </b>
             ) : (
               <a class="ink" href={href}>
-                <b>{ref}</b>
+                <b>
+                  <Words text={ref} />
+                </b>
               </a>
             )}{' '}
             {outcome} <span class="quiet">{detail}</span>

@@ -2,7 +2,7 @@
 import type { FC } from 'hono/jsx'
 import type { Postmortem, Sentence } from '../../domain/postmortem/document.ts'
 import { Form, Submit } from '../kit/form.tsx'
-import { Icon } from '../kit/mark.tsx'
+import { Icon, Words } from '../kit/mark.tsx'
 import type { PartName, PostmortemView } from './view.ts'
 
 /** The number of each record in the evidence list. */
@@ -17,7 +17,9 @@ export const Sentences: FC<{ sentences: readonly Sentence[]; numbers: Numbers }>
   <p class="prose">
     {sentences.map(({ text, refs }) => (
       <>
-        <span class="break">{text}</span>
+        <span class="break">
+          <Words text={text} />
+        </span>
         <EvidenceLinks refs={refs} numbers={numbers} />{' '}
       </>
     ))}

@@ -4,7 +4,7 @@ import { actorOf, detailsText } from '../../domain/incident/timeline-rows.ts'
 import type { Contribution, KeyFact, Metric } from '../../domain/postmortem/document.ts'
 import { formatDate, formatExactClock, formatExactDuration, type Reader } from '../../domain/shown-time.ts'
 import { entryText } from '../incident/timeline.tsx'
-import { Icon } from '../kit/mark.tsx'
+import { Icon, Words } from '../kit/mark.tsx'
 import { safeUrl } from '../kit/safe-url.ts'
 import { Table } from '../kit/section.tsx'
 import { EvidenceLinks, type Numbers, Sentences } from './parts.tsx'
@@ -41,7 +41,7 @@ export const TimelineSection: FC<{ view: PostmortemView; numbers: Numbers }> = (
           <tr>
             <td class="nowrap quiet">{timelineTime(row.at, all[index - 1]?.at, reader)}</td>
             <td class="break">
-              {entryText(row)}
+              <Words text={entryText(row)} />
               {detailsText(row, (at) => formatExactClock(at, reader.zone))}
             </td>
             <td class="nowrap second">
@@ -74,7 +74,9 @@ export const Change: FC<{ change: Contribution; numbers: Numbers }> = ({ change,
       {change.reasons.map(({ text }) => (
         <li>
           <Icon name="check" />
-          <span class="break">{text}</span>
+          <span class="break">
+            <Words text={text} />
+          </span>
         </li>
       ))}
     </ul>
@@ -96,7 +98,9 @@ export const KeyFacts: FC<{ facts: readonly KeyFact[]; numbers: Numbers }> = ({ 
         <>
           <dt>{label}</dt>
           <dd>
-            <b>{text}</b>
+            <b>
+              <Words text={text} />
+            </b>
             <EvidenceLinks refs={refs} numbers={numbers} />
           </dd>
         </>
@@ -113,7 +117,7 @@ export const Actions: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view: 
         {document.actions.map(({ text, because, owner, due, state }) => (
           <tr>
             <td class="break">
-              {text} {because ? <span class="quiet">{because.text}</span> : null}
+              <Words text={text} /> {because ? <span class="quiet">{because.text}</span> : null}
               {because ? <EvidenceLinks refs={because.refs} numbers={numbers} /> : null}
             </td>
             <td data-label="Owner">{owner ?? 'nobody'}</td>
@@ -137,7 +141,7 @@ export const Evidence: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view:
         <li id={`e${numbers.get(ref)}`}>
           <span class="quiet">E{numbers.get(ref)}</span>
           <span class="break">
-            {text ?? ref} <Record reference={ref} />
+            <Words text={text ?? ref} /> <Record reference={ref} />
             {Object.entries(links).map(([name, address]) => {
               const url = safeUrl(address)
               return url === null ? null : (

@@ -9,7 +9,7 @@ import { Bill } from '../drawing/bill.tsx'
 import { CauseLine, LastGoodDeploy } from '../incident/cause.tsx'
 import { Groups, groupsText, unlisted } from '../incident/groups.tsx'
 import { Picture } from '../incident/picture.tsx'
-import { AlertName, External, Icon, Mark, Status } from '../kit/mark.tsx'
+import { External, Icon, Mark, Status, Words } from '../kit/mark.tsx'
 import { Card, Crumbs, Section } from '../kit/section.tsx'
 import { SilencedMark, SilenceMenu } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
@@ -69,7 +69,7 @@ const Head: FC<{ view: ServiceView }> = ({ view }) => {
               <CauseLine one={incident} />
             ) : worst ? (
               <span>
-                <AlertName name={worst.name} /> costs the most points.
+                <Words text={worst.name} /> costs the most points.
                 {changes.some(({ linked }) => linked !== '') ? '' : ' No change is linked to it.'}
               </span>
             ) : null}
@@ -114,7 +114,7 @@ const Score: FC<{ view: ServiceView }> = ({ view }) => {
                 <span class="break">
                   <a class="ink plain" href={href}>
                     <b>
-                      <AlertName name={name} />
+                      <Words text={name} />
                     </b>
                   </a>{' '}
                   <span class="quiet">{rule}</span>
