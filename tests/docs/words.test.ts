@@ -14,7 +14,7 @@ const WORDS: readonly (readonly [wrong: RegExp, right: string, example: string])
     'Two incidents ended.',
   ],
   [/\b(?:[Aa]|[Tt]he|[Ee]ach|[Ss]uspected) correlations?\b/, 'link', 'The correlation is strong.'],
-  [/\b(?:strong|probable|weak) (?:link|suspect)s?\b/, 'very likely, likely, possible or unlikely', 'A probable link.'],
+  [/\b(?:strong|probable|weak) (?:link|suspect)s?\b/, 'likely, possible or unlikely', 'A probable link.'],
   [/\b[Pp]ost-mortems?\b/, 'postmortem', 'Read the post-mortem.'],
   [/\bAlert ?[mM]anager\b(?<!Alertmanager)/, 'Alertmanager', 'AlertManager sends'],
   [/(?<![-\w])Gitlab(?![-\w])|\bgit lab\b/, 'GitLab', 'Gitlab sends'],

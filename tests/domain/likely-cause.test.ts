@@ -6,6 +6,7 @@ import {
   likelihoodOf,
   likelyCauseOf,
   orderSuspects,
+  standingOf,
 } from '../../src/domain/suspect/likely-cause.ts'
 
 const FIRST = 180_000
@@ -80,8 +81,8 @@ test('the change that the headline names is above all that is no change in every
     const suspects = [...others, possible]
     assert.deepEqual([likelyCauseOf(suspects, FIRST).suspect, orderOf(suspects)[0]], [possible, possible.ref])
   }
-  // Of two changes, the score decides.
-  assert.deepEqual(orderOf([object(0.9), late, possible]), ['late', possible.ref, 'logistics/route-planner'])
+  // A change that began later is no cause.
+  assert.deepEqual(orderOf([object(0.9), late, possible]), [possible.ref, 'logistics/route-planner', 'late'])
   // Where the headline names no change, the score decides.
   assert.deepEqual(orderOf([deploy({ score: 0.1 }), object(0.9)]), ['logistics/route-planner', 'shop/checkout#4711'])
 })
@@ -99,10 +100,32 @@ test('the headline never names the service of the incident as the suspect', () =
   assert.equal(sentenceOf([own, deploy({ score: 0.3 })]), 'Deploy shop/checkout#4711')
 })
 
-test('the wording for a score changes at 0.8, 0.5 and 0.2', () => {
+test('what began after the incident is last and is no cause, and a confirmed change and the clocks are exceptions', () => {
+  const at = (ms: number, more = {}) => deploy({ ref: `shop/cart#${ms}`, startsAt: FIRST + ms, ...more })
+  const later = [at(121_000), { ...object(0.9), since: FIRST + 121_000 }]
+  for (const one of later) {
+    assert.equal(standingOf(one, FIRST), 'began later')
+    assert.equal(likelyCauseOf([one], FIRST).code, 'none')
+    assert.deepEqual(orderOf([one, deploy({ score: 0.1 })]).at(-1), one.ref)
+  }
+  assert.deepEqual([standingOf(at(120_000), FIRST), likelyCauseOf([at(120_000)], FIRST).code], ['possible', 'possible'])
+  assert.deepEqual([standingOf(at(0), FIRST), likelyCauseOf([at(0)], FIRST).code], ['likely', 'likely'])
+  const confirmed = at(121_000, { verdict: 'confirmed' })
+  assert.deepEqual([standingOf(confirmed, FIRST), likelyCauseOf([confirmed], FIRST).code], ['confirmed', 'confirmed'])
+  assert.deepEqual(orderOf([at(200_000, { verdict: 'rejected' }), ...later, object(0.3)]).at(-1), 'shop/cart#200000')
+})
+
+test('the heading has the word of the suspect in the list', () => {
+  for (const score of [0.2, 0.49, 0.5, 0.79, 1]) {
+    const { code } = likelyCauseOf([deploy({ score })], FIRST)
+    assert.equal(code, standingOf(deploy({ score }), FIRST))
+  }
+})
+
+test('the wording for a score changes at 0.5 and 0.2', () => {
   assert.deepEqual(
-    [0.8, 0.79, 0.5, 0.49, 0.2, 0.19, 0].map((score) => likelihoodOf(deploy({ score }))),
-    [...['very likely', 'likely', 'likely', 'possible', 'possible', 'unlikely', 'unlikely']],
+    [1, 0.5, 0.49, 0.2, 0.19, 0].map((score) => likelihoodOf(deploy({ score }))),
+    [...['likely', 'likely', 'possible', 'possible', 'unlikely', 'unlikely']],
   )
 })
 

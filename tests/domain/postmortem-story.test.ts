@@ -131,9 +131,9 @@ test('the alert names are in the order of their counts', () => {
 test("a score has two decimals everywhere, and a link's score is labeled as such", () => {
   const [link, ...rest] = IMAGE.correlations
   const text = markdown(generate({ ...IMAGE, correlations: [{ ...link!, score: 0.842 }, ...rest] }))
-  assert.match(text, /- \*\*score 1\.00, very likely/)
-  assert.match(text, /: link score 0\.84 \(very likely\)/)
-  assert.match(text, /has a score of 1\.00 \(very likely\)/)
+  assert.match(text, /- \*\*score 1\.00, likely/)
+  assert.match(text, /: link score 0\.84 \(likely\)/)
+  assert.match(text, /has a score of 1\.00 \(likely\)/)
   assert.doesNotMatch(text, /score 0\.(?:\d|\d{3,})[ ,]/)
   const row = timelineOf({ ...IMAGE, correlations: [{ ...link!, score: 0.8 }] }).find(
     ({ kind }) => kind === 'correlation',

@@ -85,7 +85,7 @@ function confirmedBy(best: Contribution, { correlations }: GroupedFacts): string
   return judged.map(({ verdictBy }) => verdictBy).find((name) => name !== null) ?? 'A user'
 }
 
-/** Returns text such as `This change has a score of 0.97 (very likely)`. */
+/** Returns text such as `This change has a score of 0.97 (likely)`. */
 function scoreText({ score, reasons }: SuspectFact): string {
   const likelihood = likelihoodOf({ score, onlyTime: isOnlyTime(reasons) })
   return `This change has a score of ${formatScore(score)} (${likelihood})`

@@ -2,7 +2,7 @@
 import { formatDuration } from '../shown-time.ts'
 import type { Suspect } from './suspect.ts'
 
-type Likelihood = 'very likely' | 'likely' | 'possible' | 'unlikely'
+type Likelihood = 'likely' | 'possible' | 'unlikely'
 export type Verdict = 'confirmed' | 'rejected' | null
 
 /** A suspect with a user's verdict. `startsAt`: the start of a change; null for other suspects. */
@@ -23,16 +23,20 @@ export type JudgedSuspect = Pick<Suspect, 'kind' | 'ref' | 'score' | 'since'> & 
 
 /** The sentence in parts, so that the suspect can be rendered as a link. */
 export type LikelyCause<S extends JudgedSuspect> = {
-  readonly heading: 'Confirmed cause' | 'Likely cause' | 'Possible cause' | 'No related change found'
+  /** Whether the sentence names a change, and how probable it is as the cause; `none`: only the top suspect, if any. */
+  readonly code: keyof typeof HEADINGS
+  readonly heading: string
   readonly suspect: S | null
   readonly before: string
   readonly after: string
 }
 
-/** Returns whether the sentence names a change as the cause, and not only the top suspect. */
-export function namesChange({ heading }: Pick<LikelyCause<JudgedSuspect>, 'heading'>): boolean {
-  return heading !== 'No related change found'
-}
+const HEADINGS = {
+  confirmed: 'Confirmed cause',
+  likely: 'Likely cause',
+  possible: 'Possible cause',
+  none: 'No related change found',
+} as const
 
 /** The minimum score for a likely suspect. */
 export const LIKELY = 0.5
@@ -51,9 +55,20 @@ export function isOnlyTime(reasons: Suspect['reasons']): boolean {
  * time is never more than possible.
  */
 export function likelihoodOf({ score, onlyTime }: Pick<JudgedSuspect, 'score' | 'onlyTime'>): Likelihood {
-  if (score >= 0.8 && !onlyTime) return 'very likely'
   if (score >= LIKELY && !onlyTime) return 'likely'
   return score >= POSSIBLE ? 'possible' : 'unlikely'
+}
+
+/**
+ * Returns what lists say about a suspect: its likelihood, unless a user confirmed it. What began after the incident is
+ * not its cause, whatever its score; a change that began after it only by the difference between two clocks is never more
+ * than possible. `startedAt`: the start of the incident in ms UTC.
+ */
+export function standingOf(suspect: JudgedSuspect, startedAt: number | null): Likelihood | 'confirmed' | 'began later' {
+  if (suspect.verdict === 'confirmed') return 'confirmed'
+  if (!(isChange(suspect) ? precedes(suspect, startedAt) : began(suspect, startedAt))) return 'began later'
+  const isAfter = isChange(suspect) && startedAt !== null && (suspect.startsAt ?? startedAt) > startedAt
+  return likelihoodOf({ ...suspect, onlyTime: suspect.onlyTime || isAfter })
 }
 
 /** Returns the likelihood of a link in words. A link is never connected by time only. */
@@ -66,7 +81,8 @@ export function likelihoodOfLink(score: number): Likelihood {
  * names is above all suspects that are no changes. `startedAt`: the start of the incident in ms UTC.
  */
 export function orderSuspects<S extends JudgedSuspect>(suspects: readonly S[], startedAt: number): readonly S[] {
-  const sorted = byVerdict(suspects)
+  const rankOf = (one: S) => (one.verdict === 'rejected' ? 2 : standingOf(one, startedAt) === 'began later' ? 1 : 0)
+  const sorted = byVerdict(suspects).toSorted((a, b) => rankOf(a) - rankOf(b))
   const [change] = likelyChanges(related(suspects), startedAt)
   if (!change) return sorted
   const first = [...sorted.slice(0, sorted.indexOf(change)).filter(isChange), change]
@@ -107,16 +123,25 @@ export function likelyCauseOf<S extends JudgedSuspect>(
 ): LikelyCause<S> {
   const [change] = likelyChanges(related(suspects), startedAt)
   if (change) {
-    const confirmed = change.verdict === 'confirmed'
-    const heading = confirmed ? 'Confirmed cause' : change.score >= LIKELY ? 'Likely cause' : 'Possible cause'
-    return { heading, suspect: change, before: `${nounOf(change)} `, after: afterOf(change, firstAlertAt) }
+    const standing = standingOf(change, startedAt)
+    const code = standing === 'confirmed' || standing === 'likely' ? standing : 'possible'
+    return sentence(code, change, `${nounOf(change)} `, afterOf(change, firstAlertAt))
   }
   const top = topComponent(byVerdict(related(suspects)), startedAt)
   const none = suspects.every(({ verdict }) => verdict === 'rejected')
     ? 'There is no suspect.'
     : 'No suspect stands out.'
   const before = top ? `Top suspect: ${placeOf(top)}` : none
-  return { heading: 'No related change found', suspect: top, before, after: top ? '.' : '' }
+  return sentence('none', top, before, top ? '.' : '')
+}
+
+function sentence<S extends JudgedSuspect>(
+  code: keyof typeof HEADINGS,
+  suspect: S | null,
+  before: string,
+  after: string,
+): LikelyCause<S> {
+  return { code, heading: HEADINGS[code], suspect, before, after }
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Describes the likely cause of an incident in one sentence, for use in messages. */
-import { LIKELY, likelyCauseOf, namesChange, placeOf } from '../../domain/suspect/likely-cause.ts'
+import { LIKELY, likelyCauseOf, placeOf } from '../../domain/suspect/likely-cause.ts'
 import type { Suspect } from '../../domain/suspect/suspect.ts'
 import type { Db } from '../sqlite/open.ts'
 import { findIncident, type IncidentRecord } from './incidents.ts'
@@ -39,12 +39,12 @@ function sentenceOf(
   suspects: readonly Judged[],
   { startedAt, serviceId }: Pick<IncidentRecord, 'startedAt' | 'serviceId'>,
 ): string {
-  const { heading, suspect, before, after } = likelyCauseOf(suspects, startedAt)
+  const { code, heading, suspect, before, after } = likelyCauseOf(suspects, startedAt)
   if (suspect === null) return ''
-  const isOwnChange = heading === 'Possible cause' && suspect.serviceId === serviceId
-  if (heading === 'Confirmed cause' || heading === 'Likely cause' || isOwnChange)
+  const isOwnChange = code === 'possible' && suspect.serviceId === serviceId
+  if (code === 'confirmed' || code === 'likely' || isOwnChange)
     return `${heading}: ${before.toLowerCase()}${suspect.ref}${afterText(after)}`
-  const isLikely = !namesChange({ heading }) && suspect.verdict === null && suspect.score >= LIKELY
+  const isLikely = code === 'none' && suspect.verdict === null && suspect.score >= LIKELY
   return isLikely ? `Likely cause: ${placeOf(suspect)}${suspect.ref}.` : ''
 }
 

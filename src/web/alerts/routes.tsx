@@ -168,7 +168,7 @@ async function showAlert(visit: Visit): Promise<Reply> {
     links: Object.entries(alert.links).map(([name, address]) => ({ name, address })),
     changes: links.map(({ change, score, reasons }) => ({
       ref: change.ref,
-      text: `Score ${formatScore(score)}, ${likelihoodOfLink(score)}: ${reasons.map(({ text }) => text).join('; ')}`,
+      text: `Link score ${formatScore(score)}, ${likelihoodOfLink(score)}: ${reasons.map(({ text }) => text).join('; ')}`,
     })),
     events: withoutRepeats(events),
   }

@@ -1,7 +1,7 @@
 /** Shows the likely cause: a sentence, its evidence, where to look, and the user's verdict. */
 import type { FC } from 'hono/jsx'
 import type { Reader } from '../../domain/shown-time.ts'
-import { leadText, namesChange } from '../../domain/suspect/likely-cause.ts'
+import { leadText } from '../../domain/suspect/likely-cause.ts'
 import { Action } from '../kit/form.tsx'
 import { Command, External, Icon, Words } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
@@ -13,9 +13,9 @@ const MAX_REASONS = 4
 export const Cause: FC<
   Pick<IncidentView, 'cause' | 'fix' | 'groups' | 'lastGoodDeploy' | 'reader' | 'csrf' | 'canWrite' | 'incident'>
 > = ({ cause, fix, groups, lastGoodDeploy, reader, csrf, canWrite, incident }) => {
-  const { heading, suspect, before, after } = cause
+  const { code, heading, suspect, before, after } = cause
   const hint = hintedGroup(groups)?.hint
-  const known = suspect !== null && namesChange(cause)
+  const known = suspect !== null && code !== 'none'
   return (
     <section class={known ? 'card row cause' : 'card row cause cause-unknown'} aria-label={heading}>
       <div class="cause-text">
@@ -74,9 +74,9 @@ export const CauseLine: FC<{ one: CauseView }> = ({ one }) => {
   const { cause, firstAlertAt, recovery } = one
   if (recovery !== null) return <p class="cause-line">{recovery}</p>
   if (!cause) return null
-  const { heading, suspect, before } = cause
+  const { code, heading, suspect, before } = cause
   if (!suspect) return <p class="cause-line">{heading}.</p>
-  const change = namesChange(cause)
+  const change = code !== 'none'
   const lead = change ? leadText(suspect, firstAlertAt) : ''
   return (
     <p class="cause-line">

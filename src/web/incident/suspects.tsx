@@ -1,7 +1,7 @@
 /** Lists an incident's suspects by rank, each with its likelihood in words and its reasons. */
 
 import type { FC } from 'hono/jsx'
-import { likelihoodOf } from '../../domain/suspect/likely-cause.ts'
+import { standingOf } from '../../domain/suspect/likely-cause.ts'
 import { formatScore } from '../../domain/text.ts'
 import { Meter } from '../drawing/strip.tsx'
 import { External, Icon, Words } from '../kit/mark.tsx'
@@ -18,7 +18,9 @@ type Props = Pick<IncidentView, 'suspects' | 'allSuspects' | 'cause' | 'csrf' | 
 
 export const Suspects: FC<Props> = ({ suspects, allSuspects, cause, csrf, canWrite, incident }) => {
   // The first suspect is always shown. After it, those that are not likely are folded.
-  const unlikely = suspects.findIndex((one, rank) => rank > 0 && one.verdict === null && !isLikely(one))
+  const unlikely = suspects.findIndex(
+    (one, rank) => rank > 0 && one.verdict === null && standingOf(one, incident.startedAt) !== 'likely',
+  )
   const end = unlikely === -1 ? MAX_SUSPECTS : Math.min(unlikely, MAX_SUSPECTS)
   const [shown, more] = [suspects.slice(0, end), suspects.slice(end)]
   const folded = allSuspects ? more : more.slice(0, MAX_FOLDED)
@@ -26,6 +28,7 @@ export const Suspects: FC<Props> = ({ suspects, allSuspects, cause, csrf, canWri
     <SuspectRow
       {...{ suspect, csrf }}
       rank={index + 1}
+      standing={standingOf(suspect, incident.startedAt)}
       isCause={suspect.ref === cause.suspect?.ref}
       action={canWrite ? `${incident.href}/verdict` : null}
     />
@@ -54,21 +57,17 @@ export const Suspects: FC<Props> = ({ suspects, allSuspects, cause, csrf, canWri
   )
 }
 
-function isLikely(suspect: SuspectView): boolean {
-  const word = likelihoodOf(suspect)
-  return word === 'likely' || word === 'very likely'
-}
-
 type RowProps = {
   readonly suspect: SuspectView
   readonly rank: number
+  readonly standing: ReturnType<typeof standingOf>
   readonly csrf: string
   /** Whether the suspect's link and verdict are already shown with the cause, elsewhere on the page. */
   readonly isCause: boolean
   readonly action: string | null
 }
 
-const SuspectRow: FC<RowProps> = ({ suspect, rank, csrf, isCause, action }) => {
+const SuspectRow: FC<RowProps> = ({ suspect, rank, standing, csrf, isCause, action }) => {
   const { kind, score, reasons, verdict } = suspect
   const change = kind === 'pipeline' || kind === 'rollout'
   const [first, rest] = [reasons.slice(0, MAX_REASONS), reasons.slice(MAX_REASONS)]
@@ -86,7 +85,7 @@ const SuspectRow: FC<RowProps> = ({ suspect, rank, csrf, isCause, action }) => {
             title={`Score ${formatScore(score)}. Scores are comparable only within this list.`}
           >
             <Meter part={score} level={change ? 'change' : 'neutral'} width={56} height={6} />
-            {verdict === 'confirmed' ? 'confirmed' : likelihoodOf(suspect)}
+            {standing}
           </span>
         </div>
         {suspect.rollouts.map((ref) => (

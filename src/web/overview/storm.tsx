@@ -1,7 +1,6 @@
 /** Shows incidents with a common cause, or a storm, as one card: the cause or what was first, how many, and a button. */
 import type { FC } from 'hono/jsx'
 import { formatAgo, formatDuration, formatMoment, type Reader } from '../../domain/shown-time.ts'
-import { namesChange } from '../../domain/suspect/likely-cause.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
 import { CauseLine } from '../incident/cause.tsx'
 import { Action } from '../kit/form.tsx'
@@ -145,7 +144,7 @@ export const StormCause: FC<Pick<Props, 'storm' | 'reader'>> = ({ storm: { cause
 
 /** Returns whether a change probably caused what caused the others. */
 function hasChange({ cause, recovery }: StormView['first']): boolean {
-  return recovery === null && cause?.suspect != null && namesChange(cause)
+  return recovery === null && cause !== null && cause.code !== 'none'
 }
 
 /** New incidents per period as bars, from the first one until now. */
