@@ -25,6 +25,7 @@ import { baseContext, type Cause, type NotifierOptions, UNKNOWN, withStop } from
 import { deliver } from './deliver.ts'
 import { createFailureNotes } from './failing-channels.ts'
 import { allowedAddresses, PrivateAddress, SendError } from './post.ts'
+import { createSlots, takeTurn } from './slots.ts'
 import { sendTest } from './test-message.ts'
 
 /** How often the outbox is checked, in milliseconds. A check reads one index. */
@@ -161,6 +162,7 @@ function repeat(work: () => void, every: number, { failed }: NotifierOptions): (
 
 async function send(deps: Deps, options: NotifierOptions, channelId: number): Promise<void> {
   for (;;) {
+    await takeTurn()
     const message = takeMessage(deps, channelId)
     if (!message) return
     await sendMessage(deps, options, message)
@@ -169,6 +171,7 @@ async function send(deps: Deps, options: NotifierOptions, channelId: number): Pr
 
 async function sendMessage(deps: Deps, options: NotifierOptions, taken: Message): Promise<void> {
   const context = await contextOf(deps, options, taken)
+  await takeTurn()
   // The state may have changed while the cause was computed.
   const message = retake(deps, taken)
   if (!message) return
@@ -177,6 +180,7 @@ async function sendMessage(deps: Deps, options: NotifierOptions, taken: Message)
   recordSent(deps, message, words)
   const outgoing = { id: leader.id, kind: channel.kind, secrets, items, words, context, incidentId, replyTo, isFirst }
   const outcome = await deliver(outgoing, options.transports())
+  await takeTurn()
   settleMessage(deps, message, outcome, options.random())
 }
 
@@ -216,33 +220,4 @@ function acknowledgeLinksOf(
   const members = last?.kind === 'group' ? last.group?.incidents : undefined
   const isOpen = (members ?? [last?.incident]).some((incident) => incident?.status === 'open')
   return isOpen ? { ...none, acknowledgeUrl: urlOf(only) } : none
-}
-
-// Limits the number of messages that are being sent, because each of them needs a connection.
-
-type Slots = {
-  /** Takes a slot for an organization. Returns a function that frees the slot, or null if no slot is free. */
-  readonly take: (organizationId: number) => (() => void) | null
-  readonly takenBy: (organizationId: number) => number
-}
-
-/** @param most the number of messages at the same time, in total and for each organization */
-export function createSlots(most: { readonly inAll: number; readonly perOrganization: number }): Slots {
-  const taken = new Map<number, number>()
-  let all = 0
-  return {
-    take: (organizationId) => {
-      const own = taken.get(organizationId) ?? 0
-      if (all >= most.inAll || own >= most.perOrganization) return null
-      all += 1
-      taken.set(organizationId, own + 1)
-      return () => {
-        all -= 1
-        const left = (taken.get(organizationId) ?? 1) - 1
-        if (left > 0) taken.set(organizationId, left)
-        else taken.delete(organizationId)
-      }
-    },
-    takenBy: (organizationId) => taken.get(organizationId) ?? 0,
-  }
 }

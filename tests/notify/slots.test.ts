@@ -1,7 +1,7 @@
 /** Slots: how many messages can be sent at the same time. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createSlots } from '../../src/notify/notifier.ts'
+import { createSlots } from '../../src/notify/slots.ts'
 
 test('an organization gets no more slots than its own limit, and the others are unaffected', () => {
   const slots = createSlots({ inAll: 10, perOrganization: 2 })
