@@ -3,7 +3,7 @@ import { PAGES, REMINDERS } from '../domain/notification/kind.ts'
 import { AT_ONCE_WITHIN, GROUP_PAUSE, isUnheardSince, paceOf, TRY_EVERY } from '../domain/notification/schedule.ts'
 import { RECHECK_MS, type Untold, verdictOf } from '../domain/notification/truth.ts'
 import type { IncidentGroup } from '../domain/suspect/group.ts'
-import { findLastReport } from '../store/history/last-report.ts'
+import { listLastReports } from '../store/history/last-report.ts'
 import type { findGroups } from '../store/incident/groups.ts'
 import { insertUntold } from '../store/incident/told.ts'
 import type { ChannelRecord } from '../store/notification/channels.ts'
@@ -158,6 +158,6 @@ function verdictIn({ db, engine }: Deps, { organizationId }: Channel, entry: Que
   if (verdict.do !== 'send' || dueAt === createdAt || incident.problem.since === null) return verdict
   const awaitedSince = engine.awaitedSince(organizationId)
   if (awaitedSince === null) return verdict
-  const isUnknown = isUnheardSince(findLastReport(db, organizationId, incidentId), awaitedSince)
+  const isUnknown = isUnheardSince(listLastReports(db, incidentId, incident.problem.firing), awaitedSince)
   return isUnknown ? ({ do: 'wait', until: now + RECHECK_MS } as const) : verdict
 }

@@ -9,7 +9,7 @@ import { hasMatchers } from '../domain/notification/rule.ts'
 import { isDoubtful, nextReminder } from '../domain/notification/schedule.ts'
 import { type IncidentGroup, LEAST_MEMBERS } from '../domain/suspect/group.ts'
 import { MINUTE } from '../domain/units.ts'
-import { findLastReport } from '../store/history/last-report.ts'
+import { listLastReports } from '../store/history/last-report.ts'
 import { findGroups } from '../store/incident/groups.ts'
 import { findIncident } from '../store/incident/incidents.ts'
 import { listSuppressedIncidents, listUnacknowledgedIncidents } from '../store/incident/live-incidents.ts'
@@ -62,8 +62,11 @@ function dueReminders(
 ) {
   const isDue = (of: readonly Reminded[]) => channels.some((channel) => dueKind(channel, of, now) !== null)
   const awaitedSince = deps.engine.awaitedSince(organizationId)
-  const isSure = ({ incident: { rowId } }: Reminded) =>
-    !isDoubtful(findLastReport(deps.db, organizationId, rowId), awaitedSince)
+  // What a user declared goes on until a user resolves it.
+  const isSure = ({ incident }: Reminded) =>
+    incident.origin === 'manual' ||
+    incident.problem.declared.length > 0 ||
+    !isDoubtful(listLastReports(deps.db, incident.rowId, incident.problem.firing), awaitedSince, now)
   // Almost always nothing is due, and then no report is read.
   if (!all.filter((one) => isDue([one])).some(isSure)) return []
   const sure = all.filter(isSure)

@@ -482,6 +482,8 @@ for (const [minutes, interval, text] of [
   [1, 60_000, /\(30 min\)\.$/],
   [2, 60_000, /, last reported at 14:04 UTC\.$/],
   [10, 20 * 60_000, /\(30 min\)\.$/],
+  [4, null, /\(30 min\)\.$/],
+  [5, null, /, last reported at 14:01 UTC\.$/],
 ] as const) {
   test(`an alert whose sender reports ends and repeats it was last received ${minutes} min ago`, () => {
     const delivery = { interval, reportsEnds: true, isRepeated: true }

@@ -9,6 +9,7 @@ import { changeOrganization, createOrganization } from '../../src/actions/organi
 import { pruneAll } from '../../src/actions/pruning/prune.ts'
 import { changePerson, createSetupLink, endSession, findVisitor } from '../../src/actions/sessions.ts'
 import { createApp } from '../../src/app.ts'
+import { listLastReports } from '../../src/store/history/last-report.ts'
 import { findIdMatches, findNewestUuid } from '../../src/store/id-matches.ts'
 import { saveGraphFault } from '../../src/store/incident/graphs.ts'
 import { findLikelyCause } from '../../src/store/incident/likely-cause.ts'
@@ -244,6 +245,7 @@ function messages({ deps, clock }: Flow): void {
   for (const status of [500, 200, 410]) {
     clock.now += 31 * MINUTE
     remind(deps)
+    listLastReports(deps.db, 1, ['Down'])
     for (const { channelId } of listDueChannels(deps.db, deps.now())) {
       const message = takeMessage(deps, channelId)
       if (!message) continue

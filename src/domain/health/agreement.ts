@@ -37,6 +37,20 @@ function isAgreement(condition: HealthCondition, alert: HealthCondition): boolea
   return isSameFailure(failureOf(condition), { name: alert.name, severity: alert.severity })
 }
 
-export function failureOf({ failure }: HealthCondition): Failure {
+/**
+ * Returns whether an alert whose name says the same failure as a Kubernetes condition has ended since the condition was
+ * last seen. Kubernetes does not report the end of most conditions. @param ended reported ends, in ms UTC
+ */
+export function isOverSince(
+  condition: { readonly failure: string | null; readonly lastSeenAt: number },
+  ended: readonly { readonly name: string; readonly endsAt: number | null }[],
+): boolean {
+  const failure = failureOf(condition)
+  return ended.some(({ name, endsAt }) => {
+    return (endsAt ?? 0) > condition.lastSeenAt && isSameFailure(failure, { name, severity: 'warning' })
+  })
+}
+
+export function failureOf({ failure }: Pick<HealthCondition, 'failure'>): Failure {
   return (failure ?? 'other') as Failure
 }

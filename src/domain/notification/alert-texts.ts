@@ -1,6 +1,6 @@
 /** Writes what a message says about the alerts that fire. */
 
-import { MISSED_REPEATS } from '../sender/delivery-interval.ts'
+import { MIN_REPEAT_TIMEOUT, MISSED_REPEATS } from '../sender/delivery-interval.ts'
 import { formatMoment, formatWhen } from '../shown-time.ts'
 import { capitalized, formatCount, withoutStop } from '../text.ts'
 import { HOUR, MINUTE } from '../units.ts'
@@ -8,8 +8,8 @@ import { namedUpTo, shortened } from './names.ts'
 import type { MessageAlert, MessageContext, MessageItem } from './words.ts'
 
 /**
- * How an alert is delivered. `interval`: the learned delivery interval in milliseconds; null if unknown. `isRepeated`:
- * whether its sender repeats what fires.
+ * How an alert is delivered. `interval`: the delivery interval in milliseconds, seen at least once; null if unknown.
+ * `isRepeated`: whether its sender repeats what fires.
  */
 export type Delivery = {
   readonly interval: number | null
@@ -111,7 +111,7 @@ export function reportedText(
   if (!last || context.now - last.receivedAt < UNREPORTED_FOR) return ''
   const { interval, isRepeated, reportsEnds } = last.delivery
   // A sender that reports ends does not report them while a silence of its own covers the alert.
-  const isMissed = interval !== null && context.now - last.receivedAt >= 2 * interval
+  const isMissed = context.now - last.receivedAt >= (interval === null ? MIN_REPEAT_TIMEOUT : 2 * interval)
   const isUncertain = last.source === 'cluster' || (isRepeated && (!reportsEnds || isMissed))
   return isUncertain ? `last reported ${whenText(last.receivedAt, context)}` : ''
 }

@@ -96,25 +96,38 @@ export function paceOf(
   return sentSince(Math.min(dueAt, now) - AT_ONCE_WITHIN) >= AT_ONCE ? 'digest' : 'one'
 }
 
-/** Returns whether no alert of a problem was repeated since a time, so that it may be over. Kubernetes repeats nothing. */
-export function isUnheardSince(last: LastReport | undefined, since: number): boolean {
-  return last !== undefined && last.source !== 'cluster' && last.receivedAt < since
+/**
+ * The last report of alerts that fire. `heardAt`: when their sender last delivered anything; null if unknown.
+ * `hasHeartbeat`: whether it is known to be broken if it delivers nothing. `isOverElsewhere`: for a Kubernetes condition,
+ * whether an alert about the same failure has ended since.
+ */
+export type LastReport = Report & {
+  readonly heardAt: number | null
+  readonly hasHeartbeat: boolean
+  readonly isOverElsewhere: boolean
 }
 
-/** The last report of an alert that fires. `heardAt`: when its sender last delivered anything; null if unknown. */
-export type LastReport = Report & { readonly heardAt: number | null }
+/** Returns whether no alert of a problem was repeated since a time, so that it may be over. Kubernetes repeats nothing. */
+export function isUnheardSince(reports: readonly LastReport[], since: number): boolean {
+  return reports.length > 0 && reports.every((one) => one.source !== 'cluster' && one.receivedAt < since)
+}
 
 /**
  * Returns whether a problem may be over or muted, so that nobody is reminded of it: incmon was stopped and its alerts
- * were not repeated since, or their sender went on delivering others. Alertmanager leaves out what it silences, and does
- * not report its end.
- * @param last the last report; undefined if no alert fires
+ * were not repeated since, or repeats are missing. Alertmanager leaves out what it silences, and does not report its end.
+ * @param reports the last reports of what is critical; none if no alert fires
  * @param awaitedSince since when repeats are awaited after a stop, in ms UTC; null if they are not
  */
-export function isDoubtful(last: LastReport | undefined, awaitedSince: number | null): boolean {
-  if (!last || last.source === 'cluster') return false
-  const { receivedAt, heardAt, delivery } = last
-  if (awaitedSince !== null && isUnheardSince(last, awaitedSince)) return true
-  if (!delivery.reportsEnds || delivery.interval === null || heardAt === null) return false
-  return heardAt >= receivedAt + timeoutOf(delivery.interval)
+export function isDoubtful(reports: readonly LastReport[], awaitedSince: number | null, now: number): boolean {
+  return reports.length > 0 && reports.every((one) => isMissed(one, awaitedSince, now))
+}
+
+function isMissed(last: LastReport, awaitedSince: number | null, now: number): boolean {
+  const { source, receivedAt, heardAt, hasHeartbeat, delivery, isOverElsewhere } = last
+  if (source === 'cluster') return isOverElsewhere
+  if (awaitedSince !== null && receivedAt < awaitedSince) return true
+  if (delivery.interval === null || heardAt === null) return false
+  // A sender that delivers nothing at all may be broken. Without ends and a heartbeat, nobody can tell.
+  const until = delivery.reportsEnds || hasHeartbeat ? heardAt : now
+  return until >= receivedAt + timeoutOf(delivery.interval)
 }

@@ -32,6 +32,8 @@ const FADING = 1 / 8
  */
 export type DeliveryInterval = { readonly longestGap: number; readonly gaps: number }
 
+export const NO_INTERVAL: DeliveryInterval = { longestGap: 0, gaps: 0 }
+
 export type Group = DeliveryInterval & { readonly members: string; readonly deliveredAt: number }
 
 /** The state of a group after another delivery. `gap`: the new interval; null if it must be ignored. */

@@ -6,7 +6,7 @@ import { hasWeightChanged } from '../../domain/health/health.ts'
 import { earliest } from '../../domain/instant.ts'
 import type { Limits } from '../../domain/limits.ts'
 import { type Beat, beatsFor } from '../../domain/sender/beats.ts'
-import { type DeliveryInterval, repeatTimeoutOf } from '../../domain/sender/delivery-interval.ts'
+import { NO_INTERVAL, repeatTimeoutOf } from '../../domain/sender/delivery-interval.ts'
 import { type LiveGroup, PROMETHEUS } from '../../domain/sender/sender.ts'
 import { DAY, MINUTE } from '../../domain/units.ts'
 import { replaceAlert } from '../state/alerts.ts'
@@ -118,8 +118,6 @@ export function sweepAlert(ctx: Context, rowId: number, now: number): number | n
   return hasWeightChanged(live.alert, alert) ? live.serviceId : null
 }
 
-const UNKNOWN: DeliveryInterval = { longestGap: 0, gaps: 0 }
-
 type Delivered = Pick<LiveAlert, 'groupId' | 'serviceId' | 'cluster' | 'alert'>
 
 /**
@@ -140,7 +138,7 @@ function deliveredBy(
   const sender = state.senders.get(group ? (state.senderKeys.get(group.senderId) ?? '') : direct)
   const beats = beatsFor(sender?.beats ?? [], state.services.get(serviceId)?.cluster ?? '')
   if (group && sender) return { delivery: deliveryOf(sender, group, now), beats }
-  return { delivery: { repeatTimeout: repeatTimeoutOf(group, UNKNOWN), reportsEnds: false, heardAt: null }, beats }
+  return { delivery: { repeatTimeout: repeatTimeoutOf(group, NO_INTERVAL), reportsEnds: false, heardAt: null }, beats }
 }
 
 /** Returns when an alert loaded from the store is due. Senders and groups must be loaded first. */

@@ -1,9 +1,13 @@
 /** Finds when the alerts that fire were last received, and how their sender delivers. */
-import type { Delivery } from '../../domain/notification/alert-texts.ts'
+import { isOverSince } from '../../domain/health/agreement.ts'
+import type { Delivery, Report } from '../../domain/notification/alert-texts.ts'
 import type { LastReport } from '../../domain/notification/schedule.ts'
 import { isKnown } from '../../domain/sender/delivery-interval.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidOrNone } from '../sqlite/uuid.ts'
+
+/** How many ends of alerts are compared with the conditions of Kubernetes. */
+const MAX_ENDS = 50
 
 type DeliveryRow = {
   readonly ownGap: number | null
@@ -18,31 +22,78 @@ type DeliveryRow = {
 /** Returns how an alert is delivered, from the row of its group and its sender; their columns are null if unknown. */
 export function toDelivery({ ownGap, ownGaps, senderGap, senderGaps, reportsEnds, expiresAt }: DeliveryRow): Delivery {
   if (ownGaps !== null && expiresAt !== null) return { interval: null, reportsEnds: false, isRepeated: true }
-  const interval = isKnown({ gaps: ownGaps ?? 0 }) ? ownGap : isKnown({ gaps: senderGaps ?? 0 }) ? senderGap : null
+  const interval = isKnown({ gaps: ownGaps ?? 0 }) ? ownGap : senderGaps ? senderGap : null
   return { interval, reportsEnds: reportsEnds === 1, isRepeated: ownGaps !== null }
+}
+
+/** Alerts that fire. SQLite takes all columns from the row with the maximum. */
+function firing(db: Db) {
+  return db.sql
+    .selectFrom('alerts')
+    .leftJoin('groups', 'groups.id', 'alerts.group_id')
+    .leftJoin('senders', 'senders.id', 'groups.sender_id')
+    .select((alert) => alert.fn.max('alerts.received_at').as('receivedAt'))
+    .select(['alerts.source', 'alerts.failure', 'alerts.last_seen_at as lastSeenAt', 'groups.longest_gap as ownGap'])
+    .select(['groups.gaps as ownGaps', 'senders.longest_gap as senderGap', 'senders.gaps as senderGaps'])
+    .select(['reports_ends as reportsEnds', 'alerts.expires_at as expiresAt', 'senders.last_event_at as heardAt'])
+    .select('senders.heartbeat_at as heartbeatAt')
+    .where('ends_at', 'is', null)
+    .where('alerts.source', '!=', 'ci')
 }
 
 /**
  * Finds the last report of an alert that fires, or of any alert that fires in an incident.
  * @param of the UUID of the alert, or the row id of an incident of the organization
  */
-export function findLastReport(db: Db, organizationId: number, of: string | number): LastReport | undefined {
-  const firing = db.sql
-    .selectFrom('alerts')
-    .leftJoin('groups', 'groups.id', 'alerts.group_id')
-    .leftJoin('senders', 'senders.id', 'groups.sender_id')
-    // SQLite takes the other columns from the row with the maximum.
-    .select((alert) => alert.fn.max('alerts.received_at').as('receivedAt'))
-    .select(['alerts.source', 'groups.longest_gap as ownGap'])
-    .select(['groups.gaps as ownGaps', 'senders.longest_gap as senderGap', 'senders.gaps as senderGaps'])
-    .select(['reports_ends as reportsEnds', 'alerts.expires_at as expiresAt', 'senders.last_event_at as heardAt'])
-    .where('ends_at', 'is', null)
-    .where('alerts.source', '!=', 'ci')
+export function findLastReport(db: Db, organizationId: number, of: string | number): Report | undefined {
   const own =
     typeof of === 'number'
-      ? firing.where('incident_id', '=', of)
-      : firing.where('alerts.organization_id', '=', organizationId).where('alerts.uuid', '=', uuidOrNone(of))
+      ? firing(db).where('incident_id', '=', of)
+      : firing(db).where('alerts.organization_id', '=', organizationId).where('alerts.uuid', '=', uuidOrNone(of))
   const row = db.first(own)
   if (!row || row.receivedAt === null) return undefined
-  return { source: row.source, receivedAt: row.receivedAt, heardAt: row.heardAt, delivery: toDelivery(row) }
+  return { source: row.source, receivedAt: row.receivedAt, delivery: toDelivery(row) }
+}
+
+/**
+ * Lists the last reports of what is critical in an incident: one for each group of alerts, and one for each condition of
+ * Kubernetes.
+ * @param conditions the names of what is critical; those of other services are not compared
+ */
+export function listLastReports(db: Db, incidentId: number, conditions: readonly string[]): LastReport[] {
+  const critical = firing(db)
+    .where('alerts.incident_id', '=', incidentId)
+    .where((eb) => {
+      const own = eb.selectFrom('incidents').select('incidents.service_id').where('incidents.id', '=', incidentId)
+      const named = eb('name', 'in', conditions.length === 0 ? [''] : conditions)
+      return eb.or([named, eb('alerts.service_id', '!=', own)])
+    })
+    .groupBy(['alerts.source', 'alerts.group_id'])
+    .groupBy((eb) => eb.case().when('alerts.source', '=', 'cluster').then(eb.ref('alerts.id')).else(0).end())
+  const rows = db.all(critical)
+  const ended = rows.some(({ source }) => source === 'cluster') ? listReportedEnds(db, incidentId) : []
+  return rows.flatMap((row) => {
+    const { source, receivedAt, heardAt, heartbeatAt } = row
+    if (receivedAt === null) return []
+    const isOverElsewhere = source === 'cluster' && isOverSince(row, ended)
+    return {
+      source,
+      receivedAt,
+      heardAt,
+      hasHeartbeat: heartbeatAt !== null,
+      isOverElsewhere,
+      delivery: toDelivery(row),
+    }
+  })
+}
+
+function listReportedEnds(db: Db, incidentId: number) {
+  const ended = db.sql.selectFrom('alerts').select(['name', 'ends_at as endsAt']).where('incident_id', '=', incidentId)
+  return db.all(
+    ended
+      .where('resolution', '=', 'reported')
+      .where('source', 'in', ['metrics', 'dashboard'])
+      .orderBy('ends_at', 'desc')
+      .limit(MAX_ENDS),
+  )
 }

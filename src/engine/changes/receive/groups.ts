@@ -17,7 +17,7 @@ const MAX_GROUPS = BUDGETS.groups.value
 
 /**
  * Updates a group and the delivery interval of its sender.
- * @param wasSilent whether the sender's heartbeat was missing, so that the pause teaches nothing about the sender
+ * @param isUntaught whether the pause teaches nothing about other groups of the sender: its heartbeat was missing
  * @returns `groupGap`: the longest pause of the group before, in milliseconds
  */
 export function updateGroup(
@@ -25,7 +25,7 @@ export function updateGroup(
   sender: LiveSender,
   sent: NonNullable<Intake['group']>,
   at: number,
-  wasSilent: boolean,
+  isUntaught: boolean,
 ) {
   const { members, truncated } = sent
   const key = digest(sent.key)
@@ -40,7 +40,7 @@ export function updateGroup(
   const after = { ...group, rowId: groupId, senderId: sender.rowId, key }
   ctx.put.group(after)
   const groupGap = before?.longestGap ?? 0
-  const interval = wasSilent
+  const interval = isUntaught
     ? sender.deliveryInterval
     : withReceiverInterval(sender.deliveryInterval, before, delivered)
   if (truncated) postponeGroup(ctx, groupId, at)

@@ -59,7 +59,7 @@ function beatOf({ cluster }: LiveSender, draft: AlertDraft, clockOffset: number,
 }
 
 /** Returns whether a draft is a heartbeat, such as Watchdog. InfoInhibitor is none because it does not always fire. */
-function isHeartbeat(draft: Draft): draft is AlertDraft {
+export function isHeartbeat(draft: Draft): draft is AlertDraft {
   return 'nature' in draft && draft.nature === 'heartbeat' && draft.name !== 'InfoInhibitor'
 }
 

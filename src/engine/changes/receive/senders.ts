@@ -4,7 +4,7 @@ import { BUDGETS } from '../../../domain/budgets.ts'
 import type { Draft, Intake, Source } from '../../../domain/event/event.ts'
 import type { Beat } from '../../../domain/sender/beats.ts'
 import { corrected, offsetIn, readingOf, withReading } from '../../../domain/sender/clock.ts'
-import { type DeliveryInterval, repeatTimeoutOf } from '../../../domain/sender/delivery-interval.ts'
+import { type DeliveryInterval, NO_INTERVAL, repeatTimeoutOf } from '../../../domain/sender/delivery-interval.ts'
 import { isSilent, NO_HOURS, withEvents } from '../../../domain/sender/heartbeat.ts'
 import { type LiveSender, withLag, withToken } from '../../../domain/sender/sender.ts'
 import { WATCH } from '../../../domain/watch/object.ts'
@@ -12,7 +12,7 @@ import type { Context } from '../../state/context.ts'
 import { type OrganizationState, senderKey } from '../../state/state.ts'
 import { clusterOf } from '../attribution.ts'
 import { awaitRepeatsOf, updateGroup } from './groups.ts'
-import { followHeartbeats, takeBackEnds } from './heartbeats.ts'
+import { followHeartbeats, isHeartbeat, takeBackEnds } from './heartbeats.ts'
 
 /**
  * Facts about a sender that are needed to process its items. `delivery`: how it delivers; null if it is no Alertmanager
@@ -51,11 +51,14 @@ export function updateSender(ctx: Context, sending: SenderInput): SenderFacts {
   if (wasSilent) awaitRepeatsOf(ctx, before, whole.group, receivedAt)
   const reportsEnds = before.reportsEnds || whole.accepted.some(({ draft }) => isReportedEnd(draft))
   const tokens = token === null ? before.tokens : withToken(before.tokens, token)
-  const counted = count({ ...before, reportsEnds, tokens }, sending.intake, receivedAt)
-  const { sender, groupId, interval, groupGap } = whole.group
-    ? updateGroup(ctx, counted, whole.group, receivedAt, wasSilent)
-    : { sender: counted, groupId: null, interval: null, groupGap: 0 }
   const drafts = whole.accepted.map(({ draft }) => draft)
+  // Such a sender's intervals only tell what it leaves out. Heartbeats often have a shorter one than other alerts.
+  const deliveryInterval = reportsEnds && !before.reportsEnds ? NO_INTERVAL : before.deliveryInterval
+  const isUntaught = wasSilent || (reportsEnds && drafts.every(isHeartbeat))
+  const counted = count({ ...before, reportsEnds, tokens, deliveryInterval }, sending.intake, receivedAt)
+  const { sender, groupId, interval, groupGap } = whole.group
+    ? updateGroup(ctx, counted, whole.group, receivedAt, isUntaught)
+    : { sender: counted, groupId: null, interval: null, groupGap: 0 }
   const reading = readingOf(drafts, receivedAt)
   const learned = withLearnedBehavior(sender, drafts, reading, receivedAt)
   const clockOffset = offsetIn(learned.clock, sending.source, reading)
@@ -125,7 +128,7 @@ function newSender(ctx: Context, sending: SenderInput): LiveSender {
     ...sharedKeyOf(ctx, sending),
     ...{ tokens: [], events: 0, rejections: 0, lastEventAt: null, lastRejectionAt: null },
     ...{ reportsEnds: false, reportsRepeats: false, lag: null, clock: null, namesCluster: null },
-    deliveryInterval: { longestGap: 0, gaps: 0 },
+    deliveryInterval: NO_INTERVAL,
     hours: NO_HOURS,
     ...{ heartbeatAt: null, heartbeatGap: 0, heartbeatDueAt: null, beats: [] },
   }
