@@ -13,6 +13,7 @@ import type { MessageKind } from './kind.ts'
 import { namedUpTo, shortened } from './names.ts'
 import { lengthOf, subjectOf } from './sentences.ts'
 import {
+  isAllClear,
   leftText,
   linksOf,
   MAX_RUNBOOKS,
@@ -89,7 +90,8 @@ function digestOf(all: readonly MessageItem[], context: MessageContext): Message
   const [worst = '', ...more] = worstTexts(shown)
   const because = leftText(all) || (told.some((text) => text !== '') ? '' : becauseText(all))
   const body = [worst, first ? context.cause : '', ...more, ...others, because]
-  const calm = attended.length > 0 ? 'acknowledged' : ending.length + stillFiring(ended) > 0 ? 'warning' : 'resolved'
+  const isClear = ending.length === 0 && [...well, ...ended].every(isAllClear)
+  const calm = attended.length > 0 ? 'acknowledged' : isClear ? 'resolved' : 'warning'
   const tone = first ? severityNow(first.incident) : calm
   const lines = { subject: title, title, body: body.filter((part) => part !== '').join(' ') }
   const links = [...acknowledgeLinks(shown, context), ...linksOf(context, 'View all incidents')]

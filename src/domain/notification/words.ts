@@ -3,7 +3,7 @@ import type { Resolution, Signal } from '../alert/alert.ts'
 import type { LiveService } from '../health/live-service.ts'
 import { severityNow } from '../incident/lasted.ts'
 import type { LiveIncident } from '../incident/live-incident.ts'
-import { rank, type Severity } from '../severity.ts'
+import type { Severity } from '../severity.ts'
 import type { Suspect } from '../suspect/suspect.ts'
 import { type Delivery, namedAlerts } from './alert-texts.ts'
 import { linkAddress } from './escape.ts'
@@ -154,15 +154,21 @@ export function runbooksOf(item: MessageItem): MessageText['links'] {
 }
 
 /** A user's action is never urgent, even while alerts are firing. */
-function toneOf({ kind, incident, names }: MessageItem): Tone {
+function toneOf(item: MessageItem): Tone {
+  const { kind, incident } = item
   if (kind === 'test') return 'neutral'
   if (kind === 'acknowledged') return 'acknowledged'
   // While a flapping service is well, its digest wakes nobody.
   if (kind === 'flapping' && incident.problem.since === null) return 'warning'
-  const isOver = kind === 'resolved' || kind === 'recovered'
-  if (isOver && incident.firingAlerts + (kind === 'recovered' ? names.length : 0) === 0) return 'resolved'
-  const severity = severityNow(incident)
-  return isOver && rank(severity) > rank('warning') ? 'warning' : severity
+  if (kind === 'resolved' || kind === 'recovered') return isAllClear(item) ? 'resolved' : 'warning'
+  return severityNow(incident)
+}
+
+/** Returns whether nothing of an incident that is over fires or goes on elsewhere, and nothing with the same cause burns. */
+export function isAllClear({ kind, incident, names, mergedInto, group }: MessageItem): boolean {
+  const goesOn = kind === 'recovered' || mergedInto !== null ? names.length : 0
+  const burns = kind === 'recovered' && group !== null && burningText(group) !== ''
+  return incident.firingAlerts + goesOn === 0 && !burns
 }
 
 export function linksOf({ url, acknowledgeUrl }: MessageContext, open: string, path = ''): MessageText['links'] {
