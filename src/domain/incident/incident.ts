@@ -6,15 +6,14 @@ import { rank } from '../severity.ts'
 import { formatDuration } from '../shown-time.ts'
 import { countOf } from '../text.ts'
 import { HOUR, MINUTE } from '../units.ts'
-import { regraded } from './lasted.ts'
 import type { LiveIncident } from './live-incident.ts'
+import { observedOf } from './observed.ts'
 import { type Back, opening, returning } from './opening.ts'
 import {
   type Burning,
   COMES_BACK_WITHIN,
   GATHERING,
   isDisproved,
-  observe,
   type Problem,
   phaseOf,
   settledAtOf,
@@ -188,19 +187,6 @@ function follow(
   if (isNews) steps.push({ do: 'recover', problem: recovered(problem, now) })
   const end = endingOf(situation, { ...current, problem })
   return { steps: [...steps, ...end.steps], problem, changesAt: end.changesAt }
-}
-
-function observedOf({ now, muted, ended }: Situation, current: CurrentIncident, burning: readonly Burning[]) {
-  const { origin, problem } = current
-  if (origin === 'manual') {
-    // The problem of a manual incident is on until a person resolves it, but can become more or less severe.
-    const firing = [...new Set(burning.map(({ name }) => name))].sort()
-    const ends = ended.flatMap(({ name, endsAt }) => (problem.firing.includes(name) ? [endsAt] : []))
-    const at = burning.length > 0 ? Math.min(...burning.map(({ onset }) => onset)) : Math.max(...ends, 0) || now
-    return regraded(current, { ...current, problem: { ...problem, firing } }, Math.min(now, at))
-  }
-  const observed = observe(problem, { now, burning, muted, ended }, isDisproved(problem, burning))
-  return burning.length > 0 ? { ...observed, isOver: false } : observed
 }
 
 /** The recovery is announced once. An incident that burned for long has stopped flapping. */

@@ -3,7 +3,7 @@ import { SEVERITIES, type Severity, worst } from '../severity.ts'
 import { formatDuration } from '../shown-time.ts'
 import { SECOND } from '../units.ts'
 import type { LiveIncident } from './live-incident.ts'
-import { criticalMsOf, type Problem, problemAt } from './problem.ts'
+import { criticalMsOf, type Problem, problemAt, withoutDeclared } from './problem.ts'
 
 /**
  * Returns when the problem ended, or null while it is on. A resolution does not end what still fires. Times are Unix
@@ -39,11 +39,14 @@ export type Rated = Pick<LiveIncident, 'origin' | 'severity' | 'problem'>
 
 /**
  * Returns how severe an incident is. One that a user declared is critical while a critical condition fires. One that
- * opened automatically has the severity that a user gave to these conditions.
+ * opened automatically has the severity that a user gave to these conditions or, if only what was merged into it goes on,
+ * the severity with which that was declared.
  */
 export function severityNow({ origin, severity, problem: { firing, declared } }: Rated): Severity {
   const fires = firing.some((name) => declared.every((one) => one.name !== name))
-  return origin === 'manual' && fires ? 'critical' : severity
+  if (origin === 'manual') return fires ? 'critical' : severity
+  const [first, ...others] = fires ? [] : declared.map((one) => one.severity ?? severity)
+  return first ? others.reduce(worst, first) : severity
 }
 
 /** Returns the worst severity that an incident has had while its problem was on. */
@@ -77,6 +80,16 @@ export function regraded(before: Rated, after: Rated, at: number): Problem {
   const ms = criticalMsOf(problem, changedAt)
   const earlier = { ...known?.earlier, [from]: ms - (known?.ms ?? 0) }
   return { ...problem, raised: ms < SECOND ? null : { at: changedAt, ms: ms - (earlier[to] ?? 0), earlier } }
+}
+
+/** Returns a problem whose declared parts are as severe as a user rates the whole incident from now on. */
+export function withRating(problem: Problem): Problem {
+  return { ...problem, declared: problem.declared.map(({ severity: _, ...one }) => one) }
+}
+
+/** Returns the problem without what people declared, which a decision of a person ends. */
+export function undeclared(incident: Rated, now: number): Problem {
+  return regraded(incident, { ...incident, problem: withoutDeclared(incident.problem) }, now)
 }
 
 /** Returns the problem of a manual incident that begins when a user says: earlier or later than before. */

@@ -2,16 +2,15 @@
 
 import { type Severity, worst } from '../severity.ts'
 import { SECOND } from '../units.ts'
-import { severityNow } from './lasted.ts'
+import { regraded, severityNow } from './lasted.ts'
 import type { LiveIncident } from './live-incident.ts'
-import { type Burning, criticalMsOf, type Problem } from './problem.ts'
+import { criticalMsOf } from './problem.ts'
 
 /** The incident fields needed for a merge. Times are Unix times in milliseconds. */
-export type Mergeable = Pick<LiveIncident, 'id' | 'title' | 'severity' | 'status' | 'startedAt' | 'cause'>
+export type Mergeable = Pick<LiveIncident, 'id' | 'title' | 'status' | 'startedAt' | 'cause'>
 
 /** The new values for the remaining incident, and a timeline entry for each incident. */
 type Merge = {
-  readonly severity: Severity
   readonly startedAt: number
   /** The timeline entry for the remaining incident. */
   readonly took: string
@@ -40,36 +39,58 @@ export function conditionOf(name: string, service: string): string {
 }
 
 /**
- * Returns the problem of the remaining incident: it has the conditions of both, and what is on in one of them goes on.
+ * Returns the severity and the problem of the remaining incident: it has the conditions of both, and what is on in one of
+ * them goes on, as severe as it was.
  * @param service the name of the service of `from`
  */
-export function mergedProblem(from: LiveIncident, into: LiveIncident, service: string): Problem {
+export function mergedProblem(
+  from: LiveIncident,
+  into: LiveIncident,
+  service: string,
+): Pick<LiveIncident, 'severity' | 'problem'> {
   const [a, b] = [from.problem, into.problem]
   const others = [from.serviceId, ...a.others, ...b.others].filter((rowId) => rowId !== into.serviceId)
   const nameOf = (name: string) => (from.serviceId === into.serviceId ? name : conditionOf(name, service))
-  const own: Burning[] =
+  const own =
     from.origin === 'manual' && a.since !== null
-      ? [{ name: nameOf(`“${from.title}”`), since: a.since, onset: a.since }]
+      ? [{ name: nameOf(`“${from.title}”`), since: a.since, onset: a.since, severity: from.severity }]
       : []
-  const declared = [...b.declared, ...a.declared, ...own]
-  const had = [...a.had, ...b.had, ...a.had.map(nameOf), ...declared.map(({ name }) => name)]
+  const taken = [...a.declared, ...own]
+  const declared = [...b.declared, ...taken]
+  const had = [...b.had, ...a.had, ...a.had.map(nameOf), ...declared.map(({ name }) => name)]
   const hadDeclared = [...b.hadDeclared, ...a.hadDeclared, ...own.map(({ name }) => name)]
   // The time until the last end of the remaining incident has been counted.
   const begun = a.since === null ? [] : [Math.max(a.since, b.endedAt ?? 0)]
   const since = b.since === null && begun.length === 0 ? null : Math.min(...begun, b.since ?? Number.POSITIVE_INFINITY)
   const isOver = since === null && b.isOver
-  const problem = { ...b, since, isOver, declared, hadDeclared, others: [...new Set(others)], had: [...new Set(had)] }
-  const severity = worst(severityNow(from), into.severity)
-  const asSevere = [from, into].filter((one) => severityNow(one) === severity)
+  const firing = [...b.firing, ...(a.since === null ? [] : a.firing.map(nameOf)), ...taken.map(({ name }) => name)]
+  const known = { declared, hadDeclared, others: [...new Set(others)], had: [...new Set(had)] }
+  const problem = { ...b, ...known, since, isOver, firing: [...new Set(firing)].sort() }
+  const severity = ratedAs(from, into)
+  const merged = { ...into, severity, problem }
+  const now = severityNow(merged)
+  const asSevere = [from, into].filter((one) => severityNow(one) === now)
   const at = Math.min(...asSevere.map((one) => one.problem.raised?.at ?? one.startedAt))
+  if (severityNow(into) !== now) return { severity, problem: regraded(into, merged, at) }
   const ms = criticalMsOf(problem, at)
-  return { ...problem, raised: ms < SECOND ? null : { ...b.raised, at, ms } }
+  return { severity, problem: { ...problem, raised: ms < SECOND ? null : { ...b.raised, at, ms } } }
 }
 
-/** Returns the values for the remaining incident: the higher severity and the earlier start. */
+/**
+ * Returns the severity of the remaining incident: of its alerts, or of what was declared if a user declared it. The rest
+ * has a severity of its own.
+ */
+function ratedAs(from: LiveIncident, into: LiveIncident): Severity {
+  if (into.origin === 'manual') {
+    const declared = from.problem.declared.map((one) => one.severity ?? from.severity)
+    return [...declared, ...(from.origin === 'manual' ? [from.severity] : [])].reduce(worst, into.severity)
+  }
+  return from.origin === 'automatic' ? worst(from.severity, into.severity) : into.severity
+}
+
+/** Returns the values for the remaining incident: the earlier start, and what the timelines say. */
 export function mergeOf(from: Mergeable, into: Mergeable): Merge {
   return {
-    severity: worst(from.severity, into.severity),
     startedAt: Math.min(from.startedAt, into.startedAt),
     took: `merged incident ${from.title} into this incident`,
     why: `merged into ${into.title}`,

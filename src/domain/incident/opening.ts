@@ -46,7 +46,7 @@ export function returning(
 }
 
 /** A flapping incident is one that came back this many times within an hour. */
-const FLAPS = 3
+export const FLAPS = 3
 
 /** Records that the problem came back at `now`. Starts to flap with the third return within an hour. */
 function returned(problem: Problem, now: number): Problem {
@@ -56,7 +56,7 @@ function returned(problem: Problem, now: number): Problem {
 }
 
 /** A flapping incident gets one digest in this time, until it has been stable for `COMES_BACK_WITHIN`. */
-const FLAPPING_DIGEST = 15 * MINUTE
+export const FLAPPING_DIGEST = 15 * MINUTE
 
 /** Returns when the next digest of a flapping incident is sent; null if the incident does not flap. */
 export function digestAtOf({ flapsSince }: Problem, now: number): number | null {

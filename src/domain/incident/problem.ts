@@ -1,9 +1,10 @@
 /** The problem of an incident: whether it goes on, since when, and for how long it has been critical. Start here. */
+import type { Severity } from '../severity.ts'
 import { MINUTE } from '../units.ts'
 import type { Raised } from './lasted.ts'
 
 /** How long the problem must be gone after a reported end. An inferred or expired end has already waited. */
-const SETTLE = MINUTE
+export const SETTLE = MINUTE
 /** A problem that returns within this time after its recovery became known belongs to the same incident. */
 export const COMES_BACK_WITHIN = 30 * MINUTE
 /** New conditions in this period after the opening are reported together. */
@@ -48,7 +49,7 @@ export type Problem = {
   /** Row ids of other services whose incidents were merged into this one. */
   readonly others: readonly number[]
   /** What people declared in incidents that were merged into this one. It goes on until a user resolves this one. */
-  readonly declared: readonly Burning[]
+  readonly declared: readonly (Burning & { readonly severity?: Severity })[]
   /** The names of all that was ever declared so; `had` has them, too. */
   readonly hadDeclared: readonly string[]
   /** For the service `unattributed`: the name of the alert that the incident is about. */
@@ -236,7 +237,7 @@ export function closed(before: Problem, now: number): Problem {
 }
 
 /** What a person declared is over with the decision of a person. What fires goes on. */
-function withoutDeclared(problem: Problem): Problem {
+export function withoutDeclared(problem: Problem): Problem {
   const declared = new Set(problem.declared.map(({ name }) => name))
   return { ...problem, declared: [], firing: problem.firing.filter((name) => !declared.has(name)) }
 }

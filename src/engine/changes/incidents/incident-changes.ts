@@ -3,7 +3,7 @@ import { BUDGETS } from '../../../domain/budgets.ts'
 import { IncmonError } from '../../../domain/error.ts'
 import { acknowledged, onAgain } from '../../../domain/incident/acknowledgement.ts'
 import type { IncidentStatus } from '../../../domain/incident/incident.ts'
-import { begunAt, regraded } from '../../../domain/incident/lasted.ts'
+import { begunAt, regraded, undeclared, withRating } from '../../../domain/incident/lasted.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import { mergedProblem, mergeOf, OWN_ENTRIES, refuseMerge } from '../../../domain/incident/merge.ts'
 import { alarmed, closed, left, NO_PROBLEM, reopened } from '../../../domain/incident/problem.ts'
@@ -126,7 +126,9 @@ function changed(before: LiveIncident, change: IncidentChange, actor: string, no
   // The stored start can be in the future if the clock was ahead when the incident opened.
   const startedAt = Math.min(wanted.startedAt, now)
   const problemBefore = begunAt(before, startedAt)
-  const moved = { ...before, problem: regraded(before, { ...wanted, problem: problemBefore }, now) }
+  const isRated = change.severity !== undefined && change.severity !== before.severity
+  const rated = isRated ? withRating(problemBefore) : problemBefore
+  const moved = { ...before, problem: regraded(before, { ...wanted, problem: rated }, now) }
   const answered = { ...moved, ...acknowledged(moved, status, actor, now) }
   const { acknowledgedAt, acknowledgedBy, problem } = answered
   return {
@@ -138,7 +140,7 @@ function changed(before: LiveIncident, change: IncidentChange, actor: string, no
 
 function statusChange(before: LiveIncident, status: IncidentStatus, now: number) {
   if (status === 'resolved') {
-    return { resolvedAt: before.resolvedAt ?? now, problem: left(before.problem, now) }
+    return { resolvedAt: before.resolvedAt ?? now, problem: left(undeclared(before, now), now) }
   }
   if (before.status !== 'resolved') return {}
   return { resolvedAt: null, problem: reopened(before.problem, before.origin, now) }
@@ -206,7 +208,7 @@ export function mergeIncidents(
   if (!into) throw new IncmonError('unprocessable', `into: ${NO_INCIDENT}`, [{ path: 'into', message: NO_INCIDENT }])
   const refusal = refuseMerge(from, into)
   if (refusal !== null) throw new IncmonError('conflict', refusal)
-  const { severity, startedAt, took, why } = mergeOf(from, into)
+  const { startedAt, took, why } = mergeOf(from, into)
   // The store writes the postmortem before it moves the alerts, because the postmortem describes these alerts.
   const move = { before: from, after: ended(from, now), why, actor, now, mergedInto: into }
   const wasOpen = from.status !== 'resolved'
@@ -214,7 +216,7 @@ export function mergeIncidents(
   const merged = { at: now, kind: 'merged', code: null, actor } as const
   addEntry(ctx, left, { ...merged, text: why, ref: `incident/${into.id}` })
   addEntry(ctx, into, { ...merged, text: took, ref: `incident/${left.id}` })
-  const problem = mergedProblem(from, into, ctx.state.services.get(from.serviceId)?.name ?? '')
+  const { severity, problem } = mergedProblem(from, into, ctx.state.services.get(from.serviceId)?.name ?? '')
   const isBack = into.problem.isOver && problem.since !== null
   const back = isBack ? { ...onAgain(into, now), problem: alarmed(problem, now) } : { problem }
   const touchedAt = actor === null ? into.touchedAt : now
@@ -234,6 +236,6 @@ export function mergeIncidents(
 }
 
 function ended(incident: LiveIncident, now: number): LiveIncident {
-  const problem = closed(incident.problem, now)
+  const problem = closed(undeclared(incident, now), now)
   return { ...incident, status: 'resolved', resolvedAt: now, touchedAt: now, problem }
 }

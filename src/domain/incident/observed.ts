@@ -1,0 +1,44 @@
+/** What an observation means for an unresolved incident, part of which a user may have declared. */
+import { rank } from '../severity.ts'
+import { HOUR } from '../units.ts'
+import { regraded, severityNow } from './lasted.ts'
+import { FLAPPING_DIGEST, FLAPS } from './opening.ts'
+import { type Burning, isDisproved, observe, type Problem, SETTLE } from './problem.ts'
+import type { CurrentIncident, Situation } from './situation.ts'
+
+/** Returns the problem of an unresolved incident after an observation. What fires anew besides a declared problem is news. */
+export function observedOf(situation: Situation, current: CurrentIncident, burning: readonly Burning[]): Problem {
+  const { now, muted, ended } = situation
+  const { problem: before } = current
+  const { declared } = before
+  const alerting = burning.filter(({ name }) => declared.every((one) => one.name !== name))
+  const ends = ended.flatMap(({ name, endsAt }) => (before.firing.includes(name) ? [endsAt] : []))
+  // When it became more or less severe, if it did.
+  const at = alerting.length > 0 ? Math.min(...alerting.map(({ onset }) => onset)) : Math.max(...ends, 0) || now
+  const problem = seen(current, { now, burning, muted, ended })
+  return withReturns(current, regraded(current, { ...current, problem }, Math.min(now, at)), now)
+}
+
+function seen({ origin, problem }: CurrentIncident, what: Parameters<typeof observe>[1]): Problem {
+  const { burning } = what
+  // The problem of a manual incident is on until a person resolves it, but can become more or less severe.
+  if (origin === 'manual') return { ...problem, firing: [...new Set(burning.map(({ name }) => name))].sort() }
+  const observed = observe(problem, what, isDisproved(problem, burning))
+  return burning.length > 0 ? { ...observed, isOver: false } : observed
+}
+
+/**
+ * Returns a problem that has become critical again while what a user declared went on. What fires is news if it was gone
+ * for the settle time or, if it comes back often, for longer.
+ */
+function withReturns(current: CurrentIncident, problem: Problem, now: number): Problem {
+  const rises = rank(severityNow({ ...current, problem })) > rank(severityNow(current))
+  const names = problem.firing.filter((name) => problem.had.includes(name))
+  const isDeclared = (name: string) => problem.declared.some((one) => one.name === name)
+  const back = names.filter((name) => !isDeclared(name) && !problem.untold.includes(name))
+  if (!rises || back.length === 0) return problem
+  const returns = problem.returns.filter((at) => now - at < HOUR && at <= now)
+  const goneFor = now - (current.problem.raised?.at ?? 0)
+  if (goneFor < (returns.length < FLAPS ? SETTLE : FLAPPING_DIGEST)) return problem
+  return { ...problem, had: problem.had.filter((name) => !back.includes(name)), returns: [...returns, now] }
+}
