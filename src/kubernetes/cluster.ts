@@ -23,6 +23,8 @@ type ClusterDeps = {
   readonly random: () => number
   /** Logs a problem; once until it is over. */
   readonly warn: (problem: string) => void
+  /** Called when a list is stored and no other one is missing. */
+  readonly onListed: () => void
 }
 
 /** How long to collect changes, in milliseconds; longer while a stream connects, so that they can be put in order. */
@@ -100,7 +102,9 @@ export function watchCluster(deps: ClusterDeps) {
       const update = unsaved ? joined(unsaved, prepared.update) : prepared.update
       unsaved = update
       if (prepared.isNews || isDue(update)) await submit(update, prepared.intake)
-      for (const change of prepared.applied) if (change.type === 'listed') listed.add(change.stream.name)
+      const lists = prepared.applied.flatMap((change) => (change.type === 'listed' ? change.stream.name : []))
+      for (const name of lists) listed.add(name)
+      if (lists.length > 0 && isComplete()) deps.onListed()
       for (const [uid, at] of prepared.due) {
         if (at === null) due.delete(uid)
         else due.set(uid, at)
@@ -116,6 +120,8 @@ export function watchCluster(deps: ClusterDeps) {
       ([stream, { doing }]) =>
         doing === 'watch' && stream.resource.kind === kind && ['', namespace].includes(stream.namespace),
     )
+  const isComplete = () =>
+    streams.every((stream) => listed.has(stream.name) || (states.get(stream)?.error ?? null) !== null)
   const isBlind = () => [...states].some(([{ resource }, { status }]) => resource.kind === 'Pod' && status === 403)
 
   const isDue = ({ saved, deleted }: WatchUpdate) => {
@@ -200,7 +206,7 @@ export function watchCluster(deps: ClusterDeps) {
       failures: [...states].flatMap(([{ name, resource }, { error, status }]) =>
         error === null ? [] : [{ resource: name, without: resource.without, error, status }],
       ),
-      isComplete: streams.every((stream) => listed.has(stream.name) || (states.get(stream)?.error ?? null) !== null),
+      isComplete: isComplete(),
     }),
     /** Returns what is known of a workload; null if the cluster has none of this name. */
     workload: (named: Named) =>

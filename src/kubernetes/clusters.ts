@@ -9,6 +9,7 @@ import type { Db } from '../store/sqlite/open.ts'
 import { accessOf, type Target, targetOf } from './access.ts'
 import { createClient } from './client.ts'
 import { watchCluster } from './cluster.ts'
+import { createCollecting } from './collecting.ts'
 
 type Deps = {
   readonly db: Db
@@ -36,12 +37,15 @@ export function watchClusters(values: Parameters<typeof targetOf>[0][], deps: De
   const names = planned.map(({ name, organizationId }) => `${organizationId} ${name}`)
   const twice = planned.find(({ name }, index) => names.indexOf(names[index] ?? '') !== index && name)
   if (twice) throw refusal(`kubernetes: two clusters are named ${twice.name}; give each entry its own name`)
+  const collect = createCollecting(deps.db)
   const clusters = planned.map((one) => {
     const client = createClient(one.access, deps.now)
     const watched = loadWatch(deps.db, one.organizationId, one.name)
     const warn = (problem: string) => deps.warn(one.name, problem)
-    return { ...one, watch: watchCluster({ ...deps, ...one, server: one.access.server, client, watched, warn }) }
+    const common = { ...deps, server: one.access.server, client, watched, warn, onListed: collect }
+    return { ...one, watch: watchCluster({ ...common, ...one }) }
   })
+  collect()
   const of = (organizationId: number) => clusters.filter((one) => one.organizationId === organizationId)
   return {
     states: (organizationId) => of(organizationId).map(({ watch }) => watch.state()),

@@ -25,6 +25,7 @@ async function watching(
   { idle = 60_000, config = writeKubeconfig(t, cluster.url) } = {},
 ) {
   const stored: Delivery[] = []
+  const onListed = t.mock.fn()
   const access = accessOf(targetOf(config))
   const watch = watchCluster({
     ...{
@@ -34,7 +35,7 @@ async function watching(
       namespaces: [],
       client: createClient(access, Date.now, idle),
     },
-    ...{ watched: { objects: [], positions: new Map() }, now: Date.now, random: () => 0, warn: () => {} },
+    ...{ watched: { objects: [], positions: new Map() }, now: Date.now, random: () => 0, warn: () => {}, onListed },
     engine: {
       submit: async (delivery) => {
         stored.push(delivery)
@@ -53,7 +54,7 @@ async function watching(
     async () => watch.state(),
     ({ isComplete }) => isComplete,
   )
-  return { watch, stored, drafts, until }
+  return { watch, stored, drafts, until, listed: () => onListed.mock.callCount() }
 }
 
 async function shop(t: TestContext, options: Parameters<typeof startFakeCluster>[1] = {}) {
@@ -67,7 +68,8 @@ for (const isGoneByStatus of [true, false]) {
   test(`a forgotten history is a gap, and nothing that exists is missed or doubled (${isGoneByStatus ? 'status' : 'line'})`, async (t) => {
     const cluster = await shop(t)
     cluster.state.isGoneByStatus = isGoneByStatus
-    const { stored, drafts, until } = await watching(t, cluster)
+    const { stored, drafts, until, listed } = await watching(t, cluster)
+    assert.equal(listed(), 1, 'the memory of the list is given back once all lists are complete')
     cluster.put(looping('before'))
     await until('CrashLoopBackOff before')
     await cluster.stop()

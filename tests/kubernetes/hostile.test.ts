@@ -117,7 +117,13 @@ test('a watch that is stopped while its list waits to be saved ends', async (t) 
   }
   const watch = watchCluster({
     ...{ name: 'a', server: '', organizationId: 1, namespaces: [], client: made, engine: { submit } },
-    ...{ watched: { objects: [], positions: new Map() }, now: Date.now, random: () => 0, warn: () => {} },
+    ...{
+      watched: { objects: [], positions: new Map() },
+      now: Date.now,
+      random: () => 0,
+      warn: () => {},
+      onListed: () => {},
+    },
   })
   await begun.promise
   await watch.close()

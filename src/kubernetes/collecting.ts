@@ -1,0 +1,23 @@
+/** Gives back the memory that the list of a whole cluster leaves behind. */
+import { setFlagsFromString } from 'node:v8'
+import type { Db } from '../store/sqlite/open.ts'
+import { freeCache } from '../store/sqlite/space.ts'
+
+/** In milliseconds. V8 collects about ten seconds after the last large allocations. */
+const COLLECTING = 20_000
+
+/**
+ * Returns a function to call after a list. V8 keeps for minutes what nobody needs, because it prefers speed. For twenty
+ * seconds, it prefers memory, and collects in steps of some milliseconds; a collection on demand would block for longer.
+ */
+export function createCollecting(db: Db): () => void {
+  let timer: NodeJS.Timeout | null = null
+  const end = () => {
+    setFlagsFromString('--no-optimize-for-size')
+    freeCache(db)
+  }
+  return () => {
+    setFlagsFromString('--optimize-for-size')
+    timer = timer?.refresh() ?? setTimeout(end, COLLECTING).unref()
+  }
+}
