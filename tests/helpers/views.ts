@@ -134,6 +134,7 @@ export function stormAlerts(count = 440) {
   return [crash, ...pods, ...storm]
 }
 
+const NOBODY = { at: null, hasChannel: false } as const
 const entry = (time: string, kind: string, text: string, more: Partial<TimelineView> = {}): TimelineView => ({
   ...{
     at: at(time),
@@ -288,7 +289,6 @@ export function overviewView(more: Partial<OverviewView> = {}): OverviewView {
     ...{
       reader: READER,
       csrf: 'proof',
-      hasChannel: false,
       items: [],
       ...{ fix: null, previous: null, group: null },
       canWrite: true,
@@ -307,9 +307,18 @@ export function overviewView(more: Partial<OverviewView> = {}): OverviewView {
     incidents: [
       {
         ...{ incident, cause, firstAlertAt: at('03:02'), picture: { ...PICTURE, score: null }, recovery: null },
+        told: NOBODY,
         facts: ['38 crashes in 6 pods', '447 alerts', 'shop/storefront fails too'],
       },
-      { incident: second, cause: null, firstAlertAt: null, picture: null, facts: ['23 alerts'], recovery },
+      {
+        incident: second,
+        cause: null,
+        firstAlertAt: null,
+        picture: null,
+        facts: ['23 alerts'],
+        recovery,
+        told: NOBODY,
+      },
     ],
     services,
     ...more,

@@ -84,18 +84,28 @@ test('a declared incident affects the service that it names', async (t) => {
   )
 })
 
-test('the page says that nobody is notified, and stops when there is a channel', async (t) => {
+/** The pages that say who was told about an incident. */
+const TELLING = ['/', '/incidents', '/?view=wall', '/?view=wall&tv=1']
+
+test('the pages say that nobody is notified, and with a channel, that nobody was told', async (t) => {
   const { text, request, token } = await broken(t)
-  assert.match(await text('/incidents/1'), /Nobody is notified: add a channel/)
+  for (const path of ['/incidents/1', ...TELLING])
+    assert.match(await text(path), /Nobody is notified: add a channel/, path)
   await request('POST', '/api/channels', { token, body: { name: 'p', kind: 'ntfy', url: 'https://ntfy.sh/a-topic' } })
-  assert.doesNotMatch(await text('/incidents/1'), /Nobody is notified/)
+  for (const path of ['/incidents/1', ...TELLING]) {
+    assert.match(await text(path), /Nobody was told\./, path)
+    assert.doesNotMatch(await text(path), /Nobody is notified/, path)
+  }
 })
 
-test('the page says which channel was told', async (t) => {
-  const { report, request, token, text } = await broken(t)
+test('the pages say which channel was told', async (t) => {
+  const { report, request, token, text, browser } = await broken(t)
   await request('POST', '/api/channels', { token, body: { name: 'p', kind: 'ntfy', url: 'https://ntfy.sh/a-topic' } })
   await report({}, 'Down', 'search')
-  assert.match(await text('/incidents/2'), /12:00 ?: message “opened” (waits for|sent to) p[^.]*\./)
+  const told = /12:00 ?: message “opened” (waits for|sent to) p[^.]*\./
+  assert.match(await text('/incidents/2'), told)
+  await browser.send('/incidents/1/status', { status: 'resolved' })
+  for (const path of TELLING) assert.match(await text(path), told, path)
 })
 
 test('the pages say since when a firing alert was not heard, until it is reported again', async (t) => {

@@ -39,6 +39,24 @@ test('the overview links the critical service to its incident, and says who reso
   )
 })
 
+test('the overview, the screen and the list say since when, why, and who was told, until the alerts have ended', async (t) => {
+  const { page, setStatus, clock, end } = await brokenCart(t)
+  await setStatus('resolved')
+  clock.now = NOON + 3 * MINUTE
+  const text = async (path: string) => (await page(path)).replace(/<[^>]*>|\s+/g, ' ').replace(/ +/g, ' ')
+  const cause = 'Likely cause: failed deploy ?shop/cart#31 ?, started 4 min before the first alert'
+  const told = 'Nobody is notified: add a channel'
+  assert.match(await text('/'), new RegExp(`Critical for 4 min ?, since 11:59 ?\\. .*${cause}\\. ?${told}`))
+  assert.match(
+    await text('/?view=wall&tv=1'),
+    new RegExp(`Critical for 4 min.*Resolved.*${cause}\\..*resolved.*${told}`),
+  )
+  assert.match(await text('/incidents'), new RegExp(`${cause}\\. ?${told}.* 4 min so far`))
+  await end()
+  for (const path of ['/', '/?view=wall&tv=1', '/incidents'])
+    assert.doesNotMatch(await text(path), new RegExp(`${cause}|${told}|Critical for`), path)
+})
+
 test('the incident is shown as over only when its alerts have ended', async (t) => {
   const { page, setStatus, clock, end } = await brokenCart(t)
   await setStatus('resolved')

@@ -61,6 +61,16 @@ type Moment = {
   readonly after: string
 }
 
+/** Who was told last, or why nobody was: `message “opened” sent to ops`. `at`: null if there was no message. */
+export type LastTold =
+  | { readonly at: number; readonly text: string }
+  | { readonly at: null; readonly hasChannel: boolean }
+
+/** Returns the row about the last message or, if nobody was told, about the last one that was not sent. */
+export function lastTold(timeline: readonly TimelineRow[]): TimelineRow | undefined {
+  return timeline.findLast(({ kind }) => kind === 'message') ?? timeline.findLast(({ kind }) => kind === 'not-told')
+}
+
 /** Returns a row for each message, with all channels that got it within a minute. */
 export function toldRows(
   timeline: readonly TimelineRow[],

@@ -17,6 +17,7 @@ import { findGraph } from './graphs.ts'
 import type { IncidentRecord } from './incidents.ts'
 import { findLiveIncident } from './live-incidents.ts'
 import { findTimelineFacts, withMessages } from './timeline-facts.ts'
+import { findLastTold } from './told.ts'
 
 /**
  * Finds the groups of similar alerts in an incident, most severe first. Finds the best link between each change and
@@ -49,13 +50,15 @@ export function findIncidentView(
 
 /**
  * Finds what a page says about an incident in one line: the starts of its alerts by service and source, its links, and
- * its service. The alerts of a storm are only counted.
+ * its service, and who was told. The alerts of a storm are only counted.
  */
-export function findIncidentBrief(db: Db, organizationId: number, { rowId, serviceId }: IncidentRecord, now: number) {
+export function findIncidentBrief(db: Db, organizationId: number, incident: IncidentRecord, now: number) {
+  const { rowId, serviceId, id } = incident
   return {
     groups: db.all(starts, { rowId }).map(({ uuid, ...group }) => ({ ...group, serviceId: uuidFromBytes(uuid) })),
     links: listBestLinksOfIncident(db, organizationId, rowId),
     service: findService(db, organizationId, serviceId, now),
+    told: findLastTold(db, organizationId, rowId, id),
   }
 }
 

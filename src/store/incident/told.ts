@@ -2,7 +2,14 @@
 
 import { sql } from 'kysely'
 import type { MessageKind } from '../../domain/notification/kind.ts'
-import { behindFailure, type NotTold, type Told } from '../../domain/notification/told.ts'
+import {
+  behindFailure,
+  type LastTold,
+  lastTold,
+  type NotTold,
+  type Told,
+  toldRows,
+} from '../../domain/notification/told.ts'
 import type { Untold } from '../../domain/notification/truth.ts'
 import type { Db } from '../sqlite/open.ts'
 import { insertRows, listed, query } from '../sqlite/query.ts'
@@ -67,6 +74,15 @@ export function listToldOf(db: Db, incidentId: number, uuid: string): Told[] {
       return { ...message, at, dueAt: dueAt > createdAt ? dueAt : null }
     }),
   )
+}
+
+/** Finds who was told last about an incident or the group that it leads. */
+export function findLastTold(db: Db, organizationId: number, rowId: number, uuid: string): LastTold {
+  const told = listToldOf(db, rowId, uuid).map((one) => ({ ...one, title: null }))
+  const last = lastTold(toldRows([], uuid, told, listNotToldOf(db, rowId)))
+  if (last) return { at: last.at, text: last.text }
+  const channels = db.sql.selectFrom('channels').select('id').where('organization_id', '=', organizationId)
+  return { at: null, hasChannel: db.all(channels.limit(1)).length > 0 }
 }
 
 /** When the next attempt of a channel is due whose receiver has failed. */

@@ -7,6 +7,7 @@ import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import { endOf, severeOf, silencedText } from '../../domain/incident/lasted.ts'
 import { criticalMsOf, mutedMsOf } from '../../domain/incident/problem.ts'
 import { namedUpTo } from '../../domain/notification/names.ts'
+import type { LastTold } from '../../domain/notification/told.ts'
 import { formatDuration, formatWhen, type Reader } from '../../domain/shown-time.ts'
 import { judgeSuspects } from '../../domain/suspect/judged.ts'
 import { type LikelyCause, likelyCauseOf, orderSuspects } from '../../domain/suspect/likely-cause.ts'
@@ -34,6 +35,7 @@ export type IncidentBrief = Pick<ReturnType<typeof findIncidentBrief>, 'groups' 
   readonly firstAlertAt: number | null
   /** `Was critical for 21 min until 01:52, healthy now. …`; null while the problem goes on. */
   readonly recovery: string | null
+  readonly told: LastTold
 }
 
 export async function incidentBrief(visit: Visit, incident: IncidentRecord): Promise<IncidentBrief> {
@@ -42,7 +44,7 @@ export async function incidentBrief(visit: Visit, incident: IncidentRecord): Pro
   const facts = { ...found, ...causes, incident }
   const head = headOf({ ...facts, timeline: [], ...incidentLink(incident) }, viewer)
   return {
-    ...{ groups: found.groups, links: found.links, head },
+    ...{ groups: found.groups, links: found.links, told: found.told, head },
     ...{ cause: causeOf(facts), firstAlertAt: firstAlertOf(facts) },
     recovery: await recoveryOf(visit, found.service, head, fixOf(facts, head.endedAt)),
   }

@@ -1,9 +1,12 @@
 /** Shows the likely cause: a sentence, its evidence, where to look, and the user's verdict. */
 import type { FC } from 'hono/jsx'
+import type { LastTold } from '../../domain/notification/told.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import { leadText } from '../../domain/suspect/likely-cause.ts'
+import { withoutStop } from '../../domain/text.ts'
 import { Action } from '../kit/form.tsx'
 import { Command, External, Icon, Words } from '../kit/mark.tsx'
+import { NobodyNotified } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 import type { IncidentBrief } from './brief.ts'
 import type { IncidentView, Overdue, SuspectView } from './view.ts'
@@ -161,6 +164,18 @@ export const Verdict: FC<{ suspect: SuspectView; csrf: string; action: string }>
     </div>
   )
 }
+
+/** Renders `03:04: message “opened” sent to ops.`, or that nobody was told about an incident that goes on. */
+export const ToldLine: FC<{ told: LastTold; isOpen: boolean; reader: Reader }> = ({ told, isOpen, reader }) =>
+  told.at !== null ? (
+    <>
+      <Time at={told.at} reader={reader} style="moment" />: {withoutStop(told.text)}.
+    </>
+  ) : !isOpen ? null : told.hasChannel ? (
+    <>Nobody was told.</>
+  ) : (
+    <NobodyNotified />
+  )
 
 /** Renders `Not heard since 14:06.` */
 export const OverdueSince: FC<{ overdue: Overdue; reader: Reader }> = ({ overdue, reader }) =>

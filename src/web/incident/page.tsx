@@ -1,17 +1,17 @@
 /** Shows one incident: its severity, duration, assignee, likely cause and timeline. */
 import type { FC } from 'hono/jsx'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
+import { lastTold } from '../../domain/notification/told.ts'
 import { formatDuration, formatMoment } from '../../domain/shown-time.ts'
-import { countOf, formatCount, withoutStop } from '../../domain/text.ts'
+import { countOf, formatCount } from '../../domain/text.ts'
 import { GraphSection } from '../drawing/graph-section.tsx'
 import { isolated } from '../kit/bidi.ts'
 import { Action } from '../kit/form.tsx'
 import { Mark, ServiceName, ShortName, Status } from '../kit/mark.tsx'
-import { Card, Crumbs, NobodyNotified, Section } from '../kit/section.tsx'
-import { Time } from '../kit/time.tsx'
+import { Card, Crumbs, Section } from '../kit/section.tsx'
 import { InKubernetes } from '../kit/workload.tsx'
 import { stateText } from './brief.ts'
-import { Cause, hintedGroup, OverdueSince } from './cause.tsx'
+import { Cause, hintedGroup, OverdueSince, ToldLine } from './cause.tsx'
 import { ActionItems, EditIncident } from './edit.tsx'
 import { Affected, Groups, groupsText } from './groups.tsx'
 import { Picture } from './picture.tsx'
@@ -139,8 +139,8 @@ const Related: FC<IncidentView> = ({
   reader,
   incident: { status },
 }) => {
-  const told =
-    timeline.findLast(({ kind }) => kind === 'message') ?? timeline.findLast(({ kind }) => kind === 'not-told')
+  const row = lastTold(timeline)
+  const told = row ? { at: row.at, text: row.text } : { at: null, hasChannel }
   return (
     <p class="facts">
       <OverdueSince {...{ overdue, reader }} />
@@ -150,17 +150,9 @@ const Related: FC<IncidentView> = ({
           It continues <a href={previous.href}>incident {previous.number}</a>.
         </span>
       )}
-      {told === undefined ? (
-        status === 'open' && !hasChannel ? (
-          <span>
-            <NobodyNotified />
-          </span>
-        ) : null
-      ) : (
-        <span>
-          <Time at={told.at} reader={reader} style="moment" />: {withoutStop(told.text)}.
-        </span>
-      )}
+      <span>
+        <ToldLine told={told} isOpen={status === 'open'} reader={reader} />
+      </span>
     </p>
   )
 }

@@ -4,27 +4,26 @@
  */
 
 import type { FC } from 'hono/jsx'
-import { formatDuration } from '../../domain/shown-time.ts'
+import { formatDuration, type Reader } from '../../domain/shown-time.ts'
 import { Lanes } from '../drawing/lane-picture.tsx'
 import { stateText } from '../incident/brief.ts'
-import { CauseLine } from '../incident/cause.tsx'
+import { CauseLine, ToldLine } from '../incident/cause.tsx'
 import { isolated } from '../kit/bidi.ts'
 import { Action } from '../kit/form.tsx'
 import { Badge, ShortName, Status } from '../kit/mark.tsx'
-import { NobodyNotified } from '../kit/section.tsx'
 import type { OpenIncidentView } from './view.ts'
 
 const MAX_TITLE = 80
 
 type Props = {
   readonly one: OpenIncidentView
+  readonly reader: Reader
   readonly csrf: string
   readonly canWrite: boolean
 }
 
 /** Shows the most urgent incident: what is wrong, since when, the likely cause, and an acknowledge button. */
-export const FirstIncident: FC<Props & { readonly hasChannel: boolean }> = (props) => {
-  const { one, csrf, canWrite, hasChannel } = props
+export const FirstIncident: FC<Props> = ({ one, csrf, canWrite, reader }) => {
   const { incident, facts, picture } = one
   const open = incident.status === 'open'
   return (
@@ -55,13 +54,7 @@ export const FirstIncident: FC<Props & { readonly hasChannel: boolean }> = (prop
             Open incident
           </a>
           <span class="quiet">
-            {ownerOf(one)}
-            {open && !hasChannel ? (
-              <>
-                {' '}
-                <NobodyNotified />
-              </>
-            ) : null}
+            {ownerOf(one)} <ToldLine told={one.told} isOpen={open} reader={reader} />
           </span>
         </div>
       </div>
@@ -83,7 +76,7 @@ export const StateBadge: FC<Pick<OpenIncidentView, 'incident'>> = ({ incident })
  * Shows an incident on one line: its duration, what is wrong, and the likely cause. `first`: whether this is the most
  * urgent incident.
  */
-export const IncidentLine: FC<Props & { readonly first?: boolean }> = ({ one, csrf, canWrite, first }) => {
+export const IncidentLine: FC<Props & { readonly first?: boolean }> = ({ one, csrf, canWrite, first, reader }) => {
   const { incident, facts } = one
   const open = incident.status === 'open'
   return (
@@ -101,6 +94,11 @@ export const IncidentLine: FC<Props & { readonly first?: boolean }> = ({ one, cs
         </a>
         {incident.firingNow ? <span class="second break">{incident.firingNow}</span> : null}
         <CauseLine one={one} />
+        {first ? (
+          <p class="second">
+            <ToldLine told={one.told} isOpen={open} reader={reader} />
+          </p>
+        ) : null}
       </div>
       <span class="end quiet">{facts[0]}</span>
       {open && canWrite ? (

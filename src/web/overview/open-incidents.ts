@@ -72,7 +72,7 @@ type Began = readonly (ShownService & { readonly at: number })[]
  * `first`: if the incident is the first one, the unhealthy services with the times when their problems started, and
  * whether the page has its picture.
  */
-async function openIncident(
+export async function openIncident(
   visit: Visit,
   incident: IncidentRecord,
   first: { readonly began: Began; readonly hasPicture: boolean } | null,
@@ -82,6 +82,7 @@ async function openIncident(
   const others = new Set(groups.flatMap(({ serviceId }) => (serviceId === incident.serviceId ? [] : [serviceId])))
   return {
     ...{ incident: head, cause: brief.cause, firstAlertAt: brief.firstAlertAt, recovery: brief.recovery },
+    told: brief.told,
     picture: first?.hasPicture ? closeUp(await pictureOfIncident(visit, incident)) : null,
     facts: [
       alerts,

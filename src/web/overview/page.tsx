@@ -37,16 +37,16 @@ export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
   const shownIll = ill.slice(0, rows)
   const shownWell = well.slice(0, many ? 0 : rows - shownIll.length)
   const hidden = services.length - shownIll.length - shownWell.length
-  const props = { csrf, canWrite }
+  const props = { csrf, canWrite, reader }
   return (
     <>
       {view.hasExample ? <ExampleNote csrf={csrf} canAdminister={view.canAdminister} /> : null}
       <Headline view={view} />
       {incidents.map((one, index) =>
         'members' in one ? (
-          <StormCard storm={one} isFirst={index === 0} reader={reader} hasChannel={view.hasChannel} {...props} />
+          <StormCard storm={one} isFirst={index === 0} {...props} />
         ) : index === 0 && !many ? (
-          <FirstIncident one={one} hasChannel={view.hasChannel} {...props} />
+          <FirstIncident one={one} {...props} />
         ) : (
           <IncidentLine one={one} first={index === 0} {...props} />
         ),

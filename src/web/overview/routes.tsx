@@ -16,7 +16,6 @@ import { notFound } from '../../http/middleware/problem.ts'
 import { json, type Reply } from '../../http/middleware/reply.ts'
 import type { countLinks } from '../../store/correlation/correlations.ts'
 import { listIncidents, type ResolvedEarly } from '../../store/incident/incidents.ts'
-import { listChannels } from '../../store/notification/channels.ts'
 import { listServices, type ServiceRecord } from '../../store/service/services.ts'
 import { findDetails, findHasServices, findOverview } from '../../store/views.ts'
 import { prefersJson } from '../errors/routes.tsx'
@@ -28,7 +27,7 @@ import { silencedOf } from '../silences/silenced.ts'
 import { showWelcome } from '../sources/routes.tsx'
 import { choiceOf, withQuery } from '../visit/choice.ts'
 import { redirect, show } from '../visit/reply.ts'
-import { openIncidents } from './open-incidents.ts'
+import { openIncident, openIncidents } from './open-incidents.ts'
 import { OverviewPage, rowsFor } from './page.tsx'
 import { TvPage } from './tv.tsx'
 import { type ChangeView, FILTERS, type Filter, type OverviewView, type ServiceRowView } from './view.ts'
@@ -37,6 +36,8 @@ import { type ChangeView, FILTERS, type Filter, type OverviewView, type ServiceR
 const MAX_LISTED = 40
 const CHANGES_FOR = DAY / 2
 const MAX_CHANGES = 8
+/** The number of services whose row says what their resolved incident was about. */
+const MAX_EARLY = 8
 const NO_STARTS: ReadonlyMap<string, number> = new Map()
 const MAX_SILENCED = { page: 1, limit: 500 }
 
@@ -115,9 +116,8 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
   const { shown: incidents, total: unresolved, hidden: hiddenIncidents } = found
   const deploys = pipelines.flatMap((pipeline) => deployOf(pipeline, links))
   const newestDeploys = new Map(deploys.toReversed().map((one) => [one.serviceId, one]))
-  const channels = incidents.length === 0 ? null : await own.read(listChannels, { page: 1, limit: 1 })
   const muted = await own.run(listFiringAlerts, { silenced: true }, MAX_SILENCED)
-  const early = new Map(resolvedEarly.map((one) => [one.incident.serviceId, resolvedEarlyView(one)]))
+  const early = new Map(await Promise.all(resolvedEarly.map((one, index) => earlyView(visit, one, index < MAX_EARLY))))
   const silenced = Map.groupBy(muted.items, ({ serviceId }) => serviceId)
   const calm = incidents.length === 0 && counts.critical + counts.degraded + counts.recovering === 0
   return {
@@ -125,7 +125,6 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
     canAdminister: visitor.scopes.includes('admin'),
     hasExample: all.some(({ cluster }) => cluster === EXAMPLE_CLUSTER),
     headline: headlineOf({ counts, names, unresolved }),
-    hasChannel: channels === null || channels.total > 0,
     hiddenIncidents,
     calm: calm ? await lastIncident(visit) : null,
     addressOf: (change) => address({ status, view, usual, q, namespace, ...change }),
@@ -192,14 +191,16 @@ function rowOf(
   return { id, href: `/services/${id}`, namespace, name, status, score, strip, penalties, lastDeploy }
 }
 
-function resolvedEarlyView({ incident, actor }: ResolvedEarly): ServiceRowView['resolvedEarly'] {
-  const { resolvedAt, createdAt, firingAlerts } = incident
-  return {
+async function earlyView(visit: Visit, { incident, actor }: ResolvedEarly, isShown: boolean) {
+  const { resolvedAt, createdAt, firingAlerts, serviceId } = incident
+  const view: ServiceRowView['resolvedEarly'] = {
     ...incidentLink(incident),
     by: actor,
     at: resolvedAt ?? createdAt,
     firing: firingText(firingAlerts),
+    brief: isShown ? await openIncident(visit, incident, null) : null,
   }
+  return [serviceId, view] as const
 }
 
 type RecentDeploy = ChangeView & { readonly serviceId: string; readonly linked: boolean }

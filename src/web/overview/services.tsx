@@ -3,6 +3,8 @@ import type { FC } from 'hono/jsx'
 import { formatAgo, type Reader } from '../../domain/shown-time.ts'
 import { formatCount, serviceName } from '../../domain/text.ts'
 import { Meter, Strip } from '../drawing/strip.tsx'
+import { stateText } from '../incident/brief.ts'
+import { CauseLine, ToldLine } from '../incident/cause.tsx'
 import { Icon, Mark, ServiceName, ShortName } from '../kit/mark.tsx'
 import { SilencedMark } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
@@ -81,16 +83,39 @@ const ResolvedEarly: FC<{ of: NonNullable<ServiceRowView['resolvedEarly']> | nul
   reader,
 }) =>
   of === null ? null : (
-    <p class="second break">
-      <a href={of.href}>Incident {of.number}</a> was resolved{' '}
-      {of.by === null ? null : (
+    <>
+      <p class="second break">
+        {of.brief === null ? null : (
+          <>
+            <b>{stateText(of.brief.incident)}</b>, since{' '}
+            <Time at={of.brief.incident.startedAt} reader={reader} style="moment" />.{' '}
+          </>
+        )}
+        <EarlyText of={of} reader={reader} />
+      </p>
+      {of.brief === null ? null : (
         <>
-          by <bdi>{of.by}</bdi>{' '}
+          <CauseLine one={of.brief} />
+          <p class="second">
+            <ToldLine told={of.brief.told} isOpen reader={reader} />
+          </p>
         </>
       )}
-      <Time at={of.at} reader={reader} />, but {of.firing}.
-    </p>
+    </>
   )
+
+/** Says who resolved the incident of a service although its alerts are still firing. */
+export const EarlyText: FC<{ of: NonNullable<ServiceRowView['resolvedEarly']>; reader: Reader }> = ({ of, reader }) => (
+  <>
+    <a href={of.href}>Incident {of.number}</a> was resolved{' '}
+    {of.by === null ? null : (
+      <>
+        by <bdi>{of.by}</bdi>{' '}
+      </>
+    )}
+    <Time at={of.at} reader={reader} />, but {of.firing}.
+  </>
+)
 
 const Costs: FC<{ service: ServiceRowView }> = ({ service }) => {
   const [shown, more] = [service.penalties.slice(0, MAX_PENALTIES), service.penalties.length - MAX_PENALTIES]

@@ -2,10 +2,9 @@
 import type { FC } from 'hono/jsx'
 import { formatAgo, formatDuration, formatMoment, type Reader } from '../../domain/shown-time.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
-import { CauseLine } from '../incident/cause.tsx'
+import { CauseLine, ToldLine } from '../incident/cause.tsx'
 import { Action } from '../kit/form.tsx'
-import { Badge, Mark, ServiceName, ShortName, Status } from '../kit/mark.tsx'
-import { NobodyNotified } from '../kit/section.tsx'
+import { Badge, Mark, ServiceName, ShortName, Status, Words } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
 import { StateBadge } from './incidents.tsx'
 import type { StormView } from './view.ts'
@@ -19,12 +18,11 @@ type Props = {
   readonly reader: Reader
   readonly csrf: string
   readonly canWrite: boolean
-  readonly hasChannel: boolean
   /** Whether this is the most urgent card. */
   readonly isFirst: boolean
 }
 
-export const StormCard: FC<Props> = ({ storm, reader, csrf, canWrite, hasChannel, isFirst }) => {
+export const StormCard: FC<Props> = ({ storm, reader, csrf, canWrite, isFirst }) => {
   const { first, members, unowned, worst } = storm
   const { incident } = first
   return (
@@ -58,13 +56,8 @@ export const StormCard: FC<Props> = ({ storm, reader, csrf, canWrite, hasChannel
             Open incident {incident.number}
           </a>
           <span class="quiet">
-            {ownersOf(storm)}
-            {isFirst && unowned.length > 0 && !hasChannel ? (
-              <>
-                {' '}
-                <NobodyNotified />
-              </>
-            ) : null}
+            {ownersOf(storm)}{' '}
+            <ToldLine told={storm.first.told} isOpen={isFirst && unowned.length > 0} reader={reader} />
           </span>
         </div>
       </div>
@@ -116,10 +109,11 @@ export const StormTitle: FC<Pick<Props, 'storm'> & { readonly max: number }> = (
   if (cause === null) return <>{`${countOf(members.length, 'incident')} ${began}`}</>
   return (
     <>
+      {wentFirst ? '' : `${countOf(members.length, 'incident')}, probably because of `}
       <a class="ink plain" href={first.incident.href}>
         <ShortName text={first.incident.service.name} max={max} />
-      </a>{' '}
-      {wentFirst ? `went first, ${countOf(followers, 'service')} followed` : 'is the probable cause'}
+      </a>
+      {wentFirst ? ` went first, ${countOf(followers, 'service')} followed` : ''}
     </>
   )
 }
@@ -133,19 +127,17 @@ export const StormCause: FC<Pick<Props, 'storm' | 'reader'>> = ({ storm: { cause
       </a>
       , <Time at={first.incident.startedAt} reader={reader} />.
     </p>
+  ) : first.recovery !== null || first.cause === null || first.cause.code === 'none' ? (
+    <p class="cause-line">
+      Likely cause of {countOf(members.length, 'incident')}:{' '}
+      <b class="break">
+        <Words text={cause} />
+      </b>
+      .
+    </p>
   ) : (
-    <>
-      <p class="cause-line">
-        Probable cause of {countOf(members.length, 'incident')}: <b class="break">{cause}</b>.
-      </p>
-      {hasChange(first) ? <CauseLine one={first} /> : null}
-    </>
+    <CauseLine one={first} />
   )
-
-/** Returns whether a change probably caused what caused the others. */
-function hasChange({ cause, recovery }: StormView['first']): boolean {
-  return recovery === null && cause !== null && cause.code !== 'none'
-}
 
 /** New incidents per period as bars, from the first one until now. */
 const Bars: FC<Pick<Props, 'storm' | 'reader'>> = ({ storm: { bars, first }, reader }) => {

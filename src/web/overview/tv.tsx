@@ -1,18 +1,19 @@
 /** The wall for a screen that nobody operates: no navigation, large names, and the newest change along the bottom. */
-import type { FC } from 'hono/jsx'
+import type { Child, FC } from 'hono/jsx'
 import type { Reader } from '../../domain/shown-time.ts'
 import { countOf } from '../../domain/text.ts'
-import { CauseLine } from '../incident/cause.tsx'
+import { CauseLine, ToldLine } from '../incident/cause.tsx'
 import { Icon, Mark, ShortName, Status } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
 import { ownerOf, StateBadge } from './incidents.tsx'
 import { Headline } from './page.tsx'
+import { EarlyText } from './services.tsx'
 import { ownersOf, StormCause, StormState, StormTitle } from './storm.tsx'
 import type { OpenIncidentView, OverviewView, StormView } from './view.ts'
 import { Wall } from './wall.tsx'
 
 const MAX_TILES = 24
-const MAX_NAME = 22
+const MAX_NAME = 18
 /** With more services, the tiles are small. */
 const MAX_LARGE = 8
 const MAX_INCIDENTS = 3
@@ -22,13 +23,21 @@ export const TvPage: FC<{ view: OverviewView }> = ({ view }) => {
   const { services, reader, changes, addressOf } = view
   // Nobody has to do anything about a service that recovers.
   const ill = services.filter(({ status }) => status === 'critical' || status === 'degraded')
+  const early = ill.flatMap(({ resolvedEarly }) => resolvedEarly ?? []).slice(0, MAX_INCIDENTS)
   const [newest] = changes
   return (
     <div class="tv">
       <Headline view={view} />
-      {view.incidents.slice(0, MAX_INCIDENTS).map((one) => (
-        <TvIncident one={one} reader={reader} />
+      {view.incidents.slice(0, MAX_INCIDENTS).map((one, index) => (
+        <TvIncident one={one} reader={reader} isFirst={index === 0} />
       ))}
+      {early.map((of) =>
+        of.brief ? (
+          <TvIncident one={of.brief} reader={reader} isFirst>
+            <EarlyText of={of} reader={reader} />
+          </TvIncident>
+        ) : null,
+      )}
       {ill.length === 0 ? null : (
         <ul class={ill.length <= MAX_LARGE ? 'tv-tiles tv-large' : 'tv-tiles'}>
           {ill.slice(0, MAX_TILES).map(({ href, name, namespace, status, score }) => (
@@ -70,7 +79,12 @@ export const TvPage: FC<{ view: OverviewView }> = ({ view }) => {
 }
 
 /** What a person across the room has to know: what burns and since when, what went first, and whether somebody is on it. */
-const TvIncident: FC<{ one: OpenIncidentView | StormView; reader: Reader }> = ({ one, reader }) => {
+const TvIncident: FC<{ one: OpenIncidentView | StormView; reader: Reader; isFirst: boolean; children?: Child }> = ({
+  one,
+  reader,
+  isFirst,
+  children,
+}) => {
   const storm = 'members' in one ? one : null
   const first = 'members' in one ? one.first : one
   const { incident } = first
@@ -98,7 +112,11 @@ const TvIncident: FC<{ one: OpenIncidentView | StormView; reader: Reader }> = ({
         </b>
         {storm ? <StormCause storm={storm} reader={reader} /> : <CauseLine one={first} />}
       </div>
-      <span class="end">{storm ? ownersOf(storm) : ownerOf(first)}</span>
+      <span class="end tv-owner">
+        {children ?? (storm ? ownersOf(storm) : ownerOf(first))}
+        <br />
+        <ToldLine told={first.told} isOpen={isFirst && !isOver} reader={reader} />
+      </span>
     </article>
   )
 }

@@ -1,6 +1,7 @@
 /** The data for the overview. Times are Unix times in milliseconds. URLs are relative and start with `/`. */
 import type { Headline, ServiceState } from '../../domain/health/headline.ts'
 import type { StripBin } from '../../domain/health/strip.ts'
+import type { LastTold } from '../../domain/notification/told.ts'
 import type { Severity } from '../../domain/severity.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import type { LikelyCause } from '../../domain/suspect/likely-cause.ts'
@@ -20,6 +21,7 @@ export type OpenIncidentView = {
   readonly facts: readonly string[]
   /** `Was critical for 21 min until 01:52, healthy now. …`; null while the problem persists. */
   readonly recovery: string | null
+  readonly told: LastTold
 }
 
 /** Incidents that are shown as one: incidents with a common cause, or a storm. */
@@ -74,6 +76,8 @@ export type ServiceRowView = {
     readonly at: number
     /** `2 alerts are still firing` */
     readonly firing: string
+    /** What the page says about the incident; null beyond the first few. */
+    readonly brief: OpenIncidentView | null
   } | null
 }
 
@@ -134,8 +138,6 @@ export type OverviewView = {
   }) => string
   /** The unresolved incidents, the most urgent first. A storm takes the place of its incidents. */
   readonly incidents: readonly (OpenIncidentView | StormView)[]
-  /** Whether a notification channel exists. Always true if no incident is open. */
-  readonly hasChannel: boolean
   /** The number of unresolved incidents that are not in `incidents`. */
   readonly hiddenIncidents: number
   /** All services that match the filter, the worst first. */

@@ -37,7 +37,9 @@ export async function findListed(visit: Visit, { status, service: id, page }: Wa
   const ids = shown.flatMap(({ members }) => members.map(({ serviceId }) => serviceId))
   const services = await own.read(findServices, ids, now)
   const { openIncidents } = await own.read(findFrame)
-  const withCause = new Set(first.slice(0, MAX_CAUSES))
+  // The problem of a resolved incident can go on.
+  const onGoing = shown.filter(({ leader }) => leader.resolvedAt === null || problemAt(leader.problem, now) === 'on')
+  const withCause = new Set(onGoing.slice(0, MAX_CAUSES))
   return {
     ...{ service, page, unresolved: openIncidents },
     counts: countsOf(ofService, resolved.total),

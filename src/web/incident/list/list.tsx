@@ -4,12 +4,12 @@ import { INCIDENT_STATUSES, type IncidentStatus } from '../../../domain/incident
 import { silencedText } from '../../../domain/incident/lasted.ts'
 import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
 import { capitalized, countOf, formatCount } from '../../../domain/text.ts'
-import { Icon, Mark, ServiceName, ShortName, Status } from '../../kit/mark.tsx'
+import { Icon, Mark, ServiceName, ShortName, Status, Words } from '../../kit/mark.tsx'
 import { Pages } from '../../kit/pages.tsx'
 import { Table } from '../../kit/section.tsx'
 import { Time } from '../../kit/time.tsx'
 import type { IncidentBrief } from '../brief.ts'
-import { CauseLine } from '../cause.tsx'
+import { CauseLine, ToldLine } from '../cause.tsx'
 import { Declare } from '../edit.tsx'
 import type { IncidentHead, Typed } from '../view.ts'
 
@@ -44,7 +44,7 @@ type IncidentListView = {
 }
 
 const MAX_TITLE = 48
-const MAX_NAME = 32
+const MAX_NAME = 24
 const LASTED = 'How long the problem was on, without healthy periods in between. The incident may be resolved later.'
 const COLUMNS = [
   ...['Incident', 'Status', 'Service', 'Started'],
@@ -95,9 +95,9 @@ export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
           </p>
         ) : (
           <Table class="cards compact" names={COLUMNS}>
-            {incidents.map((incident) => (
+            {incidents.map((incident, index) => (
               <>
-                <IncidentRow incident={incident} reader={reader} />
+                <IncidentRow incident={incident} reader={reader} isFirst={index === 0} />
                 {incident.followers.length > 0 ? <Followers of={incident} reader={reader} /> : null}
               </>
             ))}
@@ -116,7 +116,12 @@ function resolvedText({ startedAt, endedAt, resolvedAt }: IncidentHead): string 
   return resolvedAt > endedAt && after !== formatDuration(endedAt - startedAt) ? `, resolved after ${after}` : ''
 }
 
-const IncidentRow: FC<{ incident: ListedIncident; reader: Reader }> = ({ incident, reader }) => {
+/** `isFirst`: only the first row says that there is no channel. */
+const IncidentRow: FC<{ incident: ListedIncident; reader: Reader; isFirst: boolean }> = ({
+  incident,
+  reader,
+  isFirst,
+}) => {
   const {
     severity,
     href,
@@ -141,14 +146,21 @@ const IncidentRow: FC<{ incident: ListedIncident; reader: Reader }> = ({ inciden
             <b class="break">
               <ShortName text={title} max={MAX_TITLE} />
             </b>
-          </a>
+          </a>{' '}
           <span class="quiet">incident {number}</span>
         </span>
         {incident.firingNow ? <span class="second break">{incident.firingNow}</span> : null}
-        {incident.cause !== null ? (
-          <span class="second break">probably because of {incident.cause}</span>
+        {incident.cause !== null && incident.cause !== service.name ? (
+          <span class="second break">
+            probably because of <Words text={incident.cause} />
+          </span>
         ) : incident.brief ? (
           <CauseLine one={incident.brief} />
+        ) : null}
+        {incident.brief ? (
+          <span class="second break">
+            <ToldLine told={incident.brief.told} isOpen={isFirst} reader={reader} />
+          </span>
         ) : null}
       </td>
       <td class="nowrap" data-label="Status" data-plain>
@@ -166,8 +178,10 @@ const IncidentRow: FC<{ incident: ListedIncident; reader: Reader }> = ({ inciden
         <Time at={startedAt} reader={reader} style="moment" />
       </td>
       <td data-label="Lasted">
-        <span class="nowrap">{formatDuration(criticalMs)}</span>
-        {endedAt === null ? ' so far' : ''}
+        <span class="nowrap">
+          {formatDuration(criticalMs)}
+          {endedAt === null ? ' so far' : ''}
+        </span>
         {silencedText(mutedMs)}
         {resolvedText(incident)}
       </td>
