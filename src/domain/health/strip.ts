@@ -62,12 +62,20 @@ export function stripText(changes: readonly StatusChange[], from: number, to: nu
   return parts.length === 0 ? 'healthy for the whole period' : parts.join(', ')
 }
 
-/** Returns the share of the known time in which a service was not healthy; null if nothing is known. */
-export function unhealthyShare(changes: readonly StatusChange[], from: number, to: number): number | null {
+/** Returns how long a service is known not to have been healthy, in ms; null if nothing is known. */
+export function unhealthyMs(changes: readonly StatusChange[], from: number, to: number): number | null {
   const known = spansOf(changes, from, to).filter(({ status }) => status !== 'unknown')
-  const timeOf = (spans: typeof known) => spans.reduce((sum, { startsAt, endsAt }) => sum + endsAt - startsAt, 0)
-  const all = timeOf(known)
-  return all === 0 ? null : timeOf(known.filter(({ status }) => status !== 'healthy')) / all
+  const ill = known.filter(({ status }) => status !== 'healthy')
+  return known.length === 0 ? null : ill.reduce((sum, { startsAt, endsAt }) => sum + endsAt - startsAt, 0)
+}
+
+/** Adds the current state to the recorded ones: a score rises without an event that would record it. */
+export function withCurrent(
+  changes: readonly StatusChange[],
+  { status, score }: Omit<StatusChange, 'at'>,
+  now: number,
+): readonly StatusChange[] {
+  return [...changes, { at: now, status, score }]
 }
 
 /** Splits a period into parts with the same status and score. */

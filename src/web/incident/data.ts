@@ -4,7 +4,7 @@ import type { AlertGroup } from '../../domain/alert/groups.ts'
 import type { Change, PipelineChange } from '../../domain/correlation/change.ts'
 import { commandFor } from '../../domain/event/reason-command.ts'
 import type { GraphRecord } from '../../domain/graph/graph.ts'
-import { type StatusChange, sinceStart } from '../../domain/health/strip.ts'
+import { type StatusChange, sinceStart, withCurrent } from '../../domain/health/strip.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import { endOf } from '../../domain/incident/lasted.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
@@ -29,7 +29,7 @@ export type IncidentFacts = {
   /** The incident's number and URL. */
   readonly number: string
   readonly href: string
-  readonly service: Pick<ServiceRecord, 'id' | 'cluster' | 'namespace' | 'name' | 'status'> | undefined
+  readonly service: Pick<ServiceRecord, 'id' | 'cluster' | 'namespace' | 'name' | 'status' | 'score'> | undefined
   /** The services of the alerts, by id. */
   readonly names: ReadonlyMap<string, Pick<ServiceRecord, 'namespace' | 'name'>>
   readonly groups: readonly (AlertGroup & { readonly silenced: Silenced | null; readonly sentAs?: Severity })[]
@@ -107,11 +107,12 @@ function incidentPicture(
   fix: FixView | null,
   { span, reader, suspectAt }: { readonly span: Span; readonly reader: Reader; readonly suspectAt: number | null },
 ): LanePicture {
-  const { incident, links, suspects, timeline } = facts
+  const { incident, links, suspects, timeline, service } = facts
+  const states = facts.score && service ? withCurrent(facts.score, service, reader.now) : facts.score
   const suspected = new Set(suspects.flatMap(({ ref, rollouts = [] }) => [ref, ...rollouts]))
   return pictureOf({
     ...{ ...reader, serviceId: incident.serviceId, span, groups, links, suspectAt, gaps: facts.gaps },
-    score: facts.score && sinceStart(facts.score, incident),
+    score: states && sinceStart(states, incident),
     changes: facts.changes.filter(({ ref, service }) => service === incident.serviceId || suspected.has(ref)),
     people: timeline.flatMap(({ at, code, text, actor, kind }) =>
       actor !== null && (kind === 'note' || kind === 'status') ? [{ at, what: code ?? 'note', text, actor }] : [],

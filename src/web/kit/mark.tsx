@@ -87,7 +87,7 @@ export const Command: FC<{ text: string }> = ({ text }) => (
 
 /** Words to break, and where: after a separator and before a capital letter, as in `KubeDeployment`. */
 const LONG_WORD = /(\S{17,})/
-const SEAMS = /(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=[_.:=,@&?#])(?=[\p{L}\d])/u
+const SEAMS = /(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=[_.:/=,@&?#])(?=[\p{L}\d])/u
 
 /** Renders text whose long words, such as names, can break between their parts on a narrow screen. */
 export const Words: FC<{ text: string }> = ({ text }) => (

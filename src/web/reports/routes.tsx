@@ -1,6 +1,6 @@
 /** /reports: reliability over 30 days, 90 days or a year, as a web page or CSV. */
 
-import { stripOf, stripText, unhealthyShare } from '../../domain/health/strip.ts'
+import { stripOf, stripText, unhealthyMs } from '../../domain/health/strip.ts'
 import type { Reliability } from '../../domain/report/report.ts'
 import { formatDate, formatDuration, type Reader } from '../../domain/shown-time.ts'
 import { DAY } from '../../domain/units.ts'
@@ -70,8 +70,7 @@ async function showReport(visit: Visit): Promise<Reply> {
 }
 
 function healthOf(changes: Parameters<typeof stripOf>[0], { from, to }: { from: number; to: number }): ServiceHealth {
-  const share = unhealthyShare(changes, from, to)
-  return { bins: stripOf(changes, from, to), text: stripText(changes, from, to), share }
+  return { bins: stripOf(changes, from, to), text: stripText(changes, from, to), illMs: unhealthyMs(changes, from, to) }
 }
 
 /** Returns the weeks of the span, oldest first. The last week ends now. A week is labeled with its last day. */

@@ -2,7 +2,7 @@
 import type { FC } from 'hono/jsx'
 import type { StripBin } from '../../domain/health/strip.ts'
 import type { Reliability, Spread } from '../../domain/report/report.ts'
-import { formatExactDuration } from '../../domain/shown-time.ts'
+import { formatDuration, formatExactDuration } from '../../domain/shown-time.ts'
 import { capitalized, formatCount } from '../../domain/text.ts'
 import { Strip } from '../drawing/strip.tsx'
 import { ServiceName } from '../kit/mark.tsx'
@@ -12,11 +12,11 @@ import { Card, Section, Table } from '../kit/section.tsx'
 export const MAX_SERVICES = 30
 const FIGURES = ['Incidents', 'Recurred', 'Time to acknowledge', 'Time to resolve', 'Not healthy']
 
-/** The health of a service in the period. `share`: the share of the time in which it was not healthy; null if unknown. */
+/** The health of a service in the period. `illMs`: how long it was not healthy; null if unknown. */
 export type ServiceHealth = {
   readonly bins: readonly StripBin[]
   readonly text: string
-  readonly share: number | null
+  readonly illMs: number | null
 }
 
 type ServicesProps = {
@@ -65,7 +65,8 @@ export const Services: FC<ServicesProps> = ({ report: { services, definitions },
         (text) => `${capitalized(text).replace('TTD', 'the time to detect')}. `,
       )}
       The time to resolve includes the monitoring after the end of the problem, so the problem itself was shorter.
-      Unknown times are not counted. Not healthy: the share of the time in which the service was degraded or critical.
+      Unknown times are not counted. Not healthy: how long the service was degraded or critical, as far as that is
+      recorded.
     </p>
   </Section>
 )
@@ -73,7 +74,7 @@ export const Services: FC<ServicesProps> = ({ report: { services, definitions },
 const Health: FC<{ health: ServiceHealth | undefined }> = ({ health }) => (
   <>
     <td class="number nowrap" data-label="Not healthy">
-      {health?.share == null ? '–' : `${(health.share * 100).toFixed(1)} %`}
+      {health?.illMs == null ? '–' : formatDuration(health.illMs)}
     </td>
     <td data-label="Health">{health ? <Strip bins={health.bins} label={health.text} /> : null}</td>
   </>

@@ -49,8 +49,7 @@ const Head: FC<{ view: ServiceView }> = ({ view }) => {
   const began = status === 'critical' && incident?.head.endedAt === null ? incident.head.startedAt : view.since
   const since = began === null ? '' : ` for ${formatDuration(reader.now - began)}`
   const [worst] = penalties
-  // An incident that was resolved early still has firing alerts.
-  const shown = incident?.head ?? view.earlier.find(({ firingAlerts }) => firingAlerts > 0)
+  const shown = incident?.head
   return (
     <>
       <Crumbs

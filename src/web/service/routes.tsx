@@ -6,7 +6,7 @@ import { mayFlap, type ShortGroup } from '../../domain/alert/groups.ts'
 import { type Change, outcomeOf, type RolloutChange } from '../../domain/correlation/change.ts'
 import { IncmonError } from '../../domain/error.ts'
 import { countedGroups } from '../../domain/health/counted-severity.ts'
-import { type StatusChange, sinceStart } from '../../domain/health/strip.ts'
+import { type StatusChange, sinceStart, withCurrent } from '../../domain/health/strip.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import { likelihoodOfLink } from '../../domain/suspect/likely-cause.ts'
@@ -90,11 +90,16 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
   const firing = countedGroups(facts.firing, service)
   const ends = await silenceEndsOfGroups(visit, facts.firing)
   const penalties = service.health.map((penalty) => penaltyOf(penalty, facts.starts))
-  const open = found.incident ? await incidentBrief(visit, found.incident) : null
+  const resolved = await own.read(listIncidents, { serviceId: id, status: 'resolved' }, EARLIER)
+  // An incident that was resolved early still has firing alerts.
+  const incident = found.incident ?? resolved.items.find(({ firingAlerts }) => firingAlerts > 0)
+  const open = incident ? await incidentBrief(visit, incident) : null
   // A storm has more links than fit on one page of results, so the incident's complete list is used.
   const links = open ? open.links : facts.links
   const canWrite = visitor.scopes.includes('write')
-  const earlier = await earlierIncidents(visit, service, reader)
+  const earlier = resolved.items.map((one) =>
+    headOf({ incident: one, service, timeline: [], ...incidentLink(one) }, reader),
+  )
   const zoom = query('zoom') === '0' ? null : zoomOf({ span, states, open, earlier, now, id })
   const shown = zoom?.part ?? span
   const muted = { service: service.name, namespace: service.namespace }
@@ -172,7 +177,8 @@ type PictureParts = Facts & {
 }
 
 function pictureOfService(parts: PictureParts): ServiceView['picture'] {
-  const { groups, gaps, changes, links, span, reader, service, open, states } = parts
+  const { groups, gaps, changes, links, span, reader, service, open } = parts
+  const states = parts.states && withCurrent(parts.states, service, reader.now)
   return pictureOf({
     ...{ ...reader, serviceId: service.id, span, changes, gaps, links, people: [] },
     groups: countedGroups(groups, service),
@@ -183,16 +189,6 @@ function pictureOfService(parts: PictureParts): ServiceView['picture'] {
     suspectAt: open?.cause.suspect?.startsAt ?? null,
     moreHref: `/alerts?service=${service.id}`,
   })
-}
-
-async function earlierIncidents(
-  visit: Visit,
-  service: ServiceWithHealth,
-  reader: Reader,
-): Promise<ServiceView['earlier']> {
-  const filter = { serviceId: service.id, status: 'resolved' as const }
-  const { items } = await visit.own.read(listIncidents, filter, EARLIER)
-  return items.map((incident) => headOf({ incident, service, timeline: [], ...incidentLink(incident) }, reader))
 }
 
 /**

@@ -5,7 +5,7 @@ import type { RefusedSenders } from '../../domain/doctor/facts.ts'
 import type { Source } from '../../domain/event/event.ts'
 import type { LiveSender } from '../../domain/sender/sender.ts'
 import { formatDuration, type Reader } from '../../domain/shown-time.ts'
-import { formatCount } from '../../domain/text.ts'
+import { countOf, formatCount } from '../../domain/text.ts'
 import { Sparkbars } from '../drawing/strip.tsx'
 import { Icon } from '../kit/mark.tsx'
 import { Marked } from '../kit/marked.tsx'
@@ -129,7 +129,7 @@ const SenderRow: FC<{ sender: SenderView; reader: Reader }> = ({ sender, reader 
   const details = [sender.source, receiver === '' ? '' : `receiver ${receiver}`, sender.cluster, ...named]
   return (
     <tr>
-      <td>
+      <td class="readable">
         <span class="with-icon">
           <Icon name={icon} />
           <span class="break">
@@ -167,12 +167,11 @@ const SenderRow: FC<{ sender: SenderView; reader: Reader }> = ({ sender, reader 
   )
 }
 
-/** Returns the delivery rate, such as `every 30 s`, or `about 6 an hour` if the interval is unknown. */
+/** Returns how often the sender repeats what fires or, if that is unknown, how much it sent. */
 function rateText({ interval, byHour }: SenderView): string {
   if (interval !== null) return `every ${formatDuration(interval)} while something fires`
-  const active = byHour.filter((count) => count > 0)
-  const mean = active.reduce((sum, count) => sum + count, 0) / Math.max(1, active.length)
-  return active.length === 0 ? 'nothing in the last 24 hours' : `about ${formatCount(Math.round(mean))} an hour`
+  const total = byHour.reduce((sum, count) => sum + count, 0)
+  return `${total === 0 ? 'nothing' : countOf(total, 'event')} in the last 24 hours`
 }
 
 /** Returns a sentence about each problem with the sender's data. */
