@@ -118,7 +118,7 @@ function readOnce(labels: Labels): Reading {
     if (known && !NO_NAMES.has(value)) found.push({ name, value, known })
     if (rank !== null) namespaces.push({ name, value, rank })
     if (name.startsWith(EXPORTED)) exported = (exported ?? new Set()).add(name.slice(EXPORTED.length))
-    if (typeof mark === 'string' || isOfTraefik(known, value)) {
+    if ((typeof mark === 'string' && !isBare(name, value)) || isOfTraefik(known, value)) {
       marker = typeof mark === 'string' ? mark : 'proxy'
       mesh ||= CALLEE.test(name)
     }
@@ -141,6 +141,11 @@ function knownLabel(plain: string, { job = '', alertname = '' }: Labels): Known 
 export function labelValue(labels: Labels, name: string): string | undefined {
   const value = Object.hasOwn(labels, name) ? labels[name] : undefined
   return value === undefined || isPlaceholder(value) ? undefined : value.trim()
+}
+
+/** Istio's `destination_service` is a host name. People call what a service needs the same, by its name. */
+function isBare(name: string, value: string): boolean {
+  return name === 'destination_service' && !value.includes('.')
 }
 
 /** Traefik writes `service="production-my-api-80@kubernetes"`. */
