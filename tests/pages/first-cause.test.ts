@@ -151,3 +151,27 @@ test('the API, the page and the message name the failed deploy of the own servic
   const { cause = '' } = findLikelyCause(db, acme.key, incident.id, clock.now) ?? {}
   assert.match(cause, /^(Likely|Possible) cause: failed deploy shop\/billing#31, started 2 min earlier\.$/)
 })
+
+test('a problem that came back does not count the lead of a change from its return', async (t) => {
+  const { acme, clock, request, db } = makeWorld(t)
+  const post = (source: string, body: unknown) =>
+    request('POST', `/api/webhooks/${source}`, { token: acme.token, body })
+  const fails = (startsAt: number, more: object = {}) =>
+    post('metrics', alertmanager([alert('HighErrorRate', { service: 'billing' }, { startsAt, ...more })]))
+  const cause = async () => {
+    const { data } = (await request('GET', '/api/incidents', { token: acme.token })).body
+    assert.equal(data.length, 1)
+    return findLikelyCause(db, acme.key, data[0].id, clock.now)?.cause ?? ''
+  }
+  clock.now = NOON
+  const jobs = [build('deploy', 'failed')]
+  await post('ci', pipeline('failed', 'shop/billing', { at: NOON, duration: 60, jobs }))
+  clock.now = NOON + 2 * MINUTE
+  await fails(clock.now)
+  assert.match(await cause(), /shop\/billing#31, started 3 min earlier\.$/)
+  clock.now = NOON + 5 * MINUTE
+  await fails(NOON + 2 * MINUTE, { endsAt: NOON + 4 * MINUTE })
+  clock.now = NOON + 9 * MINUTE
+  await fails(clock.now)
+  assert.match(await cause(), /shop\/billing#31, started 3 min before the first alert\.$/)
+})

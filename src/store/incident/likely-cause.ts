@@ -37,18 +37,21 @@ function beganBefore({ startsAt, since }: Judged, startedAt: number): boolean {
 
 function sentenceOf(
   suspects: readonly Judged[],
-  { startedAt, serviceId }: Pick<IncidentRecord, 'startedAt' | 'serviceId'>,
+  { startedAt, serviceId, problem }: Pick<IncidentRecord, 'startedAt' | 'serviceId' | 'problem'>,
 ): string {
   const { code, heading, suspect, before, after } = likelyCauseOf(suspects, startedAt)
   if (suspect === null) return ''
   const isOwnChange = code === 'possible' && suspect.serviceId === serviceId
   if (code === 'confirmed' || code === 'likely' || isOwnChange)
-    return `${heading}: ${before.toLowerCase()}${suspect.ref}${afterText(after)}`
+    return `${heading}: ${before.toLowerCase()}${suspect.ref}${afterText(after, (problem.since ?? startedAt) <= startedAt)}`
   const isLikely = code === 'none' && suspect.verdict === null && suspect.score >= LIKELY
   return isLikely ? `Likely cause: ${placeOf(suspect)}${suspect.ref}.` : ''
 }
 
-/** Returns text such as `, started 3 min earlier.` The message already says when the problem began. */
-function afterText(after: string): string {
-  return after === '.' ? after : `,${after.replace(' before the first alert', ' earlier')}`
+/**
+ * Returns text such as `, started 3 min earlier.` The message already says when the problem began. One that came back
+ * began later than the first alert.
+ */
+function afterText(after: string, isFirst: boolean): string {
+  return after === '.' ? after : `,${isFirst ? after.replace(' before the first alert', ' earlier') : after}`
 }
