@@ -499,6 +499,20 @@ test('a recovery does not present a warning that still fires as what is over', (
   assert.match(body, /^Still firing, but not critical: Down: p99 is 600 ms\. It resolves/)
 })
 
+for (const [minutes, isRepeated, text] of [
+  [4, true, /^Still firing, but not critical: Down: p99 is 600 ms\. Last reported at 14:02 UTC\. It resolves/],
+  [0.5, true, /600 ms\. It resolves/],
+  [4, false, /600 ms\. It resolves/],
+] as const) {
+  test(`what still fires after a recovery, ${isRepeated ? '' : 'not '}repeated, was reported ${minutes} min ago`, () => {
+    const delivery = { interval: 20 * 60_000, reportsEnds: true, isRepeated }
+    const receivedAt = NOW - minutes * 60_000
+    const alerts = [messageAlert({ severity: 'warning', summary: 'p99 is 600 ms', receivedAt, delivery })]
+    const { body } = messageTextOf(item({ kind: 'recovered', alerts }, { problem: healed(), firingAlerts: 1 }), CONTEXT)
+    assert.match(body, text)
+  })
+}
+
 test('conditions of one name in two services are both named', () => {
   const alerts = [
     messageAlert({ summary: 'cart is down' }),

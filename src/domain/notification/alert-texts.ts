@@ -124,6 +124,16 @@ function lastReceived(alerts: readonly MessageAlert[]): MessageAlert | null {
   }, null)
 }
 
+/**
+ * Says when what still fires after a recovery was last reported. Alertmanager sends neither a repeat nor the end of an alert
+ * that another one inhibits.
+ */
+export function lastReportText({ kind, alerts }: MessageItem, context: MessageContext): string {
+  const last = kind === 'recovered' ? lastReceived(alerts) : null
+  if (!last?.delivery.isRepeated || context.now - last.receivedAt < UNREPORTED_FOR) return ''
+  return `Last reported ${whenText(last.receivedAt, context)}.`
+}
+
 /** Says since when the alerts were not repeated, if that is longer than their sender's repeats take. */
 export function overdueText({ kind, alerts }: MessageItem, context: MessageContext): string {
   const last = lastReceived(alerts)
