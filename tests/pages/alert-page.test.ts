@@ -51,6 +51,18 @@ test('if an alert is about several objects, the page says that the labels are th
   assert.match((await browser.get(`/alerts/${made.id}`)).html, labels)
 })
 
+test('an alert that lasted less than a second has no duration, and an ended one is not said to go on', async (t) => {
+  const ended = { status: 'resolved', resolution: 'reported' } as const
+  const text = async (more: AlertColumns) => {
+    const { browser, made } = await oneAlert(t, more)
+    return (await browser.get(`/alerts/${made.id}`)).html.replace(/<[^>]*>|\s+/g, ' ').replace(/ +/g, ' ')
+  }
+  assert.match(await text({ ...ended, ends_at: NOON - MINUTE }), / reported as resolved from 11:59/)
+  assert.doesNotMatch(await text({ ...ended, ends_at: NOON - MINUTE }), /\b0 s/)
+  assert.match(await text({ ...ended, ends_at: NOON }), /1 min ?, reported as resolved from 11:59/)
+  assert.match(await text({}), /firing 1 min since 11:59/)
+})
+
 test('an alert of a pod links to the node of the pod if the node is a service', async (t) => {
   const { browser, db, acme, made } = await oneAlert(t, { node: 'worker-7' })
   assert.doesNotMatch((await browser.get(`/alerts/${made.id}`)).html, /node\/worker-7/)

@@ -29,7 +29,7 @@ export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
           <p class="facts">
             <AlertDuration {...alert} reader={reader} /> <SilencedMark silenced={alert.silenced} reader={reader} />
             <span>
-              since <Time at={alert.startsAt} reader={reader} style="moment" />
+              {alert.endsAt === null ? 'since' : 'from'} <Time at={alert.startsAt} reader={reader} style="moment" />
             </span>
             <a href={alert.service.href}>
               <ServiceName namespace={alert.service.namespace} name={alert.service.name} />

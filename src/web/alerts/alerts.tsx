@@ -184,7 +184,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
 
 type DurationProps = Pick<AlertRowView, 'startsAt' | 'endsAt' | 'ending' | 'severity'> & { readonly reader: Reader }
 
-/** Renders `firing 8 min` in the color of the severity, or `12 min, reported as resolved`. */
+/** Renders `firing 8 min` in the color of the severity, or `12 min, reported as resolved`, without a time below 1 s. */
 export const AlertDuration: FC<DurationProps> = ({ startsAt, endsAt, ending, severity, reader }) => {
   if (endsAt === null)
     return (
@@ -193,10 +193,12 @@ export const AlertDuration: FC<DurationProps> = ({ startsAt, endsAt, ending, sev
         <span class="quiet">{formatDuration(reader.now - startsAt)}</span>
       </span>
     )
+  const lasted = endsAt - startsAt < 1000 ? '' : formatDuration(endsAt - startsAt)
+  const how = ENDINGS[ending] ?? (lasted === '' ? 'ended' : '')
   return (
     <span>
-      {formatDuration(endsAt - startsAt)}
-      {ENDINGS[ending] ? <span class="quiet">, {ENDINGS[ending]}</span> : null}
+      {lasted}
+      {how === '' ? null : <span class="quiet">{lasted === '' ? how : `, ${how}`}</span>}
     </span>
   )
 }
