@@ -70,9 +70,19 @@ test('an incident that a user resolved does not open again while the heartbeat s
   assert.deepEqual(states(), [['heartbeat ended', 'resolved', 9.5, EU]])
 })
 
-for (const [what, restarts, expected] of [
-  ['opens an incident', false, [['heartbeat ended', 'open']]],
-  ['opens none if incmon was stopped meanwhile', true, []],
+/** Restarts incmon at a minute, as after a stop. */
+async function restartAt(flow: ReturnType<typeof makeFlow>, minute: number) {
+  flow.clock.now = after(minute)
+  flow.restart()
+  Object.assign(flow.deps, withEngine({ ...flow.deps, awaitsRepeats: true }))
+  await flow.deps.engine.load()
+  while (await flow.deps.engine.sweep());
+}
+
+for (const [what, restartsAt, minutes, expected] of [
+  ['opens an incident', null, [4, 5, 6, 7, 8], [['heartbeat ended', 'open', 7]]],
+  ['opens none soon after a stop', 12, [12, 13, 14, 17], []],
+  ['opens one 6 minutes after a stop', 12, [12, 13, 14, 17, 18, 19], [['heartbeat ended', 'open', 7]]],
 ] as const) {
   test(`a heartbeat of one of two Prometheus that is not repeated in time ${what}`, async (t) => {
     const flow = makeFlow(t)
@@ -86,17 +96,28 @@ for (const [what, restarts, expected] of [
       await flow.submit({ ...flow.delivery('metrics', alertmanager([])), intake })
     }
     for (const minute of [0, 1, 2, 3]) await push(minute, ['eu', 'us'])
-    if (restarts) {
-      flow.clock.now = after(12)
-      flow.restart()
-      Object.assign(flow.deps, withEngine({ ...flow.deps, awaitsRepeats: true }))
-      await flow.deps.engine.load()
-      while (await flow.deps.engine.sweep());
-    }
-    for (const minute of restarts ? [12, 13, 14] : [4, 5, 6, 7, 8]) await push(minute, ['us'])
-    assert.deepEqual(
-      flow.incidents().map(({ title, status }) => [title.replace(/:.*/, ''), status]),
-      expected,
-    )
+    if (restartsAt !== null) await restartAt(flow, restartsAt)
+    for (const minute of minutes) await push(minute, ['us'])
+    const shown = () =>
+      flow
+        .incidents()
+        .map(({ title, status, started_at: at }) => [title.replace(/:.*/, ''), status, (at - NOON) / MINUTE])
+    assert.deepEqual(shown(), expected)
+    // What was told before a stop is not told again after it.
+    const [told] = flow.incidents()
+    if (restartsAt === null || !told) return
+    await changeIncident(flow.deps, flow.acme.key, told.id, { status: 'resolved' }, 'ann')
+    for (const minute of [20, 21]) await push(minute, ['us'])
+    await restartAt(flow, 40)
+    for (const minute of [40, 41, 45, 46, 47, 48]) await push(minute, ['us'])
+    assert.deepEqual(shown(), [['heartbeat ended', 'resolved', 7]])
   })
 }
+
+test('an end during a stop that is reported after it opens an incident at once', async (t) => {
+  const flow = await two(t)
+  await restartAt(flow, 30)
+  await flow.beats(31, beat('eu', over(15)), beat('us'))
+  for (const minute of [33, 35]) await flow.beats(minute, beat('us'))
+  assert.deepEqual(flow.states(), [['heartbeat ended', 'open', 15, EU]])
+})

@@ -42,19 +42,22 @@ describe('a heartbeat', () => {
   })
 
   /** A heartbeat every 150 s, a pause, and what it teaches. */
-  const pauses: [string, number, { groupGap?: number; startedAt?: number }, number][] = [
+  const pauses: [string, number, { groupGap?: number; stoppedFor?: number }, number][] = [
     ['a pause that is a little longer', 225, { groupGap: 150 }, 225],
     ['an outage of less than an interval', 285, { groupGap: 150 }, 150],
     ['a second pause of two intervals', 300, { groupGap: 300 }, 300],
     ['an outage that is noticed too late', 435, { groupGap: 150 }, 150],
     ['an outage after another one', 430, { groupGap: 330 }, 150],
     ['a second pause of the same length', 435, { groupGap: 435 }, 435],
-    ['a pause in which incmon was stopped', 300, { groupGap: 300, startedAt: 1 }, 150],
+    ['a pause in which incmon was stopped', 300, { groupGap: 300, stoppedFor: 1 }, 150],
   ]
-  for (const [title, pause, { groupGap = 0, startedAt = 0 }, gap] of pauses) {
+  for (const [title, pause, { groupGap = 0, stoppedFor = 0 }, gap] of pauses) {
     test(`${gap === 150 ? 'learns nothing' : 'learns'} from ${title}`, () => {
       const before = { heartbeatAt: NOON, heartbeatGap: 150 * SECOND, heartbeatDueAt: NOON + HOUR }
-      const past = { groupGap: groupGap * SECOND, startedAt: startedAt && NOON + startedAt }
+      const past = {
+        groupGap: groupGap * SECOND,
+        awaited: { since: stoppedFor && NOON + stoppedFor, until: NOON + stoppedFor, from: NOON },
+      }
       const after = withHeartbeat(before, NOON + pause * SECOND, { longestGap: 150 * SECOND, gaps: 9 }, past)
       assert.equal(after.heartbeatGap, gap * SECOND)
       assert.equal(after.heartbeatDueAt, NOON + (pause + 3 * gap) * SECOND)

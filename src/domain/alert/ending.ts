@@ -1,12 +1,13 @@
 /** Infers the end of an alert when the sender does not report the end. */
 
 import { canContinue } from '../event/lasting.ts'
+import type { Awaited } from '../sender/beats.ts'
 import { HOUR, MINUTE } from '../units.ts'
 import type { Alert, Resolution } from './alert.ts'
 import type { Mark } from './evidence.ts'
 import { type Fingerprint, fingerprintsOf, isJudgedByFingerprint, withSeverityOf } from './fingerprints.ts'
 import { type FiringPeriod, firingPeriodsOf, ongoing } from './firing-period.ts'
-import { type Awaited, type Delays, lastExpiry, nextEnd, notBefore, withoutSilent } from './lapse.ts'
+import { type Delays, lastExpiry, nextEnd, notBefore, withoutSilent } from './lapse.ts'
 
 /** A new pod template is considered a fix if the template's pods do not show the condition for this long. */
 const ROLLOUT_QUIET = 10 * MINUTE

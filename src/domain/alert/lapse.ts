@@ -3,12 +3,9 @@
  * awaited for some time after a stop. While the heartbeat of the sender is missing, an end proves nothing.
  */
 
-import { type Beat, countsFrom } from '../sender/beats.ts'
+import { type Awaited, type Beat, countsFrom } from '../sender/beats.ts'
 import { MINUTE } from '../units.ts'
 import type { Fingerprint } from './fingerprints.ts'
-
-/** When incmon started after a stop, and until when it waits for repeats of what it received before; in ms UTC. */
-export type Awaited = { readonly since: number; readonly until: number }
 
 /** What can delay the end of a fingerprint. `beats`: the heartbeats of its sender. */
 export type Delays = { readonly awaited?: Awaited | undefined; readonly beats?: readonly Beat[] | undefined }

@@ -12,9 +12,17 @@ export type Beat = {
   readonly cluster: string
   /** When it ended or, unless it is repeated, ends; null if it fires and its sender does not say. */
   readonly endsAt: number | null
+  /** Whether its sender reported the end. */
+  readonly isReported?: boolean
   /** When it ended before it last came back, and when it came back; null if it never did. */
   readonly gap: readonly [from: number, to: number] | null
 }
+
+/**
+ * When incmon started after a stop, until when it waits for repeats of what it received before, and when it last received
+ * anything before; in ms UTC.
+ */
+export type Awaited = { readonly since: number; readonly until: number; readonly from: number }
 
 const MAX_BEATS = 20
 /** Prometheus sends alerts again after a minute and the evaluation interval, so that their ends differ by less. */
@@ -42,20 +50,25 @@ export function isOver({ endsAt }: Pick<Beat, 'endsAt'>, now: number): boolean {
 }
 
 /**
- * Returns the heartbeats that have ended since the last delivery of one: their end was reported, or their sender did not
- * repeat them in time.
+ * Returns the heartbeats that have ended: their end was reported, or their sender did not repeat them in time, which it
+ * could not while incmon was stopped. `newly`: those of them that have ended since the last delivery of one.
  * @param heardAt when the sender last delivered a heartbeat
  */
-export function newlyOver(
+export function endedBeats(
   before: readonly Beat[],
   after: readonly Beat[],
-  heardAt: number,
-  at: number,
-): readonly Beat[] {
-  return after.filter((beat) => {
+  { heardAt, at, awaited }: { readonly heardAt: number; readonly at: number; readonly awaited: Awaited | undefined },
+): { readonly missing: readonly Beat[]; readonly newly: readonly Beat[] } {
+  const isOverAt = ({ endsAt, isReported }: Beat, time: number) => {
+    const isAwaited = awaited !== undefined && endsAt !== null && endsAt > awaited.from && !isReported
+    return isOver({ endsAt: isAwaited ? Math.max(endsAt, awaited.until) : endsAt }, time)
+  }
+  const missing = after.filter((beat) => isOverAt(beat, at))
+  const newly = missing.filter((beat) => {
     const known = before.find(({ fingerprint }) => fingerprint === beat.fingerprint)
-    return known && isOver(beat, at) && !isOver(known, known.endsAt === beat.endsAt ? heardAt : at)
+    return known && !isOverAt(known, known.endsAt === beat.endsAt ? heardAt : at)
   })
+  return { missing, newly }
 }
 
 /** Returns `the heartbeat of cluster eu`, one name for each heartbeat of a cluster. */

@@ -1,6 +1,7 @@
 /** Sender activity: heartbeats, and the number of events per hour. */
 
 import { HOUR, MINUTE } from '../units.ts'
+import type { Awaited } from './beats.ts'
 import { DEFAULT_HEARTBEAT_TIMEOUT, type DeliveryInterval, repeatTimeoutOf } from './delivery-interval.ts'
 
 /** Times and intervals in ms; null or 0 before the first heartbeat. */
@@ -21,8 +22,8 @@ const LONGER = 1.5
 /** Two pauses differ by less than this if they are the same interval. */
 const SAME = 0.95
 
-/** `groupGap`: the longest pause of the heartbeat's group before this one. `startedAt`: when incmon started after a stop. */
-export type Past = { readonly groupGap?: number; readonly startedAt?: number }
+/** `groupGap`: the longest pause of the heartbeat's group before this one. `awaited`: a stop of incmon. */
+export type Past = { readonly groupGap?: number; readonly awaited?: Awaited | undefined }
 
 /**
  * Returns the heartbeat after another arrival. A pause in which an incident opened or incmon was stopped is an outage and
@@ -32,10 +33,10 @@ export function withHeartbeat(
   before: Heartbeat,
   at: number,
   receiver: DeliveryInterval,
-  { groupGap = 0, startedAt = 0 }: Past = {},
+  { groupGap = 0, awaited }: Past = {},
 ): Heartbeat {
   const { heartbeatAt: last, heartbeatDueAt, heartbeatGap: gap } = before
-  const pause = last === null || heartbeatDueAt === null || last < startedAt ? 0 : at - last
+  const pause = last === null || heartbeatDueAt === null || last < (awaited?.since ?? 0) ? 0 : at - last
   const isOutage = gap >= SHORTEST && pause > LONGER * gap && groupGap < SAME * pause
   const heartbeatGap = isOutage ? gap : Math.max(gap, pause)
   // A single interval is enough, because heartbeats are triggered only by the repeat interval.

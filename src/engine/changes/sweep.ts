@@ -174,9 +174,10 @@ const TRIES_AGAIN = 6 * MINUTE
  */
 export function awaitRepeats(state: OrganizationState, now: number): void {
   const senders = [...state.senders.values()]
-  if (senders.some(({ lastEventAt }) => (lastEventAt ?? 0) > now - DELIVERS_WITHIN)) return
+  const from = senders.reduce((last, { lastEventAt }) => Math.max(last, lastEventAt ?? 0), 0)
+  if (from > now - DELIVERS_WITHIN) return
   const until = now + TRIES_AGAIN
-  state.awaited.set('period', { since: now, until })
+  state.awaited.set('period', { since: now, until, from })
   for (const sender of senders) {
     const { heartbeatDueAt } = sender
     if (heartbeatDueAt !== null && heartbeatDueAt < until) putSender(state, { ...sender, heartbeatDueAt: until })

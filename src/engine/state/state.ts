@@ -1,5 +1,5 @@
 /** The live state of each organization: the records that the rules need to be in memory. */
-import type { Awaited } from '../../domain/alert/lapse.ts'
+
 import type { ReceivedEvent } from '../../domain/alert/late-events.ts'
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import type { LivePipeline } from '../../domain/correlation/change.ts'
@@ -7,6 +7,7 @@ import type { Labels, Source } from '../../domain/event/event.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import type { Plan, Settings } from '../../domain/organization.ts'
+import type { Awaited } from '../../domain/sender/beats.ts'
 import type { LiveGroup, LiveSender } from '../../domain/sender/sender.ts'
 import type { LiveImage } from '../../domain/service/image.ts'
 import type { Severity } from '../../domain/severity.ts'

@@ -3,7 +3,7 @@ import { withoutEnd } from '../../../domain/alert/doubt.ts'
 import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import { type AlertDraft, type Draft, expiryOf } from '../../../domain/event/event.ts'
 import { alarmed, closed, NO_PROBLEM } from '../../../domain/incident/problem.ts'
-import { type Beat, beatNames, isDoubted, isOver, newlyOver, withBeat } from '../../../domain/sender/beats.ts'
+import { type Beat, beatNames, endedBeats, isDoubted, isOver, withBeat } from '../../../domain/sender/beats.ts'
 import { corrected } from '../../../domain/sender/clock.ts'
 import { type Past, withHeartbeat } from '../../../domain/sender/heartbeat.ts'
 import type { LiveSender } from '../../../domain/sender/sender.ts'
@@ -41,21 +41,19 @@ export function followHeartbeats(
     )
   const after = { ...sender, beats, ...(isFiring ? withHeartbeat(sender, at, sender.deliveryInterval, past) : {}) }
   if (told.length === 0 || heartbeatAt === null) return after
-  const missing = beats.filter((beat) => isOver(beat, at))
+  const { missing, newly } = endedBeats(sender.beats, beats, { heardAt: heartbeatAt, at, awaited: past.awaited })
   if (missing.length === beats.length && !isFiring)
     return { ...after, heartbeatDueAt: sender.heartbeatDueAt === null ? null : at }
   const isBack = isFiring && resolveHeartbeatIncident(ctx, sender, missing.length > 0, at)
-  // What was not repeated while incmon was stopped may have gone on.
-  const isKnown = heartbeatAt >= (past.startedAt ?? 0)
-  const isNews = isKnown && newlyOver(sender.beats, beats, heartbeatAt, at).length > 0
-  if (missing.length > 0 && (isBack || isNews)) openHeartbeatIncident(ctx, after, at, missing)
+  if (missing.length > 0 && (isBack || newly.length > 0)) openHeartbeatIncident(ctx, after, at, missing)
   return after
 }
 
 function beatOf({ cluster }: LiveSender, draft: AlertDraft, clockOffset: number, at: number): Omit<Beat, 'gap'> {
   const endsAt =
     draft.status === 'firing' ? expiryOf(draft.expiry ?? null, at) : corrected(draft, clockOffset, at).endsAt
-  return { fingerprint: draft.fingerprint, cluster: cluster || clusterOf(draft), endsAt }
+  const ended = draft.status === 'firing' ? {} : { isReported: true }
+  return { fingerprint: draft.fingerprint, cluster: cluster || clusterOf(draft), endsAt, ...ended }
 }
 
 /** Returns whether a draft is a heartbeat, such as Watchdog. InfoInhibitor is none because it does not always fire. */

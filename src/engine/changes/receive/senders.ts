@@ -62,7 +62,7 @@ export function updateSender(ctx: Context, sending: SenderInput): SenderFacts {
   const reading = readingOf(drafts, receivedAt)
   const learned = withLearnedBehavior(sender, drafts, reading, receivedAt)
   const clockOffset = offsetIn(learned.clock, sending.source, reading)
-  const past = { groupGap, startedAt: ctx.state.awaited.get('period')?.since ?? 0 }
+  const past = { groupGap, awaited: ctx.state.awaited.get('period') }
   const after = followHeartbeats(ctx, learned, drafts, { at: receivedAt, clockOffset, past })
   ctx.put.sender(after)
   if (!before.reportsRepeats && after.reportsRepeats) recheckConditions(ctx, after, receivedAt)
