@@ -150,3 +150,42 @@ for (const [what, isIntoDeclared] of [
     assert.deepEqual(severe(into).slice(1), ['critical', 2])
   })
 }
+
+test('a critical alert in the first minute of a declared warning is told at once', async (t) => {
+  const { declare, fires, ends, told, to } = await declared(t)
+  await declare()
+  await fires(0.5)
+  await ends(0.8)
+  await to(5)
+  assert.deepEqual(told(), ['worse at 0.5'])
+})
+
+test('another critical alert in the first minute of an incident that a user lowered makes it critical at once', async (t) => {
+  const { fires, ends, told, act, incidents, severe, to } = await declared(t)
+  await fires(0)
+  const id = incidents()[0]?.id ?? ''
+  await act(id, { severity: 'warning' })
+  await fires(0.5, 'Other')
+  assert.deepEqual([severe(id)[0], told()], ['critical', ['opened at 0', 'worse at 0.5']])
+  await ends(2)
+  await ends(3, 'Other')
+  await to(5)
+  assert.deepEqual(severe(id), ['critical', 'critical', 2.5])
+})
+
+test('after a merge into an incident that had recovered, the critical time is the sum of both periods', async (t) => {
+  const { fires, ends, send, merge, incidents, severe, to, clock } = await declared(t)
+  const web = (more: object) => alertmanager([alert('Bad', { service: 'web' }, more)], { groupKey: 'web' })
+  await fires(0)
+  await ends(1)
+  await to(3)
+  await send('metrics', web({ startsAt: clock.now }))
+  const [cart, other] = incidents().map(({ id }) => id)
+  await merge(other ?? '', cart ?? '')
+  await fires(4)
+  await to(5)
+  await send('metrics', web({ startsAt: clock.now - 1, endsAt: clock.now }))
+  await ends(6)
+  await to(8)
+  assert.deepEqual(severe(cart ?? ''), ['critical', 'critical', 4])
+})

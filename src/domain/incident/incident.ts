@@ -6,6 +6,7 @@ import { rank } from '../severity.ts'
 import { formatDuration } from '../shown-time.ts'
 import { countOf } from '../text.ts'
 import { HOUR, MINUTE } from '../units.ts'
+import { severityNow } from './lasted.ts'
 import type { LiveIncident } from './live-incident.ts'
 import { observedOf } from './observed.ts'
 import { type Back, opening, returning } from './opening.ts'
@@ -36,7 +37,7 @@ export function decide(situation: Situation): Decision {
   const isMuted = situation.suppressed && situation.muted.length > 0
   const suppressed = isMuted || situation.critical.some(({ alertId }) => ignored.has(alertId))
   const isDue = ({ dueAt }: { readonly dueAt: number | null }) => dueAt !== null && dueAt <= now
-  const due = causes.filter(isDue).map(({ alert }) => (current ? alert : sinceBegun(alert)))
+  const due = causes.filter(isDue).map(({ alert }) => (current ? alert : sinceBegun(alert, alert.hasIncident)))
   const pending = causes.flatMap(({ dueAt }) => (dueAt !== null && dueAt > now ? [dueAt] : []))
   const joining = situation.joins ? joiningOf(situation) : []
   const alertIds = joining.slice(0, MAX_JOINING).map(({ uuid }) => uuid)
@@ -51,7 +52,9 @@ export function decide(situation: Situation): Decision {
   if (joining.length > MAX_JOINING) pending.push(now)
   // What fires anew leaves the unresolved incident into which a user merged it.
   const taken = [...alertIds, ...anewOf(situation).map(({ uuid }) => uuid)]
-  const steps = [begin(situation, fresh, taken, burningOf(situation, due))]
+  // What a user left on counts in the incident that the user resolved.
+  const counted = due.map((one) => (ignored.has(one.uuid) ? { ...one, since: now, onset: now } : one))
+  const steps = [begin(situation, fresh, taken, burningOf(situation, counted))]
   return { steps, suppressed: false, problem, changesAt: earliest([...pending, now + GATHERING]) }
 }
 
@@ -93,9 +96,19 @@ export function isAnew(
   return resolvedAt !== null && begunAt > Math.max(startsAt, resolvedAt)
 }
 
-/** Returns an alert that opens an incident: if it has had one before, it has ended since. */
-function sinceBegun(alert: SituationAlert): SituationAlert {
-  return alert.hasIncident ? { ...alert, since: Math.max(alert.since, alert.begunAt) } : alert
+/** Two Prometheus, or a late delivery, report starts of the same problem that differ by less than this. */
+const SAME_START = MINUTE
+
+/**
+ * Returns an alert that opens an incident. What it did before its last end is over: it had another incident, or a silence
+ * covered it. @param hasIncident whether it has had an incident
+ */
+export function sinceBegun<One extends Pick<SituationAlert, 'since' | 'begunAt'>>(
+  alert: One,
+  hasIncident: boolean,
+): One {
+  const { since, begunAt } = alert
+  return hasIncident || begunAt - since > SAME_START ? { ...alert, since: Math.max(since, begunAt) } : alert
 }
 
 function burningOf({ now, elsewhere }: Situation, due: readonly SituationAlert[]): Burning[] {
@@ -174,7 +187,9 @@ function follow(
   const isOpening = now <= current.createdAt + GATHERING
   const together = situation.elsewhere.filter(({ since }) => isOpening && since <= current.createdAt)
   const old = together.map(({ name }) => name)
-  const { problem, worse } = withNames(withOld(observed, old), now, current.createdAt)
+  // Who was told of something critical hears of the rest in one message. Otherwise, it is urgent.
+  const gathersUntil = severityNow(current) === 'critical' ? current.createdAt + GATHERING : now
+  const { problem, worse } = withNames(withOld(observed, old), now, gathersUntil)
   const steps: Step[] = worse.length > 0 ? [...joins, { do: 'worsen', names: worse }] : joins
   const isUncovered = before.isMuted && !before.isOver && problem.covered?.until === now
   if (isUncovered && worse.length === 0) steps.push({ do: 'uncover', names: problem.firing })

@@ -92,6 +92,12 @@ export function undeclared(incident: Rated, now: number): Problem {
   return regraded(incident, { ...incident, problem: withoutDeclared(incident.problem) }, now)
 }
 
+/** Returns when the problem last began. An end that was wrong is no gap. Times are Unix times in milliseconds. */
+export function lastBegunAt({ startedAt, problem }: Pick<LiveIncident, 'startedAt' | 'problem'>): number {
+  const { since, criticalMs } = problem
+  return since === null || since === startedAt + criticalMs ? startedAt : since
+}
+
 /** Returns the problem of a manual incident that begins when a user says: earlier or later than before. */
 export function begunAt(incident: LiveIncident, startedAt: number): Problem {
   const { problem, origin } = incident

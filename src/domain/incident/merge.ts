@@ -72,7 +72,7 @@ export function mergedProblem(
   const asSevere = [from, into].filter((one) => severityNow(one) === now)
   const at = Math.min(...asSevere.map((one) => one.problem.raised?.at ?? one.startedAt))
   if (severityNow(into) !== now) return { severity, problem: regraded(into, merged, at) }
-  const ms = criticalMsOf(problem, at)
+  const ms = b.raised === null ? Math.max(0, at - (since ?? at)) : criticalMsOf(problem, at)
   return { severity, problem: { ...problem, raised: ms < SECOND ? null : { ...b.raised, at, ms } } }
 }
 

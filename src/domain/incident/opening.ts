@@ -42,7 +42,9 @@ export function returning(
   { burning, alertIds, wasWrong }: Back,
 ): Step {
   const observed = allNamed(observe(before, { now, burning, muted: [], ended: [] }, wasWrong))
-  return { do: 'return', alertIds, problem: returned(observed, now), wasWrong }
+  // A problem that a user left on did not come back.
+  const problem = before.since === null ? returned(observed, now) : alarmed(observed, now)
+  return { do: 'return', alertIds, problem, wasWrong }
 }
 
 /** A flapping incident is one that came back this many times within an hour. */

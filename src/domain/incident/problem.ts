@@ -87,7 +87,7 @@ export type Ended = { readonly name: string; readonly endsAt: number; readonly i
 type Observation = {
   readonly now: number
   readonly burning: readonly Burning[]
-  /** Critical conditions that go on and are silenced. */
+  /** Critical conditions of the incident that go on and are silenced. */
   readonly muted: readonly string[]
   /** The conditions that ended lately. */
   readonly ended: readonly Ended[]
@@ -143,7 +143,7 @@ function observed(before: Problem, seen: Observation, wasWrong: boolean): Proble
   const { now, burning } = seen
   const firing = [...new Set(burning.map(({ name }) => name))].sort()
   if (burning.length > 0) return { ...begun(before, seen, wasWrong), firing, isMuted: false }
-  const isMuted = seen.muted.some((name) => before.had.includes(name))
+  const isMuted = seen.muted.length > 0
   if (before.since === null) {
     // A condition that ended while a silence covered it has ended only now.
     const isEnd = before.isMuted && !isMuted
@@ -180,17 +180,17 @@ export function isDisproved({ since, endedAt, isGuess }: Problem, burning: reado
 }
 
 /**
- * Records which conditions the incident has had. Returns those that are new and must be reported now. In the first
- * minute after the opening, new conditions are gathered. A condition that ends before it is reported is forgotten.
+ * Records which conditions the incident has had. Returns those that are new and must be reported now. Until `gathersUntil`,
+ * new conditions are gathered. A condition that ends before it is reported is forgotten.
  */
-export function withNames(problem: Problem, now: number, createdAt: number): { problem: Problem; worse: string[] } {
+export function withNames(problem: Problem, now: number, gathersUntil: number): { problem: Problem; worse: string[] } {
   const { firing } = problem
   const forgotten = problem.untold.filter((name) => !firing.includes(name))
   const known = problem.had.filter((name) => !forgotten.includes(name))
   const fresh = firing.filter((name) => !known.includes(name))
   const untold = [...problem.untold.filter((name) => firing.includes(name)), ...fresh]
   const had = [...known, ...fresh]
-  const isDue = now >= createdAt + GATHERING
+  const isDue = now >= gathersUntil
   if (untold.length === 0 && forgotten.length === 0) return { problem, worse: [] }
   return { problem: { ...problem, had, untold: isDue ? [] : untold }, worse: isDue ? untold : [] }
 }

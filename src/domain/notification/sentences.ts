@@ -1,6 +1,6 @@
 /** Writes the sentences of a message about one incident. */
 import { firingText } from '../incident/incident.ts'
-import { severeOf, severityNow, silencedText, worstSeverity } from '../incident/lasted.ts'
+import { lastBegunAt, severeOf, severityNow, silencedText, worstSeverity } from '../incident/lasted.ts'
 import { criticalMsOf, mutedMsOf, type Problem, phaseOf } from '../incident/problem.ts'
 import { isSender } from '../sender/sender-name.ts'
 import { STATES } from '../severity.ts'
@@ -99,9 +99,7 @@ function lastingText(item: MessageItem, context: MessageContext): string {
     ...(declared.length > 0 ? [Math.min(...declared.map((one) => one.since))] : []),
     problem.raised?.at ?? 0,
   ]
-  // An end that was wrong is no gap.
-  const hasNoGap = problem.since === incident.startedAt + problem.criticalMs
-  const begunAt = Math.max(hasNoGap ? incident.startedAt : (problem.since ?? incident.startedAt), ...began)
+  const begunAt = Math.max(lastBegunAt(incident), ...began)
   const { since, until: coveredUntil } = problem.covered ?? { since: begunAt, until: null }
   const sinceText = `since ${momentText(since, context)}`
   if (isSender(service.name)) return `${name} has ${unsentText(problem)} ${sinceText} (${ageText(now - since)})`

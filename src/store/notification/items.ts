@@ -113,7 +113,8 @@ function kindOf(
   // The other incidents of the group may have been resolved in the meantime.
   if (kind === 'group') return hasGroup ? 'group' : 'opened'
   if (kind !== 'worse' && kind !== 'again') return kind
-  const isAnnounced = rows.some((one) => one.rowId === rowId && (one.kind === 'opened' || one.kind === 'group'))
+  const before: readonly MessageKind[] = kind === 'worse' ? ['opened', 'group', 'again'] : ['opened', 'group']
+  const isAnnounced = rows.some((one) => one.rowId === rowId && before.includes(one.kind))
   return isAnnounced || hasDelivered(db, channelId, uuidFromBytes(uuid)) ? kind : 'opened'
 }
 

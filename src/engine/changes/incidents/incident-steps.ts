@@ -111,7 +111,7 @@ function comeBack(
 ): LiveIncident {
   const { now } = input
   const fresh = problem.firing.filter((name) => !incident.problem.had.includes(name))
-  const rated = withNew(ctx, incident, fresh, problem, problem.since ?? now, now)
+  const rated = withNew(ctx, incident, fresh, renewed(incident, problem, wasWrong), problem.since ?? now, now)
   const after: LiveIncident = { ...rated, ...onAgain(incident, now, wasWrong), resolvedAt: null }
   const isDoubted = input.conditions.some(({ live: { alert } }) => alert.status === 'firing' && isPast(alert, now))
   const wrong = isDoubted
@@ -123,6 +123,17 @@ function comeBack(
   const digestAt = isFirstFlap ? null : digestAtOf(problem, now)
   const moved = moveIncident(ctx, { before: incident, after, why, actor: null, now, tells, wasWrong, digestAt })
   return addAlerts(ctx, moved, named(input, alertIds))
+}
+
+/**
+ * After an all-clear, each other condition that fires is news again, although the incident has had it. Not if it flaps, a
+ * user lowered its severity, or it comes with a node or a merge.
+ */
+function renewed({ problem: before, severity }: LiveIncident, problem: Problem, wasWrong: boolean): Problem {
+  const isCalm = before.since === null && !wasWrong && problem.flapsSince === null
+  return isCalm && severity === 'critical' && problem.others.length === 0
+    ? { ...problem, had: problem.firing }
+    : problem
 }
 
 /**

@@ -108,7 +108,7 @@ export function situationOf(ctx: Context, found: Evaluated, unit: Unit, now: num
     suppressed: service.suppressed && (about === null || (last?.problem.isSuppressed ?? false)),
     candidates: found.all.filter(isOwn),
     elsewhere: current ? [...burningElsewhere(ctx, current, now, readyNode(found)), ...current.problem.declared] : [],
-    muted: needsMuted ? mutedOf(found, current === null) : [],
+    muted: needsMuted ? mutedOf(found, current?.problem ?? null) : [],
     ended: current ? [...known.filter(isOwn).flatMap(endOf), ...endedElsewhere(ctx, current, now)] : [],
   }
 }
@@ -122,11 +122,19 @@ function endOf({ name, endsAt, live }: Condition): Ended[] {
   return fellAt === null ? [] : [{ name, endsAt: fellAt, isGuess: false }]
 }
 
-/** @param isLeft whether only those count that have had an incident */
-function mutedOf({ known, all }: Evaluated, isLeft: boolean): string[] {
+/**
+ * Returns the silenced conditions that keep a problem muted: those that the incident has had, and critical ones that have
+ * begun while it was muted. @param problem of the incident; null if only those count that have had one
+ */
+function mutedOf({ known, all }: Evaluated, problem: Problem | null): string[] {
   const unsilenced = new Set(all.map(({ uuid }) => uuid))
-  const muted = known.filter(({ uuid, status }) => status === 'firing' && !unsilenced.has(uuid))
-  return muted.flatMap(({ name, hasIncident }) => (isLeft && !hasIncident ? [] : [name]))
+  const mutedSince = problem?.mutedSince ?? Number.POSITIVE_INFINITY
+  return known.flatMap(({ uuid, status, name, severity, begunAt, hasIncident }) => {
+    if (status !== 'firing' || unsilenced.has(uuid)) return []
+    const isOwn = problem ? problem.had.includes(name) : hasIncident
+    const joins = severity === 'critical' && begunAt >= mutedSince && (problem?.about ?? name) === name
+    return isOwn || joins ? [name] : []
+  })
 }
 
 /**

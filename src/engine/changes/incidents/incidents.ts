@@ -3,6 +3,7 @@
 import { riseOf, type SeverityChange } from '../../../domain/alert/fingerprints.ts'
 import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
+import { sinceBegun } from '../../../domain/incident/incident.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import type { TimelineEntry } from '../../../domain/incident/timeline-entry.ts'
 import { type NotificationKind, notificationKindOf } from '../../../domain/notification/kind.ts'
@@ -196,9 +197,7 @@ export function nameAfterFirst(
   const ids = new Set(causes)
   // What opened another incident after the last one has ended in between.
   const own = conditions.filter(({ uuid }) => ids.has(uuid))
-  const begun =
-    incident.previous === null ? own : own.map((one) => ({ ...one, since: Math.max(one.since, one.begunAt) }))
-  const first = begun.sort(bySinceAndName)[0]
+  const first = own.map((one) => sinceBegun(one, incident.previous !== null)).sort(bySinceAndName)[0]
   if (!first) return
   const title = `${service.name}: ${first.name}`.slice(0, MAX_TITLE)
   const isFirst =
