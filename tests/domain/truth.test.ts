@@ -18,7 +18,7 @@ type State = { readonly status?: 'open' | 'investigating' | 'monitoring' | 'reso
 function verdict(kind: MessageKind, { status = 'open', problem = ON }: State, more: Partial<Queued> = {}): string {
   const incident = { status, acknowledgedAt: status === 'investigating' ? NOON : null, problem }
   const found = verdictOf(
-    { kind, names: [], isDigest: false, isTold: true, postmortemDueAt: null, incident, ...more },
+    { kind, names: [], isDigest: false, isTold: true, isKnown: false, postmortemDueAt: null, incident, ...more },
     NOON,
   )
   return found.do === 'drop' ? found.reason : found.do
@@ -81,6 +81,13 @@ test('a new condition that has ended waits until it fires again or the problem i
   assert.equal(verdict('worse', {}, { names: ['Slow'] }), 'wait')
   assert.equal(verdict('worse', { problem: OFF }, { names: ['Slow'] }), 'over')
   assert.equal(verdict('worse', {}, { names: ['Slow', 'Down'] }), 'send')
+})
+
+test('who got the all-clear does not hear that the incident is resolved by itself, unless a postmortem is being written', () => {
+  const resolved = { status: 'resolved', problem: OFF } as const
+  assert.equal(verdict('resolved', resolved, { isKnown: true }), 'known')
+  assert.equal(verdict('resolved', resolved, { isKnown: true, postmortemDueAt: NOON }), 'wait')
+  assert.equal(verdict('recovered', { problem: OFF }, { isKnown: true }), 'send')
 })
 
 test('nobody hears of a recovery if nobody heard of the problem', () => {

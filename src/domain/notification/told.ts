@@ -44,10 +44,11 @@ const REASONS: Readonly<Record<Untold, string>> = {
   escalation: 'the channel gets only incidents that nobody acknowledges in time',
   disabled: 'the channel is disabled',
   deleted: 'the incident was deleted',
+  known: 'the channel had got the all-clear',
 }
 
 /** What a channel's own settings keep from it is no news, unless nobody was told. */
-const BY_OWN_RULE: ReadonlySet<Untold> = new Set(['rule', 'escalation'])
+const BY_OWN_RULE: ReadonlySet<Untold> = new Set(['rule', 'escalation', 'known'])
 
 /** Messages that are sent within this time, with the same text apart from its age, are one row. */
 const TOGETHER = MINUTE

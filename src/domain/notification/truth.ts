@@ -11,6 +11,8 @@ export type Queued = {
   readonly isDigest: boolean
   /** Whether a message has said that the incident's problem is on. */
   readonly isTold: boolean
+  /** Whether the channel has got the all-clear, after which the incident was resolved by itself, without a postmortem. */
+  readonly isKnown: boolean
   /** When the postmortem of the incident became due that is not written yet; null if there is none. */
   readonly postmortemDueAt: number | null
   readonly incident: Pick<LiveIncident, 'status' | 'acknowledgedAt'> & { readonly problem: Problem }
@@ -29,6 +31,7 @@ export type Untold =
   | 'escalation'
   | 'disabled'
   | 'deleted'
+  | 'known'
 
 /** `wait`: whether the message is true is known at `until`. */
 type Verdict =
@@ -44,11 +47,13 @@ const POSTMORTEM_WITHIN = 15_000
 
 /** Returns whether to send a message now. A message about a problem is sent only while the problem is on. */
 export function verdictOf(queued: Queued, now: number): Verdict {
-  const { kind, isDigest, postmortemDueAt, incident } = queued
+  const { kind, isDigest, isKnown, postmortemDueAt, incident } = queued
   const { status, acknowledgedAt } = incident
   if (kind === 'resolved' && status === 'resolved') {
     const isWritten = postmortemDueAt === null || now >= postmortemDueAt + POSTMORTEM_WITHIN
-    return isWritten ? SEND : { do: 'wait', until: now + 500 }
+    if (!isWritten) return { do: 'wait', until: now + 500 }
+    // The all-clear said when the incident is resolved.
+    return isKnown ? drop('known') : SEND
   }
   if (kind === 'resolved') return drop('changed')
   if (kind === 'still-firing' && status === 'resolved') return incident.problem.isSuppressed ? SEND : drop('over')

@@ -1,6 +1,7 @@
 /** The notifications of a channel that wait to be sent. */
 import type { SqlBool } from 'kysely'
 import type { Queued } from '../../domain/notification/truth.ts'
+import { hasPostmortem } from '../incident/incidents.ts'
 import { toProblem } from '../incident/live-incidents.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
@@ -42,11 +43,12 @@ function queued(db: Db) {
   return db.sql
     .selectFrom('outbox')
     .innerJoin('incidents', 'incidents.id', 'outbox.incident_id')
+    .innerJoin('channels', 'channels.id', 'outbox.channel_id')
     .select([
       'outbox.id as rowId',
       'incidents.id as incidentId',
       'incidents.uuid',
-      'kind',
+      'outbox.kind',
       'facts',
       'is_digest as isDigest',
     ])
@@ -75,6 +77,19 @@ function queued(db: Db) {
         )
         .as('isTold'),
     )
+    .select((eb) =>
+      eb
+        .selectFrom('outbox as clear')
+        .select(({ fn }) => fn.max('clear.created_at').as('at'))
+        .whereRef('clear.incident_id', '=', 'incidents.id')
+        .whereRef('clear.channel_id', '=', 'outbox.channel_id')
+        .where('clear.leader_id', 'is not', null)
+        .where('clear.status', 'in', ['pending', 'delivered'])
+        .where('clear.kind', '=', 'recovered')
+        .where('clear.is_digest', '=', 0)
+        .as('clearAt'),
+    )
+    .select(['outbox.actor', 'channels.kind as channelKind', hasPostmortem])
 }
 
 type QueuedRow = Pick<QueuedEntry, 'rowId' | 'incidentId' | 'kind' | 'createdAt' | 'dueAt'> & {
@@ -82,14 +97,24 @@ type QueuedRow = Pick<QueuedEntry, 'rowId' | 'incidentId' | 'kind' | 'createdAt'
   readonly facts: string
   readonly isDigest: number
   readonly isTold: SqlBool
+  readonly clearAt: number | null
+  readonly actor: string | null
+  readonly channelKind: string
+  readonly hasPostmortem: 0 | 1
   readonly status: QueuedEntry['incident']['status']
   readonly problem: string
   readonly acknowledgedAt: number | null
   readonly postmortemDueAt: number | null
 }
 
-function toQueued({ facts, isDigest, isTold, status, problem, acknowledgedAt, uuid, ...row }: QueuedRow): QueuedEntry {
+function toQueued(queued: QueuedRow): QueuedEntry {
+  const { facts, isDigest, isTold, status, problem, acknowledgedAt, uuid, clearAt, actor, channelKind, ...more } =
+    queued
+  const { hasPostmortem: isWritten, ...row } = more
   const incident = { status, problem: toProblem(problem), acknowledgedAt }
+  // A program that gets a webhook follows the status.
+  const isForPeople = channelKind !== 'webhook' && isWritten === 0
+  const isKnown = actor === null && isForPeople && clearAt !== null && clearAt >= incident.problem.alarmedAt
   const { names, only } = toFacts(facts)
   return {
     ...row,
@@ -98,6 +123,7 @@ function toQueued({ facts, isDigest, isTold, status, problem, acknowledgedAt, uu
     only,
     isDigest: isDigest === 1,
     isTold: Boolean(isTold),
+    isKnown,
     incident,
   }
 }
