@@ -7,10 +7,12 @@ import type { KeyUse } from '../../../domain/request/idempotency.ts'
 import { corrected } from '../../../domain/sender/clock.ts'
 import { ruleText } from '../../../domain/service/rule.ts'
 import { warningsAbout } from '../../../domain/service/warnings.ts'
+import { SECOND } from '../../../domain/units.ts'
 import type { WatchUpdate } from '../../../domain/watch/object.ts'
 import type { Context } from '../../state/context.ts'
 import { findService } from '../attribution.ts'
 import { evaluate } from '../evaluate.ts'
+import { makeDue } from '../live-service.ts'
 import { outcomeOf } from '../outcome.ts'
 import { reportShortages, shortageWarning } from '../shortage.ts'
 import { keyUseOf, rememberAnswer, type SentRequest } from './answers.ts'
@@ -35,7 +37,7 @@ export type Chunk = {
   /** The parsed items of the whole request. */
   readonly whole: Intake
   /** The result of the earlier chunks; null for the first chunk. */
-  readonly before: Pick<Received, 'receipt' | 'sent'> | null
+  readonly before: Pick<Received, 'receipt' | 'sent' | 'waiting'> | null
   readonly isLast: boolean
 }
 
@@ -45,11 +47,19 @@ export type Received = {
   readonly sent: SenderFacts
   /** Row ids of services whose health may have changed. */
   readonly serviceIds: readonly number[]
+  /** Of a chunk that is not the last one: row ids of the services to evaluate with the last chunk. */
+  readonly waiting: ReadonlySet<number>
   /**
    * `part`: more chunks follow. `repeated`: the Idempotency-Key was already used, so the stored response is returned.
    */
   readonly kind: 'stored' | 'part' | 'repeated' | 'dry run'
 }
+
+const NONE: ReadonlySet<number> = new Set()
+/** How long a service waits for the last chunk, so that what is sent together is told together. */
+const WAITS = SECOND
+/** The maximum number of services of earlier chunks that are evaluated with the last one. The sweep evaluates the rest. */
+const MAX_WAITING = 50
 
 const MAX_WARNINGS = 100
 /** The maximum number of penalties in the response to a dry run. Only the largest penalties are included. */
@@ -61,7 +71,8 @@ export function receive(ctx: Context, delivery: Delivery): Received {
   const incidents = new Map(delivery.dryRun ? [...ctx.state.incidents.values()].map((one) => [one.rowId, one]) : [])
   const before = part?.before ?? null
   const use: KeyUse<Receipt> = before ? { kind: 'new' } : keyUseOf(ctx, delivery)
-  if (use.kind === 'repeated') return { receipt: use.answer, sent: NO_SENDER, serviceIds: [], kind: 'repeated' }
+  if (use.kind === 'repeated')
+    return { receipt: use.answer, sent: NO_SENDER, serviceIds: [], waiting: NONE, kind: 'repeated' }
   const { organizationId, source, cluster, token = null, receivedAt, isFromCache } = delivery
   const whole = part?.whole ?? intake
   const sending = { source, cluster, token, intake, whole, receivedAt }
@@ -89,11 +100,20 @@ export function receive(ctx: Context, delivery: Delivery): Received {
   const shortages = new Set([...refused, ...items.flatMap(({ shortage }) => shortage ?? [])])
   const serviceIds = [...items.flatMap((item) => item.serviceIds), ...reportShortages(ctx, shortages, receivedAt)]
   const receipt = before ? joined(before.receipt, own) : own
-  if (part && !part.isLast) return { receipt, sent, serviceIds, kind: 'part' }
+  if (part && !part.isLast) {
+    for (const id of serviceIds) makeDue(ctx, id, receivedAt + WAITS)
+    const waiting = new Set([...(before?.waiting ?? []), ...serviceIds])
+    return { receipt, sent, serviceIds: [], waiting, kind: 'part' }
+  }
   if (delivery.watch) ctx.emit({ kind: 'watch-saved', organizationId, update: delivery.watch })
   // If the same request arrives again, its refused items may find room.
   if (!receipt.refused) rememberAnswer(ctx, delivery, receipt)
-  return { receipt, sent, serviceIds, kind: 'stored' }
+  const [first, rest] = [
+    [...(before?.waiting ?? [])].slice(0, MAX_WAITING),
+    [...(before?.waiting ?? [])].slice(MAX_WAITING),
+  ]
+  for (const id of rest) makeDue(ctx, id, receivedAt)
+  return { receipt, sent, serviceIds: [...serviceIds, ...first], waiting: NONE, kind: 'stored' }
 }
 
 /** A stored item with the accepted item of the request. */
@@ -158,7 +178,7 @@ function dryRunReceipt(
     // Listing every penalty for every item would make the response too large.
     return { ...decision, health: { status, score, penalties: found.penalties.slice(0, MAX_PENALTIES) } }
   })
-  return { receipt: { ...own, decisions }, sent, serviceIds: [], kind: 'dry run' }
+  return { receipt: { ...own, decisions }, sent, serviceIds: [], waiting: NONE, kind: 'dry run' }
 }
 
 function explain(index: number, { match, event, result }: ItemResult, { clockOffset }: SenderFacts): ItemDecision {
