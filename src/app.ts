@@ -59,8 +59,8 @@ const DOCUMENTED: readonly Route[] = [
   ...metricsRoutes,
 ]
 
-/** Returns the OpenAPI document for all routes, including its own. */
-const document = once(() => openApi(ROUTES))
+/** Returns the OpenAPI document for all routes, including its own. `build.mjs` stores it in the executable. */
+export const document = once(() => openApi(ROUTES))
 
 /** All endpoints. */
 export const ROUTES: readonly Route[] = [...DOCUMENTED, openApiRoute(document), docsRoute(document)]

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { getAsset, getRawAsset, isSea } from 'node:sea'
 import { fileURLToPath } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
 import { getEnvironmentData, isMainThread, setEnvironmentData, Worker } from 'node:worker_threads'
 import { gunzipSync } from 'node:zlib'
 
@@ -24,6 +25,9 @@ const LOADED = 'incmon.addon'
 
 /** The maximum output of `build.mjs` in bytes. Node's license text alone is 160 kB. */
 const MAX_LICENSES = 16_777_216
+
+/** Half of the space for new objects of a worker thread, in MiB. The main thread has more, because it is never idle. */
+const WORKER_SEMI_SPACE = 2
 
 const TOO_LARGE = 'raise the limit on the size of files (ulimit -f, LimitFSIZE)'
 const UNUSABLE = 'set TMPDIR to a directory that is writable and not mounted noexec'
@@ -74,6 +78,11 @@ export function webTexts(): WebTexts {
 function builtWeb(): WebTexts {
   const built = JSON.parse(builtByCheckout('--web'))
   return { style: built['style.css'], script: built['script.js'] }
+}
+
+/** Returns a document of the API that `build.mjs` has generated, or null in a checkout. */
+export function builtDocument(name: 'openapi.json' | 'docs.html'): string | null {
+  return isSea() ? textOf(name) : null
 }
 
 /** Returns the licenses of all third-party components, sorted by name. A checkout collects the licenses on demand. */
@@ -180,6 +189,8 @@ function reasonOf(error: unknown): string {
 
 /** Starts `src/workers/<name>` in a worker thread with a copy of the data. */
 export function startWorker(name: string, data: unknown): Worker {
+  // The option of `npm start` overrides the worker's own `resourceLimits`. The main thread keeps its space.
+  setFlagsFromString(`--max-semi-space-size=${WORKER_SEMI_SPACE}`)
   const options = { workerData: data, execArgv: [] }
   if (isSea()) return new Worker(textOf(`workers/${name}.cjs`), { ...options, eval: true })
   // Node runs TypeScript directly. In a bundle, the file extension differs.

@@ -26,7 +26,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   // Watches clusters.
   kubernetes: ['kubernetes', 'engine', 'store', 'intake', 'config', 'domain', 'yaml', 'node:'],
-  notify: ['notify', 'actions', 'store', 'domain', 'node:', 'nodemailer', 'standardwebhooks'],
+  notify: ['notify', 'config', 'actions', 'store', 'domain', 'node:', 'nodemailer', 'standardwebhooks'],
   http: ['http', 'engine', 'server', 'actions', 'store', 'intake', 'domain', 'assets'].concat([
     'hono',
     'valibot',
@@ -48,7 +48,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   config: ['settings', 'domain', 'smol-toml', 'node:fs'],
   settings: ['domain', 'node:net'],
   assets: [
-    ...['node:child_process', 'node:fs', 'node:os', 'node:path', 'node:sea', 'node:url'],
+    ...['node:child_process', 'node:fs', 'node:os', 'node:path', 'node:sea', 'node:url', 'node:v8'],
     // Passes what the first test thread has loaded to the others.
     ...['node:worker_threads', 'node:zlib'],
   ],

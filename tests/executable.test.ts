@@ -5,6 +5,8 @@ import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { suite, test } from 'node:test'
+import { document } from '../src/app.ts'
+import { docsText } from '../src/http/api/docs.ts'
 import { EXECUTABLE, ROOT, skipExecutable } from './helpers/executable.ts'
 import { missingPrograms } from './helpers/programs.ts'
 import { temporaryDirectory } from './helpers/store.ts'
@@ -27,6 +29,19 @@ suite('the executable', { skip: skipExecutable }, () => {
     const { commit, ...facts } = JSON.parse(run(ROOT, ['version', '--json']).out)
     assert.deepEqual({ ...facts, commit: checkout.commit }, checkout)
     assert.match(commit, /^(unknown|[0-9a-f]{12})$/)
+  })
+
+  test('it contains the documents that the checkout generates', async (t) => {
+    const child = spawn(EXECUTABLE, ['serve', '--port', '0'], { cwd: temporaryDirectory(t) })
+    t.after(() => child.kill('SIGKILL'))
+    const [said] = await once(child.stdout, 'data')
+    const [, url] = /listens on (\S+)/.exec(String(said)) ?? []
+    const textOf = async (path: string) => (await fetch(`${url}${path}`)).text()
+    assert.equal(await textOf('/openapi.json'), JSON.stringify(document()))
+    assert.equal(
+      (await textOf('/docs')).replaceAll(`${url}`, 'URL'),
+      docsText(document()).replaceAll(/https:\/\/incmon\.invalid/g, 'URL'),
+    )
   })
 
   test('it is no larger than 120 MB', { skip: !canStrip && 'strip is missing' }, () => {

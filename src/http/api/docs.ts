@@ -1,5 +1,6 @@
 /** /docs: the API reference as a web page, generated from the OpenAPI document. */
 import type { Context } from 'hono'
+import { builtDocument } from '../../assets.ts'
 import { IncmonError } from '../../domain/error.ts'
 import { once } from '../../domain/memoize.ts'
 import { createAsset, hashOf, type WebAsset } from '../../server/web.ts'
@@ -24,8 +25,13 @@ const POLICY = `default-src 'none'; style-src 'sha256-${hashOf(STYLE)}'; base-ur
 /** Matches a host that is safe in HTML and in a double-quoted shell string. */
 const PLAIN_HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d+)?$/i
 
+/** Returns the page with a placeholder for the server's URL. */
+export function docsText(document: OpenApiDocument): string {
+  return docsPage({ document, url: ADDRESS, meanings: MEANINGS })
+}
+
 export function docsRoute(document: () => OpenApiDocument): Route {
-  const text = once(() => docsPage({ document: document(), url: ADDRESS, meanings: MEANINGS }))
+  const text = once(() => builtDocument('docs.html') ?? docsText(document()))
   const pages = new Map<string, WebAsset>()
   let clearedAt = 0
   const pageFor = (url: string) => {

@@ -1,7 +1,7 @@
 /** /openapi.json: generates OpenAPI 3.1 from the schemas that validate requests. */
 
 import * as v from 'valibot'
-import { programVersion } from '../../../assets.ts'
+import { builtDocument, programVersion } from '../../../assets.ts'
 import { once } from '../../../domain/memoize.ts'
 import { capitalized } from '../../../domain/text.ts'
 import { createAsset } from '../../../server/web.ts'
@@ -55,7 +55,7 @@ export const UNCHANGED: Answers = {
 
 /** Returns the route that serves the document. */
 export function openApiRoute(document: () => OpenApiDocument): Route {
-  const asset = once(() => createAsset(JSON.stringify(document()), 'application/json'))
+  const asset = once(() => createAsset(builtDocument('openapi.json') ?? JSON.stringify(document()), 'application/json'))
   return {
     method: 'GET',
     path: '/openapi.json',
