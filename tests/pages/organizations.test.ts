@@ -75,3 +75,24 @@ test('signing out ends the sessions of all organizations', async (t) => {
   }
   assert.equal(secrets.length, 2)
 })
+
+test('a cookie of another host with the same name signs nobody out', async (t) => {
+  const { browser, app, charlie } = await start(t)
+  await browser.signIn(charlie.token)
+  const [own = ''] = browser.cookies.values()
+  const strange = 'x'.repeat(43)
+  const withCookies = (...values: readonly string[]) =>
+    makeBrowser(app, { cookie: values.map((value) => `incmon_session=${value}`).join('; ') })
+  for (const values of [
+    [strange, own],
+    ['', own],
+    [own, strange],
+    [`${strange}.${strange}`, strange, own],
+  ])
+    assert.equal((await withCookies(...values).get('/')).status, 200)
+  for (const values of [[strange], [`${strange}.${own}`], [...Array(8).fill(strange), own]])
+    assert.equal((await withCookies(...values).get('/')).status, 303)
+  const both = withCookies(strange, own)
+  await both.send('/settings/name', { person: 'Grace' })
+  assert.match((await both.get('/settings')).html, /Grace/)
+})

@@ -14,7 +14,7 @@ import { type FieldNames, validated, withFormErrors } from '../visit/apply.ts'
 import { choiceOf } from '../visit/choice.ts'
 import { numberOrText } from '../visit/form.ts'
 import { redirect } from '../visit/reply.ts'
-import { choiceCookie, cookieOf, sessionSecret, ZONE_COOKIE } from '../visit/visitor.ts'
+import { choiceCookie, cookieOf, sessionOf, ZONE_COOKIE } from '../visit/visitor.ts'
 import { GeneralSettings, type OrganizationForm, type RetentionForm, RetentionSettings } from './general.tsx'
 import { showSection } from './section-routes.tsx'
 
@@ -33,7 +33,8 @@ export const generalPages: readonly PageRoute[] = [
   page('GET /settings', 'read', (visit) => showGeneral(visit, {})),
   page('POST /settings', 'admin', saveGeneral),
   page('POST /settings/name', 'read', async (visit) => {
-    await visit.store.run(changePerson, sessionSecret(visit.c, visit), visit.form.text('person'))
+    const session = await sessionOf(visit.c, visit)
+    await visit.store.run(changePerson, session?.secret ?? '', visit.form.text('person'))
     return redirect(visit, '/settings', 'renamed')
   }),
   page('POST /settings/keys', 'read', (visit) =>

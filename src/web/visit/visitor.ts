@@ -12,6 +12,8 @@ import { listOrganizations } from '../../store/organizations.ts'
 const SESSION = 'incmon_session'
 /** The maximum number of organizations to which a browser can be signed in. */
 const MAX_ORGANIZATIONS = 8
+/** The maximum number of cookies with the name of the session that are tried. */
+const MAX_COOKIES = 8
 const YEAR_SECONDS = 31_536_000
 export const ZONE_COOKIE = 'zone'
 
@@ -22,17 +24,26 @@ export const ZONE_COOKIE = 'zone'
 export async function visitorOf(c: Context, parts: HandlerParts): Promise<Visitor | null> {
   const user = await proxyUser(c, parts)
   if (user) return user
-  return parts.store.run(findVisitor, sessionSecret(c, parts))
+  return (await sessionOf(c, parts))?.visitor ?? null
 }
 
-/** Returns the secret of the visitor's session, or ''. */
-export function sessionSecret(c: Context, parts: HandlerParts): string {
-  return sessionSecrets(c, parts)[0] ?? ''
+/** Returns the visitor's session, or null. Another host of the same domain can add a cookie with the same name. */
+export async function sessionOf(c: Context, parts: HandlerParts) {
+  for (const cookie of sessionCookies(c, parts)) {
+    const [secret = ''] = cookie.split('.', 1)
+    const visitor = await parts.store.run(findVisitor, secret)
+    if (visitor) return { secret, visitor }
+  }
+  return null
 }
 
 /** Returns the secrets of all sessions of this browser: the visitor's, and those for other organizations. */
 export function sessionSecrets(c: Context, parts: HandlerParts): readonly string[] {
-  return cookieOf(c, sessionName(c, parts)).split('.').slice(0, MAX_ORGANIZATIONS)
+  return sessionCookies(c, parts).flatMap((cookie) => cookie.split('.').slice(0, MAX_ORGANIZATIONS))
+}
+
+function sessionCookies(c: Context, parts: HandlerParts): readonly string[] {
+  return cookiesOf(c, sessionName(c, parts)).slice(0, MAX_COOKIES)
 }
 
 /** The cookie name contains the port, because browsers share cookies between all ports of a host. */
@@ -43,9 +54,13 @@ function sessionName(c: Context, parts: HandlerParts): string {
 
 /** Returns the value of a cookie, or ''. */
 export function cookieOf(c: Context, name: string): string {
+  return cookiesOf(c, name)[0] ?? ''
+}
+
+function cookiesOf(c: Context, name: string): readonly string[] {
   // Node joins several Cookie headers with commas, because `joinDuplicateHeaders` is set.
   const pairs = (headerOf(c, 'cookie') ?? '').split(/[;,]\s*/)
-  return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? ''
+  return pairs.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1))
 }
 
 /**
