@@ -7,10 +7,12 @@ import { CommandError, UsageError } from './failure.ts'
 
 /** The maximum input size. The input is kept in memory. */
 const MAX_BYTES = 1_073_741_824
+/** Programs on Windows write it at the start of a text in UTF-8. */
+const BYTE_ORDER_MARK = Buffer.from('\u{feff}')
 
 /**
  * Reads a file, or standard input for `-`. Devices such as /dev/zero never end, so the function stops reading binary
- * data at the first zero byte, and text after one GiB.
+ * data at the first zero byte, and text after one GiB. A byte order mark is left out.
  * @param wanted describes the expected content, for the error message
  */
 export async function readInput(file: string, wanted: string): Promise<Buffer<ArrayBuffer>> {
@@ -25,7 +27,8 @@ export async function readInput(file: string, wanted: string): Promise<Buffer<Ar
       if (length > MAX_BYTES)
         throw new CommandError(`${file} is larger than ${MAX_BYTES} bytes: split it, for example with "split -C 500M"`)
     }
-    return Buffer.concat(chunks)
+    const bytes = Buffer.concat(chunks)
+    return bytes.indexOf(BYTE_ORDER_MARK) === 0 ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes
   } catch (error) {
     if (error instanceof CommandError) throw error
     const code = errorCode(error)

@@ -115,6 +115,17 @@ for (const [line, text] of [
   })
 }
 
+test('a byte order mark is left out', async (t) => {
+  const { run, cwd } = start(t, `\u{feff}${FILE}`)
+  assert.match((await run('--alertmanager', 'alertmanager.yml')).out, /^imported: /m)
+  const times = { startsAt: new Date().toISOString(), endsAt: new Date(Date.now() + 3_600_000).toISOString() }
+  const silence = { matchers: [{ name: 'a', value: 'b', isRegex: false }], createdBy: 'me', comment: 'x', ...times }
+  writeFileSync(join(cwd, 'silences.json'), `\u{feff}${JSON.stringify([{ id: 'x', ...silence }])}`)
+  assert.match((await run('--silences', 'silences.json')).out, /^imported: 1 silence; /)
+  writeFileSync(join(cwd, 'silences.json'), '\u{feff}\u{feff}[]')
+  assert.equal((await run('--silences', 'silences.json')).code, 1)
+})
+
 test('the command adds the channels once, and lists what it did not import', async (t) => {
   const { run, cwd } = start(t)
   const first = await run('--alertmanager', 'alertmanager.yml')
