@@ -1,16 +1,8 @@
 /** Every limit on what clients, tenants and senders can use, with what happens at the limit. */
 
-/** Who shares the limit. */
-type BudgetScope = 'connection' | 'organization' | 'incident' | 'channel' | 'request' | 'process'
-
-export type Budget = {
-  readonly scope: BudgetScope
-  readonly what: string
-  readonly value: number
-  readonly unit: string
-  /** What happens at the limit. */
-  readonly effect: string
-}
+type Scope = 'connection' | 'organization' | 'incident' | 'cluster' | 'channel' | 'request' | 'process'
+/** `scope`: who shares the limit. `effect`: what happens at the limit. */
+export type Budget = Readonly<{ scope: Scope; what: string; value: number; unit: string; effect: string }>
 
 const MIB = 1_048_576
 /** The defaults fit a machine with 512 MB of memory. The setting `limits` can change those of `LIMIT_NAMES`. */
@@ -211,6 +203,13 @@ export const BUDGETS = {
     value: 24 * MIB,
     unit: 'bytes',
     effect: 'refused with 400, which names the filters',
+  },
+  'cluster-objects': {
+    scope: 'cluster',
+    what: 'objects of Kubernetes that are watched',
+    value: 50_000,
+    unit: 'objects',
+    effect: 'no further object is taken, and the state of the cluster says so',
   },
   'channel-messages': {
     scope: 'channel',

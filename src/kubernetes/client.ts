@@ -6,6 +6,7 @@ import { IncmonError } from '../domain/error.ts'
 import { limitInterim } from '../domain/request/interim.ts'
 import { guard } from '../intake/json-limits.ts'
 import type { Access } from './access.ts'
+import { createSplitter } from './items.ts'
 
 /** A response that is not the wanted one. `status`: 0 if there is no connection. */
 export class ApiError extends Error {
@@ -18,6 +19,9 @@ export class ApiError extends Error {
     this.retryAfter = retryAfter
   }
 }
+
+/** The status of an error of incmon itself: the cluster has too many objects. */
+export const TOO_MANY = 507
 
 export type Client = {
   /** Returns the parsed JSON. @throws ApiError */
@@ -90,7 +94,8 @@ export function createClient(access: Access, now: () => number, idle = IDLE): Cl
     if ((response.statusCode ?? 0) < 300) return response
     const text = await textOf(response).catch(() => '')
     const after = Number(response.headers['retry-after'])
-    throw new ApiError(response.statusCode ?? 0, messageIn(text), Number.isFinite(after) ? after * 1000 : null)
+    const said = messageIn(text) || unexplained(response)
+    throw new ApiError(response.statusCode ?? 0, said, Number.isFinite(after) ? after * 1000 : null)
   }
 
   return {
@@ -185,66 +190,13 @@ function asApiError(error: unknown): unknown {
   return new ApiError(0, message.includes(String(code)) ? message : `${message} (${code})`)
 }
 
+function unexplained({ statusCode, headers: { location } }: IncomingMessage): string {
+  if (location === undefined) return `the API server answered with the status ${statusCode}`
+  return `the API server redirects to ${location.slice(0, MAX_MESSAGE)}; name that URL in the kubeconfig`
+}
+
 function messageIn(text: string): string {
   const start = text.slice(0, MAX_SEARCHED)
   const found = /"message":\s*"((?:[^"\\]|\\.)*)/.exec(start)?.[1] ?? start.trim()
   return found.replaceAll('\\"', '"').slice(0, MAX_MESSAGE)
-}
-
-// Splits the JSON text of a list into its items while it arrives. Parsing one item at a time blocks no other request, and
-// leaves nothing large for the garbage collector.
-
-const QUOTE = 34
-const BACKSLASH = 92
-const [ARRAY, OBJECT, ARRAY_END, OBJECT_END] = [91, 123, 93, 125] as const
-/** The depth at which the items are: in an array, in the list. */
-const INSIDE = 2
-
-type Splitter = {
-  /** Takes the next part of the text. Returns the items that it completes. */
-  readonly take: (chunk: string) => string[]
-  /** Returns the text of the list with null for each item. */
-  readonly rest: () => string
-  /** Returns the length of the text that is kept. */
-  readonly kept: () => number
-}
-
-export function createSplitter(): Splitter {
-  let [depth, isString, isEscaped, isList] = [0, false, false, false]
-  const rest: string[] = []
-  const item: string[] = []
-  let kept = 0
-  const keep = (parts: string[], text: string) => {
-    parts.push(text)
-    kept += text.length
-  }
-  const take = (chunk: string): string[] => {
-    const items: string[] = []
-    let start = 0
-    for (let at = 0; at < chunk.length; at += 1) {
-      const code = chunk.charCodeAt(at)
-      if (isString) {
-        if (isEscaped) isEscaped = false
-        else if (code === BACKSLASH) isEscaped = true
-        else if (code === QUOTE) isString = false
-      } else if (code === QUOTE) isString = true
-      else if (code === OBJECT || code === ARRAY) {
-        if (depth === INSIDE - 1) isList = code === ARRAY
-        if (depth === INSIDE && isList) {
-          keep(rest, `${chunk.slice(start, at)}null`)
-          start = at
-        }
-        depth += 1
-      } else if (code === OBJECT_END || code === ARRAY_END) {
-        depth -= 1
-        if (depth !== INSIDE || !isList) continue
-        items.push(item.length === 0 ? chunk.slice(start, at + 1) : item.join('') + chunk.slice(start, at + 1))
-        for (const part of item.splice(0)) kept -= part.length
-        start = at + 1
-      }
-    }
-    keep(depth > INSIDE && isList ? item : rest, chunk.slice(start))
-    return items
-  }
-  return { take, rest: () => rest.join(''), kept: () => kept }
 }

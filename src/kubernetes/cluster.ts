@@ -1,12 +1,13 @@
 /** Watches one cluster: reads its streams, saves what they deliver in small batches, and reports its state. */
 
+import { BUDGETS } from '../domain/budgets.ts'
 import { dueAtOf } from '../domain/kubernetes/observe.ts'
 import { type ClusterState, type Gap, joined, WATCH, type WatchUpdate } from '../domain/watch/object.ts'
 import { type Named, workloadNow } from '../domain/watch/workload-now.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Watched } from '../store/kubernetes.ts'
 import { type Change, changeOf, inOrder } from './changes.ts'
-import type { Client } from './client.ts'
+import { ApiError, type Client, TOO_MANY } from './client.ts'
 import { type Prepared, prepare } from './intake.ts'
 import { createMemory } from './memory.ts'
 import { type Delivered, runStream, type Stream, type StreamState, streamsOf } from './stream.ts'
@@ -41,6 +42,7 @@ const MAX_SAVED = 100
 /** A stream waits while this many of its changes wait to be saved. */
 const MAX_WAITING = 300
 const RETRY = 1_000
+const MOST = BUDGETS['cluster-objects'].value
 const NOTHING: Prepared['intake'] = { accepted: [], rejected: [], group: null, receiver: WATCH }
 const TICK = 1_000
 const isOf = (change: Change, stream: Stream) => 'stream' in change && change.stream === stream
@@ -161,6 +163,12 @@ export function watchCluster(deps: ClusterDeps) {
     runStream(stream, watched.positions.get(stream.name)?.version ?? null, {
       ...{ client, random: deps.random, signal: stop.signal, reached: () => reached.signal },
       take: (delivered) => {
+        if (
+          delivered.type === 'object' &&
+          memory.size() >= MOST &&
+          !memory.get(String(delivered.object?.metadata?.uid))
+        )
+          throw new ApiError(TOO_MANY, `the cluster has more than ${MOST} objects; watch only some namespaces`)
         const change = readable(delivered, stream)
         if (change) add(change)
         const isFull = waiting.length >= MAX_WAITING && waiting.filter((one) => isOf(one, stream)).length >= MAX_WAITING

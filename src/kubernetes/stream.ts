@@ -1,7 +1,7 @@
 /** Reads one resource of a cluster for as long as the server runs: list, watch, and again after every failure. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kind } from '../domain/watch/object.ts'
-import { ApiError, type Client, parsed } from './client.ts'
+import { ApiError, type Client, parsed, TOO_MANY } from './client.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: `domain/kubernetes/parse.ts` reads the objects
 export type Json = any
@@ -42,7 +42,7 @@ const NOT_JSON = 'sent an object that is not JSON'
 const WATCH_SECONDS = 300
 const FIRST_PAUSE = 500
 const LONGEST_PAUSE = 30_000
-/** A missing permission is asked for again after this time. */
+/** What only an administrator can change is tried again after this time. */
 const DENIED_PAUSE = 60_000
 
 /** Resolves when the signal aborts. `version`: where to resume; null to list first. */
@@ -134,7 +134,7 @@ async function watch(
 
 /** Returns how long to wait after a failure, in milliseconds, so that many clients do not come back at once. */
 export function pauseOf({ status, retryAfter }: ApiError, failures: number, random: number): number {
-  if (status === 403) return DENIED_PAUSE
+  if (status === 403 || status === TOO_MANY) return DENIED_PAUSE
   const longest = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** Math.min(failures - 1, 10))
   return Math.max(retryAfter ?? 0, longest * (0.5 + random / 2))
 }

@@ -3,11 +3,14 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { BUDGETS } from '../../src/domain/budgets.ts'
 import { readSeen } from '../../src/domain/kubernetes/parse.ts'
+import type { Seen } from '../../src/domain/watch/object.ts'
 import type { Access } from '../../src/kubernetes/access.ts'
 import { ApiError, type Client, createClient, parsed } from '../../src/kubernetes/client.ts'
 import { watchCluster } from '../../src/kubernetes/cluster.ts'
 import { runStream, streamsOf } from '../../src/kubernetes/stream.ts'
+import { eventually } from '../helpers/server.ts'
 
 /** Starts a server that answers each request with `send`, and a client for it. */
 async function client(t: TestContext, send: (socket: Socket) => void) {
@@ -158,4 +161,53 @@ test('the containers of a pod are read as far as they are containers, up to a li
     [0, 0, 1, 100],
   )
   assert.equal(containers([], 'a'.repeat(254)), null)
+})
+
+test('a redirect and an error without words are reported with what they are', async (t) => {
+  for (const [head, words] of [
+    ['302 Found\r\nLocation: https://login.example.com/', /redirects to https:\/\/login.example.com\/; name that URL/],
+    ['301 Moved Permanently', /answered with the status 301$/],
+    ['502 Bad Gateway', /answered with the status 502$/],
+  ] as const) {
+    const { get } = await client(t, (socket) => socket.end(`HTTP/1.1 ${head}\r\nContent-Length: 0\r\n\r\n`))
+    await assert.rejects(get('/version'), (error) => error instanceof ApiError && words.test(error.message))
+  }
+})
+
+test('a cluster with too many objects is a failure, and what is known is still followed', async (t) => {
+  const objects = Array.from({ length: BUDGETS['cluster-objects'].value }, (_, index) => {
+    const place = { namespace: 'shop', name: `n${index}`, createdAt: 0 }
+    return { kind: 'Event', uid: `u${index}`, ...place } as unknown as Seen
+  })
+  const delivered: string[] = []
+  const closed = Promise.withResolvers<void>()
+  const metadata = (uid: string) => ({ metadata: { uid, name: uid, namespace: 'shop' } })
+  const items = ['u1', 'u2', 'new', 'u3'].map((uid) => JSON.stringify(metadata(uid)))
+  const api: Pick<Client, 'items' | 'ahead' | 'close'> = {
+    items: async (path, onItem) => {
+      for (const item of path.includes('/pods') ? items : []) {
+        await onItem(item)
+        delivered.push(item)
+      }
+      return { metadata: { resourceVersion: '1' } }
+    },
+    ...{ ahead: () => 0, close: () => closed.resolve() },
+  }
+  const lines = () => closed.promise
+  const submit = async () => ({ eventIds: [], rejected: [], isRepeat: false })
+  const watch = watchCluster({
+    ...{ name: 'a', server: '', organizationId: 1, namespaces: [], client: { ...api, lines } as unknown as Client },
+    ...{ engine: { submit }, watched: { objects, positions: new Map() }, now: Date.now, random: () => 0 },
+    ...{ onListed: () => {}, warn: () => {} },
+  })
+  t.after(() => watch.close())
+  await eventually(
+    async () => watch.state().failures,
+    (failures) => failures.length > 0,
+  )
+  assert.deepEqual(
+    watch.state().failures.map(({ resource, error, status }) => [resource, error, status]),
+    [['pods', 'the cluster has more than 50000 objects; watch only some namespaces', 507]],
+  )
+  assert.equal(delivered.length, 2)
 })

@@ -1,7 +1,7 @@
 /** Splitting the text of a list into its items. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createSplitter } from '../../src/kubernetes/client.ts'
+import { createSplitter } from '../../src/kubernetes/items.ts'
 
 /** Splits the text in parts of a length. */
 function split(text: string, length: number) {
