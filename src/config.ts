@@ -1,5 +1,5 @@
 /** Reads the configuration from flags, environment variables and a file. No other file reads the environment. */
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { parse, TomlError } from 'smol-toml'
 import { suggestion } from './domain/suggestion.ts'
 import { KEYS, type Value } from './settings.ts'
@@ -63,7 +63,7 @@ type ReadSettings = { readonly settings: Setting[]; readonly config: Config; rea
 
 /** Returns every setting in order, and all errors. An invalid setting is replaced by its default. */
 export function readSettings(input: ConfigInput): ReadSettings {
-  const { flags, env = process.env, readFile = (path) => readFileSync(path, 'utf8') } = input
+  const { flags, env = process.env, readFile = readSmallFile } = input
   const layers = [
     flagLayer(flags),
     variableLayer(env),
@@ -185,4 +185,25 @@ function kindOf(value: unknown): string {
 
 function variableOf(name: string): string {
   return `INCMON_${name.toUpperCase().replaceAll('-', '_')}`
+}
+
+/** The size limit of a file that an operator names, in bytes. Parsing a large file by mistake would take minutes, and a device such as /dev/zero never ends. */
+const MAX_FILE = 1_048_576
+
+/**
+ * Returns the text of a file that an operator names: settings, a kubeconfig, a certificate, a token or a password.
+ * @throws Error with a `code` that says why the file cannot be read
+ */
+export function readSmallFile(path: string): string {
+  const file = openSync(path, 'r')
+  try {
+    const bytes = Buffer.alloc(MAX_FILE + 1)
+    let length = 0
+    for (let read = -1; read !== 0 && length < bytes.length; length += read)
+      read = readSync(file, bytes, length, bytes.length - length, null)
+    if (length > MAX_FILE) throw Object.assign(new Error(`${path} is too large`), { code: 'it is larger than 1 MiB' })
+    return bytes.toString('utf8', 0, length)
+  } finally {
+    closeSync(file)
+  }
 }

@@ -1,8 +1,7 @@
 /** The clusters to watch, and how to reach their API servers: from inside a cluster, or with a kubeconfig. */
-import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parse } from 'yaml'
-import { clusterVariables } from '../config.ts'
+import { clusterVariables, readSmallFile } from '../config.ts'
 import { IncmonError } from '../domain/error.ts'
 
 export type Access = {
@@ -86,7 +85,7 @@ function parsed(path: string): unknown {
 
 function readText(path: string): string {
   try {
-    return readFileSync(path, 'utf8')
+    return readSmallFile(path)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
     throw refusal(`${path}: cannot be read (${code}); check the path and its permissions`)

@@ -1,8 +1,8 @@
 /** Attempts once to deliver a message through its channel. */
 
-import { readFileSync } from 'node:fs'
 import { Webhook } from 'standardwebhooks'
 import type { Message, SendOutcome } from '../actions/messages.ts'
+import { readSmallFile } from '../config.ts'
 import {
   type ChannelKind,
   type ChannelRequest,
@@ -199,7 +199,7 @@ function failureOf(error: unknown): string {
 function passwordOf({ passwordFile }: MailServer): string {
   if (passwordFile === '') return ''
   try {
-    return readFileSync(passwordFile, 'utf8').trimEnd()
+    return readSmallFile(passwordFile).trimEnd()
   } catch {
     throw new SendError(`${passwordFile} cannot be read: check smtp-password-file`)
   }

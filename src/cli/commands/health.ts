@@ -1,8 +1,8 @@
 /** incmon health: prints whether the server is ready, for people, scripts and probes. */
 import { X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { type Command, Option } from 'commander'
+import { readSmallFile } from '../../config.ts'
 import { type Certificate, certificateFaultOf, differenceOf } from '../../domain/doctor/certificate.ts'
 import { visible } from '../../domain/terminal.ts'
 import { certificateOf } from '../../server/connection/tls.ts'
@@ -70,7 +70,7 @@ function warningOf(shown: Certificate | null, options: Options, now: number): st
 /** Returns the first certificate in a PEM file, or null if it is invalid or missing. */
 function readCertificate(file: string): Certificate | null {
   try {
-    return file === '' ? null : certificateOf(new X509Certificate(readFileSync(file, 'utf8')))
+    return file === '' ? null : certificateOf(new X509Certificate(readSmallFile(file)))
   } catch {
     return null
   }

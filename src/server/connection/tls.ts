@@ -1,7 +1,7 @@
 /** TLS: reads the certificate and key, and validates them before use. */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
+import { readSmallFile } from '../../config.ts'
 import { type Certificate, certificateFaultOf } from '../../domain/doctor/certificate.ts'
 
 /** Options for node:https. */
@@ -52,7 +52,7 @@ class Fault extends Error {}
 
 function textOf(file: string, name: string): string {
   try {
-    return readFileSync(file, 'utf8')
+    return readSmallFile(file)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : error
     throw new Fault(`${file} cannot be read (${code}): set ${name} to a readable PEM file`)
