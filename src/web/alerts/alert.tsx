@@ -22,9 +22,7 @@ export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
         <div class="incident-title">
           <h1>
             <Mark level={alert.severity} label={alert.severity} />
-            <span>
-              <Words text={alert.name} />
-            </span>
+            <Words in="span" text={alert.name} />
           </h1>
           <p class="facts">
             <AlertDuration {...alert} reader={reader} /> <SilencedMark silenced={alert.silenced} reader={reader} />
@@ -79,12 +77,8 @@ export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
                   <li class="item group">
                     <Icon name="link" class="change" />
                     <div class="grow group-body">
-                      <b class="break">
-                        <Words text={ref} />
-                      </b>
-                      <p class="second break">
-                        <Words text={text} />
-                      </p>
+                      <Words in="b" class="break" text={ref} />
+                      <Words in="p" class="second break" text={text} />
                     </div>
                   </li>
                 ))}

@@ -134,9 +134,7 @@ const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, rea
               <span class="grow">
                 <span class="row group-name">
                   <a class="ink" href={href}>
-                    <b class="break">
-                      <Words text={name} />
-                    </b>
+                    <Words in="b" class="break" text={name} />
                   </a>
                   <RepeatCount count={count} />
                   {row.sentAs ? <span class="second quiet">sent as {row.sentAs}</span> : null}

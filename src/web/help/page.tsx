@@ -53,9 +53,7 @@ export const SearchPage: FC<Props> = ({ q, reader, services, more, incidents, al
         <li class="row">
           <Status status={status} />
           <a class="ink break" href={`/incidents/${number}`}>
-            <b>
-              <Words text={title} />
-            </b>
+            <Words in="b" text={title} />
           </a>
           <span class="quiet">incident {number}</span>
           <Time at={startedAt} reader={reader} style="moment" />
@@ -67,13 +65,9 @@ export const SearchPage: FC<Props> = ({ q, reader, services, more, incidents, al
         <li class="row">
           <Mark level={severity} label={severity} />
           <a class="ink break" href={`/alerts/${id}`}>
-            <b>
-              <Words text={name} />
-            </b>
+            <Words in="b" text={name} />
           </a>
-          <span class="second break">
-            <Words text={summary} />
-          </span>
+          <Words in="span" class="second break" text={summary} />
         </li>
       ))}
     </Found>

@@ -33,20 +33,14 @@ export const Cause: FC<
             {suspect.support.slice(0, MAX_REASONS).map((text) => (
               <li>
                 <Icon name="check" />
-                <span class="break">
-                  <Words text={text} />
-                </span>
+                <Words in="span" class="break" text={text} />
               </li>
             ))}
           </ul>
         ) : null}
         {fix ? (
           <p class="fix">
-            <Icon name="check" /> Probable fix: {fix.noun}{' '}
-            <b class="break">
-              <Words text={fix.ref} />
-            </b>
-            , {fix.when}.
+            <Icon name="check" /> Probable fix: {fix.noun} <Words in="b" class="break" text={fix.ref} />, {fix.when}.
           </p>
         ) : null}
         <p class="second row">
@@ -120,9 +114,7 @@ export const SuspectName: FC<{ suspect: SuspectView }> = ({ suspect }) => {
   const shown = (
     <>
       <Icon name={ICONS[suspect.kind]} />
-      <span class="break">
-        <Words text={suspect.ref} />
-      </span>
+      <Words in="span" class="break" text={suspect.ref} />
     </>
   )
   return suspect.href === null ? (

@@ -44,9 +44,7 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
         <div class="grow group-body">
           <p class="row group-name">
             <a class="ink" href={group.href}>
-              <b class="break">
-                <Words text={group.name} />
-              </b>
+              <Words in="b" class="break" text={group.name} />
             </a>
             <RepeatCount count={group.count} />
             <SilencedMark silenced={group.silenced} reader={reader} of={silencedPart(group.silenced, group.firing)} />
@@ -142,11 +140,7 @@ export const Affected: FC<Pick<IncidentView, 'affected' | 'reader'>> = ({ affect
               {severity === null ? <Icon name="workload" /> : <Mark level={severity} label={severity} />}
               <div class="grow group-body break">
                 {alike.length === 1 ? <AffectedName {...one} /> : <b>{countOf(alike.length, 'service')}</b>}
-                {detail === '' ? null : (
-                  <p class="second">
-                    <Words text={detail} />
-                  </p>
-                )}
+                {detail === '' ? null : <Words in="p" class="second" text={detail} />}
                 {alike.length === 1 ? null : (
                   <ul class="members affected">
                     {alike.map((other) => (

@@ -15,11 +15,16 @@ export const Actions: FC<{ view: IncidentView }> = ({ view }) => {
     return (
       <div class="row actions">
         {hasPostmortem ? (
-          <a class="button primary" href={`${href}/postmortem`}>
+          <a class={firingAlerts > 0 ? 'button' : 'button primary'} href={`${href}/postmortem`}>
             Postmortem
           </a>
         ) : null}
-        <Action action={action} csrf={csrf} fields={{ status: 'investigating' }}>
+        <Action
+          action={action}
+          csrf={csrf}
+          fields={{ status: 'investigating' }}
+          look={firingAlerts > 0 ? 'primary' : ''}
+        >
           Reopen
         </Action>
       </div>

@@ -93,9 +93,7 @@ const SuspectRow: FC<RowProps> = ({ suspect, rank, standing, csrf, isCause, acti
             → rollout{' '}
             <span class="suspect-name change">
               <Icon name="layers" />
-              <span class="break">
-                <Words text={ref} />
-              </span>
+              <Words in="span" class="break" text={ref} />
             </span>
           </p>
         ))}

@@ -89,16 +89,19 @@ export const Command: FC<{ text: string }> = ({ text }) => (
 const LONG_WORD = /(\S{17,})/
 const SEAMS = /(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=[_.:/=,@&?#])(?=[\p{L}\d])/u
 
-/** Renders text whose long words, such as names, can break between their parts on a narrow screen. */
-export const Words: FC<{ text: string }> = ({ text }) => (
-  <>
-    {text
-      .split(LONG_WORD)
-      .map((part, index) =>
-        index % 2 === 0 ? part : part.split(SEAMS).map((seam, at) => (at === 0 ? seam : [<wbr />, seam])),
-      )}
-  </>
-)
+/** Renders text, `in` an element if given, whose long words, such as names, can break between their parts. */
+export const Words: FC<{ text: string; in?: 'b' | 'p' | 'span'; class?: string }> = ({
+  text,
+  in: Tag,
+  class: look,
+}) => {
+  const parts = text
+    .split(LONG_WORD)
+    .map((part, index) =>
+      index % 2 === 0 ? part : part.split(SEAMS).map((seam, at) => (at === 0 ? seam : [<wbr />, seam])),
+    )
+  return Tag === undefined ? <>{parts}</> : <Tag class={look}>{parts}</Tag>
+}
 
 /** Renders a name of up to `max` characters. A longer name is cut in its middle, because its end tells names apart. */
 export const ShortName: FC<{ text: string; max: number }> = ({ text, max }) => {

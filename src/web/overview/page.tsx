@@ -192,14 +192,10 @@ const Changes: FC<{ view: OverviewView }> = ({ view: { changes, reader } }) => (
           <Icon name={kind === 'pipeline' ? 'branch' : 'layers'} class="change" />
           <span class="break change-text">
             {href === null ? (
-              <b>
-                <Words text={ref} />
-              </b>
+              <Words in="b" text={ref} />
             ) : (
               <a class="ink" href={href}>
-                <b>
-                  <Words text={ref} />
-                </b>
+                <Words in="b" text={ref} />
               </a>
             )}{' '}
             {outcome} <span class="quiet">{detail}</span>

@@ -129,11 +129,7 @@ export const StormCause: FC<Pick<Props, 'storm' | 'reader'>> = ({ storm: { cause
     </p>
   ) : first.recovery !== null || first.cause === null || first.cause.code === 'none' ? (
     <p class="cause-line">
-      Likely cause of {countOf(members.length, 'incident')}:{' '}
-      <b class="break">
-        <Words text={cause} />
-      </b>
-      .
+      Likely cause of {countOf(members.length, 'incident')}: <Words in="b" class="break" text={cause} />.
     </p>
   ) : (
     <CauseLine one={first} />

@@ -17,9 +17,7 @@ export const Sentences: FC<{ sentences: readonly Sentence[]; numbers: Numbers }>
   <p class="prose">
     {sentences.map(({ text, refs }) => (
       <>
-        <span class="break">
-          <Words text={text} />
-        </span>
+        <Words in="span" class="break" text={text} />
         <EvidenceLinks refs={refs} numbers={numbers} />{' '}
       </>
     ))}

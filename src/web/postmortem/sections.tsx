@@ -74,9 +74,7 @@ export const Change: FC<{ change: Contribution; numbers: Numbers }> = ({ change,
       {change.reasons.map(({ text }) => (
         <li>
           <Icon name="check" />
-          <span class="break">
-            <Words text={text} />
-          </span>
+          <Words in="span" class="break" text={text} />
         </li>
       ))}
     </ul>
@@ -98,9 +96,7 @@ export const KeyFacts: FC<{ facts: readonly KeyFact[]; numbers: Numbers }> = ({ 
         <>
           <dt>{label}</dt>
           <dd>
-            <b>
-              <Words text={text} />
-            </b>
+            <Words in="b" text={text} />
             <EvidenceLinks refs={refs} numbers={numbers} />
           </dd>
         </>

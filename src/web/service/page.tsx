@@ -112,9 +112,7 @@ const Score: FC<{ view: ServiceView }> = ({ view }) => {
                 <b class={`ink-level level-${severity} number bill-points`}>−{penalty}</b>
                 <span class="break">
                   <a class="ink plain" href={href}>
-                    <b>
-                      <Words text={name} />
-                    </b>
+                    <Words in="b" text={name} />
                   </a>{' '}
                   <span class="quiet">{rule}</span>
                 </span>
