@@ -124,3 +124,22 @@ test('an alert that fired under a silence, and fires anew after it, has been cri
   const [{ problem, started_at: at } = { problem: '{}', started_at: 0 }] = incidents()
   assert.deepEqual([JSON.parse(problem).since, at], [NOON + 16 * MINUTE, NOON + 16 * MINUTE])
 })
+
+test('what a user left on neither names the next incident nor begins it', async (t) => {
+  const flow = returning(t)
+  const { fires, act, incidents, sweepUntil } = flow
+  await fires(0, 'Down')
+  const unmute = await mute(flow)
+  await sweepUntil(NOON + 2 * MINUTE)
+  await act({ status: 'resolved' })
+  await sweepUntil(NOON + 5 * MINUTE)
+  await unmute()
+  await fires(45, 'Slow')
+  await sweepUntil(NOON + 47 * MINUTE)
+  const last = incidents().at(-1)
+  const problem = JSON.parse(last?.problem ?? '{}')
+  assert.deepEqual(
+    [incidents().length, last?.title, problem.since, problem.criticalMs],
+    [2, 'cart: Slow', NOON + 45 * MINUTE, 0],
+  )
+})

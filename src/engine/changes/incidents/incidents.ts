@@ -196,8 +196,10 @@ export function nameAfterFirst(
   if (!isOwn || touchedAt !== null || status === 'resolved') return
   const ids = new Set(causes)
   // What opened another incident after the last one has ended in between.
-  const own = conditions.filter(({ uuid }) => ids.has(uuid))
-  const first = own.map((one) => sinceBegun(one, incident.previous !== null)).sort(bySinceAndName)[0]
+  const own = conditions.flatMap((one) => (ids.has(one.uuid) ? [sinceBegun(one, incident.previous !== null)] : []))
+  // What began before belongs to the incident that a user resolved.
+  const from = incident.previous === null ? 0 : (lastResolvedIncident(ctx.state, service.rowId)?.resolvedAt ?? 0)
+  const first = own.filter(({ since }) => since >= from).sort(bySinceAndName)[0]
   if (!first) return
   const title = `${service.name}: ${first.name}`.slice(0, MAX_TITLE)
   const isFirst =
