@@ -109,7 +109,7 @@ test('the time since the start of the trigger is measured to the alert named in 
   const [first] = IMAGE.alerts
   const earlier = { ...first!, uuid: 'earlier', name: 'Slow', startsAt: first!.startsAt - MINUTE }
   const text = JSON.stringify(generate({ ...IMAGE, alerts: [earlier, ...IMAGE.alerts] }).summary)
-  assert.match(text, /first symptom was Slow.*which began 1 min 38 s before the first symptom/)
+  assert.match(text, /first symptom was Slow.*whose deploy began 1 min 38 s before the first symptom/)
 })
 
 test('a failed pipeline is not listed as firing, because it is not counted', () => {
@@ -161,6 +161,27 @@ test('the summary, the impact and the time to resolve say how long after the pro
   assert.match(metrics.ttr.definition, /\. The problem had ended 4 min 40 s earlier$/)
   const atOnce = { ...IMAGE, incident: { ...IMAGE.incident, resolvedAt: Date.parse(impact.to ?? '') } }
   assert.doesNotMatch(markdown(generate(atOnce)), /resolved .* later|had ended/)
+})
+
+test('an incident that was merged was not resolved, so it has no time to resolve', () => {
+  const { resolvedAt } = IMAGE.incident
+  const merge = { ...IMAGE.entries[0]!, kind: 'merged', code: null, ref: 'incident/0', at: resolvedAt ?? 0 }
+  const { ttr } = generate({ ...IMAGE, entries: [...IMAGE.entries, merge] }).metrics
+  assert.deepEqual([ttr.seconds, ttr.sentence.text], [null, 'Undefined: the incident was merged into another one.'])
+  assert.ok((generate(IMAGE).metrics.ttr.seconds ?? 0) > 0)
+})
+
+test('only the deploy of a pipeline that deploys is said to begin, and an incident without alerts compares none', () => {
+  const trigger = (outcome: string) => {
+    const changes = IMAGE.changes.map((change) => (change.kind === 'pipeline' ? { ...change, outcome } : change))
+    return JSON.stringify(generate({ ...IMAGE, changes } as typeof IMAGE).summary)
+  }
+  assert.match(trigger('deploy failed'), /, whose deploy began /)
+  assert.match(trigger('passed'), /, which began /)
+  const text = ({ sentences: [first] }: { sentences: readonly { text: string }[] }) => first?.text
+  const none = { alerts: [], correlations: [], earlier: [] }
+  assert.match(text(generate({ ...IMAGE, ...none }).recurrence) ?? '', /^The incident has no alerts /)
+  assert.match(text(generate({ ...IMAGE, earlier: [] }).recurrence) ?? '', /^No alert for the same conditions /)
 })
 
 test('a confirmed cause has no score, because its score is no longer needed', () => {

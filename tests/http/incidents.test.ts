@@ -199,7 +199,11 @@ test('the timeline says in one sentence each what a user edited', async (t) => {
   const { timeline } = (await request('GET', path, { token })).body
   assert.deepEqual(
     timeline.flatMap(({ kind, text }: { kind: string; text: string }) => (kind === 'edited' ? [text] : [])).sort(),
-    ['changed the title: Cart loses orders', 'severity changed from critical to warning', 'start time corrected'],
+    [
+      'changed the title: Cart loses orders',
+      'severity changed from critical to warning',
+      'start time corrected: 2 min earlier',
+    ],
   )
 })
 

@@ -16,6 +16,8 @@ export type Timing = Pick<IncidentFact, 'origin' | 'createdAt' | 'startedAt' | '
   readonly firstAlertAt: number | null
   /** When the first of several merged incidents was opened. Default: `createdAt`. */
   readonly openedAt?: number
+  /** Whether the incident was closed because it was merged into another one. Default: false. */
+  readonly wasMerged?: boolean
 }
 
 /** Durations in seconds, never negative; null if unknown. */
@@ -57,7 +59,7 @@ export function durationsOf(timing: Timing): Durations {
   return {
     ttd: span(evidenceAt, openedAt),
     tta: span(createdAt, acknowledgedAt),
-    ttr: span(evidenceAt ?? openedAt, resolvedAt),
+    ttr: timing.wasMerged ? null : span(evidenceAt ?? openedAt, resolvedAt),
   }
 }
 
@@ -83,9 +85,13 @@ export function metricsOf(
     timing.acknowledgedAt === null
       ? 'no acknowledgement was recorded'
       : 'the acknowledgement is earlier than the opening'
-  const recovered =
+  const ended =
     timing.resolvedAt === null ? 'the incident is not resolved' : 'the resolution is earlier than the evidence'
-  const early = firing === 0 || timing.resolvedAt === null ? '' : `. When it was resolved, ${stillFiringText(firing)}`
+  const recovered = timing.wasMerged ? 'the incident was merged into another one' : ended
+  const early =
+    firing === 0 || timing.resolvedAt === null || timing.wasMerged
+      ? ''
+      : `. When it was resolved, ${stillFiringText(firing)}`
   const late = later === 0 ? '' : `. The problem had ended ${formatSeconds(later)} earlier`
   const both = [...refs.evidence, refs.incident]
   return {

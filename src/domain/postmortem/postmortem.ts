@@ -52,10 +52,14 @@ export function generate(facts: PostmortemFacts): Postmortem {
   const evidence = alerts.find(({ startsAt }) => startsAt === incident.startedAt) ?? first
   const refs = { incident: incidentRef(incident), evidence: evidence ? alertRefs([evidence]) : [] }
   const openedAt = Math.min(incident.createdAt, ...mergedIn(inOrder).map(({ createdAt }) => createdAt))
-  const metrics = metricsOf({ ...incident, openedAt, firstAlertAt: first?.startsAt ?? null }, refs, {
-    firing: resolvedByPerson(inOrder) ? stillFiring(alerts).length : 0,
-    later: resolvedLater(inOrder),
-  })
+  const metrics = metricsOf(
+    { ...incident, openedAt, firstAlertAt: first?.startsAt ?? null, wasMerged: wasMerged(inOrder) },
+    refs,
+    {
+      firing: resolvedByPerson(inOrder) ? stillFiring(alerts).length : 0,
+      later: resolvedLater(inOrder),
+    },
+  )
   const document = {
     header: {
       title: incident.title,
@@ -139,8 +143,10 @@ function hintsOf(alerts: readonly GroupedFact[]): readonly Sentence[] {
   return [...byText].map(([text, of]) => ({ text, refs: alertRefs(of) }))
 }
 
+const NO_ALERTS = 'The incident has no alerts that could be compared with earlier ones.'
+
 /** Returns how often the same conditions occurred before the incident. */
-function recurrenceOf({ incident, earlier, recordedSince }: GroupedFacts): Postmortem['recurrence'] {
+function recurrenceOf({ incident, alerts, earlier, recordedSince }: GroupedFacts): Postmortem['recurrence'] {
   const isShort = recordedSince > incident.startedAt - 90 * DAY
   const before = ordered(
     earlier.filter(({ startsAt }) => startsAt < incident.startedAt && startsAt >= incident.startedAt - 90 * DAY),
@@ -153,24 +159,18 @@ function recurrenceOf({ incident, earlier, recordedSince }: GroupedFacts): Postm
     lately.length === before.length
       ? `${formatTimes(before.length)} in the previous 30 days, and no earlier one was recorded`
       : `${seenTimes(lately.length)} in the previous 30 days and ${seenTimes(before.length)} in the previous 90 days`
+  const none = `No alert for the same conditions was recorded ${period}.`
   const sentences: Sentence[] = last
     ? [
         { text: `Alerts for the same conditions began ${months}.`, refs: before.map(({ ref }) => ref) },
         { text: `Previous occurrence: ${last.name}, ${formatTime(last.startsAt)}.`, refs: [last.ref] },
       ]
-    : [
-        {
-          text: `No alert for the same conditions was recorded ${period}.`,
-          refs: [incidentRef(incident)],
-        },
-      ]
+    : [{ text: alerts.length === 0 ? NO_ALERTS : none, refs: [incidentRef(incident)] }]
   const short = { text: `The record begins on ${formatDay(recordedSince)}.`, refs: [incidentRef(incident)] }
   return { days30: lately.length, days90: before.length, sentences: isShort ? [...sentences, short] : sentences }
 }
 
-function seenTimes(count: number): string {
-  return count === 0 ? 'not once' : formatTimes(count)
-}
+const seenTimes = (count: number) => (count === 0 ? 'not once' : formatTimes(count))
 
 /** Returns the four facts. Says what is not known. */
 function keyFactsOf(facts: GroupedFacts, contributing: Postmortem['contributing'], ttd: Metric): readonly KeyFact[] {
@@ -194,7 +194,7 @@ function keyFactsOf(facts: GroupedFacts, contributing: Postmortem['contributing'
           text: `probably ${joinNames(fixes.map(changeName))}`,
           refs: fixes.map(({ eventId }) => `event/${eventId}`),
         }
-      : { label: 'Fix', text: 'no change was found that fixed it', refs: [ref] },
+      : { label: 'Fix', text: 'no deploy or rollout was found that fixed it', refs: [ref] },
   ]
 }
 

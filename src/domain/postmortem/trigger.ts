@@ -59,7 +59,9 @@ export function suspicionOf(facts: GroupedFacts, contributing: Postmortem['contr
     suspect && best.verdict !== 'confirmed'
       ? `${scoreText(suspect)}, but nobody has confirmed it as the cause yet`
       : `${confirmedBy(best, facts)} confirmed this change as the cause`
-  const text = `The most likely trigger is ${name}, which began ${lag}. ${judged}.`
+  // The start of a pipeline that deploys is that of its deploy job.
+  const isDeploy = told?.outcome === 'deployed' || told?.outcome === 'deploy failed'
+  const text = `The most likely trigger is ${name}, ${isDeploy ? 'whose deploy' : 'which'} began ${lag}. ${judged}.`
   const refs = isLater ? [incidentRef(facts.incident)] : told ? startRefs(facts) : []
   return { text, refs: [...best.sentence.refs, ...refs] }
 }

@@ -143,7 +143,8 @@ function noteEach(ctx: Context, incident: LiveIncident, found: readonly Resilenc
       kind: 'silence',
       code: null,
       text: `${name} ${what} ${alerts}`,
-      actor: silence?.createdBy ?? null,
+      // Whoever created a silence did nothing when it ended.
+      actor: what === 'applies to' ? (silence?.createdBy ?? null) : null,
       ref: null,
     })
   }

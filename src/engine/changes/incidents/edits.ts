@@ -1,5 +1,6 @@
 /** The changes of an incident's title, severity and start in its timeline. */
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
+import { formatDuration } from '../../../domain/shown-time.ts'
 import type { Context } from '../../state/context.ts'
 import { addEntry } from './incidents.ts'
 
@@ -19,6 +20,12 @@ export function edits(before: LiveIncident, after: LiveIncident): string[] {
   return [
     ...(before.title === after.title ? [] : [`changed the title: ${after.title}`]),
     ...(before.severity === after.severity ? [] : [`severity changed from ${before.severity} to ${after.severity}`]),
-    ...(before.startedAt === after.startedAt ? [] : ['start time corrected']),
+    ...(before.startedAt === after.startedAt
+      ? []
+      : [`start time corrected: ${movedText(after.startedAt - before.startedAt)}`]),
   ]
+}
+
+function movedText(ms: number): string {
+  return `${formatDuration(Math.abs(ms))} ${ms < 0 ? 'earlier' : 'later'}`
 }
