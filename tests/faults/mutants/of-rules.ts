@@ -280,7 +280,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'endless-slots',
-    file: 'src/notify/notifier.ts',
+    file: 'src/notify/slots.ts',
     from: 'own >= most.perOrganization',
     to: 'own < 0',
     test: 'tests/notify/slots.test.ts',
