@@ -171,6 +171,15 @@ test('an incident that was merged was not resolved, so it has no time to resolve
   assert.ok((generate(IMAGE).metrics.ttr.seconds ?? 0) > 0)
 })
 
+test('the time to detect cites the alert from which it is measured', () => {
+  const { createdAt } = IMAGE.incident
+  const [one] = IMAGE.alerts
+  const alerts = [-1000, 0].map((ms) => ({ ...one!, uuid: `a${ms}`, name: `Slow${ms}`, startsAt: createdAt + ms }))
+  const incident = { ...IMAGE.incident, origin: 'manual' as const, startedAt: createdAt }
+  const { ttd } = generate({ ...IMAGE, incident, alerts, correlations: [] }).metrics
+  assert.deepEqual([ttd.sentence.text, ttd.sentence.refs[0]], ['1 s', 'alert/a-1000'])
+})
+
 test('only the deploy of a pipeline that deploys is said to begin, and an incident without alerts compares none', () => {
   const trigger = (outcome: string) => {
     const changes = IMAGE.changes.map((change) => (change.kind === 'pipeline' ? { ...change, outcome } : change))

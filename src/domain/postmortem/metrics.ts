@@ -28,7 +28,13 @@ type Durations = { readonly ttd: number | null; readonly tta: number | null; rea
  * opened it, returns the incident's start, even if an alert started earlier. Otherwise, returns the start of the first
  * alert, or null if that alert started after the incident was created.
  */
-function firstEvidenceAt({ origin, createdAt, startedAt, firstAlertAt, openedAt = createdAt }: Timing): number | null {
+export function firstEvidenceAt({
+  origin,
+  createdAt,
+  startedAt,
+  firstAlertAt,
+  openedAt = createdAt,
+}: Timing): number | null {
   // A user declared the problem in an incident that was merged into this one.
   if (openedAt < createdAt && openedAt <= startedAt) return null
   const isEvidence =

@@ -31,7 +31,7 @@ import {
   mergedIn,
   stillFiring,
 } from './groups.ts'
-import { metricsOf } from './metrics.ts'
+import { firstEvidenceAt, metricsOf } from './metrics.ts'
 import { earlierReports } from './others.ts'
 import { fixesOf, resolutionOf, resolvedByPerson } from './resolution.ts'
 import { rowsOf } from './rows.ts'
@@ -48,18 +48,16 @@ export function generate(facts: PostmortemFacts): Postmortem {
   const contributing = contributingOf(inOrder)
   const first = firstSymptom(alerts)
   const groupRefs = new Map(alerts.map(({ uuid, ref }) => [`alert/${uuid}`, ref]))
-  // A warning can be older than the problem.
-  const evidence = alerts.find(({ startsAt }) => startsAt === incident.startedAt) ?? first
-  const refs = { incident: incidentRef(incident), evidence: evidence ? alertRefs([evidence]) : [] }
   const openedAt = Math.min(incident.createdAt, ...mergedIn(inOrder).map(({ createdAt }) => createdAt))
-  const metrics = metricsOf(
-    { ...incident, openedAt, firstAlertAt: first?.startsAt ?? null, wasMerged: wasMerged(inOrder) },
-    refs,
-    {
-      firing: resolvedByPerson(inOrder) ? stillFiring(alerts).length : 0,
-      later: resolvedLater(inOrder),
-    },
-  )
+  const firstAlertAt = first?.startsAt ?? null
+  const timing = { ...incident, openedAt, firstAlertAt, wasMerged: wasMerged(inOrder) }
+  // A warning can be older than the problem.
+  const evidence = alerts.find(({ startsAt }) => startsAt === firstEvidenceAt(timing)) ?? first
+  const refs = { incident: incidentRef(incident), evidence: evidence ? alertRefs([evidence]) : [] }
+  const metrics = metricsOf(timing, refs, {
+    firing: resolvedByPerson(inOrder) ? stillFiring(alerts).length : 0,
+    later: resolvedLater(inOrder),
+  })
   const document = {
     header: {
       title: incident.title,
