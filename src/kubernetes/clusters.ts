@@ -37,15 +37,15 @@ export function watchClusters(values: Parameters<typeof targetOf>[0][], deps: De
   const names = planned.map(({ name, organizationId }) => `${organizationId} ${name}`)
   const twice = planned.find(({ name }, index) => names.indexOf(names[index] ?? '') !== index && name)
   if (twice) throw refusal(`kubernetes: two clusters are named ${twice.name}; give each entry its own name`)
-  const collect = createCollecting(deps.db)
+  const collecting = createCollecting(deps.db)
   const clusters = planned.map((one) => {
     const client = createClient(one.access, deps.now)
     const watched = loadWatch(deps.db, one.organizationId, one.name)
     const warn = (problem: string) => deps.warn(one.name, problem)
-    const common = { ...deps, server: one.access.server, client, watched, warn, onListed: collect }
+    const common = { ...deps, server: one.access.server, client, watched, warn, onListed: collecting.begin }
     return { ...one, watch: watchCluster({ ...common, ...one }) }
   })
-  collect()
+  collecting.begin()
   const of = (organizationId: number) => clusters.filter((one) => one.organizationId === organizationId)
   return {
     states: (organizationId) => of(organizationId).map(({ watch }) => watch.state()),
@@ -60,6 +60,7 @@ export function watchClusters(values: Parameters<typeof targetOf>[0][], deps: De
     },
     close: async () => {
       await Promise.all(clusters.map(({ watch }) => watch.close()))
+      collecting.stop()
     },
   }
 }

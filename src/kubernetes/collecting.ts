@@ -7,17 +7,22 @@ import { freeCache } from '../store/sqlite/space.ts'
 const COLLECTING = 20_000
 
 /**
- * Returns a function to call after a list. V8 keeps for minutes what nobody needs, because it prefers speed. For twenty
- * seconds, it prefers memory, and collects in steps of some milliseconds; a collection on demand would block for longer.
+ * `begin` is to be called after a list, and `stop` before the database is closed. V8 keeps for minutes what nobody needs,
+ * because it prefers speed. For twenty seconds, it prefers memory, and collects in steps of some milliseconds; a collection
+ * on demand would block for longer.
  */
-export function createCollecting(db: Db): () => void {
-  let timer: NodeJS.Timeout | null = null
+export function createCollecting(db: Db) {
+  let timer: NodeJS.Timeout | undefined
   const end = () => {
     setFlagsFromString('--no-optimize-for-size')
     freeCache(db)
   }
-  return () => {
-    setFlagsFromString('--optimize-for-size')
-    timer = timer?.refresh() ?? setTimeout(end, COLLECTING).unref()
+  return {
+    begin: () => {
+      setFlagsFromString('--optimize-for-size')
+      clearTimeout(timer)
+      timer = setTimeout(end, COLLECTING).unref()
+    },
+    stop: () => clearTimeout(timer),
   }
 }
