@@ -123,6 +123,7 @@ export function situationAlert(more: Partial<SituationAlert> = {}): SituationAle
     onset: base.startsAt,
     isFreed: false,
     begunAt: base.startsAt,
+    wasSilenced: false,
     summary: '',
     inIncident: false,
     hasIncident: more.inIncident ?? false,

@@ -78,6 +78,7 @@ function happen(world: World, deed: string): void {
       onset: startsAt,
       isFreed: false,
       begunAt: startsAt,
+      wasSilenced: false,
       hasIncident,
     } as const
     if (!firing.has(name)) firing.set(name, situationAlert(alert))

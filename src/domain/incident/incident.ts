@@ -96,19 +96,16 @@ export function isAnew(
   return resolvedAt !== null && begunAt > Math.max(startsAt, resolvedAt)
 }
 
-/** Two Prometheus, or a late delivery, report starts of the same problem that differ by less than this. */
-const SAME_START = MINUTE
-
 /**
  * Returns an alert that opens an incident. What it did before its last end is over: it had another incident, or a silence
  * covered it. @param hasIncident whether it has had an incident
  */
-export function sinceBegun<One extends Pick<SituationAlert, 'since' | 'begunAt'>>(
+export function sinceBegun<One extends Pick<SituationAlert, 'since' | 'begunAt' | 'wasSilenced'>>(
   alert: One,
   hasIncident: boolean,
 ): One {
-  const { since, begunAt } = alert
-  return hasIncident || begunAt - since > SAME_START ? { ...alert, since: Math.max(since, begunAt) } : alert
+  const { since, begunAt, wasSilenced } = alert
+  return hasIncident || wasSilenced ? { ...alert, since: Math.max(since, begunAt) } : alert
 }
 
 function burningOf({ now, elsewhere }: Situation, due: readonly SituationAlert[]): Burning[] {

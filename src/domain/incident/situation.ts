@@ -48,6 +48,8 @@ export type SituationAlert = HealthCondition & {
   readonly begunAt: number
   /** Whether a silence has just ceased to cover the alert. */
   readonly isFreed: boolean
+  /** Whether a silence applied before the alert began to fire anew. A report may also move its start back. */
+  readonly wasSilenced: boolean
   readonly summary: string
   /** Whether the alert belongs to an unresolved incident. */
   readonly inIncident: boolean

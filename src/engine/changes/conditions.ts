@@ -38,6 +38,8 @@ export function conditionsOf(state: OrganizationState, serviceId: number, endedS
 /** Copies only the fields that the rules use, because a service can have thousands of alerts. */
 function conditionOf(state: OrganizationState, live: LiveAlert): Condition {
   const { alert } = live
+  const times = timesOf(live)
+  const begunAt = begunAtOf(alert, live.fingerprints)
   return {
     source: alert.source,
     name: alert.name,
@@ -55,11 +57,17 @@ function conditionOf(state: OrganizationState, live: LiveAlert): Condition {
     sender: alert.source === 'cluster' ? senderBehaviorOf(state, live) : PUNCTUAL_SENDER,
     inIncident: isInOpenIncident(state, live),
     hasIncident: live.incidentId !== null,
-    ...timesOf(live),
-    begunAt: begunAtOf(alert, live.fingerprints),
+    ...times,
+    begunAt,
     isFreed: false,
+    wasSilenced: begunAt > times.since && hadSilence(state, times.since, begunAt),
     summary: alert.summary,
   }
+}
+
+/** Expired silences are known for an hour, and an alert fires anew within ten minutes. */
+function hadSilence({ silences }: OrganizationState, from: number, to: number): boolean {
+  return [...silences.values()].some(({ silence }) => silence.startsAt < to && silence.endsAt > from)
 }
 
 function timesOf({ alert, fingerprints }: LiveAlert): Pick<SituationAlert, 'since' | 'onset'> {
