@@ -187,7 +187,10 @@ function variableOf(name: string): string {
   return `INCMON_${name.toUpperCase().replaceAll('-', '_')}`
 }
 
-/** The size limit of a file that an operator names, in bytes. Parsing a large file by mistake would take minutes, and a device such as /dev/zero never ends. */
+/**
+ * The size limit of a file that an operator names, in bytes. Parsing a large file by mistake would take minutes, and a
+ * device such as /dev/zero never ends.
+ */
 const MAX_FILE = 1_048_576
 
 /**

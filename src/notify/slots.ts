@@ -18,7 +18,10 @@ type Slots = {
   readonly takenBy: (organizationId: number) => number
 }
 
-/** Limits how many messages are sent, because each needs a connection. @param most the number of messages at the same time, in total and for each organization */
+/**
+ * Limits how many messages are sent, because each needs a connection.
+ * @param most the number of messages at the same time, in total and for each organization
+ */
 export function createSlots(most: { readonly inAll: number; readonly perOrganization: number }): Slots {
   const taken = new Map<number, number>()
   let all = 0

@@ -1,5 +1,4 @@
 /** The live state of each organization: the records that the rules need to be in memory. */
-
 import type { ReceivedEvent } from '../../domain/alert/late-events.ts'
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import type { LivePipeline } from '../../domain/correlation/change.ts'
