@@ -81,7 +81,9 @@ export function likelihoodOfLink(score: number): Likelihood {
  * names is above all suspects that are no changes. `startedAt`: the start of the incident in ms UTC.
  */
 export function orderSuspects<S extends JudgedSuspect>(suspects: readonly S[], startedAt: number): readonly S[] {
-  const rankOf = (one: S) => (one.verdict === 'rejected' ? 2 : standingOf(one, startedAt) === 'began later' ? 1 : 0)
+  // A service whose own symptom shows late may be the origin, but a late change is not.
+  const isLate = (one: S) => isChange(one) && standingOf(one, startedAt) === 'began later'
+  const rankOf = (one: S) => (one.verdict === 'rejected' ? 2 : isLate(one) ? 1 : 0)
   const sorted = byVerdict(suspects).toSorted((a, b) => rankOf(a) - rankOf(b))
   const [change] = likelyChanges(related(suspects), startedAt)
   if (!change) return sorted
