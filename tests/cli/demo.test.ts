@@ -45,6 +45,9 @@ const PRINTED = new RegExp(
     .join('\n'),
 )
 
+/** In milliseconds. It takes 9 s of processor time, and four groups of tests share the processors. */
+const GENERATED_WITHIN = 240_000
+
 describe('incmon demo', () => {
   const TMPDIR = mkdtempSync(join(tmpdir(), 'incmon-'))
   const demosLeft = () => readdirSync(TMPDIR).filter((name) => name.startsWith('incmon-demo'))
@@ -61,6 +64,7 @@ describe('incmon demo', () => {
     const { out } = await eventually(
       async () => ({ ...demo.said }),
       ({ out, err }) => /Ctrl-C/.test(out) || err !== '',
+      GENERATED_WITHIN,
     )
     printed = PRINTED.exec(out)?.groups ?? assert.fail(`${out}${demo.said.err}`)
     const headers = { authorization: `Bearer ${printed.token}` }

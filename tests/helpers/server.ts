@@ -64,13 +64,17 @@ const STARVED = new RegExp(
   ].join('|'),
 )
 
-/** Calls `ask` until `isWanted` accepts the result. Fails with the last result. */
-export async function eventually<Value>(ask: () => Promise<Value>, isWanted: (value: Value) => boolean) {
-  const until = performance.now() + WITHIN
+/** Calls `ask` until `isWanted` accepts the result. Fails with the last result. `within`: in milliseconds. */
+export async function eventually<Value>(
+  ask: () => Promise<Value>,
+  isWanted: (value: Value) => boolean,
+  within = WITHIN,
+) {
+  const until = performance.now() + within
   for (;;) {
     const value = await ask()
     if (isWanted(value)) return value
-    if (performance.now() > until) throw new Error(`not within ${WITHIN} ms; at last: ${JSON.stringify(value)}`)
+    if (performance.now() > until) throw new Error(`not within ${within} ms; at last: ${JSON.stringify(value)}`)
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }
