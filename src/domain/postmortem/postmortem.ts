@@ -52,7 +52,8 @@ export function generate(facts: PostmortemFacts): Postmortem {
   const firstAlertAt = first?.startsAt ?? null
   const timing = { ...incident, openedAt, firstAlertAt, wasMerged: wasMerged(inOrder) }
   // A warning can be older than the problem.
-  const evidence = alerts.find(({ startsAt }) => startsAt === firstEvidenceAt(timing)) ?? first
+  const evidenceAt = firstEvidenceAt(timing)
+  const evidence = alerts.find(({ startsAt }) => startsAt === evidenceAt) ?? first
   const refs = { incident: incidentRef(incident), evidence: evidence ? alertRefs([evidence]) : [] }
   const metrics = metricsOf(timing, refs, {
     firing: resolvedByPerson(inOrder) ? stillFiring(alerts).length : 0,

@@ -108,9 +108,8 @@ type QueuedRow = Pick<QueuedEntry, 'rowId' | 'incidentId' | 'kind' | 'createdAt'
 }
 
 function toQueued(queued: QueuedRow): QueuedEntry {
-  const { facts, isDigest, isTold, status, problem, acknowledgedAt, uuid, clearAt, actor, channelKind, ...more } =
-    queued
-  const { hasPostmortem: isWritten, ...row } = more
+  const { clearAt, actor, channelKind, hasPostmortem: isWritten, ...more } = queued
+  const { facts, isDigest, isTold, status, problem, acknowledgedAt, uuid, ...row } = more
   const incident = { status, problem: toProblem(problem), acknowledgedAt }
   // A program that gets a webhook follows the status.
   const isForPeople = channelKind !== 'webhook' && isWritten === 0

@@ -102,18 +102,18 @@ export function receive(ctx: Context, delivery: Delivery): Received {
   const receipt = before ? joined(before.receipt, own) : own
   if (part && !part.isLast) {
     for (const id of serviceIds) makeDue(ctx, id, receivedAt + WAITS)
-    const waiting = new Set([...(before?.waiting ?? []), ...serviceIds])
+    const waiting = new Set([...(before?.waiting ?? NONE), ...serviceIds])
     return { receipt, sent, serviceIds: [], waiting, kind: 'part' }
   }
   if (delivery.watch) ctx.emit({ kind: 'watch-saved', organizationId, update: delivery.watch })
   // If the same request arrives again, its refused items may find room.
   if (!receipt.refused) rememberAnswer(ctx, delivery, receipt)
-  const [first, rest] = [
-    [...(before?.waiting ?? [])].slice(0, MAX_WAITING),
-    [...(before?.waiting ?? [])].slice(MAX_WAITING),
-  ]
-  for (const id of rest) makeDue(ctx, id, receivedAt)
-  return { receipt, sent, serviceIds: [...serviceIds, ...first], waiting: NONE, kind: 'stored' }
+  const waiting = [...(before?.waiting ?? NONE)]
+  for (const id of waiting.slice(MAX_WAITING)) makeDue(ctx, id, receivedAt)
+  return {
+    ...{ receipt, sent, waiting: NONE, kind: 'stored' },
+    serviceIds: [...serviceIds, ...waiting.slice(0, MAX_WAITING)],
+  }
 }
 
 /** A stored item with the accepted item of the request. */
