@@ -103,6 +103,7 @@ const INDEXES: Readonly<Record<string, string>> = {
   events_by_service: 'GET /api/events?serviceId=…, and the end of a condition',
   events_of_change: 'the suspects of an incident',
   events_of_change_by_service: 'GET /api/services/:id/changes',
+  events_of_starts: 'the suspects of an incident',
   events_of_trouble: 'the suspects of an incident',
   idempotency_keys_by_age: 'deleting responses after a day',
   image_projects_by_service: 'merging services',

@@ -29,8 +29,8 @@ export function figuresOf(judged: readonly Judged[]): Figure[] {
     oneForEachNode(judged),
     precision('critical: precision', withHealth, ({ critical }) => critical, 0.85),
     recall('critical: recall', withHealth, ({ critical }) => critical, 0.9),
-    ranked('root-cause object: first', withObject, ({ objects }) => objects, objectOf, 1, 0.78),
-    ranked('root-cause object: in the first three', withObject, ({ objects }) => objects, objectOf, 3, 0.9),
+    ranked('root-cause object: first', withObject, ({ objects }) => objects, objectOf, 1, 0.84),
+    ranked('root-cause object: in the first three', withObject, ({ objects }) => objects, objectOf, 3, 0.92),
     ranked('root-cause object named by a request: first', named, ({ objects }) => objects, objectOf, 1, null),
     ranked(
       'root-cause object named by a request: in the first three',

@@ -9,6 +9,7 @@ import { type Components, componentAt } from './component.ts'
 import { emptied } from './empty.ts'
 import { ofNamespaces } from './namespace.ts'
 import { ofRegistries } from './registry.ts'
+import { RESTARTING, START, startsAgain } from './restarting.ts'
 import type { SuspectAlert, SuspectEvent, SuspectFacts } from './suspect.ts'
 import type { Factor, SymptomEvent } from './symptom.ts'
 
@@ -72,7 +73,7 @@ export function eventSightings(facts: SuspectFacts, components: Components, end:
     if (known) known.events.push(event)
     else groups.set(key, { ...seen, events: [event] })
   }
-  const sightings = [...groups.values()].map((group) => sightingOf(group, facts, alerts, end))
+  const sightings = [...groups.values()].filter(isTrouble).map((group) => sightingOf(group, facts, alerts, end))
   return [...ofRegistries(ofNamespaces(sightings, components)), ...emptied(facts, components)]
 }
 
@@ -85,12 +86,16 @@ type Group = {
   readonly events: SuspectEvent[]
 }
 
+function isTrouble({ component, condition, events }: Group): boolean {
+  return condition !== START || (component.startsWith('node/') && startsAgain(events))
+}
+
 function groupOf(event: SuspectEvent, components: Components): Omit<Group, 'events'> | null {
   const [kind = '', name = ''] = event.object.split(/\/(.*)/)
   const own = kind === 'Node' ? `node/${name}` : event.service === null ? null : componentAt(components, event.service)
   if (own === null) return null
   const { group, failure, severity } = judgeReason({ reason: event.name, message: event.text, type: null, kind })
-  const [value, meaning] = SPECIFIC[failure ?? 'other'] ?? OTHER
+  const [value, meaning] = event.name === START ? RESTARTING : (SPECIFIC[failure ?? 'other'] ?? OTHER)
   const specific = [severity === 'warning' ? value * MILD : value, meaning] as const
   const service = event.service === null ? undefined : components.byId.get(event.service)
   const accused = service === undefined || failure === 'image' ? null : accusedIn(components, service, event.text)

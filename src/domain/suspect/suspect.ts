@@ -28,7 +28,7 @@ export type SuspectFacts = {
   readonly services: readonly SuspectService[]
   readonly changes: readonly Change[]
   readonly alerts: readonly SuspectAlert[]
-  /** Cluster events with severity warning or higher, and ReplicaSet scalings. */
+  /** Cluster events with severity warning or higher, ReplicaSet scalings, and starts of components of nodes. */
   readonly events: readonly SuspectEvent[]
   /** One entry for each service that pulled an image of the incident's service. `path`: the image without its tag. */
   readonly images: readonly { readonly service: string; readonly path: string }[]

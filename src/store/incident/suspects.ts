@@ -9,6 +9,7 @@ import { assignedNode } from '../../domain/event/reason-message.ts'
 import { fixesOf } from '../../domain/suspect/fix.ts'
 import { type Judged, judgeSuspects } from '../../domain/suspect/judged.ts'
 import { orderSuspects } from '../../domain/suspect/likely-cause.ts'
+import { START } from '../../domain/suspect/restarting.ts'
 import { MAX_ALERTS, MAX_EVENTS, searchedSpan } from '../../domain/suspect/searched.ts'
 import { rankSuspects, type Suspect, type SuspectFacts } from '../../domain/suspect/suspect.ts'
 import { DAY } from '../../domain/units.ts'
@@ -155,8 +156,9 @@ function endsBeforeResolution(db: Db, { rowId, resolvedAt }: Incident): Readonly
   return new Map([...last].flatMap(([ref, { kind, at }]) => (kind === 'ended' ? [[ref, at] as const] : [])))
 }
 
+/** Lists the failures and changes that the cluster reported, and the starts of components of nodes, latest first. */
 function eventsIn(db: Db, organizationId: number, from: number, to: number): SuspectFacts['events'] {
-  const rows = db.all(
+  const rows = () =>
     db.sql
       .selectFrom('events')
       .leftJoin('services', 'services.id', 'events.service_id')
@@ -166,12 +168,14 @@ function eventsIn(db: Db, organizationId: number, from: number, to: number): Sus
       .where('events.organization_id', '=', organizationId)
       .where('events.at', '>=', from)
       .where('events.at', '<=', to)
-      .where('events.source', '=', 'cluster')
-      .where('events.kind', 'in', ['firing', 'change'])
+      .where('events.source', '=', sql.lit('cluster'))
       .orderBy('events.at', 'desc')
-      .limit(MAX_EVENTS),
-  )
-  return rows.map(({ uuid, service, alert, kind, first_seen_at, ...event }) => ({
+      .limit(MAX_EVENTS)
+  const found = [
+    ...db.all(rows().where('events.kind', 'in', ['firing', 'change'])),
+    ...db.all(rows().where('events.name', '=', sql.lit(START))),
+  ]
+  return found.map(({ uuid, service, alert, kind, first_seen_at, ...event }) => ({
     ...event,
     firstSeenAt: first_seen_at ?? event.at,
     id: uuidFromBytes(uuid),

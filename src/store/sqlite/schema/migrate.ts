@@ -26,6 +26,7 @@ export const MIGRATIONS = [
   '0018_add_tokens_of_senders',
   '0019_add_heartbeats_of_senders',
   '0020_store_texts_once',
+  '0021_index_starts_of_nodes',
 ] as const
 
 /** Creates the table of applied migrations. Runs before the first migration. */
