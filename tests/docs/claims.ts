@@ -36,11 +36,11 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['An alert ends after … missed deliveries', interval('MISSED_REPEATS')],
     ['An alert that fires again within … minutes of its end', constantOf('alert', 'REOPEN_WITHIN', 'MINUTE')],
     ['the alert expires after … hours', constantOf('ending', 'EXPIRES', 'HOUR')],
-    ['The graph has at most … series', graph('MAX_SERIES')],
+    ['with at most … series', graph('MAX_SERIES')],
     ['series of … points', graph('MAX_POINTS')],
     ['every … minutes while it is open', constantOf('graph', 'AGAIN', 'MINUTE')],
     ['and … minutes after its end', constantOf('graph', 'TAIL', 'MINUTE')],
-    ['A request has a time limit of … seconds', constantOf('graphs', 'TIMEOUT_MS', 'SECOND')],
+    ['Prometheus must answer within … seconds', constantOf('graphs', 'TIMEOUT_MS', 'SECOND')],
   ],
   'docs/api.md': [
     ['`limit` is … by default', constantOf('pagination', 'DEFAULT_LIMIT')],
@@ -123,7 +123,6 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['warns … days before the certificate expires', constantOf('certificate', 'SOON', 'DAY')],
   ],
   'docs/performance.md': [
-    ['an organization has at most … live alerts', BUDGETS['live-alerts'].value],
     ['The notifier reads the outbox every … ms', constantOf('notifier', 'LOOK_EVERY_MS')],
     ['and delays a message by up to … second', constantOf('notifier', 'CAUSE_WITHIN_MS') === 1000 ? 'one' : ''],
     ['A channel sends … messages in 30 seconds', BUDGETS['channel-messages'].value === 3 ? 'three' : ''],
