@@ -1,4 +1,5 @@
 /** Begins the messages of a channel: which notifications are sent together, and when. */
+import { GATHERING } from '../domain/incident/problem.ts'
 import { PAGES, REMINDERS } from '../domain/notification/kind.ts'
 import { AT_ONCE_WITHIN, GROUP_PAUSE, isUnheardSince, paceOf, TRY_EVERY } from '../domain/notification/schedule.ts'
 import { RECHECK_MS, type Untold, verdictOf } from '../domain/notification/truth.ts'
@@ -82,9 +83,15 @@ export function begin(deps: Deps, channel: ChannelRecord, groupsOf: () => Groups
   return isBegun ? findBegunMessage(deps.db, rowId, now) : undefined
 }
 
-/** Returns when the oldest notification was queued that has had to wait. The digest of a flapping incident is on time. */
+/**
+ * Returns when the oldest notification was queued that has had to wait. The digest of a flapping incident is on time, and
+ * so is what was gathered after an opening.
+ */
 function queuedAt(entries: readonly QueuedEntry[], now: number): number {
-  return entries.reduce((first, { isDigest, createdAt }) => (isDigest ? first : Math.min(first, createdAt)), now)
+  return entries.reduce((first, { isDigest, kind, createdAt, dueAt }) => {
+    const isGathered = kind === 'worse' && dueAt - createdAt <= GATHERING
+    return isDigest ? first : Math.min(first, isGathered ? dueAt : createdAt)
+  }, now)
 }
 
 function isNewIncident({ kind }: QueuedEntry): boolean {

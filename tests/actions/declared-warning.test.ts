@@ -54,7 +54,7 @@ test('reminders and escalations follow the rules for critical while a critical a
   await burn()
   for (const minute of [3, 7]) remindAt(minute)
   assert.deepEqual(outbox(), [
-    ['0', 'worse', 2],
+    ['0', 'opened', 2],
     ['1', 'escalation', 3],
     ['0', 'reminder', 7],
   ])
@@ -69,7 +69,7 @@ test('once the critical alert has ended, nobody is reminded, but who was told he
   for (const minute of [5, 20]) remindAt(minute)
   await act({ status: 'resolved' })
   assert.deepEqual(outbox(), [
-    ['0', 'worse', 2],
+    ['0', 'opened', 2],
     ['0', 'resolved', 20],
   ])
 })
@@ -109,7 +109,7 @@ test('an alert that belongs to an older incident of the service makes the declar
   await send('metrics', alertmanager([worse], { groupKey: 'worse' }))
   await sweepUntil(NOON + 6 * MINUTE)
   assert.deepEqual(outbox(), [
-    ['0', 'worse', 2],
+    ['0', 'opened', 2],
     ['0', 'worse', 4],
   ])
   assert.deepEqual(

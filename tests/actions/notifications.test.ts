@@ -234,7 +234,7 @@ test('a condition of a merged service is news, even if one of the same name has 
   await mergeIncidents(deps, acme.key, { from: cart?.id ?? '', into: web?.id ?? '' }, 'anna')
   await sweepUntil(NOON + 3 * MINUTE)
   const kinds = () => outbox().map(([, kind]) => kind)
-  assert.deepEqual(kinds(), ['opened', 'opened', 'resolved', 'worse'])
+  assert.deepEqual(kinds(), ['opened', 'worse', 'opened', 'resolved'])
   await fire('cart', 'critical', 'Slow')
   await sweepUntil(NOON + 4 * MINUTE)
   assert.deepEqual(kinds().slice(4), ['worse'])
@@ -258,7 +258,7 @@ test('a rule for the alerts of one team does not see the same condition of anoth
   await fire('cart', 'critical', 'Slow')
   await sweepUntil(NOON + 4 * MINUTE)
   assert.deepEqual(
-    outbox().flatMap(([name, kind]) => (kind === 'worse' ? [name] : [])),
+    outbox().flatMap(([name, kind]) => (kind === 'opened' ? [name] : [])),
     ['web', 'cart'],
   )
 })
@@ -275,6 +275,6 @@ test('a critical alert of an incident that a user declared as a warning follows 
   assert.deepEqual(outbox(), [
     ['all', 'opened', 0],
     ['all', 'worse', 2],
-    ['critical', 'worse', 2],
+    ['critical', 'opened', 2],
   ])
 })

@@ -20,7 +20,7 @@ function returning(t: TestContext) {
     await flow.send('metrics', alertmanager([alert(name, { service: 'cart' }, times)], { groupKey: name }))
   }
   const told = () => {
-    const rows = deps.db.all(deps.db.sql.selectFrom('outbox').select(['kind', 'created_at as at']).orderBy('id'))
+    const rows = deps.db.all(deps.db.sql.selectFrom('outbox').select(['kind', 'due_at as at']).orderBy('id'))
     return rows.map(({ kind, at }) => `${kind} at ${(at - NOON) / MINUTE}`)
   }
   const act = (change: object) => changeIncident(deps, acme.key, flow.incidents()[0]?.id ?? '', change, 'anna')

@@ -152,7 +152,7 @@ test('an escalation channel gets nothing before the escalation', () => {
   const channels = [{ rowId: 1, enabled: true, settings: { ...DEFAULT_CHANNEL, escalateAfter: 15 } }]
   assert.deepEqual(
     recipientsOf(channels, NEWS, () => false, NOW),
-    [{ rowId: 1, dueAt: null, untold: 'escalation', only: null }],
+    [{ rowId: 1, kind: 'opened', dueAt: null, untold: 'escalation', only: null }],
   )
   assert.deepEqual(
     recipientsOf(channels, { ...NEWS, kind: 'worse' }, () => false, NOW),
@@ -160,16 +160,28 @@ test('an escalation channel gets nothing before the escalation', () => {
   )
   assert.deepEqual(
     recipientsOf(channels, NEWS, () => true, NOW),
-    [{ rowId: 1, dueAt: NOW, untold: null, only: null }],
+    [{ rowId: 1, kind: 'opened', dueAt: NOW, untold: null, only: null }],
   )
 })
 
 test('a channel without a matching rule and one in quiet hours say why they are not told now', () => {
   const channel = (rule: Rule) => [{ rowId: 1, enabled: true, settings: { ...DEFAULT_CHANNEL, rules: [rule] } }]
   const planned = (rule: Rule) => recipientsOf(channel(rule), NEWS, () => true, NOW)[0]
-  assert.deepEqual(planned({ events: ['resolved'] }), { rowId: 1, dueAt: null, untold: 'rule', only: null })
+  assert.deepEqual(planned({ events: ['resolved'] }), {
+    rowId: 1,
+    kind: 'opened',
+    dueAt: null,
+    untold: 'rule',
+    only: null,
+  })
   const quietHours = { from: '11:00', to: '13:00', timeZone: 'UTC' }
-  assert.deepEqual(planned({ quietHours }), { rowId: 1, dueAt: at('03-14T13:00'), untold: 'quiet-hours', only: null })
+  assert.deepEqual(planned({ quietHours }), {
+    rowId: 1,
+    kind: 'opened',
+    dueAt: at('03-14T13:00'),
+    untold: 'quiet-hours',
+    only: null,
+  })
 })
 
 const SECONDS = (...seconds: number[]) => seconds.map((second) => NOW + second * 1000)
@@ -192,8 +204,8 @@ for (const [what, sent, due, second, pace, queued = due] of [
 
 test('a disabled channel gets nothing, and the timeline of a new incident says so once', () => {
   const channels = [{ rowId: 1, enabled: false, settings: DEFAULT_CHANNEL }]
-  const untold = (kind: 'opened' | 'again') => recipientsOf(channels, { ...NEWS, kind }, () => true, NOW)
-  assert.deepEqual(untold('opened'), [{ rowId: 1, dueAt: null, untold: 'disabled', only: null }])
+  const untold = (kind: 'opened' | 'again') => recipientsOf(channels, { ...NEWS, kind }, () => false, NOW)
+  assert.deepEqual(untold('opened'), [{ rowId: 1, kind: 'opened', dueAt: null, untold: 'disabled', only: null }])
   assert.deepEqual(untold('again'), [])
 })
 

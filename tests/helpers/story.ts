@@ -19,13 +19,15 @@ type World = {
   readonly firing: Map<string, SituationAlert>
   ended: Ended[]
   news: string[]
+  /** New conditions that are told later. They are told once, while they fire. */
+  gathered: { readonly names: readonly string[]; readonly toldAt: number }[]
 }
 
 /** Returns the status and the messages after each step, and those that the story expects. */
 export function play(story: string) {
   const world: World = {
     ...{ now: NOON, incident: null, suppressed: false, silenced: false, freed: false, resolveAfter: 30 * MINUTE },
-    ...{ firing: new Map(), ended: [], news: [] },
+    ...{ firing: new Map(), ended: [], news: [], gathered: [] },
   }
   const told: string[] = []
   const expected: string[] = []
@@ -121,10 +123,21 @@ function evaluate(world: World): void {
   world.suppressed = decision.suppressed
   if (incident && decision.problem) world.incident = { ...incident, problem: decision.problem }
   for (const step of decision.steps) apply(world, step)
+  tellGathered(world)
   for (const [name, alert] of firing) {
     if (world.incident && world.incident.status !== 'resolved') firing.set(name, { ...alert, hasIncident: true })
   }
   Object.assign(world, { ended: [], freed: false })
+}
+
+/** Tells what was gathered, as a channel does that was told of the opening. */
+function tellGathered(world: World): void {
+  const { now, incident, gathered, news } = world
+  const firing = incident?.problem.firing ?? []
+  const isTold = ({ names, toldAt }: World['gathered'][number]) =>
+    toldAt <= now && names.some((name) => firing.includes(name))
+  if (gathered.some(isTold)) news.push('worse')
+  world.gathered = incident?.problem.isOver ? [] : gathered.filter((one) => !isTold(one))
 }
 
 function apply(world: World, step: Step): void {
@@ -139,7 +152,7 @@ function apply(world: World, step: Step): void {
     return
   }
   if (!incident) return
-  if (step.do === 'worsen') news.push('worse')
+  if (step.do === 'worsen') world.gathered.push(step)
   if (step.do === 'uncover') news.push('again')
   if (step.do === 'recover') {
     world.incident = { ...incident, status: 'monitoring', problem: step.problem }

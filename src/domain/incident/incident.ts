@@ -19,7 +19,6 @@ import {
   phaseOf,
   settledAtOf,
   withNames,
-  withOld,
 } from './problem.ts'
 import type { CurrentIncident, Decision, Situation, SituationAlert, Step } from './situation.ts'
 
@@ -55,7 +54,7 @@ export function decide(situation: Situation): Decision {
   // What a user left on counts in the incident that the user resolved.
   const counted = due.map((one) => (ignored.has(one.uuid) ? { ...one, since: now, onset: now } : one))
   const steps = [begin(situation, fresh, taken, burningOf(situation, counted))]
-  return { steps, suppressed: false, problem, changesAt: earliest([...pending, now + GATHERING]) }
+  return { steps, suppressed: false, problem, changesAt: earliest(pending) }
 }
 
 /**
@@ -184,17 +183,16 @@ function follow(
   const isOpening = now <= current.createdAt + GATHERING
   const together = situation.elsewhere.filter(({ since }) => isOpening && since <= current.createdAt)
   const old = together.map(({ name }) => name)
+  const { problem, fresh: worse } = withNames(withNames(observed, old).problem, observed.firing)
   // Who was told of something critical hears of the rest in one message. Otherwise, it is urgent.
   const gathersUntil = severityNow(current) === 'critical' ? current.createdAt + GATHERING : now
-  const { problem, worse } = withNames(withOld(observed, old), now, gathersUntil)
-  const steps: Step[] = worse.length > 0 ? [...joins, { do: 'worsen', names: worse }] : joins
+  const toldAt = Math.max(now, gathersUntil)
+  const steps: Step[] = worse.length > 0 ? [...joins, { do: 'worsen', names: worse, toldAt }] : joins
   const isUncovered = before.isMuted && !before.isOver && problem.covered?.until === now
   if (isUncovered && worse.length === 0) steps.push({ do: 'uncover', names: problem.firing })
-  const gatheredAt = problem.untold.length > 0 ? current.createdAt + GATHERING : null
-  if (current.origin === 'manual') return { steps, problem, changesAt: gatheredAt }
+  if (current.origin === 'manual') return { steps, problem, changesAt: null }
   const phase = phaseOf(problem, now)
-  const settledAt = phase === 'settling' ? settledAtOf(problem) : null
-  if (phase !== 'off') return { steps, problem, changesAt: earliest([gatheredAt, settledAt]) }
+  if (phase !== 'off') return { steps, problem, changesAt: phase === 'settling' ? settledAtOf(problem) : null }
   const isNews = !problem.isOver && problem.knownAt !== null
   if (isNews) steps.push({ do: 'recover', problem: recovered(problem, now) })
   const end = endingOf(situation, { ...current, problem })
@@ -216,9 +214,8 @@ function comeBack(
 ): Pick<Decision, 'steps' | 'problem' | 'changesAt'> {
   const { now } = situation
   const { knownAt, endedAt } = before
-  const changesAt = now + GATHERING
   if (back.wasWrong || knownAt === null || now - knownAt <= COMES_BACK_WITHIN) {
-    return { steps: [returning(situation, before, back)], problem: before, changesAt }
+    return { steps: [returning(situation, before, back)], problem: before, changesAt: null }
   }
   const text = 'the service recovered and had been well for more than 30 minutes when the next problem began'
   const end: Step = { do: 'resolve', at: endedAt ?? knownAt, text, isTold: false }
@@ -229,7 +226,8 @@ function comeBack(
     .filter(({ status, severity }) => status === 'firing' && rank(severity) >= rank('warning'))
     .slice(0, MAX_TAKEN)
     .map(({ uuid }) => uuid)
-  return { steps: [end, opening(situation, due, { alertIds, burning, follows: true })], problem: before, changesAt }
+  const begins = opening(situation, due, { alertIds, burning, follows: true })
+  return { steps: [end, begins], problem: before, changesAt: null }
 }
 
 /** An incident that nobody has touched is resolved a while after its recovery, any other after a day. */

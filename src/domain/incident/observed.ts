@@ -35,7 +35,7 @@ function withReturns(current: CurrentIncident, problem: Problem, now: number): P
   const rises = rank(severityNow({ ...current, problem })) > rank(severityNow(current))
   const names = problem.firing.filter((name) => problem.had.includes(name))
   const isDeclared = (name: string) => problem.declared.some((one) => one.name === name)
-  const back = names.filter((name) => !isDeclared(name) && !problem.untold.includes(name))
+  const back = names.filter((name) => !isDeclared(name))
   if (!rises || back.length === 0) return problem
   const returns = problem.returns.filter((at) => now - at < HOUR && at <= now)
   const goneFor = now - (current.problem.raised?.at ?? 0)

@@ -1,6 +1,6 @@
 /** Opens an incident, and brings one back whose problem returned. */
 import { HOUR, MINUTE } from '../units.ts'
-import { alarmed, type Burning, NO_PROBLEM, observe, type Problem } from './problem.ts'
+import { alarmed, type Burning, NO_PROBLEM, observe, type Problem, withNames } from './problem.ts'
 import type { Situation, SituationAlert, Step } from './situation.ts'
 
 /** Returns the step that opens an incident. Its title names the condition that began first. */
@@ -19,14 +19,14 @@ export function opening(
     title: about === null ? `${serviceName}: ${name}` : named,
     startedAt: first?.since ?? now,
     alertIds,
-    problem: { ...alarmed(allNamed(observed), now), about },
+    problem: { ...alarmed(withFiring(observed), now), about },
     follows,
   }
 }
 
-/** Records that a message names everything that fires. */
-function allNamed(problem: Problem): Problem {
-  return { ...problem, had: [...new Set([...problem.had, ...problem.firing])], untold: [] }
+/** The message names everything that fires. */
+function withFiring(problem: Problem): Problem {
+  return withNames(problem, problem.firing).problem
 }
 
 export type Back = {
@@ -41,7 +41,7 @@ export function returning(
   before: Problem,
   { burning, alertIds, wasWrong }: Back,
 ): Step {
-  const observed = allNamed(observe(before, { now, burning, muted: [], ended: [] }, wasWrong))
+  const observed = withFiring(observe(before, { now, burning, muted: [], ended: [] }, wasWrong))
   // A problem that a user left on did not come back.
   const problem = before.since === null ? returned(observed, now) : alarmed(observed, now)
   return { do: 'return', alertIds, problem, wasWrong }

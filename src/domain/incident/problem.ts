@@ -7,7 +7,7 @@ import type { Raised } from './lasted.ts'
 export const SETTLE = MINUTE
 /** A problem that returns within this time after its recovery became known belongs to the same incident. */
 export const COMES_BACK_WITHIN = 30 * MINUTE
-/** New conditions in this period after the opening are reported together. */
+/** Who was told of the opening hears of new conditions in this period after it together. */
 export const GATHERING = MINUTE
 
 /** Times are Unix times in milliseconds. */
@@ -32,10 +32,9 @@ export type Problem = {
   readonly raised: Raised | null
   /** Whether the recovery has been announced. */
   readonly isOver: boolean
-  /** The critical conditions that go on, those that the incident has had, and those that no message has named. */
+  /** The critical conditions that go on, and those that the incident has had. */
   readonly firing: readonly string[]
   readonly had: readonly string[]
-  readonly untold: readonly string[]
   /** When the problem came back: the times of the last hour. */
   readonly returns: readonly number[]
   /** When the incident last opened, came back or was reopened. Reminders count from this time. */
@@ -60,7 +59,7 @@ export type Problem = {
 export const NO_PROBLEM: Problem = {
   ...{ since: null, endedAt: null, knownAt: null, isGuess: false, criticalMs: 0 },
   ...{ isMuted: false, mutedSince: null, mutedMs: 0, covered: null, raised: null, isOver: false },
-  ...{ firing: [], had: [], untold: [], returns: [] },
+  ...{ firing: [], had: [], returns: [] },
   alarmedAt: 0,
   flapsSince: null,
   firstAcknowledgedAt: null,
@@ -179,26 +178,10 @@ export function isDisproved({ since, endedAt, isGuess }: Problem, burning: reado
   return since === null && isGuess && endedAt !== null && burning.some(({ onset }) => onset <= endedAt)
 }
 
-/**
- * Records which conditions the incident has had. Returns those that are new and must be reported now. Until `gathersUntil`,
- * new conditions are gathered. A condition that ends before it is reported is forgotten.
- */
-export function withNames(problem: Problem, now: number, gathersUntil: number): { problem: Problem; worse: string[] } {
-  const { firing } = problem
-  const forgotten = problem.untold.filter((name) => !firing.includes(name))
-  const known = problem.had.filter((name) => !forgotten.includes(name))
-  const fresh = firing.filter((name) => !known.includes(name))
-  const untold = [...problem.untold.filter((name) => firing.includes(name)), ...fresh]
-  const had = [...known, ...fresh]
-  const isDue = now >= gathersUntil
-  if (untold.length === 0 && forgotten.length === 0) return { problem, worse: [] }
-  return { problem: { ...problem, had, untold: isDue ? [] : untold }, worse: isDue ? untold : [] }
-}
-
-/** Records conditions that are no news, because they began before the incident opened. */
-export function withOld(problem: Problem, old: readonly string[]): Problem {
-  const fresh = old.filter((name) => !problem.had.includes(name))
-  return fresh.length === 0 ? problem : { ...problem, had: [...problem.had, ...fresh] }
+/** Records conditions that the incident has had. Returns those that are new. */
+export function withNames(problem: Problem, names: readonly string[]): { problem: Problem; fresh: readonly string[] } {
+  const fresh = names.filter((name) => !problem.had.includes(name))
+  return { problem: fresh.length === 0 ? problem : { ...problem, had: [...problem.had, ...fresh] }, fresh }
 }
 
 /** Returns the problem of an incident that opens or returns at `now`: reminders count from here. */
@@ -210,7 +193,7 @@ export function alarmed(problem: Problem, now: number): Problem {
 export function left(before: Problem, now: number): Problem {
   const problem = withoutDeclared(before)
   if (problem.since === null || problem.firing.length === 0) return closed(problem, now)
-  return { ...unmuted(problem, now), knownAt: now, isOver: true, untold: [], isSuppressed: true }
+  return { ...unmuted(problem, now), knownAt: now, isOver: true, isSuppressed: true }
 }
 
 /** Returns the problem that `left` returned after an observation. Once it is over, an incident can open again. */
@@ -229,7 +212,7 @@ export function reopened(before: Problem, origin: 'manual' | 'automatic', now: n
 /** Ends the problem by a person's decision. */
 export function closed(before: Problem, now: number): Problem {
   const problem = withoutDeclared(before)
-  const over = { ...unmuted(problem, now), isOver: true, untold: [], isSuppressed: problem.firing.length > 0 }
+  const over = { ...unmuted(problem, now), isOver: true, isSuppressed: problem.firing.length > 0 }
   if (problem.since === null) return over
   const criticalMs = criticalMsOf(problem, now)
   const end = { since: null, endedAt: now, knownAt: now, isGuess: false }

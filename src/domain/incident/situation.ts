@@ -80,7 +80,8 @@ export type Step =
       readonly wasWrong: boolean
     }
   | { readonly do: 'join'; readonly alertIds: readonly string[] }
-  | { readonly do: 'worsen'; readonly names: readonly string[] }
+  /** `toldAt`: when those hear of it who were told of the incident. Others are told at once. */
+  | { readonly do: 'worsen'; readonly names: readonly string[]; readonly toldAt: number }
   /** The problem went on while a silence covered it, which has ended. */
   | { readonly do: 'uncover'; readonly names: readonly string[] }
   | { readonly do: 'recover'; readonly problem: Problem }

@@ -1,5 +1,6 @@
 /** Channels: destinations for messages, and their settings. */
 import type { ChannelKind } from './format.ts'
+import type { NotificationKind } from './kind.ts'
 import { type Rule, type RuledNotification, sendTimeOf } from './rule.ts'
 import type { Reminders } from './schedule.ts'
 import type { Untold } from './truth.ts'
@@ -41,33 +42,55 @@ export const DEFAULT_CHANNEL: ChannelSettings = {
 /** When a channel sends a message, or why it does not. `only`: the one form in which it wants to hear of an incident. */
 type Planned = {
   readonly rowId: number
+  readonly kind: NotificationKind
   readonly dueAt: number | null
   readonly untold: Untold | null
   readonly only: 'opened' | 'group' | null
 }
 
+/** What makes an incident known to a channel that was not told of it, because its rules did not match before. */
+const FIRST: ReadonlySet<NotificationKind> = new Set(['worse', 'again', 'severity'])
+/** What only those hear who were told of the incident. */
+const ENDS: ReadonlySet<NotificationKind> = new Set(['recovered', 'resolved'])
+const FOLLOWS: ReadonlySet<NotificationKind> = new Set([...ENDS, 'acknowledged'])
+
 /**
- * Returns for each channel when it sends a notification, and why it does not do so now.
- * @param involved returns whether a channel has already sent a message about the incident. An escalation channel gets
- * updates only about incidents for which `involved` returns true.
- * @param earliest the time before which the notification is not sent
+ * Returns for each channel when it sends a notification, and why it does not do so now. For a channel that was not told
+ * of the incident, it is new. A channel that was told hears the end although its rules may have changed.
+ * @param isTold returns whether a channel was told of the incident. An escalation channel gets updates only of these.
+ * @param at when a channel that was not told of the incident gets the notification at the earliest
+ * @param toldAt when the others do
  */
 export function recipientsOf(
   channels: readonly { readonly rowId: number; readonly enabled: boolean; readonly settings: ChannelSettings }[],
   notification: RuledNotification,
-  involved: (rowId: number) => boolean,
-  earliest: number,
+  isTold: (rowId: number) => boolean,
+  at: number,
+  toldAt = at,
 ): Planned[] {
-  return channels.flatMap(({ rowId, enabled, settings }): Planned[] => {
-    const { dueAt, only } = planOf(settings.rules, notification, earliest)
-    const not = (untold: Untold): Planned => ({ rowId, dueAt: null, untold, only })
-    const isNew = notification.kind === 'opened' || notification.kind === 'sender-silent'
-    if (!enabled) return isNew ? [not('disabled')] : []
+  const { kind } = notification
+  const isNew = kind === 'opened' || kind === 'sender-silent'
+  return channels.flatMap(({ rowId, enabled, settings: { rules, escalateAfter } }): Planned[] => {
+    const knows = isTold(rowId)
+    const not = (untold: Untold): Planned[] => [{ rowId, kind, dueAt: null, untold, only: null }]
+    if (!enabled) return (knows ? ENDS.has(kind) : isNew) ? not('disabled') : []
+    const earliest = isNew ? at : toldAt
+    const own = planOf(knows && FOLLOWS.has(kind) ? rules.map(withoutConditions) : rules, notification, earliest)
     // The reason is in the timeline once, and not for each later message.
-    if (settings.escalateAfter > 0 && !involved(rowId)) return isNew && dueAt !== null ? [not('escalation')] : []
-    if (dueAt === null) return [not('rule')]
-    return [{ rowId, dueAt, untold: dueAt > earliest ? 'quiet-hours' : null, only }]
+    if (escalateAfter > 0 && !knows) return isNew && own.dueAt !== null ? not('escalation') : []
+    const opened = knows || isNew ? null : planOf(rules, { ...notification, kind: 'opened' }, at)
+    const isFirst = opened !== null && opened.dueAt !== null && opened.only !== 'group'
+    if (isFirst && FOLLOWS.has(kind)) return []
+    const first = isFirst && FIRST.has(kind) ? { ...opened, kind: 'opened' as const, from: at } : null
+    const { dueAt, only, from, kind: as } = first ?? { ...own, kind, from: earliest }
+    if (dueAt === null) return not('rule')
+    return [{ rowId, kind: as, dueAt, untold: dueAt > from ? 'quiet-hours' : null, only }]
   })
+}
+
+/** Which incidents a rule is about does not matter for one that the channel was told of. */
+function withoutConditions({ events, quietHours }: Rule): Rule {
+  return { events, quietHours }
 }
 
 /** A new incident is announced alone or, if it has a cause in common with others, in the message about the group. */

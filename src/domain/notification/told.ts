@@ -48,7 +48,7 @@ const REASONS: Readonly<Record<Untold, string>> = {
 }
 
 /** What a channel's own settings keep from it is no news, unless nobody was told. */
-const BY_OWN_RULE: ReadonlySet<Untold> = new Set(['rule', 'escalation', 'known'])
+const BY_OWN_RULE: ReadonlySet<Untold> = new Set(['rule', 'escalation', 'known', 'disabled'])
 
 /** Messages that are sent within this time, with the same text apart from its age, are one row. */
 const TOGETHER = MINUTE

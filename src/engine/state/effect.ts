@@ -86,8 +86,10 @@ export type Effect =
       readonly wasWrong: boolean
       /** The incident into which this one was merged; null if it was not. */
       readonly mergedInto: LiveIncident | null
-      /** When to send the digest of a flapping incident; null to send the message at once. */
+      /** When to send the digest of a flapping incident; null to send the message by itself. */
       readonly digestAt: number | null
+      /** When to tell those who were told of the incident. Others are told at once. */
+      readonly toldAt: number
     }
   /** The store recomputes the links from the history in the same commit. */
   | { readonly kind: 'links-due'; readonly due: LinksDue }

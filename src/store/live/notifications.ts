@@ -27,7 +27,10 @@ export function writeNotifications(db: Db, all: readonly NotificationDue[], newI
   for (const due of all) {
     const { organizationId, rowId } = due.incident
     const known = channelsOf(organizationId)
-    const involved = told.get(rowId) ?? new Set<number>()
+    const involved = new Set([
+      ...(told.get(rowId) ?? []),
+      ...entries.flatMap((one) => (one.incidentId === rowId ? one.channelId : [])),
+    ])
     // If nobody was told about a problem, nobody is told about its recovery.
     if (known.length === 0 || (due.change === 'recovered' && involved.size === 0)) continue
     const alerts = known.some(({ settings }) => hasMatchers(settings)) ? alertsOf(due) : []
@@ -68,33 +71,25 @@ type Plan = {
 
 function plan(
   channels: readonly ChannelRecord[],
-  {
-    change: kind,
-    incident,
-    service,
-    severityBefore,
-    conditions,
-    wasWrong,
-    mergedInto,
-    actor,
-    at,
-    digestAt,
-  }: NotificationDue,
+  due: NotificationDue,
   told: ReadonlySet<number>,
   { entries, untold, newId, alerts }: Plan,
 ): void {
+  const { change, incident, service, severityBefore, conditions, wasWrong, mergedInto, actor, at, digestAt } = due
   const { organizationId, rowId: incidentId } = incident
-  const severity = ruledSeverityOf(kind, incident)
+  const severity = ruledSeverityOf(change, incident)
   const { id: serviceId, name, namespace, cluster } = service
-  const ruled = { kind, severity, serviceId, service: name, namespace, cluster, alerts }
-  const isDigest = digestAt !== null
-  for (const one of recipientsOf(channels, ruled, (rowId) => told.has(rowId), digestAt ?? at)) {
-    const { rowId: channelId, dueAt, untold: reason, only } = one
+  const ruled = { kind: change, severity, serviceId, service: name, namespace, cluster, alerts }
+  for (const one of recipientsOf(channels, ruled, (rowId) => told.has(rowId), at, digestAt ?? due.toldAt)) {
+    const { rowId: channelId, kind, dueAt, untold: reason, only } = one
     if (reason !== null) untold.push({ incidentId, channelId, kind, at, reason })
     if (dueAt === null) continue
     const merged = { mergedInto: mergedInto?.title ?? null, mergedId: mergedInto?.id ?? null }
     const facts = { names: conditions, wasWrong, ...merged, only }
-    const message = { organizationId, channelId, incidentId, kind, actor, severityBefore, facts, isDigest }
+    const isDigest = digestAt !== null && kind !== 'opened'
+    // Who raised the severity of an incident did not declare it.
+    const by = kind === change ? actor : null
+    const message = { organizationId, channelId, incidentId, kind, actor: by, severityBefore, facts, isDigest }
     entries.push({ ...message, id: newId(), createdAt: at, dueAt })
   }
 }

@@ -93,7 +93,17 @@ export function listItems(
     const kind = kindOf(db, row, rows, group !== null)
     const incident = { ...known, ...times, ...state }
     const service = { name, namespace, cluster }
-    return { kind, at, actor, severityBefore, ...facts, incident, service, alerts: alerts.get(row.rowId) ?? [], group }
+    return {
+      kind,
+      at,
+      actor: kind === row.kind ? actor : null,
+      severityBefore,
+      ...facts,
+      incident,
+      service,
+      alerts: alerts.get(row.rowId) ?? [],
+      group,
+    }
   })
 }
 

@@ -41,15 +41,9 @@ export function applyStep(ctx: Context, service: LiveService, step: Step, input:
       return noteScore(ctx, addAlerts(ctx, incident, named(input, step.alertIds)), score)
     case 'worsen': {
       const after = withNew(ctx, incident, step.names, incident.problem, now, now)
-      return moveIncident(ctx, {
-        before: incident,
-        after,
-        why: null,
-        actor: null,
-        now,
-        tells: 'worse',
-        conditions: step.names,
-      })
+      const { names: conditions, toldAt } = step
+      const move = { before: incident, after, why: null, actor: null, now, conditions, toldAt }
+      return moveIncident(ctx, { ...move, tells: 'worse' })
     }
     case 'uncover':
       tell(ctx, incident, { change: 'again', conditions: step.names, actor: null, now })

@@ -125,20 +125,11 @@ type Move = Omit<News, 'change' | 'conditions' | 'severityBefore'> &
 
 /** Updates an incident. If the incident becomes resolved, the same commit marks its postmortem as due. */
 export function moveIncident(ctx: Context, move: Move): LiveIncident {
-  const { before, after, why, actor, now, wasWrong = false, mergedInto = null, digestAt = null } = move
+  const { before, after, why, actor, now } = move
   ctx.put.incident(after, before)
   const change = move.tells === undefined ? notificationKindOf(before, after) : move.tells
   const severityBefore = change === 'severity' ? before.severity : null
-  tell(ctx, after, {
-    change,
-    conditions: move.conditions ?? after.problem.firing,
-    severityBefore,
-    actor,
-    now,
-    wasWrong,
-    mergedInto,
-    digestAt,
-  })
+  tell(ctx, after, { ...move, change, conditions: move.conditions ?? after.problem.firing, severityBefore })
   if (after.status === before.status) return after
   const kind = before.status === 'resolved' ? 'reopened' : 'status'
   addEntry(ctx, after, { at: now, kind, code: after.status, text: why ?? '', actor, ref: null })
@@ -156,16 +147,18 @@ type News = {
   readonly wasWrong?: boolean
   readonly mergedInto?: LiveIncident | null
   readonly digestAt?: number | null
+  /** When those hear of it who were told of the incident. Default: now. */
+  readonly toldAt?: number | undefined
 }
 
 /** Queues messages for the organization's channels. */
 export function tell(ctx: Context, incident: LiveIncident, news: News): void {
   const { change, conditions, severityBefore = null, actor, now: at } = news
-  const { wasWrong = false, mergedInto = null, digestAt = null } = news
+  const { wasWrong = false, mergedInto = null, digestAt = null, toldAt = at } = news
   const service = ctx.state.services.get(incident.serviceId)
   if (change === null || !service) return
-  const what = { change, incident, service, severityBefore, conditions, wasWrong, mergedInto, actor, at, digestAt }
-  ctx.emit({ kind: 'notification-due', ...what })
+  const about = { change, incident, service, severityBefore, conditions, wasWrong, mergedInto }
+  ctx.emit({ kind: 'notification-due', ...about, actor, at, digestAt, toldAt })
 }
 
 /** Records the lowest score of the service during the incident. */
