@@ -1,9 +1,8 @@
 /** Creates, changes and deletes notification channels. */
 import { IncmonError } from '../domain/error.ts'
-import { type ChannelSettings, DEFAULT_CHANNEL, recipientsOf } from '../domain/notification/channel.ts'
+import { type ChannelSettings, DEFAULT_CHANNEL } from '../domain/notification/channel.ts'
 import type { ChannelKind } from '../domain/notification/format.ts'
-import { ruledSeverityOf } from '../domain/notification/kind.ts'
-import { hasMatchers, quietHoursFault } from '../domain/notification/rule.ts'
+import { quietHoursFault } from '../domain/notification/rule.ts'
 import { maskTarget, targetFault } from '../domain/notification/target.ts'
 import { matchersFault } from '../domain/silence/matcher.ts'
 import { isTimeZone } from '../domain/time-zone.ts'
@@ -20,10 +19,9 @@ import {
   replaceChannelSecrets,
   updateChannel,
 } from '../store/notification/channels.ts'
-import { alertsAbout, listRuledAlerts } from '../store/notification/items.ts'
 import { rescheduleNotification, retryNotificationsNow } from '../store/notification/outbox.ts'
-import { listQueue, type QueuedEntry } from '../store/notification/queue.ts'
-import { loadServiceName } from '../store/service/services.ts'
+import { listQueue } from '../store/notification/queue.ts'
+import { catchUp, dueAtOf } from './channel-rules.ts'
 import type { Deps } from './deps.ts'
 
 /** How long messages are also signed with the previous secret after a rotation. */
@@ -59,6 +57,7 @@ export function createChannel(deps: Deps, organizationId: number, wanted: Wanted
     const shown = { target: maskTarget(kind, target), enabled: true, settings, createdAt: deps.now() }
     const secrets = { target, acknowledging, signing, earlier: null, earlierUntil: null }
     insertChannel(deps.db, { id, organizationId, name, kind, ...shown }, secrets)
+    catchUp(deps, requireChannel(deps, organizationId, id))
   })
   deps.announce({ kind: 'channel', id, organizationId })
   return { id, secret: signing }
@@ -71,8 +70,9 @@ type ChannelChange = Given & {
 }
 
 /**
- * Updates the given fields. If the URL changes or the channel is enabled, pending messages are sent immediately. If the
- * rules change, what waits for the end of quiet hours waits for the end of the new ones.
+ * Updates the given fields. If the URL changes or the channel is enabled, pending messages are sent immediately. A channel
+ * that is enabled or whose rules change is told what it missed. What waits for the end of quiet hours waits for the end of
+ * the new ones.
  * @throws IncmonError `not-found`, `invalid`, `conflict`
  */
 export function changeChannel(deps: Deps, organizationId: number, id: string, change: ChannelChange): void {
@@ -87,7 +87,10 @@ export function changeChannel(deps: Deps, organizationId: number, id: string, ch
     const settings = settingsOf(before.settings, given)
     updateChannel(deps.db, before.rowId, { name, enabled, settings, target: shown })
     if (target !== undefined || enabled !== before.enabled) retryNotificationsNow(deps.db, before.rowId, deps.now())
-    if (given.rules !== undefined) rescheduleHeld(deps, { ...before, enabled, settings })
+    const after = { ...before, enabled, settings }
+    if (given.rules !== undefined) rescheduleHeld(deps, after)
+    if (given.rules !== undefined || given.escalateAfter !== undefined || enabled !== before.enabled)
+      catchUp(deps, after)
   })
   deps.announce({ kind: 'channel', id, organizationId })
 }
@@ -169,18 +172,9 @@ function rescheduleHeld(deps: Deps, channel: ChannelRecord): void {
   const now = deps.now()
   const queue = listQueue(deps.db, channel.rowId, Number.MAX_SAFE_INTEGER, MAX_HELD)
   for (const entry of queue.filter(({ dueAt }) => dueAt > now)) {
-    const dueAt = dueAtOf(deps, channel, entry, now)
+    const { kind, incidentUuid, names } = entry
+    const incident = findLiveIncident(deps.db, channel.organizationId, incidentUuid)
+    const dueAt = incident && kind !== 'test' ? dueAtOf(deps, channel, { incident, kind, names }, now) : null
     if (dueAt !== null && dueAt !== entry.dueAt) rescheduleNotification(deps.db, entry.rowId, dueAt)
   }
-}
-
-function dueAtOf({ db }: Deps, channel: ChannelRecord, entry: QueuedEntry, now: number): number | null {
-  const { kind, incidentId, incidentUuid, names } = entry
-  const incident = findLiveIncident(db, channel.organizationId, incidentUuid)
-  if (!incident || kind === 'test') return null
-  const { id: serviceId, name: service, namespace, cluster } = loadServiceName(db, incident.serviceId)
-  const all = hasMatchers(channel.settings) ? listRuledAlerts(db, incidentId) : []
-  const alerts = alertsAbout(db, { kind, names, ownServiceId: incident.serviceId }, all)
-  const ruled = { kind, severity: ruledSeverityOf(kind, incident), serviceId, service, namespace, cluster, alerts }
-  return recipientsOf([channel], ruled, () => true, now)[0]?.dueAt ?? null
 }

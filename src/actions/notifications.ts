@@ -3,23 +3,20 @@
 import { STILL_FIRING_AFTER } from '../domain/incident/incident.ts'
 import type { LiveIncident } from '../domain/incident/live-incident.ts'
 import { phaseOf } from '../domain/incident/problem.ts'
-import { recipientsOf } from '../domain/notification/channel.ts'
-import { type NotificationKind, ruledSeverityOf } from '../domain/notification/kind.ts'
-import { hasMatchers } from '../domain/notification/rule.ts'
+import type { NotificationKind } from '../domain/notification/kind.ts'
 import { isDoubtful, nextReminder } from '../domain/notification/schedule.ts'
 import { type IncidentGroup, LEAST_MEMBERS } from '../domain/suspect/group.ts'
 import { MINUTE } from '../domain/units.ts'
 import { listLastReports } from '../store/history/last-report.ts'
 import { findGroups } from '../store/incident/groups.ts'
 import { findIncident } from '../store/incident/incidents.ts'
-import { listSuppressedIncidents, listUnacknowledgedIncidents } from '../store/incident/live-incidents.ts'
+import { listOpenIncidents, listSuppressedIncidents } from '../store/incident/live-incidents.ts'
 import { listStillFiring, listToldSince } from '../store/incident/told.ts'
 import { type ChannelRecord, listRecipients } from '../store/notification/channels.ts'
-import { listRuledAlerts } from '../store/notification/items.ts'
-import { insertNotifications, NO_FACTS, type OutboxEntry } from '../store/notification/outbox.ts'
+import { insertNotifications, type OutboxEntry } from '../store/notification/outbox.ts'
 import { listOrganizations } from '../store/organizations.ts'
-import { loadServiceName } from '../store/service/services.ts'
 import { isSilenced } from '../store/silences.ts'
+import { dueAtOf, entryOf } from './channel-rules.ts'
 import type { Deps } from './deps.ts'
 
 /**
@@ -38,7 +35,7 @@ export function remind(deps: Deps): void {
 function remindersOf(deps: Deps, organizationId: number, now: number): OutboxEntry[] {
   const channels = listRecipients(deps.db, organizationId).filter(({ enabled }) => enabled)
   if (channels.length === 0) return []
-  const open = listUnacknowledgedIncidents(deps.db, organizationId, MAX_INCIDENTS)
+  const open = listOpenIncidents(deps.db, organizationId, MAX_INCIDENTS, ['open'])
   const burning = open
     .filter(({ problem }) => phaseOf(problem, now) === 'on')
     .map((incident) => ({ incident, told: listToldSince(deps.db, incident.rowId, incident.problem.alarmedAt) }))
@@ -125,17 +122,9 @@ function dueStillFiring(
 /** Returns outbox entries for the channels whose rules match now, or none if all firing alerts are silenced. */
 function entriesFor(deps: Deps, incident: LiveIncident, due: readonly Due[], now: number): OutboxEntry[] {
   if (due.length === 0 || isSilenced(deps.db, incident.rowId)) return []
-  const { id: serviceId, name: service, namespace, cluster } = loadServiceName(deps.db, incident.serviceId)
-  const { rowId: incidentId, organizationId } = incident
-  const alerts = due.some(({ channel }) => hasMatchers(channel.settings)) ? listRuledAlerts(deps.db, incidentId) : []
   // Queues no reminders during quiet hours, because the first message is still pending.
-  const wanted = due.filter(({ channel, kind }) => {
-    const severity = ruledSeverityOf(kind, incident)
-    const ruled = { kind, severity, serviceId, service, namespace, cluster, alerts }
-    return recipientsOf([channel], ruled, () => true, now)[0]?.dueAt === now
-  })
-  return wanted.map(({ channel, kind }) => {
-    const entry = { organizationId, channelId: channel.rowId, incidentId, kind, actor: null, severityBefore: null }
-    return { ...entry, facts: NO_FACTS, isDigest: false, createdAt: now, dueAt: now, id: deps.newId() }
+  return due.flatMap(({ channel, kind }) => {
+    const isWanted = dueAtOf(deps, channel, { incident, kind }, now) === now
+    return isWanted ? [entryOf(deps, channel, { incident, kind }, now)] : []
   })
 }

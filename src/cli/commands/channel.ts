@@ -39,7 +39,7 @@ export function addChannel(program: Command): void {
     addOrgCommand(channel, 'set', 'change the settings of a channel')
       .argument('<name>', 'the name or id of the channel')
       .option('--name <name>', 'the new name')
-      .option('--enable', 'enable the channel and send its pending messages immediately')
+      .option('--enable', 'enable the channel, and tell it what it missed')
       .option('--disable', 'disable the channel'),
   ).action(changeChannel)
   addOrgCommand(channel, 'list', 'list the channels of an organization, without their secrets').action(listChannels)

@@ -1,4 +1,5 @@
 import type { InferResult } from 'kysely'
+import { INCIDENT_STATUSES, type IncidentStatus } from '../../domain/incident/incident.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { NO_PROBLEM, type Problem } from '../../domain/incident/problem.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -66,8 +67,13 @@ export function listSuppressedIncidents(db: Db, organizationId: number, limit: n
   })
 }
 
-/** Lists an organization's unresolved, unacknowledged incidents, oldest first. */
-export function listUnacknowledgedIncidents(db: Db, organizationId: number, limit: number): LiveIncident[] {
+/** Lists an organization's unresolved incidents, oldest first. */
+export function listOpenIncidents(
+  db: Db,
+  organizationId: number,
+  limit: number,
+  statuses: readonly IncidentStatus[] = INCIDENT_STATUSES,
+): LiveIncident[] {
   const open = selectIncidents(db.sql).where('organization_id', '=', organizationId).where('resolved_at', 'is', null)
-  return db.all(open.where('status', '=', 'open').orderBy('id').limit(limit)).map(toLiveIncident)
+  return db.all(open.where('status', 'in', statuses).orderBy('id').limit(limit)).map(toLiveIncident)
 }

@@ -1,6 +1,7 @@
 /** Which channels were told about an incident, and why others were not. */
 
 import { sql } from 'kysely'
+import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import type { MessageKind } from '../../domain/notification/kind.ts'
 import {
   behindFailure,
@@ -13,16 +14,39 @@ import {
 import type { Untold } from '../../domain/notification/truth.ts'
 import type { Db } from '../sqlite/open.ts'
 import { insertRows, listed, query } from '../sqlite/query.ts'
+import { selectIncidents, toLiveIncident } from './live-incidents.ts'
 
-/** Lists the channels that were told about each incident. */
+/** Lists the channels that were told about each incident, or will be. A message that could not be sent told nothing. */
 export function listToldChannels(db: Db, incidentIds: readonly number[]) {
   if (incidentIds.length === 0) return []
   const told = db.sql
     .selectFrom('outbox')
     .select(['incident_id as incidentId', 'channel_id as channelId'])
     .where('incident_id', 'in', listed(JSON.stringify(incidentIds)))
+    .where('status', '!=', 'failed')
     .groupBy(['incident_id', 'channel_id'])
   return db.all(told)
+}
+
+/** Lists the incidents of whose end a channel was not told because it was disabled, newest first. */
+export function listMissedEnds(db: Db, channelId: number, limit: number): LiveIncident[] {
+  const missed = db.sql
+    .selectFrom('untold')
+    .where('untold.channel_id', '=', channelId)
+    .where('reason', '=', 'disabled')
+    .where('untold.kind', 'in', ['recovered', 'resolved'])
+    .where((eb) => {
+      const later = eb
+        .selectFrom('outbox')
+        .select('outbox.id')
+        .whereRef('outbox.incident_id', '=', 'untold.incident_id')
+      const own = later.whereRef('outbox.channel_id', '=', 'untold.channel_id')
+      return eb.not(eb.exists(own.whereRef('outbox.created_at', '>=', 'untold.at')))
+    })
+    .select('untold.incident_id')
+  return db
+    .all(selectIncidents(db.sql).where('id', 'in', missed).orderBy('id', 'desc').limit(limit))
+    .map(toLiveIncident)
 }
 
 /**

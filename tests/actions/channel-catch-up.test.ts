@@ -1,0 +1,197 @@
+/** What a channel is told that was off, was added, or had other rules while an incident began or ended. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { changeChannel, createChannel } from '../../src/actions/channels.ts'
+import { recordSent, retake, settleMessage, takeMessage } from '../../src/actions/messages.ts'
+import type { Rule } from '../../src/domain/notification/rule.ts'
+import { listDueChannels } from '../../src/store/notification/outbox.ts'
+import { changeIncident, mergeIncidents } from '../helpers/acts.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+import { makeFlow } from '../helpers/flow.ts'
+import { alert, alertmanager } from '../helpers/senders.ts'
+
+/** Returns a flow with the channels `all` and `own`, and what `own` was sent: `opened of cart at 2`, in minutes. */
+function world(t: TestContext, rules: readonly Rule[] = []) {
+  const flow = makeFlow(t)
+  const { deps, acme, clock } = flow
+  const add = (name: string, its: readonly Rule[] = []) =>
+    createChannel(deps, acme.key, { name, kind: 'slack', target: 'https://example.com/x', rules: its, remindAfter: 0 })
+  add('all')
+  const sent: string[] = []
+  const pump = () => {
+    for (const { channelId } of listDueChannels(deps.db, deps.now())) {
+      for (let taken = takeMessage(deps, channelId); taken; taken = takeMessage(deps, channelId)) {
+        const message = retake(deps, taken)
+        if (!message) continue
+        recordSent(deps, message, { title: 'x', body: '' })
+        settleMessage(deps, message, { status: 200, detail: null, remoteId: null, retryAfter: 0 }, 0)
+        const at = (clock.now - NOON) / MINUTE
+        if (message.channel.name === 'own')
+          sent.push(...message.items.map(({ kind, service }) => `${kind} of ${service.name} at ${at}`))
+      }
+    }
+  }
+  const until = async (minute: number) => {
+    while (clock.now < NOON + minute * MINUTE) {
+      await flow.sweepUntil(clock.now + MINUTE / 2, MINUTE / 2)
+      pump()
+    }
+  }
+  const send = async (minute: number, service: string, isOver = false) => {
+    await until(minute)
+    const times = isOver ? { startsAt: clock.now - 1, endsAt: clock.now } : { startsAt: clock.now }
+    const labels = { service, namespace: service, severity: 'critical' }
+    await flow.send('metrics', alertmanager([alert('Down', labels, times)], { groupKey: service }))
+    pump()
+  }
+  let { id } = { id: '' }
+  const addOwn = (its = rules) => {
+    id = add('own', its).id
+    pump()
+  }
+  const change = async (minute: number, to: object) => {
+    await until(minute)
+    changeChannel(deps, acme.key, id, to)
+    pump()
+  }
+  return {
+    ...{ ...flow, until, addOwn, sent, change },
+    fires: send,
+    ends: (minute: number, service: string) => send(minute, service, true),
+    off: (minute: number) => change(minute, { enabled: false }),
+    on: (minute: number) => change(minute, { enabled: true }),
+  }
+}
+
+test('a channel that was off hears the end of what it was told, once', async (t) => {
+  const { addOwn, fires, ends, off, on, sent } = world(t)
+  addOwn()
+  await fires(1, 'cart')
+  await off(2)
+  await ends(3, 'cart')
+  await on(6)
+  await off(7)
+  await on(8)
+  assert.deepEqual(sent, ['opened of cart at 1', 'recovered of cart at 6'])
+})
+
+test('it hears of what began meanwhile and goes on, and then of its end', async (t) => {
+  const { addOwn, fires, ends, off, on, until, sent } = world(t)
+  addOwn()
+  await off(1)
+  await fires(2, 'cart')
+  await on(4)
+  await ends(6, 'cart')
+  await until(8)
+  assert.deepEqual(sent, ['opened of cart at 4', 'recovered of cart at 7'])
+})
+
+test('it hears nothing of what began and ended meanwhile, not even that it was resolved', async (t) => {
+  const { addOwn, fires, ends, off, on, until, incidents, deps, acme, sent } = world(t)
+  addOwn()
+  await off(1)
+  await fires(2, 'cart')
+  await ends(3, 'cart')
+  await on(6)
+  await changeIncident(deps, acme.key, incidents()[0]?.id ?? '', { status: 'resolved' }, 'anna')
+  await until(8)
+  assert.deepEqual(sent, [])
+})
+
+test('it hears nothing of an end after which the problem came back, but then of the last end', async (t) => {
+  const { addOwn, fires, ends, off, on, until, sent } = world(t)
+  addOwn()
+  await fires(1, 'cart')
+  await off(2)
+  await ends(3, 'cart')
+  await fires(6, 'cart')
+  await on(8)
+  await ends(9, 'cart')
+  await until(12)
+  assert.deepEqual(sent, ['opened of cart at 1', 'recovered of cart at 10'])
+})
+
+test('it hears that a user resolved what fires on, and not that it recovered', async (t) => {
+  const { addOwn, fires, off, on, incidents, deps, acme, sent } = world(t)
+  addOwn()
+  await fires(1, 'cart')
+  await off(2)
+  await changeIncident(deps, acme.key, incidents()[0]?.id ?? '', { status: 'resolved' }, 'anna')
+  await on(4)
+  assert.deepEqual(sent, ['opened of cart at 1', 'resolved of cart at 4'])
+})
+
+test('it hears no end of what was merged into an incident that goes on', async (t) => {
+  const { addOwn, fires, off, on, incidents, deps, acme, sent } = world(t)
+  addOwn()
+  await fires(1, 'cart')
+  await fires(1, 'web')
+  await off(2)
+  const [cart, web] = incidents()
+  await mergeIncidents(deps, acme.key, { from: cart?.id ?? '', into: web?.id ?? '' }, 'anna')
+  await on(4)
+  assert.deepEqual(sent, ['opened of cart at 1', 'opened of web at 1'])
+})
+
+test('a channel that is added hears of what burns, and nothing of what was over before', async (t) => {
+  const { addOwn, fires, ends, until, incidents, deps, acme, sent } = world(t)
+  await fires(1, 'web')
+  await fires(1, 'cart')
+  await ends(2, 'web')
+  await until(4)
+  addOwn()
+  await changeIncident(deps, acme.key, incidents()[0]?.id ?? '', { status: 'resolved' }, 'anna')
+  await ends(6, 'cart')
+  await until(8)
+  assert.deepEqual(sent, ['opened of cart at 4', 'recovered of cart at 7'])
+})
+
+test('a channel that wants recoveries only hears of them, and of nothing else', async (t) => {
+  const { addOwn, fires, ends, until, sent } = world(t, [{ events: ['recovered'] }])
+  await fires(1, 'cart')
+  await until(2)
+  addOwn()
+  await ends(3, 'cart')
+  await until(5)
+  assert.deepEqual(sent, ['recovered of cart at 4'])
+})
+
+const OF = (namespace: string) => ({ rules: [{ namespaces: [namespace] }] })
+
+test('with other rules, a channel hears of what they match, and the end of what it was told before', async (t) => {
+  const { addOwn, fires, ends, change, until, sent } = world(t, OF('cart').rules)
+  addOwn()
+  await fires(1, 'cart')
+  await fires(1, 'web')
+  await change(3, OF('web'))
+  await change(4, OF('cart'))
+  await change(5, OF('web'))
+  await ends(6, 'cart')
+  await ends(7, 'web')
+  await until(9)
+  assert.deepEqual(sent, [
+    'opened of cart at 1',
+    'opened of web at 3',
+    'recovered of cart at 7',
+    'recovered of web at 8',
+  ])
+})
+
+test('new rules that do not match it tell nothing, and neither does another name', async (t) => {
+  const { addOwn, fires, change, until, sent } = world(t, OF('shop').rules)
+  addOwn()
+  await fires(1, 'cart')
+  await change(2, OF('web'))
+  await change(3, { name: 'own', timeZone: 'Europe/Berlin' })
+  await until(4)
+  assert.deepEqual(sent, [])
+})
+
+test('a channel for escalations that gets everything from now on hears of what burns', async (t) => {
+  const { addOwn, fires, change, sent } = world(t)
+  addOwn()
+  await change(0, { escalateAfter: 30 })
+  await fires(1, 'cart')
+  await change(3, { escalateAfter: 0 })
+  assert.deepEqual(sent, ['opened of cart at 3'])
+})
