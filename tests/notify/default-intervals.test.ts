@@ -103,13 +103,14 @@ test('with default intervals, each turn of an alert is one message within minute
   ])
 })
 
-test('with default intervals and without ends, silence of half a day is the end, at the last repeat', async (t) => {
+test('with default intervals and without ends, a later start is a return, and silence of half a day the end', async (t) => {
   const { told, flow } = await story(t, false)
   assert.deepEqual(told, {
     ...{ opened: ['opened at 0'], acknowledged: ['acknowledged at 2'], healed: [] },
-    ...{ returned: [], joined: ['worse at 265'], over: ['recovered at 2185'] },
+    ...{ returned: ['again at 260'], joined: ['worse at 265'], over: ['recovered at 2185'] },
   })
   assert.deepEqual(flow.alerts().map(endOf), [
+    ['inferred', 240.5],
     ['inferred', 1460.5],
     ['inferred', 1465.5],
   ])

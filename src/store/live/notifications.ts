@@ -1,7 +1,7 @@
 /** Queues notifications about incidents in the outbox, in the same transaction as the change. */
 import { cacheByKey } from '../../domain/memoize.ts'
 import { recipientsOf } from '../../domain/notification/channel.ts'
-import { ruledSeverityOf } from '../../domain/notification/kind.ts'
+import { type MessageKind, ruledSeverityOf } from '../../domain/notification/kind.ts'
 import { hasMatchers, type RuledAlert } from '../../domain/notification/rule.ts'
 import type { Effect } from '../../engine/state/effect.ts'
 import { insertUntold, listToldChannels, type UntoldEntry } from '../incident/told.ts'
@@ -11,6 +11,8 @@ import { insertNotifications, type OutboxEntry } from '../notification/outbox.ts
 import type { Db } from '../sqlite/open.ts'
 
 type NotificationDue = Extract<Effect, { readonly kind: 'notification-due' }>
+
+const BACK: ReadonlySet<MessageKind> = new Set(['again', 'flapping'])
 
 /**
  * Queues a batch's notifications for each channel. Reads the database only once if the organization has no channels.
@@ -36,7 +38,16 @@ export function writeNotifications(db: Db, all: readonly NotificationDue[], newI
     const alerts = known.some(({ settings }) => hasMatchers(settings)) ? alertsOf(due) : []
     plan(known, due, involved, { entries, untold, newId, alerts })
   }
-  insertNotifications(db, entries)
+  // Who hears that a problem is back does not need the all-clear of a moment before.
+  const isTakenBack = ({ kind, incidentId, channelId }: OutboxEntry, index: number) =>
+    kind === 'recovered' &&
+    entries.slice(index).some((one) => {
+      return BACK.has(one.kind) && one.incidentId === incidentId && one.channelId === channelId
+    })
+  insertNotifications(
+    db,
+    entries.filter((one, index) => !isTakenBack(one, index)),
+  )
   insertUntold(db, untold)
 }
 

@@ -19,6 +19,7 @@ import { keyUseOf, rememberAnswer, type SentRequest } from './answers.ts'
 import { decideItem, type ItemResult } from './item.ts'
 import type { ItemDecision, Receipt, Warning } from './receipt.ts'
 import { countLaterChunk, NO_SENDER, type SenderFacts, updateSender } from './senders.ts'
+import { endSkipped } from './skipped-ends.ts'
 
 export type Delivery = SentRequest & {
   /** The name of the token. Absent if the items came without one. */
@@ -78,8 +79,10 @@ export function receive(ctx: Context, delivery: Delivery): Received {
   const sending = { source, cluster, token, intake, whole, receivedAt }
   if (before) countLaterChunk(ctx, sending)
   const sent = before?.sent ?? updateSender(ctx, sending)
-  const decided = intake.accepted.map((accepted) => {
-    const draft = corrected(accepted.draft, sent.clockOffset, receivedAt)
+  const drafts = intake.accepted.map(({ draft }) => corrected(draft, sent.clockOffset, receivedAt))
+  endSkipped(ctx, sent, cluster, drafts, receivedAt)
+  const decided = intake.accepted.map((accepted, index) => {
+    const draft = drafts[index] ?? accepted.draft
     return { accepted, ...decideItem(ctx, { ...sent, cluster, receivedAt, isFromCache, draft }) }
   })
   const items = decided.flatMap((one) => ('refused' in one ? [] : [one]))
