@@ -4,6 +4,7 @@ import type { Signal } from '../domain/alert/alert.ts'
 import { BUDGETS } from '../domain/budgets.ts'
 import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'
 import type { FiringFilter } from '../engine/state/firing.ts'
+import { linksColumn, readRules } from './alert-texts.ts'
 import { readHistory } from './history/alert-counts.ts'
 import { rowsWithin } from './read.ts'
 import { type Owner, ownerOf } from './service/services.ts'
@@ -112,8 +113,8 @@ export const alertHeadColumns = [...headColumns, shortened('labels')] as const
 const columnsWith = (text: typeof whole) =>
   [
     ...headColumns,
-    ...(['links', 'rules', 'fingerprint', 'last_seen_at'] as const),
-    ...[text('labels'), text('annotations')],
+    ...(['rules', 'fingerprint', 'last_seen_at'] as const),
+    ...[linksColumn, text('labels'), text('annotations')],
   ] as const
 const alertColumns = columnsWith(whole)
 const shortColumns = columnsWith(shortened)
@@ -149,6 +150,7 @@ const newest = { organization_id: newestBy('organization_id'), service_id: newes
 type AlertRow = Pick<Selectable<Schema['alerts']>, Extract<(typeof alertColumns)[number], string>> & {
   labels: string
   annotations: string
+  links: string
   service: Buffer
   incident: Buffer | null
   silences: string | null
@@ -161,7 +163,7 @@ export function toAlertRecord(row: AlertRow): AlertRecord {
     fingerprint: row.fingerprint,
     lastSeenAt: row.last_seen_at,
     links: JSON.parse(row.links),
-    rules: JSON.parse(row.rules),
+    rules: readRules(row.rules),
   }
 }
 

@@ -9,6 +9,7 @@ import { cutoffsAt } from '../../domain/retention.ts'
 import { isNodeService } from '../../domain/service/node.ts'
 import { serviceName } from '../../domain/text.ts'
 import { DAY } from '../../domain/units.ts'
+import { linksColumn } from '../alert-texts.ts'
 import { findOrganization } from '../organizations.ts'
 import { payloadOf } from '../payloads.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -46,7 +47,8 @@ export function timelineAlertsOf(db: Db, incidentId: number) {
 export function alertsOf(db: Db, incidentId: number) {
   const linksOf = parsedOnce()
   const alerts = timelineAlerts(db, incidentId)
-    .select(['resolution', 'links', 'node', 'failure'])
+    .select(['resolution', 'node', 'failure'])
+    .select(linksColumn)
     .select(sql<string | null>`annotations ->> '$.hint'`.as('hint'))
   return withFirstTexts(db, withService(db, db.all(alerts))).map((alert) =>
     Object.assign(alert, {

@@ -7,6 +7,7 @@ import { firstDueAt } from '../../engine/changes/sweep.ts'
 import { putAlert } from '../../engine/state/alerts.ts'
 import type { Journal } from '../../engine/state/journal.ts'
 import type { OrganizationState } from '../../engine/state/state.ts'
+import { readRules } from '../alert-texts.ts'
 import { listSilencesOfAlerts } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
@@ -99,8 +100,8 @@ function toAlert(row: AlertRow): Alert {
     logicalKey: row.logical_key,
     failure: row.failure === null ? null : shareText(row.failure),
     node: row.node,
-    rules: shared(row.rules) as Alert['rules'],
-    evidence: row.evidence === '' ? NO_EVIDENCE : (shared(row.evidence) as Alert['evidence']),
+    rules: shared(row.rules, readRules),
+    evidence: row.evidence === '' ? NO_EVIDENCE : shared<Alert['evidence']>(row.evidence, JSON.parse),
     startsAt: row.starts_at,
     endsAt: row.ends_at,
     lastSeenAt: row.last_seen_at,
@@ -112,17 +113,14 @@ function toAlert(row: AlertRow): Alert {
 }
 
 const known = new Map<string, unknown>()
-/**
- * The maximum number of cached JSON strings. The evidence of each Kubernetes condition differs and would fill the
- * cache.
- */
+/** The maximum number of cached texts. The evidence of each Kubernetes condition differs and would fill the cache. */
 const MAX_SHARED = 1_000
 
-/** Parses JSON. Returns the same object for equal strings. Most alerts have the same rules and no evidence. */
-function shared(text: string): unknown {
+/** Reads a text. Returns the same object for equal texts. Most alerts have the same rules and no evidence. */
+function shared<Value>(text: string, read: (text: string) => Value): Value {
   const found = known.get(text)
-  if (found !== undefined) return found
-  const value: unknown = JSON.parse(text)
+  if (found !== undefined) return found as Value
+  const value = read(text)
   if (known.size < MAX_SHARED) known.set(text, value)
   return value
 }

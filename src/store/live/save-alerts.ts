@@ -3,6 +3,7 @@ import type { Evidence } from '../../domain/alert/evidence.ts'
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import { cacheLast } from '../../domain/memoize.ts'
 import type { RowChange } from '../../engine/state/journal.ts'
+import { storedRules, textColumnsOf } from '../alert-texts.ts'
 import { countAlerts } from '../history/alert-counts.ts'
 import type { Db } from '../sqlite/open.ts'
 import { insertRows, updateRow } from '../sqlite/query.ts'
@@ -47,10 +48,6 @@ function rowOf(after: LiveAlert, texts: AlertTexts | undefined, settledAt: numbe
   return Object.assign(columnsOf(after, settledAt), fixed, textColumnsOf(texts))
 }
 
-function textColumnsOf({ annotations, links }: AlertTexts) {
-  return { annotations: JSON.stringify(annotations), links: JSON.stringify(links) }
-}
-
 /** Returns the columns that can change, except the texts, which are not in the live state. */
 function columnsOf(live: LiveAlert, settledAt: number | null) {
   const { alert, lastEvent } = live
@@ -90,4 +87,4 @@ function columnsOf(live: LiveAlert, settledAt: number | null) {
 const evidenceText: (evidence: Evidence) => string = cacheLast((evidence) =>
   Object.values(evidence).every((marks) => marks.length === 0) ? '' : JSON.stringify(evidence),
 )
-const rulesText: (rules: Alert['rules']) => string = cacheLast(JSON.stringify)
+const rulesText: (rules: Alert['rules']) => string = cacheLast(storedRules)

@@ -27,6 +27,7 @@ export const MIGRATIONS = [
   '0019_add_heartbeats_of_senders',
   '0020_store_texts_once',
   '0021_index_starts_of_nodes',
+  '0022_shorten_index_of_refs',
 ] as const
 
 /** Creates the table of applied migrations. Runs before the first migration. */
