@@ -61,7 +61,7 @@ test('a critical alert that returns to a declared warning is told again', async 
   await ends(8)
   await fires(40)
   await to(45)
-  assert.deepEqual(told(), ['opened at 2', 'worse at 7', 'worse at 40'])
+  assert.deepEqual(told(), ['opened at 2', 'severity at 3', 'worse at 7', 'severity at 8', 'worse at 40'])
 })
 
 test('one that returns within the settle time is not', async (t) => {
@@ -71,7 +71,7 @@ test('one that returns within the settle time is not', async (t) => {
   await ends(3)
   await fires(3.5)
   await to(10)
-  assert.deepEqual(told(), ['opened at 2'])
+  assert.deepEqual(told(), ['opened at 2', 'severity at 3'])
 })
 
 test('one that flaps is told three more times, and then only after a pause of 15 minutes', async (t) => {
@@ -82,7 +82,14 @@ test('one that flaps is told three more times, and then only after a pause of 15
     await ends(minute + 1)
   }
   await fires(45)
-  assert.deepEqual(told(), ['opened at 2', 'worse at 6', 'worse at 10', 'worse at 14', 'worse at 45'])
+  assert.deepEqual(
+    told().filter((one) => !one.startsWith('severity')),
+    ['opened at 2', 'worse at 6', 'worse at 10', 'worse at 14', 'worse at 45'],
+  )
+  assert.deepEqual(
+    told().filter((one) => one.startsWith('severity')),
+    ['severity at 3', 'severity at 7', 'severity at 11', 'severity at 15'],
+  )
 })
 
 test('of two critical alerts, one that returns while the other fires is no news', async (t) => {
@@ -157,7 +164,7 @@ test('a critical alert in the first minute of a declared warning is told at once
   await fires(0.5)
   await ends(0.8)
   await to(5)
-  assert.deepEqual(told(), ['opened at 0.5'])
+  assert.deepEqual(told(), ['opened at 0.5', 'severity at 0.8'])
 })
 
 test('another critical alert in the first minute of an incident that a user lowered makes it critical at once', async (t) => {

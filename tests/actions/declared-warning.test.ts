@@ -70,6 +70,7 @@ test('once the critical alert has ended, nobody is reminded, but who was told he
   await act({ status: 'resolved' })
   assert.deepEqual(outbox(), [
     ['0', 'opened', 2],
+    ['0', 'severity', 4],
     ['0', 'resolved', 20],
   ])
 })

@@ -16,9 +16,20 @@ const LEFT: Problem = { ...OFF, firing: ['Down'], isSuppressed: true }
 type State = { readonly status?: 'open' | 'investigating' | 'monitoring' | 'resolved'; readonly problem?: Problem }
 
 function verdict(kind: MessageKind, { status = 'open', problem = ON }: State, more: Partial<Queued> = {}): string {
-  const incident = { status, acknowledgedAt: status === 'investigating' ? NOON : null, problem }
+  const rated = { origin: 'automatic', severity: 'critical' } as const
+  const incident = { ...rated, status, acknowledgedAt: status === 'investigating' ? NOON : null, problem }
   const found = verdictOf(
-    { kind, names: [], isDigest: false, isTold: true, isKnown: false, postmortemDueAt: null, incident, ...more },
+    {
+      kind,
+      names: [],
+      isDigest: false,
+      isTold: true,
+      isKnown: false,
+      postmortemDueAt: null,
+      severityBefore: null,
+      incident,
+      ...more,
+    },
     NOON,
   )
   return found.do === 'drop' ? found.reason : found.do

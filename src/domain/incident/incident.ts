@@ -8,7 +8,7 @@ import { countOf } from '../text.ts'
 import { HOUR, MINUTE } from '../units.ts'
 import { severityNow } from './lasted.ts'
 import type { LiveIncident } from './live-incident.ts'
-import { observedOf } from './observed.ts'
+import { isMilder, observedOf } from './observed.ts'
 import { type Back, opening, returning } from './opening.ts'
 import {
   type Burning,
@@ -17,6 +17,7 @@ import {
   isDisproved,
   type Problem,
   phaseOf,
+  SETTLE,
   settledAtOf,
   withNames,
 } from './problem.ts'
@@ -190,6 +191,7 @@ function follow(
   const steps: Step[] = worse.length > 0 ? [...joins, { do: 'worsen', names: worse, toldAt }] : joins
   const isUncovered = before.isMuted && !before.isOver && problem.covered?.until === now
   if (isUncovered && worse.length === 0) steps.push({ do: 'uncover', names: problem.firing })
+  if (isMilder(current, problem)) steps.push({ do: 'lessen', from: severityNow(current), toldAt: now + SETTLE })
   if (current.origin === 'manual') return { steps, problem, changesAt: null }
   const phase = phaseOf(problem, now)
   if (phase !== 'off') return { steps, problem, changesAt: phase === 'settling' ? settledAtOf(problem) : null }

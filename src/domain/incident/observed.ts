@@ -42,3 +42,13 @@ function withReturns(current: CurrentIncident, problem: Problem, now: number): P
   if (goneFor < (returns.length < FLAPS ? SETTLE : FLAPPING_DIGEST)) return problem
   return { ...problem, had: problem.had.filter((name) => !back.includes(name)), returns: [...returns, now] }
 }
+
+/**
+ * Returns whether only what a user declared as less severe goes on, and people were told that it was worse. A problem that
+ * flaps rises without a message.
+ */
+export function isMilder(current: CurrentIncident, problem: Problem): boolean {
+  const { returns, raised } = current.problem
+  const falls = rank(severityNow({ ...current, problem })) < rank(severityNow(current))
+  return falls && problem.since !== null && (returns.length < FLAPS || (returns.at(-1) ?? 0) >= (raised?.at ?? 0))
+}

@@ -1,5 +1,6 @@
 /** What the rules for automatic incidents know, and what they decide. */
 import type { Health, HealthCondition } from '../health/health.ts'
+import type { Severity } from '../severity.ts'
 import type { LiveIncident } from './live-incident.ts'
 import type { Burning, Ended, Problem } from './problem.ts'
 
@@ -82,6 +83,8 @@ export type Step =
   | { readonly do: 'join'; readonly alertIds: readonly string[] }
   /** `toldAt`: when those hear of it who were told of the incident. Others are told at once. */
   | { readonly do: 'worsen'; readonly names: readonly string[]; readonly toldAt: number }
+  /** Only what a user declared as less severe goes on. `toldAt`: when those hear of it who were told of the incident. */
+  | { readonly do: 'lessen'; readonly from: Severity; readonly toldAt: number }
   /** The problem went on while a silence covered it, which has ended. */
   | { readonly do: 'uncover'; readonly names: readonly string[] }
   | { readonly do: 'recover'; readonly problem: Problem }

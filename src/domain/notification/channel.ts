@@ -75,7 +75,11 @@ export function recipientsOf(
     const not = (untold: Untold): Planned[] => [{ rowId, kind, dueAt: null, untold, only: null }]
     if (!enabled) return (knows ? ENDS.has(kind) : isNew) ? not('disabled') : []
     const earliest = isNew ? at : toldAt
-    const own = planOf(knows && FOLLOWS.has(kind) ? rules.map(withoutConditions) : rules, notification, earliest)
+    const own = planOf(
+      knows && (FOLLOWS.has(kind) || kind === 'severity') ? rules.map(withoutConditions) : rules,
+      notification,
+      earliest,
+    )
     // The reason is in the timeline once, and not for each later message.
     if (escalateAfter > 0 && !knows) return isNew && own.dueAt !== null ? not('escalation') : []
     const opened = knows || isNew ? null : planOf(rules, { ...notification, kind: 'opened' }, at)

@@ -1,7 +1,9 @@
 /** Decides at the moment of sending whether a message is still true. */
 
+import { type Rated, severityNow } from '../incident/lasted.ts'
 import type { LiveIncident } from '../incident/live-incident.ts'
 import { COMES_BACK_WITHIN, type Phase, type Problem, phaseOf, settledAtOf } from '../incident/problem.ts'
+import type { Severity } from '../severity.ts'
 import type { MessageKind } from './kind.ts'
 
 export type Queued = {
@@ -15,7 +17,9 @@ export type Queued = {
   readonly isKnown: boolean
   /** When the postmortem of the incident became due that is not written yet; null if there is none. */
   readonly postmortemDueAt: number | null
-  readonly incident: Pick<LiveIncident, 'status' | 'acknowledgedAt'> & { readonly problem: Problem }
+  /** The severity before it changed. */
+  readonly severityBefore: Severity | null
+  readonly incident: Rated & Pick<LiveIncident, 'status' | 'acknowledgedAt'>
 }
 
 /** Why a message is not sent. */
@@ -64,7 +68,8 @@ export function verdictOf(queued: Queued, now: number): Verdict {
   return verdictOnProblem(queued, now)
 }
 
-function verdictOnProblem({ kind, names, isTold, incident: { status, problem } }: Queued, now: number): Verdict {
+function verdictOnProblem({ kind, names, isTold, severityBefore, incident }: Queued, now: number): Verdict {
+  const { status, problem } = incident
   const phase = phaseOf(problem, now)
   switch (kind) {
     case 'opened':
@@ -80,6 +85,8 @@ function verdictOnProblem({ kind, names, isTold, incident: { status, problem } }
     case 'escalation':
       if (status !== 'open') return drop('acknowledged')
       return phase === 'on' ? SEND : drop(phase === 'muted' ? 'silence' : 'over')
+    case 'severity':
+      return severityNow(incident) === severityBefore ? drop('changed') : SEND
     case 'recovered':
       // Somebody can have resolved the incident although the problem goes on.
       if (phase !== 'off' || problem.isSuppressed) return drop('changed')

@@ -57,6 +57,9 @@ function queued(db: Db) {
       'due_at as dueAt',
       'incidents.status',
       'incidents.problem',
+      'incidents.origin',
+      'incidents.severity',
+      'severity_before as severityBefore',
       'acknowledged_at as acknowledgedAt',
     ])
     .select((eb) => {
@@ -92,25 +95,25 @@ function queued(db: Db) {
     .select(['outbox.actor', 'channels.kind as channelKind', hasPostmortem])
 }
 
-type QueuedRow = Pick<QueuedEntry, 'rowId' | 'incidentId' | 'kind' | 'createdAt' | 'dueAt'> & {
-  readonly uuid: Buffer
-  readonly facts: string
-  readonly isDigest: number
-  readonly isTold: SqlBool
-  readonly clearAt: number | null
-  readonly actor: string | null
-  readonly channelKind: string
-  readonly hasPostmortem: 0 | 1
-  readonly status: QueuedEntry['incident']['status']
-  readonly problem: string
-  readonly acknowledgedAt: number | null
-  readonly postmortemDueAt: number | null
-}
+type QueuedRow = Pick<QueuedEntry, 'rowId' | 'incidentId' | 'kind' | 'createdAt' | 'dueAt' | 'severityBefore'> &
+  Pick<QueuedEntry['incident'], 'status' | 'origin' | 'severity'> & {
+    readonly uuid: Buffer
+    readonly facts: string
+    readonly isDigest: number
+    readonly isTold: SqlBool
+    readonly clearAt: number | null
+    readonly actor: string | null
+    readonly channelKind: string
+    readonly hasPostmortem: 0 | 1
+    readonly problem: string
+    readonly acknowledgedAt: number | null
+    readonly postmortemDueAt: number | null
+  }
 
 function toQueued(queued: QueuedRow): QueuedEntry {
   const { clearAt, actor, channelKind, hasPostmortem: isWritten, ...more } = queued
-  const { facts, isDigest, isTold, status, problem, acknowledgedAt, uuid, ...row } = more
-  const incident = { status, problem: toProblem(problem), acknowledgedAt }
+  const { facts, isDigest, isTold, status, origin, severity, problem, acknowledgedAt, uuid, ...row } = more
+  const incident = { status, origin, severity, problem: toProblem(problem), acknowledgedAt }
   // A program that gets a webhook follows the status.
   const isForPeople = channelKind !== 'webhook' && isWritten === 0
   const isKnown = actor === null && isForPeople && clearAt !== null && clearAt >= incident.problem.alarmedAt

@@ -45,6 +45,12 @@ export function applyStep(ctx: Context, service: LiveService, step: Step, input:
       const move = { before: incident, after, why: null, actor: null, now, conditions, toldAt }
       return moveIncident(ctx, { ...move, tells: 'worse' })
     }
+    case 'lessen': {
+      const { from: severityBefore, toldAt } = step
+      const conditions = incident.problem.firing
+      tell(ctx, incident, { change: 'severity', severityBefore, conditions, actor: null, now, toldAt })
+      return incident
+    }
     case 'uncover':
       tell(ctx, incident, { change: 'again', conditions: step.names, actor: null, now })
       return incident
