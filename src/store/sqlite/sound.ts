@@ -3,6 +3,7 @@ import { openSqlite } from './driver.ts'
 import { errorCode, isDamage, StoreError } from './fault.ts'
 import type { Db } from './open.ts'
 import { SCHEMA_QUERY, type SchemaObject } from './schema/expected.ts'
+import { limitCache } from './space.ts'
 
 /** Throws StoreError if the copy is damaged. `database`: the original file, which is probably damaged too. */
 export function requireSound(copy: string, database: string): void {
@@ -56,13 +57,12 @@ export function describeReference({ table, rowid, parent }: BrokenReference): st
 
 /** Checks every page, which takes seconds per gigabyte. Returns the first problem found, or null. */
 export function findDamage(db: Db): string | null {
-  const cacheSize = db.pragma('cache_size')
-  // The check reads every page once. With the usual cache, the connection would hold 16 MB until the next check.
-  db.pragma('cache_size = -1000')
+  // The check reads every page once.
+  const unlimit = limitCache(db)
   try {
     const found = String(db.pragma('quick_check(1)'))
     return found === 'ok' ? null : found
   } finally {
-    db.pragma(`cache_size = ${cacheSize}`)
+    unlimit()
   }
 }

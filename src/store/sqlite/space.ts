@@ -32,6 +32,19 @@ export function freeCache(db: Db): void {
   db.pragma('shrink_memory')
 }
 
+/** In kB. */
+const SMALL_CACHE = 1_000
+
+/**
+ * Limits the cache while much is read or written that is not needed again: memory that a cache frees later stays with the
+ * process. Returns a function that ends the limit.
+ */
+export function limitCache(db: Db): () => void {
+  const usual = db.pragma('cache_size')
+  db.pragma(`cache_size = -${SMALL_CACHE}`)
+  return () => void db.pragma(`cache_size = ${usual}`)
+}
+
 /** The auto-vacuum mode in which a file can shrink in small steps. */
 const INCREMENTAL = 2
 /** The number of 4 kB pages per step. Moving these pages takes a few milliseconds. */
