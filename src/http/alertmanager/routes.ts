@@ -1,4 +1,5 @@
 /** The API of Alertmanager, so that Prometheus, amtool, karma and Grafana can use incmon as an Alertmanager. */
+import type { HttpBindings } from '@hono/node-server'
 import { checkStore } from '../../actions/readiness.ts'
 import { programVersion } from '../../assets.ts'
 import { receiverNames, receiverTest, rootReceiver } from '../../domain/notification/audience.ts'
@@ -23,17 +24,17 @@ import { deleteSilence, getSilence, getSilences, postSilences } from './silences
 
 async function getAlerts(call: ApiCall): Promise<Reply> {
   const wanted = wantedIn(call)
-  if (!wanted) return jsonReply('[]')
-  return jsonReply(await call.store.read(findAlertsJson, call.identity.organizationId, wanted))
+  if (!wanted) return json([])
+  return jsonReply(call, await call.store.read(findAlertsJson, call.identity.organizationId, wanted))
 }
 
 /** Lists the groups by their labels. An alert with several receivers is in the groups of all of them. */
 async function getAlertGroups(call: ApiCall): Promise<Reply> {
   const wanted = wantedIn(call)
   const groupBy = await groupByOf(call)
-  if (!wanted) return jsonReply('[]')
+  if (!wanted) return json([])
   const groups = { ...wanted, groupBy, muted: flag(call.c, 'muted') }
-  return jsonReply(await call.store.read(findGroupsJson, call.identity.organizationId, groups))
+  return jsonReply(call, await call.store.read(findGroupsJson, call.identity.organizationId, groups))
 }
 
 /** Reads the filters. Returns null if no receiver can match. @throws Refusal 400 */
@@ -45,7 +46,13 @@ function wantedIn({ c, deps }: ApiCall): Wanted | null {
   return { matchers, receiver, ...flags, now: deps.now(), resolveTimeout: RESOLVE_TIMEOUT }
 }
 
-function jsonReply(body: Exclude<Reply['body'], null>): Reply {
+/**
+ * Returns megabytes as a reply. They are freed as soon as they are sent: the garbage collector would free them after the
+ * next ones.
+ */
+function jsonReply({ c }: ApiCall, body: Uint8Array<ArrayBuffer>): Reply {
+  const { outgoing }: Partial<HttpBindings> = c.env ?? {}
+  outgoing?.once('close', () => body.buffer.transfer(0))
   return { status: 200, headers: { 'content-type': 'application/json' }, body }
 }
 

@@ -8,7 +8,7 @@ export type Texts = {
   readonly add: (text: string) => number
   /** Returns the bytes that a text takes. */
   readonly size: (text: number) => number
-  /** Joins texts, which are given by their numbers or as they are. */
+  /** Joins texts, which are given by their numbers or as they are. Then the texts are gone, and their memory is free. */
   readonly joined: (parts: readonly (number | string)[]) => Uint8Array<ArrayBuffer>
 }
 
@@ -45,6 +45,7 @@ export function createTexts(): Texts {
         if (typeof part === 'string') at += bytes.write(part, at)
         else at += blocks[places[part] ?? 0]?.copy(bytes, at, places[part + 1], places[part + 2]) ?? 0
       }
+      for (const { buffer } of blocks) (buffer as ArrayBuffer).transfer(0)
       return bytes
     },
   }

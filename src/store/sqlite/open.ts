@@ -76,6 +76,8 @@ type Result<Kind, Row> = {
 
 /** How long to wait for a writer in another process, in milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000
+/** The cache of a reader, in kB. Several threads read, and the system keeps the same pages for all of them. */
+const READER_CACHE = 4_000
 
 export function openStore(file: string, { busyMs = BUSY_TIMEOUT_MS }: { readonly busyMs?: number } = {}): Db {
   const path = resolveDatabase(file)
@@ -97,6 +99,7 @@ export function openBeside(file: string, { busyMs }: { readonly busyMs: number }
 export function openReader(file: string): Db {
   const sqlite = openSqlite(file, { readonly: true, fileMustExist: true })
   sqlite.pragma('query_only = ON')
+  sqlite.pragma(`cache_size = -${READER_CACHE}`)
   return over(sqlite, file, 'BEGIN')
 }
 
