@@ -16,6 +16,7 @@ export const PARTS = [
   'notify',
   'alertmanager',
   'watch',
+  'walks',
 ] as const
 export type PartName = (typeof PARTS)[number]
 

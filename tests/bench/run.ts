@@ -20,6 +20,7 @@ import { benchReads } from './reads.ts'
 import { type Part, toText } from './report.ts'
 import { benchStart } from './start.ts'
 import { benchStorm } from './storm.ts'
+import { benchWalks } from './walks.ts'
 import { benchWatch } from './watch.ts'
 
 const MEASURES: Readonly<Record<PartName, (bench: Bench) => Promise<Part[]>>> = {
@@ -36,9 +37,10 @@ const MEASURES: Readonly<Record<PartName, (bench: Bench) => Promise<Part[]>>> = 
   notify: benchNotify,
   alertmanager: benchAlertmanager,
   watch: benchWatch,
+  walks: benchWalks,
 }
 /** Parts that run without the load generator. */
-const WITHOUT_LOAD: readonly PartName[] = ['growing', 'life', 'reads', 'pages', 'watch']
+const WITHOUT_LOAD: readonly PartName[] = ['growing', 'life', 'reads', 'pages', 'watch', 'walks']
 
 if (process.env.CI === 'true') print('The benchmark does not run in CI: figures from a shared machine mean nothing.')
 else await run(options())
