@@ -6,7 +6,7 @@ import { SWITCHED_OFF } from '../domain/notification/schedule.ts'
 import { type MessageContext, type MessageText, SYMBOLS } from '../domain/notification/words.ts'
 import { formatDuration } from '../domain/shown-time.ts'
 import { capitalized } from '../domain/text.ts'
-import { DAY, MINUTE } from '../domain/units.ts'
+import { MINUTE } from '../domain/units.ts'
 import { type ChannelRecord, listRecipients, loadChannelSecrets } from '../store/notification/channels.ts'
 import { listOrganizations } from '../store/organizations.ts'
 import { baseContext, type NotifierOptions } from './context.ts'
@@ -19,16 +19,17 @@ type Options = Pick<NotifierOptions, 'transports' | 'publicUrl'>
 
 /**
  * Returns a function that sends the messages that are due, and resolves when they were sent. Each failure is told once,
- * and again after a restart of incmon.
+ * and again after a restart of incmon unless the channel is disabled.
  */
 export function createFailureNotes(deps: Deps, options: Options): () => Promise<void> {
   const told: Told = new Map()
+  const startedAt = deps.now()
   return async () => {
     const all = listOrganizations(deps.db).map(({ rowId }) => listRecipients(deps.db, rowId))
     const notes = all.flatMap((channels) => channels.map((channel) => ({ channel, channels })))
     await Promise.all(
       notes.map(async ({ channel, channels }) => {
-        const words = noteOf(channel, told, deps.now())
+        const words = noteOf(channel, told, startedAt, deps.now())
         const receivers = channels.filter((one) => one.enabled && one.failing === null && one.rowId !== channel.rowId)
         if (!words || receivers.length === 0) return
         if (channel.failing === null) told.delete(channel.rowId)
@@ -49,7 +50,7 @@ function isOff({ enabled, failing }: ChannelRecord): boolean {
 }
 
 /** Returns the message about a channel that is due; null if there is none. */
-function noteOf(channel: ChannelRecord, told: Told, now: number): Note | null {
+function noteOf(channel: ChannelRecord, told: Told, startedAt: number, now: number): Note | null {
   const { rowId, name, enabled, failing, failingSince } = channel
   const known = told.get(rowId)
   const title = shortened(name)
@@ -58,8 +59,8 @@ function noteOf(channel: ChannelRecord, told: Told, now: number): Note | null {
     return known ? () => ({ tone: 'resolved', title: `Messages to ${title} are delivered again.`, body }) : null
   }
   if (isOff(channel)) {
-    // A restart long afterwards is no reason to say it again.
-    const isNews = known ? !known.isOff : now - failingSince < DAY
+    // A restart is no reason to say it again.
+    const isNews = known ? !known.isOff : failingSince >= startedAt - MINUTE
     const words = { title: `Messages to ${title} are not sent any more.`, body: `${capitalized(failing)}.` }
     return isNews ? () => ({ tone: 'warning', ...words }) : null
   }

@@ -7,7 +7,7 @@ import { formatDuration } from '../shown-time.ts'
 import { LEAST_MEMBERS } from '../suspect/group.ts'
 import { countOf, formatCount, joinNames, timesOf } from '../text.ts'
 import { SECOND } from '../units.ts'
-import { isByHand } from './alert-texts.ts'
+import { endedBy } from './alert-texts.ts'
 import { groupLinesOf, type MessageGroup } from './group-words.ts'
 import type { MessageKind } from './kind.ts'
 import { namedUpTo, shortened } from './names.ts'
@@ -79,10 +79,10 @@ function digestOf(all: readonly MessageItem[], context: MessageContext): Message
     ...told,
     ending.length > 0 ? `${namesOf(ending)}: the last alert has just ended` : '',
     recoveredText(
-      well.filter((item) => !isByHand(item)),
+      well.filter((item) => endedBy(item) === null),
       context,
     ),
-    byHandText(well.filter(isByHand)),
+    ...endedByTexts(well),
     endedText(ended, context),
     ...ended.flatMap(mergedText),
   ]
@@ -156,9 +156,12 @@ function recoveredText(items: readonly MessageItem[], { now }: MessageContext): 
   return `${namesOf(items)} ${items.length === 1 ? 'has' : 'have'} recovered${after}`
 }
 
-/** Returns `a user resolved the alerts of cart and web`; '' if there are none. */
-function byHandText(items: readonly MessageItem[]): string {
-  return items.length === 0 ? '' : `A user resolved the alerts of ${namesOf(items)}`
+/** Returns `A user resolved the alerts of cart and web`. */
+function endedByTexts(items: readonly MessageItem[]): string[] {
+  return [...Map.groupBy(items, (item) => JSON.stringify(endedBy(item))).values()].flatMap((of) => {
+    const by = of[0] ? endedBy(of[0]) : null
+    return by ? [`${by.who} the alerts of ${namesOf(of)}${by.because}`] : []
+  })
 }
 
 /** Returns `2 new incidents (1 critical, 1 error): cart and web`; '' if there are none. */

@@ -94,9 +94,13 @@ function othersText(burning: readonly GroupMember[], items: readonly MessageItem
   return names.size === 0 ? '' : `Also critical: ${namedUpTo([...names], NAMED)}.`
 }
 
-function onItText({ incidents }: MessageGroup): string {
-  const people = [...new Set(incidents.flatMap(({ acknowledgedBy }) => acknowledgedBy ?? []))]
-  return people.length === 0 ? 'Nobody is on it.' : `${joinNames(people)} ${people.length === 1 ? 'is' : 'are'} on it.`
+function onItText(group: MessageGroup): string {
+  const burning = burningOf(group)
+  const owned = burning.filter(({ acknowledgedBy }) => acknowledgedBy !== null)
+  const people = [...new Set(owned.flatMap(({ acknowledgedBy }) => acknowledgedBy ?? []))]
+  if (people.length === 0) return 'Nobody is on it.'
+  const what = owned.length === burning.length ? 'it' : `${owned.length} of ${burning.length} incidents`
+  return `${joinNames(people)} ${people.length === 1 ? 'is' : 'are'} on ${what}.`
 }
 
 function numbersOf(incidents: readonly GroupMember[]): string {

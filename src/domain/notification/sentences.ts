@@ -8,15 +8,18 @@ import { formatDuration } from '../shown-time.ts'
 import { DAY, HOUR, SECOND } from '../units.ts'
 import {
   countText,
-  hasOthersFiring,
-  isByHand,
+  endedBy,
+  hasOwnTitle,
   lastReportText,
   momentText,
   namedAlerts,
+  onNodeText,
   othersText,
   overdueText,
   problemText,
+  recoveryText,
   reportedText,
+  stillFiringText,
   tooText,
   unsentText,
   whenText,
@@ -54,7 +57,7 @@ export function titleOf(item: MessageItem, context: MessageContext): string {
     case 'acknowledged':
       return `${actor ?? incident.acknowledgedBy ?? 'A user'} is working on it: ${lasting}.`
     case 'recovered':
-      return `${isByHand(item) ? `A user resolved the alert of ${name}` : `${name} has recovered`}: it ${pastText(item, context)}.`
+      return `${recoveryText(item, name)}: it ${pastText(item, context)}.`
     case 'again':
       if (actor !== null)
         return `${name}: ${actor} merged an incident that goes on into this one: ${namedUpTo(names, NAMED)}.`
@@ -92,7 +95,7 @@ function lastingText(item: MessageItem, context: MessageContext): string {
           declared.map((one) => one.name),
           NAMED,
         )}, merged into ${subject},`
-      : incident.origin === 'manual'
+      : hasOwnTitle(item)
         ? `“${shortened(incident.title, MAX_TITLE)}” (${subject})`
         : subject
   const began = [
@@ -133,7 +136,9 @@ function pastText(item: MessageItem, context: MessageContext): string {
   const { problem } = incident
   const { endedAt, isGuess } = problem
   const ended = (at: number) =>
-    isGuess && !isByHand(item) ? `, last reported ${whenText(at, context)}` : `, until ${momentText(at, context)}`
+    isGuess && endedBy(item) === null
+      ? `, last reported ${whenText(at, context)}`
+      : `, until ${momentText(at, context)}`
   // At its end, the problem can have been less severe.
   const until = endedAt === null || worstSeverity(incident) !== severityNow(incident) ? '' : ended(endedAt)
   const silenced = silencedText(mutedMsOf(problem, context.now))
@@ -213,7 +218,7 @@ function sentencesOf(item: MessageItem, context: MessageContext): string[] {
     burns || kind === 'recovered' ? onItText(item) : '',
     isOver ? '' : count,
     kind === 'recovered' ? onNodeText(item) : '',
-    kind === 'recovered' && hasOthersFiring(item) ? `${firingText(incident.firingAlerts)}.` : '',
+    kind === 'recovered' ? stillFiringText(item) : '',
     incident.problem.about === null || isOver ? '' : NAMELESS,
     kind === 'opened' && incident.previous !== null ? 'The service had another incident recently.' : '',
     kind === 'recovered' ? nextText(item, context) : '',
@@ -222,11 +227,6 @@ function sentencesOf(item: MessageItem, context: MessageContext): string[] {
 }
 
 const NAMELESS = 'The alert names no service: add a label such as service or namespace and deployment, or an alias.'
-
-/** Says what still fired on a node when its recovery was found. */
-function onNodeText({ names }: MessageItem): string {
-  return names.length === 0 ? '' : `Still firing on its pods then: ${namedUpTo(names, NAMED)}.`
-}
 
 function onItText({ kind, incident }: MessageItem): string {
   const { acknowledgedBy, acknowledgedAt, status } = incident

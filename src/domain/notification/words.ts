@@ -5,7 +5,7 @@ import { severityNow } from '../incident/lasted.ts'
 import type { LiveIncident } from '../incident/live-incident.ts'
 import type { Severity } from '../severity.ts'
 import type { Suspect } from '../suspect/suspect.ts'
-import { type Delivery, namedAlerts } from './alert-texts.ts'
+import { type Delivery, endedBy, namedAlerts } from './alert-texts.ts'
 import { linkAddress } from './escape.ts'
 import { burningText, groupTitleOf, type MessageGroup } from './group-words.ts'
 import { type MessageKind, REMINDERS } from './kind.ts'
@@ -160,7 +160,8 @@ function toneOf(item: MessageItem): Tone {
   if (kind === 'acknowledged') return 'acknowledged'
   // While a flapping service is well, its digest wakes nobody.
   if (kind === 'flapping' && incident.problem.since === null) return 'warning'
-  if (kind === 'resolved' || kind === 'recovered') return isAllClear(item) ? 'resolved' : 'warning'
+  if (kind === 'resolved' || kind === 'recovered')
+    return isAllClear(item) && !endedBy(item)?.because ? 'resolved' : 'warning'
   return severityNow(incident)
 }
 

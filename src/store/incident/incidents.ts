@@ -148,6 +148,11 @@ export const firingAlerts = sql<number>`(
   SELECT count(*) FROM alerts WHERE incident_id = incidents.id AND ends_at IS NULL AND source <> 'ci'
 )`.as('firing_alerts')
 
+/** Counts the alerts of an incident that can fire or be over, without failed pipelines. */
+export const alertCount = sql<number>`(
+  SELECT count(*) FROM alerts WHERE incident_id = incidents.id AND source <> 'ci'
+)`.as('alert_count')
+
 const columns = [
   ...(['id', 'uuid', 'number', 'title', 'severity', 'status', 'origin', 'created_at', 'started_at'] as const),
   ...(['acknowledged_at', 'acknowledged_by', 'resolved_at', 'alert_count', 'problem', 'previous'] as const),

@@ -9,7 +9,7 @@ import type { RuledAlert } from '../../domain/notification/rule.ts'
 import type { MessageAlert, MessageItem } from '../../domain/notification/words.ts'
 import type { IncidentGroup } from '../../domain/suspect/group.ts'
 import { toDelivery } from '../history/last-report.ts'
-import { firingAlerts, hasPostmortem } from '../incident/incidents.ts'
+import { alertCount, firingAlerts, hasPostmortem } from '../incident/incidents.ts'
 import { toProblem } from '../incident/live-incidents.ts'
 import { loadServiceName } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -63,7 +63,7 @@ export function listItems(
       'started_at as startedAt',
       'resolved_at as resolvedAt',
     ])
-    .select(['alert_count as alertCount', firingAlerts, 'problem', 'acknowledged_at as acknowledgedAt'])
+    .select([alertCount, firingAlerts, 'problem', 'acknowledged_at as acknowledgedAt'])
     .select(['acknowledged_by as acknowledgedBy', 'touched_at as touchedAt', 'previous'])
     .select(['services.name', 'services.namespace', 'services.cluster'])
     .select(hasPostmortem)
@@ -77,7 +77,7 @@ export function listItems(
   )
   return rows.map((row) => {
     const { at, actor, severityBefore, name, namespace, cluster, firing_alerts: firingAlerts } = row
-    const { number, title, severity, status, origin, startedAt, resolvedAt, alertCount } = row
+    const { number, title, severity, status, origin, startedAt, resolvedAt, alert_count: alertCount } = row
     const { acknowledgedAt, acknowledgedBy, touchedAt } = row
     const previous = row.previous && uuidFromBytes(row.previous)
     const known = { id: uuidFromBytes(row.uuid), hasPostmortem: row.hasPostmortem === 1, previous }

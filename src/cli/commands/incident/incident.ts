@@ -34,7 +34,7 @@ export function addIncident(program: Command): void {
   addOrgCommand(incident, 'show', 'show an incident with its alerts, suspects and timeline')
     .argument('<id>', ID)
     .action(showIncident)
-  addOrgCommand(incident, 'open', 'open an incident; firing alerts of its service join it')
+  addOrgCommand(incident, 'open', 'open an incident; firing alerts of its service that are in no incident join it')
     .argument('<service>', 'the name or id of the service, or namespace/name')
     .argument('<title...>', 'the title')
     .addOption(new Option('--severity <severity>', 'the severity').choices(SEVERITIES).default('critical'))

@@ -133,8 +133,10 @@ function changeKnown(
     fingerprints,
     lastEvent: repeats ? known.lastEvent : stored(),
   }
+  // Grafana says in an annotation why an alert ended.
+  const isTold = isNewest || (change === 'ended' && alert.source === 'dashboard')
   const texts =
-    isNewest && !repeats ? { labels: signal.labels, annotations: signal.annotations, links: signal.links } : null
+    isTold && !repeats ? { labels: signal.labels, annotations: signal.annotations, links: signal.links } : null
   changeAlert(ctx, known, live, item.receivedAt, { texts })
   if (!repeats) describeFingerprint(ctx, live, signal)
   if (change === 'doubted') noteDoubt(ctx, live, item.receivedAt)

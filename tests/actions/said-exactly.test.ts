@@ -1,0 +1,127 @@
+/** What messages say about ends without a recovery, counts, titles of users, and who is on a group. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createChannel } from '../../src/actions/channels.ts'
+import { digestTextOf } from '../../src/domain/notification/digest.ts'
+import { messageTextOf } from '../../src/domain/notification/words.ts'
+import { changeIncident } from '../helpers/acts.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+import { makeFlow } from '../helpers/flow.ts'
+import { burning, CONTEXT, healed, messageAlert, messageItem, NOW } from '../helpers/messages.ts'
+import { pump } from '../helpers/pump.ts'
+import { alert, alertmanager, grafana, pipeline } from '../helpers/senders.ts'
+
+function paging(t: TestContext) {
+  const flow = makeFlow(t)
+  const { deps, acme } = flow
+  createChannel(deps, acme.key, { name: 'pager', kind: 'slack', target: 'https://example.com/x', remindAfter: 0 })
+  return flow
+}
+
+for (const [reason, title] of [
+  ['', 'stock has recovered: it was critical for 5 min, until 12:05 UTC.'],
+  [
+    'Paused',
+    'Grafana ended the alert of stock, because its rule was paused: it was critical for 5 min, until 12:05 UTC.',
+  ],
+  [
+    'MissingSeries',
+    'Grafana ended the alert of stock, because its query has no data of it any more: it was critical for 5 min, until 12:05 UTC.',
+  ],
+] as const) {
+  test(`the end of an alert of Grafana with the reason “${reason}”`, async (t) => {
+    const { send, sweepUntil, deps } = paging(t)
+    const item = (more: object) => {
+      const one = alert('Old stock', { service: 'stock' }, { startsAt: NOON, fingerprint: 'f', ...more })
+      return grafana([{ ...one, annotations: reason === '' ? {} : { grafana_state_reason: reason } }])
+    }
+    await send('dashboard', item({}), { at: NOON })
+    pump(deps)
+    await send('dashboard', item({ endsAt: NOON + 5 * MINUTE }), { at: NOON + 5 * MINUTE })
+    await sweepUntil(NOON + 7 * MINUTE)
+    assert.deepEqual(
+      pump(deps).map((one) => one.title),
+      [title],
+    )
+  })
+}
+
+test('an end without a recovery is no all-clear, in a digest either', () => {
+  const paused = (name: string, annotations: Record<string, string>) =>
+    messageItem(
+      {
+        kind: 'recovered',
+        service: { name, namespace: '', cluster: '' },
+        alerts: [messageAlert({ endsAt: NOW - 2 * MINUTE, resolution: 'reported', annotations })],
+      },
+      { id: name, title: `${name}: Down`, problem: healed(), firingAlerts: 0 },
+    )
+  const items = [paused('cart', { grafana_state_reason: 'Paused' }), paused('web', {})]
+  assert.equal(messageTextOf(items[0] ?? assert.fail(), CONTEXT).tone, 'warning')
+  assert.equal(messageTextOf(items[1] ?? assert.fail(), CONTEXT).tone, 'resolved')
+  const { title, body } = digestTextOf(items, CONTEXT)
+  assert.equal(title, 'web has recovered after 4 min.')
+  assert.match(body, /Grafana ended the alerts of cart, because its rule was paused\./)
+})
+
+test('failed pipelines are not among the alerts that fire, nor among all alerts', async (t) => {
+  const { send, deps, sweepUntil } = paging(t)
+  const fires = (name: string) =>
+    send('metrics', alertmanager([alert(name, { service: 'cart' }, { startsAt: NOON })], { groupKey: name }))
+  await send('ci', pipeline('failed', 'shop/cart', { at: NOON }))
+  await fires('Down')
+  await fires('Slow')
+  await sweepUntil(NOON + 2 * MINUTE)
+  const { body } = pump(deps).at(-1) ?? assert.fail()
+  assert.match(body, / 2 alerts\. /)
+})
+
+test('what still fires after a recovery is named once for each condition and severity', () => {
+  const over = messageAlert({ id: 'b', endsAt: NOW - 2 * MINUTE })
+  const warning = messageAlert({ severity: 'warning' })
+  const alerts = [warning, { ...warning, id: 'c' }, over]
+  const said = { problem: healed(), firingAlerts: 2, alertCount: 3 }
+  assert.match(
+    messageTextOf(messageItem({ kind: 'recovered', alerts }, said), CONTEXT).body,
+    /Still firing: Down \(warning\)\. /,
+  )
+  const none = messageItem({ kind: 'recovered', alerts: [over] }, { ...said, firingAlerts: 0 })
+  assert.doesNotMatch(messageTextOf(none, CONTEXT).body, /firing/)
+})
+
+for (const [what, owners, expected] of [
+  ['each', ['Ann', 'Ann', 'Bob'], 'Ann and Bob are on it.'],
+  ['one', ['Ann', null, null], 'Ann is on 1 of 3 incidents.'],
+  ['none', [null, null, null], 'Nobody is on it.'],
+] as const) {
+  test(`a message about a group of which ${what} is acknowledged`, () => {
+    const members = owners.map((acknowledgedBy, index) => ({
+      ...{ id: `${index}`, number: index + 1, title: 'Down', severity: 'critical', status: 'open' },
+      ...{ startedAt: NOW, acknowledgedBy, problem: 'on', isFiring: true },
+      service: { name: `service-${index}`, namespace: '', cluster: '' },
+    }))
+    const group = { leader: members[0], cause: 'redis', incidents: members }
+    const { body } = digestTextOf([messageItem({ kind: 'group', group: group as never })], CONTEXT)
+    assert.ok(body.includes(expected), body)
+  })
+}
+
+test('a title that a user wrote is in the messages, and one that incmon wrote is not', async (t) => {
+  const { send, deps, acme, incidents, clock } = paging(t)
+  await send('metrics', alertmanager([alert('Down', { service: 'cart' }, { startsAt: NOON })]))
+  const change = (to: object) => changeIncident(deps, acme.key, incidents()[0]?.id ?? '', to, 'anna')
+  const titles = [pump(deps)]
+  clock.now = NOON + MINUTE / 2
+  await change({ title: 'Nobody can pay' })
+  await change({ status: 'investigating' })
+  titles.push(pump(deps))
+  assert.deepEqual(
+    titles.flat().map(({ title }) => title),
+    [
+      'cart has been critical since 12:00 UTC (just now).',
+      'anna is working on it: “Nobody can pay” (cart) has been critical since 12:00 UTC (30 s).',
+    ],
+  )
+  const untouched = messageItem({ kind: 'again' }, { title: 'Old name: Down', problem: burning() })
+  assert.doesNotMatch(messageTextOf(untouched, CONTEXT).title, /Old name/)
+})
