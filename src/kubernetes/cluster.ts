@@ -98,7 +98,7 @@ export function watchCluster(deps: ClusterDeps) {
     while (waiting.length > 0 && !stop.signal.aborted) {
       const isFirst = (stream: Stream) => !listed.has(stream.name)
       const at = { now: now(), ahead: client.ahead() }
-      const prepared = prepare(inOrder(waiting), { cluster: name, memory, ...at, isFirst, isFollowed })
+      const prepared = prepare(inOrder(waiting), { cluster: name, memory, ...at, isFirst, isFollowed, warn })
       waiting = prepared.rest
       if (prepared.applied.length === 0) return
       const update = unsaved ? joined(unsaved, prepared.update) : prepared.update

@@ -29,6 +29,8 @@ type Preparing = Circumstances & {
   /** By how many milliseconds the cluster's clock is ahead. */
   readonly ahead: number
   readonly isFirst: (stream: Stream) => boolean
+  /** Logs a problem. An object that cannot be understood must not keep the server from reading the others. */
+  readonly warn: (problem: string) => void
 }
 
 /**
@@ -74,12 +76,7 @@ export function prepare(changes: readonly Change[], circumstances: Preparing): P
     deleted.add(uid)
     due.set(uid, null)
   }
-  for (const change of changes) {
-    if (applied.length === MAX_CHANGES || waits(change)) {
-      rest.push(change)
-      continue
-    }
-    applied.push(change)
+  const apply = (change: Change) => {
     if (change.type === 'seen') {
       const before = memory.get(change.seen.uid)
       // A list after a 410 contains what is stored already.
@@ -95,6 +92,18 @@ export function prepare(changes: readonly Change[], circumstances: Preparing): P
       const seen = memory.get(change.uid)
       if (seen) look(seen, seen, false)
     } else if (change.type === 'gap') gap = change.gap
+  }
+  for (const change of changes) {
+    if (applied.length === MAX_CHANGES || waits(change)) {
+      rest.push(change)
+      continue
+    }
+    applied.push(change)
+    try {
+      apply(change)
+    } catch (error) {
+      circumstances.warn(`an object cannot be understood: ${error}`)
+    }
     if ('version' in change && change.version) positions.set(change.stream.name, change.version)
   }
   return {

@@ -16,7 +16,10 @@ const streamOf = (kind: string) => {
 }
 
 const NOW = 1_000_000
-const COMMON = { cluster: 'c', now: NOW, ahead: 0, isFirst: () => false, isFollowed: () => true }
+const COMMON = {
+  ...{ cluster: 'c', now: NOW, ahead: 0, isFirst: () => false, isFollowed: () => true },
+  warn: (problem: string) => assert.fail(problem),
+}
 
 /** `at`: when it arrived; long ago, so that nothing waits for another object. */
 function seen(object: KubeObject, version: number, at = 0): Change {

@@ -72,7 +72,7 @@ function ownerOf({ ownerReferences }: Json): Owner | null {
 }
 
 function podFacts({ metadata, spec, status }: Json, now: number): PodFacts {
-  const condition = (type: string) => status?.conditions?.find((one: Json) => one?.type === type)
+  const condition = (type: string) => list(status?.conditions).find((one) => one.type === type)
   const scheduled = condition('PodScheduled')
   const ready = condition('Ready')
   const disrupted = condition('DisruptionTarget')
@@ -167,17 +167,17 @@ function imagesOf(spec: Json): Images {
   return Object.fromEntries(containers.map((one) => [text(one?.name), text(one?.image)]))
 }
 
-const PRESSURES: Readonly<Record<string, string>> = {
-  MemoryPressure: 'NodeHasInsufficientMemory',
-  DiskPressure: 'NodeHasDiskPressure',
-  PIDPressure: 'NodeHasInsufficientPID',
-}
+const PRESSURES = new Map([
+  ['MemoryPressure', 'NodeHasInsufficientMemory'],
+  ['DiskPressure', 'NodeHasDiskPressure'],
+  ['PIDPressure', 'NodeHasInsufficientPID'],
+])
 
 function nodeFacts({ spec, status, metadata }: Json, now: number): NodeFacts {
   const conditions = list(status?.conditions)
   const ready = conditions.find((one) => one?.type === 'Ready')
   const since = time(ready?.lastTransitionTime, time(metadata.creationTimestamp, now))
-  const pressures = conditions.flatMap((one) => (one?.status === 'True' ? (PRESSURES[one.type] ?? []) : []))
+  const pressures = conditions.flatMap((one) => (one?.status === 'True' ? (PRESSURES.get(one.type) ?? []) : []))
   return {
     ready: text(ready?.status ?? 'Unknown'),
     since,
@@ -225,7 +225,7 @@ function text(value: Json): string {
 
 /** Returns a finite number. People can set annotations to any text. */
 function numberOf(value: Json, fallback = 0): number {
-  const number = Number(value ?? fallback)
+  const number = typeof value === 'object' ? fallback : Number(value ?? fallback)
   return Number.isFinite(number) ? number : fallback
 }
 

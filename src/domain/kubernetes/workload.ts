@@ -2,7 +2,7 @@
 import type { ClusterDraft } from '../event/event.ts'
 import { formatDuration } from '../shown-time.ts'
 import { MINUTE } from '../units.ts'
-import type { Images, Known, SeenOf, Workload, WorkloadFacts } from '../watch/object.ts'
+import { type Images, imageIn, type Known, type SeenOf, type Workload, type WorkloadFacts } from '../watch/object.ts'
 import type { Observed } from './pod.ts'
 import type { Tell } from './tell.ts'
 
@@ -179,9 +179,10 @@ function rolloutOf(
   { replicaSet, revision, isBack, from, to, by, at }: Rollout,
   tell: Tell,
 ): ClusterDraft {
-  const changed = Object.entries(to).filter(([name, image]) => withoutDigest(from[name]) !== withoutDigest(image))
+  const before = (name: string) => imageIn(from, name)
+  const changed = Object.entries(to).filter(([name, image]) => withoutDigest(before(name)) !== withoutDigest(image))
   const images = changed.map(
-    ([name, image]) => `${name}: ${from[name] === undefined ? image : `${from[name]} → ${image}`}`,
+    ([name, image]) => `${name}: ${before(name) === undefined ? image : `${before(name)} → ${image}`}`,
   )
   const what = images.length > 0 ? images.join(', ') : 'same images'
   const head = `${isBack ? 'Rollback to' : 'Rollout of'} ${replicaSet}${revision === '' ? '' : ` (${revision})`}`

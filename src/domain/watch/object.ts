@@ -156,6 +156,11 @@ type ReplicaSetFacts = { readonly revision: number; readonly images: Images; rea
 /** Images by container. */
 export type Images = Readonly<Record<string, string>>
 
+/** Returns the image of a container. A container may be named `constructor`. */
+export function imageIn(images: Images, container: string): string | undefined {
+  return Object.hasOwn(images, container) ? images[container] : undefined
+}
+
 export type WorkloadFacts = {
   readonly wanted: number
   readonly ready: number

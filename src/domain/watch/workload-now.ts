@@ -2,6 +2,7 @@
 import { ordered } from '../order.ts'
 import { HOUR } from '../units.ts'
 import {
+  imageIn,
   type Known,
   type PodFacts,
   type Seen,
@@ -52,7 +53,7 @@ export function workloadNow(
     ...{ cluster, kind: found.kind, wanted, available, stuck },
     revision: found.kind === 'Deployment' ? revision : '',
     images: Object.entries(images).map(([container, image]) => {
-      const last = before[container]
+      const last = imageIn(before, container)
       return { container, image, before: last === undefined || last === image ? null : last }
     }),
     pods: ordered(
