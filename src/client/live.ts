@@ -234,5 +234,5 @@ function rowsOf(list: Element): ReadonlyMap<string, Element> {
 }
 
 function keyOf(row: Element): string {
-  return row.querySelector('a[href]')?.getAttribute('href') ?? ''
+  return (row.matches('a') ? row : row.querySelector('a[href]'))?.getAttribute('href') ?? ''
 }

@@ -31,20 +31,18 @@ export const Wall: FC<{ services: readonly ServiceRowView[]; listOf: (namespace:
           <p class="wall-head">
             <b class="break">{namespace || 'no namespace'}</b> <span class="quiet">{countsText(of)}</span>
           </p>
-          <ul class="wall-cells">
+          <div class="wall-cells">
             {cells.map((one) => (
-              <li>
-                <a
-                  class={`cell-${one.status === 'recovering' ? 'degraded' : one.status}${one.silenced ? ' cell-silenced' : ''}`}
-                  href={one.shortHref}
-                  title={cellText(one)}
-                >
-                  {one.status === 'unknown' ? <Mark level="unknown" /> : null}
-                </a>
-              </li>
+              <a
+                class={`cell-${one.status === 'recovering' ? 'degraded' : one.status}${one.silenced ? ' cell-silenced' : ''}`}
+                href={one.shortHref}
+                title={cellText(one)}
+              >
+                {one.status === 'unknown' ? <Mark level="unknown" /> : null}
+              </a>
             ))}
             <Hidden count={of.length - cells.length} href={listOf(namespace)} />
-          </ul>
+          </div>
         </section>
       ))}
       {hidden.length === 0 ? null : (
@@ -101,11 +99,9 @@ function cellsOf(of: readonly ServiceRowView[], total: number): readonly Service
 
 const Hidden: FC<{ count: number; href: string }> = ({ count, href }) =>
   count === 0 ? null : (
-    <li>
-      <a class="cell-more second" href={href}>
-        {formatCount(count)} more
-      </a>
-    </li>
+    <a class="cell-more second" href={href}>
+      {formatCount(count)} more
+    </a>
   )
 
 function cellText({ namespace, name, status, score, silenced }: ServiceRowView): string {
