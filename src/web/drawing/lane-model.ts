@@ -68,7 +68,10 @@ const NEAR_MARKER = 26
 const CHARACTER = 6.5
 
 /** Returns the lanes in page order, with their bars arranged in rows. */
-export function placeLanes({ lanes, bars, span, now }: LanePicture, widths: Widths): readonly PlacedLane[] {
+export function placeLanes(picture: LanePicture, sizes: Widths): readonly PlacedLane[] {
+  const { lanes, bars, span, now, firstAlertAt, recoveredAt, resolvedAt, acknowledgedAt } = picture
+  const moments = [firstAlertAt, recoveredAt, resolvedAt, acknowledgedAt]
+  const widths = { ...sizes, lines: moments.flatMap((at) => (at == null ? [] : [position(at, span)])) }
   const lanesPlaced = LANES.filter((name) => lanes.includes(name)).map((name) => {
     const own = bars.filter(({ lane }) => lane === name)
     return { own, placed: placeLane(name, own, span, now, widths) }

@@ -58,6 +58,8 @@ export type Widths = {
   readonly gutter?: boolean
   /** The space to the right of the picture that this lane can use, in px. Default: 0. */
   readonly beyond?: number
+  /** The positions of vertical lines in percent, on which a label stands only if there is no other place. */
+  readonly lines?: readonly number[]
 }
 
 const MAX_ROWS = 4
@@ -120,7 +122,8 @@ function pack(bars: readonly LaneBar[], span: Span, now: number, widths: Widths)
   return { rows, hidden }
 }
 
-function fit(bar: LaneBar, span: Span, now: number, { wide: width, gutter = true, beyond = 0 }: Widths): Fitted {
+function fit(bar: LaneBar, span: Span, now: number, widths: Widths): Fitted {
+  const { wide: width, gutter = true, beyond = 0 } = widths
   const x = position(bar.startsAt, span)
   const end = position(bar.shape === 'diamond' ? bar.startsAt : (bar.endsAt ?? now), span)
   const [left, right] = edges(bar, x, end - x, width)
@@ -134,11 +137,24 @@ function fit(bar: LaneBar, span: Span, now: number, { wide: width, gutter = true
     return { ...common, place: 'inside', left, right }
   // A phone shows only the end of a picture with a gutter, so a label on the left would be cut off.
   const isEarly = beyond > 0 || left < width * LAST_THIRD || left < OUTSIDE + label
-  if (right + OUTSIDE + label <= width + beyond && isEarly)
+  const isFree = right + OUTSIDE + label <= width + beyond
+  if (isFree && isEarly && !isBetterLeft({ left, right, label, taken: 0, lines: linesIn(widths, width) }))
     return { ...common, place: 'right', left, right: right + OUTSIDE + label }
   if (left >= OUTSIDE + label) return { ...common, place: 'left', left: left - OUTSIDE - label, right }
   // A long name is cut off at the bar's end.
   return { ...common, place: bar.shape === 'bar' && right - left >= INSIDE * 3 ? 'inside' : 'none', left, right }
+}
+
+function linesIn({ lines = [] }: Widths, width: number): readonly number[] {
+  return lines.map((x) => (x / 100) * width)
+}
+
+/** Returns whether a label on the right stands on a line, and one on the left has space beside all lines. In px. */
+function isBetterLeft(one: Pick<Narrow, 'left' | 'right' | 'label' | 'taken' | 'lines'>): boolean {
+  const { left, right, label, taken, lines } = one
+  const from = left - OUTSIDE - label
+  const isCrossed = (start: number, end: number) => lines.some((x) => x > start && x < end)
+  return from >= taken && isCrossed(right, right + OUTSIDE + label) && !isCrossed(from, left)
 }
 
 function edges({ shape }: LaneBar, x: number, width: number, px: number): readonly [number, number] {
@@ -148,7 +164,9 @@ function edges({ shape }: LaneBar, x: number, width: number, px: number): readon
 }
 
 /** Places the labels for phones. The bars stay in their rows. A label that would overlap its neighbor is omitted. */
-function withNarrowPlaces(row: readonly Fitted[], index: number, { narrow }: Widths): PlacedBar[] {
+function withNarrowPlaces(row: readonly Fitted[], index: number, widths: Widths): PlacedBar[] {
+  const { narrow } = widths
+  const lines = linesIn(widths, narrow)
   const sorted = [...row].sort((a, b) => a.x - b.x)
   let taken = 0
   return sorted.map(({ bar, x, width, place }, position) => {
@@ -156,13 +174,13 @@ function withNarrowPlaces(row: readonly Fitted[], index: number, { narrow }: Wid
     const after = sorted[position + 1]
     const free = after ? edges(after.bar, after.x, after.width, narrow)[0] - GAP : narrow
     const label = bar.label.length * CHARACTER
-    const narrowPlace = narrowPlaceOf({ bar, place, left, right, label, free, taken })
+    const narrowPlace = narrowPlaceOf({ bar, place, left, right, label, free, taken, lines })
     taken = (narrowPlace === 'right' ? right + OUTSIDE + label : right) + GAP
     return { ...bar, row: index, x, width, place, narrowPlace }
   })
 }
 
-function narrowPlaceOf(one: {
+type Narrow = {
   readonly bar: LaneBar
   readonly place: LabelPlace
   readonly left: number
@@ -170,13 +188,16 @@ function narrowPlaceOf(one: {
   readonly label: number
   readonly free: number
   readonly taken: number
-}): LabelPlace {
+  readonly lines: readonly number[]
+}
+
+function narrowPlaceOf(one: Narrow): LabelPlace {
   if (one.place === 'gutter') return 'gutter'
   if (one.bar.shape === 'bar' && one.right - one.left >= one.label + INSIDE) return 'inside'
   // A truncated label is still useful.
   const cut = one.bar.shape === 'bar' && one.right - one.left >= INSIDE * 2 ? 'inside' : 'none'
   if (cut === 'inside' && one.bar.endsAt === null) return cut
-  if (one.right + OUTSIDE + one.label <= one.free) return 'right'
+  if (one.right + OUTSIDE + one.label <= one.free && !isBetterLeft(one)) return 'right'
   return one.left - OUTSIDE - one.label >= one.taken ? 'left' : cut
 }
 

@@ -98,6 +98,20 @@ test('beside labels to the right of the present, phones show a late label of ano
   assert.deepEqual([lane?.bars[0]?.place, lane?.bars[0]?.narrowPlace], ['left', 'right'])
 })
 
+test('a label stands on the left if on the right it would stand on the line of the first alert', () => {
+  const deploy = bar('deploy', ago(15), ago(13), { lane: 'ci', label: '#31 deployed' })
+  const placeOf = (firstAlertAt: number, narrow = 240, label = deploy.label) => {
+    const widths = { ...WIDTHS, narrow }
+    const [lane] = placeLanes({ ...PICTURE, firstAlertAt, bars: [{ ...deploy, label }] }, widths)
+    return [lane?.bars[0]?.place, lane?.bars[0]?.narrowPlace]
+  }
+  assert.deepEqual(placeOf(ago(12)), ['left', 'right'])
+  assert.deepEqual(placeOf(ago(12), 600), ['left', 'left'])
+  assert.deepEqual(placeOf(ago(2)), ['right', 'right'])
+  // There is no space on the left.
+  assert.deepEqual(placeOf(ago(12), 240, 'x'.repeat(48)), ['right', 'none'])
+})
+
 test('a name of 253 characters is cut off at the end of its own bar', () => {
   assert.equal(place([bar('long', ago(20), ago(1), { label: 'x'.repeat(253) })]).bars[0]?.place, 'inside')
 })
