@@ -308,14 +308,14 @@ export function overviewView(more: Partial<OverviewView> = {}): OverviewView {
       {
         ...{ incident, cause, firstAlertAt: at('03:02'), picture: { ...PICTURE, score: null }, recovery: null },
         told: NOBODY,
-        facts: ['38 crashes in 6 pods', '447 alerts', 'shop/storefront fails too'],
+        facts: ['38 crashes in 6 pods', '447 alerts', 'shop/storefront fails too'].map((text) => ({ text, href: '#' })),
       },
       {
         incident: second,
         cause: null,
         firstAlertAt: null,
         picture: null,
-        facts: ['23 alerts'],
+        facts: [{ text: '23 alerts', href: '#' }],
         recovery,
         told: NOBODY,
       },

@@ -49,6 +49,33 @@ test('a deploy after which the problem ended is a probable fix and no suspect', 
   )
 })
 
+test('each fact of a card leads to its evidence', async (t) => {
+  const world = await broken(t)
+  const { html } = await world.browser.get('/')
+  const [article = ''] = /<article.*?<\/article>/s.exec(html) ?? []
+  assert.match(article, /href="\/incidents\/1#alerts">1 alert<\/a>/)
+  assert.match(article, /href="\/services\/[0-9a-f-]{36}"><span[^>]*>shop\/<\/span><wbr\/><b>(?:<bdi>)?cart/)
+  assert.match((await world.browser.get('/incidents')).html, /href="\/incidents\/1#alerts">\s*1\s*<\/a>/)
+  assert.match((await world.browser.get('/incidents/1')).html, /id="alerts"/)
+})
+
+test('while nothing is open, the first button declares an incident, or reopens what still fires', async (t) => {
+  const world = await broken(t)
+  const primary = async (path: string, by = world.browser) =>
+    [...(await by.get(path)).html.matchAll(/class="button [^"]*primary"[^>]*>\s*([^<]+)/g)].map(([, text]) =>
+      text?.trim(),
+    )
+  const all = async () => [await primary('/'), await primary('/incidents')]
+  assert.deepEqual(await all(), [['Acknowledge'], ['Declare incident']])
+  await world.browser.send('/incidents/1/status', { status: 'resolved' })
+  assert.deepEqual(await all(), [
+    ['Declare incident', 'Reopen'],
+    ['Declare incident…', 'Declare incident'],
+  ])
+  await recover(world, 6)
+  assert.deepEqual(await primary('/'), ['Declare incident…', 'Declare incident'])
+})
+
 test('a deploy is no fix while an alert of the service is still firing', async (t) => {
   const world = await broken(t)
   await world.report({}, 'Errors')

@@ -54,7 +54,10 @@ test('the overview names what became unhealthy after the first incident began, a
   await send('Errors', 'cart', 1)
   await send('Errors', 'storefront', 1)
   const { html } = await browser.get('/')
-  assert.match(html, /<li>the newest alert started 1 min ago<\/li><li>storefront was reported unhealthy later/)
+  assert.match(
+    html,
+    /#alerts">the newest alert started 1 min ago<\/a><\/li><li><a [^>]*href="#services">storefront was reported unhealthy later/,
+  )
 })
 
 test('the overview does not call later what began before the first incident and was reported after its start', async (t) => {

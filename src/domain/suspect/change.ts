@@ -203,7 +203,11 @@ function reachOf(change: Change): Factor {
   }
 }
 
-/** Formats an effect as a reason, with the name of the service unless it is the service of the incident. */
+function nameIn({ byId }: Components, id: string): string {
+  return byId.get(id)?.name ?? id
+}
+
+/** Formats an effect as a reason, with the service that showed it unless that is the service of the incident. */
 function reasonOfEffect(
   { symptom, factor }: Effect,
   { incident }: SuspectFacts,
@@ -211,8 +215,10 @@ function reasonOfEffect(
 ): RankedSuspect['reasons'][number] {
   const { component, witnesses } = symptom
   const own = componentAt(components, incident.service)
-  const isOwn = own === null || component === own || witnesses.includes(own)
-  const where = isOwn ? '' : ` in ${components.byId.get(component)?.name ?? component}`
+  const isOwn = own === null || witnesses.includes(own)
+  const [seenBy = component] = component === own ? witnesses : []
+  const name = witnesses.length > 1 && component === own ? `${witnesses.length} callers` : nameIn(components, seenBy)
+  const where = isOwn || seenBy === own ? '' : ` in ${name}`
   const { text } = reasonOf(symptom, where)
   const condition = `${symptom.condition}${where}`
   const short = factor.short ?? factor.text

@@ -157,17 +157,25 @@ export const Verdict: FC<{ suspect: SuspectView; csrf: string; action: string }>
   )
 }
 
-/** Renders `03:04: message “opened” sent to ops.`, or that nobody was told about an incident that goes on. */
-export const ToldLine: FC<{ told: LastTold; isOpen: boolean; reader: Reader }> = ({ told, isOpen, reader }) =>
-  told.at !== null ? (
+/**
+ * Renders `03:04: message “opened” sent to ops.`, or that nobody was told about an incident that goes on. `href` is the
+ * URL of the incident, whose timeline has all messages.
+ */
+export const ToldLine: FC<{ told: LastTold; href: string; isOpen: boolean; reader: Reader }> = (props) => {
+  const { told, href, isOpen, reader } = props
+  return told.at !== null ? (
     <>
-      <Time at={told.at} reader={reader} style="moment" />: {withoutStop(told.text)}.
+      <a class="ink plain" href={`${href}#timeline`}>
+        <Time at={told.at} reader={reader} style="moment" />
+      </a>
+      : {withoutStop(told.text)}.
     </>
   ) : !isOpen ? null : told.hasChannel ? (
     <>Nobody was told.</>
   ) : (
     <NobodyNotified />
   )
+}
 
 /** Renders `Not heard since 14:06.` */
 export const OverdueSince: FC<{ overdue: Overdue; reader: Reader }> = ({ overdue, reader }) =>

@@ -13,13 +13,13 @@ const MAX_TITLE = 200
 
 const SEVERITY_OPTIONS = SEVERITIES.map((one) => [one, capitalized(one)] as const)
 
-/** The form that opens an incident. */
-export const Declare: FC<{ csrf: string; typed: Typed | null }> = ({ csrf, typed }) => {
+/** The form that opens an incident. `isFirst`: whether this is what one would do now, because nothing is open. */
+export const Declare: FC<{ csrf: string; typed: Typed | null; isFirst: boolean }> = ({ csrf, typed, isFirst }) => {
   const { values, faults } = typedInto('declare', typed)
   const field = fieldsOf(values, faults)
   return (
     <details class="confirm" open={faults.length > 0}>
-      <summary class="button">Declare incident…</summary>
+      <summary class={isFirst ? 'button primary' : 'button'}>Declare incident…</summary>
       <Form action="/incidents" class="stack" fields={{ csrf }} faults={faults}>
         <Input {...field('title')} label="What is wrong" maxlength={MAX_TITLE} required autocomplete="off" />
         <Input {...field('service')} label="Service" hint="Its name, or namespace/name." required spellcheck={false} />

@@ -151,7 +151,7 @@ const Related: FC<IncidentView> = ({
         </span>
       )}
       <span>
-        <ToldLine told={told} isOpen={status === 'open'} reader={reader} />
+        <ToldLine told={told} href="" isOpen={status === 'open'} reader={reader} />
       </span>
     </p>
   )

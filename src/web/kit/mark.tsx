@@ -1,5 +1,5 @@
 /** The marks, icons and badges on all pages. A level has the same shape and color everywhere. */
-import type { FC } from 'hono/jsx'
+import { type FC, Fragment } from 'hono/jsx'
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import { capitalized, formatCount } from '../../domain/text.ts'
 import type { IconName } from './symbols.ts'
@@ -92,7 +92,7 @@ const SEAMS = /(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=[_.:/=,@&?#])(?=[\p{L}\d])/u
 /** Renders text, `in` an element if given, whose long words, such as names, can break between their parts. */
 export const Words: FC<{ text: string; in?: 'b' | 'p' | 'span'; class?: string }> = ({
   text,
-  in: Tag,
+  in: Tag = Fragment,
   class: look,
 }) => {
   const parts = text
@@ -100,7 +100,7 @@ export const Words: FC<{ text: string; in?: 'b' | 'p' | 'span'; class?: string }
     .map((part, index) =>
       index % 2 === 0 ? part : part.split(SEAMS).map((seam, at) => (at === 0 ? seam : [<wbr />, seam])),
     )
-  return Tag === undefined ? <>{parts}</> : <Tag class={look}>{parts}</Tag>
+  return <Tag class={look}>{parts}</Tag>
 }
 
 /** Renders a name of up to `max` characters. A longer name is cut in its middle, because its end tells names apart. */

@@ -10,10 +10,11 @@ import { stateText } from '../incident/brief.ts'
 import { CauseLine, ToldLine } from '../incident/cause.tsx'
 import { isolated } from '../kit/bidi.ts'
 import { Action } from '../kit/form.tsx'
-import { Badge, ShortName, Status } from '../kit/mark.tsx'
+import { Badge, ServiceName, ShortName, Status } from '../kit/mark.tsx'
 import type { OpenIncidentView } from './view.ts'
 
 const MAX_TITLE = 80
+const MAX_NAME = 40
 
 type Props = {
   readonly one: OpenIncidentView
@@ -33,6 +34,9 @@ export const FirstIncident: FC<Props> = ({ one, csrf, canWrite, reader }) => {
           <StateBadge incident={incident} />
           <Status status={incident.status} />
           <span class="quiet">incident {incident.number}</span>
+          <a class="plain" href={incident.service.href}>
+            <ServiceName {...incident.service} max={MAX_NAME} />
+          </a>
         </p>
         <h2 class="first-title">
           <a class="ink plain" href={incident.href}>
@@ -44,7 +48,11 @@ export const FirstIncident: FC<Props> = ({ one, csrf, canWrite, reader }) => {
         {facts.length === 0 ? null : (
           <ul class="facts second first-facts">
             {facts.map((fact) => (
-              <li>{fact}</li>
+              <li>
+                <a class="ink plain" href={fact.href}>
+                  {fact.text}
+                </a>
+              </li>
             ))}
           </ul>
         )}
@@ -54,7 +62,7 @@ export const FirstIncident: FC<Props> = ({ one, csrf, canWrite, reader }) => {
             Open incident
           </a>
           <span class="quiet">
-            {ownerOf(one)} <ToldLine told={one.told} isOpen={open} reader={reader} />
+            {ownerOf(one)} <ToldLine told={one.told} href={incident.href} isOpen={open} reader={reader} />
           </span>
         </div>
       </div>
@@ -96,11 +104,15 @@ export const IncidentLine: FC<Props & { readonly first?: boolean }> = ({ one, cs
         <CauseLine one={one} />
         {first ? (
           <p class="second">
-            <ToldLine told={one.told} isOpen={open} reader={reader} />
+            <ToldLine told={one.told} href={incident.href} isOpen={open} reader={reader} />
           </p>
         ) : null}
       </div>
-      <span class="end quiet">{facts[0]}</span>
+      {facts.slice(0, 1).map((fact) => (
+        <a class="end quiet plain" href={fact.href}>
+          {fact.text}
+        </a>
+      ))}
       {open && canWrite ? (
         <Acknowledge one={one} csrf={csrf} look={first ? 'small primary' : 'small'} />
       ) : (

@@ -18,6 +18,7 @@ import { type IncidentBrief, incidentBrief } from '../incident/brief.ts'
 import { incidentViewOf } from '../incident/data.ts'
 import { incidentFacts, incidentPath } from '../incident/find.ts'
 import { findClusters, inOrder, wentFirst } from '../incident/list/list-data.ts'
+import type { IncidentHead } from '../incident/view.ts'
 import { isolatedName } from '../kit/bidi.ts'
 import type { Visit } from '../page.ts'
 import type { OpenIncidentView, StormView } from './view.ts'
@@ -78,16 +79,17 @@ export async function openIncident(
   first: { readonly began: Began; readonly hasPicture: boolean } | null,
 ): Promise<OpenIncidentView> {
   const { groups, head, ...brief } = await incidentBrief(visit, incident)
-  const alerts = countOf(incident.alertCount, 'alert')
   const others = new Set(groups.flatMap(({ serviceId }) => (serviceId === incident.serviceId ? [] : [serviceId])))
   return {
     ...{ incident: head, cause: brief.cause, firstAlertAt: brief.firstAlertAt, recovery: brief.recovery },
     told: brief.told,
     picture: first?.hasPicture ? closeUp(await pictureOfIncident(visit, incident)) : null,
     facts: [
-      alerts,
-      ...(others.size === 0 ? [] : [`${countOf(others.size, 'other service')} too`]),
-      ...(first === null ? [] : laterFacts(incident, groups, first.began, visit.viewer)),
+      { text: countOf(incident.alertCount, 'alert'), href: `${head.href}#alerts` },
+      ...(others.size === 0
+        ? []
+        : [{ text: `${countOf(others.size, 'other service')} too`, href: `${head.href}#affected` }]),
+      ...(first === null ? [] : laterFacts(head, groups, first.began, visit.viewer)),
     ],
   }
 }
@@ -107,20 +109,24 @@ function closeUp(picture: LanePicture): LanePicture {
 
 /** Returns when the newest alert started, and which services were reported unhealthy after the incident started. */
 function laterFacts(
-  incident: IncidentRecord,
+  incident: IncidentHead,
   groups: IncidentBrief['groups'],
   began: Began,
   reader: Reader,
-): readonly string[] {
+): OpenIncidentView['facts'] {
   const newest = groups.reduce((last, { lastStartsAt }) => Math.max(last, lastStartsAt), incident.startedAt)
   const later = began
-    .filter(({ id, at }) => id !== incident.serviceId && at >= incident.startedAt)
+    .filter(({ id, at }) => `/services/${id}` !== incident.service.href && at >= incident.startedAt)
     .toSorted((a, b) => a.at - b.at)
   const named = later.length <= MAX_NAMES
   const names = named ? joinNames(later.map(({ name }) => isolatedName(name))) : countOf(later.length, 'other service')
   return [
-    ...(incident.alertCount < 2 ? [] : [`the newest alert started ${formatAgo(newest, reader)}`]),
-    ...(later.length === 0 ? [] : [`${names} ${later.length === 1 ? 'was' : 'were'} reported unhealthy later`]),
+    ...(incident.alertCount < 2
+      ? []
+      : [{ text: `the newest alert started ${formatAgo(newest, reader)}`, href: `${incident.href}#alerts` }]),
+    ...(later.length === 0
+      ? []
+      : [{ text: `${names} ${later.length === 1 ? 'was' : 'were'} reported unhealthy later`, href: '#services' }]),
   ]
 }
 
@@ -132,6 +138,12 @@ export function unhealthySince(
   if (status === 'healthy') return null
   const last = states.findLastIndex((one) => one.status === 'healthy' || one.status === 'unknown')
   return states[last + 1]?.at ?? null
+}
+
+/** The incident that was opened last. */
+function newestOf(members: readonly IncidentRecord[]): StormView['newest'] {
+  const one = members.reduce((newest, other) => (other.createdAt > newest.createdAt ? other : newest))
+  return { href: incidentPath(one), at: one.createdAt }
 }
 
 const MAX_LISTED = 20
@@ -165,7 +177,7 @@ function stormView(
     owned: members.filter(({ acknowledgedAt }) => acknowledgedAt !== null).length,
     followers: new Set(members.map(({ serviceId }) => serviceId)).size - 1,
     alerts: members.reduce((sum, { alertCount }) => sum + alertCount, 0),
-    newestAt: Math.max(...members.map(({ createdAt }) => createdAt)),
+    newest: newestOf(members),
     bars: barsOf(
       members.map(({ startedAt }) => startedAt),
       now,

@@ -1,8 +1,9 @@
 /** The overview of an organization: its problems, when they started, their causes, and who is working on them. */
-import type { FC } from 'hono/jsx'
+import type { Child, FC } from 'hono/jsx'
 import { TROUBLED } from '../../domain/health/headline.ts'
 import { firingText } from '../../domain/incident/incident.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
+import { Declare } from '../incident/edit.tsx'
 import { Icon, LegendMark, Mark, Words } from '../kit/mark.tsx'
 import { Head, Section } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
@@ -37,11 +38,14 @@ export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
   const shownIll = ill.slice(0, rows)
   const shownWell = well.slice(0, many ? 0 : rows - shownIll.length)
   const hidden = services.length - shownIll.length - shownWell.length
+  const early = services.some(({ resolvedEarly }) => resolvedEarly)
   const props = { csrf, canWrite, reader }
   return (
     <>
       {view.hasExample ? <ExampleNote csrf={csrf} canAdminister={view.canAdminister} /> : null}
-      <Headline view={view} />
+      <Headline view={view}>
+        {incidents.length === 0 && canWrite ? <Declare csrf={csrf} typed={null} isFirst={!early} /> : null}
+      </Headline>
       {incidents.map((one, index) =>
         'members' in one ? (
           <StormCard storm={one} isFirst={index === 0} {...props} />
@@ -68,7 +72,12 @@ export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
       ) : null}
       {shownIll.length > 0 || shownWell.length > 0 ? (
         <div class="card">
-          {shownIll.length > 0 ? <UnhealthyRows services={shownIll} reader={reader} /> : null}
+          {shownIll.length > 0 ? (
+            <UnhealthyRows
+              {...{ services: shownIll, reader, csrf: canWrite ? csrf : null }}
+              isFirst={incidents.length === 0}
+            />
+          ) : null}
           {many && ill.length > BELOW_WALL ? (
             <p class="empty">
               <a href={view.addressOf({ view: 'list' })}>{formatCount(ill.length - BELOW_WALL)} more are not healthy</a>
@@ -104,7 +113,10 @@ function attentionText(urgent: number, recovering: number): string {
   return recovering === 0 ? need : `${need}, ${others}`
 }
 
-export const Headline: FC<{ view: OverviewView }> = ({ view: { headline, calm, reader } }) => (
+export const Headline: FC<{ view: OverviewView; children?: Child }> = ({
+  view: { headline, calm, reader },
+  children,
+}) => (
   <div class={`overview-title ${headline.state === 'healthy' ? 'overview-calm' : ''}`}>
     {headline.state === 'healthy' ? <Mark level="done" /> : null}
     <div>
@@ -125,6 +137,7 @@ export const Headline: FC<{ view: OverviewView }> = ({ view: { headline, calm, r
         </p>
       ) : null}
     </div>
+    {children}
   </div>
 )
 
@@ -134,7 +147,7 @@ const Filters: FC<{ view: OverviewView }> = ({ view }) => {
   const shown = FILTERS.filter((one) => one === 'all' || !RARE.includes(one) || counts[one] > 0)
   return (
     <div class="head filter-head">
-      <h2>Services</h2>
+      <h2 id="services">Services</h2>
       <nav class="row filters" aria-label="Services by status">
         {shown.map((one) => (
           <a

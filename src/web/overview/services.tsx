@@ -5,6 +5,7 @@ import { formatCount, serviceName } from '../../domain/text.ts'
 import { Meter, Strip } from '../drawing/strip.tsx'
 import { stateText } from '../incident/brief.ts'
 import { CauseLine, ToldLine } from '../incident/cause.tsx'
+import { Action } from '../kit/form.tsx'
 import { Icon, Mark, ServiceName, ShortName } from '../kit/mark.tsx'
 import { SilencedMark } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
@@ -14,7 +15,16 @@ const MAX_PENALTIES = 4
 const MAX_NAME = 34
 
 /** Shows a row for each service that needs attention. */
-export const UnhealthyRows: FC<{ services: readonly ServiceRowView[]; reader: Reader }> = ({ services, reader }) => (
+type RowsProps = {
+  readonly services: readonly ServiceRowView[]
+  readonly reader: Reader
+  /** Null if the visitor cannot reopen an incident. */
+  readonly csrf: string | null
+  /** Whether nothing on the page is more urgent than an incident that was resolved while its alerts fire. */
+  readonly isFirst: boolean
+}
+
+export const UnhealthyRows: FC<RowsProps> = ({ services, reader, csrf, isFirst }) => (
   <table class="services cards">
     <thead>
       <tr>
@@ -52,7 +62,10 @@ export const UnhealthyRows: FC<{ services: readonly ServiceRowView[]; reader: Re
                 of={formatCount(service.silenced?.count ?? 0)}
               />
             </span>
-            <ResolvedEarly of={service.resolvedEarly ?? null} reader={reader} />
+            <ResolvedEarly
+              {...{ of: service.resolvedEarly ?? null, reader, csrf }}
+              isFirst={isFirst && service === services.find(({ resolvedEarly }) => resolvedEarly)}
+            />
           </td>
           <td class="service-score">
             <b>{service.score}</b> <Meter part={service.score / 100} level={service.status} />
@@ -78,10 +91,9 @@ function titleOf(service: ServiceRowView): string | undefined {
   return name.length > MAX_NAME ? name : undefined
 }
 
-const ResolvedEarly: FC<{ of: NonNullable<ServiceRowView['resolvedEarly']> | null; reader: Reader }> = ({
-  of,
-  reader,
-}) =>
+type EarlyProps = RowsProps & { readonly of: NonNullable<ServiceRowView['resolvedEarly']> | null }
+
+const ResolvedEarly: FC<Omit<EarlyProps, 'services'>> = ({ of, reader, csrf, isFirst }) =>
   of === null ? null : (
     <>
       <p class="second break">
@@ -97,9 +109,19 @@ const ResolvedEarly: FC<{ of: NonNullable<ServiceRowView['resolvedEarly']> | nul
         <>
           <CauseLine one={of.brief} />
           <p class="second">
-            <ToldLine told={of.brief.told} isOpen reader={reader} />
+            <ToldLine told={of.brief.told} href={of.href} isOpen reader={reader} />
           </p>
         </>
+      )}
+      {csrf === null ? null : (
+        <Action
+          action={`${of.href}/status`}
+          csrf={csrf}
+          fields={{ status: 'investigating' }}
+          look={isFirst ? 'small primary' : 'small'}
+        >
+          Reopen
+        </Action>
       )}
     </>
   )

@@ -23,22 +23,34 @@ type Props = {
 }
 
 export const StormCard: FC<Props> = ({ storm, reader, csrf, canWrite, isFirst }) => {
-  const { first, members, unowned, worst } = storm
+  const { first, members, unowned, worst, cause, newest } = storm
   const { incident } = first
   return (
     <article class={`card first level-${worst.severity}`} aria-label={countOf(members.length, 'incident')}>
       <div class="first-text">
         <p class="row">
           <StormState storm={storm} />
-          {storm.cause === null ? null : <span class="quiet">{countOf(members.length, 'incident')}</span>}
+          {cause === null ? null : (
+            <a class="quiet plain" href={`/incidents#followers-${incident.number}`}>
+              {countOf(members.length, 'incident')}
+            </a>
+          )}
         </p>
         <h2 class="first-title">
           <StormTitle storm={storm} max={MAX_NAME} />
         </h2>
         <StormCause storm={storm} reader={reader} />
         <ul class="facts second first-facts">
-          <li>{alertsText(storm)}</li>
-          <li>last new incident {formatAgo(storm.newestAt, reader)}</li>
+          <li>
+            <a class="ink plain" href={cause === null ? '/alerts?status=firing' : `${incident.href}#alerts`}>
+              {alertsText(storm)}
+            </a>
+          </li>
+          <li>
+            <a class="ink plain" href={newest.href}>
+              last new incident {formatAgo(newest.at, reader)}
+            </a>
+          </li>
         </ul>
         <div class="row first-actions">
           {unowned.length > 0 && canWrite ? (
@@ -57,7 +69,7 @@ export const StormCard: FC<Props> = ({ storm, reader, csrf, canWrite, isFirst })
           </a>
           <span class="quiet">
             {ownersOf(storm)}{' '}
-            <ToldLine told={storm.first.told} isOpen={isFirst && unowned.length > 0} reader={reader} />
+            <ToldLine told={first.told} href={incident.href} isOpen={isFirst && unowned.length > 0} reader={reader} />
           </span>
         </div>
       </div>

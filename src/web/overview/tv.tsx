@@ -12,7 +12,8 @@ import { ownersOf, StormCause, StormState, StormTitle } from './storm.tsx'
 import type { OpenIncidentView, OverviewView, StormView } from './view.ts'
 import { Wall } from './wall.tsx'
 
-const MAX_TILES = 24
+/** With the tile that counts the others, full rows of 4, 6 and 8. */
+const MAX_TILES = 23
 const MAX_NAME = 18
 /** With more services, the tiles are small. */
 const MAX_LARGE = 8
@@ -115,7 +116,7 @@ const TvIncident: FC<{ one: OpenIncidentView | StormView; reader: Reader; isFirs
       <span class="end tv-owner">
         {children ?? (storm ? ownersOf(storm) : ownerOf(first))}
         <br />
-        <ToldLine told={first.told} isOpen={isFirst && !isOver} reader={reader} />
+        <ToldLine told={first.told} href={incident.href} isOpen={isFirst && !isOver} reader={reader} />
       </span>
     </article>
   )

@@ -17,8 +17,8 @@ export type OpenIncidentView = {
   readonly firstAlertAt: number | null
   /** Only the first incident has a picture. */
   readonly picture: LanePicture | null
-  /** Short facts, for example `447 alerts`. */
-  readonly facts: readonly string[]
+  /** Short facts, for example `447 alerts`, with the URL of their evidence. */
+  readonly facts: readonly { readonly text: string; readonly href: string }[]
   /** `Was critical for 21 min until 01:52, healthy now. …`; null while the problem persists. */
   readonly recovery: string | null
   readonly told: LastTold
@@ -49,7 +49,7 @@ export type StormView = {
   /** The number of other services with an incident. */
   readonly followers: number
   readonly alerts: number
-  readonly newestAt: number
+  readonly newest: { readonly href: string; readonly at: number }
   /** The number of incidents that began in each period of `ms` milliseconds. */
   readonly bars: { readonly ms: number; readonly counts: readonly number[] }
 }

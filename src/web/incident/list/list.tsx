@@ -68,7 +68,7 @@ export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
           {incidentListTitle(view)}
           {status === 'all' && service === null ? <span class="rest">, {formatCount(counts.all)} in total.</span> : '.'}
         </h1>
-        {csrf === null ? null : <Declare csrf={csrf} typed={view.typed} />}
+        {csrf === null ? null : <Declare csrf={csrf} typed={view.typed} isFirst={view.unresolved === 0} />}
       </div>
       <nav class="row filters list-filters" aria-label="Incidents by status">
         {(['all', ...INCIDENT_STATUSES] as const).map((one) => (
@@ -159,7 +159,7 @@ const IncidentRow: FC<{ incident: ListedIncident; reader: Reader; isFirst: boole
         ) : null}
         {incident.brief ? (
           <span class="second break">
-            <ToldLine told={incident.brief.told} isOpen={isFirst} reader={reader} />
+            <ToldLine told={incident.brief.told} href={href} isOpen={isFirst} reader={reader} />
           </span>
         ) : null}
       </td>
@@ -186,7 +186,9 @@ const IncidentRow: FC<{ incident: ListedIncident; reader: Reader; isFirst: boole
         {resolvedText(incident)}
       </td>
       <td class="number" data-label="Alerts">
-        {formatCount(alertCount)}
+        <a class="ink" href={`${href}#alerts`}>
+          {formatCount(alertCount)}
+        </a>
       </td>
     </tr>
   )
