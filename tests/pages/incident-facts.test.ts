@@ -114,13 +114,13 @@ test('a declared incident affects the service that it names', async (t) => {
 /** The pages that say who was told about an incident. */
 const TELLING = ['/', '/incidents', '/?view=wall', '/?view=wall&tv=1']
 
-test('the pages say that nobody is notified, and with a channel, that nobody was told', async (t) => {
+test('the pages say that nobody is notified, and with a new channel, what waits for it', async (t) => {
   const { text, request, token } = await broken(t)
   for (const path of ['/incidents/1', ...TELLING])
     assert.match(await text(path), /Nobody is notified: add a channel/, path)
   await request('POST', '/api/channels', { token, body: { name: 'p', kind: 'ntfy', url: 'https://ntfy.sh/a-topic' } })
   for (const path of ['/incidents/1', ...TELLING]) {
-    assert.match(await text(path), /Nobody was told\./, path)
+    assert.match(await text(path), /12:00 ?: message “opened” waits for p, in the next digest\./, path)
     assert.doesNotMatch(await text(path), /Nobody is notified/, path)
   }
 })
