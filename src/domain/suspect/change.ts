@@ -216,8 +216,9 @@ function reasonOfEffect(
   const { component, witnesses } = symptom
   const own = componentAt(components, incident.service)
   const isOwn = own === null || witnesses.includes(own)
-  const [seenBy = component] = component === own ? witnesses : []
-  const name = witnesses.length > 1 && component === own ? `${witnesses.length} callers` : nameIn(components, seenBy)
+  const callers = components.byId.has(component) ? witnesses : []
+  const [seenBy = component] = callers
+  const name = callers.length > 1 ? `${callers.length} callers` : nameIn(components, seenBy)
   const where = isOwn || seenBy === own ? '' : ` in ${name}`
   const { text } = reasonOf(symptom, where)
   const condition = `${symptom.condition}${where}`
