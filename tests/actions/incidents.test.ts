@@ -251,7 +251,7 @@ test('fifty parallel resolves create one timeline entry', async (t) => {
   const entries = flow.timeline(flow.incidents()[0] ?? { key: 0 })
   assert.deepEqual(
     entries.filter(({ kind }) => kind === 'status').map(({ text, actor }) => [text, actor]),
-    [['1 alert was still firing', 'Ann']],
+    [['the end of 1 alert was not reported', 'Ann']],
   )
 })
 

@@ -65,7 +65,7 @@ test('the timeline says how many alerts were firing when a person resolved the i
   await resolve()
   const [incident] = incidents()
   assert.ok(incident)
-  assert.equal(timeline(incident).at(-1)?.text, '3 alerts were still firing')
+  assert.equal(timeline(incident).at(-1)?.text, 'the end of 3 alerts was not reported')
 })
 
 test('the timeline does not mention alerts that had ended', async (t) => {

@@ -136,6 +136,6 @@ test('the checker finds a wrong name, time, duration and number', () => {
 
 test('the checker finds a document that contradicts itself', () => {
   const document = generate(IMAGE)
-  const told = { ...document.detection, sentences: [{ text: 'No acknowledgement was recorded.', refs: [] }] }
+  const told = { ...document.detection, sentences: [{ text: 'Nobody acknowledged the incident.', refs: [] }] }
   assert.deepEqual(contradictionsIn({ ...document, detection: told }), ['the time to acknowledge'])
 })

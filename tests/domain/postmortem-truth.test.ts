@@ -57,6 +57,8 @@ const long = { ...report, at: startedAt - 16 * MINUTE }
 const own = { ...report, alertId: IMAGE.alerts[0]!.uuid }
 const until = startedAt + 10 * MINUTE
 const expired = { ...IMAGE.alerts[0]!, endsAt: until, lastSeenAt: until, resolution: 'expired' as const }
+const firing = { ...expired, endsAt: null, resolution: null, severity: 'critical' as const }
+const unheard = { ref: 'incident/silent', sender: 'Prometheus', from: until, to: until + 19 * MINUTE }
 const bySilence = { at: startedAt, kind: 'silence', code: null, text: 'x', actor: 'Ben', ref: null }
 
 const mergeIn = { ...merge, at: createdAt + MINUTE, ref: 'incident/declared' }
@@ -130,8 +132,14 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   [
     'a sender that can report ends',
     /send_resolved: true/,
-    textOf({ alerts: [{ ...noData, resolution: 'inferred', links: {} }] }),
-    textOf({ alerts: [{ ...noData, resolution: 'inferred', links: { generator: 'http://prometheus/graph' } }] }),
+    textOf({ alerts: [{ ...noData, resolution: 'inferred' }] }),
+    textOf({ alerts: [{ ...noData, resolution: 'inferred', isDirect: true }] }),
+  ],
+  [
+    'a sender that reported nothing, because it was silent',
+    /send_resolved: true/,
+    textOf({ alerts: [{ ...noData, resolution: 'inferred' }] }),
+    textOf({ alerts: [{ ...noData, resolution: 'inferred', unheard }] }),
   ],
   [
     'silenced by a person',
@@ -147,21 +155,39 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   ],
   [
     'only the last report is known',
-    /was critical from .* \(10 min\), the time of the last report/,
+    /was critical for at least 10 min from 2026-03-14 02:11:09 UTC, last reported at 2026-03-14 02:21:09 UTC/,
     textOf({ alerts: [expired] }, critical(10)),
     textOf({ alerts: [{ ...expired, resolution: 'reported' }] }, critical(10)),
   ],
   [
     'critical until the last report',
-    /\*\*Critical for:\*\* 10 min until the last report/,
-    textOf({ alerts: [expired] }, critical(10)),
-    textOf({ alerts: [{ ...expired, lastSeenAt: until - MINUTE }] }, critical(10)),
+    /\*\*Critical for:\*\* at least 10 min, last reported at 2026-03-14 02:21:09 UTC/,
+    textOf({ alerts: [{ ...expired, resolution: 'inferred' }] }, critical(10)),
+    textOf({ alerts: [{ ...expired, endsAt: until - MINUTE }] }, critical(10)),
   ],
   [
     'an end that nobody reported',
     /- ImagePullBackOff was last reported at 2026-03-14 02:21:09 UTC: no end was reported/,
-    textOf({ alerts: [expired] }),
     textOf({ alerts: [{ ...expired, resolution: 'inferred' }] }),
+    textOf({ alerts: [{ ...expired, resolution: 'reported' }] }),
+  ],
+  [
+    'a silent sender of what was still firing',
+    /at least 10 min, .*(?:\n.*)*\. The sender Prometheus sent no heartbeat from 2026-03-14 02:21:09 to 02:40:09 UTC/,
+    textOf({ alerts: [{ ...firing, unheard }] }, critical(30, null)),
+    textOf({ alerts: [firing] }, critical(30, null)),
+  ],
+  [
+    'a problem that was still critical',
+    /until it was resolved; it was still critical then/,
+    textOf({ alerts: [firing] }, critical(30, null)),
+    textOf({ alerts: [{ ...firing, unheard }] }, critical(30, null)),
+  ],
+  [
+    'a sender that is silent until the end',
+    /sent no heartbeat after 2026-03-14 02:21:09 UTC/,
+    textOf({ alerts: [{ ...firing, unheard: { ...unheard, to: null } }] }, critical(30, null)),
+    textOf({ alerts: [{ ...expired, resolution: 'reported', unheard: { ...unheard, to: null } }] }, critical(10)),
   ],
   [
     'a part that is the whole',
@@ -302,7 +328,7 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   ],
   [
     'merged',
-    /No acknowledgement was recorded before Ada merged the incident/,
+    /Nobody acknowledged the incident before Ada merged it/,
     textOf({ entries: [byAda, { ...byAda, kind: 'merged', code: null }] }, { acknowledgedAt: null }),
     textOf({ entries: [byAda] }, { acknowledgedAt: null }),
   ],

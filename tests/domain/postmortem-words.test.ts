@@ -53,9 +53,9 @@ test('a merged incident has one row for the merge and says where its problem wen
   const text = textOf({ alerts, entries }, { critical: { ms: END - startedAt, until: null } })
   assert.match(
     text,
-    /\*\*Critical for:\*\* 30 min 1 s until it was merged into another incident, and still critical then/,
+    /\*\*Critical for:\*\* 30 min 1 s until it was merged into another incident; it was still critical then/,
   )
-  assert.match(text, /when the incident was merged into another one at/)
+  assert.match(text, /when the incident was merged into another incident at/)
   assert.equal(text.split('merged into shop: X').length, 2)
 })
 
@@ -67,7 +67,7 @@ test('an assumed end at the second of the only report is no row', () => {
   const rows = (at: number) =>
     generate({ ...IMAGE, entries: [ended(at)] }).timeline.filter(({ kind }) => kind === 'ended')
   assert.deepEqual(rows(FIRST.startsAt), [])
-  assert.equal(rows(FIRST.startsAt + MINUTE)[0]?.text, `${FIRST.name} ended: no later event reported it`)
+  assert.equal(rows(FIRST.startsAt + MINUTE)[0]?.text, `${FIRST.name} was last reported`)
 })
 
 test('what was reported before the first alert, but belongs to another incident, is named with its time', () => {
@@ -99,10 +99,10 @@ test('a change that nothing connects to the incident is no row, unless its deplo
 })
 
 test('an alert that Prometheus sent without Alertmanager is from Prometheus', () => {
-  const links = { generator: 'http://prometheus.test/graph' }
-  const alert = { ...FIRST, source: 'metrics', links } as const
+  const alert = { ...FIRST, source: 'metrics', isDirect: true } as const
   assert.match(textOf({ alerts: [alert] }), /First signal: ImagePullBackOff from Prometheus at/)
-  const forwarded = { ...alert, links: { ...links, alertmanager: 'http://alertmanager.test' } }
+  const links = { generator: 'http://prometheus.test/graph' }
+  const forwarded = { ...alert, links, isDirect: false }
   assert.match(textOf({ alerts: [forwarded] }), /First signal: ImagePullBackOff from Alertmanager at/)
 })
 

@@ -164,7 +164,7 @@ test('missing facts are described as missing', () => {
     'no resolution was recorded',
     'No alert was recorded for this incident',
     'First signal: none recorded',
-    'No acknowledgement was recorded',
+    'Nobody acknowledged the incident',
     'cart: not recorded',
     'No resolution was recorded',
   ]) {
@@ -180,7 +180,7 @@ test('metrics without a start or an end are null and explain why', () => {
     ),
   )
   assert.deepEqual([metrics.ttd.seconds, metrics.tta.seconds, metrics.ttr.seconds], [null, null, null])
-  assert.match(metrics.tta.sentence.text, /^Undefined: no acknowledgement was recorded\.$/)
+  assert.match(metrics.tta.sentence.text, /^Undefined: nobody acknowledged the incident\.$/)
 })
 
 test('metrics are never negative, whatever the times', () => {

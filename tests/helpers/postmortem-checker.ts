@@ -113,7 +113,10 @@ function recordsOf(facts: PostmortemFacts): ReadonlyMap<string, readonly unknown
   const add = (ref: string, record: unknown) => records.set(ref, [...(records.get(ref) ?? []), record])
   const { incident, entries, lowestScore, component } = facts
   add(`incident/${incident.uuid}`, { ...incident, entries, lowestScore, component })
-  for (const alert of groupFacts(facts.alerts)) add(alert.ref, { ...alert, sender: senderOf(alert) })
+  for (const alert of groupFacts(facts.alerts)) {
+    add(alert.ref, { ...alert, sender: senderOf(alert) })
+    if (alert.unheard) add(alert.unheard.ref, alert.unheard)
+  }
   for (const event of facts.events) {
     add(`event/${event.uuid}`, event)
     if (event.alertId !== null) add(`alert/${event.alertId}`, event)
@@ -155,15 +158,21 @@ export function contradictionsIn(document: Postmortem): string[] {
     [
       isCritical &&
         (impact.seconds ?? 0) > 0 &&
-        !fact.get('Critical for')?.startsWith(formatSeconds(impact.seconds ?? 0)),
+        !fact
+          .get('Critical for')
+          ?.replace('at least ', '')
+          .startsWith(formatSeconds(impact.seconds ?? 0)),
       'two durations of the critical state',
     ],
     [says(/without acknowledging it/) && (isAcknowledged || actedOn), 'acknowledged and not acknowledged'],
     [says(/merged the incident into/) && says(/resolved the incident at/), 'merged and resolved'],
     [says(/lapsed when the problem came back/) && !says(/The problem came back/), 'a lapse without a return'],
     [says(/not counting/) && says(/was not critical/), 'silenced and not critical'],
-    [says(/ acknowledged the incident at/) && says(/No acknowledgement was recorded/), 'acknowledged or not'],
-    [isAcknowledged && !detection.sentences.some((one) => / acknowledged /.test(one.text)), 'the time to acknowledge'],
+    [says(/ acknowledged the incident at/) && says(/Nobody acknowledged the incident\b/), 'acknowledged or not'],
+    [
+      isAcknowledged && !detection.sentences.some((one) => /(?<!Nobody) acknowledged /.test(one.text)),
+      'the time to acknowledge',
+    ],
     [
       says(/No alert was recorded/) && says(/The first symptom was|before the first symptom/),
       'a symptom without an alert',
@@ -173,7 +182,9 @@ export function contradictionsIn(document: Postmortem): string[] {
     [fact.get('Cause') === 'no related change found' && contributing.changes.length > 0, 'a cause and none'],
     [says(/No related change was found/) && contributing.changes.length > 0, 'related changes and none'],
     [says(/no later deploy or rollout was recorded/) && hasLaterDeploy(timeline), 'a later deploy and none'],
-    [says(/No end of/) && says(/The last alert ended/), 'an end and none'],
+    [says(/still firing/) && says(/The last alert ended/), 'an end and none'],
+    [says(/for at least/) && (impact.to !== null || says(/still critical/)), 'an end, or none, that nobody reported'],
+    [says(/for at least/) !== (fact.get('Critical for') ?? '').startsWith('at least'), 'a length that is one in part'],
     [says(/has been well for/) && says(/still firing/), 'well and firing'],
     [says(/confirmed this change/) && says(/nobody has confirmed it/), 'confirmed and not confirmed'],
     [actions.some(({ id }) => id === 'paging') && (metrics.tta.seconds ?? 901) <= 900, 'paging although answered'],

@@ -191,6 +191,7 @@ export function incidentView(more: Partial<IncidentView> = {}): IncidentView {
         movedBy: null,
         resolvedAt: null,
         endedAt: null,
+        isGuess: false,
         criticalMs: READER.now - at('03:02'),
         severeMs: READER.now - at('03:02'),
         mutedMs: 0,

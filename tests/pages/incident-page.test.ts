@@ -252,7 +252,7 @@ test('resolving while alerts are firing is not hidden', async (t) => {
     /1 alert is still firing, though this incident is resolved\. .* until\s*it ends\. Until then, it opens/s,
   )
   assert.match(html, /Critical for.*since 11:58/s)
-  assert.match(html, /Changed to resolved: 1 alert was still firing/)
+  assert.match(html, /Changed to resolved: the end of 1 alert was not reported/)
 })
 
 test('the resolve box promises reminders if there is a channel', async (t) => {

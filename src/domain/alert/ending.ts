@@ -84,8 +84,10 @@ export function settleAll(
   if (firing.every(({ ended }) => ended)) {
     if (expiry === null) return { ...settle(alert, context, now), fingerprints }
     // Alertmanager reported the end, which did not count at first. Prometheus only said how long to wait.
-    const resolution = context.delivery?.reportsEnds ? 'reported' : 'inferred'
-    return { ...endedAs(alert, { at: Math.min(expiry, now), resolution }, now), fingerprints }
+    const end = context.delivery?.reportsEnds
+      ? ({ at: Math.min(expiry, now), resolution: 'reported' } as const)
+      : ({ at: alert.lastSeenAt, resolution: 'inferred' } as const)
+    return { ...endedAs(alert, end, now), fingerprints }
   }
   const delivery = lastExpiry(firing) === null ? context.delivery : null
   const settled = settle(withSeverityOf(alert, firing), { ...context, delivery }, now)

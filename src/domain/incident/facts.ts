@@ -113,6 +113,18 @@ export type AlertFact = KnownAlert & {
   readonly hint: string | null
   /** The text of the alert's first event, if a later event replaced the summary. */
   readonly firstText?: string
+  /** Whether Prometheus sent the alert without an Alertmanager. */
+  readonly isDirect?: boolean
+  /** When the alert's sender sent no heartbeat after it last reported the alert. Absent if it always did. */
+  readonly unheard?: Unheard
+}
+
+/** `ref`: the incident about the silence. `to`: when the heartbeat was back; null if it was not. */
+export type Unheard = {
+  readonly ref: string
+  readonly sender: string
+  readonly from: number
+  readonly to: number | null
 }
 
 type KnownAlert = Pick<AlertTexts, 'labels' | 'links'> &

@@ -153,8 +153,8 @@ function reasoned(code: string | null, text: string): string {
 /** Describes how the end of an alert was determined. The text is shown after the alert's name. */
 const ENDS: Readonly<Record<string, string>> = {
   reported: 'ended',
-  inferred: 'ended: the sender stopped reporting it',
-  expired: 'ended: no later event reported it',
+  inferred: 'was last reported',
+  expired: 'was last reported',
   manual: 'was resolved manually',
 }
 

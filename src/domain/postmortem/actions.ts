@@ -7,7 +7,7 @@ import { formatSeconds, formatTime, joinNames, secondsBetween } from '../text.ts
 import { MINUTE } from '../units.ts'
 import { endOf, problemSeconds } from './critical.ts'
 import type { Action, Sentence } from './document.ts'
-import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf, senderOf } from './groups.ts'
+import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf } from './groups.ts'
 import { earlierReports } from './others.ts'
 
 type Rule = {
@@ -81,13 +81,12 @@ const RULES: readonly Rule[] = [
     id: 'report-ends',
     text: 'Configure the sender to report when alerts end (send_resolved: true), so that incmon does not have to infer the end.',
     because: ({ alerts }) =>
-      shownBy(
-        // Prometheus itself has no such option.
-        alerts.filter(({ source, resolution, links }) => {
-          const isRelayed = source !== 'cluster' && source !== 'ci' && senderOf({ source, links }) !== 'Prometheus'
-          return isRelayed && resolution === 'inferred'
+      // Prometheus itself has no such option, and a silent sender reports nothing.
+      unendedText(
+        alerts.filter(({ source, resolution, isDirect, unheard }) => {
+          const isRelayed = source !== 'cluster' && source !== 'ci' && !isDirect
+          return isRelayed && resolution === 'inferred' && unheard === undefined
         }),
-        'ended without a report from the sender',
       ),
   },
 ]
@@ -135,10 +134,14 @@ function outOfMemoryBefore(facts: GroupedFacts): Sentence | null {
   return { text, refs: killed.map(({ alertId }) => `alert/${alertId}`) }
 }
 
-function shownBy(alerts: readonly GroupedFact[], what = ''): Sentence | null {
+function shownBy(alerts: readonly GroupedFact[]): Sentence | null {
   if (alerts.length === 0) return null
-  const told = what === '' ? `${alerts.length > 1 ? 'are' : 'is'} among the alerts of the incident` : what
-  return { text: `${namesOf(alerts)} ${told}.`, refs: alertRefs(alerts) }
+  const are = alerts.length > 1 ? 'are' : 'is'
+  return { text: `${namesOf(alerts)} ${are} among the alerts of the incident.`, refs: alertRefs(alerts) }
+}
+
+function unendedText(alerts: readonly GroupedFact[]): Sentence | null {
+  return alerts.length === 0 ? null : { text: `No end of ${namesOf(alerts)} was reported.`, refs: alertRefs(alerts) }
 }
 
 /** Applies if nobody acknowledged the incident within 15 minutes, and the problem lasted longer. Silences do not count. */
@@ -150,7 +153,7 @@ function lateAnswer(facts: GroupedFacts): Sentence | null {
   if (lasted !== null && lasted * 1000 <= late) return null
   const text =
     acknowledgedAt === null
-      ? 'No acknowledgement was recorded.'
+      ? 'Nobody acknowledged the incident.'
       : `The incident was acknowledged ${formatSeconds(secondsBetween(createdAt, acknowledgedAt))} after it was opened.`
   return { text, refs: [incidentRef({ uuid })] }
 }

@@ -1,6 +1,6 @@
 /** Says for how long an incident was critical, or how long it lasted if it never was. */
 
-import type { AlertFact, IncidentFact } from '../incident/facts.ts'
+import type { IncidentFact } from '../incident/facts.ts'
 import { distinct } from '../order.ts'
 import { subjectName } from '../sender/sender-name.ts'
 import { isNodeService } from '../service/node.ts'
@@ -15,7 +15,16 @@ import {
   stillFiringText,
 } from '../text.ts'
 import type { Sentence } from './document.ts'
-import { alertRefs, type GroupedFacts, incidentRef, stillFiring } from './groups.ts'
+import {
+  alertRefs,
+  type GroupedFacts,
+  incidentRef,
+  intoRefs,
+  intoText,
+  isUnreported,
+  stillFiring,
+  unheardSentences,
+} from './groups.ts'
 import { wasClockSetBack } from './metrics.ts'
 
 /**
@@ -26,24 +35,31 @@ export function wasCritical({ critical: { ms, until }, origin, cause }: Incident
   return origin === 'automatic' && cause !== 'silence' && (until !== null || ms > 0)
 }
 
+type Ending = Pick<GroupedFacts, 'incident' | 'alerts'>
+
 /**
- * Returns when the problem ended: the end of the last critical period, or the resolution of an incident that never was
- * critical. Returns null if the problem went on.
+ * Returns when the problem ended or, if nobody reported its end, was last reported: the end of the last critical period,
+ * or the resolution of an incident that never was critical. Returns null if the problem went on.
  */
-export function endOf({ incident }: Pick<GroupedFacts, 'incident'>): number | null {
-  return wasCritical(incident) ? incident.critical.until : incident.resolvedAt
+export function endOf(facts: Ending): number | null {
+  const { incident } = facts
+  if (!wasCritical(incident)) return incident.resolvedAt
+  return lastReportOf(facts)?.at ?? incident.critical.until
 }
 
 /** Returns how many seconds after the end of the problem the incident was resolved; 0 if it was not later or unknown. */
-export function resolvedLater(facts: Pick<GroupedFacts, 'incident'>): number {
+export function resolvedLater(facts: Ending): number {
   const [end, { resolvedAt }] = [endOf(facts), facts.incident]
   return end === null || resolvedAt === null ? 0 : Math.max(0, secondsBetween(end, resolvedAt))
 }
 
-/** Returns the number of seconds for which the problem was on; null if it is unknown. */
-export function problemSeconds({ incident }: Pick<GroupedFacts, 'incident'>): number | null {
+/** Returns the number of seconds for which the problem was on, as far as it was reported; null if it is unknown. */
+export function problemSeconds(facts: Ending): number | null {
+  const { incident } = facts
   const { critical, startedAt, resolvedAt } = incident
   if (wasClockSetBack(incident)) return null
+  const last = lastReportOf(facts)
+  if (last) return last.seconds
   if (wasCritical(incident)) return critical.until === null ? null : secondsOf(critical.ms, startedAt, critical.until)
   return resolvedAt === null || resolvedAt < startedAt ? null : lastedSeconds(incident, resolvedAt)
 }
@@ -72,7 +88,7 @@ export function wasMerged({ incident, entries }: Pick<GroupedFacts, 'incident' |
 /** Writes the first sentences of the summary: what happened, from when to when, and for how long. */
 export function happenedSentences(facts: GroupedFacts): readonly Sentence[] {
   const { incident } = facts
-  const refs = [incidentRef(incident)]
+  const refs = [incidentRef(incident), ...intoRefs(facts)]
   const name = incident.about ?? subjectOf(facts)
   const texts = wasClockSetBack(incident)
     ? [`The incident began at ${formatTime(incident.startedAt)}, but the clock was probably set back during it`]
@@ -80,7 +96,10 @@ export function happenedSentences(facts: GroupedFacts): readonly Sentence[] {
       ? criticalTexts(facts, name)
       : lastedTexts(facts)
   const firing = alertRefs(stillFiring(facts.alerts))
-  return texts.map((text, index) => ({ text: `${text}.`, refs: index === 0 ? refs : [...refs, ...firing] }))
+  return [
+    ...texts.map((text, index) => ({ text: `${text}.`, refs: index === 0 ? refs : [...refs, ...firing] })),
+    ...(lastReportOf(facts) ? unheardSentences(facts) : []),
+  ]
 }
 
 /** Names the services whose critical conditions belong to the incident. */
@@ -96,13 +115,20 @@ function subjectOf({ incident, services, alerts }: GroupedFacts): string {
 
 function criticalTexts(facts: GroupedFacts, name: string): readonly string[] {
   const { startedAt, resolvedAt, critical, about } = facts.incident
+  const last = lastReportOf(facts)
+  if (last && last.seconds > 0) {
+    const fired = about === null ? `was critical${declaredText(facts, 'went on')}` : 'fired'
+    const total = last.seconds === secondsBetween(startedAt, last.at) ? '' : ' in total'
+    const known = `${name} ${fired} for at least ${formatSeconds(last.seconds)}${total} from ${formatTime(startedAt)}`
+    return [`${known}, last reported at ${formatTime(last.at)}${silencedText(facts)}${laterText(facts)}`]
+  }
   if (critical.until === null) {
     const seconds = secondsOf(critical.ms, startedAt, resolvedAt ?? startedAt)
     const firing = stillFiring(facts.alerts).length
     const until =
       resolvedAt === null
         ? 'this was written; no resolution was recorded'
-        : `the incident was ${wasMerged(facts) ? 'merged into another one' : 'resolved'} at ${formatTime(resolvedAt)}`
+        : `the incident was ${wasMerged(facts) ? `merged into ${intoText(facts)}` : 'resolved'} at ${formatTime(resolvedAt)}`
     const since =
       resolvedAt !== null && seconds === secondsBetween(startedAt, resolvedAt)
         ? `since ${formatTime(startedAt)}`
@@ -113,15 +139,25 @@ function criticalTexts(facts: GroupedFacts, name: string): readonly string[] {
   }
   const seconds = secondsOf(critical.ms, startedAt, critical.until)
   return [
-    `${name} ${about === null ? `was critical${declaredText(facts, 'went on')}` : 'fired'} ${timesText(facts, critical.until, seconds)}${isLastReport(facts) ? ', the time of the last report' : ''}${silencedText(facts)}${laterText(facts)}`,
+    `${name} ${about === null ? `was critical${declaredText(facts, 'went on')}` : 'fired'} ${timesText(facts, critical.until, seconds)}${silencedText(facts)}${laterText(facts)}`,
   ]
 }
 
-/** Returns whether no end of the problem was reported: the time of its end is that of the last report. */
-export function isLastReport({ incident: { critical }, alerts }: Pick<GroupedFacts, 'incident' | 'alerts'>): boolean {
-  const last = alerts.filter(({ endsAt, source }) => endsAt === critical.until && source !== 'ci')
-  const isLast = ({ resolution, endsAt, lastSeenAt }: AlertFact) => resolution === 'expired' && endsAt === lastSeenAt
-  return critical.ms >= 1000 && last.length > 0 && last.every(isLast)
+/**
+ * Returns when a problem was last reported whose end nobody reported, and for how many seconds it had been on by then;
+ * null if its end was reported, or if it still fired. `at`: ms UTC.
+ */
+export function lastReportOf({ incident, alerts }: Ending): { readonly at: number; readonly seconds: number } | null {
+  const { critical, startedAt, resolvedAt } = incident
+  if (!wasCritical(incident) || wasClockSetBack(incident)) return null
+  const all = alerts.filter(({ endsAt, source }) => endsAt === critical.until && source !== 'ci')
+  const severe = all.filter(({ severity }) => severity === 'critical')
+  const last = severe.length > 0 ? severe : all
+  if (last.length === 0 || !last.every(isUnreported)) return null
+  if (critical.until !== null) return { at: critical.until, seconds: secondsOf(critical.ms, startedAt, critical.until) }
+  const at = last.reduce((latest, { lastSeenAt }) => Math.max(latest, lastSeenAt), startedAt)
+  const ms = Math.max(0, critical.ms - Math.max(0, (resolvedAt ?? at) - at))
+  return { at, seconds: secondsOf(ms, startedAt, at) }
 }
 
 /** Names what users declared in incidents that were merged into this one. */
@@ -167,7 +203,7 @@ function lastedTexts(facts: GroupedFacts): readonly string[] {
   const about = `${capitalized(declarerOf(facts))} declared this incident of ${subjectName(service)}: ${quoted(title)}`
   const isDeclared = origin === 'manual' && cause !== 'silence'
   const health = isDeclared && resolvedAt !== null ? healthTexts(facts) : []
-  const merged = wasMerged(facts) ? ', when it was merged into another incident' : ''
+  const merged = wasMerged(facts) ? `, when it was merged into ${intoText(facts)}` : ''
   return [...(isDeclared ? [about] : []), `${lastedText(incident)}${merged}`, ...health]
 }
 

@@ -48,6 +48,9 @@ function describedRecords(facts: GroupedFacts): ReadonlyMap<string, Omit<Evidenc
     ...[...meanwhile, ...(group?.others ?? []), ...merged].map(({ ref, title, createdAt }) =>
       plain(ref, `incident ${quoted(title)}, opened at ${formatTime(createdAt)}`),
     ),
+    ...alerts.flatMap(({ unheard }) =>
+      unheard ? [plain(unheard.ref, `the heartbeat of ${unheard.sender} is missing`)] : [],
+    ),
     ...onNode.map(({ ref, name, startsAt, service, objects }) =>
       plain(ref, `${name} of ${service}${named(new Set(objects))}, began at ${formatTime(startsAt)}`),
     ),

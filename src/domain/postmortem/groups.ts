@@ -3,7 +3,8 @@ import { groupForIncident } from '../alert/groups.ts'
 import { senderName } from '../event/event.ts'
 import type { AlertFact, IncidentFact, PostmortemFacts } from '../incident/facts.ts'
 import { ordered } from '../order.ts'
-import { joinNames, timesOf } from '../text.ts'
+import { formatPeriod, formatTime, joinNames, quoted, timesOf } from '../text.ts'
+import type { Sentence } from './document.ts'
 
 /** An alert and the record that represents the alert's group. The record is the group's earliest alert. */
 export type GroupedFact = AlertFact & { readonly ref: string }
@@ -35,8 +36,7 @@ export function namesOf(alerts: readonly GroupedFact[]): string {
 }
 
 /** Returns the program that sent the alert. Prometheus, vmalert and other rulers can send alerts without Alertmanager. */
-export function senderOf({ source, links }: Pick<AlertFact, 'source' | 'links'>): string {
-  const isDirect = source === 'metrics' && links.generator !== undefined && links.alertmanager === undefined
+export function senderOf({ source, isDirect }: Pick<AlertFact, 'source' | 'isDirect'>): string {
   return isDirect ? 'Prometheus' : senderName(source)
 }
 
@@ -56,7 +56,32 @@ export function mergedInto(facts: GroupedFacts): NonNullable<PostmortemFacts['me
   return mergedWith(facts, (at) => at === facts.incident.resolvedAt)[0]
 }
 
+/** Names the incident that this one was merged into. */
+export function intoText(facts: GroupedFacts): string {
+  const into = mergedInto(facts)
+  return into ? quoted(into.title) : 'another incident'
+}
+
+/** Returns the record of the incident that this one was merged into, if it was. */
+export function intoRefs(facts: GroupedFacts): readonly string[] {
+  return [mergedInto(facts)].flatMap((into) => into?.ref ?? [])
+}
+
 /** Returns the alerts that were still firing when the document was generated, except failed pipelines. */
 export function stillFiring(alerts: readonly GroupedFact[]): readonly GroupedFact[] {
-  return alerts.filter(({ endsAt, source }) => endsAt === null && source !== 'ci')
+  return alerts.filter(({ endsAt, source, unheard }) => endsAt === null && source !== 'ci' && unheard === undefined)
+}
+
+/** Returns whether nobody reported the end of an alert although it may be over: its sender was silent, or left it out. */
+export function isUnreported({ resolution, endsAt, unheard }: AlertFact): boolean {
+  return endsAt === null ? unheard !== undefined : resolution === 'inferred' || resolution === 'expired'
+}
+
+/** Says when the senders of alerts without a reported end sent no heartbeat. */
+export function unheardSentences({ alerts }: Pick<GroupedFacts, 'alerts'>): readonly Sentence[] {
+  const silent = alerts.filter(isUnreported).flatMap(({ unheard }) => unheard ?? [])
+  return [...new Map(silent.map((one) => [one.ref, one])).values()].map(({ ref, sender, from, to }) => {
+    const when = to === null ? `after ${formatTime(from)}` : `from ${formatPeriod(from, to)}`
+    return { text: `The sender ${sender} sent no heartbeat ${when}.`, refs: [ref] }
+  })
 }

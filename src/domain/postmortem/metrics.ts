@@ -76,12 +76,12 @@ function span(from: number | null, to: number | null): number | null {
 /**
  * Returns an incident's metrics, each with its definition and a sentence with evidence.
  * @param firing the number of alerts that were firing when the incident was resolved
- * @param later how many seconds after the end of the problem the incident was resolved
+ * @param later how many seconds after the end of the problem, or its last report, the incident was resolved
  */
 export function metricsOf(
   timing: Timing,
   refs: { readonly incident: string; readonly evidence: readonly string[] },
-  { firing, later }: { readonly firing: number; readonly later: number },
+  { firing, later, isReported }: { readonly firing: number; readonly later: number; readonly isReported: boolean },
 ) {
   const { ttd, tta, ttr } = durationsOf(timing)
   const known = firstEvidenceAt(timing) !== null
@@ -89,7 +89,7 @@ export function metricsOf(
   const detected = known ? 'the opening is earlier than the evidence' : 'no evidence before the opening was recorded'
   const answered =
     timing.acknowledgedAt === null
-      ? 'no acknowledgement was recorded'
+      ? 'nobody acknowledged the incident'
       : 'the acknowledgement is earlier than the opening'
   const ended =
     timing.resolvedAt === null ? 'the incident is not resolved' : 'the resolution is earlier than the evidence'
@@ -98,7 +98,8 @@ export function metricsOf(
     firing === 0 || timing.resolvedAt === null || timing.wasMerged
       ? ''
       : `. When it was resolved, ${stillFiringText(firing)}`
-  const late = later === 0 ? '' : `. The problem had ended ${formatSeconds(later)} earlier`
+  const what = isReported ? 'had ended' : 'was last reported'
+  const late = later === 0 ? '' : `. The problem ${what} ${formatSeconds(later)} earlier`
   const both = [...refs.evidence, refs.incident]
   return {
     ttd: metric(ttd, DEFINITIONS.ttd, moved ?? detected, known ? both : [refs.incident]),

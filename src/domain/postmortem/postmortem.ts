@@ -12,7 +12,7 @@ import { actionsOf } from './actions.ts'
 import { contributingOf } from './causes.ts'
 import {
   declarerOf,
-  isLastReport,
+  lastReportOf,
   problemSeconds,
   resolvedLater,
   secondsOf,
@@ -28,6 +28,8 @@ import {
   type GroupedFacts,
   groupFacts,
   incidentRef,
+  intoRefs,
+  intoText,
   mergedIn,
   stillFiring,
 } from './groups.ts'
@@ -58,6 +60,7 @@ export function generate(facts: PostmortemFacts): Postmortem {
   const metrics = metricsOf(timing, refs, {
     firing: resolvedByPerson(inOrder) ? stillFiring(alerts).length : 0,
     later: resolvedLater(inOrder),
+    isReported: lastReportOf(inOrder) === null,
   })
   const document = {
     header: {
@@ -178,7 +181,7 @@ function keyFactsOf(facts: GroupedFacts, contributing: Postmortem['contributing'
   const detected = detectedFact(facts, ttd)
   const cause = triggerOf(facts, contributing)
   return [
-    { label: 'Critical for', text: criticalText(facts), refs: [ref] },
+    { label: 'Critical for', text: criticalText(facts), refs: [ref, ...intoRefs(facts)] },
     detected,
     cause
       ? { label: 'Cause', text: causeText(cause), refs: cause.sentence.refs }
@@ -217,11 +220,13 @@ function criticalText(facts: GroupedFacts): string {
   const seconds = problemSeconds(facts)
   if (wasCritical(incident)) {
     if (seconds === 0 && critical.until !== null) return `a moment, at ${formatTime(critical.until)}`
-    const until = isLastReport(facts) ? ' until the last report' : ''
-    if (seconds !== null) return `${formatSeconds(seconds)}${until}${silencedText(facts)}`
+    const last = lastReportOf(facts)
+    if (last)
+      return `at least ${formatSeconds(last.seconds)}, last reported at ${formatTime(last.at)}${silencedText(facts)}`
+    if (seconds !== null) return `${formatSeconds(seconds)}${silencedText(facts)}`
     // A user resolved the incident while its alerts were firing.
     const lasted = secondsOf(critical.ms, incident.startedAt, incident.resolvedAt ?? incident.startedAt)
-    return `${formatSeconds(lasted)} until ${wasMerged(facts) ? 'it was merged into another incident' : 'it was resolved'}, and still critical then`
+    return `${formatSeconds(lasted)} until ${wasMerged(facts) ? `it was merged into ${intoText(facts)}` : 'it was resolved'}; it was still critical then`
   }
   if (seconds === null) return 'not known'
   if (cause === 'silence') return `no heartbeat for ${formatSeconds(seconds)}`
@@ -232,7 +237,7 @@ function criticalText(facts: GroupedFacts): string {
   const health =
     facts.alerts.length === 0 && seen === 0 ? '' : `; by its alerts: ${seen === 0 ? 'never' : formatSeconds(seen)}`
   const who = declarerOf(facts)
-  const until = wasMerged(facts) ? ' until it was merged into another incident' : ''
+  const until = wasMerged(facts) ? ` until it was merged into ${intoText(facts)}` : ''
   return severity === 'critical'
     ? `${formatSeconds(severe)}${until}, as ${who} declared${health}`
     : `${seen === 0 ? 'not critical' : formatSeconds(seen)}; ${who} declared the severity ${severity} for ${formatSeconds(severe)}${until}`

@@ -13,21 +13,17 @@ import {
   type GroupedFact,
   type GroupedFacts,
   incidentRef,
+  intoRefs,
+  intoText,
+  isUnreported,
   mergedInto,
   namesOf,
   stillFiring,
+  unheardSentences,
 } from './groups.ts'
 
 /** If a deploy ended more than this long before the recovery, the deploy is probably not the fix. */
 const FIX_WORKS_WITHIN = 60 * 60_000
-
-/** Describes how the end of an alert was determined. */
-const KNOWN_BY: Readonly<Record<Resolution, string>> = {
-  reported: 'the sender reported the end',
-  inferred: 'the sender stopped reporting it',
-  expired: 'no end was reported',
-  manual: 'it was resolved manually',
-}
 
 export function resolutionOf(facts: GroupedFacts): { readonly sentences: readonly Sentence[] } {
   const { incident, entries, changes } = facts
@@ -39,6 +35,7 @@ export function resolutionOf(facts: GroupedFacts): { readonly sentences: readonl
       ...fixSentence(facts),
       ...others.map(otherSentence),
       ...endSentences(facts),
+      ...unheardSentences(facts),
       ...reopenedSentences(entries, ref),
       { text: resolvedText(facts), refs: [ref, ...intoRefs(facts), ...alertRefs(stillFiring(facts.alerts))] },
     ],
@@ -48,7 +45,7 @@ export function resolutionOf(facts: GroupedFacts): { readonly sentences: readonl
 /** Returns when the last alert ended; null if an alert is firing or there are no alerts. Ignores pipelines. */
 function recoveryAt(alerts: readonly GroupedFact[]): number | null {
   const conditions = alerts.filter(({ source }) => source !== 'ci')
-  if (conditions.length === 0 || stillFiring(alerts).length > 0) return null
+  if (conditions.length === 0 || conditions.some(({ endsAt }) => endsAt === null)) return null
   return conditions.reduce((last, { endsAt }) => Math.max(last, endsAt ?? 0), 0)
 }
 
@@ -98,12 +95,13 @@ function fixSentence(facts: GroupedFacts): readonly Sentence[] {
   const [fix, ...made] = fixesOf(facts)
   const recoveredAt = recoveryAt(facts.alerts)
   if (!fix || recoveredAt === null) return []
+  const last = facts.alerts.filter(({ endsAt, source }) => source !== 'ci' && endsAt === recoveredAt)
+  const what = last.every(isUnreported) ? 'The last report came' : 'The last alert ended'
   const after =
     recoveredAt <= fix.endsAt
-      ? `The last alert ended ${formatSeconds(secondsBetween(fix.startsAt, recoveredAt))} after the start of the fix`
-      : `The last alert ended ${formatSeconds(secondsBetween(fix.endsAt, recoveredAt))} after the fix`
+      ? `${what} ${formatSeconds(secondsBetween(fix.startsAt, recoveredAt))} after the start of the fix`
+      : `${what} ${formatSeconds(secondsBetween(fix.endsAt, recoveredAt))} after the fix`
   const text = `Probable fix: ${changeSentences(fix, made.map(changeName))} ${after}.`
-  const last = facts.alerts.filter(({ endsAt, source }) => source !== 'ci' && endsAt === recoveredAt)
   return [{ text, refs: [...[fix, ...made].map(({ eventId }) => `event/${eventId}`), ...alertRefs(last)] }]
 }
 
@@ -120,78 +118,68 @@ function otherSentence(change: ChangeFact): Sentence {
   return { text, refs: [`event/${change.eventId}`] }
 }
 
-/**
- * Returns one sentence for each way in which alerts ended, earliest end first, and one sentence for alerts without an
- * end.
- */
-function endSentences({ alerts, entries }: GroupedFacts): readonly Sentence[] {
-  const ended = ordered(
-    alerts.flatMap((alert) => (alert.endsAt === null ? [] : [{ ...alert, endsAt: alert.endsAt }])),
-    ({ endsAt, name, uuid }) => [endsAt, name, uuid],
-  )
-  const ways = [...Map.groupBy(ended, (alert) => (isOccurrence(alert) ? 'moment' : alert.resolution)).values()]
-  const firing = stillFiring(alerts)
-  return [
-    ...ways.map((alike) => endSentence(alike, entries)),
-    ...(firing.length === 0 ? [] : [{ text: unendedText(firing), refs: alertRefs(firing) }]),
-  ]
+/** Returns one sentence for each way in which alerts ended or were left without an end, earliest first. */
+function endSentences(facts: GroupedFacts): readonly Sentence[] {
+  const { alerts, entries } = facts
+  const conditions = alerts.filter(({ endsAt, source }) => endsAt !== null || source !== 'ci')
+  const known = conditions.map((alert) => ({ ...alert, way: wayOf(alert) }))
+  const inOrder = ordered(known, ({ endsAt, lastSeenAt, name, uuid }) => [endsAt ?? lastSeenAt, name, uuid])
+  return [...Map.groupBy(inOrder, ({ way }) => way)].map(([way, alike]) => {
+    return way === 'unreported' ? unreportedSentence(alike, facts) : endSentence(alike, way, entries)
+  })
 }
+
+type Way = 'moment' | 'unreported' | 'unknown' | Resolution
 
 /** An eviction or a killed container has no end. */
-function isOccurrence({ source, resolution, name }: GroupedFact): boolean {
-  return source === 'cluster' && resolution === 'expired' && isMoment(name)
+function wayOf(alert: GroupedFact): Way {
+  const { source, resolution, name, endsAt } = alert
+  if (source === 'cluster' && resolution === 'expired' && isMoment(name)) return 'moment'
+  return endsAt === null || isUnreported(alert) ? 'unreported' : (resolution ?? 'unknown')
 }
 
-function endSentence(
-  ended: readonly (GroupedFact & { readonly endsAt: number })[],
-  entries: readonly EntryFact[],
-): Sentence {
-  const way = ended[0]?.resolution ?? null
-  // What is known of an expired alert is its last report. The problem can have gone on.
-  const isExpired = way === 'expired'
-  const times = ended.map(({ endsAt, lastSeenAt }) => (isExpired ? lastSeenAt : endsAt))
-  const [from, to] = [Math.min(...times), Math.max(...times)]
-  const isOnce = ended.some(isOccurrence)
-  const known = howText(way, ended, entries)
-  const last = isOnce ? 'last happened' : `${ended.length > 1 ? 'were' : 'was'} last reported`
-  const what = isExpired ? last : 'ended'
-  const when =
-    secondsBetween(from, to) === 0
-      ? `at ${formatTime(from)}`
-      : `between ${formatPeriod(from, to).replace(' to ', ' and ')}`
-  const how = isOnce ? '' : `: ${ended.length > 1 ? plural(known, ended) : known}`
-  const text = `${namesOf(ended)} ${what} ${when}${how}.`
-  return { text, refs: alertRefs(ended) }
+function endSentence(ended: readonly GroupedFact[], way: Way, entries: readonly EntryFact[]): Sentence {
+  const isOnce = way === 'moment'
+  const when = momentsText(ended.map(({ endsAt, lastSeenAt }) => (isOnce ? lastSeenAt : (endsAt ?? lastSeenAt))))
+  const how = isOnce ? '' : `: ${howText(way, ended, entries)}`
+  return { text: `${namesOf(ended)} ${isOnce ? 'last happened' : 'ended'} ${when}${how}.`, refs: alertRefs(ended) }
 }
 
-/** Says what is known of alerts whose end was not recorded: when they were last seen. */
-function unendedText(firing: readonly GroupedFact[]): string {
-  const last = firing.reduce((latest, { lastSeenAt }) => Math.max(latest, lastSeenAt), 0)
-  const it = firing.length === 1 ? 'it was' : 'they were'
-  return `No end of ${namesOf(firing)} was recorded; ${it} last seen at ${formatTime(last)}.`
+/** Says when alerts were last reported whose end nobody reported before the document was written. */
+function unreportedSentence(alerts: readonly GroupedFact[], facts: GroupedFacts): Sentence {
+  const was = alerts.length > 1 ? 'were' : 'was'
+  const into = mergedInto(facts)
+  const isOn = into && alerts.every(({ endsAt }) => endsAt === null)
+  const why = isOn ? `${quoted(into.title)} goes on with ${alerts.length > 1 ? 'them' : 'it'}` : 'no end was reported'
+  const when = momentsText(alerts.map(({ endsAt, lastSeenAt }) => endsAt ?? lastSeenAt))
+  const refs = [...alertRefs(alerts), ...(isOn ? [into.ref] : [])]
+  return { text: `${namesOf(alerts)} ${was} last reported ${when}: ${why}.`, refs }
 }
 
-/** Names the people who resolved alerts manually, if the timeline does. */
-function howText(resolution: Resolution | null, ended: readonly GroupedFact[], entries: readonly EntryFact[]): string {
-  if (resolution === null) return 'the reason was not recorded'
+/** Returns `at …`, or `between … and …` if the times differ. */
+function momentsText(times: readonly number[]): string {
+  const [from, to] = [times.reduce((a, b) => Math.min(a, b)), times.reduce((a, b) => Math.max(a, b))]
+  return secondsBetween(from, to) === 0
+    ? `at ${formatTime(from)}`
+    : `between ${formatPeriod(from, to).replace(' to ', ' and ')}`
+}
+
+/** Describes how the ends are known. Names the people who resolved alerts manually, if the timeline does. */
+function howText(way: Way, ended: readonly GroupedFact[], entries: readonly EntryFact[]): string {
+  const isOne = ended.length === 1
+  if (way === 'reported') {
+    const senders = new Set(ended.map(({ source }) => source)).size
+    return `the ${senders > 1 ? 'senders' : 'sender'} reported the ${isOne ? 'end' : 'ends'}`
+  }
+  if (way !== 'manual') return 'the reason was not recorded'
   const refs = new Set(ended.map(({ uuid }) => `alert/${uuid}`))
   const people = distinct(
     entries.flatMap(({ kind, ref, actor }) =>
       kind === 'ended' && ref !== null && refs.has(ref) && actor !== null ? actor : [],
     ),
   )
-  return resolution === 'manual' && people.length > 0
-    ? `${joinNames(people)} resolved it manually`
-    : KNOWN_BY[resolution]
-}
-
-function plural(known: string, ended: readonly GroupedFact[]): string {
-  const senders = new Set(ended.map(({ source }) => source)).size
-  return known
-    .replace('the sender', senders > 1 ? 'the senders' : 'the sender')
-    .replace('it was', 'they were')
-    .replace(/\bit\b/, 'them')
-    .replace('the end', 'the ends')
+  if (people.length > 0) return `${joinNames(people)} resolved ${isOne ? 'it' : 'them'} manually`
+  return `${isOne ? 'it was' : 'they were'} resolved manually`
 }
 
 /** Names each earlier resolution, and who reopened the incident after it. */
@@ -209,21 +197,16 @@ export function resolvedByPerson({ entries }: GroupedFacts): boolean {
   return (entries.findLast(({ kind, code }) => kind === 'status' && code === 'resolved')?.actor ?? null) !== null
 }
 
-function intoRefs(facts: GroupedFacts): readonly string[] {
-  return [mergedInto(facts)].flatMap((into) => into?.ref ?? [])
-}
-
 function resolvedText(facts: GroupedFacts): string {
   const { incident, entries, alerts } = facts
   const { resolvedAt } = incident
   if (resolvedAt === null) return 'No resolution was recorded.'
   const last = entries.filter(({ kind, code }) => kind === 'status' && code === 'resolved').at(-1)
   const firing = stillFiring(alerts).length
-  const into = mergedInto(facts)
   const early = firing === 0 ? '' : `, while ${stillFiringText(firing)}`
   if (!last) return `The incident was resolved at ${formatTime(resolvedAt)}.`
   if (wasMerged(facts))
-    return `${last.actor ?? 'A user'} merged the incident into ${into ? quoted(into.title) : 'another incident'} at ${formatTime(resolvedAt)}${early}.`
+    return `${last.actor ?? 'A user'} merged the incident into ${intoText(facts)} at ${formatTime(resolvedAt)}${early}.`
   if (last.actor !== null) return `${last.actor} resolved the incident at ${formatTime(resolvedAt)}${early}.`
   const why = last.text === '' ? '' : `: ${last.text}`
   const since = last.at === resolvedAt ? '' : ` It counts as resolved since ${formatTime(resolvedAt)}.`

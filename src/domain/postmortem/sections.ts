@@ -16,7 +16,7 @@ import {
   quoted,
   secondsBetween,
 } from '../text.ts'
-import { endOf, happenedSentences, problemSeconds } from './critical.ts'
+import { endOf, happenedSentences, lastReportOf, problemSeconds } from './critical.ts'
 import type { Postmortem, Sentence } from './document.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, mergedIn, namesOf, senderOf } from './groups.ts'
 import { wasClockSetBack } from './metrics.ts'
@@ -55,7 +55,7 @@ function earlierSentences(facts: GroupedFacts): readonly Sentence[] {
 export function impactOf(facts: GroupedFacts): Postmortem['impact'] {
   const { incident, alerts, lowestScore } = facts
   const { startedAt } = incident
-  const end = endOf(facts)
+  const end = lastReportOf(facts) ? null : endOf(facts)
   const objects = distinct(alerts.flatMap((alert) => alert.objects))
   const onNode = facts.onNode.flatMap((one) => withPrefix(one.objects, 'Pod/'))
   const pods = distinct([
@@ -209,10 +209,10 @@ function acknowledgedText(incident: IncidentFact, entries: readonly EntryFact[])
   if (acknowledgedAt === null) {
     // Only the incident that was merged into another one is resolved at that time.
     if (ending && entries.some(({ kind, at }) => kind === 'merged' && at === resolvedAt))
-      return `No acknowledgement was recorded before ${ending.actor} merged the incident.`
+      return `Nobody acknowledged the incident before ${ending.actor} merged it.`
     return ending
       ? `${ending.actor} resolved the incident without acknowledging it first at ${formatTime(ending.at)}.`
-      : 'No acknowledgement was recorded.'
+      : 'Nobody acknowledged the incident.'
   }
   const entry = entries.find(({ at, kind, actor }) => kind === 'status' && at === acknowledgedAt && actor !== null)
   const actor = entry?.actor ?? acknowledgedBy

@@ -14,6 +14,8 @@ export type Beat = {
   readonly endsAt: number | null
   /** Whether its sender reported the end. */
   readonly isReported?: boolean
+  /** When it was last received while it fired. */
+  readonly seenAt?: number | undefined
   /** When it ended before it last came back, and when it came back; null if it never did. */
   readonly gap: readonly [from: number, to: number] | null
 }
@@ -40,7 +42,8 @@ export function withBeat(beats: readonly Beat[], sent: Omit<Beat, 'gap'>, at: nu
   const before = beats.find(({ fingerprint }) => fingerprint === sent.fingerprint)
   const endedAt = before && isOver(before, at) ? before.endsAt : null
   const isBack = endedAt !== null && !isOver(sent, at)
-  const after: Beat = { ...sent, gap: isBack ? [endedAt, at] : (before?.gap ?? null) }
+  const seenAt = sent.isReported ? before?.seenAt : at
+  const after: Beat = { ...sent, seenAt, gap: isBack ? [endedAt, at] : (before?.gap ?? null) }
   return before ? beats.map((one) => (one === before ? after : one)) : [...beats, after].slice(-MAX_BEATS)
 }
 
@@ -69,6 +72,17 @@ export function endedBeats(
     return known && !isOverAt(known, known.endsAt === beat.endsAt ? heardAt : at)
   })
   return { missing, newly }
+}
+
+/**
+ * Returns when the last of these heartbeats was sent: its end if its sender reported it, or when it was last received. What
+ * Prometheus says about the end is only how long to wait. Returns null if this is not known.
+ */
+export function lastBeatOf(beats: readonly Beat[], now: number): number | null {
+  const times = beats.flatMap(({ endsAt, isReported, seenAt }) => {
+    return (isReported ? endsAt : (seenAt ?? (endsAt === null ? null : Math.min(endsAt, now)))) ?? []
+  })
+  return times.length === 0 ? null : Math.max(...times)
 }
 
 /** Returns `the heartbeat of cluster eu`, one name for each heartbeat of a cluster. */

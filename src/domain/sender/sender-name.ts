@@ -1,6 +1,7 @@
 /** Names the services that represent senders, such as `source/metrics/incmon`, as users know the senders. */
 import { SOURCES, type Source, senderName } from '../event/event.ts'
 import { serviceName } from '../text.ts'
+import { PROMETHEUS } from './sender.ts'
 
 /** Returns whether a service represents a sender. */
 export function isSender(service: string): boolean {
@@ -17,5 +18,11 @@ export function subjectName(service: { readonly namespace: string; readonly name
 
 /** Returns the program that sends to a webhook, with the name of its receiver. */
 export function receiverName({ source, receiver }: { readonly source: Source; readonly receiver: string }): string {
+  if (source === 'metrics' && receiver === PROMETHEUS) return 'Prometheus'
   return receiver === '' ? senderName(source) : `${senderName(source)} (${receiver})`
+}
+
+/** Returns the name of the service that represents a sender. */
+export function senderService({ source, receiver }: { readonly source: Source; readonly receiver: string }): string {
+  return ['source', source, receiver].filter((part) => part !== '').join('/')
 }

@@ -47,12 +47,13 @@ export function timelineAlertsOf(db: Db, incidentId: number) {
 export function alertsOf(db: Db, incidentId: number) {
   const linksOf = parsedOnce()
   const alerts = timelineAlerts(db, incidentId)
-    .select(['resolution', 'node', 'failure'])
+    .select(['resolution', 'node', 'failure', 'group_id', 'expires_at'])
     .select(linksColumn)
     .select(sql<string | null>`annotations ->> '$.hint'`.as('hint'))
   return withFirstTexts(db, withService(db, db.all(alerts))).map((alert) =>
     Object.assign(alert, {
       links: linksOf(alert.links),
+      isDirect: alert.source === 'metrics' && alert.group_id === null && alert.expires_at !== null,
       ...(alert.source === 'cluster' ? sightedOf(db, alert) : { objects: [], nodes: nodesOf([alert.node]) }),
     }),
   )

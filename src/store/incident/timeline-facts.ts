@@ -35,6 +35,7 @@ import {
 } from './alert-facts.ts'
 import { findGroupUntil } from './groups.ts'
 import { findLiveIncident } from './live-incidents.ts'
+import { withUnheard } from './silent-senders.ts'
 import { findJudgedSuspects } from './suspects.ts'
 import { listNotToldOf, listToldOf } from './told.ts'
 
@@ -51,7 +52,7 @@ type Facts = Omit<PostmortemFacts, 'generatedAt' | 'revision'>
 
 /** Reads the facts for an incident's postmortem at `now`. `entries`: timeline entries that are not saved yet. */
 export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, entries: Facts['entries']): Facts {
-  const alerts = alertsOf(db, incident.rowId)
+  const alerts = withUnheard(db, incident, alertsOf(db, incident.rowId), now)
   const others = otherServices(incident, alerts)
   const searched = searchedAround(incident, now)
   const facts = gather(db, incident, alerts, searched)

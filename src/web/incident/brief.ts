@@ -77,6 +77,7 @@ export function headOf(
       acknowledgedAt,
       acknowledgedBy: incident.acknowledgedBy ?? acknowledged?.actor ?? null,
       endedAt: endOf(incident, reader.now),
+      isGuess: incident.problem.isGuess,
     },
     criticalMs: criticalMsOf(incident.problem, reader.now),
     severeMs: severe.ms,
@@ -153,11 +154,12 @@ export function pipelineUrl({ url }: PipelineChange['facts']): string | null {
 
 // How long the problem of an incident was on, as pages say it.
 
-type State = Pick<IncidentHead, 'severity' | 'endedAt' | 'severeMs' | 'mutedMs'>
+type State = Pick<IncidentHead, 'severity' | 'endedAt' | 'isGuess' | 'severeMs' | 'mutedMs'>
 
 /** Returns `critical for 12 min, not counting 20 min under a silence`; without a time below a second. */
-export function lastedText({ severity, severeMs, mutedMs }: Omit<State, 'endedAt'>): string {
-  const length = severeMs < 1000 ? severity : `${severity} for ${formatDuration(severeMs)}`
+export function lastedText({ severity, severeMs, mutedMs, endedAt, isGuess }: State): string {
+  const least = endedAt !== null && isGuess ? 'at least ' : ''
+  const length = severeMs < 1000 ? severity : `${severity} for ${least}${formatDuration(severeMs)}`
   return `${length}${silencedText(mutedMs)}`
 }
 

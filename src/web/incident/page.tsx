@@ -93,7 +93,7 @@ function alertsText({ groups, incident: { firingAlerts } }: IncidentView): strin
 
 const Head: FC<{ view: IncidentView }> = ({ view }) => {
   const { incident, reader, canWrite } = view
-  const { number, title, severity, service, startedAt, endedAt: until, status, opened } = incident
+  const { number, title, severity, service, startedAt, endedAt: until, isGuess, status, opened } = incident
   return (
     <>
       <Crumbs path={[['Incidents', '/incidents'], [number]]} />
@@ -108,7 +108,7 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
             <span>
               {until === null
                 ? `since ${formatMoment(startedAt, reader)}`
-                : `from ${formatMoment(startedAt, reader)} to ${formatMoment(until, reader)}`}
+                : `from ${formatMoment(startedAt, reader)}${isGuess ? ', last reported' : ' to'} ${formatMoment(until, reader)}`}
             </span>
             <a href={service.href}>
               <ServiceName namespace={service.namespace} name={service.name} />

@@ -37,7 +37,7 @@ function nounOf(change: Change): string {
 export async function recoveryOf(
   visit: Visit,
   service: ServiceRecord | undefined,
-  { endedAt, severity, severeMs, mutedMs }: IncidentHead,
+  { endedAt, isGuess, severity, severeMs, mutedMs }: IncidentHead,
   fix: FixView | null,
 ): Promise<string | null> {
   if (endedAt === null) return null
@@ -46,7 +46,7 @@ export async function recoveryOf(
   const [shown] = service ? await visit.own.run(withRecovering, [service]) : []
   const now = shown ? `, ${shown.status} now` : ''
   return [
-    `Was ${severity} for ${formatDuration(severeMs)} until ${formatMoment(endedAt, visit.viewer)}${silencedText(mutedMs)}${now}.`,
+    `Was ${severity} for ${isGuess ? 'at least ' : ''}${formatDuration(severeMs)}${isGuess ? ', last reported' : ' until'} ${formatMoment(endedAt, visit.viewer)}${silencedText(mutedMs)}${now}.`,
     ...(fix ? [`Probable fix: ${fix.noun} ${fix.ref}, ${fix.when}.`] : []),
     ...(resolves ? ['Resolves automatically unless the problem comes back.'] : []),
   ].join(' ')

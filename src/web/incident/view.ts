@@ -29,8 +29,9 @@ export type IncidentHead = Pick<
   /** When the status last changed. `movedBy` is null if the change was automatic. */
   readonly movedAt: number
   readonly movedBy: string | null
-  /** When the problem ended; null while it is on. */
+  /** When the problem ended; null while it is on. `isGuess`: nobody reported the end, so it was last reported then. */
   readonly endedAt: number | null
+  readonly isGuess: boolean
   /** How long the problem was on until now, without the healthy periods in between, in milliseconds. */
   readonly criticalMs: number
   /** For how long it has been on with the severity of the incident, in milliseconds. */

@@ -84,7 +84,7 @@ export const Change: FC<{ change: Contribution; numbers: Numbers }> = ({ change,
 export const Figure: FC<{ name: string; metric: Metric }> = ({ name, metric }) => (
   <div>
     <p class="second">{name}</p>
-    <p class="figure">{metric.seconds === null ? 'not known' : formatExactDuration(metric.seconds * 1000)}</p>
+    <p class="figure">{metric.seconds === null ? metric.sentence.text : formatExactDuration(metric.seconds * 1000)}</p>
     <p class="second break">{metric.definition.replace(/^time to [a-z]+: /i, '')}</p>
   </div>
 )

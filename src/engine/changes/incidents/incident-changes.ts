@@ -8,7 +8,7 @@ import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import { mergedProblem, mergeOf, OWN_ENTRIES, refuseMerge } from '../../../domain/incident/merge.ts'
 import { alarmed, closed, left, NO_PROBLEM, reopened } from '../../../domain/incident/problem.ts'
 import { rank, type Severity } from '../../../domain/severity.ts'
-import { countOf, formatCount, stillFiringText } from '../../../domain/text.ts'
+import { countOf, formatCount } from '../../../domain/text.ts'
 import type { Context } from '../../state/context.ts'
 import { conditionsOf } from '../conditions.ts'
 import { evaluate } from '../evaluate.ts'
@@ -94,13 +94,13 @@ export function acknowledgeIncidents(
     changeIncident(ctx, id, { status: to }, actor, now)
 }
 
-/** Returns text such as `3 alerts were still firing` for the timeline, or null if every alert has ended. */
+/** Returns text such as `the end of 3 alerts was not reported` for the timeline, or null if every alert has ended. */
 function firingAfterwards({ state }: Context, { rowId }: LiveIncident): string | null {
   let count = 0
   for (const { incidentId, alert } of state.alerts.values()) {
     if (incidentId === rowId && alert.status === 'firing' && alert.source !== 'ci') count += 1
   }
-  return count === 0 ? null : stillFiringText(count)
+  return count === 0 ? null : `the end of ${countOf(count, 'alert')} was not reported`
 }
 
 function suppress(ctx: Context, serviceId: number): void {

@@ -3,11 +3,20 @@ import { withoutEnd } from '../../../domain/alert/doubt.ts'
 import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import { type AlertDraft, type Draft, expiryOf } from '../../../domain/event/event.ts'
 import { alarmed, closed, NO_PROBLEM } from '../../../domain/incident/problem.ts'
-import { type Beat, beatNames, endedBeats, isDoubted, isOver, withBeat } from '../../../domain/sender/beats.ts'
+import {
+  type Beat,
+  beatNames,
+  endedBeats,
+  isDoubted,
+  isOver,
+  lastBeatOf,
+  withBeat,
+} from '../../../domain/sender/beats.ts'
 import { corrected } from '../../../domain/sender/clock.ts'
 import { type Past, withHeartbeat } from '../../../domain/sender/heartbeat.ts'
 import type { LiveSender } from '../../../domain/sender/sender.ts'
-import { receiverName } from '../../../domain/sender/sender-name.ts'
+import { receiverName, senderService } from '../../../domain/sender/sender-name.ts'
+import { formatDuration } from '../../../domain/shown-time.ts'
 import { joinNames } from '../../../domain/text.ts'
 import type { Context } from '../../state/context.ts'
 import { settingsOf } from '../../state/state.ts'
@@ -102,10 +111,8 @@ export function openHeartbeatIncident(
   const key = serviceKeyOf(sender)
   const service = findService(ctx.state, key) ?? createLiveService(ctx, key, now)
   if (oldestOpenIncident(ctx.state, service.rowId)) return
-  const ends = sender.beats.flatMap(({ endsAt }) => (endsAt !== null && endsAt <= now ? endsAt : []))
-  const lastBeat = missing.length > 0 ? Math.max(...ends) : Math.max(sender.heartbeatAt ?? now, ...ends)
+  const lastBeat = lastBeatOf(missing.length > 0 ? missing : sender.beats, now) ?? sender.heartbeatAt ?? now
   const had = beatNames(missing)
-  const minutes = Math.round((now - lastBeat) / 60_000)
   openIncident(
     ctx,
     {
@@ -116,7 +123,7 @@ export function openHeartbeatIncident(
       touchedAt: null,
       problem: { ...alarmed(NO_PROBLEM, now), since: lastBeat, had },
       previous: null,
-      text: `opened: ${had.length > 0 ? `${joinNames(had)} has not been sent` : 'no heartbeat'} for ${minutes} minutes; problems may go unreported`,
+      text: `opened: ${had.length > 0 ? `${joinNames(had)} has not been sent` : 'no heartbeat'} for ${formatDuration(now - lastBeat)}; problems may go unreported`,
       actor: null,
     },
     now,
@@ -139,5 +146,5 @@ function resolveHeartbeatIncident(ctx: Context, sender: LiveSender, isPart: bool
 }
 
 function serviceKeyOf({ cluster, source, receiver }: LiveSender) {
-  return { cluster, namespace: '', name: ['source', source, receiver].filter((part) => part !== '').join('/') }
+  return { cluster, namespace: '', name: senderService({ source, receiver }) }
 }
