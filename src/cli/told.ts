@@ -9,22 +9,35 @@ export type Decision = NonNullable<Receipt['decisions']>[number] & { readonly to
 export type Line = readonly [what: string, decided: string, rule: string]
 
 /** Returns what happens to incidents and who would be told. An event without an alert has no such lines. */
-export function toldLines({ alert, outcome, told = [] }: Decision): Line[] {
+export function toldLines({ alert, event, outcome, told = [] }: Decision): Line[] {
   if (!alert || !outcome) return []
   const silences: Line[] = outcome.silences.map((comment) => ['silence', quoted(comment), 'mutes the alert'])
   const { incident, message } = outcome
-  if (!incident) return [...silences, ['incident', 'none', whyNone(alert, outcome.silences.length > 0)]]
-  const opened: Line = ['incident', incident.title, incident.isNew ? 'opens' : 'is open already']
-  if (message === null) return [...silences, opened, ['message', 'none', whyNoMessage(alert)]]
+  if (!incident) return [...silences, ['incident', 'none', whyNone(alert, event, outcome.silences.length > 0)]]
+  const opened: Line = ['incident', incident.title, stateText(incident)]
+  if (message === null) return [...silences, opened, ['told', 'nobody', whyNoMessage(alert)]]
   const lines = told.map((one): Line => [`told: ${one.channel}`, whenText(message, one), ruleText(one)])
   return [...silences, opened, ...(lines.length > 0 ? lines : [['told', 'nobody', 'there are no channels'] as const])]
 }
 
-function whyNone({ severity, status }: NonNullable<Decision['alert']>, isSilenced: boolean): string {
+type Incident = NonNullable<NonNullable<Decision['outcome']>['incident']>
+
+function stateText({ isNew, status }: Incident): string {
+  if (isNew) return 'opens'
+  return status === 'resolved' ? 'the alert belongs to it; it is resolved' : 'is open already'
+}
+
+function whyNone(
+  { severity, status }: NonNullable<Decision['alert']>,
+  { object }: Decision['event'],
+  isSilenced: boolean,
+): string {
   if (status !== 'firing') return 'the alert does not fire'
   if (isSilenced) return 'the alert is silenced'
   if (severity !== 'critical') return `the alert is ${severity}; only a critical condition opens an incident`
-  return 'no rule opens one yet'
+  return object !== ''
+    ? 'a problem that only Kubernetes events show opens one after one minute or 4 repeats at the earliest'
+    : 'no rule opens one yet'
 }
 
 function whyNoMessage({ severity, status }: NonNullable<Decision['alert']>): string {

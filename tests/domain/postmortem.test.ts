@@ -90,7 +90,7 @@ test('a rollout is told with the suspected pipeline that caused it', () => {
     changes.map(({ ref }) => ref).filter((ref) => ref === pipeline || ref === rollout),
     [pipeline],
   )
-  assert.ok(changes[0]?.sentence.text.includes(`deployed rollout ${rollout}`), changes[0]?.sentence.text)
+  assert.ok(changes[0]?.sentence.text.includes(`UTC, with rollout ${rollout}`), changes[0]?.sentence.text)
 })
 
 test('a rejected pipeline does not come back with its rollout', () => {

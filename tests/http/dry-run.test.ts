@@ -71,7 +71,12 @@ test('a dry run says which incident opens and who would be told, by which rule',
     return answer.body.decisions[0]
   }
   const critical = await tried({ service: 'till', team: 'pay' })
-  assert.deepEqual(critical.outcome.incident, { title: 'till: Down', severity: 'critical', isNew: true })
+  assert.deepEqual(critical.outcome.incident, {
+    title: 'till: Down',
+    severity: 'critical',
+    status: 'open',
+    isNew: true,
+  })
   assert.deepEqual([critical.suspects[0].ref, critical.asked], ['shop/till', undefined])
   assert.deepEqual([critical.told[0].channel, critical.told[0].rule, critical.told[0].why], ['pay', 1, 'at-once'])
   assert.equal((await tried({ service: 'till', team: 'x' })).told[0].why, 'no-rule-matches')

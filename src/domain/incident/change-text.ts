@@ -58,14 +58,21 @@ export function changeSentences(change: ChangeFact, rollouts: readonly string[] 
   const others = rollouts.length === 0 ? '' : `, with ${joinNames(rollouts)}`
   const story =
     others !== '' && kind === 'pipeline' && endsAt > startsAt
-      ? `which ran from ${formatPeriod(startsAt, endsAt)} and deployed ${joinNames(rollouts)}`
+      ? `whose deploy ran from ${formatPeriod(startsAt, endsAt)}${others}`
       : `${periodText(change)}: ${outcomeText(change)}${others}`
   return `${changePlace(change)}, ${story}.${rest}`
 }
 
 /** Only the start of a rollout is known. */
-function periodText({ kind, startsAt, endsAt }: ChangeFact): string {
-  return kind === 'pipeline' && endsAt > startsAt ? formatPeriod(startsAt, endsAt) : formatTime(startsAt)
+function periodText(change: ChangeFact): string {
+  const { kind, startsAt, endsAt } = change
+  const period = kind === 'pipeline' && endsAt > startsAt ? formatPeriod(startsAt, endsAt) : formatTime(startsAt)
+  return `${isDeploy(change) ? 'deploy ' : ''}${period}`
+}
+
+/** Returns whether a pipeline has deployed, or tried to. It then has the start and the end of its deploy job. */
+export function isDeploy({ outcome }: Pick<ChangeFact, 'outcome'>): boolean {
+  return outcome === 'deployed' || outcome === 'deploy failed'
 }
 
 /** Returns `#4702` for `shop/checkout#4702`. */

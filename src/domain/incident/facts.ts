@@ -36,7 +36,7 @@ export type PostmortemFacts = {
   /** For an incident of a node: the alerts of workloads that ran on the node. */
   readonly onNode: readonly NodeAlert[]
   /** The other incidents that opened during this one, until its problem ended. */
-  readonly meanwhile?: readonly OtherIncident[]
+  readonly meanwhile?: readonly (OtherIncident & { readonly service?: string })[]
   readonly group?: GroupFact | null
   /** The incidents that were merged with this one, in either direction. */
   readonly merged?: readonly OtherIncident[]
@@ -54,7 +54,7 @@ export type PostmortemFacts = {
   readonly generatedAt: number
 }
 
-/** `ref`: `incident/<uuid>`. */
+/** `ref`: `incident/<uuid>`. `service`: the UUID of its service. */
 type OtherIncident = { readonly ref: string; readonly title: string; readonly createdAt: number }
 
 /**

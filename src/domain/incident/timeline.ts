@@ -8,7 +8,7 @@ import { rolloutOf } from '../event/rollout.ts'
 import { ordered } from '../order.ts'
 import { likelihoodOfLink } from '../suspect/likely-cause.ts'
 import { formatScore } from '../text.ts'
-import { changeName, wholeChangeText } from './change-text.ts'
+import { changeName, isDeploy, wholeChangeText } from './change-text.ts'
 import type { AlertFact, ChangeFact, CorrelationFact, EntryFact, EventFact, PostmortemFacts } from './facts.ts'
 import { toldEntries } from './timeline-entries.ts'
 import { collapse, type Moment, named, sortRows, type TimelineRow } from './timeline-rows.ts'
@@ -164,7 +164,8 @@ function ofChange(change: ChangeFact): Moment {
   const source = kind === 'pipeline' ? 'ci' : 'cluster'
   // The end of a rollout is unknown.
   const until = kind === 'pipeline' ? Math.max(startsAt, endsAt) : startsAt
-  return { ...common, until, source, text: wholeChangeText(change), ref: `event/${eventId}`, group: change.ref }
+  const text = `${isDeploy(change) ? 'deploy began: ' : ''}${wholeChangeText(change)}`
+  return { ...common, until, source, text, ref: `event/${eventId}`, group: change.ref }
 }
 
 /** Returns the best link between each change and each group of similar alerts, with the number of links. */
@@ -201,6 +202,7 @@ function ofCorrelation(link: Link & { readonly count: number }, known: Known): M
 /** Events of the incident's own alerts are already counted in their groups. */
 function isImportant({ kind, name, alertId }: EventFact, known: Known): boolean {
   if (kind === 'firing') return alertId === null || !known.has(alertId)
+  if (kind === 'resolved') return alertId !== null && !known.has(alertId)
   return kind === 'change' || (kind === 'info' && IMPORTANT_REASONS.has(name))
 }
 
@@ -210,6 +212,10 @@ function ofEvent(event: EventFact, changes: readonly ChangeFact[]): Moment {
   const on = source === 'cluster' ? object : ''
   if (event.kind === 'firing' && alertId !== null) {
     return { ...common, kind: 'alert', ref: `alert/${alertId}`, group: alertId, echo: true, object: on }
+  }
+  if (event.kind === 'resolved') {
+    const end = { ...common, kind: 'ended', code: 'reported', text: `${name} ended` }
+    return { ...end, ref: `alert/${alertId}`, group: `${alertId}`, echo: true, object: '' }
   }
   const rollout = event.kind === 'change' ? rolloutOfEvent(event, changes) : undefined
   if (rollout) {

@@ -4,8 +4,7 @@ import { variesText } from '../alert/groups.ts'
 import { wholeChangeText } from '../incident/change-text.ts'
 import { named } from '../incident/timeline-rows.ts'
 import { distinct, ordered } from '../order.ts'
-import { likelihoodOfLink } from '../suspect/likely-cause.ts'
-import { formatCount, formatPeriod, formatScore, formatTime, formatTimes, quoted } from '../text.ts'
+import { formatCount, formatPeriod, formatTime, formatTimes, quoted } from '../text.ts'
 import type { Evidence, Postmortem, Sentence } from './document.ts'
 import { type GroupedFact, type GroupedFacts, incidentRef, namesOf, senderOf } from './groups.ts'
 
@@ -57,12 +56,7 @@ function describedRecords(facts: GroupedFacts): ReadonlyMap<string, Omit<Evidenc
     ...earlier.map(({ ref, name, startsAt }) => plain(ref, `earlier: ${name}, ${formatTime(startsAt)}`)),
     ...[...Map.groupBy(alerts, ({ ref }) => ref)].map(([ref, of]) => [ref, describedAlerts(of, incident)] as const),
     ...elsewhere.reverse(),
-    ...correlations.map(({ uuid, change, score }) =>
-      plain(
-        `correlation/${uuid}`,
-        `link to ${change.kind} ${change.ref}: link score ${formatScore(score)} (${likelihoodOfLink(score)})`,
-      ),
-    ),
+    ...correlations.map(({ uuid, change }) => plain(`correlation/${uuid}`, `link to ${change.kind} ${change.ref}`)),
   ])
 }
 
@@ -89,7 +83,11 @@ function describedAlerts(alerts: readonly GroupedFact[], { uuid }: GroupedFacts[
   const shared = Object.entries(first.labels).filter(([name, value]) =>
     alerts.every(({ labels }) => labels[name] === value),
   )
-  return { text, labels: sortedRecord(Object.fromEntries(shared)), links: sortedRecord(first.links) }
+  const { alertmanager, ...links } = first.links
+  // Grafana sends the same field.
+  const sender = first.source === 'dashboard' ? 'grafana' : 'alertmanager'
+  const all = alertmanager === undefined ? links : { ...links, [sender]: alertmanager }
+  return { text, labels: sortedRecord(Object.fromEntries(shared)), links: sortedRecord(all) }
 }
 
 /** The result has no prototype, so that a label can be named `__proto__`. */

@@ -2,7 +2,7 @@
 import { firstSymptom } from '../alert/first-symptom.ts'
 import { distinct } from '../order.ts'
 import { subjectName } from '../sender/sender-name.ts'
-import { nodeNameOf } from '../service/node.ts'
+import { isNodeService, nodeNameOf } from '../service/node.ts'
 import { countOf, formatCount, formatTime, joinNames, LISTED, quoted } from '../text.ts'
 import { MINUTE } from '../units.ts'
 import type { Sentence } from './document.ts'
@@ -35,20 +35,37 @@ export function earlierReports({ events, alerts }: GroupedFacts): readonly Group
 }
 
 /** Names the other incidents that opened during this one. A common cause is not implied. */
-export function meanwhileSentences({ meanwhile = [] }: GroupedFacts): readonly Sentence[] {
+export function meanwhileSentences(facts: GroupedFacts): readonly Sentence[] {
+  const followed = new Set(onFailedNode(facts).map(({ ref }) => ref))
+  const meanwhile = (facts.meanwhile ?? []).filter(({ ref }) => !followed.has(ref))
   if (meanwhile.length === 0) return []
   const text = `Other incidents that opened during this one: ${joinNames(meanwhile.map(({ title }) => quoted(title)))}.`
   return [{ text, refs: meanwhile.slice(0, LISTED).map(({ ref }) => ref) }]
 }
 
+/** Returns the incidents that opened while a node had failed, of services with alerts about pods on it. */
+function onFailedNode({ incident, services, meanwhile = [] }: GroupedFacts): readonly Followed[] {
+  if (!isNodeService(incident.service)) return []
+  const known = new Map(services.map((one) => [one.uuid, one]))
+  return meanwhile.flatMap(({ ref, service = '' }) => {
+    const own = known.get(service)
+    return own ? [{ ref, service: own }] : []
+  })
+}
+
+type Followed = { readonly ref: string; readonly service: Parameters<typeof subjectName>[0] }
+
 /** Names the services whose incidents probably followed from this one. */
-export function followedSentences({ incident, group }: GroupedFacts): readonly Sentence[] {
-  if (!group || group.leader !== incidentRef(incident)) return []
-  const names = distinct(group.others.map(({ service }) => subjectName(service)))
+export function followedSentences(facts: GroupedFacts): readonly Sentence[] {
+  const { incident, group } = facts
+  const isLed = group && group.leader === incidentRef(incident)
+  const others: readonly Followed[] = isLed ? group.others : onFailedNode(facts)
+  if (others.length === 0) return []
+  const names = distinct(others.map(({ service }) => subjectName(service)))
   const listed = names.slice(0, MAX_FOLLOWED).join(', ')
   const rest = names.length > MAX_FOLLOWED ? ` and ${formatCount(names.length - MAX_FOLLOWED)} more` : ''
   const text = `Services that probably failed because of it: ${formatCount(names.length)} (${listed}${rest}).`
-  return [{ text, refs: group.others.map(({ ref }) => ref) }]
+  return [{ text, refs: others.map(({ ref }) => ref) }]
 }
 
 /** Counts the incidents that followed from this one, or names the incident that it followed. */
@@ -68,9 +85,11 @@ export function groupSentences({ incident, group }: GroupedFacts): readonly Sent
 }
 
 /** Names what ran on the node of the incident. The node's own alerts do not name it. */
-export function onNodeSentences({ incident, onNode }: GroupedFacts): readonly Sentence[] {
-  if (onNode.length === 0) return []
+export function onNodeSentences({ incident, services: known, onNode }: GroupedFacts): readonly Sentence[] {
+  const named = new Set(known.map(subjectName))
   const services = distinct(onNode.map(({ service }) => service))
+  // The services of the incident are named already.
+  if (services.every((service) => named.has(service))) return []
   const on = nodeNameOf(incident.service)
   const text = `Services with alerts about pods on ${on}: ${joinNames(services)}.`
   return [{ text, refs: onNode.map(({ ref }) => ref) }]

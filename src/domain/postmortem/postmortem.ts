@@ -196,8 +196,13 @@ function keyFactsOf(facts: GroupedFacts, contributing: Postmortem['contributing'
           text: `probably ${joinNames(fixes.map(changeName))}`,
           refs: fixes.map(({ eventId }) => `event/${eventId}`),
         }
-      : { label: 'Fix', text: 'no deploy or rollout was found that fixed it', refs: [ref] },
+      : { label: 'Fix', text: noFixText(facts), refs: [ref] },
   ]
+}
+
+function noFixText({ entries }: GroupedFacts): string {
+  const notes = entries.some(({ kind }) => kind === 'note') ? '; see the notes' : ''
+  return `no deploy or rollout was found that fixed it${notes}`
 }
 
 /** Names an earlier report about the services, if there is one: the problem may have begun with it. */

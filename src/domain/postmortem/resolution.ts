@@ -123,7 +123,13 @@ function endSentences(facts: GroupedFacts): readonly Sentence[] {
   const { alerts, entries } = facts
   const conditions = alerts.filter(({ endsAt, source }) => endsAt !== null || source !== 'ci')
   const known = conditions.map((alert) => ({ ...alert, way: wayOf(alert) }))
-  const inOrder = ordered(known, ({ endsAt, lastSeenAt, name, uuid }) => [endsAt ?? lastSeenAt, name, uuid])
+  // An eviction does not recover, so that it matters only if nothing else does.
+  const lasting = known.filter(({ way }) => way !== 'moment')
+  const inOrder = ordered(lasting.length > 0 ? lasting : known, ({ endsAt, lastSeenAt, name, uuid }) => [
+    endsAt ?? lastSeenAt,
+    name,
+    uuid,
+  ])
   return [...Map.groupBy(inOrder, ({ way }) => way)].map(([way, alike]) => {
     return way === 'unreported' ? unreportedSentence(alike, facts) : endSentence(alike, way, entries)
   })
@@ -209,6 +215,6 @@ function resolvedText(facts: GroupedFacts): string {
     return `${last.actor ?? 'A user'} merged the incident into ${intoText(facts)} at ${formatTime(resolvedAt)}${early}.`
   if (last.actor !== null) return `${last.actor} resolved the incident at ${formatTime(resolvedAt)}${early}.`
   const why = last.text === '' ? '' : `: ${last.text}`
-  const since = last.at === resolvedAt ? '' : ` It counts as resolved since ${formatTime(resolvedAt)}.`
+  const since = last.at === resolvedAt ? '' : ` It counts as resolved from ${formatTime(resolvedAt)}.`
   return `incmon resolved the incident at ${formatTime(last.at)}${why}.${since}`
 }

@@ -103,7 +103,7 @@ function impactSentences(
 }
 
 /**
- * Returns text such as `Alerts: 1 critical, 440 warnings (OOMKilled and HighErrorRate ×440)`. In the score, an alert can
+ * Returns text such as `Alerts of this incident: 1 critical, 440 warnings (OOMKilled and HighErrorRate ×440)`. In the score, an alert can
  * count as more severe, for example if an event confirms the alert.
  */
 function alertsText(alerts: readonly GroupedFact[]): string {
@@ -114,7 +114,7 @@ function alertsText(alerts: readonly GroupedFact[]): string {
     return count === 0 ? [] : [noun ? countOf(count, severity) : `${formatCount(count)} ${severity}`]
   })
   const inOrder = SEVERITIES.flatMap((severity) => alerts.filter((alert) => alert.severity === severity))
-  return `Alerts: ${counts.join(', ')} (${namesOf(inOrder)})`
+  return `Alerts of this incident: ${counts.join(', ')} (${namesOf(inOrder)})`
 }
 
 function touchedSentences(what: string, names: readonly string[], refs: readonly string[]): readonly Sentence[] {

@@ -1,6 +1,6 @@
 /** The change that the summary names as the most likely trigger. */
 import { firstSymptom } from '../alert/first-symptom.ts'
-import { changeName, changePlace, outcomeText } from '../incident/change-text.ts'
+import { changeName, changePlace, isDeploy, outcomeText } from '../incident/change-text.ts'
 import type { ChangeFact, SuspectFact } from '../incident/facts.ts'
 import { isOnlyTime, likelihoodOf } from '../suspect/likely-cause.ts'
 import { formatScore, secondsBetween } from '../text.ts'
@@ -59,9 +59,7 @@ export function suspicionOf(facts: GroupedFacts, contributing: Postmortem['contr
     suspect && best.verdict !== 'confirmed'
       ? `${scoreText(suspect)}, but nobody has confirmed it as the cause yet`
       : `${confirmedBy(best, facts)} confirmed this change as the cause`
-  // The start of a pipeline that deploys is that of its deploy job.
-  const isDeploy = told?.outcome === 'deployed' || told?.outcome === 'deploy failed'
-  const text = `The most likely trigger is ${name}, ${isDeploy ? 'whose deploy' : 'which'} began ${lag}. ${judged}.`
+  const text = `The most likely trigger is ${name}, ${told && isDeploy(told) ? 'whose deploy' : 'which'} began ${lag}. ${judged}.`
   const refs = isLater ? [incidentRef(facts.incident)] : told ? startRefs(facts) : []
   return { text, refs: [...best.sentence.refs, ...refs] }
 }

@@ -44,7 +44,7 @@ export function connectionOf(
   if (!service) return known('unknown_service', 'the service of the incident is unknown')
   const { id, name } = service
   const own = { id, name, service, component: isNodeService(service) ? name : id }
-  if (component === own.component) return known('same_service', 'this is the service of the incident')
+  if (component === own.component) return known('same_service', 'this is the service itself')
   const other = components.byId.get(component)
   // A review app and production have no more in common than the time.
   if (other && !isNodeService(other) && !isNodeService(service) && !shareEnvironment(other, service))

@@ -10,6 +10,7 @@ export type IncidentOutcome = {
   readonly incident: {
     readonly title: string
     readonly severity: LiveIncident['severity']
+    readonly status: LiveIncident['status']
     readonly isNew: boolean
   } | null
   /** The message that follows; null for none. */
@@ -38,11 +39,11 @@ export function outcomeOf(
   const incident = live.incidentId === null ? undefined : state.incidents.get(live.incidentId)
   if (!incident) return { outcome: { incident: null, message: null, silences }, asked: null }
   const known = before.get(incident.rowId)
-  const { title, severity, rowId, startedAt, resolvedAt } = incident
+  const { title, severity, status, rowId, startedAt, resolvedAt } = incident
   const serviceId = state.services.get(incident.serviceId)?.id
   const asked = serviceId === undefined ? null : { rowId, serviceId, startedAt, resolvedAt }
   const message = messageOf(known, incident, live.alert.name, now)
-  return { outcome: { incident: { title, severity, isNew: known === undefined }, message, silences }, asked }
+  return { outcome: { incident: { title, severity, status, isNew: known === undefined }, message, silences }, asked }
 }
 
 function messageOf(

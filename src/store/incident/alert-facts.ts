@@ -201,9 +201,11 @@ export function earlierOf(db: Db, incident: LiveIncident, serviceIds: readonly n
 
 /** Lists the other incidents that opened between the opening of an incident and `until`, earliest first. */
 export function openedDuring(db: Db, { rowId, organizationId, createdAt }: LiveIncident, until: number) {
-  return db.all(openedBetween, { organizationId, from: createdAt, until, rowId }).map(({ uuid, ...incident }) => {
-    return { ref: `incident/${uuidFromBytes(uuid)}`, ...incident }
-  })
+  return db
+    .all(openedBetween, { organizationId, from: createdAt, until, rowId })
+    .map(({ uuid, owner, ...incident }) => {
+      return { ref: `incident/${uuidFromBytes(uuid)}`, service: uuidFromBytes(owner), ...incident }
+    })
 }
 
 /** Finds the incidents that the entries about a merge name. */
@@ -217,12 +219,13 @@ export function mergedWith(db: Db, organizationId: number, entries: readonly Pic
 const openedBetween = query<{ organizationId: number; from: number; until: number; rowId: number }>()((sql, hole) =>
   sql
     .selectFrom('incidents')
-    .select(['uuid', 'title', 'created_at as createdAt'])
-    .where('organization_id', '=', hole('organizationId'))
-    .where('created_at', '>=', hole('from'))
-    .where('created_at', '<=', hole('until'))
-    .where('id', '!=', hole('rowId'))
-    .orderBy('created_at')
+    .innerJoin('services', 'services.id', 'incidents.service_id')
+    .select(['incidents.uuid', 'title', 'incidents.created_at as createdAt', 'services.uuid as owner'])
+    .where('incidents.organization_id', '=', hole('organizationId'))
+    .where('incidents.created_at', '>=', hole('from'))
+    .where('incidents.created_at', '<=', hole('until'))
+    .where('incidents.id', '!=', hole('rowId'))
+    .orderBy('incidents.created_at')
     .limit(MAX_OTHERS),
 )
 

@@ -43,7 +43,7 @@ import { listNotToldOf, listToldOf } from './told.ts'
 const SEARCHED_BEFORE = 2 * HOUR
 /** The maximum number of events to read per service, earliest first. */
 export const MAX_EVENTS_PER_SERVICE = 2_000
-export const TIMELINE_KINDS = ['firing', 'change', 'info'] as const
+export const TIMELINE_KINDS = ['firing', 'resolved', 'change', 'info'] as const
 
 /** The alerts of workloads can be older than the report that their node failed. */
 const ON_NODE_BEFORE = 5 * MINUTE

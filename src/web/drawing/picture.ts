@@ -3,7 +3,8 @@
 import type { Gap } from '../../domain/alert/gaps.ts'
 import type { AlertGroup, GroupedAlert } from '../../domain/alert/groups.ts'
 import { type Change, type Outcome, outcomeOf } from '../../domain/correlation/change.ts'
-import { pipelineNumber } from '../../domain/incident/change-text.ts'
+import { outcomeText, pipelineNumber } from '../../domain/incident/change-text.ts'
+import { changeFact } from '../../domain/incident/facts.ts'
 import { countOf, timesOf } from '../../domain/text.ts'
 import { DAY, MINUTE } from '../../domain/units.ts'
 import type { CorrelationRecord } from '../../store/correlation/correlations.ts'
@@ -94,7 +95,7 @@ function changeBar(change: Change, serviceId: string): LaneBar {
   const { ref, startsAt, endsAt, service } = change
   const common = { id: changeId(change.kind, ref), startsAt, href: `/services/${service}`, events: [] }
   if (change.kind === 'rollout') {
-    const title = `Rollout ${ref}: a new pod template`
+    const title = `Rollout ${ref}: ${outcomeText(changeFact(change))}`
     const place = { ...common, lane: 'rollouts', endsAt: startsAt } as const
     return { ...place, level: 'change', shape: 'diamond', label: change.hash, title }
   }

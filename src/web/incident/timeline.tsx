@@ -25,7 +25,7 @@ export const Timeline: FC<
     <Section
       id="timeline"
       title="Timeline"
-      second={`${newestFirst ? 'newest first' : 'oldest first'}${timeline.some(({ actor }) => actor !== null) ? '' : '; nobody has acted yet'}`}
+      second={`${newestFirst ? 'newest first' : 'oldest first'}${timeline.some(({ actor }) => actor !== null) ? '' : incident.resolvedAt === null ? '; nobody has acted yet' : '; nobody acted'}`}
       end={[turnHref, newestFirst ? 'Oldest first' : 'Newest first']}
     >
       <div class="card timeline">

@@ -112,7 +112,7 @@ const ActionsLeft: FC<{ actions: Postmortem['actions'] }> = ({ actions }) => {
   )
 }
 
-const Head: FC<{ view: PostmortemView }> = ({ view: { document, reader } }) => {
+const Head: FC<{ view: PostmortemView }> = ({ view: { document, reader, incident } }) => {
   const { title, severity, services } = document.header
   const { from, to } = document.impact
   return (
@@ -124,6 +124,9 @@ const Head: FC<{ view: PostmortemView }> = ({ view: { document, reader } }) => {
         <span>
           {formatFullTime(Date.parse(from), reader.zone)}
           {to === null ? '' : ` to ${formatExactClock(Date.parse(to), reader.zone)}`}
+          {to !== null || incident.resolvedAt === null
+            ? ''
+            : `; resolved at ${formatExactClock(incident.resolvedAt, reader.zone)}`}
         </span>
       </p>
     </header>
@@ -147,11 +150,13 @@ const Body: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view, numbers })
       <Section name="Summary">
         <Sentences sentences={summary.sentences.slice(0, 1)} numbers={numbers} />
         <KeyFacts facts={summary.facts ?? []} numbers={numbers} />
-        <div class="card picture document-picture">
-          <Lanes picture={view.picture} widths={WIDTHS} />
-          <ScoreNote view={view} />
-          <LanesTable picture={view.picture} />
-        </div>
+        {view.picture.bars.length === 0 ? null : (
+          <div class="card picture document-picture">
+            <Lanes picture={view.picture} widths={WIDTHS} />
+            <ScoreNote view={view} />
+            <LanesTable picture={view.picture} />
+          </div>
+        )}
         <GraphSection found={view.graph} startsAt={view.incident.startedAt} reader={view.reader} />
         <Sentences sentences={summary.sentences.slice(1)} numbers={numbers} />
         <EditableText name="summary" view={view} />

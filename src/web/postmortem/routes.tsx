@@ -10,6 +10,7 @@ import { type Reply, text } from '../../http/middleware/reply.ts'
 import { findGraph } from '../../store/incident/graphs.ts'
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
 import { findPostmortem, type PostmortemRecord } from '../../store/incident/postmortems.ts'
+import type { LanePicture } from '../drawing/lane-model.ts'
 import { incidentViewOf } from '../incident/data.ts'
 import { incidentFacts, incidentLink, incidentPath, requireIncident } from '../incident/find.ts'
 import { type PageRoute, page, type Visit } from '../page.ts'
@@ -47,7 +48,7 @@ async function showDocument(
     ...{
       reader: shown.reader,
       incident: shown.incident,
-      picture: shown.picture,
+      picture: pictureIn(document, shown.picture),
       graph: shown.graph,
       document,
       ...written,
@@ -59,6 +60,14 @@ async function showDocument(
   // A refresh would replace the text that the form was opened with, so that a conflict could not be detected.
   const still = written.editing !== null
   return show(visit, { title, content: <PostmortemPage view={view} />, status, current: 'incidents', still })
+}
+
+/** Returns the picture without the changes that the document does not name. */
+function pictureIn(document: Postmortem, picture: LanePicture): LanePicture {
+  const text = JSON.stringify(document)
+  const isTold = ({ lane, id }: LanePicture['bars'][number]) =>
+    (lane !== 'ci' && lane !== 'rollouts') || text.includes(JSON.stringify(id).slice(1, -1))
+  return { ...picture, bars: picture.bars.filter(isTold) }
 }
 
 function showNone(visit: Visit, incident: IncidentRecord): Promise<Reply> {
