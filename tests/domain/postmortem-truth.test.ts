@@ -101,7 +101,7 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   ],
   [
     'declared until it was merged',
-    /as a user declared.*\n(?:.*\n)*.*The incident lasted from .* \(30 min 1 s\), when it was merged into another incident/,
+    /as declared by a user.*\n(?:.*\n)*.*The incident lasted from .* \(30 min 1 s\), when it was merged into another incident/,
     textOf({ entries: [byAda, merge] }, MANUAL),
     textOf({ entries: [byAda] }, MANUAL),
   ],
@@ -272,13 +272,13 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   ],
   [
     'declared critical',
-    /\*\*Critical for:\*\* 30 min 1 s, as a user declared; by its alerts: never/,
+    /\*\*Critical for:\*\* 30 min 1 s, as declared by a user; by its alerts: never/,
     textOf({ alerts: [IMAGE.alerts[0]!] }, MANUAL),
     textOf({}, { ...MANUAL, severity: 'warning' }),
   ],
   [
     'declared critical for longer than the service was',
-    /\*\*Critical for:\*\* 30 min 1 s, as a user declared; by its alerts: 10 min/,
+    /\*\*Critical for:\*\* 30 min 1 s, as declared by a user; by its alerts: 10 min/,
     textOf({}, { origin: 'manual', ...critical(10) }),
     textOf({}, critical(10)),
   ],

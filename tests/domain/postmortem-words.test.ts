@@ -24,7 +24,7 @@ function textOf(facts: Partial<PostmortemFacts>, incident: Partial<IncidentFact>
 
 test('a declared incident says who declared what, and nothing about the health of a service without alerts', () => {
   const text = textOf({ alerts: [], lowestScore: 100, entries: [entry('opened', createdAt, 'Ann')] }, MANUAL)
-  assert.match(text, /\*\*Critical for:\*\* 30 min 1 s, as Ann declared \(/)
+  assert.match(text, /\*\*Critical for:\*\* 30 min 1 s, as declared by Ann \(/)
   assert.match(text, /Ann declared this incident of shop\/cart: “cart: ImagePullBackOff”/)
   assert.match(text, /was opened manually at .*, and no alert was recorded/)
   assert.doesNotMatch(text, /By its alerts|Lowest health score/)

@@ -139,7 +139,10 @@ function linesOf(decision: Decision): Line[] {
     lines.push(['time', 'corrected', `the sender's clock is ${formatDuration(Math.abs(clockOffset))} ${side}`])
   }
   if (alert) {
-    lines.push(['identity', alert.fingerprint, alert.rules.identity])
+    const [first = '', ...others] = alert.rules.identity.split(', or ')
+    // A new alert has the first identity, because nothing has the others.
+    const identity = alert.change === 'opened' ? first : [first, ...others].join(', or ')
+    lines.push(['identity', alert.fingerprint, identity])
     lines.push(['alert', `${alert.change}, ${alert.status}`, ''])
     lines.push(['severity', alert.severity, alert.rules.severity])
   } else {

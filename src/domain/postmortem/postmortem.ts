@@ -244,7 +244,7 @@ function criticalText(facts: GroupedFacts): string {
   const who = declarerOf(facts)
   const until = wasMerged(facts) ? ` until it was merged into ${intoText(facts)}` : ''
   return severity === 'critical'
-    ? `${formatSeconds(severe)}${until}, as ${who} declared${health}`
+    ? `${formatSeconds(severe)}${until}, as declared by ${who}${health}`
     : `${seen === 0 ? 'not critical' : formatSeconds(seen)}; ${who} declared the severity ${severity} for ${formatSeconds(severe)}${until}`
 }
 

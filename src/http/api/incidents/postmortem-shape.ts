@@ -73,10 +73,10 @@ const header = v.object({
 
 const impact = v.object({
   from: shape.instant('When the problem began'),
-  to: shape.nullable(shape.instant(), 'When the problem ended'),
+  to: shape.nullable(shape.instant(), 'When the problem ended, if its end was reported'),
   seconds: shape.nullable(
     shape.count(),
-    'How long the service was critical, in seconds, without the periods in which it was not; how long the incident lasted, if it never was critical',
+    'How long the service was critical, in seconds, without the periods in which it was not, until its last report if no end was reported; how long the incident lasted, if it never was critical',
     3063,
   ),
   pods: shape.list(v.string(), 'The affected pods', ['checkout-6f8d7b9c5-x2kqp']),
