@@ -172,7 +172,7 @@ const direct = (body: Body, at: number) => ({ ...body, status: undefined, endsAt
 
 for (const [what, lasts, fate] of [
   ['that stopped prove nothing', 10, FIRING],
-  ['that goes on count', 30, ['resolved', 'inferred', 13]],
+  ['that goes on count', 30, ['resolved', 'inferred', 9]],
 ] as const) {
   test(`missing repeats of a Prometheus ${what}`, async (t) => {
     const flow = makeFlow(t)

@@ -80,9 +80,9 @@ async function restartAt(flow: ReturnType<typeof makeFlow>, minute: number) {
 }
 
 for (const [what, restartsAt, minutes, expected] of [
-  ['opens an incident', null, [4, 5, 6, 7, 8], [['heartbeat ended', 'open', 7]]],
+  ['opens an incident', null, [4, 5, 6, 7, 8], [['heartbeat ended', 'open', 3]]],
   ['opens none soon after a stop', 12, [12, 13, 14, 17], []],
-  ['opens one 6 minutes after a stop', 12, [12, 13, 14, 17, 18, 19], [['heartbeat ended', 'open', 7]]],
+  ['opens one 6 minutes after a stop', 12, [12, 13, 14, 17, 18, 19], [['heartbeat ended', 'open', 3]]],
 ] as const) {
   test(`a heartbeat of one of two Prometheus that is not repeated in time ${what}`, async (t) => {
     const flow = makeFlow(t)
@@ -110,7 +110,7 @@ for (const [what, restartsAt, minutes, expected] of [
     for (const minute of [20, 21]) await push(minute, ['us'])
     await restartAt(flow, 40)
     for (const minute of [40, 41, 45, 46, 47, 48]) await push(minute, ['us'])
-    assert.deepEqual(shown(), [['heartbeat ended', 'resolved', 7]])
+    assert.deepEqual(shown(), [['heartbeat ended', 'resolved', 3]])
   })
 }
 

@@ -176,14 +176,14 @@ describe('a fingerprint that is not repeated', () => {
       'critical',
     ))
 
-  test('ends at the time that its sender gave, and the alert with the last one', () => {
+  test('ends when the time that its sender gave is over, and the alert with its last report', () => {
     const both = after([
       [warning({ expiry: { at: at(4) } }), 0],
       [critical({ expiry: { at: at(6) } }), 1],
     ])
     assert.deepEqual([settled(both, by(HOUR), 3).dueAt, settled(both, by(HOUR), 4).alert.severity], [at(4), 'critical'])
     const { status, resolution, endsAt } = settled(both, by(HOUR), 7).alert
-    assert.deepEqual([status, resolution, endsAt], ['resolved', 'inferred', at(6)])
+    assert.deepEqual([status, resolution, endsAt], ['resolved', 'inferred', at(1)])
   })
 
   test('and has a late end time outlives the delivery interval', () => {

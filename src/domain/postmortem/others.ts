@@ -1,11 +1,11 @@
-/** Names what happened beside an incident: other incidents, and the workloads on its node. */
+/** Names what happened before and beside an incident: earlier alerts, other incidents, and the workloads on its node. */
 import { firstSymptom } from '../alert/first-symptom.ts'
-import { distinct } from '../order.ts'
+import { distinct, ordered } from '../order.ts'
 import { subjectName } from '../sender/sender-name.ts'
 import { isNodeService, nodeNameOf } from '../service/node.ts'
-import { countOf, formatCount, formatTime, joinNames, LISTED, quoted } from '../text.ts'
-import { MINUTE } from '../units.ts'
-import type { Sentence } from './document.ts'
+import { countOf, formatCount, formatDay, formatTime, formatTimes, joinNames, LISTED, quoted } from '../text.ts'
+import { DAY, MINUTE } from '../units.ts'
+import type { Postmortem, Sentence } from './document.ts'
 import { type GroupedFacts, incidentRef } from './groups.ts'
 
 /** How many services that failed because of an incident are named. */
@@ -94,3 +94,32 @@ export function onNodeSentences({ incident, services: known, onNode }: GroupedFa
   const text = `Services with alerts about pods on ${on}: ${joinNames(services)}.`
   return [{ text, refs: onNode.map(({ ref }) => ref) }]
 }
+
+const NO_ALERTS = 'The incident has no alerts that could be compared with earlier ones.'
+
+/** Returns how often the same conditions occurred before the incident. */
+export function recurrenceOf({ incident, alerts, earlier, recordedSince }: GroupedFacts): Postmortem['recurrence'] {
+  const isShort = recordedSince > incident.startedAt - 90 * DAY
+  const before = ordered(
+    earlier.filter(({ startsAt }) => startsAt < incident.startedAt && startsAt >= incident.startedAt - 90 * DAY),
+    ({ startsAt, ref }) => [startsAt, ref],
+  )
+  const lately = before.filter(({ startsAt }) => startsAt >= incident.startedAt - 30 * DAY)
+  const last = before.at(-1)
+  const period = isShort ? 'before this incident' : 'in the previous 90 days'
+  const months =
+    lately.length === before.length
+      ? `${formatTimes(before.length)} in the previous 30 days, and no earlier one was recorded`
+      : `${seenTimes(lately.length)} in the previous 30 days and ${seenTimes(before.length)} in the previous 90 days`
+  const none = `No alert for the same conditions was recorded ${period}.`
+  const sentences: Sentence[] = last
+    ? [
+        { text: `Alerts for the same conditions began ${months}.`, refs: before.map(({ ref }) => ref) },
+        { text: `Previous occurrence: ${last.name}, ${formatTime(last.startsAt)}.`, refs: [last.ref] },
+      ]
+    : [{ text: alerts.length === 0 ? NO_ALERTS : none, refs: [incidentRef(incident)] }]
+  const short = { text: `The record begins on ${formatDay(recordedSince)}.`, refs: [incidentRef(incident)] }
+  return { days30: lately.length, days90: before.length, sentences: isShort ? [...sentences, short] : sentences }
+}
+
+const seenTimes = (count: number) => (count === 0 ? 'not once' : formatTimes(count))

@@ -6,8 +6,7 @@ import type { PostmortemFacts } from '../incident/facts.ts'
 import { ordered } from '../order.ts'
 import { SEVERITIES, type Severity, worst } from '../severity.ts'
 import { likelihoodOf } from '../suspect/likely-cause.ts'
-import { formatDay, formatSeconds, formatTime, formatTimes, joinNames, secondsBetween } from '../text.ts'
-import { DAY } from '../units.ts'
+import { formatSeconds, formatTime, joinNames, secondsBetween } from '../text.ts'
 import { actionsOf } from './actions.ts'
 import { contributingOf } from './causes.ts'
 import {
@@ -34,7 +33,7 @@ import {
   stillFiring,
 } from './groups.ts'
 import { firstEvidenceAt, metricsOf } from './metrics.ts'
-import { earlierReports } from './others.ts'
+import { earlierReports, recurrenceOf } from './others.ts'
 import { fixesOf, resolutionOf, resolvedByPerson } from './resolution.ts'
 import { rowsOf } from './rows.ts'
 import { detectionOf, impactOf, servicesOf, summaryOf } from './sections.ts'
@@ -144,35 +143,6 @@ function hintsOf(alerts: readonly GroupedFact[]): readonly Sentence[] {
   )
   return [...byText].map(([text, of]) => ({ text, refs: alertRefs(of) }))
 }
-
-const NO_ALERTS = 'The incident has no alerts that could be compared with earlier ones.'
-
-/** Returns how often the same conditions occurred before the incident. */
-function recurrenceOf({ incident, alerts, earlier, recordedSince }: GroupedFacts): Postmortem['recurrence'] {
-  const isShort = recordedSince > incident.startedAt - 90 * DAY
-  const before = ordered(
-    earlier.filter(({ startsAt }) => startsAt < incident.startedAt && startsAt >= incident.startedAt - 90 * DAY),
-    ({ startsAt, ref }) => [startsAt, ref],
-  )
-  const lately = before.filter(({ startsAt }) => startsAt >= incident.startedAt - 30 * DAY)
-  const last = before.at(-1)
-  const period = isShort ? 'before this incident' : 'in the previous 90 days'
-  const months =
-    lately.length === before.length
-      ? `${formatTimes(before.length)} in the previous 30 days, and no earlier one was recorded`
-      : `${seenTimes(lately.length)} in the previous 30 days and ${seenTimes(before.length)} in the previous 90 days`
-  const none = `No alert for the same conditions was recorded ${period}.`
-  const sentences: Sentence[] = last
-    ? [
-        { text: `Alerts for the same conditions began ${months}.`, refs: before.map(({ ref }) => ref) },
-        { text: `Previous occurrence: ${last.name}, ${formatTime(last.startsAt)}.`, refs: [last.ref] },
-      ]
-    : [{ text: alerts.length === 0 ? NO_ALERTS : none, refs: [incidentRef(incident)] }]
-  const short = { text: `The record begins on ${formatDay(recordedSince)}.`, refs: [incidentRef(incident)] }
-  return { days30: lately.length, days90: before.length, sentences: isShort ? [...sentences, short] : sentences }
-}
-
-const seenTimes = (count: number) => (count === 0 ? 'not once' : formatTimes(count))
 
 /** Returns the four facts. Says what is not known. */
 function keyFactsOf(facts: GroupedFacts, contributing: Postmortem['contributing'], ttd: Metric): readonly KeyFact[] {
