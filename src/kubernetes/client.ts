@@ -101,13 +101,13 @@ export function createClient(access: Access, now: () => number, idle = IDLE): Cl
   return {
     get: async (path, body) => parsed(await textOf(await opened(path, body)), 'did not answer with JSON'),
     lines: async (path, { onOpen, onLine }) => {
-      const response = (await opened(path)).setEncoding('utf8')
+      const response = await opened(path)
       onOpen()
       // The parts of the line that has not ended yet: joining them for each part would be quadratic.
       let parts: string[] = []
       let length = 0
       try {
-        for await (const chunk of response as AsyncIterable<string>) {
+        for await (const chunk of chunksOf(response)) {
           const [head = '', ...lines] = chunk.split('\n')
           parts.push(head)
           length += head.length
@@ -124,10 +124,10 @@ export function createClient(access: Access, now: () => number, idle = IDLE): Cl
       }
     },
     items: async (path, onItem) => {
-      const response = (await opened(path)).setEncoding('utf8')
+      const response = await opened(path)
       const splitter = createSplitter()
       try {
-        for await (const chunk of response as AsyncIterable<string>) {
+        for await (const chunk of chunksOf(response)) {
           for (const item of splitter.take(chunk)) await onItem(item)
           if (splitter.kept() > MAX_LINE) throw tooLarge('an object')
         }
@@ -141,6 +141,14 @@ export function createClient(access: Access, now: () => number, idle = IDLE): Cl
       stop.abort()
       agent.destroy()
     },
+  }
+}
+
+/** Requests of others come between two chunks: what has arrived is otherwise read at once. */
+async function* chunksOf(response: IncomingMessage): AsyncGenerator<string> {
+  for await (const chunk of response.setEncoding('utf8') as AsyncIterable<string>) {
+    yield chunk
+    await new Promise((resolve) => setImmediate(resolve))
   }
 }
 

@@ -58,6 +58,26 @@ for (const [name, read] of Object.entries(reads)) {
   })
 }
 
+test('other requests are served between the objects of a list', async (t) => {
+  const item = JSON.stringify({ metadata: { uid: 'u' }, text: 'x'.repeat(60_000) })
+  const { items } = await client(t, (socket) => socket.end(`${OK}{"items":[${Array(60).fill(item)}]}`))
+  let [turn, isOver] = [0, false]
+  const next = () => {
+    turn += 1
+    if (!isOver) setImmediate(next)
+  }
+  next()
+  const turns: number[] = []
+  await items('/api/v1/pods', () => {
+    // As long as large objects take. Meanwhile, the next ones arrive.
+    for (const until = performance.now() + 3; performance.now() < until; );
+    turns.push(turn)
+  })
+  isOver = true
+  assert.equal(turns.length, 60)
+  assert.ok(new Set(turns).size > 40, `in ${new Set(turns).size} turns`)
+})
+
 test('an error with a long message is cut', async (t) => {
   const body = JSON.stringify({ message: '\\"'.repeat(500_000) })
   const { get } = await client(t, (socket) => socket.end(`HTTP/1.1 403 Forbidden\r\n\r\n${body}`))
