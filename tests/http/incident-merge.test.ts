@@ -9,6 +9,7 @@ import {
   makeIncident,
   makeService,
   makeTimelineEntry,
+  makeToken,
   NOON,
   newUuid,
 } from '../helpers/factory.ts'
@@ -247,3 +248,26 @@ test('an alert whose name is quoted was not declared by a user', async (t) => {
   const { summary } = (await request('GET', `/api/incidents/${id}/postmortem`, { token })).body
   assert.match(summary.sentences[0].text, /^shop\/refund had been critical/)
 })
+
+/** Merges an incident that Ann may have acknowledged into one of another status. Returns the one that goes on. */
+async function mergedAs(t: TestContext, from: string, into: string) {
+  const world = two(t)
+  const ann = makeToken(world.db, world.acme, ['read', 'write'], { name: 'Ann' })
+  const change = (id: string, status: string, token: string) =>
+    world.request('PATCH', `/api/incidents/${id}`, { token, body: { status } })
+  if (from !== 'open') await change(world.from.id, from, ann)
+  if (into !== 'open') await change(world.into.id, into, world.token)
+  await world.merge()
+  const { status, acknowledgedBy } = await world.get(world.into.id)
+  return `${status} ${acknowledgedBy}`
+}
+
+for (const [from, into, wanted] of [
+  ['investigating', 'open', 'investigating Ann'],
+  ['identified', 'open', 'identified Ann'],
+  ['open', 'open', 'open null'],
+  ['resolved', 'open', 'open null'],
+  ['investigating', 'identified', "identified Acme's token"],
+] as const)
+  test(`an incident that is ${from}, merged into one that is ${into}: ${wanted}`, async (t) =>
+    assert.equal(await mergedAs(t, from, into), wanted))

@@ -50,3 +50,15 @@ function withdrawal({ status, acknowledgedAt, problem }: Acknowledged) {
     problem: isFirst ? { ...problem, firstAcknowledgedAt: null } : problem,
   }
 }
+
+/**
+ * Returns the changed fields of an incident that takes over the problem of another one: if nobody has acknowledged it,
+ * whoever works on the other one works on it.
+ */
+export function takenOver(from: Acknowledged & Pick<LiveIncident, 'acknowledgedBy'>, into: Acknowledged) {
+  const { status, acknowledgedAt, acknowledgedBy, problem } = from
+  const isWorkedOn = (status === 'investigating' || status === 'identified') && acknowledgedAt !== null
+  if (!isWorkedOn || into.status !== 'open') return {}
+  const firstAcknowledgedAt = into.problem.firstAcknowledgedAt ?? problem.firstAcknowledgedAt
+  return { status, acknowledgedAt, acknowledgedBy, problem: { ...into.problem, firstAcknowledgedAt } }
+}

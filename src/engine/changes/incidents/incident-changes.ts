@@ -1,12 +1,13 @@
 /** Manual incident changes: open, edit, add a note, merge. */
 import { BUDGETS } from '../../../domain/budgets.ts'
 import { IncmonError } from '../../../domain/error.ts'
-import { acknowledged, onAgain } from '../../../domain/incident/acknowledgement.ts'
+import { acknowledged, onAgain, takenOver } from '../../../domain/incident/acknowledgement.ts'
 import type { IncidentStatus } from '../../../domain/incident/incident.ts'
 import { begunAt, regraded, undeclared, withRating } from '../../../domain/incident/lasted.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import { mergedProblem, mergeOf, OWN_ENTRIES, refuseMerge } from '../../../domain/incident/merge.ts'
 import { alarmed, closed, left, NO_PROBLEM, reopened } from '../../../domain/incident/problem.ts'
+import { notificationKindOf } from '../../../domain/notification/kind.ts'
 import { rank, type Severity } from '../../../domain/severity.ts'
 import { countOf, formatCount } from '../../../domain/text.ts'
 import type { Context } from '../../state/context.ts'
@@ -220,9 +221,17 @@ export function mergeIncidents(
   const isBack = into.problem.isOver && problem.since !== null
   const back = isBack ? { ...onAgain(into, now), problem: alarmed(problem, now) } : { problem }
   const touchedAt = actor === null ? into.touchedAt : now
-  const after = { ...into, severity, startedAt, alertCount: into.alertCount + left.alertCount, touchedAt, ...back }
-  const quiet = isBack ? { tells: null } : {}
-  moveIncident(ctx, { before: into, after, why: 'the merged problem goes on', actor, now, ...quiet })
+  const joined = { ...into, severity, startedAt, alertCount: into.alertCount + left.alertCount, touchedAt, ...back }
+  const after = { ...joined, ...takenOver(from, joined) }
+  const isTaken = after.status !== joined.status
+  const because = isTaken
+    ? `${after.acknowledgedBy ?? 'a user'} works on “${from.title}”`
+    : 'the merged problem goes on'
+  const change = isBack ? null : notificationKindOf(into, after)
+  // Who acknowledged the other incident works on this one, whoever merged them.
+  const isTold = change === 'acknowledged'
+  moveIncident(ctx, { before: into, after, why: because, actor, now, tells: isTold ? null : change })
+  if (isTold) tell(ctx, after, { change, conditions: problem.firing, actor: after.acknowledgedBy, now })
   ctx.put.incident({ ...left, alertCount: 0 }, left)
   ctx.emit({ kind: 'incident-merged', from: left.rowId, into: into.rowId, ownEntries: OWN_ENTRIES })
   if (left.serviceId !== into.serviceId && wasOpen) {
