@@ -231,3 +231,22 @@ test('time under a silence is rounded to seconds', () => {
   assert.match(title(119_400), /, not counting 1 min under a silence\.$/)
   assert.doesNotMatch(title(900), /silence/)
 })
+
+for (const [what, kind, names, firing, said] of [
+  ['got worse', 'worse', ['DiskFull'], ['Down', 'DiskFull'], 'web got worse: DiskFull is firing.'],
+  ['got worse twice', 'worse', ['A', 'B'], ['A', 'B'], 'web got worse: A and B are firing.'],
+  ['was reopened', 'reopened', [], ['Down'], 'web was reopened.'],
+  ['got worse by what has ended since', 'worse', ['DiskFull'], ['Down'], ''],
+  ['was only acknowledged', 'acknowledged', [], ['Down'], ''],
+] as const)
+  test(`a digest about an incident that somebody works on and that ${what} says ${said || 'only who'}`, () => {
+    const web = taken('web', 'ann')
+    const problem = { ...web.incident.problem, firing }
+    const { title, body } = digestTextOf(
+      [taken('cart', 'ann'), { ...web, kind, names, incident: { ...web.incident, problem } }],
+      URLS,
+    )
+    const whole = `${title} ${body}`
+    assert.ok(whole.includes('ann is working on 2 incidents (2 critical): cart and web.'), whole)
+    assert.equal(/web (?:got worse|was reopened)[^.]*\./.exec(whole)?.[0] ?? '', said)
+  })

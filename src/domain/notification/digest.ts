@@ -1,15 +1,13 @@
 /** Writes the text of a message about several notifications. */
 import { firingText } from '../incident/incident.ts'
 import { severeOf, severityNow } from '../incident/lasted.ts'
-import { phaseOf } from '../incident/problem.ts'
-import { rank, SEVERITIES } from '../severity.ts'
+import { SEVERITIES } from '../severity.ts'
 import { formatDuration } from '../shown-time.ts'
-import { LEAST_MEMBERS } from '../suspect/group.ts'
 import { countOf, formatCount, joinNames, timesOf } from '../text.ts'
 import { SECOND } from '../units.ts'
 import { endedBy } from './alert-texts.ts'
+import { commonOf, sorted } from './digest-order.ts'
 import { groupLinesOf, type MessageGroup } from './group-words.ts'
-import type { MessageKind } from './kind.ts'
 import { namedUpTo, shortened } from './names.ts'
 import { lengthOf, subjectOf } from './sentences.ts'
 import {
@@ -28,6 +26,8 @@ import {
 
 /** In a digest of several incidents, the number of incidents whose conditions are listed. */
 const MAX_FIRING = 5
+/** The number of known incidents of which a digest says what has changed. */
+const MAX_CHANGED = 5
 /** The maximum number of links to acknowledge an incident. ntfy shows three links. */
 const MAX_ACKNOWLEDGED = 2
 
@@ -73,6 +73,7 @@ function digestOf(all: readonly MessageItem[], context: MessageContext): Message
     ...news.map(({ of, isBack }) => countedText(of, isBack ? 'incident' : 'new incident', isBack ? 'came back ' : '')),
     unowned.length > 0 ? `Nobody is working on this yet: ${countedText(unowned, 'incident')}` : '',
     countedText(known, shown.length > known.length ? 'earlier incident' : 'incident'),
+    ...[...known, ...attended].flatMap((item) => changedText(item, all)).slice(0, MAX_CHANGED),
     attendedText(attended),
   ]
   const texts = [
@@ -96,50 +97,6 @@ function digestOf(all: readonly MessageItem[], context: MessageContext): Message
   const lines = { subject: title, title, body: body.filter((part) => part !== '').join(' ') }
   const links = [...acknowledgeLinks(shown, context), ...linksOf(context, 'View all incidents')]
   return { tone, symbol: SYMBOLS[tone], ...lines, links }
-}
-
-/** Returns the UUID of the incident that a message names first; null if none of its incidents burns. */
-export function firstNamed(all: readonly MessageItem[], now: number): string | null {
-  const { news, unowned, known } = sorted(all, now)
-  return [...news.flatMap(({ of }) => of), ...unowned, ...known][0]?.incident.id ?? null
-}
-
-/** Returns the incidents by what is to be said about them, in the order in which they are named. */
-function sorted(all: readonly MessageItem[], now: number) {
-  const items = [...new Map(all.map((item) => [item.incident.id, item])).values()]
-  const told = Map.groupBy(all, ({ incident }) => incident.id)
-  const newsOf = ({ incident }: MessageItem) => {
-    const kinds = told.get(incident.id)?.map(({ kind }) => kind) ?? []
-    // After a silence, the problem has gone on all the time.
-    const isSame = (kind: MessageKind) => kind === 'again' && incident.problem.covered !== null
-    return NEWS.find((news) => kinds.some((kind) => NEWS_OF[kind] === news && !isSame(kind)))
-  }
-  const states = Object.groupBy(items, (item) => {
-    const state = stateOf(item, now)
-    return state === 'burning' && item.incident.acknowledgedAt !== null ? 'attended' : state
-  })
-  const { burning = [], attended = [], ending = [], well = [], ended = [] } = states
-  const worst = burning.toSorted((a, b) => rank(severityNow(b.incident)) - rank(severityNow(a.incident)))
-  const { fresh = [], back = [], unowned = [], known = [] } = Object.groupBy(worst, (item) => newsOf(item) ?? 'known')
-  // A storm that returns says more than a small incident that is new.
-  const news = commonOf(back).count > commonOf(fresh).count ? ([back, fresh] as const) : ([fresh, back] as const)
-  return { news: news.map((of) => ({ of, isBack: of === back })), unowned, known, attended, ending, well, ended }
-}
-
-/** What is new about an incident that burns: it opened, it came back, or nobody has acknowledged it. */
-const NEWS = ['fresh', 'back', 'unowned'] as const
-const NEWS_OF: Readonly<Partial<Record<MessageKind, (typeof NEWS)[number]>>> = {
-  ...{ opened: 'fresh', group: 'fresh', 'sender-silent': 'fresh', again: 'back' },
-  ...{ reminder: 'unowned', escalation: 'unowned' },
-}
-
-/** Returns the group of most of the incidents, and how many it has; 0 if no three have a cause in common. */
-function commonOf(items: readonly MessageItem[]): { readonly cause: string; readonly count: number } {
-  const groups = Map.groupBy(items, ({ group }) => group)
-  groups.delete(null)
-  const [largest] = [...groups].toSorted(([, a], [, b]) => b.length - a.length)
-  const [group, of] = largest ?? [null, []]
-  return group && of.length >= LEAST_MEMBERS ? { cause: group.cause, count: of.length } : { cause: '', count: 0 }
 }
 
 /** Names the cause that all incidents have in common; '' if there is none. */
@@ -185,6 +142,17 @@ function attendedText(items: readonly MessageItem[]): string {
   return items.length === 0 ? '' : `${who} ${are} working on ${countedText(items, 'incident')}`
 }
 
+/** Returns `cart got worse: DiskFull is firing` or `web was reopened`, for an incident that the channel knows. */
+function changedText(item: MessageItem, all: readonly MessageItem[]): string[] {
+  const { id, problem } = item.incident
+  const own = all.filter(({ incident }) => incident.id === id)
+  const worse = own.flatMap(({ kind, names }) => (kind === 'worse' ? names : []))
+  const names = [...new Set(worse)].filter((name) => problem.firing.includes(name))
+  if (names.length > 0)
+    return [`${nameOf(item)} got worse: ${namedUpTo(names, MAX_FIRING)} ${names.length === 1 ? 'is' : 'are'} firing`]
+  return own.some(({ kind }) => kind === 'reopened') ? [`${nameOf(item)} was reopened`] : []
+}
+
 /** Returns how many alerts fire although a user resolved their incidents. */
 function stillFiring(ended: readonly MessageItem[]): number {
   return ended.reduce((sum, { actor, incident }) => sum + (actor === null ? 0 : incident.firingAlerts), 0)
@@ -226,12 +194,6 @@ function worstTexts(items: readonly MessageItem[]): string[] {
     const text = isTitled ? `“${shortened(title)}”` : `${subjectOf(item)}: ${namedUpTo(problem.firing, MAX_FIRING)}`
     return `${index === 0 ? 'Worst: ' : ''}${text}.`
   })
-}
-
-const STATES = { on: 'burning', muted: 'burning', settling: 'ending', off: 'well' } as const
-
-function stateOf({ incident: { status, problem } }: MessageItem, now: number) {
-  return status === 'resolved' ? 'ended' : STATES[phaseOf(problem, now)]
 }
 
 /** Names an incident by its service or, if a user declared the incident, by the user's words. */

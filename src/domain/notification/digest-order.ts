@@ -1,0 +1,58 @@
+/** Orders the incidents of a digest by what is to be said about them. */
+
+import { severityNow } from '../incident/lasted.ts'
+import { phaseOf } from '../incident/problem.ts'
+import { rank } from '../severity.ts'
+import { LEAST_MEMBERS } from '../suspect/group.ts'
+import type { MessageKind } from './kind.ts'
+import type { MessageItem } from './words.ts'
+
+/** Returns the UUID of the incident that a message names first; null if none of its incidents burns. */
+export function firstNamed(all: readonly MessageItem[], now: number): string | null {
+  const { news, unowned, known } = sorted(all, now)
+  return [...news.flatMap(({ of }) => of), ...unowned, ...known][0]?.incident.id ?? null
+}
+
+/** Returns the incidents by what is to be said about them, in the order in which they are named. */
+export function sorted(all: readonly MessageItem[], now: number) {
+  const items = [...new Map(all.map((item) => [item.incident.id, item])).values()]
+  const told = Map.groupBy(all, ({ incident }) => incident.id)
+  const newsOf = ({ incident }: MessageItem) => {
+    const kinds = told.get(incident.id)?.map(({ kind }) => kind) ?? []
+    // After a silence, the problem has gone on all the time.
+    const isSame = (kind: MessageKind) => kind === 'again' && incident.problem.covered !== null
+    return NEWS.find((news) => kinds.some((kind) => NEWS_OF[kind] === news && !isSame(kind)))
+  }
+  const states = Object.groupBy(items, (item) => {
+    const state = stateOf(item, now)
+    return state === 'burning' && item.incident.acknowledgedAt !== null ? 'attended' : state
+  })
+  const { burning = [], attended = [], ending = [], well = [], ended = [] } = states
+  const worst = burning.toSorted((a, b) => rank(severityNow(b.incident)) - rank(severityNow(a.incident)))
+  const { fresh = [], back = [], unowned = [], known = [] } = Object.groupBy(worst, (item) => newsOf(item) ?? 'known')
+  // A storm that returns says more than a small incident that is new.
+  const news = commonOf(back).count > commonOf(fresh).count ? ([back, fresh] as const) : ([fresh, back] as const)
+  return { news: news.map((of) => ({ of, isBack: of === back })), unowned, known, attended, ending, well, ended }
+}
+
+/** What is new about an incident that burns: it opened, it came back, or nobody has acknowledged it. */
+const NEWS = ['fresh', 'back', 'unowned'] as const
+const NEWS_OF: Readonly<Partial<Record<MessageKind, (typeof NEWS)[number]>>> = {
+  ...{ opened: 'fresh', group: 'fresh', 'sender-silent': 'fresh', again: 'back' },
+  ...{ reminder: 'unowned', escalation: 'unowned' },
+}
+
+/** Returns the group of most of the incidents, and how many it has; 0 if no three have a cause in common. */
+export function commonOf(items: readonly MessageItem[]): { readonly cause: string; readonly count: number } {
+  const groups = Map.groupBy(items, ({ group }) => group)
+  groups.delete(null)
+  const [largest] = [...groups].toSorted(([, a], [, b]) => b.length - a.length)
+  const [group, of] = largest ?? [null, []]
+  return group && of.length >= LEAST_MEMBERS ? { cause: group.cause, count: of.length } : { cause: '', count: 0 }
+}
+
+const STATES = { on: 'burning', muted: 'burning', settling: 'ending', off: 'well' } as const
+
+function stateOf({ incident: { status, problem } }: MessageItem, now: number) {
+  return status === 'resolved' ? 'ended' : STATES[phaseOf(problem, now)]
+}
