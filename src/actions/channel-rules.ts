@@ -3,7 +3,7 @@ import type { LiveIncident } from '../domain/incident/live-incident.ts'
 import { phaseOf } from '../domain/incident/problem.ts'
 import { recipientsOf } from '../domain/notification/channel.ts'
 import { type NotificationKind, ruledSeverityOf } from '../domain/notification/kind.ts'
-import { hasMatchers } from '../domain/notification/rule.ts'
+import { readsAlerts } from '../domain/notification/rule.ts'
 import { listOpenIncidents } from '../store/incident/live-incidents.ts'
 import { listMissedEnds, listToldChannels } from '../store/incident/told.ts'
 import type { ChannelRecord } from '../store/notification/channels.ts'
@@ -24,7 +24,7 @@ export function dueAtOf(
   isTold = true,
 ): number | null {
   const { id: serviceId, name: service, namespace, cluster } = loadServiceName(db, incident.serviceId)
-  const all = hasMatchers(channel.settings) ? listRuledAlerts(db, incident.rowId) : []
+  const all = readsAlerts(channel.settings) ? listRuledAlerts(db, incident.rowId) : []
   const alerts = alertsAbout(db, { kind, names, ownServiceId: incident.serviceId }, all)
   const ruled = { kind, severity: ruledSeverityOf(kind, incident), serviceId, service, namespace, cluster, alerts }
   return recipientsOf([channel], ruled, () => isTold, now)[0]?.dueAt ?? null

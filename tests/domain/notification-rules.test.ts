@@ -262,3 +262,14 @@ test('the short words name what a channel gets, its quiet hours and its escalati
   assert.equal(remindersText(never), '')
   assert.equal(remindersText({ ...never, escalateAfter: 5 }), 'only after 5 min without acknowledgement')
 })
+
+for (const [what, namespace, labels, isTold] of [
+  ['a node with an alert of the namespace', '', [{}, { namespace: 'shop' }], true],
+  ['a node with alerts of another namespace', '', [{ namespace: 'bank' }], false],
+  ['a node with an alert that names no namespace', '', [{}], false],
+  ['a service of another namespace whose alert names this one', 'bank', [{ namespace: 'shop' }], false],
+] as const)
+  test(`a rule for a namespace ${isTold ? 'matches' : 'does not match'} ${what}`, () => {
+    const alerts = labels.map((one) => ({ ...ALERT, labels: one }))
+    assert.equal(sendTimeOf([{ namespaces: ['shop'] }], { ...NEWS, namespace, alerts }, NOW) !== null, isTold)
+  })

@@ -2,7 +2,7 @@
 
 import { labelTest, type Matcher } from '../silence/matcher.ts'
 import type { ChannelSettings } from './channel.ts'
-import { choiceOf, hasMatchers, type RuledAlert, type RuledNotification, sendTimeOf } from './rule.ts'
+import { choiceOf, type RuledAlert, type RuledNotification, readsAlerts, sendTimeOf } from './rule.ts'
 
 type Channel = { readonly name: string; readonly enabled: boolean; readonly settings: ChannelSettings }
 
@@ -47,7 +47,7 @@ export function receiversOf(
     const names = enabled.flatMap(({ name, settings }) => {
       return sendTimeOf(
         settings.rules,
-        { ...alert, kind: 'opened', alerts: hasMatchers(settings) ? [matched()] : [] },
+        { ...alert, kind: 'opened', alerts: readsAlerts(settings) ? [matched()] : [] },
         0,
       ) === null
         ? []

@@ -29,7 +29,7 @@ export type RuledNotification = {
   readonly service: string
   readonly namespace: string
   readonly cluster: string
-  /** The alerts of the incident that the message is about, firing ones first. Only rules with matchers read them. */
+  /** The alerts of the incident that the message is about, firing ones first. See `readsAlerts`. */
   readonly alerts: readonly RuledAlert[]
 }
 
@@ -63,9 +63,9 @@ export function choiceOf(rules: readonly Rule[], notification: RuledNotification
   return choice
 }
 
-/** Returns whether a rule has matchers. If none has, no alerts have to be read. */
-export function hasMatchers({ rules }: { readonly rules: readonly Rule[] }): boolean {
-  return rules.some(({ matchers }) => matchers !== undefined)
+/** Returns whether a rule reads the alerts of an incident. */
+export function readsAlerts({ rules }: { readonly rules: readonly Rule[] }): boolean {
+  return rules.some(({ matchers, namespaces }) => matchers !== undefined || namespaces !== undefined)
 }
 
 /** Returns when the current quiet hours end, or `now` outside quiet hours. */
@@ -91,9 +91,15 @@ function wants(rule: Rule, notification: RuledNotification): boolean {
     (events === undefined || events.includes(notification.kind)) &&
     (minSeverity === undefined || rank(notification.severity) >= rank(minSeverity)) &&
     (services === undefined || services.includes(notification.service) || services.includes(notification.serviceId)) &&
-    (namespaces === undefined || namespaces.includes(notification.namespace)) &&
+    (namespaces === undefined || isIn(namespaces, notification)) &&
     (matchers === undefined || matches(matchers, notification))
   )
+}
+
+/** An incident without a namespace, such as that of a node, is in the namespaces that its alerts name. */
+function isIn(namespaces: readonly string[], { namespace, alerts }: RuledNotification): boolean {
+  const named = namespace === '' ? alerts.flatMap(({ labels }) => labels.namespace ?? []) : [namespace]
+  return named.some((one) => namespaces.includes(one))
 }
 
 /** An incident without alerts, such as one that a user opened, is matched by its own fields. */

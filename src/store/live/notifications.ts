@@ -2,7 +2,7 @@
 import { cacheByKey } from '../../domain/memoize.ts'
 import { recipientsOf } from '../../domain/notification/channel.ts'
 import { type MessageKind, ruledSeverityOf } from '../../domain/notification/kind.ts'
-import { hasMatchers, type RuledAlert } from '../../domain/notification/rule.ts'
+import { type RuledAlert, readsAlerts } from '../../domain/notification/rule.ts'
 import type { Effect } from '../../engine/state/effect.ts'
 import { insertUntold, listToldChannels, type UntoldEntry } from '../incident/told.ts'
 import { type ChannelRecord, listRecipients } from '../notification/channels.ts'
@@ -35,7 +35,7 @@ export function writeNotifications(db: Db, all: readonly NotificationDue[], newI
     ])
     // If nobody was told about a problem, nobody is told about its recovery.
     if (known.length === 0 || (due.change === 'recovered' && involved.size === 0)) continue
-    const alerts = known.some(({ settings }) => hasMatchers(settings)) ? alertsOf(due) : []
+    const alerts = known.some(({ settings }) => readsAlerts(settings)) ? alertsOf(due) : []
     plan(known, due, involved, { entries, untold, newId, alerts })
   }
   // Who hears that a problem is back does not need the all-clear of a moment before.
