@@ -34,7 +34,6 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
   'README.md': [['Node … as a dependency', 24]],
   'docs/alertmanager.md': [
     ['An alert ends after … missed deliveries', interval('MISSED_REPEATS')],
-    ['An alert that fires again within … minutes of its end', constantOf('alert', 'REOPEN_WITHIN', 'MINUTE')],
     ['the alert expires after … hours', constantOf('ending', 'EXPIRES', 'HOUR')],
     ['with at most … series', graph('MAX_SERIES')],
     ['series of … points', graph('MAX_POINTS')],
