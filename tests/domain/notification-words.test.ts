@@ -210,6 +210,18 @@ test('a message says since when nothing was heard of an alert', () => {
     assert.doesNotMatch(bodyWith(delivery), /heard|repeated/)
 })
 
+test('a digest says which of its incidents nothing was heard of', () => {
+  const unheard = { receivedAt: NOW - 20 * 60_000, delivery: { interval: null, reportsEnds: false, isRepeated: true } }
+  const about = (name: string, more: object) => {
+    const service = { name, namespace: 'shop', cluster: '' }
+    return item({ kind: 'reminder', service, alerts: [messageAlert(more)] }, { id: name })
+  }
+  const { title, body } = digestTextOf([about('cart', unheard), about('web', {})], CONTEXT)
+  assert.match(title, /^Nobody is working on this yet: 2 incidents/)
+  assert.match(body, /cart: not heard since 13:46 UTC\./)
+  assert.doesNotMatch(body, /web: not heard/)
+})
+
 test('an alert that names no service is called by its own name, with what to do', () => {
   const { title, body } = messageTextOf(item({}, { problem: burning(4, { about: 'EtcdDown' }) }), CONTEXT)
   assert.match(title, /^EtcdDown has been critical/)

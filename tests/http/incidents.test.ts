@@ -155,6 +155,20 @@ test('the first status after open acknowledges; setting it again changes nothing
   assert.deepEqual([again.status, { ...again.body, criticalSeconds: 60 }], [200, first.body])
 })
 
+for (const [statuses, wanted] of [
+  [['investigating', 'resolved', 'open'], null],
+  [['investigating', 'resolved', 'investigating'], "Acme's token"],
+  [['investigating', 'open'], null],
+  [['resolved', 'open'], null],
+] as const)
+  test(`an incident that was ${statuses.join(', then ')} is ${wanted === null ? 'nobody’s' : 'somebody’s'}`, async (t) => {
+    const { path, request, token } = acmesIncident(t)
+    const answers = []
+    for (const status of statuses) answers.push(await request('PATCH', path, { token, body: { status } }))
+    const { acknowledgedBy, acknowledgedAt } = answers.at(-1)?.body ?? {}
+    assert.deepEqual([acknowledgedBy, acknowledgedAt === null], [wanted, wanted === null])
+  })
+
 test('an incident can be resolved, reopened, renamed and dated', async (t) => {
   const { path, request, token } = acmesIncident(t)
   const patch = async (body: object) => (await request('PATCH', path, { token, body })).body

@@ -20,7 +20,7 @@ test('a problem that outlasts its resolution stays on, and a reopening keeps its
   await at(5)
   await request('PATCH', path, { token, body: { status: 'resolved' } })
   const { text } = await request('GET', `${path}/postmortem`, { token, headers: { Accept: 'text/markdown' } })
-  assert.match(text, /\*\*Critical for:\*\* 5 min until it was resolved, and still critical then/)
+  assert.match(text, /\*\*Critical for:\*\* 5 min until it was resolved; it was still critical then/)
   assert.deepEqual(await at(9), ['on', 9])
   await request('PATCH', path, { token, body: { status: 'open' } })
   assert.deepEqual(await at(10), ['on', 10])

@@ -13,7 +13,7 @@ function isTaken({ acknowledgedAt, problem }: Acknowledged, now: number): boolea
 /** Returns the changed fields: nothing, a new acknowledgement, or the withdrawal of the last one. */
 export function acknowledged(before: Acknowledged, status: IncidentStatus, actor: string, now: number) {
   if (acknowledges(before, status)) return acknowledgement(before, actor, now)
-  return status === 'open' && before.status !== 'resolved' ? withdrawal(before) : {}
+  return status === 'open' ? withdrawal(before) : {}
 }
 
 /** Returns whether a user's change of the status acknowledges the incident. A resolution does not. */
@@ -41,13 +41,16 @@ export function onAgain(before: Acknowledged, now: number, wasWrong = false) {
   return { ...(isKept ? {} : lapsed), status: isKept && status !== 'resolved' ? status : ('open' as const) }
 }
 
-/** Somebody takes back an acknowledgement: nobody is on the incident any more. */
+/**
+ * Somebody takes back an acknowledgement, or opens what was resolved: nobody is on the incident any more. What was
+ * acknowledged before the resolution had been.
+ */
 function withdrawal({ status, acknowledgedAt, problem }: Acknowledged) {
   if (status === 'open') return {}
-  const isFirst = problem.firstAcknowledgedAt === acknowledgedAt
+  const isTakenBack = status !== 'resolved' && problem.firstAcknowledgedAt === acknowledgedAt
   return {
     ...{ acknowledgedAt: null, acknowledgedBy: null },
-    problem: isFirst ? { ...problem, firstAcknowledgedAt: null } : problem,
+    problem: isTakenBack ? { ...problem, firstAcknowledgedAt: null } : problem,
   }
 }
 

@@ -5,7 +5,7 @@ import { SEVERITIES } from '../severity.ts'
 import { formatDuration } from '../shown-time.ts'
 import { countOf, formatCount, joinNames, timesOf } from '../text.ts'
 import { SECOND } from '../units.ts'
-import { endedBy } from './alert-texts.ts'
+import { endedBy, overdueText } from './alert-texts.ts'
 import { commonOf, sorted } from './digest-order.ts'
 import { groupLinesOf, type MessageGroup } from './group-words.ts'
 import { namedUpTo, shortened } from './names.ts'
@@ -90,7 +90,8 @@ function digestOf(all: readonly MessageItem[], context: MessageContext): Message
   const [title = '', ...others] = texts.filter((text) => text !== '').map((text) => `${text}.`)
   const [worst = '', ...more] = worstTexts(shown)
   const because = leftText(all) || (told.some((text) => text !== '') ? '' : becauseText(all))
-  const body = [worst, first ? context.cause : '', ...more, ...others, because]
+  const unheard = shown.flatMap((item) => unheardText(item, context)).slice(0, MAX_FIRING)
+  const body = [worst, first ? context.cause : '', ...more, ...unheard, ...others, because]
   const isClear = ending.length === 0 && [...well, ...ended].every(isAllClear)
   const calm = attended.length > 0 ? 'acknowledged' : isClear ? 'resolved' : 'warning'
   const tone = first ? severityNow(first.incident) : calm
@@ -194,6 +195,12 @@ function worstTexts(items: readonly MessageItem[]): string[] {
     const text = isTitled ? `“${shortened(title)}”` : `${subjectOf(item)}: ${namedUpTo(problem.firing, MAX_FIRING)}`
     return `${index === 0 ? 'Worst: ' : ''}${text}.`
   })
+}
+
+/** Returns `cart: not heard since 14:02 UTC.` about what its sender does not repeat; nothing if it does. */
+function unheardText(item: MessageItem, context: MessageContext): string[] {
+  const text = overdueText(item, context)
+  return text === '' ? [] : [`${nameOf(item)}: ${text.charAt(0).toLowerCase()}${text.slice(1)}`]
 }
 
 /** Names an incident by its service or, if a user declared the incident, by the user's words. */
