@@ -64,7 +64,8 @@ for (const [what, isDeclared, fires, names] of [
     await sweepUntil(NOON + 60 * MINUTE)
     assert.deepEqual(state('web'), ['open', 'on', names])
     assert.deepEqual(state('cart').slice(0, 2), ['resolved', 'off'])
-    const before = ['web opened', 'web recovered', 'cart opened']
+    // What got worse in the first minute is queued for its end, and not sent after the merge.
+    const before = ['web opened', 'web recovered', 'cart opened', ...(isDeclared && fires ? ['cart worse'] : [])]
     assert.deepEqual(told(), [...before, 'cart resolved', 'web again'])
     if (isDeclared) await resolve('web')
     if (fires) await fire('cart', 4, 61)
