@@ -7,6 +7,7 @@ import type { Alert } from './alert/alert.ts'
 import type { StoredEvent } from './event/stored-event.ts'
 import type { LiveIncident } from './incident/live-incident.ts'
 import type { Settings } from './organization.ts'
+import { START } from './suspect/restarting.ts'
 import { DAY } from './units.ts'
 
 /**
@@ -92,22 +93,22 @@ export type IncidentReferences = {
 }
 
 /** The kinds of events shown in the timeline if they belong to an affected service. */
-const TOLD: readonly string[] = ['firing', 'change', 'info']
+export const TIMELINE_KINDS = ['firing', 'resolved', 'change', 'info'] as const
+const TOLD: ReadonlySet<string> = new Set(TIMELINE_KINDS)
 
 /** Returns whether a retained incident needs the event. */
 export function referencesEvent(
-  event: Pick<StoredEvent, 'at' | 'source' | 'kind' | 'serviceId'>,
+  event: Pick<StoredEvent, 'at' | 'source' | 'kind' | 'name' | 'serviceId'>,
   reach: IncidentReferences,
 ): boolean {
-  const { at, source, kind } = event
+  const { at, source, kind, name } = event
   if (at < reach.changesFrom || at > reach.to) return false
   if (kind === 'change' && at >= reach.scalingsFrom) return true
   if (source === 'cluster' && kind === 'firing' && at >= reach.troublesFrom) return true
+  if (source === 'cluster' && name === START && at >= reach.from) return true
   const own = event.serviceId === null ? undefined : reach.services.get(event.serviceId)
   if (!own) return false
-  return (
-    (kind === 'change' && at >= own.scalingsFrom) || (TOLD.includes(kind) && at >= reach.from && at <= own.eventsTo)
-  )
+  return (kind === 'change' && at >= own.scalingsFrom) || (TOLD.has(kind) && at >= reach.from && at <= own.eventsTo)
 }
 
 /**

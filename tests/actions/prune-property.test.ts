@@ -20,7 +20,7 @@ import { makeServerContext } from '../helpers/server-context.ts'
 const APPS = ['cart', 'pay'] as const
 type Act = (typeof ACTS)[number]
 const ACTS = [
-  ...(['crash', 'crash', 'down', 'over', 'deploy', 'scale', 'routine', 'image', 'rejected'] as const),
+  ...(['crash', 'crash', 'down', 'over', 'deploy', 'scale', 'routine', 'image', 'starts', 'rejected'] as const),
   ...(['late', 'year ahead', 'open', 'resolve', 'reopen', 'earlier', 'note', 'prune', 'crash of incmon'] as const),
 ]
 type Scene = { readonly act: Act; readonly after: number; readonly app: (typeof APPS)[number]; readonly id: number }
@@ -70,6 +70,10 @@ async function play(flow: Flow, as: Made, { act, app, id }: Scene, rows: number)
       ),
     routine: () => send('cluster', kubernetesEvent('Scheduled', pod)),
     image: () => send('cluster', kubernetesEvent('Pulling', pod, { message: `Pulling image "shop/${app}/web:${id}"` })),
+    starts: async () => {
+      for (const minute of [0, 1, 2])
+        await send('cluster', kubernetesEvent('Starting', 'worker-1', { kind: 'Node' }), now + minute * MINUTE)
+    },
     rejected: () => send('metrics', alertmanager([down, { labels: 1 }])),
     late: () => send('cluster', crashLoop(pod, { at: now - id * 20 * DAY })),
     'year ahead': async () => {

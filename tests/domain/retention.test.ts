@@ -75,10 +75,13 @@ for (const [what, event, reached] of [
   ['routine of another service', { at: 130, kind: 'info', serviceId: 8 }, false],
   ['a repeat of Alertmanager for its service', { at: 130, kind: 'firing', source: 'metrics', serviceId: 7 }, true],
   ['a repeat of Alertmanager for another', { at: 130, kind: 'firing', source: 'metrics' }, false],
-  ['a resolved notice', { at: 130, kind: 'resolved', serviceId: 7 }, false],
+  ['an end of its service', { at: 130, kind: 'resolved', serviceId: 7 }, true],
+  ['an end of another service', { at: 130, kind: 'resolved', serviceId: 8 }, false],
+  ['the start of a kubelet', { at: 100, kind: 'info', name: 'Starting' }, true],
+  ['the start of a kubelet long before', { at: 99, kind: 'info', name: 'Starting' }, false],
 ] as const) {
   test(`a kept incident ${reached ? 'reaches' : 'does not reach'} ${what}`, () =>
-    assert.equal(referencesEvent({ source: 'cluster', serviceId: null, ...event }, reach), reached))
+    assert.equal(referencesEvent({ source: 'cluster', name: 'BackOff', serviceId: null, ...event }, reach), reached))
 }
 
 test('a kept incident references alerts that last into it, and pipelines from the day before', () => {

@@ -81,6 +81,7 @@ type EventRow = {
   received_at: number
   kind: string
   source: string
+  name: string
 }
 type AlertRow = {
   id: number
@@ -141,8 +142,8 @@ export function expectedOf(all: Inventory, now: number, days: Days = { events: 3
       isNamed(`event/${uuidFromBytes(one.uuid)}`) ||
       spans.some(({ from, to, services }) => {
         if (one.at > to || (one.kind !== 'change' && one.at < from)) return false
-        const isTold = ['firing', 'info'].includes(one.kind) && services.includes(one.service_id ?? -1)
-        const isTrouble = one.source === 'cluster' && one.kind === 'firing'
+        const isTold = ['firing', 'resolved', 'info'].includes(one.kind) && services.includes(one.service_id ?? -1)
+        const isTrouble = one.source === 'cluster' && (one.kind === 'firing' || one.name === 'Starting')
         return isTold || isTrouble || (one.kind === 'change' && one.at >= from - 24 * HOUR)
       }),
   )

@@ -11,6 +11,7 @@ import { criticalMsOf, mutedMsOf } from '../../domain/incident/problem.ts'
 import { timelineOf } from '../../domain/incident/timeline.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import { toldRows } from '../../domain/notification/told.ts'
+import { TIMELINE_KINDS } from '../../domain/retention.ts'
 import { isNodeService, nodeNameOf } from '../../domain/service/node.ts'
 import { LIKELY, likelyChanges, topComponent } from '../../domain/suspect/likely-cause.ts'
 import { DAY, HOUR, MINUTE } from '../../domain/units.ts'
@@ -43,7 +44,6 @@ import { listNotToldOf, listToldOf } from './told.ts'
 const SEARCHED_BEFORE = 2 * HOUR
 /** The maximum number of events to read per service, earliest first. */
 export const MAX_EVENTS_PER_SERVICE = 2_000
-export const TIMELINE_KINDS = ['firing', 'resolved', 'change', 'info'] as const
 
 /** The alerts of workloads can be older than the report that their node failed. */
 const ON_NODE_BEFORE = 5 * MINUTE

@@ -8,7 +8,10 @@ import { listed, query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 import { deleteRows, type NextRows } from './pruning.ts'
 
-export type ExpiredEvent = Pick<StoredEvent, 'serviceId' | 'alertId' | 'source' | 'kind' | 'at' | 'receivedAt'> & {
+export type ExpiredEvent = Pick<
+  StoredEvent,
+  'serviceId' | 'alertId' | 'source' | 'kind' | 'name' | 'at' | 'receivedAt'
+> & {
   readonly id: number
   /** `event/<uuid>` */
   readonly ref: string
@@ -50,7 +53,7 @@ function select(builder: Db['sql']) {
   return builder
     .selectFrom('events')
     .select(['id', 'uuid', 'service_id as serviceId', 'alert_id as alertId'])
-    .select(['source', 'kind', 'at', 'received_at as receivedAt'])
+    .select(['source', 'kind', 'name', 'at', 'received_at as receivedAt'])
 }
 
 function toEvent({ uuid, ...event }: Omit<ExpiredEvent, 'ref'> & { readonly uuid: Buffer }): ExpiredEvent {

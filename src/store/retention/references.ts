@@ -3,10 +3,16 @@
  * records on incident pages, in timelines and in postmortems, and the events of pipelines, links and active alerts.
  */
 import { type RawBuilder, sql } from 'kysely'
-import { type AgedIncident, type Cutoffs, type IncidentReferences, isIncidentDue } from '../../domain/retention.ts'
+import {
+  type AgedIncident,
+  type Cutoffs,
+  type IncidentReferences,
+  isIncidentDue,
+  TIMELINE_KINDS,
+} from '../../domain/retention.ts'
 import { MAX_ALERTS, MAX_EVENTS, searchedSpan } from '../../domain/suspect/searched.ts'
 import { MAX_SCALINGS } from '../correlation/links.ts'
-import { MAX_EVENTS_PER_SERVICE, TIMELINE_KINDS } from '../incident/timeline-facts.ts'
+import { MAX_EVENTS_PER_SERVICE } from '../incident/timeline-facts.ts'
 import type { TimeSpan } from '../read.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
