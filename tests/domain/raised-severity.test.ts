@@ -122,6 +122,6 @@ test('the postmortem of a declared incident counts its severity from the change 
     await request('PATCH', `/api/incidents/${id}`, { token, body: change })
   }
   const { summary } = (await request('GET', `/api/incidents/${id}/postmortem`, { token })).body
-  assert.match(summary.facts[0].text, /^3 min, as Acme's token declared/)
+  assert.match(summary.facts[0].text, /^3 min, as declared by Acme's token/)
   assert.match(summary.sentences[1].text, /The incident lasted from .* \(5 min\)\./)
 })

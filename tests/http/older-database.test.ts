@@ -65,10 +65,12 @@ test('an older database is upgraded, and the API still returns the same records'
     } else {
       const { timeline } = answer as { timeline?: readonly Row[] }
       const known = (recorded as { timeline?: readonly Row[] }).timeline?.filter(isNoHalfMerge) ?? []
-      const refs = new Set(known.filter(({ kind }) => kind === 'alert').map(({ ref }) => ref))
-      // The earlier version did not list messages, listed only the first alert of a name, and a merge as two entries.
+      const refs = new Set(known.map(({ kind, ref }) => `${kind} ${ref}`))
+      // The earlier version did not list messages and ends of alerts of other incidents, listed only the first alert of a
+      // name, and a merge as two entries.
       const told = timeline?.filter(({ kind }) => kind !== 'message' && kind !== 'not-told')
-      const listed = told?.filter(({ kind, ref }) => kind !== 'alert' || refs.has(ref))
+      const isOfAlert = ({ kind }: Row) => kind === 'alert' || kind === 'ended'
+      const listed = told?.filter((row) => !isOfAlert(row) || refs.has(`${row.kind} ${row.ref}`))
       const entries = listed?.map(({ at, kind, ref }) => ({ at, kind, ref }))
       const expected = 'timeline' in recorded ? { ...recorded, timeline: known } : recorded
       assert.deepEqual(recordedOf({ ...answer, timeline: entries }, recorded as Row), expected, path)
