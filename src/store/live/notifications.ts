@@ -29,30 +29,28 @@ export function writeNotifications(db: Db, all: readonly NotificationDue[], newI
   for (const due of all) {
     const { organizationId, rowId } = due.incident
     const known = channelsOf(organizationId)
-    const involved = new Set([
-      ...(told.get(rowId) ?? []),
-      ...entries.flatMap((one) => (one.incidentId === rowId ? one.channelId : [])),
-    ])
+    const involved = told.get(rowId) ?? new Set<number>()
+    told.set(rowId, involved)
     // If nobody was told about a problem, nobody is told about its recovery.
     if (known.length === 0 || (due.change === 'recovered' && involved.size === 0)) continue
     const alerts = known.some(({ settings }) => readsAlerts(settings)) ? alertsOf(due) : []
-    plan(known, due, involved, { entries, untold, newId, alerts })
+    const planned = plan(known, due, involved, { untold, newId, alerts })
+    for (const { channelId } of planned) involved.add(channelId)
+    entries.push(...planned)
   }
-  // Who hears that a problem is back does not need the all-clear of a moment before.
-  const isTakenBack = ({ kind, incidentId, channelId }: OutboxEntry, index: number) =>
-    kind === 'recovered' &&
-    entries.slice(index).some((one) => {
-      return BACK.has(one.kind) && one.incidentId === incidentId && one.channelId === channelId
-    })
-  insertNotifications(
-    db,
-    entries.filter((one, index) => !isTakenBack(one, index)),
-  )
+  insertNotifications(db, withoutTakenBack(entries))
   insertUntold(db, untold)
 }
 
+/** Drops all-clears: who hears that a problem is back does not need that of a moment before. */
+function withoutTakenBack(entries: readonly OutboxEntry[]): readonly OutboxEntry[] {
+  const keyOf = ({ incidentId, channelId }: OutboxEntry) => `${incidentId} ${channelId}`
+  const lastBack = new Map(entries.flatMap((one, index) => (BACK.has(one.kind) ? [[keyOf(one), index]] : [])))
+  return entries.filter((one, index) => one.kind !== 'recovered' || (lastBack.get(keyOf(one)) ?? -1) < index)
+}
+
 /** Returns the channels that were told about each incident before this batch. Reads the database once. */
-function toldOf(db: Db, all: readonly NotificationDue[]): ReadonlyMap<number, ReadonlySet<number>> {
+function toldOf(db: Db, all: readonly NotificationDue[]): Map<number, Set<number>> {
   const known = all.filter(({ change }) => change !== 'opened' && change !== 'sender-silent')
   const told = new Map<number, Set<number>>()
   for (const { incidentId, channelId } of listToldChannels(db, [
@@ -74,33 +72,34 @@ function ruledAlerts(db: Db): (due: NotificationDue) => readonly RuledAlert[] {
 }
 
 type Plan = {
-  readonly entries: OutboxEntry[]
   readonly untold: UntoldEntry[]
   readonly newId: () => string
   readonly alerts: readonly RuledAlert[]
 }
 
+/** Returns the entries of one notification. Adds to `untold` who does not get it. */
 function plan(
   channels: readonly ChannelRecord[],
   due: NotificationDue,
   told: ReadonlySet<number>,
-  { entries, untold, newId, alerts }: Plan,
-): void {
+  { untold, newId, alerts }: Plan,
+): OutboxEntry[] {
   const { change, incident, service, severityBefore, conditions, wasWrong, mergedInto, actor, at, digestAt } = due
   const { organizationId, rowId: incidentId } = incident
   const severity = ruledSeverityOf(change, incident)
   const { id: serviceId, name, namespace, cluster } = service
   const ruled = { kind: change, severity, serviceId, service: name, namespace, cluster, alerts }
-  for (const one of recipientsOf(channels, ruled, (rowId) => told.has(rowId), at, digestAt ?? due.toldAt)) {
+  const recipients = recipientsOf(channels, ruled, (rowId) => told.has(rowId), at, digestAt ?? due.toldAt)
+  return recipients.flatMap((one) => {
     const { rowId: channelId, kind, dueAt, untold: reason, only } = one
     if (reason !== null) untold.push({ incidentId, channelId, kind, at, reason })
-    if (dueAt === null) continue
+    if (dueAt === null) return []
     const merged = { mergedInto: mergedInto?.title ?? null, mergedId: mergedInto?.id ?? null }
     const facts = { names: conditions, wasWrong, ...merged, only }
     const isDigest = digestAt !== null && kind !== 'opened'
     // Who raised the severity of an incident did not declare it.
     const by = kind === change ? actor : null
     const message = { organizationId, channelId, incidentId, kind, actor: by, severityBefore, facts, isDigest }
-    entries.push({ ...message, id: newId(), createdAt: at, dueAt })
-  }
+    return [{ ...message, id: newId(), createdAt: at, dueAt }]
+  })
 }
