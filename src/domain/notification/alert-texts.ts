@@ -199,7 +199,7 @@ export function onNodeText({ names }: MessageItem): string {
 }
 
 /** Names the alerts that still fire after a recovery and that the message does not name otherwise. */
-export function stillFiringText(item: MessageItem): string {
+export function othersFiringText(item: MessageItem): string {
   const firing = item.alerts.filter(({ endsAt }) => endsAt === null)
   const named = namedAlerts(item).filter(({ endsAt }) => endsAt === null)
   if (item.incident.firingAlerts <= named.length) return ''

@@ -3,7 +3,7 @@ import { firingText } from '../incident/incident.ts'
 import { severeOf, severityNow } from '../incident/lasted.ts'
 import { SEVERITIES } from '../severity.ts'
 import { formatDuration } from '../shown-time.ts'
-import { countOf, formatCount, joinNames, timesOf } from '../text.ts'
+import { countOf, formatCount, joinNames, timesOf, uncapitalized } from '../text.ts'
 import { SECOND } from '../units.ts'
 import { endedBy, overdueText } from './alert-texts.ts'
 import { commonOf, sorted } from './digest-order.ts'
@@ -200,7 +200,7 @@ function worstTexts(items: readonly MessageItem[]): string[] {
 /** Returns `cart: not heard since 14:02 UTC.` about what its sender does not repeat; nothing if it does. */
 function unheardText(item: MessageItem, context: MessageContext): string[] {
   const text = overdueText(item, context)
-  return text === '' ? [] : [`${nameOf(item)}: ${text.charAt(0).toLowerCase()}${text.slice(1)}`]
+  return text === '' ? [] : [`${nameOf(item)}: ${uncapitalized(text)}`]
 }
 
 /** Names an incident by its service or, if a user declared the incident, by the user's words. */

@@ -156,7 +156,7 @@ function endsBeforeResolution(db: Db, { rowId, resolvedAt }: Incident): Readonly
   return new Map([...last].flatMap(([ref, { kind, at }]) => (kind === 'ended' ? [[ref, at] as const] : [])))
 }
 
-/** Lists the failures and changes that the cluster reported, and the starts of components of nodes, latest first. */
+/** Lists the failures and changes that the cluster reported, and the starts of components of nodes. */
 function eventsIn(db: Db, organizationId: number, from: number, to: number): SuspectFacts['events'] {
   const rows = () =>
     db.sql

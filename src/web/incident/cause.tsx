@@ -3,7 +3,7 @@ import type { FC } from 'hono/jsx'
 import type { LastTold } from '../../domain/notification/told.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import { leadText } from '../../domain/suspect/likely-cause.ts'
-import { withoutStop } from '../../domain/text.ts'
+import { uncapitalized, withoutStop } from '../../domain/text.ts'
 import { Action } from '../kit/form.tsx'
 import { Command, External, Icon, Words } from '../kit/mark.tsx'
 import { NobodyNotified } from '../kit/section.tsx'
@@ -77,7 +77,7 @@ export const CauseLine: FC<{ one: CauseView }> = ({ one }) => {
   const lead = change ? leadText(suspect, firstAlertAt) : ''
   return (
     <p class="cause-line">
-      {change ? `${heading}: ${before.charAt(0).toLowerCase()}${before.slice(1)}` : `${heading}. ${before}`}
+      {change ? `${heading}: ${uncapitalized(before)}` : `${heading}. ${before}`}
       <SuspectName suspect={suspect} />
       {lead === '' ? '.' : `, ${lead}.`}
     </p>

@@ -7,7 +7,7 @@ import { EXAMPLE_CLUSTER } from '../../domain/example/recorded.ts'
 import { headlineOf, SERVICE_STATES, type ServiceState } from '../../domain/health/headline.ts'
 import type { Penalty } from '../../domain/health/health.ts'
 import { type StatusChange, stripOf, stripText } from '../../domain/health/strip.ts'
-import { pipelineNumber } from '../../domain/incident/change-text.ts'
+import { isDeploy, pipelineNumber } from '../../domain/incident/change-text.ts'
 import { firingText } from '../../domain/incident/incident.ts'
 import { countOf, serviceName } from '../../domain/text.ts'
 import { DAY } from '../../domain/units.ts'
@@ -211,7 +211,7 @@ function deployOf(
   { counts, areAll }: ReturnType<typeof countLinks>,
 ): RecentDeploy[] {
   const outcome = outcomeOf(facts)
-  if (outcome !== 'deployed' && outcome !== 'deploy failed') return []
+  if (!isDeploy({ outcome })) return []
   const branch = isolated(facts.branch)
   const detail = facts.sha === null ? branch : `${branch}, ${facts.sha.slice(0, 8)}`
   const links = counts.get(ref) ?? 0

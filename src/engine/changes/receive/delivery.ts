@@ -79,10 +79,11 @@ export function receive(ctx: Context, delivery: Delivery): Received {
   const sending = { source, cluster, token, intake, whole, receivedAt }
   if (before) countLaterChunk(ctx, sending)
   const sent = before?.sent ?? updateSender(ctx, sending)
-  const drafts = intake.accepted.map(({ draft }) => corrected(draft, sent.clockOffset, receivedAt))
-  endSkipped(ctx, sent, cluster, drafts, receivedAt)
-  const decided = intake.accepted.map((accepted, index) => {
-    const draft = drafts[index] ?? accepted.draft
+  const drafted = intake.accepted.map((accepted) => {
+    return { accepted, draft: corrected(accepted.draft, sent.clockOffset, receivedAt) }
+  })
+  endSkipped(ctx, sent, cluster, drafted, receivedAt)
+  const decided = drafted.map(({ accepted, draft }) => {
     return { accepted, ...decideItem(ctx, { ...sent, cluster, receivedAt, isFromCache, draft }) }
   })
   const items = decided.flatMap((one) => ('refused' in one ? [] : [one]))

@@ -15,13 +15,13 @@ export function endSkipped(
   ctx: Context,
   { delivery }: SenderFacts,
   cluster: string,
-  drafts: readonly Draft[],
+  drafted: readonly { readonly draft: Draft }[],
   now: number,
 ): void {
   if (delivery === null) return
   const { alertByFingerprint, alerts } = ctx.state
   const serviceIds = new Set<number>()
-  for (const draft of drafts) {
+  for (const { draft } of drafted) {
     if (draft.source !== 'metrics' || draft.status !== 'firing' || draft.expiry || draft.isStartUnknown) continue
     const live = alerts.get(alertByFingerprint.get(fingerprintScope('metrics', cluster), draft.fingerprint) ?? 0)
     // What a user resolved since that start is not over.
