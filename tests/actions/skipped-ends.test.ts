@@ -8,7 +8,7 @@ import { changeIncident } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { pump } from '../helpers/pump.ts'
-import { alert, alertmanager } from '../helpers/senders.ts'
+import { alert, alertmanager, watchdog } from '../helpers/senders.ts'
 import { firing as signal } from '../helpers/signals.ts'
 
 /** Returns a flow whose receiver reports ends or not, and what its channel was told: `again at 3`, in minutes. */
@@ -27,17 +27,23 @@ async function skipping(t: TestContext, { reportsEnds = false } = {}) {
     await flow.sweepUntil(NOON + minute * MINUTE, MINUTE / 2)
     const items = names.map((name) => alert(name, { service: 'cart' }, { startsAt: NOON + startsAt * MINUTE }))
     await flow.send('metrics', alertmanager(items, { groupKey: names.join() }))
-    for (const { items: sent, title } of pump(deps)) {
+    for (const { items, title } of pump(deps)) {
+      const sent = items.filter(({ service }) => service.name === 'cart')
       told.push(...sent.map(({ kind }) => `${kind} at ${(clock.now - NOON) / MINUTE}`))
       titles.push(title)
     }
+  }
+  /** Sends the heartbeat of Prometheus, which fires since `startsAt`. */
+  const beats = async (minute: number, startsAt: number) => {
+    await flow.sweepUntil(NOON + minute * MINUTE, MINUTE / 2)
+    await flow.send('metrics', watchdog({ startsAt: NOON + startsAt * MINUTE }))
   }
   const change = (to: object) => changeIncident(deps, acme.key, incidents()[0]?.id ?? '', to, 'anna')
   const problem = () => {
     const { since, criticalMs } = JSON.parse(incidents()[0]?.problem ?? '{}')
     return [(since - NOON) / MINUTE, criticalMs / MINUTE]
   }
-  return { ...flow, fires, change, problem, told, titles }
+  return { ...flow, fires, beats, change, problem, told, titles }
 }
 
 test('without reported ends, it is critical again since the new start, and nobody is on it any more', async (t) => {
@@ -105,6 +111,51 @@ test('while another alert of the incident goes on, it is none either', async (t)
       [0, 0],
     ],
   )
+})
+
+/** Repeats the heartbeat and what fires each minute. */
+async function repeated(t: TestContext, until: number, alertUntil = until) {
+  const world = await skipping(t)
+  for (let minute = 0; minute <= until; minute += 1) {
+    await world.beats(minute, -60)
+    if (minute <= alertUntil) await world.fires(minute, 0)
+  }
+  return world
+}
+
+for (const [order, at, beatAt] of [
+  ['after', 9, 8.9],
+  ['before', 9, 9.1],
+] as const) {
+  test(`a start that a stop of Prometheus moved is no return, ${order} its heartbeat`, async (t) => {
+    const { beats, fires, change, told, problem, incidents } = await repeated(t, 2)
+    await change({ status: 'investigating' })
+    if (beatAt < at) await beats(beatAt, beatAt)
+    await fires(at)
+    if (beatAt > at) await beats(beatAt, beatAt)
+    await fires(10, at)
+    assert.deepEqual(
+      [told, problem(), incidents()[0]?.status],
+      [['opened at 0', `acknowledged at ${at}`], [0, 0], 'investigating'],
+    )
+  })
+}
+
+test('what was left out before Prometheus was stopped was over', async (t) => {
+  const { beats, fires, told, problem } = await repeated(t, 14, 2)
+  await beats(20, 20)
+  await fires(20)
+  assert.deepEqual(told, ['opened at 0', 'again at 20'])
+  assert.equal(problem()[0], 20)
+})
+
+test('what fired on after Prometheus was back, and then began anew, was over', async (t) => {
+  const { beats, fires, told, problem } = await repeated(t, 2)
+  await beats(9, 9)
+  await fires(9)
+  await beats(11, 9)
+  await fires(12.5)
+  assert.deepEqual([told, problem()[0]], [['opened at 0', 'again at 12.5'], 12.5])
 })
 
 const DELIVERY = { reportsEnds: true, repeatTimeout: 5 * MINUTE, heardAt: null }

@@ -10,9 +10,9 @@ const SHORT = 2 * MINUTE
 
 /**
  * Returns when an alert ended that fires anew, or null if it goes on. Alertmanager keeps the start of an alert that
- * fires on, even if Prometheus is restarted within four minutes, so that a later start means that the alert was over in
- * between. It ended when its sender last sent it. A receiver that reports ends reports all but short ones, so that the start must be later than
- * its repeats take.
+ * fires on, so that a later start means that the alert was over in between, unless Prometheus was stopped for four
+ * minutes (see `isMovedByStop`). It ended when its sender last sent it. A receiver that reports ends reports all but
+ * short ones, so that the start must be later than its repeats take.
  */
 export function skippedEndOf(
   alert: Alert,

@@ -4,6 +4,7 @@
  */
 import { areApart } from '../service/cluster.ts'
 import { DAY, MINUTE } from '../units.ts'
+import { LONGER } from './delivery-interval.ts'
 
 /** One heartbeat, such as the Watchdog of one Prometheus. Times are Unix times in milliseconds. */
 export type Beat = {
@@ -18,6 +19,8 @@ export type Beat = {
   readonly seenAt?: number | undefined
   /** When it ended before it last came back, and when it came back; null if it never did. */
   readonly gap: readonly [from: number, to: number] | null
+  /** When it was last received before its Prometheus was stopped, and first after it; null if it never was. */
+  readonly stop?: readonly [from: number, to: number] | null
 }
 
 /**
@@ -36,14 +39,26 @@ const AFTER = 20 * MINUTE
  * (`rules.alert.for-grace-period`), and Alertmanager up to 5 (`group_interval`).
  */
 const RETURNS_WITHIN = 15 * MINUTE
+/** A copy of a second Alertmanager makes the interval seem short. */
+const SHORTEST_STOP = 2 * MINUTE
 
-/** Returns the heartbeats after a report about one of them. @param at when it was received */
-export function withBeat(beats: readonly Beat[], sent: Omit<Beat, 'gap'>, at: number): readonly Beat[] {
+/**
+ * Returns the heartbeats after a report about one of them. It fires at all times, so that a later start shows that its
+ * Prometheus was stopped.
+ * @param at when it was received
+ */
+export function withBeat(
+  beats: readonly Beat[],
+  { startsAt, ...sent }: Omit<Beat, 'gap' | 'stop'> & { readonly startsAt: number },
+  at: number,
+): readonly Beat[] {
   const before = beats.find(({ fingerprint }) => fingerprint === sent.fingerprint)
   const endedAt = before && isOver(before, at) ? before.endsAt : null
   const isBack = endedAt !== null && !isOver(sent, at)
   const seenAt = sent.isReported ? before?.seenAt : at
-  const after: Beat = { ...sent, seenAt, gap: isBack ? [endedAt, at] : (before?.gap ?? null) }
+  const stoppedAt = before?.seenAt !== undefined && startsAt > before.seenAt ? before.seenAt : null
+  const stop = stoppedAt === null ? (before?.stop ?? null) : ([stoppedAt, at] as const)
+  const after: Beat = { ...sent, seenAt, gap: isBack ? [endedAt, at] : (before?.gap ?? null), stop }
   return before ? beats.map((one) => (one === before ? after : one)) : [...beats, after].slice(-MAX_BEATS)
 }
 
@@ -83,6 +98,37 @@ export function lastBeatOf(beats: readonly Beat[], now: number): number | null {
     return (isReported ? endsAt : (seenAt ?? (endsAt === null ? null : Math.min(endsAt, now)))) ?? []
   })
   return times.length === 0 ? null : Math.max(...times)
+}
+
+/**
+ * Returns the heartbeats, of which those count as stopped that are missing.
+ * @param gap the interval of the sender's heartbeats in ms; 0 if unknown
+ */
+export function withMissing(
+  beats: readonly Beat[],
+  { gap, at, awaited }: { readonly gap: number; readonly at: number; readonly awaited: Awaited | undefined },
+): readonly Beat[] {
+  return beats.map((beat) => {
+    const { seenAt = at } = beat
+    const isMissing = gap > 0 && seenAt >= (awaited?.since ?? 0) && at - seenAt > Math.max(SHORTEST_STOP, LONGER * gap)
+    return isMissing ? { ...beat, stop: [seenAt, at] } : beat
+  })
+}
+
+/**
+ * Returns whether an alert has a later start only because its Prometheus was stopped: the alert was repeated until then.
+ * @param lastSeenAt when it was last repeated, and `within`: the time in ms within which it is repeated
+ */
+export function isMovedByStop(
+  beats: readonly Beat[],
+  { lastSeenAt, startsAt, within }: { readonly lastSeenAt: number; readonly startsAt: number; readonly within: number },
+): boolean {
+  return beats.some(({ stop }) => {
+    if (!stop) return false
+    const [from, to] = stop
+    const wasRepeated = lastSeenAt >= from - within && lastSeenAt < to
+    return wasRepeated && startsAt > from && startsAt <= to + RETURNS_WITHIN
+  })
 }
 
 /** Returns `the heartbeat of cluster eu`, one name for each heartbeat of a cluster. */

@@ -18,6 +18,8 @@ export const DEFAULT_REPEAT_TIMEOUT = USUAL_REPEAT + 30 * MINUTE
 export const DEFAULT_HEARTBEAT_TIMEOUT = 3 * USUAL_REPEAT
 const GAPS_WANTED = 2
 export const MISSED_REPEATS = 3
+/** A pause of more intervals than this may be an outage. */
+export const LONGER = 1.5
 /**
  * An interval that is shorter than the learned interval reduces the learned interval by this fraction of the
  * difference. After a day-long outage, the learned interval returns to normal within a few dozen repeats. Even if only

@@ -2,7 +2,7 @@
 
 import { HOUR, MINUTE } from '../units.ts'
 import type { Awaited } from './beats.ts'
-import { DEFAULT_HEARTBEAT_TIMEOUT, type DeliveryInterval, repeatTimeoutOf } from './delivery-interval.ts'
+import { DEFAULT_HEARTBEAT_TIMEOUT, type DeliveryInterval, LONGER, repeatTimeoutOf } from './delivery-interval.ts'
 
 /** Times and intervals in ms; null or 0 before the first heartbeat. */
 export type Heartbeat = {
@@ -17,8 +17,6 @@ export type Heartbeat = {
 const SHORTEST = MINUTE
 /** After this many intervals without a delivery, a sender counts as silent. */
 const SILENT_AFTER = 2
-/** A pause of more intervals than this is not yet a slower sender, because it may be an outage. */
-const LONGER = 1.5
 /** Two pauses differ by less than this if they are the same interval. */
 const SAME = 0.95
 

@@ -58,11 +58,11 @@ export function followHeartbeats(
   return after
 }
 
-function beatOf({ cluster }: LiveSender, draft: AlertDraft, clockOffset: number, at: number): Omit<Beat, 'gap'> {
-  const endsAt =
-    draft.status === 'firing' ? expiryOf(draft.expiry ?? null, at) : corrected(draft, clockOffset, at).endsAt
+function beatOf({ cluster }: LiveSender, draft: AlertDraft, clockOffset: number, at: number) {
+  const { startsAt, endsAt: end } = corrected(draft, clockOffset, at)
+  const endsAt = draft.status === 'firing' ? expiryOf(draft.expiry ?? null, at) : end
   const ended = draft.status === 'firing' ? {} : { isReported: true }
-  return { fingerprint: draft.fingerprint, cluster: cluster || clusterOf(draft), endsAt, ...ended }
+  return { fingerprint: draft.fingerprint, cluster: cluster || clusterOf(draft), startsAt, endsAt, ...ended }
 }
 
 /** Returns whether a draft is a heartbeat, such as Watchdog. InfoInhibitor is none because it does not always fire. */

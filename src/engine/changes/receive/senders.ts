@@ -2,7 +2,7 @@
 import { type Delivery, EXPIRES } from '../../../domain/alert/ending.ts'
 import { BUDGETS } from '../../../domain/budgets.ts'
 import type { Draft, Intake, Source } from '../../../domain/event/event.ts'
-import type { Beat } from '../../../domain/sender/beats.ts'
+import { type Beat, withMissing } from '../../../domain/sender/beats.ts'
 import { corrected, offsetIn, readingOf, withReading } from '../../../domain/sender/clock.ts'
 import { type DeliveryInterval, NO_INTERVAL, repeatTimeoutOf } from '../../../domain/sender/delivery-interval.ts'
 import { isSilent, NO_HOURS, withEvents } from '../../../domain/sender/heartbeat.ts'
@@ -69,7 +69,7 @@ export function updateSender(ctx: Context, sending: SenderInput): SenderFacts {
   if (after.beats !== before.beats) takeBackEnds(ctx, after, receivedAt)
   return {
     groupId,
-    beats: after.beats,
+    beats: withMissing(after.beats, { gap: after.heartbeatGap, at: receivedAt, awaited: past.awaited }),
     delivery: groupId === null ? null : deliveryOf(after, interval, receivedAt),
     clockOffset,
   }

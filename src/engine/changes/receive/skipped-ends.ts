@@ -1,6 +1,7 @@
 /** Ends alerts whose end the sender did not report, before they fire anew. */
 import { skippedEndOf } from '../../../domain/alert/skipped-end.ts'
 import type { Draft } from '../../../domain/event/event.ts'
+import { beatsFor, isMovedByStop } from '../../../domain/sender/beats.ts'
 import type { Context } from '../../state/context.ts'
 import { fingerprintScope } from '../../state/state.ts'
 import { changeAlert } from '../alerts.ts'
@@ -13,7 +14,7 @@ import type { SenderFacts } from './senders.ts'
  */
 export function endSkipped(
   ctx: Context,
-  { delivery }: SenderFacts,
+  { delivery, beats }: SenderFacts,
   cluster: string,
   drafted: readonly { readonly draft: Draft }[],
   now: number,
@@ -29,6 +30,8 @@ export function endSkipped(
     if (draft.startsAt <= resolvedAt) continue
     const endsAt = live ? skippedEndOf(live.alert, live.fingerprints, draft, delivery) : null
     if (!live || endsAt === null) continue
+    const moved = { lastSeenAt: live.alert.lastSeenAt, startsAt: draft.startsAt, within: delivery.repeatTimeout }
+    if (isMovedByStop(beatsFor(beats, ctx.state.services.get(live.serviceId)?.cluster ?? ''), moved)) continue
     const alert = { ...live.alert, status: 'resolved', resolution: 'inferred', endsAt, endedAt: now } as const
     changeAlert(ctx, live, { ...live, alert }, now)
     serviceIds.add(live.serviceId)
