@@ -27,9 +27,14 @@ function start(t: TestContext) {
   const tell = async (id: string, kind: Notice['kind'] = 'alert', organizationId = ACME) => {
     notices.announce({ kind, id, organizationId })
     t.mock.timers.tick(1_000)
-    await setImmediate()
+    await sent()
   }
   return { notices, follow, tell }
+}
+
+/** Resolves after a delivery to several hundred streams. */
+async function sent(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await setImmediate()
 }
 
 test('a stream gets the kind and the ID of each change', async (t) => {
@@ -107,7 +112,9 @@ test('many streams get the last change of a storm after the pause', async (t) =>
     t.mock.timers.tick(10)
     await setImmediate()
   }
+  await sent()
   t.mock.timers.tick(11_000)
+  await sent()
   assert.equal(streams.filter(({ seen }) => seen.text.includes('data: a999\n')).length, 500)
 })
 
@@ -118,6 +125,34 @@ test('many streams get a second change after half a second', async (t) => {
   await tell('a1')
   await tell('a2')
   assert.match(seen.text, /a2/)
+})
+
+test('many streams get each notice once, in order, in small groups', async (t) => {
+  const { notices, follow, tell } = start(t)
+  await tell('a0')
+  let largest = 0
+  const streams = Array.from({ length: 500 }, () => follow(ACME).seen)
+  const turns = async (count: number) => {
+    for (let turn = 0; turn < count; turn++) {
+      const before = streams.map(({ text }) => text)
+      await setImmediate()
+      largest = Math.max(largest, streams.filter(({ text }, index) => text !== before[index]).length)
+    }
+  }
+  notices.announce({ kind: 'alert', id: 'a1', organizationId: ACME })
+  t.mock.timers.tick(1_000)
+  await turns(4)
+  const late = follow(ACME, 'run-1').seen
+  notices.announce({ kind: 'service', id: 's1', organizationId: ACME })
+  t.mock.timers.tick(1_000)
+  await turns(20)
+  t.mock.timers.tick(14_000)
+  await turns(20)
+  assert.deepEqual([largest > 0, largest <= 100], [true, true], `${largest} streams in one turn`)
+  for (const { text } of [...streams, late]) {
+    assert.equal(text.match(/data: a1\n/g)?.length, 1)
+    assert.match(text, /data: a1\n.*data: s1\n.*still here/s)
+  }
 })
 
 test('a storm of alerts is one notice for all', async (t) => {
