@@ -1,6 +1,6 @@
 /** Begins the messages of a channel: which notifications are sent together, and when. */
 import { GATHERING } from '../domain/incident/problem.ts'
-import { PAGES, REMINDERS } from '../domain/notification/kind.ts'
+import { OVER, PAGES, REMINDERS } from '../domain/notification/kind.ts'
 import { AT_ONCE_WITHIN, GROUP_PAUSE, isUnheardSince, paceOf, TRY_EVERY } from '../domain/notification/schedule.ts'
 import { RECHECK_MS, type Untold, verdictOf } from '../domain/notification/truth.ts'
 import type { IncidentGroup } from '../domain/suspect/group.ts'
@@ -146,9 +146,14 @@ function isSameNews(one: QueuedEntry, first: QueuedEntry, groups: Groups): boole
 
 /** Drops the notifications that are no longer true and postpones those that must wait. Returns the others. */
 function sort(deps: Deps, channel: Channel, entries: readonly QueuedEntry[], now: number): QueuedEntry[] {
+  const alarming = new Set<number>()
   return entries.filter((entry) => {
-    const verdict = verdictIn(deps, channel, entry, now)
-    if (verdict.do === 'send') return true
+    const isKnown = entry.isKnown && !alarming.has(entry.incidentId)
+    const verdict = verdictIn(deps, channel, { ...entry, isKnown }, now)
+    if (verdict.do === 'send') {
+      if (!OVER.has(entry.kind)) alarming.add(entry.incidentId)
+      return true
+    }
     if (verdict.do === 'wait') postponeNotification(deps.db, entry.rowId, verdict.until)
     else drop(deps, channel.rowId, entry, verdict.reason, now)
     return false

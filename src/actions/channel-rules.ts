@@ -1,14 +1,14 @@
 /** Compares incidents with the rules of channels, and tells a channel what it missed while they did not match. */
 import type { LiveIncident } from '../domain/incident/live-incident.ts'
-import { phaseOf } from '../domain/incident/problem.ts'
+import { type Problem, phaseOf } from '../domain/incident/problem.ts'
 import { recipientsOf } from '../domain/notification/channel.ts'
-import { type NotificationKind, ruledSeverityOf } from '../domain/notification/kind.ts'
+import { type MessageKind, type NotificationKind, OVER, ruledSeverityOf } from '../domain/notification/kind.ts'
 import { readsAlerts } from '../domain/notification/rule.ts'
 import { listOpenIncidents } from '../store/incident/live-incidents.ts'
-import { listMissedEnds, listToldChannels } from '../store/incident/told.ts'
+import { listMissed, listToldChannels } from '../store/incident/told.ts'
 import type { ChannelRecord } from '../store/notification/channels.ts'
 import { alertsAbout, listRuledAlerts } from '../store/notification/items.ts'
-import { insertNotifications, NO_FACTS, type OutboxEntry } from '../store/notification/outbox.ts'
+import { insertNotifications, listToldNames, NO_FACTS, type OutboxEntry } from '../store/notification/outbox.ts'
 import { loadServiceName } from '../store/service/services.ts'
 import type { Deps } from './deps.ts'
 
@@ -42,39 +42,63 @@ export function entryOf(
   return { ...about, facts: { ...NO_FACTS, names }, createdAt: now, dueAt, id: newId() }
 }
 
-/** The maximum number of incidents that a channel is told when it is switched on, and of ends. */
+/** The maximum number of incidents that a channel is told when it is switched on, and of those that changed. */
 const MAX_MISSED = 200
 
 /**
- * Tells a channel that was added, switched on or given other rules what burns that it was never told of, and what ended
- * while it was off.
+ * Tells a channel that was added, switched on or given other rules what burns that it was never told of, and what
+ * happened while it was off to what it was told of.
  */
 export function catchUp(deps: Deps, channel: ChannelRecord): void {
   if (!channel.enabled) return
   const now = deps.now()
   const open = listOpenIncidents(deps.db, channel.organizationId, MAX_MISSED)
+  const missed = listMissed(deps.db, channel.rowId, MAX_MISSED)
   const told = listToldChannels(
     deps.db,
-    open.map(({ rowId }) => rowId),
+    [...open, ...missed.map(({ incident }) => incident)].map(({ rowId }) => rowId),
   )
-  const known = new Set(told.flatMap(({ channelId, incidentId }) => (channelId === channel.rowId ? incidentId : [])))
-  const burning = open.filter(({ rowId, problem }) => {
-    return !known.has(rowId) && ['on', 'settling'].includes(phaseOf(problem, now))
-  })
+  const own = new Map(told.flatMap((one) => (one.channelId === channel.rowId ? [[one.incidentId, one]] : [])))
+  const burning = open.filter(({ rowId, problem }) => !own.has(rowId) && isOn(problem, now))
   const news = burning.map((incident): About => {
     return { incident, kind: incident.cause === 'silence' ? 'sender-silent' : 'opened', names: incident.problem.firing }
   })
-  const ends = listMissedEnds(deps.db, channel.rowId, MAX_MISSED).flatMap((incident): About[] => {
-    const { status, origin, problem } = incident
-    // What was merged goes on in another incident.
-    const isMerged = problem.isSuppressed && problem.since === null
-    const isLeft = status === 'resolved' && (origin === 'manual' || problem.isSuppressed)
-    if (isMerged || (status !== 'resolved' && phaseOf(problem, now) !== 'off')) return []
-    return [{ incident, kind: isLeft ? 'resolved' : 'recovered' }]
+  const later = missed.flatMap(({ incident, kinds }): About[] => {
+    const known = own.get(incident.rowId)
+    if (!isOn(incident.problem, now) || incident.status === 'resolved')
+      return [...OVER].some((kind) => kinds.has(kind)) ? endOf(incident, now) : []
+    return known ? changeOf(deps, channel, incident, { kinds, isOver: known.isOver === 1 }) : []
   })
-  const entries = [...news, ...ends].flatMap((one) => {
-    const dueAt = dueAtOf(deps, channel, one, now, ends.includes(one))
+  const entries = [...news, ...later].flatMap((one) => {
+    const dueAt = dueAtOf(deps, channel, one, now, later.includes(one))
     return dueAt === null ? [] : [entryOf(deps, channel, one, now, dueAt)]
   })
   insertNotifications(deps.db, entries)
+}
+
+function isOn(problem: Problem, now: number): boolean {
+  return ['on', 'settling'].includes(phaseOf(problem, now))
+}
+
+/** Returns the message about the end of an incident that a channel missed; none if it goes on in another one. */
+function endOf(incident: LiveIncident, now: number): About[] {
+  const { status, origin, problem } = incident
+  const isMerged = problem.isSuppressed && problem.since === null
+  const isLeft = status === 'resolved' && (origin === 'manual' || problem.isSuppressed)
+  if (isMerged || (status !== 'resolved' && phaseOf(problem, now) !== 'off')) return []
+  return [{ incident, kind: isLeft ? 'resolved' : 'recovered' }]
+}
+
+type Known = { readonly kinds: ReadonlySet<MessageKind>; readonly isOver: boolean }
+
+/** Returns the most important message about an incident that goes on: a channel missed some of these kinds. */
+function changeOf({ db }: Deps, { rowId }: ChannelRecord, incident: LiveIncident, { kinds, isOver }: Known): About[] {
+  const { firing: names } = incident.problem
+  if (kinds.has('reopened')) return [{ incident, kind: 'reopened', names }]
+  if (isOver) return [{ incident, kind: 'again', names }]
+  const told = kinds.has('worse') ? listToldNames(db, rowId, incident.rowId) : names
+  const fresh = names.filter((name) => !told.includes(name))
+  if (fresh.length > 0) return [{ incident, kind: 'worse', names: fresh }]
+  const isTaken = kinds.has('acknowledged') && incident.acknowledgedAt !== null
+  return isTaken ? [{ incident, kind: 'acknowledged' }] : []
 }

@@ -27,7 +27,11 @@ function world(t: TestContext, rules: readonly Rule[] = []) {
         settleMessage(deps, message, { status: 200, detail: null, remoteId: null, retryAfter: 0 }, 0)
         const at = (clock.now - NOON) / MINUTE
         if (message.channel.name === 'own')
-          sent.push(...message.items.map(({ kind, service }) => `${kind} of ${service.name} at ${at}`))
+          sent.push(
+            ...message.items.map(({ kind, service, names }) => {
+              return `${kind} of ${service.name}${kind === 'worse' ? ` (${names})` : ''} at ${at}`
+            }),
+          )
       }
     }
   }
@@ -37,11 +41,11 @@ function world(t: TestContext, rules: readonly Rule[] = []) {
       pump()
     }
   }
-  const send = async (minute: number, service: string, isOver = false) => {
+  const send = async (minute: number, service: string, isOver = false, name = 'Down') => {
     await until(minute)
     const times = isOver ? { startsAt: clock.now - 1, endsAt: clock.now } : { startsAt: clock.now }
     const labels = { service, namespace: service, severity: 'critical' }
-    await flow.send('metrics', alertmanager([alert('Down', labels, times)], { groupKey: service }))
+    await flow.send('metrics', alertmanager([alert(name, labels, times)], { groupKey: `${service} ${name}` }))
     pump()
   }
   let { id } = { id: '' }
@@ -54,10 +58,16 @@ function world(t: TestContext, rules: readonly Rule[] = []) {
     changeChannel(deps, acme.key, id, to)
     pump()
   }
+  /** A user changes the first incident. */
+  const user = async (minute: number, to: object) => {
+    await until(minute)
+    await changeIncident(deps, acme.key, flow.incidents()[0]?.id ?? '', to, 'anna')
+    pump()
+  }
   return {
-    ...{ ...flow, until, addOwn, sent, change },
-    fires: send,
-    ends: (minute: number, service: string) => send(minute, service, true),
+    ...{ ...flow, until, addOwn, sent, change, user },
+    fires: (minute: number, service: string, name?: string) => send(minute, service, false, name),
+    ends: (minute: number, service: string, name?: string) => send(minute, service, true, name),
     off: (minute: number) => change(minute, { enabled: false }),
     on: (minute: number) => change(minute, { enabled: true }),
   }
@@ -194,4 +204,70 @@ test('a channel for escalations that gets everything from now on hears of what b
   await fires(1, 'cart')
   await change(3, { escalateAfter: 0 })
   assert.deepEqual(sent, ['opened of cart at 3'])
+})
+
+test('a channel that was off hears once what got worse meanwhile and goes on, and not what is over', async (t) => {
+  const { addOwn, fires, ends, off, on, user, until, sent } = world(t)
+  addOwn()
+  await fires(1, 'cart')
+  await off(2)
+  await fires(3, 'cart', 'Full')
+  await fires(3, 'cart', 'Slow')
+  await user(4, { status: 'investigating' })
+  await ends(5, 'cart', 'Slow')
+  await on(6)
+  await off(7)
+  await on(8)
+  await until(9)
+  assert.deepEqual(sent, ['opened of cart at 1', 'worse of cart (Full) at 6'])
+})
+
+for (const [what, to, expected] of [
+  ['that somebody works on it', { status: 'investigating' }, ['acknowledged of cart at 5']],
+  ['nothing of another title', { title: 'The cart is down' }, []],
+  ['nothing of another rating', { severity: 'warning' }, []],
+] as const) {
+  test(`it hears ${what}`, async (t) => {
+    const { addOwn, fires, off, on, user, until, sent } = world(t)
+    addOwn()
+    await fires(1, 'cart')
+    await off(2)
+    await user(3, to)
+    await on(5)
+    await until(6)
+    assert.deepEqual(sent, ['opened of cart at 1', ...expected])
+  })
+}
+
+test('it hears nothing of an acknowledgement that was taken back', async (t) => {
+  const { addOwn, fires, off, on, user, sent } = world(t)
+  addOwn()
+  await fires(1, 'cart')
+  await off(2)
+  await user(3, { status: 'investigating' })
+  await user(4, { status: 'open' })
+  await on(5)
+  assert.deepEqual(sent, ['opened of cart at 1'])
+})
+
+test('after the all-clear, it hears that the problem is back', async (t) => {
+  const { addOwn, fires, ends, off, on, sent } = world(t)
+  addOwn()
+  await fires(1, 'cart')
+  await ends(2, 'cart')
+  await off(4)
+  await fires(5, 'cart')
+  await on(6)
+  assert.deepEqual(sent, ['opened of cart at 1', 'recovered of cart at 3', 'again of cart at 6'])
+})
+
+test('it hears that a user reopened what it knows as resolved', async (t) => {
+  const { addOwn, fires, off, on, user, sent } = world(t)
+  addOwn()
+  await fires(1, 'cart')
+  await user(2, { status: 'resolved' })
+  await off(3)
+  await user(4, { status: 'open' })
+  await on(5)
+  assert.deepEqual(sent, ['opened of cart at 1', 'resolved of cart at 2', 'reopened of cart at 5'])
 })

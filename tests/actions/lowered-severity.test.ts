@@ -56,13 +56,25 @@ test('another critical alert makes the incident critical again, and is told', as
   assert.deepEqual(told(), ['opened', 'worse', 'reminder'])
 })
 
-test('the same alert that ends and fires anew leaves the severity as the user chose', async (t) => {
-  const { told, fire, severity, sweepUntil } = await lowered(t)
+test('the same alert that fires anew after the all-clear is told, and leaves the severity as the user chose', async (t) => {
+  const { told, fire, severity, sweepUntil, remindAt } = await lowered(t)
   await fire('Down', 0, 3)
   await sweepUntil(NOON + 5 * MINUTE)
   await fire('Down', 6)
   await sweepUntil(NOON + 8 * MINUTE)
-  assert.deepEqual([told(), severity()], [['opened', 'recovered'], 'warning'])
+  remindAt(15)
+  assert.deepEqual([told(), severity()], [['opened', 'recovered', 'again'], 'warning'])
+  await fire('Down', 6, 16)
+  await sweepUntil(NOON + 18 * MINUTE)
+  assert.deepEqual(told(), ['opened', 'recovered', 'again', 'recovered'])
+})
+
+test('who has not heard the all-clear yet hears nothing of a warning that is back', async (t) => {
+  const { told, fire, severity, sweepUntil } = await lowered(t)
+  await fire('Down', 0, 3)
+  await fire('Down', 3.5)
+  await sweepUntil(NOON + 8 * MINUTE)
+  assert.deepEqual([told(), severity()], [['opened'], 'warning'])
 })
 
 test('another critical alert after the recovery brings the incident back as critical', async (t) => {

@@ -94,11 +94,11 @@ test('a new condition that has ended waits until it fires again or the problem i
   assert.equal(verdict('worse', {}, { names: ['Slow', 'Down'] }), 'send')
 })
 
-test('who got the all-clear does not hear that the incident is resolved by itself, unless a postmortem is being written', () => {
+test('who got the all-clear hears neither it again nor of the resolution, unless a postmortem is being written', () => {
   const resolved = { status: 'resolved', problem: OFF } as const
   assert.equal(verdict('resolved', resolved, { isKnown: true }), 'known')
   assert.equal(verdict('resolved', resolved, { isKnown: true, postmortemDueAt: NOON }), 'wait')
-  assert.equal(verdict('recovered', { problem: OFF }, { isKnown: true }), 'send')
+  assert.equal(verdict('recovered', { problem: OFF }, { isKnown: true }), 'known')
 })
 
 test('nobody hears of a recovery if nobody heard of the problem', () => {

@@ -22,6 +22,7 @@ import {
   findRemoteId,
   hasDelivered,
   listDueChannels,
+  listToldNames,
   rescheduleNotification,
 } from '../../src/store/notification/outbox.ts'
 import { findGroupSentAt, joinBegun, listBegun, releaseMessage } from '../../src/store/notification/queue.ts'
@@ -259,6 +260,7 @@ function messages({ deps, clock }: Flow): void {
     findRemoteId(deps.db, 1, id)
     hasDelivered(deps.db, 1, id)
     findGroupSentAt(deps.db, 1, [id])
+    listToldNames(deps.db, 1, 1)
     alertsAbout(deps.db, { kind: 'worse', names: [], ownServiceId: 0 }, listRuledAlerts(deps.db, 1))
     findLikelyCause(deps.db, 1, id, 0)
     listStillFiring(deps.db, 1, 0)

@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
-import { createChannel } from '../../src/actions/channels.ts'
+import { changeChannel, createChannel } from '../../src/actions/channels.ts'
 import { recordSent, retake, settleMessage, takeMessage } from '../../src/actions/messages.ts'
 import { remind } from '../../src/actions/notifications.ts'
 import { criticalMsOf } from '../../src/domain/incident/problem.ts'
@@ -29,7 +29,7 @@ const LENGTH = 50 * MINUTE
 const NAMED_WITHIN = 2 * MINUTE + 3 * STEP
 const NAMES = ['Down', 'Slow'] as const
 
-type Deed = 'warn' | 'fire' | 'end' | 'calm' | 'ack' | 'resolve' | 'reopen' | 'silence' | 'unsilence'
+type Deed = 'warn' | 'fire' | 'end' | 'calm' | 'ack' | 'lower' | 'resolve' | 'reopen' | 'silence' | 'unsilence'
 type Act = { readonly at: number; readonly deed: Deed; readonly name: (typeof NAMES)[number] }
 
 const deeds = fc.record({
@@ -44,6 +44,7 @@ const deeds = fc.record({
       'end',
       'calm',
       'ack',
+      'lower',
       'resolve',
       'reopen',
       'silence',
@@ -56,8 +57,11 @@ const histories = fc.record({
   acts: fc.array(deeds, { minLength: 1, maxLength: 8 }),
   /** Whether the channel has quiet hours. */
   isQuiet: fc.constantFrom(true, false, false),
-  /** When the receiver fails, in steps. */
+  /** Whether the channel wants only what is critical. */
+  isStrict: fc.boolean(),
+  /** When the receiver fails, and when the channel is disabled, in steps. */
   down: fc.option(fc.record({ from: fc.integer({ min: 0, max: 150 }), length: fc.integer({ min: 1, max: 90 }) })),
+  off: fc.option(fc.record({ from: fc.integer({ min: 0, max: 150 }), length: fc.integer({ min: 1, max: 90 }) })),
 })
 type History = ReturnType<typeof histories.generate>['value']
 
@@ -71,6 +75,8 @@ type World = {
   readonly isQuiet: boolean
   /** When the receiver fails, as Unix times in milliseconds. */
   readonly down: { readonly from: number; readonly until: number }
+  readonly channelId: string
+  readonly off: { readonly from: number; readonly until: number }
   /** The conditions that fire as a warning. */
   readonly warned: Set<string>
   /** For how long the service has been critical without a silence. */
@@ -85,21 +91,25 @@ type World = {
   emptyAt: number | null
   /** Whether a person has resolved the incident since the condition began. */
   isResolved: boolean
+  /** Whether the last message was an all-clear. */
+  isClear: boolean
 }
 
 async function play(t: TestContext, all: readonly History[]): Promise<string[]> {
   const flow = makeFlow(t)
   const faults: string[] = []
-  const worlds = all.map(({ acts, isQuiet, down }, index): World => {
+  const worlds = all.map(({ acts, isQuiet, isStrict, down, off }, index): World => {
     const service = `service-${index}`
-    const rules = [{ services: [service], ...(isQuiet ? { quietHours: QUIET } : {}) }]
-    const from = down === null ? Number.POSITIVE_INFINITY : NOON + down.from * STEP
-    createChannel(flow.deps, flow.acme.key, { name: service, kind: 'webhook', target: 'https://a.example/', rules })
+    const severity = isStrict ? ({ minSeverity: 'critical' } as const) : {}
+    const rules = [{ services: [service], ...severity, ...(isQuiet ? { quietHours: QUIET } : {}) }]
+    const wanted = { name: service, kind: 'webhook', target: 'https://a.example/', rules } as const
     return {
       service,
       acts,
       isQuiet,
-      down: { from, until: from + (down?.length ?? 0) * STEP },
+      down: periodOf(down),
+      off: periodOf(off),
+      channelId: createChannel(flow.deps, flow.acme.key, wanted).id,
       warned: new Set(),
       criticalMs: 0,
       firing: new Map(),
@@ -108,12 +118,16 @@ async function play(t: TestContext, all: readonly History[]): Promise<string[]> 
       silence: null,
       emptyAt: null,
       isResolved: false,
+      isClear: false,
     }
   })
   for (let step = 0; step * STEP < LENGTH; step += 1) {
     const now = NOON + step * STEP
     flow.clock.now = now
     for (const world of worlds) {
+      const { off, channelId } = world
+      if (now === off.from) changeChannel(flow.deps, flow.acme.key, channelId, { enabled: false })
+      if (now === off.until) changeChannel(flow.deps, flow.acme.key, channelId, { enabled: true })
       for (const act of world.acts.filter(({ at }) => at === step)) await happen(flow, world, act)
     }
     while (await flow.deps.engine.sweep());
@@ -124,6 +138,11 @@ async function play(t: TestContext, all: readonly History[]): Promise<string[]> 
     for (const world of worlds) if (world.firing.size > 0 && world.silence === null) world.criticalMs += STEP
   }
   return faults
+}
+
+function periodOf(steps: History['down']) {
+  const from = steps === null ? Number.POSITIVE_INFINITY : NOON + steps.from * STEP
+  return { from, until: from + (steps?.length ?? 0) * STEP }
 }
 
 async function happen(flow: ReturnType<typeof makeFlow>, world: World, { deed, name }: Act): Promise<void> {
@@ -158,6 +177,8 @@ async function happen(flow: ReturnType<typeof makeFlow>, world: World, { deed, n
     await expireSilence(flow.deps, flow.acme.key, world.silence)
     world.silence = null
     for (const one of firing.keys()) firing.set(one, now)
+  } else if (open && deed === 'lower') {
+    await changeIncident(flow.deps, flow.acme.key, open.id, { severity: 'warning' }, 'Dana')
   } else if (open && (deed === 'ack' || deed === 'resolve')) {
     const status = deed === 'ack' ? 'investigating' : 'resolved'
     await changeIncident(flow.deps, flow.acme.key, open.id, { status }, 'Dana')
@@ -203,14 +224,17 @@ function check(worlds: readonly World[], item: Item, now: number, faults: string
   if (kind === 'opened' && world.opened.has(incident.id)) faults.push(`twice, ${at}`)
   if (kind === 'opened') world.opened.add(incident.id)
   if (kind === 'recovered' && !isDigest && isOn) faults.push(`all-clear while it burns, ${at}`)
+  if (kind === 'recovered' && !isDigest && world.isClear) faults.push(`two all-clears, ${at}`)
+  world.isClear = kind === 'recovered' && !isDigest
   for (const name of [...names, ...(isDigest ? incident.problem.firing : [])]) world.named.add(name)
 }
 
 function missing(world: World, now: number, faults: string[]): void {
-  const { firing, named, service, silence, isResolved, acts, isQuiet, down } = world
+  const { firing, named, service, silence, isResolved, acts, isQuiet, down, off } = world
   if (silence !== null || isResolved) return
   for (const [name, began] of firing) {
-    const since = isQuiet && began < QUIET_UNTIL ? Math.max(began, QUIET_UNTIL - NAMED_WITHIN + TRY_EVERY) : began
+    const heard = isQuiet && began < QUIET_UNTIL ? Math.max(began, QUIET_UNTIL - NAMED_WITHIN + TRY_EVERY) : began
+    const since = now >= off.from ? Math.max(heard, off.until) : heard
     if (now - since < NAMED_WITHIN || named.has(name)) continue
     // What the receiver missed waits for the next attempt. What began later does not.
     if (began < down.until && now >= down.from) continue

@@ -1,6 +1,6 @@
 /** Channels: destinations for messages, and their settings. */
 import type { ChannelKind } from './format.ts'
-import type { NotificationKind } from './kind.ts'
+import { CALM, type NotificationKind } from './kind.ts'
 import { type Rule, type RuledNotification, sendTimeOf } from './rule.ts'
 import type { Reminders } from './schedule.ts'
 import type { Untold } from './truth.ts'
@@ -50,9 +50,6 @@ type Planned = {
 
 /** What makes an incident known to a channel that was not told of it, because its rules did not match before. */
 const FIRST: ReadonlySet<NotificationKind> = new Set(['worse', 'again', 'severity'])
-/** What only those hear who were told of the incident. */
-const ENDS: ReadonlySet<NotificationKind> = new Set(['recovered', 'resolved'])
-const FOLLOWS: ReadonlySet<NotificationKind> = new Set([...ENDS, 'acknowledged'])
 
 /**
  * Returns for each channel when it sends a notification, and why it does not do so now. For a channel that was not told
@@ -73,10 +70,10 @@ export function recipientsOf(
   return channels.flatMap(({ rowId, enabled, settings: { rules, escalateAfter } }): Planned[] => {
     const knows = isTold(rowId)
     const not = (untold: Untold): Planned[] => [{ rowId, kind, dueAt: null, untold, only: null }]
-    if (!enabled) return (knows ? ENDS.has(kind) : isNew) ? not('disabled') : []
+    if (!enabled) return knows || isNew ? not('disabled') : []
     const earliest = isNew ? at : toldAt
     const own = planOf(
-      knows && (FOLLOWS.has(kind) || kind === 'severity') ? rules.map(withoutConditions) : rules,
+      knows && (CALM.has(kind) || kind === 'severity') ? rules.map(withoutConditions) : rules,
       notification,
       earliest,
     )
@@ -84,7 +81,7 @@ export function recipientsOf(
     if (escalateAfter > 0 && !knows) return isNew && own.dueAt !== null ? not('escalation') : []
     const opened = knows || isNew ? null : planOf(rules, { ...notification, kind: 'opened' }, at)
     const isFirst = opened !== null && opened.dueAt !== null && opened.only !== 'group'
-    if (isFirst && FOLLOWS.has(kind)) return []
+    if (isFirst && CALM.has(kind)) return []
     const first = isFirst && FIRST.has(kind) ? { ...opened, kind: 'opened' as const, from: at } : null
     const { dueAt, only, from, kind: as } = first ?? { ...own, kind, from: earliest }
     if (dueAt === null) return not('rule')

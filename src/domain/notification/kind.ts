@@ -30,8 +30,11 @@ export const PAGES: ReadonlySet<MessageKind> = new Set([
   ...(['opened', 'group', 'worse', 'again', 'reopened', 'sender-silent', 'escalation'] as const),
 ])
 
-/** Who heard that an incident was worse has to hear these, too. */
-const CALM: ReadonlySet<MessageKind> = new Set(['recovered', 'resolved', 'acknowledged'] as const)
+/** The messages that say that a problem is over. */
+export const OVER: ReadonlySet<MessageKind> = new Set(['recovered', 'resolved'] as const)
+
+/** What only those hear who were told of the incident, even if it was worse then. */
+export const CALM: ReadonlySet<MessageKind> = new Set([...OVER, 'acknowledged'] as const)
 
 /** Returns the severity of an incident with which the rules of channels compare a message about it. */
 export function ruledSeverityOf(kind: MessageKind, incident: Rated): Severity {

@@ -13,7 +13,7 @@ export type Queued = {
   readonly isDigest: boolean
   /** Whether a message has said that the incident's problem is on. */
   readonly isTold: boolean
-  /** Whether the channel has got the all-clear, after which the incident was resolved by itself, without a postmortem. */
+  /** Whether the channel knows that the problem is over. */
   readonly isKnown: boolean
   /** When the postmortem of the incident became due that is not written yet; null if there is none. */
   readonly postmortemDueAt: number | null
@@ -68,7 +68,7 @@ export function verdictOf(queued: Queued, now: number): Verdict {
   return verdictOnProblem(queued, now)
 }
 
-function verdictOnProblem({ kind, names, isTold, severityBefore, incident }: Queued, now: number): Verdict {
+function verdictOnProblem({ kind, names, isTold, isKnown, severityBefore, incident }: Queued, now: number): Verdict {
   const { status, problem } = incident
   const phase = phaseOf(problem, now)
   switch (kind) {
@@ -90,6 +90,7 @@ function verdictOnProblem({ kind, names, isTold, severityBefore, incident }: Que
     case 'recovered':
       // Somebody can have resolved the incident although the problem goes on.
       if (phase !== 'off' || problem.isSuppressed) return drop('changed')
+      if (isKnown) return drop('known')
       return isTold ? SEND : drop('unknown')
     default:
       return SEND

@@ -16,25 +16,37 @@ import type { Db } from '../sqlite/open.ts'
 import { insertRows, listed, query } from '../sqlite/query.ts'
 import { selectIncidents, toLiveIncident } from './live-incidents.ts'
 
-/** Lists the channels that were told about each incident, or will be. A message that could not be sent told nothing. */
+/**
+ * Lists the channels that were told about each incident, or will be. A message that could not be sent told nothing.
+ * `isOver`: whether the last thing was that it is over.
+ */
 export function listToldChannels(db: Db, incidentIds: readonly number[]) {
   if (incidentIds.length === 0) return []
   const told = db.sql
     .selectFrom('outbox')
     .select(['incident_id as incidentId', 'channel_id as channelId'])
+    .select(saysOver('outbox').as('isOver'))
     .where('incident_id', 'in', listed(JSON.stringify(incidentIds)))
     .where('status', '!=', 'failed')
     .groupBy(['incident_id', 'channel_id'])
   return db.all(told)
 }
 
-/** Lists the incidents of whose end a channel was not told because it was disabled, newest first. */
-export function listMissedEnds(db: Db, channelId: number, limit: number): LiveIncident[] {
+/** Whether the last of a channel's notifications about an incident says that it is over, and an earlier one that it is not. */
+export function saysOver(table: string) {
+  const [id, kind, isDigest] = ['id', 'kind', 'is_digest'].map((column) => sql.ref(`${table}.${column}`))
+  return sql<0 | 1>`coalesce(max(CASE WHEN ${kind} IN ('recovered', 'resolved') AND ${isDigest} = 0 THEN ${id} END)
+    > max(CASE WHEN ${kind} NOT IN ('recovered', 'resolved', 'acknowledged') THEN ${id} END), 0)`
+}
+
+type Missed = { readonly incident: LiveIncident; readonly kinds: ReadonlySet<MessageKind> }
+
+/** Lists incidents with the messages that a channel did not get because it was disabled, newest first. */
+export function listMissed(db: Db, channelId: number, limit: number): Missed[] {
   const missed = db.sql
     .selectFrom('untold')
     .where('untold.channel_id', '=', channelId)
     .where('reason', '=', 'disabled')
-    .where('untold.kind', 'in', ['recovered', 'resolved'])
     .where((eb) => {
       const later = eb
         .selectFrom('outbox')
@@ -43,10 +55,13 @@ export function listMissedEnds(db: Db, channelId: number, limit: number): LiveIn
       const own = later.whereRef('outbox.channel_id', '=', 'untold.channel_id')
       return eb.not(eb.exists(own.whereRef('outbox.created_at', '>=', 'untold.at')))
     })
-    .select('untold.incident_id')
-  return db
-    .all(selectIncidents(db.sql).where('id', 'in', missed).orderBy('id', 'desc').limit(limit))
-    .map(toLiveIncident)
+  const rows = db.all(missed.select(['incident_id as id', 'kind']))
+  const kinds = Map.groupBy(rows, ({ id }) => id)
+  const ids = listed(JSON.stringify([...kinds.keys()]))
+  return db.all(selectIncidents(db.sql).where('id', 'in', ids).orderBy('id', 'desc').limit(limit)).map((row) => {
+    const incident = toLiveIncident(row)
+    return { incident, kinds: new Set(kinds.get(incident.rowId)?.map(({ kind }) => kind)) }
+  })
 }
 
 /**

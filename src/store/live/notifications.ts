@@ -1,7 +1,7 @@
 /** Queues notifications about incidents in the outbox, in the same transaction as the change. */
 import { cacheByKey } from '../../domain/memoize.ts'
 import { recipientsOf } from '../../domain/notification/channel.ts'
-import { type MessageKind, ruledSeverityOf } from '../../domain/notification/kind.ts'
+import { type MessageKind, OVER, ruledSeverityOf } from '../../domain/notification/kind.ts'
 import { type RuledAlert, readsAlerts } from '../../domain/notification/rule.ts'
 import type { Effect } from '../../engine/state/effect.ts'
 import { insertUntold, listToldChannels, type UntoldEntry } from '../incident/told.ts'
@@ -29,13 +29,13 @@ export function writeNotifications(db: Db, all: readonly NotificationDue[], newI
   for (const due of all) {
     const { organizationId, rowId } = due.incident
     const known = channelsOf(organizationId)
-    const involved = told.get(rowId) ?? new Set<number>()
+    const involved: Told = told.get(rowId) ?? new Map()
     told.set(rowId, involved)
     // If nobody was told about a problem, nobody is told about its recovery.
     if (known.length === 0 || (due.change === 'recovered' && involved.size === 0)) continue
     const alerts = known.some(({ settings }) => readsAlerts(settings)) ? alertsOf(due) : []
     const planned = plan(known, due, involved, { untold, newId, alerts })
-    for (const { channelId } of planned) involved.add(channelId)
+    for (const { channelId, kind } of planned) if (kind !== 'acknowledged') involved.set(channelId, OVER.has(kind))
     entries.push(...planned)
   }
   insertNotifications(db, withoutTakenBack(entries))
@@ -49,15 +49,18 @@ function withoutTakenBack(entries: readonly OutboxEntry[]): readonly OutboxEntry
   return entries.filter((one, index) => one.kind !== 'recovered' || (lastBack.get(keyOf(one)) ?? -1) < index)
 }
 
+/** The channels that were told about an incident, and whether the last thing was that it is over. */
+type Told = Map<number, boolean>
+
 /** Returns the channels that were told about each incident before this batch. Reads the database once. */
-function toldOf(db: Db, all: readonly NotificationDue[]): Map<number, Set<number>> {
+function toldOf(db: Db, all: readonly NotificationDue[]): Map<number, Told> {
   const known = all.filter(({ change }) => change !== 'opened' && change !== 'sender-silent')
-  const told = new Map<number, Set<number>>()
-  for (const { incidentId, channelId } of listToldChannels(db, [
+  const told = new Map<number, Told>()
+  for (const { incidentId, channelId, isOver } of listToldChannels(db, [
     ...new Set(known.map(({ incident }) => incident.rowId)),
   ])) {
     if (incidentId === null) continue
-    told.set(incidentId, (told.get(incidentId) ?? new Set()).add(channelId))
+    told.set(incidentId, (told.get(incidentId) ?? new Map()).set(channelId, isOver === 1))
   }
   return told
 }
@@ -81,7 +84,7 @@ type Plan = {
 function plan(
   channels: readonly ChannelRecord[],
   due: NotificationDue,
-  told: ReadonlySet<number>,
+  told: Told,
   { untold, newId, alerts }: Plan,
 ): OutboxEntry[] {
   const { change, incident, service, severityBefore, conditions, wasWrong, mergedInto, actor, at, digestAt } = due
@@ -89,7 +92,12 @@ function plan(
   const severity = ruledSeverityOf(change, incident)
   const { id: serviceId, name, namespace, cluster } = service
   const ruled = { kind: change, severity, serviceId, service: name, namespace, cluster, alerts }
-  const recipients = recipientsOf(channels, ruled, (rowId) => told.has(rowId), at, digestAt ?? due.toldAt)
+  const back = { ...ruled, severity: 'critical' as const }
+  const recipients = channels.flatMap((channel) => {
+    // Who heard that it is over hears that it is back, even if a user has lowered its severity meanwhile.
+    const isBack = BACK.has(change) && told.get(channel.rowId) === true
+    return recipientsOf([channel], isBack ? back : ruled, (rowId) => told.has(rowId), at, digestAt ?? due.toldAt)
+  })
   return recipients.flatMap((one) => {
     const { rowId: channelId, kind, dueAt, untold: reason, only } = one
     if (reason !== null) untold.push({ incidentId, channelId, kind, at, reason })

@@ -3,6 +3,7 @@ import type { SqlBool } from 'kysely'
 import type { Queued } from '../../domain/notification/truth.ts'
 import { hasPostmortem } from '../incident/incidents.ts'
 import { toProblem } from '../incident/live-incidents.ts'
+import { saysOver } from '../incident/told.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
 import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
@@ -80,18 +81,12 @@ function queued(db: Db) {
         )
         .as('isTold'),
     )
-    .select((eb) =>
-      eb
-        .selectFrom('outbox as clear')
-        .select(({ fn }) => fn.max('clear.created_at').as('at'))
-        .whereRef('clear.incident_id', '=', 'incidents.id')
-        .whereRef('clear.channel_id', '=', 'outbox.channel_id')
-        .where('clear.leader_id', 'is not', null)
-        .where('clear.status', 'in', ['pending', 'delivered'])
-        .where('clear.kind', '=', 'recovered')
-        .where('clear.is_digest', '=', 0)
-        .as('clearAt'),
-    )
+    .select((eb) => {
+      const said = eb.selectFrom('outbox as said').whereRef('said.incident_id', '=', 'incidents.id')
+      const own = said.whereRef('said.channel_id', '=', 'outbox.channel_id').whereRef('said.id', '<', 'outbox.id')
+      const sent = own.where('said.leader_id', 'is not', null).where('said.status', 'in', ['pending', 'delivered'])
+      return sent.select(saysOver('said').as('is')).as('isOver')
+    })
     .select(['outbox.actor', 'channels.kind as channelKind', hasPostmortem])
 }
 
@@ -101,7 +96,7 @@ type QueuedRow = Pick<QueuedEntry, 'rowId' | 'incidentId' | 'kind' | 'createdAt'
     readonly facts: string
     readonly isDigest: number
     readonly isTold: SqlBool
-    readonly clearAt: number | null
+    readonly isOver: 0 | 1 | null
     readonly actor: string | null
     readonly channelKind: string
     readonly hasPostmortem: 0 | 1
@@ -111,12 +106,12 @@ type QueuedRow = Pick<QueuedEntry, 'rowId' | 'incidentId' | 'kind' | 'createdAt'
   }
 
 function toQueued(queued: QueuedRow): QueuedEntry {
-  const { clearAt, actor, channelKind, hasPostmortem: isWritten, ...more } = queued
+  const { isOver, actor, channelKind, hasPostmortem: isWritten, ...more } = queued
   const { facts, isDigest, isTold, status, origin, severity, problem, acknowledgedAt, uuid, ...row } = more
   const incident = { status, origin, severity, problem: toProblem(problem), acknowledgedAt }
   // A program that gets a webhook follows the status.
   const isForPeople = channelKind !== 'webhook' && isWritten === 0
-  const isKnown = actor === null && isForPeople && clearAt !== null && clearAt >= incident.problem.alarmedAt
+  const isKnown = isOver === 1 && (queued.kind === 'recovered' || (actor === null && isForPeople))
   const { names, only } = toFacts(facts)
   return {
     ...row,
