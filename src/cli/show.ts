@@ -25,6 +25,7 @@ export function formatIncident(incident: Shown): string {
     started: incident.startedAt,
     opened: incident.createdAt,
     problem: problemText(incident),
+    'last reported': incident.problem === 'on' ? lastReportOf(incident.alerts) : null,
     acknowledged: incident.acknowledgedAt && `${incident.acknowledgedAt} by ${incident.acknowledgedBy ?? 'a user'}`,
     resolved: incident.resolvedAt,
     postmortem: incident.hasPostmortem ? 'yes' : null,
@@ -41,6 +42,17 @@ export function formatIncident(incident: Shown): string {
       'WHAT HAPPENED': ({ text, count }) => `${text}${timesOf(count)}`,
     }),
   ].join('\n\n')
+}
+
+/** Returns when an alert that fires was last reported; null if none fires. */
+function lastReportOf(alerts: Shown['alerts']): string | null {
+  const firing = alerts.filter(({ endsAt }) => endsAt === null)
+  return (
+    firing
+      .map(({ lastSeenAt }) => lastSeenAt)
+      .toSorted()
+      .at(-1) ?? null
+  )
 }
 
 export function problemText({ problem, criticalSeconds }: Pick<Shown, 'problem' | 'criticalSeconds'>): string {

@@ -222,6 +222,16 @@ test('a channel that was off hears once what got worse meanwhile and goes on, an
   assert.deepEqual(sent, ['opened of cart at 1', 'worse of cart (Full) at 6'])
 })
 
+test('it hears what waited for the end of its quiet hours when it was switched off', async (t) => {
+  const { addOwn, fires, off, on, sent } = world(t, [{ quietHours: { from: '12:02', to: '12:10', timeZone: 'UTC' } }])
+  addOwn()
+  await fires(1, 'cart')
+  await fires(3, 'cart', 'Full')
+  await off(9)
+  await on(12)
+  assert.deepEqual(sent, ['opened of cart at 1', 'worse of cart (Full) at 12'])
+})
+
 for (const [what, to, expected] of [
   ['that somebody works on it', { status: 'investigating' }, ['acknowledged of cart at 5']],
   ['nothing of another title', { title: 'The cart is down' }, []],

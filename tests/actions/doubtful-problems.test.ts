@@ -76,6 +76,43 @@ test('the same if the first end comes after many heartbeats', async (t) => {
   assert.deepEqual(reminders(), [30, 40, 50])
 })
 
+test('of an alert whose end does not count, nobody is reminded once its sender has left it out of three repeats', async (t) => {
+  const { sendAlert, until, reminders, send } = reminding(t)
+  const beat = (more = {}) => send('metrics', watchdog({ startsAt: NOON, ...more }))
+  const other = () => sendAlert('Other', {}, { service: 'till', severity: 'warning' })
+  await until(4, async () => {
+    await beat()
+    await sendAlert('Down')
+    await other()
+  })
+  await until(6)
+  await sendAlert('Down', over(5))
+  await beat({ endsAt: after(5) })
+  // While nothing arrives, it may go on. The heartbeat is back at 12:12, and the alert is left out.
+  await until(11)
+  await until(19, async () => {
+    await beat({ startsAt: after(12) })
+    await other()
+  })
+  // The second one is about the sender.
+  assert.deepEqual(reminders(), [11])
+})
+
+test('nobody is reminded of what a silent sender does not repeat when it is back', async (t) => {
+  const { sendAlert, until, reminders, send } = reminding(t)
+  const beat = () => send('metrics', watchdog({ startsAt: NOON }))
+  await until(4, async () => {
+    await beat()
+    await sendAlert('Down')
+  })
+  await until(9)
+  await until(14, beat)
+  assert.deepEqual(reminders(), [])
+  await sendAlert('Down')
+  await until(15, beat)
+  assert.deepEqual(reminders(), [15])
+})
+
 test('if one of two critical alerts is left out, the other one leads to reminders', async (t) => {
   const { sendAlert, until, reminders } = reminding(t)
   await sendAlert('Other', over(0), { service: 'till' })

@@ -96,6 +96,21 @@ test('nobody is reminded of an alert after a stop before it is repeated', async 
   assert.deepEqual(reminders(flow), [32])
 })
 
+test('nobody is reminded of it either if its sender delivers something else first', async (t) => {
+  const flow = makeFlow(t)
+  createChannel(flow.deps, flow.acme.key, { name: 'one', kind: 'slack', target: 'https://example.com/x' })
+  const down = alertmanager([alert('Down', LABELS, { startsAt: NOON })])
+  for (const minute of [0, 1, 2]) {
+    await flow.send('metrics', watchdog({ startsAt: NOON }), { at: after(minute) })
+    await flow.send('metrics', down)
+  }
+  await stopFor(flow, 10)
+  await flow.send('metrics', watchdog({ startsAt: NOON }))
+  assert.deepEqual(reminders(flow), [])
+  await flow.send('metrics', down, { at: after(13) })
+  assert.deepEqual(reminders(flow), [13])
+})
+
 test('an alert that nobody repeats within six minutes after a stop is still a reason for a reminder', async (t) => {
   const flow = makeFlow(t)
   createChannel(flow.deps, flow.acme.key, { name: 'one', kind: 'slack', target: 'https://example.com/x' })

@@ -206,7 +206,12 @@ test('a message says since when nothing was heard of an alert', () => {
     ).body
   assert.match(bodyWith({}), /Not heard since 13:46 UTC\./)
   assert.match(bodyWith({ interval: 5 * 60_000 }), /Not heard since 13:46 UTC\./)
-  for (const delivery of [{ interval: 10 * 60_000 }, { interval: 60_000, reportsEnds: true }, { isRepeated: false }])
+  assert.match(bodyWith({ interval: 60_000, reportsEnds: true }), /Not repeated since 13:46 UTC\./)
+  for (const delivery of [
+    { interval: 10 * 60_000 },
+    { interval: 7 * 60_000, reportsEnds: true },
+    { isRepeated: false },
+  ])
     assert.doesNotMatch(bodyWith(delivery), /heard|repeated/)
 })
 

@@ -71,7 +71,7 @@ const QUIET = { from: '12:05', to: '12:20', timeZone: 'UTC' }
 /** What the senders and people of one service did, which the messages are compared with. */
 type World = {
   readonly service: string
-  readonly acts: readonly Act[]
+  readonly history: History
   readonly isQuiet: boolean
   /** When the receiver fails, as Unix times in milliseconds. */
   readonly down: { readonly from: number; readonly until: number }
@@ -98,14 +98,15 @@ type World = {
 async function play(t: TestContext, all: readonly History[]): Promise<string[]> {
   const flow = makeFlow(t)
   const faults: string[] = []
-  const worlds = all.map(({ acts, isQuiet, isStrict, down, off }, index): World => {
+  const worlds = all.map((history, index): World => {
+    const { isQuiet, isStrict, down, off } = history
     const service = `service-${index}`
     const severity = isStrict ? ({ minSeverity: 'critical' } as const) : {}
     const rules = [{ services: [service], ...severity, ...(isQuiet ? { quietHours: QUIET } : {}) }]
     const wanted = { name: service, kind: 'webhook', target: 'https://a.example/', rules } as const
     return {
       service,
-      acts,
+      history,
       isQuiet,
       down: periodOf(down),
       off: periodOf(off),
@@ -128,7 +129,7 @@ async function play(t: TestContext, all: readonly History[]): Promise<string[]> 
       const { off, channelId } = world
       if (now === off.from) changeChannel(flow.deps, flow.acme.key, channelId, { enabled: false })
       if (now === off.until) changeChannel(flow.deps, flow.acme.key, channelId, { enabled: true })
-      for (const act of world.acts.filter(({ at }) => at === step)) await happen(flow, world, act)
+      for (const act of world.history.acts.filter(({ at }) => at === step)) await happen(flow, world, act)
     }
     while (await flow.deps.engine.sweep());
     if (step % 60 === 59) flow.restart()
@@ -214,7 +215,7 @@ function check(worlds: readonly World[], item: Item, now: number, faults: string
   const { kind, service, incident, names, isDigest, isDelivered } = item
   const world = worlds.find((one) => one.service === service.name)
   if (!world) return
-  const at = `${(now - NOON) / MINUTE} min: ${kind} about ${service.name} ${JSON.stringify(world.acts)}`
+  const at = `${(now - NOON) / MINUTE} min: ${kind} about ${service.name} ${JSON.stringify(world.history)}`
   const isOn = world.firing.size > 0 && world.silence === null
   if (BURNING.has(kind) && !isDigest && !isOn) faults.push(`false, ${at}`)
   // Each of at most eight periods is known with the precision of a step.
@@ -230,7 +231,7 @@ function check(worlds: readonly World[], item: Item, now: number, faults: string
 }
 
 function missing(world: World, now: number, faults: string[]): void {
-  const { firing, named, service, silence, isResolved, acts, isQuiet, down, off } = world
+  const { firing, named, service, silence, isResolved, history, isQuiet, down, off } = world
   if (silence !== null || isResolved) return
   for (const [name, began] of firing) {
     const heard = isQuiet && began < QUIET_UNTIL ? Math.max(began, QUIET_UNTIL - NAMED_WITHIN + TRY_EVERY) : began
@@ -238,7 +239,7 @@ function missing(world: World, now: number, faults: string[]): void {
     if (now - since < NAMED_WITHIN || named.has(name)) continue
     // What the receiver missed waits for the next attempt. What began later does not.
     if (began < down.until && now >= down.from) continue
-    faults.push(`missing at ${(now - NOON) / MINUTE} min: ${name} of ${service} ${JSON.stringify(acts)}`)
+    faults.push(`missing at ${(now - NOON) / MINUTE} min: ${name} of ${service} ${JSON.stringify(history)}`)
     named.add(name)
   }
 }

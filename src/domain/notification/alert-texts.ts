@@ -1,11 +1,11 @@
 /** Writes what a message says about the alerts that fire. */
 
 import { firingText } from '../incident/incident.ts'
-import { MIN_REPEAT_TIMEOUT, MISSED_REPEATS } from '../sender/delivery-interval.ts'
+import { MIN_REPEAT_TIMEOUT, timeoutOf } from '../sender/delivery-interval.ts'
 import { isSender } from '../sender/sender-name.ts'
 import { formatMoment, formatWhen } from '../shown-time.ts'
 import { capitalized, formatCount, withoutStop } from '../text.ts'
-import { HOUR, MINUTE } from '../units.ts'
+import { MINUTE } from '../units.ts'
 import { namedUpTo, shortened } from './names.ts'
 import type { MessageAlert, MessageContext, MessageItem } from './words.ts'
 
@@ -158,9 +158,7 @@ export function overdueText({ kind, alerts }: MessageItem, context: MessageConte
 export function overdueWord({ source, receivedAt, delivery }: Report, now: number) {
   const { interval, reportsEnds, isRepeated } = delivery
   if (source === 'cluster' || !isRepeated) return null
-  const expectedWithin =
-    interval === null ? OVERDUE_AFTER : Math.max(MISSED_REPEATS * interval, reportsEnds ? HOUR : OVERDUE_AFTER)
-  if (now - receivedAt < expectedWithin) return null
+  if (now - receivedAt < (interval === null ? OVERDUE_AFTER : timeoutOf(interval))) return null
   return reportsEnds && interval !== null ? 'Not repeated' : 'Not heard'
 }
 

@@ -1,4 +1,5 @@
 /** Finds when the alerts that fire were last received, and how their sender delivers. */
+import { sql } from 'kysely'
 import { isOverSince } from '../../domain/health/agreement.ts'
 import type { Delivery, Report } from '../../domain/notification/alert-texts.ts'
 import type { LastReport } from '../../domain/notification/schedule.ts'
@@ -21,10 +22,13 @@ type DeliveryRow = {
 
 /** Returns how an alert is delivered, from the row of its group and its sender; their columns are null if unknown. */
 export function toDelivery({ ownGap, ownGaps, senderGap, senderGaps, reportsEnds, expiresAt }: DeliveryRow): Delivery {
-  if (ownGaps !== null && expiresAt !== null) return { interval: null, reportsEnds: false, isRepeated: true }
   const interval = isKnown({ gaps: ownGaps ?? 0 }) ? ownGap : senderGaps ? senderGap : null
-  return { interval, reportsEnds: reportsEnds === 1, isRepeated: ownGaps !== null }
+  const isDoubted = ownGaps !== null && expiresAt !== null
+  return { interval, reportsEnds: reportsEnds === 1 && !isDoubted, isRepeated: ownGaps !== null }
 }
+
+/** When an alert was last received: for Alertmanager and Grafana, not while its sender was silent. */
+export const reportedAt = sql<number>`CASE alerts.source WHEN 'cluster' THEN alerts.received_at ELSE alerts.last_seen_at END`
 
 /** Alerts that fire. SQLite takes all columns from the row with the maximum. */
 function firing(db: Db) {
@@ -32,7 +36,7 @@ function firing(db: Db) {
     .selectFrom('alerts')
     .leftJoin('groups', 'groups.id', 'alerts.group_id')
     .leftJoin('senders', 'senders.id', 'groups.sender_id')
-    .select((alert) => alert.fn.max('alerts.received_at').as('receivedAt'))
+    .select((alert) => alert.fn.max(reportedAt).as('receivedAt'))
     .select(['alerts.source', 'alerts.failure', 'alerts.last_seen_at as lastSeenAt', 'groups.longest_gap as ownGap'])
     .select(['groups.gaps as ownGaps', 'senders.longest_gap as senderGap', 'senders.gaps as senderGaps'])
     .select(['reports_ends as reportsEnds', 'alerts.expires_at as expiresAt', 'senders.last_event_at as heardAt'])

@@ -41,21 +41,25 @@ export function saysOver(table: string) {
 
 type Missed = { readonly incident: LiveIncident; readonly kinds: ReadonlySet<MessageKind> }
 
-/** Lists incidents with the messages that a channel did not get because it was disabled, newest first. */
+/** Lists incidents with the messages that a channel did not get because it was disabled or failed, newest first. */
 export function listMissed(db: Db, channelId: number, limit: number): Missed[] {
-  const missed = db.sql
+  const untold = db.sql
     .selectFrom('untold')
-    .where('untold.channel_id', '=', channelId)
+    .select(['incident_id as id', 'kind', 'at'])
     .where('reason', '=', 'disabled')
+  const failed = db.sql
+    .selectFrom('outbox')
+    .select((eb) => [eb.ref('incident_id').$notNull().as('id'), 'kind', 'created_at as at'])
+    .where('incident_id', 'is not', null)
+  const own = failed.where('channel_id', '=', channelId).where('status', '=', 'failed')
+  const missed = db.sql
+    .selectFrom(untold.where('channel_id', '=', channelId).unionAll(own).as('missed'))
     .where((eb) => {
-      const later = eb
-        .selectFrom('outbox')
-        .select('outbox.id')
-        .whereRef('outbox.incident_id', '=', 'untold.incident_id')
-      const own = later.whereRef('outbox.channel_id', '=', 'untold.channel_id')
-      return eb.not(eb.exists(own.whereRef('outbox.created_at', '>=', 'untold.at')))
+      const later = eb.selectFrom('outbox').select('outbox.id').whereRef('outbox.incident_id', '=', 'missed.id')
+      const told = later.where('channel_id', '=', channelId).where('status', '!=', 'failed')
+      return eb.not(eb.exists(told.whereRef('outbox.created_at', '>=', 'missed.at')))
     })
-  const rows = db.all(missed.select(['incident_id as id', 'kind']))
+  const rows = db.all(missed.select(['id', 'kind']))
   const kinds = Map.groupBy(rows, ({ id }) => id)
   const ids = listed(JSON.stringify([...kinds.keys()]))
   return db.all(selectIncidents(db.sql).where('id', 'in', ids).orderBy('id', 'desc').limit(limit)).map((row) => {

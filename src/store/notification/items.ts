@@ -8,7 +8,7 @@ import type { MessageKind, NotificationKind } from '../../domain/notification/ki
 import type { RuledAlert } from '../../domain/notification/rule.ts'
 import type { MessageAlert, MessageItem } from '../../domain/notification/words.ts'
 import type { IncidentGroup } from '../../domain/suspect/group.ts'
-import { toDelivery } from '../history/last-report.ts'
+import { reportedAt, toDelivery } from '../history/last-report.ts'
 import { alertCount, firingAlerts, hasPostmortem } from '../incident/incidents.ts'
 import { toProblem } from '../incident/live-incidents.ts'
 import { loadServiceName } from '../service/services.ts'
@@ -166,7 +166,7 @@ function alertsOf(db: Db, incidentId: number, ownServiceId: number): MessageAler
     .leftJoin('senders', 'senders.id', 'groups.sender_id')
     .select(['alerts.uuid', 'alerts.source', 'name', 'service_id as serviceId', 'severity', 'summary'])
     .select(['labels', 'annotations'])
-    .select(['starts_at as startsAt', 'ends_at as endsAt', 'alerts.received_at as receivedAt'])
+    .select(['starts_at as startsAt', 'ends_at as endsAt', reportedAt.as('receivedAt')])
     .select(['groups.longest_gap as ownGap', 'groups.gaps as ownGaps'])
     .select(['senders.longest_gap as senderGap', 'senders.gaps as senderGaps', 'reports_ends as reportsEnds'])
     .select(['alerts.expires_at as expiresAt', 'resolution'])

@@ -88,7 +88,9 @@ function hastenGroup(ctx: Context, groupId: number, timeout: number): void {
 
 /** Postpones the due times of a group's firing alerts, including alerts omitted from the delivery. */
 function postponeGroup(ctx: Context, groupId: number, at: number): void {
-  forEachFiring(ctx, groupId, (receivedAt, dueAt) => ({ receivedAt: at, dueAt: dueAt + at - receivedAt }))
+  forEachFiring(ctx, groupId, (receivedAt, dueAt) => {
+    return { receivedAt: at, lastSeenAt: at, dueAt: dueAt + at - receivedAt }
+  })
 }
 
 /**
@@ -111,18 +113,20 @@ export function awaitRepeatsOf(
   }
 }
 
-type Times = { readonly receivedAt: number; readonly dueAt: number }
+/** `lastSeenAt`: when the alert was last reported, if that has changed. */
+type Times = { readonly receivedAt: number; readonly lastSeenAt?: number; readonly dueAt: number }
 
 function forEachFiring(ctx: Context, groupId: number, change: (receivedAt: number, dueAt: number) => Times): void {
   for (const rowId of [...ctx.state.alertsOfGroup.get(groupId)]) {
     const before = ctx.state.alerts.get(rowId)
     if (before?.alert.status !== 'firing') continue
-    const { receivedAt, dueAt } = change(before.alert.receivedAt, before.dueAt)
+    const { dueAt, ...seen } = change(before.alert.receivedAt, before.dueAt)
+    const { receivedAt } = seen
     if (receivedAt === before.alert.receivedAt && dueAt === before.dueAt) continue
     const isConfirmed = receivedAt !== before.alert.receivedAt
-    const seen = isConfirmed ? before.fingerprints?.map((one) => ({ ...one, seenAt: receivedAt })) : null
-    const fingerprints = seen ?? before.fingerprints
-    const after = { ...before, dueAt, fingerprints, alert: { ...before.alert, receivedAt } }
+    const confirmed = isConfirmed ? before.fingerprints?.map((one) => ({ ...one, seenAt: receivedAt })) : null
+    const fingerprints = confirmed ?? before.fingerprints
+    const after = { ...before, dueAt, fingerprints, alert: { ...before.alert, ...seen } }
     ctx.put.alert(after)
   }
 }
