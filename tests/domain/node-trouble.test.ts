@@ -84,3 +84,10 @@ test('What an incident of the service counts as going on is not explained by a l
   assert.deepEqual(explained([onNode({ source: 'metrics' })], { counted: ['Other'] }), ['a'])
   assert.deepEqual(explained([onNode({ name: 'NodeNotReady (pod)' })], { counted: ['NodeNotReady (pod)'] }), ['a'])
 })
+
+test('Only the node controller says that a pod’s node is lost', () => {
+  const named = { name: 'NodeNotReady (pod)', startsAt: NOON - 60 * MINUTE, lastSeenAt: NOON - 60 * MINUTE }
+  assert.deepEqual(explained([onNode(named)]), ['a'])
+  for (const source of ['metrics', 'dashboard', 'ci'] as const)
+    assert.deepEqual(explained([onNode({ ...named, source })]), [])
+})

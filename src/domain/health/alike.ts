@@ -32,8 +32,8 @@ export function withoutAlike<One extends OnNode>(alerts: readonly One[], nodes: 
 /** Firing alerts with the same name and the same effect on every rule. */
 type Class<One> = { readonly interval: number; earliest: One }
 
-/** Names of alerts to which special rules apply while the alerts are firing. */
-const SPECIAL = new Set(['NodeNotSchedulable', 'NodeNotReady (pod)'])
+/** The name of the alert to which a special rule applies while the alert is firing. */
+const SPECIAL = 'NodeNotSchedulable'
 
 /**
  * Returns the earliest alert of each class. If more than 100 names have the same effect, keeps only 100, because only
@@ -43,7 +43,7 @@ function ofManyNames<One extends OnNode>(classes: readonly Class<One>[], failure
   const groups: { readonly agrees: string; readonly interval: number; readonly alerts: [One, ...One[]] }[] = []
   if (classes.length <= MAX_PENALTIES) return classes.map(({ earliest }) => earliest)
   for (const { interval, earliest: alert } of classes) {
-    const agrees = SPECIAL.has(alert.name) ? alert.name : failures.filter((one) => isSameFailure(one, alert)).join()
+    const agrees = alert.name === SPECIAL ? alert.name : failures.filter((one) => isSameFailure(one, alert)).join()
     const group = groups.find(
       (one) => one.interval === interval && one.agrees === agrees && isAlike(one.alerts[0], alert),
     )

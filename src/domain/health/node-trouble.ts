@@ -92,8 +92,8 @@ function explainedUntil({ source, receivedAt }: ConditionOnNode, endsAt: number)
  * Returns whether the node controller reported a pod because the pod's node is lost. The node's own event opens the
  * incident.
  */
-function isMarked({ name, node }: ConditionOnNode): boolean {
-  return name === 'NodeNotReady (pod)' && node !== null
+function isMarked({ source, name, node }: ConditionOnNode): boolean {
+  return source === 'cluster' && name === 'NodeNotReady (pod)' && node !== null
 }
 
 /**
