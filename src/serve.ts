@@ -183,7 +183,8 @@ async function startWatching({ kubernetes }: Config, { db, engine, now }: Deps, 
   if (kubernetes.length === 0) return null
   const { watchClusters } = await import('./kubernetes/clusters.ts')
   const warn = (cluster: string, problem: string) => log.warn({ cluster, problem }, 'a cluster cannot be watched')
-  return watchClusters([...kubernetes], { db, engine, now, random: Math.random, warn })
+  const inform = (cluster: string, what: string) => log.info({ cluster }, what)
+  return watchClusters([...kubernetes], { db, engine, now, random: Math.random, warn, inform })
 }
 
 type Parts = Pick<ServerContext, 'log' | 'metrics' | 'notifier'> & {

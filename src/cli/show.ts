@@ -108,9 +108,26 @@ export function formatService(service: WholeService & { readonly organization: s
     REASON: 'reason',
     ALERT: 'alertId',
   })
-  return [visible(serviceName(service)), facts, reasons, incidentsOf(openIncidents), alertsOf(recentAlerts)].join(
-    '\n\n',
+  const parts = [facts, ...podsOf(service.kubernetes), reasons, incidentsOf(openIncidents), alertsOf(recentAlerts)]
+  return [visible(serviceName(service)), ...parts].join('\n\n')
+}
+
+/** What the watched cluster says now. */
+function podsOf(now: WholeService['kubernetes']): string[] {
+  if (now === null) return []
+  const { kind, available, wanted, stuck, images, pods } = now
+  const shown = images.map(
+    ({ container, image, before }) => `${container} ${image}${before ? ` (before: ${before})` : ''}`,
   )
+  const count = `${formatCount(available)} of ${formatCount(wanted)} available`
+  const table = {
+    POD: 'name',
+    STATE: 'state',
+    RESTARTS: 'restarts',
+    'NOT READY SINCE': 'notReadySince',
+    NODE: 'node',
+  } as const
+  return [factsOf({ [kind]: count, rollout: stuck, images: shown.join(', ') }), formatTable(pods, 'no pods', table)]
 }
 
 function incidentsOf(incidents: readonly Incident[]): string {

@@ -1,5 +1,6 @@
 /** Starts the watches of all configured clusters. Loaded only if the configuration names a cluster. */
 import { IncmonError } from '../domain/error.ts'
+import { countOf } from '../domain/text.ts'
 import type { ClusterState } from '../domain/watch/object.ts'
 import type { Named, WorkloadNow } from '../domain/watch/workload-now.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -17,6 +18,8 @@ type Deps = {
   readonly now: () => number
   readonly random: () => number
   readonly warn: (cluster: string, problem: string) => void
+  /** Logs what is well. */
+  readonly inform: (cluster: string, what: string) => void
 }
 
 export type Clusters = {
@@ -42,8 +45,14 @@ export function watchClusters(values: Parameters<typeof targetOf>[0][], deps: De
     const client = createClient(one.access, deps.now)
     const watched = loadWatch(deps.db, one.organizationId, one.name)
     const warn = (problem: string) => deps.warn(one.name, problem)
-    const common = { ...deps, server: one.access.server, client, watched, warn, onListed: collecting.begin }
-    return { ...one, watch: watchCluster({ ...common, ...one }) }
+    const { server } = one.access
+    const onListed = () => {
+      collecting.begin()
+      deps.inform(one.name, `the cluster was read: ${countOf(watch.state().objects, 'object')}`)
+    }
+    const watch = watchCluster({ ...deps, server, client, watched, warn, onListed, ...one })
+    deps.inform(one.name, `watching the cluster at ${server}`)
+    return { ...one, watch }
   })
   collecting.begin()
   const of = (organizationId: number) => clusters.filter((one) => one.organizationId === organizationId)

@@ -56,7 +56,7 @@ test('the documentation leads to a crash loop with its rollout as the likely cau
   assert.match(await run('kubernetes', 'manifest'), /kind: ClusterRole\n/)
   configure(directory, cluster.url, authority)
   assert.match(await run('kubernetes', 'check'), /^production \(https.*\n[\s\S]*pods +yes/)
-  const { url } = await incmonServe(t, directory)
+  const { url, said } = await incmonServe(t, directory)
   const token = (await run('token', 'create', '--name', 'reader', '--scopes', 'read')).trim()
   const get = async (path: string): Promise<Json> => {
     const response = await fetch(url + path, { headers: { Authorization: `Bearer ${token}` } })
@@ -82,6 +82,19 @@ test('the documentation leads to a crash loop with its rollout as the likely cau
     async () => (await get(`/api/incidents/${incident.id}/suspects`)).data,
     ([cause = null]: Json[]) => JSON.stringify(cause).includes('shop/cart@7d9f5b6c8'),
   )
+  const shown = await run('service', 'show', 'shop/cart')
+  assert.match(shown, /^Deployment +0 of 1 available$/m)
+  assert.match(shown, /^images +app registry\.example\/shop\/cart:2\.0 \(before: \S+\)$/m)
+  assert.match(shown, /^cart-7d9f5b6c8-abcde +CrashLoopBackOff +5 +\d{4}-/m)
+  assert.match(
+    (await call(directory, ['service', 'show', 'cart'])).err,
+    /no service cart: did you mean shop\/cart\? use/,
+  )
   recover(cluster)
   await eventually(alerts, (all: Json[]) => all.every(({ status }) => status === 'resolved'))
+  for (const told of [
+    /"cluster":"production","message":"watching the cluster at https/,
+    /the cluster was read: 4 objects/,
+  ])
+    assert.match(said.out + said.err, told)
 })

@@ -1,6 +1,7 @@
 /** incmon service: lists, shows and merges services. */
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
+import { misspelled } from '../../domain/suggestion.ts'
 import { visible } from '../../domain/terminal.ts'
 import {
   listServices,
@@ -79,8 +80,11 @@ function requireService(all: readonly Service[], text: string): Service {
       `several clusters have a service ${text}: use one of the ids ${found.map(({ id }) => id).join(', ')}`,
     )
   if (!only) {
+    const meant = all.find(({ name }) => name === text.trim())
+    const near = meant ? pathOf(meant) : misspelled(text.trim(), all.map(pathOf))
+    const ask = near === null ? '' : `did you mean ${visible(near)}? `
     throw new CommandError(
-      `there is no service ${text}: use an id or namespace/name, as shown by "incmon service list --archived"`,
+      `there is no service ${text}: ${ask}use an id or namespace/name, as shown by "incmon service list --archived"`,
     )
   }
   return only
