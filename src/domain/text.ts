@@ -56,11 +56,6 @@ export function countOf(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** Formats a number of alerts as `1 alert was still firing` or `3 alerts were still firing`. */
-export function stillFiringText(count: number): string {
-  return `${countOf(count, 'alert')} ${count === 1 ? 'was' : 'were'} still firing`
-}
-
 /** Formats a count to append to a name: ` ×2,715`, or '' for 1. */
 export function timesOf(count: number): string {
   return count > 1 ? ` ×${formatCount(count)}` : ''

@@ -60,12 +60,12 @@ test('the recovery is that of the last alert, and unknown while one is firing', 
   assert.deepEqual([record()?.firingAlerts, record()?.recoveredAt], [0, END])
 })
 
-test('the timeline says how many alerts were firing when a person resolved the incident', async (t) => {
+test('the timeline names the alerts that were firing when a person resolved the incident', async (t) => {
   const { resolve, timeline, incidents } = await downCart(t, 3)
   await resolve()
   const [incident] = incidents()
   assert.ok(incident)
-  assert.equal(timeline(incident).at(-1)?.text, 'the end of 3 alerts was not reported')
+  assert.equal(timeline(incident).at(-1)?.text, 'while Down0, Down1 and Down2 were still firing')
 })
 
 test('the timeline does not mention alerts that had ended', async (t) => {

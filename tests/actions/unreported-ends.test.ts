@@ -78,7 +78,7 @@ test('without a silence, what fires is still firing, and a reported end is an en
   await ended.sweepUntil(after(11))
   const [text, over] = [await resolve(firing), await resolve(ended)]
   assert.match(text, /\*\*Critical for:\*\* 8 min until it was resolved; it was still critical then/)
-  assert.match(over, /Down ended at \S+ 12:09:00 UTC: the sender reported the end/)
+  assert.match(over, /Down ended at \S+ 12:09:00 UTC, as reported by Alertmanager/)
   for (const one of [text, over]) assert.doesNotMatch(one, /at least|no heartbeat/)
 })
 

@@ -68,7 +68,7 @@ suite('incident', { concurrency: 1 }, () => {
     assert.deepEqual([code, out, err], [0, printed, ''])
     assert.deepEqual([body.status, body.acknowledgedAt, body.hasPostmortem], ['resolved', null, true])
     const { kind, text, actor } = body.timeline.at(-1)
-    assert.deepEqual([kind, text, actor], ['status', 'changed to resolved', userInfo().username])
+    assert.deepEqual([kind, text, actor], ['status', 'resolved', userInfo().username])
   })
 
   test('resolve prints how many alerts of the incident are still firing, without failed pipelines', async (t) => {

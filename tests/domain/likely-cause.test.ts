@@ -41,11 +41,11 @@ for (const [suspects, heading, sentence] of [
   ],
   [
     [object(0.9), deploy({ score: 0.1 })],
-    'No related change found',
+    'No likely cause found',
     'Top suspect: the workload logistics/route-planner.',
   ],
-  [[deploy({ verdict: 'rejected' })], 'No related change found', 'There is no suspect.'],
-  [[], 'No related change found', 'There is no suspect.'],
+  [[deploy({ verdict: 'rejected' })], 'No likely cause found', 'There is no suspect.'],
+  [[], 'No likely cause found', 'There is no suspect.'],
   [
     [deploy({ score: 0.1, verdict: 'confirmed' })],
     'Confirmed cause',
@@ -146,6 +146,6 @@ test('a suspect connected with the incident only by timing is at most possible, 
   const other = deploy({ onlyTime: true })
   assert.deepEqual([likelihoodOf(other), likelihoodOf({ ...other, score: 0.1 })], ['possible', 'unlikely'])
   const { heading, suspect, before } = likelyCauseOf([other], FIRST)
-  assert.deepEqual([heading, suspect, before], ['No related change found', null, 'No suspect stands out.'])
+  assert.deepEqual([heading, suspect, before], ['No likely cause found', null, 'No suspect stands out.'])
   assert.equal(likelyCauseOf([{ ...other, verdict: 'confirmed' }], FIRST).heading, 'Confirmed cause')
 })

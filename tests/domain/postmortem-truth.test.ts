@@ -83,13 +83,13 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   ['critical', /shop\/cart was critical from .* \(10 min\)/, textOf({}, critical(10)), textOf({}, MANUAL)],
   [
     'silenced',
-    /was critical for 10 min in total between .*, not counting 20 min under a silence.*\n/,
+    /was critical for 10 min in total between .*, plus 20 min silenced \(30 min in all\).*\n/,
     textOf({}, silenced),
     textOf({}, critical(10)),
   ],
   [
     'a silenced problem that goes on',
-    /had been critical .*, not counting 20 min 1 s under a silence when the incident was resolved/,
+    /had been critical .*, plus 20 min 1 s silenced \(30 min 1 s in all\) when the incident was resolved/,
     textOf({}, { critical: { ...silenced.critical, until: null } }),
     textOf({}, { critical: { ms: 10 * MINUTE, until: null } }),
   ],
@@ -143,19 +143,19 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   ],
   [
     'silenced by a person',
-    /not counting 20 min under a silence of Ben\b/,
+    /plus 20 min silenced by Ben\b/,
     textOf({ entries: [bySilence] }, silenced),
     textOf({ entries: [{ ...bySilence, actor: null }] }, silenced),
   ],
   [
     'parts that add up to the whole',
-    /was critical for 9 min 59 s in total between .* 02:11:09 and 02:41:09 UTC, not counting 20 min 1 s under a silence/,
+    /was critical for 9 min 59 s in total between .* 02:11:09 and 02:41:09 UTC, plus 20 min 1 s silenced \(30 min in all\)/,
     textOf({}, { critical: { ...silenced.critical, ms: 10 * MINUTE - 1, mutedMs: 20 * MINUTE } }),
     textOf({}, { critical: { ...silenced.critical, ms: 10 * MINUTE - 1, mutedMs: 15 * MINUTE } }),
   ],
   [
     'only the last report is known',
-    /was critical for at least 10 min from 2026-03-14 02:11:09 UTC, last reported at 2026-03-14 02:21:09 UTC/,
+    /was critical for at least 10 min, from 2026-03-14 02:11:09 until at least 02:21:09 UTC, when it was last reported/,
     textOf({ alerts: [expired] }, critical(10)),
     textOf({ alerts: [{ ...expired, resolution: 'reported' }] }, critical(10)),
   ],
@@ -167,7 +167,7 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   ],
   [
     'an end that nobody reported',
-    /- ImagePullBackOff was last reported at 2026-03-14 02:21:09 UTC: no end was reported/,
+    /- ImagePullBackOff was last reported at 2026-03-14 02:21:09 UTC; no end was reported/,
     textOf({ alerts: [{ ...expired, resolution: 'inferred' }] }),
     textOf({ alerts: [{ ...expired, resolution: 'reported' }] }),
   ],
@@ -341,7 +341,7 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   ],
   [
     'resolved by a person',
-    /: Ada resolved it manually/,
+    /; Ada resolved it manually/,
     textOf({ alerts: byHand, entries: [ended('Ada')] }),
     textOf({ alerts: byHand, entries: [ended(null)] }),
   ],

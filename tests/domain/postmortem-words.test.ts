@@ -25,7 +25,7 @@ function textOf(facts: Partial<PostmortemFacts>, incident: Partial<IncidentFact>
 test('a declared incident says who declared what, and nothing about the health of a service without alerts', () => {
   const text = textOf({ alerts: [], lowestScore: 100, entries: [entry('opened', createdAt, 'Ann')] }, MANUAL)
   assert.match(text, /\*\*Critical for:\*\* 30 min 1 s, as declared by Ann \(/)
-  assert.match(text, /Ann declared this incident of shop\/cart: “cart: ImagePullBackOff”/)
+  assert.match(text, /Ann declared an incident of shop\/cart: “cart: ImagePullBackOff”/)
   assert.match(text, /was opened manually at .*, and no alert was recorded/)
   assert.doesNotMatch(text, /By its alerts|Lowest health score/)
 })
@@ -39,7 +39,7 @@ test('each resolution is told, and the summary does not say that the last one wa
   const text = textOf({ entries: moves })
   assert.match(
     text,
-    /- Ann resolved the incident at .*\n- Ben reopened the incident at .*\n- Ben resolved the incident/,
+    /- Ann resolved the incident at [^-]*-[\s\S]*- Ben reopened the incident at [\s\S]*- Ben resolved the incident/,
   )
   assert.match(text, /\| reopened \| Ben \|/)
   assert.doesNotMatch(text, /the incident was resolved .* later/)
@@ -76,12 +76,15 @@ test('what was reported before the first alert, but belongs to another incident,
   const events = [{ ...event, uuid: 'e1', alertId: 'elsewhere' }]
   const text = textOf({ events })
   assert.match(text, /The first alert of this incident was ImagePullBackOff/)
-  assert.match(text, /Reported earlier about the same services, but not part of this incident: OOMKilled \(/)
+  assert.match(
+    text,
+    /OOMKilled \(.*\) was reported earlier about the same services, but it is not part of this incident/,
+  )
   assert.match(text, /- E\d+: OOMKilled, not part of this incident, reported at .*; `alert\/elsewhere`/)
   for (const other of [{ at: at - 30 * MINUTE }, { source: 'ci' as const }, { alertId: FIRST.uuid }]) {
     assert.doesNotMatch(
       textOf({ events: [{ ...event, uuid: 'e1', alertId: 'elsewhere', ...other }] }),
-      /Reported earlier/,
+      /reported earlier/,
     )
   }
 })
@@ -93,9 +96,9 @@ test('a change that nothing connects to the incident is no row, unless its deplo
     const other = { ...change, ref: 'shop/other#1', eventId: 'other', startsAt: startedAt - 20 * MINUTE, outcome }
     return textOf({ changes: [{ ...other, endsAt: other.startsAt }, ...IMAGE.changes] })
   }
-  assert.doesNotMatch(strange('deployed'), /\| (?:deploy began: )?pipeline shop\/other#1/)
-  assert.match(strange('deployed'), /not linked to this incident: pipeline shop\/other#1/)
-  assert.match(strange('deploy failed'), /\| (?:deploy began: )?pipeline shop\/other#1/)
+  assert.doesNotMatch(strange('deployed'), /\| (?:deploy of )?pipeline shop\/other#1/)
+  assert.match(strange('deployed'), /which nothing links to this incident: pipeline shop\/other#1/)
+  assert.match(strange('deploy failed'), /\| (?:deploy of )?pipeline shop\/other#1/)
 })
 
 test('an alert that Prometheus sent without Alertmanager is from Prometheus', () => {
@@ -143,7 +146,7 @@ test('alerts of one name that several services had at the same second share a ro
     const { timeline } = generate({ ...facts, alerts: [of(cart), of(mail, more)] })
     return timeline.map(({ text, count }) => `${text} ×${count}`)
   }
-  assert.deepEqual(rowsFor({}), ['ImagePullBackOff of shop/cart and shop/mail ×2'])
+  assert.deepEqual(rowsFor({}), ['ImagePullBackOff in shop/cart and shop/mail ×2'])
   assert.equal(rowsFor({ startsAt: FIRST.startsAt + MINUTE }).length, 2)
   assert.equal(rowsFor({ name: 'OOMKilled' }).length, 2)
   const elsewhere = {

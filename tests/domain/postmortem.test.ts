@@ -150,7 +150,8 @@ test('a linked change that is not a suspect is not called the trigger', () => {
 test('if all links are rejected, no correlated change is found, and the searched period is stated', () => {
   const correlations = IMAGE.correlations.map((link) => ({ ...link, verdict: 'rejected' as const }))
   const { contributing, summary } = generate({ ...IMAGE, correlations })
-  const text = 'No related change was found between 2026-03-14 01:41:09 and 02:41:10 UTC.'
+  const text =
+    'No change that could have caused it was found in the 30 min before it (2026-03-14 01:41:09 to 02:11:09 UTC).'
   assert.equal(contributing.sentences[0]?.text, text)
   assert.ok(summary.sentences.some((sentence) => sentence.text === text))
 })

@@ -285,10 +285,10 @@ for (const [name, moves, texts] of [
   ['an automatic change is not one', ['monitoring', 'investigating by Ada'], ['changed to monitoring', 'acknowledged']],
   [
     'neither is a resolution',
-    ['resolved: 1 alert was still firing by Ada'],
-    ['changed to resolved: 1 alert was still firing'],
+    ['resolved: while Down was still firing by Ada'],
+    ['resolved, while Down was still firing'],
   ],
-  ['nor a change after it', ['resolved by Ada', 'identified by Ada'], ['changed to resolved', 'changed to identified']],
+  ['nor a change after it', ['resolved by Ada', 'identified by Ada'], ['resolved', 'changed to identified']],
 ] as const) {
   test(`acknowledgement in the timeline: ${name}`, () => assert.deepEqual(statusTexts(...moves), texts))
 }
@@ -313,7 +313,7 @@ test('a rollback has a row of its own, and the old ReplicaSet that shrank before
   assert.deepEqual(
     rows.map(({ at, text }) => [(at - NOON) / MINUTE, text]),
     [
-      [1, 'rollout shop/cart@bbb: a new pod template'],
+      [1, 'rollout shop/cart@bbb: new pod template'],
       [20, 'rollout shop/cart@aaa: back to an earlier pod template'],
     ],
   )

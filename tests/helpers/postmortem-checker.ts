@@ -82,7 +82,9 @@ function evidenceOf(cited: readonly unknown[], facts: PostmortemFacts, common: s
     squeezed: squeeze(JSON.stringify(cited).replaceAll('\\"', '"')),
     times,
     durations: new Set(
-      [...spans, ...[critical.ms, lastedMs, mutedMs].map((ms) => Math.floor(ms / 1000))].map(formatSeconds),
+      [...spans, ...[critical.ms, lastedMs, mutedMs, critical.ms + mutedMs].map((ms) => Math.floor(ms / 1000))].map(
+        formatSeconds,
+      ),
     ),
     numbers: new Set([
       ...[...numbers, ...counts, numbers.filter((one) => one < 1e6).reduce((sum, one) => sum + one, 0)].map(
@@ -111,8 +113,8 @@ function numbersIn(value: unknown): number[] {
 function recordsOf(facts: PostmortemFacts): ReadonlyMap<string, readonly unknown[]> {
   const records = new Map<string, unknown[]>()
   const add = (ref: string, record: unknown) => records.set(ref, [...(records.get(ref) ?? []), record])
-  const { incident, entries, lowestScore, component } = facts
-  add(`incident/${incident.uuid}`, { ...incident, entries, lowestScore, component })
+  const { incident, entries, lowestScore, component, generatedAt } = facts
+  add(`incident/${incident.uuid}`, { ...incident, entries, lowestScore, component, generatedAt })
   for (const alert of groupFacts(facts.alerts)) {
     add(alert.ref, { ...alert, sender: senderOf(alert) })
     if (alert.unheard) add(alert.unheard.ref, alert.unheard)
@@ -167,7 +169,7 @@ export function contradictionsIn(document: Postmortem): string[] {
     [says(/without acknowledging it/) && (isAcknowledged || actedOn), 'acknowledged and not acknowledged'],
     [says(/merged the incident into/) && says(/resolved the incident at/), 'merged and resolved'],
     [says(/lapsed when the problem came back/) && !says(/The problem came back/), 'a lapse without a return'],
-    [says(/not counting/) && says(/was not critical/), 'silenced and not critical'],
+    [says(/ silenced(?: by [^(]+)? \(/) && says(/was not critical/), 'silenced and not critical'],
     [says(/ acknowledged the incident at/) && says(/Nobody acknowledged the incident\b/), 'acknowledged or not'],
     [
       isAcknowledged && !detection.sentences.some((one) => /(?<!Nobody) acknowledged /.test(one.text)),
@@ -179,10 +181,23 @@ export function contradictionsIn(document: Postmortem): string[] {
     ],
     [/^no/.test(fact.get('Fix') ?? 'no') && says(/Probable fix:/), 'a fix and none'],
     [/^probably/.test(fact.get('Fix') ?? '') && !says(/Probable fix:/), 'a fix that no sentence names'],
-    [fact.get('Cause') === 'no related change found' && contributing.changes.length > 0, 'a cause and none'],
-    [says(/No related change was found/) && contributing.changes.length > 0, 'related changes and none'],
+    [/^no change found/.test(fact.get('Cause') ?? '') && contributing.changes.length > 0, 'a cause and none'],
+    [
+      says(/No change that could have caused it was found/) && contributing.changes.length > 0,
+      'related changes and none',
+    ],
     [says(/no later deploy or rollout was recorded/) && hasLaterDeploy(timeline), 'a later deploy and none'],
-    [says(/still firing/) && says(/The last alert ended/), 'an end and none'],
+    [says(/no end had been reported/) && says(/The last alert ended/), 'an end and none'],
+    [
+      / after it was resolved\)/.test(fact.get('Critical for') ?? '') !==
+        says(/ of it after the incident was resolved/),
+      'a problem that went on after the resolution, or not',
+    ],
+    [
+      /no end had been reported by/.test(text) && says(/ of it after the incident was resolved/),
+      'a later end and none',
+    ],
+    [/^see “/.test(fact.get('Fix') ?? '') && says(/No change that could have caused it/), 'a cause elsewhere and none'],
     [says(/for at least/) && (impact.to !== null || says(/still critical/)), 'an end, or none, that nobody reported'],
     [says(/for at least/) !== (fact.get('Critical for') ?? '').startsWith('at least'), 'a length that is one in part'],
     [says(/has been well for/) && says(/still firing/), 'well and firing'],
@@ -194,8 +209,10 @@ export function contradictionsIn(document: Postmortem): string[] {
 }
 
 function hasLaterDeploy(timeline: Postmortem['timeline']): boolean {
-  const failed = timeline.findLast(({ kind, text }) => kind === 'pipeline' && text.includes(': deploy failed'))
+  const failed = timeline.findLast(
+    ({ kind, text }) => kind === 'pipeline' && /: deploy failed|began; it failed/.test(text),
+  )
   const isDeploy = ({ kind, text }: Postmortem['timeline'][number]) =>
-    kind === 'rollout' || (kind === 'pipeline' && text.includes(': deployed'))
+    kind === 'rollout' || (kind === 'pipeline' && /: deployed|began; it succeeded/.test(text))
   return failed !== undefined && timeline.some((row) => row.at > failed.at && isDeploy(row))
 }

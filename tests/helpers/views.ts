@@ -207,7 +207,7 @@ export function incidentView(more: Partial<IncidentView> = {}): IncidentView {
     ...{ suspects, allSuspects: false, overdue: null, groups: groups(stormAlerts()), affected: [] },
     timeline: [
       entry('02:58', 'pipeline', 'pipeline shop/checkout#4711 on main (9b1c3d5e): deployed', { until: at('03:02') }),
-      entry('03:00', 'rollout', 'rollout shop/checkout@6f8d7b9c5: a new pod template'),
+      entry('03:00', 'rollout', 'rollout shop/checkout@6f8d7b9c5: new pod template'),
       entry('03:02', 'alert', 'CrashLoopBackOff: Back-off restarting failed container', {
         count: 38,
         until: at('03:14'),

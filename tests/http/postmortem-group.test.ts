@@ -54,13 +54,13 @@ test('the postmortem of a victim names the incident of the cause', async (t) => 
   const textOf = await storm(t)
   assert.match(
     await textOf('api-2'),
-    /This incident and 4 other incidents probably have the same cause: postgres, incident “postgres: TargetDown”\./,
+    /This incident and 3 others probably followed from “postgres: TargetDown”\./,
   )
 })
 
 test('a cause without an alert of its own is named, too', async (t) => {
   const textOf = await storm(t, { own: false })
-  assert.match(await textOf('api-3'), /This incident and 3 other incidents probably have the same cause: postgres\./)
+  assert.match(await textOf('api-3'), /This incident and 3 others probably have the same cause: postgres\./)
 })
 
 test('two incidents are no group, and an incident that opened after the problem is not named', async (t) => {

@@ -110,12 +110,12 @@ function identityOf(change: Change, { service, images }: Nearby): Factor {
   const kin = relationOf(project, jobs, service)
   if (!kin) return { value: 0, reason: null }
   const [value, code, text] = KINSHIPS[kin]
-  return factor(value, code, `${project} ${text}`)
+  return factor(value, code, `the project ${project} ${text}`)
 }
 
 const KINSHIPS = {
   environment: [0.9, 'same_environment', 'has the same name as this service and deploys to its environment'],
-  namespace: [0.9, 'same_namespace', 'has the same namespace and name as this service'],
+  namespace: [0.9, 'same_namespace', 'has the namespace and name of this service'],
   slug: [0.8, 'same_name', 'has the same name as this service'],
 } as const
 

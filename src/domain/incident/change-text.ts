@@ -15,11 +15,11 @@ export function changePlace(change: ChangeFact, note = ''): string {
   return `${changeName(change)}${branch === null ? '' : ` on ${branch}`}${notes === '' ? '' : ` (${notes})`}`
 }
 
-/** Returns a pipeline's outcome, such as `deploy failed`. For a rollout: `a new pod template`. */
+/** Returns a pipeline's outcome, such as `deploy failed`. For a rollout: `new pod template`. */
 export function outcomeText({ kind, outcome, isRollback, emptied, template }: ChangeFact): string {
   if (kind === 'pipeline') return outcome ?? 'outcome unknown'
   if (emptied !== undefined) return emptied
-  const what = isRollback ? 'back to an earlier pod template' : 'a new pod template'
+  const what = isRollback ? 'back to an earlier pod template' : 'new pod template'
   return template === undefined ? what : `${what} (${template})`
 }
 
@@ -44,6 +44,19 @@ function changeDetails({ commit, failedJobs }: ChangeFact): string {
 export function wholeChangeText(change: ChangeFact): string {
   const details = changeDetails(change)
   return details === '' ? changeText(change) : `${changeText(change)}; ${details}`
+}
+
+/**
+ * Describes the start of a deploy: `deploy of pipeline shop/cart#31 on main (3f2a9c1d) began; it failed (deploy:
+ * script_failure); commit “…” by Ada`.
+ */
+export function deployText(change: ChangeFact): string {
+  const { outcome, failedJobs, commit } = change
+  const jobs = failedJobs.map(({ name, reason }) => `${name}${reason === null ? '' : `: ${reason}`}`)
+  const why = jobs.length === 0 ? '' : ` (${joinNames(jobs)})`
+  const written = commit === null ? [] : [changeDetails({ ...change, failedJobs: [] })]
+  const result = outcome === 'deployed' ? 'it succeeded' : `it failed${why}`
+  return [`deploy of ${changePlace(change)} began`, result, ...written].join('; ')
 }
 
 /**

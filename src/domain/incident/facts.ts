@@ -4,6 +4,7 @@ import { type Change, type Emptied, type Outcome, outcomeOf } from '../correlati
 import type { Link } from '../correlation/correlation.ts'
 import type { Commit } from '../event/event.ts'
 import type { StoredEvent } from '../event/stored-event.ts'
+import { templatesOf } from '../service/pod-name.ts'
 import type { Severity } from '../severity.ts'
 import type { Suspect } from '../suspect/suspect.ts'
 import type { LiveIncident } from './live-incident.ts'
@@ -200,4 +201,20 @@ export function changeFact(change: Change): ChangeFact {
   const failedJobs = failed.map(({ name, failureReason }) => ({ name, reason: failureReason }))
   const known = { branch, sha, commit: commit ?? null, url: url ?? null }
   return { ...common, ...known, outcome: outcomeOf(change.facts), failedJobs }
+}
+
+/** Adds the images to rollouts about which the sender says nothing more: the pods of the new template pulled them. */
+export function withImages(changes: readonly ChangeFact[], events: readonly EventFact[]): ChangeFact[] {
+  const images = new Map<string, string>()
+  for (const { name, object, text } of events) {
+    const hash = name === 'Pulled' ? templatesOf([object])[0] : undefined
+    const image = /image "(?:[^"]*\/)?([^"/]+)"/.exec(text)?.[1]
+    if (hash !== undefined && image !== undefined)
+      images.set(hash, [...new Set([images.get(hash) ?? image, image])].join(', '))
+  }
+  return changes.map((change) => {
+    const image =
+      change.template === undefined ? images.get(change.ref.slice(change.ref.lastIndexOf('@') + 1)) : undefined
+    return change.kind === 'rollout' && image !== undefined ? { ...change, template: image } : change
+  })
 }

@@ -45,6 +45,8 @@ export type Problem = {
   readonly firstAcknowledgedAt: number | null
   /** Whether a user resolved the incident while its conditions fired. They open no incident until they have ended. */
   readonly isSuppressed: boolean
+  /** Whether alerts fired when the incident was resolved. Its postmortem is written again when the last one ends. */
+  readonly awaitsEnds: boolean
   /** Row ids of other services whose incidents were merged into this one. */
   readonly others: readonly number[]
   /** What people declared in incidents that were merged into this one. It goes on until a user resolves this one. */
@@ -63,7 +65,7 @@ export const NO_PROBLEM: Problem = {
   alarmedAt: 0,
   flapsSince: null,
   firstAcknowledgedAt: null,
-  isSuppressed: false,
+  ...{ isSuppressed: false, awaitsEnds: false },
   others: [],
   ...{ declared: [], hadDeclared: [] },
   about: null,

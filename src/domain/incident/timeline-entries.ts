@@ -1,4 +1,5 @@
-/** Selects the stored entries that are rows of a timeline. */
+/** Selects the stored entries that are rows of a timeline, and writes their texts. */
+import { ordered } from '../order.ts'
 import type { EntryFact } from './facts.ts'
 
 /**
@@ -24,4 +25,58 @@ function withoutFallsAtEnds(entries: readonly EntryFact[]): readonly EntryFact[]
   const ends = new Set(entries.filter(({ kind }) => kind === 'ended').map(momentOf))
   const isFall = ({ kind, code, text }: EntryFact) => kind === 'alert' && code !== null && !text.endsWith(` to ${code}`)
   return entries.filter((entry) => !isFall(entry) || !ends.has(momentOf(entry)))
+}
+
+/**
+ * Returns the entries in which a user acknowledged the incident: the first status other than `open` that a user set after
+ * the incident opened or came back, unless that status is `resolved`.
+ */
+export function acknowledgementsIn(entries: readonly EntryFact[]): ReadonlySet<EntryFact> {
+  const found = new Set<EntryFact>()
+  let isAnswered = false
+  for (const entry of ordered(entries, ({ at }) => [at])) {
+    const { kind, code, actor } = entry
+    const isReturn = kind === 'reopened' || (kind === 'status' && code === 'open')
+    if (isReturn) isAnswered = false
+    else if (kind === 'status' && actor !== null && !isAnswered) {
+      isAnswered = true
+      if (code !== 'resolved') found.add(entry)
+    }
+  }
+  return found
+}
+
+export function acknowledgedText({ code, text }: EntryFact): string {
+  return code === 'investigating' && text === ''
+    ? 'acknowledged'
+    : `acknowledged and changed to ${reasoned(code ?? '', text)}`
+}
+
+/**
+ * Returns the text of an entry. An entry without a code was stored by an earlier version that had only the sentence.
+ * @param name of the alert, or of its group
+ */
+export function entryText({ kind, code, text }: EntryFact, name: string): string {
+  if (kind === 'status') return statusText(code ?? '', text)
+  if (kind === 'reopened') return reasoned(code === 'open' ? 'reopened' : `reopened as ${code}`, text)
+  if (kind !== 'ended' || code === null) return text
+  return `${name} ${ENDS[code] ?? 'ended'}`
+}
+
+function statusText(code: string, text: string): string {
+  if (code === 'resolved') return text.startsWith('while ') ? `resolved, ${text}` : reasoned(code, text)
+  if (code === 'open') return reasoned(text === '' ? 'changed to open' : 'open again', text)
+  return reasoned(text === '' ? `changed to ${code}` : code, text)
+}
+
+function reasoned(what: string, text: string): string {
+  return [what, text].filter((part) => part !== '').join(': ')
+}
+
+/** Describes how the end of an alert was determined. The text is shown after the alert's name. */
+const ENDS: Readonly<Record<string, string>> = {
+  reported: 'ended',
+  inferred: 'was last reported',
+  expired: 'was last reported',
+  manual: 'was resolved manually',
 }

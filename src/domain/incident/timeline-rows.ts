@@ -117,7 +117,7 @@ export function rowDetails({ at, until, kind, count, seen }: TimelineRow, shown:
   const parts = [timesOf(count)]
   if (kind === 'alert' && seen > count) parts.push(`seen ${formatTimes(seen)}`)
   const isLater = shown(until) !== shown(at)
-  if (isLater && kind === 'pipeline') return `${parts.join(', ')}; ended at ${shown(until)}`
+  if (isLater && kind === 'pipeline') return `${parts.join(', ')}; it ended at ${shown(until)}`
   if (isLater && kind === 'alert') parts.push(`last seen ${shown(until)}`)
   else if (isLater && count > 1) parts.push(`the last at ${shown(until)}`)
   return parts.join(', ')

@@ -6,11 +6,13 @@ import { runsOf } from '../alert/gaps.ts'
 import { type AlertGroup, type GroupedAlert, groupAlerts, groupForIncident } from '../alert/groups.ts'
 import { rolloutOf } from '../event/rollout.ts'
 import { ordered } from '../order.ts'
+import { templatesOf } from '../service/pod-name.ts'
 import { likelihoodOfLink } from '../suspect/likely-cause.ts'
 import { formatScore } from '../text.ts'
-import { changeName, isDeploy, wholeChangeText } from './change-text.ts'
+import { MINUTE } from '../units.ts'
+import { changeName, deployText, isDeploy, wholeChangeText } from './change-text.ts'
 import type { AlertFact, ChangeFact, CorrelationFact, EntryFact, EventFact, PostmortemFacts } from './facts.ts'
-import { toldEntries } from './timeline-entries.ts'
+import { acknowledgedText, acknowledgementsIn, entryText, toldEntries } from './timeline-entries.ts'
 import { collapse, type Moment, named, sortRows, type TimelineRow } from './timeline-rows.ts'
 
 /** The alert fields needed for grouping. */
@@ -31,6 +33,9 @@ const IMPORTANT_REASONS = new Set([
   ...['Completed', 'SawCompletedJob', 'SuccessfulAttachVolume', 'ProvisioningSucceeded'],
 ])
 
+/** For how long after its start a rollout replaces pods. */
+const ROLLS_FOR = 15 * MINUTE
+
 /** The maximum number of rows for the starts of similar alerts. */
 const MAX_RUNS = 20
 
@@ -44,17 +49,25 @@ export function timelineOf(material: TimelineMaterial, groups = groupsOf(materia
   const known = new Map(
     groups.flatMap((group) => group.members.map(({ uuid, startsAt }) => [uuid, { group, startsAt }] as const)),
   )
-  const acknowledgement = acknowledgementIn(entries)
+  const acknowledgements = acknowledgementsIn(entries)
   const rest = collapse([
     ...toldEntries(entries, known).map((entry) => {
       const moment = ofEntry(entry, `incident/${incident.uuid}`, known)
-      return entry === acknowledgement ? { ...moment, code: 'acknowledged', text: acknowledgedText(entry) } : moment
+      return acknowledgements.has(entry) ? { ...moment, code: 'acknowledged', text: acknowledgedText(entry) } : moment
     }),
     ...changes.map(ofChange),
     ...bestLinks(correlations, known).map((link) => ofCorrelation(link, known)),
-    ...events.filter((event) => isImportant(event, known)).map((event) => ofEvent(event, changes)),
+    ...events
+      .filter((event) => isImportant(event, known) && !isOfRollout(event, changes))
+      .map((event) => ofEvent(event, changes)),
   ])
-  return sortRows([...rest, ...groupRows(groups, events)])
+  return sortRows([...rest.map((row) => withOther(row, known)), ...groupRows(groups, events)])
+}
+
+/** Says so if a report belongs to an alert of another incident, or of none. */
+function withOther(row: TimelineRow, known: Known): TimelineRow {
+  const isOther = row.kind === 'alert' && !known.has(row.ref.replace('alert/', ''))
+  return isOther ? { ...row, text: `${row.text} – not part of this incident` } : row
 }
 
 /** Returns the groups of similar alerts, most severe first. Returns few groups even if every alert has its own name. */
@@ -111,7 +124,7 @@ function ofEntry(entry: EntryFact, incident: string, known: Known): Moment {
   const { at, kind, code, actor, ref } = entry
   const alert = ref === null ? undefined : known.get(ref.replace('alert/', ''))
   const of = alert?.group
-  const words = entryText(entry, of)
+  const words = entryText(entry, of?.isMixed ? of.name : entry.text)
   const group = of ? `${of.key} ${words}` : words
   // Kubernetes reports no severity. The rules of incmon raise it when the events repeat.
   const isOwnRule = kind === 'alert' && of?.source === 'cluster'
@@ -122,49 +135,13 @@ function ofEntry(entry: EntryFact, incident: string, known: Known): Moment {
   return { ...common, text: words, ref: ref ?? incident, source: isReported ? of.source : null }
 }
 
-/**
- * Returns the first status other than `open` that a user set, unless that status is `resolved`. Setting this status
- * acknowledged the incident.
- */
-function acknowledgementIn(entries: readonly EntryFact[]): EntryFact | undefined {
-  const moves = entries.filter(({ kind, code, actor }) => kind === 'status' && code !== 'open' && actor !== null)
-  const [first] = ordered(moves, ({ at }) => [at])
-  return first?.code === 'resolved' ? undefined : first
-}
-
-function acknowledgedText({ code, text }: EntryFact): string {
-  return code === 'investigating' && text === ''
-    ? 'acknowledged'
-    : `acknowledged and changed to ${reasoned(code, text)}`
-}
-
-/** An entry without a code was stored by an earlier version that had only the sentence. */
-function entryText({ kind, code, text }: EntryFact, group: AlertGroup | undefined): string {
-  if (kind === 'status') return `changed ${code === 'open' && text !== '' ? 'back ' : ''}to ${reasoned(code, text)}`
-  if (kind === 'reopened') return code === 'open' && text === '' ? 'reopened' : `reopened as ${reasoned(code, text)}`
-  if (kind !== 'ended' || code === null) return text
-  return `${group?.isMixed ? group.name : text} ${ENDS[code] ?? 'ended'}`
-}
-
-function reasoned(code: string | null, text: string): string {
-  return [code ?? '', text].filter((part) => part !== '').join(': ')
-}
-
-/** Describes how the end of an alert was determined. The text is shown after the alert's name. */
-const ENDS: Readonly<Record<string, string>> = {
-  reported: 'ended',
-  inferred: 'was last reported',
-  expired: 'was last reported',
-  manual: 'was resolved manually',
-}
-
 function ofChange(change: ChangeFact): Moment {
   const { kind, startsAt, endsAt, eventId } = change
   const common = { at: startsAt, kind, code: null, actor: null, echo: false, object: '' }
   const source = kind === 'pipeline' ? 'ci' : 'cluster'
   // The end of a rollout is unknown.
   const until = kind === 'pipeline' ? Math.max(startsAt, endsAt) : startsAt
-  const text = `${isDeploy(change) ? 'deploy began: ' : ''}${wholeChangeText(change)}`
+  const text = isDeploy(change) ? deployText(change) : wholeChangeText(change)
   return { ...common, until, source, text, ref: `event/${eventId}`, group: change.ref }
 }
 
@@ -206,6 +183,16 @@ function isImportant({ kind, name, alertId }: EventFact, known: Known): boolean 
   return kind === 'change' || (kind === 'info' && IMPORTANT_REASONS.has(name))
 }
 
+/** Returns whether a rollout killed the pod: it replaced or removed its template. The rollout has a row of its own. */
+function isOfRollout({ name, object, at }: EventFact, changes: readonly ChangeFact[]): boolean {
+  if (name !== 'Killing') return false
+  return changes.some(({ kind, ref, startsAt }) => {
+    const workload = ref.slice(ref.lastIndexOf('/') + 1, ref.lastIndexOf('@'))
+    const isLater = at >= startsAt && at - startsAt <= ROLLS_FOR
+    return kind === 'rollout' && isLater && object.startsWith(`Pod/${workload}-`)
+  })
+}
+
 function ofEvent(event: EventFact, changes: readonly ChangeFact[]): Moment {
   const { at, uuid, name, text, object, source, alertId } = event
   const common = { at, until: at, code: null, actor: null, source, text: text === name ? name : `${name}: ${text}` }
@@ -223,7 +210,9 @@ function ofEvent(event: EventFact, changes: readonly ChangeFact[]): Moment {
     return { ...common, until: at, kind: 'rollout', ref, group: rollout.ref, echo: true, object: '' }
   }
   const kind = event.kind === 'change' ? 'change' : 'event'
-  return { ...common, kind, ref: `event/${uuid}`, group: common.text, echo: false, object: on }
+  // What happens to the pods of different templates are different events.
+  const group = [common.text, ...templatesOf([object])].join(' ')
+  return { ...common, kind, ref: `event/${uuid}`, group, echo: false, object: on }
 }
 
 /**

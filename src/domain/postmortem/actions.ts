@@ -136,8 +136,7 @@ function outOfMemoryBefore(facts: GroupedFacts): Sentence | null {
 
 function shownBy(alerts: readonly GroupedFact[]): Sentence | null {
   if (alerts.length === 0) return null
-  const are = alerts.length > 1 ? 'are' : 'is'
-  return { text: `${namesOf(alerts)} ${are} among the alerts of the incident.`, refs: alertRefs(alerts) }
+  return { text: `The alerts of the incident include ${namesOf(alerts)}.`, refs: alertRefs(alerts) }
 }
 
 function unendedText(alerts: readonly GroupedFact[]): Sentence | null {

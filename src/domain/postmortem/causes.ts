@@ -6,10 +6,18 @@ import type { ChangeFact, CorrelationFact, PostmortemFacts, SuspectFact } from '
 import { distinct, ordered } from '../order.ts'
 import { isNodeService } from '../service/node.ts'
 import { isOnlyTime, likelihoodOf, placeOf as placeText } from '../suspect/likely-cause.ts'
-import { capitalized, formatCount, formatPeriod, formatScore, joinNames, secondsBetween } from '../text.ts'
+import {
+  capitalized,
+  formatCount,
+  formatPeriod,
+  formatScore,
+  formatSeconds,
+  joinNames,
+  secondsBetween,
+} from '../text.ts'
 import type { Contribution, Postmortem, Sentence } from './document.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef } from './groups.ts'
-import { earlierReports } from './others.ts'
+import { earlierReports, elsewhereSentence } from './others.ts'
 import { fixesOf, isRemedy } from './resolution.ts'
 
 /** How many different lags a sentence names. */
@@ -195,10 +203,14 @@ function touches({ startsAt, endsAt }: ChangeFact, { from, to }: PostmortemFacts
   return startsAt <= to && endsAt >= from
 }
 
-/** Says that no change was recorded that can be related to the incident. */
+/** Says that no change was recorded that can have caused the incident, or which incident has the cause. */
 export function noneFound(facts: GroupedFacts): Sentence {
   const { searched, incident } = facts
-  const text = `No related change was found between ${formatPeriod(searched.from, searched.to).replace(' to ', ' and ')}.`
+  const elsewhere = elsewhereSentence(facts)
+  if (elsewhere)
+    return { text: `${elsewhere.text}${componentText(facts)}`, refs: [...elsewhere.refs, incidentRef(incident)] }
+  const before = secondsBetween(searched.from, incident.startedAt)
+  const text = `No change that could have caused it was found in the ${formatSeconds(before)} before it (${formatPeriod(searched.from, incident.startedAt)}).`
   return { text: `${text}${componentText(facts)}`, refs: [incidentRef(incident)] }
 }
 
@@ -211,7 +223,7 @@ export function componentText({ component }: GroupedFacts): string {
 
 function unlinkedSentence(changes: readonly ChangeFact[]): Sentence {
   const named = joinNames(changes.map(changeText))
-  const text = `Changes in this period that are not linked to this incident: ${named}.`
+  const text = `Other changes of these services, which nothing links to this incident: ${named}.`
   return { text, refs: changes.map(({ eventId }) => `event/${eventId}`) }
 }
 

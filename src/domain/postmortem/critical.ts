@@ -4,26 +4,18 @@ import type { IncidentFact } from '../incident/facts.ts'
 import { distinct } from '../order.ts'
 import { subjectName } from '../sender/sender-name.ts'
 import { isNodeService } from '../service/node.ts'
-import {
-  capitalized,
-  formatPeriod,
-  formatSeconds,
-  formatTime,
-  joinNames,
-  quoted,
-  secondsBetween,
-  stillFiringText,
-} from '../text.ts'
+import { capitalized, formatPeriod, formatSeconds, formatTime, joinNames, quoted, secondsBetween } from '../text.ts'
 import type { Sentence } from './document.ts'
 import {
   alertRefs,
+  firingWhenResolved,
   type GroupedFacts,
   incidentRef,
   intoRefs,
   intoText,
   isUnreported,
-  stillFiring,
   unheardSentences,
+  whileFiring,
 } from './groups.ts'
 import { wasClockSetBack } from './metrics.ts'
 
@@ -51,6 +43,12 @@ export function endOf(facts: Ending): number | null {
 export function resolvedLater(facts: Ending): number {
   const [end, { resolvedAt }] = [endOf(facts), facts.incident]
   return end === null || resolvedAt === null ? 0 : Math.max(0, secondsBetween(end, resolvedAt))
+}
+
+/** Returns for how many seconds of `seconds` the problem went on after the incident was resolved; 0 if it did not. */
+export function secondsAfterwards(facts: Ending, seconds: number): number {
+  const [end, { resolvedAt }] = [endOf(facts), facts.incident]
+  return end === null || resolvedAt === null ? 0 : Math.min(seconds, Math.max(0, secondsBetween(resolvedAt, end)))
 }
 
 /** Returns the number of seconds for which the problem was on, as far as it was reported; null if it is unknown. */
@@ -95,7 +93,7 @@ export function happenedSentences(facts: GroupedFacts): readonly Sentence[] {
     : wasCritical(incident)
       ? criticalTexts(facts, name)
       : lastedTexts(facts)
-  const firing = alertRefs(stillFiring(facts.alerts))
+  const firing = alertRefs(firingWhenResolved(facts))
   return [
     ...texts.map((text, index) => ({ text: `${text}.`, refs: index === 0 ? refs : [...refs, ...firing] })),
     ...(lastReportOf(facts) ? unheardSentences(facts) : []),
@@ -119,12 +117,14 @@ function criticalTexts(facts: GroupedFacts, name: string): readonly string[] {
   if (last && last.seconds > 0) {
     const fired = about === null ? `was critical${declaredText(facts, 'went on')}` : 'fired'
     const total = last.seconds === secondsBetween(startedAt, last.at) ? '' : ' in total'
-    const known = `${name} ${fired} for at least ${formatSeconds(last.seconds)}${total} from ${formatTime(startedAt)}`
-    return [`${known}, last reported at ${formatTime(last.at)}${silencedText(facts)}${laterText(facts)}`]
+    const known = `${name} ${fired} for at least ${formatSeconds(last.seconds)}${total}`
+    const period = formatPeriod(startedAt, last.at).replace(' to ', ' until at least ')
+    return [
+      `${known}, from ${period}, when it was last reported${silencedText(facts)}${laterText(facts)}`,
+    ]
   }
   if (critical.until === null) {
     const seconds = secondsOf(critical.ms, startedAt, resolvedAt ?? startedAt)
-    const firing = stillFiring(facts.alerts).length
     const until =
       resolvedAt === null
         ? 'this was written; no resolution was recorded'
@@ -133,7 +133,8 @@ function criticalTexts(facts: GroupedFacts, name: string): readonly string[] {
       resolvedAt !== null && seconds === secondsBetween(startedAt, resolvedAt)
         ? `since ${formatTime(startedAt)}`
         : `for ${formatSeconds(seconds)}`
-    const known = firing === 0 ? [] : [`At that time, ${stillFiringText(firing)}`]
+    const firing = whileFiring(facts)
+    const known = firing === '' ? [] : [`At that time, ${firing.replace('while ', '')}`]
     const fired = about === null ? `had been critical${declaredText(facts, 'had gone on')}` : 'fired'
     return [`${name} ${fired} ${since}${silencedText(facts)} when ${until}`, ...known]
   }
@@ -176,7 +177,7 @@ function timesText({ incident: { startedAt } }: GroupedFacts, until: number, sec
     : `for ${formatSeconds(seconds)} until ${formatTime(until)}`
 }
 
-/** Returns `, not counting 20 min under a silence of Ann Lee`; '' if no silence covered the problem. */
+/** Returns `, plus 20 min silenced by Ann Lee (40 min in all)`; '' if no silence covered the problem. */
 export function silencedText({ incident, entries }: Pick<GroupedFacts, 'incident' | 'entries'>): string {
   const { critical, startedAt, resolvedAt } = incident
   const muted = Math.floor((critical.mutedMs ?? 0) / 1000)
@@ -185,22 +186,26 @@ export function silencedText({ incident, entries }: Pick<GroupedFacts, 'incident
   // If nothing else interrupted the problem, the two parts add up to the whole period.
   const rest = secondsBetween(startedAt, end) - secondsOf(critical.ms, startedAt, end)
   const people = distinct(entries.flatMap(({ kind, actor }) => (kind === 'silence' ? (actor ?? []) : [])))
-  const by = people.length === 0 ? '' : ` of ${joinNames(people)}`
-  return `, not counting ${formatSeconds(Math.abs(rest - muted) <= 1 ? rest : muted)} under a silence${by}`
+  const by = people.length === 0 ? '' : ` by ${joinNames(people)}`
+  const seconds = Math.abs(rest - muted) <= 1 ? rest : muted
+  return `, plus ${formatSeconds(seconds)} silenced${by} (${formatSeconds(secondsOf(critical.ms, startedAt, end) + seconds)} in all)`
 }
 
 /** An incident that was reopened has more than one resolution. */
 function laterText(facts: GroupedFacts): string {
-  const later = resolvedLater(facts)
-  return later === 0 || facts.entries.some(({ kind }) => kind === 'reopened')
-    ? ''
+  const [later, afterwards] = [resolvedLater(facts), secondsAfterwards(facts, problemSeconds(facts) ?? 0)]
+  if (afterwards > 0) return `, ${formatSeconds(afterwards)} of it after the incident was resolved`
+  if (later === 0 || facts.entries.some(({ kind }) => kind === 'reopened')) return ''
+  const at = facts.incident.resolvedAt
+  return lastReportOf(facts) && at !== null
+    ? `; the incident was resolved at ${formatTime(at)}`
     : `; the incident was resolved ${formatSeconds(later)} later`
 }
 
 function lastedTexts(facts: GroupedFacts): readonly string[] {
   const { incident } = facts
   const { title, resolvedAt, cause, origin, service } = incident
-  const about = `${capitalized(declarerOf(facts))} declared this incident of ${subjectName(service)}: ${quoted(title)}`
+  const about = `${capitalized(declarerOf(facts))} declared an incident of ${subjectName(service)}: ${quoted(title)}`
   const isDeclared = origin === 'manual' && cause !== 'silence'
   const health = isDeclared && resolvedAt !== null ? healthTexts(facts) : []
   const merged = wasMerged(facts) ? `, when it was merged into ${intoText(facts)}` : ''

@@ -8,7 +8,9 @@ import type { Severity } from '../severity.ts'
 export type Sentence = { readonly text: string; readonly refs: readonly string[] }
 
 /** One of the four facts at the top of a postmortem. */
-export type KeyFact = { readonly label: 'Critical for' | 'Detected after' | 'Cause' | 'Fix' } & Sentence
+export type KeyFact = {
+  readonly label: 'Critical for' | 'No heartbeat for' | 'Detected after' | 'Cause' | 'Fix'
+} & Sentence
 
 /** Times are ISO 8601 UTC with milliseconds. Durations are in whole seconds. Null means unknown. */
 export type Postmortem = {

@@ -16,7 +16,7 @@ const ADDRESS = /\b(https?|ftp|mailto|xmpp)(?=:)|\b(www)(?=\.)/gi
 const UNSEEN = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
 const BREAKS = /[\s\u0085\u2028\u2029]+/g
 /** The start of a line that would become a list, heading, quote, definition, rule or code block. */
-const LINE_START = /^(?:([-+=:#>[])|(\d{1,9})([.)]))/
+const LINE_START = /^(?:([-+=:#>[])|(\d{1,9})([.)])(?=\s|$))/
 
 /** Returns the text on one line, with a backslash before each character that Markdown or HTML would interpret. */
 export function plain(text: string): string {

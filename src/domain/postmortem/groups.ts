@@ -67,9 +67,22 @@ export function intoRefs(facts: GroupedFacts): readonly string[] {
   return [mergedInto(facts)].flatMap((into) => into?.ref ?? [])
 }
 
-/** Returns the alerts that were still firing when the document was generated, except failed pipelines. */
-export function stillFiring(alerts: readonly GroupedFact[]): readonly GroupedFact[] {
-  return alerts.filter(({ endsAt, source, unheard }) => endsAt === null && source !== 'ci' && unheard === undefined)
+/** Returns the alerts that were firing when the incident was resolved, even if they have ended since. */
+export function firingWhenResolved({
+  incident,
+  alerts,
+}: Pick<GroupedFacts, 'incident' | 'alerts'>): readonly GroupedFact[] {
+  const at = incident.resolvedAt
+  if (at === null) return []
+  return alerts.filter(({ startsAt, endsAt, source, unheard }) => {
+    return startsAt <= at && (endsAt === null ? unheard === undefined : endsAt > at) && source !== 'ci'
+  })
+}
+
+/** Returns `while QueueFull was still firing`; '' if no alert was firing when the incident was resolved. */
+export function whileFiring(facts: Pick<GroupedFacts, 'incident' | 'alerts'>): string {
+  const firing = firingWhenResolved(facts)
+  return firing.length === 0 ? '' : `while ${namesOf(firing)} ${firing.length === 1 ? 'was' : 'were'} still firing`
 }
 
 /** Returns whether nobody reported the end of an alert although it may be over: its sender was silent, or left it out. */

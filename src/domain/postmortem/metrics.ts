@@ -1,7 +1,7 @@
 /** Computes the times to detect, acknowledge and resolve an incident. */
 
 import type { IncidentFact } from '../incident/facts.ts'
-import { formatSeconds, secondsBetween, stillFiringText } from '../text.ts'
+import { formatSeconds, secondsBetween } from '../text.ts'
 import type { Metric } from './document.ts'
 
 /** The definition of each metric. */
@@ -75,13 +75,13 @@ function span(from: number | null, to: number | null): number | null {
 
 /**
  * Returns an incident's metrics, each with its definition and a sentence with evidence.
- * @param firing the number of alerts that were firing when the incident was resolved
+ * @param firing such as `while QueueFull was still firing`, when the incident was resolved; '' if nothing was
  * @param later how many seconds after the end of the problem, or its last report, the incident was resolved
  */
 export function metricsOf(
   timing: Timing,
   refs: { readonly incident: string; readonly evidence: readonly string[] },
-  { firing, later, isReported }: { readonly firing: number; readonly later: number; readonly isReported: boolean },
+  { firing, later, isReported }: { readonly firing: string; readonly later: number; readonly isReported: boolean },
 ) {
   const { ttd, tta, ttr } = durationsOf(timing)
   const known = firstEvidenceAt(timing) !== null
@@ -94,18 +94,24 @@ export function metricsOf(
   const ended =
     timing.resolvedAt === null ? 'the incident is not resolved' : 'the resolution is earlier than the evidence'
   const recovered = timing.wasMerged ? 'the incident was merged into another one' : ended
-  const early =
-    firing === 0 || timing.resolvedAt === null || timing.wasMerged
-      ? ''
-      : `. When it was resolved, ${stillFiringText(firing)}`
-  const what = isReported ? 'had ended' : 'was last reported'
-  const late = later === 0 ? '' : `. The problem ${what} ${formatSeconds(later)} earlier`
+  const early = firing === '' || timing.resolvedAt === null || timing.wasMerged ? '' : `, ${firing}`
+  const what = isReported ? 'the end of the problem' : 'the last report of the problem'
+  const late = later === 0 ? '' : `, which was ${formatSeconds(later)} after ${what}`
   const both = [...refs.evidence, refs.incident]
   return {
     ttd: metric(ttd, DEFINITIONS.ttd, moved ?? detected, known ? both : [refs.incident]),
     tta: metric(tta, DEFINITIONS.tta, moved ?? answered, [refs.incident]),
-    ttr: metric(ttr, `${DEFINITIONS.ttr}${early}${late}`, moved ?? recovered, known ? both : [refs.incident]),
+    ttr: metric(ttr, `${definitionOf(timing)}${early}${late}`, moved ?? recovered, known ? both : [refs.incident]),
   }
+}
+
+/** Returns the definition of the time to resolve, without the case that the incident is not. */
+function definitionOf(timing: Timing): string {
+  const { openedAt = timing.createdAt } = timing
+  const isFromOpening = openedAt < (firstEvidenceAt(timing) ?? openedAt)
+  return isFromOpening
+    ? 'time to resolve: from the opening of the incident until it was resolved'
+    : 'time to resolve: from the start of the problem until the incident was resolved'
 }
 
 function metric(seconds: number | null, definition: string, why: string, refs: readonly string[]): Metric {

@@ -6,7 +6,7 @@ import { isNodeService, nodeNameOf } from '../service/node.ts'
 import { countOf, formatCount, formatDay, formatTime, formatTimes, joinNames, LISTED, quoted } from '../text.ts'
 import { DAY, MINUTE } from '../units.ts'
 import type { Postmortem, Sentence } from './document.ts'
-import { type GroupedFacts, incidentRef } from './groups.ts'
+import { type GroupedFacts, incidentRef, mergedInto } from './groups.ts'
 
 /** How many services that failed because of an incident are named. */
 const MAX_FOLLOWED = 50
@@ -73,15 +73,32 @@ export function groupSentences({ incident, group }: GroupedFacts): readonly Sent
   const [first] = group?.others ?? []
   if (!group || !first) return []
   const { cause, leader, others } = group
-  const count = countOf(others.length, 'other incident')
   if (leader === incidentRef(incident)) {
     const began = `the first was that of ${subjectName(first.service)}, which began at ${formatTime(first.startedAt)}`
+    const count = countOf(others.length, 'other incident')
     return [{ text: `${count} probably followed from this one; ${began}.`, refs: others.map(({ ref }) => ref) }]
   }
   const led = others.find(({ ref }) => ref === leader)
-  const by = led ? `, incident ${quoted(led.title)}` : ''
-  const text = `This incident and ${count} probably have the same cause: ${cause}${by}.`
-  return [{ text, refs: [led?.ref ?? incidentRef(incident)] }]
+  const rest = others.filter((one) => one !== led)
+  const names = joinNames(['This incident', ...(rest.length === 0 ? [] : [`${countOf(rest.length, 'other')}`])])
+  const text = led
+    ? `${names} probably followed from ${quoted(led.title)}.`
+    : `${names} probably have the same cause: ${cause}.`
+  return [{ text, refs: [...(led ? [led.ref] : [incidentRef(incident)]), ...rest.map(({ ref }) => ref)] }]
+}
+
+/** Returns the incident that has the cause and the fix of this one: the one that it followed, or was merged into. */
+export function causeElsewhere(facts: GroupedFacts): { readonly ref: string; readonly title: string } | undefined {
+  const { incident, group } = facts
+  const into = mergedInto(facts)
+  if (into || !group || group.leader === incidentRef(incident)) return into
+  return group.others.find(({ ref }) => ref === group.leader)
+}
+
+/** Refers to the incident that has the cause. */
+export function elsewhereSentence(facts: GroupedFacts): Sentence | null {
+  const one = causeElsewhere(facts)
+  return one ? { text: `For the cause and the fix, see ${quoted(one.title)}.`, refs: [one.ref] } : null
 }
 
 /** Names what ran on the node of the incident. The node's own alerts do not name it. */
@@ -98,7 +115,13 @@ export function onNodeSentences({ incident, services: known, onNode }: GroupedFa
 const NO_ALERTS = 'The incident has no alerts that could be compared with earlier ones.'
 
 /** Returns how often the same conditions occurred before the incident. */
-export function recurrenceOf({ incident, alerts, earlier, recordedSince }: GroupedFacts): Postmortem['recurrence'] {
+export function recurrenceOf({ incident, alerts, earlier, ...facts }: GroupedFacts): Postmortem['recurrence'] {
+  // Imported records are older than the organization.
+  const recordedSince = Math.min(
+    facts.recordedSince,
+    incident.startedAt,
+    ...[...earlier, ...alerts.slice(0, 1)].map(({ startsAt }) => startsAt),
+  )
   const isShort = recordedSince > incident.startedAt - 90 * DAY
   const before = ordered(
     earlier.filter(({ startsAt }) => startsAt < incident.startedAt && startsAt >= incident.startedAt - 90 * DAY),

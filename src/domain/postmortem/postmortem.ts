@@ -6,7 +6,7 @@ import type { PostmortemFacts } from '../incident/facts.ts'
 import { ordered } from '../order.ts'
 import { SEVERITIES, type Severity, worst } from '../severity.ts'
 import { likelihoodOf } from '../suspect/likely-cause.ts'
-import { formatSeconds, formatTime, joinNames, secondsBetween } from '../text.ts'
+import { formatSeconds, formatTime, joinNames, quoted, secondsBetween } from '../text.ts'
 import { actionsOf } from './actions.ts'
 import { contributingOf } from './causes.ts'
 import {
@@ -14,6 +14,7 @@ import {
   lastReportOf,
   problemSeconds,
   resolvedLater,
+  secondsAfterwards,
   secondsOf,
   silencedText,
   wasCritical,
@@ -30,10 +31,10 @@ import {
   intoRefs,
   intoText,
   mergedIn,
-  stillFiring,
+  whileFiring,
 } from './groups.ts'
 import { firstEvidenceAt, metricsOf } from './metrics.ts'
-import { earlierReports, recurrenceOf } from './others.ts'
+import { causeElsewhere, earlierReports, recurrenceOf } from './others.ts'
 import { fixesOf, resolutionOf, resolvedByPerson } from './resolution.ts'
 import { rowsOf } from './rows.ts'
 import { detectionOf, impactOf, servicesOf, summaryOf } from './sections.ts'
@@ -57,7 +58,7 @@ export function generate(facts: PostmortemFacts): Postmortem {
   const evidence = alerts.find(({ startsAt }) => startsAt === evidenceAt) ?? first
   const refs = { incident: incidentRef(incident), evidence: evidence ? alertRefs([evidence]) : [] }
   const metrics = metricsOf(timing, refs, {
-    firing: resolvedByPerson(inOrder) ? stillFiring(alerts).length : 0,
+    firing: resolvedByPerson(inOrder) ? whileFiring(inOrder) : '',
     later: resolvedLater(inOrder),
     isReported: lastReportOf(inOrder) === null,
   })
@@ -150,15 +151,22 @@ function keyFactsOf(facts: GroupedFacts, contributing: Postmortem['contributing'
   const fixes = fixesOf(facts)
   const detected = detectedFact(facts, ttd)
   const cause = triggerOf(facts, contributing)
+  const elsewhere = causeElsewhere(facts)
+  const probably = facts.component ? [`probably ${facts.component.ref}`] : []
+  const see = elsewhere ? [`see ${quoted(elsewhere.title)}`] : []
   return [
-    { label: 'Critical for', text: criticalText(facts), refs: [ref, ...intoRefs(facts)] },
+    {
+      label: facts.incident.cause === 'silence' ? 'No heartbeat for' : 'Critical for',
+      text: criticalText(facts),
+      refs: [ref, ...intoRefs(facts)],
+    },
     detected,
     cause
       ? { label: 'Cause', text: causeText(cause), refs: cause.sentence.refs }
       : {
           label: 'Cause',
-          text: facts.component ? `probably ${facts.component.ref}` : noCauseText(contributing),
-          refs: [ref],
+          text: [...probably, ...see].join('; ') || noCauseText(facts, contributing),
+          refs: [ref, ...(elsewhere ? [elsewhere.ref] : [])],
         },
     fixes.length > 0
       ? {
@@ -166,7 +174,9 @@ function keyFactsOf(facts: GroupedFacts, contributing: Postmortem['contributing'
           text: `probably ${joinNames(fixes.map(changeName))}`,
           refs: fixes.map(({ eventId }) => `event/${eventId}`),
         }
-      : { label: 'Fix', text: noFixText(facts), refs: [ref] },
+      : elsewhere
+        ? { label: 'Fix', text: `see ${quoted(elsewhere.title)}`, refs: [elsewhere.ref] }
+        : { label: 'Fix', text: noFixText(facts), refs: [ref] },
   ]
 }
 
@@ -198,13 +208,13 @@ function criticalText(facts: GroupedFacts): string {
     const last = lastReportOf(facts)
     if (last)
       return `at least ${formatSeconds(last.seconds)}, last reported at ${formatTime(last.at)}${silencedText(facts)}`
-    if (seconds !== null) return `${formatSeconds(seconds)}${silencedText(facts)}`
+    if (seconds !== null) return `${formatSeconds(seconds)}${silencedText(facts)}${afterwardsText(facts, seconds)}`
     // A user resolved the incident while its alerts were firing.
     const lasted = secondsOf(critical.ms, incident.startedAt, incident.resolvedAt ?? incident.startedAt)
     return `${formatSeconds(lasted)} until ${wasMerged(facts) ? `it was merged into ${intoText(facts)}` : 'it was resolved'}; it was still critical then`
   }
   if (seconds === null) return 'not known'
-  if (cause === 'silence') return `no heartbeat for ${formatSeconds(seconds)}`
+  if (cause === 'silence') return formatSeconds(seconds)
   const { severity, ms } = incident.severe ?? { severity: incident.severity, ms: seconds * 1000 }
   // A part that is the whole has the duration that the summary shows.
   const severe = Math.abs(seconds - ms / 1000) <= 1 ? seconds : Math.min(seconds, Math.floor(ms / 1000))
@@ -218,8 +228,14 @@ function criticalText(facts: GroupedFacts): string {
     : `${seen === 0 ? 'not critical' : formatSeconds(seen)}; ${who} declared the severity ${severity} for ${formatSeconds(severe)}${until}`
 }
 
-function noCauseText({ changes }: Postmortem['contributing']): string {
-  return changes.length === 0 ? 'no related change found' : 'no connected change found'
+function afterwardsText(facts: GroupedFacts, seconds: number): string {
+  const afterwards = secondsAfterwards(facts, seconds)
+  return afterwards === 0 ? '' : ` (${formatSeconds(afterwards)} of it after it was resolved)`
+}
+
+function noCauseText({ searched, incident }: GroupedFacts, { changes }: Postmortem['contributing']): string {
+  const before = formatSeconds(secondsBetween(searched.from, incident.startedAt))
+  return changes.length === 0 ? `no change found in the ${before} before it` : 'no connected change found'
 }
 
 function causeText(cause: Postmortem['contributing']['changes'][number]): string {

@@ -1,43 +1,39 @@
-/** The resolution section: the probable fix, the recovery and its evidence, and who resolved the incident. */
-import type { Resolution } from '../alert/alert.ts'
 import { groupKey } from '../alert/groups.ts'
-import { isMoment } from '../event/lasting.ts'
 import { changeName, changePlace, changeSentences, outcomeText } from '../incident/change-text.ts'
-import type { ChangeFact, EntryFact, IncidentFact } from '../incident/facts.ts'
-import { distinct, ordered } from '../order.ts'
-import { formatPeriod, formatSeconds, formatTime, joinNames, quoted, secondsBetween, stillFiringText } from '../text.ts'
+import type { ChangeFact, IncidentFact } from '../incident/facts.ts'
+import { ordered } from '../order.ts'
+import { formatSeconds, formatTime, joinNames, secondsBetween } from '../text.ts'
 import { wasMerged } from './critical.ts'
 import type { Sentence } from './document.ts'
+import { earlierEnds, endSentences, type Told } from './ends.ts'
 import {
   alertRefs,
+  firingWhenResolved,
   type GroupedFact,
   type GroupedFacts,
   incidentRef,
   intoRefs,
   intoText,
   isUnreported,
-  mergedInto,
-  namesOf,
-  stillFiring,
   unheardSentences,
+  whileFiring,
 } from './groups.ts'
 
 /** If a deploy ended more than this long before the recovery, the deploy is probably not the fix. */
 const FIX_WORKS_WITHIN = 60 * 60_000
 
 export function resolutionOf(facts: GroupedFacts): { readonly sentences: readonly Sentence[] } {
-  const { incident, entries, changes } = facts
-  const ref = incidentRef(incident)
+  const { incident, changes } = facts
   const fixes = fixesOf(facts)
   const others = changes.filter((change) => isRemedy(change, incident) && !fixes.includes(change))
   return {
     sentences: [
       ...fixSentence(facts),
       ...others.map(otherSentence),
-      ...endSentences(facts),
+      ...ordered([...earlierEnds(facts), ...endSentences(facts), ...movesOf(facts)], ({ at }) => [at]).map(
+        ({ text, refs }) => ({ text, refs }),
+      ),
       ...unheardSentences(facts),
-      ...reopenedSentences(entries, ref),
-      { text: resolvedText(facts), refs: [ref, ...intoRefs(facts), ...alertRefs(stillFiring(facts.alerts))] },
     ],
   }
 }
@@ -118,84 +114,20 @@ function otherSentence(change: ChangeFact): Sentence {
   return { text, refs: [`event/${change.eventId}`] }
 }
 
-/** Returns one sentence for each way in which alerts ended or were left without an end, earliest first. */
-function endSentences(facts: GroupedFacts): readonly Sentence[] {
-  const { alerts, entries } = facts
-  const conditions = alerts.filter(({ endsAt, source }) => endsAt !== null || source !== 'ci')
-  const known = conditions.map((alert) => ({ ...alert, way: wayOf(alert) }))
-  // An eviction does not recover, so that it matters only if nothing else does.
-  const lasting = known.filter(({ way }) => way !== 'moment')
-  const inOrder = ordered(lasting.length > 0 ? lasting : known, ({ endsAt, lastSeenAt, name, uuid }) => [
-    endsAt ?? lastSeenAt,
-    name,
-    uuid,
-  ])
-  return [...Map.groupBy(inOrder, ({ way }) => way)].map(([way, alike]) => {
-    return way === 'unreported' ? unreportedSentence(alike, facts) : endSentence(alike, way, entries)
-  })
-}
-
-type Way = 'moment' | 'unreported' | 'unknown' | Resolution
-
-/** An eviction or a killed container has no end. */
-function wayOf(alert: GroupedFact): Way {
-  const { source, resolution, name, endsAt } = alert
-  if (source === 'cluster' && resolution === 'expired' && isMoment(name)) return 'moment'
-  return endsAt === null || isUnreported(alert) ? 'unreported' : (resolution ?? 'unknown')
-}
-
-function endSentence(ended: readonly GroupedFact[], way: Way, entries: readonly EntryFact[]): Sentence {
-  const isOnce = way === 'moment'
-  const when = momentsText(ended.map(({ endsAt, lastSeenAt }) => (isOnce ? lastSeenAt : (endsAt ?? lastSeenAt))))
-  const how = isOnce ? '' : `: ${howText(way, ended, entries)}`
-  return { text: `${namesOf(ended)} ${isOnce ? 'last happened' : 'ended'} ${when}${how}.`, refs: alertRefs(ended) }
-}
-
-/** Says when alerts were last reported whose end nobody reported before the document was written. */
-function unreportedSentence(alerts: readonly GroupedFact[], facts: GroupedFacts): Sentence {
-  const was = alerts.length > 1 ? 'were' : 'was'
-  const into = mergedInto(facts)
-  const isOn = into && alerts.every(({ endsAt }) => endsAt === null)
-  const why = isOn ? `${quoted(into.title)} goes on with ${alerts.length > 1 ? 'them' : 'it'}` : 'no end was reported'
-  const when = momentsText(alerts.map(({ endsAt, lastSeenAt }) => endsAt ?? lastSeenAt))
-  const refs = [...alertRefs(alerts), ...(isOn ? [into.ref] : [])]
-  return { text: `${namesOf(alerts)} ${was} last reported ${when}: ${why}.`, refs }
-}
-
-/** Returns `at …`, or `between … and …` if the times differ. */
-function momentsText(times: readonly number[]): string {
-  const [from, to] = [times.reduce((a, b) => Math.min(a, b)), times.reduce((a, b) => Math.max(a, b))]
-  return secondsBetween(from, to) === 0
-    ? `at ${formatTime(from)}`
-    : `between ${formatPeriod(from, to).replace(' to ', ' and ')}`
-}
-
-/** Describes how the ends are known. Names the people who resolved alerts manually, if the timeline does. */
-function howText(way: Way, ended: readonly GroupedFact[], entries: readonly EntryFact[]): string {
-  const isOne = ended.length === 1
-  if (way === 'reported') {
-    const senders = new Set(ended.map(({ source }) => source)).size
-    return `the ${senders > 1 ? 'senders' : 'sender'} reported the ${isOne ? 'end' : 'ends'}`
-  }
-  if (way !== 'manual') return 'the reason was not recorded'
-  const refs = new Set(ended.map(({ uuid }) => `alert/${uuid}`))
-  const people = distinct(
-    entries.flatMap(({ kind, ref, actor }) =>
-      kind === 'ended' && ref !== null && refs.has(ref) && actor !== null ? actor : [],
-    ),
-  )
-  if (people.length > 0) return `${joinNames(people)} resolved ${isOne ? 'it' : 'them'} manually`
-  return `${isOne ? 'it was' : 'they were'} resolved manually`
-}
-
-/** Names each earlier resolution, and who reopened the incident after it. */
-function reopenedSentences(entries: readonly EntryFact[], ref: string): readonly Sentence[] {
+/** Names each resolution, and who reopened the incident after it. */
+function movesOf(facts: GroupedFacts): readonly Told[] {
+  const { incident, entries, alerts } = facts
+  const ref = incidentRef(incident)
   const moves = entries.filter(({ kind, code }) => kind === 'reopened' || (kind === 'status' && code === 'resolved'))
   const last = moves.findLastIndex(({ kind }) => kind === 'reopened')
-  return moves.slice(0, last + 1).map(({ kind, at, actor }) => {
+  const earlier = moves.slice(0, last + 1).map(({ kind, at, actor, text }) => {
+    const why = kind === 'reopened' && text !== '' ? `, because ${text}` : ''
     const what = kind === 'reopened' ? 'reopened' : 'resolved'
-    return { text: `${actor ?? 'incmon'} ${what} the incident at ${formatTime(at)}.`, refs: [ref] }
+    return { text: `${actor ?? 'incmon'} ${what} the incident at ${formatTime(at)}${why}.`, refs: [ref], at }
   })
+  const refs = [ref, ...intoRefs(facts), ...alertRefs(firingWhenResolved({ incident, alerts }))]
+  const at = moves.slice(last + 1).findLast(({ kind }) => kind === 'status')?.at ?? incident.resolvedAt
+  return [...earlier, { text: resolvedText(facts), refs, at: at ?? Number.POSITIVE_INFINITY }]
 }
 
 /** Returns whether a person resolved the incident, who can do so while alerts are firing. */
@@ -204,12 +136,12 @@ export function resolvedByPerson({ entries }: GroupedFacts): boolean {
 }
 
 function resolvedText(facts: GroupedFacts): string {
-  const { incident, entries, alerts } = facts
+  const { incident, entries } = facts
   const { resolvedAt } = incident
   if (resolvedAt === null) return 'No resolution was recorded.'
   const last = entries.filter(({ kind, code }) => kind === 'status' && code === 'resolved').at(-1)
-  const firing = stillFiring(alerts).length
-  const early = firing === 0 ? '' : `, while ${stillFiringText(firing)}`
+  const firing = whileFiring(facts)
+  const early = firing === '' ? '' : `, ${firing}`
   if (!last) return `The incident was resolved at ${formatTime(resolvedAt)}.`
   if (wasMerged(facts))
     return `${last.actor ?? 'A user'} merged the incident into ${intoText(facts)} at ${formatTime(resolvedAt)}${early}.`

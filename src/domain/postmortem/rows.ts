@@ -1,11 +1,12 @@
 /** The rows of a postmortem's timeline. */
+import { isLostNode } from '../event/lasting.ts'
 import { timelineOf } from '../incident/timeline.ts'
-import type { TimelineRow } from '../incident/timeline-rows.ts'
+import { sortRows, type TimelineRow } from '../incident/timeline-rows.ts'
 import { distinct } from '../order.ts'
 import { subjectName } from '../sender/sender-name.ts'
 import { joinNames } from '../text.ts'
 import { unlinkedOf } from './causes.ts'
-import { type GroupedFacts, senderOf } from './groups.ts'
+import { type GroupedFacts, isUnreported, senderOf, whileFiring } from './groups.ts'
 
 /** Outcomes that matter even if nothing connects the change to the incident: no fix could be deployed. */
 const ALWAYS_SHOWN: ReadonlySet<string | null> = new Set(['deploy failed', 'CI system failure'])
@@ -19,9 +20,53 @@ export function rowsOf(facts: GroupedFacts): ReturnType<typeof timelineOf> {
   const strange = new Set(hidden.map(({ eventId }) => `event/${eventId}`))
   const senders = new Map(facts.alerts.map((alert) => [`alert/${alert.uuid}`, senderOf(alert)]))
   const rows = timelineOf({ ...facts, correlations: [] }).filter(({ ref }) => !strange.has(ref))
-  return together(rows, facts).map((row) =>
-    row.source === 'metrics' ? { ...row, actor: directOf(senders.get(row.ref)) } : row,
+  const all = [...together(rows, facts), ...silenceRows(facts), ...replacedRows(facts)]
+  return sortRows(
+    all.map((row) =>
+      row.source === 'metrics' ? { ...row, actor: directOf(senders.get(row.ref)) } : asKnown(row, facts),
+    ),
   )
+}
+
+/** What is known of the alerts by now replaces what was known when a user resolved the incident. */
+function asKnown(row: TimelineRow, facts: GroupedFacts): TimelineRow {
+  const { resolvedAt } = facts.incident
+  if (row.kind !== 'status' || row.code !== 'resolved' || row.at !== resolvedAt || row.actor === null) return row
+  return { ...row, text: ['resolved', whileFiring(facts)].filter((part) => part !== '').join(', ') }
+}
+
+const NEWS = { code: null, actor: null, source: null, count: 1, seen: 1 } as const
+
+/** Returns rows for when the heartbeats of senders were missing that did not report the ends of alerts. */
+function silenceRows({ alerts }: GroupedFacts): readonly TimelineRow[] {
+  const silent = new Map(
+    alerts.filter(isUnreported).flatMap(({ unheard }) => (unheard ? [[unheard.ref, unheard]] : [])),
+  )
+  return [...silent.values()].flatMap(({ ref, sender, from, to }) => {
+    const row = (at: number, text: string) => ({ ...NEWS, at, until: at, kind: 'gap', text, ref })
+    const back = to === null ? [] : [row(to, `the heartbeats of ${sender} are back`)]
+    return [row(from, `last heartbeat of ${sender}`), ...back]
+  })
+}
+
+/** Returns a row for each pod that started in place of one on a lost node. */
+function replacedRows({ alerts, events }: GroupedFacts): readonly TimelineRow[] {
+  const ends = alerts.flatMap(({ name, endsAt }) => (isLostNode(name) && endsAt !== null ? [endsAt] : []))
+  const pods = new Set(
+    events.flatMap(({ name, at, object }) => (name === 'Scheduled' && ends.includes(at) ? [object] : [])),
+  )
+  const started = events.filter(({ name, object }) => name === 'Started' && pods.has(object))
+  return started.map(({ uuid, at, object, source }) => {
+    return {
+      ...NEWS,
+      source,
+      at,
+      until: at,
+      kind: 'event',
+      text: `replacement ${object} started`,
+      ref: `event/${uuid}`,
+    }
+  })
 }
 
 /** Returns the name of a sender that is not named after its webhook. */
@@ -54,8 +99,10 @@ function together(rows: readonly TimelineRow[], facts: GroupedFacts): readonly T
     const services = servicesOf(all, facts)
     // Alerts of one service have texts that differ. Alerts of other incidents have no known service.
     if (first.kind === 'alert' && services.length === 1) return all
-    const on = services.length === 0 ? '' : ` of ${joinNames(services)}`
-    const text = first.kind === 'ended' ? first.text : `${names.get(first.ref)}${on}`
+    const on = services.length === 0 ? '' : ` in ${joinNames(services)}`
+    const name = names.get(first.ref) ?? ''
+    const started = isLostNode(name) ? `the node of pods${on} is not ready` : `${name}${on}`
+    const text = first.kind === 'ended' ? first.text : started
     return { ...first, text, count, seen: sum((row) => row.seen), until: Math.max(...all.map(({ until }) => until)) }
   })
 }

@@ -48,7 +48,8 @@ function earlierSentences(facts: GroupedFacts): readonly Sentence[] {
   const firsts = earlierReports(facts)
   if (firsts.length === 0) return []
   const names = joinNames(firsts.map(({ name, at }) => `${name} (${formatTime(at)})`))
-  const text = `Reported earlier about the same services, but not part of this incident: ${names}.`
+  const [was, are] = firsts.length === 1 ? ['was', 'it is'] : ['were', 'they are']
+  const text = `${names} ${was} reported earlier about the same services, but ${are} not part of this incident.`
   return [{ text, refs: firsts.slice(0, LISTED).map(({ alertId }) => `alert/${alertId}`) }]
 }
 

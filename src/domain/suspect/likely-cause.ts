@@ -35,7 +35,7 @@ const HEADINGS = {
   confirmed: 'Confirmed cause',
   likely: 'Likely cause',
   possible: 'Possible cause',
-  none: 'No related change found',
+  none: 'No likely cause found',
 } as const
 
 /** The minimum score for a likely suspect. */

@@ -4,7 +4,7 @@ import { BUDGETS } from '../../domain/budgets.ts'
 import type { Change } from '../../domain/correlation/change.ts'
 import { rolloutsOf } from '../../domain/correlation/rollout.ts'
 import { criticalPeriods } from '../../domain/health/strip.ts'
-import { changeFact, type PostmortemFacts } from '../../domain/incident/facts.ts'
+import { changeFact, type PostmortemFacts, withImages } from '../../domain/incident/facts.ts'
 import { severeOf } from '../../domain/incident/lasted.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { criticalMsOf, mutedMsOf } from '../../domain/incident/problem.ts'
@@ -172,11 +172,12 @@ type WithService = Pick<AlertRows[number], 'service'>
 function gather(db: Db, incident: LiveIncident, alerts: readonly WithService[], searched: Facts['searched']) {
   const rowIds = [incident.serviceId, ...otherServices(incident, alerts).keys()]
   const changes = rowIds.flatMap((rowId) => changesOf(db, rowId, searched))
+  const events = rowIds.flatMap((rowId) => eventsOf(db, rowId, searched))
   return {
     incident: { ...incident, uuid: incident.id, service: serviceOf(db, incident.serviceId) },
     entries: [...entriesOf(db, incident.rowId), ...gapEntries(db, incident, searched.to)],
-    events: rowIds.flatMap((rowId) => eventsOf(db, rowId, searched)),
-    changes: changes.map(changeFact),
+    events,
+    changes: withImages(changes.map(changeFact), events),
   }
 }
 

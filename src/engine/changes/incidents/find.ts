@@ -1,7 +1,11 @@
-/** Finds the incident that a request names. */
+/** Finds the incident that a request names, and the alerts of an incident that fire. */
+import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import { IncmonError } from '../../../domain/error.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
+import { joinNames, timesOf } from '../../../domain/text.ts'
 import type { Context } from '../../state/context.ts'
+import type { OrganizationState } from '../../state/state.ts'
+import { alertsOf } from '../conditions.ts'
 
 export const NO_INCIDENT = 'this incident does not exist'
 
@@ -15,4 +19,32 @@ export function findIncident(ctx: Context, id: string): LiveIncident | null {
   const rowId = ctx.state.incidentById.get(id)
   const known = rowId === undefined ? undefined : ctx.state.incidents.get(rowId)
   return known ?? ctx.fact('incident', { id })
+}
+
+/** Returns the alerts of an incident that fire, except failed pipelines. */
+export function firingIn(state: OrganizationState, { rowId, serviceId, problem }: LiveIncident): LiveAlert[] {
+  return [serviceId, ...problem.others]
+    .flatMap((service) => alertsOf(state, service))
+    .filter(({ incidentId, alert }) => incidentId === rowId && alert.status === 'firing' && alert.source !== 'ci')
+}
+
+/** Returns text such as `while QueueFull was still firing` for the timeline, or null if every alert has ended. */
+export function firingAfterwards(state: OrganizationState, incident: LiveIncident, now: number): string | null {
+  const names = (alerts: readonly LiveAlert[]) => {
+    const byName = Map.groupBy(alerts, ({ alert }) => alert.name)
+    return joinNames([...byName].map(([name, { length }]) => `${name}${timesOf(length)}`).sort())
+  }
+  const firing = firingIn(state, incident)
+  const heard = firing.filter((one) => isHeard(state, one, now))
+  if (firing.length === 0) return null
+  if (heard.length === 0) return `no end of ${names(firing)} was reported`
+  return `while ${names(heard)} ${heard.length === 1 ? 'was' : 'were'} still firing`
+}
+
+/** Returns whether an alert is reported as firing: it has not expired, and the heartbeat of its sender is not missing. */
+function isHeard(state: OrganizationState, { groupId, alert }: LiveAlert, now: number): boolean {
+  if (alert.expiresAt !== null) return alert.expiresAt > now
+  const group = state.groups.get(state.groupKeys.get(groupId ?? 0) ?? '')
+  const sender = state.senders.get(state.senderKeys.get(group?.senderId ?? 0) ?? '')
+  return !sender || sender.heartbeatAt === null || sender.heartbeatDueAt !== null
 }

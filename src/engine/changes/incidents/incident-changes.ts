@@ -14,7 +14,7 @@ import type { Context } from '../../state/context.ts'
 import { conditionsOf } from '../conditions.ts'
 import { evaluate } from '../evaluate.ts'
 import { edits, noteEdits } from './edits.ts'
-import { findIncident, NO_INCIDENT, requireIncident } from './find.ts'
+import { findIncident, firingAfterwards, NO_INCIDENT, requireIncident } from './find.ts'
 import { addEntry, moveIncident, openIncident, tell } from './incidents.ts'
 
 /**
@@ -71,7 +71,7 @@ export function changeIncident(ctx: Context, id: string, change: IncidentChange,
   moveIncident(ctx, {
     before,
     after,
-    why: after.status === 'resolved' ? firingAfterwards(ctx, before) : null,
+    why: after.status === 'resolved' ? firingAfterwards(ctx.state, before, now) : null,
     actor,
     now,
   })
@@ -93,15 +93,6 @@ export function acknowledgeIncidents(
   const [from, to] = undo ? (['investigating', 'open'] as const) : (['open', 'investigating'] as const)
   for (const id of ids.filter((one) => requireIncident(ctx, one).status === from))
     changeIncident(ctx, id, { status: to }, actor, now)
-}
-
-/** Returns text such as `the end of 3 alerts was not reported` for the timeline, or null if every alert has ended. */
-function firingAfterwards({ state }: Context, { rowId }: LiveIncident): string | null {
-  let count = 0
-  for (const { incidentId, alert } of state.alerts.values()) {
-    if (incidentId === rowId && alert.status === 'firing' && alert.source !== 'ci') count += 1
-  }
-  return count === 0 ? null : `the end of ${countOf(count, 'alert')} was not reported`
 }
 
 function suppress(ctx: Context, serviceId: number): void {

@@ -18,6 +18,7 @@ import { type OrganizationState, settingsOf } from '../../state/state.ts'
 import { type Condition, conditionsOf } from '../conditions.ts'
 import { makeDue } from '../live-service.ts'
 import { noteSilences, type Resilenced } from '../silenced.ts'
+import { firingIn } from './find.ts'
 import { applyStep } from './incident-steps.ts'
 import { lastResolvedIncident, nameAfterFirst, noteScore, unresolvedIncidents } from './incidents.ts'
 
@@ -67,23 +68,43 @@ export function unitsOf(state: OrganizationState, { service, health, conditions 
   ]
 }
 
-/** Follows the problems of incidents that a user resolved while their alerts were firing. */
-export function followLeft(ctx: Context, { service, health, conditions, known }: Evaluated, now: number): void {
+/**
+ * Follows the problems of incidents that were resolved while their alerts were firing. The last end makes their
+ * postmortems due again.
+ */
+export function followLeft(ctx: Context, found: Evaluated, now: number): void {
+  const { service, health } = found
   const critical = new Set(health.critical.map(({ alertId }) => alertId))
   for (const rowId of [...ctx.state.incidentsOfService.get(service.rowId)]) {
     const incident = ctx.state.incidents.get(rowId)
-    if (incident?.status !== 'resolved' || incident.problem.since === null) continue
-    const all = conditions.filter(({ uuid, live }) => live.incidentId === rowId && critical.has(uuid))
-    const { true: anew = [], false: own = [] } = Object.groupBy(all, (one) => `${isAnew(one, incident)}`)
-    const burning = [...own, ...burningElsewhere(ctx, incident, now)]
-    const ended = [
-      ...known.filter(({ live }) => live.incidentId === rowId).flatMap(endOf),
-      // What fires anew ended before.
-      ...anew.map(({ name, begunAt }) => ({ name, endsAt: begunAt - 1, isGuess: false })),
-    ]
-    const others = endedElsewhere(ctx, incident, now)
-    withProblem(ctx, incident, observeLeft(incident.problem, { now, burning, ended: [...ended, ...others] }))
+    if (incident?.status !== 'resolved') continue
+    const followed = incident.problem.since === null ? incident : observedLeft(ctx, incident, critical, found, now)
+    const { problem } = followed
+    if (!problem.awaitsEnds || problem.since !== null || firingIn(ctx.state, followed).length > 0) continue
+    const ended = withProblem(ctx, followed, { ...problem, awaitsEnds: false })
+    ctx.emit({ kind: 'postmortem-due', incident: ended, at: now })
   }
+}
+
+/** @param critical the UUIDs of the critical alerts of the service */
+function observedLeft(
+  ctx: Context,
+  incident: LiveIncident,
+  critical: ReadonlySet<string>,
+  { conditions, known }: Evaluated,
+  now: number,
+): LiveIncident {
+  const { rowId, problem } = incident
+  const all = conditions.filter(({ uuid, live }) => live.incidentId === rowId && critical.has(uuid))
+  const { true: anew = [], false: own = [] } = Object.groupBy(all, (one) => `${isAnew(one, incident)}`)
+  const burning = [...own, ...burningElsewhere(ctx, incident, now)]
+  const ended = [
+    ...known.filter(({ live }) => live.incidentId === rowId).flatMap(endOf),
+    // What fires anew ended before.
+    ...anew.map(({ name, begunAt }) => ({ name, endsAt: begunAt - 1, isGuess: false })),
+    ...endedElsewhere(ctx, incident, now),
+  ]
+  return withProblem(ctx, incident, observeLeft(problem, { now, burning, ended }))
 }
 
 /** Returns what the incident rules know about one incident. */
@@ -184,7 +205,8 @@ export function wakeOthers(ctx: Context, service: LiveService, known: readonly C
   for (const id of ids) {
     const incident = ctx.state.incidents.get(id)
     if (!incident || incident.serviceId === service.rowId) continue
-    if (incident.status === 'resolved' && incident.problem.since === null) continue
+    const { since, awaitsEnds } = incident.problem
+    if (incident.status === 'resolved' && since === null && !awaitsEnds) continue
     makeDue(ctx, incident.serviceId, now)
   }
 }

@@ -11,6 +11,7 @@ import { type Severity, worst } from '../../../domain/severity.ts'
 import type { Context } from '../../state/context.ts'
 import type { OrganizationState } from '../../state/state.ts'
 import type { Condition } from '../conditions.ts'
+import { firingIn } from './find.ts'
 
 /** The earliest allowed start of an incident, relative to now. A sender may have its clock set to 1970. */
 export const OLDEST_START = 400 * 24 * 3_600_000
@@ -125,7 +126,11 @@ type Move = Omit<News, 'change' | 'conditions' | 'severityBefore'> &
 
 /** Updates an incident. If the incident becomes resolved, the same commit marks its postmortem as due. */
 export function moveIncident(ctx: Context, move: Move): LiveIncident {
-  const { before, after, why, actor, now } = move
+  const { before, why, actor, now } = move
+  const isResolved = move.after.status === 'resolved' && before.status !== 'resolved'
+  // The alerts of a merged incident belong to the other one.
+  const awaitsEnds = isResolved && !move.mergedInto && firingIn(ctx.state, before).length > 0
+  const after = isResolved ? { ...move.after, problem: { ...move.after.problem, awaitsEnds } } : move.after
   ctx.put.incident(after, before)
   const change = move.tells === undefined ? notificationKindOf(before, after) : move.tells
   const severityBefore = change === 'severity' ? before.severity : null
@@ -236,6 +241,8 @@ export function addAlerts(ctx: Context, incident: LiveIncident, alerts: readonly
     ctx.put.alert({ ...live, incidentId: incident.rowId })
     const left = ctx.state.incidents.get(live.incidentId ?? 0)
     if (left && left.status !== 'resolved') ctx.put.incident({ ...left, alertCount: left.alertCount - 1 })
+    // A postmortem that was written again would lack this alert.
+    else if (left?.problem.awaitsEnds) ctx.put.incident({ ...left, problem: { ...left.problem, awaitsEnds: false } })
     const rise = live.incidentId === null ? riseOf(live.alert, live.fingerprints) : null
     if (rise) addEntry(ctx, after, severityEntry(live, rise))
   }

@@ -57,7 +57,7 @@ const evidence = v.object({
 })
 
 const keyFact = v.object({
-  label: shape.choice(['Critical for', 'Detected after', 'Cause', 'Fix'], 'The name of the fact'),
+  label: shape.choice(['Critical for', 'No heartbeat for', 'Detected after', 'Cause', 'Fix'], 'The name of the fact'),
   ...sentence.entries,
 })
 

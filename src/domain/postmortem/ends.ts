@@ -1,0 +1,121 @@
+/** Says how and when the alerts of an incident ended, or when they were last reported. */
+import type { Resolution } from '../alert/alert.ts'
+import { isLostNode, isMoment } from '../event/lasting.ts'
+import type { EntryFact } from '../incident/facts.ts'
+import { distinct, ordered } from '../order.ts'
+import { formatPeriod, formatSeconds, formatTime, joinNames, quoted, secondsBetween } from '../text.ts'
+import type { Sentence } from './document.ts'
+import {
+  alertRefs,
+  type GroupedFact,
+  type GroupedFacts,
+  incidentRef,
+  isUnreported,
+  mergedInto,
+  namesOf,
+  senderOf,
+} from './groups.ts'
+
+/** A sentence, and when that of which it tells was over: in ms UTC. */
+export type Told = Sentence & { readonly at: number }
+
+/** Returns one sentence for each way in which alerts ended or were left without an end. */
+export function endSentences(facts: GroupedFacts): readonly Told[] {
+  const conditions = facts.alerts.filter(({ endsAt, source }) => endsAt !== null || source !== 'ci')
+  const known = conditions.map((alert) => ({ ...alert, way: wayOf(alert, facts) }))
+  // An eviction does not recover, so that it matters only if nothing else does.
+  const lasting = known.filter(({ way }) => way !== 'moment')
+  const inOrder = ordered(lasting.length > 0 ? lasting : known, (one) => [lastAtOf(one), one.name, one.uuid])
+  return [...Map.groupBy(inOrder, ({ way }) => way)].map(([way, alike]) => {
+    const at = alike.reduce((last, one) => Math.max(last, lastAtOf(one)), 0)
+    return { ...(way === 'unreported' ? unreportedSentence(alike, facts) : endSentence(alike, way, facts)), at }
+  })
+}
+
+const lastAtOf = ({ endsAt, lastSeenAt }: GroupedFact) => endsAt ?? lastSeenAt
+
+/** Names the ends after which alerts fired again. Their last ends have sentences of their own. */
+export function earlierEnds({ entries, alerts }: GroupedFacts): readonly Told[] {
+  const known = new Map(alerts.map((alert) => [`alert/${alert.uuid}`, alert]))
+  const ends = entries.flatMap(({ kind, at, ref }) => {
+    const alert = kind === 'ended' && ref !== null ? known.get(ref) : undefined
+    const isAgain = entries.some((one) => one.kind === 'alert' && one.code === null && one.ref === ref && one.at >= at)
+    return alert && isAgain ? [{ ...alert, at }] : []
+  })
+  return [...Map.groupBy(ends, ({ name }) => name).values()].map((of) => {
+    const at = of.reduce((last, one) => Math.max(last, one.at), 0)
+    const text = `${of[0]?.name} ended ${momentsText(of.map((one) => one.at))}, but fired again.`
+    return { text, refs: alertRefs(of), at }
+  })
+}
+
+type Way = 'moment' | 'unreported' | 'unknown' | 'replaced' | 'started' | Resolution
+
+/** An eviction or a killed container has no end. What a pod had on a lost node ends when another pod replaces it. */
+function wayOf(alert: GroupedFact, { events }: GroupedFacts): Way {
+  const { source, resolution, name, endsAt } = alert
+  if (source === 'cluster' && resolution === 'expired' && isMoment(name)) return 'moment'
+  const isReplaced = isLostNode(name) && events.some((event) => event.name === 'Scheduled' && event.at === endsAt)
+  if (isReplaced && resolution === 'reported') return 'replaced'
+  const isStarted = source === 'cluster' && events.some((event) => event.name === 'Started' && event.at === endsAt)
+  if (isStarted && resolution === 'reported') return 'started'
+  return endsAt === null || isUnreported(alert) ? 'unreported' : (resolution ?? 'unknown')
+}
+
+function endSentence(ended: readonly GroupedFact[], way: Way, facts: GroupedFacts): Sentence {
+  const isOnce = way === 'moment'
+  const times = ended.map(({ endsAt, lastSeenAt }) => (isOnce ? lastSeenAt : (endsAt ?? lastSeenAt)))
+  const how = isOnce ? '' : `${howText(way, ended, facts.entries)}${afterwardsText(times, facts)}`
+  const what = isOnce ? 'last happened' : 'ended'
+  return { text: `${namesOf(ended)} ${what} ${momentsText(times)}${how}.`, refs: alertRefs(ended) }
+}
+
+/** Says how long after the resolution the last of these ends was. */
+function afterwardsText(times: readonly number[], { incident }: GroupedFacts): string {
+  const last = times.reduce((a, b) => Math.max(a, b), 0)
+  const seconds = secondsBetween(incident.resolvedAt ?? last, last)
+  return seconds > 0 ? `, ${formatSeconds(seconds)} after the incident was resolved` : ''
+}
+
+/** Says when alerts were last reported whose end nobody reported before the document was written. */
+function unreportedSentence(alerts: readonly GroupedFact[], facts: GroupedFacts): Sentence {
+  const was = alerts.length > 1 ? 'were' : 'was'
+  const into = mergedInto(facts)
+  const isOn = alerts.every(({ endsAt }) => endsAt === null)
+  const when = momentsText(alerts.map(lastAtOf))
+  const their = alerts.length > 1 ? 'their ends' : 'its end'
+  const why = isOn ? `no end had been reported by ${formatTime(facts.generatedAt)}` : 'no end was reported'
+  const text =
+    isOn && into
+      ? `${namesOf(alerts)} ${was} still firing; see ${quoted(into.title)} for ${their}.`
+      : `${namesOf(alerts)} ${was} last reported ${when}; ${why}.`
+  return { text, refs: [...alertRefs(alerts), ...(isOn ? [into ? into.ref : incidentRef(facts.incident)] : [])] }
+}
+
+/** Returns `at …`, or `between … and …` if the times differ. */
+function momentsText(times: readonly number[]): string {
+  const [from, to] = [times.reduce((a, b) => Math.min(a, b)), times.reduce((a, b) => Math.max(a, b))]
+  return secondsBetween(from, to) === 0
+    ? `at ${formatTime(from)}`
+    : `between ${formatPeriod(from, to).replace(' to ', ' and ')}`
+}
+
+/** Describes how the ends are known. Names the people who resolved alerts manually, if the timeline does. */
+function howText(way: Way, ended: readonly GroupedFact[], entries: readonly EntryFact[]): string {
+  const isOne = ended.length === 1
+  if (way === 'started') return ', when Kubernetes reported the start of a container'
+  if (way === 'replaced') return ', when replacement pods were assigned to nodes'
+  if (way === 'reported') {
+    const senders = distinct(ended.map(senderOf))
+    return `, as reported by ${joinNames(senders)}`
+  }
+  if (way !== 'manual') return '; how is not recorded'
+  const refs = new Set(ended.map(({ uuid }) => `alert/${uuid}`))
+  const people = distinct(
+    entries.flatMap(({ kind, ref, actor }) =>
+      kind === 'ended' && ref !== null && refs.has(ref) && actor !== null ? actor : [],
+    ),
+  )
+  if (people.length > 0) return `; ${joinNames(people)} resolved ${isOne ? 'it' : 'them'} manually`
+  return `; ${isOne ? 'it was' : 'they were'} resolved manually`
+}
