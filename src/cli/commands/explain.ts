@@ -69,7 +69,7 @@ async function explainFile(file: string, options: Options): Promise<void> {
 function sayServerAnswers(options: Options): void {
   const { database } = requireConfig(options)
   printError(
-    `the server that uses ${visible(database)} evaluated the payload with its own code; to use the code of this program, set --database to a database that no server uses`,
+    `evaluated by the server that uses ${visible(database)}; for the rules of this program, set --database to a database that no server uses`,
   )
 }
 
@@ -118,8 +118,9 @@ function show(decisions: readonly Decision[], rejected: Receipt['rejected']): vo
 }
 
 function textOf(decision: Decision): string {
-  const { index, event } = decision
-  return `item ${index}: ${event.kind}, ${visible(event.name)}\n${formatTable(linesOf(decision), '', COLUMNS)}\n`
+  const { index, event, alert } = decision
+  const as = alert && alert.name !== event.name ? `, which incmon calls ${visible(alert.name)}` : ''
+  return `item ${index}: ${event.kind}, ${visible(event.name)}${as}\n${formatTable(linesOf(decision), '', COLUMNS)}\n`
 }
 
 const COLUMNS = {

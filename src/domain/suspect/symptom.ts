@@ -121,18 +121,17 @@ function freshness({ lastAt, factors, isFiring }: SymptomEvent, { lastAt: latest
   }
   const minutes = Math.floor(((endedAt ?? latest) - lastAt) / 60_000)
   if (minutes >= 1) {
-    const period = minutes === 1 ? 'minute' : `${minutes} min`
-    const text =
-      endedAt === null ? `last reported ${minutes} min ago` : `not seen in the last ${period} of the incident`
+    const text = `last reported ${minutes} min ${endedAt === null ? 'ago' : 'before the incident was resolved'}`
     return { code: 'past', value, text }
   }
-  const now = has('ended') ? 'last seen a moment ago' : 'still present'
+  const now = has('ended') || has('recovered') ? 'last seen a moment ago' : 'still present'
   return { code: 'ongoing', value, text: endedAt === null ? now : 'seen until the end of the incident' }
 }
 
 /** A condition that also occurs at other times does not explain the incident. */
 function newness({ seen, seenBefore, evidence }: SymptomEvent): Factor {
-  if (seenBefore === 0) return { code: 'new', value: 1, text: 'not seen long before the incident' }
+  const recent = isAlert({ evidence }) ? 'this alert did not begin long before the incident' : 'no occurrence long before the incident'
+  if (seenBefore === 0) return { code: 'new', value: 1, text: recent }
   const value = Math.max(OLD, 1 - seenBefore / seen)
   const text = isAlert({ evidence })
     ? 'the alert began long before the incident'
