@@ -168,7 +168,7 @@ export function contradictionsIn(document: Postmortem): string[] {
     ],
     [says(/without acknowledging it/) && (isAcknowledged || actedOn), 'acknowledged and not acknowledged'],
     [says(/merged the incident into/) && says(/resolved the incident at/), 'merged and resolved'],
-    [says(/lapsed when the problem came back/) && !says(/The problem came back/), 'a lapse without a return'],
+    [says(/lapsed when the problem came back/) && !says(/The problem came back|reopened the incident/), 'a lapse without a return'],
     [says(/ silenced(?: by [^(]+)? \(/) && says(/was not critical/), 'silenced and not critical'],
     [says(/ acknowledged the incident at/) && says(/Nobody acknowledged the incident\b/), 'acknowledged or not'],
     [

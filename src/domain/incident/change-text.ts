@@ -20,7 +20,7 @@ export function outcomeText({ kind, outcome, isRollback, emptied, template }: Ch
   if (kind === 'pipeline') return outcome ?? 'outcome unknown'
   if (emptied !== undefined) return emptied
   const what = isRollback ? 'back to an earlier pod template' : 'new pod template'
-  return template === undefined ? what : `${what} (${template})`
+  return template === undefined ? what : `${what}, ${template}`
 }
 
 /** Returns text such as `pipeline shop/cart#31 on main (3f2a9c1d): deploy failed`. */

@@ -4,7 +4,6 @@ import { type Change, type Emptied, type Outcome, outcomeOf } from '../correlati
 import type { Link } from '../correlation/correlation.ts'
 import type { Commit } from '../event/event.ts'
 import type { StoredEvent } from '../event/stored-event.ts'
-import { templatesOf } from '../service/pod-name.ts'
 import type { Severity } from '../severity.ts'
 import type { Suspect } from '../suspect/suspect.ts'
 import type { LiveIncident } from './live-incident.ts'
@@ -205,16 +204,15 @@ export function changeFact(change: Change): ChangeFact {
 
 /** Adds the images to rollouts about which the sender says nothing more: the pods of the new template pulled them. */
 export function withImages(changes: readonly ChangeFact[], events: readonly EventFact[]): ChangeFact[] {
-  const images = new Map<string, string>()
-  for (const { name, object, text } of events) {
-    const hash = name === 'Pulled' ? templatesOf([object])[0] : undefined
-    const image = /image "(?:[^"]*\/)?([^"/]+)"/.exec(text)?.[1]
-    if (hash !== undefined && image !== undefined)
-      images.set(hash, [...new Set([images.get(hash) ?? image, image])].join(', '))
-  }
+  const pulled = events.filter(({ name }) => name === 'Pulled')
   return changes.map((change) => {
-    const image =
-      change.template === undefined ? images.get(change.ref.slice(change.ref.lastIndexOf('@') + 1)) : undefined
-    return change.kind === 'rollout' && image !== undefined ? { ...change, template: image } : change
+    if (change.kind !== 'rollout' || change.template !== undefined) return change
+    const pods = `Pod/${change.ref.slice(change.ref.lastIndexOf('/') + 1).replace('@', '-')}-`
+    const own = pulled.filter(({ object }) => object.startsWith(pods))
+    const images = new Set(own.flatMap(({ text }) => IMAGE.exec(text)?.[1] ?? []))
+    return images.size === 0 ? change : { ...change, template: [...images].sort().join(', ') }
   })
 }
+
+/** The name and the tag of the image in the message of a kubelet. */
+const IMAGE = /image "(?:[^"]*\/)?([^"/]+)"/

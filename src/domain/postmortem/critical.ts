@@ -119,9 +119,7 @@ function criticalTexts(facts: GroupedFacts, name: string): readonly string[] {
     const total = last.seconds === secondsBetween(startedAt, last.at) ? '' : ' in total'
     const known = `${name} ${fired} for at least ${formatSeconds(last.seconds)}${total}`
     const period = formatPeriod(startedAt, last.at).replace(' to ', ' until at least ')
-    return [
-      `${known}, from ${period}, when it was last reported${silencedText(facts)}${laterText(facts)}`,
-    ]
+    return [`${known}, from ${period}, when it was last reported${silencedText(facts)}${laterText(facts)}`]
   }
   if (critical.until === null) {
     const seconds = secondsOf(critical.ms, startedAt, resolvedAt ?? startedAt)

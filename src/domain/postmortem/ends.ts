@@ -26,7 +26,11 @@ export function endSentences(facts: GroupedFacts): readonly Told[] {
   // An eviction does not recover, so that it matters only if nothing else does.
   const lasting = known.filter(({ way }) => way !== 'moment')
   const inOrder = ordered(lasting.length > 0 ? lasting : known, (one) => [lastAtOf(one), one.name, one.uuid])
-  return [...Map.groupBy(inOrder, ({ way }) => way)].map(([way, alike]) => {
+  // What ended after the resolution has a sentence of its own.
+  const isLater = (one: GroupedFact) => secondsBetween(facts.incident.resolvedAt ?? lastAtOf(one), lastAtOf(one)) > 0
+  const alike = Map.groupBy(inOrder, (one) => `${one.way} ${one.way === 'unreported' ? '' : isLater(one)}`)
+  return [...alike.values()].flatMap((alike) => {
+    const way = alike[0]?.way ?? 'unknown'
     const at = alike.reduce((last, one) => Math.max(last, lastAtOf(one)), 0)
     return { ...(way === 'unreported' ? unreportedSentence(alike, facts) : endSentence(alike, way, facts)), at }
   })

@@ -49,30 +49,19 @@ function silenceRows({ alerts }: GroupedFacts): readonly TimelineRow[] {
   })
 }
 
-/** Returns a row for each pod that started in place of one on a lost node. */
-function replacedRows({ alerts, events }: GroupedFacts): readonly TimelineRow[] {
-  const ends = alerts.flatMap(({ name, endsAt }) => (isLostNode(name) && endsAt !== null ? [endsAt] : []))
-  const pods = new Set(
-    events.flatMap(({ name, at, object }) => (name === 'Scheduled' && ends.includes(at) ? [object] : [])),
-  )
+/** Returns a row for each pod that was scheduled and started after pods were lost with their node. */
+function replacedRows({ events }: GroupedFacts): readonly TimelineRow[] {
+  const lost = events.find(({ kind, name, object }) => kind === 'firing' && LOSSES.has(name) && object.startsWith('Pod/'))
+  const placed = events.filter(({ name, at }) => lost !== undefined && name === 'Scheduled' && at >= lost.at)
+  const pods = new Set(placed.map(({ object }) => object))
   const started = events.filter(({ name, object }) => name === 'Started' && pods.has(object))
   return started.map(({ uuid, at, object, source }) => {
-    return {
-      ...NEWS,
-      source,
-      at,
-      until: at,
-      kind: 'event',
-      text: `replacement ${object} started`,
-      ref: `event/${uuid}`,
-    }
+    return { ...NEWS, source, at, until: at, kind: 'event', text: `replacement ${object} started`, ref: `event/${uuid}` }
   })
 }
 
-/** Returns the name of a sender that is not named after its webhook. */
-function directOf(sender: string | undefined): string | null {
-  return sender === 'Prometheus' ? sender : null
-}
+/** What Kubernetes reports about the pods on a lost node. */
+const LOSSES: ReadonlySet<string> = new Set(['NodeNotReady', 'TaintManagerEviction'])
 
 function together(rows: readonly TimelineRow[], facts: GroupedFacts): readonly TimelineRow[] {
   const names = new Map<string, string>([
@@ -95,7 +84,6 @@ function together(rows: readonly TimelineRow[], facts: GroupedFacts): readonly T
     if (!first || more.length === 0) return first ?? []
     const all = [first, ...more]
     const sum = (of: (row: TimelineRow) => number) => all.reduce((total, row) => total + of(row), 0)
-    const count = sum((row) => row.count)
     const services = servicesOf(all, facts)
     // Alerts of one service have texts that differ. Alerts of other incidents have no known service.
     if (first.kind === 'alert' && services.length === 1) return all
@@ -103,7 +91,9 @@ function together(rows: readonly TimelineRow[], facts: GroupedFacts): readonly T
     const name = names.get(first.ref) ?? ''
     const started = isLostNode(name) ? `the node of pods${on} is not ready` : `${name}${on}`
     const text = first.kind === 'ended' ? first.text : started
-    return { ...first, text, count, seen: sum((row) => row.seen), until: Math.max(...all.map(({ until }) => until)) }
+    const isOne = text === started && isLostNode(name)
+    const [count, seen] = isOne ? [1, 1] : [sum((row) => row.count), sum((row) => row.seen)]
+    return { ...first, text, count, seen, until: Math.max(...all.map(({ until }) => until)) }
   })
 }
 

@@ -2,6 +2,7 @@
 
 import { firstSymptom } from '../alert/first-symptom.ts'
 import type { EntryFact, IncidentFact } from '../incident/facts.ts'
+import { acknowledgementsIn } from '../incident/timeline-entries.ts'
 import { distinct } from '../order.ts'
 import { subjectName } from '../sender/sender-name.ts'
 import { SEVERITIES, type Severity } from '../severity.ts'
@@ -165,6 +166,7 @@ export function detectionOf(facts: GroupedFacts): Postmortem['detection'] {
     ...(hasLapsed(incident, entries)
       ? [{ text: 'This acknowledgement lapsed when the problem came back.', refs: [ref] }]
       : []),
+    ...laterAcknowledgements(facts),
     ...(wasClockSetBack(incident) ? [clockSentence(incident)] : []),
   ]
   return {
@@ -194,7 +196,19 @@ function olderSentence(incident: IncidentFact): Sentence {
 
 /** Returns whether the problem came back after the first acknowledgement, so that nobody was on the incident any more. */
 function hasLapsed({ hasLapsed, acknowledgedAt }: IncidentFact, entries: readonly EntryFact[]): boolean {
-  return hasLapsed === true && entries.some((entry) => isReturn(entry) && entry.at > (acknowledgedAt ?? 0))
+  const isBack = ({ kind, actor }: EntryFact) => kind === 'reopened' && actor === null
+  return hasLapsed === true && entries.some((one) => (isReturn(one) || isBack(one)) && one.at > (acknowledgedAt ?? 0))
+}
+
+/** Names who acknowledged the incident after it had come back. */
+function laterAcknowledgements({ incident, entries }: GroupedFacts): readonly Sentence[] {
+  const first = incident.acknowledgedAt ?? Number.POSITIVE_INFINITY
+  return [...acknowledgementsIn(entries)]
+    .filter(({ at }) => at > first)
+    .map(({ at, actor }) => ({
+      text: `${actor} acknowledged it again at ${formatTime(at)}.`,
+      refs: [incidentRef(incident)],
+    }))
 }
 
 /** Returns whether the problem came back by itself. */
