@@ -277,9 +277,9 @@ function statusTexts(...moves: string[]): string[] {
 for (const [name, moves, texts] of [
   ['acknowledging is called so', ['investigating by Ada'], ['acknowledged']],
   [
-    'only the first time',
+    'again after it was open again',
     ['investigating by Ada', 'open by Bo', 'investigating by Bo'],
-    ['acknowledged', 'changed to open', 'changed to investigating'],
+    ['acknowledged', 'changed to open', 'acknowledged'],
   ],
   ['with the status, if it is a later one', ['identified by Ada'], ['acknowledged and changed to identified']],
   ['an automatic change is not one', ['monitoring', 'investigating by Ada'], ['changed to monitoring', 'acknowledged']],

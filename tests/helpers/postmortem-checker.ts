@@ -168,7 +168,10 @@ export function contradictionsIn(document: Postmortem): string[] {
     ],
     [says(/without acknowledging it/) && (isAcknowledged || actedOn), 'acknowledged and not acknowledged'],
     [says(/merged the incident into/) && says(/resolved the incident at/), 'merged and resolved'],
-    [says(/lapsed when the problem came back/) && !says(/The problem came back|reopened the incident/), 'a lapse without a return'],
+    [
+      says(/lapsed when the problem came back/) && !says(/The problem came back|reopened the incident/),
+      'a lapse without a return',
+    ],
     [says(/ silenced(?: by [^(]+)? \(/) && says(/was not critical/), 'silenced and not critical'],
     [says(/ acknowledged the incident at/) && says(/Nobody acknowledged the incident\b/), 'acknowledged or not'],
     [
@@ -203,9 +206,23 @@ export function contradictionsIn(document: Postmortem): string[] {
     [says(/has been well for/) && says(/still firing/), 'well and firing'],
     [says(/confirmed this change/) && says(/nobody has confirmed it/), 'confirmed and not confirmed'],
     [actions.some(({ id }) => id === 'paging') && (metrics.tta.seconds ?? 901) <= 900, 'paging although answered'],
+    [
+      timeline.some((row, index) => row.text.startsWith('Killing: ') && hasRolloutBefore(timeline, index)),
+      'a rollout and what it killed',
+    ],
     [(metrics.ttr.seconds ?? 0) < 0 || (metrics.ttd.seconds ?? 0) < 0, 'a negative duration'],
   ]
   return faults.flatMap(([isWrong, fault]) => (isWrong ? [fault] : []))
+}
+
+/** Returns whether a rollout of its workload began within 15 minutes before a killed container. */
+function hasRolloutBefore(timeline: Postmortem['timeline'], index: number): boolean {
+  const { at, text = '' } = timeline[index] ?? { at: '' }
+  return timeline.some(({ kind, text: other, at: begun }) => {
+    const workload = /\/([^/@]+)@/.exec(other)?.[1]
+    const lag = Date.parse(at) - Date.parse(begun)
+    return kind === 'rollout' && lag >= 0 && lag <= 15 * 60_000 && text.includes(`Pod/${workload}-`)
+  })
 }
 
 function hasLaterDeploy(timeline: Postmortem['timeline']): boolean {

@@ -61,7 +61,11 @@ export function timelineOf(material: TimelineMaterial, groups = groupsOf(materia
       .filter((event) => isImportant(event, known) && !isOfRollout(event, changes))
       .map((event) => ofEvent(event, changes)),
   ])
-  return sortRows([...rest.map((row) => withOther(row, known)), ...groupRows(groups, events)])
+  const stored = new Set(entries.map(({ ref }) => ref))
+  return sortRows([
+    ...rest.map((row) => (stored.has(row.ref) ? row : withOther(row, known))),
+    ...groupRows(groups, events),
+  ])
 }
 
 /** Says so if a report belongs to an alert of another incident, or of none. */

@@ -51,17 +51,32 @@ function silenceRows({ alerts }: GroupedFacts): readonly TimelineRow[] {
 
 /** Returns a row for each pod that was scheduled and started after pods were lost with their node. */
 function replacedRows({ events }: GroupedFacts): readonly TimelineRow[] {
-  const lost = events.find(({ kind, name, object }) => kind === 'firing' && LOSSES.has(name) && object.startsWith('Pod/'))
+  const lost = events.find(
+    ({ kind, name, object }) => kind === 'firing' && LOSSES.has(name) && object.startsWith('Pod/'),
+  )
   const placed = events.filter(({ name, at }) => lost !== undefined && name === 'Scheduled' && at >= lost.at)
   const pods = new Set(placed.map(({ object }) => object))
   const started = events.filter(({ name, object }) => name === 'Started' && pods.has(object))
   return started.map(({ uuid, at, object, source }) => {
-    return { ...NEWS, source, at, until: at, kind: 'event', text: `replacement ${object} started`, ref: `event/${uuid}` }
+    return {
+      ...NEWS,
+      source,
+      at,
+      until: at,
+      kind: 'event',
+      text: `replacement ${object} started`,
+      ref: `event/${uuid}`,
+    }
   })
 }
 
 /** What Kubernetes reports about the pods on a lost node. */
 const LOSSES: ReadonlySet<string> = new Set(['NodeNotReady', 'TaintManagerEviction'])
+
+/** Returns the name of a sender that is not named after its webhook. */
+function directOf(sender: string | undefined): string | null {
+  return sender === 'Prometheus' ? sender : null
+}
 
 function together(rows: readonly TimelineRow[], facts: GroupedFacts): readonly TimelineRow[] {
   const names = new Map<string, string>([

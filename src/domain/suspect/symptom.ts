@@ -130,7 +130,9 @@ function freshness({ lastAt, factors, isFiring }: SymptomEvent, { lastAt: latest
 
 /** A condition that also occurs at other times does not explain the incident. */
 function newness({ seen, seenBefore, evidence }: SymptomEvent): Factor {
-  const recent = isAlert({ evidence }) ? 'this alert did not begin long before the incident' : 'no occurrence long before the incident'
+  const recent = isAlert({ evidence })
+    ? 'this alert did not begin long before the incident'
+    : 'no occurrence long before the incident'
   if (seenBefore === 0) return { code: 'new', value: 1, text: recent }
   const value = Math.max(OLD, 1 - seenBefore / seen)
   const text = isAlert({ evidence })
