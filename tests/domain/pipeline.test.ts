@@ -83,7 +83,15 @@ describe('a branch is the default', () => {
 describe('a failure of the CI system', () => {
   const own = ['runner_system_failure', 'stuck_or_timeout_failure', 'runner_unsupported', 'no_matching_runner']
   const others = ['scheduler_failure', 'ci_quota_exceeded', 'api_failure', 'data_integrity_failure']
-  for (const reason of [...own, ...others]) it(reason, () => assert.equal(isOwnTrouble(reason), true))
-  for (const reason of ['script_failure', 'job_execution_timeout', 'unknown_failure', '', null])
+  const newer = ['stuck_pending_no_matching_runners', 'no_updates_running', 'runner_interrupted']
+  for (const reason of [...own, ...others, ...newer]) it(reason, () => assert.equal(isOwnTrouble(reason), true))
+  for (const reason of [
+    'script_failure',
+    'job_execution_timeout',
+    'server_timeout_running',
+    'unknown_failure',
+    '',
+    null,
+  ])
     it(`not ${reason || 'nothing'}`, () => assert.equal(isOwnTrouble(reason), false))
 })

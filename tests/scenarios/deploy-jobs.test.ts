@@ -18,6 +18,9 @@ const ran = (minute: number, status: string, jobs: readonly Body[]): Told => [
   pipeline(status, 'shop/checkout', { at: NOON + minute * MINUTE, jobs }),
 ]
 
+/** A deploy job that failed for a reason of GitLab. */
+const dropped = (reason: string) => deploy(3, 'failed', { build_failure_reason: reason, build_started_at: null })
+
 async function play(t: Parameters<typeof makeFlow>[0], told: readonly Told[]) {
   const flow = makeFlow(t)
   for (const [minute, body] of told) {
@@ -35,6 +38,10 @@ describe('a failed deploy job', () => {
   test('is an alert of the service, and no incident', async (t) => {
     assert.deepEqual(await play(t, [failed]), ['checkout warning firing'])
   })
+  for (const reason of ['script_failure', 'job_execution_timeout', 'server_timeout_running'])
+    test(`is an alert after ${reason}`, async (t) =>
+      assert.deepEqual(await play(t, [dropped(reason)]), ['checkout warning firing']))
+
   test('and its pipeline are one alert, whichever arrives first', async (t) => {
     const end = ran(4, 'failed', [build('deploy', 'failed', { id: 9001, environment: PRODUCTION })])
     assert.deepEqual(await play(t, [failed, end]), ['checkout warning firing'])
@@ -74,6 +81,9 @@ describe('no alert is opened by', () => {
       'an environment that could not be stopped',
       deploy(3, 'failed', { environment: { ...PRODUCTION, action: 'stop' } }),
     ],
+    ['a deploy that a newer one overtook', dropped('failed_outdated_deployment_job')],
+    ['a deploy that nobody approved', dropped('deployment_rejected')],
+    ['a deploy whose artifacts are gone', dropped('missing_dependency_failure')],
     ['a failed test job', deploy(3, 'failed', { environment: null, build_name: 'unit', build_stage: 'test' })],
   ] as const)
     test(what, async (t) => assert.deepEqual(await play(t, [told]), []))

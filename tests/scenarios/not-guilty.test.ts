@@ -55,6 +55,27 @@ scenario('An outage of the runner', {
   },
 })
 
+/** A newer pipeline has deployed, so GitLab drops the deploy job of the older one, which changes nothing. */
+scenario('A deploy that a newer one overtook', {
+  deliveries: [
+    ended('shop/cart', {
+      ...{ id: 813, from: 0, until: 5, status: 'failed' },
+      jobs: [
+        ran('test', 'success', 0, 2),
+        ran('deploy', 'failed', 5, 5, { failure_reason: 'failed_outdated_deployment_job' }),
+      ],
+    }),
+    crashes(),
+  ],
+  expect: {
+    until: 17,
+    services: ['shop/cart'],
+    alerts: [...CRASHING.alerts, 'cart: PipelineFailed, info, firing'],
+    incidents: CRASHING.incidents,
+    links: [],
+  },
+})
+
 /**
  * `cart-worker` is deployed and fails at the same time as `cart` crashes. Timing and similar names alone create no
  * link.

@@ -2,7 +2,7 @@
 
 import type { Job, JobDraft, OtherDraft, PipelineDraft } from '../event/event.ts'
 import { digest } from '../event/fingerprint.ts'
-import { isDefaultBranch, isDeploy } from '../event/pipeline.ts'
+import { isBegun, isDefaultBranch, isDeploy, isFailedDeploy } from '../event/pipeline.ts'
 import { reachesBy } from '../service/environment.ts'
 import type { Attribution } from '../service/service.ts'
 import type { Severity } from '../severity.ts'
@@ -57,7 +57,7 @@ function history(event: DraftJudgement['event']): DraftJudgement {
  */
 function judgePipeline(draft: PipelineDraft, attribution: Attribution): DraftJudgement {
   const { project, ref, jobs, status } = draft
-  const deploy = jobs.some((job) => isDeploy(job) && job.status !== 'skipped' && job.status !== 'manual')
+  const deploy = jobs.some((job) => isDeploy(job) && isBegun(job))
   const counts = !draft.mergeRequest && (draft.tag || deploy || isDefaultBranch(project, ref))
   const failed = status === 'failed'
   // A failed deploy to another environment leaves the service as it was.
@@ -81,10 +81,6 @@ function judgePipeline(draft: PipelineDraft, attribution: Attribution): DraftJud
       ? ciSignal(draft, { attribution, severity, failed, isDeploy: failedDeploy !== undefined, fingerprint })
       : null,
   }
-}
-
-function isFailedDeploy(job: Job): boolean {
-  return isDeploy(job) && job.status === 'failed' && !job.allowFailure
 }
 
 /** Returns `#4711 on main`, or the ref of a pipeline without a number. */

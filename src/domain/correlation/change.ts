@@ -4,9 +4,9 @@
  */
 
 import type { Job, JobDraft, PipelineDraft } from '../event/event.ts'
-import { isDeploy, isLater, isOwnTrouble } from '../event/pipeline.ts'
+import { isBegun, isDeploy, isFailedDeploy, isLater, isOwnTrouble } from '../event/pipeline.ts'
 import { earliest } from '../instant.ts'
-import { isBegun, type Placed, reachesBy } from '../service/environment.ts'
+import { type Placed, reachesBy } from '../service/environment.ts'
 import { DAY } from '../units.ts'
 
 /** Times in ms UTC. `service`: the UUID of the changed service. */
@@ -164,10 +164,10 @@ export function outcomeOf(facts: PipelineFacts): Outcome {
   if (facts.status === 'failed') {
     if (facts.jobs.length === 0) return 'failed, jobs unknown'
     if (failed.length > 0 && failed.every((job) => isOwnTrouble(job.failureReason))) return 'CI system failure'
-    if (failed.some((job) => isDeploy(job))) return 'deploy failed'
+    if (failed.some(isFailedDeploy)) return 'deploy failed'
     return deploys.length > 0 ? 'deployed' : 'failed before a deploy'
   }
-  if (deploys.some((job) => job.status === 'failed' && !job.allowFailure)) return 'deploy failed'
+  if (deploys.some(isFailedDeploy)) return 'deploy failed'
   if (deploys.length > 0) return 'deployed'
   if (facts.status === 'success' && facts.jobs.length === 0 && !facts.mergeRequest) return 'success, jobs unknown'
   return ENDED.has(facts.status) ? 'success without a deploy' : 'under way'

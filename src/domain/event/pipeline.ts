@@ -16,19 +16,23 @@ const HARMLESS_WORDS = new Set([
 
 const DEFAULT_BRANCHES = new Set(['main', 'master', 'trunk', 'production', 'prod', 'release', 'default'])
 
-/**
- * GitLab's `failure_reason` values for failures of the CI system. Source: `lib/gitlab/ci/status` and the CommitStatus
- * enums.
- */
+// GitLab's `failure_reason` values. Source: lib/gitlab/ci/status/build/failed.rb, and commit_status.rb in
+// app/models/concerns/enums/ci, which also says which newer values replace `stuck_or_timeout_failure`.
+
+/** Failures of the CI system. */
 const OWN_TROUBLE = new Set([
-  'runner_system_failure',
-  'stuck_or_timeout_failure',
-  'runner_unsupported',
-  'no_matching_runner',
-  'scheduler_failure',
-  'ci_quota_exceeded',
-  'api_failure',
-  'data_integrity_failure',
+  ...['runner_system_failure', 'runner_unsupported', 'no_matching_runner', 'runner_configuration_error'],
+  ...['runner_external_dependency_failure', 'runner_interrupted', 'job_router_failure', 'scheduler_failure'],
+  ...['stuck_or_timeout_failure', 'stuck_pending_with_matching_runners', 'stuck_pending_no_matching_runners'],
+  ...['no_updates_running', 'no_updates_canceling', 'ci_quota_exceeded', 'api_failure', 'data_integrity_failure'],
+])
+
+/** Failures of a job that GitLab did not start: a newer deployment was first, or nobody approved, or nobody may run it. */
+const NOT_STARTED = new Set([
+  ...['failed_outdated_deployment_job', 'forward_deployment_failure', 'deployment_rejected', 'stale_schedule'],
+  ...['protected_environment_failure', 'environment_creation_failure', 'missing_dependency_failure'],
+  ...['unmet_prerequisites', 'archived_failure', 'user_blocked', 'project_deleted', 'builds_disabled'],
+  ...['ip_restriction_failure', 'secrets_provider_not_found', 'pipeline_loop_detected', 'duo_workflow_not_allowed'],
 ])
 
 /**
@@ -56,6 +60,17 @@ export function isDefaultBranch(project: Project, ref: string): boolean {
 /** Returns whether a job failed because of the CI system, which says little about the service. */
 export function isOwnTrouble(failureReason: string | null): boolean {
   return failureReason !== null && OWN_TROUBLE.has(failureReason)
+}
+
+/** Returns whether a job was started, and so may have changed something. */
+export function isBegun({ startedAt, status, failureReason }: Job): boolean {
+  if (failureReason !== null && NOT_STARTED.has(failureReason)) return false
+  return startedAt !== null || ['running', 'success', 'failed', 'canceling'].includes(status)
+}
+
+/** Returns whether a job is a deploy that was started and failed. */
+export function isFailedDeploy(job: Job): boolean {
+  return isDeploy(job) && isBegun(job) && job.status === 'failed' && !job.allowFailure
 }
 
 function words(name: string): string[] {

@@ -3,7 +3,7 @@
  * a row to `TIERS` if an environment is not recognized.
  */
 import type { Job } from '../event/event.ts'
-import { isDeploy } from '../event/pipeline.ts'
+import { isBegun, isDeploy } from '../event/pipeline.ts'
 import { cacheByName } from '../memoize.ts'
 import type { Name } from './service.ts'
 
@@ -86,11 +86,6 @@ export function reachesBy(job: Job, project: string, service: Placed): boolean {
 export function shareEnvironment(one: Placed, other: Placed): boolean {
   const [a, b] = [tierOfService(one), tierOfService(other)]
   return a === b || (isProductive(a) && isProductive(b))
-}
-
-/** Returns whether a job has started, and so may have changed something. */
-export function isBegun(job: Job): boolean {
-  return job.startedAt !== null || ['running', 'success', 'failed', 'canceling'].includes(job.status)
 }
 
 function slugOf(name: string): string {

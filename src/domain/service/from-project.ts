@@ -1,7 +1,7 @@
 /** Finds the service of a CI project. */
 
 import type { Draft, Job } from '../event/event.ts'
-import { isDefaultBranch, isDeploy } from '../event/pipeline.ts'
+import { isBegun, isDefaultBranch, isDeploy } from '../event/pipeline.ts'
 import { ordered } from '../order.ts'
 import { tierOf } from './environment.ts'
 import type { Attribution, Name } from './service.ts'
@@ -14,9 +14,6 @@ const ENDINGS = ['-api', '-svc', '-service', '-app', '-backend', '-deploy']
 
 /** Names that occur in every group and do not identify a service by themselves. */
 const COMMON = new Set(['api', 'svc', 'service', 'app', 'backend', 'frontend', 'web', 'deploy', 'server', 'worker'])
-
-/** Statuses of a job that has started. A deploy that waits for a manual start has not started. */
-const RAN = new Set(['running', 'success', 'failed', 'canceling'])
 
 type CiDraft = Extract<Draft, { readonly source: 'ci' }>
 
@@ -115,7 +112,7 @@ function createsBy(draft: CiDraft): 'event' | 'alert' {
   if (draft.kind === 'other') return 'alert'
   const merge = draft.kind === 'pipeline' && draft.mergeRequest
   const counts = draft.tag || (!merge && isDefaultBranch(draft.project, draft.ref))
-  return (draft.kind === 'pipeline' && counts) || jobsOf(draft).some((job) => RAN.has(job.status) && isDeploy(job))
+  return (draft.kind === 'pipeline' && counts) || jobsOf(draft).some((job) => isDeploy(job) && isBegun(job))
     ? 'event'
     : 'alert'
 }
