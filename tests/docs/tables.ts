@@ -125,10 +125,11 @@ const WAITS: readonly (readonly [condition: string, examples: readonly Waiting[]
     ],
   ],
   [
-    '`FailedScheduling`, node conditions, permanent failures',
+    '`FailedScheduling`, node and operator conditions, permanent failures',
     [
       ['FailedScheduling', 9],
       ['NodeNotReady', 1],
+      ['OperatorDegraded', 1],
       ['BackoffLimitExceeded', 1],
     ],
   ],

@@ -41,6 +41,12 @@ export const MESSAGE_CASES = [
   ['Synced', 'Rolling back podinfo.test failed checks threshold reached 10', 'RolloutAborted warning'],
   ['Synced', 'Canary failed! Scaling down podinfo.test', 'RolloutAborted warning'],
   ['Synced', 'Advance podinfo.test canary weight 20', 'Synced info'],
+  ['OperatorStatusChanged', 'changed: Degraded changed from False to True ("x")', 'OperatorDegraded warning'],
+  ['OperatorStatusChanged', 'changed: Available changed from True to False ("x")', 'OperatorDegraded warning'],
+  ['OperatorStatusChanged', 'changed: Progressing changed from False to True ("x")', 'OperatorStatusChanged info'],
+  ['ResourceUpdated', 'Updated health status: Healthy -> Degraded', 'HealthDegraded warning'],
+  ['ResourceUpdated', 'Updated sync status: Synced -> OutOfSync', 'ResourceUpdated info'],
+  ['Degraded', 'volume pvc-1 became degraded', 'VolumeDegraded warning'],
   ['Evicted', 'Evicted pod: Underutilized', 'Evicted info'],
   ['Evicted', 'Evicted pod', 'Evicted info'],
   [
@@ -138,6 +144,19 @@ export const UNKNOWN_CASES = [
 
 /** Reason, message and kind of an event → the conditions it ends. */
 export const END_CASES = [
+  ['Started', 'Started container cart', 'Pod', 'FailedCreatePodSandBox'],
+  ['Started', 'Started container cart', 'Pod', 'FailedAttachVolume'],
+  ['IPAllocated', 'Assigned IP ["10.10.102.2"]', 'Service', 'AllocationFailed'],
+  ['CreatedExternalResource', 'Successfully requested creation', 'Bucket', 'CannotObserveExternalResource'],
+  ['UpdatedExternalResource', 'Successfully requested update', 'Bucket', 'CannotConnectToProvider'],
+  [
+    'OperatorStatusChanged',
+    'changed: Degraded changed from True to False ("All is well")',
+    'Deployment',
+    'OperatorDegraded',
+  ],
+  ['OperatorStatusChanged', 'changed: Available changed from False to True ("")', 'Deployment', 'OperatorDegraded'],
+  ['ResourceUpdated', 'Updated health status: Degraded -> Healthy', 'Application', 'HealthDegraded'],
   ['NodeReady', '', 'Node', 'NodeNotReady'],
   ['NodeHasNoDiskPressure', '', 'Node', 'NodeHasDiskPressure'],
   ['NodeHasNoDiskPressure', '', 'Node', 'EvictionThresholdMet'],
@@ -182,7 +201,6 @@ export const END_CASES = [
 export const NO_END_CASES = [
   ['Completed', '', 'Pod'],
   ['Issuing', 'Issuing certificate as Secret does not exist', 'Certificate'],
-  ['Synced', 'Advance podinfo.test canary weight 20', 'Canary'],
   ['NodeNotReady', '', 'Node'],
   ['UploadFailed', '', 'Backup'],
   ['SawCompletedJob', 'Saw completed job: x-1, status: Failed', 'CronJob'],

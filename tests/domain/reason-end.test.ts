@@ -29,10 +29,18 @@ describe('the end of a condition', () => {
       assert.deepEqual(ends({ reason, message, kind }), []))
   }
 
-  test('a container that starts ends nothing but the loss of its node', () => {
+  test('a container that starts ends no problem of a container or an image', () => {
     const ended = ends({ reason: 'Started', message: 'Started container x', kind: 'Pod' })
-    assert.deepEqual(ended, ['NodeNotReady (pod)'])
+    for (const group of ['CrashLoopBackOff', 'CreateContainerConfigError', 'ImagePullBackOff', 'Unhealthy (liveness)'])
+      assert.ok(!ended.includes(group), group)
   })
+
+  for (const [reason, message, group] of [
+    ['Synced', 'Advance podinfo.test canary weight 20', 'RolloutAborted'],
+    ['OperatorStatusChanged', 'changed: Degraded message changed from "a" to "b"', 'OperatorDegraded'],
+    ['ResourceUpdated', 'Updated health status: Progressing -> Degraded', 'HealthDegraded'],
+  ] as const)
+    test(`${message} does not end ${group}`, () => assert.ok(!ends({ reason, message, kind: 'x' }).includes(group)))
 
   test('a reason that is also sent as a warning ends with the type Normal, if its message reports a success', () => {
     const says = (reason: string, message: string) => succeeds({ reason, message, kind: 'Application' })

@@ -2,7 +2,8 @@
 
 import type { Severity } from '../severity.ts'
 import { isHarmless, leavesCluster } from './going-away.ts'
-import { FAILED, type Failure, MESSAGES, REASONS } from './reason-table.ts'
+import { FAILED, MESSAGES, TURNS } from './message-table.ts'
+import { type Failure, REASONS } from './reason-table.ts'
 
 export type ReasonJudgement = {
   /**
@@ -84,10 +85,6 @@ export function subtypeOf(reason: string, message: string, kind: string): Reason
       return containerLimit(message, kind)
     case 'NodeNotReady':
       return podOfNode(message, kind)
-    case 'Synced':
-      return FLAGGER_FAILED.test(message)
-        ? { group: 'RolloutAborted', severity: 'warning', failure: 'rollout', rule: 'message subtype: rolling back' }
-        : null
     case 'PolicyViolation':
     case 'PolicyError':
       return /(?::|\]) pass\b/.test(message)
@@ -96,12 +93,16 @@ export function subtypeOf(reason: string, message: string, kind: string): Reason
     default:
       return reason.startsWith('Issuing')
         ? { group: reason, severity: 'info', failure: null, rule: 'reason table' }
-        : null
+        : turned(reason, message)
   }
 }
 
-/** Flagger reports each step of a canary with the reason `Synced`. */
-const FLAGGER_FAILED = /^(?:Rolling back|Canary failed|Halt )/
+function turned(reason: string, message: string): ReasonJudgement | null {
+  const turn = TURNS.find((one) => one.reason === reason && one.fails.test(message))
+  if (turn === undefined) return null
+  const failure = REASONS.get(turn.group)?.failure ?? 'other'
+  return { group: turn.group, severity: 'warning', failure, rule: 'message subtype: fails' }
+}
 
 /**
  * Only the kubelet reports a container with the reason `Failed`, or a probe with `Unhealthy`. Other controllers mean

@@ -1,4 +1,4 @@
-/** Tables of Kubernetes event reasons, event messages and alert names. */
+/** Tables of Kubernetes event reasons. */
 
 import type { Severity } from '../severity.ts'
 
@@ -115,18 +115,19 @@ export const GROUPS: ReadonlyMap<string, string> = new Map([
   ['Drain', 'NodeNotSchedulable'],
 ])
 
-/** Node states. The node controller or the kubelet reports the start and the end of each state once. */
+/** States of nodes, operators and volumes, of which a controller reports the start and the end once. */
 export const REPORTED_ONCE: ReadonlySet<string> = words(
   `NodeNotReady NodeNotSchedulable NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID
   KubeletSetupFailed KernelDeadlock DockerHung AUFSUmountHung ReadonlyFilesystem FilesystemIsReadOnly KubeletUnhealthy
   KubeletIsDown DockerUnhealthy ContainerdUnhealthy ContainerRuntimeUnhealthy ContainerRuntimeIsDown
-  FrequentKubeletRestart FrequentDockerRestart FrequentContainerdRestart CorruptDockerOverlay2 NTPIsDown`,
+  FrequentKubeletRestart FrequentDockerRestart FrequentContainerdRestart CorruptDockerOverlay2 NTPIsDown
+  OperatorDegraded HealthDegraded VolumeDegraded Faulted`,
 )
 
 /** Final failures, which are never repeated. */
 export const TERMINAL: ReadonlySet<string> = words('BackoffLimitExceeded DeadlineExceeded ProgressDeadlineExceeded')
 
-// The kubelet attaches and mounts volumes, creates the sandbox, pulls the image and creates the container.
+// The kubelet attaches and mounts volumes, creates the sandbox, pulls the image, creates and starts the container.
 // Each of these steps proves that the previous steps succeeded.
 const PREPARED = 'FailedAttachVolume FailedMount FailedMapVolume FailedCreatePodSandBox NetworkNotReady'
 const IMAGE = 'ImagePullBackOff ErrImageNeverPull InvalidImageName InspectFailed'
@@ -149,6 +150,9 @@ const AUTOSCALING = `FailedRescale FailedGetResourceMetric FailedComputeMetricsR
   FailedGetPodsMetric FailedGetObjectMetric FailedGetExternalMetric FailedGetContainerResourceMetric
   InvalidMetricSourceType`
 
+const UNREACHED = `CannotConnectToProvider CannotInitializeManagedResource CannotResolveResourceReferences
+  CannotObserveExternalResource`
+
 /** The conditions that each reason ends. `oppositesOf` finds the reasons with a regular form. */
 export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['NodeReady', words('NodeNotReady NodeShutdown Rebooted')],
@@ -164,13 +168,18 @@ export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['SuccessfulMountVolume', words('FailedMount')],
   ['Pulled', words(`${IMAGE} ${PREPARED}`)],
   ['Created', words(`${IMAGE} ${PREPARED} CreateContainerConfigError CreateContainerError`)],
-  ['Started', new Set(['NodeNotReady (pod)'])],
+  ['Started', new Set([...words(PREPARED), 'NodeNotReady (pod)'])],
   ['ProvisioningSucceeded', words('ProvisioningFailed FailedBinding')],
   ['SuccessfulCreate', words('FailedCreate FailedDaemonPod RecreatingFailedPod')],
   ['ScaledUpGroup', words('FailedToScaleUpGroup ScaleUpTimedOut ScaleUpFailed')],
   ['SuccessfulRescale', words(AUTOSCALING)],
   ['AutoscalerActive', words(AUTOSCALING)],
   ['EnsuredLoadBalancer', words('SyncLoadBalancerFailed')],
+  // MetalLB: the controller has found an address.
+  ['IPAllocated', words('AllocationFailed')],
+  // Crossplane (pkg/reconciler/managed/reconciler.go): a resource that is created or updated was reached.
+  ['CreatedExternalResource', words(`CannotCreateExternalResource ${UNREACHED}`)],
+  ['UpdatedExternalResource', words(`CannotUpdateExternalResource CannotCreateExternalResource ${UNREACHED}`)],
   ['Completed', words('BackoffLimitExceeded DeadlineExceeded')],
   // A watched cluster. A pod that is ready has no problem.
   ['PodReady', new Set([...words(`${POD_PROBLEMS} ${IMAGE} ${PREPARED}`), ...PROBES, 'NodeNotReady (pod)'])],
@@ -209,39 +218,6 @@ export const REPORTED: ReadonlySet<string> = words(
   FailedScheduling ProvisioningFailed SyncLoadBalancerFailed FailedCreate ${IMAGE} ${PREPARED}
   CreateContainerConfigError CreateContainerError`,
 )
-
-/** The condition for each kind of `Failed` message. The first match wins. */
-export const FAILED: readonly (readonly [RegExp, string])[] = [
-  [/ErrImageNeverPull|not present with pull policy of Never/i, 'ErrImageNeverPull'],
-  [/InvalidImageName/, 'InvalidImageName'],
-  [/ImageInspectError/, 'InspectFailed'],
-  [/ErrImagePull|ImagePullBackOff|failed to pull (?:and unpack )?image/i, 'ImagePullBackOff'],
-  [/CreateContainerConfigError|couldn't find key|runAsNonRoot/i, 'CreateContainerConfigError'],
-  [/^Error: (?:secret|configmap) "[^"]*" not found/i, 'CreateContainerConfigError'],
-  [/RunContainerError|StartError|ContainerCannotRun|failed to start container/i, 'RunContainerError'],
-  [/failed to create (?:containerd |shim )?task|OCI runtime|executable file not found/i, 'RunContainerError'],
-  [/CreateContainerError|Error response from daemon|failed to create containerd container/i, 'CreateContainerError'],
-  [/failed to (?:generate (?:container|spec)|reserve container|prepare subPath)/i, 'CreateContainerError'],
-]
-
-/** The reason for a message that was sent without a reason. The first match wins. */
-export const MESSAGES: readonly (readonly [RegExp, string])[] = [
-  [/^back-?off (?:\S+ )?(?:restarting|pulling) /i, 'BackOff'],
-  [/\bCrashLoopBackOff\b/i, 'CrashLoopBackOff'],
-  [/\bOOM-?Kill(?:ed|ing)\b|\bout of memory\b/i, 'OOMKilled'],
-  [/^(?:liveness|readiness|startup) probe (?:failed|errored|error)\b/i, 'Unhealthy'],
-  [/\bfailed (?:liveness|startup) probe\b|^Stopping container /i, 'Killing'],
-  [/\bnodes are available\b/i, 'FailedScheduling'],
-  [/^successfully assigned /i, 'Scheduled'],
-  [/^scaled (?:up|down) replica ?set /i, 'ScalingReplicaSet'],
-  [/^Error creating: /i, 'FailedCreate'],
-  [/^failed to create pod sandbox/i, 'FailedCreatePodSandBox'],
-  [/^MountVolume\.|^unable to (?:attach or )?mount volumes/i, 'FailedMount'],
-  [/^AttachVolume\.Attach succeeded/i, 'SuccessfulAttachVolume'],
-  [/^AttachVolume\.|^Multi-Attach error/i, 'FailedAttachVolume'],
-  [/\bNodeNotReady\b/, 'NodeNotReady'],
-  [/\bNodeReady\b/, 'NodeReady'],
-]
 
 function words(text: string): ReadonlySet<string> {
   return new Set(text.split(/\s+/))

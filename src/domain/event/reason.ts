@@ -7,6 +7,7 @@ import { cacheByName } from '../memoize.ts'
 import { rank, type Severity } from '../severity.ts'
 import { ALERT_NAMES } from './alert-names.ts'
 import { addsNode, isHarmless, leavesCluster } from './going-away.ts'
+import { TURNS } from './message-table.ts'
 import { hintOf } from './reason-hint.ts'
 import { EXPECTED, plainMessage, type ReasonJudgement, reasonOf, subtypeOf } from './reason-message.ts'
 import {
@@ -106,7 +107,8 @@ export function isRepeated(seen: { count: number; pods: number; inTenMinutes: nu
 
 /**
  * Returns the conditions that an event ends, on its own object or on the workload of a claim, Job or ReplicaSet. A
- * `Started` event ends no problem of a container, because every restart in a crash loop emits a `Started` event.
+ * `Started` event ends no problem of a container, because every restart in a crash loop emits one. It ends what keeps a
+ * pod from starting its containers.
  */
 export function ends(event: KubernetesEvent): readonly string[] {
   const message = plainMessage(event.message)
@@ -114,8 +116,8 @@ export function ends(event: KubernetesEvent): readonly string[] {
   if (reason === 'Completed' && event.kind !== 'Job') return []
   if (reason === 'SawCompletedJob' && FAILED_JOB.test(message)) return []
   if (reason === 'Issuing') return /\bsuccessfully issued\b/i.test(message) ? [`Failed (${event.kind})`] : []
-  if (reason === 'Synced') return /^Promotion completed/.test(message) ? ['RolloutAborted'] : []
-  return [...(ENDS.get(reason) ?? [...oppositesOf(reason), ...undoneBy(reason)])]
+  const turned = TURNS.flatMap((one) => (one.reason === reason && one.ends.test(message) ? [one.group] : []))
+  return [...turned, ...(ENDS.get(reason) ?? [...oppositesOf(reason), ...undoneBy(reason)])]
 }
 
 const FAILED_JOB = /\b(?:status|condition): Failed\b/i
