@@ -185,3 +185,37 @@ test('an outage teaches no group of the sender a longer interval', async (t) => 
   }
   assert.equal(sender(flow)?.longest_gap, 2 * MINUTE)
 })
+
+for (const [what, copies] of [
+  ['', []],
+  [', also with the copies of a second Alertmanager', [15_000]],
+] as const) {
+  test(`outages leave a short interval as it is, so that each is noticed after five minutes${what}`, async (t) => {
+    const flow = makeFlow(t)
+    const beat = async (at: number) => {
+      await flow.sweepUntil(at, MINUTE / 2)
+      for (const late of [0, ...copies]) await flow.send('metrics', watchdog({ startsAt: NOON }), { at: at + late })
+    }
+    for (const from of [0, 8, 16, 24]) {
+      for (const at of times(NOON + from * MINUTE, NOON + (from + 5) * MINUTE, MINUTE / 2)) await beat(at)
+    }
+    assert.equal(flow.incidents().length, 0)
+    await flow.sweepUntil(NOON + 40 * MINUTE, MINUTE / 4)
+    const last = NOON + 28.5 * MINUTE + (copies[0] ?? 0)
+    assert.deepEqual(
+      flow.incidents().map((one) => [one.started_at, one.created_at]),
+      [[last, last + 5 * MINUTE]],
+    )
+  })
+}
+
+test('a second Alertmanager does not keep a slower interval from being learned', async (t) => {
+  const flow = makeFlow(t)
+  const beat = async (at: number) => {
+    await flow.sweepUntil(at)
+    for (const late of [0, 15_000]) await flow.send('metrics', watchdog({ startsAt: NOON }), { at: at + late })
+  }
+  for (const at of times(NOON, NOON + 10 * MINUTE, 2 * MINUTE)) await beat(at)
+  for (const at of times(NOON + 18 * MINUTE, NOON + 90 * MINUTE, 10 * MINUTE)) await beat(at)
+  assert.ok(flow.incidents().every(({ created_at }) => created_at < NOON + 40 * MINUTE))
+})

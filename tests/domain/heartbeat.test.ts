@@ -13,7 +13,7 @@ const UNKNOWN = { longestGap: 0, gaps: 0 }
  * silence becomes a problem.
  */
 function after(pasts: readonly number[], receiver = UNKNOWN, before = NEVER) {
-  const heart = pasts.reduce((held, past) => withHeartbeat(held, NOON + past, receiver), before)
+  const heart = pasts.reduce((held, past, count) => withHeartbeat(held, NOON + past, receiver, { count }), before)
   return [heart.heartbeatAt! - NOON, heart.heartbeatGap, heart.heartbeatDueAt! - heart.heartbeatAt!]
 }
 
@@ -30,6 +30,12 @@ describe('a heartbeat', () => {
     ['is waited for 5 minutes at least', [0, MINUTE], UNKNOWN, [MINUTE, MINUTE, 5 * MINUTE]],
     ['keeps its longest pause', [0, HOUR, HOUR + MINUTE], UNKNOWN, [HOUR + MINUTE, HOUR, 3 * HOUR]],
     ['learns nothing from the copy of a second Alertmanager', [0, 15 * SECOND], UNKNOWN, [15_000, 15_000, 12 * HOUR]],
+    [
+      'learns a short interval that has lasted',
+      [0, 15, 30, 45, 60, 75, 90].map((seconds) => seconds * SECOND),
+      UNKNOWN,
+      [90_000, 15_000, 5 * MINUTE],
+    ],
     ['grows no younger by a beat that comes late', [HOUR, 0], UNKNOWN, [HOUR, 0, 12 * HOUR]],
   ]
   for (const [title, pasts, receiver, expected] of cases) {
@@ -42,20 +48,21 @@ describe('a heartbeat', () => {
   })
 
   /** A heartbeat every 150 s, a pause, and what it teaches. */
-  const pauses: [string, number, { groupGap?: number; stoppedFor?: number }, number][] = [
-    ['a pause that is a little longer', 225, { groupGap: 150 }, 225],
-    ['an outage of less than an interval', 285, { groupGap: 150 }, 150],
-    ['a second pause of two intervals', 300, { groupGap: 300 }, 300],
-    ['an outage that is noticed too late', 435, { groupGap: 150 }, 150],
-    ['an outage after another one', 430, { groupGap: 330 }, 150],
-    ['a second pause of the same length', 435, { groupGap: 435 }, 435],
-    ['a pause in which incmon was stopped', 300, { groupGap: 300, stoppedFor: 1 }, 150],
+  const pauses: [string, number, { before?: number; stoppedFor?: number }, number][] = [
+    ['a pause that is a little longer', 225, { before: 150 }, 225],
+    ['an outage of less than an interval', 285, { before: 150 }, 150],
+    ['a second pause of two intervals', 300, { before: 300 }, 300],
+    ['an outage that is noticed too late', 435, { before: 150 }, 150],
+    ['an outage after another one', 430, { before: 330 }, 150],
+    ['an outage that is as long as an earlier one', 430, { before: 150 }, 150],
+    ['a second pause of the same length', 435, { before: 435 }, 435],
+    ['a pause in which incmon was stopped', 300, { before: 300, stoppedFor: 1 }, 150],
   ]
-  for (const [title, pause, { groupGap = 0, stoppedFor = 0 }, gap] of pauses) {
+  for (const [title, pause, { before: pauseBefore = 0, stoppedFor = 0 }, gap] of pauses) {
     test(`${gap === 150 ? 'learns nothing' : 'learns'} from ${title}`, () => {
       const before = { heartbeatAt: NOON, heartbeatGap: 150 * SECOND, heartbeatDueAt: NOON + HOUR }
       const past = {
-        groupGap: groupGap * SECOND,
+        pause: pauseBefore * SECOND,
         awaited: { since: stoppedFor && NOON + stoppedFor, until: NOON + stoppedFor, from: NOON },
       }
       const after = withHeartbeat(before, NOON + pause * SECOND, { longestGap: 150 * SECOND, gaps: 9 }, past)

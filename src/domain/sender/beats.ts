@@ -17,6 +17,9 @@ export type Beat = {
   readonly isReported?: boolean
   /** When it was last received while it fired. */
   readonly seenAt?: number | undefined
+  /** How often it was received, and its last pause in milliseconds; copies of a second Alertmanager make none. */
+  readonly count?: number
+  readonly pause?: number
   /** When it ended before it last came back, and when it came back; null if it never did. */
   readonly gap: readonly [from: number, to: number] | null
   /** When it was last received before its Prometheus was stopped, and first after it; null if it never was. */
@@ -46,11 +49,13 @@ const SHORTEST_STOP = 2 * MINUTE
  * Returns the heartbeats after a report about one of them. It fires at all times, so that a later start shows that its
  * Prometheus was stopped.
  * @param at when it was received
+ * @param interval the interval of the sender's heartbeats in milliseconds
  */
 export function withBeat(
   beats: readonly Beat[],
-  { startsAt, ...sent }: Omit<Beat, 'gap' | 'stop'> & { readonly startsAt: number },
+  { startsAt, ...sent }: Omit<Beat, 'gap' | 'stop' | 'count' | 'pause'> & { readonly startsAt: number },
   at: number,
+  interval = 0,
 ): readonly Beat[] {
   const before = beats.find(({ fingerprint }) => fingerprint === sent.fingerprint)
   const endedAt = before && isOver(before, at) ? before.endsAt : null
@@ -58,7 +63,10 @@ export function withBeat(
   const seenAt = sent.isReported ? before?.seenAt : at
   const stoppedAt = before?.seenAt !== undefined && startsAt > before.seenAt ? before.seenAt : null
   const stop = stoppedAt === null ? (before?.stop ?? null) : ([stoppedAt, at] as const)
-  const after: Beat = { ...sent, seenAt, gap: isBack ? [endedAt, at] : (before?.gap ?? null), stop }
+  const gap = isBack ? ([endedAt, at] as const) : (before?.gap ?? null)
+  const last = at - (before?.seenAt ?? at)
+  const pause = sent.isReported || last < interval / 2 ? (before?.pause ?? 0) : last
+  const after: Beat = { ...sent, seenAt, count: (before?.count ?? 0) + 1, pause, gap, stop }
   return before ? beats.map((one) => (one === before ? after : one)) : [...beats, after].slice(-MAX_BEATS)
 }
 

@@ -13,15 +13,23 @@ export type Heartbeat = {
   readonly heartbeatDueAt: number | null
 }
 
-/** A shorter interval is no heartbeat's: a second Alertmanager sends a copy. */
+/** A shorter interval may be no heartbeat's, because a second Alertmanager sends copies, until `STEADY` of them arrived. */
 const SHORTEST = MINUTE
+const STEADY = 6
 /** After this many intervals without a delivery, a sender counts as silent. */
 const SILENT_AFTER = 2
 /** Two pauses differ by less than this if they are the same interval. */
 const SAME = 0.95
 
-/** `groupGap`: the longest pause of the heartbeat's group before this one. `awaited`: a stop of incmon. */
-export type Past = { readonly groupGap?: number; readonly awaited?: Awaited | undefined }
+/**
+ * `pause`: the pause of the heartbeat before this one, in milliseconds. `count`: how often it was received before.
+ * `awaited`: a stop of incmon.
+ */
+export type Past = {
+  readonly pause?: number | undefined
+  readonly count?: number | undefined
+  readonly awaited?: Awaited | undefined
+}
 
 /**
  * Returns the heartbeat after another arrival. A pause in which an incident opened or incmon was stopped is an outage and
@@ -31,14 +39,16 @@ export function withHeartbeat(
   before: Heartbeat,
   at: number,
   receiver: DeliveryInterval,
-  { groupGap = 0, awaited }: Past = {},
+  { pause: pauseBefore = 0, count = 0, awaited }: Past = {},
 ): Heartbeat {
   const { heartbeatAt: last, heartbeatDueAt, heartbeatGap: gap } = before
-  const pause = last === null || heartbeatDueAt === null || last < (awaited?.since ?? 0) ? 0 : at - last
-  const isOutage = gap >= SHORTEST && pause > LONGER * gap && groupGap < SAME * pause
-  const heartbeatGap = isOutage ? gap : Math.max(gap, pause)
+  const pause = last === null || last < (awaited?.since ?? 0) ? 0 : at - last
   // A single interval is enough, because heartbeats are triggered only by the repeat interval.
-  const own = { longestGap: heartbeatGap, gaps: heartbeatGap >= SHORTEST ? 2 : 0 }
+  const isKnown = (of: number) => of >= SHORTEST || (of > 0 && count >= STEADY)
+  const isLong = heartbeatDueAt === null || (isKnown(gap) && pause > LONGER * gap)
+  const isOutage = isLong && pauseBefore < SAME * pause
+  const heartbeatGap = isOutage ? gap : Math.max(gap, pause)
+  const own = { longestGap: heartbeatGap, gaps: isKnown(heartbeatGap) ? 2 : 0 }
   const heartbeatAt = Math.max(before.heartbeatAt ?? at, at)
   return {
     heartbeatAt,

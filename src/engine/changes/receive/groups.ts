@@ -18,7 +18,6 @@ const MAX_GROUPS = BUDGETS.groups.value
 /**
  * Updates a group and the delivery interval of its sender.
  * @param isUntaught whether the pause teaches nothing about other groups of the sender: its heartbeat was missing
- * @returns `groupGap`: the longest pause of the group before, in milliseconds
  */
 export function updateGroup(
   ctx: Context,
@@ -30,8 +29,7 @@ export function updateGroup(
   const { members, truncated } = sent
   const key = digest(sent.key)
   const before = ctx.state.groups.get(groupKey(sender.rowId, key)) ?? null
-  if (before === null && ctx.state.groups.size() >= MAX_GROUPS)
-    return { sender, groupId: null, interval: null, groupGap: 0 }
+  if (before === null && ctx.state.groups.size() >= MAX_GROUPS) return { sender, groupId: null, interval: null }
   const counted = withDelivery(before, { members, at }, ctx.state.awaited.get('period')?.since)
   const isProven = before !== null && counted.gap !== null && hasInferredEnd(ctx, before)
   const delivered = isProven ? { ...counted, group: withProvenGap(counted) } : counted
@@ -39,14 +37,13 @@ export function updateGroup(
   const groupId = before?.rowId ?? ctx.rowId('groups')
   const after = { ...group, rowId: groupId, senderId: sender.rowId, key }
   ctx.put.group(after)
-  const groupGap = before?.longestGap ?? 0
   const interval = isUntaught
     ? sender.deliveryInterval
     : withReceiverInterval(sender.deliveryInterval, before, delivered)
   if (truncated) postponeGroup(ctx, groupId, at)
   const learned = { ...sender, deliveryInterval: interval }
   if (!sender.reportsEnds) hastenGroups(ctx, sender, learned, { before, after })
-  return { sender: learned, groupId, interval: group, groupGap }
+  return { sender: learned, groupId, interval: group }
 }
 
 /**

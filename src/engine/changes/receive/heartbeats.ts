@@ -25,8 +25,11 @@ import { clusterOf, findService } from '../attribution.ts'
 import { moveIncident, oldestOpenIncident, openIncident } from '../incidents/incidents.ts'
 import { createLiveService, makeDue } from '../live-service.ts'
 
-/** `at`: when the delivery was received. `clockOffset`: how far the sender's clock is ahead, in milliseconds. */
-type Received = { readonly at: number; readonly clockOffset: number; readonly past: Past }
+/**
+ * `at`: when the delivery was received. `clockOffset`: how far the sender's clock is ahead, in milliseconds. `awaited`: a
+ * stop of incmon.
+ */
+type Received = Pick<Past, 'awaited'> & { readonly at: number; readonly clockOffset: number }
 
 /**
  * Returns a sender after the heartbeats of a delivery. The incident about their absence opens at once if the sender
@@ -36,21 +39,24 @@ export function followHeartbeats(
   ctx: Context,
   sender: LiveSender,
   drafts: readonly Draft[],
-  { at, clockOffset, past }: Received,
+  { at, clockOffset, awaited }: Received,
 ): LiveSender {
   const told = drafts.filter(isHeartbeat)
   const { heartbeatAt } = sender
-  const isFiring = told.some(({ status }) => status === 'firing')
+  const fires = told.filter(({ status }) => status === 'firing')
+  const isFiring = fires.length > 0
   const beats = told
     // A heartbeat that was never seen to fire says nothing with its end.
     .filter(({ status }) => status === 'firing' || heartbeatAt !== null)
     .reduce<readonly Beat[]>(
-      (known, draft) => withBeat(known, beatOf(sender, draft, clockOffset, at), at),
+      (known, draft) => withBeat(known, beatOf(sender, draft, clockOffset, at), at, sender.heartbeatGap),
       sender.beats,
     )
+  const known = sender.beats.find((beat) => fires.some(({ fingerprint }) => fingerprint === beat.fingerprint))
+  const past = { pause: known?.pause, count: known?.count, awaited }
   const after = { ...sender, beats, ...(isFiring ? withHeartbeat(sender, at, sender.deliveryInterval, past) : {}) }
   if (told.length === 0 || heartbeatAt === null) return after
-  const { missing, newly } = endedBeats(sender.beats, beats, { heardAt: heartbeatAt, at, awaited: past.awaited })
+  const { missing, newly } = endedBeats(sender.beats, beats, { heardAt: heartbeatAt, at, awaited })
   if (missing.length === beats.length && !isFiring)
     return { ...after, heartbeatDueAt: sender.heartbeatDueAt === null ? null : at }
   const isBack = isFiring && resolveHeartbeatIncident(ctx, sender, missing.length > 0, at)

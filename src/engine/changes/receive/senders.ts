@@ -56,20 +56,20 @@ export function updateSender(ctx: Context, sending: SenderInput): SenderFacts {
   const deliveryInterval = reportsEnds && !before.reportsEnds ? NO_INTERVAL : before.deliveryInterval
   const isUntaught = wasSilent || (reportsEnds && drafts.every(isHeartbeat))
   const counted = count({ ...before, reportsEnds, tokens, deliveryInterval }, sending.intake, receivedAt)
-  const { sender, groupId, interval, groupGap } = whole.group
+  const { sender, groupId, interval } = whole.group
     ? updateGroup(ctx, counted, whole.group, receivedAt, isUntaught)
-    : { sender: counted, groupId: null, interval: null, groupGap: 0 }
+    : { sender: counted, groupId: null, interval: null }
   const reading = readingOf(drafts, receivedAt)
   const learned = withLearnedBehavior(sender, drafts, reading, receivedAt)
   const clockOffset = offsetIn(learned.clock, sending.source, reading)
-  const past = { groupGap, awaited: ctx.state.awaited.get('period') }
-  const after = followHeartbeats(ctx, learned, drafts, { at: receivedAt, clockOffset, past })
+  const awaited = ctx.state.awaited.get('period')
+  const after = followHeartbeats(ctx, learned, drafts, { at: receivedAt, clockOffset, awaited })
   ctx.put.sender(after)
   if (!before.reportsRepeats && after.reportsRepeats) recheckConditions(ctx, after, receivedAt)
   if (after.beats !== before.beats) takeBackEnds(ctx, after, receivedAt)
   return {
     groupId,
-    beats: withMissing(after.beats, { gap: after.heartbeatGap, at: receivedAt, awaited: past.awaited }),
+    beats: withMissing(after.beats, { gap: after.heartbeatGap, at: receivedAt, awaited }),
     delivery: groupId === null ? null : deliveryOf(after, interval, receivedAt),
     clockOffset,
   }
