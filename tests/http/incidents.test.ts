@@ -216,7 +216,7 @@ test('the timeline says in one sentence each what a user edited', async (t) => {
     [
       'changed the title: Cart loses orders',
       'severity changed from critical to warning',
-      'start time moved: 2 min earlier',
+      'start time moved 2 min earlier',
     ],
   )
 })

@@ -96,7 +96,10 @@ function mergeActions(proposed: readonly Action[], edits: readonly ActionEdit[])
   const byId = new Map(edits.map((edit) => [edit.id, edit]))
   // Actions added by a user are accepted without confirmation.
   const kept = edits.filter(({ id }) => !ids.has(id)).map(({ id }) => knownAction(id) ?? newAction(id, '', 'open'))
-  return [...proposed, ...kept].map((action) => ({ ...action, ...written(byId.get(action.id) ?? {}) }))
+  const all = [...proposed, ...kept].map((action) => ({ ...action, ...written(byId.get(action.id) ?? {}) }))
+  // Somebody has thought of a better alert.
+  const hasAlert = all.some(({ id, text }) => !knownAction(id) && /\balert/i.test(text))
+  return hasAlert ? all.filter(({ id, state }) => id !== 'alert-coverage' || state !== 'proposed') : all
 }
 
 /** Drops undefined fields, which would override earlier values. */

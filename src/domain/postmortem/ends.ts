@@ -39,7 +39,7 @@ export function endSentences(facts: GroupedFacts): readonly Told[] {
 const lastAtOf = ({ endsAt, lastSeenAt }: GroupedFact) => endsAt ?? lastSeenAt
 
 /** Names the ends after which alerts fired again. Their last ends have sentences of their own. */
-export function earlierEnds({ entries, alerts }: GroupedFacts): readonly Told[] {
+export function earlierEnds({ incident, entries, alerts }: GroupedFacts): readonly Told[] {
   const known = new Map(alerts.map((alert) => [`alert/${alert.uuid}`, alert]))
   const ends = entries.flatMap(({ kind, at, ref }) => {
     const alert = kind === 'ended' && ref !== null ? known.get(ref) : undefined
@@ -48,8 +48,8 @@ export function earlierEnds({ entries, alerts }: GroupedFacts): readonly Told[] 
   })
   return [...Map.groupBy(ends, ({ name }) => name).values()].map((of) => {
     const at = of.reduce((last, one) => Math.max(last, one.at), 0)
-    const text = `${of[0]?.name} ended ${momentsText(of.map((one) => one.at))}, but fired again.`
-    return { text, refs: alertRefs(of), at }
+    const text = `${of[0]?.name} ended ${timesText(of.map((one) => one.at))}, but fired again.`
+    return { text, refs: [...alertRefs(of), incidentRef(incident)], at }
   })
 }
 
@@ -94,6 +94,12 @@ function unreportedSentence(alerts: readonly GroupedFact[], facts: GroupedFacts)
       ? `${namesOf(alerts)} ${was} still firing; see ${quoted(into.title)} for ${their}.`
       : `${namesOf(alerts)} ${was} last reported ${when}; ${why}.`
   return { text, refs: [...alertRefs(alerts), ...(isOn ? [into ? into.ref : incidentRef(facts.incident)] : [])] }
+}
+
+/** Returns `at …`, `at … and …`, or `between … and …` for more than two times. */
+function timesText(times: readonly number[]): string {
+  const moments = momentsText(times)
+  return new Set(times.map(formatTime)).size === 2 ? moments.replace('between', 'at') : moments
 }
 
 /** Returns `at …`, or `between … and …` if the times differ. */

@@ -42,15 +42,23 @@ export function markdown(postmortem: Postmortem, graph: OwnGraph | null = null):
   return `${[headerOf(postmortem, numbers), ...body].join('\n\n')}\n`
 }
 
-function headerOf({ header, summary }: Postmortem, numbers: Numbers): string {
+function headerOf(postmortem: Postmortem, numbers: Numbers): string {
+  const { header, summary } = postmortem
+  const added = hasAdditions(postmortem) ? '; what people wrote can be newer' : ''
   const facts = [
     ...(summary.facts ?? []).map((fact) => `**${fact.label}:** ${marked(fact, numbers)}`),
     `Severity: ${header.severity}`,
     `Services: ${plain(header.services.join(', '))}`,
     `State: ${header.state}, revision ${header.revision}`,
-    `Generated: ${formatTime(Date.parse(header.generatedAt))}`,
+    `Generated: ${formatTime(Date.parse(header.generatedAt))}${added}`,
   ]
   return `# Postmortem: ${plain(header.title)}\n\n${facts.map((fact) => `- ${fact}`).join('\n')}`
+}
+
+/** Returns whether people wrote parts of the document. */
+function hasAdditions({ summary, impact, rootCause, lessons, actions }: Postmortem): boolean {
+  const texts = [summary.addition, impact.customers, rootCause.text, ...Object.values(lessons)]
+  return texts.some(Boolean) || actions.some(({ because }) => because === null)
 }
 
 function impactOf({ impact }: Postmortem, numbers: Numbers): readonly string[] {

@@ -22,7 +22,7 @@ export function edits(before: LiveIncident, after: LiveIncident): string[] {
     ...(before.severity === after.severity ? [] : [`severity changed from ${before.severity} to ${after.severity}`]),
     ...(before.startedAt === after.startedAt
       ? []
-      : [`start time moved: ${movedText(after.startedAt - before.startedAt)}`]),
+      : [`start time moved ${movedText(after.startedAt - before.startedAt)}`]),
   ]
 }
 

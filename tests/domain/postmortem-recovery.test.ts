@@ -1,0 +1,126 @@
+/** What a postmortem says about recoveries: replaced pods, later rounds, images, and incidents with the cause. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type EventFact, type PostmortemFacts, withImages } from '../../src/domain/incident/facts.ts'
+import { merge } from '../../src/domain/postmortem/edits.ts'
+import { markdown } from '../../src/domain/postmortem/markdown.ts'
+import { generate } from '../../src/domain/postmortem/postmortem.ts'
+import { MINUTE } from '../../src/domain/units.ts'
+import { contradictionsIn, unfoundedIn } from '../helpers/postmortem-checker.ts'
+import { factsOf } from './postmortem-goldens.ts'
+
+const IMAGE = factsOf('bad-image-tag')
+const FIRST = IMAGE.alerts[0]!
+const { startedAt, createdAt } = IMAGE.incident
+const END = IMAGE.incident.resolvedAt ?? 0
+const BARE = { ...IMAGE, changes: [], correlations: [], suspects: [], events: [], entries: [] }
+
+function textOf(facts: Partial<PostmortemFacts>): string {
+  const all = { ...BARE, ...facts }
+  const document = generate(all)
+  assert.deepEqual([...unfoundedIn(all, document), ...contradictionsIn(document)], [])
+  return markdown(document)
+}
+
+const event = (name: string, minutes: number, object: string, text = name): EventFact => ({
+  ...{ uuid: `${name}-${object}`, at: startedAt + minutes * MINUTE, source: 'cluster', alertId: null },
+  ...{ kind: 'info', name, object, text },
+})
+const entry = (kind: string, minutes: number, actor: string | null, code: string | null = null, text = '') => ({
+  ...{ at: createdAt + minutes * MINUTE, kind, code, text, actor, ref: null },
+})
+
+test('what a pod had on a lost node ends with its replacement, whose start has a row', () => {
+  const at = startedAt + 5 * MINUTE
+  const lost = { ...FIRST, name: 'NodeNotReady (pod)', endsAt: at, resolution: 'reported' as const }
+  const evicted = { ...event('TaintManagerEviction', 4, 'Pod/cart-1'), kind: 'firing' as const, alertId: 'x' }
+  const events = [evicted, event('Scheduled', 5, 'Pod/cart-2'), event('Started', 6, 'Pod/cart-2')]
+  const text = textOf({ alerts: [lost], events })
+  assert.match(text, /NodeNotReady \(pod\) ended at .*, when replacement pods were assigned to nodes/)
+  assert.match(text, /\| replacement Pod\/cart-2 started \| Kubernetes/)
+  assert.match(text, /TaintManagerEviction.* – not part of this incident/)
+  const other = textOf({ alerts: [lost], events: [event('Started', 6, 'Pod/cart-2')] })
+  assert.match(other, /NodeNotReady \(pod\) ended at .*, as reported by Kubernetes/)
+  assert.doesNotMatch(other, /replacement/)
+})
+
+test('a crash that ends with the start of a container says so', () => {
+  const ended = { ...FIRST, endsAt: startedAt + 5 * MINUTE, resolution: 'reported' as const }
+  const text = textOf({ alerts: [ended], events: [event('Started', 5, 'Pod/cart-2')] })
+  assert.match(text, /ended at .*, when Kubernetes reported the start of a container/)
+})
+
+test('each round has its end, its acknowledgement and its place in the order', () => {
+  const ref = `alert/${FIRST.uuid}`
+  const entries = [
+    entry('status', 1, 'Tom', 'investigating'),
+    { ...entry('ended', 2, null, 'reported', FIRST.name), ref },
+    entry('status', 3, 'Tom', 'resolved'),
+    { ...entry('alert', 4, null, null, `${FIRST.name} is firing again`), ref },
+    entry('reopened', 4, null, 'open', 'the problem came back'),
+    entry('status', 5, 'Lucia', 'investigating'),
+    { ...entry('status', 0, 'Lucia', 'resolved'), at: END },
+  ]
+  const incident = { ...IMAGE.incident, acknowledgedAt: createdAt + MINUTE, acknowledgedBy: 'Tom', hasLapsed: true }
+  const text = textOf({ entries, incident })
+  assert.match(
+    text,
+    /- Tom acknowledged the incident at .*\n- This acknowledgement lapsed .*\n- Lucia acknowledged it again/,
+  )
+  assert.match(
+    text,
+    /but fired again .*\n- Tom resolved the incident .*\n- incmon reopened .*because the problem came back/,
+  )
+  assert.equal(text.match(/\| acknowledged \|/g)?.length, 2)
+})
+
+test('the images of a rollout are those that its own pods pulled', () => {
+  const [rollout] = IMAGE.changes.filter(({ kind }) => kind === 'rollout')
+  assert.ok(rollout)
+  const message = (image: string) => `Container image "registry.test/shop/${image}" already present on machine`
+  const hash = rollout.ref.slice(rollout.ref.indexOf('@') + 1)
+  const pulled = [
+    event('Pulled', 1, `Pod/cart-${hash}-a1b2c`, message('cart:2.0')),
+    event('Pulled', 1, 'Pod/cart-other-a1b2c', message('cart:1.0')),
+  ]
+  assert.equal(withImages([rollout], pulled)[0]?.template, 'cart:2.0')
+  assert.equal(withImages([{ ...rollout, template: 'app: cart:1.0' }], pulled)[0]?.template, 'app: cart:1.0')
+  assert.equal(withImages([rollout], pulled.slice(1))[0]?.template, undefined)
+})
+
+test('killed pods have a row only if no rollout replaced them', () => {
+  const rollout = IMAGE.changes.filter(({ kind }) => kind === 'rollout').map((one) => ({ ...one, startsAt: startedAt }))
+  const killed = [event('Killing', 1, 'Pod/cart-7d9f5b6c8-x2kqp', 'Stopping container cart')]
+  assert.doesNotMatch(textOf({ changes: rollout, events: killed }), /\| Killing:/)
+  assert.match(textOf({ events: killed }), /\| Killing: Stopping container cart \(Pod\/cart-7d9f5b6c8-x2kqp\)/)
+})
+
+test('killed pods of two templates have two rows', () => {
+  const killed = ['Pod/cart-7d9f5b6c8-x2kqp', 'Pod/cart-6c9f7d8b5-m8d7q'].map((pod, index) =>
+    event('Killing', index * 10, pod, 'Stopping container cart'),
+  )
+  assert.equal(textOf({ events: killed }).match(/\| Killing:/g)?.length, 2)
+})
+
+test('an incident that followed another one refers to it', () => {
+  const led = { ref: 'incident/led', title: 'postgres: Down', createdAt: startedAt, startedAt }
+  const group = {
+    cause: 'postgres',
+    leader: led.ref,
+    others: [{ ...led, service: { namespace: '', name: 'postgres' } }],
+  }
+  const facts = { ...BARE, group }
+  const text = markdown(generate(facts))
+  assert.match(text, /\*\*Cause:\*\* see “postgres: Down”/)
+  assert.match(text, /\*\*Fix:\*\* see “postgres: Down”/)
+  assert.match(text, /This incident probably followed from “postgres: Down”/)
+  assert.doesNotMatch(text, /No change that could have caused/)
+})
+
+test('an own action about an alert takes the place of the proposed one', () => {
+  const facts = { ...BARE, alerts: [], incident: { ...IMAGE.incident, origin: 'manual' as const } }
+  const document = generate(facts)
+  const own = (text: string) => merge(document, { actions: [{ id: 'own', text }] }).actions.map(({ id }) => id)
+  assert.ok(own('Buy a second disk').includes('alert-coverage'))
+  assert.ok(!own('Alert on every certificate').includes('alert-coverage'))
+})
