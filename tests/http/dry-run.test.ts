@@ -96,3 +96,23 @@ test('a deploy that creates its service shows the health of that service', async
   const [{ service, health }] = answer.body.decisions
   assert.deepEqual([service.name, service.isNew, health?.status], ['cart', true, 'healthy'])
 })
+
+test('a dry run says by which of two rules an item belongs to a known alert', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const send = (fingerprint: string, labels: object, dryRun = true) => {
+    const body = { alerts: [{ ...alert('Down', { service: 'cart', ...labels }, {}), fingerprint }] }
+    return request('POST', `${METRICS}${dryRun ? '?dryRun=1' : ''}`, { token: acme.token, body })
+  }
+  const ruleOf = async (...args: Parameters<typeof send>) => {
+    const { alert } = (await send(...args)).body.decisions[0]
+    return [alert.change, alert.rules.identity]
+  }
+  assert.deepEqual(await ruleOf('aa', { severity: 'warning' }), ['opened', 'the sender’s fingerprint'])
+  await send('aa', { severity: 'warning' }, false)
+  assert.deepEqual(await ruleOf('aa', { severity: 'warning' }), ['repeated', 'the sender’s fingerprint'])
+  const [change, rule] = await ruleOf('bb', { severity: 'critical' })
+  assert.deepEqual(
+    [change, rule],
+    ['repeated', 'the labels that survive a restart, because no alert has this fingerprint'],
+  )
+})

@@ -119,7 +119,8 @@ function show(decisions: readonly Decision[], rejected: Receipt['rejected']): vo
 
 function textOf(decision: Decision): string {
   const { index, event, alert } = decision
-  const as = alert && alert.name !== event.name ? `, which incmon calls ${visible(alert.name)}` : ''
+  const as =
+    alert && event.kind === 'firing' && alert.name !== event.name ? `, which incmon calls ${visible(alert.name)}` : ''
   return `item ${index}: ${event.kind}, ${visible(event.name)}${as}\n${formatTable(linesOf(decision), '', COLUMNS)}\n`
 }
 
@@ -140,10 +141,7 @@ function linesOf(decision: Decision): Line[] {
     lines.push(['time', 'corrected', `the sender's clock is ${formatDuration(Math.abs(clockOffset))} ${side}`])
   }
   if (alert) {
-    const [first = '', ...others] = alert.rules.identity.split(', or ')
-    // A new alert has the first identity, because nothing has the others.
-    const identity = alert.change === 'opened' ? first : [first, ...others].join(', or ')
-    lines.push(['identity', alert.fingerprint, identity])
+    lines.push(['identity', alert.fingerprint, alert.rules.identity])
     lines.push(['alert', `${alert.change}, ${alert.status}`, ''])
     lines.push(['severity', alert.severity, alert.rules.severity])
   } else {

@@ -16,6 +16,12 @@ const IDENTITIES = {
   ref: 'project and ref',
 } as const
 
+/** Names the rule by which one item belongs to an alert. @param byLabels whether no alert had its fingerprint */
+export function identityText({ identity }: Rules, byLabels: boolean): string {
+  if (identity !== 'labels') return IDENTITIES[identity] ?? identity
+  return byLabels ? 'the labels that survive a restart, because no alert has this fingerprint' : IDENTITIES.fingerprint
+}
+
 /** Returns the rules as shown to people. A rule that an older version stored as a sentence stays as it is. */
 export function rulesText({ service, severity, identity }: Rules): { [Rule in keyof Rules]: string } {
   return { service: ruleText(service), severity, identity: IDENTITIES[identity] ?? identity }

@@ -1,6 +1,6 @@
 /** Processes a webhook request, or one chunk of a large request: its events, its alerts and its response. */
 
-import { rulesText } from '../../../domain/alert/rules.ts'
+import { identityText, rulesText } from '../../../domain/alert/rules.ts'
 import type { Intake } from '../../../domain/event/event.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import type { KeyUse } from '../../../domain/request/idempotency.ts'
@@ -185,7 +185,11 @@ function dryRunReceipt(
   return { receipt: { ...own, decisions }, sent, serviceIds: [], waiting: NONE, kind: 'dry run' }
 }
 
-function explain(index: number, { match, event, result }: ItemResult, { clockOffset }: SenderFacts): ItemDecision {
+function explain(
+  index: number,
+  { match, event, result, byLabels }: ItemResult,
+  { clockOffset }: SenderFacts,
+): ItemDecision {
   const { cluster, namespace, name } = match.key
   const alert = result?.live.alert
   return {
@@ -201,7 +205,7 @@ function explain(index: number, { match, event, result }: ItemResult, { clockOff
           severity: alert.severity,
           status: alert.status,
           fingerprint: alert.fingerprint,
-          rules: rulesText(alert.rules),
+          rules: { ...rulesText(alert.rules), identity: identityText(alert.rules, byLabels) },
         }
       : null,
     health: null,

@@ -26,6 +26,8 @@ export type ItemResult = {
   readonly match: ServiceMatch
   readonly event: DraftJudgement['event']
   readonly result: { readonly live: LiveAlert; readonly change: Change } | null
+  /** Whether the alert was found by its labels, because no alert had the fingerprint. */
+  readonly byLabels: boolean
   /** Why the item opened no alert; null if there was room. */
   readonly shortage: Shortage | null
 }
@@ -33,7 +35,7 @@ export type ItemResult = {
 /** An item that was not stored, because the sender sends it again. */
 type RefusedItem = { readonly refused: Shortage }
 
-const NOTHING = { result: null, shortage: null }
+const NOTHING = { result: null, byLabels: false, shortage: null }
 
 /** Processes one item. */
 export function decideItem(ctx: Context, item: Item): ItemResult | RefusedItem {
@@ -48,6 +50,7 @@ export function decideItem(ctx: Context, item: Item): ItemResult | RefusedItem {
     if (before) return { eventId: before.id, isRepeat: true, serviceIds: [], match, ...NOTHING, event: judged.event }
   }
   const known = judged.signal ? findCondition(ctx, item, judged.signal, match.service) : null
+  const byLabels = known !== null && known.rowId !== rowIdOf(ctx, item, judged.signal)
   const isWanted =
     match.attribution.creates === 'event' || (judged.signal !== null && (known ?? makesAlert(judged.signal)))
   const existing = current(ctx, match.service)
@@ -80,7 +83,7 @@ export function decideItem(ctx: Context, item: Item): ItemResult | RefusedItem {
   const own = isAffected ? [service?.rowId, known?.serviceId].filter((id) => id !== undefined) : []
   const serviceIds = [...own, ...ended, ...left]
   const isRepeat = repeated !== null
-  return { eventId: event.id, isRepeat, serviceIds, match, event: judged.event, result, shortage }
+  return { eventId: event.id, isRepeat, serviceIds, match, event: judged.event, result, byLabels, shortage }
 }
 
 /** `hash`: the hash of a notification's payload, used to detect repeats; 0 for an event. */
@@ -110,13 +113,18 @@ function historyOf({ service }: ServiceMatch, { event }: DraftJudgement): LiveSe
 /** Returns the live alert that the signal belongs to, or null. */
 function findCondition(ctx: Context, { cluster }: Item, signal: Signal, service: LiveService | null): LiveAlert | null {
   const { state } = ctx
-  const { source, fingerprint } = signal
-  const first = state.alertByFingerprint.get(fingerprintScope(source, cluster), fingerprint)
+  const { source } = signal
+  const first = rowIdOf(ctx, { cluster }, signal)
   const named = first === undefined ? undefined : state.alerts.get(first)
   if (named && belongsTo(named.alert, signal)) return named
   const alike = state.alertByLogicalKey.all(source, signal.logicalKey).map((rowId) => state.alerts.get(rowId))
   const known = alike.find((one) => one && one.serviceId === service?.rowId)
   return known && belongsTo(known.alert, signal) ? known : null
+}
+
+/** Returns the row id of the live alert with the fingerprint of the signal. */
+function rowIdOf({ state }: Context, { cluster }: Pick<Item, 'cluster'>, signal: Signal | null): number | undefined {
+  return signal ? state.alertByFingerprint.get(fingerprintScope(signal.source, cluster), signal.fingerprint) : undefined
 }
 
 function storeEvent(
