@@ -37,8 +37,13 @@ const NEGATIONS = new Set(['non', 'not', 'no', 'un'])
 const MAX_WORDS = 20
 const SEPARATORS = /[\s\-_!]+/
 
-/** The labels that can contain the severity, in order. Sloth writes `sloth_severity`. Each can begin with a capital. */
-export const SEVERITY_LABELS = ['severity', 'sloth_severity', 'priority', 'level'] as const
+/**
+ * The labels that can contain the severity, in order. Sloth and Grafana's SLOs write one of their own, and Grafana reads
+ * `og_priority` for Opsgenie. Each can begin with a capital.
+ */
+export const SEVERITY_LABELS = [
+  ...['severity', 'sloth_severity', 'grafana_slo_severity', 'priority', 'og_priority', 'level'],
+] as const
 const IN_ANY_CASE = SEVERITY_LABELS.flatMap((name) => [name, name.charAt(0).toUpperCase() + name.slice(1)])
 
 /** Where an alert's severity was found. An annotation is used only if no label contains a severity. */

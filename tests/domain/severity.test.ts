@@ -125,6 +125,14 @@ describe('an alert', () => {
     assert.equal(severityOf(alert({ level: 'info' })).severity, 'info')
   })
 
+  test("without it uses the labels of Grafana's SLOs and of Opsgenie, and no label of another kind", () => {
+    assert.equal(severityOf(alert({ grafana_slo_severity: 'critical' })).severity, 'critical')
+    assert.equal(severityOf(alert({ og_priority: 'P1' })).severity, 'critical')
+    assert.equal(severityOf(alert({ severity: 'warning', grafana_slo_severity: 'critical' })).severity, 'warning')
+    for (const label of ['grafana_slo_window', 'node_priority', 'severity_level', 'priority_class'])
+      assert.equal(severityOf(alert({ [label]: 'critical' })).rule, 'no severity label', label)
+  })
+
   test('ignores a blank label', () => {
     assert.equal(severityOf(alert({ severity: ' ', priority: 'high' })).severity, 'error')
   })
