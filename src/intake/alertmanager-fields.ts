@@ -46,16 +46,24 @@ export function withOrganization(fingerprint: string, orgId: unknown, source: So
 /** Grafana's Test button sends the group key `webhook-<hex>-<unix time>`, and labels that the user can change. */
 const TEST_GROUP = /^webhook-[\da-f]+-\d+$/
 
-/** A rule that Grafana cannot evaluate keeps its name and says so in an annotation, if it is set to alert. */
+/**
+ * A rule that Grafana cannot evaluate keeps its name and says so in an annotation. If it is set to alert, the alert
+ * fires; if it is set to be normal, what fired before ends and is as severe as it was.
+ */
 const STATE_REASON = 'grafana_state_reason'
 
 export function natureOf(
-  { labels: { alertname = '', instance = '' }, annotations }: { readonly labels: Labels; readonly annotations: Labels },
+  {
+    labels: { alertname = '', instance = '' },
+    annotations,
+    status,
+  }: Pick<AlertDraft, 'labels' | 'annotations' | 'status'>,
   { groupKey }: Fields,
   source: Source,
 ): AlertDraft['nature'] {
   if (HEARTBEATS.has(alertname)) return 'heartbeat'
-  if (NO_DATA.has(alertname) || ['NoData', 'Error'].includes(annotations[STATE_REASON] ?? '')) return 'no-data'
+  const isBlind = status === 'firing' && ['NoData', 'Error'].includes(annotations[STATE_REASON] ?? '')
+  if (isBlind || NO_DATA.has(alertname)) return 'no-data'
   const isTest = typeof groupKey === 'string' && TEST_GROUP.test(groupKey) && instance === 'Grafana'
   return isTest || (source === 'dashboard' && alertname === 'TestAlert') ? 'test' : 'alert'
 }

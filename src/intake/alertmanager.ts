@@ -162,7 +162,7 @@ function readAlert(
     fingerprint: withOrganization(fingerprintOf(item, sent), notification.orgId, source),
     links: Object.assign(readLinks(item, annotations, textOf), sharedLinks),
     name: nameOf(labels, warn),
-    nature: natureOf({ labels, annotations }, notification, source),
+    nature: natureOf({ labels, annotations, status }, notification, source),
     payload: JSON.stringify(clean),
   }
   for (const name in labels)

@@ -24,6 +24,8 @@ for (const [what, sent, severity, summary, problem] of [
   ],
   ['a measured repeat', stock(''), 'critical', 'Old.', 'on'],
   ['an end', stock('', { endsAt: NOON + 5 * MINUTE }), 'critical', 'Old.', 'off'],
+  ['an end without data', stock('NoData', { endsAt: NOON + 5 * MINUTE }), 'critical', 'Old.', 'off'],
+  ['an end with an error', stock('Error', { endsAt: NOON + 5 * MINUTE }), 'critical', 'Old.', 'off'],
   [
     'an end because the series is missing',
     stock('MissingSeries', { endsAt: NOON + 5 * MINUTE }),
@@ -50,4 +52,11 @@ test('a rule that has had no data from the start, or again after its end, is a w
   assert.deepEqual([flow.alerts()[0]?.severity, flow.incidents().length], ['warning', 0])
   await flow.send('dashboard', stock(''), { at: NOON + MINUTE })
   assert.deepEqual([flow.alerts()[0]?.severity, flow.alerts()[0]?.summary], ['critical', 'Old.'])
+})
+
+test('what never had data and ends was a warning', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('dashboard', stock('NoData'), { at: NOON })
+  await flow.send('dashboard', stock('', { endsAt: NOON + 5 * MINUTE }), { at: NOON + 5 * MINUTE })
+  assert.deepEqual([flow.alerts()[0]?.severity, flow.alerts()[0]?.status], ['warning', 'resolved'])
 })

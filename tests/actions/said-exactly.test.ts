@@ -28,12 +28,22 @@ for (const [reason, title] of [
     'MissingSeries',
     'Grafana ended the alert of stock, because its query has no data of it any more: it was critical for 5 min, until 12:05 UTC.',
   ],
+  [
+    'NoData',
+    'Grafana ended the alert of stock, because its query has no data: it was critical for 5 min, until 12:05 UTC.',
+  ],
+  [
+    'Error',
+    'Grafana ended the alert of stock, because its rule cannot be evaluated: it was critical for 5 min, until 12:05 UTC.',
+  ],
 ] as const) {
   test(`the end of an alert of Grafana with the reason “${reason}”`, async (t) => {
-    const { send, sweepUntil, deps } = paging(t)
+    const flow = paging(t)
+    const { send, sweepUntil, deps } = flow
     const item = (more: object) => {
       const one = alert('Old stock', { service: 'stock' }, { startsAt: NOON, fingerprint: 'f', ...more })
-      return grafana([{ ...one, annotations: reason === '' ? {} : { grafana_state_reason: reason } }])
+      const isTold = reason !== '' && 'endsAt' in more
+      return grafana([{ ...one, annotations: isTold ? { grafana_state_reason: reason } : {} }])
     }
     await send('dashboard', item({}), { at: NOON })
     pump(deps)
@@ -43,6 +53,7 @@ for (const [reason, title] of [
       pump(deps).map((one) => one.title),
       [title],
     )
+    assert.equal(flow.alerts()[0]?.severity, 'critical')
   })
 }
 

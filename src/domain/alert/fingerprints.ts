@@ -123,7 +123,7 @@ export function withKnownSeverity<Sent extends Pick<Fingerprint, 'fingerprint' |
   return isMilder ? { ...signal, severity: known.severity, said: known.said } : signal
 }
 
-/** Records that a fingerprint ended. */
+/** Records that a fingerprint ended, which is as severe as it was: Grafana can lose and find its data meanwhile. */
 export function withEnd(
   fingerprints: readonly Fingerprint[],
   { fingerprint, severity, said }: OfSignal,
@@ -131,7 +131,9 @@ export function withEnd(
   endedAt: number,
 ): readonly Fingerprint[] {
   const none = { changedAt: null, expiresAt: null }
-  const ended = { fingerprint, severity, said, startedAt: endedAt, ended: true, seenAt: receivedAt, ...none }
+  const was = fingerprints.find((one) => one.fingerprint === fingerprint && !one.ended) ?? { severity, said }
+  const of = { fingerprint, severity: was.severity, said: was.said }
+  const ended = { ...of, startedAt: endedAt, ended: true, seenAt: receivedAt, ...none }
   return withFingerprint(fingerprints, ended)
 }
 

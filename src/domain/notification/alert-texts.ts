@@ -168,6 +168,8 @@ const GRAFANA_ENDS: Readonly<Record<string, string>> = {
   RuleDeleted: 'its rule was deleted',
   Updated: 'its rule was changed',
   MissingSeries: 'its query has no data of it any more',
+  NoData: 'its query has no data',
+  Error: 'its rule cannot be evaluated',
 }
 
 /** Returns who ended the alert with which the problem ended, and why; null if it has recovered. */
