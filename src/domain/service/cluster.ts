@@ -28,13 +28,16 @@ const DATABASE_JOB = new RegExp(DATABASES.join('|'), 'i')
 const DATABASE_ALERT = new RegExp(`^(?:${DATABASES.join('|')})`, 'i')
 /** Labels that only the exporters of these databases write. */
 const DATABASE_LABEL =
-  /^(?:(?:label_)?cnpg_io_|es_cluster|es_client_node|es_data_node|strimzi_io_cluster|strimzi_cluster|ceph_|cassandra_|scylla_|redis_cluster|mongodb_cluster|rs_nm$|galera_|wsrep_|patroni_)/
+  /^(?:(?:label_)?cnpg_io_|es_cluster|es_client_node|es_data_node|strimzi_io_cluster|strimzi_cluster|ceph_|cassandra_|scylla_|redis_cluster|mongodb_cluster|rs_nm$|(?:label_)?spilo_role$|galera_|wsrep_|patroni_)/
 
 /** The labels in which exporters of databases write the name of the database's own cluster. */
 const OF_DATABASES: ReadonlySet<string> = new Set(['cluster', 'cluster_name'])
-/** Labels that name a database's own cluster and nothing else: `rabbitmq_cluster`, `cnpg_io_cluster`. */
+/**
+ * Labels that name a database's own cluster and nothing else: `rabbitmq_cluster`, `cnpg_io_cluster`, and those of other
+ * operators: `postgres_operator_crunchydata_com_cluster`, `elasticsearch_k8s_elastic_co_cluster_name`.
+ */
 const OWN_CLUSTER = new RegExp(
-  `^(?:label_)?(?:${[...DATABASES, 'rabbitmq', 'valkey', 'mysql', 'mariadb', 'postgres(?:ql)?', 'pg', 'es'].join('|')})[a-z]*(?:_io)?_cluster(?:_name)?$`,
+  `^(?:label_)?(?:${[...DATABASES, 'rabbitmq', 'valkey', 'mysql', 'mariadb', 'postgres(?:ql)?', 'pg', 'es'].join('|')})[a-z]*(?:(?:_[a-z\\d]+)*_(?:com?|io))?_cluster(?:_name)?$`,
 )
 /** Patroni calls the cluster `scope`. */
 const PATRONI = /^patroni/i

@@ -47,6 +47,16 @@ export const OBJECTS_OF: readonly {
   { alerts: /^(?:pve|proxmox)/i, kind: 'Guest', name: 'id', namespace: '' },
   { jobs: /libvirt/, kind: 'Guest', name: 'domain', namespace: '' },
   { jobs: /^(?:incus|lxd)/, kind: 'Guest', name: 'name', namespace: '' },
+  // Programs that ask devices: UniFi's access points and switches, routers of MikroTik, the things of Home Assistant and
+  // of FRITZ!Box, power supplies of NUT and apcupsd. Two devices of one program are two services.
+  { jobs: /unpoller|unifi(?!ed|c)/, kind: 'Device', name: 'name', namespace: '' },
+  { alerts: /^(?:unpoller|unifi(?!ed|c))/i, kind: 'Device', name: 'name', namespace: '' },
+  { marker: 'routerboard_name', kind: 'Device', name: 'routerboard_name', namespace: '' },
+  { jobs: /^mikrotik/, kind: 'Device', name: 'name', namespace: '' },
+  { marker: 'friendly_name', kind: 'Device', name: 'friendly_name', namespace: '' },
+  { marker: 'ups', kind: 'Device', name: 'ups', namespace: '' },
+  // smokeping_prober and ping_exporter: the address that they ask
+  { jobs: /^(?:smokeping|ping[-_]exporter)/, kind: 'Check', name: 'host target', namespace: '' },
   // Programs that check addresses: Gatus and Healthchecks name the check.
   { jobs: /gatus|healthchecks/, kind: 'Check', name: 'name', namespace: '' },
   // domain_exporter, and alerts about certificates that name only the domain

@@ -190,8 +190,9 @@ const MARKS = new Map<string, ExporterKind | Program>([
 const programOfAlert = cacheByName((alert) => OBJECTS_OF.find(({ alerts }) => alerts?.test(alert)) ?? null)
 const programOfJob = cacheByName((job) => OBJECTS_OF.find(({ jobs }) => jobs?.test(job)) ?? null)
 
-/** Returns the object that the labels of a program name without its kind, or null. */
+/** Returns the object that the labels of a program name without its kind, or null. A guest can be a node. */
 function objectOfProgram(labels: Labels, { kind, name, namespace }: Program): Reading['object'] {
+  if (kind === 'Guest' && labels.name !== undefined && labels.name === labels.node) return null
   const label = name.split(' ').find((one) => labelValue(labels, one) !== undefined)
   if (label === undefined) return null
   const namespaces = namespace.split(' ').flatMap((one) => labelValue(labels, one) ?? [])

@@ -39,6 +39,8 @@ export const TARGETS: readonly (readonly [Reader, string])[] = [
   ['claim', 'persistentvolumeclaim pvc'],
   ['name', 'ingress ingress_name'],
   ['name', 'poddisruptionbudget'],
+  // Strimzi's rules for a whole component
+  ['name', 'strimzi_io_name'],
   ['name', 'app_kubernetes_io_name'],
   ['name', 'app'],
   ['name', 'workload workload_name'],
