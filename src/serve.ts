@@ -182,7 +182,7 @@ export async function serve(options: Options): Promise<Running> {
 async function startWatching({ kubernetes }: Config, { db, engine, now }: Deps, log: Log): Promise<Clusters | null> {
   if (kubernetes.length === 0) return null
   const { watchClusters } = await import('./kubernetes/clusters.ts')
-  const warn = (cluster: string, problem: string) => log.warn({ cluster, problem }, 'a cluster cannot be watched')
+  const warn = (cluster: string, problem: string) => log.warn({ cluster, problem }, 'a cluster is not fully watched')
   const inform = (cluster: string, what: string) => log.info({ cluster }, what)
   return watchClusters([...kubernetes], { db, engine, now, random: Math.random, warn, inform })
 }

@@ -133,13 +133,7 @@ export const BUDGETS = {
     unit: 'tokens',
     effect: 'a new one is refused with 409',
   },
-  sessions: {
-    scope: 'organization',
-    what: 'sessions',
-    value: 500,
-    unit: 'sessions',
-    effect: 'the oldest session ends',
-  },
+  sessions: { scope: 'organization', what: 'sessions', value: 500, unit: 'sessions', effect: 'the oldest ends' },
   'dry-run': { scope: 'request', what: 'items of a dry run', value: 250, unit: 'items', effect: 'refused with 400' },
   'dry-runs': {
     scope: 'process',
@@ -211,6 +205,8 @@ export const BUDGETS = {
     unit: 'objects',
     effect: 'no further object is taken, and the state of the cluster says so',
   },
+  'object-items': { scope: 'cluster', what: 'list items of an object', value: 100, unit: 'items', effect: 'cut off' },
+  'object-text': { scope: 'cluster', what: 'a text of an object', value: 4_096, unit: 'characters', effect: 'cut off' },
   'channel-messages': {
     scope: 'channel',
     what: 'messages within 30 seconds',

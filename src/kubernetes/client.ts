@@ -7,6 +7,7 @@ import { limitInterim } from '../domain/request/interim.ts'
 import { guard } from '../intake/json-limits.ts'
 import type { Access } from './access.ts'
 import { createSplitter } from './items.ts'
+import { shortened } from './shortened.ts'
 
 /** A response that is not the wanted one. `status`: 0 if there is no connection. */
 export class ApiError extends Error {
@@ -43,7 +44,7 @@ export type Client = {
 
 /** Kubernetes stores objects of at most 1.5 MiB, which are larger as JSON. */
 const MAX_LINE = 3 * 1024 * 1024
-/** Longer objects are checked before they are parsed. */
+/** Longer objects are checked and shortened before they are parsed. */
 const LONG = 65_536
 
 /** A server that sends nothing for this long is considered gone. The API server sends a bookmark every minute. */
@@ -165,10 +166,13 @@ async function gather({ socket }: IncomingMessage): Promise<void> {
   socket.resume()
 }
 
-/** @throws ApiError saying what the API server did, if the text is not JSON */
-export function parsed(text: string, fault: string): unknown {
+/** @param onCut called if the text is too long to be read whole. @throws ApiError with `fault` if it is not JSON */
+export function parsed(text: string, fault: string, onCut = () => {}): unknown {
   try {
-    return JSON.parse(text.length > LONG ? guard(text) : text)
+    if (text.length <= LONG) return JSON.parse(text)
+    const short = shortened(text)
+    if (short.length < text.length) onCut()
+    return JSON.parse(guard(short))
   } catch {
     throw new ApiError(0, `the API server ${fault}`)
   }

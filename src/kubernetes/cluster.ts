@@ -161,7 +161,7 @@ export function watchCluster(deps: ClusterDeps) {
   }
   const run = (stream: Stream) =>
     runStream(stream, watched.positions.get(stream.name)?.version ?? null, {
-      ...{ client, random: deps.random, signal: stop.signal, reached: () => reached.signal },
+      ...{ client, warn, random: deps.random, signal: stop.signal, reached: () => reached.signal },
       take: (delivered) => {
         if (
           delivered.type === 'object' &&

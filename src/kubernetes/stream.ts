@@ -17,6 +17,7 @@ type StreamDeps = {
   readonly client: Client
   /** Takes what was delivered. Resolves when there is room for more. */
   readonly take: (delivered: Delivered) => Promise<void> | void
+  readonly warn: (problem: string) => void
   /** The API server has forgotten the changes since the last version. */
   readonly forgotten: () => void
   readonly state: (state: StreamState) => void
@@ -48,14 +49,19 @@ const DENIED_PAUSE = 60_000
 /** Resolves when the signal aborts. `version`: where to resume; null to list first. */
 export async function runStream(stream: Stream, version: string | null, deps: StreamDeps): Promise<void> {
   const { state, signal } = deps
-  let [from, failures, path] = [version, 0, 0]
+  let [from, failures, path, isCut] = [version, 0, 0, false]
+  const cut = () => {
+    if (!isCut) deps.warn(`${stream.name}: an object is too large; only the beginning of its lists and texts is read`)
+    isCut = true
+  }
+  const works = () => {
+    failures = 0
+  }
   while (!signal.aborted) {
     const base = pathOf(stream, stream.resource.paths[path] ?? '')
     try {
-      if (from === null) from = await list(base, deps)
-      from = await watch(base, from, deps, () => {
-        failures = 0
-      })
+      if (from === null) from = await list(base, deps, cut)
+      from = await watch(base, from, deps, { works, cut })
       state({ doing: 'connect', error: null, status: 200 })
       // The API server ends a watch after minutes. One that ends at once must not be repeated without a pause.
       await pause(FIRST_PAUSE, signal)
@@ -84,14 +90,14 @@ export async function runStream(stream: Stream, version: string | null, deps: St
 }
 
 /** Delivers all objects in pages. Returns the version of the list. */
-async function list(path: string, { client, take }: StreamDeps): Promise<string> {
+async function list(path: string, { client, take }: StreamDeps, cut: () => void): Promise<string> {
   const uids = new Set<string>()
   let next = ''
   for (;;) {
     const known = uids.size
     const more = next === '' ? '' : `&continue=${encodeURIComponent(next)}`
     const page = (await client.items(`${path}?limit=${PAGE}${more}`, async (text) => {
-      const object: Json = parsed(text, NOT_JSON)
+      const object: Json = parsed(text, NOT_JSON, cut)
       uids.add(String(object?.metadata?.uid))
       await take({ type: 'object', object, version: null })
     })) as Json
@@ -109,14 +115,14 @@ async function watch(
   path: string,
   version: string,
   { client, take, state }: StreamDeps,
-  works: () => void,
+  { works, cut }: { readonly works: () => void; readonly cut: () => void },
 ): Promise<string> {
   let last = version
   const query = `?watch=1&allowWatchBookmarks=true&timeoutSeconds=${WATCH_SECONDS}&resourceVersion=${encodeURIComponent(last)}`
   try {
     const onOpen = () => state({ doing: 'watch', error: null, status: 200 })
     const onLine = async (line: string) => {
-      const { type, object }: Json = parsed(line, NOT_JSON)
+      const { type, object }: Json = parsed(line, NOT_JSON, cut)
       if (type === 'ERROR') throw new ApiError(Number(object?.code ?? 0), String(object?.message ?? 'the watch failed'))
       works()
       const at = String(object?.metadata?.resourceVersion ?? last)

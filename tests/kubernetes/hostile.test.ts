@@ -104,7 +104,7 @@ async function runBriefly({ list = { resourceVersion: '1' }, watch }: Answers) {
   setTimeout(() => stop.abort(), 200)
   await runStream(stream, null, {
     client: client as Client,
-    ...{ take: () => {}, forgotten: () => {}, random: () => 0, signal: stop.signal },
+    ...{ take: () => {}, warn: () => {}, forgotten: () => {}, random: () => 0, signal: stop.signal },
     state: ({ error }) => {
       seen.error = error ?? seen.error
     },

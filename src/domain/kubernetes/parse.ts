@@ -1,4 +1,5 @@
 /** Reads the objects of the Kubernetes API. The API server has validated them; missing fields get defaults. */
+import { BUDGETS } from '../budgets.ts'
 import type {
   AutoscalerFacts,
   Container,
@@ -18,8 +19,9 @@ type Json = any
 
 /** Kubernetes allows no longer names. */
 const MAX_NAME = 253
-/** The containers of a pod that are read. */
-const MAX_CONTAINERS = 100
+/** The containers of a pod or a template that are read. */
+const MAX_CONTAINERS = BUDGETS['object-items'].value
+const MAX_TEXT = BUDGETS['object-text'].value
 
 /** Reads one object. Returns null if it has no uid or no valid name. `now`: used where the object has no time. */
 export function readSeen(kind: Kind, object: Json, now: number): Seen | null {
@@ -163,7 +165,7 @@ function managerOf(managedFields: Json, field: string): string {
 }
 
 function imagesOf(spec: Json): Images {
-  const containers = list(spec?.template?.spec?.containers)
+  const containers = list(spec?.template?.spec?.containers).slice(0, MAX_CONTAINERS)
   return Object.fromEntries(containers.map((one) => [text(one?.name), text(one?.image)]))
 }
 
@@ -220,7 +222,7 @@ function list(value: Json): Json[] {
 }
 
 function text(value: Json): string {
-  return typeof value === 'string' ? value : ''
+  return typeof value === 'string' ? value.slice(0, MAX_TEXT) : ''
 }
 
 /** Returns a finite number. People can set annotations to any text. */
