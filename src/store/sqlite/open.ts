@@ -76,8 +76,8 @@ type Result<Kind, Row> = {
 
 /** How long to wait for a writer in another process, in milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000
-/** The cache of a reader, in kB. Several threads read, and the system keeps the same pages for all of them. */
-const READER_CACHE = 4_000
+/** The cache of a connection, in kB. Each thread has its own, and the system keeps the same pages for all of them. */
+const CACHE = 4_000
 
 export function openStore(file: string, { busyMs = BUSY_TIMEOUT_MS }: { readonly busyMs?: number } = {}): Db {
   const path = resolveDatabase(file)
@@ -99,11 +99,11 @@ export function openBeside(file: string, { busyMs }: { readonly busyMs: number }
 export function openReader(file: string): Db {
   const sqlite = openSqlite(file, { readonly: true, fileMustExist: true })
   sqlite.pragma('query_only = ON')
-  sqlite.pragma(`cache_size = -${READER_CACHE}`)
   return over(sqlite, file, 'BEGIN')
 }
 
 function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
+  sqlite.pragma(`cache_size = -${CACHE}`)
   const log = watchLog(sqlite, file)
   const guard = begin === 'BEGIN' ? unguarded : both(guardIdentity(file), log.guard)
   const prepared = new Map<string, SQLite.Statement<unknown[]>>()
