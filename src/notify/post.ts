@@ -1,14 +1,11 @@
 /** Posts to a URL entered by a user, but never to forbidden networks. */
-import { lookup as lookUp } from 'node:dns'
 import { type IncomingMessage, request as requestPlain } from 'node:http'
 import { request as requestSecure } from 'node:https'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import type { ChannelRequest } from '../domain/notification/format.ts'
 import { limitInterim } from '../domain/request/interim.ts'
+import type { Resolve } from './resolve.ts'
 import { withTimeLimit } from './time-limit.ts'
-
-/** Resolves a host name to all of its addresses. */
-type Resolve = (host: string) => Promise<readonly string[]>
 
 export type Network = {
   readonly resolve: Resolve
@@ -42,14 +39,6 @@ export class PrivateAddress extends SendError {
     )
   }
 }
-
-/** Resolves a name as the operating system does, including the hosts file. */
-export const resolveName: Resolve = (host) =>
-  new Promise((resolve, reject) => {
-    lookUp(host, { all: true, verbatim: true }, (error, addresses) =>
-      error ? reject(error) : resolve(addresses.map(({ address }) => address)),
-    )
-  })
 
 /**
  * Posts once and returns the response, whatever its status. Does not follow redirects. Connects to the address that was

@@ -6,7 +6,7 @@ import type { Cause, NotifierOptions } from '../notify/context.ts'
 import { startGraphs } from '../notify/graphs.ts'
 import { startHeartbeat } from '../notify/heartbeat.ts'
 import { type Notifier, startNotifier } from '../notify/notifier.ts'
-import { resolveName } from '../notify/post.ts'
+import { createResolve } from '../notify/resolve.ts'
 import { allowing } from './connection/addresses.ts'
 import type { Log } from './log.ts'
 import { type Repeated, watchRepeated } from './repeated.ts'
@@ -48,11 +48,13 @@ export function startNotifying({ deps, causeOf, settings, log, stopped, random }
   return { ...notifier, stop, tell }
 }
 
+const resolve = createResolve()
+
 /** Returns the transports configured by these settings. */
 export function transportsOf(settings: Config) {
   const url = settings['smtp-url']
   const passwordFile = settings['smtp-password-file']
   const mail = { url, passwordFile, from: settings['mail-from'], timeoutMs: TIMEOUT }
-  const network = { resolve: resolveName, isAllowed: allowing(settings['notify-allow']), timeoutMs: TIMEOUT }
+  const network = { resolve, isAllowed: allowing(settings['notify-allow']), timeoutMs: TIMEOUT }
   return { network, mailServer: url === '' ? null : mail }
 }

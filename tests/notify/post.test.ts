@@ -3,13 +3,14 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { test } from 'node:test'
-import { isPrivate, type Network, PrivateAddress, post, resolveName } from '../../src/notify/post.ts'
+import { isPrivate, type Network, PrivateAddress, post } from '../../src/notify/post.ts'
+import { createResolve } from '../../src/notify/resolve.ts'
 import { allowing } from '../../src/server/connection/addresses.ts'
 import { isNetworkOrHost } from '../../src/settings.ts'
 import { answering, startReceiver } from './receiver.ts'
 
 const POSTED = { body: '{}', headers: {} }
-const CLOSED: Network = { resolve: resolveName, isAllowed: () => false, timeoutMs: 5_000 }
+const CLOSED: Network = { resolve: createResolve(), isAllowed: () => false, timeoutMs: 5_000 }
 const OPEN: Network = { ...CLOSED, isAllowed: allowing(['127.0.0.0/8']) }
 
 for (const address of [
