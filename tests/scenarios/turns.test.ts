@@ -102,6 +102,33 @@ describe('a state that is reported once', () => {
       ],
       ['CannotObserveExternalResource warning 9', 0],
     ],
+    [
+      'an order of cert-manager is complete',
+      ['Order', 'cart-tls'],
+      [
+        fails(0, 'Failed', 'Failed to create Order: 429 rateLimited'),
+        normal(9, 'Complete', 'Order completed successfully'),
+      ],
+      ['Failed (Order) warning 9', 0],
+    ],
+    [
+      'a snapshot is ready',
+      ['VolumeSnapshot', 'data'],
+      [
+        fails(0, 'SnapshotContentCreationFailed', 'Failed to create snapshot content'),
+        normal(9, 'SnapshotReady', 'Snapshot shop/data is ready to use.'),
+      ],
+      ['SnapshotContentCreationFailed warning 9', 0],
+    ],
+    [
+      'a snapshot that is only taken is not ready',
+      ['VolumeSnapshot', 'data'],
+      [
+        fails(0, 'SnapshotContentCreationFailed', 'Failed to create snapshot content'),
+        normal(9, 'CreatingSnapshot', 'Waiting for a snapshot shop/data to be created by the CSI driver.'),
+      ],
+      ['SnapshotContentCreationFailed warning', 0],
+    ],
   ]
   for (const [title, object, told, expected] of stories)
     test(title, async (t) => assert.deepEqual((await play(t, object, told, 14)).sort(), expected.sort()))

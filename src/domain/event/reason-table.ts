@@ -204,10 +204,13 @@ export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['SawCompletedJob', words('BackoffLimitExceeded DeadlineExceeded MissSchedule TooManyMissedTimes')],
 ])
 
-/** Reasons of Longhorn, cert-manager, External Secrets, AWS, NGINX, KEDA and Flux that end what no other row ends. */
+/**
+ * Reasons of Longhorn, cert-manager, External Secrets, AWS, NGINX, KEDA, Flux and the CSI snapshotter that end what no
+ * other row ends.
+ */
 export const ALL_WELL: ReadonlySet<string> = words(`Healthy Ready Valid Updated Reconciled SuccessfullyReconciled
   ReconcileSuccess ReconcileSucceeded AddedOrUpdated Unsealed Recovered KEDAScalersStarted ScaledObjectReady
-  NewArtifact Succeeded`)
+  NewArtifact Succeeded Complete SnapshotReady`)
 
 /**
  * Conditions whose end is always reported by an event, unless the object is deleted. All other conditions can end
