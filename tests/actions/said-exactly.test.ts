@@ -136,3 +136,54 @@ test('a title that a user wrote is in the messages, and one that incmon wrote is
   const untouched = messageItem({ kind: 'again' }, { title: 'Old name: Down', problem: burning() })
   assert.doesNotMatch(messageTextOf(untouched, CONTEXT).title, /Old name/)
 })
+
+test('the number of conditions that a message does not name is right', () => {
+  const names = Array.from({ length: 25 }, (_, index) => `Alert${String(index).padStart(2, '0')}`)
+  const alerts = names.slice(0, 20).map((name) => messageAlert({ name, id: name }))
+  const { body } = messageTextOf(
+    messageItem({ alerts }, { problem: burning(4, { firing: names, had: names }) }),
+    CONTEXT,
+  )
+  assert.match(body, /Also firing: Alert03, .*, Alert09 and 15 more\./)
+})
+
+test('a recovery names all conditions, or how many more there were', () => {
+  const over = (names: readonly string[]) => {
+    const ended = { endsAt: NOW - 2 * MINUTE, resolution: 'reported' } as const
+    const alerts = names.map((name) => messageAlert({ name, id: name, ...ended }))
+    const incident = { problem: healed(4, { had: names }), firingAlerts: 0 }
+    return messageTextOf(messageItem({ kind: 'recovered', alerts }, incident), CONTEXT).body
+  }
+  assert.match(over(['A', 'B', 'C']), /It was: A; B; C\./)
+  assert.match(over(['A', 'B', 'C', 'D']), /It was: A; B; C; and D\./)
+  assert.match(over([...'ABCDEFGHIJ']), /It was: A; B; C; and D, E, F and 4 more\./)
+})
+
+test('who hears late of a declared incident hears who declared it', () => {
+  const declared = { origin: 'manual', title: 'Checkout is down', declaredBy: 'Bob', problem: burning() } as const
+  const opened = messageTextOf(messageItem({}, declared), CONTEXT)
+  assert.match(opened.title, /^Bob declared an incident: “Checkout is down”/)
+  const escalation = messageTextOf(messageItem({ kind: 'escalation' }, declared), CONTEXT)
+  assert.match(escalation.body, /Bob declared it\./)
+})
+
+test('an incident that a user lowered goes on since it began, and its recovery says how long it went on', async (t) => {
+  const { send, sweepUntil, deps, acme, incidents } = paging(t)
+  const down = (more: object) => send('metrics', alertmanager([alert('Down', { service: 'cart' }, more)]))
+  await down({ startsAt: NOON })
+  pump(deps)
+  await sweepUntil(NOON + MINUTE)
+  const id = incidents()[0]?.id ?? ''
+  await changeIncident(deps, acme.key, id, { severity: 'warning' }, 'Ann')
+  await changeIncident(deps, acme.key, id, { status: 'investigating' }, 'Ann')
+  await sweepUntil(NOON + 2 * MINUTE)
+  const titles = pump(deps).map(({ title }) => title)
+  await down({ startsAt: NOON, endsAt: NOON + 3 * MINUTE })
+  await sweepUntil(NOON + 5 * MINUTE)
+  titles.push(...pump(deps).map(({ title }) => title))
+  assert.match(titles[0] ?? '', /^Ann is working on it: cart has had a warning since 12:00 UTC/)
+  assert.match(
+    titles[1] ?? '',
+    /^cart has recovered: it was critical for 1 min, and went on for \d min in all, until 12:0\d UTC\.$/,
+  )
+})

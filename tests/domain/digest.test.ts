@@ -250,3 +250,14 @@ for (const [what, kind, names, firing, said] of [
     assert.ok(whole.includes('ann is working on 2 incidents (2 critical): cart and web.'), whole)
     assert.equal(/web (?:got worse|was reopened)[^.]*\./.exec(whole)?.[0] ?? '', said)
   })
+
+test('a digest says that a silence has ended, whoever works on it', () => {
+  const problem = burning(4, { covered: { since: CONTEXT.now - 240_000, until: CONTEXT.now } })
+  const back = ['cart', 'web'].map((name) => {
+    const known = taken(name, 'ann')
+    return { ...known, kind: 'again' as const, actor: null, incident: { ...known.incident, problem } }
+  })
+  const { title, body } = digestTextOf(back, URLS)
+  assert.match(`${title} ${body}`, /ann is working on 2 incidents/)
+  assert.match(`${title} ${body}`, /A silence has ended that covered cart and web\./)
+})

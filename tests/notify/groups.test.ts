@@ -158,6 +158,21 @@ test('a channel is reminded once of a group, and of what is left of it', async (
   assert.deepEqual(types().slice(2), ['incidents.digest'])
 })
 
+test('a reminder of what is left of a group names all that nobody works on', async (t) => {
+  const { fail, bodies, settled, incidents, deps, acme, clock, later } = await callers(t)
+  await fail('cart', 'payment', 'search', 'till')
+  await settled(1)
+  const ids = incidents().flatMap(({ id, title }) => (title.startsWith('cart') ? id : []))
+  await deps.engine.run(acme.key, (ctx) => acknowledgeIncidents(ctx, ids, 'Ann', clock.now))
+  await settled(2)
+  later(11)
+  remind(deps)
+  await settled(3)
+  const { title, body } = bodies()[2].data.message
+  for (const name of ['payment', 'search', 'till']) assert.ok(`${title} ${body}`.includes(name), `${title} ${body}`)
+  assert.match(body, /Nobody is working on \w+ and \w+ either\./)
+})
+
 test('a channel that wants only groups hears nothing of a single incident', async (t) => {
   const { fail, types, settled } = await callers(t, [{ events: ['group'] }])
   await fail('cart')

@@ -81,8 +81,11 @@ export type Step =
       readonly wasWrong: boolean
     }
   | { readonly do: 'join'; readonly alertIds: readonly string[] }
-  /** `toldAt`: when those hear of it who were told of the incident. Others are told at once. */
-  | { readonly do: 'worsen'; readonly names: readonly string[]; readonly toldAt: number }
+  /**
+   * `toldAt`: when those hear of it who were told of the incident. Others are told at once. `isUncovered`: whether a silence
+   * has just ended that covered all that goes on.
+   */
+  | { readonly do: 'worsen'; readonly names: readonly string[]; readonly toldAt: number; readonly isUncovered: boolean }
   /** Only what a user declared as less severe goes on. `toldAt`: when those hear of it who were told of the incident. */
   | { readonly do: 'lessen'; readonly from: Severity; readonly toldAt: number }
   /** The problem went on while a silence covered it, which has ended. */

@@ -6,6 +6,7 @@ import { isSender } from '../sender/sender-name.ts'
 import { formatMoment, formatWhen } from '../shown-time.ts'
 import { capitalized, formatCount, withoutStop } from '../text.ts'
 import { MINUTE } from '../units.ts'
+import { REMINDERS } from './kind.ts'
 import { namedUpTo, shortened } from './names.ts'
 import type { MessageAlert, MessageContext, MessageItem } from './words.ts'
 
@@ -28,7 +29,7 @@ const OVERDUE_AFTER = 15 * MINUTE
 const UNREPORTED_FOR = MINUTE
 const NAMED = 3
 /** How many further conditions a message names without their summaries. */
-const NAMED_BRIEFLY = 10
+const NAMED_BRIEFLY = 7
 const MAX_SUMMARY = 300
 
 /** Formats a time: `at 14:02 UTC`. A channel with its own time zone needs no name of the zone. */
@@ -53,7 +54,15 @@ export function problemText(item: MessageItem): string {
     return `Still firing, but not critical: ${shown.map(alertText).join('; ')}`
   const texts = shown.length === 0 ? [titleText(item.incident.title, item.service.name)] : shown.map(alertText)
   // The words are those of the sender or of a user, who wrote them while it went on.
-  return `${isPast(item, shown) ? 'It was: ' : ''}${texts.join('; ')}`
+  const rest = item.kind === 'recovered' ? unnamedOf(item, shown) : []
+  const also = rest.length === 0 ? '' : `; and ${namedUpTo(rest, NAMED)}`
+  return `${isPast(item, shown) ? 'It was: ' : ''}${texts.join('; ')}${also}`
+}
+
+/** Returns the critical conditions that an incident has had and that a message does not name. */
+function unnamedOf({ incident: { problem } }: MessageItem, shown: readonly MessageAlert[]): readonly string[] {
+  const named = new Set(shown.map(({ condition }) => condition))
+  return problem.had.filter((name) => !named.has(name))
 }
 
 /** Returns whether what the message quotes is over. What was merged into another incident may go on there. */
@@ -216,4 +225,20 @@ export function unsentText({ had }: MessageItem['incident']['problem']): string 
 /** Returns `, too` if a condition fires that the message does not name; '' if what fired before has ended. */
 export function tooText({ names, incident: { problem } }: MessageItem): string {
   return problem.firing.some((name) => !names.includes(name)) ? ', too' : ''
+}
+
+/** Returns `ann is on it.` or that nobody is, unless the first line says so. */
+export function onItText({ kind, incident }: MessageItem): string {
+  const { acknowledgedBy, acknowledgedAt, status } = incident
+  if (status === 'resolved' || kind === 'acknowledged') return ''
+  if (acknowledgedAt !== null) return `${acknowledgedBy ?? 'A user'} is on it.`
+  // The first line of other messages says so.
+  return ['worse', 'again', 'flapping', 'severity', 'reopened'].includes(kind) ? 'Nobody is on it.' : ''
+}
+
+/** Returns what a reminder adds: `Nobody is working on cart and web either.`, and who declared the incident. */
+export function remindedText({ kind, alike = [], incident }: MessageItem): string {
+  if (!REMINDERS.has(kind)) return ''
+  const others = alike.length === 0 ? '' : `Nobody is working on ${namedUpTo(alike, NAMED_BRIEFLY)} either. `
+  return `${others}${incident.origin === 'manual' ? `${incident.declaredBy ?? 'A user'} declared it.` : ''}`.trimEnd()
 }

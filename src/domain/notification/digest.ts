@@ -74,6 +74,7 @@ function digestOf(all: readonly MessageItem[], context: MessageContext): Message
     unowned.length > 0 ? `Nobody is working on this yet: ${countedText(unowned, 'incident')}` : '',
     countedText(known, shown.length > known.length ? 'earlier incident' : 'incident'),
     ...[...known, ...attended].flatMap((item) => changedText(item, all)).slice(0, MAX_CHANGED),
+    uncoveredText([...known, ...attended], all),
     attendedText(attended),
   ]
   const texts = [
@@ -152,6 +153,13 @@ function changedText(item: MessageItem, all: readonly MessageItem[]): string[] {
   if (names.length > 0)
     return [`${nameOf(item)} got worse: ${namedUpTo(names, MAX_FIRING)} ${names.length === 1 ? 'is' : 'are'} firing`]
   return own.some(({ kind }) => kind === 'reopened') ? [`${nameOf(item)} was reopened`] : []
+}
+
+/** Returns `A silence has ended that covered cart and web`; '' if there are none. */
+function uncoveredText(items: readonly MessageItem[], all: readonly MessageItem[]): string {
+  const back = new Set(all.flatMap(({ kind, incident }) => (kind === 'again' ? incident.id : [])))
+  const of = items.filter(({ incident }) => incident.problem.covered !== null && back.has(incident.id))
+  return of.length === 0 ? '' : `A silence has ended that covered ${namesOf(of)}`
 }
 
 /** Returns how many alerts fire although a user resolved their incidents. */

@@ -28,14 +28,16 @@ export type MessageGroup = {
 }
 
 /**
- * Returns what a message is about. A reminder of incidents with the same cause is about the one that leads them, and its
- * title stands for all.
+ * Returns what a message is about. A reminder of incidents with the same cause is about the one that leads them, and names
+ * the others.
  */
 export function spokenOf(items: readonly MessageItem[]): readonly MessageItem[] {
   const [first] = items
   const group = first && REMINDERS.has(first.kind) ? first.group : null
   if (!group || items.some((one) => one.group !== group || one.kind !== first?.kind)) return items
-  return [items.find(({ incident }) => incident.id === group.leader.id) ?? first].filter((one) => one !== undefined)
+  const leading = items.find(({ incident }) => incident.id === group.leader.id) ?? first
+  const others = items.filter(({ incident }) => incident.id !== leading?.incident.id)
+  return leading ? [{ ...leading, alike: [...new Set(others.map(subjectOf))] }] : []
 }
 
 /** The maximum number of incidents and of services that the message names. */

@@ -1,6 +1,6 @@
 /** Names for use in messages: short, on one line, and familiar to users. */
 import { subjectName } from '../sender/sender-name.ts'
-import { formatCount, joinNames } from '../text.ts'
+import { formatCount, joinNames, LISTED } from '../text.ts'
 
 /** Names longer than this are truncated, because a lock screen shows about 100 characters in total. */
 const MAX_NAME = 60
@@ -16,8 +16,9 @@ export function shortened(text: string, longest = MAX_NAME): string {
   return line.length <= longest ? line : `${line.slice(0, longest - 1).toWellFormed()}…`
 }
 
-/** Joins short names: at most `most` of them, and how many more there are. */
-export function namedUpTo(names: readonly string[], most: number): string {
+/** Joins short names: at most `wanted` of them, and how many more there are. */
+export function namedUpTo(names: readonly string[], wanted: number): string {
+  const most = Math.min(wanted, LISTED - 1)
   const rest = names.length - most
   const shown = names.slice(0, rest > 1 ? most : names.length).map((name) => shortened(name))
   return joinNames(rest > 1 ? [...shown, `${formatCount(rest)} more`] : shown)

@@ -13,12 +13,14 @@ import {
   lastReportText,
   momentText,
   namedAlerts,
+  onItText,
   onNodeText,
   othersFiringText,
   othersText,
   overdueText,
   problemText,
   recoveryText,
+  remindedText,
   reportedText,
   tooText,
   unsentText,
@@ -46,7 +48,9 @@ export function titleOf(item: MessageItem, context: MessageContext): string {
     case 'test':
       return 'This is a test message from incmon. The channel works.'
     case 'opened':
-      return incident.origin === 'manual' ? `${actor ?? 'A user'} declared an incident: ${lasting}.` : `${lasting}.`
+      return incident.origin === 'manual'
+        ? `${actor ?? incident.declaredBy ?? 'A user'} declared an incident: ${lasting}.`
+        : `${lasting}.`
     case 'group':
     case 'sender-silent':
       return `${lasting}.`
@@ -100,7 +104,7 @@ function lastingText(item: MessageItem, context: MessageContext): string {
         : subject
   const began = [
     ...(declared.length > 0 ? [Math.min(...declared.map((one) => one.since))] : []),
-    problem.raised?.at ?? 0,
+    severityNow(incident) === worstSeverity(incident) ? (problem.raised?.at ?? 0) : 0,
   ]
   const begunAt = Math.max(lastBegunAt(incident), ...began)
   const { since, until: coveredUntil } = problem.covered ?? { since: begunAt, until: null }
@@ -139,11 +143,13 @@ function pastText(item: MessageItem, context: MessageContext): string {
     isGuess && endedBy(item) === null
       ? `, last reported ${whenText(at, context)}`
       : `, until ${momentText(at, context)}`
-  // At its end, the problem can have been less severe.
-  const until = endedAt === null || worstSeverity(incident) !== severityNow(incident) ? '' : ended(endedAt)
+  const until = endedAt === null ? '' : ended(endedAt)
   const silenced = silencedText(mutedMsOf(problem, context.now))
   const { severity, ms } = severeOf(incident, context.now)
-  return `${STATES[severity].was}${lengthText(ms)}${until}${silenced}`
+  // At its end, the problem can have been less severe.
+  const whole =
+    severity === severityNow(incident) ? '' : `, and went on${lengthText(criticalMsOf(problem, context.now))} in all`
+  return `${STATES[severity].was}${lengthText(ms)}${whole}${until}${silenced}`
 }
 
 /** Returns ` for 4 min`; '' for a problem that was reported only once. */
@@ -216,6 +222,7 @@ function sentencesOf(item: MessageItem, context: MessageContext): string[] {
     burns && kind !== 'acknowledged' ? context.cause : '',
     burns ? overdueText(item, context) : lastReportText(item, context),
     burns || kind === 'recovered' ? onItText(item) : '',
+    remindedText(item),
     isOver ? '' : count,
     kind === 'recovered' ? onNodeText(item) : '',
     kind === 'recovered' ? othersFiringText(item) : '',
@@ -227,14 +234,6 @@ function sentencesOf(item: MessageItem, context: MessageContext): string[] {
 }
 
 const NAMELESS = 'The alert names no service: add a label such as service or namespace and deployment, or an alias.'
-
-function onItText({ kind, incident }: MessageItem): string {
-  const { acknowledgedBy, acknowledgedAt, status } = incident
-  if (status === 'resolved' || kind === 'acknowledged') return ''
-  if (acknowledgedAt !== null) return `${acknowledgedBy ?? 'A user'} is on it.`
-  // The first line of other messages says so.
-  return ['worse', 'again', 'flapping', 'severity', 'reopened'].includes(kind) ? 'Nobody is on it.' : ''
-}
 
 /** Says when a recovered incident is resolved by itself. */
 function nextText({ incident }: MessageItem, context: MessageContext): string {

@@ -65,12 +65,16 @@ export type MessageItem = {
     /** How many of the incident's alerts are still firing. */
     readonly firingAlerts: number
     readonly hasPostmortem: boolean
+    /** Who declared the incident; null or absent if nobody did, or if it is not known who. */
+    readonly declaredBy?: string | null
   }
   readonly service: Pick<LiveService, 'name' | 'namespace' | 'cluster'>
   /** At most 20 alerts of the incident: firing ones first. */
   readonly alerts: readonly MessageAlert[]
   /** The incidents with the same cause; null if there is no such group. */
   readonly group: MessageGroup | null
+  /** Of a reminder: the other services with the same cause whose incidents nobody has acknowledged. */
+  readonly alike?: readonly string[]
 }
 
 export type MessageContext = {

@@ -67,6 +67,10 @@ export function listItems(
     .select(['acknowledged_by as acknowledgedBy', 'touched_at as touchedAt', 'previous'])
     .select(['services.name', 'services.namespace', 'services.cluster'])
     .select(hasPostmortem)
+    .select((eb) => {
+      const opened = eb.selectFrom('timeline').whereRef('timeline.incident_id', '=', 'incidents.id')
+      return opened.where('timeline.kind', '=', 'opened').select('timeline.actor').limit(1).as('declaredBy')
+    })
     .where('outbox.leader_id', '=', leaderId)
     .orderBy('outbox.id')
   const rows = db.all(items)
@@ -80,7 +84,8 @@ export function listItems(
     const { number, title, severity, status, origin, startedAt, resolvedAt, alert_count: alertCount } = row
     const { acknowledgedAt, acknowledgedBy, touchedAt } = row
     const previous = row.previous && uuidFromBytes(row.previous)
-    const known = { id: uuidFromBytes(row.uuid), hasPostmortem: row.hasPostmortem === 1, previous }
+    const { declaredBy } = row
+    const known = { id: uuidFromBytes(row.uuid), hasPostmortem: row.hasPostmortem === 1, previous, declaredBy }
     const times = { startedAt, resolvedAt, acknowledgedAt, acknowledgedBy, touchedAt }
     const state = { number, title, severity, status, origin, alertCount, firingAlerts, problem: toProblem(row.problem) }
     const { names: told, wasWrong, mergedInto, mergedId } = toFacts(row.facts)

@@ -41,9 +41,11 @@ export function applyStep(ctx: Context, service: LiveService, step: Step, input:
       return noteScore(ctx, addAlerts(ctx, incident, named(input, step.alertIds)), score)
     case 'worsen': {
       const after = withNew(ctx, incident, step.names, incident.problem, now, now)
-      const { names: conditions, toldAt } = step
+      const { names, toldAt, isUncovered } = step
+      // What began while a silence covered it is as old as what goes on.
+      const conditions = isUncovered ? after.problem.firing : names
       const move = { before: incident, after, why: null, actor: null, now, conditions, toldAt }
-      return moveIncident(ctx, { ...move, tells: 'worse' })
+      return moveIncident(ctx, { ...move, tells: isUncovered ? 'again' : 'worse' })
     }
     case 'lessen': {
       const { from: severityBefore, toldAt } = step
