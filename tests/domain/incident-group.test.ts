@@ -32,7 +32,12 @@ const NAMES: readonly (readonly [text: string, names: readonly string[]])[] = [
   ['api-01 cannot connect to mysql:3306', ['mysql']],
   ['dial tcp mysql:3306: i/o timeout', ['mysql']],
   ['connect ECONNREFUSED mysql:3306', ['mysql']],
+  ['connect ECONNREFUSED db:5432', ['db']],
+  ['dial tcp es:9200: i/o timeout', ['es']],
+  ['could not connect to redis://mq:6379', ['mq']],
   ['upstream unavailable, status:503', []],
+  ['timeout at 10:30, db overloaded', []],
+  ['the api is down', []],
   ['timeout:5000 reached, pool:120 too many connections', []],
   ['certificate errors resolve within 5 min', []],
   ['http://cart.shop.svc: 503', []],
@@ -45,6 +50,16 @@ for (const [text, names] of NAMES) {
     )
   })
 }
+
+test('a short host in a label or a text makes a group', () => {
+  for (const alert of [said('', { labels: { destination: 'db' } }), said('connect ECONNREFUSED pg:5432')]) {
+    const incidents = ['a', 'b', 'c'].map((id): OpenIncident => {
+      const times = { createdAt: MINUTE, startedAt: MINUTE }
+      return { id, ...times, service: { ...OWN, name: id }, alerts: [alert], change: null }
+    })
+    assert.equal(incidentGroupsOf(incidents, new Map()).length, 1)
+  }
+})
 
 test('an alert depends on the service that its labels call, and on the registry of its image', () => {
   const labels = { destination_service: 'postgres.shop.svc.cluster.local' }

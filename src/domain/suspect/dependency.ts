@@ -20,7 +20,7 @@ export type Target = {
   readonly name: string
 }
 
-/** Names shorter than this, such as `app`, are too common to search for. */
+/** Words shorter than this, such as `app`, are too common to be names, unless a text or a label calls them. */
 const SHORTEST_NAME = 4
 /** The most characters of a name in DNS, with a full stop at its end. */
 const LONGEST_HOST = 254
@@ -127,7 +127,7 @@ function isAddress(host: string): boolean {
 function targetOfHost(host: string, own: Place, unwell: Unwell, isHost: boolean): Target | null {
   if (host.length > LONGEST_HOST) return null
   const name = host.toLowerCase().replace(/\.+$/, '')
-  if (name.length < SHORTEST_NAME) return null
+  if (name.length < (isHost && !isAddress(name) ? 2 : SHORTEST_NAME)) return null
   if (isAddress(name)) return { kind: 'host', key: `host ${name}`, name }
   const inCluster = /^(.+?)\.svc(?:\.[\w.-]+)?$/.exec(name)?.[1]
   const labels = (inCluster ?? name).split('.')
