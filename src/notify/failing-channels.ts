@@ -15,15 +15,12 @@ import { deliver } from './deliver.ts'
 /** Receivers restart. A channel that fails for less time is not worth a message. */
 const TOLD_AFTER = 5 * MINUTE
 
-type Options = Pick<NotifierOptions, 'transports' | 'publicUrl'>
+type Options = Pick<NotifierOptions, 'transports' | 'publicUrl' | 'stopped'>
 
-/**
- * Returns a function that sends the messages that are due, and resolves when they were sent. Each failure is told once,
- * and again after a restart of incmon unless the channel is disabled.
- */
+/** Returns a function that sends the messages that are due, and resolves when they were sent. Each failure is told once. */
 export function createFailureNotes(deps: Deps, options: Options): () => Promise<void> {
-  const told: Told = new Map()
   const startedAt = deps.now()
+  const told: Told = toldBefore(deps, options.stopped?.from ?? startedAt)
   return async () => {
     const all = listOrganizations(deps.db).map(({ rowId }) => listRecipients(deps.db, rowId))
     const notes = all.flatMap((channels) => channels.map((channel) => ({ channel, channels })))
@@ -44,6 +41,13 @@ type Note = (context: MessageContext) => Pick<MessageText, 'tone' | 'title' | 'b
 
 /** Since when the channels fail whose failure was told, and whether it was told that they are disabled, by row id. */
 type Told = Map<number, { readonly since: number; readonly isOff: boolean }>
+
+/** Returns what was told before incmon stopped at `at`. */
+function toldBefore(deps: Deps, at: number): Told {
+  const all = listOrganizations(deps.db).flatMap(({ rowId }) => listRecipients(deps.db, rowId))
+  const failing = all.filter((one) => one.enabled && one.failingSince !== null && one.failingSince + TOLD_AFTER < at)
+  return new Map(failing.map(({ rowId, failingSince }) => [rowId, { since: failingSince ?? 0, isOff: false }]))
+}
 
 function isOff({ enabled, failing }: ChannelRecord): boolean {
   return !enabled && failing !== null && failing.startsWith(SWITCHED_OFF)

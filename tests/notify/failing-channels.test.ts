@@ -83,11 +83,21 @@ test('if all channels fail, the first that works again hears of the other', asyn
   assert.equal((await at(7)).length, 1)
 })
 
-test('after a restart, a channel that still fails is told again', async (t) => {
-  const { fail, at, start } = await channels(t)
+test('after a restart, a channel that still fails is not told again, but that it works again', async (t) => {
+  const { fail, work, at, start } = await channels(t)
   fail('pager')
   await at(6)
-  assert.equal((await at(7, start())).length, 1)
+  const restarted = start()
+  assert.deepEqual(await at(7, restarted), [])
+  work('pager')
+  assert.deepEqual(await at(8, restarted), ['channel: Messages to pager are delivered again. They failed for 8 min.'])
+})
+
+test('a channel that had failed for less than five minutes when incmon stopped is told after the start', async (t) => {
+  const { fail, at, start } = await channels(t)
+  fail('pager')
+  await at(4)
+  assert.equal((await at(8, start())).length, 1)
 })
 
 test('that a channel was disabled is told at once, and not again after a restart', async (t) => {
