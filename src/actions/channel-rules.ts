@@ -94,8 +94,7 @@ type Known = { readonly kinds: ReadonlySet<MessageKind>; readonly isOver: boolea
 /** Returns the most important message about an incident that goes on: a channel missed some of these kinds. */
 function changeOf({ db }: Deps, { rowId }: ChannelRecord, incident: LiveIncident, { kinds, isOver }: Known): About[] {
   const { firing: names } = incident.problem
-  if (kinds.has('reopened')) return [{ incident, kind: 'reopened', names }]
-  if (isOver) return [{ incident, kind: 'again', names }]
+  if (isOver) return [{ incident, kind: kinds.has('reopened') ? 'reopened' : 'again', names }]
   const told = kinds.has('worse') ? listToldNames(db, rowId, incident.rowId) : names
   const fresh = names.filter((name) => !told.includes(name))
   if (fresh.length > 0) return [{ incident, kind: 'worse', names: fresh }]

@@ -187,3 +187,31 @@ test('an incident that a user lowered goes on since it began, and its recovery s
     /^cart has recovered: it was critical for 1 min, and went on for \d min in all, until 12:0\d UTC\.$/,
   )
 })
+
+test('that somebody takes an acknowledgement back is told, unless somebody else has it by then', async (t) => {
+  const { send, sweepUntil, deps, acme, incidents } = paging(t)
+  const told = () => pump(deps).map(({ items, title }) => `${items.map(({ kind }) => kind)}: ${title}`)
+  const change = (status: string, by: string) =>
+    changeIncident(deps, acme.key, incidents()[0]?.id ?? '', { status } as never, by)
+  await send('metrics', alertmanager([alert('Down', { service: 'cart' }, { startsAt: NOON })]))
+  await change('investigating', 'Ann')
+  told()
+  await sweepUntil(NOON + MINUTE)
+  await change('open', 'Ann')
+  assert.match(told().join(), /^reopened: Nobody is working on it any more: cart has been critical since 12:00 UTC/)
+  await change('investigating', 'Bob')
+  await change('open', 'Bob')
+  await change('investigating', 'Cid')
+  const all = told().join()
+  assert.match(all, /Cid is working on it/)
+  assert.doesNotMatch(all, /any more/)
+})
+
+test('a digest says of which incidents somebody took the acknowledgement back, and not that they were reopened', () => {
+  const items = ['cart', 'web'].map((name) =>
+    messageItem({ kind: 'reopened', isTakenBack: true, service: { name, namespace: '', cluster: '' } }, { id: name }),
+  )
+  const { title, body } = digestTextOf(items, CONTEXT)
+  assert.match(`${title} ${body}`, /Nobody is working on cart any more\..*Nobody is working on web any more\./)
+  assert.doesNotMatch(`${title} ${body}`, /reopened/)
+})

@@ -228,9 +228,9 @@ export function tooText({ names, incident: { problem } }: MessageItem): string {
 }
 
 /** Returns `ann is on it.` or that nobody is, unless the first line says so. */
-export function onItText({ kind, incident }: MessageItem): string {
+export function onItText({ kind, incident, isTakenBack }: MessageItem): string {
   const { acknowledgedBy, acknowledgedAt, status } = incident
-  if (status === 'resolved' || kind === 'acknowledged') return ''
+  if (status === 'resolved' || kind === 'acknowledged' || isTakenBack) return ''
   if (acknowledgedAt !== null) return `${acknowledgedBy ?? 'A user'} is on it.`
   // The first line of other messages says so.
   return ['worse', 'again', 'flapping', 'severity', 'reopened'].includes(kind) ? 'Nobody is on it.' : ''

@@ -152,7 +152,9 @@ function changedText(item: MessageItem, all: readonly MessageItem[]): string[] {
   const names = [...new Set(worse)].filter((name) => problem.firing.includes(name))
   if (names.length > 0)
     return [`${nameOf(item)} got worse: ${namedUpTo(names, MAX_FIRING)} ${names.length === 1 ? 'is' : 'are'} firing`]
-  return own.some(({ kind }) => kind === 'reopened') ? [`${nameOf(item)} was reopened`] : []
+  const last = own.findLast(({ kind }) => kind === 'reopened')
+  if (!last) return []
+  return [last.isTakenBack ? `Nobody is working on ${nameOf(item)} any more` : `${nameOf(item)} was reopened`]
 }
 
 /** Returns `A silence has ended that covered cart and web`; '' if there are none. */

@@ -72,6 +72,7 @@ export function titleOf(item: MessageItem, context: MessageContext): string {
     case 'flapping':
       return flappingText(item, name, context)
     case 'reopened':
+      if (item.isTakenBack) return `Nobody is working on it any more: ${lasting}.`
       return `${actor ?? 'A user'} reopened the incident: ${lasting}.`
     case 'resolved':
       return resolvedText(item, name, context)

@@ -11,6 +11,8 @@ export type Queued = {
   /** The critical conditions that the message names. */
   readonly names: readonly string[]
   readonly isDigest: boolean
+  /** Of `reopened`: whether a user only took an acknowledgement back. */
+  readonly isTakenBack?: boolean
   /** Whether a message has said that the incident's problem is on. */
   readonly isTold: boolean
   /** Whether the channel knows that the problem is over. */
@@ -65,10 +67,14 @@ export function verdictOf(queued: Queued, now: number): Verdict {
   if (status === 'resolved' && (kind !== 'recovered' || isDigest)) return drop('resolved')
   if (kind === 'flapping' || isDigest) return isStable(incident.problem, now) ? drop('over') : SEND
   if (kind === 'acknowledged') return acknowledgedAt === null ? drop('changed') : SEND
+  if (queued.isTakenBack && acknowledgedAt !== null) return drop('changed')
   return verdictOnProblem(queued, now)
 }
 
-function verdictOnProblem({ kind, names, isTold, isKnown, severityBefore, incident }: Queued, now: number): Verdict {
+function verdictOnProblem(
+  { kind, names, isTold, isKnown, isTakenBack, severityBefore, incident }: Queued,
+  now: number,
+): Verdict {
   const { status, problem } = incident
   const phase = phaseOf(problem, now)
   switch (kind) {
@@ -93,7 +99,7 @@ function verdictOnProblem({ kind, names, isTold, isKnown, severityBefore, incide
       if (isKnown) return drop('known')
       return isTold ? SEND : drop('unknown')
     default:
-      return SEND
+      return isTakenBack ? whileOn(phase, problem, now) : SEND
   }
 }
 

@@ -40,6 +40,8 @@ export type MessageItem = {
   readonly names: readonly string[]
   /** Whether an all-clear was disproved. */
   readonly wasWrong: boolean
+  /** Of `reopened`: whether a user only took an acknowledgement back. */
+  readonly isTakenBack?: boolean
   /** The title of the incident into which this one was merged. */
   readonly mergedInto: string | null
   /** Whether the message is the digest of a flapping incident. */

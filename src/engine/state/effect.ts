@@ -84,6 +84,8 @@ export type Effect =
       readonly at: number
       /** Whether an all-clear was disproved. */
       readonly wasWrong: boolean
+      /** Whether a user took an acknowledgement back. */
+      readonly isTakenBack: boolean
       /** The incident into which this one was merged; null if it was not. */
       readonly mergedInto: LiveIncident | null
       /** When to send the digest of a flapping incident; null to send the message by itself. */

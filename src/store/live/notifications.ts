@@ -87,7 +87,19 @@ function plan(
   told: Told,
   { untold, newId, alerts }: Plan,
 ): OutboxEntry[] {
-  const { change, incident, service, severityBefore, conditions, wasWrong, mergedInto, actor, at, digestAt } = due
+  const {
+    change,
+    incident,
+    service,
+    severityBefore,
+    conditions,
+    wasWrong,
+    isTakenBack,
+    mergedInto,
+    actor,
+    at,
+    digestAt,
+  } = due
   const { organizationId, rowId: incidentId } = incident
   const severity = ruledSeverityOf(change, incident)
   const { id: serviceId, name, namespace, cluster } = service
@@ -103,7 +115,7 @@ function plan(
     if (reason !== null) untold.push({ incidentId, channelId, kind, at, reason })
     if (dueAt === null) return []
     const merged = { mergedInto: mergedInto?.title ?? null, mergedId: mergedInto?.id ?? null }
-    const facts = { names: conditions, wasWrong, ...merged, only }
+    const facts = { names: conditions, wasWrong, isTakenBack: kind === 'reopened' && isTakenBack, ...merged, only }
     const isDigest = digestAt !== null && kind !== 'opened'
     // Who raised the severity of an incident did not declare it.
     const by = kind === change ? actor : null

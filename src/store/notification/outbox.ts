@@ -12,17 +12,25 @@ import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
 
 /**
  * What a message says about its moment. `names`: critical conditions. `wasWrong`: an all-clear was disproved.
- * `mergedInto`, `mergedId`: the title and the UUID of the incident into which this one was merged. `only`: the one form in
+ * `isTakenBack`: of `reopened`, a user only took an acknowledgement back. `mergedInto`, `mergedId`: the title and the UUID of the incident into which this one was merged. `only`: the one form in
  * which the channel wants to hear of a new incident; null for both.
  */
 export type MessageFacts = {
   readonly names: readonly string[]
   readonly wasWrong: boolean
+  readonly isTakenBack: boolean
   readonly mergedInto: string | null
   readonly mergedId: string | null
   readonly only: 'opened' | 'group' | null
 }
-export const NO_FACTS: MessageFacts = { names: [], wasWrong: false, mergedInto: null, mergedId: null, only: null }
+export const NO_FACTS: MessageFacts = {
+  names: [],
+  wasWrong: false,
+  isTakenBack: false,
+  mergedInto: null,
+  mergedId: null,
+  only: null,
+}
 
 /** A notification to send. Times are Unix times in milliseconds. */
 export type OutboxEntry = {

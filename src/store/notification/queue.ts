@@ -112,12 +112,13 @@ function toQueued(queued: QueuedRow): QueuedEntry {
   // A program that gets a webhook follows the status.
   const isForPeople = channelKind !== 'webhook' && isWritten === 0
   const isKnown = isOver === 1 && (queued.kind === 'recovered' || (actor === null && isForPeople))
-  const { names, only } = toFacts(facts)
+  const { names, only, isTakenBack } = toFacts(facts)
   return {
     ...row,
     incidentUuid: uuidFromBytes(uuid),
     names,
     only,
+    isTakenBack,
     isDigest: isDigest === 1,
     isTold: Boolean(isTold),
     isKnown,

@@ -6,7 +6,7 @@ import type { LiveService } from '../../../domain/health/live-service.ts'
 import { sinceBegun } from '../../../domain/incident/incident.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import type { TimelineEntry } from '../../../domain/incident/timeline-entry.ts'
-import { type NotificationKind, notificationKindOf } from '../../../domain/notification/kind.ts'
+import { isTakenBack, type NotificationKind, notificationKindOf } from '../../../domain/notification/kind.ts'
 import { type Severity, worst } from '../../../domain/severity.ts'
 import type { Context } from '../../state/context.ts'
 import type { OrganizationState } from '../../state/state.ts'
@@ -134,7 +134,8 @@ export function moveIncident(ctx: Context, move: Move): LiveIncident {
   ctx.put.incident(after, before)
   const change = move.tells === undefined ? notificationKindOf(before, after) : move.tells
   const severityBefore = change === 'severity' ? before.severity : null
-  tell(ctx, after, { ...move, change, conditions: move.conditions ?? after.problem.firing, severityBefore })
+  const conditions = move.conditions ?? after.problem.firing
+  tell(ctx, after, { ...move, change, conditions, severityBefore, isTakenBack: isTakenBack(before, after) })
   if (after.status === before.status) return after
   const kind = before.status === 'resolved' ? 'reopened' : 'status'
   addEntry(ctx, after, { at: now, kind, code: after.status, text: why ?? '', actor, ref: null })
@@ -150,6 +151,7 @@ type News = {
   readonly actor: string | null
   readonly now: number
   readonly wasWrong?: boolean
+  readonly isTakenBack?: boolean
   readonly mergedInto?: LiveIncident | null
   readonly digestAt?: number | null
   /** When those hear of it who were told of the incident. Default: now. */
@@ -159,10 +161,10 @@ type News = {
 /** Queues messages for the organization's channels. */
 export function tell(ctx: Context, incident: LiveIncident, news: News): void {
   const { change, conditions, severityBefore = null, actor, now: at } = news
-  const { wasWrong = false, mergedInto = null, digestAt = null, toldAt = at } = news
+  const { wasWrong = false, isTakenBack: takesBack = false, mergedInto = null, digestAt = null, toldAt = at } = news
   const service = ctx.state.services.get(incident.serviceId)
   if (change === null || !service) return
-  const about = { change, incident, service, severityBefore, conditions, wasWrong, mergedInto }
+  const about = { change, incident, service, severityBefore, conditions, wasWrong, isTakenBack: takesBack, mergedInto }
   ctx.emit({ kind: 'notification-due', ...about, actor, at, digestAt, toldAt })
 }
 
