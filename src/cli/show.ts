@@ -1,8 +1,7 @@
 /** Formats an incident or alert for people: one fact per line, followed by tables. */
 
-import { formatExactDuration } from '../domain/shown-time.ts'
 import { visible } from '../domain/terminal.ts'
-import { formatCount, formatScore, serviceName, timesOf } from '../domain/text.ts'
+import { formatCount, formatScore, formatSeconds, serviceName, timesOf } from '../domain/text.ts'
 import type { Incident, Suspect, WholeAlert, WholeIncident, WholeService } from './api/records.ts'
 import { formatTable } from './output.ts'
 
@@ -56,7 +55,7 @@ function lastReportOf(alerts: Shown['alerts']): string | null {
 }
 
 export function problemText({ problem, criticalSeconds }: Pick<Shown, 'problem' | 'criticalSeconds'>): string {
-  const length = formatExactDuration(criticalSeconds * 1000)
+  const length = formatSeconds(criticalSeconds)
   if (problem === 'on') return `on, ${length} in all`
   return criticalSeconds === 0 ? 'off' : `off, was on for ${length}`
 }

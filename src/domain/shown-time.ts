@@ -1,4 +1,5 @@
 /** Formats times and durations for display: short, in one time zone, with a 24-hour clock. */
+import { formatSeconds } from './text.ts'
 import { isTimeZone, type LocalTime, localTimeOf } from './time-zone.ts'
 import { DAY, HOUR, MINUTE, SECOND } from './units.ts'
 
@@ -9,7 +10,10 @@ const NO_TIME = 'unknown time'
 /** `now`: Unix time in milliseconds. `zone`: the reader's IANA time zone. */
 export type Reader = { readonly now: number; readonly zone: string }
 
-/** Formats a duration: `45 s`, `47 min`, `1 h 38 min`, `3 days`. Negative durations are shown as 0. */
+/**
+ * Formats an age or a duration that goes on, so that its last unit changes: `45 s`, `47 min`, `1 h 38 min`, `3 days`.
+ * Negative durations are shown as 0.
+ */
 export function formatDuration(ms: number): string {
   if (!Number.isFinite(ms)) return 'an unknown time'
   if (ms < MINUTE) return `${Math.max(0, Math.floor(ms / SECOND))} s`
@@ -20,10 +24,9 @@ export function formatDuration(ms: number): string {
   return days < 7 ? withRest(days, unit, Math.floor((ms % DAY) / HOUR), 'h') : `${days} ${unit}`
 }
 
-/** Formats a duration for documents and reports, with seconds if below 10 minutes: `4 min 9 s`. */
-export function formatExactDuration(ms: number): string {
-  if (!Number.isFinite(ms) || ms < MINUTE || ms >= 10 * MINUTE) return formatDuration(ms)
-  return withRest(Math.floor(ms / MINUTE), 'min', Math.floor((ms % MINUTE) / SECOND), 's')
+/** Formats a duration that is over, as documents do: `14 min 9 s`. Negative durations are shown as 0. */
+export function formatLasted(ms: number): string {
+  return Number.isFinite(ms) ? formatSeconds(Math.max(0, Math.floor(ms / SECOND))) : formatDuration(ms)
 }
 
 function withRest(count: number, unit: string, rest: number, restUnit: string): string {
@@ -86,6 +89,31 @@ export function formatFullTime(at: number, zone: string): string {
   if (!parts) return NO_TIME
   const date = `${WEEKDAYS[parts.weekday]} ${parts.day} ${MONTHS[parts.month - 1]} ${parts.year}`
   return `${date}, ${formatExactClock(at, zone)} ${zone}`
+}
+
+/** A time or a period as `formatTime` and `formatPeriod` write it. */
+const WRITTEN = /(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?: (to|and) (?:(\d{4}-\d\d-\d\d) )?(\d\d:\d\d:\d\d))? UTC/g
+const QUOTED = /(“[^”]*”)/
+
+/** Rewrites the UTC times of a sentence in a time zone: `2026-11-27 23:50:00 to 2026-11-28 00:20:00 Kolkata`. Keeps quotes. */
+export function inZone(sentence: string, zone: string): string {
+  if (zone === 'UTC') return sentence
+  const rewrite = (_: string, day: string, time: string, word?: string, lastDay = day, lastTime = '') => {
+    const [date, clock] = writtenIn(`${day}T${time}Z`, zone)
+    if (word === undefined) return `${date} ${clock} ${shortZone(zone)}`
+    const [lastDate, lastClock] = writtenIn(`${lastDay}T${lastTime}Z`, zone)
+    return `${date} ${clock} ${word} ${lastDate === date ? '' : `${lastDate} `}${lastClock} ${shortZone(zone)}`
+  }
+  return sentence
+    .split(QUOTED)
+    .map((part, index) => (index % 2 === 0 ? part.replace(WRITTEN, rewrite) : part))
+    .join('')
+}
+
+function writtenIn(iso: string, zone: string): readonly [date: string, clock: string] {
+  const at = Date.parse(iso)
+  const { year, month, day } = localTimeOf(at, zone)
+  return [`${year}-${two(month)}-${two(day)}`, formatExactClock(at, zone)]
 }
 
 /** Returns whether a time zone name such as Europe/Berlin is valid. The name may be untrusted. */

@@ -96,6 +96,8 @@ test('the headline never names the service of the incident as the suspect', () =
   assert.equal(sentenceOf([own]), 'No suspect stands out.')
   assert.equal(sentenceOf([own, object(0.5)]), 'Top suspect: the workload logistics/route-planner')
   assert.equal(sentenceOf([{ ...own, kind: 'node', ref: 'worker-1' }]), 'No suspect stands out.')
+  // A workload on a failed node is unlikely, and what the list calls unlikely is no top suspect.
+  assert.equal(sentenceOf([own, object(0.19)]), 'No suspect stands out.')
   // A change of the service is an answer.
   assert.equal(sentenceOf([own, deploy({ score: 0.3 })]), 'Deploy shop/checkout#4711')
 })

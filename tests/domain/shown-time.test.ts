@@ -8,8 +8,8 @@ import {
   formatDate,
   formatDuration,
   formatExactClock,
-  formatExactDuration,
   formatFullTime,
+  formatLasted,
   formatMoment,
 } from '../../src/domain/shown-time.ts'
 
@@ -36,10 +36,10 @@ for (const [ms, text] of [
   test(`${ms} ms are shown as ${text}`, () => assert.equal(formatDuration(ms), text))
 }
 
-test('seconds are shown below ten minutes if they matter', () => {
+test('a duration that is over is shown with its seconds', () => {
   assert.deepEqual(
-    [72, 249, 600, 660].map((seconds) => formatExactDuration(seconds * SECOND)),
-    ['1 min 12 s', '4 min 9 s', '10 min', '11 min'],
+    [-1, 0.9, 72, 600, 890, 5892, 190_000].map((seconds) => formatLasted(seconds * SECOND)),
+    ['0 s', '0 s', '1 min 12 s', '10 min', '14 min 50 s', '1 h 38 min 12 s', '2 d 4 h 46 min 40 s'],
   )
 })
 

@@ -74,7 +74,7 @@ test('messages about alerts whose ends prove nothing say so', async (t) => {
       'Nobody is working on this yet: cart has been critical since 12:00 UTC, last reported at 12:08 UTC.',
       'The all-clear is uncertain: cart has been critical since 12:00 UTC, last reported at 12:08 UTC.',
       'cart has been critical since 12:00 UTC.',
-      'cart has recovered: it was critical for 11 min, until 12:11 UTC.',
+      'cart has recovered: it was critical for 11 min 30 s, until 12:11 UTC.',
     ],
   )
 })

@@ -224,7 +224,7 @@ test('a change in the picture lights up together with its conditions, and nothin
   const linked = await broken(t)
   await linked.deploy(NOON - 2 * MINUTE)
   const { html } = await linked.browser.get('/incidents/1')
-  assert.match(html, /<a href="[^"]*" class="dims lights-0 of-0"><title>[^<]*Pipeline/)
+  assert.match(html, /<a href="[^"]*" class="dims lights-0 of-0"><title>[^<]*[Pp]ipeline/)
   assert.match(html, /<a href="[^"]*" class="dims of-0"><title>Down/)
   const alone = await broken(t)
   assert.doesNotMatch((await alone.browser.get('/incidents/1')).html, /lights-\d|of-\d/)

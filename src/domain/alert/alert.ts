@@ -4,7 +4,7 @@ import { type Expiry, expiryOf, type Labels, type Links, type Source } from '../
 import { isRepeated } from '../event/reason.ts'
 import { rank, type Severity, worst } from '../severity.ts'
 import { MINUTE } from '../units.ts'
-import { withDoubtedEnd, withoutDoubt } from './doubt.ts'
+import { isGuessed, withDoubtedEnd, withoutDoubt } from './doubt.ts'
 import { type Evidence, NO_EVIDENCE, repetitionOf, withObservation } from './evidence.ts'
 import { type Fingerprint, withEnd, withKnownSeverity, withSeverityOf, withStart } from './fingerprints.ts'
 import { isLateCopy } from './late-copy.ts'
@@ -192,8 +192,7 @@ function absorbEnd(alert: Alert, fingerprints: readonly Fingerprint[], signal: S
   const after = withEnd(fingerprints, signal, receivedAt, Math.max(endsAt, signal.startsAt))
   if (after.some((one) => !one.ended)) return { ...kept, alert: withSeverityOf(alert, after), fingerprints: after }
   // A reported end takes precedence over an inferred end.
-  const guessed = alert.resolution === 'inferred' || alert.resolution === 'expired'
-  if (alert.status === 'resolved' && !guessed) return { ...kept, fingerprints: after }
+  if (alert.status === 'resolved' && !isGuessed(alert.resolution)) return { ...kept, fingerprints: after }
   return {
     alert: {
       ...withSeverityOf(alert, after),

@@ -1,8 +1,13 @@
-/** Ends that do not count yet, because the heartbeat of their sender ended, too. The alert fires on until they count. */
-import type { Absorbed, Alert, Signal } from './alert.ts'
+/** Ends that nobody reported or that do not count yet, because the heartbeat of their sender ended, too. */
+import type { Absorbed, Alert, Resolution, Signal } from './alert.ts'
 import type { Fingerprint } from './fingerprints.ts'
 
 type Fingerprints = readonly Fingerprint[]
+
+/** Returns whether nobody reported the end of an alert, which was only last reported then. */
+export function isGuessed(resolution: Resolution | null): boolean {
+  return resolution === 'inferred' || resolution === 'expired'
+}
 
 /** Notes when a firing fingerprint ends unless it is repeated. */
 export function withDoubtedEnd(

@@ -5,7 +5,8 @@ import type { Labels, Source } from '../event/event.ts'
 import { distinct, ordered } from '../order.ts'
 import { rank, type Severity } from '../severity.ts'
 import { formatCount, joinNames } from '../text.ts'
-import type { Signal } from './alert.ts'
+import type { Resolution, Signal } from './alert.ts'
+import { isGuessed } from './doubt.ts'
 import { type Gap, gapsBetween } from './gaps.ts'
 
 /** The alert fields needed for grouping. Times are Unix times in milliseconds. */
@@ -17,6 +18,7 @@ export type GroupedAlert = Pick<
   readonly serviceId: string
   /** The number of events that reported the alert. */
   readonly occurrences: number
+  readonly resolution?: Resolution | null
 }
 
 /**
@@ -42,6 +44,8 @@ export type AlertGroup<Alert extends GroupedAlert = GroupedAlert> = {
   readonly lastStartsAt: number
   /** When the last member ended; null while any member is firing. */
   readonly endsAt: number | null
+  /** Whether nobody reported this end, so that the last member was only last reported then. */
+  readonly isGuess: boolean
   /** When no member was firing, between the first start and the last. */
   readonly gaps: readonly Gap[]
   /**
@@ -88,8 +92,19 @@ export function groupAlerts<Alert extends GroupedAlert>(
 
 /** Returns the alerts that are alone in their group and were reported often enough to have ended in between. */
 export function mayFlap(groups: readonly Pick<AlertGroup, 'count' | 'seen' | 'members'>[]): readonly string[] {
-  const alone = groups.flatMap(({ count, seen, members: [only] }) => (only && count === 1 && seen > 2 ? [only.id] : []))
+  const alone = groups.flatMap(({ count, seen, members: [only] }) => (only && count === 1 && seen > 1 ? [only.id] : []))
   return alone.slice(0, MAX_FLAPPING)
+}
+
+/** Adds the gaps that the events of alerts show, by the id of the alert. */
+export function withGaps<Group extends Pick<AlertGroup, 'gaps' | 'count' | 'members'>>(
+  groups: readonly Group[],
+  found: ReadonlyMap<string, readonly Gap[]>,
+): readonly Group[] {
+  return groups.map((group) => {
+    const gaps = group.count === 1 ? found.get(group.members[0]?.id ?? '') : undefined
+    return gaps && gaps.length > 0 ? { ...group, gaps } : group
+  })
 }
 
 /** Keeps only the newest members of a group. */
@@ -139,13 +154,15 @@ function groupOf<Alert extends GroupedAlert>(key: string, alerts: readonly Alert
   const firing = members.filter(({ status }) => status === 'firing').length
   const starts = members.map(({ startsAt }) => startsAt)
   const ends = members.flatMap(({ endsAt }) => endsAt ?? [])
+  const endsAt = firing > 0 || ends.length === 0 ? null : ends.reduce((a, b) => Math.max(a, b))
   return {
     ...{ key, name, isMixed, source, severity, serviceId, members, count: members.length, starts, firing },
     seen: members.reduce((sum, { occurrences }) => sum + occurrences, 0),
     firstStartsAt: starts.at(-1) ?? newest.startsAt,
     lastStartsAt: newest.startsAt,
     gaps: gapsBetween(members),
-    endsAt: firing > 0 || ends.length === 0 ? null : ends.reduce((a, b) => Math.max(a, b)),
+    endsAt,
+    isGuess: members.every((one) => one.endsAt !== endsAt || isGuessed(one.resolution ?? null)) && endsAt !== null,
     summary: isMixed ? joinNames(distinct(members.map((one) => one.name))) : summaryOf(members),
   }
 }

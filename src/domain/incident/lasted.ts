@@ -1,6 +1,6 @@
 /** When the problem of an incident ended, and for how long it was on. Messages, pages and the API use only this file. */
 import { SEVERITIES, type Severity, worst } from '../severity.ts'
-import { formatDuration } from '../shown-time.ts'
+import { formatLasted } from '../shown-time.ts'
 import { SECOND } from '../units.ts'
 import type { LiveIncident } from './live-incident.ts'
 import { criticalMsOf, type Problem, problemAt, withoutDeclared } from './problem.ts'
@@ -19,9 +19,7 @@ export function endOf(
 /** Returns `, not counting 20 min under a silence`; '' if silences covered the problem for less than a second. */
 export function silencedText(mutedMs: number): string {
   // A silence of 3 min covers a few milliseconds less.
-  return mutedMs < SECOND
-    ? ''
-    : `, not counting ${formatDuration(Math.round(mutedMs / SECOND) * SECOND)} under a silence`
+  return mutedMs < SECOND ? '' : `, not counting ${formatLasted(Math.round(mutedMs / SECOND) * SECOND)} under a silence`
 }
 
 /**

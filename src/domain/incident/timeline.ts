@@ -16,7 +16,7 @@ import { acknowledgedText, acknowledgementsIn, entryText, toldEntries } from './
 import { collapse, type Moment, named, sortRows, type TimelineRow } from './timeline-rows.ts'
 
 /** The alert fields needed for grouping. */
-type TimelineAlert = Omit<AlertFact, 'resolution' | 'links' | 'node' | 'nodes' | 'objects' | 'failure' | 'hint'>
+type TimelineAlert = Omit<AlertFact, 'links' | 'node' | 'nodes' | 'objects' | 'failure' | 'hint'>
 
 type TimelineMaterial = Pick<PostmortemFacts, 'entries' | 'events' | 'changes'> & {
   readonly incident: { readonly uuid: string }

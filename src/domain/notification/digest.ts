@@ -2,7 +2,7 @@
 import { firingText } from '../incident/incident.ts'
 import { severeOf, severityNow } from '../incident/lasted.ts'
 import { SEVERITIES } from '../severity.ts'
-import { formatDuration } from '../shown-time.ts'
+import { formatLasted } from '../shown-time.ts'
 import { countOf, formatCount, joinNames, timesOf, uncapitalized } from '../text.ts'
 import { SECOND } from '../units.ts'
 import { endedBy, overdueText } from './alert-texts.ts'
@@ -111,7 +111,7 @@ function becauseText(items: readonly MessageItem[]): string {
 function recoveredText(items: readonly MessageItem[], { now }: MessageContext): string {
   if (items.length === 0) return ''
   const longest = Math.max(...items.map(({ incident }) => severeOf(incident, now).ms))
-  const after = longest < SECOND ? '' : ` after ${items.length > 1 ? 'at most ' : ''}${formatDuration(longest)}`
+  const after = longest < SECOND ? '' : ` after ${items.length > 1 ? 'at most ' : ''}${formatLasted(longest)}`
   return `${namesOf(items)} ${items.length === 1 ? 'has' : 'have'} recovered${after}`
 }
 

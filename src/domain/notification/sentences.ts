@@ -4,7 +4,7 @@ import { lastBegunAt, severeOf, severityNow, silencedText, worstSeverity } from 
 import { criticalMsOf, mutedMsOf, type Problem, phaseOf } from '../incident/problem.ts'
 import { isSender } from '../sender/sender-name.ts'
 import { STATES } from '../severity.ts'
-import { formatDuration } from '../shown-time.ts'
+import { formatDuration, formatLasted } from '../shown-time.ts'
 import { DAY, HOUR, SECOND } from '../units.ts'
 import {
   countText,
@@ -154,8 +154,8 @@ function pastText(item: MessageItem, context: MessageContext): string {
 }
 
 /** Returns ` for 4 min`; '' for a problem that was reported only once. */
-function lengthText(ms: number): string {
-  return ms < SECOND ? '' : ` for ${formatDuration(ms)}`
+function lengthText(ms: number, format = formatLasted): string {
+  return ms < SECOND ? '' : ` for ${format(ms)}`
 }
 
 function flappingText({ incident, isDigest }: MessageItem, name: string, context: MessageContext): string {
@@ -172,13 +172,14 @@ export function lengthOf({ incident }: MessageItem, { now }: MessageContext): st
   const { severity, ms } = severeOf(incident, now)
   const { hasBeen, was } = STATES[severity]
   const silenced = silencedText(mutedMsOf(incident.problem, now))
-  return `${phaseOf(incident.problem, now) === 'on' ? hasBeen : was}${lengthText(ms)}${silenced}`
+  const isOn = phaseOf(incident.problem, now) === 'on'
+  return `${isOn ? hasBeen : was}${lengthText(ms, isOn ? formatDuration : formatLasted)}${silenced}`
 }
 
 function resolvedText(item: MessageItem, name: string, context: MessageContext): string {
   const { actor, incident, service, mergedInto, names } = item
   if (isSender(service.name))
-    return `${name} sends ${incident.problem.had.length > 0 ? 'all of its heartbeats' : 'its heartbeat'} again after ${formatDuration(criticalMsOf(incident.problem, context.now))}.`
+    return `${name} sends ${incident.problem.had.length > 0 ? 'all of its heartbeats' : 'its heartbeat'} again after ${formatLasted(criticalMsOf(incident.problem, context.now))}.`
   if (mergedInto !== null) {
     const merged = actor === null ? 'the incident was merged' : `${actor} merged the incident`
     const goesOn =

@@ -1,4 +1,5 @@
 /** Groups similar alerts in a postmortem: each group has one name with ×N, and one record as its evidence. */
+import { isGuessed } from '../alert/doubt.ts'
 import { groupForIncident } from '../alert/groups.ts'
 import { senderName } from '../event/event.ts'
 import type { AlertFact, IncidentFact, PostmortemFacts } from '../incident/facts.ts'
@@ -87,7 +88,7 @@ export function whileFiring(facts: Pick<GroupedFacts, 'incident' | 'alerts'>): s
 
 /** Returns whether nobody reported the end of an alert although it may be over: its sender was silent, or left it out. */
 export function isUnreported({ resolution, endsAt, unheard }: AlertFact): boolean {
-  return endsAt === null ? unheard !== undefined : resolution === 'inferred' || resolution === 'expired'
+  return endsAt === null ? unheard !== undefined : isGuessed(resolution)
 }
 
 /** Says when the senders of alerts without a reported end sent no heartbeat. */

@@ -1,5 +1,5 @@
 /** Writes one sentence about the likely cause of an incident and the evidence for that cause. */
-import { formatDuration } from '../shown-time.ts'
+import { formatSeconds, secondsBetween } from '../text.ts'
 import type { Suspect } from './suspect.ts'
 
 type Likelihood = 'likely' | 'possible' | 'unlikely'
@@ -42,8 +42,6 @@ const HEADINGS = {
 export const LIKELY = 0.5
 /** The minimum score for a possible suspect. */
 export const POSSIBLE = 0.2
-/** With a lower score, a suspect is no likely cause. */
-export const LEAST = 0.1
 
 /** Returns whether the reasons say that time is the suspect's only connection to the incident. */
 export function isOnlyTime(reasons: Suspect['reasons']): boolean {
@@ -147,24 +145,22 @@ function sentence<S extends JudgedSuspect>(
 }
 
 /**
- * Returns the most likely suspect that is no change, is not the service of the incident, and whose trouble did not begin
- * after the incident.
+ * Returns the most likely suspect that is no change, is not the service of the incident, is not unlikely, and whose
+ * trouble did not begin after the incident.
  */
 export function topComponent<S extends Pick<JudgedSuspect, 'kind' | 'score' | 'since' | 'isOwn'>>(
   suspects: readonly S[],
   startedAt: number | null,
 ): S | null {
-  return suspects.find((one) => !isChange(one) && !one.isOwn && one.score >= LEAST && began(one, startedAt)) ?? null
+  return suspects.find((one) => !isChange(one) && !one.isOwn && one.score >= POSSIBLE && began(one, startedAt)) ?? null
 }
 
 /** Returns text such as `started 3 min before the first alert`; '' if a time is unknown. */
 export function leadText(change: Pick<JudgedSuspect, 'startsAt'>, firstAlertAt: number | null): string {
   if (change.startsAt === null || firstAlertAt === null) return ''
-  const lead = firstAlertAt - change.startsAt
-  if (lead < 0) return `started ${formatDuration(-lead)} after the first alert`
-  return lead < 1000
-    ? 'started together with the first alert'
-    : `started ${formatDuration(lead)} before the first alert`
+  const lead = secondsBetween(change.startsAt, firstAlertAt)
+  if (lead === 0) return 'started together with the first alert'
+  return `started ${formatSeconds(Math.abs(lead))} ${lead < 0 ? 'after' : 'before'} the first alert`
 }
 
 /** The reference of a node, a namespace or a registry says what it is. */

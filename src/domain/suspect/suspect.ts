@@ -15,7 +15,7 @@ import { type Components, componentsOf, withoutForeignNodes } from './component.
 import type { Connection } from './connection.ts'
 import { explain } from './explanation.ts'
 import { fixesOf } from './fix.ts'
-import { isChange, LEAST, LIKELY, POSSIBLE } from './likely-cause.ts'
+import { isChange, LIKELY, POSSIBLE } from './likely-cause.ts'
 import { objectSuspects, rounded } from './object.ts'
 import { searchedSpan } from './searched.ts'
 import { type Symptom, type SymptomEvidence, symptomsOf } from './symptom.ts'
@@ -88,6 +88,8 @@ type SuspectReason = {
 export type RankedSuspect = Suspect & { readonly connection: Connection['kind'] }
 
 const MAX_SUSPECTS = 20
+/** A change with a lower score is too weak. */
+const LEAST = 0.1
 /** The smallest difference between two scores that people see. */
 const BELOW = 0.01
 

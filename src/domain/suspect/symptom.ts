@@ -1,5 +1,6 @@
 /** Symptoms: weighted problems of components, derived from alerts and events. */
 
+import { isGuessed } from '../alert/doubt.ts'
 import { templatesOf } from '../service/pod-name.ts'
 import { calledServiceOf } from './accused.ts'
 import { type Components, componentAt } from './component.ts'
@@ -199,7 +200,8 @@ function propagated({ summary }: SuspectAlert): Factor[] {
 
 function ended(alert: SuspectAlert, end: number | null): Factor[] {
   if (alert.endsAt === null) return []
-  return [{ code: 'ended', value: hasEndedEarly(alert, end) ? PASSED : 1, text: 'the alert has ended' }]
+  const text = isGuessed(alert.resolution) ? 'the end of the alert was not reported' : 'the alert has ended'
+  return [{ code: 'ended', value: hasEndedEarly(alert, end) ? PASSED : 1, text }]
 }
 
 /** Merges the equal symptoms of each component into the heaviest symptom, which then has all of the evidence. */

@@ -31,7 +31,7 @@ function timelineAlerts(db: Db, incidentId: number) {
   return db.sql
     .selectFrom('alerts')
     .select(['id as rowId', 'name', 'source', 'severity', 'summary', 'labels', 'occurrences', 'service_id'])
-    .select(['starts_at as startsAt', 'ends_at as endsAt', 'last_seen_at as lastSeenAt'])
+    .select(['starts_at as startsAt', 'ends_at as endsAt', 'last_seen_at as lastSeenAt', 'resolution'])
     .select(sql<string>`lower(hex(uuid))`.as('hex'))
     .where('incident_id', '=', incidentId)
     .orderBy('starts_at')
@@ -47,7 +47,7 @@ export function timelineAlertsOf(db: Db, incidentId: number) {
 export function alertsOf(db: Db, incidentId: number) {
   const linksOf = parsedOnce()
   const alerts = timelineAlerts(db, incidentId)
-    .select(['resolution', 'node', 'failure', 'group_id', 'expires_at'])
+    .select(['node', 'failure', 'group_id', 'expires_at'])
     .select(linksColumn)
     .select(sql<string | null>`annotations ->> '$.hint'`.as('hint'))
   return withFirstTexts(db, withService(db, db.all(alerts))).map((alert) =>

@@ -13,7 +13,7 @@ import { severeOf, silencedText } from '../../domain/incident/lasted.ts'
 import { mutedMsOf, problemAt } from '../../domain/incident/problem.ts'
 import { personName } from '../../domain/request/session.ts'
 import { STATES } from '../../domain/severity.ts'
-import { formatDuration } from '../../domain/shown-time.ts'
+import { formatDuration, formatLasted } from '../../domain/shown-time.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { findGroup } from '../../store/incident/groups.ts'
 import { findIncident, type IncidentRecord } from '../../store/incident/incidents.ts'
@@ -112,10 +112,10 @@ function rememberedName({ c }: AnyVisit): string {
 function problemText(incident: IncidentRecord, now: number): string {
   const { problem } = incident
   const { severity, ms } = severeOf(incident, now)
-  const length = `${formatDuration(ms)}${silencedText(mutedMsOf(problem, now))}`
+  const silenced = silencedText(mutedMsOf(problem, now))
   return problemAt(problem, now) === 'on'
-    ? `The problem goes on. The service ${STATES[severity].hasBeen} for ${length}.`
-    : `The problem is over. The service ${STATES[severity].was} for ${length}.`
+    ? `The problem goes on. The service ${STATES[severity].hasBeen} for ${formatDuration(ms)}${silenced}.`
+    : `The problem is over. The service ${STATES[severity].was} for ${formatLasted(ms)}${silenced}.`
 }
 
 /** Returns the visitor's name if they are allowed to change the incident. */

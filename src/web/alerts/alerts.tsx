@@ -1,7 +1,7 @@
 /** Shows the alert history and the alerts that are currently firing. */
 import type { FC } from 'hono/jsx'
 import { SEVERITIES } from '../../domain/severity.ts'
-import { formatDuration, type Reader } from '../../domain/shown-time.ts'
+import { formatDuration, formatLasted, type Reader } from '../../domain/shown-time.ts'
 import { countOf, formatCount, serviceName } from '../../domain/text.ts'
 import { Histogram } from '../drawing/histogram.tsx'
 import { Options } from '../kit/choice.tsx'
@@ -164,7 +164,7 @@ const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, rea
             </span>
           </td>
           <td data-label="Lasted" class="nowrap">
-            <AlertDuration {...{ startsAt, endsAt, ending, reader }} severity={row.severity} />
+            <AlertDuration {...{ startsAt, endsAt, ending, reader }} isGuess={row.isGuess} severity={row.severity} />
           </td>
           <td data-label="Incident">{incident ? <a href={incident.href}>{incident.number}</a> : null}</td>
         </tr>
@@ -180,10 +180,12 @@ const ENDINGS: Readonly<Record<string, string>> = {
   manual: 'resolved manually',
 }
 
-type DurationProps = Pick<AlertRowView, 'startsAt' | 'endsAt' | 'ending' | 'severity'> & { readonly reader: Reader }
+type DurationProps = Pick<AlertRowView, 'startsAt' | 'endsAt' | 'ending' | 'isGuess' | 'severity'> & {
+  readonly reader: Reader
+}
 
 /** Renders `firing 8 min` in the color of the severity, or `12 min, reported as resolved`, without a time below 1 s. */
-export const AlertDuration: FC<DurationProps> = ({ startsAt, endsAt, ending, severity, reader }) => {
+export const AlertDuration: FC<DurationProps> = ({ startsAt, endsAt, ending, isGuess, severity, reader }) => {
   if (endsAt === null)
     return (
       <span>
@@ -191,7 +193,7 @@ export const AlertDuration: FC<DurationProps> = ({ startsAt, endsAt, ending, sev
         <span class="quiet">{formatDuration(reader.now - startsAt)}</span>
       </span>
     )
-  const lasted = endsAt - startsAt < 1000 ? '' : formatDuration(endsAt - startsAt)
+  const lasted = endsAt - startsAt < 1000 ? '' : `${isGuess ? 'at least ' : ''}${formatLasted(endsAt - startsAt)}`
   const how = ENDINGS[ending] ?? (lasted === '' ? 'ended' : '')
   return (
     <span>

@@ -136,6 +136,7 @@ function rowOf(group: Group, targets: ReturnType<typeof findAlertTargets>, ends:
     ...{ source: group.source, startsAt: group.firstStartsAt, lastStartsAt: group.lastStartsAt, endsAt: group.endsAt },
     silenced: silencedOfGroup(group, ends),
     ending: group.endsAt === null ? '' : (newest?.resolution ?? ''),
+    isGuess: group.isGuess,
   }
 }
 

@@ -26,6 +26,8 @@ export type AlertRowView = {
   readonly endsAt: number | null
   /** How the end is known, for example `reported`; '' while the alert is firing. */
   readonly ending: string
+  /** Whether nobody reported the end. */
+  readonly isGuess: boolean
   readonly incident: { readonly number: string; readonly href: string } | null
   readonly silenced: Silenced | null
 }

@@ -1,7 +1,7 @@
 /** The content of a lane picture: its markers, its description for screen readers, and its table rows. */
 import { type StatusChange, spansOf } from '../../domain/health/strip.ts'
-import { formatClock, formatDuration, formatMoment } from '../../domain/shown-time.ts'
-import { capitalized, countOf, joinNames } from '../../domain/text.ts'
+import { formatClock, formatMoment } from '../../domain/shown-time.ts'
+import { capitalized, countOf, formatSeconds, joinNames, secondsBetween } from '../../domain/text.ts'
 import {
   LANES,
   type LabelPlace,
@@ -150,7 +150,7 @@ export function leadLabel(
   span: Span,
   { narrow }: Widths,
 ): { readonly text: string; readonly fits: boolean } {
-  const text = formatDuration(lead.to - lead.from)
+  const text = formatSeconds(secondsBetween(lead.from, lead.to))
   const length = position(lead.to, span) - position(lead.from, span)
   return { text, fits: (length / 100) * narrow >= text.length * (CHARACTER - 1) }
 }
@@ -184,7 +184,7 @@ export function pictureText(picture: LanePicture): string {
   const range = `What happened from ${formatClock(span.from, zone)} to ${formatClock(span.to, zone)}`
   const moments = markersOf(picture, { wide: 800, narrow: 300 }).map(({ text }) => text)
   const lead = picture.lead
-    ? `best suspect ${formatDuration(picture.lead.to - picture.lead.from)} before the first alert`
+    ? `best suspect ${formatSeconds(secondsBetween(picture.lead.from, picture.lead.to))} before the first alert`
     : ''
   const parts = [scoreText(picture), ...moments, lead].filter((part) => part !== '')
   return `${range}: ${counts.length === 0 ? 'nothing' : joinNames(counts)}.${parts.map((part) => ` ${capitalized(part)}.`).join('')}`

@@ -1,10 +1,10 @@
 /** Builds the lane picture of an incident from its alerts, the alerts' links, and the changes around the incident. */
 
-import type { Gap } from '../../domain/alert/gaps.ts'
 import type { AlertGroup, GroupedAlert } from '../../domain/alert/groups.ts'
 import { type Change, type Outcome, outcomeOf } from '../../domain/correlation/change.ts'
-import { outcomeText, pipelineNumber } from '../../domain/incident/change-text.ts'
+import { isDeploy, outcomeText, pipelineNumber } from '../../domain/incident/change-text.ts'
 import { changeFact } from '../../domain/incident/facts.ts'
+import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import { countOf, timesOf } from '../../domain/text.ts'
 import { DAY, MINUTE } from '../../domain/units.ts'
 import type { CorrelationRecord } from '../../store/correlation/correlations.ts'
@@ -42,17 +42,16 @@ type PictureFacts = Pick<
   /** The service whose changes are shown without the service name. */
   readonly serviceId: string
   readonly groups: readonly AlertGroup<GroupedAlert>[]
-  /** The gaps of flapping alerts, by id. */
-  readonly gaps: ReadonlyMap<string, readonly Gap[]>
   readonly changes: readonly Change[]
   /** `group` is the key of the alert's group. `group` is set only if the group does not list all of its alerts. */
   readonly links: readonly (CorrelationRecord & { readonly group?: string })[]
-  /** `what`: `acknowledged`, the new status or `note`. */
+  /** `what`: `acknowledged`, the new status, `note` or `silence`. `until`: the end of a silence; null if it goes on. */
   readonly people: readonly {
     readonly at: number
     readonly what: string
     readonly text: string
     readonly actor: string
+    readonly until?: number | null
   }[]
   /** The start of the most likely change; null if the most likely suspect is not a change. */
   readonly suspectAt: number | null
@@ -78,7 +77,7 @@ export function pictureOf(facts: PictureFacts): LanePicture {
   const { recoveredAt, fix } = facts
   const bars = [
     ...facts.changes.map((change) => changeBar(change, facts.serviceId)),
-    ...facts.groups.flatMap((group) => groupBar(group, facts.gaps)),
+    ...facts.groups.flatMap(groupBar),
     ...facts.people.map(personBar),
   ]
   const people = bars.some(({ lane, startsAt }) => lane === 'people' && startsAt >= span.from && startsAt <= span.to)
@@ -101,7 +100,8 @@ function changeBar(change: Change, serviceId: string): LaneBar {
   }
   const outcome = outcomeOf(change.facts)
   const [word, level] = OUTCOME_TEXTS[outcome]
-  const title = `Pipeline ${ref} on ${change.facts.branch}: ${outcome}`
+  const noun = isDeploy({ outcome }) ? 'Deploy of pipeline' : 'Pipeline'
+  const title = `${noun} ${ref} on ${change.facts.branch}: ${outcome}`
   const running = outcome === 'under way'
   const label = `${service === serviceId ? pipelineNumber(ref) : shortRef(ref)} ${word}`
   return { ...common, lane: 'ci', endsAt: running ? null : endsAt, level, shape: 'bar', label, title }
@@ -113,12 +113,11 @@ function shortRef(ref: string): string {
 }
 
 /** Returns a group's bar, or nothing for failed pipelines, which are drawn as pipelines instead. */
-function groupBar(group: AlertGroup, known: PictureFacts['gaps']): LaneBar[] {
-  const { key, source, severity, name, members, count, endsAt, summary } = group
+function groupBar(group: AlertGroup): LaneBar[] {
+  const { key, source, severity, name, members, count, endsAt, summary, gaps } = group
   if (source === 'ci') return []
   const label = `${name}${timesOf(count)}`
   const [first] = members
-  const gaps = [...group.gaps, ...((first && known.get(first.id)) ?? [])]
   const broken = gaps.length === 0 ? '' : `, with ${countOf(gaps.length, 'gap')}`
   const listHref = group.isMixed ? `/alerts?service=${group.serviceId}` : `/alerts?q=${encodeURIComponent(name)}`
   return [
@@ -143,10 +142,34 @@ function ticksOf(times: readonly number[]): readonly number[] {
   return [...new Map(times.map((time) => [Math.floor((time - first) / part), time])).values()]
 }
 
-function personBar({ at, what, text, actor }: PictureFacts['people'][number], index: number): LaneBar {
-  const common = { id: `person:${index}`, lane: 'people', startsAt: at, endsAt: at, href: null, events: [] } as const
+/**
+ * Returns what the timeline tells of people: acknowledgements, statuses, notes, and silences, each until it no longer
+ * applied or until the problem was over.
+ */
+export function peopleOf(timeline: readonly TimelineRow[], endedAt: number | null): PictureFacts['people'] {
+  const acts = timeline.flatMap(({ at, code, text, actor, kind }) =>
+    actor !== null && (kind === 'note' || kind === 'status') ? [{ at, what: code ?? 'note', text, actor }] : [],
+  )
+  const rows = timeline.filter(({ kind }) => kind === 'silence')
+  const silences = rows.flatMap(({ at, text, actor }) => {
+    const name = text.replace(/ (?:no longer )?applies to .*/, '')
+    if (!text.startsWith(`${name} applies to `)) return []
+    const end = rows.find((one) => one.at >= at && one.text.startsWith(`${name} no longer applies to `))
+    return [{ at, until: end?.at ?? endedAt, what: 'silence', text, actor: actor ?? 'incmon' }]
+  })
+  return [...acts, ...silences]
+}
+
+function personBar({ at, until = at, what, text, actor }: PictureFacts['people'][number], index: number): LaneBar {
+  const common = { id: `person:${index}`, lane: 'people', startsAt: at, endsAt: until, href: null, events: [] } as const
   const label = `${actor}: ${what}`
-  return { ...common, level: 'person', shape: 'diamond', label, title: `${actor}: ${text}` }
+  return {
+    ...common,
+    level: 'person',
+    shape: what === 'silence' ? 'bar' : 'diamond',
+    label,
+    title: `${actor}: ${text}`,
+  }
 }
 
 function changeId(kind: Change['kind'], ref: string): string {

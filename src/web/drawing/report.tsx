@@ -4,7 +4,7 @@
  */
 import type { FC } from 'hono/jsx'
 import { rank, type Severity } from '../../domain/severity.ts'
-import { formatDuration } from '../../domain/shown-time.ts'
+import { formatLasted } from '../../domain/shown-time.ts'
 import { countTicks, durationAxis, rounded } from './scale.ts'
 import { Stack } from './strip.tsx'
 
@@ -139,7 +139,7 @@ export const ResolutionChart: FC<{
   const crowded = axis.ticks.length > MAX_TICKS
   const placed = hasBars ? [] : stack(marks.map((mark) => ({ mark, x: axis.place(mark.resolveMs) })))
   const middle = median === null ? null : axis.place(median)
-  const label = `Time to resolve of ${durations.length} incidents${median === null ? '' : `: median ${formatDuration(median)}`}`
+  const label = `Time to resolve of ${durations.length} incidents${median === null ? '' : `: median ${formatLasted(median)}`}`
   return (
     <figure class="chart" aria-label={label}>
       <svg width="100%" height={HEIGHT} class="lanes-plot">
@@ -162,7 +162,7 @@ export const ResolutionChart: FC<{
               y="16"
               text-anchor={middle > 55 ? 'end' : 'start'}
             >
-              median {formatDuration(median)}
+              median {formatLasted(median)}
             </text>
           </>
         )}

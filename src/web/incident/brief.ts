@@ -8,7 +8,7 @@ import { endOf, severeOf, silencedText } from '../../domain/incident/lasted.ts'
 import { criticalMsOf, mutedMsOf } from '../../domain/incident/problem.ts'
 import { namedUpTo } from '../../domain/notification/names.ts'
 import type { LastTold } from '../../domain/notification/told.ts'
-import { formatDuration, formatWhen, type Reader } from '../../domain/shown-time.ts'
+import { formatDuration, formatLasted, formatWhen, type Reader } from '../../domain/shown-time.ts'
 import { judgeSuspects } from '../../domain/suspect/judged.ts'
 import { type LikelyCause, likelyCauseOf, orderSuspects } from '../../domain/suspect/likely-cause.ts'
 import type { Suspect } from '../../domain/suspect/suspect.ts'
@@ -60,7 +60,7 @@ export function headOf(
   const { incident, number, href, service, timeline } = facts
   const { acknowledgedAt } = incident
   const acknowledged = timeline.find(({ at, kind, actor }) => isMove(kind) && actor !== null && at === acknowledgedAt)
-  const moved = timeline.findLast(({ kind }) => isMove(kind))
+  const moved = timeline.findLast(({ kind, at }) => isMove(kind) || (kind === 'merged' && at === incident.resolvedAt))
   const opener = timeline.find(({ kind }) => kind === 'opened')
   const at = formatWhen(incident.createdAt, reader)
   const automatic = incident.origin === 'automatic'
@@ -159,7 +159,10 @@ type State = Pick<IncidentHead, 'severity' | 'endedAt' | 'isGuess' | 'severeMs' 
 /** Returns `critical for 12 min, not counting 20 min under a silence`; without a time below a second. */
 export function lastedText({ severity, severeMs, mutedMs, endedAt, isGuess }: State): string {
   const least = endedAt !== null && isGuess ? 'at least ' : ''
-  const length = severeMs < 1000 ? severity : `${severity} for ${least}${formatDuration(severeMs)}`
+  const length =
+    severeMs < 1000
+      ? severity
+      : `${severity} for ${least}${(endedAt === null ? formatDuration : formatLasted)(severeMs)}`
   return `${length}${silencedText(mutedMs)}`
 }
 

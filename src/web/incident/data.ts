@@ -1,5 +1,4 @@
 /** Builds the data for the incident page from records and suspects. */
-import type { Gap } from '../../domain/alert/gaps.ts'
 import type { AlertGroup } from '../../domain/alert/groups.ts'
 import type { Change, PipelineChange } from '../../domain/correlation/change.ts'
 import { commandFor } from '../../domain/event/reason-command.ts'
@@ -17,7 +16,7 @@ import type { BestLink } from '../../store/correlation/correlations.ts'
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
 import type { ServiceRecord } from '../../store/service/services.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
-import { incidentSpan, pictureOf } from '../drawing/picture.ts'
+import { incidentSpan, peopleOf, pictureOf } from '../drawing/picture.ts'
 import { countsIn, type Span } from '../drawing/scale.ts'
 import type { Silenced } from '../kit/silenced.tsx'
 import { firstAlertOf, headOf, pipelineUrl, suspectsOf } from './brief.ts'
@@ -33,8 +32,6 @@ export type IncidentFacts = {
   /** The services of the alerts, by id. */
   readonly names: ReadonlyMap<string, Pick<ServiceRecord, 'namespace' | 'name'>>
   readonly groups: readonly (AlertGroup & { readonly silenced: Silenced | null; readonly sentAs?: Severity })[]
-  /** The gaps of flapping alerts, by id. */
-  readonly gaps: ReadonlyMap<string, readonly Gap[]>
   readonly links: readonly BestLink[]
   readonly lastGoodDeploy: PipelineChange | null
   readonly suspects: readonly Suspect[]
@@ -111,12 +108,10 @@ function incidentPicture(
   const states = facts.score && service ? withCurrent(facts.score, service, reader.now) : facts.score
   const suspected = new Set(suspects.flatMap(({ ref, rollouts = [] }) => [ref, ...rollouts]))
   return pictureOf({
-    ...{ ...reader, serviceId: incident.serviceId, span, groups, links, suspectAt, gaps: facts.gaps },
+    ...{ ...reader, serviceId: incident.serviceId, span, groups, links, suspectAt },
     score: states && sinceStart(states, incident),
     changes: facts.changes.filter(({ ref, service }) => service === incident.serviceId || suspected.has(ref)),
-    people: timeline.flatMap(({ at, code, text, actor, kind }) =>
-      actor !== null && (kind === 'note' || kind === 'status') ? [{ at, what: code ?? 'note', text, actor }] : [],
-    ),
+    people: peopleOf(timeline, endOf(incident, reader.now)),
     firstAlertAt: firstAlertOf(facts),
     acknowledgedAt: incident.acknowledgedAt,
     resolvedAt: incident.resolvedAt,

@@ -1,6 +1,6 @@
 /** Finds an incident, its address, and the facts that its pages show. */
 
-import { mayFlap } from '../../domain/alert/groups.ts'
+import { mayFlap, withGaps } from '../../domain/alert/groups.ts'
 import { countedGroups } from '../../domain/health/counted-severity.ts'
 import { DAY } from '../../domain/units.ts'
 import { required } from '../../http/middleware/problem.ts'
@@ -39,7 +39,7 @@ export async function incidentFacts(visit: Visit, incident: IncidentRecord): Pro
   const others = groups.map(({ serviceId }) => serviceId).filter((id) => id !== incident.serviceId)
   const names = new Map(others.length === 0 ? [] : await own.read(findServices, others, now))
   if (view.service) names.set(view.service.id, view.service)
-  return { incident, ...view, ...causes, groups, gaps, names, ...incidentLink(incident) }
+  return { incident, ...view, ...causes, groups: withGaps(groups, gaps), names, ...incidentLink(incident) }
 }
 
 export function incidentPath({ number }: IncidentRecord): string {

@@ -1,7 +1,7 @@
 /** Shows groups of similar alerts, one expandable row per group, and the affected services. */
 
 import type { FC } from 'hono/jsx'
-import { formatDuration, formatMoment, type Reader } from '../../domain/shown-time.ts'
+import { formatDuration, formatLasted, formatMoment, formatWhen, type Reader } from '../../domain/shown-time.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
 import { Sparkbars } from '../drawing/strip.tsx'
 import { Command, Icon, Mark, RepeatCount, ServiceName, Words } from '../kit/mark.tsx'
@@ -72,7 +72,7 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
           <Sparkbars counts={group.counts} level={group.severity} label={`${group.name}, how often it was reported`} />
         ) : null}
         <span class="group-time second">
-          {group.firing > 0 ? ongoingText(group, reader) : endedText(group)} <br />
+          {group.firing > 0 ? ongoingText(group, reader) : endedText(group, reader)} <br />
           <span class="quiet">{group.source}</span>
         </span>
       </li>
@@ -92,9 +92,17 @@ function ongoingText({ firing, count, firstStartsAt, gaps, source }: GroupView, 
   return `${formatCount(firing)} of ${formatCount(count)} still firing after ${duration}`
 }
 
-function endedText({ endsAt, firstStartsAt, gaps }: GroupView): string {
-  const firedFor = (endsAt ?? firstStartsAt) - firstStartsAt - gaps.reduce((sum, [from, to]) => sum + to - from, 0)
-  return firedFor < 1000 ? 'ended' : `ended after ${formatDuration(firedFor)}`
+/** Returns `ended after 24 min`, `fired 3 times, for 24 min in all`, or `fired for at least 9 min, last reported at 03:12`. */
+function endedText({ endsAt, firstStartsAt, gaps, isGuess, source }: GroupView, reader: Reader): string {
+  const end = endsAt ?? firstStartsAt
+  const ms = end - firstStartsAt - gaps.reduce((sum, [from, to]) => sum + to - from, 0)
+  const times = gaps.length === 0 ? '' : ` ${gaps.length + 1} times,`
+  const least = isGuess && source !== 'ci'
+  const last = least ? `last reported ${formatWhen(end, reader)}` : ''
+  if (ms < 1000) return last === '' ? 'ended' : last
+  const lasted = `${least ? 'at least ' : ''}${formatLasted(ms)}`
+  const fired = gaps.length === 0 && !least ? `ended after ${lasted}` : `fired${times} for ${lasted}`
+  return `${fired}${times === '' ? '' : ' in all'}${last === '' ? '' : `, ${last}`}`
 }
 
 /** In a storm of many conditions, each lists fewer of its alerts. */

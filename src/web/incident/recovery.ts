@@ -7,7 +7,8 @@ import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
 import { changeName } from '../../domain/incident/change-text.ts'
 import { silencedText } from '../../domain/incident/lasted.ts'
 import { overdueWord } from '../../domain/notification/alert-texts.ts'
-import { formatDuration, formatMoment } from '../../domain/shown-time.ts'
+import { formatLasted, formatMoment } from '../../domain/shown-time.ts'
+import { formatSeconds, secondsBetween } from '../../domain/text.ts'
 import { findLastReport } from '../../store/history/last-report.ts'
 import { findOrganization } from '../../store/organizations.ts'
 import type { ServiceRecord } from '../../store/service/services.ts'
@@ -23,9 +24,11 @@ export function fixOf(
   const suspected = new Set(suspects.map(({ ref }) => ref))
   const own = fixes.filter(({ service, ref }) => service === incident.serviceId && !suspected.has(ref))
   const change = own.find(({ kind }) => kind === 'pipeline') ?? own[0]
-  if (endedAt === null || !change) return null
-  const lead = endedAt - change.endsAt
-  const when = lead < 0 ? 'during which the problem ended' : `finished ${formatDuration(lead)} before the problem ended`
+  if (endedAt === null || !change || change.startsAt > endedAt) return null
+  // The end of a rollout is not known.
+  const isOver = change.kind === 'pipeline' && change.endsAt <= endedAt
+  const [at, verb] = isOver ? [change.endsAt, 'finished'] : [change.startsAt, 'started']
+  const when = `${verb} ${formatSeconds(secondsBetween(at, endedAt))} before the problem ended`
   return { id: changeName(change), noun: nounOf(change), ref: change.ref, when }
 }
 
@@ -46,7 +49,7 @@ export async function recoveryOf(
   const [shown] = service ? await visit.own.run(withRecovering, [service]) : []
   const now = shown ? `, ${shown.status} now` : ''
   return [
-    `Was ${severity} for ${isGuess ? 'at least ' : ''}${formatDuration(severeMs)}${isGuess ? ', last reported' : ' until'} ${formatMoment(endedAt, visit.viewer)}${silencedText(mutedMs)}${now}.`,
+    `Was ${severity} for ${isGuess ? 'at least ' : ''}${formatLasted(severeMs)}${isGuess ? ', last reported' : ' until'} ${formatMoment(endedAt, visit.viewer)}${silencedText(mutedMs)}${now}.`,
     ...(fix ? [`Probable fix: ${fix.noun} ${fix.ref}, ${fix.when}.`] : []),
     ...(resolves ? ['Resolves automatically unless the problem comes back.'] : []),
   ].join(' ')

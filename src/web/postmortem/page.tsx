@@ -2,7 +2,7 @@
 import type { FC } from 'hono/jsx'
 import { DECAY } from '../../domain/health/health.ts'
 import type { Postmortem } from '../../domain/postmortem/document.ts'
-import { formatDuration, formatExactClock, formatFullTime, formatWhen } from '../../domain/shown-time.ts'
+import { formatDuration, formatFullTime, formatWhen } from '../../domain/shown-time.ts'
 import { countOf } from '../../domain/text.ts'
 import { GraphSection } from '../drawing/graph-section.tsx'
 import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
@@ -10,7 +10,18 @@ import { Action } from '../kit/form.tsx'
 import { Badge, Icon } from '../kit/mark.tsx'
 import { Crumbs } from '../kit/section.tsx'
 import { EditableText, type Numbers, PARTS, Sentences, textsOf } from './parts.tsx'
-import { Actions, Change, Evidence, Figure, KeyFacts, SECTIONS, Section, slug, TimelineSection } from './sections.tsx'
+import {
+  Actions,
+  Change,
+  Evidence,
+  endTime,
+  Figure,
+  KeyFacts,
+  SECTIONS,
+  Section,
+  slug,
+  TimelineSection,
+} from './sections.tsx'
 import type { PartName, PostmortemView } from './view.ts'
 
 const WIDTHS = { wide: 520, narrow: 240 }
@@ -115,6 +126,7 @@ const ActionsLeft: FC<{ actions: Postmortem['actions'] }> = ({ actions }) => {
 const Head: FC<{ view: PostmortemView }> = ({ view: { document, reader, incident } }) => {
   const { title, severity, services } = document.header
   const { from, to } = document.impact
+  const end = to === null ? incident.resolvedAt : Date.parse(to)
   return (
     <header>
       <h1 class="document-title">{title}</h1>
@@ -123,10 +135,7 @@ const Head: FC<{ view: PostmortemView }> = ({ view: { document, reader, incident
         <span class="break">{services.join(', ')}</span>
         <span>
           {formatFullTime(Date.parse(from), reader.zone)}
-          {to === null ? '' : ` to ${formatExactClock(Date.parse(to), reader.zone)}`}
-          {to !== null || incident.resolvedAt === null
-            ? ''
-            : `; resolved at ${formatExactClock(incident.resolvedAt, reader.zone)}`}
+          {end === null ? '' : `${to === null ? '; resolved at' : ' to'} ${endTime(Date.parse(from), end, reader)}`}
         </span>
       </p>
     </header>

@@ -6,6 +6,7 @@ import { hasPostmortems } from '../../domain/organization.ts'
 import type { Postmortem } from '../../domain/postmortem/document.ts'
 import { type Edits, merge } from '../../domain/postmortem/edits.ts'
 import { markdown } from '../../domain/postmortem/markdown.ts'
+import { inZone } from '../../domain/shown-time.ts'
 import { type Reply, text } from '../../http/middleware/reply.ts'
 import { findGraph } from '../../store/incident/graphs.ts'
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
@@ -42,7 +43,7 @@ async function showDocument(
   written: Pick<PostmortemView, 'editing' | 'refused'>,
 ): Promise<Reply> {
   const { visitor } = visit
-  const document = documentOf(record)
+  const document = documentOf(record, visit.viewer.zone)
   const shown = incidentViewOf(await incidentFacts(visit, incident), visit.viewer, { range: '', order: 'oldest' })
   const view = {
     ...{
@@ -141,6 +142,14 @@ async function findRecord(visit: Visit) {
   return { incident, record: await own.read(findPostmortem, incident.id) }
 }
 
-function documentOf({ document, edits, state }: PostmortemRecord): Postmortem {
-  return merge(document, edits, state)
+/** `zone`: the time zone in which the generated sentences give times. What people wrote is left as it is. */
+function documentOf({ document, edits, state }: PostmortemRecord, zone = 'UTC'): Postmortem {
+  return merge(zone === 'UTC' ? document : documentIn(document, zone), edits, state)
+}
+
+function documentIn(document: Postmortem, zone: string): Postmortem {
+  return JSON.parse(JSON.stringify(document), function (this: { kind?: string }, key, value) {
+    const isSentence = (key === 'text' || key === 'definition') && typeof value === 'string' && this.kind !== 'note'
+    return isSentence ? inZone(value, zone) : value
+  })
 }

@@ -2,7 +2,8 @@
 import type { FC } from 'hono/jsx'
 import { actorOf, detailsText } from '../../domain/incident/timeline-rows.ts'
 import type { Contribution, KeyFact, Metric } from '../../domain/postmortem/document.ts'
-import { formatDate, formatExactClock, formatExactDuration, type Reader } from '../../domain/shown-time.ts'
+import { formatDate, formatExactClock, formatFullTime, type Reader } from '../../domain/shown-time.ts'
+import { formatSeconds } from '../../domain/text.ts'
 import { entryText } from '../incident/timeline.tsx'
 import { Icon, Words } from '../kit/mark.tsx'
 import { safeUrl } from '../kit/safe-url.ts'
@@ -67,6 +68,12 @@ function timelineTime(at: string, before: string | undefined, reader: Reader): s
   return before !== undefined && formatDate(Date.parse(before), reader) === day ? time : `${day} ${time}`
 }
 
+/** Formats the end of a period, with its date if it is not on the day of the start. */
+export function endTime(from: number, to: number, reader: Reader): string {
+  const isSameDay = formatDate(from, reader) === formatDate(to, reader)
+  return isSameDay ? formatExactClock(to, reader.zone) : formatFullTime(to, reader.zone)
+}
+
 export const Change: FC<{ change: Contribution; numbers: Numbers }> = ({ change, numbers }) => (
   <div class="document-change">
     <Sentences sentences={[change.sentence]} numbers={numbers} />
@@ -84,7 +91,7 @@ export const Change: FC<{ change: Contribution; numbers: Numbers }> = ({ change,
 export const Figure: FC<{ name: string; metric: Metric }> = ({ name, metric }) => (
   <div>
     <p class="second">{name}</p>
-    <p class="figure">{metric.seconds === null ? metric.sentence.text : formatExactDuration(metric.seconds * 1000)}</p>
+    <p class="figure">{metric.seconds === null ? metric.sentence.text : formatSeconds(metric.seconds)}</p>
     <p class="second break">{metric.definition.replace(/^time to [a-z]+: /i, '')}</p>
   </div>
 )

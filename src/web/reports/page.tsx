@@ -2,7 +2,7 @@
 import type { FC } from 'hono/jsx'
 import type { Reliability, Spread } from '../../domain/report/report.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
-import { formatDate, formatExactDuration, type Reader } from '../../domain/shown-time.ts'
+import { formatDate, formatDuration, formatLasted, type Reader } from '../../domain/shown-time.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
 import { type ReportWeek, ResolutionChart, type ResolutionMark, WeekChart } from '../drawing/report.tsx'
 import { Ranges } from '../kit/choice.tsx'
@@ -103,7 +103,7 @@ function restOf({ report, before, span }: ReportView): string {
   const { incidents, resolved, mttr } = report.organization
   const parts = [comparison(incidents, before, span)]
   if (mttr.median !== null) {
-    const median = formatExactDuration(mttr.median * 1000)
+    const median = formatLasted(mttr.median * 1000)
     parts.push(`${resolved} of ${incidents} ${resolved === 1 ? 'is' : 'are'} resolved; median ${median}`)
   }
   return parts.flatMap((part) => (part === '' ? [] : [`${part}.`])).join(' ')
@@ -117,7 +117,7 @@ function splitText({ mttd, mtta, mttr }: Reliability['organization']): string {
   const start = (isDetected ? (mttd.median ?? 0) : 0) + mtta.median
   const rest = start > mttr.median / 2 ? 'before that' : 'after that'
   const from = isDetected ? 'the first evidence' : 'it was opened'
-  return `Somebody acknowledges an incident about ${formatExactDuration(start * 1000)} after ${from}, so most of the time passes ${rest}.`
+  return `Somebody acknowledges an incident about ${formatDuration(start * 1000)} after ${from}, so most of the time passes ${rest}.`
 }
 
 /** Returns `2 fewer than in the previous 90 days`; '' if there is no previous period. */
@@ -162,15 +162,13 @@ const Figure: FC<{ name: string; spread: Spread; earlier: Spread | undefined }> 
   const better =
     change === null || change === 0
       ? ''
-      : ` ${formatExactDuration(Math.abs(change) * 1000)} ${change > 0 ? 'faster' : 'slower'}.`
+      : ` ${formatLasted(Math.abs(change) * 1000)} ${change > 0 ? 'faster' : 'slower'}.`
   return (
     <div class="card body">
       <p class="second">{name}</p>
-      <p class="report-figure">{median === null ? 'not known' : formatExactDuration(median * 1000)}</p>
+      <p class="report-figure">{median === null ? 'not known' : formatLasted(median * 1000)}</p>
       <p class="second">
-        {median === null
-          ? 'no incident has this time'
-          : `median of ${of}; mean ${formatExactDuration((mean ?? 0) * 1000)}.`}
+        {median === null ? 'no incident has this time' : `median of ${of}; mean ${formatLasted((mean ?? 0) * 1000)}.`}
         <b>{better}</b>
       </p>
     </div>

@@ -2,7 +2,7 @@
 
 import { stripOf, stripText, unhealthyMs } from '../../domain/health/strip.ts'
 import type { Reliability } from '../../domain/report/report.ts'
-import { formatDate, formatDuration, type Reader } from '../../domain/shown-time.ts'
+import { formatDate, formatLasted, type Reader } from '../../domain/shown-time.ts'
 import { DAY } from '../../domain/units.ts'
 import { type Reply, text } from '../../http/middleware/reply.ts'
 import { type IncidentRecord, listIncidents } from '../../store/incident/incidents.ts'
@@ -101,7 +101,7 @@ function resolutionOf(incident: IncidentRecord): ResolutionMark[] {
   if (incident.resolvedAt === null) return []
   const resolveMs = Math.max(0, incident.resolvedAt - incident.startedAt)
   const mark = markOf(incident)
-  return [{ ...mark, title: `${mark.title}, ${formatDuration(resolveMs)}`, resolveMs }]
+  return [{ ...mark, title: `${mark.title}, ${formatLasted(resolveMs)}`, resolveMs }]
 }
 
 async function showCsv(visit: Visit): Promise<Reply> {

@@ -2,7 +2,7 @@
 import type { FC } from 'hono/jsx'
 import type { StripBin } from '../../domain/health/strip.ts'
 import type { Reliability, Spread } from '../../domain/report/report.ts'
-import { formatDuration, formatExactDuration } from '../../domain/shown-time.ts'
+import { formatDuration, formatLasted } from '../../domain/shown-time.ts'
 import { capitalized, formatCount } from '../../domain/text.ts'
 import { Strip } from '../drawing/strip.tsx'
 import { ServiceName } from '../kit/mark.tsx'
@@ -81,5 +81,5 @@ const Health: FC<{ health: ServiceHealth | undefined }> = ({ health }) => (
 )
 
 function medianText({ median }: Spread): string {
-  return median === null ? '–' : formatExactDuration(median * 1000)
+  return median === null ? '–' : formatLasted(median * 1000)
 }

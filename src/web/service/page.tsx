@@ -3,7 +3,7 @@ import type { FC } from 'hono/jsx'
 import { isUnattributed } from '../../domain/alert/signal.ts'
 import { BUDGETS } from '../../domain/budgets.ts'
 import { silencedText } from '../../domain/incident/lasted.ts'
-import { formatDuration } from '../../domain/shown-time.ts'
+import { formatDuration, formatLasted } from '../../domain/shown-time.ts'
 import { capitalized, countOf } from '../../domain/text.ts'
 import { Bill } from '../drawing/bill.tsx'
 import { CauseLine, LastGoodDeploy } from '../incident/cause.tsx'
@@ -169,7 +169,7 @@ const Earlier: FC<{ view: ServiceView }> = ({ view: { earlier, incident, reader 
                 <b class="break">{title}</b>
               </a>
               <p class="second">
-                {endedAt === null ? 'Not over yet.' : `Lasted ${formatDuration(criticalMs)}${silencedText(mutedMs)}.`}
+                {endedAt === null ? 'Not over yet.' : `Lasted ${formatLasted(criticalMs)}${silencedText(mutedMs)}.`}
                 {hasPostmortem ? (
                   <>
                     {' '}

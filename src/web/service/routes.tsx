@@ -1,8 +1,7 @@
 /** /services/:id: one service and its history over a time span. */
 
 import { withRecovering } from '../../actions/firing.ts'
-import type { Gap } from '../../domain/alert/gaps.ts'
-import { mayFlap, type ShortGroup } from '../../domain/alert/groups.ts'
+import { mayFlap, type ShortGroup, withGaps } from '../../domain/alert/groups.ts'
 import { type Change, outcomeOf, type RolloutChange } from '../../domain/correlation/change.ts'
 import { IncmonError } from '../../domain/error.ts'
 import { countedGroups } from '../../domain/health/counted-severity.ts'
@@ -137,7 +136,6 @@ type Facts = {
   readonly starts: ReadonlyMap<string, number>
   /** The groups of the alerts that started within the span or are firing. */
   readonly groups: readonly ShortGroup[]
-  readonly gaps: ReadonlyMap<string, readonly Gap[]>
   readonly changes: readonly Change[]
   readonly links: readonly ServiceLink[]
 }
@@ -147,7 +145,7 @@ async function alertsAndLinks({ own }: Visit, serviceId: string, span: Span): Pr
   const found = await own.read(findServiceGroups, serviceId, span.from)
   const links = await own.read(listCorrelations, { serviceId, from: span.from }, MANY)
   const gaps = await own.read(findAlertGaps, mayFlap(found.groups))
-  return { ...found, gaps, links: links.items }
+  return { ...found, groups: withGaps(found.groups, gaps), links: links.items }
 }
 
 type ZoomParts = {
@@ -177,10 +175,10 @@ type PictureParts = Facts & {
 }
 
 function pictureOfService(parts: PictureParts): ServiceView['picture'] {
-  const { groups, gaps, changes, links, span, reader, service, open } = parts
+  const { groups, changes, links, span, reader, service, open } = parts
   const states = parts.states && withCurrent(parts.states, service, reader.now)
   return pictureOf({
-    ...{ ...reader, serviceId: service.id, span, changes, gaps, links, people: [] },
+    ...{ ...reader, serviceId: service.id, span, changes, links, people: [] },
     groups: countedGroups(groups, service),
     score: open && states ? sinceStart(states, open.head) : states,
     firstAlertAt: open?.firstAlertAt ?? null,

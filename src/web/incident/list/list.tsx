@@ -2,7 +2,7 @@
 import type { FC } from 'hono/jsx'
 import { INCIDENT_STATUSES, type IncidentStatus } from '../../../domain/incident/incident.ts'
 import { silencedText } from '../../../domain/incident/lasted.ts'
-import { formatDuration, type Reader } from '../../../domain/shown-time.ts'
+import { formatDuration, formatLasted, type Reader } from '../../../domain/shown-time.ts'
 import { capitalized, countOf, formatCount } from '../../../domain/text.ts'
 import { Icon, Mark, ServiceName, ShortName, Status, Words } from '../../kit/mark.tsx'
 import { Pages } from '../../kit/pages.tsx'
@@ -112,8 +112,8 @@ export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
 /** Returns `, resolved after 47 min` if the incident was resolved later than the problem ended. */
 function resolvedText({ startedAt, endedAt, resolvedAt }: IncidentHead): string {
   if (endedAt === null || resolvedAt === null) return ''
-  const after = formatDuration(resolvedAt - startedAt)
-  return resolvedAt > endedAt && after !== formatDuration(endedAt - startedAt) ? `, resolved after ${after}` : ''
+  const after = formatLasted(resolvedAt - startedAt)
+  return resolvedAt > endedAt && after !== formatLasted(endedAt - startedAt) ? `, resolved after ${after}` : ''
 }
 
 /** `isFirst`: only the first row says that there is no channel. */
@@ -179,8 +179,7 @@ const IncidentRow: FC<{ incident: ListedIncident; reader: Reader; isFirst: boole
       </td>
       <td data-label="Lasted">
         <span class="nowrap">
-          {formatDuration(criticalMs)}
-          {endedAt === null ? ' so far' : ''}
+          {endedAt === null ? `${formatDuration(criticalMs)} so far` : formatLasted(criticalMs)}
         </span>
         {silencedText(mutedMs)}
         {resolvedText(incident)}

@@ -1,0 +1,146 @@
+/** What pages say about what is over: for how long it was on, what ended it, and when nobody reported its end. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { makeWorld } from '../helpers/app.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+import { alert, alertmanager, type Body, build, kubernetesEvent, pipeline } from '../helpers/senders.ts'
+import { makeBrowser } from '../helpers/site.ts'
+
+const SECOND = 1000
+const LABELS = { service: 'cart', severity: 'critical' }
+const FORM = { name: 'Acme', plan: 'Team', 'auto-incidents': 'critical', 'auto-resolve': '30', heartbeats: '1' }
+
+async function start(t: TestContext) {
+  const { request, app, acme, clock, db } = makeWorld(t)
+  const post = async (source: string, body: unknown) => {
+    const { status } = await request('POST', `/api/webhooks/${source}`, { token: acme.token, body })
+    assert.ok(status < 300, `${status}`)
+  }
+  const browser = makeBrowser(app)
+  await browser.signIn(acme.token, 'Ada')
+  return {
+    ...{ browser, clock, db, request, token: acme.token, post },
+    /** Sends an alert of the cart, with times in ms from noon. */
+    cart: (startsAt: number, endsAt?: number) => {
+      clock.now = NOON + (endsAt ?? startsAt)
+      const ended = endsAt === undefined ? {} : { endsAt: clock.now }
+      return post('metrics', alertmanager([alert('Down', LABELS, { startsAt: NOON + startsAt, ...ended })]))
+    },
+    text: async (path: string) => (await browser.get(path)).html.replace(/<[^>]*>|\s+/g, ' ').replace(/ +/g, ' '),
+  }
+}
+
+test('a duration that is over has its seconds on all pages, in the document, the API and the lists', async (t) => {
+  const { cart, browser, clock, text, request, token } = await start(t)
+  await cart(0)
+  await cart(0, 14 * MINUTE + 50 * SECOND)
+  clock.now += 5 * MINUTE
+  await browser.send('/incidents/1/status', { status: 'resolved' })
+  const [service] = (await request('GET', '/api/services', { token })).body
+  for (const path of ['/incidents/1', '/incidents/1/postmortem', '/incidents', `/services/${service.id}`])
+    assert.match(await text(path), /14 min 50 s/, path)
+  const markdown = (await browser.get('/incidents/1/postmortem.md')).html
+  assert.match(markdown, /Critical for:\*\* 14 min 50 s/)
+  assert.match(markdown, /TTR[^\n]*19 min 50 s/)
+  assert.match(await text('/incidents/1/postmortem'), /Time to resolve \(TTR\) 19 min 50 s/)
+  assert.match(await text('/reports'), /Time to resolve 19 min 50 s/)
+})
+
+test('an alert that fired twice says how often and for how long', async (t) => {
+  const { cart, text } = await start(t)
+  for (const [from, to] of [
+    [0, 8],
+    [14, 30],
+  ] as const) {
+    await cart(from * MINUTE)
+    await cart(from * MINUTE, to * MINUTE)
+  }
+  assert.match(await text('/incidents/1'), /fired 2 times, for 24 min in all/)
+})
+
+test('an alert whose end nobody reported was last reported then: in its row, on its page and as a suspect', async (t) => {
+  const { cart, clock, db, text, request, token } = await start(t)
+  await cart(0)
+  await cart(0, 9 * MINUTE)
+  db.execute("UPDATE alerts SET resolution = 'inferred'")
+  clock.now += 2 * MINUTE
+  const [found] = (await request('GET', '/api/alerts?q=Down', { token })).body.data
+  const incident = await text('/incidents/1')
+  assert.match(incident, /fired for at least 9 min, last reported at 12:09/)
+  assert.match(incident, /the end of the alert was not reported/)
+  assert.doesNotMatch(incident, /the alert has ended|ended after/)
+  assert.match(await text(`/alerts/${found.id}`), /at least 9 min ?, /)
+})
+
+function scaled(name: string, hash: string, at: number): Body {
+  const message = `Scaled up replica set ${name}-${hash} from 0 to 2`
+  return kubernetesEvent('ScalingReplicaSet', name, { kind: 'Deployment', message, at, type: 'Normal' })
+}
+
+test('the end of a rollout is not known, so that a fix says when it started', async (t) => {
+  const { cart, clock, text, post } = await start(t)
+  await cart(0)
+  clock.now = NOON + 10 * MINUTE
+  await post('cluster', scaled('cart', '6f8d7b9c5', clock.now))
+  await cart(0, 13 * MINUTE + 20 * SECOND)
+  clock.now += 2 * MINUTE
+  const fix = /Probable fix: rollout shop\/ ?cart@ ?6f8d7b9c5 ?, started 3 min 20 s before the problem ended/
+  assert.match(await text('/incidents/1'), fix)
+})
+
+test('a deploy that finished before the end says so, and its row in the table is that of a deploy', async (t) => {
+  const { cart, clock, text, post } = await start(t)
+  await cart(0)
+  clock.now = NOON + 10 * MINUTE
+  const jobs = [build('deploy', 'success', { environment: { name: 'production' } })]
+  await post('ci', pipeline('success', 'shop/cart', { at: clock.now, jobs }))
+  await cart(0, 12 * MINUTE)
+  clock.now += 2 * MINUTE
+  const html = await text('/incidents/1')
+  assert.match(html, /Probable fix: deploy shop\/ ?cart#31 ?, (?:started|finished) [\d a-z]+ before the problem ended/)
+  assert.match(html, /Deploy of pipeline shop\/cart#31 on/)
+  assert.doesNotMatch(html, /during which the problem ended/)
+})
+
+test('a merged incident was resolved by whoever merged it, at that time', async (t) => {
+  const { cart, browser, clock, text } = await start(t)
+  await cart(0)
+  await browser.send('/incidents', { service: 'shop/cart', title: 'Other', severity: 'error' })
+  clock.now = NOON + 8 * MINUTE
+  await browser.send('/incidents/2/merge', { into: '#1' })
+  clock.now = NOON + 20 * MINUTE
+  assert.match(await text('/incidents/2'), /Resolved .?Ada.?, 12:08/)
+})
+
+test('a postmortem page has one time zone and both dates, and keeps what people and senders wrote', async (t) => {
+  const { cart, browser, clock, text } = await start(t)
+  await browser.send('/settings', { ...FORM, 'time-zone': 'Asia/Kolkata' })
+  const night = 6 * 60 * MINUTE + 20 * MINUTE
+  await cart(night)
+  await browser.send('/incidents/1/notes', { text: 'Killed session 4711 at 2026-03-14 18:25:00 UTC' })
+  await cart(night, night + 30 * MINUTE)
+  clock.now += MINUTE
+  await browser.send('/incidents/1/status', { status: 'resolved' })
+  const page = await text('/incidents/1/postmortem')
+  const [, from = '', to = ''] = /critical from (\S+ \S+) to (\S+ \S+) Kolkata/.exec(page) ?? []
+  assert.deepEqual([from.slice(11), to.slice(11)], ['23:50:00', '00:20:00'])
+  assert.match(page, /, 23:50:00 Asia\/Kolkata to \w+ \d+ \w+ \d+, 00:20:00 Asia\/Kolkata/)
+  assert.deepEqual([...new Set(page.match(/[\d:]+ UTC/g))], ['18:25:00 UTC'])
+  assert.match((await browser.get('/incidents/1/postmortem.md')).html, /18:20:00 to 18:50:00 UTC/)
+})
+
+test('the picture shows a silence from its start to its end', async (t) => {
+  const { cart, clock, text, request, token } = await start(t)
+  await cart(0)
+  clock.now = NOON + 10 * MINUTE
+  const matchers = [{ name: 'alertname', op: '=', value: 'Down' }]
+  const times = { startsAt: new Date(clock.now).toISOString(), endsAt: new Date(clock.now + 20 * MINUTE).toISOString() }
+  const body = { matchers, ...times, comment: 'Reindex' }
+  const { status } = await request('POST', '/api/silences', { token, body })
+  assert.ok(status < 300)
+  clock.now = NOON + 40 * MINUTE
+  await cart(0)
+  clock.now = NOON + 45 * MINUTE
+  const html = await text('/incidents/1')
+  assert.match(html, /12:10 12:\d\d people \S.*: the silence “Reindex” applies to Down/)
+})
