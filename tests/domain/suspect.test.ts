@@ -116,7 +116,7 @@ test('without a change the object with the specific, persistent failure ranks fi
   )
   assert.match(
     ranked[0]?.reasons[1]?.text ?? '',
-    /the image cannot be pulled; seen 12 times, no recovery reported; no other service has this problem/,
+    /the image cannot be pulled; seen 12 times, no recovery reported; nothing else has this problem/,
   )
 })
 

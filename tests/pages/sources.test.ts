@@ -105,7 +105,7 @@ test('the headline says what was rejected, and that no sender has a heartbeat', 
   const body = { reason: 'BackOff' }
   assert.equal((await request('POST', '/api/webhooks/cluster', { token: acme.token, body })).status, 400)
   const { html } = await browser.get('/sources')
-  assert.match(html, /<h1>\s*1 sender is connected\.[\s\S]*It has no heartbeat\. 1 item was rejected\./)
+  assert.match(html, /<h1>\s*1 sender is connected\.[\s\S]*1 sender has no heartbeat\. 1 item was rejected\./)
   assert.match((await outsider.get('/sources')).html, /<h1>\s*No sender is connected yet\./)
 })
 

@@ -190,7 +190,7 @@ function gravity({ name, severity, labels }: SuspectAlert): Factor {
 }
 
 function accusation(): Factor {
-  return { code: 'accused', value: ACCUSED, text: 'reported by a caller' }
+  return { code: 'accused', value: ACCUSED, text: 'reported by a service that calls it' }
 }
 
 function propagated({ summary }: SuspectAlert): Factor[] {

@@ -136,17 +136,25 @@ const Diamond: FC<{ bar: PlacedBar; top: number }> = ({ bar, top }) => (
 )
 
 const Labels: FC<{ bar: PlacedBar; top: number; faded: boolean; widths: Widths }> = ({ bar, top, faded, widths }) => {
-  if (bar.place === bar.narrowPlace || widths.wide === widths.narrow)
+  if ((bar.place === bar.narrowPlace && bar.beside === undefined) || widths.wide === widths.narrow)
     return <Label bar={bar} top={top} place={bar.place} more={faded ? 'quiet' : ''} />
   return (
     <>
       <Label bar={bar} top={top} place={bar.place} more={faded ? 'only-wide quiet' : 'only-wide'} />
-      <Label bar={bar} top={top} place={bar.narrowPlace} more={faded ? 'only-narrow quiet' : 'only-narrow'} />
+      <Label bar={bar} top={top} place={bar.narrowPlace} isNarrow more={faded ? 'only-narrow quiet' : 'only-narrow'} />
     </>
   )
 }
 
-const Label: FC<{ bar: PlacedBar; top: number; place: LabelPlace; more: string }> = ({ bar, top, place, more }) => {
+type LabelProps = {
+  readonly bar: PlacedBar
+  readonly top: number
+  readonly place: LabelPlace
+  readonly isNarrow?: boolean
+  readonly more: string
+}
+
+const Label: FC<LabelProps> = ({ bar, top, place, isNarrow, more }) => {
   if (place === 'none') return null
   const mark = MARKS.has(bar.level)
   if (place === 'inside') {
@@ -165,7 +173,7 @@ const Label: FC<{ bar: PlacedBar; top: number; place: LabelPlace; more: string }
     place === 'gutter'
       ? ['100%', 10, 'start']
       : place === 'right'
-        ? [`${end}%`, 8 + half, 'start']
+        ? [`${(isNarrow ? undefined : bar.beside) ?? end}%`, 8 + half, 'start']
         : [`${bar.x}%`, -6 - half, 'end']
   // A very short bar is covered by its mark.
   const past = place !== 'left' && mark && bar.width < 2 ? 14 : 0
@@ -177,12 +185,12 @@ const Label: FC<{ bar: PlacedBar; top: number; place: LabelPlace; more: string }
 }
 
 /** The space to the right of a picture has room for this many characters. */
-const IN_GUTTER = 25
+const IN_GUTTER = 22
 
 /** Cuts a long label in its middle, because its end tells labels apart. */
 function cut(label: string): string {
   const letters = [...label]
-  return letters.length <= IN_GUTTER ? label : `${letters.slice(0, 15).join('')}…${letters.slice(-9).join('')}`
+  return letters.length <= IN_GUTTER ? label : `${letters.slice(0, 13).join('')}…${letters.slice(-8).join('')}`
 }
 
 const More: FC<{ lane: LaidLane; href: string | null }> = ({ lane, href }) => {

@@ -1,7 +1,7 @@
 /** Computes the layout of the lane picture: each bar's row and label position. */
 import type { Gap } from '../../domain/alert/gaps.ts'
 import type { Severity } from '../../domain/severity.ts'
-import { position, type Span } from './scale.ts'
+import { position, rounded, type Span } from './scale.ts'
 
 export const LANES = ['ci', 'rollouts', 'cluster', 'alerts', 'people'] as const
 export type LaneName = (typeof LANES)[number]
@@ -40,6 +40,8 @@ export type PlacedBar = LaneBar & {
   /** The label's position in a wide picture. `narrowPlace` is the label's position on a phone. */
   readonly place: LabelPlace
   readonly narrowPlace: LabelPlace
+  /** In a wide picture, the position of the line after which a label on the right begins, in percent of the span. */
+  readonly beside?: number | undefined
 }
 
 export type PlacedLane = {
@@ -102,6 +104,7 @@ type Fitted = {
   readonly x: number
   readonly width: number
   readonly place: LabelPlace
+  readonly beside?: number | undefined
   /** The space occupied by the bar and its label, in px. */
   readonly left: number
   readonly right: number
@@ -139,10 +142,21 @@ function fit(bar: LaneBar, span: Span, now: number, widths: Widths): Fitted {
   const isEarly = beyond > 0 || left < width * LAST_THIRD || left < OUTSIDE + label
   const isFree = right + OUTSIDE + label <= width + beyond
   if (isFree && isEarly && !isBetterLeft({ left, right, label, taken: 0, lines: linesIn(widths, width) }))
-    return { ...common, place: 'right', left, right: right + OUTSIDE + label }
+    return { ...common, ...besideLine(right, label, widths), left }
   if (left >= OUTSIDE + label) return { ...common, place: 'left', left: left - OUTSIDE - label, right }
   // A long name is cut off at the bar's end.
   return { ...common, place: bar.shape === 'bar' && right - left >= INSIDE * 3 ? 'inside' : 'none', left, right }
+}
+
+/** Places a label on the right of a bar: past a line that would cross it, if there is space. In px. */
+function besideLine(right: number, label: number, widths: Widths) {
+  const { wide, beyond = 0 } = widths
+  const lines = linesIn(widths, wide)
+  const isClear = (start: number) =>
+    start + OUTSIDE + label <= wide + beyond && !lines.some((x) => x > start && x < start + OUTSIDE + label)
+  const line = isClear(right) ? undefined : lines.toSorted((a, b) => a - b).find((x) => x >= right && isClear(x))
+  const beside = line === undefined ? undefined : rounded((line / wide) * 100)
+  return { place: 'right' as const, beside, right: (line ?? right) + OUTSIDE + label }
 }
 
 function linesIn({ lines = [] }: Widths, width: number): readonly number[] {
@@ -169,14 +183,14 @@ function withNarrowPlaces(row: readonly Fitted[], index: number, widths: Widths)
   const lines = linesIn(widths, narrow)
   const sorted = [...row].sort((a, b) => a.x - b.x)
   let taken = 0
-  return sorted.map(({ bar, x, width, place }, position) => {
+  return sorted.map(({ bar, x, width, place, beside }, position) => {
     const [left, right] = edges(bar, x, width, narrow)
     const after = sorted[position + 1]
     const free = after ? edges(after.bar, after.x, after.width, narrow)[0] - GAP : narrow
     const label = bar.label.length * CHARACTER
     const narrowPlace = narrowPlaceOf({ bar, place, left, right, label, free, taken, lines })
     taken = (narrowPlace === 'right' ? right + OUTSIDE + label : right) + GAP
-    return { ...bar, row: index, x, width, place, narrowPlace }
+    return { ...bar, row: index, x, width, place, narrowPlace, beside }
   })
 }
 

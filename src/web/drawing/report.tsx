@@ -95,8 +95,8 @@ const WeekBars: FC<{ week: ReportWeek; x: number; width: number; most: number }>
   return (
     <g>
       <Stack counts={mildestFirst(week.counts)} scale={scale} x={left} width={width} bottom={BOTTOM} />
-      <title>{`7 days ending ${week.label}: ${total}`}</title>
-      {width >= NARROW || total === most ? (
+      <title>{`7 days ending ${week.label}: ${week.isRecorded ? total : 'not recorded'}`}</title>
+      {week.isRecorded && (width >= NARROW || total === most) ? (
         <text class="chart-count" x={`${x}%`} y={rounded(BOTTOM - scale(total) - 5)}>
           {total}
         </text>

@@ -1,6 +1,6 @@
 /** /reports: reliability over 30 days, 90 days or a year, as a web page or CSV. */
 
-import { stripOf, stripText, unhealthyMs } from '../../domain/health/strip.ts'
+import { sinceStart, stripOf, stripText, unhealthyMs } from '../../domain/health/strip.ts'
 import type { Reliability } from '../../domain/report/report.ts'
 import { formatDate, formatLasted, type Reader } from '../../domain/shown-time.ts'
 import { DAY } from '../../domain/units.ts'
@@ -52,6 +52,7 @@ async function showReport(visit: Visit): Promise<Reply> {
   ])
   const ids = (report?.services ?? []).slice(0, MAX_SERVICES).map(({ service }) => service.uuid)
   const states = await own.read(listStatesOfServices, ids, span.from)
+  const incidentsOf = Map.groupBy(listed.items, ({ serviceId }) => serviceId)
   const marked = listed.total > MAX_MARKS ? [] : listed.items
   const since = organization?.createdAt ?? 0
   // A period before the organization existed has no records. Such a period must not count as free of incidents.
@@ -64,12 +65,18 @@ async function showReport(visit: Visit): Promise<Reply> {
     weeks: weeksOf(charts.weeks, marked, { ...span, since }, visit.viewer),
     durations: charts.durations,
     resolutions: marked.flatMap(resolutionOf),
-    health: new Map([...states].map(([id, changes]) => [id, healthOf(changes, span)])),
+    health: new Map([...states].map(([id, changes]) => [id, healthOf(changes, span, incidentsOf.get(id) ?? [])])),
   }
   return show(visit, { title: reportTitle(view), content: <ReportPage view={view} />, current: 'reports' })
 }
 
-function healthOf(changes: Parameters<typeof stripOf>[0], { from, to }: { from: number; to: number }): ServiceHealth {
+/** The problem of an incident can have begun before anything was recorded. */
+function healthOf(
+  recorded: Parameters<typeof stripOf>[0],
+  { from, to }: { from: number; to: number },
+  incidents: readonly IncidentRecord[],
+): ServiceHealth {
+  const changes = incidents.reduce(sinceStart, recorded)
   return { bins: stripOf(changes, from, to), text: stripText(changes, from, to), illMs: unhealthyMs(changes, from, to) }
 }
 

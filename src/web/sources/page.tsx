@@ -38,6 +38,8 @@ type SenderView = Pick<
   /** Whether other senders name a cluster but this sender does not. */
   readonly lacksCluster: boolean
   readonly heartbeat: { readonly lastAt: number; readonly silent: boolean } | null
+  /** Whether incmon watches the cluster itself, so that it notices a silence without a heartbeat. */
+  readonly isWatched: boolean
 }
 
 type RejectionView = {
@@ -193,7 +195,8 @@ function hoursText(byHour: readonly number[]): string {
   return `${formatCount(total)} events in the last 24 hours, at most ${formatCount(most)} in one hour`
 }
 
-const Heartbeat: FC<{ sender: SenderView; reader: Reader }> = ({ sender: { heartbeat }, reader }) => {
+const Heartbeat: FC<{ sender: SenderView; reader: Reader }> = ({ sender: { heartbeat, isWatched }, reader }) => {
+  if (heartbeat === null && isWatched) return <span class="second">watched, with its last contact below</span>
   if (heartbeat === null)
     return <span class="second">none, so incmon cannot tell whether this sender is idle or down</span>
   return (

@@ -60,18 +60,22 @@ async function showSources(visit: Visit, secret: string | null, done: Done | '' 
   const { items: channels } = await own.read(listChannels, CHANNELS)
   const failing = channels.filter((channel) => channel.failing !== null)
   const current = connectionOf(visit)
-  const { lead, rest } = headlineOf(senders, rejected.total)
+  const watched = visit.server.clusters(organizationId)
+  const isWatched = ({ source, cluster }: SenderRecord) =>
+    source === 'cluster' && watched.some(({ name }) => name === cluster)
+  const { lead, rest } = headlineOf(senders, rejected.total, isWatched)
   const pages = Math.ceil(senders.length / MAX_ROWS)
   const page = pageOf(visit.query('page'), pages)
   const rows = senders.slice((page - 1) * MAX_ROWS, page * MAX_ROWS)
   const shown = rows.map((sender) => ({
     ...{ ...sender, byHour: hoursUntil(sender.hours, now) },
+    isWatched: isWatched(sender),
     hasTwin: senders.some((one) => one !== sender && one.source === sender.source),
   }))
   const counts = { rejections: rejected.items.map(shortened), rejected: rejected.total }
   const refused = isOnly ? visit.server.wrongTokens.senders() : null
   const clusters = await Promise.all(
-    visit.server.clusters(organizationId).map(async (state) => ({
+    watched.map(async (state) => ({
       ...state,
       gaps: await own.read(listGaps, state.name, now - WEEK, now),
     })),
@@ -204,6 +208,7 @@ function connectionOf({ form, query }: Visit): ConnectionName {
 function headlineOf(
   senders: readonly SenderRecord[],
   rejected: number,
+  isWatched: (sender: SenderRecord) => boolean,
 ): { readonly lead: string; readonly rest: string } {
   if (senders.length === 0) return { lead: 'No sender is connected yet.', rest: '' }
   const silent = senders.filter(({ heartbeat }) => heartbeat?.silent)
@@ -212,7 +217,10 @@ function headlineOf(
   const rest = `${known === 1 ? '1 sender is' : `${known} senders are`} connected.`
   const items = rejected === 0 ? '' : ` ${countOf(rejected, 'item')} ${rejected === 1 ? 'was' : 'were'} rejected.`
   if (silent.length === 0) {
-    return { lead: rest, rest: `${heartbeatText(senders)}${items}` }
+    return {
+      lead: rest,
+      rest: `${heartbeatText(senders.filter((one) => one.heartbeat !== null || !isWatched(one)))}${items}`,
+    }
   }
   const lead = `${silent.length === 1 ? '1 heartbeat has' : `${silent.length} heartbeats have`} stopped: ${names.join(', ')}.`
   return { lead, rest: `${known === 0 ? '' : rest}${items}`.trim() }
@@ -222,7 +230,7 @@ function headlineOf(
 function heartbeatText(senders: readonly SenderRecord[]): string {
   const without = senders.filter(({ heartbeat }) => heartbeat === null).length
   if (without === 0) return 'No heartbeat is missing.'
-  if (without === senders.length) return without === 1 ? 'It has no heartbeat.' : 'None of them has a heartbeat.'
+  if (without === senders.length) return without === 1 ? '1 sender has no heartbeat.' : 'No sender has a heartbeat.'
   const known = senders.length - without
   return `${known === 1 ? '1 heartbeat is' : `${known} heartbeats are`} on time; ${countOf(without, 'sender')} ${without === 1 ? 'has' : 'have'} no heartbeat.`
 }

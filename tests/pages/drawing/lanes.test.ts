@@ -11,6 +11,7 @@ import {
 } from '../../../src/web/drawing/lane-model.ts'
 import { Lanes } from '../../../src/web/drawing/lane-picture.tsx'
 import { type LaneBar, type PlacedBar, placeLane } from '../../../src/web/drawing/lanes.ts'
+import { position } from '../../../src/web/drawing/scale.ts'
 
 const MINUTE = 60_000
 const NOW = Date.parse('2026-11-19T03:14:00Z')
@@ -110,6 +111,14 @@ test('a label stands on the left if on the right it would stand on the line of t
   assert.deepEqual(placeOf(ago(2)), ['right', 'right'])
   // There is no space on the left.
   assert.deepEqual(placeOf(ago(12), 240, 'x'.repeat(48)), ['right', 'none'])
+})
+
+test('a long label without space on the left begins after the line that would cross it', () => {
+  const early = bar('deploy', ago(22), ago(21), { lane: 'ci', label: 'recommendation-engine-eu1#31 deployed' })
+  const besideOf = (firstAlertAt: number) =>
+    placeLanes({ ...PICTURE, firstAlertAt, bars: [early] }, WIDTHS)[0]?.bars[0]?.beside
+  assert.equal(besideOf(ago(19)), position(ago(19), SPAN))
+  assert.equal(besideOf(ago(2)), undefined)
 })
 
 test('a name of 253 characters is cut off at the end of its own bar', () => {
