@@ -63,10 +63,12 @@ export const SearchPage: FC<Props> = ({ q, reader, services, more, incidents, al
     <Found title="Firing alerts" of={alerts}>
       {alerts.map(({ id, name, severity, summary }) => (
         <li class="row">
-          <Mark level={severity} label={severity} />
-          <a class="ink break" href={`/alerts/${id}`}>
-            <Words in="b" text={name} />
-          </a>
+          <span class="item">
+            <Mark level={severity} label={severity} />
+            <a class="ink break" href={`/alerts/${id}`}>
+              <Words in="b" text={name} />
+            </a>
+          </span>
           <Words in="span" class="second break" text={summary} />
         </li>
       ))}

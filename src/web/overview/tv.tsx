@@ -63,9 +63,9 @@ export const TvPage: FC<{ view: OverviewView }> = ({ view }) => {
       <p class="tv-change row">
         {newest ? (
           <>
-            <Icon name={newest.kind === 'pipeline' ? 'branch' : 'layers'} class="change" />
             <span class="break">
-              <b>{newest.ref}</b> {newest.outcome} <Time at={newest.at} reader={reader} />, {newest.followed}
+              <Icon name={newest.kind === 'pipeline' ? 'branch' : 'layers'} class="change" /> <b>{newest.ref}</b>{' '}
+              {newest.outcome} <Time at={newest.at} reader={reader} />, {newest.followed}
             </span>
           </>
         ) : (
