@@ -43,8 +43,7 @@ export function unresolvedIncidents(state: OrganizationState, serviceId: number)
 
 /** Returns the unresolved incidents of a service, except those for missing heartbeats. */
 export function openIncidents(state: OrganizationState, serviceId: number): LiveIncident[] {
-  const incidents = [...state.incidentsOfService.get(serviceId)].flatMap((rowId) => state.incidents.get(rowId) ?? [])
-  return incidents.filter(({ status, cause }) => status !== 'resolved' && cause === 'service')
+  return unresolvedIncidents(state, serviceId).filter(({ cause }) => cause === 'service')
 }
 
 /** Returns the most recently resolved incident of a service. Ignores incidents for missing heartbeats. */
@@ -223,8 +222,7 @@ function bySinceAndName(a: Condition, b: Condition): number {
 export function joinOpenIncident(ctx: Context, serviceId: number, about: string | null): number | null {
   const incident = oldestOpenIncident(ctx.state, serviceId, about)
   if (!incident) return null
-  const after = { ...incident, alertCount: incident.alertCount + 1 }
-  ctx.put.incident(after)
+  ctx.put.incident({ ...incident, alertCount: incident.alertCount + 1 })
   return incident.rowId
 }
 
