@@ -93,6 +93,8 @@ type World = {
   isResolved: boolean
   /** Whether the last message was an all-clear. */
   isClear: boolean
+  /** What had fired when a user lowered the severity. A channel that wants only what is critical hears no more of it. */
+  readonly lowered: Set<string>
 }
 
 async function play(t: TestContext, all: readonly History[]): Promise<string[]> {
@@ -120,6 +122,7 @@ async function play(t: TestContext, all: readonly History[]): Promise<string[]> 
       emptyAt: null,
       isResolved: false,
       isClear: false,
+      lowered: new Set(),
     }
   })
   for (let step = 0; step * STEP < LENGTH; step += 1) {
@@ -180,6 +183,7 @@ async function happen(flow: ReturnType<typeof makeFlow>, world: World, { deed, n
     for (const one of firing.keys()) firing.set(one, now)
   } else if (open && deed === 'lower') {
     await changeIncident(flow.deps, flow.acme.key, open.id, { severity: 'warning' }, 'Dana')
+    for (const one of JSON.parse(open.problem).had) world.lowered.add(one)
   } else if (open && (deed === 'ack' || deed === 'resolve')) {
     const status = deed === 'ack' ? 'investigating' : 'resolved'
     await changeIncident(flow.deps, flow.acme.key, open.id, { status }, 'Dana')
@@ -227,6 +231,7 @@ function check(worlds: readonly World[], item: Item, now: number, faults: string
   if (kind === 'recovered' && !isDigest && isOn) faults.push(`all-clear while it burns, ${at}`)
   if (kind === 'recovered' && !isDigest && world.isClear) faults.push(`two all-clears, ${at}`)
   world.isClear = kind === 'recovered' && !isDigest
+  if (world.isClear) world.lowered.clear()
   for (const name of [...names, ...(isDigest ? incident.problem.firing : [])]) world.named.add(name)
 }
 
@@ -236,7 +241,7 @@ function missing(world: World, now: number, faults: string[]): void {
   for (const [name, began] of firing) {
     const heard = isQuiet && began < QUIET_UNTIL ? Math.max(began, QUIET_UNTIL - NAMED_WITHIN + TRY_EVERY) : began
     const since = now >= off.from ? Math.max(heard, off.until) : heard
-    if (now - since < NAMED_WITHIN || named.has(name)) continue
+    if (now - since < NAMED_WITHIN || named.has(name) || (history.isStrict && world.lowered.has(name))) continue
     // What the receiver missed waits for the next attempt. What began later does not.
     if (began < down.until && now >= down.from) continue
     faults.push(`missing at ${(now - NOON) / MINUTE} min: ${name} of ${service} ${JSON.stringify(history)}`)

@@ -54,6 +54,13 @@ export function worstSeverity(incident: Rated): Severity {
   return had.reduce(worst, severityNow(incident))
 }
 
+/** Returns whether a user lowered the severity of what goes on. Nothing has ended then. */
+export function isLowered(incident: Rated): boolean {
+  const { origin, problem } = incident
+  const isOwn = origin === 'automatic' && problem.declared.length === 0
+  return isOwn && severityNow(incident) !== worstSeverity(incident)
+}
+
 /**
  * Returns how severe an incident is and for how long it has been, in milliseconds: the sum of all such periods. Once the
  * problem is over, its worst severity counts.

@@ -1,6 +1,6 @@
 /** Writes the sentences of a message about one incident. */
 import { firingText } from '../incident/incident.ts'
-import { lastBegunAt, severeOf, severityNow, silencedText, worstSeverity } from '../incident/lasted.ts'
+import { isLowered, lastBegunAt, severeOf, severityNow, silencedText } from '../incident/lasted.ts'
 import { criticalMsOf, mutedMsOf, type Problem, phaseOf } from '../incident/problem.ts'
 import { isSender } from '../sender/sender-name.ts'
 import { STATES } from '../severity.ts'
@@ -105,7 +105,7 @@ function lastingText(item: MessageItem, context: MessageContext): string {
         : subject
   const began = [
     ...(declared.length > 0 ? [Math.min(...declared.map((one) => one.since))] : []),
-    severityNow(incident) === worstSeverity(incident) ? (problem.raised?.at ?? 0) : 0,
+    isLowered(incident) ? 0 : (problem.raised?.at ?? 0),
   ]
   const begunAt = Math.max(lastBegunAt(incident), ...began)
   const { since, until: coveredUntil } = problem.covered ?? { since: begunAt, until: null }

@@ -85,7 +85,7 @@ export type Effect =
       /** Whether an all-clear was disproved. */
       readonly wasWrong: boolean
       /** Whether a user took an acknowledgement back. */
-      readonly isTakenBack: boolean
+      readonly takesBack: boolean
       /** The incident into which this one was merged; null if it was not. */
       readonly mergedInto: LiveIncident | null
       /** When to send the digest of a flapping incident; null to send the message by itself. */

@@ -94,7 +94,7 @@ function plan(
     severityBefore,
     conditions,
     wasWrong,
-    isTakenBack,
+    takesBack,
     mergedInto,
     actor,
     at,
@@ -115,7 +115,7 @@ function plan(
     if (reason !== null) untold.push({ incidentId, channelId, kind, at, reason })
     if (dueAt === null) return []
     const merged = { mergedInto: mergedInto?.title ?? null, mergedId: mergedInto?.id ?? null }
-    const facts = { names: conditions, wasWrong, isTakenBack: kind === 'reopened' && isTakenBack, ...merged, only }
+    const facts = { names: conditions, wasWrong, isTakenBack: kind === 'reopened' && takesBack, ...merged, only }
     const isDigest = digestAt !== null && kind !== 'opened'
     // Who raised the severity of an incident did not declare it.
     const by = kind === change ? actor : null

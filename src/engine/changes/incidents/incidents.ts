@@ -1,5 +1,4 @@
 /** Opens and updates incidents automatically. `incident-changes.ts` has the manual changes. */
-
 import { riseOf, type SeverityChange } from '../../../domain/alert/fingerprints.ts'
 import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
@@ -132,9 +131,8 @@ export function moveIncident(ctx: Context, move: Move): LiveIncident {
   const after = isResolved ? { ...move.after, problem: { ...move.after.problem, awaitsEnds } } : move.after
   ctx.put.incident(after, before)
   const change = move.tells === undefined ? notificationKindOf(before, after) : move.tells
-  const severityBefore = change === 'severity' ? before.severity : null
-  const conditions = move.conditions ?? after.problem.firing
-  tell(ctx, after, { ...move, change, conditions, severityBefore, isTakenBack: isTakenBack(before, after) })
+  const more = { severityBefore: change === 'severity' ? before.severity : null, takesBack: isTakenBack(before, after) }
+  tell(ctx, after, { ...move, ...more, change, conditions: move.conditions ?? after.problem.firing })
   if (after.status === before.status) return after
   const kind = before.status === 'resolved' ? 'reopened' : 'status'
   addEntry(ctx, after, { at: now, kind, code: after.status, text: why ?? '', actor, ref: null })
@@ -150,7 +148,7 @@ type News = {
   readonly actor: string | null
   readonly now: number
   readonly wasWrong?: boolean
-  readonly isTakenBack?: boolean
+  readonly takesBack?: boolean
   readonly mergedInto?: LiveIncident | null
   readonly digestAt?: number | null
   /** When those hear of it who were told of the incident. Default: now. */
@@ -160,10 +158,10 @@ type News = {
 /** Queues messages for the organization's channels. */
 export function tell(ctx: Context, incident: LiveIncident, news: News): void {
   const { change, conditions, severityBefore = null, actor, now: at } = news
-  const { wasWrong = false, isTakenBack: takesBack = false, mergedInto = null, digestAt = null, toldAt = at } = news
+  const { wasWrong = false, takesBack = false, mergedInto = null, digestAt = null, toldAt = at } = news
   const service = ctx.state.services.get(incident.serviceId)
   if (change === null || !service) return
-  const about = { change, incident, service, severityBefore, conditions, wasWrong, isTakenBack: takesBack, mergedInto }
+  const about = { change, incident, service, severityBefore, conditions, wasWrong, takesBack, mergedInto }
   ctx.emit({ kind: 'notification-due', ...about, actor, at, digestAt, toldAt })
 }
 
