@@ -62,12 +62,10 @@ export const TvPage: FC<{ view: OverviewView }> = ({ view }) => {
       <Wall services={services} listOf={(namespace) => addressOf({ view: 'list', namespace })} />
       <p class="tv-change row">
         {newest ? (
-          <>
-            <span class="break">
-              <Icon name={newest.kind === 'pipeline' ? 'branch' : 'layers'} class="change" /> <b>{newest.ref}</b>{' '}
-              {newest.outcome} <Time at={newest.at} reader={reader} />, {newest.followed}
-            </span>
-          </>
+          <span class="break">
+            <Icon name={newest.kind === 'pipeline' ? 'branch' : 'layers'} class="change" /> <b>{newest.ref}</b>{' '}
+            {newest.outcome} <Time at={newest.at} reader={reader} />, {newest.followed}
+          </span>
         ) : (
           'No change in the last 12 hours.'
         )}
