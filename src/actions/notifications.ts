@@ -25,10 +25,12 @@ import type { Deps } from './deps.ts'
  */
 const MAX_INCIDENTS = 200
 
-/** Queues all due reminders and escalations in one transaction. Does not write if nothing is due. */
-export function remind(deps: Deps): void {
+/**
+ * Queues the due reminders and escalations of these organizations in one transaction. Does not write if nothing is due.
+ */
+export function remind(deps: Deps, organizations = listOrganizations(deps.db)): void {
   const now = deps.now()
-  const due = listOrganizations(deps.db).flatMap(({ rowId }) => remindersOf(deps, rowId, now))
+  const due = organizations.flatMap(({ rowId }) => remindersOf(deps, rowId, now))
   if (due.length > 0) deps.db.transaction(() => insertNotifications(deps.db, due))
 }
 

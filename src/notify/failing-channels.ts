@@ -17,15 +17,17 @@ const TOLD_AFTER = 5 * MINUTE
 
 type Options = Pick<NotifierOptions, 'transports' | 'publicUrl' | 'stopped'>
 
-/** Returns a function that sends the messages that are due, and resolves when they were sent. Each failure is told once. */
-export function createFailureNotes(deps: Deps, options: Options): () => Promise<void> {
+/**
+ * Returns a function that sends the messages of an organization that are due, and resolves when they were sent. Each
+ * failure is told once.
+ */
+export function createFailureNotes(deps: Deps, options: Options): (organizationId: number) => Promise<void> {
   const startedAt = deps.now()
   const told: Told = toldBefore(deps, options.stopped?.from ?? startedAt)
-  return async () => {
-    const all = listOrganizations(deps.db).map(({ rowId }) => listRecipients(deps.db, rowId))
-    const notes = all.flatMap((channels) => channels.map((channel) => ({ channel, channels })))
+  return async (organizationId) => {
+    const channels = listRecipients(deps.db, organizationId)
     await Promise.all(
-      notes.map(async ({ channel, channels }) => {
+      channels.map(async (channel) => {
         const words = noteOf(channel, told, startedAt, deps.now())
         const receivers = channels.filter((one) => one.enabled && one.failing === null && one.rowId !== channel.rowId)
         if (!words || receivers.length === 0) return

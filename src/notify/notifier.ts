@@ -2,7 +2,7 @@
  * The notifier: sends messages from the outbox. Each channel sends one message at a time, and a slow channel does not
  * delay others.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { acknowledgePath } from '../actions/acknowledgement.ts'
 import type { Deps } from '../actions/deps.ts'
 import {
@@ -22,6 +22,7 @@ import type { ChannelKind } from '../domain/notification/format.ts'
 import type { MessageContext } from '../domain/notification/words.ts'
 import type { ChannelRecord } from '../store/notification/channels.ts'
 import { listDueChannels } from '../store/notification/outbox.ts'
+import { listOrganizations } from '../store/organizations.ts'
 import { baseContext, type Cause, type NotifierOptions, UNKNOWN, withStop } from './context.ts'
 import { deliver } from './deliver.ts'
 import { createFailureNotes } from './failing-channels.ts'
@@ -86,12 +87,25 @@ export function startNotifier(deps: Deps, options: NotifierOptions): Notifier {
   }
   const stopLooking = repeat(look, LOOK_EVERY_MS, options)
   const tellFailures = createFailureNotes(deps, options)
-  const tidy = () => {
-    remind(deps)
-    tellFailures().catch(options.failed)
+  let [isTidying, isStopped] = [false, false]
+  /** Handles one organization in each round of the event loop: hundreds of them take seconds. */
+  const tidy = async () => {
+    isTidying = true
+    for (const [index, one] of listOrganizations(deps.db).entries()) {
+      if (index > 0) await turn()
+      if (isStopped) return
+      remind(deps, [one])
+      tellFailures(one.rowId).catch(options.failed)
+    }
     pruneMessages(deps)
   }
-  const stopReminding = repeat(tidy, REMIND_EVERY_MS, options)
+  const tidyAgain = () => {
+    const done = () => {
+      isTidying = false
+    }
+    if (!isTidying) tidy().catch(options.failed).finally(done)
+  }
+  const stopReminding = repeat(tidyAgain, REMIND_EVERY_MS, options)
   return {
     test: async (channel) => {
       const free = slots.take(channel.organizationId)
@@ -103,6 +117,7 @@ export function startNotifier(deps: Deps, options: NotifierOptions): Notifier {
     stop: async () => {
       stopLooking()
       stopReminding()
+      isStopped = true
       await Promise.race([Promise.all(underWay.values()), sleep(STOP_WITHIN_MS, null, { ref: false })])
     },
   }

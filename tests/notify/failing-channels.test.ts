@@ -39,7 +39,7 @@ async function channels(t: TestContext) {
   const at = async (minutes: number, looking = look) => {
     clock.now = NOON + minutes * MINUTE
     const before = received.length
-    await looking()
+    for (const { key } of [acme, basil]) await looking(key)
     return received.slice(before).map(({ text }) => {
       const { type, data } = JSON.parse(text)
       return `${type}: ${data.message.title} ${data.message.body}`
