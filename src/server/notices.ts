@@ -14,6 +14,8 @@ const MAX_PAUSE_PER_STREAM = 10
 const HEARTBEAT = 15_000
 /** The number of streams that are written in one turn of the event loop. Each takes about 0.05 ms. */
 const STREAMS_PER_TURN = 50
+/** How long a turn may take, in milliseconds. Once a minute, the check of a token writes when it was used last. */
+const MAX_TURN = 10
 /** The number of past deliveries kept for streams that reconnect. */
 const KEPT = 256
 /**
@@ -72,24 +74,33 @@ export function createNotices(run: string, elapsed: () => number): Notices {
   const deliver = () => {
     timer = undefined
     deliveredAt = elapsed()
+    const deliveries = new Map<number, Uint8Array>()
     for (const [organizationId, kinds] of gathered) {
       number += 1
       last.set(organizationId, number)
       if (kinds.has('service')) lastStatus.set(organizationId, number)
       const bytes = encoder.encode(textOf(kinds, `${run}-${number}`))
       kept.push({ number, organizationId, bytes })
-      sendToAll(bytes, (id) => id === organizationId)
+      deliveries.set(organizationId, bytes)
     }
+    sendToAll(({ organizationId }) => deliveries.get(organizationId))
     gathered.clear()
     kept.splice(0, kept.length - KEPT)
   }
   /** Sends to the streams that are open now. A stream that is opened later finds the delivery in `kept`. */
-  const sendToAll = (bytes: Uint8Array, ofOrganization: (id: number) => boolean = () => true) => {
-    const streams = [...subscribers].filter(({ organizationId }) => ofOrganization(organizationId))
+  const sendToAll = (bytesFor: (one: Subscriber) => Uint8Array | undefined) => {
+    const streams = [...subscribers]
     const send = async () => {
-      for (const [index, one] of streams.entries()) {
-        if (index > 0 && index % STREAMS_PER_TURN === 0) await turn()
-        if (subscribers.has(one)) sendTo(one, bytes)
+      let [count, began] = [0, performance.now()]
+      for (const one of streams) {
+        const bytes = bytesFor(one)
+        if (!bytes || !subscribers.has(one)) continue
+        if (count === STREAMS_PER_TURN || performance.now() - began > MAX_TURN) {
+          await turn()
+          ;[count, began] = [0, performance.now()]
+        }
+        count += 1
+        sendTo(one, bytes)
       }
     }
     sending = sending.then(send)
@@ -105,7 +116,7 @@ export function createNotices(run: string, elapsed: () => number): Notices {
     if (isAllowed instanceof Promise) void isAllowed.then(finish)
     else finish(isAllowed)
   }
-  const heartbeat = setInterval(() => sendToAll(STILL_HERE), HEARTBEAT)
+  const heartbeat = setInterval(() => sendToAll(() => STILL_HERE), HEARTBEAT)
   heartbeat.unref()
   return {
     announce: ({ kind, id, organizationId }) => {

@@ -127,33 +127,38 @@ test('many streams get a second change after half a second', async (t) => {
   assert.match(seen.text, /a2/)
 })
 
-test('many streams get each notice once, in order, in small groups', async (t) => {
-  const { notices, follow, tell } = start(t)
-  await tell('a0')
-  let largest = 0
-  const streams = Array.from({ length: 500 }, () => follow(ACME).seen)
-  const turns = async (count: number) => {
-    for (let turn = 0; turn < count; turn++) {
-      const before = streams.map(({ text }) => text)
-      await setImmediate()
-      largest = Math.max(largest, streams.filter(({ text }, index) => text !== before[index]).length)
+for (const organizations of [1, 500])
+  test(`500 streams of ${organizations} organizations get each notice once, in order, in small groups`, async (t) => {
+    const { notices, follow, tell } = start(t)
+    await tell('a0')
+    let largest = 0
+    const tellAll = (kind: Notice['kind'], id: string) => {
+      for (let organizationId = 1; organizationId <= organizations; organizationId++)
+        notices.announce({ kind, id, organizationId })
     }
-  }
-  notices.announce({ kind: 'alert', id: 'a1', organizationId: ACME })
-  t.mock.timers.tick(1_000)
-  await turns(4)
-  const late = follow(ACME, 'run-1').seen
-  notices.announce({ kind: 'service', id: 's1', organizationId: ACME })
-  t.mock.timers.tick(1_000)
-  await turns(20)
-  t.mock.timers.tick(14_000)
-  await turns(20)
-  assert.deepEqual([largest > 0, largest <= 100], [true, true], `${largest} streams in one turn`)
-  for (const { text } of [...streams, late]) {
-    assert.equal(text.match(/data: a1\n/g)?.length, 1)
-    assert.match(text, /data: a1\n.*data: s1\n.*still here/s)
-  }
-})
+    const streams = Array.from({ length: 500 }, (_, index) => follow(1 + (index % organizations)).seen)
+    const turns = async (count: number) => {
+      for (let turn = 0; turn < count; turn++) {
+        const before = streams.map(({ text }) => text)
+        await setImmediate()
+        largest = Math.max(largest, streams.filter(({ text }, index) => text !== before[index]).length)
+      }
+    }
+    tellAll('alert', 'a1')
+    t.mock.timers.tick(1_000)
+    await turns(4)
+    const late = follow(ACME, 'run-1').seen
+    tellAll('service', 's1')
+    t.mock.timers.tick(1_000)
+    await turns(20)
+    t.mock.timers.tick(14_000)
+    await turns(20)
+    assert.deepEqual([largest > 0, largest <= 100], [true, true], `${largest} streams in one turn`)
+    for (const { text } of organizations === 1 ? [...streams, late] : streams) {
+      assert.equal(text.match(/data: a1\n/g)?.length, 1)
+      assert.match(text, /data: a1\n.*data: s1\n.*still here/s)
+    }
+  })
 
 test('a storm of alerts is one notice for all', async (t) => {
   const { notices, follow, tell } = start(t)
