@@ -93,7 +93,7 @@ export function formatFullTime(at: number, zone: string): string {
 
 /** A time or a period as `formatTime` and `formatPeriod` write it. */
 const WRITTEN = /(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?: (to|and) (?:(\d{4}-\d\d-\d\d) )?(\d\d:\d\d:\d\d))? UTC/g
-const QUOTED = /(“[^”]*”)/
+const QUOTED = /(\u201c[^\u201d]*\u201d)/
 
 /** Rewrites the UTC times of a sentence in a time zone: `2026-11-27 23:50:00 to 2026-11-28 00:20:00 Kolkata`. Keeps quotes. */
 export function inZone(sentence: string, zone: string): string {
