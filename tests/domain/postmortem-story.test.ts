@@ -173,7 +173,10 @@ test('the summary, the impact and the time to resolve say how long after the pro
 test('an incident that was merged was not resolved, so it has no time to resolve', () => {
   const { resolvedAt } = IMAGE.incident
   const merge = { ...IMAGE.entries[0]!, kind: 'merged', code: null, ref: 'incident/0', at: resolvedAt ?? 0 }
-  const { ttr } = generate({ ...IMAGE, entries: [...IMAGE.entries, merge] }).metrics
+  const { metrics, summary } = generate({ ...IMAGE, entries: [...IMAGE.entries, merge] })
+  const { ttr } = metrics
+  assert.match(summary.sentences[0]?.text ?? '', /; the incident was merged into another incident 4 min 40 s later\.$/)
+  assert.match(ttr.definition, /until the incident was resolved$/)
   assert.deepEqual([ttr.seconds, ttr.sentence.text], [null, 'Undefined: the incident was merged into another one.'])
   assert.ok((generate(IMAGE).metrics.ttr.seconds ?? 0) > 0)
 })

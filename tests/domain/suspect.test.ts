@@ -467,6 +467,20 @@ test('an error message that contains the host of another service connects the tw
     assert.equal(said(text), 'only_time')
 })
 
+test('a workload that complains of a service that failed before it is a consequence, and no cause', () => {
+  const said = (summary: string, minute: number) => {
+    const own = alert('ledger', 'DiskFull', minute, { severity: 'critical', inIncident: true })
+    const complaint = alert('pay', 'PayTimeouts', 1, { severity: 'critical', summary, inIncident: true })
+    const ranked = rankSuspects(facts({ alerts: [own, complaint], of: 'ledger' }))
+    return connectionOf(ranked.find(({ serviceId }) => serviceId === 'pay'))?.text
+  }
+  for (const text of ['pay cannot write: ledger:9092 timed out', 'no answer of ledger', 'waits for ledger.bank.svc']) {
+    assert.equal(said(text, 0), 'a message from this suspect names ledger, which failed first', text)
+    assert.equal(said(text, 2), 'a message from this suspect names ledger', text)
+  }
+  assert.doesNotMatch(said('my-ledger2 times out', 0) ?? '', /names ledger/)
+})
+
 test('the first reason of a suspect connected only by timing says so, and the others are brief', () => {
   const alerts = [alert('pay', 'PayDown', 0, { severity: 'critical' })]
   const [suspect] = changesOf(facts({ alerts, changes: [deploy('pay', -2)], of: 'ledger' }))

@@ -40,7 +40,7 @@ export function figuresOf(judged: readonly Judged[]): Figure[] {
       3,
       null,
     ),
-    ranked('root-cause change: first', withChange, ({ changes }) => changes, changeOf, 1, 0.92),
+    ranked('root-cause change: first', withChange, ({ changes }) => changes, changeOf, 1, 0.88),
     ranked('root-cause change: in the first three', withChange, ({ changes }) => changes, changeOf, 3, null),
   ]
   return figures.filter(({ total }) => total > 0)

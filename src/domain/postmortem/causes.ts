@@ -206,7 +206,7 @@ function touches({ startsAt, endsAt }: ChangeFact, { from, to }: PostmortemFacts
 /** Says that no change was recorded that can have caused the incident, or which incident has the cause. */
 export function noneFound(facts: GroupedFacts): Sentence {
   const { searched, incident } = facts
-  const elsewhere = elsewhereSentence(facts)
+  const elsewhere = elsewhereSentence(facts, fixesOf(facts).length > 0)
   if (elsewhere)
     return { text: `${elsewhere.text}${componentText(facts)}`, refs: [...elsewhere.refs, incidentRef(incident)] }
   const before = secondsBetween(searched.from, incident.startedAt)

@@ -195,9 +195,10 @@ function laterText(facts: GroupedFacts): string {
   if (afterwards > 0) return `, ${formatSeconds(afterwards)} of it after the incident was resolved`
   if (later === 0 || facts.entries.some(({ kind }) => kind === 'reopened')) return ''
   const at = facts.incident.resolvedAt
+  const what = wasMerged(facts) ? `merged into ${intoText(facts)}` : 'resolved'
   return lastReportOf(facts) && at !== null
-    ? `; the incident was resolved at ${formatTime(at)}`
-    : `; the incident was resolved ${formatSeconds(later)} later`
+    ? `; the incident was ${what} at ${formatTime(at)}`
+    : `; the incident was ${what} ${formatSeconds(later)} later`
 }
 
 function lastedTexts(facts: GroupedFacts): readonly string[] {

@@ -96,7 +96,7 @@ export function metricsOf(
   const recovered = timing.wasMerged ? 'the incident was merged into another one' : ended
   const early = firing === '' || timing.resolvedAt === null || timing.wasMerged ? '' : `, ${firing}`
   const what = isReported ? 'the end of the problem' : 'the last report of the problem'
-  const late = later === 0 ? '' : `, which was ${formatSeconds(later)} after ${what}`
+  const late = later === 0 || timing.wasMerged ? '' : `, which was ${formatSeconds(later)} after ${what}`
   const both = [...refs.evidence, refs.incident]
   return {
     ttd: metric(ttd, DEFINITIONS.ttd, moved ?? detected, known ? both : [refs.incident]),

@@ -95,10 +95,11 @@ export function causeElsewhere(facts: GroupedFacts): { readonly ref: string; rea
   return group.others.find(({ ref }) => ref === group.leader)
 }
 
-/** Refers to the incident that has the cause. */
-export function elsewhereSentence(facts: GroupedFacts): Sentence | null {
+/** Refers to the incident that has the cause, and the fix if none of its own was found (`isFixed`). */
+export function elsewhereSentence(facts: GroupedFacts, isFixed: boolean): Sentence | null {
   const one = causeElsewhere(facts)
-  return one ? { text: `For the cause and the fix, see ${quoted(one.title)}.`, refs: [one.ref] } : null
+  const what = isFixed ? 'cause' : 'cause and the fix'
+  return one ? { text: `For the ${what}, see ${quoted(one.title)}.`, refs: [one.ref] } : null
 }
 
 /** Names what ran on the node of the incident. The node's own alerts do not name it. */

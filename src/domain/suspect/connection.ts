@@ -17,7 +17,7 @@ export type Connection = Factor & { readonly kind: 'own' | 'connected' | 'time' 
 const NEAR = 0.95
 const FAR = 0.7
 const FOREIGN = 0.5
-/** The factor for a workload on a node that failed before it. */
+/** The factor for a workload that failed after its node, or after the workload of which it complains. */
 const CONSEQUENCE = 0.2
 const NODE = 'node/'
 const NAMESPACE = 'namespace/'
@@ -52,7 +52,7 @@ export function connectionOf(
   return (
     byLabels(facts, components, own, symptoms, component) ??
     byNode(facts, own, symptoms, { component, isChange }) ??
-    byMessage(facts, components, own, component) ??
+    byMessage(facts, components, own, symptoms, component) ??
     byImage(facts, own, component) ??
     byPlace(own, symptoms, component) ??
     byTime(own, other, component)
@@ -75,8 +75,18 @@ function byLabels(
   if ([component, own.component].some((one) => PLACES.some((place) => one.startsWith(place)))) return null
   const [names, isNamed] = [shows(symptoms, component, own.component), shows(symptoms, own.component, component)]
   if (!names && !isNamed) return null
-  const text = names ? `an alert for ${own.name} names this suspect` : `an alert for this suspect names ${own.name}`
-  return byMessage(facts, components, own, component) ?? known('named_in_labels', text)
+  const message = byMessage(facts, components, own, symptoms, component)
+  if (message) return message
+  if (names) return known('named_in_labels', `an alert for ${own.name} names this suspect`)
+  return complaint(own, symptoms, component, 'named_in_labels', `an alert for this suspect names ${own.name}`)
+}
+
+/** A workload that failed after the one of which it complains is a consequence of it. */
+function complaint(own: Own, symptoms: readonly Symptom[], component: string, code: string, text: string): Connection {
+  const isLater = sinceOf(symptoms, component) > sinceOf(symptoms, own.component)
+  return isLater
+    ? { code, value: CONSEQUENCE, text: `${text}, which failed first`, kind: 'connected' }
+    : known(code, text)
 }
 
 function byNode(
@@ -99,12 +109,14 @@ function byNode(
 
 /** A workload whose problem began after that of its node is a consequence of it, however severe its alerts are. */
 function onNode({ name, component: node }: Own, symptoms: readonly Symptom[], component: string): Connection {
-  const sinceOf = (one: string) =>
-    Math.min(...(symptomsByComponent(symptoms).get(one) ?? []).map(({ startsAt }) => startsAt))
-  const isLater = sinceOf(component) >= sinceOf(node)
+  const isLater = sinceOf(symptoms, component) >= sinceOf(symptoms, node)
   return isLater
     ? { code: 'same_node', value: CONSEQUENCE, text: `has pods on ${name}, which failed first`, kind: 'connected' }
     : known('same_node', `has pods on ${name}`)
+}
+
+function sinceOf(symptoms: readonly Symptom[], component: string): number {
+  return Math.min(...(symptomsByComponent(symptoms).get(component) ?? []).map(({ startsAt }) => startsAt))
 }
 
 /** Returns a component's nodes as `node/<name>`: the node itself, or the nodes of its pods with symptoms. */
@@ -131,15 +143,22 @@ const symptomsByComponent = cacheLast((symptoms: readonly Symptom[]) =>
 /**
  * Often a dependency is named only in an error message: `dial tcp: lookup redis-cart on 10.96.0.10:53: no such host`.
  */
-function byMessage(facts: SuspectFacts, components: Components, own: Own, component: string): Connection | null {
+function byMessage(
+  facts: SuspectFacts,
+  components: Components,
+  own: Own,
+  symptoms: readonly Symptom[],
+  component: string,
+): Connection | null {
   const other =
     components.byId.get(component)?.name ?? (component.startsWith(NODE) ? component.slice(NODE.length) : null)
   // The name of a service says nothing about its namesake in another namespace.
   if (other === null || other === own.name) return null
   if (textsOf(facts, own.id).some((text) => names(text, other)))
     return known('named_in_message', `a message from ${own.name} names this suspect`)
-  const back = textsOf(facts, component).some((text) => names(text, own.name))
-  return back ? known('named_in_message', `a message from this suspect names ${own.name}`) : null
+  return textsOf(facts, component).some((text) => names(text, own.name))
+    ? complaint(own, symptoms, component, 'named_in_message', `a message from this suspect names ${own.name}`)
+    : null
 }
 
 function textsOf(facts: SuspectFacts, service: string): readonly string[] {
