@@ -24,7 +24,9 @@ type DeliveryRow = {
 export function toDelivery({ ownGap, ownGaps, senderGap, senderGaps, reportsEnds, expiresAt }: DeliveryRow): Delivery {
   const interval = isKnown({ gaps: ownGaps ?? 0 }) ? ownGap : senderGaps ? senderGap : null
   const isDoubted = ownGaps !== null && expiresAt !== null
-  return { interval, reportsEnds: reportsEnds === 1 && !isDoubted, isRepeated: ownGaps !== null }
+  // Prometheus repeats what it sends itself before it expires.
+  const isRepeated = ownGaps !== null || expiresAt !== null
+  return { interval, reportsEnds: reportsEnds === 1 && !isDoubted, isRepeated }
 }
 
 /** When an alert was last received: for Alertmanager and Grafana, not while its sender was silent. */
