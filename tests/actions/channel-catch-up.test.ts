@@ -1,77 +1,8 @@
 /** What a channel is told that was off, was added, or had other rules while an incident began or ended. */
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
-import { changeChannel, createChannel } from '../../src/actions/channels.ts'
-import { recordSent, retake, settleMessage, takeMessage } from '../../src/actions/messages.ts'
-import type { Rule } from '../../src/domain/notification/rule.ts'
-import { listDueChannels } from '../../src/store/notification/outbox.ts'
+import { test } from 'node:test'
 import { changeIncident, mergeIncidents } from '../helpers/acts.ts'
-import { MINUTE, NOON } from '../helpers/factory.ts'
-import { makeFlow } from '../helpers/flow.ts'
-import { alert, alertmanager } from '../helpers/senders.ts'
-
-/** Returns a flow with the channels `all` and `own`, and what `own` was sent: `opened of cart at 2`, in minutes. */
-function world(t: TestContext, rules: readonly Rule[] = []) {
-  const flow = makeFlow(t)
-  const { deps, acme, clock } = flow
-  const add = (name: string, its: readonly Rule[] = []) =>
-    createChannel(deps, acme.key, { name, kind: 'slack', target: 'https://example.com/x', rules: its, remindAfter: 0 })
-  add('all')
-  const sent: string[] = []
-  const pump = () => {
-    for (const { channelId } of listDueChannels(deps.db, deps.now())) {
-      for (let taken = takeMessage(deps, channelId); taken; taken = takeMessage(deps, channelId)) {
-        const message = retake(deps, taken)
-        if (!message) continue
-        recordSent(deps, message, { title: 'x', body: '' })
-        settleMessage(deps, message, { status: 200, detail: null, remoteId: null, retryAfter: 0 }, 0)
-        const at = (clock.now - NOON) / MINUTE
-        if (message.channel.name === 'own')
-          sent.push(
-            ...message.items.map(({ kind, service, names }) => {
-              return `${kind} of ${service.name}${kind === 'worse' ? ` (${names})` : ''} at ${at}`
-            }),
-          )
-      }
-    }
-  }
-  const until = async (minute: number) => {
-    while (clock.now < NOON + minute * MINUTE) {
-      await flow.sweepUntil(clock.now + MINUTE / 2, MINUTE / 2)
-      pump()
-    }
-  }
-  const send = async (minute: number, service: string, isOver = false, name = 'Down') => {
-    await until(minute)
-    const times = isOver ? { startsAt: clock.now - 1, endsAt: clock.now } : { startsAt: clock.now }
-    const labels = { service, namespace: service, severity: 'critical' }
-    await flow.send('metrics', alertmanager([alert(name, labels, times)], { groupKey: `${service} ${name}` }))
-    pump()
-  }
-  let { id } = { id: '' }
-  const addOwn = (its = rules) => {
-    id = add('own', its).id
-    pump()
-  }
-  const change = async (minute: number, to: object) => {
-    await until(minute)
-    changeChannel(deps, acme.key, id, to)
-    pump()
-  }
-  /** A user changes the first incident. */
-  const user = async (minute: number, to: object) => {
-    await until(minute)
-    await changeIncident(deps, acme.key, flow.incidents()[0]?.id ?? '', to, 'anna')
-    pump()
-  }
-  return {
-    ...{ ...flow, until, addOwn, sent, change, user },
-    fires: (minute: number, service: string, name?: string) => send(minute, service, false, name),
-    ends: (minute: number, service: string, name?: string) => send(minute, service, true, name),
-    off: (minute: number) => change(minute, { enabled: false }),
-    on: (minute: number) => change(minute, { enabled: true }),
-  }
-}
+import { ownChannel as world } from '../helpers/own-channel.ts'
 
 test('a channel that was off hears the end of what it was told, once', async (t) => {
   const { addOwn, fires, ends, off, on, sent } = world(t)

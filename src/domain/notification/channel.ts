@@ -73,7 +73,7 @@ export function recipientsOf(
     if (!enabled) return knows || isNew ? not('disabled') : []
     const earliest = isNew ? at : toldAt
     const own = planOf(
-      knows && (CALM.has(kind) || kind === 'severity') ? rules.map(withoutConditions) : rules,
+      knows && (CALM.has(kind) || kind === 'severity') ? rulesOfTold(rules, notification) : rules,
       notification,
       earliest,
     )
@@ -89,9 +89,13 @@ export function recipientsOf(
   })
 }
 
-/** Which incidents a rule is about does not matter for one that the channel was told of. */
-function withoutConditions({ events, quietHours }: Rule): Rule {
-  return { events, quietHours }
+/**
+ * Returns the rules that decide about an incident that the channel was told of: those that match it. If none does any
+ * more, it does not matter which incidents a rule is about.
+ */
+function rulesOfTold(rules: readonly Rule[], notification: RuledNotification): readonly Rule[] {
+  const matching = rules.filter((rule) => sendTimeOf([{ ...rule, events: undefined }], notification, 0) !== null)
+  return matching.length > 0 ? matching : rules.map(({ events, quietHours }) => ({ events, quietHours }))
 }
 
 /** A new incident is announced alone or, if it has a cause in common with others, in the message about the group. */
