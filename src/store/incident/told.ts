@@ -41,12 +41,18 @@ export function saysOver(table: string) {
 
 type Missed = { readonly incident: LiveIncident; readonly kinds: ReadonlySet<MessageKind> }
 
-/** Lists incidents with the messages that a channel did not get because it was disabled or failed, newest first. */
+/** Of what did not match a channel's rules, what counts as missed as soon as they match. Ends do not wait for rules. */
+const ALARMS = ['worse', 'again', 'flapping', 'reopened'] as const
+
+/**
+ * Lists incidents with the messages that a channel did not get because it was disabled, failed or had other rules, newest
+ * first.
+ */
 export function listMissed(db: Db, channelId: number, limit: number): Missed[] {
   const untold = db.sql
     .selectFrom('untold')
     .select(['incident_id as id', 'kind', 'at'])
-    .where('reason', '=', 'disabled')
+    .where((eb) => eb.or([eb('reason', '=', 'disabled'), eb('reason', '=', 'rule').and('kind', 'in', ALARMS)]))
   const failed = db.sql
     .selectFrom('outbox')
     .select((eb) => [eb.ref('incident_id').$notNull().as('id'), 'kind', 'created_at as at'])
@@ -57,7 +63,11 @@ export function listMissed(db: Db, channelId: number, limit: number): Missed[] {
     .where((eb) => {
       const later = eb.selectFrom('outbox').select('outbox.id').whereRef('outbox.incident_id', '=', 'missed.id')
       const told = later.where('channel_id', '=', channelId).where('status', '!=', 'failed')
-      return eb.not(eb.exists(told.whereRef('outbox.created_at', '>=', 'missed.at')))
+      // Who heard that somebody works on it does not know what it missed before.
+      const news = told.where(({ or, eb: is }) => {
+        return or([is('outbox.kind', '!=', 'acknowledged'), is(sql.ref('missed.kind'), '=', 'acknowledged')])
+      })
+      return eb.not(eb.exists(news.whereRef('outbox.created_at', '>=', 'missed.at')))
     })
   const rows = db.all(missed.select(['id', 'kind']))
   const kinds = Map.groupBy(rows, ({ id }) => id)

@@ -171,7 +171,8 @@ function messagesAbout(db: Db, channelId: number, incidentId: string) {
 export function listToldNames(db: Db, channelId: number, incidentId: number): string[] {
   const own = db.sql.selectFrom('outbox').select('facts').where('incident_id', '=', incidentId)
   const told = own.where('channel_id', '=', channelId).where('status', '!=', 'failed')
-  return db.all(told).flatMap(({ facts }) => toFacts(facts).names)
+  // Who hears that somebody works on it does not hear what is new.
+  return db.all(told.where('kind', '!=', 'acknowledged')).flatMap(({ facts }) => toFacts(facts).names)
 }
 
 /** Stores a message as it was sent, with the state that justified it. */

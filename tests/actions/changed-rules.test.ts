@@ -1,0 +1,56 @@
+/** What a channel is told whose rules did not match for a while. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ownChannel as world } from '../helpers/own-channel.ts'
+
+const OF = (namespace: string) => ({ rules: [{ namespaces: [namespace] }] })
+
+test('rules that did not match for a while tell what got worse, although somebody works on it, once', async (t) => {
+  const { addOwn, fires, user, change, until, sent } = world(t, OF('cart').rules)
+  addOwn()
+  await fires(1, 'cart')
+  await change(2, OF('web'))
+  await fires(3, 'cart', 'Full')
+  await user(4, { status: 'investigating' })
+  await change(5, OF('cart'))
+  await change(6, OF('web'))
+  await change(7, OF('cart'))
+  await until(8)
+  assert.deepEqual(sent, ['opened of cart at 1', 'acknowledged of cart at 4', 'worse of cart (Full) at 5'])
+})
+
+test('they tell that the problem is back, or that a user reopened it, but no end of what was never told', async (t) => {
+  const { addOwn, fires, ends, user, change, until, sent } = world(t, OF('cart').rules)
+  addOwn()
+  await fires(1, 'cart')
+  await ends(2, 'cart')
+  await change(4, OF('web'))
+  await fires(5, 'cart')
+  await change(6, OF('cart'))
+  await user(7, { status: 'resolved' })
+  await change(8, OF('web'))
+  await user(9, { status: 'open' })
+  await fires(9, 'bank')
+  await fires(10, 'bank', 'Full')
+  await ends(10, 'bank')
+  await ends(10, 'bank', 'Full')
+  await until(12)
+  await change(13, { rules: [{ namespaces: ['cart', 'bank'] }] })
+  await until(14)
+  const back = ['again of cart at 6', 'resolved of cart at 7', 'reopened of cart at 13']
+  assert.deepEqual(sent, ['opened of cart at 1', 'recovered of cart at 3', ...back])
+})
+
+test('they tell nothing of what got worse and is over', async (t) => {
+  const { addOwn, fires, ends, change, until, sent } = world(t, OF('cart').rules)
+  addOwn()
+  await fires(1, 'cart')
+  await change(2, OF('web'))
+  await fires(3, 'cart', 'Full')
+  await ends(4, 'cart', 'Full')
+  await ends(4, 'cart')
+  await until(6)
+  await change(7, OF('cart'))
+  await until(8)
+  assert.deepEqual(sent, ['opened of cart at 1', 'recovered of cart at 5'])
+})
