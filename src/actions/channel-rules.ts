@@ -1,4 +1,5 @@
 /** Compares incidents with the rules of channels, and tells a channel what it missed while they did not match. */
+import { BUDGETS } from '../domain/budgets.ts'
 import type { LiveIncident } from '../domain/incident/live-incident.ts'
 import { type Problem, phaseOf } from '../domain/incident/problem.ts'
 import { recipientsOf } from '../domain/notification/channel.ts'
@@ -43,7 +44,7 @@ export function entryOf(
 }
 
 /** The maximum number of incidents that a channel is told when it is switched on, and of those that changed. */
-const MAX_MISSED = 200
+const MAX_MISSED = BUDGETS['told-incidents'].value
 
 /**
  * Tells a channel that was added, switched on or given other rules what burns that it was never told of, and what

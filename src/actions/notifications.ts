@@ -1,5 +1,6 @@
 /** Queues reminders and escalations when they are due. All other notifications are queued by the engine. */
 
+import { BUDGETS } from '../domain/budgets.ts'
 import { STILL_FIRING_AFTER } from '../domain/incident/incident.ts'
 import type { LiveIncident } from '../domain/incident/live-incident.ts'
 import { phaseOf } from '../domain/incident/problem.ts'
@@ -19,11 +20,8 @@ import { isSilenced } from '../store/silences.ts'
 import { dueAtOf, entryOf } from './channel-rules.ts'
 import type { Deps } from './deps.ts'
 
-/**
- * The maximum number of unacknowledged incidents to check. In a larger storm, the reminders for these incidents are
- * enough.
- */
-const MAX_INCIDENTS = 200
+/** The maximum number of unacknowledged incidents to check in one round, and of those resolved while alerts fired. */
+const MAX_INCIDENTS = BUDGETS['told-incidents'].value
 
 /**
  * Queues the due reminders and escalations of these organizations in one transaction. Does not write if nothing is due.
@@ -113,12 +111,11 @@ function dueStillFiring(
   now: number,
 ): Due[] {
   if (!problem.isSuppressed || resolvedAt === null || resolvedAt + STILL_FIRING_AFTER > now) return []
-  if (!findIncident(deps.db, organizationId, id)?.firingAlerts) return []
   const sent = listStillFiring(deps.db, rowId, resolvedAt)
   const involved = new Set(listToldSince(deps.db, rowId, 0).map(({ channelId }) => channelId))
-  return channels.flatMap((channel) =>
-    involved.has(channel.rowId) && !sent.includes(channel.rowId) ? [{ channel, kind: 'still-firing' }] : [],
-  )
+  const untold = channels.filter((channel) => involved.has(channel.rowId) && !sent.includes(channel.rowId))
+  if (untold.length === 0 || !findIncident(deps.db, organizationId, id)?.firingAlerts) return []
+  return untold.map((channel) => ({ channel, kind: 'still-firing' }))
 }
 
 /** Returns outbox entries for the channels whose rules match now, or none if all firing alerts are silenced. */

@@ -207,6 +207,13 @@ export const BUDGETS = {
   },
   'object-items': { scope: 'cluster', what: 'list items of an object', value: 100, unit: 'items', effect: 'cut off' },
   'object-text': { scope: 'cluster', what: 'a text of an object', value: 4_096, unit: 'characters', effect: 'cut off' },
+  'told-incidents': {
+    scope: 'organization',
+    what: 'unresolved incidents that reminders and an enabled channel cover',
+    value: 500,
+    unit: 'incidents',
+    effect: 'the most severe, then the newest',
+  },
   'channel-messages': {
     scope: 'channel',
     what: 'messages within 30 seconds',

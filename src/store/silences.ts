@@ -103,15 +103,19 @@ export function listSilencedOfIncident(db: Db, incidentRowId: number): ReadonlyM
 
 /** Returns whether an incident has firing alerts and all of them are silenced. */
 export function isSilenced(db: Db, incidentRowId: number): boolean {
-  // One firing alert is enough, if possible one that is not silenced.
-  const firing = db.sql
+  return db.first(firingSilenced, { incidentRowId })?.silenced === 1
+}
+
+// One firing alert is enough, if possible one that is not silenced.
+const firingSilenced = query<{ incidentRowId: number }>()((of, hole) =>
+  of
     .selectFrom('alerts')
     .select(sql<0 | 1>`EXISTS (SELECT 1 FROM silenced_alerts WHERE alert_id = alerts.id)`.as('silenced'))
-    .where('incident_id', '=', incidentRowId)
+    .where('incident_id', '=', hole('incidentRowId'))
     .where('ends_at', 'is', null)
     .orderBy('silenced')
-  return db.first(firing.limit(1))?.silenced === 1
-}
+    .limit(1),
+)
 
 /** Lists the labels of a service's live alerts, by row id. */
 export function listLabelsOfAlerts(db: Db, serviceId: number): ReadonlyMap<number, Labels> {

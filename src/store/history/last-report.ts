@@ -5,6 +5,7 @@ import type { Delivery, Report } from '../../domain/notification/alert-texts.ts'
 import type { LastReport } from '../../domain/notification/schedule.ts'
 import { isKnown } from '../../domain/sender/delivery-interval.ts'
 import type { Db } from '../sqlite/open.ts'
+import { listed, query } from '../sqlite/query.ts'
 import { uuidOrNone } from '../sqlite/uuid.ts'
 
 /** How many ends of alerts are compared with the conditions of Kubernetes. */
@@ -33,8 +34,8 @@ export function toDelivery({ ownGap, ownGaps, senderGap, senderGaps, reportsEnds
 export const reportedAt = sql<number>`CASE alerts.source WHEN 'cluster' THEN alerts.received_at ELSE alerts.last_seen_at END`
 
 /** Alerts that fire. SQLite takes all columns from the row with the maximum. */
-function firing(db: Db) {
-  return db.sql
+function firing(of: Db['sql']) {
+  return of
     .selectFrom('alerts')
     .leftJoin('groups', 'groups.id', 'alerts.group_id')
     .leftJoin('senders', 'senders.id', 'groups.sender_id')
@@ -54,8 +55,8 @@ function firing(db: Db) {
 export function findLastReport(db: Db, organizationId: number, of: string | number): Report | undefined {
   const own =
     typeof of === 'number'
-      ? firing(db).where('incident_id', '=', of)
-      : firing(db).where('alerts.organization_id', '=', organizationId).where('alerts.uuid', '=', uuidOrNone(of))
+      ? firing(db.sql).where('incident_id', '=', of)
+      : firing(db.sql).where('alerts.organization_id', '=', organizationId).where('alerts.uuid', '=', uuidOrNone(of))
   const row = db.first(own)
   if (!row || row.receivedAt === null) return undefined
   return { source: row.source, receivedAt: row.receivedAt, delivery: toDelivery(row) }
@@ -67,16 +68,7 @@ export function findLastReport(db: Db, organizationId: number, of: string | numb
  * @param conditions the names of what is critical; those of other services are not compared
  */
 export function listLastReports(db: Db, incidentId: number, conditions: readonly string[]): LastReport[] {
-  const critical = firing(db)
-    .where('alerts.incident_id', '=', incidentId)
-    .where((eb) => {
-      const own = eb.selectFrom('incidents').select('incidents.service_id').where('incidents.id', '=', incidentId)
-      const named = eb('name', 'in', conditions.length === 0 ? [''] : conditions)
-      return eb.or([named, eb('alerts.service_id', '!=', own)])
-    })
-    .groupBy(['alerts.source', 'alerts.group_id'])
-    .groupBy((eb) => eb.case().when('alerts.source', '=', 'cluster').then(eb.ref('alerts.id')).else(0).end())
-  const rows = db.all(critical)
+  const rows = db.all(criticalOf, { incidentId, conditions: JSON.stringify(conditions) })
   const ended = rows.some(({ source }) => source === 'cluster') ? listReportedEnds(db, incidentId) : []
   return rows.flatMap((row) => {
     const { source, receivedAt, heardAt, heartbeatAt } = row
@@ -92,6 +84,20 @@ export function listLastReports(db: Db, incidentId: number, conditions: readonly
     }
   })
 }
+
+const criticalOf = query<{ incidentId: number; conditions: string }>()((of, hole) =>
+  firing(of)
+    .where('alerts.incident_id', '=', hole('incidentId'))
+    .where((eb) => {
+      const own = eb
+        .selectFrom('incidents')
+        .select('incidents.service_id')
+        .where('incidents.id', '=', hole('incidentId'))
+      return eb.or([eb('name', 'in', listed<string>(hole('conditions'))), eb('alerts.service_id', '!=', own)])
+    })
+    .groupBy(['alerts.source', 'alerts.group_id'])
+    .groupBy((eb) => eb.case().when('alerts.source', '=', 'cluster').then(eb.ref('alerts.id')).else(0).end()),
+)
 
 function listReportedEnds(db: Db, incidentId: number) {
   const ended = db.sql.selectFrom('alerts').select(['name', 'ends_at as endsAt']).where('incident_id', '=', incidentId)

@@ -1,7 +1,8 @@
-import type { InferResult } from 'kysely'
+import { type InferResult, sql } from 'kysely'
 import { INCIDENT_STATUSES, type IncidentStatus } from '../../domain/incident/incident.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { NO_PROBLEM, type Problem } from '../../domain/incident/problem.ts'
+import { SEVERITIES } from '../../domain/severity.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidFromBytes, uuidOrNone } from '../sqlite/uuid.ts'
 
@@ -67,7 +68,7 @@ export function listSuppressedIncidents(db: Db, organizationId: number, limit: n
   })
 }
 
-/** Lists an organization's unresolved incidents, oldest first. */
+/** Lists an organization's unresolved incidents: those that are on first, then the most severe and the newest ones. */
 export function listOpenIncidents(
   db: Db,
   organizationId: number,
@@ -75,5 +76,11 @@ export function listOpenIncidents(
   statuses: readonly IncidentStatus[] = INCIDENT_STATUSES,
 ): LiveIncident[] {
   const open = selectIncidents(db.sql).where('organization_id', '=', organizationId).where('resolved_at', 'is', null)
-  return db.all(open.where('status', 'in', statuses).orderBy('id').limit(limit)).map(toLiveIncident)
+  const ranked = SEVERITIES.map((severity, index) => sql`WHEN ${sql.lit(severity)} THEN ${sql.lit(index)}`)
+  const worstFirst = open
+    .where('status', 'in', statuses)
+    .orderBy(sql`problem ->> '$.since' IS NULL`)
+    .orderBy(sql`CASE severity ${sql.join(ranked, sql` `)} END`)
+    .orderBy('id', 'desc')
+  return db.all(worstFirst.limit(limit)).map(toLiveIncident)
 }

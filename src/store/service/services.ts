@@ -129,12 +129,14 @@ type ServiceName = { readonly id: string; readonly name: string; readonly namesp
 
 /** Returns a service's name. Throws if the service does not exist. */
 export function loadServiceName(db: Db, rowId: number): ServiceName & { readonly cluster: string } {
-  const row = db.first(
-    db.sql.selectFrom('services').select(['uuid', 'name', 'namespace', 'cluster']).where('id', '=', rowId),
-  )
+  const row = db.first(nameOf, { rowId })
   if (!row) throw new Error(`there is no service ${rowId}`)
   return { id: uuidFromBytes(row.uuid), name: row.name, namespace: row.namespace, cluster: row.cluster }
 }
+
+const nameOf = query<{ rowId: number }>()((sql, hole) =>
+  sql.selectFrom('services').select(['uuid', 'name', 'namespace', 'cluster']).where('id', '=', hole('rowId')),
+)
 
 // Alternative names under which senders refer to a service.
 
