@@ -7,7 +7,7 @@ import { MINUTE } from '../units.ts'
 import { isGuessed, withDoubtedEnd, withoutDoubt } from './doubt.ts'
 import { type Evidence, NO_EVIDENCE, repetitionOf, withObservation } from './evidence.ts'
 import { type Fingerprint, withEnd, withKnownSeverity, withSeverityOf, withStart } from './fingerprints.ts'
-import { isLateCopy } from './late-copy.ts'
+import { isLateCopy, withLateCopy } from './late-copy.ts'
 import type { Rules } from './rules.ts'
 
 export type Resolution = 'reported' | 'inferred' | 'expired' | 'manual'
@@ -149,7 +149,8 @@ export function absorb(
   const isLate = isLateCopy(alert, fingerprints, signal, receivedAt) || isOlderPipeline(alert, signal)
   const isSettled = isOfManualEnd(alert, signal) && receivedAt - (alert.endedAt ?? 0) < SETTLED_FOR
   if (over && (isLate || isSettled)) {
-    return { alert: widened(alert, signal), fingerprints, change: 'kept', isNewest: false }
+    const copied = withLateCopy(alert, fingerprints, signal, receivedAt)
+    return { alert: widened(alert, signal), fingerprints: copied, change: 'kept', isNewest: false }
   }
   const evidence = withSighting(alert.evidence, signal)
   const started = withStart(fingerprints, signal, receivedAt, over)
@@ -189,7 +190,8 @@ function absorbEnd(alert: Alert, fingerprints: readonly Fingerprint[], signal: S
   const kept = { alert, fingerprints, change: 'kept' as Change, isNewest: false }
   // A resolved signal with the latest start time always counts, even if a wrong clock puts its end before its start.
   if (known && known.startedAt > endsAt && signal.startsAt < known.startedAt) return kept
-  const after = withEnd(fingerprints, signal, receivedAt, Math.max(endsAt, signal.startsAt))
+  // A further end shows that late copies since the first one were no repeats.
+  const after = withEnd(fingerprints, signal, alert.endedAt ?? receivedAt, Math.max(endsAt, signal.startsAt))
   if (after.some((one) => !one.ended)) return { ...kept, alert: withSeverityOf(alert, after), fingerprints: after }
   // A reported end takes precedence over an inferred end.
   if (alert.status === 'resolved' && !isGuessed(alert.resolution)) return { ...kept, fingerprints: after }

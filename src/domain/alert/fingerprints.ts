@@ -19,7 +19,7 @@ export type Fingerprint = {
   /** The latest start time, or the end time if `ended` is true. */
   readonly startedAt: number
   readonly ended: boolean
-  /** When the newest item was received. */
+  /** When the newest item was received; after an end, when the end or the first late copy since was received. */
   readonly seenAt: number
   /** When the fingerprint ends unless the sender repeats it; null if the sender did not say. */
   readonly expiresAt: number | null

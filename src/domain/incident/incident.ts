@@ -117,7 +117,7 @@ function burning({ name, since, onset, begunAt, isFreed }: SituationAlert, now: 
 }
 
 /**
- * Opens an incident, or reopens the last one if its problem is back within 30 minutes or was never gone. What a user
+ * Opens an incident, or reopens the last one if its problem is back within 30 minutes or disproves a guessed end. What a user
  * declared, or merged into another incident, does not come back with an alert.
  */
 function begin(
@@ -129,7 +129,7 @@ function begin(
   const { last, now } = situation
   const wasWrong = last !== null && isDisproved(last.problem, burning)
   const knownAt = last?.problem.knownAt ?? null
-  const isBack = wasWrong || (knownAt !== null && now - knownAt <= COMES_BACK_WITHIN)
+  const isBack = (wasWrong && last?.problem.isGuess) || (knownAt !== null && now - knownAt <= COMES_BACK_WITHIN)
   const isOwn = last?.origin === 'automatic' && last.alertCount > 0
   if (isOwn && isBack) return returning(situation, last.problem, { burning, alertIds, wasWrong })
   return opening(situation, due, { alertIds, burning, follows: last !== null })

@@ -175,9 +175,13 @@ function endOf({ had, since }: Problem, { now, ended }: Observation) {
   return { endedAt, knownAt: now, isGuess: last?.isGuess ?? false }
 }
 
-/** Returns whether what fires shows that the last end was wrong: it has been firing since before that end. */
-export function isDisproved({ since, endedAt, isGuess }: Problem, burning: readonly Burning[]): boolean {
-  return since === null && isGuess && endedAt !== null && burning.some(({ onset }) => onset <= endedAt)
+/**
+ * Returns whether what fires shows that the last end was wrong: it has been firing since before that end or, if another
+ * sender goes on repeating what one has reported as ended, since that very moment.
+ */
+export function isDisproved({ since, endedAt, isGuess, isMuted }: Problem, burning: readonly Burning[]): boolean {
+  if (since !== null || endedAt === null) return false
+  return burning.some(({ onset }) => (isGuess ? onset <= endedAt : onset === endedAt && !isMuted))
 }
 
 /** Records conditions that the incident has had. Returns those that are new. */
