@@ -1,9 +1,7 @@
-/** Every limit on what clients, tenants and senders can use, with what happens at the limit. */
+/** Every limit on clients, tenants and senders: who shares it (`scope`), and what happens at it (`effect`). */
 
 type Scope = 'connection' | 'organization' | 'incident' | 'cluster' | 'channel' | 'request' | 'process'
-/** `scope`: who shares the limit. `effect`: what happens at the limit. */
 export type Budget = Readonly<{ scope: Scope; what: string; value: number; unit: string; effect: string }>
-
 const MIB = 1_048_576
 /** The defaults fit a machine with 512 MB of memory. The setting `limits` can change those of `LIMIT_NAMES`. */
 export const BUDGETS = {

@@ -149,7 +149,7 @@ test('the API, the page and the message name the failed deploy of the own servic
     suspects.map(({ ref }: { ref: string }) => ref),
   )
   const { cause = '' } = findLikelyCause(db, acme.key, incident.id, clock.now) ?? {}
-  assert.match(cause, /^(Likely|Possible) cause: failed deploy shop\/billing#31, started 2 min earlier\.$/)
+  assert.match(cause, /^(Likely|Possible) cause: failed deploy shop\/billing#31, started 2 min 48 s earlier\.$/)
 })
 
 test('a problem that came back does not count the lead of a change from its return', async (t) => {
