@@ -114,8 +114,8 @@ test('an alert is deleted 400 days after it ended; a firing alert is kept', asyn
 test('an incident with a postmortem is kept, with all records referenced by the document', async (t) => {
   const flow = makeFlow(t)
   const { id } = await incidentAt(flow, NOON, flow.acme)
-  const { document } = findPostmortem(flow.deps.db, flow.acme.key, id) ?? assert.fail('no postmortem')
   await flow.sweepUntil(NOON + 3 * DAY, DAY / 8)
+  const { document } = findPostmortem(flow.deps.db, flow.acme.key, id) ?? assert.fail('no postmortem')
   flow.clock.now = NOON + 700 * DAY
   pruneFully(flow.deps, flow.acme)
   assert.deepEqual(findPostmortem(flow.deps.db, flow.acme.key, id)?.document, document)

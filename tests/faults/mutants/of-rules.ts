@@ -7,8 +7,8 @@ const BAD = 'tests/faults/bad-input.test.ts'
 const HOSTILE = 'tests/faults/hostile-clients.test.ts'
 /** Makes lookups of existing alerts fail. */
 const NO_IDENTITY = [
-  '  const { source, fingerprint } = signal\n  const first',
-  '  const { source, fingerprint } = signal\n  if (fingerprint) return null\n  const first',
+  '  const { source } = signal\n  const first',
+  '  const { source } = signal\n  if (source) return null\n  const first',
 ] as const
 
 export const RULE_MUTANTS: readonly Mutant[] = [
@@ -187,8 +187,8 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   {
     name: 'stream-of-all',
     file: 'src/server/notices.ts',
-    from: 'if (one.organizationId === organizationId) sendTo',
-    to: 'if (one.organizationId > 0) sendTo',
+    from: 'sendToAll(({ organizationId }) => deliveries.get(organizationId))',
+    to: 'sendToAll(() => deliveries.values().next().value)',
     test: 'tests/http/stream.test.ts',
   },
   {
