@@ -12,6 +12,7 @@ import {
 import type { LiveGroup, LiveSender } from '../../../domain/sender/sender.ts'
 import type { Context } from '../../state/context.ts'
 import { groupKey } from '../../state/state.ts'
+import { makeDue } from '../live-service.ts'
 
 const MAX_GROUPS = BUDGETS.groups.value
 
@@ -86,7 +87,7 @@ function hastenGroup(ctx: Context, groupId: number, timeout: number): void {
 /** Postpones the due times of a group's firing alerts, including alerts omitted from the delivery. */
 function postponeGroup(ctx: Context, groupId: number, at: number): void {
   forEachFiring(ctx, groupId, (receivedAt, dueAt) => {
-    return { receivedAt: at, lastSeenAt: at, dueAt: dueAt + at - receivedAt }
+    return { receivedAt: at, isSeen: true, dueAt: dueAt + at - receivedAt }
   })
 }
 
@@ -110,20 +111,22 @@ export function awaitRepeatsOf(
   }
 }
 
-/** `lastSeenAt`: when the alert was last reported, if that has changed. */
-type Times = { readonly receivedAt: number; readonly lastSeenAt?: number; readonly dueAt: number }
+/** `isSeen`: whether the alert counts as reported at `receivedAt`. */
+type Times = { readonly receivedAt: number; readonly isSeen?: boolean; readonly dueAt: number }
 
 function forEachFiring(ctx: Context, groupId: number, change: (receivedAt: number, dueAt: number) => Times): void {
   for (const rowId of [...ctx.state.alertsOfGroup.get(groupId)]) {
     const before = ctx.state.alerts.get(rowId)
     if (before?.alert.status !== 'firing') continue
-    const { dueAt, ...seen } = change(before.alert.receivedAt, before.dueAt)
-    const { receivedAt } = seen
+    const { dueAt, receivedAt, isSeen = false } = change(before.alert.receivedAt, before.dueAt)
     if (receivedAt === before.alert.receivedAt && dueAt === before.dueAt) continue
     const isConfirmed = receivedAt !== before.alert.receivedAt
     const confirmed = isConfirmed ? before.fingerprints?.map((one) => ({ ...one, seenAt: receivedAt })) : null
     const fingerprints = confirmed ?? before.fingerprints
-    const after = { ...before, dueAt, fingerprints, alert: { ...before.alert, ...seen } }
+    const lastSeenAt = Math.max(before.alert.lastSeenAt, isSeen ? receivedAt : 0)
+    const after = { ...before, dueAt, fingerprints, alert: { ...before.alert, receivedAt, lastSeenAt } }
     ctx.put.alert(after)
+    // The health depends on how long an alert has been seen.
+    if (after.alert.lastSeenAt > before.alert.lastSeenAt) makeDue(ctx, before.serviceId, receivedAt)
   }
 }
