@@ -1,7 +1,7 @@
 /** Compares incidents with the rules of channels, and tells a channel what it missed while they did not match. */
 import { BUDGETS } from '../domain/budgets.ts'
 import type { LiveIncident } from '../domain/incident/live-incident.ts'
-import { type Problem, phaseOf } from '../domain/incident/problem.ts'
+import { phaseOf, problemAt } from '../domain/incident/problem.ts'
 import { recipientsOf } from '../domain/notification/channel.ts'
 import { type MessageKind, type NotificationKind, OVER, ruledSeverityOf } from '../domain/notification/kind.ts'
 import { readsAlerts } from '../domain/notification/rule.ts'
@@ -60,25 +60,22 @@ export function catchUp(deps: Deps, channel: ChannelRecord): void {
     [...open, ...missed.map(({ incident }) => incident)].map(({ rowId }) => rowId),
   )
   const own = new Map(told.flatMap((one) => (one.channelId === channel.rowId ? [[one.incidentId, one]] : [])))
-  const burning = open.filter(({ rowId, problem }) => !own.has(rowId) && isOn(problem, now))
+  const burning = open.filter(({ rowId, problem }) => !own.has(rowId) && problemAt(problem, now) === 'on')
   const news = burning.map((incident): About => {
     return { incident, kind: incident.cause === 'silence' ? 'sender-silent' : 'opened', names: incident.problem.firing }
   })
   const later = missed.flatMap(({ incident, kinds }): About[] => {
     const known = own.get(incident.rowId)
-    if (!isOn(incident.problem, now) || incident.status === 'resolved')
+    if (problemAt(incident.problem, now) === 'off' || incident.status === 'resolved')
       return [...OVER].some((kind) => kinds.has(kind)) ? endOf(incident, now) : []
     return known ? changeOf(deps, channel, incident, { kinds, isOver: known.isOver === 1 }) : []
   })
-  const entries = [...news, ...later].flatMap((one) => {
-    const dueAt = dueAtOf(deps, channel, one, now, later.includes(one))
-    return dueAt === null ? [] : [entryOf(deps, channel, one, now, dueAt)]
-  })
-  insertNotifications(deps.db, entries)
-}
-
-function isOn(problem: Problem, now: number): boolean {
-  return ['on', 'settling'].includes(phaseOf(problem, now))
+  const entriesFor = (all: readonly About[], isKnown: boolean) =>
+    all.flatMap((one) => {
+      const dueAt = dueAtOf(deps, channel, one, now, isKnown)
+      return dueAt === null ? [] : [entryOf(deps, channel, one, now, dueAt)]
+    })
+  insertNotifications(deps.db, [...entriesFor(news, false), ...entriesFor(later, true)])
 }
 
 /** Returns the message about the end of an incident that a channel missed; none if it goes on in another one. */

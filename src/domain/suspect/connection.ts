@@ -84,9 +84,12 @@ function byLabels(
 /** A workload that failed after the one of which it complains is a consequence of it. */
 function complaint(own: Own, symptoms: readonly Symptom[], component: string, code: string, text: string): Connection {
   const isLater = sinceOf(symptoms, component) > sinceOf(symptoms, own.component)
-  return isLater
-    ? { code, value: CONSEQUENCE, text: `${text}, which failed first`, kind: 'connected' }
-    : known(code, text)
+  return isLater ? consequence(code, text) : known(code, text)
+}
+
+/** A suspect that failed after the service of the incident, because of it. */
+function consequence(code: string, text: string): Connection {
+  return { code, value: CONSEQUENCE, text: `${text}, which failed first`, kind: 'connected' }
 }
 
 function byNode(
@@ -110,9 +113,7 @@ function byNode(
 /** A workload whose problem began after that of its node is a consequence of it, however severe its alerts are. */
 function onNode({ name, component: node }: Own, symptoms: readonly Symptom[], component: string): Connection {
   const isLater = sinceOf(symptoms, component) >= sinceOf(symptoms, node)
-  return isLater
-    ? { code: 'same_node', value: CONSEQUENCE, text: `has pods on ${name}, which failed first`, kind: 'connected' }
-    : known('same_node', `has pods on ${name}`)
+  return (isLater ? consequence : known)('same_node', `has pods on ${name}`)
 }
 
 function sinceOf(symptoms: readonly Symptom[], component: string): number {

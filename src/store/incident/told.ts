@@ -2,7 +2,7 @@
 
 import { sql } from 'kysely'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
-import type { MessageKind } from '../../domain/notification/kind.ts'
+import { CALM, type MessageKind, OVER } from '../../domain/notification/kind.ts'
 import {
   behindFailure,
   type LastTold,
@@ -35,8 +35,9 @@ export function listToldChannels(db: Db, incidentIds: readonly number[]) {
 /** Whether the last of a channel's notifications about an incident says that it is over, and an earlier one that it is not. */
 export function saysOver(table: string) {
   const [id, kind, isDigest] = ['id', 'kind', 'is_digest'].map((column) => sql.ref(`${table}.${column}`))
-  return sql<0 | 1>`coalesce(max(CASE WHEN ${kind} IN ('recovered', 'resolved') AND ${isDigest} = 0 THEN ${id} END)
-    > max(CASE WHEN ${kind} NOT IN ('recovered', 'resolved', 'acknowledged') THEN ${id} END), 0)`
+  const [over, calm] = [OVER, CALM].map((kinds) => sql.join([...kinds].map((one) => sql.lit(one))))
+  return sql<0 | 1>`coalesce(max(CASE WHEN ${kind} IN (${over}) AND ${isDigest} = 0 THEN ${id} END)
+    > max(CASE WHEN ${kind} NOT IN (${calm}) THEN ${id} END), 0)`
 }
 
 type Missed = { readonly incident: LiveIncident; readonly kinds: ReadonlySet<MessageKind> }

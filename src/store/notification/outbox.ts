@@ -12,8 +12,9 @@ import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
 
 /**
  * What a message says about its moment. `names`: critical conditions. `wasWrong`: an all-clear was disproved.
- * `isTakenBack`: of `reopened`, a user only took an acknowledgement back. `mergedInto`, `mergedId`: the title and the UUID of the incident into which this one was merged. `only`: the one form in
- * which the channel wants to hear of a new incident; null for both.
+ * `isTakenBack`: of `reopened`, a user only took an acknowledgement back. `mergedInto`, `mergedId`: the title and the
+ * UUID of the incident into which this one was merged. `only`: the one form in which the channel wants to hear of a new
+ * incident; null for both.
  */
 export type MessageFacts = {
   readonly names: readonly string[]

@@ -7,8 +7,8 @@ const BAD = 'tests/faults/bad-input.test.ts'
 const HOSTILE = 'tests/faults/hostile-clients.test.ts'
 /** Makes lookups of existing alerts fail. */
 const NO_IDENTITY = [
-  '  const { source } = signal\n  const first',
-  '  const { source } = signal\n  if (source) return null\n  const first',
+  '  const { source, fingerprint } = signal\n  const first',
+  '  const { source, fingerprint } = signal\n  if (fingerprint) return NOT_FOUND\n  const first',
 ] as const
 
 export const RULE_MUTANTS: readonly Mutant[] = [

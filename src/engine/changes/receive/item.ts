@@ -49,8 +49,7 @@ export function decideItem(ctx: Context, item: Item): ItemResult | RefusedItem {
     const before = ctx.storedEvent({ at: draft.at, object, name, text })
     if (before) return { eventId: before.id, isRepeat: true, serviceIds: [], match, ...NOTHING, event: judged.event }
   }
-  const known = judged.signal ? findCondition(ctx, item, judged.signal, match.service) : null
-  const byLabels = known !== null && known.rowId !== rowIdOf(ctx, item, judged.signal)
+  const { known, byLabels } = judged.signal ? findCondition(ctx, item, judged.signal, match.service) : NOT_FOUND
   const isWanted =
     match.attribution.creates === 'event' || (judged.signal !== null && (known ?? makesAlert(judged.signal)))
   const existing = current(ctx, match.service)
@@ -110,21 +109,20 @@ function historyOf({ service }: ServiceMatch, { event }: DraftJudgement): LiveSe
   return event.kind === 'heartbeat' || event.kind === 'test' ? null : service
 }
 
-/** Returns the live alert that the signal belongs to, or null. */
-function findCondition(ctx: Context, { cluster }: Item, signal: Signal, service: LiveService | null): LiveAlert | null {
+type Found = { readonly known: LiveAlert | null } & Pick<ItemResult, 'byLabels'>
+
+const NOT_FOUND: Found = { known: null, byLabels: false }
+
+/** Finds the live alert that the signal belongs to. */
+function findCondition(ctx: Context, { cluster }: Item, signal: Signal, service: LiveService | null): Found {
   const { state } = ctx
-  const { source } = signal
-  const first = rowIdOf(ctx, { cluster }, signal)
+  const { source, fingerprint } = signal
+  const first = state.alertByFingerprint.get(fingerprintScope(source, cluster), fingerprint)
   const named = first === undefined ? undefined : state.alerts.get(first)
-  if (named && belongsTo(named.alert, signal)) return named
+  if (named && belongsTo(named.alert, signal)) return { known: named, byLabels: false }
   const alike = state.alertByLogicalKey.all(source, signal.logicalKey).map((rowId) => state.alerts.get(rowId))
   const known = alike.find((one) => one && one.serviceId === service?.rowId)
-  return known && belongsTo(known.alert, signal) ? known : null
-}
-
-/** Returns the row id of the live alert with the fingerprint of the signal. */
-function rowIdOf({ state }: Context, { cluster }: Pick<Item, 'cluster'>, signal: Signal | null): number | undefined {
-  return signal ? state.alertByFingerprint.get(fingerprintScope(signal.source, cluster), signal.fingerprint) : undefined
+  return known && belongsTo(known.alert, signal) ? { known, byLabels: known.rowId !== first } : NOT_FOUND
 }
 
 function storeEvent(
