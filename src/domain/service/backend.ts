@@ -17,6 +17,8 @@ const OF_ISTIO = /^(?:in|out)bound\|\d*\|[^|]*\|(.+)$/
 const OF_AWS = /^(?:app|net|gwy|targetgroup)\/([^/]+)\/[\da-f]{16}$/
 /** The name of a Service inside a cluster, and of a pod behind it. */
 const IN_CLUSTER = /^(?:([a-z\d-]+)\.)?([a-z\d-]+)\.([a-z\d-]+)\.svc(?:\.|$)/
+/** A name that contains nothing but itself, as most do. */
+const PLAIN = /^[A-Za-z\d-]*$/
 /** Providers whose names have no namespace and no port. */
 const WITHOUT_NAMESPACE = new Set([
   'docker',
@@ -49,6 +51,7 @@ export function backendsOf(value: string, namespace: string): readonly Name[] {
  * A dash can be part of a namespace. `known`: the existing services among `backendsOf`.
  */
 export function serviceAt(value: string, namespace: string, known: readonly Name[]): Name {
+  if (PLAIN.test(value)) return { namespace, name: value }
   const host = OF_ISTIO.exec(value)?.[1] ?? value
   const [, pod, service, inside] = IN_CLUSTER.exec(host) ?? []
   if (service && inside) return { namespace: inside, name: pod ? readPodName(pod, null, inside).name : service }

@@ -140,7 +140,7 @@ const WEB_ALERT = /ingress|certificate|cert_?exp|ssl|tls/i
  * names a workload, or only the address is named.
  */
 function isProbe(labels: Labels, { labels: found }: Reading): boolean {
-  if (['instance', 'target', 'server', 'addr'].some((name) => contains(labels, name, '://'))) return true
+  if (['instance', 'target', 'server', 'addr'].some((name) => labels[name]?.includes('://'))) return true
   const { alertname = '', instance = '' } = labels
   if (PROBER_PORT.test(instance.trim()) && has(labels, 'target')) return true
   if (found.length === 0 || !found.every(({ known }) => known.weak)) return false

@@ -176,9 +176,9 @@ function choose(
   let rank = Number.POSITIVE_INFINITY
   for (const one of reading.labels) {
     const { name, value, known } = one
-    if (exporter.own.has(name) || !fits(known) || (NODE.has(known.reads) && hostOf(value) === '')) continue
+    if (exporter.own.has(name) || !fits(known)) continue
     const order = orderOf(one, exporter, reading)
-    if (order >= rank) continue
+    if (order >= rank || (NODE.has(known.reads) && hostOf(value) === '')) continue
     best = one
     rank = order
   }

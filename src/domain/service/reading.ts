@@ -73,10 +73,10 @@ fillTables()
  * OpenTelemetry, Elastic and Kubernetes separate words with other characters: `k8s.pod.name`, `app.kubernetes.io/name`.
  * In Grafana, people write names with a capital: `Service`.
  */
-const plainName = cacheByName((name) => {
+function plainName(name: string): string {
   const plain = name.replace(/[./-]/g, '_')
   return KNOWN.has(plain) ? plain : plain.toLowerCase()
-})
+}
 
 /** Reads labels once. Several functions need the result for the same labels. */
 export const read: (labels: Labels) => Reading = cacheLast(readOnce)
@@ -93,6 +93,24 @@ const NO_NAMES: ReadonlySet<string> = new Set(
 /** Labels of metrics about a machine, and names that people give to the jobs that scrape or read machines. */
 const HOST_LABELS: ReadonlySet<string> = new Set(list('device mountpoint fstype cpu nodename zpool ifName ifDescr'))
 
+/** What the name of a label says, before its value is read. */
+type NameReading = {
+  readonly known: Known | undefined
+  /** The position among the labels with a namespace, or null. */
+  readonly rank: number | null
+  readonly mark: ExporterKind | Program | undefined
+  /** Whether the label is typical for a machine. */
+  readonly ofMachine: boolean
+  readonly isKind: boolean
+}
+
+/** Senders use a few hundred names, so each is looked up in the tables once. */
+const readName = cacheByName((name): NameReading => {
+  const plain = plainName(name)
+  const [ofMachine, isKind] = [HOST_LABELS.has(name), plain.endsWith('kind')]
+  return { known: KNOWN.get(plain), rank: namespaceRank(plain), mark: MARKS.get(name), ofMachine, isKind }
+})
+
 function readOnce(labels: Labels): Reading {
   const found: Label[] = []
   const namespaces: Reading['namespaces'][number][] = []
@@ -105,12 +123,10 @@ function readOnce(labels: Labels): Reading {
   ]
   let marked = programOfAlert(labels.alertname ?? '') ?? programOfJob(labels.job ?? '')
   for (const name in labels) {
-    const plain = plainName(name)
-    const known = knownLabel(plain, labels)
-    const rank = namespaceRank(plain)
-    aboutMachine ||= HOST_LABELS.has(name)
-    object ||= plain.endsWith('kind')
-    const mark = MARKS.get(name)
+    const { known: named, rank, mark, ofMachine, isKind } = readName(name)
+    const known = named?.reads !== 'container name' || isContainer(labels) ? named : undefined
+    aboutMachine ||= ofMachine
+    object ||= isKind
     if (!known && rank === null && mark === undefined) continue
     if (typeof mark === 'object') marked = mark
     const value = labelValue(labels, name)
@@ -131,10 +147,8 @@ function readOnce(labels: Labels): Reading {
 const CONTAINER_JOB = /cadvisor|docker/i
 const CONTAINER_ALERT = /^(?:docker[ _-]?)?container/i
 
-function knownLabel(plain: string, { job = '', alertname = '' }: Labels): Known | undefined {
-  const known = KNOWN.get(plain)
-  if (known?.reads !== 'container name') return known
-  return CONTAINER_JOB.test(job) || CONTAINER_ALERT.test(alertname) ? known : undefined
+function isContainer({ job = '', alertname = '' }: Labels): boolean {
+  return CONTAINER_JOB.test(job) || CONTAINER_ALERT.test(alertname)
 }
 
 /** Returns the trimmed value of a label, or undefined if it is missing or a placeholder. */

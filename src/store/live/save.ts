@@ -188,9 +188,12 @@ function columnsOf(incident: LiveIncident) {
     alert_count: incident.alertCount,
     lowest_score: incident.lowestScore,
     acknowledged_by: incident.acknowledgedBy,
-    problem: JSON.stringify(incident.problem),
+    problem: problemText(incident.problem),
   }
 }
+
+/** In a storm, most changes to an incident only count its alerts. */
+const problemText: (problem: LiveIncident['problem']) => string = cacheLast(JSON.stringify)
 
 /** Inserts new services and updates existing services. */
 function saveServices(db: Db, services: readonly RowChange<LiveService>[]): void {
