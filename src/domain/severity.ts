@@ -35,7 +35,7 @@ const VOCABULARY: ReadonlyMap<string, Severity | 'none'> = new Map(
 const NEGATIONS = new Set(['non', 'not', 'no', 'un'])
 /** A severity has few words. More words are not read. */
 const MAX_WORDS = 20
-const SEPARATORS = /[\s\-_!]+/
+const SEPARATORS = /[^\p{L}\p{N}]+/u
 
 /**
  * The labels that can contain the severity, in order. Sloth and Grafana's SLOs write one of their own, and Grafana reads

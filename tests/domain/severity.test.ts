@@ -43,6 +43,12 @@ describe('a value', () => {
   test('separators and other words do not matter', () => {
     for (const word of ['P1 - Critical', 'sev-1', 'SEV_0', 'critical-infra', 'FATAL!', 'Very High', 'very-high', 'S 1'])
       assert.equal(parseSeverity(word), 'critical', word)
+    assert.deepEqual(['P2/high', 'P1 (Critical)', 'db:low', 'P3.'].map(parseSeverity), [
+      'error',
+      'critical',
+      'info',
+      'warning',
+    ])
     assert.deepEqual(['SEV-2', 'Priority_P3', 'db-low', 'None!'].map(parseSeverity), [
       'error',
       'warning',
