@@ -38,6 +38,18 @@ test('a misspelled field within a list is reported with its path', async (t) => 
   assert.equal(refusal.body.errors[0].path, 'aliases[1].kidn')
 })
 
+test('the beginning of a field gets 400, so that a rule is not wider than meant', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const made = async (rule: object) => {
+    const body = { name: 'pager', kind: 'webhook', url: 'https://hooks.example/x', rules: [rule] }
+    const { status, body: answer } = await request('POST', '/api/channels', { token: acme.token, body })
+    return [status, answer.errors?.[0]?.message]
+  }
+  assert.deepEqual(await made({ match: ['team="pay"'] }), [400, 'unknown field; did you mean matchers?'])
+  assert.deepEqual(await made({ quiet: null }), [400, 'unknown field; did you mean quietHours?'])
+  assert.deepEqual(await made({ min: 'error' }), [201, undefined])
+})
+
 for (const body of [{}, { note: 'x' }, { createdAt: '2026-01-01', id: 'x' }]) {
   test(`a PATCH of ${JSON.stringify(body)} gets 400 with the known fields`, async (t) => {
     const { acme, db, request } = makeWorld(t)

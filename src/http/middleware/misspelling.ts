@@ -66,9 +66,17 @@ function faultsIn(schema: Schema, value: unknown, path: string): { path: string;
     const own = path === '' ? name : `${path}.${name}`
     const child = Object.hasOwn(entries, name) ? entries[name] : undefined
     if (child) return faultsIn(child, (value as Record<string, unknown>)[name], own)
-    const meant = misspelled(name, known)
+    const meant = misspelled(name, known) ?? beginningOf(name, known)
     return meant === null ? [] : [{ path: own, meant }]
   })
+}
+
+const SHORTEST_BEGINNING = 4
+
+/** Returns the known name that begins with an unknown name, as `matchers` with `match`, or null. */
+function beginningOf(name: string, known: readonly string[]): string | null {
+  if (known.includes(name) || name.length < SHORTEST_BEGINNING) return null
+  return known.find((one) => one.startsWith(name)) ?? null
 }
 
 function namesOf(schema: Schema): string[] {
