@@ -30,6 +30,14 @@ test('referenced records do not count as deletions', async (t) => {
   assert.ok(eventsOf(flow).length >= 5)
 })
 
+test('old events that have just arrived do not count as deletions', async (t) => {
+  const flow = makeFlow(t)
+  for (let day = 100; day > 90; day -= 1) await flow.send('cluster', routine(NOON - day * DAY))
+  await flow.send('cluster', routine())
+  const { waits } = pruneFully(flow.deps, flow.acme, { approved: false })
+  assert.deepEqual([waits, eventsOf(flow).length], [null, 11])
+})
+
 test('after the clock is corrected nothing is pending or lost', async (t) => {
   const flow = makeFlow(t)
   await routineWeek(flow)

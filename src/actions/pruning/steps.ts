@@ -14,7 +14,7 @@ import {
   type ExpiredAlert,
   type ExpiredEvent,
   listAlertsByAge,
-  listEventsByReceipt,
+  listEventsByAge,
   listEventsOfAlerts,
 } from '../../store/retention/expired-events.ts'
 import { listPipelinesByAge } from '../../store/retention/expired-records.ts'
@@ -54,9 +54,9 @@ export const FIRST: Cursor = { at: -1, id: 0 }
 export function expiredEvents(pass: Pass): Generator<Look<ExpiredEvent>> {
   const { db, organizationId, cutoffs, rows } = pass
   return inSteps(rows.events, (after) => {
-    const found = listEventsByReceipt(db, { organizationId, ...after, until: cutoffs.events, limit: rows.events })
+    const found = listEventsByAge(db, { organizationId, ...after, until: cutoffs.events, limit: rows.events })
     const last = found.at(-1)
-    return { seen: found.length, free: uncitedEvents(pass, found), end: last && { at: last.receivedAt, id: last.id } }
+    return { seen: found.length, free: uncitedEvents(pass, found), end: last && { at: last.at, id: last.id } }
   })
 }
 

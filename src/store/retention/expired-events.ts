@@ -1,4 +1,4 @@
-/** Finds expired events by time of receipt. */
+/** Finds expired events by their own time. An event that arrived long after it happened may not have expired yet. */
 import { sql } from 'kysely'
 import type { StoredEvent } from '../../domain/event/stored-event.ts'
 import { type Cutoffs, isIncidentDue } from '../../domain/retention.ts'
@@ -17,19 +17,19 @@ export type ExpiredEvent = Pick<
   readonly ref: string
 }
 
-const byReceipt = query<NextRows>()((builder, hole) =>
+const eventsByAge = query<NextRows>()((builder, hole) =>
   select(builder)
     .where('organization_id', '=', hole('organizationId'))
-    .where('received_at', '<=', hole('until'))
-    .where(sql<boolean>`(received_at, id) > (${hole('at')}, ${hole('id')})`)
-    .orderBy('received_at')
+    .where('at', '<=', hole('until'))
+    .where(sql<boolean>`(at, id) > (${hole('at')}, ${hole('id')})`)
+    .orderBy('at')
     .orderBy('id')
     .limit(hole('limit')),
 )
 
-/** Returns the next events by time of receipt. */
-export function listEventsByReceipt(db: Db, next: NextRows): ExpiredEvent[] {
-  return db.all(byReceipt, next).map(toEvent)
+/** Returns the next events by their own time. */
+export function listEventsByAge(db: Db, next: NextRows): ExpiredEvent[] {
+  return db.all(eventsByAge, next).map(toEvent)
 }
 
 /** Returns the events of the alerts with these row ids. */
@@ -37,7 +37,7 @@ export function listEventsOfAlerts(db: Db, ids: readonly number[]): ExpiredEvent
   return db.all(select(db.sql).where('alert_id', 'in', listed(JSON.stringify(ids)))).map(toEvent)
 }
 
-/** The size of a row in bytes, including its entries in a dozen indexes, but without its text columns. */
+/** The size of a row in bytes, including its entries in the indexes, but without its text columns. */
 const ROW = 300
 
 /** Estimates how many bytes a deletion of the events would free: rows, index entries and payloads. */

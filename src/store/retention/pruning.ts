@@ -13,8 +13,9 @@ export type PendingPrune = {
   readonly alerts: Share
 }
 
-/** The column that determines a record's age. */
-const AGES = { events: 'received_at', alerts: 'settled_at' } as const
+/** The column by which the records are read, oldest first. A record has expired if its `LAST` is old, too. */
+const AGES = { events: 'at', alerts: 'settled_at' } as const
+const LAST = { events: 'received_at', alerts: 'settled_at' } as const
 export type AgingTable = keyof typeof AGES
 
 /** The next `limit` rows of an organization after the cursor (`at`, `id`) and at or before `until`, oldest first. */
@@ -44,8 +45,8 @@ export function storePendingPrune(db: Db, organizationId: number, pending: Pendi
 export type CountedRows = { readonly count: number; readonly end: Cursor | null }
 
 /**
- * Counts at most `limit` rows after the cursor `after` and no later than `until`. `end`: the position of the last
- * counted row, or null if there are no more rows.
+ * Reads at most `limit` rows after the cursor `after` and no later than `until`. Counts those that are that old in every
+ * respect. `end`: the position of the last row, or null if there are no more rows.
  * @param order `start` counts all rows; alerts are then sorted by start, because an active alert has no age yet
  */
 export function countRows(
@@ -61,13 +62,13 @@ export function countRows(
 ): CountedRows {
   const { table, order, after, until, limit } = span
   const time = sql.ref(order === 'start' && table === 'alerts' ? 'starts_at' : AGES[table])
+  const last = sql.ref(order === 'start' ? 'id' : LAST[table])
   const rows = sql`FROM ${sql.table(table)} WHERE organization_id = ${organizationId}
-    AND ${time} <= ${until} AND (${time}, id) > (${after.at}, ${after.id})`
-  const last = sql<Cursor>`SELECT ${time} AS at, id ${rows} ORDER BY ${time}, id LIMIT 1 OFFSET ${limit - 1}`
-  const end = db.first(runnable(db, last))
-  if (end) return { count: limit, end }
-  const count = sql<{ count: number }>`SELECT count(*) AS count ${rows}`
-  return { count: db.first(runnable(db, count))?.count ?? 0, end: null }
+    AND ${time} <= ${until} AND (${time}, id) > (${after.at}, ${after.id}) ORDER BY ${time}, id`
+  const end = sql<Cursor>`SELECT ${time} AS at, id ${rows} LIMIT 1 OFFSET ${limit - 1}`
+  const counted = sql<{ count: number }>`SELECT count(*) FILTER (WHERE last <= ${until}) AS count
+    FROM (SELECT ${last} AS last ${rows} LIMIT ${limit})`
+  return { count: db.first(runnable(db, counted))?.count ?? 0, end: db.first(runnable(db, end)) ?? null }
 }
 
 function runnable<Row>(db: Db, text: RawBuilder<Row>): Compilable<Row> {

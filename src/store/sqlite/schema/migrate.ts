@@ -28,6 +28,7 @@ export const MIGRATIONS = [
   '0020_store_texts_once',
   '0021_index_starts_of_nodes',
   '0022_shorten_index_of_refs',
+  '0023_drop_index_of_receipt',
 ] as const
 
 /** Creates the table of applied migrations. Runs before the first migration. */
