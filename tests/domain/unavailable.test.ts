@@ -54,6 +54,26 @@ describe('seconds after noon at which a condition makes its pod unavailable', ()
     assert.equal(unavailable(pending, NOON + MINUTE, { ...AROUND, planned: true })?.at, NOON + 15 * MINUTE)
   })
 
+  const killed = (name: string, ...times: readonly number[]) => {
+    const of = times.map((at, pod): Observation => [NOON + at * SECOND, `cart-${pod}`, NOON + at * SECOND, 1])
+    const at = incidentDueAt(watched(name, ...of), NOON + 3 * MINUTE, AROUND)
+    return at === null ? null : (at - NOON) / SECOND
+  }
+
+  test('a moment of four pods counts as four repeats', () => {
+    assert.equal(killed('OOMKilled', 0, 15, 30, 45, 60), 45)
+    assert.equal(killed('Evicted', 10, 0, 30, 20), 30)
+    assert.equal(killed('OOMKilled', 0, 15, 30), null)
+  })
+
+  test('a moment that is over does not count', () => {
+    assert.equal(killed('OOMKilled', -600, -590, 100, 110), null)
+  })
+
+  test('a probe that fails once in each of four pods keeps none from serving', () => {
+    assert.equal(killed('Unhealthy (readiness)', 0, 15, 30, 45), null)
+  })
+
   test('waits two seconds for the rest of a backlog', () => {
     const late = { ...watched('FailedCreate', seen(0, 0)), receivedAt: NOON + 3 * MINUTE }
     assert.equal(incidentDueAt(late, NOON + 3 * MINUTE, AROUND), NOON + 3 * MINUTE + 2 * SECOND)

@@ -69,12 +69,28 @@ export function unavailable(alert: Watched, now: number, context: Circumstances)
 
 /**
  * Returns when a firing condition opens an incident, as Unix time in milliseconds: immediately if a pod is unavailable,
- * otherwise after a minute. A momentary condition must also be repeated. Returns null if the condition never opens an
- * incident.
+ * otherwise after a minute. A momentary condition must be repeated, by one object or by several. Returns null if the
+ * condition never opens an incident.
  */
 export function incidentDueAt(alert: Watched, now: number, context: Circumstances): number | null {
   const periods = ongoingPeriods(alert, now, context)
-  return earliest(periods.map((period) => verdictOf(period, alert, context)))?.at ?? null
+  const own = earliest(periods.map((period) => verdictOf(period, alert, context)))?.at ?? null
+  return own ?? (context.planned || !isFleeting(alert.name) ? null : repeatedAt(periods))
+}
+
+/** Returns when a moment had happened often enough, if those of all objects are counted; null if it has not. */
+function repeatedAt(periods: readonly FiringPeriod[]): number | null {
+  let count = 0
+  for (const period of [...periods].sort((a, b) => a.lastAt - b.lastAt)) {
+    count += period.count
+    if (count >= REPEATS) return period.lastAt
+  }
+  return null
+}
+
+/** Whether a condition is over as soon as it was reported, and says nothing about what follows. */
+function isFleeting(name: string): boolean {
+  return isMoment(name) && !isTerminal(name)
 }
 
 /** Returns when a firing period next ends or opens an incident without a new event, in ms UTC; null for never. */
@@ -101,15 +117,15 @@ function verdictOf(period: FiringPeriod, alert: Watched, context: Circumstances)
 }
 
 function ownVerdict({ object, since, lastAt, count }: FiringPeriod, { name }: Watched, { planned }: Circumstances) {
-  const isFleeting = isMoment(name) && !isTerminal(name)
-  if (planned) return isFleeting ? null : { at: since + PLANNED, since, rule: `${object}: ${name} for 15 minutes` }
+  if (planned)
+    return isFleeting(name) ? null : { at: since + PLANNED, since, rule: `${object}: ${name} for 15 minutes` }
   if (isProbe(name)) {
     const isRestarted = name === 'Unhealthy (liveness)' && count > PROBES
     const failed = isRestarted || (count >= PROBES && lastAt - since >= PROBES_LAST)
     return failed ? { at: lastAt, since, rule: `${object}: seen ${count} times` } : null
   }
   if (count >= REPEATS) return { at: lastAt, since, rule: `${object}: seen ${count} times` }
-  if (isFleeting) return null
+  if (isFleeting(name)) return null
   const lasts = SLOW.has(name) ? TWO_MINUTES : LASTS
   return { at: since + lasts, since, rule: `${object}: for more than ${lasts / MINUTE} min` }
 }
