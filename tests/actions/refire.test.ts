@@ -62,3 +62,26 @@ for (const [what, startsAt] of [
     assert.deepEqual([kinds, statuses], [['opened', 'resolved'], ['resolved']])
   })
 }
+
+/** Each delivery names one alert, which began at `starts` and, if it is over, ended at `ends`, in minutes after noon. */
+async function startedAfter(t: Parameters<typeof makeFlow>[0], ...deliveries: readonly (readonly [number, number?])[]) {
+  const flow = makeFlow(t)
+  const items = deliveries.map(([starts, ends]) => {
+    const over = ends === undefined ? {} : { status: 'resolved', endsAt: new Date(at(ends)).toISOString() }
+    return { ...alert('Down', { service: 'cart' }), startsAt: new Date(at(starts)).toISOString(), ...over }
+  })
+  for (const item of items) await flow.send('metrics', alertmanager([item]), { at: at(20) })
+  return flow.incidents().map(({ started_at: startedAt }) => (startedAt - NOON) / MINUTE)
+}
+
+test('what was over before incmon heard of it does not count', async (t) => {
+  assert.deepEqual(await startedAfter(t, [11, 12], [19]), [19])
+})
+
+test('an end that is reported late does not move the start of the incident', async (t) => {
+  assert.deepEqual(await startedAfter(t, [19], [11, 12]), [19])
+})
+
+test('an incident starts with the alert if nothing ended in between', async (t) => {
+  assert.deepEqual(await startedAfter(t, [11]), [11])
+})

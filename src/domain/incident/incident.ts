@@ -1,4 +1,5 @@
 /** Decides when incidents open, change and end automatically. Start here. */
+import { isJudgedByFingerprint } from '../alert/fingerprints.ts'
 import { incidentDueAt } from '../alert/unavailable.ts'
 import { circumstancesOf, isPlanned } from '../health/health.ts'
 import { earliest } from '../instant.ts'
@@ -97,15 +98,16 @@ export function isAnew(
 }
 
 /**
- * Returns an alert that opens an incident. What it did before its last end is over: it had another incident, or a silence
- * covered it. @param hasIncident whether it has had an incident
+ * Returns an alert that opens an incident. What it did before its last end is over: its sender reports ends, it had
+ * another incident, or a silence covered it. @param hasIncident whether it has had an incident
  */
-export function sinceBegun<One extends Pick<SituationAlert, 'since' | 'begunAt' | 'wasSilenced'>>(
+export function sinceBegun<One extends Pick<SituationAlert, 'source' | 'since' | 'begunAt' | 'wasSilenced'>>(
   alert: One,
   hasIncident: boolean,
 ): One {
   const { since, begunAt, wasSilenced } = alert
-  return hasIncident || wasSilenced ? { ...alert, since: Math.max(since, begunAt) } : alert
+  const isOver = isJudgedByFingerprint(alert) || hasIncident || wasSilenced
+  return isOver ? { ...alert, since: Math.max(since, begunAt) } : alert
 }
 
 function burningOf({ now, elsewhere }: Situation, due: readonly SituationAlert[]): Burning[] {
