@@ -229,6 +229,7 @@ async function channels(ask: Ask): Promise<void> {
   const url = 'https://example.com/hook'
   const made = await id('POST', '/api/channels', { name: 'hook', kind: 'webhook', url, rules: [{ services: ['x'] }] })
   await id('POST', '/api/channels', { name: 'chat', kind: 'slack', url })
+  await id('POST', '/api/channels', { name: 'shop', kind: 'slack', url, rules: [{ namespaces: ['shop'] }] })
   const gone = await id('POST', '/api/channels', { name: 'gone', kind: 'slack', url })
   await ask('DELETE', `/api/channels/${gone}`)
   const path = `/api/channels/${made}`

@@ -1,6 +1,8 @@
 /** An entry of an incident's timeline, as it is stored. */
 import type { Resolution } from '../alert/alert.ts'
-import type { Severity } from '../severity.ts'
+import type { SeverityChange } from '../alert/fingerprints.ts'
+import type { LiveAlert } from '../alert/live-alert.ts'
+import { type Severity, worst } from '../severity.ts'
 import type { IncidentStatus } from './incident.ts'
 
 export type TimelineEntry = {
@@ -17,4 +19,11 @@ export type TimelineEntry = {
   readonly actor: string | null
   /** `alert/<uuid>` or `event/<uuid>`; null if there is no record to link to. */
   readonly ref: string | null
+}
+
+/** Returns the entry of an alert whose severity changed. */
+export function severityEntry({ id, alert }: LiveAlert, { from, at }: SeverityChange): TimelineEntry {
+  const text = `severity of ${alert.name} changed ${from === null ? '' : `from ${from} `}to ${alert.severity}`
+  const code = worst(from ?? alert.severity, alert.severity)
+  return { at, kind: 'alert', code, text, actor: null, ref: `alert/${id}` }
 }

@@ -58,11 +58,11 @@ export function notificationKindOf(before: IncidentState | null, after: Incident
   if (before.status === 'resolved' && after.status !== 'resolved') return 'reopened'
   if (before.status !== 'resolved' && after.status === 'resolved') return 'resolved'
   if (rank(severityNow(after)) > rank(severityNow(before))) return 'severity'
-  if (isTakenBack(before, after)) return 'reopened'
+  if (takesBack(before, after)) return 'reopened'
   return after.acknowledgedAt !== null && after.acknowledgedAt !== before.acknowledgedAt ? 'acknowledged' : null
 }
 
 /** Returns whether a user takes an acknowledgement back: nobody works on the incident any more. */
-export function isTakenBack(before: IncidentState, after: IncidentState): boolean {
+export function takesBack(before: IncidentState, after: IncidentState): boolean {
   return before.status !== 'resolved' && before.acknowledgedAt !== null && after.acknowledgedAt === null
 }

@@ -4,10 +4,9 @@ import { settle } from '../../domain/alert/ending.ts'
 import { changedAt, firingAgainSince } from '../../domain/alert/fingerprints.ts'
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import { IncmonError } from '../../domain/error.ts'
-import type { TimelineEntry } from '../../domain/incident/timeline-entry.ts'
+import { severityEntry, type TimelineEntry } from '../../domain/incident/timeline-entry.ts'
 import type { Context } from '../state/context.ts'
 import { evaluate } from './evaluate.ts'
-import { severityEntry } from './incidents/incidents.ts'
 
 /** Replaces an alert. `now`: when the change was received. `actor`: the user who made it. `texts`: null if unchanged. */
 export function changeAlert(

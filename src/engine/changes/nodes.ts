@@ -157,7 +157,7 @@ export function joinNodes(
     const free = alike.flatMap(({ live }) => ctx.state.alerts.get(live.rowId) ?? [])
     if (!incident) continue
     const joining = free.filter(({ incidentId }) => incidentId === null)
-    const joined = addAlerts(ctx, incident, joining)
+    const joined = addAlerts(ctx, incident, joining, now)
     const { others } = joined.problem
     if (joining.length === 0 || others.includes(service.rowId)) continue
     // The evaluation of the node then says that the service is affected.

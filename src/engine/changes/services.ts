@@ -13,7 +13,7 @@ import { findAlias, findService } from './attribution.ts'
 import { firingEventAlerts } from './conditions.ts'
 import { evaluate } from './evaluate.ts'
 import { mergeIncidents } from './incidents/incident-changes.ts'
-import { openIncidents } from './incidents/incidents.ts'
+import { unresolvedIncidents } from './incidents/incidents.ts'
 import { createLiveService } from './live-service.ts'
 
 const NO_SERVICE = 'no such service'
@@ -112,7 +112,9 @@ export function moveAll(
  * incidents of the service that does not have the target.
  */
 function incidentsToMerge(ctx: Context, from: LiveService, into: LiveService): { from: string; into: string }[] {
-  const open = [from, into].flatMap(({ rowId }) => openIncidents(ctx.state, rowId))
+  const open = [from, into]
+    .flatMap(({ rowId }) => unresolvedIncidents(ctx.state, rowId))
+    .filter(({ cause }) => cause === 'service')
   const [first, ...others] = open.sort((a, b) => a.createdAt - b.createdAt || a.rowId - b.rowId)
   if (!first) return []
   return others.filter(({ serviceId }) => serviceId !== first.serviceId).map(({ id }) => ({ from: id, into: first.id }))

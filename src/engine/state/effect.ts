@@ -85,13 +85,20 @@ export type Effect =
       /** Whether an all-clear was disproved. */
       readonly wasWrong: boolean
       /** Whether a user took an acknowledgement back. */
-      readonly takesBack: boolean
+      readonly isTakenBack: boolean
       /** The incident into which this one was merged; null if it was not. */
       readonly mergedInto: LiveIncident | null
       /** When to send the digest of a flapping incident; null to send the message by itself. */
       readonly digestAt: number | null
       /** When to tell those who were told of the incident. Others are told at once. */
       readonly toldAt: number
+    }
+  /** Alerts became part of an incident. The rules of a channel that was not told of the incident may match it now. */
+  | {
+      readonly kind: 'alerts-joined'
+      readonly organizationId: number
+      readonly incidentId: number
+      readonly at: number
     }
   /** The store recomputes the links from the history in the same commit. */
   | { readonly kind: 'links-due'; readonly due: LinksDue }

@@ -4,6 +4,7 @@ import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { NO_PROBLEM, type Problem } from '../../domain/incident/problem.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
 import type { Db } from '../sqlite/open.ts'
+import { listed } from '../sqlite/query.ts'
 import { uuidFromBytes, uuidOrNone } from '../sqlite/uuid.ts'
 
 const COLUMNS = [
@@ -50,6 +51,10 @@ export function findLiveIncident(db: Db, organizationId: number, id: string): Li
   const own = selectIncidents(db.sql).where('organization_id', '=', organizationId)
   const row = db.first(own.where('uuid', '=', uuidOrNone(id)))
   return row ? toLiveIncident(row) : null
+}
+
+export function findLiveIncidents(db: Db, rowIds: readonly number[]): LiveIncident[] {
+  return db.all(selectIncidents(db.sql).where('id', 'in', listed(JSON.stringify(rowIds)))).map(toLiveIncident)
 }
 
 /**

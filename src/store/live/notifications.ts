@@ -1,13 +1,16 @@
 /** Queues notifications about incidents in the outbox, in the same transaction as the change. */
+import { phaseOf } from '../../domain/incident/problem.ts'
 import { cacheByKey } from '../../domain/memoize.ts'
 import { recipientsOf } from '../../domain/notification/channel.ts'
 import { type MessageKind, OVER, ruledSeverityOf } from '../../domain/notification/kind.ts'
 import { type RuledAlert, readsAlerts } from '../../domain/notification/rule.ts'
 import type { Effect } from '../../engine/state/effect.ts'
+import { findLiveIncidents } from '../incident/live-incidents.ts'
 import { insertUntold, listToldChannels, type UntoldEntry } from '../incident/told.ts'
 import { type ChannelRecord, listRecipients } from '../notification/channels.ts'
 import { alertsAbout, listRuledAlerts } from '../notification/items.ts'
 import { insertNotifications, type OutboxEntry } from '../notification/outbox.ts'
+import { loadServiceName } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 
 type NotificationDue = Extract<Effect, { readonly kind: 'notification-due' }>
@@ -40,6 +43,47 @@ export function writeNotifications(db: Db, all: readonly NotificationDue[], newI
   }
   insertNotifications(db, withoutTakenBack(entries))
   insertUntold(db, untold)
+}
+
+/**
+ * Tells the channels whose rules match an incident that goes on since these alerts have joined it. What the rules read of
+ * an incident that opens can be incomplete: the alerts of pods join the incident of their node later.
+ */
+export function tellNewcomers(
+  db: Db,
+  joined: readonly Extract<Effect, { readonly kind: 'alerts-joined' }>[],
+  newId: () => string,
+): void {
+  const channelsOf = cacheByKey(
+    (organizationId: number) => organizationId,
+    (organizationId) =>
+      listRecipients(db, organizationId).filter(({ enabled, settings }) => enabled && readsAlerts(settings)),
+  )
+  const read = joined.filter(({ organizationId }) => channelsOf(organizationId).length > 0)
+  if (read.length === 0) return
+  const times = new Map(read.map(({ incidentId, at }) => [incidentId, at]))
+  const told = new Set(
+    listToldChannels(db, [...times.keys()]).map(({ incidentId, channelId }) => `${incidentId} ${channelId}`),
+  )
+  const untold: UntoldEntry[] = []
+  const entries = findLiveIncidents(db, [...times.keys()]).flatMap((incident) => {
+    const { organizationId, rowId, status, serviceId, problem } = incident
+    const at = times.get(rowId) ?? 0
+    const phase = phaseOf(problem, at)
+    const channels = channelsOf(organizationId).filter((channel) => !told.has(`${rowId} ${channel.rowId}`))
+    if (status === 'resolved' || phase === 'off' || phase === 'muted' || channels.length === 0) return []
+    const service = loadServiceName(db, serviceId)
+    const due = { ...NO_NEWS, incident, service, conditions: problem.firing, at, toldAt: at }
+    return plan(channels, due, new Map(), { untold, newId, alerts: listRuledAlerts(db, rowId) })
+  })
+  insertNotifications(db, entries)
+  const held = untold.filter(({ reason }) => reason === 'quiet-hours')
+  insertUntold(db, held)
+}
+
+const NO_NEWS = {
+  change: 'opened' as const,
+  ...{ severityBefore: null, wasWrong: false, isTakenBack: false, mergedInto: null, actor: null, digestAt: null },
 }
 
 /** Drops all-clears: who hears that a problem is back does not need that of a moment before. */
@@ -80,10 +124,14 @@ type Plan = {
   readonly alerts: readonly RuledAlert[]
 }
 
+type News = Omit<NotificationDue, 'kind' | 'service'> & {
+  readonly service: Pick<NotificationDue['service'], 'id' | 'name' | 'namespace' | 'cluster'>
+}
+
 /** Returns the entries of one notification. Adds to `untold` who does not get it. */
 function plan(
   channels: readonly ChannelRecord[],
-  due: NotificationDue,
+  due: News,
   told: Told,
   { untold, newId, alerts }: Plan,
 ): OutboxEntry[] {
@@ -94,7 +142,7 @@ function plan(
     severityBefore,
     conditions,
     wasWrong,
-    takesBack,
+    isTakenBack,
     mergedInto,
     actor,
     at,
@@ -115,7 +163,7 @@ function plan(
     if (reason !== null) untold.push({ incidentId, channelId, kind, at, reason })
     if (dueAt === null) return []
     const merged = { mergedInto: mergedInto?.title ?? null, mergedId: mergedInto?.id ?? null }
-    const facts = { names: conditions, wasWrong, isTakenBack: kind === 'reopened' && takesBack, ...merged, only }
+    const facts = { names: conditions, wasWrong, isTakenBack: kind === 'reopened' && isTakenBack, ...merged, only }
     const isDigest = digestAt !== null && kind !== 'opened'
     // Who raised the severity of an incident did not declare it.
     const by = kind === change ? actor : null

@@ -25,7 +25,7 @@ import type { Db } from '../sqlite/open.ts'
 import { insertRows, saveChanges } from '../sqlite/query.ts'
 import { uuidBytes } from '../sqlite/uuid.ts'
 import { fingerprintKey, saveFingerprints } from './fingerprints.ts'
-import { writeNotifications } from './notifications.ts'
+import { tellNewcomers, writeNotifications } from './notifications.ts'
 import { generatePostmortem, writeDuePostmortemsOf } from './postmortem.ts'
 import { saveAlerts } from './save-alerts.ts'
 import { linkPendingEvents, saveEvents } from './save-events.ts'
@@ -66,6 +66,7 @@ export function saveBatch(db: Db, { rows, effects }: Changes, newId: () => strin
   for (const { incident, at } of others) insertDuePostmortem(db, incident, at)
   writeNotifications(db, appended('notification-due'), newId)
   for (const { from, into, ownEntries } of appended('incident-merged')) moveIncidentRecords(db, from, into, ownEntries)
+  tellNewcomers(db, appended('alerts-joined'), newId)
   return notices
 }
 
@@ -155,6 +156,7 @@ function saveOther(db: Db, effect: Effect): void {
     case 'timeline-added':
     case 'postmortem-due':
     case 'notification-due':
+    case 'alerts-joined':
     case 'links-due':
       break
     default:

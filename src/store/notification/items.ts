@@ -204,7 +204,7 @@ function alertsOf(db: Db, incidentId: number, ownServiceId: number): MessageAler
 
 // Reads the alerts of an incident that the matchers of rules are compared with.
 
-/** Lists up to 50 alerts of an incident, firing ones first. */
+/** Lists up to 500 alerts of an incident, firing ones first. */
 export function listRuledAlerts(db: Db, incidentId: number): (RuledAlert & { readonly serviceId: number })[] {
   return db.all(ruled, { incidentId }).map(({ labels, ...alert }) => ({ ...alert, labels: JSON.parse(labels) }))
 }
@@ -216,7 +216,7 @@ const ruled = query<{ incidentId: number }>()((sql, hole) =>
     .select(['source', 'severity', 'name as alertname', 'labels', 'service_id as serviceId'])
     .where('incident_id', '=', hole('incidentId'))
     .orderBy('ends_at')
-    .limit(50),
+    .limit(500),
 )
 
 /** Returns the alerts that a message is about: if it names new conditions, only their alerts. */

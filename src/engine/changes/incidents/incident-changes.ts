@@ -15,7 +15,7 @@ import { conditionsOf } from '../conditions.ts'
 import { evaluate } from '../evaluate.ts'
 import { edits, noteEdits } from './edits.ts'
 import { findIncident, firingAfterwards, NO_INCIDENT, requireIncident } from './find.ts'
-import { addEntry, moveIncident, openIncident, tell } from './incidents.ts'
+import { addEntry, moveIncident, noteJoined, openIncident, tell } from './incidents.ts'
 
 /**
  * Opens an incident manually. Firing alerts of the service join the incident.
@@ -225,6 +225,7 @@ export function mergeIncidents(
   if (isTold) tell(ctx, after, { change, conditions: problem.firing, actor: after.acknowledgedBy, now })
   ctx.put.incident({ ...left, alertCount: 0 }, left)
   ctx.emit({ kind: 'incident-merged', from: left.rowId, into: into.rowId, ownEntries: OWN_ENTRIES })
+  noteJoined(ctx, into, now)
   if (left.serviceId !== into.serviceId && wasOpen) {
     // The target incident now covers these alerts, so they open no new incident until they have ended once.
     suppress(ctx, left.serviceId)

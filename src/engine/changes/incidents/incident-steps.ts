@@ -30,7 +30,7 @@ export function applyStep(ctx: Context, service: LiveService, step: Step, input:
   if (step.do === 'open') {
     const previous = step.follows ? (input.incident ?? input.last) : null
     const opened = openByRule(ctx, service, step, previous, now)
-    return noteScore(ctx, addAlerts(ctx, opened, named(input, step.alertIds)), score)
+    return noteScore(ctx, addAlerts(ctx, opened, named(input, step.alertIds), now), score)
   }
   const incident = input.incident ?? (step.do === 'return' ? input.last : null)
   if (!incident) return null
@@ -38,7 +38,7 @@ export function applyStep(ctx: Context, service: LiveService, step: Step, input:
     case 'return':
       return comeBack(ctx, incident, step, input)
     case 'join':
-      return noteScore(ctx, addAlerts(ctx, incident, named(input, step.alertIds)), score)
+      return noteScore(ctx, addAlerts(ctx, incident, named(input, step.alertIds), now), score)
     case 'worsen': {
       const after = withNew(ctx, incident, step.names, incident.problem, now, now)
       const { names, toldAt, isUncovered } = step
@@ -124,7 +124,7 @@ function comeBack(
   const tells = isFirstFlap ? 'flapping' : 'again'
   const digestAt = isFirstFlap ? null : digestAtOf(problem, now)
   const moved = moveIncident(ctx, { before: incident, after, why, actor: null, now, tells, wasWrong, digestAt })
-  return addAlerts(ctx, moved, named(input, alertIds))
+  return addAlerts(ctx, moved, named(input, alertIds), now)
 }
 
 /**

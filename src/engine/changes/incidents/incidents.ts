@@ -1,12 +1,12 @@
 /** Opens and updates incidents automatically. `incident-changes.ts` has the manual changes. */
-import { riseOf, type SeverityChange } from '../../../domain/alert/fingerprints.ts'
+import { riseOf } from '../../../domain/alert/fingerprints.ts'
 import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
 import { sinceBegun } from '../../../domain/incident/incident.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
-import type { TimelineEntry } from '../../../domain/incident/timeline-entry.ts'
-import { isTakenBack, type NotificationKind, notificationKindOf } from '../../../domain/notification/kind.ts'
-import { type Severity, worst } from '../../../domain/severity.ts'
+import { severityEntry, type TimelineEntry } from '../../../domain/incident/timeline-entry.ts'
+import { type NotificationKind, notificationKindOf, takesBack } from '../../../domain/notification/kind.ts'
+import type { Severity } from '../../../domain/severity.ts'
 import type { Context } from '../../state/context.ts'
 import type { OrganizationState } from '../../state/state.ts'
 import type { Condition } from '../conditions.ts'
@@ -38,11 +38,6 @@ export function unresolvedIncidents(state: OrganizationState, serviceId: number)
   const incidents = [...state.incidentsOfService.get(serviceId)].flatMap((rowId) => state.incidents.get(rowId) ?? [])
   const open = incidents.filter(({ status }) => status !== 'resolved')
   return open.sort((a, b) => a.createdAt - b.createdAt || a.rowId - b.rowId)
-}
-
-/** Returns the unresolved incidents of a service, except those for missing heartbeats. */
-export function openIncidents(state: OrganizationState, serviceId: number): LiveIncident[] {
-  return unresolvedIncidents(state, serviceId).filter(({ cause }) => cause === 'service')
 }
 
 /** Returns the most recently resolved incident of a service. Ignores incidents for missing heartbeats. */
@@ -100,11 +95,9 @@ export function openIncident(ctx: Context, { text, actor, ...opening }: Opening,
   return incident
 }
 
-/** Returns the entry of an alert whose severity changed. */
-export function severityEntry({ id, alert }: LiveAlert, { from, at }: SeverityChange): TimelineEntry {
-  const text = `severity of ${alert.name} changed ${from === null ? '' : `from ${from} `}to ${alert.severity}`
-  const code = worst(from ?? alert.severity, alert.severity)
-  return { at, kind: 'alert', code, text, actor: null, ref: `alert/${id}` }
+/** Lets the store tell channels whose rules match an incident since alerts have joined it. */
+export function noteJoined(ctx: Context, { organizationId, rowId: incidentId }: LiveIncident, at: number): void {
+  ctx.emit({ kind: 'alerts-joined', organizationId, incidentId, at })
 }
 
 /** Adds a timeline entry to an incident. */
@@ -131,7 +124,7 @@ export function moveIncident(ctx: Context, move: Move): LiveIncident {
   const after = isResolved ? { ...move.after, problem: { ...move.after.problem, awaitsEnds } } : move.after
   ctx.put.incident(after, before)
   const change = move.tells === undefined ? notificationKindOf(before, after) : move.tells
-  const more = { severityBefore: change === 'severity' ? before.severity : null, takesBack: isTakenBack(before, after) }
+  const more = { severityBefore: change === 'severity' ? before.severity : null, isTakenBack: takesBack(before, after) }
   tell(ctx, after, { ...move, ...more, change, conditions: move.conditions ?? after.problem.firing })
   if (after.status === before.status) return after
   const kind = before.status === 'resolved' ? 'reopened' : 'status'
@@ -148,7 +141,7 @@ type News = {
   readonly actor: string | null
   readonly now: number
   readonly wasWrong?: boolean
-  readonly takesBack?: boolean
+  readonly isTakenBack?: boolean
   readonly mergedInto?: LiveIncident | null
   readonly digestAt?: number | null
   /** When those hear of it who were told of the incident. Default: now. */
@@ -158,10 +151,10 @@ type News = {
 /** Queues messages for the organization's channels. */
 export function tell(ctx: Context, incident: LiveIncident, news: News): void {
   const { change, conditions, severityBefore = null, actor, now: at } = news
-  const { wasWrong = false, takesBack = false, mergedInto = null, digestAt = null, toldAt = at } = news
+  const { wasWrong = false, isTakenBack = false, mergedInto = null, digestAt = null, toldAt = at } = news
   const service = ctx.state.services.get(incident.serviceId)
   if (change === null || !service) return
-  const about = { change, incident, service, severityBefore, conditions, wasWrong, takesBack, mergedInto }
+  const about = { change, incident, service, severityBefore, conditions, wasWrong, isTakenBack, mergedInto }
   ctx.emit({ kind: 'notification-due', ...about, actor, at, digestAt, toldAt })
 }
 
@@ -217,10 +210,11 @@ function bySinceAndName(a: Condition, b: Condition): number {
  * Counts a new alert as part of the open incident of its service. Returns the row id of the incident, or null if no
  * incident is open. Called for alerts that do not change the health.
  */
-export function joinOpenIncident(ctx: Context, serviceId: number, about: string | null): number | null {
+export function joinOpenIncident(ctx: Context, serviceId: number, about: string | null, now: number): number | null {
   const incident = oldestOpenIncident(ctx.state, serviceId, about)
   if (!incident) return null
   ctx.put.incident({ ...incident, alertCount: incident.alertCount + 1 })
+  noteJoined(ctx, incident, now)
   return incident.rowId
 }
 
@@ -228,11 +222,17 @@ export function joinOpenIncident(ctx: Context, serviceId: number, about: string 
  * Adds alerts to an incident, except for alerts that already belong to the incident. The timeline lists all alerts of the
  * incident anyway, so only those that were less severe at first get an entry.
  */
-export function addAlerts(ctx: Context, incident: LiveIncident, alerts: readonly LiveAlert[]): LiveIncident {
+export function addAlerts(
+  ctx: Context,
+  incident: LiveIncident,
+  alerts: readonly LiveAlert[],
+  now: number,
+): LiveIncident {
   const joining = alerts.filter(({ incidentId }) => incidentId !== incident.rowId)
   if (joining.length === 0) return incident
   const after = { ...incident, alertCount: incident.alertCount + joining.length }
   ctx.put.incident(after)
+  noteJoined(ctx, incident, now)
   for (const { rowId } of joining) {
     const live = ctx.state.alerts.get(rowId)
     if (!live) continue

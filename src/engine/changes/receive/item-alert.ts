@@ -80,7 +80,9 @@ function openAlert(ctx: Context, item: Item, { service, signal, stored }: Receiv
     id: ctx.newId(),
     organizationId: ctx.state.rowId,
     serviceId: service.rowId,
-    incidentId: isAlike ? joinOpenIncident(ctx, service.rowId, isUnattributed(service) ? alert.name : null) : null,
+    incidentId: isAlike
+      ? joinOpenIncident(ctx, service.rowId, isUnattributed(service) ? alert.name : null, item.receivedAt)
+      : null,
     groupId: item.groupId,
     cluster: item.cluster,
     // The fields are listed one by one because V8 would allocate a second object for a spread.
