@@ -6,9 +6,10 @@ import { RECHECK_MS, type Untold, verdictOf } from '../domain/notification/truth
 import type { IncidentGroup } from '../domain/suspect/group.ts'
 import { listLastReports } from '../store/history/last-report.ts'
 import type { findGroups } from '../store/incident/groups.ts'
+import { findLiveIncident } from '../store/incident/live-incidents.ts'
 import { insertUntold } from '../store/incident/told.ts'
 import type { ChannelRecord } from '../store/notification/channels.ts'
-import { findBegunMessage, findFailedSince, type Leader, listSentAt } from '../store/notification/outbox.ts'
+import { findBegunMessage, findFailedSince, type Leader, listSent } from '../store/notification/outbox.ts'
 import {
   beginMessage,
   deleteNotification,
@@ -21,6 +22,7 @@ import {
   type QueuedEntry,
   releaseMessage,
 } from '../store/notification/queue.ts'
+import { dueAtOf } from './channel-rules.ts'
 import type { Deps } from './deps.ts'
 
 /**
@@ -30,16 +32,14 @@ import type { Deps } from './deps.ts'
 const MAX_LISTED = 500
 const MAX_COUNTED = 2_000
 
-type Channel = Pick<ChannelRecord, 'rowId' | 'organizationId'>
-
 /** Returns the next message that is being sent, unless something in it is no longer true. */
-export function begun(deps: Deps, channel: Channel, now: number): Leader | undefined {
+export function begun(deps: Deps, channel: ChannelRecord, now: number): Leader | undefined {
   const leader = findBegunMessage(deps.db, channel.rowId, now)
   return leader && isTrue(deps, channel, leader, now) ? leader : undefined
 }
 
 /** Returns whether a message is still true. Takes it apart if it is not. */
-export function isTrue(deps: Deps, channel: Channel, { rowId }: Leader, now: number): boolean {
+export function isTrue(deps: Deps, channel: ChannelRecord, { rowId }: Leader, now: number): boolean {
   const entries = listBegun(deps.db, rowId)
   if (entries.every((entry) => verdictIn(deps, channel, entry, now).do === 'send')) return true
   deps.db.transaction(() => {
@@ -64,10 +64,15 @@ export function begin(deps: Deps, channel: ChannelRecord, groupsOf: () => Groups
     const all = withGroups(deps, rowId, sort(deps, channel, queue, now), groups)
     // What happens to an incident becomes part of the message about it that could not be sent.
     const rest = failedSince === null ? all : all.filter((entry) => !joinBegun(deps.db, rowId, entry, now))
-    const [first, ...others] = rest
+    // What burns does not wait for messages that say that something is over, or that somebody works on it.
+    const alarms = rest.filter(({ kind }) => PAGES.has(kind))
+    const calm = rest.filter(({ kind }) => !PAGES.has(kind))
+    const [first, ...others] = [...alarms, ...calm]
     if (!first) return rest.length < all.length
-    const sentAt = listSentAt(deps.db, rowId, Math.min(first.dueAt, now) - AT_ONCE_WITHIN)
-    const pace = paceOf(sentAt, { dueAt: first.dueAt, createdAt: queuedAt(rest, now) }, now)
+    const isAlarm = alarms.length > 0
+    const sent = listSent(deps.db, rowId, Math.min(first.dueAt, now) - AT_ONCE_WITHIN)
+    const sentAt = sent.flatMap(({ kind: one, at }) => (isAlarm && !PAGES.has(one) ? [] : at))
+    const pace = paceOf(sentAt, { dueAt: first.dueAt, createdAt: queuedAt(isAlarm ? alarms : calm, now) }, now)
     if (pace === 'wait') return false
     const isOne = pace === 'one' && failedSince === null
     const isGroup = first.group !== null && (isOne || others.every(({ group }) => group === first.group))
@@ -145,7 +150,7 @@ function isSameNews(one: QueuedEntry, first: QueuedEntry, groups: Groups): boole
 }
 
 /** Drops the notifications that are no longer true and postpones those that must wait. Returns the others. */
-function sort(deps: Deps, channel: Channel, entries: readonly QueuedEntry[], now: number): QueuedEntry[] {
+function sort(deps: Deps, channel: ChannelRecord, entries: readonly QueuedEntry[], now: number): QueuedEntry[] {
   const alarming = new Set<number>()
   return entries.filter((entry) => {
     const isKnown = entry.isKnown && !alarming.has(entry.incidentId)
@@ -164,12 +169,21 @@ function sort(deps: Deps, channel: Channel, entries: readonly QueuedEntry[], now
  * Returns whether to send a notification now. After a stop of incmon, what has waited, for example during quiet hours,
  * waits until it is known whether the problem goes on.
  */
-function verdictIn({ db, engine }: Deps, { organizationId }: Channel, entry: QueuedEntry, now: number) {
-  const verdict = verdictOf(entry, now)
+function verdictIn(deps: Deps, channel: ChannelRecord, entry: QueuedEntry, now: number) {
+  const { db, engine } = deps
+  const { organizationId } = channel
+  const isTold = entry.isTold || (entry.isToldElsewhere && wantsNoOpening(deps, channel, entry, now))
+  const verdict = verdictOf({ ...entry, isTold }, now)
   const { dueAt, createdAt, incidentId, incident } = entry
   if (verdict.do !== 'send' || dueAt === createdAt || incident.problem.since === null) return verdict
   const awaitedSince = engine.awaitedSince(organizationId)
   if (awaitedSince === null) return verdict
   const isUnknown = isUnheardSince(listLastReports(db, incidentId, incident.problem.firing), awaitedSince)
   return isUnknown ? ({ do: 'wait', until: now + RECHECK_MS } as const) : verdict
+}
+
+/** Returns whether a channel hears the end of an incident although its rules do not want to hear of the beginning. */
+function wantsNoOpening(deps: Deps, channel: ChannelRecord, { kind, incidentUuid }: QueuedEntry, now: number): boolean {
+  const incident = kind === 'recovered' ? findLiveIncident(deps.db, channel.organizationId, incidentUuid) : null
+  return incident !== null && dueAtOf(deps, channel, { incident, kind: 'opened' }, now, false) === null
 }

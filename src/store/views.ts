@@ -21,7 +21,7 @@ import {
 } from './incident/incidents.ts'
 import { findAlertOnNode } from './node-troubles.ts'
 import { listChannels } from './notification/channels.ts'
-import { listSentAt } from './notification/outbox.ts'
+import { listSent } from './notification/outbox.ts'
 import { findOrganization } from './organizations.ts'
 import type { TimeSpan } from './read.ts'
 import { findPendingPrune } from './retention/pruning.ts'
@@ -203,7 +203,7 @@ export function findFigures(db: Db, organizationId: number, now: number) {
   const channels = listChannels(db, organizationId, MAX_CHANNELS).items
   return {
     channels,
-    messages: Math.max(0, ...channels.map(({ rowId }) => listSentAt(db, rowId, now - AT_ONCE_WITHIN).length)),
+    messages: Math.max(0, ...channels.map(({ rowId }) => listSent(db, rowId, now - AT_ONCE_WITHIN).length)),
     sizes: findSizes(db),
     openIncidents: findOpenIncidentCounts(db, organizationId),
     senders: listSenders(db, organizationId, MAX_SENDERS).items,

@@ -13,7 +13,7 @@ export type Queued = {
   readonly isDigest: boolean
   /** Of `reopened`: whether a user only took an acknowledgement back. */
   readonly isTakenBack?: boolean
-  /** Whether a message has said that the incident's problem is on. */
+  /** Whether the channel has heard that the incident's problem is on. */
   readonly isTold: boolean
   /** Whether the channel knows that the problem is over. */
   readonly isKnown: boolean

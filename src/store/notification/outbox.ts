@@ -141,11 +141,11 @@ const failed = query<{ channelId: number; after: number }>()((sql, hole) =>
     .where('expires_at', '>', hole('after')),
 )
 
-/** Lists when a channel's messages after `since` were delivered. */
-export function listSentAt(db: Db, channelId: number, since: number): number[] {
-  const sent = db.sql.selectFrom('outbox').select('ended_at').where('ended_at', '>', since)
+/** Lists a channel's messages that were delivered after `since`. */
+export function listSent(db: Db, channelId: number, since: number) {
+  const sent = db.sql.selectFrom('outbox').select(['kind', 'ended_at']).where('ended_at', '>', since)
   const own = sent.where('channel_id', '=', channelId).where('status', '=', 'delivered')
-  return db.all(own.whereRef('leader_id', '=', 'id')).flatMap(({ ended_at: at }) => at ?? [])
+  return db.all(own.whereRef('leader_id', '=', 'id')).map(({ kind, ended_at: at }) => ({ kind, at: at ?? since }))
 }
 
 /** Finds the receiver's id for the first message about an incident, or null if unknown. */

@@ -1,5 +1,5 @@
 /** The notifications of a channel that wait to be sent. */
-import type { SqlBool } from 'kysely'
+import { sql } from 'kysely'
 import type { Queued } from '../../domain/notification/truth.ts'
 import { hasPostmortem } from '../incident/incidents.ts'
 import { toProblem } from '../incident/live-incidents.ts'
@@ -17,6 +17,8 @@ export type QueuedEntry = Queued & {
   readonly incidentUuid: string
   readonly createdAt: number
   readonly dueAt: number
+  /** Whether other channels have heard that the incident's problem is on, but not this one. */
+  readonly isToldElsewhere: boolean
   readonly only: MessageFacts['only']
 }
 
@@ -67,20 +69,16 @@ function queued(db: Db) {
       const due = eb.selectFrom('postmortems_due').whereRef('incident_id', '=', 'incidents.id')
       return due.select(({ fn }) => fn.max('due_at').as('at')).as('postmortemDueAt')
     })
-    .select((eb) =>
-      eb
-        .exists(
-          // The messages that were sent, or are being sent, and said that the incident's problem is on.
-          eb
-            .selectFrom('outbox as earlier')
-            .select('earlier.id')
-            .whereRef('earlier.incident_id', '=', 'incidents.id')
-            .where('earlier.leader_id', 'is not', null)
-            .where('earlier.status', 'in', ['pending', 'delivered'])
-            .where('earlier.kind', 'not in', ['recovered', 'resolved']),
-        )
-        .as('isTold'),
-    )
+    .select((eb) => {
+      // The messages that were sent, or are being sent, and said that the incident's problem is on.
+      const all = eb.selectFrom('outbox as earlier').whereRef('earlier.incident_id', '=', 'incidents.id')
+      const sent = all
+        .where('earlier.leader_id', 'is not', null)
+        .where('earlier.status', 'in', ['pending', 'delivered'])
+      const burning = sent.where('earlier.kind', 'not in', ['recovered', 'resolved'])
+      const isOwn = sql<0 | 1 | null>`max(earlier.channel_id = outbox.channel_id)`
+      return burning.select(isOwn.as('is')).as('isTold')
+    })
     .select((eb) => {
       const said = eb.selectFrom('outbox as said').whereRef('said.incident_id', '=', 'incidents.id')
       const own = said.whereRef('said.channel_id', '=', 'outbox.channel_id').whereRef('said.id', '<', 'outbox.id')
@@ -95,7 +93,8 @@ type QueuedRow = Pick<QueuedEntry, 'rowId' | 'incidentId' | 'kind' | 'createdAt'
     readonly uuid: Buffer
     readonly facts: string
     readonly isDigest: number
-    readonly isTold: SqlBool
+    /** 0 if only other channels were told; null if nobody was. */
+    readonly isTold: 0 | 1 | null
     readonly isOver: 0 | 1 | null
     readonly actor: string | null
     readonly channelKind: string
@@ -120,7 +119,8 @@ function toQueued(queued: QueuedRow): QueuedEntry {
     only,
     isTakenBack,
     isDigest: isDigest === 1,
-    isTold: Boolean(isTold),
+    isTold: isTold === 1,
+    isToldElsewhere: isTold === 0,
     isKnown,
     incident,
   }

@@ -1,0 +1,64 @@
+/** Which ends a channel does not hear of: nobody is told that something is over who was not told that it burned. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ownChannel } from '../helpers/own-channel.ts'
+
+const QUIET = { quietHours: { from: '12:00', to: '12:10', timeZone: 'UTC' } }
+
+test('what began and ended in quiet hours is not reported as recovered, although others were told', async (t) => {
+  const { addOwn, fires, ends, until, sent } = ownChannel(t, [QUIET])
+  addOwn()
+  await fires(1, 'cart')
+  await ends(3, 'cart')
+  await until(15)
+  assert.deepEqual(sent, [])
+})
+
+test('an incident that was resolved in quiet hours is told once after them: the resolution says what it was', async (t) => {
+  const night = { quietHours: { from: '12:00', to: '12:40', timeZone: 'UTC' } }
+  const { addOwn, fires, ends, until, sent } = ownChannel(t, [night])
+  addOwn()
+  await fires(1, 'cart')
+  await ends(3, 'cart')
+  await until(42)
+  assert.deepEqual(sent, ['resolved of cart at 40'])
+})
+
+test('what began in quiet hours and ended after them is told as opened and recovered', async (t) => {
+  const { addOwn, fires, ends, until, sent } = ownChannel(t, [QUIET])
+  addOwn()
+  await fires(1, 'cart')
+  await ends(12, 'cart')
+  await until(15)
+  assert.deepEqual(sent, ['opened of cart at 10', 'recovered of cart at 13'])
+})
+
+test('what began before quiet hours and ended in them is told as recovered after them', async (t) => {
+  const later = { quietHours: { from: '12:02', to: '12:10', timeZone: 'UTC' } }
+  const { addOwn, fires, ends, until, sent } = ownChannel(t, [later])
+  addOwn()
+  await fires(1, 'cart')
+  await ends(3, 'cart')
+  await until(15)
+  assert.deepEqual(sent, ['opened of cart at 1', 'recovered of cart at 10'])
+})
+
+test('a problem that came and went twice in quiet hours is not told', async (t) => {
+  const { addOwn, fires, ends, until, sent } = ownChannel(t, [QUIET])
+  addOwn()
+  for (const minute of [1, 5]) {
+    await fires(minute, 'cart')
+    await ends(minute + 1, 'cart')
+  }
+  await until(15)
+  assert.deepEqual(sent, [])
+})
+
+test('a channel that wants only recoveries hears of those in its quiet hours, if others were told', async (t) => {
+  const { addOwn, fires, ends, until, sent } = ownChannel(t, [{ ...QUIET, events: ['recovered'] }])
+  addOwn()
+  await fires(1, 'cart')
+  await ends(3, 'cart')
+  await until(15)
+  assert.deepEqual(sent, ['recovered of cart at 10'])
+})
