@@ -17,7 +17,6 @@ import { recordStop } from '../../src/store/incident/stops.ts'
 import { listStillFiring } from '../../src/store/incident/told.ts'
 import { listGaps, loadWatch } from '../../src/store/kubernetes.ts'
 import { listRecipients } from '../../src/store/notification/channels.ts'
-import { alertsAbout, listRuledAlerts } from '../../src/store/notification/items.ts'
 import {
   findRemoteId,
   hasDelivered,
@@ -26,6 +25,7 @@ import {
   rescheduleNotification,
 } from '../../src/store/notification/outbox.ts'
 import { findGroupSentAt, joinBegun, listBegun, releaseMessage } from '../../src/store/notification/queue.ts'
+import { alertsAbout, listRuledAlerts } from '../../src/store/notification/ruled-alerts.ts'
 import { findOrganizationByName, listOrganizations } from '../../src/store/organizations.ts'
 import { readHere } from '../../src/store/read.ts'
 import { listSessions } from '../../src/store/sessions.ts'

@@ -1,6 +1,5 @@
 /** Writes what a message says about the alerts that fire. */
 
-import { firingText } from '../incident/incident.ts'
 import { MIN_REPEAT_TIMEOUT, timeoutOf } from '../sender/delivery-interval.ts'
 import { isSender } from '../sender/sender-name.ts'
 import { formatMoment, formatWhen } from '../shown-time.ts'
@@ -171,50 +170,11 @@ export function overdueWord({ source, receivedAt, delivery }: Report, now: numbe
   return reportsEnds && interval !== null ? 'Not repeated' : 'Not heard'
 }
 
-/** Why Grafana ends an alert although nothing has recovered, by its `grafana_state_reason`. */
-const GRAFANA_ENDS: Readonly<Record<string, string>> = {
-  Paused: 'its rule was paused',
-  RuleDeleted: 'its rule was deleted',
-  Updated: 'its rule was changed',
-  MissingSeries: 'its query has no data of it any more',
-  NoData: 'its query has no data',
-  Error: 'its rule cannot be evaluated',
-}
-
-/** Returns who ended the alert with which the problem ended, and why; null if it has recovered. */
-export function endedBy({ alerts, incident: { problem } }: MessageItem) {
-  const last = alerts.filter(({ endsAt }) => endsAt !== null && endsAt === problem.endedAt)
-  if (last.some(({ resolution }) => resolution === 'manual')) return { who: 'A user resolved', because: '' }
-  const [why] = last.flatMap(({ annotations }) => GRAFANA_ENDS[annotations.grafana_state_reason ?? ''] ?? [])
-  return why === undefined ? null : { who: 'Grafana ended', because: `, because ${why}` }
-}
-
-/** Returns `cart has recovered`, or who ended its alert. */
-export function recoveryText(item: MessageItem, name: string): string {
-  const by = endedBy(item)
-  return by ? `${by.who} the alert of ${name}${by.because}` : `${name} has recovered`
-}
-
 /** Returns `12 alerts.` or `3 of 12 alerts are firing.`; '' for a single alert. */
 export function countText({ alertCount, firingAlerts }: MessageItem['incident']): string {
   if (alertCount <= 1) return ''
   if (firingAlerts >= alertCount) return `${formatCount(alertCount)} alerts.`
   return `${formatCount(firingAlerts)} of ${formatCount(alertCount)} alerts ${firingAlerts === 1 ? 'is' : 'are'} firing.`
-}
-
-/** Says what still fired on a node when its recovery was found. */
-export function onNodeText({ names }: MessageItem): string {
-  return names.length === 0 ? '' : `Still firing on its pods then: ${namedUpTo(names, NAMED)}.`
-}
-
-/** Names the alerts that still fire after a recovery and that the message does not name otherwise. */
-export function othersFiringText(item: MessageItem): string {
-  const firing = item.alerts.filter(({ endsAt }) => endsAt === null)
-  const named = namedAlerts(item).filter(({ endsAt }) => endsAt === null)
-  if (item.incident.firingAlerts <= named.length) return ''
-  const texts = firing.map(({ condition, severity }) => `${condition} (${severity})`)
-  if (named.length > 0 || texts.length === 0) return `${firingText(item.incident.firingAlerts)}.`
-  return `Still firing: ${namedUpTo([...new Set(texts)], NAMED_BRIEFLY)}.`
 }
 
 /** Returns what a silent sender has not sent: any heartbeat, or one of several. */

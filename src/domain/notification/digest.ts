@@ -5,10 +5,11 @@ import { SEVERITIES } from '../severity.ts'
 import { formatLasted } from '../shown-time.ts'
 import { countOf, formatCount, joinNames, timesOf, uncapitalized } from '../text.ts'
 import { SECOND } from '../units.ts'
-import { endedBy, overdueText } from './alert-texts.ts'
+import { overdueText } from './alert-texts.ts'
 import { commonOf, sorted } from './digest-order.ts'
 import { groupLinesOf, type MessageGroup } from './group-words.ts'
 import { namedUpTo, shortened } from './names.ts'
+import { endedBy, goesOnText, recoveryText } from './recovery-texts.ts'
 import { lengthOf, subjectOf } from './sentences.ts'
 import {
   isAllClear,
@@ -81,10 +82,11 @@ function digestOf(all: readonly MessageItem[], context: MessageContext): Message
     ...told,
     ending.length > 0 ? `${namesOf(ending)}: the last alert has just ended` : '',
     recoveredText(
-      well.filter((item) => endedBy(item) === null),
+      well.filter((item) => endedBy(item) === null && goesOnText(item) === ''),
       context,
     ),
-    ...endedByTexts(well),
+    ...well.filter((item) => goesOnText(item) !== '').map((item) => recoveryText(item, subjectOf(item))),
+    ...endedByTexts(well.filter((item) => goesOnText(item) === '')),
     endedText(ended, context),
     ...ended.flatMap(mergedText),
   ]

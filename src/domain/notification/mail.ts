@@ -1,6 +1,6 @@
 /** Formats a message as a mail. */
 import { escapeHtml, withoutTurns } from './escape.ts'
-import { TONES, type Tone } from './tone.ts'
+import { TONES, type Tone } from './format.ts'
 import type { MessageText } from './words.ts'
 
 /** The parts of a mail. All mails about an incident share a thread, so that mail programs group them. */

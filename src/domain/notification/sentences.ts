@@ -8,18 +8,14 @@ import { formatDuration, formatLasted } from '../shown-time.ts'
 import { DAY, HOUR, SECOND } from '../units.ts'
 import {
   countText,
-  endedBy,
   hasOwnTitle,
   lastReportText,
   momentText,
   namedAlerts,
   onItText,
-  onNodeText,
-  othersFiringText,
   othersText,
   overdueText,
   problemText,
-  recoveryText,
   remindedText,
   reportedText,
   tooText,
@@ -27,6 +23,7 @@ import {
   whenText,
 } from './alert-texts.ts'
 import { namedUpTo, shortened, shownName } from './names.ts'
+import { endedBy, goesOnText, onNodeText, othersFiringText, recoveryText } from './recovery-texts.ts'
 import type { MessageContext, MessageItem } from './words.ts'
 
 const NAMED = 3
@@ -61,7 +58,7 @@ export function titleOf(item: MessageItem, context: MessageContext): string {
     case 'acknowledged':
       return `${actor ?? incident.acknowledgedBy ?? 'A user'} is working on it: ${lasting}.`
     case 'recovered':
-      return `${recoveryText(item, name)}: it ${pastText(item, context)}.`
+      return `${recoveryText(item, name)}: ${goesOnText(item) === '' ? 'it' : 'what is over'} ${pastText(item, context)}.`
     case 'again':
       if (actor !== null)
         return `${name}: ${actor} merged an incident that goes on into this one: ${namedUpTo(names, NAMED)}.`
@@ -158,12 +155,15 @@ function lengthText(ms: number, format = formatLasted): string {
   return ms < SECOND ? '' : ` for ${format(ms)}`
 }
 
-function flappingText({ incident, isDigest }: MessageItem, name: string, context: MessageContext): string {
+function flappingText(item: MessageItem, name: string, context: MessageContext): string {
+  const { incident, isDigest } = item
   const { problem } = incident
+  const but = goesOnText(item)
   const times = problem.returns.filter((at) => context.now - at < HOUR).length
   const often = `it came back ${times === 1 ? 'once' : `${times} times`} within the last hour`
   if (!isDigest) return `${name} is flapping: ${often}.`
-  const state = phaseOf(problem, context.now) === 'on' ? `It ${STATES[severityNow(incident)].is} now` : 'It is well now'
+  const well = but === '' ? 'It is well now' : `That is over now${but}`
+  const state = phaseOf(problem, context.now) === 'on' ? `It ${STATES[severityNow(incident)].is} now` : well
   return `${name} is still flapping: ${often}. ${state}.`
 }
 

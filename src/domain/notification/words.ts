@@ -5,13 +5,14 @@ import { severityNow } from '../incident/lasted.ts'
 import type { LiveIncident } from '../incident/live-incident.ts'
 import type { Severity } from '../severity.ts'
 import type { Suspect } from '../suspect/suspect.ts'
-import { type Delivery, endedBy, namedAlerts } from './alert-texts.ts'
+import { type Delivery, namedAlerts } from './alert-texts.ts'
 import { linkAddress } from './escape.ts'
+import type { Tone } from './format.ts'
 import { burningText, groupTitleOf, type MessageGroup } from './group-words.ts'
 import { type MessageKind, REMINDERS } from './kind.ts'
 import { shortened } from './names.ts'
+import { endedBy } from './recovery-texts.ts'
 import { bodyOf, hasReadyPostmortem, titleOf } from './sentences.ts'
-import type { Tone } from './tone.ts'
 
 /** An alert that a message names. */
 export type MessageAlert = Pick<
@@ -23,6 +24,8 @@ export type MessageAlert = Pick<
   readonly condition: string
   /** How its end is known; null while it fires. */
   readonly resolution: Resolution | null
+  /** Who resolved the alert; absent if nobody did, or if it is not known who. */
+  readonly resolvedBy?: string | undefined
   /** When the alert was last received. */
   readonly receivedAt: number
   readonly delivery: Delivery
@@ -75,6 +78,8 @@ export type MessageItem = {
   readonly alerts: readonly MessageAlert[]
   /** The incidents with the same cause; null if there is no such group. */
   readonly group: MessageGroup | null
+  /** The titles of other incidents about the same service that go on although the problem of this one is over. */
+  readonly goesOn?: readonly string[]
   /** Of a reminder: the other services with the same cause whose incidents nobody has acknowledged. */
   readonly alike?: readonly string[]
 }
@@ -172,10 +177,10 @@ function toneOf(item: MessageItem): Tone {
 }
 
 /** Returns whether nothing of an incident that is over fires or goes on elsewhere, and nothing with the same cause burns. */
-export function isAllClear({ kind, incident, names, mergedInto, group }: MessageItem): boolean {
-  const goesOn = kind === 'recovered' || mergedInto !== null ? names.length : 0
+export function isAllClear({ kind, incident, names, mergedInto, goesOn = [], group }: MessageItem): boolean {
+  const elsewhere = goesOn.length + (kind === 'recovered' || mergedInto !== null ? names.length : 0)
   const burns = kind === 'recovered' && group !== null && burningText(group) !== ''
-  return incident.firingAlerts + goesOn === 0 && !burns
+  return incident.firingAlerts + elsewhere === 0 && !burns
 }
 
 export function linksOf({ url, acknowledgeUrl }: MessageContext, open: string, path = ''): MessageText['links'] {

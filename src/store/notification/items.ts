@@ -1,21 +1,20 @@
 /** Reads what a message is about. */
 
-import { conditionOf } from '../../domain/incident/merge.ts'
 import { phaseOf, problemAt } from '../../domain/incident/problem.ts'
 import { cacheByKey } from '../../domain/memoize.ts'
 import type { GroupMember, MessageGroup } from '../../domain/notification/group-words.ts'
-import type { MessageKind, NotificationKind } from '../../domain/notification/kind.ts'
-import type { RuledAlert } from '../../domain/notification/rule.ts'
+import type { MessageKind } from '../../domain/notification/kind.ts'
 import type { MessageAlert, MessageItem } from '../../domain/notification/words.ts'
 import type { IncidentGroup } from '../../domain/suspect/group.ts'
 import { reportedAt, toDelivery } from '../history/last-report.ts'
 import { alertCount, firingAlerts, hasPostmortem } from '../incident/incidents.ts'
 import { toProblem } from '../incident/live-incidents.ts'
-import { loadServiceName } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
+import { listGoingOn } from './going-on.ts'
 import { hasDelivered, toFacts } from './outbox.ts'
+import { conditionName } from './ruled-alerts.ts'
 
 /** The maximum number of alerts in a message. The message contains the true count, too. */
 const MAX_ALERTS = 20
@@ -52,6 +51,7 @@ export function listItems(
       'is_digest as isDigest',
       'incidents.id as rowId',
       'incidents.service_id as serviceId',
+      'incidents.organization_id as organizationId',
       'incidents.uuid',
       'incidents.number',
       'incidents.title',
@@ -79,6 +79,12 @@ export function listItems(
     (group: IncidentGroup) => group,
     (group) => messageGroup(db, group, now),
   )
+  const over = rows.filter(({ status, problem: stored }) => {
+    const problem = toProblem(stored)
+    // An incident of `unattributed` is about one alert.
+    return status !== 'resolved' && problem.about === null && phaseOf(problem, now) === 'off'
+  })
+  const goesOn = listGoingOn(db, over, now)
   return rows.map((row) => {
     const { at, actor, severityBefore, name, namespace, cluster, firing_alerts: firingAlerts } = row
     const { number, title, severity, status, origin, startedAt, resolvedAt, alert_count: alertCount } = row
@@ -107,6 +113,7 @@ export function listItems(
       incident,
       service,
       alerts: alerts.get(row.rowId) ?? [],
+      goesOn: goesOn.get(row.rowId) ?? [],
       group,
     }
   })
@@ -196,40 +203,25 @@ function alertsOf(db: Db, incidentId: number, ownServiceId: number): MessageAler
       startsAt,
       endsAt,
       resolution,
+      resolvedBy: resolution === 'manual' ? resolverOf(db, incidentId, uuidFromBytes(uuid)) : undefined,
       receivedAt,
       delivery: toDelivery(row),
     }
   })
 }
 
-// Reads the alerts of an incident that the matchers of rules are compared with.
-
-/** Lists up to 500 alerts of an incident, firing ones first. */
-export function listRuledAlerts(db: Db, incidentId: number): (RuledAlert & { readonly serviceId: number })[] {
-  return db.all(ruled, { incidentId }).map(({ labels, ...alert }) => ({ ...alert, labels: JSON.parse(labels) }))
+/** Returns who resolved an alert, from the timeline of its incident. */
+function resolverOf(db: Db, incidentId: number, alertId: string): string | undefined {
+  return db.first(resolvers, { incidentId, ref: `alert/${alertId}` })?.actor ?? undefined
 }
 
-// The index on the incident returns firing alerts first.
-const ruled = query<{ incidentId: number }>()((sql, hole) =>
+const resolvers = query<{ incidentId: number; ref: string }>()((sql, hole) =>
   sql
-    .selectFrom('alerts')
-    .select(['source', 'severity', 'name as alertname', 'labels', 'service_id as serviceId'])
+    .selectFrom('timeline')
+    .select('actor')
     .where('incident_id', '=', hole('incidentId'))
-    .orderBy('ends_at')
-    .limit(500),
+    .where('kind', '=', 'ended')
+    .where('ref', '=', hole('ref'))
+    .orderBy('timeline.id', 'desc')
+    .limit(1),
 )
-
-/** Returns the alerts that a message is about: if it names new conditions, only their alerts. */
-export function alertsAbout<Alert extends RuledAlert & { readonly serviceId: number }>(
-  db: Db,
-  { kind, names, ownServiceId }: { kind: NotificationKind; names: readonly string[]; ownServiceId: number },
-  alerts: readonly Alert[],
-): readonly Alert[] {
-  if (kind !== 'worse') return alerts
-  return alerts.filter((one) => names.includes(conditionName(db, one.alertname, one.serviceId, ownServiceId)))
-}
-
-/** Returns the name of an alert's condition in an incident. @param ownServiceId the service of the incident */
-function conditionName(db: Db, name: string, serviceId: number, ownServiceId: number): string {
-  return serviceId === ownServiceId ? name : conditionOf(name, loadServiceName(db, serviceId).name)
-}

@@ -1,0 +1,61 @@
+/** Writes what a message says about a problem that is over: who ended it, and what goes on. */
+import { firingText } from '../incident/incident.ts'
+import { joinNames } from '../text.ts'
+import { namedAlerts } from './alert-texts.ts'
+import { namedUpTo, shortened } from './names.ts'
+import type { MessageItem } from './words.ts'
+
+const NAMED = 3
+/** How many alerts that still fire a message names. */
+const NAMED_BRIEFLY = 7
+
+/** Why Grafana ends an alert although nothing has recovered, by its `grafana_state_reason`. */
+const GRAFANA_ENDS: Readonly<Record<string, string>> = {
+  Paused: 'its rule was paused',
+  RuleDeleted: 'its rule was deleted',
+  Updated: 'its rule was changed',
+  MissingSeries: 'its query has no data of it any more',
+  NoData: 'its query has no data',
+  Error: 'its rule cannot be evaluated',
+}
+
+/** Returns who ended the alert with which the problem ended, and why; null if it has recovered. */
+export function endedBy({ alerts, incident: { problem } }: MessageItem) {
+  const last = alerts.filter(({ endsAt }) => endsAt !== null && endsAt === problem.endedAt)
+  const byHand = last.filter(({ resolution }) => resolution === 'manual')
+  const people = [...new Set(byHand.flatMap(({ resolvedBy }) => resolvedBy ?? []))]
+  if (byHand.length > 0) return { who: `${people.length === 0 ? 'A user' : joinNames(people)} resolved`, because: '' }
+  const [why] = last.flatMap(({ annotations }) => GRAFANA_ENDS[annotations.grafana_state_reason ?? ''] ?? [])
+  return why === undefined ? null : { who: 'Grafana ended', because: `, because ${why}` }
+}
+
+/** Returns `cart has recovered`, who ended its alert, or what of it is over although another incident goes on. */
+export function recoveryText(item: MessageItem, name: string): string {
+  const by = endedBy(item)
+  const { had } = item.incident.problem
+  const but = goesOnText(item)
+  const over = `${namedUpTo(had, NAMED)} of ${name} ${had.length === 1 ? 'is' : 'are'} over`
+  const what = but === '' ? `${name} has recovered` : over
+  return `${by ? `${by.who} the alert of ${name}${by.because}` : what}${but}`
+}
+
+/** Returns `, but “No payments” goes on` if another incident about the service goes on; otherwise ''. */
+export function goesOnText({ goesOn = [] }: Pick<MessageItem, 'goesOn'>): string {
+  const titles = goesOn.map((title) => `“${shortened(title)}”`)
+  return titles.length === 0 ? '' : `, but ${namedUpTo(titles, NAMED)} ${titles.length === 1 ? 'goes' : 'go'} on`
+}
+
+/** Says what still fired on a node when its recovery was found. */
+export function onNodeText({ names }: MessageItem): string {
+  return names.length === 0 ? '' : `Still firing on its pods then: ${namedUpTo(names, NAMED)}.`
+}
+
+/** Names the alerts that still fire after a recovery and that the message does not name otherwise. */
+export function othersFiringText(item: MessageItem): string {
+  const firing = item.alerts.filter(({ endsAt }) => endsAt === null)
+  const named = namedAlerts(item).filter(({ endsAt }) => endsAt === null)
+  if (item.incident.firingAlerts <= named.length) return ''
+  const texts = firing.map(({ condition, severity }) => `${condition} (${severity})`)
+  if (named.length > 0 || texts.length === 0) return `${firingText(item.incident.firingAlerts)}.`
+  return `Still firing: ${namedUpTo([...new Set(texts)], NAMED_BRIEFLY)}.`
+}
