@@ -20,6 +20,7 @@ import { digestTextOf } from '../domain/notification/digest.ts'
 import { firstNamed } from '../domain/notification/digest-order.ts'
 import type { ChannelKind } from '../domain/notification/format.ts'
 import type { MessageContext } from '../domain/notification/words.ts'
+import { countGoingOn } from '../store/incident/live-incidents.ts'
 import type { ChannelRecord } from '../store/notification/channels.ts'
 import { listDueChannels } from '../store/notification/outbox.ts'
 import { listOrganizations } from '../store/organizations.ts'
@@ -87,23 +88,24 @@ export function startNotifier(deps: Deps, options: NotifierOptions): Notifier {
   }
   const stopLooking = repeat(look, LOOK_EVERY_MS, options)
   const tellFailures = createFailureNotes(deps, options)
-  let [isTidying, isStopped] = [false, false]
+  let state: 'idle' | 'tidying' | 'stopped' = 'idle'
   /** Handles one organization in each round of the event loop: hundreds of them take seconds. */
   const tidy = async () => {
-    isTidying = true
     for (const [index, one] of listOrganizations(deps.db).entries()) {
       if (index > 0) await turn()
-      if (isStopped) return
+      if (state === 'stopped') return
       remind(deps, [one])
       tellFailures(one.rowId).catch(options.failed)
     }
     pruneMessages(deps)
   }
   const tidyAgain = () => {
+    if (state !== 'idle') return
+    state = 'tidying'
     const done = () => {
-      isTidying = false
+      if (state === 'tidying') state = 'idle'
     }
-    if (!isTidying) tidy().catch(options.failed).finally(done)
+    tidy().catch(options.failed).finally(done)
   }
   const stopReminding = repeat(tidyAgain, REMIND_EVERY_MS, options)
   return {
@@ -117,7 +119,7 @@ export function startNotifier(deps: Deps, options: NotifierOptions): Notifier {
     stop: async () => {
       stopLooking()
       stopReminding()
-      isStopped = true
+      state = 'stopped'
       await Promise.race([Promise.all(underWay.values()), sleep(STOP_WITHIN_MS, null, { ref: false })])
     },
   }
@@ -207,7 +209,9 @@ async function contextOf(deps: Deps, options: NotifierOptions, message: Message)
   // The suspects of a webhook's message are those of its only incident.
   const found = cause && incidentId === null ? { ...cause, suspects: [] } : cause
   const links = acknowledgeLinksOf(deps, options.publicUrl(), message)
-  return { ...baseContext(deps, options, channel, incidentId), ...(found ?? UNKNOWN), ...links }
+  const isCut = new Set(message.items.map(({ incident }) => incident.id)).size >= BUDGETS['told-incidents'].value
+  const inAll = isCut ? countGoingOn(deps.db, channel.organizationId) : null
+  return { ...baseContext(deps, options, channel, incidentId), ...(found ?? UNKNOWN), ...links, inAll }
 }
 
 /** Limits the wait for a cause, because the worker thread might be busy with pages. */

@@ -261,3 +261,9 @@ test('a digest says that a silence has ended, whoever works on it', () => {
   assert.match(`${title} ${body}`, /ann is working on 2 incidents/)
   assert.match(`${title} ${body}`, /A silence has ended that covered cart and web\./)
 })
+
+test('a digest of a channel that was not told of all incidents says how many go on', () => {
+  const told = [opened('cart'), opened('web')].map((one) => item(one, { id: one.service?.name ?? '' }))
+  assert.match(digestTextOf(told, { ...URLS, inAll: 712 }).body, /In all, 712 incidents go on\./)
+  for (const inAll of [null, 2]) assert.doesNotMatch(digestTextOf(told, { ...URLS, inAll }).body, /In all/)
+})

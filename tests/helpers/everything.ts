@@ -13,6 +13,7 @@ import { listLastReports } from '../../src/store/history/last-report.ts'
 import { findIdMatches, findNewestUuid } from '../../src/store/id-matches.ts'
 import { saveGraphFault } from '../../src/store/incident/graphs.ts'
 import { findLikelyCause } from '../../src/store/incident/likely-cause.ts'
+import { countGoingOn } from '../../src/store/incident/live-incidents.ts'
 import { recordStop } from '../../src/store/incident/stops.ts'
 import { listStillFiring } from '../../src/store/incident/told.ts'
 import { listGaps, loadWatch } from '../../src/store/kubernetes.ts'
@@ -248,6 +249,7 @@ function messages({ deps, clock }: Flow): void {
     clock.now += 31 * MINUTE
     remind(deps)
     listLastReports(deps.db, 1, ['Down'])
+    countGoingOn(deps.db, 1)
     for (const { channelId } of listDueChannels(deps.db, deps.now())) {
       const message = takeMessage(deps, channelId)
       if (!message) continue

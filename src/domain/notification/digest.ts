@@ -94,7 +94,9 @@ function digestOf(all: readonly MessageItem[], context: MessageContext): Message
   const [worst = '', ...more] = worstTexts(shown)
   const because = leftText(all) || (told.some((text) => text !== '') ? '' : becauseText(all))
   const unheard = shown.flatMap((item) => unheardText(item, context)).slice(0, MAX_FIRING)
-  const body = [worst, first ? context.cause : '', ...more, ...unheard, ...others, because]
+  const { inAll = null } = context
+  const rest = inAll === null || inAll <= shown.length ? '' : `In all, ${countOf(inAll, 'incident')} go on.`
+  const body = [worst, rest, first ? context.cause : '', ...more, ...unheard, ...others, because]
   const isClear = ending.length === 0 && [...well, ...ended].every(isAllClear)
   const calm = attended.length > 0 ? 'acknowledged' : isClear ? 'resolved' : 'warning'
   const tone = first ? severityNow(first.incident) : calm

@@ -89,6 +89,8 @@ export type MessageContext = {
   readonly timeZone: string
   /** How long after its recovery an untouched incident is resolved, in milliseconds; null for never. */
   readonly resolveAfter: number | null
+  /** How many incidents go on, if the channel was told of so many at once that it was not told of all; otherwise null. */
+  readonly inAll?: number | null
   /** A sentence such as `Likely cause: deploy shop/checkout#4711, started 3 min earlier.`; '' if unknown. */
   readonly cause: string
   /** The most probable causes, in machine-readable form. */

@@ -6,7 +6,7 @@ import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import { PUNCTUAL_SENDER, type SenderBehavior } from '../../domain/alert/unavailable.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import type { SituationAlert } from '../../domain/incident/situation.ts'
-import { delayOf } from '../../domain/sender/sender.ts'
+import { delayOf, PROMETHEUS } from '../../domain/sender/sender.ts'
 import { rank, SEVERITIES } from '../../domain/severity.ts'
 import { HOUR } from '../../domain/units.ts'
 import { WATCH } from '../../domain/watch/object.ts'
@@ -129,3 +129,16 @@ export function senderBehaviorOf(state: OrganizationState, { cluster }: Pick<Liv
   const sender = state.senders.get(senderKey({ source: 'cluster', cluster, receiver: '' }))
   return { repeats: sender?.reportsRepeats ?? false, lag: delayOf(sender?.lag ?? null) }
 }
+
+/**
+ * Returns the group and the sender of an alert. An alert without a group comes from Prometheus, or is imported and not
+ * repeated.
+ */
+export function senderOf(state: OrganizationState, { groupId, cluster, alert }: Sent) {
+  const group = groupId === null ? null : (state.groups.get(state.groupKeys.get(groupId) ?? '') ?? null)
+  const isDirect = groupId === null && alert.source === 'metrics'
+  const direct = isDirect ? senderKey({ source: 'metrics', cluster, receiver: PROMETHEUS }) : ''
+  return { group, sender: state.senders.get(group ? (state.senderKeys.get(group.senderId) ?? '') : direct) }
+}
+
+type Sent = Pick<LiveAlert, 'groupId' | 'cluster' | 'alert'>

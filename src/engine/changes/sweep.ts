@@ -7,14 +7,14 @@ import { earliest } from '../../domain/instant.ts'
 import type { Limits } from '../../domain/limits.ts'
 import { type Beat, beatsFor } from '../../domain/sender/beats.ts'
 import { NO_INTERVAL, repeatTimeoutOf } from '../../domain/sender/delivery-interval.ts'
-import { type LiveGroup, PROMETHEUS } from '../../domain/sender/sender.ts'
+import type { LiveGroup } from '../../domain/sender/sender.ts'
 import { DAY, MINUTE } from '../../domain/units.ts'
 import { replaceAlert } from '../state/alerts.ts'
 import { putSender } from '../state/apply.ts'
 import type { Context } from '../state/context.ts'
-import { dueStep, type OrganizationState, senderKey, settingsOf } from '../state/state.ts'
+import { dueStep, type OrganizationState, settingsOf } from '../state/state.ts'
 import { changeAlert } from './alerts.ts'
-import { hasFiringMetrics, senderBehaviorOf } from './conditions.ts'
+import { hasFiringMetrics, senderBehaviorOf, senderOf } from './conditions.ts'
 import { openHeartbeatIncident } from './receive/heartbeats.ts'
 import { deliveryOf } from './receive/senders.ts'
 import { hasEndedShortage } from './shortage.ts'
@@ -120,23 +120,14 @@ export function sweepAlert(ctx: Context, rowId: number, now: number): number | n
 
 type Delivered = Pick<LiveAlert, 'groupId' | 'serviceId' | 'cluster' | 'alert'>
 
-/**
- * Returns how an alert is delivered, and the heartbeats of its sender. An alert without a group comes from Prometheus,
- * or is imported and not repeated.
- */
+/** Returns how an alert is delivered, and the heartbeats of its sender. */
 function deliveredBy(
   state: OrganizationState,
-  { groupId, serviceId, cluster, alert }: Delivered,
+  one: Delivered,
   now: number,
 ): { readonly delivery: Delivery; readonly beats: readonly Beat[] } {
-  const key = groupId === null ? undefined : state.groupKeys.get(groupId)
-  const group = key === undefined ? null : (state.groups.get(key) ?? null)
-  const direct =
-    groupId === null && alert.source === 'metrics'
-      ? senderKey({ source: 'metrics', cluster, receiver: PROMETHEUS })
-      : ''
-  const sender = state.senders.get(group ? (state.senderKeys.get(group.senderId) ?? '') : direct)
-  const beats = beatsFor(sender?.beats ?? [], state.services.get(serviceId)?.cluster ?? '')
+  const { group, sender } = senderOf(state, one)
+  const beats = beatsFor(sender?.beats ?? [], state.services.get(one.serviceId)?.cluster ?? '')
   if (group && sender) return { delivery: deliveryOf(sender, group, now), beats }
   return { delivery: { repeatTimeout: repeatTimeoutOf(group, NO_INTERVAL), reportsEnds: false, heardAt: null }, beats }
 }

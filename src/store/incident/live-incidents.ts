@@ -89,3 +89,10 @@ export function listOpenIncidents(
     .orderBy('id', 'desc')
   return db.all(worstFirst.limit(limit)).map(toLiveIncident)
 }
+
+/** Returns how many incidents of an organization go on. */
+export function countGoingOn(db: Db, organizationId: number): number {
+  const open = db.sql.selectFrom('incidents').where('organization_id', '=', organizationId)
+  const on = open.where('resolved_at', 'is', null).where(sql<boolean>`problem ->> '$.since' IS NOT NULL`)
+  return db.first(on.select((eb) => eb.fn.countAll<number>().as('count')))?.count ?? 0
+}

@@ -5,7 +5,7 @@ import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import { joinNames, timesOf } from '../../../domain/text.ts'
 import type { Context } from '../../state/context.ts'
 import type { OrganizationState } from '../../state/state.ts'
-import { alertsOf } from '../conditions.ts'
+import { alertsOf, senderOf } from '../conditions.ts'
 
 export const NO_INCIDENT = 'this incident does not exist'
 
@@ -42,9 +42,8 @@ export function firingAfterwards(state: OrganizationState, incident: LiveInciden
 }
 
 /** Returns whether an alert is reported as firing: it has not expired, and the heartbeat of its sender is not missing. */
-function isHeard(state: OrganizationState, { groupId, alert }: LiveAlert, now: number): boolean {
-  if (alert.expiresAt !== null) return alert.expiresAt > now
-  const group = state.groups.get(state.groupKeys.get(groupId ?? 0) ?? '')
-  const sender = state.senders.get(state.senderKeys.get(group?.senderId ?? 0) ?? '')
+function isHeard(state: OrganizationState, live: LiveAlert, now: number): boolean {
+  if (live.alert.expiresAt !== null) return live.alert.expiresAt > now
+  const { sender } = senderOf(state, live)
   return !sender || sender.heartbeatAt === null || sender.heartbeatDueAt !== null
 }
