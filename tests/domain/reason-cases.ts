@@ -195,6 +195,35 @@ export const END_CASES = [
   ['Deployed', 'Deployed revision 5', 'App', 'DeployFailed'],
   ['Uploaded', 'Uploaded snapshot', 'Backup', 'UploadFailed'],
   ['ScaledUpGroup', 'Scale-up: group workers size set to 4', 'ConfigMap', 'FailedToScaleUpGroup'],
+  ['Sync', 'UrlMap "k8s2-um-x" updated', 'Ingress', 'Translate'],
+  ['Sync', 'TargetProxy "k8s2-tp-x" created', 'Ingress', 'Translate'],
+  ['ChartPullSucceeded', "pulled 'cart' chart with version '1.2.3'", 'HelmChart', 'ChartPullError'],
+  ['Create', 'Created Machine workers-1', 'Machine', 'FailedCreate'],
+  ['Update', 'Updated Machine workers-1', 'Machine', 'FailedUpdate'],
+  ['FileSystemResizeSuccessful', 'NodeExpandVolume succeeded', 'PersistentVolumeClaim', 'VolumeResizeFailed'],
+  ['Launched', 'Status condition transitioned, Type: Launched', 'NodeClaim', 'InsufficientCapacityError'],
+  ['KongConfigurationSucceeded', 'applied Kong configuration', 'Pod', 'KongConfigurationApplyFailed'],
+  ['ResourcesSynced', 'ApisixIngress synced successfully', 'ApisixRoute', 'ResourceSyncAborted'],
+  ['StanzasCreated', 'pgBackRest stanza creation completed', 'PostgresCluster', 'UnableToCreateStanzas'],
+  ['RolloutCompleted', 'Rollout completed update to revision 3', 'Rollout', 'AnalysisRunFailed'],
+  ['RolloutCompleted', 'Rollout completed update to revision 3', 'Rollout', 'ProgressDeadlineExceeded'],
+  ['RolloutUpdated', 'Rollout updated to revision 4', 'Rollout', 'InvalidSpec'],
+  ['InstallSucceeded', 'install strategy completed', 'ClusterServiceVersion', 'InstallComponentFailed'],
+  ['SuccessfulCreate', 'Created job report-28000000', 'CronJob', 'MissSchedule'],
+  ['Completed', 'Backup completed', 'Backup', 'Error (Backup)'],
+  ['Completed', 'done', 'PipelineRun', 'Failed (PipelineRun)'],
+  ['WorkflowSucceeded', 'Workflow completed', 'Workflow', 'WorkflowFailed'],
+] as const
+
+/** Reason, kind → a condition of the object that the reason ends. */
+export const WELL_CASES = [
+  ['RevisionReady', 'Revision', 'InternalError'],
+  ['InferenceServiceReady', 'InferenceService', 'InternalError'],
+  ['SnapshotReady', 'VolumeSnapshot', 'SnapshotContentCreationFailed'],
+  ['ClusterHealthy', 'Cluster', 'ClusterUnhealthy'],
+  ['SecretRotated', 'VaultStaticSecret', 'VaultClientConfigError'],
+  ['DomainVerified', 'Challenge', 'PresentError'],
+  ['Succeeded', 'PipelineRun', 'Failed (PipelineRun)'],
 ] as const
 
 /** Events that end no condition. */
@@ -205,8 +234,8 @@ export const NO_END_CASES = [
   ['UploadFailed', '', 'Backup'],
   ['SawCompletedJob', 'Saw completed job: x-1, status: Failed', 'CronJob'],
   ['SawCompletedJob', 'Saw completed job: x-1, condition: Failed', 'CronJob'],
-  ['NodeNotReady', '', 'Node'],
-  ['UploadFailed', '', 'Backup'],
+  ['Sync', 'Scheduled for sync', 'Ingress'],
+  ['Completed', '', 'Certificate'],
   ['', '', 'Pod'],
   ['__proto__', '', 'Pod'],
 ] as const

@@ -14,7 +14,7 @@ import {
 } from '../../src/domain/event/reason.ts'
 import { ENDS, REPORTED, TERMINAL } from '../../src/domain/event/reason-table.ts'
 import { rolloutOf } from '../../src/domain/event/rollout.ts'
-import { AGREEMENT_CASES, ALERT_CASES, END_CASES, NO_END_CASES } from './reason-cases.ts'
+import { AGREEMENT_CASES, ALERT_CASES, END_CASES, NO_END_CASES, WELL_CASES } from './reason-cases.ts'
 
 const COMBINED = '(combined from similar events): '
 
@@ -60,8 +60,26 @@ describe('the end of a condition', () => {
   })
 
   test("Flux's new artifact ends every problem of its source", () => {
-    for (const reason of ['NewArtifact', 'Succeeded'])
-      assert.ok(endsAll(reason, 'Failed (HelmRepository)') && !endsAll(reason, 'CrashLoopBackOff'))
+    for (const reason of ['NewArtifact', 'Succeeded']) {
+      const event = { reason, message: '', kind: 'HelmRepository' }
+      assert.ok(endsAll(event, 'Failed (HelmRepository)') && !endsAll(event, 'CrashLoopBackOff'))
+    }
+  })
+
+  test('a controller that calls its object ready or healthy ends every problem of the object', () => {
+    for (const [reason, kind, group] of WELL_CASES)
+      assert.ok(endsAll({ reason, kind, message: 'Condition changed: Unknown -> True' }, group), reason)
+  })
+
+  test('a condition that is lost, another kind of object, and what only sounds ready end nothing', () => {
+    const others = [
+      ['Ready', 'Status condition transitioned, Type: Ready, Status: True -> False', 'NodePool', 'InternalError'],
+      ['Ready', 'Status condition transitioned, Type: Ready, Status: True -> Unknown', 'NodePool', 'InternalError'],
+      ['Succeeded', 'All Steps have completed executing', 'TaskRun', 'Failed (PipelineRun)'],
+      ['NotReady', '', 'Revision', 'InternalError'],
+      ['NodeReady', '', 'Node', 'InternalError'],
+    ] as const
+    for (const [reason, message, kind, group] of others) assert.ok(!endsAll({ reason, message, kind }, group), message)
   })
 
   test('a condition is persistent only if an event can end it, and never if it is terminal', () => {

@@ -151,13 +151,14 @@ describe('a message', () => {
   })
 
   test('only the kubelet means a probe with Unhealthy', () => {
+    const well = (kind: string, group: string) => endsAll({ reason: 'Healthy', message: '', kind }, group)
     for (const kind of ['Elasticsearch', 'Redis', 'NetworkEndpointGroup']) {
       const { group, severity } = judge('Unhealthy', { message: 'cluster health degraded', kind, type: 'Warning' })
       assert.deepEqual([group, severity, meansUnavailable(group)], [`Unhealthy (${kind})`, 'warning', false])
-      assert.deepEqual([quietPeriodOf(group, 30, true), endsAll('Healthy', group)], [15 * MINUTE, true])
+      assert.deepEqual([quietPeriodOf(group, 30, true), well(kind, group)], [15 * MINUTE, true])
     }
     const probe = judge('Unhealthy', { message: 'Liveness probe failed: x' }).group
-    assert.deepEqual([probe, meansUnavailable(probe), endsAll('Healthy', probe)], ['Unhealthy (liveness)', true, true])
+    assert.deepEqual([probe, meansUnavailable(probe), well('Pod', probe)], ['Unhealthy (liveness)', true, true])
     assert.ok(meansUnavailable(judge('Unhealthy').group))
   })
 

@@ -45,10 +45,13 @@ async function play(t: Parameters<typeof makeFlow>[0], [kind, name]: Object, tol
     await flow.send('cluster', kubernetesEvent(reason, name, { at, kind, message, ...more }), { at })
   }
   await flow.sweepUntil(NOON + until * MINUTE, MINUTE / 2)
-  const alerts = flow.alerts().map(({ name, severity, ends_at: end }) => {
+  return [...endsOf(flow), flow.incidents().length]
+}
+
+function endsOf(flow: Awaited<ReturnType<typeof makeFlow>>): string[] {
+  return flow.alerts().map(({ name, severity, ends_at: end }) => {
     return `${name} ${severity}${end === null ? '' : ` ${(end - NOON) / MINUTE}`}`
   })
-  return [...alerts, flow.incidents().length]
 }
 
 describe('a state that is reported once', () => {
@@ -121,6 +124,26 @@ describe('a state that is reported once', () => {
       ['SnapshotContentCreationFailed warning 9', 0],
     ],
     [
+      'an Ingress of Google is translated again, after a try',
+      ['Ingress', 'cart'],
+      [
+        fails(0, 'Translate', 'Translation failed: invalid ingress spec: could not find service "shop/cart"', 4),
+        normal(5, 'Sync', 'Scheduled for sync'),
+        normal(9, 'Sync', 'UrlMap "k8s2-um-x-shop-cart-y" updated'),
+      ],
+      ['Translate warning 9', 0],
+    ],
+    [
+      'an aborted rollout of Argo is tried again',
+      ['Rollout', 'cart'],
+      [
+        fails(0, 'AnalysisRunFailed', "Step Analysis Run 'cart-98447df77-2-4' Status New: 'Failed'"),
+        fails(0, 'RolloutAborted', 'Rollout aborted update to revision 2'),
+        normal(9, 'RolloutCompleted', 'Rollout completed update to revision 3 (7bf84f9696)'),
+      ],
+      ['AnalysisRunFailed warning 9', 'RolloutAborted warning 9', 0],
+    ],
+    [
       'a snapshot that is only taken is not ready',
       ['VolumeSnapshot', 'data'],
       [
@@ -135,6 +158,57 @@ describe('a state that is reported once', () => {
 
   test('goes on without repeats', async (t) =>
     assert.deepEqual(await play(t, OPERATOR, [degraded], 55), ['OperatorDegraded warning', 0]))
+})
+
+describe('what is run again and again', () => {
+  const NEXT = { BACKUP: ['Backup', 'pg-20261127000000'], RUN: ['PipelineRun', 'build-x7k2p'] } as const
+  const stories: readonly (readonly [string, Object, Told, string, Told, string[]])[] = [
+    [
+      'the next backup of CloudNativePG is completed',
+      NEXT.BACKUP,
+      fails(0, 'Error', 'Backup exited with error: exit status 2'),
+      'pg-20261128000000',
+      normal(9, 'Completed', 'Backup completed'),
+      ['Error (Backup) warning 9'],
+    ],
+    [
+      'the next run of a pipeline of Tekton succeeds',
+      NEXT.RUN,
+      fails(0, 'Failed', 'Tasks Completed: 3 (Failed: 1, Cancelled 0), Skipped: 2'),
+      'build-q9w4z',
+      normal(9, 'Succeeded', 'Tasks Completed: 5 (Failed: 0, Cancelled 0), Skipped: 0'),
+      ['Failed (PipelineRun) warning 9'],
+    ],
+    [
+      'the next run of a workflow of Argo succeeds',
+      ['Workflow', 'nightly-1795780000'],
+      fails(0, 'WorkflowFailed', "child 'nightly-1795780000-42' failed"),
+      'nightly-1795866400',
+      normal(9, 'WorkflowSucceeded', 'Workflow completed'),
+      ['WorkflowFailed warning 9'],
+    ],
+    [
+      'the next backup only starts',
+      NEXT.BACKUP,
+      fails(0, 'Error', 'Backup exited with error: exit status 2'),
+      'pg-20261128000000',
+      normal(9, 'Starting', 'Backup started'),
+      ['Error (Backup) warning'],
+    ],
+  ]
+  for (const [title, [kind, name], failure, next, told, expected] of stories)
+    test(title, async (t) => {
+      const flow = makeFlow(t)
+      for (const [object, [minute, reason, message, more]] of [
+        [name, failure],
+        [next, told],
+      ] as const) {
+        const at = NOON + minute * MINUTE
+        await flow.sweepUntil(at, MINUTE / 2)
+        await flow.send('cluster', kubernetesEvent(reason, object, { at, kind, message, ...more }), { at })
+      }
+      assert.deepEqual(endsOf(flow), expected)
+    })
 })
 
 describe('a container that starts', () => {

@@ -37,7 +37,7 @@ function withEvent(evidence: Evidence, alert: Alert, event: ReceivedEvent): Evid
     if (rollout?.direction !== 'up') return evidence
     return withEvidence(evidence, 'rollouts', [event.at, rollout.hash])
   }
-  const isSuccess = endsAll(event.name, alert.name) || (alert.name === event.name && succeeds(told))
+  const isSuccess = endsAll(told, alert.name) || (alert.name === event.name && succeeds(told))
   if (ends(told).includes(alert.name) || (event.kind === 'info' && isSuccess)) {
     return withEvidence(evidence, 'recovered', [event.at, object])
   }

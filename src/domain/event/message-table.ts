@@ -21,7 +21,8 @@ export const FAILED: readonly (readonly [RegExp, string])[] = [
 export const TURNS: readonly {
   readonly reason: string
   readonly group: string
-  readonly fails: RegExp
+  /** Missing if another reason reports the failure. */
+  readonly fails?: RegExp
   readonly ends: RegExp
 }[] = [
   {
@@ -43,6 +44,8 @@ export const TURNS: readonly {
     fails: /^(?:Rolling back|Canary failed|Halt )/,
     ends: /^Promotion completed/,
   },
+  // Google's controller for Ingresses. `Scheduled for sync` with the same reason ends nothing.
+  { reason: 'Sync', group: 'Translate', ends: /^\w+ "\S+" (?:created|updated)/ },
   // The end has the reason `Healthy`, too.
   { reason: 'Degraded', group: 'VolumeDegraded', fails: /\bbecame degraded$/, ends: /\bbecame healthy$/ },
 ]

@@ -3,6 +3,7 @@
 import type { Severity } from '../severity.ts'
 import { isHarmless, leavesCluster } from './going-away.ts'
 import { FAILED, MESSAGES, TURNS } from './message-table.ts'
+import { isRun } from './opposite.ts'
 import { type Failure, REASONS } from './reason-table.ts'
 
 export type ReasonJudgement = {
@@ -77,6 +78,8 @@ export function subtypeOf(reason: string, message: string, kind: string): Reason
       return kind === 'Pod' ? failed(message) : ofObject(reason, kind)
     case 'Unhealthy':
       return kind === 'Pod' ? probe(message) : ofObject(reason, kind)
+    case 'Error':
+      return isRun(kind) ? ofObject(reason, kind) : null
     case 'ProbeError':
       return probe(message)
     case 'Killing':
@@ -98,7 +101,7 @@ export function subtypeOf(reason: string, message: string, kind: string): Reason
 }
 
 function turned(reason: string, message: string): ReasonJudgement | null {
-  const turn = TURNS.find((one) => one.reason === reason && one.fails.test(message))
+  const turn = TURNS.find((one) => one.reason === reason && one.fails?.test(message))
   if (turn === undefined) return null
   const failure = REASONS.get(turn.group)?.failure ?? 'other'
   return { group: turn.group, severity: 'warning', failure, rule: 'message subtype: fails' }
@@ -109,7 +112,8 @@ function turned(reason: string, message: string): ReasonJudgement | null {
  * their own object, as ECK does with `Elasticsearch cluster health degraded`.
  */
 function ofObject(reason: string, kind: string): ReasonJudgement {
-  return { group: `${reason} (${kind})`, severity: 'warning', failure: 'other', rule: 'message subtype: not a pod' }
+  const failure = isRun(kind) ? 'job' : 'other'
+  return { group: `${reason} (${kind})`, severity: 'warning', failure, rule: 'message subtype: not a pod' }
 }
 
 function backOff(message: string): ReasonJudgement | null {

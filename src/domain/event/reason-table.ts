@@ -170,11 +170,19 @@ export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['Created', words(`${IMAGE} ${PREPARED} CreateContainerConfigError CreateContainerError`)],
   ['Started', new Set([...words(PREPARED), 'NodeNotReady (pod)'])],
   ['ProvisioningSucceeded', words('ProvisioningFailed FailedBinding')],
-  ['SuccessfulCreate', words('FailedCreate FailedDaemonPod RecreatingFailedPod')],
+  ['SuccessfulCreate', words('FailedCreate FailedDaemonPod RecreatingFailedPod MissSchedule TooManyMissedTimes')],
   ['ScaledUpGroup', words('FailedToScaleUpGroup ScaleUpTimedOut ScaleUpFailed')],
   ['SuccessfulRescale', words(AUTOSCALING)],
   ['AutoscalerActive', words(AUTOSCALING)],
   ['EnsuredLoadBalancer', words('SyncLoadBalancerFailed')],
+  ['FileSystemResizeSuccessful', words('FileSystemResizeFailed VolumeResizeFailed')],
+  // Karpenter
+  ['Launched', words('InsufficientCapacityError LaunchFailed')],
+  ['KongConfigurationSucceeded', words('KongConfigurationApplyFailed KongConfigurationTranslationFailed')],
+  // APISIX
+  ['ResourcesSynced', words('ResourceSyncAborted')],
+  // Crunchy's operator for PostgreSQL
+  ['StanzasCreated', words('UnableToCreateStanzas')],
   // MetalLB: the controller has found an address.
   ['IPAllocated', words('AllocationFailed')],
   // Crossplane (pkg/reconciler/managed/reconciler.go): a resource that is created or updated was reached.
@@ -196,21 +204,27 @@ export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['ContainerRuntimeIsHealthy', words('ContainerRuntimeUnhealthy')],
   ['ContainerRuntimeIsUp', words('ContainerRuntimeIsDown')],
   ['NTPIsUp', words('NTPIsDown NTPProblem')],
-  ['RolloutCompleted', words('RolloutAborted RolloutDegraded')],
+  [
+    'RolloutCompleted',
+    words(`RolloutAborted RolloutDegraded ProgressDeadlineExceeded AnalysisRunFailed AnalysisRunError
+      AnalysisRunInconclusive InvalidSpec`),
+  ],
+  ['RolloutUpdated', words('InvalidSpec')],
   ['ReconciliationSucceeded', words('ReconciliationFailed HealthCheckFailed BuildFailed ArtifactFailed error')],
   ['info', words('error')],
-  ['InstallSucceeded', words('InstallFailed UpgradeFailed TestFailed')],
+  // Flux and OpenShift's lifecycle manager
+  ['InstallSucceeded', words('InstallFailed UpgradeFailed TestFailed InstallComponentFailed InstallCheckFailed')],
   ['UpgradeSucceeded', words('InstallFailed UpgradeFailed TestFailed RollbackFailed RemediationFailed')],
   ['SawCompletedJob', words('BackoffLimitExceeded DeadlineExceeded MissSchedule TooManyMissedTimes')],
 ])
 
 /**
- * Reasons of Longhorn, cert-manager, External Secrets, AWS, NGINX, KEDA, Flux and the CSI snapshotter that end what no
- * other row ends.
+ * Reasons of Longhorn, cert-manager, External Secrets, AWS, NGINX, KEDA, Flux, the CSI snapshotter, Vault and Knative
+ * that end what no other row ends.
  */
 export const ALL_WELL: ReadonlySet<string> = words(`Healthy Ready Valid Updated Reconciled SuccessfullyReconciled
   ReconcileSuccess ReconcileSucceeded AddedOrUpdated Unsealed Recovered KEDAScalersStarted ScaledObjectReady
-  NewArtifact Succeeded Complete SnapshotReady`)
+  NewArtifact Succeeded Complete DomainVerified SecretRotated SecretSynced LatestReadyUpdate`)
 
 /**
  * Conditions whose end is always reported by an event, unless the object is deleted. All other conditions can end

@@ -8,10 +8,10 @@ import { rank, type Severity } from '../severity.ts'
 import { ALERT_NAMES } from './alert-names.ts'
 import { addsNode, isHarmless, leavesCluster } from './going-away.ts'
 import { TURNS } from './message-table.ts'
+import { endedByRun, FAILURE_END, isAllWell, isRun, oppositesOf, undoneBy } from './opposite.ts'
 import { hintOf } from './reason-hint.ts'
 import { EXPECTED, plainMessage, type ReasonJudgement, reasonOf, subtypeOf } from './reason-message.ts'
 import {
-  ALL_WELL,
   ENDS,
   type Failure,
   GROUPS,
@@ -42,7 +42,6 @@ type TypedEvent = KubernetesEvent & { readonly type: 'Normal' | 'Warning' | null
 const GROUP_LENGTH = 100
 const FAILURE_START = /^(?:Failed|Error|Err|Invalid|Unable)/
 const FAILED_MESSAGE = /^(?:failed|failure|error|err\b|invalid|unable)/i
-const FAILURE_END = /(?:Failed|Failure|Error|BackOff|Timeout|Exceeded|Unhealthy|Killed|Denied|NotReady)$/
 
 /**
  * Classifies an event by its reason, and by its message if the reason is missing or too general. The type `Warning`
@@ -77,19 +76,19 @@ function judge(reason: string, message: string, event: TypedEvent): ReasonJudgem
   const subtype = subtypeOf(reason, message, event.kind)
   if (subtype) return subtype
   const row = REASONS.get(reason)
-  if (!row) return judgeUnknown(reason, message, event.type)
+  if (!row) return judgeUnknown(reason, message, event)
   const severity = NODE_ONLY.has(reason) && event.kind !== 'Node' ? 'warning' : row.severity
   const rule = event.reason.trim() === '' ? `message subtype: ${reason}` : 'reason table'
   return { group: GROUPS.get(reason) ?? reason, severity, failure: row.failure, rule }
 }
 
-function judgeUnknown(reason: string, message: string, type: 'Normal' | 'Warning' | null): ReasonJudgement {
+function judgeUnknown(reason: string, message: string, { type, kind }: TypedEvent): ReasonJudgement {
   const group = (reason === '' ? 'Message' : reason).slice(0, GROUP_LENGTH).toWellFormed()
   if (oppositesOf(reason).length > 0) return { group, severity: 'info', failure: null, rule: 'opposite of a problem' }
   const fails = reason === '' ? FAILED_MESSAGE.test(message) : FAILURE_START.test(reason) || FAILURE_END.test(reason)
   if (!fails) return { group, severity: 'info', failure: null, rule: 'unknown' }
   if (type === 'Normal') return { group, severity: 'info', failure: null, rule: 'type Normal' }
-  return { group, severity: 'warning', failure: 'other', rule: 'failure pattern' }
+  return { group, severity: 'warning', failure: isRun(kind) ? 'job' : 'other', rule: 'failure pattern' }
 }
 
 function lift(judged: ReasonJudgement, type: 'Normal' | 'Warning' | null): ReasonJudgement {
@@ -113,7 +112,7 @@ export function isRepeated(seen: { count: number; pods: number; inTenMinutes: nu
 export function ends(event: KubernetesEvent): readonly string[] {
   const message = plainMessage(event.message)
   const reason = reasonOf(event.reason, message)
-  if (reason === 'Completed' && event.kind !== 'Job') return []
+  if (reason === 'Completed' && event.kind !== 'Job') return endedByRun(event.kind)
   if (reason === 'SawCompletedJob' && FAILED_JOB.test(message)) return []
   if (reason === 'Issuing') return /\bsuccessfully issued\b/i.test(message) ? [`Failed (${event.kind})`] : []
   const turned = TURNS.flatMap((one) => (one.reason === reason && one.ends.test(message) ? [one.group] : []))
@@ -122,29 +121,13 @@ export function ends(event: KubernetesEvent): readonly string[] {
 
 const FAILED_JOB = /\b(?:status|condition): Failed\b/i
 
-/** Reasons that report the end of another one, and that one. node-problem-detector has the first two forms. */
-const OPPOSITES: readonly (readonly [reason: RegExp, ends: string])[] = [
-  [/^No([A-Z]\w+)$/, '$1'],
-  [/^(\w+Is)Not([A-Z]\w*)$/, '$1$2'],
-  [/^(\w+)(?:Succeeded|Successful|Success|Completed)$/, '$1Failed'],
-  [/^Success(?:ful)?(?:ly)?([A-Z]\w+)$/, 'Failed$1'],
-]
-
-/** Returns the conditions whose end a reason reports by its form: `NoFrequentKubeletRestart`, `BackupSucceeded`. */
-function oppositesOf(reason: string): readonly string[] {
-  return OPPOSITES.flatMap(([form, ends]) => (form.test(reason) ? [reason.replace(form, ends)] : []))
+/** Returns whether an event says that an object has no problem, and so ends a condition that no row of the tables ends. */
+export function endsAll(event: KubernetesEvent, group: string): boolean {
+  const kind = OF_KIND.exec(group)?.[1] ?? event.kind
+  return isAllWell(event) && !REASONS.has(group) && kind === event.kind
 }
-
-/** Returns the conditions that a past tense ends: `Presented` ends `PresentError`, and `Deployed` ends `DeployFailed`. */
-function undoneBy(reason: string): readonly string[] {
-  if (!reason.endsWith('ed') || FAILURE_END.test(reason)) return []
-  return [reason.slice(0, -2), reason.slice(0, -1)].flatMap((verb) => [`${verb}Error`, `${verb}Failed`])
-}
-
-/** Returns whether a reason says that an object has no problem, and so ends a condition that no row of the tables ends. */
-export function endsAll(reason: string, group: string): boolean {
-  return ALL_WELL.has(reason) && !REASONS.has(group)
-}
+/** `Failed (PipelineRun)` */
+const OF_KIND = / \(([A-Z]\w+)\)$/
 
 /** An event that reports progress or trouble and not success. */
 const UNDER_WAY = /\b(?:fail|error|degrad|unable|retry|retries|wait|start|schedul)/i
@@ -201,7 +184,7 @@ export function deletedObjectOf(event: KubernetesEvent & { readonly object: stri
 /** Returns whether an event can end or explain earlier conditions of its service. */
 export function tellsOfEnds(event: KubernetesEvent & { readonly object: string }): boolean {
   const { reason } = event
-  const isEnd = ends(event).length > 0 || deletedObjectOf(event) !== null || succeeds(event) || ALL_WELL.has(reason)
+  const isEnd = ends(event).length > 0 || deletedObjectOf(event) !== null || succeeds(event) || isAllWell(event)
   return addsNode(reason) || isEnd || reason === 'Started'
 }
 
