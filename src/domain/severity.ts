@@ -39,10 +39,11 @@ const SEPARATORS = /[^\p{L}\p{N}]+/u
 
 /**
  * The labels that can contain the severity, in order. Sloth and Grafana's SLOs write one of their own, and Grafana reads
- * `og_priority` for Opsgenie. Each can begin with a capital.
+ * `og_priority` for Opsgenie. The last ones are what people call it. Each can begin with a capital.
  */
 export const SEVERITY_LABELS = [
   ...['severity', 'sloth_severity', 'grafana_slo_severity', 'priority', 'og_priority', 'level'],
+  ...['severity_level', 'alert_severity', 'urgency', 'criticality'],
 ] as const
 const IN_ANY_CASE = SEVERITY_LABELS.flatMap((name) => [name, name.charAt(0).toUpperCase() + name.slice(1)])
 

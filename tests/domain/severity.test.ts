@@ -131,11 +131,19 @@ describe('an alert', () => {
     assert.equal(severityOf(alert({ level: 'info' })).severity, 'info')
   })
 
+  test('without it uses what people call it, after all other labels', () => {
+    for (const label of ['severity_level', 'alert_severity', 'urgency', 'criticality', 'Urgency'])
+      assert.deepEqual(severityOf(alert({ [label]: 'P1' })).rule, `label ${label}`)
+    assert.equal(severityOf(alert({ urgency: 'high' })).severity, 'error')
+    assert.equal(severityOf(alert({ level: 'info', criticality: 'critical' })).severity, 'info')
+    assert.equal(severityOf(alert({ severity: 'warning', urgency: 'high' })).severity, 'warning')
+  })
+
   test("without it uses the labels of Grafana's SLOs and of Opsgenie, and no label of another kind", () => {
     assert.equal(severityOf(alert({ grafana_slo_severity: 'critical' })).severity, 'critical')
     assert.equal(severityOf(alert({ og_priority: 'P1' })).severity, 'critical')
     assert.equal(severityOf(alert({ severity: 'warning', grafana_slo_severity: 'critical' })).severity, 'warning')
-    for (const label of ['grafana_slo_window', 'node_priority', 'severity_level', 'priority_class'])
+    for (const label of ['grafana_slo_window', 'node_priority', 'alert_sensitivity', 'priority_class'])
       assert.equal(severityOf(alert({ [label]: 'critical' })).rule, 'no severity label', label)
   })
 

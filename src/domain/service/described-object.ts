@@ -28,6 +28,8 @@ export const OBJECTS_OF: readonly {
   // x509-certificate-exporter
   { marker: 'secret_name', kind: 'Secret', name: 'secret_name', namespace: 'secret_namespace' },
   // Argo CD's metric argocd_app_info
+  // Crossplane's composed resources name the claim of their user.
+  { marker: 'claim_name', kind: 'Claim', name: 'claim_name', namespace: 'claim_namespace' },
   { marker: 'dest_server', kind: 'Application', name: 'name', namespace: 'dest_namespace' },
   { alerts: /^argo-?(?:cd|app)/i, kind: 'Application', name: 'name', namespace: 'dest_namespace' },
   // Longhorn's metric longhorn_volume_robustness
@@ -37,14 +39,21 @@ export const OBJECTS_OF: readonly {
   // Tempo's graph of services: the client calls the server.
   { marker: 'client', kind: 'Service', name: 'server', namespace: 'server_service_namespace namespace' },
   // Tekton
-  { marker: 'pipelinerun', kind: 'PipelineRun', name: 'pipelinerun', namespace: 'namespace' },
+  { marker: 'pipelinerun', kind: 'PipelineRun', name: 'pipelinerun', namespace: 'exported_namespace namespace' },
+  { jobs: /tekton/, kind: 'Pipeline', name: 'pipeline', namespace: 'exported_namespace namespace' },
+  // elasticsearch_exporter: the cluster, although the label `name` is one of its nodes
+  ...['es_data_node', 'es_master_node', 'es_ingest_node', 'es_client_node'].map((marker) => {
+    return { marker, kind: 'Elasticsearch', name: 'cluster name', namespace: 'namespace' }
+  }),
   // kafka-lag-exporter
   { alerts: /^kafka.*lag/i, kind: 'ConsumerGroup', name: 'group', namespace: 'namespace' },
   // KubeVirt: virt-handler reports about the machines on its node.
   { jobs: /kubevirt/, kind: 'VirtualMachine', name: 'name', namespace: 'exported_namespace namespace' },
-  // Proxmox VE: `qemu/102`, `lxc/110`, `node/pve1`; libvirt; Incus and LXD. The scraped instance is a host.
-  { jobs: /^(?:pve|proxmox)/i, kind: 'Guest', name: 'id', namespace: '' },
-  { alerts: /^(?:pve|proxmox)/i, kind: 'Guest', name: 'id', namespace: '' },
+  // Proxmox VE: a guest's name, else `qemu/102`, `lxc/110`, `node/pve1`; its own metrics, in which the guest is the host;
+  // libvirt; Incus and LXD. The scraped instance is a host.
+  { jobs: /^(?:pve|proxmox)/i, kind: 'Guest', name: 'name id', namespace: '' },
+  { alerts: /^(?:pve|proxmox)/i, kind: 'Guest', name: 'name id', namespace: '' },
+  { marker: 'vmid', kind: 'Guest', name: 'name host vmid', namespace: '' },
   { jobs: /libvirt/, kind: 'Guest', name: 'domain', namespace: '' },
   { jobs: /^(?:incus|lxd)/, kind: 'Guest', name: 'name', namespace: '' },
   // Programs that ask devices: UniFi's access points and switches, routers of MikroTik, the things of Home Assistant and
@@ -54,7 +63,12 @@ export const OBJECTS_OF: readonly {
   { marker: 'routerboard_name', kind: 'Device', name: 'routerboard_name', namespace: '' },
   { jobs: /^mikrotik/, kind: 'Device', name: 'name', namespace: '' },
   { marker: 'friendly_name', kind: 'Device', name: 'friendly_name', namespace: '' },
+  // Exporters that log in to network devices: junos_exporter, cisco_exporter, Oxidized
+  { jobs: /^(?:junos|cisco|arista|fortigate|panos|netconf|oxidized)/, kind: 'Node', name: 'target', namespace: '' },
   { marker: 'ups', kind: 'Device', name: 'ups', namespace: '' },
+  // Zones of Cloudflare. Its tunnels have none.
+  { jobs: /cloudflare/, kind: 'Zone', name: 'zone zone_name', namespace: '' },
+  { alerts: /^cloudflare/i, kind: 'Zone', name: 'zone zone_name', namespace: '' },
   // smokeping_prober and ping_exporter: the address that they ask
   { jobs: /^(?:smokeping|ping[-_]exporter)/, kind: 'Check', name: 'host target', namespace: '' },
   // Programs that check addresses: Gatus and Healthchecks name the check.

@@ -4,6 +4,7 @@ import type { Labels } from '../event/event.ts'
 import { cacheByName, cacheLast } from '../memoize.ts'
 import { isInCluster } from './backend.ts'
 import { hostOf } from './host.ts'
+import { isMachine, isNode } from './machine.ts'
 import { type Label, labelValue, type Reading, read } from './reading.ts'
 import { type ExporterKind, list, SCRAPE } from './target.ts'
 
@@ -47,7 +48,7 @@ const EXPORTERS: readonly {
   { kind: 'gateway', words: ['pushgateway', 'nomad', 'federat'], own: SCRAPE },
   {
     kind: 'cloud',
-    words: list('yace cloudwatch stackdriver azure-metrics azure_metrics rds-exporter rds_exporter'),
+    words: list('yace cloudwatch stackdriver azure-metrics azure_metrics rds-exporter rds_exporter openstack-exporter'),
     own: [...SCRAPE, 'namespace', 'app', 'app_kubernetes_io_name', 'node'],
   },
   { kind: 'manager', words: ['ceph-mgr', 'ceph-exporter'], own: ['pod', 'container', 'endpoint', 'instance', 'node'] },
@@ -100,6 +101,9 @@ function findExporter(labels: Labels, reading: Reading): Exporter {
   // dcgm-exporter names the pod that uses the GPU, which belongs to the node.
   if (kind === 'host' && reading.labels.some(({ known }) => known.reads === 'node'))
     own.push('exported_pod', 'exported_container', 'exported_namespace')
+  // What watches a device calls its checks services.
+  if (kind === 'host' && reading.aboutMachine) own.push('service_name')
+  if (kind !== 'other') own.push('app_kubernetes_io_instance')
   if (word && kind !== 'manager')
     own.push(...[...PROGRAM, 'container', 'pod'].filter((name) => contains(labels, name, word)))
   if (renamed) own.push(...SCRAPE, 'namespace')
@@ -145,7 +149,12 @@ function isProbe(labels: Labels, { labels: found }: Reading): boolean {
   if (PROBER_PORT.test(instance.trim()) && has(labels, 'target')) return true
   if (found.length === 0 || !found.every(({ known }) => known.weak)) return false
   if (WEB_ALERT.test(alertname) && found.every(({ name }) => name === 'host')) return true
-  return isInCluster(hostOf(instance)) || (PROBE_ALERT.test(alertname) && found.every(isAddress))
+  return isInCluster(hostOf(instance)) || isAsked(labels) || (PROBE_ALERT.test(alertname) && found.every(isAddress))
+}
+
+/** The address of a database or a node that an exporter asked, in its label `server`. Its own host is no other one. */
+function isAsked({ server = '' }: Labels): boolean {
+  return /^[a-z\d-]+(?:\.[a-z\d-]+)+:\d{2,5}$/i.test(server) && !/^(?:127\.|0\.0\.|localhost)/.test(server)
 }
 
 /** The labels with the address that a prober asked, most reliable first. */
@@ -172,42 +181,6 @@ export function probed(labels: Labels): { label: string; value: string; reads: '
 /** Returns whether a label can be on an alert about an address: the address itself, and the job that asks it. */
 function isAddress({ known }: Label): boolean {
   return known.reads === 'instance' || known.reads === 'job label'
-}
-
-/**
- * The ports of node-exporter, windows-exporter, process-exporter, systemd_exporter, smartctl_exporter, zfs_exporter,
- * ipmi_exporter, Telegraf and collectd.
- */
-const HOST_PORT = /:(?:9100|9182|9256|9558|9633|9134|9290|9273|9103)$/
-
-const HOST_JOBS: ReadonlySet<string> = new Set(
-  list(`node nodes host hosts server servers machines vms baremetal linux linux-servers windows windows-servers
-    varlogs syslog systemd-journal journal zfs`),
-)
-
-/**
- * How the names of alerts about a machine begin: `HostOutOfMemory` and `WindowsServerDiskSpaceUsage` in
- * awesome-prometheus-alerts, `NodeFilesystemSpaceFillingUp` in the mixin of node-exporter.
- */
-const HOST_ALERT =
-  /^(?:(?:Host|Windows)(?=[A-Z])|Node(?:Filesystem|Memory|Network|CPU|Disk|Clock|RAID|Systemd|TextFile|FileDesc|SystemS|HighNumberConntrack))/
-
-/** Returns whether an alert is about a machine, whatever the scrape job of its exporter is called. */
-function isMachine(labels: Labels, { labels: found, aboutMachine }: Reading): boolean {
-  if (!found.some(isNode)) return false
-  if (HOST_PORT.test(labels.instance?.trim() ?? '')) return found.every(isAboutMachine)
-  const job = labels.job?.trim().toLowerCase() ?? ''
-  const isNamed = HOST_JOBS.has(job) || HOST_ALERT.test(labels.alertname ?? '')
-  return (aboutMachine || isNamed) && found.every((it) => isNode(it) || it.known.reads === 'job label')
-}
-
-/** Returns whether a label can be on an alert about a machine. Such an alert names no workload. */
-function isAboutMachine(label: Label): boolean {
-  return isNode(label) || label.known.weak
-}
-
-function isNode({ known }: Label): boolean {
-  return known.reads === 'node' || known.reads === 'instance'
 }
 
 /** Returns whether a label that usually names the exporter does so in this alert. */

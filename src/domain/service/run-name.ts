@@ -47,6 +47,8 @@ export const RUN_PODS: readonly Row[] = [
 const RUNNER = /^runner-.+-project-\d+-concurrent-/
 const KNATIVE = /^(.+)-\d{5}(?:-deployment)?$/
 const KNATIVE_DEPLOYMENT = /^(.+)-\d{5}-deployment$/
+/** A Deployment for each release, with the time and the commit of the release: `cart-20220224201321-9b7083b` */
+const RELEASE = /^(.+?)-20\d{12}(?:-[a-f\d]{7,40})?$/
 const FLAGGER = /^(.+)-(?:primary|canary)$/
 /** `<certificate>-<revision>`, then the hash of the order and the hash of the challenge. */
 const CERTIFICATE = new RegExp(String.raw`^(.+?)-(?:\d{1,4}|${RANDOM.replace('$', '(?:-|$)')})(?:-\d{5,10}){0,2}$`)
@@ -92,9 +94,12 @@ export function serviceOfRevision(name: string): string {
   return KNATIVE.exec(name)?.[1] ?? name
 }
 
-/** Returns the workload of a Deployment that Knative or Flagger generated: `hello-00002-deployment`, `podinfo-canary`. */
+/**
+ * Returns the workload of a Deployment that Knative or Flagger generated, or that is named after its release:
+ * `hello-00002-deployment`, `podinfo-canary`.
+ */
 export function deploymentOf(name: string): string {
-  const own = KNATIVE_DEPLOYMENT.exec(name)?.[1] ?? name
+  const own = KNATIVE_DEPLOYMENT.exec(name)?.[1] ?? RELEASE.exec(name)?.[1] ?? name
   return FLAGGER.exec(own)?.[1] ?? own
 }
 

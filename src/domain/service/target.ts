@@ -39,8 +39,8 @@ export const TARGETS: readonly (readonly [Reader, string])[] = [
   ['claim', 'persistentvolumeclaim pvc'],
   ['name', 'ingress ingress_name'],
   ['name', 'poddisruptionbudget'],
-  // Strimzi's rules for a whole component
-  ['name', 'strimzi_io_name'],
+  // Strimzi's rules for a whole component, and the operator of Redis by Spotahome
+  ['name', 'strimzi_io_name redisfailover redisfailovers_databases_spotahome_com_name'],
   ['name', 'app_kubernetes_io_name'],
   ['name', 'app'],
   ['name', 'workload workload_name'],
@@ -59,6 +59,8 @@ export const TARGETS: readonly (readonly [Reader, string])[] = [
   ['service', 'service kubernetes_name'],
   ['name', 'container container_name'],
   ['container name', 'name'],
+  // A scrape configuration that keeps all labels of a pod, and a pod that has no name of its own
+  ['name', 'app_kubernetes_io_instance'],
   // Rancher's alerts about the control plane
   ['name', 'component_name'],
   // Azure and Google: Grafana's labels of resources. AWS: the dimensions of CloudWatch as Grafana, YACE (`dimension_…`)
@@ -81,10 +83,11 @@ export const TARGETS: readonly (readonly [Reader, string])[] = [
 ]
 
 /**
- * What people call their programs in rules without Kubernetes, and what a rule can keep of the metrics of RabbitMQ,
- * Celery, Kafka and NATS. These labels name the service only if nothing else does.
+ * What people call their programs in rules without Kubernetes, what Sensu and Telegraf call what they watch, and what a
+ * rule can keep of the metrics of RabbitMQ, Celery, Kafka, NATS and Vitess. These labels name the service only if nothing
+ * else does.
  */
-export const LAST_NAMES = ['component', 'queue', 'topic', 'stream'] as const
+export const LAST_NAMES = ['component', 'entity', 'sql_instance', 'queue', 'topic', 'stream', 'keyspace'] as const
 
 /**
  * Prefixes that senders put before the names in `TARGETS`: OpenTelemetry, Fluent Bit, kube-state-metrics, YACE, service
