@@ -1,9 +1,11 @@
 /** Another program deletes files of a running server: no event acknowledged after that is missing after a restart. */
 import assert from 'node:assert/strict'
 import {
+  chownSync,
   copyFileSync,
   linkSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -25,6 +27,7 @@ import { missing } from './promise.ts'
 import { makeDatabase, startServer } from './server.ts'
 
 const BEFORE = 200
+const NOBODY = 65_534
 
 suite('files taken away', { concurrency: 2 }, () => {
   for (const [what, lose] of [
@@ -61,6 +64,10 @@ suite('files taken away', { concurrency: 2 }, () => {
     ['deleted with its log', (file: string) => ['', '-wal', '-shm'].map((end) => rmSync(file + end))],
     ['moved', (file: string) => renameSync(file, `${file}.away`)],
     ['replaced', (file: string) => [writeFileSync(`${file}.x`, 'other'), renameSync(`${file}.x`, file)]],
+    [
+      'replaced by a link to it',
+      (file: string) => [renameSync(file, `${file}.real`), symlinkSync(`${file}.real`, file)],
+    ],
     ['moved with its directory', (file: string) => renameSync(dirname(file), `${dirname(file)}-away`)],
     ['deleted with its directory', (file: string) => rmSync(dirname(file), { recursive: true })],
   ] as const) {
@@ -83,6 +90,23 @@ suite('files taken away', { concurrency: 2 }, () => {
       rmSync(copy)
     })
   }
+
+  test('a database that is deleted from a directory of another user is copied once, to the parent directory', {
+    skip: process.getuid?.() !== 0,
+  }, async (t) => {
+    const parent = temporaryDirectory(t)
+    const directory = join(parent, 'data')
+    mkdirSync(directory)
+    const { file, token } = makeDatabase(directory)
+    for (const path of [parent, directory, file]) chownSync(path, NOBODY, NOBODY)
+    const server = await startServer(t, file, ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'])
+    const stored = acknowledged(await deliver({ url: server.url, token }, 0))
+    chownSync(directory, 0, 0)
+    rmSync(file)
+    assert.equal(await server.ended, 1)
+    const copies = readdirSync(parent).filter((name) => name.startsWith('data-incmon.db.rescued-'))
+    assert.deepEqual([copies.length, missing(join(parent, copies[0] ?? ''), stored)], [1, []])
+  })
 
   test('a server does not start with an empty database in place of one that was deleted', async (t) => {
     const { file, token } = makeDatabase(temporaryDirectory(t))

@@ -3,7 +3,16 @@
  * is saved.
  */
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import SQLite from 'better-sqlite3'
 import { LOG_LOST } from '../../src/store/sqlite/log-file.ts'
@@ -95,10 +104,29 @@ test('a file in place of the log is kept and not read by the next start', (t) =>
   assert.deepEqual(namesIn(db), ['Acme'])
 })
 
-test('a deleted WAL index is detected', (t) => {
+test('a deleted WAL index is detected, and the error names it', (t) => {
   const db = filled(t)
   rmSync(`${db.file}-shm`)
+  assert.throws(() => db.guardLog(), /-shm was deleted by another program.+ was saved to .+start incmon again$/)
+  assert.deepEqual(namesIn(db), ['Acme'])
+})
+
+test('a database that became a link to itself elsewhere accepts no more writes, and everything stored is in a copy', (t) => {
+  const db = filled(t)
+  renameSync(db.file, `${db.file}.real`)
+  symlinkSync(`${db.file}.real`, db.file)
+  assert.throws(() => makeOrganization(db, 'Basil', 'Free'), { code: 'SQLITE_READONLY_DBMOVED' })
+  assert.throws(() => db.guardLog(), /all stored data was saved to \S+\.rescued-/)
+  // The next start finds the copy beside the link, whose target lacks the log.
+  assert.throws(() => openStore(db.file), /\.rescued-\w+ contains all data that a server had stored/)
+})
+
+test('a dangling link in place of the log is kept and does not prevent the next start', (t) => {
+  const db = filled(t)
+  rmSync(`${db.file}-wal`)
+  symlinkSync('/nowhere', `${db.file}-wal`)
   assert.throws(() => db.guardLog(), LOST)
+  assert.deepEqual(namesIn(db), ['Acme'])
 })
 
 test('a log emptied by a checkpoint is not a loss', async (t) => {

@@ -64,6 +64,23 @@ test('a new file that another process writes is retried', async (t) => {
   assert.equal(db.pragma('journal_mode'), 'wal')
 })
 
+for (const [what, replace] of [
+  ['directory', (path: string) => mkdirSync(path)],
+  ['link', (path: string) => symlinkSync('/nowhere', path)],
+] as const) {
+  for (const end of ['-wal', '-shm']) {
+    test(`a ${what} in the place of ${end} is refused by name, and does not count as damage`, (t) => {
+      const file = fileIn(t)
+      openStore(file).close()
+      replace(file + end)
+      const expected = new RegExp(`^${file + end} is not a regular file: .+move it away, and start again$`)
+      assert.throws(() => openStore(file), { name: 'StoreError', message: expected })
+      rmSync(file + end, { recursive: true })
+      openStore(file).close()
+    })
+  }
+}
+
 test('after a write and a reopen the settings are the same', (t) => {
   const file = fileIn(t)
   const first = openStore(file)

@@ -1,7 +1,7 @@
 /** Files that a server saved: nothing opens the database beside them before somebody has decided about them. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { openStore } from '../../src/store/sqlite/open.ts'
@@ -92,6 +92,27 @@ for (const [what, which, names] of [
     if (names.length > 0) assert.deepEqual(namesIn(file), names)
     else openStore(file).close()
   })
+}
+
+for (const [what, replace] of [
+  ['directory', (file: string) => mkdirSync(file)],
+  ['link to another database', (file: string) => symlinkSync(`${file}.other`, file)],
+] as const) {
+  for (const [decision, which, kept] of [
+    ['used', 0, ['Acme']],
+    ['set aside', 1, ['Basil']],
+  ] as const) {
+    test(`in the place of a ${what}, the copy is ${decision} with the printed command`, (t) => {
+      const { file } = withCopy(t)
+      rmSync(file)
+      databaseAt(`${file}.other`, 'Basil')
+      replace(file)
+      run(t, refusalOf(file), which)
+      if (which === 1 && what === 'directory') assert.match(refusalOf(file), /is a directory: choose a file/)
+      else assert.deepEqual(namesIn(file), kept)
+      assert.deepEqual(namesIn(`${file}.other`), ['Basil'])
+    })
+  }
 }
 
 test('a copy in the parent directory is found when the directory is new', (t) => {

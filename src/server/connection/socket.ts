@@ -48,13 +48,14 @@ export function refuseLongPath(database: string): void {
 export async function listenOnSocket(server: Server, database: string): Promise<string> {
   refuseLongPath(database)
   const path = socketPathOf(database)
-  await removeStale(path)
   try {
+    await removeStale(path)
     await bind(server, path)
     // Restricts access to the owner, regardless of the umask in other threads.
     chmodSync(path, MODE)
     copyOwner(path, database)
   } catch (error) {
+    if (error instanceof StartError) throw error
     throw new StartError(
       `${path} cannot be created (${errorCode(error)}): check the owner and mode of its directory, and that it is on a local disk`,
     )

@@ -5,7 +5,7 @@ import type SQLite from 'better-sqlite3'
 import { openSqlite } from './driver.ts'
 import { errorCode, isBusy, StoreError } from './fault.ts'
 import { LOG_LIMIT } from './log-file.ts'
-import { entryAt } from './path.ts'
+import { entryAt, ownEntryAt } from './path.ts'
 import { describeRescued } from './rescue.ts'
 
 /** The application ID in the header of incmon's database files: 'incm'. */
@@ -29,12 +29,13 @@ export function openFile(file: string, busyMs: number): SQLite.Database {
 /** Throws StoreError for a file whose data is in another file, and for a file of another program. */
 export function refuseUnusable(file: string): void {
   refuseRescued(file)
+  refuseOtherKinds(file)
   refuseOrphanedLog(file)
   refuseForeignFile(file)
 }
 
 /** Refuses a file, whether it exists or not, as long as data that a server saved from it lies beside it. */
-function refuseRescued(file: string): void {
+export function refuseRescued(file: string): void {
   const found = describeRescued(file)
   if (found !== null) throw new StoreError(found)
 }
@@ -63,6 +64,15 @@ export function writeRefusal(file: string): string | null {
   } catch (error) {
     return errorCode(error)
   }
+}
+
+/** Refuses what SQLite cannot open in the place of the log or its index. SQLite does not follow a link there. */
+function refuseOtherKinds(file: string): void {
+  const path = ['-wal', '-shm'].map((end) => `${file}${end}`).find((one) => ownEntryAt(one)?.isFile() === false)
+  if (path === undefined) return
+  throw new StoreError(
+    `${path} is not a regular file: if it is a link, put the file itself there; otherwise, move it away, and start again`,
+  )
 }
 
 /** Refuses a log without its database file. The log may contain most of the data, and SQLite would delete the log. */

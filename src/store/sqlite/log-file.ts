@@ -1,6 +1,6 @@
 /** Syncs and monitors the write-ahead log file, because SQLite does not notice when it is deleted. */
 
-import { closeSync, fdatasync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
+import { closeSync, fdatasync, fstatSync, lstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import type SQLite from 'better-sqlite3'
 import { errorCode } from './fault.ts'
 import { asideOf, commandToUse, saveCopy, saveFromCache, saveFromLog, setLogAside } from './rescue.ts'
@@ -54,14 +54,15 @@ export function watchLog(sqlite: SQLite.Database, file: string): LogFile {
     if (isOpenTwice(ino, dev)) return opened
     throw lose('deleted')
   }
-  const lose = (loss: Loss): Error => {
-    const message = isFileGone() ? lossOfFile(sqlite, file) : lossOfLog(sqlite, file, loss)
+  const lose = (loss: Loss, path = log): Error => {
+    const message = isFileGone() ? lossOfFile(sqlite, file) : lossOfLog(sqlite, file, `${path} was ${loss}`, loss)
     sqlite.pragma('query_only = ON')
     lost = Object.assign(new Error(message), { code: LOG_LOST })
     return lost
   }
+  // At the next start, a link in place of the file would lead SQLite to another log.
   const isFileGone = () => {
-    const now = statSync(file, { throwIfNoEntry: false })
+    const now = lstatSync(file, { throwIfNoEntry: false })
     return now?.ino !== database.ino || now.dev !== database.dev
   }
   const guard = () => {
@@ -87,7 +88,7 @@ export function watchLog(sqlite: SQLite.Database, file: string): LogFile {
       if (lost) throw lost
       if (isFileGone()) throw lose('deleted')
       guard()
-      if (opened && inodeOf(index) !== opened.index) throw lose('deleted')
+      if (opened && inodeOf(index) !== opened.index) throw lose('deleted', index)
     },
     sync: () =>
       new Promise((resolve, reject) => {
@@ -120,7 +121,7 @@ export function watchLog(sqlite: SQLite.Database, file: string): LogFile {
 }
 
 function inodeOf(path: string): number | null {
-  return statSync(path, { throwIfNoEntry: false })?.ino ?? null
+  return lstatSync(path, { throwIfNoEntry: false })?.ino ?? null
 }
 
 /** Returns whether this process has the file open twice: here and in SQLite. Returns true if the answer is unknown. */
@@ -175,7 +176,7 @@ function isWhole(sqlite: SQLite.Database, handle: number, size: number): boolean
 /** The error code if the data of a missing file cannot be copied. */
 export const UNSAVED = 'SQLITE_READONLY_UNSAVED'
 
-/** What happened to the log. */
+/** What happened to the log or its index. */
 type Loss = 'deleted' | 'truncated'
 
 const STOP = 'Stop that program, then start incmon again'
@@ -199,9 +200,9 @@ function savedTo(copy: string, file: string): string {
   return `all stored data was saved to ${copy}. To continue with this data, run "${commandToUse(copy, file)}", then start incmon again`
 }
 
-/** The log was deleted or truncated, and the database file is in its place. */
-function lossOfLog(sqlite: SQLite.Database, file: string, loss: Loss): string {
-  const what = `${file}-wal was ${loss} by another program while incmon was running`
+/** The log or its index was deleted, or the log was truncated, and the database file is in its place. */
+function lossOfLog(sqlite: SQLite.Database, file: string, event: string, loss: Loss): string {
+  const what = `${event} by another program while incmon was running`
   if (loss === 'deleted' ? saveFromLog(sqlite, file) : saveFromCache(sqlite, file))
     return `${what}; all stored data was saved to ${file}. ${STOP}`
   if (loss === 'truncated') return `${what}; ${file} lacks the latest data. ${COPIES}, or continue without it`

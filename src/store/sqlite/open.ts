@@ -13,10 +13,10 @@ import {
 } from './commit.ts'
 import { openSqlite } from './driver.ts'
 import { isStoreFailure } from './fault.ts'
-import { makeDurable, openFile } from './file.ts'
+import { makeDurable, openFile, refuseRescued } from './file.ts'
 import { watchLog } from './log-file.ts'
 import { watchContent } from './overwritten.ts'
-import { entryAt, resolveDatabase } from './path.ts'
+import { ownEntryAt, resolveDatabase } from './path.ts'
 import { builder, type Query } from './query.ts'
 import type { Schema } from './schema/schema.ts'
 
@@ -80,6 +80,8 @@ const BUSY_TIMEOUT_MS = 5_000
 const CACHE = 4_000
 
 export function openStore(file: string, { busyMs = BUSY_TIMEOUT_MS }: { readonly busyMs?: number } = {}): Db {
+  // A copy can also lie beside a link that took the place of the file.
+  refuseRescued(file)
   const path = resolveDatabase(file)
   return over(openFile(path, busyMs), path, 'BEGIN IMMEDIATE')
 }
@@ -195,7 +197,7 @@ function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
 function guardIdentity(file: string): () => void {
   const opened = statSync(file)
   return () => {
-    const found = entryAt(file)
+    const found = ownEntryAt(file)
     if (found?.ino === opened.ino && found.dev === opened.dev) return
     const error = new Error(`${file} was moved, replaced or deleted while it was open`)
     throw Object.assign(error, { code: 'SQLITE_READONLY_DBMOVED' })

@@ -41,6 +41,15 @@ export function entryAt(path: string): Stats | null {
   }
 }
 
+/** Like `entryAt`, but does not follow a link. */
+export function ownEntryAt(path: string): Stats | null {
+  try {
+    return lstatSync(path)
+  } catch {
+    return null
+  }
+}
+
 function withoutLinks(file: string): string {
   if (existsSync(file)) {
     const real = realpathSync(file)
@@ -57,11 +66,7 @@ function withoutLinks(file: string): string {
 
 /** Returns the target of a symbolic link, or null for any other file. */
 function targetOf(file: string): string | null {
-  try {
-    return lstatSync(file).isSymbolicLink() ? resolve(dirname(file), readlinkSync(file)) : null
-  } catch {
-    return null
-  }
+  return ownEntryAt(file)?.isSymbolicLink() ? resolve(dirname(file), readlinkSync(file)) : null
 }
 
 function isMountPoint(path: string): boolean {

@@ -4,7 +4,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 import type SQLite from 'better-sqlite3'
 import { shellQuote } from '../../domain/terminal.ts'
 import { copyInto } from './commit.ts'
-import { entryAt } from './path.ts'
+import { entryAt, ownEntryAt } from './path.ts'
 import { faultIn } from './sound.ts'
 import { COMPANIONS, syncDirectory } from './temporary-file.ts'
 
@@ -30,7 +30,7 @@ export function saveFromLog(sqlite: SQLite.Database, file: string): boolean {
     try {
       const [row] = sqlite.pragma('wal_checkpoint(PASSIVE)') as { busy: number; log: number; checkpointed: number }[]
       if (row && row.log === row.checkpointed) {
-        if (existsSync(`${file}-wal`)) renameSync(`${file}-wal`, `${file}-wal.foreign`)
+        if (ownEntryAt(`${file}-wal`)) renameSync(`${file}-wal`, `${file}-wal.foreign`)
         syncDirectory(dirname(file))
         return true
       }
@@ -55,14 +55,22 @@ export function saveCopy(sqlite: SQLite.Database, file: string): string {
     const path = join(directory, `${name}${RESCUED}${time}`)
     try {
       copyInto(path, (text) => sqlite.exec(text), refuseDamaged)
-      // The copy contains the data of the log.
-      setLogAside(file, ASIDE)
+      setUnneededLogAside(file)
       return path
     } catch (error) {
       failure = error
     }
   }
   throw failure
+}
+
+/** The copy contains the data of the log. If the log cannot be renamed, the command that uses the copy deletes it. */
+function setUnneededLogAside(file: string): void {
+  try {
+    setLogAside(file, ASIDE)
+  } catch {
+    // The directory is not writable.
+  }
 }
 
 function refuseDamaged(copy: string): void {
@@ -111,20 +119,30 @@ export function describeRescued(file: string): string | null {
       : `${file} is missing, and ${copy} contains its data, saved ${savedAt(copy)}${others.join('')}: ${use}, or ${keep} to start with an empty database`
   }
   if (log === undefined) return null
-  const use = [...setPresentLogAside(file, log), move(log, `${resolve(file)}-wal`), ...asides(all, log)].join(' && ')
+  const use = [
+    ...setPresentAside(`${resolve(file)}-wal`, log),
+    move(log, `${resolve(file)}-wal`),
+    ...asides(all, log),
+  ].join(' && ')
   const what = `${log} is a log of ${file} with its newest data, saved ${savedAt(log)} because another program had replaced the file or its content${others.join('')}`
   return exists
     ? `${what}: run ${keep} to keep the present file without this data, or, only if you have put the file of that time back, "${use}" to use the log`
     : `${what}, and ${file} is missing: put the file of that time back and run "${use}" to use the log, or run ${keep} to start without this data`
 }
 
-/** The command that puts the copy in the place of the database. `restore` keeps the present file and removes its log. */
+/**
+ * The command that puts the copy in the place of the database. `restore` keeps the present file and removes its log. A
+ * link or a directory in the place of the database is renamed.
+ */
 export function commandToUse(copy: string, file: string, all: readonly string[] = [copy]): string {
   const path = resolve(file)
-  if ((entryAt(path)?.size ?? 0) > 0 || existsSync(`${path}-wal`))
+  const present = ownEntryAt(path)
+  const isOther = present !== null && !present.isFile()
+  if (!isOther && ((present?.size ?? 0) > 0 || existsSync(`${path}-wal`)))
     return `incmon restore ${shellQuote(copy)} --database ${shellQuote(path)} --force && ${asideOf(all)}`
+  const aside = isOther ? [...setPresentAside(path, copy), ...setPresentAside(`${path}-wal`, copy)] : []
   const directory = existsSync(dirname(path)) ? [] : [`mkdir -p ${shellQuote(dirname(path))}`]
-  return [...directory, move(copy, path), ...asides(all, copy)].join(' && ')
+  return [...aside, ...directory, move(copy, path), ...asides(all, copy)].join(' && ')
 }
 
 /** The command after which a start no longer finds the saved files. */
@@ -136,9 +154,9 @@ function asides(paths: readonly string[], except?: string): string[] {
   return paths.filter((path) => path !== except).map((path) => move(path, path.replace(RESCUED, ASIDE)))
 }
 
-function setPresentLogAside(file: string, log: string): string[] {
-  const present = `${resolve(file)}-wal`
-  return existsSync(present) ? [move(present, `${log.replace(RESCUED, ASIDE)}.present`)] : []
+/** The command that renames what is in the place of a saved file. */
+function setPresentAside(present: string, saved: string): string[] {
+  return ownEntryAt(present) ? [move(present, `${present}${ASIDE}${timeIn(saved)}.present`)] : []
 }
 
 function move(from: string, to: string): string {
