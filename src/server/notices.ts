@@ -16,8 +16,10 @@ const HEARTBEAT = 15_000
 const STREAMS_PER_TURN = 50
 /** How long a turn may take, in milliseconds. Once a minute, the check of a token writes when it was used last. */
 const MAX_TURN = 10
-/** The number of past deliveries kept for streams that reconnect. */
-const KEPT = 256
+/** The memory in bytes for past deliveries of all organizations, kept for streams that reconnect. */
+const KEPT = 4_194_304
+/** The memory that a delivery takes in addition to its text, in bytes. */
+const DELIVERY = 512
 /**
  * The maximum size in bytes of missed deliveries for a stream that reconnects. Must be below the limit for unread data.
  */
@@ -62,6 +64,9 @@ export function createNotices(run: string, elapsed: () => number): Notices {
   const subscribers = new Set<Subscriber>()
   const gathered = new Map<number, Map<string, Set<string>>>()
   const kept: Delivery[] = []
+  let keptBytes = 0
+  /** The number of the last delivery to each organization that is no longer kept. */
+  const dropped = new Map<number, number>()
   const last = new Map<number, number>()
   const lastStatus = new Map<number, number>()
   let number = 0
@@ -81,11 +86,22 @@ export function createNotices(run: string, elapsed: () => number): Notices {
       if (kinds.has('service')) lastStatus.set(organizationId, number)
       const bytes = encoder.encode(textOf(kinds, `${run}-${number}`))
       kept.push({ number, organizationId, bytes })
+      keptBytes += bytes.length + DELIVERY
       deliveries.set(organizationId, bytes)
     }
     sendToAll(({ organizationId }) => deliveries.get(organizationId))
     gathered.clear()
-    kept.splice(0, kept.length - KEPT)
+    dropOldest()
+  }
+  const dropOldest = () => {
+    let count = 0
+    for (const { number, organizationId, bytes } of kept) {
+      if (keptBytes <= KEPT) break
+      keptBytes -= bytes.length + DELIVERY
+      dropped.set(organizationId, number)
+      count += 1
+    }
+    kept.splice(0, count)
   }
   /** Sends to the streams that are open now. A stream that is opened later finds the delivery in `kept`. */
   const sendToAll = (bytesFor: (one: Subscriber) => Uint8Array | undefined) => {
@@ -166,9 +182,9 @@ export function createNotices(run: string, elapsed: () => number): Notices {
     if (after === '') return []
     const digits = after.startsWith(`${run}-`) ? after.slice(run.length + 1) : ''
     const last = /^\d+$/.test(digits) ? Number(digits) : Number.NaN
-    const oldest = kept[0]?.number ?? number + 1
-    if (!(last >= oldest - 1 && last <= number)) return null
-    const missed = kept.filter((one) => one.organizationId === organizationId && one.number > last)
+    if (!(last >= (dropped.get(organizationId) ?? 0) && last <= number)) return null
+    const since = kept.slice(kept.findLastIndex((one) => one.number <= last) + 1)
+    const missed = since.filter((one) => one.organizationId === organizationId)
     return missed.reduce((size, { bytes }) => size + bytes.length, 0) > MAX_MISSED ? null : missed
   }
 }

@@ -187,10 +187,28 @@ for (const after of ['other-1', 'run-99', 'run-', 'nonsense', '-1']) {
   })
 }
 
-test('a stream that missed too many notices gets a reset', async (t) => {
-  const { follow, tell } = start(t)
-  for (let n = 0; n < 300; n++) await tell(`a${n}`)
-  assert.match(follow(ACME, 'run-1').seen.text, /event: reset\n/)
+test('with 500 organizations, a stream that reconnects gets what it missed, and nothing of others', async (t) => {
+  const { notices, follow, tell } = start(t)
+  for (let round = 1; round <= 4; round++) {
+    for (let other = 2; other <= 500; other++)
+      notices.announce({ kind: 'service', id: `c${round}`, organizationId: other })
+    await tell(`a${round}`)
+  }
+  const { text } = follow(ACME, 'run-500').seen
+  assert.deepEqual([text.match(/data: (.+)/g), text.includes('reset')], [['data: a2', 'data: a3', 'data: a4'], false])
+})
+
+test('deliveries that no longer fit are dropped, and only streams that missed one of them get a reset', async (t) => {
+  const { notices, follow, tell } = start(t)
+  await tell('a1')
+  await tell('c1', 'alert', CHARLIE)
+  await tell('a2')
+  for (let delivery = 0; delivery < 2_000; delivery++) {
+    for (let n = 0; n < 49; n++) notices.announce({ kind: 'alert', id: `c${n}`.padEnd(36), organizationId: CHARLIE })
+    await tell('c2', 'alert', CHARLIE)
+  }
+  const isReset = (organizationId: number, after: string) => follow(organizationId, after).seen.text.includes('reset')
+  assert.deepEqual([isReset(ACME, 'run-1'), isReset(ACME, 'run-3'), isReset(CHARLIE, 'run-2')], [true, false, true])
 })
 
 test('a stream that missed more than a client can leave unread gets a reset', async (t) => {
