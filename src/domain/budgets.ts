@@ -3,29 +3,17 @@
 type Scope = 'connection' | 'organization' | 'incident' | 'cluster' | 'channel' | 'request' | 'process'
 export type Budget = Readonly<{ scope: Scope; what: string; value: number; unit: string; effect: string }>
 const MIB = 1_048_576
+/** A limit at which the connection is closed. */
+const closing = (scope: Scope, what: string, value: number, unit: string): Budget => {
+  return { scope, what, value, unit, effect: 'the connection is closed' }
+}
+
 /** The defaults fit a machine with 512 MB of memory. The setting `limits` can change those of `LIMIT_NAMES`. */
 export const BUDGETS = {
-  'open-responses': {
-    scope: 'connection',
-    what: 'requests without a complete response',
-    value: 8,
-    unit: 'requests',
-    effect: 'the connection is closed',
-  },
-  'unsent-bytes': {
-    scope: 'connection',
-    what: 'unread bytes when another request arrives',
-    value: MIB,
-    unit: 'bytes',
-    effect: 'the connection is closed',
-  },
-  'unread-time': {
-    scope: 'connection',
-    what: 'time in which the client reads nothing',
-    value: 20_000,
-    unit: 'ms',
-    effect: 'the connection is closed',
-  },
+  'open-responses': closing('connection', 'requests without a complete response', 8, 'requests'),
+  'unsent-bytes': closing('connection', 'unread bytes when another request arrives', MIB, 'bytes'),
+  'unread-time': closing('connection', 'time in which the client reads nothing', 20_000, 'ms'),
+  'small-chunks': closing('request', 'chunks of less than 256 bytes on average', 64, 'chunks'),
   'anonymous-form': {
     scope: 'request',
     what: 'a form from somebody who is not signed in',

@@ -70,6 +70,22 @@ suite('hostile clients', { concurrency: 1 }, () => {
     })
   })
 
+  test('bodies of chunks of one byte, on every route, with and without a token, delay nobody', async (t) => {
+    const server = await served(t)
+    const body = '1\r\n[\r\n'.repeat(60_000)
+    const type = 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n'
+    await undisturbed(t, server, 57, `${routes.length} routes`, async () => {
+      for (const { method, path } of routes)
+        for (const token of [server.token, '']) {
+          const sockets = Array.from({ length: sized(20, 4) }, () =>
+            connect(server.port, '127.0.0.1').on('error', () => {}),
+          )
+          for (const socket of sockets) socket.resume().end(`${head(method, path, token, type)}${body}`)
+          await Promise.all(sockets.map((socket) => new Promise((resolve) => socket.on('close', resolve))))
+        }
+    })
+  })
+
   test('the largest form of nothing but separators, on every route with a form, delays nobody', async (t) => {
     const server = await served(t)
     const posts = routes.filter(({ method, path }) => method === 'POST' && !path.startsWith('/api'))

@@ -6,6 +6,7 @@ import { createServer as createSecureServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { BUDGETS } from '../../domain/budgets.ts'
+import { guardParser } from './parser.ts'
 import type { Tls } from './tls.ts'
 import { type Open, type Refusing, refuseUnreadable } from './unreadable.ts'
 
@@ -109,7 +110,7 @@ export function createConnections(
   const server = tls
     ? createSecureServer({ ...LIMITS, ...tls, handshakeTimeout: LIMITS.headersTimeout }, take)
     : createServer(LIMITS, take)
-  server.on(tls ? 'secureConnection' : 'connection', stopParsingWhenClosed)
+  server.on(tls ? 'secureConnection' : 'connection', (socket) => guardParser(socket, limits.closed))
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
@@ -119,19 +120,6 @@ export function createConnections(
   refuseUnreadable(server, { open, early }, refusing)
   closeUnread(server, open, limits)
   return { server, drain: (closed) => drain(server, { open, sockets }, closed) }
-}
-
-/** The result with which Node's parser ignores the bytes that follow a request. */
-const IGNORE_REST = 2
-
-/**
- * Stops parsing once a connection is closed. Otherwise, Node would parse thousands of requests that arrived together.
- * `parser` is not documented; a test checks that this works.
- */
-function stopParsingWhenClosed(socket: Socket & { parser?: { onIncoming?: (...args: unknown[]) => number } }): void {
-  const parse = socket.parser?.onIncoming
-  if (!socket.parser || !parse) return
-  socket.parser.onIncoming = (...request) => (socket.destroyed ? IGNORE_REST : parse(...request))
 }
 
 /** Returns the number of bytes that the client of these responses has not read yet. */

@@ -124,4 +124,11 @@ export const LIMITS: readonly Row[] = [
     [{ file: 'tests/faults/continuous-copy.test.ts' }],
     'mutant: tables-of-litestream',
   ),
+  row(
+    57,
+    'Bodies of one-byte chunks, on every route',
+    STALL,
+    [{ file: HOSTILE, name: /chunks of one byte/ }, { file: 'tests/server/chunks.test.ts' }],
+    'mutant: endless-chunks',
+  ),
 ]

@@ -250,6 +250,13 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     test: 'tests/server/connections.test.ts',
   },
   {
+    name: 'endless-chunks',
+    file: 'src/server/connection/parser.ts',
+    from: 'chunks <= MAX_SMALL ||',
+    to: 'chunks >= 0 ||',
+    test: 'tests/server/chunks.test.ts',
+  },
+  {
     name: 'endless-forms',
     file: 'src/web/visit/form.ts',
     from: 'if (parts.length > MAX_FIELDS + 1 || pairs.length > MAX_FIELDS) {',

@@ -166,8 +166,8 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
   {
     name: 'no-copy-of-file',
     file: `${STORE}/rescue.ts`,
-    from: 'setLogAside(file, ASIDE)\n      return path',
-    to: 'setLogAside(file, ASIDE)\n      rmSync(path)\n      return path',
+    from: 'setUnneededLogAside(file)\n      return path',
+    to: 'setUnneededLogAside(file)\n      rmSync(path)\n      return path',
     test: 'tests/faults/log-lost.test.ts',
     only: 'a database that is',
   },
