@@ -1,16 +1,7 @@
 /** What many messages share: the connections, and the time of the main thread. */
-import { setImmediate } from 'node:timers/promises'
+import { createTurns } from '../actions/turns.ts'
 
-let turns = Promise.resolve()
-
-/**
- * Resolves when it is the caller's turn. One caller has a turn in each round of the event loop, so the server answers
- * requests between two messages.
- */
-export function takeTurn(): Promise<void> {
-  turns = turns.then(() => setImmediate())
-  return turns
-}
+export const takeTurn = createTurns()
 
 type Slots = {
   /** Takes a slot for an organization. Returns a function that frees the slot, or null if no slot is free. */

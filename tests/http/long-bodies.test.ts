@@ -3,6 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { isLong, read } from '../../src/http/api/webhooks/bodies.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { alertGroup } from '../helpers/payloads.ts'
 import { eventually, startServer } from '../helpers/server.ts'
@@ -25,6 +26,20 @@ test('other requests are answered in between', async (t) => {
   }
   await many
   assert.deepEqual(answered, [...Array(3).fill(['health 200', 'one 200']).flat(), 'many 200'])
+})
+
+test('of many long bodies that arrive at once, one slice is parsed in each round of the event loop', async () => {
+  const body = Buffer.from(alertGroup(750))
+  assert.equal(isLong(body), true)
+  let [rounds, isDone] = [0, false]
+  const count = () => {
+    rounds += 1
+    if (!isDone) setImmediate(count)
+  }
+  setImmediate(count)
+  const read20 = await Promise.all(Array.from({ length: 20 }, () => read('metrics', body, 0)))
+  isDone = true
+  assert.deepEqual([read20.map(({ intake }) => intake.accepted.length), rounds >= 60], [Array(20).fill(750), true])
 })
 
 test('a client that disconnects halfway loses nothing', async (t) => {

@@ -3,6 +3,7 @@
  * here.
  */
 import * as v from 'valibot'
+import { createTurns } from '../../../actions/turns.ts'
 import { IncmonError } from '../../../domain/error.ts'
 import type { Intake, Source } from '../../../domain/event/event.ts'
 import { READERS, type ReaderName, readInSlices } from '../../../intake/index.ts'
@@ -97,19 +98,24 @@ const MAX_KEPT_BODY = 65_536
 /** `fault` is set if the whole body is unusable. The body is then stored as one rejected item for inspection. */
 type ReadBody = { readonly intake: Intake; readonly fault: IncmonError | null }
 
+/** Parsing a slice takes 5 to 20 ms. */
+const takeTurn = createTurns()
+
 export function isLong(bytes: Uint8Array): boolean {
   return bytes.length > LONG
 }
 
 export async function read(source: ReaderName, bytes: Uint8Array, receivedAt: number): Promise<ReadBody> {
   const seen: ParseState = { bytes }
+  // Many long bodies can arrive at the same time.
+  if (isLong(bytes)) await takeTurn()
   try {
     seen.body = parseBody(bytes)
     const slices = readInSlices(seen.body, bytes.length, (body) => READERS[source](body, receivedAt))
     for (;;) {
       const { done, value } = slices.next()
       if (done) return { intake: advised(source, seen.body, value), fault: null }
-      await new Promise((resolve) => setImmediate(resolve))
+      await takeTurn()
     }
   } catch (error) {
     return unusable(source, error, seen)
