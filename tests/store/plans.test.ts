@@ -15,7 +15,7 @@ const WITHOUT_QUERIES = /^(sqlite\/|engine-store\.ts$)/
 
 /** Names that are not tables, and small tables. */
 const MAY_BE_SCANNED =
-  /^SCAN (json_each|\(subquery-\d+\)|schema_migrations|organizations|channels|postmortems_due|\d+-ROW VALUES CLAUSE|CONSTANT ROW)/
+  /^SCAN (json_each|limited|\(subquery-\d+\)|schema_migrations|organizations|channels|postmortems_due|\d+-ROW VALUES CLAUSE|CONSTANT ROW)/
 
 /** Queries that can sort events or alerts because there are few rows, with the reason. */
 const MAY_BE_SORTED: readonly { readonly query: RegExp; readonly why: string }[] = [

@@ -180,27 +180,32 @@ const columns = [
   ...[service, alert, changeEvent, evidenceEvent],
 ] as const
 
-// With max(), SQLite takes the other columns from the row with the highest score.
+// With max(), SQLite takes the id from the row with the highest score. A storm has thousands of links, so only the best
+// ones are read in full.
 const bestOfIncident = query<{ organizationId: number; incidentRowId: number }>()((builder, hole) =>
   builder
-    .selectFrom('alerts')
-    .innerJoin('correlations', 'correlations.alert_id', 'alerts.id')
-    .select(['correlations.uuid', 'change_kind', 'change_ref', 'evidence_count', 'score', 'band', 'reasons'])
-    .select(['lag_seconds', 'verdict', 'verdict_by', 'created_at', service, alert, changeEvent, evidenceEvent])
-    .select(['alerts.source', 'alerts.name', 'alerts.severity'])
-    .select(sql<Buffer>`(SELECT uuid FROM services WHERE services.id = alerts.service_id)`.as('owner'))
-    .select((eb) => [
-      eb.fn.countAll<number>().as('count'),
-      eb.fn.min<number>('created_at').as('firstAt'),
-      eb.fn.min<number>('alerts.starts_at').as('symptomAt'),
-      eb.fn.max<number>('score').as('best'),
-    ])
-    .where('alerts.incident_id', '=', hole('incidentRowId'))
-    .where(sql`+alerts.organization_id`, '=', hole('organizationId'))
-    .groupBy(['change_kind', 'change_ref', 'verdict', 'alerts.service_id', 'alerts.source', 'alerts.name'])
-    .groupBy('alerts.severity')
+    .selectFrom(
+      builder
+        .selectFrom('alerts')
+        .innerJoin('correlations as own', 'own.alert_id', 'alerts.id')
+        .select(['own.id', 'alerts.service_id as ownerId', 'alerts.source', 'alerts.name', 'alerts.severity'])
+        .select((eb) => [
+          eb.fn.countAll<number>().as('count'),
+          eb.fn.min<number>('own.created_at').as('firstAt'),
+          eb.fn.min<number>('alerts.starts_at').as('symptomAt'),
+          eb.fn.max<number>('own.score').as('best'),
+        ])
+        .where('alerts.incident_id', '=', hole('incidentRowId'))
+        .where(sql`+alerts.organization_id`, '=', hole('organizationId'))
+        .groupBy(['own.change_kind', 'own.change_ref', 'own.verdict', 'alerts.service_id', 'alerts.source'])
+        .groupBy(['alerts.name', 'alerts.severity'])
+        .as('bests'),
+    )
+    .innerJoin('correlations', 'correlations.id', 'bests.id')
+    .select([...columns, 'source', 'name', 'severity', 'count', 'firstAt', 'symptomAt'])
+    .select(sql<Buffer>`(SELECT uuid FROM services WHERE services.id = bests.ownerId)`.as('owner'))
     .orderBy('best', 'desc')
-    .orderBy('correlations.id'),
+    .orderBy('bests.id'),
 )
 
 type CorrelationRow = Pick<Selectable<Schema['correlations']>, Extract<(typeof columns)[number], string>> &

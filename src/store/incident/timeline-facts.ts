@@ -11,7 +11,6 @@ import { criticalMsOf, mutedMsOf } from '../../domain/incident/problem.ts'
 import { timelineOf } from '../../domain/incident/timeline.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import { toldRows } from '../../domain/notification/told.ts'
-import { TIMELINE_KINDS } from '../../domain/retention.ts'
 import { isNodeService, nodeNameOf } from '../../domain/service/node.ts'
 import { LIKELY, likelyChanges, topComponent } from '../../domain/suspect/likely-cause.ts'
 import { DAY, HOUR, MINUTE } from '../../domain/units.ts'
@@ -21,8 +20,6 @@ import { listPipelinesNear } from '../correlation/pipelines.ts'
 import { gapEntries } from '../kubernetes.ts'
 import { listStates } from '../service/states.ts'
 import type { Db } from '../sqlite/open.ts'
-import { query } from '../sqlite/query.ts'
-import { uuidFromBytes } from '../sqlite/uuid.ts'
 import {
   type AlertRows,
   alertsOf,
@@ -38,13 +35,11 @@ import { findGroupUntil } from './groups.ts'
 import { findLiveIncident } from './live-incidents.ts'
 import { withUnheard } from './silent-senders.ts'
 import { findJudgedSuspects } from './suspects.ts'
+import { eventsOf } from './timeline-events.ts'
 import { listNotToldOf, listToldOf } from './told.ts'
 
 /** How long before the first evidence to search for changes. */
 const SEARCHED_BEFORE = 2 * HOUR
-/** The maximum number of events to read per service, earliest first. */
-export const MAX_EVENTS_PER_SERVICE = 2_000
-
 /** The alerts of workloads can be older than the report that their node failed. */
 const ON_NODE_BEFORE = 5 * MINUTE
 
@@ -164,15 +159,23 @@ export function withMessages(
 export function findTimelineFacts(db: Db, incident: LiveIncident, now: number) {
   const alerts = timelineAlertsOf(db, incident.rowId)
   const links = listBestLinksOfIncident(db, incident.organizationId, incident.rowId)
-  return { ...gather(db, incident, alerts, searchedAround(incident, now)), alerts, correlations: links.map(linkFact) }
+  const facts = gather(db, incident, alerts, searchedAround(incident, now), incident.rowId)
+  return { ...facts, alerts, correlations: links.map(linkFact) }
 }
 
 type WithService = Pick<AlertRows[number], 'service'>
 
-function gather(db: Db, incident: LiveIncident, alerts: readonly WithService[], searched: Facts['searched']) {
+/** @param counted the row id of an incident whose alerts count their events, so that most of these are not read */
+function gather(
+  db: Db,
+  incident: LiveIncident,
+  alerts: readonly WithService[],
+  searched: Facts['searched'],
+  counted = 0,
+) {
   const rowIds = [incident.serviceId, ...otherServices(incident, alerts).keys()]
   const changes = rowIds.flatMap((rowId) => changesOf(db, rowId, searched))
-  const events = rowIds.flatMap((rowId) => eventsOf(db, rowId, searched))
+  const events = rowIds.flatMap((rowId) => eventsOf(db, rowId, searched, counted))
   return {
     incident: { ...incident, uuid: incident.id, service: serviceOf(db, incident.serviceId) },
     entries: [...entriesOf(db, incident.rowId), ...gapEntries(db, incident, searched.to)],
@@ -196,35 +199,12 @@ function otherServices(incident: LiveIncident, alerts: readonly WithService[]) {
   return others
 }
 
-// These queries are compiled once, because they run for each service of the incident.
-const telling = query<{ serviceId: number; from: number; to: number }>()((sql, hole) =>
-  sql
-    .selectFrom('events')
-    .leftJoin('alerts', 'alerts.id', 'events.alert_id')
-    .select(['events.uuid', 'events.at', 'events.source', 'events.kind', 'events.name', 'events.object', 'events.text'])
-    .select('alerts.uuid as alert')
-    .where('events.service_id', '=', hole('serviceId'))
-    .where('events.at', '>=', hole('from'))
-    .where('events.at', '<=', hole('to'))
-    .where('events.kind', 'in', TIMELINE_KINDS)
-    .orderBy('events.at')
-    .limit(MAX_EVENTS_PER_SERVICE),
-)
-
 const MAX_ENTRIES = BUDGETS.timeline.value
 
 function entriesOf(db: Db, incidentId: number) {
   const entries = db.sql.selectFrom('timeline').select(['at', 'kind', 'code', 'text', 'actor', 'ref'])
   const newest = entries.where('incident_id', '=', incidentId).orderBy('id', 'desc').limit(MAX_ENTRIES)
   return db.all(newest).reverse()
-}
-
-function eventsOf(db: Db, serviceId: number, { from, to }: Facts['searched']) {
-  return db.all(telling, { serviceId, from, to }).map(({ uuid, alert, ...event }) => ({
-    ...event,
-    uuid: uuidFromBytes(uuid),
-    alertId: alert && uuidFromBytes(alert),
-  }))
 }
 
 function changesOf(db: Db, serviceId: number, { from, to }: Facts['searched']): Change[] {

@@ -12,7 +12,7 @@ import {
 } from '../../domain/retention.ts'
 import { MAX_ALERTS, MAX_EVENTS, searchedSpan } from '../../domain/suspect/searched.ts'
 import { MAX_SCALINGS } from '../correlation/links.ts'
-import { MAX_EVENTS_PER_SERVICE } from '../incident/timeline-facts.ts'
+import { MAX_EVENTS_PER_SERVICE } from '../incident/timeline-events.ts'
 import type { TimeSpan } from '../read.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'

@@ -1,0 +1,43 @@
+/** Reads the events of a service for timelines and postmortems. */
+import { sql } from 'kysely'
+import { TIMELINE_KINDS } from '../../domain/retention.ts'
+import type { TimeSpan } from '../read.ts'
+import type { Db } from '../sqlite/open.ts'
+import { query } from '../sqlite/query.ts'
+import { uuidFromBytes } from '../sqlite/uuid.ts'
+
+/** The maximum number of events to read per service, earliest first. */
+export const MAX_EVENTS_PER_SERVICE = 2_000
+
+const COLUMNS = ['uuid', 'at', 'source', 'kind', 'name', 'object', 'text'] as const
+
+const telling = query<{ serviceId: number; from: number; to: number; counted: number }>()((builder, hole) =>
+  builder
+    .selectFrom(
+      builder
+        .selectFrom('events')
+        .leftJoin('alerts', 'alerts.id', 'events.alert_id')
+        .select(['events.uuid', 'events.at', 'events.source', 'events.kind', 'events.name', 'events.object'])
+        .select(['events.text', 'alerts.uuid as alert', 'alerts.incident_id as incidentId'])
+        .where('events.service_id', '=', hole('serviceId'))
+        .where('events.at', '>=', hole('from'))
+        .where('events.at', '<=', hole('to'))
+        .where('events.kind', 'in', TIMELINE_KINDS)
+        .orderBy('events.at')
+        .limit(MAX_EVENTS_PER_SERVICE)
+        .as('limited'),
+    )
+    .select([...COLUMNS, 'alert'])
+    // Events from a cluster name objects, which no alert counts.
+    .where(sql<boolean>`(kind <> 'firing' OR source = 'cluster' OR incidentId IS NOT ${hole('counted')})`)
+    .orderBy('at'),
+)
+
+/** @param counted the row id of an incident whose alerts count their events, so that most of these are not read */
+export function eventsOf(db: Db, serviceId: number, { from, to }: TimeSpan, counted: number) {
+  return db.all(telling, { serviceId, from, to, counted }).map(({ uuid, alert, ...event }) => ({
+    ...event,
+    uuid: uuidFromBytes(uuid),
+    alertId: alert && uuidFromBytes(alert),
+  }))
+}
