@@ -1,10 +1,10 @@
 /** Provides assets, compression and proxy settings for the web pages. */
 import { createHash } from 'node:crypto'
-import { gzipSync } from 'node:zlib'
 import type { Config } from '../config.ts'
 import type { Source } from '../domain/event/event.ts'
 import { once } from '../domain/memoize.ts'
 import { SCOPES, type Scope } from '../domain/request/token.ts'
+import { gzip } from './gzip.ts'
 import type { Notices } from './notices.ts'
 
 /**
@@ -51,9 +51,6 @@ export type Web = {
 /** The sizes of the PNG icon that the web app manifest names, in pixels. */
 export const APP_ICON_SIZES = [192, 512]
 
-/** The compression level. Compressing a 60 kB page takes less than a millisecond. */
-const LEVEL = 4
-
 type AssetParts = {
   /** Reads the style sheet and the script. Called once, for the first page. */
   readonly load: () => { readonly style: string; readonly script: string }
@@ -65,7 +62,7 @@ type AssetParts = {
 
 export function createWeb(parts: Omit<Web, 'assets' | 'gzip'> & AssetParts): Web {
   const { load, icons, appIcon, manifest, ...shared } = parts
-  return { ...shared, assets: once(() => createAssets({ load, icons, appIcon, manifest })), gzip: (text) => gzip(text) }
+  return { ...shared, assets: once(() => createAssets({ load, icons, appIcon, manifest })), gzip }
 }
 
 /** Returns the settings of the web pages. */
@@ -107,8 +104,4 @@ export function createAsset(content: string | Uint8Array<ArrayBuffer>, type: str
 /** Returns the SHA-256 of a text in Base64, for a Content-Security-Policy. */
 export function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('base64')
-}
-
-function gzip(content: string | Uint8Array): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(gzipSync(content, { level: LEVEL }))
 }

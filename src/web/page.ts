@@ -7,11 +7,15 @@ import { IncmonError } from '../domain/error.ts'
 import type { Scope } from '../domain/request/token.ts'
 import type { Reader } from '../domain/shown-time.ts'
 import { REST_LIMIT } from '../http/middleware/body.ts'
+import { headerOf } from '../http/middleware/header.ts'
 import type { Reply } from '../http/middleware/reply.ts'
 import { type HandlerParts, parseTarget } from '../http/route.ts'
-import { answerError, askToSignIn } from './errors/routes.tsx'
+import { gzipInTwo } from '../server/gzip.ts'
+import { findOrganization } from '../store/organizations.ts'
+import { answerError, askToSignIn, prefersJson } from './errors/routes.tsx'
 import { type Form, NO_FORM, readForm, refuseOtherSites } from './visit/form.ts'
 import { isRefresh, refresh } from './visit/refresh.ts'
+import { startOf } from './visit/reply.ts'
 import { viewerOf, visitorOf } from './visit/visitor.ts'
 
 /** The route of a page. `path` uses Hono's syntax. */
@@ -36,6 +40,8 @@ export type Visit<Who extends Visitor | null = Visitor> = HandlerParts & {
   /** Returns the first value of a query parameter, or ''. */
   readonly query: (name: string) => string
   readonly form: Form
+  /** Whether the beginning of the page was sent, so that the page is not compressed again. */
+  readonly hasStarted?: boolean
 }
 
 /** A request for a page by a visitor who may not be signed in. */
@@ -45,11 +51,19 @@ export type AnyVisit = Visit<Visitor | null>
 type Target = `${PageRoute['method']} ${string}`
 type Handle<Who extends Visitor | null> = (visit: Visit<Who>) => Reply | Promise<Reply>
 
-/**
- * Defines a page for visitors with a scope. Visitors without a session are asked to sign in. A `shared` page is the same
- * for all visitors with the same scopes, except for CSRF tokens.
- */
-export function page(target: Target, scope: Scope, handle: Handle<Visitor>, { shared = false } = {}): PageRoute {
+type Options = {
+  /** Whether the page is the same for all visitors with the same scopes, except for CSRF tokens. */
+  readonly shared?: boolean
+  /**
+   * Whether the beginning of the page is sent before the page is read, so that the browser loads the style sheet
+   * meanwhile. If the page might not exist, a function that rejects then.
+   */
+  readonly early?: true | ((visit: Visit) => Promise<unknown>)
+}
+
+/** Defines a page for visitors with a scope. Visitors without a session are asked to sign in. */
+export function page(target: Target, scope: Scope, handle: Handle<Visitor>, options: Options = {}): PageRoute {
+  const { shared = false, early } = options
   return openPage(target, async (visit) => {
     const { visitor, c, form } = visit
     if (!visitor) return askToSignIn(visit, 'signed-out')
@@ -57,8 +71,23 @@ export function page(target: Target, scope: Scope, handle: Handle<Visitor>, { sh
     // The form's CSRF token belongs to another session.
     if (c.req.method === 'POST' && form.csrf !== visitor.csrf) return askToSignIn(visit, 'other-session')
     const signedIn = { ...visit, visitor, own: ownOf(visit, visitor.organizationId, visitor.actor) }
-    return shared && isRefresh(signedIn) ? refresh(signedIn, async (one) => handle(one)) : handle(signedIn)
+    if (shared && isRefresh(signedIn)) return refresh(signedIn, async (one) => handle(one))
+    const start = early && !isRefresh(signedIn) && !prefersJson(headerOf(c, 'accept')) ? startOf(signedIn) : null
+    if (!early || !start) return handle(signedIn)
+    await (early === true ? signedIn.own.read(findOrganization) : early(signedIn))
+    return startEarly(signedIn, start, handle)
   })
+}
+
+/** Sends the beginning of a page, then the rest. A rest that is no page cuts the connection. */
+function startEarly(signedIn: Visit, start: NonNullable<ReturnType<typeof startOf>>, handle: Handle<Visitor>): Reply {
+  const visit = { ...signedIn, hasStarted: true }
+  const rest = (async () => handle(visit))().catch((error: unknown) => answerError(visit, error))
+  const text = rest.then(({ body }) => {
+    if (typeof body === 'string' && body.startsWith(start.text)) return body.slice(start.text.length)
+    throw new Error('the rest of the page cannot be shown')
+  })
+  return { status: 200, headers: start.headers, body: gzipInTwo(start.text, text), rest }
 }
 
 /** Defines a public page. */

@@ -11,6 +11,8 @@ export type Reply = {
   readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null
   /** The error text for the log. */
   readonly detail?: string
+  /** The complete reply, if its beginning is sent first. It never rejects. */
+  readonly rest?: Promise<Reply>
   /** The internal error, if any. The error is logged but not shown to the caller. */
   readonly error?: unknown
 }

@@ -35,22 +35,26 @@ export function watchRequests(server: ServerContext): Watch {
       const sent = headerOf(c, 'x-request-id')
       const id = sent !== undefined && REQUEST_ID.test(sent) ? sent : newRequestId()
       let reply: Reply
-      let error: unknown
+      let thrown: unknown
       try {
         reply = await handle(c)
-        error = reply.error
-      } catch (thrown) {
-        reply = problemOf(thrown)
+        thrown = reply.error
+      } catch (error) {
+        reply = problemOf(error)
         // An expected error is explained in the response. Only the error's cause is logged.
-        error = thrown instanceof IncmonError ? thrown.cause : thrown
-        server.damage.note(error)
+        thrown = error instanceof IncmonError ? error.cause : error
+        server.damage.note(thrown)
       } finally {
         server.pendingBodies.release(c)
       }
-      const milliseconds = elapsed() - began
-      count(reply.status, milliseconds)
-      if (reply.status >= 400) logRefusal(c, server, { id, route, reply, error })
-      if (log.isLevelEnabled('debug')) logRequest(c, server, { id, status: reply.status, milliseconds })
+      const finish = (answered: Reply, error: unknown) => {
+        const milliseconds = elapsed() - began
+        count(answered.status, milliseconds)
+        if (answered.status >= 400) logRefusal(c, server, { id, route, reply: answered, error })
+        if (log.isLevelEnabled('debug')) logRequest(c, server, { id, status: answered.status, milliseconds })
+      }
+      if (reply.rest) void reply.rest.then((all) => finish(all, all.error))
+      else finish(reply, thrown)
       const held = server.held()
       if (held) await held
       if (reply.status === 401) await slowDown(server, callerOf(c, server).address, route)

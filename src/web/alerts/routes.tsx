@@ -34,7 +34,7 @@ import type { AlertPageView, AlertRowView, AlertsView, ChipView } from './view.t
 const EVENTS = 50
 
 export const alertRoutes: readonly PageRoute[] = [
-  page('GET /alerts', 'read', showAlerts, { shared: true }),
+  page('GET /alerts', 'read', showAlerts, { shared: true, early: true }),
   page('GET /alerts/:id', 'read', showAlert, { shared: true }),
   page('POST /alerts/:id/end', 'write', endAlert),
 ]

@@ -25,8 +25,8 @@ import type { IncidentView, Typed } from './view.ts'
 const MAX_TOGETHER = 1_000
 
 export const incidentRoutes: readonly PageRoute[] = [
-  page('GET /incidents', 'read', (visit) => showIncidents(visit), { shared: true }),
-  page('GET /incidents/:id', 'read', (visit) => showIncident(visit), { shared: true }),
+  page('GET /incidents', 'read', (visit) => showIncidents(visit), { shared: true, early: true }),
+  page('GET /incidents/:id', 'read', (visit) => showIncident(visit), { shared: true, early: requireIncident }),
   page('POST /incidents/acknowledge', 'write', acknowledgeAll),
   page('POST /incidents/unacknowledge', 'write', unacknowledgeAll),
   page('POST /incidents/:id/status', 'write', moveIncident),

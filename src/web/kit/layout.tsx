@@ -73,18 +73,10 @@ export async function renderPage(props: {
   const { frame, title, content, refreshes } = props
   const body = await html`${<Body frame={frame}>{content}</Body>}`
   const refresh = refreshes ? '<noscript><meta http-equiv="refresh" content="30"></noscript>' : ''
-  const page = await html`<!doctype html>
-<html lang="en"${frame.theme === 'auto' ? '' : raw(` data-theme="${frame.theme}"`)}>
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
-<meta name="color-scheme" content="light dark">
-<title>${`${title} \u00b7 incmon`}</title>
-<link rel="stylesheet" href="${frame.style}">
+  const page = await html`${raw(pageStart(frame))}<title>${`${title} \u00b7 incmon`}</title>
 <link rel="icon" type="image/svg+xml" href="/assets/icon-${frame.worst}.svg" id="tab-icon">
 <link rel="manifest" href="/assets/app.webmanifest">
 <link rel="apple-touch-icon" href="/assets/app-192.png">
-<script src="${frame.script}" defer></script>
 ${raw(refresh)}
 </head>
 ${raw(body.toString())}
@@ -92,6 +84,19 @@ ${raw(body.toString())}
   // A shape without content needs no end tag.
   const text = page.toString().replace(/><\/(?:use|path|rect|circle)>/g, '/>')
   return text.replace('</body>', () => `${symbolsFor(text)}</body>`)
+}
+
+/** Returns the beginning of every page, which does not depend on its content. The browser loads what it names first. */
+export function pageStart({ theme, style, script }: Pick<Frame, 'theme' | 'style' | 'script'>): string {
+  return `<!doctype html>
+<html lang="en"${theme === 'auto' ? '' : ` data-theme="${theme}"`}>
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
+<meta name="color-scheme" content="light dark">
+<link rel="stylesheet" href="${style}">
+<script src="${script}" defer></script>
+`
 }
 
 /** Prepends a proxy's path prefix to every URL on the page that starts with `/`. */

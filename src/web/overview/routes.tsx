@@ -44,7 +44,7 @@ const MAX_SILENCED = { page: 1, limit: 500 }
 /** Links to the API for clients that request JSON from `/`. */
 const INDEX = { name: 'incmon', docs: '/docs', openapi: '/openapi.json', health: '/healthz' }
 
-const overview = page('GET /', 'read', showOverview, { shared: true })
+const overview = page('GET /', 'read', showOverview, { shared: true, early: true })
 
 export const overviewRoutes: readonly PageRoute[] = [
   page('GET /services', 'read', showNamed),

@@ -3,9 +3,8 @@ import type { Context } from 'hono'
 import type { Child } from 'hono/jsx'
 import { headerOf } from '../../http/middleware/header.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
-import type { HandlerParts } from '../../http/route.ts'
 import { findFrame } from '../../store/views.ts'
-import { type Banner, type Frame, renderPage, type Section, type Theme, withPrefix } from '../kit/layout.tsx'
+import { type Banner, type Frame, pageStart, renderPage, type Section, type Theme, withPrefix } from '../kit/layout.tsx'
 import type { AnyVisit } from '../page.ts'
 import { choiceOf } from './choice.ts'
 import { bannerFor, type Done } from './done.ts'
@@ -54,8 +53,19 @@ export async function show(visit: AnyVisit, shown: Shown): Promise<Reply> {
     content,
     refreshes,
   })
-  const body = packed(visit.c, visit, withPrefix(page, prefixOf(visit.c, visit)), { ...HEADERS, ...headers })
+  const body = packed(visit, withPrefix(page, prefixOf(visit.c, visit)), { ...HEADERS, ...headers })
   return { status, ...body }
+}
+
+/**
+ * Returns the beginning of a page, and the headers with which it can be sent before the page is rendered. Returns null
+ * if the browser gets the whole page at once.
+ */
+export function startOf(visit: AnyVisit): { readonly text: string; readonly headers: Reply['headers'] } | null {
+  const { c } = visit
+  if (c.req.method !== 'GET' || !acceptsGzip(c)) return null
+  const text = withPrefix(pageStart(assetsOf(visit)), prefixOf(c, visit))
+  return { text, headers: { ...HEADERS, 'content-encoding': 'gzip' } }
 }
 
 /** Redirects to another page on this server, which then shows the confirmation selected by `done`. */
@@ -79,12 +89,8 @@ async function frameOf(
   banner: Banner | null,
 ): Promise<Omit<Frame, 'still' | 'bare'>> {
   const { c, own, server, visitor, now } = visit
-  const { web } = server
-  const { style, script } = web.assets()
-  const theme = cookieOf(c, 'theme')
   const common = {
-    ...{ current, banner, now, style, script, version: web.version, zone: visit.viewer.zone },
-    theme: choiceOf<Theme>(theme, ['light', 'dark'], 'auto'),
+    ...{ current, banner, now, version: server.web.version, zone: visit.viewer.zone, ...assetsOf(visit) },
     back: c.req.method === 'GET' ? addressOf(c) : '/',
     keys: cookieOf(c, 'keys') !== 'off',
     canSwitch: sessionSecrets(c, visit).length > 1,
@@ -97,8 +103,17 @@ async function frameOf(
   return { ...common, organization, unresolved: openIncidents, worst: known ? worst : 'unknown', hasEvents: known }
 }
 
+function assetsOf({ c, server }: AnyVisit): Pick<Frame, 'theme' | 'style' | 'script'> {
+  const { style, script } = server.web.assets()
+  return { style, script, theme: choiceOf<Theme>(cookieOf(c, 'theme'), ['light', 'dark'], 'auto') }
+}
+
 /** Returns the body, compressed if the browser supports it. */
-function packed(c: Context, { server }: HandlerParts, page: string, headers: Reply['headers']): Omit<Reply, 'status'> {
-  if (!/\bgzip\b/.test(headerOf(c, 'accept-encoding') ?? '')) return { headers, body: page }
+function packed({ c, server, hasStarted }: AnyVisit, page: string, headers: Reply['headers']): Omit<Reply, 'status'> {
+  if (hasStarted || !acceptsGzip(c)) return { headers, body: page }
   return { headers: { ...headers, 'content-encoding': 'gzip' }, body: server.web.gzip(page) }
+}
+
+function acceptsGzip(c: Context): boolean {
+  return /\bgzip\b/.test(headerOf(c, 'accept-encoding') ?? '')
 }
