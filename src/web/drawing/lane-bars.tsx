@@ -136,7 +136,8 @@ const Diamond: FC<{ bar: PlacedBar; top: number }> = ({ bar, top }) => (
 )
 
 const Labels: FC<{ bar: PlacedBar; top: number; faded: boolean; widths: Widths }> = ({ bar, top, faded, widths }) => {
-  if ((bar.place === bar.narrowPlace && bar.beside === undefined) || widths.wide === widths.narrow)
+  const isSame = bar.place === bar.narrowPlace && bar.beside === bar.narrowBeside
+  if (isSame || widths.wide === widths.narrow)
     return <Label bar={bar} top={top} place={bar.place} more={faded ? 'quiet' : ''} />
   return (
     <>
@@ -173,7 +174,7 @@ const Label: FC<LabelProps> = ({ bar, top, place, isNarrow, more }) => {
     place === 'gutter'
       ? ['100%', 10, 'start']
       : place === 'right'
-        ? [`${(isNarrow ? undefined : bar.beside) ?? end}%`, 8 + half, 'start']
+        ? [`${(isNarrow ? bar.narrowBeside : bar.beside) ?? end}%`, 8 + half, 'start']
         : [`${bar.x}%`, -6 - half, 'end']
   // A very short bar is covered by its mark.
   const past = place !== 'left' && mark && bar.width < 2 ? 14 : 0

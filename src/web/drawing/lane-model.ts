@@ -82,10 +82,14 @@ export function placeLanes(picture: LanePicture, sizes: Widths): readonly Placed
   // picture.
   const beyond = { ...widths, beyond: GUTTER }
   return lanesPlaced.map(({ own, placed }) => {
-    if (hasGutter(placed)) return { ...placed, bars: placed.bars.map((bar) => ({ ...bar, narrowPlace: bar.place })) }
+    if (hasGutter(placed)) return { ...placed, bars: placed.bars.map((bar) => ({ ...bar, ...atPlace(bar.place) })) }
     const phone = new Map(placeLane(placed.name, own, span, now, beyond).bars.map((bar) => [bar.id, bar]))
-    return { ...placed, bars: placed.bars.map((bar) => ({ ...bar, narrowPlace: narrowOf(bar, phone.get(bar.id)) })) }
+    return { ...placed, bars: placed.bars.map((bar) => ({ ...bar, ...atPlace(narrowOf(bar, phone.get(bar.id))) })) }
   })
+}
+
+function atPlace(narrowPlace: LabelPlace): Pick<PlacedBar, 'narrowPlace' | 'narrowBeside'> {
+  return { narrowPlace, narrowBeside: undefined }
 }
 
 /** Returns the label's position on a phone. The bar is in the same row as in the wide picture. */

@@ -1,5 +1,6 @@
 /** Computes the layout of the lane picture: each bar's row and label position. */
 import type { Gap } from '../../domain/alert/gaps.ts'
+import { ordered } from '../../domain/order.ts'
 import type { Severity } from '../../domain/severity.ts'
 import { position, rounded, type Span } from './scale.ts'
 
@@ -42,6 +43,8 @@ export type PlacedBar = LaneBar & {
   readonly narrowPlace: LabelPlace
   /** In a wide picture, the position of the line after which a label on the right begins, in percent of the span. */
   readonly beside?: number | undefined
+  /** The same in a narrow picture. */
+  readonly narrowBeside?: number | undefined
 }
 
 export type PlacedLane = {
@@ -142,21 +145,30 @@ function fit(bar: LaneBar, span: Span, now: number, widths: Widths): Fitted {
   const isEarly = beyond > 0 || left < width * LAST_THIRD || left < OUTSIDE + label
   const isFree = right + OUTSIDE + label <= width + beyond
   if (isFree && isEarly && !isBetterLeft({ left, right, label, taken: 0, lines: linesIn(widths, width) }))
-    return { ...common, ...besideLine(right, label, widths), left }
+    return {
+      ...common,
+      ...besideLine(right, label, { width, limit: width + beyond, lines: linesIn(widths, width) }),
+      left,
+    }
   if (left >= OUTSIDE + label) return { ...common, place: 'left', left: left - OUTSIDE - label, right }
   // A long name is cut off at the bar's end.
   return { ...common, place: bar.shape === 'bar' && right - left >= INSIDE * 3 ? 'inside' : 'none', left, right }
 }
 
-/** Places a label on the right of a bar: past a line that would cross it, if there is space. In px. */
-function besideLine(right: number, label: number, widths: Widths) {
-  const { wide, beyond = 0 } = widths
-  const lines = linesIn(widths, wide)
-  const isClear = (start: number) =>
-    start + OUTSIDE + label <= wide + beyond && !lines.some((x) => x > start && x < start + OUTSIDE + label)
-  const line = isClear(right) ? undefined : lines.toSorted((a, b) => a - b).find((x) => x >= right && isClear(x))
-  const beside = line === undefined ? undefined : rounded((line / wide) * 100)
-  return { place: 'right' as const, beside, right: (line ?? right) + OUTSIDE + label }
+/**
+ * Places a label on the right of a bar, or past a line after which fewer lines cross it, if there is space before
+ * `limit`. `width`: of the picture. In px.
+ */
+function besideLine(
+  right: number,
+  label: number,
+  { width, limit, lines }: { readonly width: number; readonly limit: number; readonly lines: readonly number[] },
+) {
+  const crossing = (start: number) => lines.filter((x) => x > start && x < start + OUTSIDE + label).length
+  const starts = lines.filter((x) => x >= right && x + OUTSIDE + label <= limit)
+  const [start = right] = ordered([right, ...starts], (x) => [crossing(x), x])
+  const beside = start === right ? undefined : rounded((start / width) * 100)
+  return { place: 'right' as const, beside, right: start + OUTSIDE + label }
 }
 
 function linesIn({ lines = [] }: Widths, width: number): readonly number[] {
@@ -189,8 +201,9 @@ function withNarrowPlaces(row: readonly Fitted[], index: number, widths: Widths)
     const free = after ? edges(after.bar, after.x, after.width, narrow)[0] - GAP : narrow
     const label = bar.label.length * CHARACTER
     const narrowPlace = narrowPlaceOf({ bar, place, left, right, label, free, taken, lines })
-    taken = (narrowPlace === 'right' ? right + OUTSIDE + label : right) + GAP
-    return { ...bar, row: index, x, width, place, narrowPlace, beside }
+    const past = narrowPlace === 'right' ? besideLine(right, label, { width: narrow, limit: free, lines }) : null
+    taken = (past?.right ?? right) + GAP
+    return { ...bar, row: index, x, width, place, narrowPlace, beside, narrowBeside: past?.beside }
   })
 }
 

@@ -121,6 +121,16 @@ test('a long label without space on the left begins after the line that would cr
   assert.equal(besideOf(ago(2)), undefined)
 })
 
+test('a label in a narrow picture begins after the first line if fewer lines cross it there', () => {
+  const deploy = bar('deploy', ago(20), ago(15), { lane: 'ci', label: '#31 deployed' })
+  const besideOf = (moments: Partial<LanePicture>) => {
+    const [lane] = placeLanes({ ...PICTURE, bars: [deploy], ...moments }, { ...WIDTHS, narrow: 240 })
+    return [lane?.bars[0]?.narrowPlace, lane?.bars[0]?.narrowBeside]
+  }
+  assert.deepEqual(besideOf({ firstAlertAt: ago(14), resolvedAt: ago(8) }), ['right', position(ago(14), SPAN)])
+  assert.deepEqual(besideOf({ firstAlertAt: ago(22) }), ['right', undefined])
+})
+
 test('a name of 253 characters is cut off at the end of its own bar', () => {
   assert.equal(place([bar('long', ago(20), ago(1), { label: 'x'.repeat(253) })]).bars[0]?.place, 'inside')
 })
