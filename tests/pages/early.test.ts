@@ -6,7 +6,7 @@ import { makeWorld } from '../helpers/app.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 import { makeBrowser } from '../helpers/site.ts'
 
-const PAGES = ['/', '/?view=wall&tv=1', '/incidents', '/incidents/1', '/alerts']
+const PAGES = ['/', '/?view=wall&tv=1', '/incidents', '/incidents/1', '/alerts', '/sources', '/reports']
 
 /** Acme has one incident. Ada of Acme and Charlie are signed in. */
 async function start(t: TestContext) {
@@ -22,7 +22,9 @@ async function start(t: TestContext) {
     return app.request(`http://localhost${path}`, { method, headers: sent })
   }
   const metrics = async () => (await request('GET', '/metrics', { token: acme.token })).body
-  return { browser, outsider, ask, db, app, request, acme, metrics }
+  const services = await request('GET', '/api/services', { token: acme.token })
+  const service = `/services/${services.body[0].id}`
+  return { browser, outsider, ask, db, app, service, metrics }
 }
 
 /** Returns the parts of a compressed response, as they arrive. */
@@ -35,8 +37,8 @@ async function partsOf(response: Response): Promise<readonly Uint8Array[]> {
 const textOf = async (response: Response) => gunzipSync(Buffer.concat(await partsOf(response))).toString()
 
 test('the beginning names the style sheet and the script, and arrives before the rest', async (t) => {
-  const { ask } = await start(t)
-  for (const path of PAGES) {
+  const { ask, service } = await start(t)
+  for (const path of [...PAGES, service]) {
     const [first = new Uint8Array(), ...others] = await partsOf(await ask(path))
     // What is not complete yet must be readable.
     const beginning = unzipSync(first, { finishFlush: 2 }).toString()
@@ -51,15 +53,16 @@ test('the beginning names the style sheet and the script, and arrives before the
 })
 
 test('a page in two parts is the same page', async (t) => {
-  const { browser, ask } = await start(t)
-  for (const path of PAGES) assert.equal(await textOf(await ask(path)), (await browser.get(path)).html, path)
+  const { browser, ask, service } = await start(t)
+  for (const path of [...PAGES, service])
+    assert.equal(await textOf(await ask(path)), (await browser.get(path)).html, path)
 })
 
 test('a page that does not exist has no beginning', async (t) => {
-  const { ask, outsider } = await start(t)
-  for (const options of [{}, { who: outsider }]) {
-    const path = 'who' in options ? '/incidents/1' : '/incidents/99'
-    const response = await ask(path, options)
+  const { ask, outsider, service } = await start(t)
+  const unknown = `${service.slice(0, -4)}0000`
+  for (const [path, who] of [['/incidents/99'], ['/incidents/1', outsider], [unknown], [service, outsider]] as const) {
+    const response = await ask(path, who ? { who } : {})
     assert.equal(response.status, 404)
     assert.match(await textOf(response), /Error 404/)
   }

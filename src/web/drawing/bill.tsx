@@ -39,7 +39,7 @@ export const Bill: FC<{ score: number; lines: readonly BillLine[] }> = ({ score,
           <rect class="bar-fill" x={`${rounded(x)}%`} width={`${rounded(width)}%`} height={HEIGHT} rx="4" />
           <svg x={`${rounded(x)}%`} class="lanes-bar">
             <rect class="bill-gap" x="-3" width="3" height={HEIGHT} />
-            <rect class="bar-edge" width="3" height={HEIGHT} rx="1" />
+            <rect width="3" height={HEIGHT} rx="1" />
           </svg>
           {width >= ROOM ? <Points x={x + width / 2} text={`−${penalty}`} /> : null}
         </g>

@@ -93,11 +93,11 @@ const Bar: FC<{ bar: PlacedBar; top: number; picture: LanePicture; faded: boolea
         <rect class="bar-gap" x={`${x}%`} width={`${width}%`} height={BAR} />
       ))}
       {ticksIn(bar, picture).map((x) => (
-        <rect class="bar-tick" x={`${x}%`} y={BAR - 4} width="1.5" height="4" />
+        <rect x={`${x}%`} y={BAR - 4} width="1.5" height="4" />
       ))}
     </svg>
     <svg x={`${bar.x}%`} y={top} class="lanes-bar">
-      <rect class="bar-edge" width="3" height={BAR} rx="1" />
+      <rect width="3" height={BAR} rx="1" />
     </svg>
     {MARKS.has(bar.level) ? (
       <svg x={`${bar.x}%`} y={top} class={`lanes-bar lanes-mark level-${bar.level}`}>
@@ -131,7 +131,7 @@ function gapsIn({ gaps = [], startsAt, endsAt }: PlacedBar, { now, span }: LaneP
 
 const Diamond: FC<{ bar: PlacedBar; top: number }> = ({ bar, top }) => (
   <svg x={`${bar.x}%`} y={top + BAR / 2} class={`lanes-bar fill-level level-${bar.level}`}>
-    <path class="bar-diamond" d="M0-6 6 0 0 6-6 0z" />
+    <path d="M0-6 6 0 0 6-6 0z" />
   </svg>
 )
 

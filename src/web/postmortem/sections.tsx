@@ -75,7 +75,7 @@ export function endTime(from: number, to: number, reader: Reader): string {
 }
 
 export const Change: FC<{ change: Contribution; numbers: Numbers }> = ({ change, numbers }) => (
-  <div class="document-change">
+  <div>
     <Sentences sentences={[change.sentence]} numbers={numbers} />
     <ul class="facts cause-reasons">
       {change.reasons.map(({ text }) => (

@@ -29,7 +29,7 @@ const MAX_INCIDENTS = 10_000
 const MAX_MARKS = 60
 
 export const reportRoutes: readonly PageRoute[] = [
-  page('GET /reports', 'read', showReport, { shared: true }),
+  page('GET /reports', 'read', showReport, { shared: true, early: true }),
   page('GET /reports.csv', 'read', showCsv),
 ]
 

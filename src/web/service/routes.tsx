@@ -12,14 +12,14 @@ import { likelihoodOfLink } from '../../domain/suspect/likely-cause.ts'
 import { countOf } from '../../domain/text.ts'
 import { DAY, HOUR } from '../../domain/units.ts'
 import { assignAlias } from '../../engine/changes/services.ts'
-import { notFound } from '../../http/middleware/problem.ts'
+import { notFound, required } from '../../http/middleware/problem.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { type CorrelationRecord, listCorrelations } from '../../store/correlation/correlations.ts'
 import { findAlertGaps } from '../../store/history/alert-gaps.ts'
 import { findServiceGroups } from '../../store/history/alert-groups.ts'
 import { listIncidents } from '../../store/incident/incidents.ts'
 import { listGaps } from '../../store/kubernetes.ts'
-import type { ServiceWithHealth } from '../../store/service/services.ts'
+import { findService, type ServiceWithHealth } from '../../store/service/services.ts'
 import { findServiceView } from '../../store/views.ts'
 import { incidentSpan, OUTCOME_TEXTS, pictureOf } from '../drawing/picture.ts'
 import type { Span } from '../drawing/scale.ts'
@@ -67,9 +67,14 @@ const MAX_CHANGES = 12
 const ALIASES = { 'ci-project': 'Project', image: 'Image', label: 'Label', workload: 'Workload' } as const
 
 export const serviceRoutes: readonly PageRoute[] = [
-  page('GET /services/:id', 'read', showService, { shared: true }),
+  page('GET /services/:id', 'read', showService, { shared: true, early: requireService }),
   ...aliasRoutes,
 ]
+
+/** @throws IncmonError `not-found` */
+function requireService({ own, id, now }: Visit) {
+  return required(own.read(findService, id, now), 'service', 'the page Services')
+}
 
 async function showService(visit: Visit): Promise<Reply> {
   const view = await serviceView(visit)

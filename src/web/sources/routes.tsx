@@ -37,7 +37,7 @@ const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/
 const WILDCARD = /^(?:0\.0\.0\.0|\[::\])$/
 
 export const sourceRoutes: readonly PageRoute[] = [
-  page('GET /sources', 'read', (visit) => showSources(visit, null), { shared: true }),
+  page('GET /sources', 'read', (visit) => showSources(visit, null), { shared: true, early: true }),
   page('POST /sources', 'admin', async (visit) => showSources(visit, await newToken(visit))),
   page('GET /welcome', 'read', (visit) => showWelcome(visit, null)),
   page('POST /welcome', 'admin', async (visit) => showWelcome(visit, await newToken(visit))),

@@ -204,7 +204,7 @@ function followText({ number, cause, wentFirst, began }: ListedIncident): string
 
 /** The other incidents of a group or storm, folded into one row below the first one. */
 const Followers: FC<{ of: ListedIncident; reader: Reader }> = ({ of, reader }) => (
-  <tr class="plain-row">
+  <tr>
     <td colspan={COLUMNS.length}>
       <details class="storm-members" id={`followers-${of.number}`}>
         <summary>
