@@ -163,7 +163,7 @@ test('the postmortem does not claim that a user who only resolved the incident a
   await move('resolved')
   assert.match(
     postmortem()?.document.detection.sentences.at(-1)?.text ?? '',
-    /^anna resolved the incident without acknowledging/,
+    /^Nobody acknowledged the incident before anna resolved it/,
   )
 })
 

@@ -41,7 +41,10 @@ test('an eviction is no recovery, unless nothing else is known', () => {
 
 test('without a fix, the document refers to the notes of people, if there are any', () => {
   const note = { at: createdAt, kind: 'note', code: null, text: 'Power is back', actor: 'Ann', ref: null }
-  assert.match(textOf({ entries: [note] }), /\*\*Fix:\*\* no deploy or rollout was found that fixed it; see the notes/)
+  assert.match(
+    textOf({ entries: [note] }),
+    /\*\*Fix:\*\* no deploy or rollout was found that ended the problem; see the notes/,
+  )
   assert.doesNotMatch(textOf({ entries: [] }), /see the notes/)
 })
 
@@ -53,7 +56,7 @@ test('an alert of another incident has its end in the timeline, and an own one o
     { ...event, kind: 'resolved' as const, uuid: 'c', at: createdAt + MINUTE, alertId },
   ]
   const rows = (alertId: string) =>
-    generate({ ...NODE, events: events(alertId) }).timeline.filter(({ text }) => text === 'SearchDown ended')
+    generate({ ...NODE, events: events(alertId) }).timeline.filter(({ text }) => text.startsWith('SearchDown ended'))
   assert.deepEqual(
     rows('elsewhere').map(({ at, count, source }) => [Date.parse(at), count, source]),
     [[createdAt + MINUTE, 1, 'metrics']],

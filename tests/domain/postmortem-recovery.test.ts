@@ -88,6 +88,54 @@ test('the images of a rollout are those that its own pods pulled', () => {
   assert.equal(withImages([rollout], pulled.slice(1))[0]?.template, undefined)
 })
 
+test('a rollout that did not change the image says so', () => {
+  const [rollout] = IMAGE.changes.filter(({ kind }) => kind === 'rollout')
+  assert.ok(rollout)
+  const message = (image: string) => `Container image "registry.test/shop/${image}" already present on machine`
+  const templates = (first: string, second: string) => {
+    const pulled = [
+      event('Pulled', 1, 'Pod/cart-one-a1b2c', message(first)),
+      event('Pulled', 9, 'Pod/cart-two-a1b2c', message(second)),
+    ]
+    const both = ['shop/cart@one', 'shop/cart@two'].map((ref) => ({ ...rollout, ref }))
+    return withImages(both, pulled).map(({ template }) => template)
+  }
+  assert.deepEqual(templates('cart:1.0', 'cart:1.0'), ['cart:1.0', 'same image cart:1.0'])
+  assert.deepEqual(templates('cart:1.0', 'cart:2.0'), ['cart:1.0', 'cart:2.0'])
+})
+
+/** Returns the fact about the fix, of a deploy and a rollout that began some minutes after the incident. */
+function fixWith(rolloutAt: number, entries: readonly PostmortemFacts['entries'][number][] = []): string {
+  const [known] = IMAGE.changes.filter(({ kind }) => kind === 'rollout')
+  assert.ok(known)
+  const at = (minutes: number) => createdAt + minutes * MINUTE
+  const deploy = { ...IMAGE.changes.find(({ kind }) => kind === 'pipeline')!, outcome: 'deployed' as const }
+  const pipeline = { ...deploy, ref: 'shop/cart#12', eventId: 'c12', startsAt: at(2), endsAt: at(5) }
+  const rollout = { ...known, ref: 'shop/cart@7f9b6d5c4', eventId: 'r', startsAt: at(rolloutAt), endsAt: at(rolloutAt) }
+  const alerts = [{ ...FIRST, endsAt: at(18), resolution: 'reported' as const }]
+  const text = textOf({ alerts, entries, changes: [pipeline, rollout] })
+  return /\*\*Fix:\*\* (.*) \(E/.exec(text)?.[1] ?? ''
+}
+
+test('a deploy and the rollout that it caused are one fix', () => {
+  assert.equal(fixWith(3), 'probably pipeline shop/cart#12 and rollout shop/cart@7f9b6d5c4')
+})
+
+test('a rollout long after a deploy is the fix without the deploy, which did not end the problem', () => {
+  assert.equal(fixWith(14), 'probably rollout shop/cart@7f9b6d5c4')
+})
+
+test('a deploy after which the problem came back is no fix', () => {
+  const back = entry('status', 16, null, 'open', 'the problem came back')
+  assert.equal(fixWith(3, [back]), 'no deploy or rollout was found that ended the problem')
+  assert.equal(fixWith(14, [back]), 'probably rollout shop/cart@7f9b6d5c4')
+})
+
+test('the fix refers to what people wrote after it', () => {
+  assert.match(fixWith(14, [entry('note', 15, 'Ann', null, 'Ben raised the limit.')]), /; see the notes$/)
+  assert.doesNotMatch(fixWith(14, [entry('note', 1, 'Ann', null, 'Looking.')]), /notes/)
+})
+
 test('killed pods have a row only if no rollout replaced them', () => {
   const rollout = IMAGE.changes.filter(({ kind }) => kind === 'rollout').map((one) => ({ ...one, startsAt: startedAt }))
   const killed = [event('Killing', 1, 'Pod/cart-7d9f5b6c8-x2kqp', 'Stopping container cart')]

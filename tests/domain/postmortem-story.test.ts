@@ -70,7 +70,7 @@ test('the commit, its author and the failed job of a pipeline are named', () => 
   const [row] = timelineOf(IMAGE).filter(({ kind }) => kind === 'pipeline')
   assert.match(
     row?.text ?? '',
-    /began; it failed \(deploy-prod: script_failure\); commit “Cache the price list” by Robin Ashe$/,
+    /began; commit “Cache the price list” by Robin Ashe; it failed \(deploy-prod: script_failure\)$/,
   )
 })
 
@@ -206,7 +206,7 @@ test('only the deploy of a pipeline that deploys is said to begin, and an incide
 test('a confirmed cause has no score, because its score is no longer needed', () => {
   const [link, ...rest] = IMAGE.correlations
   const text = markdown(generate({ ...IMAGE, correlations: [{ ...link!, verdict: 'confirmed' as const }, ...rest] }))
-  assert.match(text, /before the first symptom\. A user confirmed this change as the cause/)
+  assert.match(text, /A user confirmed pipeline .* as the cause\. Its deploy began .* before the first symptom/)
   assert.match(text, /- \*\*confirmed as the cause:\*\* Pipeline/)
   assert.doesNotMatch(text, /has a score of/)
 })

@@ -90,7 +90,7 @@ test('a rollout is told with the suspected pipeline that caused it', () => {
     changes.map(({ ref }) => ref).filter((ref) => ref === pipeline || ref === rollout),
     [pipeline],
   )
-  assert.ok(changes[0]?.sentence.text.includes(`UTC, with rollout ${rollout}`), changes[0]?.sentence.text)
+  assert.ok(changes[0]?.sentence.text.includes(` and failed, with rollout ${rollout}`), changes[0]?.sentence.text)
 })
 
 test('a rejected pipeline does not come back with its rollout', () => {
@@ -121,7 +121,7 @@ test('a confirmed link precedes a better one, and a rejected one is omitted', ()
       ['shop/cart-api#4711', 1],
     ],
   )
-  assert.match(contributing.sentences.at(-1)?.text ?? '', /^Rejected as a cause: pipeline shop\/cart-api#4711\.$/)
+  assert.match(contributing.sentences[0]?.text ?? '', /^A user rejected pipeline shop\/cart-api#4711 as the cause\.$/)
 })
 
 test('the changes are in the order of the suspects, including one without a link', () => {
@@ -150,10 +150,11 @@ test('a linked change that is not a suspect is not called the trigger', () => {
 test('if all links are rejected, no correlated change is found, and the searched period is stated', () => {
   const correlations = IMAGE.correlations.map((link) => ({ ...link, verdict: 'rejected' as const }))
   const { contributing, summary } = generate({ ...IMAGE, correlations })
-  const text =
-    'No change that could have caused it was found in the 30 min before it (2026-03-14 01:41:09 to 02:11:09 UTC).'
-  assert.equal(contributing.sentences[0]?.text, text)
-  assert.ok(summary.sentences.some((sentence) => sentence.text === text))
+  const text = 'No other change that could have caused the incident was found'
+  const told = contributing.sentences.map((sentence) => sentence.text)
+  assert.match(told[0] ?? '', /^A user rejected pipeline shop\/cart-api#4711 and rollout .* as the cause\.$/)
+  assert.equal(told[1], `${text} in the 30 min before it (2026-03-14 01:41:09 to 02:11:09 UTC).`)
+  assert.ok(summary.sentences.some((sentence) => sentence.text === `${text}.`))
 })
 
 test('missing facts are described as missing', () => {

@@ -166,7 +166,10 @@ export function contradictionsIn(document: Postmortem): string[] {
           .startsWith(formatSeconds(impact.seconds ?? 0)),
       'two durations of the critical state',
     ],
-    [says(/without acknowledging it/) && (isAcknowledged || actedOn), 'acknowledged and not acknowledged'],
+    [
+      says(/Nobody acknowledged the incident before .{0,200} resolved it/) && (isAcknowledged || actedOn),
+      'acknowledged and not acknowledged',
+    ],
     [says(/merged the incident into/) && says(/resolved the incident at/), 'merged and resolved'],
     [
       says(/lapsed when the problem came back/) && !says(/The problem came back|reopened the incident/),
@@ -184,9 +187,9 @@ export function contradictionsIn(document: Postmortem): string[] {
     ],
     [/^no/.test(fact.get('Fix') ?? 'no') && says(/Probable fix:/), 'a fix and none'],
     [/^probably/.test(fact.get('Fix') ?? '') && !says(/Probable fix:/), 'a fix that no sentence names'],
-    [/^no change found/.test(fact.get('Cause') ?? '') && contributing.changes.length > 0, 'a cause and none'],
+    [/^no change was found/.test(fact.get('Cause') ?? '') && contributing.changes.length > 0, 'a cause and none'],
     [
-      says(/No change that could have caused it was found/) && contributing.changes.length > 0,
+      says(/No (?:other )?change that could have caused the incident was found/) && contributing.changes.length > 0,
       'related changes and none',
     ],
     [says(/no later deploy or rollout was recorded/) && hasLaterDeploy(timeline), 'a later deploy and none'],
@@ -200,11 +203,14 @@ export function contradictionsIn(document: Postmortem): string[] {
       /no end had been reported by/.test(text) && says(/ of it after the incident was resolved/),
       'a later end and none',
     ],
-    [/^see “/.test(fact.get('Fix') ?? '') && says(/No change that could have caused it/), 'a cause elsewhere and none'],
+    [
+      /^see “/.test(fact.get('Fix') ?? '') && says(/No change that could have caused the incident/),
+      'a cause elsewhere and none',
+    ],
     [says(/for at least/) && (impact.to !== null || says(/still critical/)), 'an end, or none, that nobody reported'],
     [says(/for at least/) !== (fact.get('Critical for') ?? '').startsWith('at least'), 'a length that is one in part'],
     [says(/has been well for/) && says(/still firing/), 'well and firing'],
-    [says(/confirmed this change/) && says(/nobody has confirmed it/), 'confirmed and not confirmed'],
+    [says(/ confirmed (?:pipeline|rollout) /) && says(/Nobody has confirmed it/), 'confirmed and not confirmed'],
     [actions.some(({ id }) => id === 'paging') && (metrics.tta.seconds ?? 901) <= 900, 'paging although answered'],
     [
       timeline.some((row, index) => row.text.startsWith('Killing: ') && hasRolloutBefore(timeline, index)),

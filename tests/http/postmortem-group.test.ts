@@ -52,7 +52,10 @@ test('the postmortem of the cause names what followed, and which of them was fir
 
 test('the postmortem of a victim names the incident of the cause', async (t) => {
   const textOf = await storm(t)
-  assert.match(await textOf('api-2'), /This incident and 3 others probably followed from “postgres: TargetDown”\./)
+  assert.match(
+    await textOf('api-2'),
+    /This incident and 3 others probably followed from “postgres: TargetDown”; see there for the cause and the fix\./,
+  )
 })
 
 test('a cause without an alert of its own is named, too', async (t) => {

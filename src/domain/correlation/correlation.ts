@@ -220,6 +220,8 @@ export const KINDS: Readonly<Record<Outcome, readonly [number, string, string]>>
 function replicaSetOf(change: Change, at: number, { rollouts }: Nearby): Factor {
   const appeared = rollouts.some(({ startsAt }) => startsAt >= change.startsAt - BEFORE && startsAt <= at)
   if (change.kind === 'pipeline' && !appeared) return { value: 1, reason: null }
+  // That a new pod template was rolled out is a reason already.
+  if (change.kind === 'rollout') return { value: NEW_REPLICASET, reason: null }
   return factor(NEW_REPLICASET, 'new_replicaset', 'a new ReplicaSet appeared before the problem')
 }
 

@@ -47,8 +47,8 @@ export function wholeChangeText(change: ChangeFact): string {
 }
 
 /**
- * Describes the start of a deploy: `deploy of pipeline shop/cart#31 on main (3f2a9c1d) began; it failed (deploy:
- * script_failure); commit “…” by Ada`.
+ * Describes the start of a deploy: `deploy of pipeline shop/cart#31 on main (3f2a9c1d) began; commit “…” by Ada; it
+ * failed (deploy: script_failure)`. The time of the end can follow.
  */
 export function deployText(change: ChangeFact): string {
   const { outcome, failedJobs, commit } = change
@@ -56,31 +56,24 @@ export function deployText(change: ChangeFact): string {
   const why = jobs.length === 0 ? '' : ` (${joinNames(jobs)})`
   const written = commit === null ? [] : [changeDetails({ ...change, failedJobs: [] })]
   const result = outcome === 'deployed' ? 'it succeeded' : `it failed${why}`
-  return [`deploy of ${changePlace(change)} began`, result, ...written].join('; ')
+  return [`deploy of ${changePlace(change)} began`, ...written, result].join('; ')
 }
 
 /**
- * Formats a change as sentences: `pipeline shop/cart#31 on main (3f2a9c1d), 2026-03-14 02:08:31 to 02:13:40 UTC: deploy
- * failed. Commit “…” by Ada.` Starts with a lower-case letter so that other words can precede it. `rollouts`: the
- * names of rollouts to mention with the change.
+ * Formats a change as sentences: `pipeline shop/cart#31 on main (3f2a9c1d), whose deploy ran from 2026-03-14 02:08:31 to
+ * 02:13:40 UTC and failed. Commit “…” by Ada.` Starts with a lower-case letter so that other words can precede it.
+ * `rollouts`: the names of rollouts to mention with the change.
  */
 export function changeSentences(change: ChangeFact, rollouts: readonly string[] = []): string {
   const details = changeDetails(change)
   const rest = details === '' ? '' : ` ${capitalized(details)}.`
-  const { kind, startsAt, endsAt } = change
   const others = rollouts.length === 0 ? '' : `, with ${joinNames(rollouts)}`
-  const story =
-    others !== '' && kind === 'pipeline' && endsAt > startsAt
-      ? `whose deploy ran from ${formatPeriod(startsAt, endsAt)}${others}`
-      : `${periodText(change)}: ${outcomeText(change)}${others}`
-  return `${changePlace(change)}, ${story}.${rest}`
-}
-
-/** Only the start of a rollout is known. */
-function periodText(change: ChangeFact): string {
-  const { kind, startsAt, endsAt } = change
-  const period = kind === 'pipeline' && endsAt > startsAt ? formatPeriod(startsAt, endsAt) : formatTime(startsAt)
-  return `${isDeploy(change) ? 'deploy ' : ''}${period}`
+  const { kind, outcome, startsAt, endsAt } = change
+  const began = `began at ${formatTime(startsAt)}`
+  const ran = kind === 'pipeline' && endsAt > startsAt ? `ran from ${formatPeriod(startsAt, endsAt)}` : began
+  if (!isDeploy(change)) return `${changePlace(change, outcomeText(change))}, which ${ran}${others}.${rest}`
+  const result = outcome === 'deployed' ? 'succeeded' : 'failed'
+  return `${changePlace(change)}, whose deploy ${ran} and ${result}${others}.${rest}`
 }
 
 /** Returns whether a pipeline has deployed, or tried to. It then has the start and the end of its deploy job. */

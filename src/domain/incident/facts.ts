@@ -202,15 +202,22 @@ export function changeFact(change: Change): ChangeFact {
   return { ...common, ...known, outcome: outcomeOf(change.facts), failedJobs }
 }
 
-/** Adds the images to rollouts about which the sender says nothing more: the pods of the new template pulled them. */
+/**
+ * Adds the images to rollouts about which the sender says nothing more: the pods of the new template pulled them. Says so
+ * if they are those of the workload's previous rollout. `changes`: each workload's in order of time.
+ */
 export function withImages(changes: readonly ChangeFact[], events: readonly EventFact[]): ChangeFact[] {
   const pulled = events.filter(({ name }) => name === 'Pulled')
+  const last = new Map<string, string>()
   return changes.map((change) => {
     if (change.kind !== 'rollout' || change.template !== undefined) return change
-    const pods = `Pod/${change.ref.slice(change.ref.lastIndexOf('/') + 1).replace('@', '-')}-`
+    const [workload = '', hash] = change.ref.split('@')
+    const pods = `Pod/${workload.slice(workload.lastIndexOf('/') + 1)}-${hash}-`
     const own = pulled.filter(({ object }) => object.startsWith(pods))
-    const images = new Set(own.flatMap(({ text }) => IMAGE.exec(text)?.[1] ?? []))
-    return images.size === 0 ? change : { ...change, template: [...images].sort().join(', ') }
+    const images = [...new Set(own.flatMap(({ text }) => IMAGE.exec(text)?.[1] ?? []))].sort().join(', ')
+    const isSame = last.get(workload) === images
+    last.set(workload, images)
+    return images === '' ? change : { ...change, template: `${isSame ? 'same image ' : ''}${images}` }
   })
 }
 

@@ -113,11 +113,12 @@ export function named(objects: ReadonlySet<string>): string {
  * Formats the details after a row's text: ` ×440, seen 1,879 times, last seen 18:34`. `×` counts similar alerts or
  * repeats, `seen` counts events. `shown` formats a time.
  */
-export function rowDetails({ at, until, kind, count, seen }: TimelineRow, shown: (at: number) => string): string {
+export function rowDetails({ at, until, kind, text, count, seen }: TimelineRow, shown: (at: number) => string): string {
   const parts = [timesOf(count)]
   if (kind === 'alert' && seen > count) parts.push(`seen ${formatTimes(seen)}`)
   const isLater = shown(until) !== shown(at)
-  if (isLater && kind === 'pipeline') return `${parts.join(', ')}; it ended at ${shown(until)}`
+  if (isLater && kind === 'pipeline')
+    return `${parts.join(', ')}${/; it (?:succeeded|failed)[^;]*$/.test(text) ? '' : '; it ended'} at ${shown(until)}`
   if (isLater && kind === 'alert') parts.push(`last seen ${shown(until)}`)
   else if (isLater && count > 1) parts.push(`the last at ${shown(until)}`)
   return parts.join(', ')

@@ -68,9 +68,9 @@ export function timelineOf(material: TimelineMaterial, groups = groupsOf(materia
   ])
 }
 
-/** Says so if a report belongs to an alert of another incident, or of none. */
+/** Says so if a report or an end belongs to an alert of another incident, or of none. */
 function withOther(row: TimelineRow, known: Known): TimelineRow {
-  const isOther = row.kind === 'alert' && !known.has(row.ref.replace('alert/', ''))
+  const isOther = (row.kind === 'alert' || row.kind === 'ended') && !known.has(row.ref.replace('alert/', ''))
   return isOther ? { ...row, text: `${row.text} – not part of this incident` } : row
 }
 

@@ -1,6 +1,7 @@
 /** Suggests action items by rules: measures that typically prevent or shorten this kind of incident. */
 
 import { REASONS } from '../event/reason-table.ts'
+import { changeName } from '../incident/change-text.ts'
 import type { ChangeFact } from '../incident/facts.ts'
 import { isNodeService } from '../service/node.ts'
 import { formatSeconds, formatTime, joinNames, secondsBetween } from '../text.ts'
@@ -143,13 +144,14 @@ function unendedText(alerts: readonly GroupedFact[]): Sentence | null {
   return alerts.length === 0 ? null : { text: `No end of ${namesOf(alerts)} was reported.`, refs: alertRefs(alerts) }
 }
 
-/** Applies if nobody acknowledged the incident within 15 minutes, and the problem lasted longer. Silences do not count. */
+/** Applies if somebody acknowledged the incident after more than 15 minutes, or nobody did and the problem lasted longer. */
 function lateAnswer(facts: GroupedFacts): Sentence | null {
   const { origin, createdAt, acknowledgedAt, resolvedAt, uuid } = facts.incident
-  const end = Math.min(...[acknowledgedAt, endOf(facts), resolvedAt].flatMap((at) => at ?? []))
+  const end = acknowledgedAt ?? Math.min(...[endOf(facts), resolvedAt].flatMap((at) => at ?? []))
   const [late, lasted] = [PAGED_WITHIN_MINUTES * MINUTE, problemSeconds(facts)]
   if (origin === 'manual' || !Number.isFinite(end) || end <= createdAt + late) return null
-  if (lasted !== null && lasted * 1000 <= late) return null
+  // Silences do not count.
+  if (acknowledgedAt === null && lasted !== null && lasted * 1000 <= late) return null
   const text =
     acknowledgedAt === null
       ? 'Nobody acknowledged the incident.'
@@ -172,7 +174,7 @@ function troubleOfCi(changes: readonly ChangeFact[]): Sentence | null {
   const hit = changes.filter(({ outcome }) => outcome === 'CI system failure')
   if (hit.length === 0) return null
   const refs = hit.map(({ eventId }) => `event/${eventId}`)
-  return { text: `The CI system caused the failure of ${joinNames(hit.map(({ ref }) => ref))}.`, refs }
+  return { text: `The CI system failed in ${joinNames(hit.map(changeName))}.`, refs }
 }
 
 function foundByPerson({ incident, alerts }: GroupedFacts): Sentence | null {

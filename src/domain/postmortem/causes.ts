@@ -1,24 +1,17 @@
 /** The section about causes: the suspected changes. */
 import { firstSymptom } from '../alert/first-symptom.ts'
 import { bandOf, lagText, offsetText, rankLinks, TIME_CODES } from '../correlation/correlation.ts'
-import { changeName, changeSentences, changeText } from '../incident/change-text.ts'
+import { changeName, changePlace, changeSentences, outcomeText } from '../incident/change-text.ts'
 import type { ChangeFact, CorrelationFact, PostmortemFacts, SuspectFact } from '../incident/facts.ts'
 import { distinct, ordered } from '../order.ts'
 import { isNodeService } from '../service/node.ts'
-import { isOnlyTime, likelihoodOf, placeOf as placeText } from '../suspect/likely-cause.ts'
-import {
-  capitalized,
-  formatCount,
-  formatPeriod,
-  formatScore,
-  formatSeconds,
-  joinNames,
-  secondsBetween,
-} from '../text.ts'
+import { isOnlyTime } from '../suspect/likely-cause.ts'
+import { capitalized, formatCount, joinNames, secondsBetween } from '../text.ts'
 import type { Contribution, Postmortem, Sentence } from './document.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef } from './groups.ts'
-import { earlierReports, elsewhereSentence } from './others.ts'
-import { fixesOf, isRemedy } from './resolution.ts'
+import { noneFound, rejectedOf, rejectedSentences } from './no-cause.ts'
+import { earlierReports } from './others.ts'
+import { isRemedy } from './resolution.ts'
 
 /** How many different lags a sentence names. */
 const MAX_LAGS = 8
@@ -43,10 +36,10 @@ export function contributingOf(known: GroupedFacts): Postmortem['contributing'] 
     to: new Date(searched.to).toISOString(),
     changes: ordered(contributions, (one) => [one.verdict === 'confirmed' ? 0 : 1, placeOf(one, facts)]),
     sentences: [
+      ...rejectedSentences(rejected),
       ...(contributions.length === 0 ? [noneFound(facts)] : []),
       ...(told.length > 0 ? [unlinkedSentence(told)] : []),
       ...(late.length > 0 ? [lateSentence(late)] : []),
-      ...(rejected.length > 0 ? [rejectedSentence(rejected)] : []),
     ],
   }
 }
@@ -60,9 +53,9 @@ export function unlinkedOf(known: GroupedFacts): readonly ChangeFact[] {
 function sortedOut(known: GroupedFacts) {
   const facts = { ...known, suspects: withoutRejected(known) }
   const { correlations, changes, searched, suspects } = facts
-  const fixes = new Set(fixesOf(facts).map(changeName))
+  const fixes = new Set(facts.fixes.map(changeName))
   const kept = correlations.filter(({ verdict, change }) => verdict !== 'rejected' && !fixes.has(changeName(change)))
-  const rejected = correlations.filter(({ verdict }) => verdict === 'rejected')
+  const rejected = rejectedOf(facts)
   const byChange = Map.groupBy(rankLinks(kept), (link) => changeName(ownerOf(link.change, suspects)))
   const judged = new Set(correlations.map(({ change }) => changeName(change)))
   const others = suspects.filter(
@@ -203,26 +196,8 @@ function touches({ startsAt, endsAt }: ChangeFact, { from, to }: PostmortemFacts
   return startsAt <= to && endsAt >= from
 }
 
-/** Says that no change was recorded that can have caused the incident, or which incident has the cause. */
-export function noneFound(facts: GroupedFacts): Sentence {
-  const { searched, incident } = facts
-  const elsewhere = elsewhereSentence(facts, fixesOf(facts).length > 0)
-  if (elsewhere)
-    return { text: `${elsewhere.text}${componentText(facts)}`, refs: [...elsewhere.refs, incidentRef(incident)] }
-  const before = secondsBetween(searched.from, incident.startedAt)
-  const text = `No change that could have caused it was found in the ${formatSeconds(before)} before it (${formatPeriod(searched.from, incident.startedAt)}).`
-  return { text: `${text}${componentText(facts)}`, refs: [incidentRef(incident)] }
-}
-
-/** Names the component that probably caused the problem, such as a database that the error messages name. */
-export function componentText({ component }: GroupedFacts): string {
-  if (!component) return ''
-  const likelihood = likelihoodOf({ score: component.score, onlyTime: false })
-  return ` The top suspect is ${placeText(component)}${component.ref} (score ${formatScore(component.score)}, ${likelihood}).`
-}
-
 function unlinkedSentence(changes: readonly ChangeFact[]): Sentence {
-  const named = joinNames(changes.map(changeText))
+  const named = joinNames(changes.map((change) => changePlace(change, outcomeText(change))))
   const text = `Other changes of these services, which nothing links to this incident: ${named}.`
   return { text, refs: changes.map(({ eventId }) => `event/${eventId}`) }
 }
@@ -239,12 +214,6 @@ function isLate(one: Contribution, { changes, suspects, incident }: GroupedFacts
 }
 
 function lateSentence(late: readonly Contribution[]): Sentence {
-  const text = `Began after the problem, so not a cause: ${joinNames(late.map(changeName))}.`
+  const text = `${capitalized(joinNames(late.map(changeName)))} began after the problem and cannot have caused it.`
   return { text, refs: distinct(late.flatMap(({ sentence }) => sentence.refs)) }
-}
-
-function rejectedSentence(rejected: readonly CorrelationFact[]): Sentence {
-  const refs = ordered(rejected, ({ uuid }) => [uuid]).map(({ uuid }) => `correlation/${uuid}`)
-  const named = joinNames(distinct(rejected.map(({ change }) => changeName(change))))
-  return { text: `Rejected as a cause: ${named}.`, refs }
 }

@@ -87,11 +87,10 @@ export function wasMerged({ incident, entries }: Pick<GroupedFacts, 'incident' |
 export function happenedSentences(facts: GroupedFacts): readonly Sentence[] {
   const { incident } = facts
   const refs = [incidentRef(incident), ...intoRefs(facts)]
-  const name = incident.about ?? subjectOf(facts)
   const texts = wasClockSetBack(incident)
     ? [`The incident began at ${formatTime(incident.startedAt)}, but the clock was probably set back during it`]
     : wasCritical(incident)
-      ? criticalTexts(facts, name)
+      ? criticalTexts(facts)
       : lastedTexts(facts)
   const firing = alertRefs(firingWhenResolved(facts))
   return [
@@ -101,21 +100,24 @@ export function happenedSentences(facts: GroupedFacts): readonly Sentence[] {
 }
 
 /** Names the services whose critical conditions belong to the incident. */
-function subjectOf({ incident, services, alerts }: GroupedFacts): string {
+function subjectOf({ incident, services, alerts }: GroupedFacts): { readonly name: string; readonly was: string } {
   const { service } = incident
   const own = subjectName(service)
   const ids = new Set(alerts.filter(({ severity }) => severity === 'critical').map(({ serviceId }) => serviceId))
   const hit = distinct(services.filter(({ uuid }) => ids.has(uuid)).map(subjectName)).filter((one) => one !== own)
   // A failed node is one problem, whatever its pods report.
   const others = isNodeService(service) ? [] : hit
-  return others.length === 0 ? own : `At least one of ${joinNames([own, ...others])}`
+  if (others.length === 0) return { name: own, was: 'was' }
+  if (others.length === 1) return { name: `${own}, ${others[0]} or both`, was: 'were' }
+  return { name: `At least one of ${joinNames([own, ...others])}`, was: 'was' }
 }
 
-function criticalTexts(facts: GroupedFacts, name: string): readonly string[] {
+function criticalTexts(facts: GroupedFacts): readonly string[] {
   const { startedAt, resolvedAt, critical, about } = facts.incident
+  const { name, was } = about === null ? subjectOf(facts) : { name: about, was: 'was' }
   const last = lastReportOf(facts)
   if (last && last.seconds > 0) {
-    const fired = about === null ? `was critical${declaredText(facts, 'went on')}` : 'fired'
+    const fired = about === null ? `${was} critical${declaredText(facts, 'went on')}` : 'fired'
     const total = last.seconds === secondsBetween(startedAt, last.at) ? '' : ' in total'
     const known = `${name} ${fired} for at least ${formatSeconds(last.seconds)}${total}`
     const period = formatPeriod(startedAt, last.at).replace(' to ', ' until at least ')
@@ -138,7 +140,7 @@ function criticalTexts(facts: GroupedFacts, name: string): readonly string[] {
   }
   const seconds = secondsOf(critical.ms, startedAt, critical.until)
   return [
-    `${name} ${about === null ? `was critical${declaredText(facts, 'went on')}` : 'fired'} ${timesText(facts, critical.until, seconds)}${silencedText(facts)}${laterText(facts)}`,
+    `${name} ${about === null ? `${was} critical${declaredText(facts, 'went on')}` : 'fired'} ${timesText(facts, critical.until, seconds)}${silencedText(facts)}${laterText(facts)}`,
   ]
 }
 
@@ -185,7 +187,8 @@ export function silencedText({ incident, entries }: Pick<GroupedFacts, 'incident
   const rest = secondsBetween(startedAt, end) - secondsOf(critical.ms, startedAt, end)
   const people = distinct(entries.flatMap(({ kind, actor }) => (kind === 'silence' ? (actor ?? []) : [])))
   const by = people.length === 0 ? '' : ` by ${joinNames(people)}`
-  const seconds = Math.abs(rest - muted) <= 1 ? rest : muted
+  // Each of the four times is rounded down.
+  const seconds = Math.abs(rest - muted) <= 2 ? rest : muted
   return `, plus ${formatSeconds(seconds)} silenced${by} (${formatSeconds(secondsOf(critical.ms, startedAt, end) + seconds)} in all)`
 }
 

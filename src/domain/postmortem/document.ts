@@ -9,7 +9,7 @@ export type Sentence = { readonly text: string; readonly refs: readonly string[]
 
 /** One of the four facts at the top of a postmortem. */
 export type KeyFact = {
-  readonly label: 'Critical for' | 'No heartbeat for' | 'Detected after' | 'Cause' | 'Fix'
+  readonly label: 'Critical for' | 'Lasted' | 'No heartbeat for' | 'Detected after' | 'Cause' | 'Fix'
 } & Sentence
 
 /** Times are ISO 8601 UTC with milliseconds. Durations are in whole seconds. Null means unknown. */

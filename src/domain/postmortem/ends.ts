@@ -3,7 +3,7 @@ import type { Resolution } from '../alert/alert.ts'
 import { isLostNode, isMoment } from '../event/lasting.ts'
 import type { EntryFact } from '../incident/facts.ts'
 import { distinct, ordered } from '../order.ts'
-import { formatPeriod, formatSeconds, formatTime, joinNames, quoted, secondsBetween } from '../text.ts'
+import { formatPeriod, formatSeconds, formatTime, formatTimes, joinNames, quoted, secondsBetween } from '../text.ts'
 import type { Sentence } from './document.ts'
 import {
   alertRefs,
@@ -48,7 +48,8 @@ export function earlierEnds({ incident, entries, alerts }: GroupedFacts): readon
   })
   return [...Map.groupBy(ends, ({ name }) => name).values()].map((of) => {
     const at = of.reduce((last, one) => Math.max(last, one.at), 0)
-    const text = `${of[0]?.name} ended ${timesText(of.map((one) => one.at))}, but fired again.`
+    const [often, each] = of.length > 1 ? [`${formatTimes(of.length)} `, ' each time'] : ['', '']
+    const text = `${of[0]?.name} ended ${often}${momentsText(of.map((one) => one.at))}, but fired again${each}.`
     return { text, refs: [...alertRefs(of), incidentRef(incident)], at }
   })
 }
@@ -94,12 +95,6 @@ function unreportedSentence(alerts: readonly GroupedFact[], facts: GroupedFacts)
       ? `${namesOf(alerts)} ${was} still firing; see ${quoted(into.title)} for ${their}.`
       : `${namesOf(alerts)} ${was} last reported ${when}; ${why}.`
   return { text, refs: [...alertRefs(alerts), ...(isOn ? [into ? into.ref : incidentRef(facts.incident)] : [])] }
-}
-
-/** Returns `at …`, `at … and …`, or `between … and …` for more than two times. */
-function timesText(times: readonly number[]): string {
-  const moments = momentsText(times)
-  return new Set(times.map(formatTime)).size === 2 ? moments.replace('between', 'at') : moments
 }
 
 /** Returns `at …`, or `between … and …` if the times differ. */

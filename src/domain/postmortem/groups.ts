@@ -2,7 +2,7 @@
 import { isGuessed } from '../alert/doubt.ts'
 import { groupForIncident } from '../alert/groups.ts'
 import { senderName } from '../event/event.ts'
-import type { AlertFact, IncidentFact, PostmortemFacts } from '../incident/facts.ts'
+import type { AlertFact, ChangeFact, IncidentFact, PostmortemFacts } from '../incident/facts.ts'
 import { ordered } from '../order.ts'
 import { formatPeriod, formatTime, joinNames, quoted, timesOf } from '../text.ts'
 import type { Sentence } from './document.ts'
@@ -10,8 +10,11 @@ import type { Sentence } from './document.ts'
 /** An alert and the record that represents the alert's group. The record is the group's earliest alert. */
 export type GroupedFact = AlertFact & { readonly ref: string }
 
-/** Postmortem facts with alerts sorted by start. */
-export type GroupedFacts = Omit<PostmortemFacts, 'alerts'> & { readonly alerts: readonly GroupedFact[] }
+/** Postmortem facts with alerts sorted by start. `fixes`: the changes that probably fixed the problem; see `fixesOf`. */
+export type GroupedFacts = Omit<PostmortemFacts, 'alerts'> & {
+  readonly alerts: readonly GroupedFact[]
+  readonly fixes: readonly ChangeFact[]
+}
 
 /** Returns the alerts sorted by start, each with the record that represents its group. */
 export function groupFacts(alerts: readonly AlertFact[]): readonly GroupedFact[] {

@@ -69,7 +69,8 @@ export function followedSentences(facts: GroupedFacts): readonly Sentence[] {
 }
 
 /** Counts the incidents that followed from this one, or names the incident that it followed. */
-export function groupSentences({ incident, group }: GroupedFacts): readonly Sentence[] {
+export function groupSentences(facts: GroupedFacts): readonly Sentence[] {
+  const { incident, group } = facts
   const [first] = group?.others ?? []
   if (!group || !first) return []
   const { cause, leader, others } = group
@@ -82,7 +83,7 @@ export function groupSentences({ incident, group }: GroupedFacts): readonly Sent
   const rest = others.filter((one) => one !== led)
   const names = joinNames(['This incident', ...(rest.length === 0 ? [] : [`${countOf(rest.length, 'other')}`])])
   const text = led
-    ? `${names} probably followed from ${quoted(led.title)}.`
+    ? `${names} probably followed from ${quoted(led.title)}; see there for the cause${facts.fixes.length > 0 ? '' : ' and the fix'}.`
     : `${names} probably have the same cause: ${cause}.`
   return [{ text, refs: [...(led ? [led.ref] : [incidentRef(incident)]), ...rest.map(({ ref }) => ref)] }]
 }
@@ -95,11 +96,11 @@ export function causeElsewhere(facts: GroupedFacts): { readonly ref: string; rea
   return group.others.find(({ ref }) => ref === group.leader)
 }
 
-/** Refers to the incident that has the cause, and the fix if none of its own was found (`isFixed`). */
-export function elsewhereSentence(facts: GroupedFacts, isFixed: boolean): Sentence | null {
+/** Refers to the incident that has the cause, and the fix if none of its own was found. */
+export function elsewhereSentence(facts: GroupedFacts): Sentence | undefined {
   const one = causeElsewhere(facts)
-  const what = isFixed ? 'cause' : 'cause and the fix'
-  return one ? { text: `For the ${what}, see ${quoted(one.title)}.`, refs: [one.ref] } : null
+  const what = facts.fixes.length > 0 ? 'cause' : 'cause and the fix'
+  return one ? { text: `For the ${what}, see ${quoted(one.title)}.`, refs: [one.ref] } : undefined
 }
 
 /** Names what ran on the node of the incident. The node's own alerts do not name it. */
@@ -143,7 +144,8 @@ export function recurrenceOf({ incident, alerts, earlier, ...facts }: GroupedFac
       ]
     : [{ text: alerts.length === 0 ? NO_ALERTS : none, refs: [incidentRef(incident)] }]
   const short = { text: `The record begins on ${formatDay(recordedSince)}.`, refs: [incidentRef(incident)] }
-  return { days30: lately.length, days90: before.length, sentences: isShort ? [...sentences, short] : sentences }
+  const all = isShort && alerts.length > 0 ? [...sentences, short] : sentences
+  return { days30: lately.length, days90: before.length, sentences: all }
 }
 
 const seenTimes = (count: number) => (count === 0 ? 'not once' : formatTimes(count))

@@ -1,8 +1,11 @@
 import { groupKey } from '../alert/groups.ts'
 import { changeName, changePlace, changeSentences, outcomeText } from '../incident/change-text.ts'
-import type { ChangeFact, IncidentFact } from '../incident/facts.ts'
+import type { ChangeFact, EntryFact, IncidentFact } from '../incident/facts.ts'
 import { ordered } from '../order.ts'
+import { isDuring } from '../suspect/chain.ts'
+import { EFFECT } from '../suspect/fix.ts'
 import { formatSeconds, formatTime, joinNames, secondsBetween } from '../text.ts'
+import { MINUTE } from '../units.ts'
 import { wasMerged } from './critical.ts'
 import type { Sentence } from './document.ts'
 import { earlierEnds, endSentences, type Told } from './ends.ts'
@@ -19,12 +22,11 @@ import {
   whileFiring,
 } from './groups.ts'
 
-/** If a deploy ended more than this long before the recovery, the deploy is probably not the fix. */
-const FIX_WORKS_WITHIN = 60 * 60_000
+/** A rollout can end a problem that comes back once while it replaces the pods. */
+const ROLLS_FOR = 5 * MINUTE
 
 export function resolutionOf(facts: GroupedFacts): { readonly sentences: readonly Sentence[] } {
-  const { incident, changes } = facts
-  const fixes = fixesOf(facts)
+  const { incident, changes, fixes } = facts
   const others = changes.filter((change) => isRemedy(change, incident) && !fixes.includes(change))
   return {
     sentences: [
@@ -55,28 +57,40 @@ export function isRemedy(
 }
 
 /**
- * Returns the changes that probably fixed the problem, most important first: the last deploy after which the conditions
- * ended, and its rollouts. Leaves out changes that caused a new condition or that a user confirmed as the cause.
+ * Returns the changes that probably fixed the problem, most important first: the last change after which the conditions
+ * ended, or its pipeline, and the rollouts of that pipeline. Leaves out changes that caused a new condition, after which
+ * the problem came back, or that a user confirmed as the cause.
  */
-export function fixesOf(facts: GroupedFacts): readonly ChangeFact[] {
-  const { incident, changes, alerts } = facts
+export function fixesOf(facts: Omit<GroupedFacts, 'fixes'>): readonly ChangeFact[] {
+  const { incident, changes, alerts, entries } = facts
   const recoveredAt = recoveryAt(alerts)
   if (recoveredAt === null) return []
   const candidates = changes.filter(
     (change) =>
       isRemedy(change, incident) &&
       change.startsAt <= recoveredAt &&
-      recoveredAt - change.endsAt <= FIX_WORKS_WITHIN &&
-      !isSuspect(change, facts),
+      recoveredAt - change.endsAt <= EFFECT &&
+      !isSuspect(change, facts) &&
+      !entries.some((one) => isReturn(one) && one.at > Math.max(change.endsAt, change.startsAt + ROLLS_FOR)),
   )
-  const last = candidates.findLast(({ kind }) => kind === 'pipeline') ?? candidates.at(-1)
+  const last = candidates.at(-1)
   if (!last) return []
-  const made = candidates.filter((one) => one !== last && one.kind === 'rollout' && one.startsAt >= last.startsAt)
-  return [last, ...made]
+  const owner = candidates.findLast(({ kind, ...one }) => kind === 'pipeline' && isDuring(last.startsAt, one)) ?? last
+  const isMade = ({ kind, startsAt }: ChangeFact) =>
+    kind === 'rollout' && (owner.kind === 'pipeline' ? isDuring(startsAt, owner) : startsAt === owner.startsAt)
+  return [owner, ...candidates.filter((one) => one !== owner && isMade(one))]
+}
+
+/** Returns whether the problem came back by itself. */
+export function isReturn({ kind, code, actor }: EntryFact): boolean {
+  return kind === 'status' && code === 'open' && actor === null
 }
 
 /** Returns whether a link connects the change to a condition that did not exist before the change. */
-function isSuspect(change: ChangeFact, { correlations, alerts }: GroupedFacts): boolean {
+function isSuspect(
+  change: ChangeFact,
+  { correlations, alerts }: Pick<GroupedFacts, 'correlations' | 'alerts'>,
+): boolean {
   const own = correlations.filter((link) => changeName(link.change) === changeName(change))
   if (own.some(({ verdict }) => verdict === 'confirmed')) return true
   const before = new Set(alerts.filter(({ startsAt }) => startsAt < change.startsAt).map(groupKey))
@@ -88,11 +102,11 @@ function isSuspect(change: ChangeFact, { correlations, alerts }: GroupedFacts): 
 
 /** Returns a sentence such as `Probable fix: pipeline shop/cart#32 …`, if there is a probable fix. */
 function fixSentence(facts: GroupedFacts): readonly Sentence[] {
-  const [fix, ...made] = fixesOf(facts)
+  const [fix, ...made] = facts.fixes
   const recoveredAt = recoveryAt(facts.alerts)
   if (!fix || recoveredAt === null) return []
   const last = facts.alerts.filter(({ endsAt, source }) => source !== 'ci' && endsAt === recoveredAt)
-  const what = last.every(isUnreported) ? 'The last report came' : 'The last alert ended'
+  const what = last.every(isUnreported) ? 'The problem was last reported' : 'The last alert ended'
   const after =
     recoveredAt <= fix.endsAt
       ? `${what} ${formatSeconds(secondsBetween(fix.startsAt, recoveredAt))} after the start of the fix`
@@ -102,15 +116,14 @@ function fixSentence(facts: GroupedFacts): readonly Sentence[] {
 }
 
 /** Names the probable fix. The section about the recovery has the details. */
-export function briefFixSentence(facts: GroupedFacts): readonly Sentence[] {
-  const fixes = fixesOf(facts)
+export function briefFixSentence({ fixes }: GroupedFacts): readonly Sentence[] {
   if (fixes.length === 0) return []
   const text = `The probable fix is ${joinNames(fixes.map((fix) => changePlace(fix, outcomeText(fix))))}.`
   return [{ text, refs: fixes.map(({ eventId }) => `event/${eventId}`) }]
 }
 
 function otherSentence(change: ChangeFact): Sentence {
-  const text = `Also changed during the incident: ${changeSentences(change)}`
+  const text = `Also during the incident: ${changeSentences(change)}`
   return { text, refs: [`event/${change.eventId}`] }
 }
 
@@ -121,7 +134,8 @@ function movesOf(facts: GroupedFacts): readonly Told[] {
   const moves = entries.filter(({ kind, code }) => kind === 'reopened' || (kind === 'status' && code === 'resolved'))
   const last = moves.findLastIndex(({ kind }) => kind === 'reopened')
   const earlier = moves.slice(0, last + 1).map(({ kind, at, actor, text }) => {
-    const why = kind === 'reopened' && text !== '' ? `, because ${text}` : ''
+    const why =
+      text === '' ? '' : kind === 'reopened' ? `, because ${text}` : text.startsWith('while ') ? `, ${text}` : ''
     const what = kind === 'reopened' ? 'reopened' : 'resolved'
     return { text: `${actor ?? 'incmon'} ${what} the incident at ${formatTime(at)}${why}.`, refs: [ref], at }
   })
@@ -147,6 +161,6 @@ function resolvedText(facts: GroupedFacts): string {
     return `${last.actor ?? 'A user'} merged the incident into ${intoText(facts)} at ${formatTime(resolvedAt)}${early}.`
   if (last.actor !== null) return `${last.actor} resolved the incident at ${formatTime(resolvedAt)}${early}.`
   const why = last.text === '' ? '' : `: ${last.text}`
-  const since = last.at === resolvedAt ? '' : ` It counts as resolved from ${formatTime(resolvedAt)}.`
+  const since = last.at === resolvedAt ? '' : ` The recorded time of the resolution is ${formatTime(resolvedAt)}.`
   return `incmon resolved the incident at ${formatTime(last.at)}${why}.${since}`
 }

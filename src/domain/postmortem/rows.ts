@@ -105,7 +105,7 @@ function together(rows: readonly TimelineRow[], facts: GroupedFacts): readonly T
     const on = services.length === 0 ? '' : ` in ${joinNames(services)}`
     const name = names.get(first.ref) ?? ''
     const started = isLostNode(name) ? `the node of pods${on} is not ready` : `${name}${on}`
-    const text = first.kind === 'ended' ? first.text : started
+    const text = first.kind === 'ended' ? `${first.text}${services.length < 2 ? '' : on}` : started
     const isOne = text === started && isLostNode(name)
     const [count, seen] = isOne ? [1, 1] : [sum((row) => row.count), sum((row) => row.seen)]
     return { ...first, text, count, seen, until: Math.max(...all.map(({ until }) => until)) }

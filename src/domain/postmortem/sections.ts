@@ -19,13 +19,29 @@ import {
 } from '../text.ts'
 import { endOf, happenedSentences, lastReportOf, problemSeconds } from './critical.ts'
 import type { Postmortem, Sentence } from './document.ts'
-import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, mergedIn, namesOf, senderOf } from './groups.ts'
+import {
+  alertRefs,
+  type GroupedFact,
+  type GroupedFacts,
+  incidentRef,
+  mergedIn,
+  mergedInto,
+  namesOf,
+  senderOf,
+} from './groups.ts'
 import { wasClockSetBack } from './metrics.ts'
-import { earlierReports, followedSentences, groupSentences, meanwhileSentences, onNodeSentences } from './others.ts'
-import { briefFixSentence } from './resolution.ts'
+import {
+  earlierReports,
+  elsewhereSentence,
+  followedSentences,
+  groupSentences,
+  meanwhileSentences,
+  onNodeSentences,
+} from './others.ts'
+import { briefFixSentence, isReturn } from './resolution.ts'
 
 /** Writes the summary: what happened and when, the first symptom, the most likely cause, and the probable fix. */
-export function summaryOf(facts: GroupedFacts, suspicion: Sentence): Postmortem['summary'] {
+export function summaryOf(facts: GroupedFacts, suspicions: readonly Sentence[]): Postmortem['summary'] {
   const { incident, alerts, entries } = facts
   const ref = incidentRef(incident)
   const first = firstSymptom(alerts)
@@ -37,10 +53,16 @@ export function summaryOf(facts: GroupedFacts, suspicion: Sentence): Postmortem[
     const earlier = earlierSentences(facts)
     const what = earlier.length === 0 ? 'The first symptom' : 'The first alert of this incident'
     sentences.push({ text: `${what} was ${first.name}${quote}.`, refs: alertRefs([first]) }, ...earlier)
-  } else sentences.push({ text: 'No alert was recorded for this incident.', refs: [ref] })
+  } else if (incident.cause !== 'silence')
+    sentences.push({ text: 'No alert was recorded for this incident.', refs: [ref] })
   const returns = entries.filter(isReturn).length
   if (returns > 0) sentences.push({ text: `The problem came back ${formatTimes(returns)}.`, refs: [ref] })
-  sentences.push(suspicion, ...groupSentences(facts), ...briefFixSentence(facts))
+  sentences.push(
+    ...suspicions,
+    ...groupSentences(facts),
+    ...[mergedInto(facts) ? elsewhereSentence(facts) : undefined].flatMap((one) => one ?? []),
+    ...briefFixSentence(facts),
+  )
   if (reopened > 0) sentences.push({ text: `The incident was reopened ${formatTimes(reopened)}.`, refs: [ref] })
   return { sentences, addition: null }
 }
@@ -86,7 +108,6 @@ function impactSentences(
 ): readonly Sentence[] {
   const { incident, alerts, lowestScore } = facts
   const ref = incidentRef(incident)
-  const seen = alerts.length > 0 ? alertRefs(alerts) : [ref]
   const score = lowestScore === null ? 'not recorded' : `${lowestScore} of 100`
   const onPods = [...alertRefs(alerts.filter(hasPod)), ...facts.onNode.map((one) => one.ref)]
   return [
@@ -100,7 +121,7 @@ function impactSentences(
     ...(incident.cause === 'silence' || (incident.origin === 'manual' && lowestScore === 100)
       ? []
       : [{ text: `Lowest health score of ${subjectName(incident.service)}: ${score}.`, refs: [ref] }]),
-    { text: `${alertsText(alerts)}.`, refs: seen },
+    ...(alerts.length === 0 ? [] : [{ text: `${alertsText(alerts)}.`, refs: alertRefs(alerts) }]),
   ]
 }
 
@@ -109,7 +130,6 @@ function impactSentences(
  * count as more severe, for example if an event confirms the alert.
  */
 function alertsText(alerts: readonly GroupedFact[]): string {
-  if (alerts.length === 0) return 'Alerts of this incident: none'
   const counts = SEVERITIES.flatMap((severity) => {
     const count = alerts.filter((alert) => alert.severity === severity).length
     const noun = severity === 'error' || severity === 'warning'
@@ -151,7 +171,10 @@ export function detectionOf(facts: GroupedFacts): Postmortem['detection'] {
           text: `First signal: ${first.name} from ${senderOf(first)} at ${formatTime(first.startsAt)}.`,
           refs: alertRefs([first]),
         }
-      : { text: 'First signal: none recorded.', refs: [ref] },
+      : {
+          text: incident.cause === 'silence' ? 'First signal: a missing heartbeat.' : 'First signal: none recorded.',
+          refs: [ref],
+        },
     ...(older && isEvidence(incident) ? [olderSentence(incident)] : []),
     {
       text:
@@ -211,23 +234,14 @@ function laterAcknowledgements({ incident, entries }: GroupedFacts): readonly Se
     }))
 }
 
-/** Returns whether the problem came back by itself. */
-function isReturn({ kind, code, actor }: EntryFact): boolean {
-  return kind === 'status' && code === 'open' && actor === null
-}
-
 function acknowledgedText(incident: IncidentFact, entries: readonly EntryFact[]): string {
   const { acknowledgedAt, acknowledgedBy, resolvedAt } = incident
-  const ending = entries.find(({ at, kind, actor, code }) => {
-    return kind === 'status' && at === resolvedAt && actor !== null && code === 'resolved'
-  })
   if (acknowledgedAt === null) {
+    const ending = entries.find(({ kind, actor, code }) => kind === 'status' && actor !== null && code === 'resolved')
     // Only the incident that was merged into another one is resolved at that time.
-    if (ending && entries.some(({ kind, at }) => kind === 'merged' && at === resolvedAt))
-      return `Nobody acknowledged the incident before ${ending.actor} merged it.`
-    return ending
-      ? `${ending.actor} resolved the incident without acknowledging it first at ${formatTime(ending.at)}.`
-      : 'Nobody acknowledged the incident.'
+    const isMerge = entries.some(({ kind, at }) => kind === 'merged' && at === resolvedAt)
+    const before = ending ? ` before ${ending.actor} ${isMerge ? 'merged' : 'resolved'} it` : ''
+    return `Nobody acknowledged the incident${before}.`
   }
   const entry = entries.find(({ at, kind, actor }) => kind === 'status' && at === acknowledgedAt && actor !== null)
   const actor = entry?.actor ?? acknowledgedBy

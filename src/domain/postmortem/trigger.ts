@@ -4,9 +4,11 @@ import { changeName, changePlace, isDeploy, outcomeText } from '../incident/chan
 import type { ChangeFact, SuspectFact } from '../incident/facts.ts'
 import { isOnlyTime, likelihoodOf } from '../suspect/likely-cause.ts'
 import { formatScore, secondsBetween } from '../text.ts'
-import { componentText, lagOf, leadText, noneFound, startNoun, startRefs } from './causes.ts'
+import { lagOf, leadText, startNoun, startRefs } from './causes.ts'
 import type { Contribution, Postmortem, Sentence } from './document.ts'
 import { type GroupedFacts, incidentRef } from './groups.ts'
+import { componentText, noneText, rejectedOf, rejectedSentences } from './no-cause.ts'
+import { causeElsewhere } from './others.ts'
 
 /**
  * Returns the contribution that the summary names: a change that a user confirmed, or the most likely connected change
@@ -44,8 +46,8 @@ function toldChange(one: Contribution, facts: GroupedFacts): ChangeFact | undefi
   return known ?? suspectOf(one, facts)?.change ?? undefined
 }
 
-/** Writes the summary's sentence about the most likely trigger. */
-export function suspicionOf(facts: GroupedFacts, contributing: Postmortem['contributing']): Sentence {
+/** Writes the summary's sentences about the most likely trigger. The incident that this one followed has a sentence of its own. */
+export function suspicionsOf(facts: GroupedFacts, contributing: Postmortem['contributing']): readonly Sentence[] {
   const best = triggerOf(facts, contributing)
   if (!best) return noTrigger(facts, contributing)
   const suspect = suspectOf(best, facts)
@@ -55,27 +57,29 @@ export function suspicionOf(facts: GroupedFacts, contributing: Postmortem['contr
   const lag = isLater
     ? leadText(secondsBetween(told.startsAt, beganAt(facts)), 'the start of the incident')
     : leadText(told ? lagOf(told, facts) : best.lagSeconds, told ? startNoun(facts) : 'its symptom')
-  const judged =
+  const isTried = told !== undefined && isDeploy(told)
+  const text =
     suspect && best.verdict !== 'confirmed'
-      ? `${scoreText(suspect)}, but nobody has confirmed it as the cause yet`
-      : `${confirmedBy(best, facts)} confirmed this change as the cause`
-  const text = `The most likely trigger is ${name}, ${told && isDeploy(told) ? 'whose deploy' : 'which'} began ${lag}. ${judged}.`
+      ? `The most likely trigger is ${name}, ${isTried ? 'whose deploy' : 'which'} began ${lag}. This change has a score of ${scoreText(suspect)}. Nobody has confirmed it as the cause.`
+      : `${confirmedBy(best, facts)} confirmed ${name} as the cause. ${isTried ? 'Its deploy' : `The ${best.kind}`} began ${lag}.`
   const refs = isLater ? [incidentRef(facts.incident)] : told ? startRefs(facts) : []
-  return { text, refs: [...best.sentence.refs, ...refs] }
+  return [{ text, refs: [...best.sentence.refs, ...refs] }]
 }
 
 /** Says why the summary names no change. */
-function noTrigger(facts: GroupedFacts, { changes }: Postmortem['contributing']): Sentence {
-  if (changes.length === 0) return noneFound(facts)
-  const refs = [incidentRef(facts.incident)]
+function noTrigger(facts: GroupedFacts, { changes }: Postmortem['contributing']): readonly Sentence[] {
+  const rejected = rejectedSentences(rejectedOf(facts))
+  if (causeElsewhere(facts) || facts.incident.cause === 'silence') return rejected
   const connected = changes.filter((one) => isConnected(one, facts))
   const text =
-    connected.length > 0
-      ? 'No connected change began before the problem.'
-      : changes.some((one) => suspectOf(one, facts) !== undefined)
-        ? 'No connected change was found.'
-        : 'No change is a likely trigger.'
-  return { text: `${text}${componentText(facts)}`, refs }
+    changes.length === 0
+      ? `${noneText(facts)} was found.`
+      : connected.length > 0
+        ? 'No connected change began before the problem.'
+        : changes.some((one) => suspectOf(one, facts) !== undefined)
+          ? 'No connected change was found.'
+          : 'No change is a likely trigger.'
+  return [...rejected, { text: `${text}${componentText(facts)}`, refs: [incidentRef(facts.incident)] }]
 }
 
 /** Names who confirmed a change as the cause. Earlier versions did not record the name. */
@@ -85,8 +89,7 @@ function confirmedBy(best: Contribution, { correlations }: GroupedFacts): string
   return judged.map(({ verdictBy }) => verdictBy).find((name) => name !== null) ?? 'A user'
 }
 
-/** Returns text such as `This change has a score of 0.97 (likely)`. */
+/** Returns text such as `0.97 (likely)`. */
 function scoreText({ score, reasons }: SuspectFact): string {
-  const likelihood = likelihoodOf({ score, onlyTime: isOnlyTime(reasons) })
-  return `This change has a score of ${formatScore(score)} (${likelihood})`
+  return `${formatScore(score)} (${likelihoodOf({ score, onlyTime: isOnlyTime(reasons) })})`
 }

@@ -73,6 +73,6 @@ function canRollOut({ facts }: PipelineChange): boolean {
 }
 
 /** The period of a pipeline is the period of its deploy job, if that job is known. */
-function isDuring(at: number, { startsAt, endsAt }: PipelineChange): boolean {
+export function isDuring(at: number, { startsAt, endsAt }: Pick<Change, 'startsAt' | 'endsAt'>): boolean {
   return at >= startsAt - TOLERANCE && at <= endsAt + TOLERANCE
 }

@@ -1,9 +1,10 @@
 /** Identifies changes that probably ended an incident and therefore did not cause it. */
 import { type Change, outcomeOf } from '../correlation/change.ts'
+import { isDuring } from './chain.ts'
 import type { SuspectFacts } from './suspect.ts'
 
 /** A fix takes effect within half an hour: new pods start, and alerts end with a delay. */
-const EFFECT = 30 * 60_000
+export const EFFECT = 30 * 60_000
 const DEPLOYED = new Set(['deployed', 'success, jobs unknown'])
 
 /**
@@ -26,11 +27,8 @@ export function fixesOf({ incident, changes, alerts }: SuspectFacts): ReadonlySe
         endsAt <= change.endsAt + EFFECT,
     )
     const last = repairs.toSorted((a, b) => b.startsAt - a.startsAt || (a.ref < b.ref ? -1 : 1))[0]
-    return last ? repairs.filter((change) => change === last || contains(change, last.startsAt)) : []
+    const hasMade = (change: Change) => change.kind === 'pipeline' && last && isDuring(last.startsAt, change)
+    return last ? repairs.filter((change) => change === last || hasMade(change)) : []
   })
   return new Set(fixes)
-}
-
-function contains(change: Change, at: number): boolean {
-  return change.kind === 'pipeline' && change.startsAt <= at && at <= change.endsAt
 }

@@ -57,7 +57,10 @@ const evidence = v.object({
 })
 
 const keyFact = v.object({
-  label: shape.choice(['Critical for', 'No heartbeat for', 'Detected after', 'Cause', 'Fix'], 'The name of the fact'),
+  label: shape.choice(
+    ['Critical for', 'Lasted', 'No heartbeat for', 'Detected after', 'Cause', 'Fix'],
+    'The name of the fact',
+  ),
   ...sentence.entries,
 })
 

@@ -1,0 +1,141 @@
+/** The four facts at the top of a postmortem. */
+import { changeName } from '../incident/change-text.ts'
+import { distinct } from '../order.ts'
+import { likelihoodOf } from '../suspect/likely-cause.ts'
+import { formatSeconds, formatTime, joinNames, quoted, secondsBetween } from '../text.ts'
+import {
+  declarerOf,
+  lastReportOf,
+  problemSeconds,
+  secondsAfterwards,
+  secondsOf,
+  silencedText,
+  wasCritical,
+  wasMerged,
+} from './critical.ts'
+import type { KeyFact, Metric, Postmortem } from './document.ts'
+import { type GroupedFacts, incidentRef, intoRefs, intoText } from './groups.ts'
+import { rejectedOf } from './no-cause.ts'
+import { causeElsewhere, earlierReports } from './others.ts'
+import { triggerOf } from './trigger.ts'
+
+/** Returns the four facts. Says what is not known. */
+export function keyFactsOf(
+  facts: GroupedFacts,
+  contributing: Postmortem['contributing'],
+  ttd: Metric,
+): readonly KeyFact[] {
+  const ref = incidentRef(facts.incident)
+  const { fixes } = facts
+  const detected = detectedFact(facts, ttd)
+  const cause = triggerOf(facts, contributing)
+  const elsewhere = causeElsewhere(facts)
+  const probably = facts.component ? [`probably ${facts.component.ref}`] : []
+  const see = elsewhere ? [`see ${quoted(elsewhere.title)}`] : []
+  return [
+    { ...lengthOf(facts), refs: [ref, ...intoRefs(facts)] },
+    detected,
+    cause
+      ? { label: 'Cause', text: causeText(cause), refs: cause.sentence.refs }
+      : {
+          label: 'Cause',
+          text: [...probably, ...see].join('; ') || noCauseText(facts, contributing),
+          refs: [ref, ...(elsewhere ? [elsewhere.ref] : rejectedOf(facts).map(({ uuid }) => `correlation/${uuid}`))],
+        },
+    fixes.length > 0
+      ? {
+          label: 'Fix',
+          text: `probably ${joinNames(fixes.map(changeName))}${notesText(facts)}`,
+          refs: fixes.map(({ eventId }) => `event/${eventId}`),
+        }
+      : elsewhere
+        ? { label: 'Fix', text: `see ${quoted(elsewhere.title)}`, refs: [elsewhere.ref] }
+        : { label: 'Fix', text: noFixText(facts), refs: [ref] },
+  ]
+}
+
+function noFixText(facts: GroupedFacts): string {
+  const what =
+    facts.incident.cause === 'silence' ? 'not known' : 'no deploy or rollout was found that ended the problem'
+  return `${what}${notesText(facts)}`
+}
+
+/** Refers to what users wrote after the fix, or at all if none was found. */
+function notesText({ entries, fixes: [fix] }: GroupedFacts): string {
+  const isTold = entries.some(({ kind, at }) => kind === 'note' && at > (fix?.startsAt ?? 0))
+  return isTold ? '; see the notes' : ''
+}
+
+/** Names an earlier report about the services, if there is one: the problem may have begun with it. */
+function detectedFact(facts: GroupedFacts, { seconds, sentence: { refs } }: Metric): KeyFact {
+  const label = 'Detected after'
+  if (seconds === null) return { label, text: 'not known', refs }
+  const { incident, entries } = facts
+  const isUncovered = entries.some(({ kind, at }) => kind === 'silence' && at === incident.createdAt)
+  const after = `${formatSeconds(seconds)}${isUncovered ? ', when a silence ended' : ''}`
+  const [earlier] = earlierReports(facts)
+  if (!earlier) return { label, text: after, refs }
+  const lead = formatSeconds(secondsBetween(earlier.at, incident.startedAt))
+  const text = `${after}; ${earlier.name} was reported ${lead} before the start of this incident`
+  return { label, text, refs: [...refs, `alert/${earlier.alertId}`] }
+}
+
+/** Says how long the problem was on. A problem that a user declared to be less than critical only lasted. */
+function lengthOf(facts: GroupedFacts): Pick<KeyFact, 'label' | 'text'> {
+  const { cause, severity, severe, critical } = facts.incident
+  if (cause === 'silence') return { label: 'No heartbeat for', text: criticalText(facts) }
+  const isMild = (severe?.severity ?? severity) !== 'critical' && critical.ms < 1000
+  return { label: isMild && !wasCritical(facts.incident) ? 'Lasted' : 'Critical for', text: criticalText(facts) }
+}
+
+function criticalText(facts: GroupedFacts): string {
+  const { incident } = facts
+  const { cause, critical } = incident
+  const seconds = problemSeconds(facts)
+  if (wasCritical(incident)) {
+    if (seconds === 0 && critical.until !== null) return `a moment, at ${formatTime(critical.until)}`
+    const last = lastReportOf(facts)
+    if (last)
+      return `at least ${formatSeconds(last.seconds)}, last reported at ${formatTime(last.at)}${silencedText(facts)}`
+    if (seconds !== null) return `${formatSeconds(seconds)}${silencedText(facts)}${afterwardsText(facts, seconds)}`
+    // A user resolved the incident while its alerts were firing.
+    const lasted = secondsOf(critical.ms, incident.startedAt, incident.resolvedAt ?? incident.startedAt)
+    return `${formatSeconds(lasted)} until ${wasMerged(facts) ? `it was merged into ${intoText(facts)}` : 'it was resolved'}; it was still critical then`
+  }
+  if (seconds === null) return 'not known'
+  if (cause === 'silence') return formatSeconds(seconds)
+  const { severity, ms } = incident.severe ?? { severity: incident.severity, ms: seconds * 1000 }
+  // A part that is the whole has the duration that the summary shows.
+  const severe = Math.abs(seconds - ms / 1000) <= 1 ? seconds : Math.min(seconds, Math.floor(ms / 1000))
+  const seen = Math.floor(critical.ms / 1000)
+  const health =
+    facts.alerts.length === 0 && seen === 0 ? '' : `; by its alerts: ${seen === 0 ? 'never' : formatSeconds(seen)}`
+  const who = declarerOf(facts)
+  const until = wasMerged(facts) ? ` until it was merged into ${intoText(facts)}` : ''
+  return severity === 'critical'
+    ? `${formatSeconds(severe)}${until}, as declared by ${who}${health}`
+    : seen === 0
+      ? `${formatSeconds(severe)}${until}, with the severity ${severity} that ${who} declared`
+      : `${formatSeconds(seen)}; ${who} declared the severity ${severity} for ${formatSeconds(severe)}${until}`
+}
+
+function afterwardsText(facts: GroupedFacts, seconds: number): string {
+  const afterwards = secondsAfterwards(facts, seconds)
+  return afterwards === 0 ? '' : ` (${formatSeconds(afterwards)} of it after it was resolved)`
+}
+
+function noCauseText(facts: GroupedFacts, { changes }: Postmortem['contributing']): string {
+  const { searched, incident } = facts
+  if (incident.cause === 'silence') return 'not known'
+  const rejected = joinNames(distinct(rejectedOf(facts).map(({ change }) => changeName(change))))
+  if (rejected !== '') return `not known; rejected: ${rejected}`
+  const before = formatSeconds(secondsBetween(searched.from, incident.startedAt))
+  return changes.length === 0
+    ? `no change was found in the ${before} before the incident`
+    : 'no connected change was found'
+}
+
+function causeText(cause: Postmortem['contributing']['changes'][number]): string {
+  const judged = cause.verdict === 'confirmed' ? 'confirmed' : likelihoodOf({ score: cause.score, onlyTime: false })
+  return `${changeName(cause)} (${judged})`
+}
