@@ -110,8 +110,8 @@ function written(text: string): string {
 function active(text: string): string {
   return text
     .replace(/\(<https:\/\/x\.test\/[\w\-.~:/?#@!$&'()*+,;=%]*>\)/g, '(<>)')
-    .replace(/`[\w/-]*`/g, '``')
     .replace(/\\[!-/:-@[-`{-~]/g, 'x')
+    .replace(/`[\w\-.:/%?=&#+,;]*`/g, '')
 }
 
 function count(text: string, pattern: RegExp): number {
@@ -171,7 +171,11 @@ for (const [text, expected] of [
   ['2. x', '2\\. x'],
   ['-1', '\\-1'],
   ['one\ntwo', 'one two'],
-  ['see http://a.test', 'see http\\://a.test'],
+  ['see http://a.test/b_c?d=1&e=_', 'see `http://a.test/b_c?d=1&e=_`'],
+  ['www.a.test is down', '`www.a.test` is down'],
+  ['[x](http://a.test)', '\\[x\\](`http://a.test`)'],
+  ['mailto:a', 'mailto\\:a'],
+  ['http:', 'http\\:'],
   ['', ''],
 ] as const) {
   test(`${JSON.stringify(text)} is written as ${JSON.stringify(expected)}`, () => assert.equal(plain(text), expected))

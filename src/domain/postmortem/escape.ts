@@ -12,6 +12,8 @@ const ENTITY = /&(?=#?\w+;)/g
 const MENTION = /(?<![\p{L}\p{N}._-])@(?=[\p{L}\p{N}])/gu
 /** GitHub recognizes a bare URL by the colon after its scheme, or by `www`. */
 const ADDRESS = /\b(https?|ftp|mailto|xmpp)(?=:)|\b(www)(?=\.)/gi
+/** A URL or a host name that is readable as code, which is not a link. */
+const CODE = /(\b(?:(?:https?|ftp):\/\/|www\.)[\w\-.:/%?=&#+,;]*[\w/])/i
 /** Characters that are invisible, break lines, or change the text direction. */
 const UNSEEN = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
 const BREAKS = /[\s\u0085\u2028\u2029]+/g
@@ -21,13 +23,19 @@ const LINE_START = /^(?:([-+=:#>[])|(\d{1,9})([.)])(?=\s|$))/
 /** Returns the text on one line, with a backslash before each character that Markdown or HTML would interpret. */
 export function plain(text: string): string {
   const line = text.toWellFormed().replace(BREAKS, ' ').replace(UNSEEN, '').trim()
-  const escaped = escapeLinks(line.replace(ACTIVE, '\\$&').replace(EMPHASIS, (run) => run.replaceAll('_', '\\_')))
+  const escaped = line.split(CODE).map((part, index) => (index % 2 === 1 ? `\`${part}\`` : escapedPart(part)))
+  return escaped
+    .join('')
+    .replace(LINE_START, (_, mark?: string, digits?: string, stop?: string) =>
+      mark === undefined ? `${digits}\\${stop}` : `\\${mark}`,
+    )
+}
+
+function escapedPart(text: string): string {
+  return escapeLinks(text.replace(ACTIVE, '\\$&').replace(EMPHASIS, (run) => run.replaceAll('_', '\\_')))
     .replace(ENTITY, '\\$&')
     .replace(MENTION, '\\$&')
     .replace(ADDRESS, '$&\\')
-  return escaped.replace(LINE_START, (_, mark?: string, digits?: string, stop?: string) =>
-    mark === undefined ? `${digits}\\${stop}` : `\\${mark}`,
-  )
 }
 
 /**
