@@ -1,7 +1,9 @@
 /** Formats an incident or alert for people: one fact per line, followed by tables. */
 
+import { silencedText } from '../domain/incident/lasted.ts'
 import { visible } from '../domain/terminal.ts'
 import { formatCount, formatScore, formatSeconds, serviceName, timesOf } from '../domain/text.ts'
+import { SECOND } from '../domain/units.ts'
 import type { Incident, Suspect, WholeAlert, WholeIncident, WholeService } from './api/records.ts'
 import { formatTable } from './output.ts'
 
@@ -54,10 +56,13 @@ function lastReportOf(alerts: Shown['alerts']): string | null {
   )
 }
 
-export function problemText({ problem, criticalSeconds }: Pick<Shown, 'problem' | 'criticalSeconds'>): string {
-  const length = formatSeconds(criticalSeconds)
-  if (problem === 'on') return `on, ${length} in all`
-  return criticalSeconds === 0 ? 'off' : `off, was on for ${length}`
+export function problemText(shown: Pick<Shown, 'problem' | 'criticalSeconds' | 'silencedSeconds' | 'isEndInferred'>) {
+  const { problem, criticalSeconds, silencedSeconds, isEndInferred } = shown
+  const [length, silenced] = [formatSeconds(criticalSeconds), silencedText(silencedSeconds * SECOND)]
+  if (problem === 'on') return `on, ${length} in all${silenced}`
+  return criticalSeconds === 0
+    ? `off${silenced}`
+    : `off, was on for ${isEndInferred ? 'at least ' : ''}${length}${silenced}`
 }
 
 type ShownAlert = WholeAlert & {

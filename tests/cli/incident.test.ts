@@ -124,7 +124,7 @@ suite('incident', { concurrency: 1 }, () => {
     const [id = ''] = ids
     const [text, json] = await Promise.all([run('postmortem', id, ...at), run('postmortem', id, '--json', ...at)])
     const answer = await request('GET', `/api/incidents/${id}/postmortem`, { token: acme.token })
-    assert.match(text.out, /^# Postmortem: Checkout\n\n- \*\*Critical for:\*\* not critical;/)
+    assert.match(text.out, /^# Postmortem: Checkout\n\n- \*\*Lasted:\*\* /)
     assert.deepEqual([text.code, JSON.parse(json.out)], [0, answer.body])
   })
 

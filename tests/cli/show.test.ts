@@ -3,12 +3,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { problemText } from '../../src/cli/show.ts'
 
-for (const [problem, criticalSeconds, text] of [
-  ['on', 249, 'on, 4 min 9 s in all'],
-  ['off', 249, 'off, was on for 4 min 9 s'],
-  ['off', 0, 'off'],
+for (const [problem, criticalSeconds, silencedSeconds, isEndInferred, text] of [
+  ['on', 249, 0, false, 'on, 4 min 9 s in all'],
+  ['on', 249, 1200, false, 'on, 4 min 9 s in all, not counting 20 min under a silence'],
+  ['off', 249, 0, false, 'off, was on for 4 min 9 s'],
+  ['off', 249, 1200, true, 'off, was on for at least 4 min 9 s, not counting 20 min under a silence'],
+  ['off', 0, 0, false, 'off'],
+  ['off', 0, 0, true, 'off'],
 ] as const) {
-  test(`a problem of ${criticalSeconds} s that is ${problem}`, () => {
-    assert.equal(problemText({ problem, criticalSeconds }), text)
+  test(`a problem of ${criticalSeconds} s that is ${problem}, ${silencedSeconds} s silenced, ${isEndInferred}`, () => {
+    assert.equal(problemText({ problem, criticalSeconds, silencedSeconds, isEndInferred }), text)
   })
 }

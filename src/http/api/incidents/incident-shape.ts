@@ -31,6 +31,8 @@ export const incidentShape = v.object({
     'Whether the problem is on: a critical condition goes on and is not silenced, whatever the status of the incident is',
   ),
   criticalSeconds: shape.count('The sum of the periods in which the problem was on, in seconds', 95),
+  silencedSeconds: shape.count('For how long silences covered the problem, which criticalSeconds does not contain', 0),
+  isEndInferred: shape.flag('Whether nobody reported the end of the problem, which was on at least until then', false),
   previous: shape.nullable(
     shape.uuid('The ID of an incident'),
     "The service's last incident, if this one followed it after more than 30 minutes",
