@@ -1,10 +1,15 @@
 /** Lets users confirm or reject correlations, and assign a CI project to a service. */
 
 import { IncmonError } from '../domain/error.ts'
+import { distinct } from '../domain/order.ts'
+import { joinNames } from '../domain/text.ts'
+import { noteEdits } from '../engine/changes/incidents/edits.ts'
+import { findIncident } from '../engine/changes/incidents/find.ts'
 import { assignAlias } from '../engine/changes/services.ts'
 import {
   type CorrelationRecord,
   findCorrelation,
+  findIncidentOfLink,
   updateVerdict,
   updateVerdictsOfIncident,
   type Verdict,
@@ -44,7 +49,9 @@ export async function setVerdict(
       assignAlias(ctx, link.serviceId, { kind: 'ci-project', value: project }, conflict),
     )
   }
+  const incidentId = verdict === link.verdict ? null : findIncidentOfLink(deps.db, organizationId, link, verdict)
   updateVerdict(deps.db, organizationId, id, { verdict, by })
+  if (incidentId !== null) await noteVerdict(deps, organizationId, incidentId, [link.change], { verdict, by })
   deps.announce({ kind: 'correlation', id: link.id, organizationId })
   if (alias) deps.announce({ kind: 'service', id: link.serviceId, organizationId })
 }
@@ -54,17 +61,33 @@ export async function setVerdict(
  * links between the changes and the alerts of the incident.
  * @throws IncmonError `conflict` if there is no such link
  */
-export function setVerdictOfIncident(
+export async function setVerdictOfIncident(
   deps: Deps,
   organizationId: number,
   incident: { readonly rowId: number; readonly id: string },
   changes: readonly { readonly kind: string; readonly ref: string }[],
   verdict: Verdict,
-): void {
-  const counts = changes.map((change) => updateVerdictsOfIncident(deps.db, incident.rowId, change, verdict))
-  if (counts.every((count) => count === 0))
-    throw new IncmonError('conflict', 'This suspect no longer has a link. Reload the incident.')
+): Promise<void> {
+  const judged = changes.filter((change) => updateVerdictsOfIncident(deps.db, incident.rowId, change, verdict) > 0)
+  if (judged.length === 0) throw new IncmonError('conflict', 'This suspect no longer has a link. Reload the incident.')
+  await noteVerdict(deps, organizationId, incident.id, judged, verdict)
   deps.announce({ kind: 'incident', id: incident.id, organizationId })
+}
+
+/** Adds a verdict to the timeline of the incident. */
+async function noteVerdict(
+  { engine }: Deps,
+  organizationId: number,
+  incidentId: string,
+  changes: readonly { readonly kind: string; readonly ref: string }[],
+  { verdict, by }: Verdict,
+): Promise<void> {
+  const names = joinNames(distinct(changes.map(({ kind, ref }) => `${kind} ${ref}`)))
+  const text = verdict === null ? `withdrew the verdict on ${names}` : `${verdict} ${names} as the cause`
+  await engine.run(organizationId, (ctx, now) => {
+    const incident = findIncident(ctx, incidentId)
+    if (incident) noteEdits(ctx, incident, [text], by, now)
+  })
 }
 
 function projectOf(

@@ -69,6 +69,34 @@ test('a verdict is stored and can be withdrawn', async (t) => {
   assert.deepEqual([typeof given.body.verdictBy, taken.body.verdictBy], ['string', null])
 })
 
+test('a new verdict has a row in the timeline of its incident, with who gave it', async (t) => {
+  const { request, token, links, judge, charlie } = await failedDeploy(t)
+  const [{ id, change }] = await links()
+  const [incident] = (await request('GET', '/api/incidents', { token })).body.data
+  const rows = async () => {
+    const { timeline } = (await request('GET', `/api/incidents/${incident.id}`, { token })).body
+    return timeline
+      .filter(({ kind }: { kind: string }) => kind === 'edited')
+      .map(({ text, actor }: { text: string; actor: string }) => [text, actor])
+  }
+  for (const verdict of ['confirmed', 'confirmed', 'rejected', null, null]) await judge(id, { verdict })
+  const name = `pipeline ${change.ref}`
+  const expected = [
+    `confirmed ${name} as the cause`,
+    `rejected ${name} as the cause`,
+    `withdrew the verdict on ${name}`,
+  ]
+  assert.deepEqual(
+    (await rows()).sort(),
+    expected.map((text) => [text, "Acme's token"]),
+  )
+  const refused = await request('PATCH', `/api/correlations/${id}`, {
+    token: charlie.token,
+    body: { verdict: 'confirmed' },
+  })
+  assert.deepEqual([refused.status, (await rows()).length], [404, 3])
+})
+
 for (const body of [{}, { verdict: 'maybe' }, { verdict: true }]) {
   test(`${JSON.stringify(body)} is not a verdict`, async (t) => {
     const { strong, request, token } = acmesLinks(t)

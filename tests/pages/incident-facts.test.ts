@@ -161,7 +161,7 @@ test('the legend explains only what the picture contains', async (t) => {
   const { text } = await broken(t)
   const [, legend = ''] = /What happened when(.*?)As a table/.exec(await text('/incidents/1')) ?? []
   assert.match(legend, /critical Copy as image $/)
-  assert.doesNotMatch(legend, /the score of the link|warning|error/)
+  assert.doesNotMatch(legend, /the score of the change|warning|error/)
 })
 
 test('/services is the list of services, with its filters', async (t) => {

@@ -106,9 +106,13 @@ function incidentPicture(
 ): LanePicture {
   const { incident, links, suspects, timeline, service } = facts
   const states = facts.score && service ? withCurrent(facts.score, service, reader.now) : facts.score
-  const suspected = new Set(suspects.flatMap(({ ref, rollouts = [] }) => [ref, ...rollouts]))
+  // The picture, the list of suspects and the postmortem show one score for a change.
+  const suspected = new Map(
+    suspects.flatMap(({ ref, rollouts = [], score }) => [ref, ...rollouts].map((one) => [one, score])),
+  )
+  const scored = links.map((link) => ({ ...link, score: suspected.get(link.change.ref) ?? link.score }))
   return pictureOf({
-    ...{ ...reader, serviceId: incident.serviceId, span, groups, links, suspectAt },
+    ...{ ...reader, serviceId: incident.serviceId, span, groups, links: scored, suspectAt },
     score: states && sinceStart(states, incident),
     changes: facts.changes.filter(({ ref, service }) => service === incident.serviceId || suspected.has(ref)),
     people: peopleOf(timeline, endOf(incident, reader.now)),

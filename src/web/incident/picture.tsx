@@ -38,7 +38,7 @@ const Legend: FC<Pick<IncidentView, 'picture'>> = ({ picture }) => {
       {bestLinks(picture, shown).length > 0 ? (
         <span class="with-icon change">
           <Icon name="link" />
-          <span class="quiet">a change, its alerts, and the score of the link</span>
+          <span class="quiet">a change, its alerts, and the score of the change</span>
         </span>
       ) : null}
       {(['critical', 'error', 'warning', 'info'] as const)
