@@ -57,3 +57,12 @@ function filtered(db: Db, organizationId: number, filter: RejectionFilter) {
   if (filter.to !== undefined) query = query.where('received_at', '<', filter.to)
   return query
 }
+
+/** Returns how many of an organization's webhook items were rejected in the period. */
+export function rejectionsOf(db: Db, organizationId: number, from: number, to: number): number {
+  const rows = db.sql
+    .selectFrom('rejections')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('organization_id', '=', organizationId)
+  return db.first(rows.where('received_at', '>=', from).where('received_at', '<=', to))?.count ?? 0
+}

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
 import { MINUTE } from '../helpers/factory.ts'
-import { alert, alertmanager } from '../helpers/senders.ts'
+import { alert, alertmanager, kubernetesEvent } from '../helpers/senders.ts'
 
 const CALLERS = ['api-1', 'api-2', 'api-3', 'api-4']
 const SECOND = 1000
@@ -68,3 +68,35 @@ test('two incidents are no group, and an incident that opened after the problem 
   const text = await textOf('postgres')
   assert.doesNotMatch(text, /followed from this one|same cause|elsewhere/)
 })
+
+for (const [isCordoned, shown] of [
+  [true, ['NodeNotSchedulable', 'NodeSchedulable']],
+  [false, []],
+] as const) {
+  test(`the timeline tells when a suspected node was cordoned: ${isCordoned}`, async (t) => {
+    const { request, acme, clock } = makeWorld(t)
+    const { token } = acme
+    const start = clock.now
+    const tell = (minute: number, reason: string, name: string, more: object) => {
+      clock.now = start + minute * MINUTE
+      const body = kubernetesEvent(reason, name, { at: clock.now, ...more })
+      return request('POST', '/api/webhooks/cluster', { token, body })
+    }
+    const [node, pod] = [{ kind: 'Node' }, 'cart-5d4f8c7b9-x2kqp']
+    const message = `Successfully assigned shop/${pod} to worker-3`
+    await tell(0, 'Scheduled', pod, { message })
+    if (isCordoned) await tell(1, 'NodeNotSchedulable', 'worker-3', node)
+    const down = alertmanager([alert('Down', { deployment: 'cart' }, { startsAt: start + 2 * MINUTE })])
+    await tell(2, 'Killing', pod, { message: 'Stopping container app' })
+    await request('POST', '/api/webhooks/metrics', { token, body: down })
+    if (isCordoned) await tell(9, 'NodeSchedulable', 'worker-3', node)
+    const { body } = await request('GET', '/api/incidents', { token })
+    await request('PATCH', `/api/incidents/${body.data[0].id}`, { token, body: { status: 'resolved' } })
+    const { timeline } = (await request('GET', `/api/incidents/${body.data[0].id}/postmortem`, { token })).body
+    const texts = timeline.map(({ text }: { text: string }) => text)
+    assert.deepEqual(
+      texts.flatMap((text: string) => /^Node(?:Not)?Schedulable/.exec(text) ?? []),
+      shown,
+    )
+  })
+}

@@ -22,6 +22,8 @@ export type PostmortemFacts = {
    * resolution.
    */
   readonly events: readonly EventFact[]
+  /** When the suspected nodes were cordoned and uncordoned within `searched`. Default: never. */
+  readonly cordons?: readonly EventFact[]
   /** The services' changes within `searched`. */
   readonly changes: readonly ChangeFact[]
   readonly correlations: readonly CorrelationFact[]

@@ -29,7 +29,8 @@ export function evidenceOf(document: Omit<Postmortem, 'evidence'>, facts: Groupe
 }
 
 function describedRecords(facts: GroupedFacts): ReadonlyMap<string, Omit<Evidence, 'ref'>> {
-  const { incident, alerts, correlations, changes, events, earlier, onNode, meanwhile = [], group, merged = [] } = facts
+  const { incident, alerts, correlations, changes, earlier, onNode, meanwhile = [], group, merged = [] } = facts
+  const events = [...facts.events, ...(facts.cordons ?? [])]
   const plain = (ref: string, text: string) => [ref, { text, labels: {}, links: {} }] as const
   const own = new Set(alerts.flatMap(({ uuid, ref }) => [`alert/${uuid}`, ref]))
   const elsewhere = events.flatMap(({ alertId, name, at }) => {

@@ -19,7 +19,8 @@ export function rowsOf(facts: GroupedFacts): ReturnType<typeof timelineOf> {
   const hidden = unlinkedOf(facts).filter(({ outcome }) => !ALWAYS_SHOWN.has(outcome))
   const strange = new Set(hidden.map(({ eventId }) => `event/${eventId}`))
   const senders = new Map(facts.alerts.map((alert) => [`alert/${alert.uuid}`, senderOf(alert)]))
-  const rows = timelineOf({ ...facts, correlations: [] }).filter(({ ref }) => !strange.has(ref))
+  const events = [...facts.events, ...(facts.cordons ?? [])]
+  const rows = timelineOf({ ...facts, events, correlations: [] }).filter(({ ref }) => !strange.has(ref))
   const all = [...together(rows, facts), ...silenceRows(facts), ...replacedRows(facts)]
   return sortRows(
     all.map((row) =>

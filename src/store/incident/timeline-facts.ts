@@ -18,6 +18,8 @@ import { type BestLink, listBestLinksOfIncident } from '../correlation/correlati
 import { listScalings } from '../correlation/links.ts'
 import { listPipelinesNear } from '../correlation/pipelines.ts'
 import { gapEntries } from '../kubernetes.ts'
+import { rejectionsOf } from '../rejections.ts'
+import { findServiceRowId } from '../service/services.ts'
 import { listStates } from '../service/states.ts'
 import type { Db } from '../sqlite/open.ts'
 import {
@@ -43,6 +45,7 @@ const SEARCHED_BEFORE = 2 * HOUR
 /** The alerts of workloads can be older than the report that their node failed. */
 const ON_NODE_BEFORE = 5 * MINUTE
 
+const CORDONS: ReadonlySet<string> = new Set(['NodeNotSchedulable', 'NodeSchedulable'])
 type Facts = Omit<PostmortemFacts, 'generatedAt' | 'revision'>
 
 /** Reads the facts for an incident's postmortem at `now`. `entries`: timeline entries that are not saved yet. */
@@ -62,7 +65,7 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, e
     onNode: isNodeService(service) ? alertsOnNodeOf(db, incident, nodeNameOf(service), now) : [],
     entries: all,
     correlations: links.map(linkFact),
-    ...suspectsOf(db, { ...incident, serviceId: facts.incident.service.uuid }, links, now),
+    ...suspectsOf(db, { ...incident, serviceId: facts.incident.service.uuid }, links, { now, searched }),
     services: [...others.values()].map(({ rowId: _, ...service }) => service),
     alerts,
     searched,
@@ -119,12 +122,19 @@ function suspectsOf(
   db: Db,
   incident: Omit<LiveIncident, 'serviceId'> & { readonly serviceId: string },
   links: readonly BestLink[],
-  now: number,
-): Pick<Facts, 'suspects' | 'component'> {
+  { now, searched }: { readonly now: number; readonly searched: Facts['searched'] },
+): Pick<Facts, 'suspects' | 'component' | 'cordons'> {
   const { suspects } = findJudgedSuspects(db, incident.organizationId, incident, now, links)
   const top = topComponent(suspects, incident.startedAt)
   const isLikely = top !== null && top.score >= LIKELY && !top.onlyTime
   return {
+    cordons: suspects.flatMap(({ kind, serviceId }) => {
+      const rowId =
+        kind === 'node' && serviceId && serviceId !== incident.serviceId
+          ? findServiceRowId(db, incident.organizationId, serviceId)
+          : undefined
+      return rowId === undefined ? [] : eventsOf(db, rowId, searched).filter(({ name }) => CORDONS.has(name))
+    }),
     component: isLikely ? { kind: top.kind, ref: top.ref, score: top.score } : null,
     suspects: likelyChanges(suspects, incident.startedAt).flatMap((one) => {
       const { kind, ref, change, score, reasons, rollouts = [] } = one
@@ -217,12 +227,4 @@ function changesOf(db: Db, serviceId: number, { from, to }: Facts['searched']): 
   // A pipeline can run for up to a day, so a pipeline that started before the period can end within it.
   const pipelines = listPipelinesNear(db, serviceId, from - DAY, to)
   return [...pipelines, ...rollouts].filter(({ startsAt, endsAt }) => endsAt >= from && startsAt <= to)
-}
-
-function rejectionsOf(db: Db, organizationId: number, from: number, to: number): number {
-  const rows = db.sql
-    .selectFrom('rejections')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .where('organization_id', '=', organizationId)
-  return db.first(rows.where('received_at', '>=', from).where('received_at', '<=', to))?.count ?? 0
 }
