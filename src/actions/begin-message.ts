@@ -9,7 +9,7 @@ import type { findGroups } from '../store/incident/groups.ts'
 import { findLiveIncident } from '../store/incident/live-incidents.ts'
 import { insertUntold } from '../store/incident/told.ts'
 import type { ChannelRecord } from '../store/notification/channels.ts'
-import { findBegunMessage, findFailedSince, type Leader, listSent } from '../store/notification/outbox.ts'
+import { findBegunMessage, findFailedSince, hasDelivered, type Leader, listSent } from '../store/notification/outbox.ts'
 import {
   beginMessage,
   deleteNotification,
@@ -149,12 +149,16 @@ function isSameNews(one: QueuedEntry, first: QueuedEntry, groups: Groups): boole
   return group !== undefined && groups.get(one.incidentUuid) === group
 }
 
+const KNOWN = { do: 'drop', reason: 'known' } as const
+
 /** Drops the notifications that are no longer true and postpones those that must wait. Returns the others. */
 function sort(deps: Deps, channel: ChannelRecord, entries: readonly QueuedEntry[], now: number): QueuedEntry[] {
   const alarming = new Set<number>()
   return entries.filter((entry) => {
     const isKnown = entry.isKnown && !alarming.has(entry.incidentId)
-    const verdict = verdictIn(deps, channel, { ...entry, isKnown }, now)
+    // What an urgent rule has announced does not open once more when the quiet hours of another rule end.
+    const isAnnounced = isNewIncident(entry) && hasDelivered(deps.db, channel.rowId, entry.incidentUuid)
+    const verdict = isAnnounced ? KNOWN : verdictIn(deps, channel, { ...entry, isKnown }, now)
     if (verdict.do === 'send') {
       if (!OVER.has(entry.kind)) alarming.add(entry.incidentId)
       return true

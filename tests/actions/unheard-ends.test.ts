@@ -62,3 +62,13 @@ test('a channel that wants only recoveries hears of those in its quiet hours, if
   await until(15)
   assert.deepEqual(sent, ['recovered of cart at 10'])
 })
+
+test('what an urgent rule has told in quiet hours does not open once more at their end', async (t) => {
+  const urgent = { matchers: [{ name: 'alertname', op: '=', value: 'Full' }] } as const
+  const { addOwn, fires, until, sent } = ownChannel(t, [urgent, QUIET])
+  addOwn()
+  await fires(1, 'cart')
+  await fires(4, 'cart', 'Full')
+  await until(15)
+  assert.deepEqual(sent, ['opened of cart at 4'])
+})
