@@ -9,11 +9,11 @@ import { assignAlias } from '../engine/changes/services.ts'
 import {
   type CorrelationRecord,
   findCorrelation,
-  findIncidentOfLink,
   updateVerdict,
   updateVerdictsOfIncident,
   type Verdict,
 } from '../store/correlation/correlations.ts'
+import { findIncidentOfLink } from '../store/correlation/links.ts'
 import { findPipeline } from '../store/correlation/pipelines.ts'
 import type { Deps } from './deps.ts'
 

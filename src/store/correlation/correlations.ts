@@ -132,26 +132,6 @@ export function findCorrelation(db: Db, organizationId: number, id: string): Cor
   return row ? toRecord(row) : undefined
 }
 
-/**
- * Returns the UUID of the incident of a link's alert; null if there is none, or if the verdict is nothing new because
- * another link of the incident to the same change has it already, or still has one.
- */
-export function findIncidentOfLink(
-  db: Db,
-  organizationId: number,
-  { change, evidence }: Pick<CorrelationRecord, 'change' | 'evidence'>,
-  verdict: CorrelationRow['verdict'],
-): string | null {
-  const alerts = db.sql.selectFrom('alerts').innerJoin('incidents', 'incidents.id', 'alerts.incident_id')
-  const own = alerts.select(['incidents.id', 'incidents.uuid']).where('alerts.organization_id', '=', organizationId)
-  const incident = db.first(own.where('alerts.uuid', '=', uuidBytes(evidence.alertId)))
-  if (!incident) return null
-  const links = listBestLinksOfIncident(db, organizationId, incident.id)
-  const judged = links.filter((one) => one.change.ref === change.ref && one.verdict !== null)
-  const isKnown = verdict === null ? judged.length > 1 : judged.some((one) => one.verdict === verdict)
-  return isKnown ? null : uuidFromBytes(incident.uuid)
-}
-
 /** Stores a user's verdict on all links between a change and an incident's alerts. Returns the number of links. */
 export function updateVerdictsOfIncident(
   db: Db,

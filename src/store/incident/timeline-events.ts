@@ -33,8 +33,8 @@ const telling = query<{ serviceId: number; from: number; to: number; counted: nu
     .orderBy('at'),
 )
 
-/** @param counted the row id of an incident whose alerts count their events, so that most of these are not read */
-export function eventsOf(db: Db, serviceId: number, { from, to }: TimeSpan, counted: number) {
+/** @param counted the row id of an incident whose alerts count their events, so that most of these are not read; 0 for none */
+export function eventsOf(db: Db, serviceId: number, { from, to }: TimeSpan, counted = 0) {
   return db.all(telling, { serviceId, from, to, counted }).map(({ uuid, alert, ...event }) => ({
     ...event,
     uuid: uuidFromBytes(uuid),
