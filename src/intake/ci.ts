@@ -32,10 +32,9 @@ const LONGEST_S = 366 * 86_400
 const FINAL = new Set(['success', 'failed', 'canceled', 'skipped'])
 
 /** The other statuses of a pipeline. Source: GitLab's API documentation, "List project pipelines". */
-const UNDER_WAY = new Set([
-  ...['created', 'waiting_for_resource', 'waiting_for_callback', 'preparing', 'pending', 'running'],
-  ...['canceling', 'manual', 'scheduled'],
-])
+const UNDER_WAY = new Set(
+  'created waiting_for_resource waiting_for_callback preparing pending running canceling manual scheduled'.split(' '),
+)
 
 /**
  * Parses a GitLab hook according to its `object_kind`: `pipeline`, `build` (a job), or another kind. Other kinds, and
@@ -103,6 +102,7 @@ function readPipeline(hook: Fields, receipt: Receipt): PipelineDraft {
     mergeRequest: fieldsOf(hook.merge_request) !== null || attributes.source === 'merge_request_event',
     commit: commitOf(hook),
     jobs,
+    ...upstreamOf(hook, project),
     links: linksOf({
       pipeline: attributes.url ?? pageOf(hook, 'pipelines', pipelineId),
       commit: at(hook, 'commit.url'),
@@ -128,6 +128,7 @@ function readJobHook(hook: Fields, project: Project, status: string, receipt: Re
     sha: optionalText(hook, 'sha', 'commit.sha'),
     commit: commitOf(hook),
     job,
+    ...upstreamOf(hook, project),
     links: linksOf({
       pipeline: pageOf(hook, 'pipelines', pipelineId),
       job: pageOf(hook, 'jobs', job.id),
@@ -181,6 +182,12 @@ function projectOf(hook: Fields): Project | null {
   }
 }
 
+/** Returns the other project whose pipeline started this one. A child pipeline has the same project. */
+function upstreamOf(hook: Fields, { path }: Project): { upstream?: string } {
+  const upstream = trimSlashes(optionalText(hook, 'source_pipeline.project.path_with_namespace') ?? '')
+  return upstream === '' || upstream === path ? {} : { upstream }
+}
+
 const ADDRESSES = ['project.web_url', 'project.git_http_url', 'repository.homepage', 'repository.git_http_url']
 
 function pathOfRepository(hook: Fields): string {
@@ -228,12 +235,8 @@ function environmentOf(name: string, build: Fields): Job['environment'] {
 
 /** Returns the latest time found in a running pipeline, because GitLab does not send the time of the status change. */
 function latest(createdAt: number | null, jobs: readonly Job[]): number | null {
-  let last = createdAt
-  for (const { startedAt, finishedAt } of jobs) {
-    const seen = Math.max(startedAt ?? 0, finishedAt ?? 0)
-    if (seen > (last ?? 0)) last = seen
-  }
-  return last
+  const times = jobs.flatMap(({ startedAt, finishedAt }) => [startedAt ?? 0, finishedAt ?? 0])
+  return Math.max(createdAt ?? 0, ...times) || null
 }
 
 function notBefore(start: number | null, end: number | null): number | null {

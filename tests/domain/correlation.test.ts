@@ -221,3 +221,22 @@ test('A pipeline changes the services of the environments to which it deployed',
   const reached = namespaces.filter((namespace) => deploysTo(both, { namespace, name: 'cart' }))
   assert.deepEqual(reached, ['prod', 'shop-prod', 'shop-live', 'shop-staging', 'staging'])
 })
+
+test('A project that deploys for others changed the service of the project that started its pipeline', () => {
+  const ofCart = { project: 'acme/deployer', upstream: 'shop/cart' }
+  const deployer = facts(ofCart)
+  for (const project of ['acme/deployer', 'acme/helm-charts', 'gitops/production', 'acme/k8s', 'shop/cart-deploy'])
+    assert.ok(deploysTo(facts({ ...ofCart, project }), CART), project)
+  assert.deepEqual(codes(pipeline(ofCart), 3), ['upstream', 'during_run', 'deployed'])
+  const others: [string, typeof deployer, { namespace: string; name: string }][] = [
+    ['another service', deployer, { namespace: 'shop', name: 'search' }],
+    ['an equal name in another namespace', deployer, { namespace: 'bank', name: 'cart' }],
+    ['another environment', facts({ ...ofCart, jobs: [job({ environment: staging })] }), CART],
+    ['no deploy', facts({ ...ofCart, jobs: [job({ name: 'lint', stage: 'test' })] }), CART],
+    ['a deploy that waits for a click', facts({ ...ofCart, jobs: [job({ status: 'manual', startedAt: null })] }), CART],
+    ['a project that does not say that it deploys', facts({ ...ofCart, project: 'acme/redeployable' }), CART],
+    ['a pipeline that nothing started', facts({ project: 'acme/deployer' }), CART],
+  ]
+  for (const [what, of, service] of others) assert.ok(!deploysTo(of, service), what)
+})
+const staging = { name: 'staging', action: 'start', tier: 'staging' }

@@ -74,6 +74,8 @@ export type Run = {
   readonly status: string
   readonly jobs: readonly Body[]
   readonly sha?: string
+  /** The path of another project whose pipeline started this one. */
+  readonly upstream?: string
 }
 
 /** The default commit of a pipeline, and its first characters, which are the image tag. */
@@ -126,6 +128,7 @@ function hook(project: string, run: Run, at: number, { status, builds }: { statu
     merge_request: null,
     project: { id: 9, name: 'A display name', path_with_namespace: project, default_branch: 'main' },
     builds,
+    ...(run.upstream && { source_pipeline: { project: { path_with_namespace: run.upstream }, pipeline_id: 30 } }),
   }
   return { at, source: 'ci' as const, body }
 }

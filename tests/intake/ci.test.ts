@@ -236,3 +236,12 @@ for (const id of ['x', '31a', '-4', '3.5', true]) {
     assert.equal(read(hook, 'job').pipelineId, null)
   })
 }
+
+test('A pipeline names the other project whose pipeline started it; a child pipeline names none', () => {
+  const by = (path: string) => ({ source_pipeline: { project: { path_with_namespace: path }, pipeline_id: 30 } })
+  assert.equal(read({ ...LEAST, ...by('/shop/cart/') }, 'pipeline').upstream, 'shop/cart')
+  const hook = { ...JSON.parse(payload('ci-job-failed.json')), ...by('shop/cart') }
+  assert.equal(read(hook, 'job').upstream, 'shop/cart')
+  for (const body of [LEAST, { ...LEAST, ...by('a/b') }, { ...LEAST, ...by('') }, { ...LEAST, source_pipeline: 7 }])
+    assert.equal(read(body, 'pipeline').upstream, undefined)
+})

@@ -1,5 +1,5 @@
 /** Bad deploys: the pipeline and the rollout are suspects for the problems that follow. */
-import { ended, kube, metrics, pipeline, ran, scaled, TAG, warning } from '../helpers/deliveries.ts'
+import { ended, fires, kube, metrics, pipeline, ran, scaled, TAG, warning } from '../helpers/deliveries.ts'
 import { scenario } from '../helpers/scenario.ts'
 
 const OLD = '5d4f8c7b9'
@@ -41,6 +41,31 @@ scenario('A bad image tag after a deploy', {
       'shop/cart#812 → cart: KubePodNotReady, probable',
       `shop/cart@${NEW} → cart: KubePodNotReady, probable`,
     ],
+  },
+})
+
+/** One project deploys all services. The pipeline of the service starts it, and the alert of another service is not its. */
+scenario('A deploy by a project that deploys for others', {
+  deliveries: [
+    pipeline('shop/cart', {
+      ...{ id: 812, from: -4, until: 0, status: 'success' },
+      jobs: [ran('build', 'success', -4, 0)],
+    }),
+    pipeline('ops/deployer', {
+      ...{ id: 77, from: 0, until: 8, status: 'success', upstream: 'shop/cart' },
+      jobs: [ran('deploy', 'success', 2, 8, { environment: { name: 'production', action: 'start' } })],
+    }),
+    metrics(7, [
+      fires('HighErrorRate', 6, { deployment: 'cart' }),
+      fires('HighErrorRate', 6, { deployment: 'search' }),
+    ]),
+  ],
+  expect: {
+    until: 12,
+    services: ['ops/deployer', 'shop/cart', 'shop/search'],
+    alerts: ['cart: HighErrorRate, critical, firing', 'search: HighErrorRate, critical, firing'],
+    incidents: ['cart: HighErrorRate, open, critical', 'search: HighErrorRate, open, critical'],
+    links: ['ops/deployer#77 → cart: HighErrorRate, strong'],
   },
 })
 

@@ -41,7 +41,7 @@ export type PipelineChange = Common & { readonly kind: 'pipeline'; readonly fact
 /** The combined facts from a pipeline's notifications. The order of arrival does not matter. */
 export type PipelineFacts = Pick<
   PipelineDraft,
-  'sha' | 'createdAt' | 'finishedAt' | 'mergeRequest' | 'commit' | 'jobs'
+  'sha' | 'createdAt' | 'finishedAt' | 'mergeRequest' | 'commit' | 'jobs' | 'upstream'
 > & {
   readonly project: string
   /** The branch or tag. */
@@ -101,6 +101,7 @@ function factsOf(draft: PipelineDraft, rule: string): PipelineFacts {
     commit: draft.commit,
     url: draft.links.pipeline ?? null,
     jobs: draft.jobs,
+    ...(draft.upstream === undefined ? {} : { upstream: draft.upstream }),
     rule,
   }
 }
@@ -119,6 +120,7 @@ function jobFactsOf(draft: JobDraft, rule: string): PipelineFacts {
     commit: draft.commit,
     url: draft.links.pipeline ?? null,
     jobs: [draft.job],
+    ...(draft.upstream === undefined ? {} : { upstream: draft.upstream }),
     rule,
   }
 }

@@ -9,6 +9,7 @@
  */
 
 import { type Occurrence, occurrencesOf, PAUSE, type RepeatedEvent } from '../event/occurrence.ts'
+import { isBegun, isDeploy } from '../event/pipeline.ts'
 import { ordered } from '../order.ts'
 import { type Placed, reaches } from '../service/environment.ts'
 import { namesOfProject, relationOf } from '../service/from-project.ts'
@@ -108,6 +109,8 @@ function identityOf(change: Change, { service, images }: Nearby): Factor {
   if (rule.startsWith('alias')) return factor(1, 'alias', `somebody assigned ${project} to this service`)
   if (own[0]) return factor(0.95, 'image_path', `the service uses an image of ${project}`)
   const kin = relationOf(project, jobs, service)
+  if (!kin && isFor(change.facts, service))
+    return factor(0.9, 'upstream', `${change.facts.upstream}, the project of this service, started the pipeline`)
   if (!kin) return { value: 0, reason: null }
   const [value, code, text] = KINSHIPS[kin]
   return factor(value, code, `the project ${project} ${text}`)
@@ -135,7 +138,20 @@ export function runsCommit(images: readonly Image[], of: Commit): boolean {
 
 /** Returns whether the deploy jobs of a pipeline name a service or its environment, and have changed it. */
 export function deploysTo(facts: PipelineFacts, service: Placed): boolean {
-  return relationOf(facts.project, facts.jobs, service) === 'environment' && reaches(facts, service)
+  const isNamed = relationOf(facts.project, facts.jobs, service) === 'environment' || isFor(facts, service)
+  return isNamed && reaches(facts, service)
+}
+
+/** Names of projects that deploy the services of other projects: `ops/deployer`, `shop/helm-charts`, `gitops/production` */
+const DEPLOYER =
+  /(?:^|[/_-])(?:deploy(?:er|ments?|s)?|releases?|delivery|gitops|ops|infra(?:structure)?|helm|charts?|manifests?|k8s|kubernetes|environments?|config)(?:$|[/_-])/i
+
+/** Returns whether a project deployed a service for the service's own project, which started the pipeline. */
+function isFor({ project, upstream, jobs }: PipelineFacts, service: Placed): boolean {
+  if (upstream === undefined || !DEPLOYER.test(project)) return false
+  if (!jobs.some((job) => isDeploy(job) && isBegun(job))) return false
+  const kin = relationOf(upstream, jobs, service)
+  return kin === 'namespace' || kin === 'environment'
 }
 
 /** Returns the services that a pipeline deployed by name. `named` returns the services with a name. */
@@ -143,7 +159,8 @@ export function deployedServices<Service extends Placed>(
   facts: PipelineFacts,
   named: (name: string) => readonly Service[],
 ): Service[] {
-  const names = new Set(namesOfProject(facts.project, facts.jobs).map(({ name }) => name))
+  const projects = [facts.project, facts.upstream ?? '']
+  const names = new Set(projects.flatMap((one) => namesOfProject(one, facts.jobs)).map(({ name }) => name))
   return [...names].flatMap(named).filter((service) => deploysTo(facts, service))
 }
 

@@ -147,11 +147,13 @@ export type PipelineDraft = Ci & {
   readonly trigger: string | null
   readonly commit: Commit | null
   readonly jobs: readonly Job[]
+  /** The path of another project whose pipeline started this one. */
+  readonly upstream?: string
 }
 
 /** A notification about a job, which is evidence for the job's pipeline. */
 export type JobDraft = Ci &
-  Pick<PipelineDraft, 'project' | 'pipelineId' | 'ref' | 'tag' | 'sha' | 'commit'> & {
+  Pick<PipelineDraft, 'project' | 'pipelineId' | 'ref' | 'tag' | 'sha' | 'commit' | 'upstream'> & {
     readonly kind: 'job'
     readonly job: Job
   }

@@ -207,7 +207,9 @@ const programOfJob = cacheByName((job) => OBJECTS_OF.find(({ jobs }) => jobs?.te
 /** Returns the object that the labels of a program name without its kind, or null. A guest can be a node. */
 function objectOfProgram(labels: Labels, { kind, name, namespace }: Program): Reading['object'] {
   if (kind === 'Guest' && labels.name !== undefined && labels.name === labels.node) return null
-  const label = name.split(' ').find((one) => labelValue(labels, one) !== undefined)
+  // The id of a host says what it is. Its name does not.
+  const names = kind === 'Guest' && labels.id?.startsWith('node/') ? 'id' : name
+  const label = names.split(' ').find((one) => labelValue(labels, one) !== undefined)
   if (label === undefined) return null
   const namespaces = namespace.split(' ').flatMap((one) => labelValue(labels, one) ?? [])
   return { kind, name: labelValue(labels, label) ?? '', namespace: namespaces[0] ?? '', label }
