@@ -120,7 +120,7 @@ export const BUDGETS = {
     effect: 'a new one is refused with 409',
   },
   sessions: { scope: 'organization', what: 'sessions', value: 500, unit: 'sessions', effect: 'the oldest ends' },
-  'dry-run': { scope: 'request', what: 'items of a dry run', value: 250, unit: 'items', effect: 'refused with 400' },
+  'dry-run': { scope: 'request', what: 'items of a dry run', value: 100, unit: 'items', effect: 'refused with 400' },
   'dry-runs': {
     scope: 'process',
     what: 'dry runs that wait',

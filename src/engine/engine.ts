@@ -20,7 +20,6 @@ import { createLargeQueue, createStopwatch, isLarge, unavailable } from './large
 import { createPostmortems } from './postmortems.ts'
 import { type Committed, count, createQueue } from './queue.ts'
 import type { Context } from './state/context.ts'
-import type { Changes } from './state/journal.ts'
 import { createState, type OrganizationState } from './state/state.ts'
 import type { EngineStore } from './store.ts'
 import { sweep } from './sweep.ts'
@@ -159,8 +158,7 @@ export function createEngine(
     const decide = (ctx: Context) => ({ outcome: receive(ctx, delivery).receipt, serviceIds: [] })
     const input = { organizationId: delivery.organizationId, decide }
     const at = { organizationId: delivery.organizationId, now: delivery.receivedAt }
-    const complete = (receipt: Receipt, changes: Changes) => withCauses(deps, receipt, changes, at)
-    return queue.between(() => tryInput(batchDeps(), input, complete))
+    return queue.between(() => tryInput(batchDeps(), input, (...tried) => withCauses(deps, ...tried, at)))
   }
 
   const loadAll = async () => {

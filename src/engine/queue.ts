@@ -21,7 +21,7 @@ export type Queued = Input & {
 
 type Queue = {
   readonly add: (input: Queued) => void
-  /** Runs `work` between two batches. At most one call to `work` runs before each batch. */
+  /** Runs `work` between two batches. At most one call to `work` runs before each batch, and in each turn. */
   readonly between: <Result>(work: () => Promise<Result>) => Promise<Result>
   /** Returns the number of inputs that have not been processed yet. */
   readonly size: () => number
@@ -55,7 +55,9 @@ export function createQueue(deps: QueueDeps): Queue {
 
   const run = async () => {
     while (inputs.length > 0 || works.length > 0) {
-      await works.shift()?.()
+      const work = works.shift()
+      // A dry run can take long. In the next turn, requests that came meanwhile are read and counted.
+      if (work) await work().then(() => setImmediate())
       if (inputs.length === 0) continue
       await pace.gather(() => inputs.length)
       await next()

@@ -30,20 +30,20 @@ test('a misspelled value of dryRun is refused, and nothing is stored', async (t)
   assert.equal(status, 400)
 })
 
-test('a dry run accepts 250 items, even with invalid items', async (t) => {
+test('a dry run accepts 100 items, even with invalid items', async (t) => {
   const { acme, request } = makeWorld(t)
-  const body = { alerts: [{}, ...JSON.parse(alertGroup(250)).alerts] }
+  const body = { alerts: [{}, ...JSON.parse(alertGroup(100)).alerts] }
   const answer = await request('POST', `${METRICS}?dryRun=1`, { token: acme.token, body })
-  assert.deepEqual([answer.status, answer.body.decisions.length], [200, 250])
+  assert.deepEqual([answer.status, answer.body.decisions.length], [200, 100])
 })
 
-test('a dry run of 251 items is refused, and nothing is stored', async (t) => {
+test('a dry run of 101 items is refused, and nothing is stored', async (t) => {
   const { acme, db, request } = makeWorld(t)
-  const { status, body } = await request('POST', `${METRICS}?dryRun=1`, { token: acme.token, body: alertGroup(251) })
+  const { status, body } = await request('POST', `${METRICS}?dryRun=1`, { token: acme.token, body: alertGroup(101) })
   assert.equal(status, 400)
   assert.match(
     body.detail,
-    /at most 250 items, but this request has 251; nothing was stored; send fewer items, or omit dryRun/,
+    /at most 100 items, but this request has 101; nothing was stored; send fewer items, or omit dryRun/,
   )
   assert.deepEqual(db.all(db.sql.selectFrom('senders').select('id')), [])
 })
@@ -82,6 +82,29 @@ test('a dry run says which incident opens and who would be told, by which rule',
   assert.equal((await tried({ service: 'till', team: 'x' })).told[0].why, 'no-rule-matches')
   const warning = await tried({ service: 'till', team: 'pay', severity: 'warning' })
   assert.deepEqual([warning.outcome.incident, warning.told], [null, []])
+})
+
+test('suspects are looked up for five incidents, and the answer says so', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const suspectsOf = async (...services: readonly string[]) => {
+    const body = { alerts: services.map((service) => alert('Down', { service })) }
+    const { decisions, warnings = [] } = (await request('POST', `${METRICS}?dryRun=1`, { token: acme.token, body }))
+      .body
+    return [decisions.filter((one: { suspects: unknown[] }) => one.suspects.length > 0).length, warnings.length]
+  }
+  assert.deepEqual(await suspectsOf('a', 'b', 'c', 'd', 'e'), [5, 0])
+  assert.deepEqual(await suspectsOf('a', 'b', 'c', 'd', 'e', 'f', 'g'), [5, 1])
+  assert.deepEqual(await suspectsOf('a', 'b', 'c', 'd', 'e', 'e', 'a'), [7, 0])
+})
+
+test('of many dry runs at once, sixteen wait for their turn and the others are refused', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const body = { alerts: [alert('Down', { service: 'till' })] }
+  const tried = Array.from({ length: 40 }, () => request('POST', `${METRICS}?dryRun=1`, { token: acme.token, body }))
+  const statuses = (await Promise.all(tried)).map(({ status }) => status)
+  const count = (status: number) => statuses.filter((one) => one === status).length
+  assert.deepEqual([count(200), count(503)], [16, 24])
+  assert.equal((await request('POST', `${METRICS}?dryRun=1`, { token: acme.token, body })).status, 200)
 })
 
 test('a deploy that creates its service shows the health of that service', async (t) => {

@@ -93,19 +93,8 @@ const NO_NAMES: ReadonlySet<string> = new Set(
 /** Labels of metrics about a machine, and names that people give to the jobs that scrape or read machines. */
 const HOST_LABELS: ReadonlySet<string> = new Set(list('device mountpoint fstype cpu nodename zpool ifName ifDescr'))
 
-/** What the name of a label says, before its value is read. */
-type NameReading = {
-  readonly known: Known | undefined
-  /** The position among the labels with a namespace, or null. */
-  readonly rank: number | null
-  readonly mark: ExporterKind | Program | undefined
-  /** Whether the label is typical for a machine. */
-  readonly ofMachine: boolean
-  readonly isKind: boolean
-}
-
-/** Senders use a few hundred names, so each is looked up in the tables once. */
-const readName = cacheByName((name): NameReading => {
+/** What the name of a label says. Senders use a few hundred names, so each is looked up in the tables once. */
+const readName = cacheByName((name) => {
   const plain = plainName(name)
   const [ofMachine, isKind] = [HOST_LABELS.has(name), plain.endsWith('kind')]
   return { known: KNOWN.get(plain), rank: namespaceRank(plain), mark: MARKS.get(name), ofMachine, isKind }
@@ -115,12 +104,8 @@ function readOnce(labels: Labels): Reading {
   const found: Label[] = []
   const namespaces: Reading['namespaces'][number][] = []
   let exported: Set<string> | null = null
-  let [marker, mesh, aboutMachine, object]: [ExporterKind | null, boolean, boolean, boolean] = [
-    null,
-    false,
-    false,
-    false,
-  ]
+  let marker: ExporterKind | null = null
+  let [mesh, aboutMachine, object] = [false, false, false]
   let marked = programOfAlert(labels.alertname ?? '') ?? programOfJob(labels.job ?? '')
   for (const name in labels) {
     const { known: named, rank, mark, ofMachine, isKind } = readName(name)
