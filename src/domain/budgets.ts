@@ -159,7 +159,7 @@ export const BUDGETS = {
   'expression-work': {
     scope: 'organization',
     what: 'size of a regular expression × length of the label',
-    value: 200_000,
+    value: 100_000,
     unit: 'steps',
     effect: 'the silence does not apply to this alert',
   },
