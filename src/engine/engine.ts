@@ -222,7 +222,7 @@ export function createEngine(
     },
     nextDue: () => earliest([...state.organizations.values()].map(nextDue)),
     read,
-    usage: (organizationId) => read(organizationId, (organization) => usageOf(organization, limits())),
+    usage: (organizationId) => read(organizationId, (organization) => usageOf(organization, limits(), now())),
     awaitedSince: (organizationId) => {
       const organization = state.organizations.get(organizationId)
       return organization ? awaitedSince(organization, now()) : awaitsRepeats ? now() : null

@@ -69,6 +69,19 @@ test('the use of each limit is shown beside the limit, and ended alerts do not c
   assert.equal(charlie.get('incmon_limit_used{limit="live-alerts"}'), 0)
 })
 
+test('a silence that has ended does not count towards the limit', async (t) => {
+  const world = makeWorld(t)
+  const { token } = world.acme
+  const silence = { matchers: [{ name: 'team', op: '=', value: 'a' }], endsAt: '2026-03-15T12:00:00Z', comment: 'x' }
+  const add = async () => (await world.request('POST', '/api/silences', { token, body: silence })).body.id
+  const ended = await add()
+  await add()
+  const used = async () => (await figures(world)).values.get('incmon_limit_used{limit="silences"}')
+  assert.equal(await used(), 2)
+  await world.request('DELETE', `/api/silences/${ended}`, { token })
+  assert.equal(await used(), 1)
+})
+
 type Sent = { readonly channelId: number; readonly incidentId: number; readonly at: number }
 
 /** Adds a message that was delivered. */

@@ -10,8 +10,9 @@ import type { OrganizationState } from '../state/state.ts'
 export type Usage = { readonly limit: string; readonly used: number; readonly value: number }
 
 /** Returns how much of each limit on the live state an organization uses. */
-export function usageOf(state: OrganizationState, limits: Limits): readonly Usage[] {
+export function usageOf(state: OrganizationState, limits: Limits, now: number): readonly Usage[] {
   const { firing, services, incidents, senders, groups, silences } = state
+  const current = [...silences.values()].filter(({ silence }) => silence.endsAt > now)
   return [
     // Ended alerts make room for new ones.
     { limit: 'live-alerts', used: firing.size(), value: limits['live-alerts'] },
@@ -19,7 +20,7 @@ export function usageOf(state: OrganizationState, limits: Limits): readonly Usag
     { limit: 'incidents', used: incidents.size(), value: limits.incidents },
     { limit: 'senders', used: senders.size(), value: BUDGETS.senders.value },
     { limit: 'groups', used: groups.size(), value: BUDGETS.groups.value },
-    { limit: 'silences', used: silences.size(), value: BUDGETS.silences.value },
+    { limit: 'silences', used: current.length, value: BUDGETS.silences.value },
   ]
 }
 
