@@ -208,6 +208,15 @@ suite('commands', { concurrency: 1 }, () => {
     assert.match(JSON.parse(status.out)[0].appliedAt, /^\d{4}-.+Z$/)
   })
 
+  test('a scheduled silence says whether it is active now or when it will be', async (t) => {
+    const { cwd } = acme(t)
+    const add = async (...args: string[]) =>
+      (await call(cwd, ['silence', 'add', 'team="a"', '--for', '7d', '--comment', 'x', ...args])).out
+    const days = 'monday,tuesday,wednesday,thursday,friday,saturday,sunday'
+    assert.match(await add('--weekly', days), /, now to \d{4}-\S+Z, until /)
+    assert.match(await add('--weekly', days, '--start', '2099-01-01'), /, next from 2099-01-01T\S+ to 2099-\S+, until /)
+  })
+
   test('with several organizations, one must be named', async (t) => {
     const { db } = acme(t, { basil: true })
     const { code, text } = await refusal(['token', 'create', '--database', db.file])

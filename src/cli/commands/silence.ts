@@ -80,7 +80,7 @@ async function silenceAlerts(texts: readonly string[], options: Added, now: numb
     throw new UsageError(`${weekly ? '--weekly' : '--nightly'}: ${fault}: use a longer --for or a later --start`)
   const starts = start === undefined ? {} : { startsAt: instant(start) }
   const body = { matchers, ...starts, endsAt: instant(from + options.for), schedule, comment }
-  const { id, endsAt, matching, nextWindow, unknown } = await withOrganization(options, async (api) => {
+  const { id, endsAt, matching, nextWindow, status, unknown } = await withOrganization(options, async (api) => {
     const silence = await api.json<Silence>('POST', PATH, { body })
     return { ...silence, unknown: silence.matching === 0 ? await unknownServices(api, matchers) : [] }
   })
@@ -88,10 +88,8 @@ async function silenceAlerts(texts: readonly string[], options: Added, now: numb
     printError(`there is no service named ${name} yet: ${hint(options, 'service list')} shows all names`)
   if (options.json) return print(JSON.stringify({ id, endsAt, matching }))
   const alerts = matching === 1 ? '1 firing alert matches' : `${matching} firing alerts match`
-  const when =
-    schedule && nextWindow
-      ? `${scheduleText(schedule)}, next from ${nextWindow.startsAt} to ${nextWindow.endsAt}, `
-      : ''
+  const window = nextWindow && (status === 'active' ? 'now' : `next from ${nextWindow.startsAt}`)
+  const when = schedule && nextWindow ? `${scheduleText(schedule)}, ${window} to ${nextWindow.endsAt}, ` : ''
   print(`silenced ${formatMatchers(matchers)} ${when}until ${endsAt}: ${alerts}`)
   print(`end it earlier with ${hint(options, `silence expire ${id}`)}`)
 }
