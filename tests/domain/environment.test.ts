@@ -76,6 +76,24 @@ describe('a pipeline changed', () => {
       { namespace: 'dev-tools', name: 'x' },
       true,
     ],
+    [
+      'nothing by a deploy to production if its own group is in a cluster for staging',
+      [deploy('production')],
+      { namespace: 'dev-tools', name: 'x', cluster: 'eu-staging' },
+      false,
+    ],
+    [
+      'its own group in a cluster for production',
+      [deploy('production')],
+      { namespace: 'dev-tools', name: 'x', cluster: 'eu-prod' },
+      true,
+    ],
+    [
+      'nothing in a cluster for development by a deploy to production',
+      [deploy('production')],
+      { ...shop, cluster: 'dev' },
+      false,
+    ],
   ]
   for (const [title, jobs, service, expected] of cases) {
     test(title, () => assert.equal(reaches({ project: 'dev-tools/cart', jobs }, service), expected))

@@ -78,7 +78,7 @@ export function reachesBy(job: Job, project: string, service: Placed): boolean {
   if (from === to || (isProductive(from) && isProductive(to))) return true
   // A namespace such as `dev-tools` is the group of the project and not an environment.
   const isOwn = project.toLowerCase().split('/').includes(service.namespace.toLowerCase())
-  if (isOwn && isProductive(from)) return true
+  if (isOwn && isProductive(from) && isProductive(tierOf(service.cluster ?? ''))) return true
   return job.environment !== null && slugOf(job.environment.name) === slugOf(service.namespace)
 }
 
