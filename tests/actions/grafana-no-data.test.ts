@@ -60,3 +60,15 @@ test('what never had data and ends was a warning', async (t) => {
   await flow.send('dashboard', stock('', { endsAt: NOON + 5 * MINUTE }), { at: NOON + 5 * MINUTE })
   assert.deepEqual([flow.alerts()[0]?.severity, flow.alerts()[0]?.status], ['warning', 'resolved'])
 })
+
+test('DatasourceNoData is an alert of its own, and the alert of its rule ends when Grafana reports the end', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('dashboard', stock(''), { at: NOON })
+  const labels = { service: 'stock', rulename: 'Old stock' }
+  const blind = alert('DatasourceNoData', labels, { startsAt: NOON, fingerprint: 'g', summary: 'No data.' })
+  await flow.send('dashboard', grafana([blind]), { at: NOON + MINUTE })
+  const shown = () => flow.alerts().map(({ name, severity, status }) => `${name} ${severity} ${status}`)
+  assert.deepEqual(shown(), ['Old stock critical firing', 'Old stock warning firing'])
+  await flow.send('dashboard', stock('', { endsAt: NOON + 2 * MINUTE }), { at: NOON + 2 * MINUTE })
+  assert.deepEqual(shown(), ['Old stock critical resolved', 'Old stock warning firing'])
+})

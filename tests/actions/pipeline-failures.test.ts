@@ -59,3 +59,13 @@ for (const [what, bodies, ends] of [
     assert.deepEqual(shown, ends)
   })
 }
+
+test('a pipeline that is retried and fails in the same way has fired since its first failure', async (t) => {
+  const flow = makeFlow(t)
+  const unit = (at: number) => failed([['unit', 'failed']], at)
+  for (const at of [SOON, NOON]) await flow.send('ci', unit(at), { at })
+  assert.deepEqual(
+    flow.alerts().map(({ status, starts_at: at }) => [status, at]),
+    [['firing', SOON]],
+  )
+})

@@ -111,6 +111,24 @@ test('an alert is deleted 400 days after it ended; a firing alert is kept', asyn
   assert.deepEqual(inventory(flow, flow.acme).pipelines, [])
 })
 
+test('the age of an alert that ended while no server ran is counted from the next run', async (t) => {
+  const flow = makeFlow(t)
+  const ended = { startsAt: NOON - MINUTE, endsAt: NOON }
+  await flow.send('metrics', alertmanager([alert('Old', { deployment: 'pay', severity: 'warning' }, ended)]))
+  const kept = () => {
+    pruneFully(flow.deps, flow.acme)
+    return flow.alerts().length
+  }
+  const next = NOON + 740 * DAY
+  flow.clock.now = next
+  assert.equal(kept(), 1)
+  await flow.sweepUntil(next + MINUTE, MINUTE)
+  flow.clock.now = next + 399 * DAY
+  assert.equal(kept(), 1)
+  flow.clock.now = next + 401 * DAY
+  assert.equal(kept(), 0)
+})
+
 test('an incident with a postmortem is kept, with all records referenced by the document', async (t) => {
   const flow = makeFlow(t)
   const { id } = await incidentAt(flow, NOON, flow.acme)

@@ -35,6 +35,8 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
   'docs/alertmanager.md': [
     ['An alert ends after … missed deliveries', interval('MISSED_REPEATS')],
     ['the alert expires after … hours', constantOf('ending', 'EXPIRES', 'HOUR')],
+    ['not arrived for … intervals', interval('MISSED_REPEATS') === 3 ? 'three' : ''],
+    ['three intervals, and at least … minutes', constantOf('delivery-interval', 'MIN_REPEAT_TIMEOUT', 'MINUTE')],
     ['with at most … series', graph('MAX_SERIES')],
     ['series of … points', graph('MAX_POINTS')],
     ['every … minutes while it is open', constantOf('graph', 'AGAIN', 'MINUTE')],
@@ -67,8 +69,10 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['A warning that was reported for at least … minutes', constantOf('health', 'LASTING', 'MINUTE')],
     ['its penalty decreases to 0 over … minutes', constantOf('health', 'DECAY', 'MINUTE')],
     ['the score is below …,', constantOf('health', 'DEGRADED_BELOW')],
-    ['after one minute or … repeats', constantOf('unavailable', 'REPEATS')],
-    ['A probe must fail … times', constantOf('unavailable', 'PROBES')],
+    ['after one minute or … reports', constantOf('unavailable', 'REPEATS')],
+    ['A volume attachment must fail for … minutes', constantOf('unavailable', 'TWO_MINUTES', 'MINUTE')],
+    ['for 2 minutes or … times', constantOf('unavailable', 'REPEATS')],
+    ['fewer than … times so far', constantOf('unavailable', 'REPEATS')],
     ['the problem must last … minutes', constantOf('unavailable', 'PLANNED', 'MINUTE')],
     ['The problem is over … seconds after the last reported end', problem('SETTLE') * 60],
     ['If the problem is back within … minutes after its end became known', problem('COMES_BACK_WITHIN')],
@@ -124,7 +128,6 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
   'docs/performance.md': [
     ['The notifier reads the outbox every … ms', constantOf('notifier', 'LOOK_EVERY_MS')],
     ['and delays a message by up to … second', constantOf('notifier', 'CAUSE_WITHIN_MS') === 1000 ? 'one' : ''],
-    ['A channel sends … messages in 30 seconds', BUDGETS['channel-messages'].value === 3 ? 'three' : ''],
   ],
   'docs/promise.md': [
     ['A connection can have … open responses', BUDGETS['open-responses'].value],

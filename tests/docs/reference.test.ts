@@ -67,6 +67,15 @@ test('the configuration page has every organization setting with its default', (
   }
 })
 
+test('the troubleshooting page has a row for every check of /readyz, and no other', async (t) => {
+  const { url } = await startServer(t)
+  const { checks } = (await (await fetch(`${url}/readyz`)).json()) as { checks: readonly { name: string }[] }
+  const [, table = ''] =
+    /\| check \| what to do \|\n.*\n((?:\|.*\n)+)/.exec(pageAt('docs/troubleshooting.md').text) ?? []
+  const rows = [...table.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name]) => name)
+  assert.deepEqual(rows.sort(), checks.map(({ name }) => name).sort())
+})
+
 test('every INCMON_ variable in the documentation exists', () => {
   const known = ['INCMON_URL', 'INCMON_TOKEN', 'INCMON_ORG', 'INCMON_CONFIG'].concat(
     Object.keys(KEYS).map((name) => `INCMON_${name.toUpperCase().replaceAll('-', '_')}`),

@@ -30,6 +30,7 @@ describe('seconds after noon at which a condition makes its pod unavailable', ()
     ['four counts within a second are one attempt', 'CrashLoopBackOff', [seen(0, 1, 4)], 60],
     ['a pod that cannot be scheduled', 'FailedScheduling', [seen(0, 0)], 60],
     ['a volume that moves to another node: after two minutes', 'FailedAttachVolume', [seen(0, 0)], 120],
+    ['such a volume that failed four times', 'FailedAttachVolume', [seen(0, 54, 4)], 54],
     ['a probe that fails three times over 45 seconds', 'Unhealthy (readiness)', [seen(0, 45, 3)], 45],
     ['a probe of a slow start', 'Unhealthy (readiness)', [seen(0, 20, 3)], null],
     ['a probe that failed twice', 'Unhealthy (liveness)', [seen(0, 60, 2)], null],

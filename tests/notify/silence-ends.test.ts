@@ -60,6 +60,21 @@ test('a problem that ended during the silence has only recovered', async (t) => 
   )
 })
 
+test('a problem that ends under a silence has recovered a minute later, although the silence goes on', async (t) => {
+  const world = notifying(t)
+  await world.fail('cart')
+  const matchers = [{ name: 'service', op: '=', value: 'cart' }] as const
+  const wanted = { matchers, startsAt: NOON, endsAt: NOON + 60 * MINUTE, schedule: null, comment: 'deploy' }
+  await world.deps.engine.run(world.acme.key, (ctx, now) => createSilence(ctx, wanted, 'Ann', now))
+  await world.sweepUntil(NOON + 3 * MINUTE)
+  const status = () => world.incidents().map((one) => one.status)
+  assert.deepEqual(status(), ['open'])
+  const ended = { startsAt: NOON, endsAt: world.clock.now }
+  await world.send('metrics', alertmanager([alert('Down', { service: 'cart', severity: 'critical' }, ended)]))
+  await world.sweepUntil(NOON + 5 * MINUTE)
+  assert.deepEqual(status(), ['monitoring'])
+})
+
 test('a new condition during the silence is the news', async (t) => {
   const told = await silenced(t, ({ send, clock }) =>
     send(
