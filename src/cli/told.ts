@@ -36,7 +36,7 @@ function whyNone(
   if (isSilenced) return 'the alert is silenced'
   if (severity !== 'critical') return `the alert is ${severity}; only a critical condition opens an incident`
   return object !== ''
-    ? 'a problem that only Kubernetes events show opens one after one minute or 4 repeats at the earliest'
+    ? 'a problem that only Kubernetes events show opens one after one minute or 4 reports at the earliest'
     : 'no rule opens one yet'
 }
 

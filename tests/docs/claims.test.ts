@@ -96,6 +96,12 @@ test('the example of docs/decisions.md has the score of the link', () => {
   assert.equal(link?.score.toFixed(2), wanted)
 })
 
+test('incmon explain names the same number of reports as docs/decisions.md', () => {
+  const [, reports] = /after one minute or (\d+) reports, if only/.exec(pageAt('docs/decisions.md').text) ?? []
+  const told = readFileSync(`${ROOT}src/cli/told.ts`, 'utf8')
+  assert.ok(reports && told.includes(`after one minute or ${reports} reports at the earliest`))
+})
+
 test('docs/api.md lists the operations that accept an Idempotency-Key', () => {
   const { text } = pageAt('docs/api.md')
   const [, told = ''] =
