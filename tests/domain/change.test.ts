@@ -70,6 +70,13 @@ test('All notifications about a pipeline result in one state', () => {
   assert.deepEqual(intervalOf(story, SERVICE), { startsAt: NOON, endsAt: NOON + 5 * MINUTE })
 })
 
+test('The project that started a pipeline is kept, whichever notification names it', () => {
+  const [pipelines, jobs] = [[notification({ upstream: 'shop/web' })], [jobNotification(NOON + MINUTE, { id: '1' })]]
+  assert.equal(told([...pipelines, ...jobs])?.upstream, 'shop/web')
+  assert.equal(told([...jobs, ...pipelines])?.upstream, 'shop/web')
+  assert.ok(!Object.hasOwn(told(jobs) ?? {}, 'upstream'))
+})
+
 test('The state is the same in any order and with duplicates', () => {
   const expected = told(TOLD)
   const order = fc.shuffledSubarray([...TOLD, ...TOLD], { minLength: 2 * TOLD.length })

@@ -84,7 +84,13 @@ export function absorbNotification(
     commit: newest.commit ?? before.commit ?? told.commit,
     url: newest.url ?? before.url ?? told.url,
     jobs: mergeJobs(before.jobs, told.jobs),
+    ...startedBy(before.upstream ?? told.upstream),
   }
+}
+
+/** Older versions of GitLab do not name the other project in their notifications about jobs. */
+function startedBy(upstream: string | undefined): Pick<PipelineFacts, 'upstream'> {
+  return upstream === undefined ? {} : { upstream }
 }
 
 function factsOf(draft: PipelineDraft, rule: string): PipelineFacts {
@@ -101,7 +107,7 @@ function factsOf(draft: PipelineDraft, rule: string): PipelineFacts {
     commit: draft.commit,
     url: draft.links.pipeline ?? null,
     jobs: draft.jobs,
-    ...(draft.upstream === undefined ? {} : { upstream: draft.upstream }),
+    ...startedBy(draft.upstream),
     rule,
   }
 }
@@ -120,7 +126,7 @@ function jobFactsOf(draft: JobDraft, rule: string): PipelineFacts {
     commit: draft.commit,
     url: draft.links.pipeline ?? null,
     jobs: [draft.job],
-    ...(draft.upstream === undefined ? {} : { upstream: draft.upstream }),
+    ...startedBy(draft.upstream),
     rule,
   }
 }
