@@ -77,10 +77,10 @@ test('a body that is not JSON or has no alerts is 400 and is stored as a rejecti
   )
 })
 
-test('a dry run of more than 250 items is refused and stores nothing', async (t) => {
+test('a dry run of more than 100 items is refused and stores nothing', async (t) => {
   const { acme, request } = makeWorld(t)
-  const { status, body } = await request('POST', `${METRICS}?dryRun=1`, { token: acme.token, body: alertGroup(251) })
-  assert.deepEqual([status, /at most 250 items, but this request has 251/.test(body.detail)], [400, true])
+  const { status, body } = await request('POST', `${METRICS}?dryRun=1`, { token: acme.token, body: alertGroup(101) })
+  assert.deepEqual([status, /at most 100 items, but this request has 101/.test(body.detail)], [400, true])
   assert.equal((await request('GET', '/api/events', { token: acme.token })).body.pagination.total, 0)
 })
 

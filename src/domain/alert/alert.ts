@@ -5,9 +5,9 @@ import { isRepeated } from '../event/reason.ts'
 import { rank, type Severity, worst } from '../severity.ts'
 import { MINUTE } from '../units.ts'
 import { isGuessed, withDoubtedEnd, withoutDoubt } from './doubt.ts'
-import { type Evidence, NO_EVIDENCE, repetitionOf, withObservation } from './evidence.ts'
+import { type Evidence, NO_EVIDENCE, repetitionOf, withObservation, withReportedEnd } from './evidence.ts'
 import { type Fingerprint, withEnd, withKnownSeverity, withSeverityOf, withStart } from './fingerprints.ts'
-import { isLateCopy, withLateCopy } from './late-copy.ts'
+import { isLateCopy, isOlderPipeline, withLateCopy } from './late-copy.ts'
 import type { Rules } from './rules.ts'
 
 export type Resolution = 'reported' | 'inferred' | 'expired' | 'manual'
@@ -152,7 +152,7 @@ export function absorb(
     const copied = withLateCopy(alert, fingerprints, signal, receivedAt)
     return { alert: widened(alert, signal), fingerprints: copied, change: 'kept', isNewest: false }
   }
-  const evidence = withSighting(alert.evidence, signal)
+  const evidence = withSighting(withReportedEnd(alert), signal)
   const started = withStart(fingerprints, signal, receivedAt, over)
   const isNewest = isTextOf(alert, started, signal) && !(signal.sighting && signal.at < alert.lastSeenAt)
   const next: Alert = {
@@ -208,11 +208,6 @@ function absorbEnd(alert: Alert, fingerprints: readonly Fingerprint[], signal: S
     change: alert.status === 'firing' ? 'ended' : 'kept',
     isNewest: false,
   }
-}
-
-/** Returns whether a pipeline failed before a later one succeeded. Its notification is late and reopens nothing. */
-function isOlderPipeline(alert: Alert, signal: Signal): boolean {
-  return alert.source === 'ci' && alert.endsAt !== null && signal.startsAt <= alert.endsAt
 }
 
 /** Returns whether a user has already resolved this problem. A new start is another one. */

@@ -1,12 +1,14 @@
 /** The observations of a Kubernetes condition. Duplicates and the order of arrival do not affect the result. */
 
+import type { Source } from '../event/event.ts'
 import { MINUTE } from '../units.ts'
+import { isJudgedByFingerprint } from './fingerprints.ts'
 
 /** The observations used to detect repeats and the end of a Kubernetes condition. */
 export type Evidence = {
   /** When the condition was observed, and on which object. */
   readonly seen: readonly Observation[]
-  /** When each object recovered. */
+  /** When each object recovered. For an alert of Alertmanager or Grafana: the reported ends before it fired again. */
   readonly recovered: readonly Mark[]
   /** When each object was deleted. A name that ends in `*` stands for all objects with that prefix. */
   readonly gone: readonly Mark[]
@@ -32,6 +34,18 @@ export function withEvidence(evidence: Evidence, of: Exclude<keyof Evidence, 'se
   const marks = evidence[of]
   if (marks.some((one) => isSame(one, mark))) return evidence
   return { ...evidence, [of]: kept([...marks, mark]) }
+}
+
+/** Adds the reported end of an alert that fires again. Its start alone does not tell: a report can move it back. */
+export function withReportedEnd({ source, evidence, resolution, endsAt }: Ended): Evidence {
+  if (!isJudgedByFingerprint({ source }) || resolution !== 'reported' || endsAt === null) return evidence
+  return withEvidence(evidence, 'recovered', [endsAt, ''])
+}
+type Ended = {
+  readonly source: Source
+  readonly evidence: Evidence
+  readonly resolution: string | null
+  readonly endsAt: number | null
 }
 
 /** Adds an observation. Observations with the same time and object are combined. */

@@ -72,3 +72,11 @@ export function isMereRepeat(before: Alert, after: Alert): boolean {
 const COMPARED_FIELDS = [
   ...(['severity', 'said', 'status', 'resolution', 'summary', 'node', 'evidence', 'startsAt', 'endsAt'] as const),
 ]
+
+/** Returns whether a pipeline failed before a later one succeeded. Its notification is late and reopens nothing. */
+export function isOlderPipeline(
+  { source, endsAt }: { readonly source: string; readonly endsAt: number | null },
+  { startsAt }: { readonly startsAt: number },
+): boolean {
+  return source === 'ci' && endsAt !== null && startsAt <= endsAt
+}

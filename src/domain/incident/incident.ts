@@ -98,15 +98,15 @@ export function isAnew(
 }
 
 /**
- * Returns an alert that opens an incident. What it did before its last end is over: its sender reports ends, it had
+ * Returns an alert that opens an incident. What it did before its last end is over: its sender reported the end, it had
  * another incident, or a silence covered it. @param hasIncident whether it has had an incident
  */
-export function sinceBegun<One extends Pick<SituationAlert, 'source' | 'since' | 'begunAt' | 'wasSilenced'>>(
-  alert: One,
-  hasIncident: boolean,
-): One {
+export function sinceBegun<
+  One extends Pick<SituationAlert, 'source' | 'evidence' | 'since' | 'begunAt' | 'wasSilenced'>,
+>(alert: One, hasIncident: boolean): One {
   const { since, begunAt, wasSilenced } = alert
-  const isOver = isJudgedByFingerprint(alert) || hasIncident || wasSilenced
+  const hasEnded = isJudgedByFingerprint(alert) && alert.evidence.recovered.some(([at]) => at > since && at <= begunAt)
+  const isOver = hasEnded || hasIncident || wasSilenced
   return isOver ? { ...alert, since: Math.max(since, begunAt) } : alert
 }
 

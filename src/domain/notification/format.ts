@@ -1,6 +1,6 @@
 /** Formats request bodies for each kind of channel. */
 
-import { criticalMsOf, problemAt } from '../incident/problem.ts'
+import { criticalMsOf, mutedMsOf, problemAt } from '../incident/problem.ts'
 import { formatInstant } from '../instant.ts'
 import type { Severity } from '../severity.ts'
 import {
@@ -185,7 +185,8 @@ function shownItem({ kind: _, at, actor, names, incident, service, alerts, group
   const times = { startedAt: timeOf(startedAt), resolvedAt: timeOf(resolvedAt), acknowledgedAt: timeOf(acknowledgedAt) }
   const criticalSeconds = Math.floor(criticalMsOf(problem, now) / 1000)
   const state = { problem: problemAt(problem, now), conditions: names }
-  const shown = { ...rest, ...times, criticalSeconds }
+  const silencedSeconds = Math.floor(mutedMsOf(problem, now) / 1000)
+  const shown = { ...rest, ...times, criticalSeconds, silencedSeconds, isEndInferred: problem.isGuess }
   return {
     at: formatInstant(at),
     actor,
