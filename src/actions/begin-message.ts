@@ -7,7 +7,7 @@ import type { IncidentGroup } from '../domain/suspect/group.ts'
 import { listLastReports } from '../store/history/last-report.ts'
 import type { findGroups } from '../store/incident/groups.ts'
 import { findLiveIncident } from '../store/incident/live-incidents.ts'
-import { insertUntold } from '../store/incident/told.ts'
+import { insertUntold, listSaid } from '../store/incident/told.ts'
 import type { ChannelRecord } from '../store/notification/channels.ts'
 import { findBegunMessage, findFailedSince, hasDelivered, type Leader, listSent } from '../store/notification/outbox.ts'
 import {
@@ -158,7 +158,8 @@ function sort(deps: Deps, channel: ChannelRecord, entries: readonly QueuedEntry[
     const isKnown = entry.isKnown && !alarming.has(entry.incidentId)
     // What an urgent rule has announced does not open once more when the quiet hours of another rule end.
     const isAnnounced = isNewIncident(entry) && hasDelivered(deps.db, channel.rowId, entry.incidentUuid)
-    const verdict = isAnnounced ? KNOWN : verdictIn(deps, channel, { ...entry, isKnown }, now)
+    const verdict =
+      isAnnounced || isSaid(deps, channel, entry) ? KNOWN : verdictIn(deps, channel, { ...entry, isKnown }, now)
     if (verdict.do === 'send') {
       if (!OVER.has(entry.kind)) alarming.add(entry.incidentId)
       return true
@@ -190,4 +191,11 @@ function verdictIn(deps: Deps, channel: ChannelRecord, entry: QueuedEntry, now: 
 function wantsNoOpening(deps: Deps, channel: ChannelRecord, { kind, incidentUuid }: QueuedEntry, now: number): boolean {
   const incident = kind === 'recovered' ? findLiveIncident(deps.db, channel.organizationId, incidentUuid) : null
   return incident !== null && dueAtOf(deps, channel, { incident, kind: 'opened' }, now, false) === null
+}
+
+/** Returns whether what has become worse stood in a message that the channel got since. */
+function isSaid({ db }: Deps, { rowId }: ChannelRecord, { kind, names, createdAt, ...entry }: QueuedEntry): boolean {
+  if (kind !== 'worse' || names.length === 0) return false
+  const said = new Set(listSaid(db, rowId, entry, createdAt).flatMap(({ named }) => named))
+  return names.every((name) => said.has(name))
 }

@@ -1,6 +1,7 @@
 /** Takes messages from the outbox for sending, and records the result of each attempt. */
 import { problemAt } from '../domain/incident/problem.ts'
 import { once } from '../domain/memoize.ts'
+import { namedIn } from '../domain/notification/digest-order.ts'
 import { spokenOf } from '../domain/notification/group-words.ts'
 import { othersPause, resultOf, retryPause, SWITCHED_OFF } from '../domain/notification/schedule.ts'
 import type { MessageItem, MessageText } from '../domain/notification/words.ts'
@@ -106,7 +107,8 @@ export function recordSent(
   if (!last) return
   const { status, problem } = last.incident
   const ofGroup = last.kind === 'group' && last.group ? { leader: last.group.leader.id } : {}
-  const state = { status, problem: problemAt(problem, deps.now()), firing: problem.firing }
+  const at = deps.now()
+  const state = { status, problem: problemAt(problem, at), firing: problem.firing, at, named: namedIn(items, at) }
   storeSent(deps.db, leader.rowId, { title, body, kind: last.kind, ...state, ...ofGroup })
 }
 

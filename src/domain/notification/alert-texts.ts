@@ -86,15 +86,29 @@ export function namedAlerts({ kind, names, incident, alerts }: MessageItem): rea
   return [...byCondition.values()].toReversed().slice(0, NAMED)
 }
 
-/** Names the critical conditions that the message is about and that it has not named yet. */
-export function othersText(item: MessageItem): string {
+/** Returns the critical conditions that a message is about and whose alerts it does not name. */
+function unnamed(item: MessageItem): readonly string[] {
   const { kind, names, incident } = item
   const named = new Set(namedAlerts(item).map(({ condition }) => condition))
   const about = kind === 'worse' ? names : incident.problem.firing
-  const others = about.filter((name) => !named.has(name))
+  return about.filter((name) => !named.has(name))
+}
+
+/** Returns the conditions that a message about one incident names as firing, except as the reason of another message. */
+export function saidNames(item: MessageItem): readonly string[] {
+  const { kind, alerts, incident } = item
+  if (kind === 'acknowledged' || kind === 'recovered' || kind === 'resolved' || alerts.length === 0) return []
+  const shown = namedAlerts(item).map(({ condition }) => condition)
+  const others = kind === 'group' ? [] : unnamed(item).slice(0, NAMED_BRIEFLY)
+  return [...shown, ...others].filter((name) => incident.problem.firing.includes(name))
+}
+
+/** Names the critical conditions that the message is about and that it has not named yet. */
+export function othersText(item: MessageItem): string {
+  const others = unnamed(item)
   // Without an alert, the message has the title of the incident instead.
   const word = isPast(item, namedAlerts(item)) ? 'Going on' : 'Also firing'
-  return named.size === 0 || others.length === 0 ? '' : `${word}: ${namedUpTo(others, NAMED_BRIEFLY)}.`
+  return namedAlerts(item).length === 0 || others.length === 0 ? '' : `${word}: ${namedUpTo(others, NAMED_BRIEFLY)}.`
 }
 
 function alertText({ condition: name, summary }: MessageAlert): string {

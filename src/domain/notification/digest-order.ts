@@ -4,6 +4,7 @@ import { severityNow } from '../incident/lasted.ts'
 import { phaseOf } from '../incident/problem.ts'
 import { rank } from '../severity.ts'
 import { LEAST_MEMBERS } from '../suspect/group.ts'
+import { saidNames } from './alert-texts.ts'
 import type { MessageKind } from './kind.ts'
 import type { MessageItem } from './words.ts'
 
@@ -55,4 +56,21 @@ const STATES = { on: 'burning', muted: 'burning', settling: 'ending', off: 'well
 
 function stateOf({ incident: { status, problem } }: MessageItem, now: number) {
   return status === 'resolved' ? 'ended' : STATES[phaseOf(problem, now)]
+}
+
+/** The number of incidents of a digest whose conditions are listed, and of the conditions of each. */
+export const MAX_FIRING = 5
+
+/** Returns the incidents of which a digest names the conditions: the worst one, and those with several. */
+export function listedOf(shown: readonly MessageItem[]): readonly MessageItem[] {
+  return shown.filter(({ incident }, index) => index === 0 || incident.problem.firing.length > 1).slice(0, MAX_FIRING)
+}
+
+/** Returns the conditions that a message names as firing, by the UUID of their incident. */
+export function namedIn(all: readonly MessageItem[], now: number): Readonly<Record<string, readonly string[]>> {
+  const isDigest = all.some(({ incident, kind }) => kind !== 'group' && incident.id !== all[0]?.incident.id)
+  if (!isDigest) return Object.fromEntries(all.map((item) => [item.incident.id, saidNames(item)]))
+  const { news, unowned, known } = sorted(all, now)
+  const listed = listedOf([...news.flatMap(({ of }) => of), ...unowned, ...known])
+  return Object.fromEntries(listed.map(({ incident: { id, problem } }) => [id, problem.firing.slice(0, MAX_FIRING)]))
 }

@@ -6,7 +6,7 @@ import { formatLasted } from '../shown-time.ts'
 import { countOf, formatCount, joinNames, timesOf, uncapitalized } from '../text.ts'
 import { SECOND } from '../units.ts'
 import { overdueText } from './alert-texts.ts'
-import { commonOf, sorted } from './digest-order.ts'
+import { commonOf, listedOf, MAX_FIRING, sorted } from './digest-order.ts'
 import { groupLinesOf, type MessageGroup } from './group-words.ts'
 import { namedUpTo, shortened } from './names.ts'
 import { endedBy, goesOnText, recoveryText } from './recovery-texts.ts'
@@ -25,8 +25,6 @@ import {
   SYMBOLS,
 } from './words.ts'
 
-/** In a digest of several incidents, the number of incidents whose conditions are listed. */
-const MAX_FIRING = 5
 /** The number of known incidents of which a digest says what has changed. */
 const MAX_CHANGED = 5
 /** The maximum number of links to acknowledge an incident. ntfy shows three links. */
@@ -200,10 +198,9 @@ function acknowledgeLinks(items: readonly MessageItem[], { acknowledgeUrls }: Me
   return found.slice(0, MAX_ACKNOWLEDGED)
 }
 
-/** Names what fires in the worst incident, and in those with several conditions. A title may name what is over. */
+/** Names what fires. A title may name what is over. */
 function worstTexts(items: readonly MessageItem[]): string[] {
-  const several = items.filter(({ incident }, index) => index === 0 || incident.problem.firing.length > 1)
-  return several.slice(0, MAX_FIRING).map((item, index) => {
+  return listedOf(items).map((item, index) => {
     const { title, problem } = item.incident
     const isTitled = problem.firing.length === 0 || problem.about !== null
     const text = isTitled ? `“${shortened(title)}”` : `${subjectOf(item)}: ${namedUpTo(problem.firing, MAX_FIRING)}`

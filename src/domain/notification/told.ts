@@ -44,7 +44,7 @@ const REASONS: Readonly<Record<Untold, string>> = {
   escalation: 'the channel gets only incidents that nobody acknowledges in time',
   disabled: 'the channel is disabled',
   deleted: 'the incident was deleted',
-  known: 'the channel had got the all-clear',
+  known: 'an earlier message had said so',
 }
 
 /** What a channel's own settings keep from it is no news, unless nobody was told. */

@@ -79,6 +79,29 @@ export function listMissed(db: Db, channelId: number, limit: number): Missed[] {
   })
 }
 
+/** Lists the delivered messages of a channel about an incident that say what fires since a time, with the names in them. */
+export function listSaid(
+  db: Db,
+  channelId: number,
+  { incidentId, incidentUuid }: { readonly incidentId: number; readonly incidentUuid: string },
+  since: number,
+): { named: readonly string[] }[] {
+  return db.all(said, { channelId, incidentId }).flatMap(({ sent }) => {
+    const { at, named } = sent === null ? {} : JSON.parse(sent)
+    return at >= since ? [{ named: named[incidentUuid] ?? [] }] : []
+  })
+}
+
+const said = query<{ channelId: number; incidentId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('outbox')
+    .innerJoin('outbox as leader', 'leader.id', 'outbox.leader_id')
+    .select('leader.sent')
+    .where('outbox.incident_id', '=', hole('incidentId'))
+    .where('outbox.channel_id', '=', hole('channelId'))
+    .where('outbox.status', '=', 'delivered'),
+)
+
 /**
  * Lists the channels that were told about an incident since `since`, with the number of reminders and the time at which
  * the last notification was due.

@@ -1,0 +1,118 @@
+/** What a message has named is not told again as worse. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createChannel } from '../../src/actions/channels.ts'
+import { SECOND } from '../../src/domain/units.ts'
+import { changeIncident } from '../helpers/acts.ts'
+import { NOON } from '../helpers/factory.ts'
+import { makeFlow } from '../helpers/flow.ts'
+import { pump } from '../helpers/pump.ts'
+import { alert, alertmanager } from '../helpers/senders.ts'
+
+/** Returns a flow with one channel that sends what is due only when a test says so, and what was sent. */
+function pager(t: TestContext) {
+  const flow = makeFlow(t)
+  const { deps, acme, clock, incidents } = flow
+  createChannel(deps, acme.key, { name: 'all', kind: 'slack', target: 'https://example.com/x', remindAfter: 0 })
+  const told: string[] = []
+  const at = (second: number) => {
+    clock.now = NOON + second * SECOND
+  }
+  const fires = async (second: number, name: string, service = 'cart', isOver = false) => {
+    at(second)
+    const times = isOver ? { startsAt: NOON, endsAt: clock.now } : { startsAt: clock.now }
+    await flow.send('metrics', alertmanager([alert(name, { service }, times)], { groupKey: `${service} ${name}` }))
+  }
+  const sends = async (second: number) => {
+    at(second)
+    while (await deps.engine.sweep());
+    for (const { items, title } of pump(deps))
+      told.push(`${second}: ${items.map(({ kind }) => kind).join(' ')}: ${title}`)
+  }
+  const user = (to: object) => changeIncident(deps, acme.key, incidents()[0]?.id ?? '', to, 'anna')
+  return { ...flow, fires, sends, told, user }
+}
+
+const kinds = (told: readonly string[]) => told.map((one) => one.split(': ').slice(0, 2).join(': '))
+
+test('an opening that was delayed and names both alerts is the only message about them', async (t) => {
+  const { fires, sends, told } = pager(t)
+  await fires(0, 'A')
+  await fires(1, 'B')
+  await sends(2)
+  await sends(60)
+  await sends(120)
+  assert.deepEqual(kinds(told), ['2: opened'])
+})
+
+test('the same in a digest of several incidents that names the alerts of each', async (t) => {
+  const { fires, sends, told } = pager(t)
+  for (const service of ['s1', 's2', 's3']) await fires(0, 'Down', service)
+  await sends(1)
+  for (const service of ['s4', 's5']) await fires(2, 'Down', service)
+  for (const service of ['s4', 's5']) await fires(3, 'Slow', service)
+  await sends(31)
+  await sends(70)
+  assert.deepEqual(kinds(told), ['1: opened', '1: opened', '1: opened', '31: opened opened'])
+})
+
+test('a return and what fires anew with it are told in one message, and what it names not told again', async (t) => {
+  const { fires, sends, told } = pager(t)
+  await fires(0, 'A')
+  await sends(0)
+  await fires(20, 'A', 'cart', true)
+  await sends(81)
+  await fires(700, 'A')
+  await fires(701, 'B')
+  await sends(702)
+  await sends(800)
+  assert.deepEqual(kinds(told), ['0: opened', '81: recovered', '702: again worse'])
+})
+
+test('what an opening did not name yet is told as worse', async (t) => {
+  const { fires, sends, told } = pager(t)
+  await fires(0, 'A')
+  await sends(0)
+  await fires(1, 'B')
+  await sends(60)
+  assert.deepEqual(kinds(told), ['0: opened', '60: worse'])
+})
+
+test('what only the message about an acknowledgement has named is told as worse', async (t) => {
+  const { fires, sends, told, user } = pager(t)
+  await fires(0, 'A')
+  await sends(0)
+  await fires(10, 'B')
+  await user({ status: 'investigating' })
+  await sends(11)
+  await sends(61)
+  assert.deepEqual(kinds(told), ['0: opened', '11: acknowledged', '61: worse'])
+})
+
+test('what a digest counts without naming its conditions is told as worse', async (t) => {
+  const { fires, sends, told } = pager(t)
+  for (const service of ['s1', 's2', 's3']) await fires(0, 'Down', service)
+  await sends(1)
+  for (const service of ['s4', 's5', 's6', 's7', 's8', 's9']) {
+    await fires(2, 'Down', service)
+    await fires(3, 'Slow', service)
+  }
+  await sends(31)
+  await sends(70)
+  assert.deepEqual(told.slice(4), ['70: worse: s9 got worse: Slow is firing, too.'])
+})
+
+test('what fires again after an all-clear is told as worse, although the opening has named it', async (t) => {
+  const { fires, sends, told } = pager(t)
+  await fires(0, 'A')
+  await fires(0, 'B')
+  await sends(1)
+  await fires(20, 'A', 'cart', true)
+  await fires(20, 'B', 'cart', true)
+  await sends(81)
+  await fires(700, 'A')
+  await sends(701)
+  await fires(800, 'B')
+  await sends(801)
+  assert.deepEqual(kinds(told), ['1: opened', '81: recovered', '701: again', '801: worse'])
+})
