@@ -193,9 +193,11 @@ function wantsNoOpening(deps: Deps, channel: ChannelRecord, { kind, incidentUuid
   return incident !== null && dueAtOf(deps, channel, { incident, kind: 'opened' }, now, false) === null
 }
 
-/** Returns whether what has become worse stood in a message that the channel got since. */
-function isSaid({ db }: Deps, { rowId }: ChannelRecord, { kind, names, createdAt, ...entry }: QueuedEntry): boolean {
-  if (kind !== 'worse' || names.length === 0) return false
-  const said = new Set(listSaid(db, rowId, entry, createdAt).flatMap(({ named }) => named))
+/** Returns whether what has become worse, or goes on in a flapping incident, stood in a message that the channel got since. */
+function isSaid({ db }: Deps, { rowId }: ChannelRecord, entry: QueuedEntry): boolean {
+  const { kind, isDigest, createdAt, incident } = entry
+  const names = kind === 'worse' ? entry.names : isDigest ? incident.problem.firing : []
+  if (names.length === 0) return false
+  const said = listSaid(db, rowId, entry, createdAt)
   return names.every((name) => said.has(name))
 }

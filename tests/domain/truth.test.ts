@@ -23,6 +23,7 @@ function verdict(kind: MessageKind, { status = 'open', problem = ON }: State, mo
       kind,
       names: [],
       isDigest: false,
+      createdAt: NOON - 16 * MINUTE,
       isTold: true,
       isKnown: false,
       postmortemDueAt: null,
@@ -105,7 +106,11 @@ test('nobody hears of a recovery if nobody heard of the problem', () => {
   assert.equal(verdict('recovered', { problem: OFF }, { isTold: false }), 'unknown')
 })
 
-test('the digest of a flapping incident is not sent after its resolution', () => {
-  assert.equal(verdict('recovered', { problem: OFF }, { isDigest: true }), 'send')
+test('the digest of a flapping incident is not sent after its resolution, nor once it flaps no more', () => {
+  assert.equal(
+    verdict('recovered', { problem: { ...OFF, flapsSince: NOON - 20 * MINUTE } }, { isDigest: true }),
+    'send',
+  )
+  assert.equal(verdict('recovered', { problem: OFF }, { isDigest: true }), 'changed')
   assert.equal(verdict('again', { status: 'resolved', problem: OFF }, { isDigest: true }), 'resolved')
 })

@@ -2,6 +2,7 @@
 import type { TestContext } from 'node:test'
 import { changeChannel, createChannel } from '../../src/actions/channels.ts'
 import { recordSent, retake, settleMessage, takeMessage } from '../../src/actions/messages.ts'
+import { remind } from '../../src/actions/notifications.ts'
 import type { Rule } from '../../src/domain/notification/rule.ts'
 import { listDueChannels } from '../../src/store/notification/outbox.ts'
 import { changeIncident } from './acts.ts'
@@ -9,12 +10,14 @@ import { MINUTE, NOON } from './factory.ts'
 import { makeFlow } from './flow.ts'
 import { alert, alertmanager } from './senders.ts'
 
+const TARGET = { kind: 'slack', target: 'https://example.com/x' } as const
+
 /** Returns a flow with the channels `all` and `own`, and what `own` was sent: `opened of cart at 2`, in minutes. */
-export function ownChannel(t: TestContext, rules: readonly Rule[] = []) {
+export function ownChannel(t: TestContext, rules: readonly Rule[] = [], more: object = {}) {
   const flow = makeFlow(t)
   const { deps, acme, clock } = flow
   const add = (name: string, its: readonly Rule[] = []) =>
-    createChannel(deps, acme.key, { name, kind: 'slack', target: 'https://example.com/x', rules: its, remindAfter: 0 })
+    createChannel(deps, acme.key, { name, ...TARGET, rules: its, remindAfter: 0, ...more })
   add('all')
   const sent: string[] = []
   const pump = () => {
@@ -37,6 +40,7 @@ export function ownChannel(t: TestContext, rules: readonly Rule[] = []) {
   const until = async (minute: number) => {
     while (clock.now < NOON + minute * MINUTE) {
       await flow.sweepUntil(clock.now + MINUTE / 2, MINUTE / 2)
+      remind(deps)
       pump()
     }
   }

@@ -60,6 +60,9 @@ function returned(problem: Problem, now: number): Problem {
 /** A flapping incident gets one digest in this time, until it has been stable for `COMES_BACK_WITHIN`. */
 export const FLAPPING_DIGEST = 15 * MINUTE
 
+/** A return of a flapping incident that lasts longer does not wait for the digest. */
+export const FLAPPING_BURNS = 5 * MINUTE
+
 /** Returns when the next digest of a flapping incident is sent; null if the incident does not flap. */
 export function digestAtOf({ flapsSince }: Problem, now: number): number | null {
   if (flapsSince === null) return null

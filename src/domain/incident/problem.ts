@@ -195,9 +195,9 @@ export function alarmed(problem: Problem, now: number): Problem {
   return { ...problem, isOver: false, isSuppressed: false, alarmedAt: now }
 }
 
-/** Returns the problem of an incident that a user resolves. What fires goes on, and so does the problem. */
+/** Returns the problem of an incident that a user resolves. What fires goes on, and so does the problem. It flaps no more. */
 export function left(before: Problem, now: number): Problem {
-  const problem = withoutDeclared(before)
+  const problem = { ...withoutDeclared(before), returns: [], flapsSince: null }
   if (problem.since === null || problem.firing.length === 0) return closed(problem, now)
   return { ...unmuted(problem, now), knownAt: now, isOver: true, isSuppressed: true }
 }

@@ -2,6 +2,7 @@
 
 import { type Rated, severityNow } from '../incident/lasted.ts'
 import type { LiveIncident } from '../incident/live-incident.ts'
+import { digestAtOf } from '../incident/opening.ts'
 import { COMES_BACK_WITHIN, type Phase, type Problem, phaseOf, settledAtOf } from '../incident/problem.ts'
 import type { Severity } from '../severity.ts'
 import type { MessageKind } from './kind.ts'
@@ -11,6 +12,7 @@ export type Queued = {
   /** The critical conditions that the message names. */
   readonly names: readonly string[]
   readonly isDigest: boolean
+  readonly createdAt: number
   /** Of `reopened`: whether a user only took an acknowledgement back. */
   readonly isTakenBack?: boolean
   /** Whether the channel has heard that the incident's problem is on. */
@@ -65,7 +67,8 @@ export function verdictOf(queued: Queued, now: number): Verdict {
   if (kind === 'still-firing' && status === 'resolved') return incident.problem.isSuppressed ? SEND : drop('over')
   if (kind === 'still-firing') return drop('changed')
   if (status === 'resolved' && (kind !== 'recovered' || isDigest)) return drop('resolved')
-  if (kind === 'flapping' || isDigest) return isStable(incident.problem, now) ? drop('over') : SEND
+  if (isDigest) return verdictOnDigest(queued, now)
+  if (kind === 'flapping') return isStable(incident.problem, now) ? drop('over') : SEND
   if (kind === 'acknowledged') return acknowledgedAt === null ? drop('changed') : SEND
   if (queued.isTakenBack && acknowledgedAt !== null) return drop('changed')
   return verdictOnProblem(queued, now)
@@ -101,6 +104,15 @@ function verdictOnProblem(
     default:
       return isTakenBack ? whileOn(phase, problem, now) : SEND
   }
+}
+
+/** Before the next digest is due, only a return is told that has not ended since. */
+function verdictOnDigest({ createdAt, incident: { problem } }: Queued, now: number): Verdict {
+  if (isStable(problem, now)) return drop('over')
+  const nextAt = digestAtOf(problem, createdAt)
+  if (nextAt === null) return drop('changed')
+  const burns = problem.since !== null && problem.alarmedAt <= createdAt
+  return now >= nextAt || burns ? SEND : { do: 'wait', until: nextAt }
 }
 
 /** A problem that has been over for so long does not flap any more. */

@@ -79,17 +79,18 @@ export function listMissed(db: Db, channelId: number, limit: number): Missed[] {
   })
 }
 
-/** Lists the delivered messages of a channel about an incident that say what fires since a time, with the names in them. */
+/** Returns the conditions of an incident that the delivered messages of a channel have named as firing since a time. */
 export function listSaid(
   db: Db,
   channelId: number,
   { incidentId, incidentUuid }: { readonly incidentId: number; readonly incidentUuid: string },
   since: number,
-): { named: readonly string[] }[] {
-  return db.all(said, { channelId, incidentId }).flatMap(({ sent }) => {
+): ReadonlySet<string> {
+  const names = db.all(said, { channelId, incidentId }).flatMap(({ sent }): string[] => {
     const { at, named } = sent === null ? {} : JSON.parse(sent)
-    return at >= since ? [{ named: named[incidentUuid] ?? [] }] : []
+    return at >= since ? (named[incidentUuid] ?? []) : []
   })
+  return new Set(names)
 }
 
 const said = query<{ channelId: number; incidentId: number }>()((sql, hole) =>
@@ -114,9 +115,9 @@ const toldSince = query<{ incidentId: number; since: number }>()((sql, hole) =>
   sql
     .selectFrom('outbox')
     .select('channel_id as channelId')
-    // A new condition that has ended waits until it fires again. That must not postpone the reminders.
+    // A new condition that has ended waits until it fires again, and a digest for its time. Reminders do not wait for them.
     .select((eb) => {
-      const waits = eb.and([eb('kind', '=', 'worse'), eb('leader_id', 'is', null)])
+      const waits = eb.or([eb('is_digest', '=', 1), eb.and([eb('kind', '=', 'worse'), eb('leader_id', 'is', null)])])
       return eb.fn.max<number>(eb.case().when(waits).then(hole('since')).else(eb.ref('due_at')).end()).as('lastAt')
     })
     .select((eb) => eb.fn.sum<number>(eb.case().when('kind', '=', 'reminder').then(1).else(0).end()).as('reminders'))

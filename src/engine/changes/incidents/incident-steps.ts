@@ -6,7 +6,7 @@ import type { LiveService } from '../../../domain/health/live-service.ts'
 import { onAgain } from '../../../domain/incident/acknowledgement.ts'
 import { regraded } from '../../../domain/incident/lasted.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
-import { digestAtOf } from '../../../domain/incident/opening.ts'
+import { digestAtOf, FLAPPING_BURNS } from '../../../domain/incident/opening.ts'
 import type { Problem } from '../../../domain/incident/problem.ts'
 import type { Step } from '../../../domain/incident/situation.ts'
 import type { Context } from '../../state/context.ts'
@@ -122,8 +122,10 @@ function comeBack(
   const why = wasWrong ? wrong : 'the problem came back'
   const isFirstFlap = problem.flapsSince === now
   const tells = isFirstFlap ? 'flapping' : 'again'
-  const digestAt = isFirstFlap ? null : digestAtOf(problem, now)
+  const nextAt = isFirstFlap ? null : digestAtOf(problem, now)
+  const digestAt = nextAt === null ? null : Math.min(nextAt, now + FLAPPING_BURNS)
   const moved = moveIncident(ctx, { before: incident, after, why, actor: null, now, tells, wasWrong, digestAt })
+  if (digestAt !== null && fresh.length > 0) tell(ctx, moved, { change: 'worse', conditions: fresh, actor: null, now })
   return addAlerts(ctx, moved, named(input, alertIds), now)
 }
 
