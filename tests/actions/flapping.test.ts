@@ -104,3 +104,14 @@ test('an acknowledgement does not end the flapping', async (t) => {
   await until(26)
   assert.deepEqual(sent, ['acknowledged of cart at 15'])
 })
+
+test('a channel that wants returns hears of the flapping, of each digest, and of the last end', async (t) => {
+  const world = ownChannel(t, [{ events: ['opened', 'recovered', 'again'] }])
+  world.addOwn()
+  for (const minute of [0, 4, 8, 12]) {
+    await world.fires(minute, 'cart')
+    await world.ends(minute + 1, 'cart')
+  }
+  await world.until(28)
+  assert.deepEqual(world.sent.slice(-2), ['flapping of cart at 12', 'recovered of cart at 27'])
+})

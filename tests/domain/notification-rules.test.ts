@@ -273,3 +273,16 @@ for (const [what, namespace, labels, isTold] of [
     const alerts = labels.map((one) => ({ ...ALERT, labels: one }))
     assert.equal(sendTimeOf([{ namespaces: ['shop'] }], { ...NEWS, namespace, alerts }, NOW) !== null, isTold)
   })
+
+for (const [events, kind, isWanted] of [
+  [['again'], 'flapping', true],
+  [['opened', 'recovered', 'again'], 'flapping', true],
+  [['flapping'], 'flapping', true],
+  [['opened', 'recovered'], 'flapping', false],
+  [['flapping'], 'again', false],
+  [[], 'flapping', false],
+] as const) {
+  test(`a rule for ${events.join(', ') || 'no events'} ${isWanted ? 'wants' : 'does not want'} ${kind}`, () => {
+    assert.equal(sendTimeOf([{ events }], { ...NEWS, kind }, NOW), isWanted ? NOW : null)
+  })
+}

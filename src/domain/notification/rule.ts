@@ -88,12 +88,17 @@ export function quietHoursFault(hours: QuietHours): FieldError | null {
 function wants(rule: Rule, notification: RuledNotification): boolean {
   const { events, minSeverity, services, namespaces, matchers } = rule
   return (
-    (events === undefined || events.includes(notification.kind)) &&
+    (events === undefined || wantsKind(events, notification.kind)) &&
     (minSeverity === undefined || rank(notification.severity) >= rank(minSeverity)) &&
     (services === undefined || services.includes(notification.service) || services.includes(notification.serviceId)) &&
     (namespaces === undefined || isIn(namespaces, notification)) &&
     (matchers === undefined || matches(matchers, notification))
   )
+}
+
+/** Flapping is a way to come back. */
+function wantsKind(events: readonly NotificationKind[], kind: NotificationKind): boolean {
+  return events.includes(kind) || (kind === 'flapping' && events.includes('again'))
 }
 
 /** An incident without a namespace, such as that of a node, is in the namespaces that its alerts name. */
