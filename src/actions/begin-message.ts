@@ -1,13 +1,14 @@
 /** Begins the messages of a channel: which notifications are sent together, and when. */
 import { GATHERING } from '../domain/incident/problem.ts'
+import { once } from '../domain/memoize.ts'
 import { OVER, PAGES, REMINDERS } from '../domain/notification/kind.ts'
 import { AT_ONCE_WITHIN, GROUP_PAUSE, isUnheardSince, paceOf, TRY_EVERY } from '../domain/notification/schedule.ts'
-import { RECHECK_MS, type Untold, verdictOf } from '../domain/notification/truth.ts'
+import { RECHECK_MS, type Untold, type Verdict, verdictOf } from '../domain/notification/truth.ts'
 import type { IncidentGroup } from '../domain/suspect/group.ts'
 import { listLastReports } from '../store/history/last-report.ts'
 import type { findGroups } from '../store/incident/groups.ts'
 import { findLiveIncident } from '../store/incident/live-incidents.ts'
-import { insertUntold, listSaid } from '../store/incident/told.ts'
+import { insertUntold, listSaid, wasHeld } from '../store/incident/told.ts'
 import type { ChannelRecord } from '../store/notification/channels.ts'
 import { findBegunMessage, findFailedSince, hasDelivered, type Leader, listSent } from '../store/notification/outbox.ts'
 import {
@@ -41,7 +42,7 @@ export function begun(deps: Deps, channel: ChannelRecord, now: number): Leader |
 /** Returns whether a message is still true. Takes it apart if it is not. */
 export function isTrue(deps: Deps, channel: ChannelRecord, { rowId }: Leader, now: number): boolean {
   const entries = listBegun(deps.db, rowId)
-  if (entries.every((entry) => verdictIn(deps, channel, entry, now).do === 'send')) return true
+  if (entries.every((entry) => verdictIn(deps, channel, entry, entries, now).do === 'send')) return true
   deps.db.transaction(() => {
     releaseMessage(deps.db, rowId)
     sort(deps, channel, entries, now)
@@ -154,14 +155,17 @@ const KNOWN = { do: 'drop', reason: 'known' } as const
 /** Drops the notifications that are no longer true and postpones those that must wait. Returns the others. */
 function sort(deps: Deps, channel: ChannelRecord, entries: readonly QueuedEntry[], now: number): QueuedEntry[] {
   const alarming = new Set<number>()
+  const together = Map.groupBy(entries, ({ incidentId }) => incidentId)
   return entries.filter((entry) => {
     const isKnown = entry.isKnown && !alarming.has(entry.incidentId)
     // What an urgent rule has announced does not open once more when the quiet hours of another rule end.
     const isAnnounced = isNewIncident(entry) && hasDelivered(deps.db, channel.rowId, entry.incidentUuid)
     const verdict =
-      isAnnounced || isSaid(deps, channel, entry) ? KNOWN : verdictIn(deps, channel, { ...entry, isKnown }, now)
+      isAnnounced || isSaid(deps, channel, entry)
+        ? KNOWN
+        : verdictIn(deps, channel, { ...entry, isKnown }, together.get(entry.incidentId) ?? [], now)
     if (verdict.do === 'send') {
-      if (!OVER.has(entry.kind)) alarming.add(entry.incidentId)
+      if (!OVER.has(entry.kind) && entry.incident.problem.since !== null) alarming.add(entry.incidentId)
       return true
     }
     if (verdict.do === 'wait') postponeNotification(deps.db, entry.rowId, verdict.until)
@@ -174,17 +178,43 @@ function sort(deps: Deps, channel: ChannelRecord, entries: readonly QueuedEntry[
  * Returns whether to send a notification now. After a stop of incmon, what has waited, for example during quiet hours,
  * waits until it is known whether the problem goes on.
  */
-function verdictIn(deps: Deps, channel: ChannelRecord, entry: QueuedEntry, now: number) {
+function verdictIn(
+  deps: Deps,
+  channel: ChannelRecord,
+  entry: QueuedEntry,
+  together: readonly QueuedEntry[],
+  now: number,
+) {
   const { db, engine } = deps
   const { organizationId } = channel
-  const isTold = entry.isTold || (entry.isToldElsewhere && wantsNoOpening(deps, channel, entry, now))
-  const verdict = verdictOf({ ...entry, isTold }, now)
   const { dueAt, createdAt, incidentId, incident } = entry
+  const isPromised = once(() => {
+    const opens = together.some((one) => one.incidentId === incidentId && isNewIncident(one))
+    return opens && wasHeld(db, channel.rowId, incidentId)
+  })
+  const isTold =
+    entry.isTold ||
+    (entry.kind === 'recovered' && isPromised()) ||
+    (entry.isToldElsewhere && wantsNoOpening(deps, channel, entry, now))
+  const verdict = verdictOf({ ...entry, isTold }, now)
+  if (verdict.do === 'drop' && isNewIncident(entry) && isPromised()) return withEnd(entry, together, verdict, now)
   if (verdict.do !== 'send' || dueAt === createdAt || incident.problem.since === null) return verdict
   const awaitedSince = engine.awaitedSince(organizationId)
   if (awaitedSince === null) return verdict
   const isUnknown = isUnheardSince(listLastReports(db, incidentId, incident.problem.firing), awaitedSince)
   return isUnknown ? ({ do: 'wait', until: now + RECHECK_MS } as const) : verdict
+}
+
+/** What began and ended in quiet hours is told with its end, once this is known. */
+function withEnd(
+  { incidentId, incident: { problem } }: QueuedEntry,
+  together: readonly QueuedEntry[],
+  verdict: Verdict,
+  now: number,
+): Verdict {
+  const own = together.filter((one) => one.incidentId === incidentId && OVER.has(one.kind))
+  if (own.some((one) => verdictOf({ ...one, isTold: true }, now).do === 'send')) return { do: 'send' }
+  return problem.isOver ? verdict : { do: 'wait', until: now + RECHECK_MS }
 }
 
 /** Returns whether a channel hears the end of an incident although its rules do not want to hear of the beginning. */

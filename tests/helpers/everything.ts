@@ -15,7 +15,7 @@ import { saveGraphFault } from '../../src/store/incident/graphs.ts'
 import { findLikelyCause } from '../../src/store/incident/likely-cause.ts'
 import { countGoingOn } from '../../src/store/incident/live-incidents.ts'
 import { recordStop } from '../../src/store/incident/stops.ts'
-import { listSaid, listStillFiring } from '../../src/store/incident/told.ts'
+import { listSaid, listStillFiring, wasHeld } from '../../src/store/incident/told.ts'
 import { listGaps, loadWatch } from '../../src/store/kubernetes.ts'
 import { listRecipients } from '../../src/store/notification/channels.ts'
 import {
@@ -267,6 +267,7 @@ function messages({ deps, clock }: Flow): void {
     alertsAbout(deps.db, { kind: 'worse', names: [], ownServiceId: 0 }, listRuledAlerts(deps.db, 1))
     findLikelyCause(deps.db, 1, id, 0)
     listStillFiring(deps.db, 1, 0)
+    wasHeld(deps.db, 1, 1)
     listSaid(deps.db, 1, { incidentId: 1, incidentUuid: id }, 0)
   }
   rescheduleNotification(deps.db, 1, 0)

@@ -3,16 +3,18 @@ import type { TestContext } from 'node:test'
 import { changeChannel, createChannel } from '../../src/actions/channels.ts'
 import { recordSent, retake, settleMessage, takeMessage } from '../../src/actions/messages.ts'
 import { remind } from '../../src/actions/notifications.ts'
+import { digestTextOf } from '../../src/domain/notification/digest.ts'
 import type { Rule } from '../../src/domain/notification/rule.ts'
 import { listDueChannels } from '../../src/store/notification/outbox.ts'
 import { changeIncident } from './acts.ts'
 import { MINUTE, NOON } from './factory.ts'
 import { makeFlow } from './flow.ts'
+import { CONTEXT } from './messages.ts'
 import { alert, alertmanager } from './senders.ts'
 
 const TARGET = { kind: 'slack', target: 'https://example.com/x' } as const
 
-/** Returns a flow with the channels `all` and `own`, and what `own` was sent: `opened of cart at 2`, in minutes. */
+/** Returns a flow with the channels `all` and `own`, and what `own` was sent: `opened of cart at 2`, in minutes, and the `texts`. */
 export function ownChannel(t: TestContext, rules: readonly Rule[] = [], more: object = {}) {
   const flow = makeFlow(t)
   const { deps, acme, clock } = flow
@@ -20,12 +22,15 @@ export function ownChannel(t: TestContext, rules: readonly Rule[] = [], more: ob
     createChannel(deps, acme.key, { name, ...TARGET, rules: its, remindAfter: 0, ...more })
   add('all')
   const sent: string[] = []
+  const texts: string[] = []
   const pump = () => {
     for (const { channelId } of listDueChannels(deps.db, deps.now())) {
       for (let taken = takeMessage(deps, channelId); taken; taken = takeMessage(deps, channelId)) {
         const message = retake(deps, taken)
         if (!message) continue
-        recordSent(deps, message, { title: 'x', body: '' })
+        const text = digestTextOf(message.items, { ...CONTEXT, now: clock.now, cause: '' })
+        recordSent(deps, message, text)
+        if (message.channel.name === 'own') texts.push(`${text.title} ${text.body}`)
         settleMessage(deps, message, { status: 200, detail: null, remoteId: null, retryAfter: 0 }, 0)
         const at = (clock.now - NOON) / MINUTE
         if (message.channel.name === 'own')
@@ -68,7 +73,7 @@ export function ownChannel(t: TestContext, rules: readonly Rule[] = [], more: ob
     pump()
   }
   return {
-    ...{ ...flow, until, addOwn, sent, change, user },
+    ...{ ...flow, until, addOwn, sent, texts, change, user },
     fires: (minute: number, service: string, name?: string) => send(minute, service, false, name),
     ends: (minute: number, service: string, name?: string) => send(minute, service, true, name),
     off: (minute: number) => change(minute, { enabled: false }),

@@ -13,6 +13,7 @@ import { changeChannel, createChannel, removeChannel } from '../../src/actions/c
 import { recordSent, retake, settleMessage, takeMessage } from '../../src/actions/messages.ts'
 import { remind } from '../../src/actions/notifications.ts'
 import { criticalMsOf } from '../../src/domain/incident/problem.ts'
+import { OVER } from '../../src/domain/notification/kind.ts'
 import type { Rule } from '../../src/domain/notification/rule.ts'
 import { TRY_EVERY } from '../../src/domain/notification/schedule.ts'
 import { listDueChannels } from '../../src/store/notification/outbox.ts'
@@ -272,7 +273,10 @@ function pump({ deps }: Flow, worlds: readonly World[]) {
       recordSent(deps, message, { title: 'x', body: '' })
       const isDown = deps.now() >= channel.down.from && deps.now() < channel.down.until
       settleMessage(deps, message, { status: isDown ? 503 : 200, detail: null, remoteId: null, retryAfter: 0 }, 0)
-      found.push(...message.items.map((item) => ({ ...item, channel, isDelivered: !isDown })))
+      const over = new Set(message.items.flatMap(({ kind, incident }) => (OVER.has(kind) ? [incident.id] : [])))
+      const isPast = (item: { incident: { id: string } }) =>
+        channel.rules.some((rule) => rule.isQuiet) && over.has(item.incident.id)
+      found.push(...message.items.map((item) => ({ ...item, channel, isDelivered: !isDown, isPast: isPast(item) })))
     }
     return found
   })
@@ -281,13 +285,15 @@ function pump({ deps }: Flow, worlds: readonly World[]) {
 type Item = ReturnType<typeof pump>[number]
 
 function check(worlds: readonly World[], item: Item, now: number, faults: string[]): void {
-  const { kind, service, incident, names, isDigest, isDelivered, channel } = item
+  const { kind, service, incident, names, isDigest, isDelivered, isPast, channel } = item
   const world = worlds.find((one) => one.service === service.name)
   if (!world) return
   const at = `${(now - NOON) / MINUTE} min: ${kind} to ${channel.name} ${JSON.stringify(world.history)}`
   const isFiring = world.firing.size > 0 && world.silence === null
   const isDeclared = incident.origin === 'manual' || incident.problem.declared.length > 0
-  if (BURNING.has(kind) && !isDigest && !isFiring && !isDeclared) faults.push(`false, ${at}`)
+  // What began and ended in quiet hours is told with its end.
+  if (BURNING.has(kind) && !isDigest && !isFiring && !isDeclared && !(kind === 'opened' && isPast))
+    faults.push(`false, ${at}`)
   // Each of at most eight periods is known with the precision of a step.
   const extra = criticalMsOf(incident.problem, now) - world.criticalMs
   if (extra > 8 * STEP && !world.hasDeclared) faults.push(`critical for ${extra / 1000} s too long, ${at}`)

@@ -10,7 +10,7 @@ import { commonOf, listedOf, MAX_FIRING, sorted } from './digest-order.ts'
 import { groupLinesOf, type MessageGroup } from './group-words.ts'
 import { namedUpTo, shortened } from './names.ts'
 import { endedBy, goesOnText, recoveryText } from './recovery-texts.ts'
-import { lengthOf, subjectOf } from './sentences.ts'
+import { lengthOf, pastText, subjectOf } from './sentences.ts'
 import {
   isAllClear,
   leftText,
@@ -76,11 +76,15 @@ function digestOf(all: readonly MessageItem[], context: MessageContext): Message
     uncoveredText([...known, ...attended], all),
     attendedText(attended),
   ]
+  const quiet = well.filter((item) => endedBy(item) === null && goesOnText(item) === '')
+  const opened = new Set(all.flatMap(({ kind, incident }) => (kind === 'opened' ? [incident.id] : [])))
+  const past = quiet.filter(({ incident }) => opened.has(incident.id)).slice(0, MAX_CHANGED)
   const texts = [
     ...told,
     ending.length > 0 ? `${namesOf(ending)}: the last alert has just ended` : '',
+    ...past.map((item) => `${nameOf(item)} ${pastText(item, context)}, and has recovered`),
     recoveredText(
-      well.filter((item) => endedBy(item) === null && goesOnText(item) === ''),
+      quiet.filter((item) => !past.includes(item)),
       context,
     ),
     ...well.filter((item) => goesOnText(item) !== '').map((item) => recoveryText(item, subjectOf(item))),

@@ -133,7 +133,7 @@ function ageText(age: number): string {
  * Returns `was critical for 4 min, until 14:06 UTC`. The duration is the time during which the problem was on. If the
  * end was inferred, the text says when the problem was last reported.
  */
-function pastText(item: MessageItem, context: MessageContext): string {
+export function pastText(item: MessageItem, context: MessageContext): string {
   const { incident } = item
   const { problem } = incident
   const { endedAt, isGuess } = problem

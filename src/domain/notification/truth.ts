@@ -42,7 +42,7 @@ export type Untold =
   | 'known'
 
 /** `wait`: whether the message is true is known at `until`. */
-type Verdict =
+export type Verdict =
   | { readonly do: 'send' }
   | { readonly do: 'drop'; readonly reason: Untold }
   | { readonly do: 'wait'; readonly until: number }

@@ -79,6 +79,22 @@ export function listMissed(db: Db, channelId: number, limit: number): Missed[] {
   })
 }
 
+/** Returns whether quiet hours held back the message to a channel that an incident opened. */
+export function wasHeld(db: Db, channelId: number, incidentId: number): boolean {
+  return db.first(held, { channelId, incidentId }) !== undefined
+}
+
+const held = query<{ channelId: number; incidentId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('untold')
+    .select('kind')
+    .where('incident_id', '=', hole('incidentId'))
+    .where('channel_id', '=', hole('channelId'))
+    .where('kind', '=', 'opened')
+    .where('reason', '=', 'quiet-hours')
+    .limit(1),
+)
+
 /** Returns the conditions of an incident that the delivered messages of a channel have named as firing since a time. */
 export function listSaid(
   db: Db,

@@ -1,0 +1,130 @@
+/** What a channel hears after quiet hours of what began and ended in them. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createChannel } from '../../src/actions/channels.ts'
+import type { Rule } from '../../src/domain/notification/rule.ts'
+import { parseMatchers } from '../../src/domain/silence/matcher.ts'
+import { ownChannel } from '../helpers/own-channel.ts'
+
+/** Quiet hours from minute 2 to minute 20. */
+const QUIET: Rule = { quietHours: { from: '12:02', to: '12:20', timeZone: 'UTC' } }
+
+function night(t: TestContext, rules: readonly Rule[] = [QUIET]) {
+  const world = ownChannel(t, rules)
+  world.addOwn()
+  return world
+}
+
+test('what began and ended in quiet hours is told at their end, in one sentence', async (t) => {
+  const { fires, ends, until, texts } = night(t)
+  await fires(3, 'cart')
+  await ends(5.5, 'cart')
+  await until(30)
+  assert.deepEqual(
+    texts.map((one) => one.split(' Down')[0]),
+    ['cart has recovered: it was critical for 2 min 30 s, until 12:05 UTC. It was:'],
+  )
+})
+
+test('beside what goes on, the digest says what it was and when it ended', async (t) => {
+  const { fires, ends, until, texts } = night(t)
+  await fires(3, 'cart')
+  await ends(5.5, 'cart')
+  await fires(15, 'web')
+  await until(30)
+  assert.deepEqual(texts, [
+    '1 new incident (1 critical): web. Worst: web: Down. cart was critical for 2 min 30 s, until 12:05 UTC, and has recovered.',
+  ])
+})
+
+test('what came back in quiet hours and ended again is told once', async (t) => {
+  const { fires, ends, until, texts } = night(t)
+  await fires(3, 'cart')
+  await ends(5, 'cart')
+  await fires(9, 'cart')
+  await ends(12, 'cart')
+  await until(30)
+  assert.equal(texts.length, 1)
+  assert.match(texts[0] ?? '', /^cart has recovered: it was critical for 5 min, until 12:12 UTC\./)
+})
+
+test('what a user resolved in quiet hours is told as resolved', async (t) => {
+  const { fires, ends, user, until, texts } = night(t)
+  await fires(3, 'cart')
+  await ends(5, 'cart')
+  await user(10, { status: 'resolved' })
+  await until(30)
+  assert.equal(texts.length, 1)
+  assert.match(texts[0] ?? '', /^cart: anna resolved the incident\. It was critical for 2 min\./)
+})
+
+test('what ended in the minute before their end is told with its end', async (t) => {
+  const { fires, ends, until, sent } = night(t)
+  await fires(3, 'cart')
+  await ends(19.5, 'cart')
+  await until(30)
+  assert.deepEqual(sent, ['opened of cart at 20.5', 'recovered of cart at 20.5'])
+})
+
+test('nobody else has to be told of it, and who was told hears it as before', async (t) => {
+  const { fires, ends, until, texts, sent } = night(t)
+  await fires(1, 'web')
+  await fires(3, 'cart')
+  await ends(5, 'cart')
+  await ends(6, 'web')
+  await until(30)
+  assert.deepEqual(sent.slice(1), ['opened of cart at 20', 'recovered of cart at 20', 'recovered of web at 20'])
+  assert.match(
+    texts[1] ?? '',
+    /^cart was critical for 2 min, until 12:05 UTC, and has recovered\. web has recovered after 5 min\./,
+  )
+})
+
+test('a problem that is back when quiet hours end opens, and its end follows', async (t) => {
+  const { fires, ends, until, sent } = night(t)
+  await fires(3, 'cart')
+  await ends(5, 'cart')
+  await fires(15, 'cart')
+  await until(22)
+  assert.deepEqual([...new Set(sent)], ['opened of cart at 20', 'again of cart at 20'])
+  await ends(25, 'cart')
+  await until(30)
+  assert.equal(sent.at(-1), 'recovered of cart at 26')
+})
+
+test('a rule that wants openings only tells nothing of what is over', async (t) => {
+  const { fires, ends, until, sent } = night(t, [{ ...QUIET, events: ['opened'] }])
+  await fires(3, 'cart')
+  await ends(5, 'cart')
+  await until(30)
+  assert.deepEqual(sent, [])
+})
+
+test('a rule that does not match tells nothing of it', async (t) => {
+  const { fires, ends, until, sent } = night(t, [{ ...QUIET, matchers: parseMatchers('team="red"') }])
+  await fires(3, 'cart')
+  await ends(5, 'cart')
+  await until(30)
+  assert.deepEqual(sent, [])
+})
+
+test('what ended before it was told outside quiet hours stays untold', async (t) => {
+  const { deps, acme, fires, ends, until, sent } = night(t)
+  createChannel(deps, acme.key, { name: 'late', kind: 'slack', target: 'https://example.com/x', escalateAfter: 5 })
+  await until(21)
+  await fires(21, 'cart')
+  await ends(22, 'cart')
+  await until(30)
+  assert.deepEqual(sent, ['opened of cart at 21', 'recovered of cart at 23'])
+})
+
+test('two ends of which the first is known become one message, although somebody acknowledged between them', async (t) => {
+  const { fires, ends, user, until, sent } = night(t)
+  await fires(1, 'cart')
+  await ends(3, 'cart')
+  await fires(6, 'cart')
+  await user(7, { status: 'investigating' })
+  await ends(9, 'cart')
+  await until(30)
+  assert.deepEqual(sent, ['opened of cart at 1', 'recovered of cart at 20', 'acknowledged of cart at 20'])
+})
