@@ -212,3 +212,48 @@ test('it hears that a user reopened what it knows as resolved', async (t) => {
   await on(5)
   assert.deepEqual(sent, ['opened of cart at 1', 'resolved of cart at 2', 'reopened of cart at 5'])
 })
+
+for (const [how, leave, back] of [
+  ['was off', { enabled: false }, { enabled: true }],
+  ['had other rules', { rules: [{ services: ['web'] }] }, { rules: [] }],
+] as const) {
+  test(`a channel that ${how} hears what came back meanwhile, although it knew that before an all-clear`, async (t) => {
+    const { addOwn, fires, ends, change, until, sent } = world(t)
+    addOwn()
+    for (const name of ['Down', 'Full']) await fires(1, 'cart', name)
+    for (const name of ['Down', 'Full']) await ends(3, 'cart', name)
+    await fires(6, 'cart')
+    await change(7, leave)
+    await fires(8, 'cart', 'Full')
+    await change(9, back)
+    await until(12)
+    assert.deepEqual(sent.slice(-2), ['again of cart at 6', 'worse of cart (Full) at 9'])
+  })
+
+  test(`a channel that ${how} hears nothing of what came back and ended meanwhile`, async (t) => {
+    const { addOwn, fires, ends, change, until, sent } = world(t)
+    addOwn()
+    for (const name of ['Down', 'Full']) await fires(1, 'cart', name)
+    for (const name of ['Down', 'Full']) await ends(3, 'cart', name)
+    await fires(6, 'cart')
+    await change(7, leave)
+    await fires(8, 'cart', 'Full')
+    await ends(9, 'cart', 'Full')
+    await change(10, back)
+    await until(12)
+    assert.equal(sent.at(-1), 'again of cart at 6')
+  })
+
+  test(`a channel that ${how} hears nothing again of what it was told since the all-clear`, async (t) => {
+    const { addOwn, fires, ends, change, until, sent } = world(t)
+    addOwn()
+    await fires(1, 'cart')
+    await ends(3, 'cart')
+    await fires(6, 'cart')
+    await fires(7, 'cart', 'Full')
+    await change(8, leave)
+    await change(9, back)
+    await until(12)
+    assert.equal(sent.at(-1), 'worse of cart (Full) at 7')
+  })
+}

@@ -15,14 +15,13 @@ import { saveGraphFault } from '../../src/store/incident/graphs.ts'
 import { findLikelyCause } from '../../src/store/incident/likely-cause.ts'
 import { countGoingOn } from '../../src/store/incident/live-incidents.ts'
 import { recordStop } from '../../src/store/incident/stops.ts'
-import { listSaid, listStillFiring, wasHeld } from '../../src/store/incident/told.ts'
+import { listSaid, listStillFiring, listToldNames, wasHeld } from '../../src/store/incident/told.ts'
 import { listGaps, loadWatch } from '../../src/store/kubernetes.ts'
 import { listRecipients } from '../../src/store/notification/channels.ts'
 import {
   findRemoteId,
   hasDelivered,
   listDueChannels,
-  listToldNames,
   rescheduleNotification,
 } from '../../src/store/notification/outbox.ts'
 import { findGroupSentAt, joinBegun, listBegun, releaseMessage } from '../../src/store/notification/queue.ts'

@@ -95,6 +95,17 @@ const held = query<{ channelId: number; incidentId: number }>()((sql, hole) =>
     .limit(1),
 )
 
+/** Lists the critical conditions that a channel was told about an incident since its last all-clear. */
+export function listToldNames(db: Db, channelId: number, incidentId: number): string[] {
+  const own = db.sql.selectFrom('outbox').select(['kind', 'facts', 'is_digest']).where('incident_id', '=', incidentId)
+  const told = db.all(own.where('channel_id', '=', channelId).where('status', '!=', 'failed').orderBy('id'))
+  const clearAt = told.findLastIndex(({ kind, is_digest }) => OVER.has(kind) && is_digest === 0)
+  // Who hears that somebody works on it does not hear what is new.
+  return told
+    .slice(clearAt + 1)
+    .flatMap(({ kind, facts }) => (kind === 'acknowledged' ? [] : (JSON.parse(facts).names ?? [])))
+}
+
 /** Returns the conditions of an incident that the delivered messages of a channel have named as firing since a time. */
 export function listSaid(
   db: Db,

@@ -168,14 +168,6 @@ function messagesAbout(db: Db, channelId: number, incidentId: string) {
     .where('channel_id', '=', channelId)
 }
 
-/** Lists the critical conditions that a channel was told about an incident. */
-export function listToldNames(db: Db, channelId: number, incidentId: number): string[] {
-  const own = db.sql.selectFrom('outbox').select('facts').where('incident_id', '=', incidentId)
-  const told = own.where('channel_id', '=', channelId).where('status', '!=', 'failed')
-  // Who hears that somebody works on it does not hear what is new.
-  return db.all(told.where('kind', '!=', 'acknowledged')).flatMap(({ facts }) => toFacts(facts).names)
-}
-
 /** Stores a message as it was sent, with the state that justified it. */
 export function storeSent(db: Db, leaderId: number, sent: object): void {
   db.run(
