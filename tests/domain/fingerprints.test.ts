@@ -4,12 +4,8 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { type Alert, absorb, open, type Signal } from '../../src/domain/alert/alert.ts'
 import { settleAll } from '../../src/domain/alert/ending.ts'
-import {
-  type Fingerprint,
-  fingerprintsOf,
-  firingAgainSince,
-  withoutDerived,
-} from '../../src/domain/alert/fingerprints.ts'
+import { type Fingerprint, fingerprintsOf, withoutDerived, worseEndOf } from '../../src/domain/alert/fingerprints.ts'
+import { firingAgainSince } from '../../src/domain/alert/skipped-end.ts'
 import type { Severity } from '../../src/domain/severity.ts'
 import { alertOf, firing, type Held, HOUR, MINUTE, NOON, opened, resolved, sighted } from '../helpers/signals.ts'
 
@@ -160,7 +156,9 @@ describe('a fingerprint that is not repeated', () => {
       by(5 * MINUTE),
       9,
     )
-    assert.deepEqual([alert.severity, fingerprints?.map(({ fingerprint }) => fingerprint)], ['warning', ['w']])
+    const going = fingerprints?.filter(({ ended }) => !ended).map(({ fingerprint }) => fingerprint)
+    assert.deepEqual([alert.severity, going], ['warning', ['w']])
+    assert.deepEqual(worseEndOf(alert, fingerprints), { endsAt: at(0), isGuess: true })
   })
 
   test('counts as long as its sender reports ends', () =>

@@ -120,8 +120,14 @@ describe('a pause', () => {
         ['a', HOUR],
         ['a', HOUR + 15_000],
       ],
-      HOUR - 15_000,
+      HOUR,
       1,
+    ],
+    [
+      'of 15 seconds each time teaches the shortest interval',
+      [0, 15, 30, 45, 60].map((seconds) => ['a', seconds * SECOND] as const),
+      30 * SECOND,
+      2,
     ],
     [
       'backwards teaches nothing',

@@ -196,6 +196,10 @@ const FACTS: Answers = {
         one.at === asked.at &&
         [one.object, one.name, one.text].join() === [asked.object, asked.name, asked.text].join(),
     ) ?? null,
+  summary: ({ events }, _, { alertId, severity }) =>
+    [...events.values()]
+      .filter((one) => one.alertId === alertId && one.kind === 'firing' && one.severity === severity)
+      .sort((a, b) => b.at - a.at || b.rowId - a.rowId)[0]?.text ?? null,
   alert: ({ alerts }, rowId, { id }) =>
     [...alerts.values()].find(({ live }) => live.organizationId === rowId && live.id === id)?.live.rowId ?? null,
 }

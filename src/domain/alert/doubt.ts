@@ -9,6 +9,11 @@ export function isGuessed(resolution: Resolution | null): boolean {
   return resolution === 'inferred' || resolution === 'expired'
 }
 
+/** Returns whether a fingerprint ended because its sender left it out and repeated others of its alert. */
+export function isLeftOut({ ended, expiresAt }: Pick<Fingerprint, 'ended' | 'expiresAt'>): boolean {
+  return ended && expiresAt !== null
+}
+
 /** Notes when a firing fingerprint ends unless it is repeated. */
 export function withDoubtedEnd(
   alert: Alert,

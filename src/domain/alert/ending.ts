@@ -82,7 +82,7 @@ export function settleAll(
   const timeout = silenceOf(context.delivery)
   const firing = withoutSilent(known, timeout, context, now)
   if (firing.every(({ ended }) => ended)) {
-    if (expiry === null) return { ...settle(alert, context, now), fingerprints }
+    if (expiry === null) return { ...settle(withSeverityOf(alert, firing), context, now), fingerprints }
     // Alertmanager reported the end, which did not count at first. Prometheus only said how long to wait.
     const end = context.delivery?.reportsEnds
       ? ({ at: Math.min(expiry, now), resolution: 'reported' } as const)

@@ -6,6 +6,7 @@
 import { type Expiry, expiryOf, type Source } from '../event/event.ts'
 import { ordered } from '../order.ts'
 import { rank, type Severity } from '../severity.ts'
+import { isLeftOut } from './doubt.ts'
 
 /** Times are Unix times in milliseconds. */
 export type Fingerprint = {
@@ -18,6 +19,7 @@ export type Fingerprint = {
   readonly changedAt: number | null
   /** The latest start time, or the end time if `ended` is true. */
   readonly startedAt: number
+  /** Whether it has ended. If `expiresAt` is not null, nobody reported the end; see `isLeftOut`. */
   readonly ended: boolean
   /** When the newest item was received; after an end, when the end or the first late copy since was received. */
   readonly seenAt: number
@@ -26,7 +28,7 @@ export type Fingerprint = {
 }
 
 /** The fields of an alert from which the state of its only fingerprint can be derived. */
-type OfAlert = Pick<Fingerprint, 'fingerprint' | 'severity' | 'said' | 'expiresAt'> & {
+export type OfAlert = Pick<Fingerprint, 'fingerprint' | 'severity' | 'said' | 'expiresAt'> & {
   readonly source: Source
   readonly startsAt: number
   readonly endsAt: number | null
@@ -91,7 +93,8 @@ export function withStart(
 ): readonly Fingerprint[] {
   const { fingerprint } = signal
   const expiresAt = expiryOf(signal.expiry, receivedAt)
-  const known = fingerprints.find((one) => one.fingerprint === fingerprint)
+  // An item of one that was left out shows that it fires, whenever it started.
+  const known = fingerprints.find((one) => one.fingerprint === fingerprint && !isLeftOut(one))
   // A Prometheus that was restarted reports a new start although the alert has fired all the time.
   const overlaps =
     expiresAt !== null && signal.startsAt >= (known?.startedAt ?? 0) && receivedAt <= (known?.expiresAt ?? 0)
@@ -155,17 +158,6 @@ export function severeTimesOf(
   return { since: hadOneSeverity ? alert.startsAt : Math.min(...starts), onset: Math.max(...starts) }
 }
 
-/**
- * Returns when an alert last began to fire. Alertmanager may skip an end if the alert fires again soon, but the new item
- * has a new start. A fingerprint that takes over from another one, as after a restart of the exporter, is no new start.
- */
-export function begunAtOf(alert: OfAlert, fingerprints: readonly Fingerprint[] | null): number {
-  const all = isJudgedByFingerprint(alert) ? fingerprintsOf(alert, fingerprints) : []
-  const first = Math.min(...all.flatMap(({ ended, startedAt }) => (ended ? [] : startedAt)))
-  const takesOver = all.some(({ ended, startedAt }) => ended && startedAt >= first)
-  return takesOver || first === Number.POSITIVE_INFINITY ? alert.startsAt : Math.max(first, alert.startsAt)
-}
-
 /** A change of an alert's severity. `from`: null if unknown. `at`: when it took effect, according to the sender. */
 export type SeverityChange = { readonly from: Severity | null; readonly at: number }
 
@@ -188,24 +180,18 @@ export function changedAt(
 ): number {
   if (!isJudgedByFingerprint(alert)) return receivedAt
   if (rank(alert.severity) > rank(from)) return Math.min(receivedAt, severeTimesOf(alert, fingerprints).since)
-  return Math.min(receivedAt, worseEndOf(alert, fingerprints) ?? receivedAt)
+  return Math.min(receivedAt, worseEndOf(alert, fingerprints)?.endsAt ?? receivedAt)
 }
 
-/** Returns when an alert that had ended at `endedAt` began to fire again, as its sender says; null if it does not say. */
-export function firingAgainSince(
+/** Returns the last of the fingerprints that were worse than the alert is now to end; null if there is none. */
+export function worseEndOf(
   alert: OfAlert,
   fingerprints: readonly Fingerprint[] | null,
-  endedAt: number,
-): number | null {
-  const again = fingerprintsOf(alert, fingerprints).filter(({ ended, startedAt }) => !ended && startedAt > endedAt)
-  return again.length === 0 ? null : Math.min(...again.map(({ startedAt }) => startedAt))
-}
-
-/** Returns the last reported end of the fingerprints that were worse than the alert is now; null if there is none. */
-export function worseEndOf(alert: OfAlert, fingerprints: readonly Fingerprint[] | null): number | null {
+): { readonly endsAt: number; readonly isGuess: boolean } | null {
   const all = fingerprintsOf(alert, fingerprints)
   const worse = all.filter(({ ended, severity }) => ended && rank(severity) > rank(alert.severity))
-  return worse.length === 0 ? null : Math.max(...worse.map(({ startedAt }) => startedAt))
+  const last = ordered(worse, ({ startedAt }) => [-startedAt])[0]
+  return last ? { endsAt: last.startedAt, isGuess: isLeftOut(last) } : null
 }
 
 /** Replaces or adds a fingerprint. Sorts by fingerprint, as in the database. */

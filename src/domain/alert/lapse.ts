@@ -19,8 +19,9 @@ export function notBefore(end: number, at: number, awaited: Awaited | undefined)
 }
 
 /**
- * Forgets the firing fingerprints whose time is over: the sender's own end time has passed, or the sender does not
- * report ends and has not repeated the fingerprint for `repeatTimeout`. Returns the same list if nothing changes.
+ * Ends the firing fingerprints whose time is over: the sender's own end time has passed, or the sender does not report
+ * ends and has not repeated the fingerprint for `repeatTimeout`. Each ended when it was last received. Returns the same
+ * list if nothing changes.
  */
 export function withoutSilent(
   fingerprints: readonly Fingerprint[],
@@ -28,8 +29,11 @@ export function withoutSilent(
   delays: Delays,
   now: number,
 ): readonly Fingerprint[] {
-  const kept = fingerprints.filter((one) => one.ended || endOf(one, repeatTimeout, delays) > now)
-  return kept.length === fingerprints.length ? fingerprints : kept
+  const isOver = (one: Fingerprint) => !one.ended && endOf(one, repeatTimeout, delays) <= now
+  if (!fingerprints.some(isOver)) return fingerprints
+  return fingerprints.map((one) => {
+    return isOver(one) ? { ...one, ended: true, startedAt: one.seenAt, expiresAt: one.seenAt } : one
+  })
 }
 
 /** Returns the latest end time that the sender gave for a firing fingerprint; null if the sender gave none. */

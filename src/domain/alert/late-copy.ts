@@ -3,6 +3,7 @@
 import type { Expiry } from '../event/event.ts'
 import { MINUTE, SECOND } from '../units.ts'
 import type { Alert } from './alert.ts'
+import { isLeftOut } from './doubt.ts'
 import type { Fingerprint } from './fingerprints.ts'
 
 const LATE_COPY_WITHIN = 2 * MINUTE
@@ -43,10 +44,11 @@ export function isLateCopy(
     alert.resolution === 'reported' &&
     signal.sighting === null &&
     signal.expiry === null &&
-    fingerprints.some(
-      ({ fingerprint, ended, startedAt: end, seenAt }) =>
-        ended && fingerprint === signal.fingerprint && (isSameStart || signal.startsAt < end) && !isRepeat(seenAt),
-    ) &&
+    fingerprints.some((one) => {
+      const { fingerprint, ended, startedAt: end, seenAt } = one
+      const isOwn = ended && !isLeftOut(one) && fingerprint === signal.fingerprint
+      return isOwn && (isSameStart || signal.startsAt < end) && !isRepeat(seenAt)
+    }) &&
     receivedAt - (alert.endedAt ?? receivedAt) <= (isSameStart ? SAME_START_WITHIN : LATE_COPY_WITHIN)
   )
 }

@@ -53,9 +53,10 @@ export function withDelivery(
 ): Delivered {
   if (!group)
     return { group: { longestGap: 0, gaps: 0, members: delivery.members, deliveredAt: delivery.at }, gap: null }
-  const deliveredAt = Math.max(group.deliveredAt, delivery.at)
   const pause = delivery.at - group.deliveredAt
   const isRepeat = delivery.members === group.members && group.deliveredAt >= startedAt
+  // The interval begins before a copy. A sender that repeats more often than this has the shortest interval.
+  const deliveredAt = isRepeat && pause < SHORTEST_GAP ? group.deliveredAt : Math.max(group.deliveredAt, delivery.at)
   const gap = isRepeat && pause >= SHORTEST_GAP ? pause : null
   return { group: { ...withFadingGap(group, gap), members: delivery.members, deliveredAt }, gap }
 }

@@ -1,10 +1,12 @@
 /** Changes alerts, records the changes in the incident timeline, and resolves alerts manually. */
 import type { Alert, AlertTexts } from '../../domain/alert/alert.ts'
 import { settle } from '../../domain/alert/ending.ts'
-import { changedAt, firingAgainSince } from '../../domain/alert/fingerprints.ts'
+import { changedAt, isJudgedByFingerprint } from '../../domain/alert/fingerprints.ts'
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
+import { firingAgainSince } from '../../domain/alert/skipped-end.ts'
 import { IncmonError } from '../../domain/error.ts'
 import { severityEntry, type TimelineEntry } from '../../domain/incident/timeline-entry.ts'
+import { rank } from '../../domain/severity.ts'
 import type { Context } from '../state/context.ts'
 import { evaluate } from './evaluate.ts'
 
@@ -16,11 +18,20 @@ export function changeAlert(
   now: number,
   { texts = null, actor = null }: { readonly texts?: AlertTexts | null; readonly actor?: string | null } = {},
 ): void {
-  ctx.put.alert(after, texts)
+  ctx.put.alert(withOwnSummary(ctx, before, after), texts)
   if (before.alert.status === after.alert.status && before.alert.severity === after.alert.severity) return
   if (after.incidentId === null) return
   const entry = { ...changeOf(before.alert, after, now), actor }
   ctx.emit({ kind: 'timeline-added', incidentId: after.incidentId, entry })
+}
+
+/** Returns an alert that became less severe with the words of what still fires. */
+function withOwnSummary(ctx: Context, before: LiveAlert, after: LiveAlert): LiveAlert {
+  const { alert } = after
+  const isMilder = alert.status === 'firing' && rank(alert.severity) < rank(before.alert.severity)
+  if (!isMilder || alert.summary !== before.alert.summary || !isJudgedByFingerprint(alert)) return after
+  const summary = ctx.fact('summary', { alertId: after.rowId, severity: alert.severity })
+  return summary === null ? after : { ...after, alert: { ...alert, summary } }
 }
 
 /** Records in the timeline of the incident that the end of an alert does not count yet. */

@@ -7,6 +7,7 @@ import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import type { Limits } from '../../domain/limits.ts'
 import type { LiveGroup } from '../../domain/sender/sender.ts'
 import type { LiveImage } from '../../domain/service/image.ts'
+import type { Severity } from '../../domain/severity.ts'
 import type { LiveSilence } from '../../domain/silence/silence.ts'
 import { dropAlert } from './alerts.ts'
 import { apply, dropGroup } from './apply.ts'
@@ -61,6 +62,11 @@ export type Facts = {
   readonly notes: { readonly asked: { readonly incidentId: number }; readonly found: Notes }
   /** The event of a cluster that happened at this time; null if it is not stored. */
   readonly event: { readonly asked: Happened; readonly found: Stored | null }
+  /** What the newest event of an alert said while it fired with this severity, or null. */
+  readonly summary: {
+    readonly asked: { readonly alertId: number; readonly severity: Severity }
+    readonly found: string | null
+  }
   /** The row id of an alert, by UUID. */
   readonly alert: { readonly asked: { readonly id: string }; readonly found: number | null }
 }

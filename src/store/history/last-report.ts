@@ -30,8 +30,17 @@ export function toDelivery({ ownGap, ownGaps, senderGap, senderGaps, reportsEnds
   return { interval, reportsEnds: reportsEnds === 1 && !isDoubted, isRepeated }
 }
 
-/** When an alert was last received: for Alertmanager and Grafana, not while its sender was silent. */
-export const reportedAt = sql<number>`CASE alerts.source WHEN 'cluster' THEN alerts.received_at ELSE alerts.last_seen_at END`
+/**
+ * When an alert was last received as severe as it is: for Alertmanager and Grafana, not while its sender was silent. A
+ * warning that is repeated says nothing about the critical fingerprint of the same alert.
+ */
+export const reportedAt = sql<number>`CASE alerts.source WHEN 'cluster' THEN alerts.received_at ELSE min(
+  alerts.last_seen_at,
+  coalesce(
+    (SELECT max(seen_at) FROM alert_fingerprints AS f WHERE alert_id = alerts.id AND ended = 0 AND f.severity = alerts.severity),
+    alerts.last_seen_at
+  )
+) END`
 
 /** Alerts that fire. SQLite takes all columns from the row with the maximum. */
 function firing(of: Db['sql']) {

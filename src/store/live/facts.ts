@@ -44,6 +44,7 @@ const READERS: Readers = {
     const found = db.first(eventOf, { organizationId, ...asked })
     return found ? { rowId: found.id, id: uuidFromBytes(found.uuid) } : null
   },
+  summary: (db, _, asked) => db.first(summaryOf, asked)?.text ?? null,
   alert: (db, organizationId, { id }) => db.first(alertByUuid, { organizationId, uuid: uuidOrNone(id) })?.id ?? null,
 }
 
@@ -89,6 +90,18 @@ const eventOf = query<{ organizationId: number } & Facts['event']['asked']>()((s
     .where('object', '=', hole('object'))
     .where('name', '=', hole('name'))
     .where('text', '=', hole('text')),
+)
+
+const summaryOf = query<Facts['summary']['asked']>()((sql, hole) =>
+  sql
+    .selectFrom('events')
+    .select('text')
+    .where('alert_id', '=', hole('alertId'))
+    .where('kind', '=', 'firing')
+    .where('severity', '=', hole('severity'))
+    .orderBy('at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1),
 )
 
 const eventsOfPod = query<{ serviceId: number; object: string }>()((sql, hole) =>

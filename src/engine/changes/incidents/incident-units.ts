@@ -139,8 +139,8 @@ function endOf({ name, endsAt, live }: Condition): Ended[] {
   // A user who resolves an alert can be wrong, too.
   if (endsAt !== null) return [{ name, endsAt, isGuess: resolution !== 'reported' }]
   // An alert that still fires as a warning is not critical any more.
-  const fellAt = worseEndOf(live.alert, live.fingerprints)
-  return fellAt === null ? [] : [{ name, endsAt: fellAt, isGuess: false }]
+  const worse = worseEndOf(live.alert, live.fingerprints)
+  return worse ? [{ name, ...worse }] : []
 }
 
 /**

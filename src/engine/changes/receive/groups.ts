@@ -54,7 +54,7 @@ export function updateGroup(
 function hasInferredEnd({ state }: Context, { rowId, deliveredAt }: LiveGroup): boolean {
   for (const alertId of state.alertsOfGroup.get(rowId)) {
     const alert = state.alerts.get(alertId)?.alert
-    if (alert?.resolution === 'inferred' && alert.receivedAt === deliveredAt) return true
+    if (alert?.resolution === 'inferred' && alert.receivedAt >= deliveredAt) return true
   }
   return false
 }
