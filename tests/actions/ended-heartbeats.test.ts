@@ -132,7 +132,7 @@ test('the end of the heartbeat of another cluster doubts nothing', async (t) => 
   await flow.send('metrics', beats(beat({}, { cluster: 'eu' }), beat(over(12), { cluster: 'us' })))
   await flow.send('metrics', alertmanager([down(over(12), { cluster: 'eu' })]))
   assert.equal(fateOf(flow)[0], 'resolved')
-  await flow.sweepUntil(after(14))
+  await flow.sweepUntil(after(15))
   assert.deepEqual(states(flow), ['service monitoring', 'silence open'])
 })
 

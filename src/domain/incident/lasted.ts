@@ -3,7 +3,7 @@ import { SEVERITIES, type Severity, worst } from '../severity.ts'
 import { formatLasted } from '../shown-time.ts'
 import { SECOND } from '../units.ts'
 import type { LiveIncident } from './live-incident.ts'
-import { criticalMsOf, type Problem, problemAt, withoutDeclared } from './problem.ts'
+import { begunAtOf, criticalMsOf, type Problem, problemAt, withoutDeclared } from './problem.ts'
 
 /**
  * Returns when the problem ended, or null while it is on. A resolution does not end what still fires. Times are Unix
@@ -100,7 +100,7 @@ export function undeclared(incident: Rated, now: number): Problem {
 /** Returns when the problem last began. An end that was wrong is no gap. Times are Unix times in milliseconds. */
 export function lastBegunAt({ startedAt, problem }: Pick<LiveIncident, 'startedAt' | 'problem'>): number {
   const { since, criticalMs } = problem
-  return since === null || since === startedAt + criticalMs ? startedAt : since
+  return since === null || since === startedAt + criticalMs ? startedAt : (begunAtOf(problem) ?? since)
 }
 
 /** Returns the problem of a manual incident that begins when a user says: earlier or later than before. */

@@ -19,6 +19,10 @@ export type Problem = {
   readonly knownAt: number | null
   /** Whether the last end was not reported, so that a repeat can disprove it. */
   readonly isGuess: boolean
+  /** Until when the end does not count yet, because its sender may report the end of its heartbeat; null if it counts. */
+  readonly heldUntil: number | null
+  /** The last interval that ended. An end that was wrong is no gap, so that the next one began with it. */
+  readonly ended: { readonly from: number; readonly to: number } | null
   /** The length of all intervals that have ended, in milliseconds. */
   readonly criticalMs: number
   /** Whether silences cover all critical conditions that go on. */
@@ -59,16 +63,14 @@ export type Problem = {
 
 /** A problem that has no critical condition yet. */
 export const NO_PROBLEM: Problem = {
-  ...{ since: null, endedAt: null, knownAt: null, isGuess: false, criticalMs: 0 },
+  ...{ since: null, endedAt: null, knownAt: null, isGuess: false, heldUntil: null, ended: null, criticalMs: 0 },
   ...{ isMuted: false, mutedSince: null, mutedMs: 0, covered: null, raised: null, isOver: false },
   ...{ firing: [], had: [], returns: [] },
   alarmedAt: 0,
   flapsSince: null,
   firstAcknowledgedAt: null,
   ...{ isSuppressed: false, awaitsEnds: false },
-  others: [],
-  ...{ declared: [], hadDeclared: [] },
-  about: null,
+  ...{ others: [], declared: [], hadDeclared: [], about: null },
 }
 
 /**
@@ -81,8 +83,13 @@ export type Burning = {
   readonly onset: number
   readonly coveredSince?: number
 }
-/** The end of a condition. `isGuess`: whether its sender did not report the end. */
-export type Ended = { readonly name: string; readonly endsAt: number; readonly isGuess: boolean }
+/** The end of a condition. `isGuess`: whether its sender did not report the end. `heldUntil`: see `Problem`. */
+export type Ended = {
+  readonly name: string
+  readonly endsAt: number
+  readonly isGuess: boolean
+  readonly heldUntil?: number | null
+}
 
 /** What is known about the critical conditions of an incident at `now`. */
 type Observation = {
@@ -114,8 +121,13 @@ export function problemAt(problem: Problem, now: number): 'on' | 'off' {
 }
 
 /** Returns when the settle time after the last end is over; null while the problem is on. */
-export function settledAtOf({ since, knownAt, isGuess }: Problem): number | null {
-  return since !== null || knownAt === null ? null : knownAt + (isGuess ? 0 : SETTLE)
+export function settledAtOf({ since, knownAt, isGuess, heldUntil }: Problem): number | null {
+  return since !== null || knownAt === null ? null : Math.max(knownAt + (isGuess ? 0 : SETTLE), heldUntil ?? 0)
+}
+
+/** Returns when the present interval began; null while the problem is off. An end that was wrong is no gap. */
+export function begunAtOf({ since, ended }: Pick<Problem, 'since' | 'ended'>): number | null {
+  return ended !== null && since === ended.to ? ended.from : since
 }
 
 /** Returns the sum of the intervals in which the problem was on, in milliseconds. */
@@ -150,9 +162,10 @@ function observed(before: Problem, seen: Observation, wasWrong: boolean): Proble
     const isEnd = before.isMuted && !isMuted
     return { ...before, firing, isMuted, ...(isEnd ? { ...endOf(before, seen), criticalMs: before.criticalMs } : {}) }
   }
-  const end = isMuted ? { endedAt: now, knownAt: now, isGuess: false } : endOf(before, seen)
+  const end = isMuted ? { endedAt: now, knownAt: now, isGuess: false, heldUntil: null } : endOf(before, seen)
   const criticalMs = before.criticalMs + Math.max(0, end.endedAt - before.since)
-  return { ...before, ...end, since: null, criticalMs, firing, isMuted }
+  const ended = { from: begunAtOf(before) ?? before.since, to: end.endedAt }
+  return { ...before, ...end, since: null, ended, criticalMs, firing, isMuted }
 }
 
 function begun(known: Problem, { now, burning }: Observation, wasWrong: boolean): Problem {
@@ -172,7 +185,8 @@ function endOf({ had, since }: Problem, { now, ended }: Observation) {
   const own = ended.filter(({ name }) => had.includes(name))
   const last = own.reduce<Ended | null>((found, one) => (found && found.endsAt >= one.endsAt ? found : one), null)
   const endedAt = Math.max(since ?? 0, Math.min(now, last?.endsAt ?? now))
-  return { endedAt, knownAt: now, isGuess: last?.isGuess ?? false }
+  const heldUntil = own.reduce((until, one) => Math.max(until, one.heldUntil ?? 0), 0)
+  return { endedAt, knownAt: now, isGuess: last?.isGuess ?? false, heldUntil: heldUntil > now ? heldUntil : null }
 }
 
 /**
@@ -221,7 +235,7 @@ export function closed(before: Problem, now: number): Problem {
   const over = { ...unmuted(problem, now), isOver: true, isSuppressed: problem.firing.length > 0 }
   if (problem.since === null) return over
   const criticalMs = criticalMsOf(problem, now)
-  const end = { since: null, endedAt: now, knownAt: now, isGuess: false }
+  const end = { since: null, endedAt: now, knownAt: now, isGuess: false, heldUntil: null }
   return { ...over, ...end, criticalMs }
 }
 

@@ -35,6 +35,10 @@ export type Awaited = { readonly since: number; readonly until: number; readonly
 const MAX_BEATS = 20
 /** Prometheus sends alerts again after a minute and the evaluation interval, so that their ends differ by less. */
 const BEFORE = 2 * MINUTE
+/** Alertmanager ends an alert that Prometheus has stopped sending after this time at the earliest. */
+const EXPIRES_AFTER = 4 * MINUTE
+/** Alertmanager reports the end of the heartbeat within its `group_interval` of 30 seconds. */
+const REPORTED_WITHIN = 40_000
 /** Prometheus lets an alert end after four evaluations: a rule that is evaluated every 5 minutes, after 20. */
 const AFTER = 20 * MINUTE
 /**
@@ -165,6 +169,30 @@ export function countsFrom(end: number, beats: readonly Beat[]): number {
       return gap !== null && isNear(end, gap[0]) && end < gap[1] ? gap[1] + RETURNS_WITHIN : end
     }),
   )
+}
+
+/**
+ * Returns until when the end of an alert does not count, because the end of a heartbeat that makes it doubtful may still
+ * be reported; null if it cannot be.
+ * @param startsAt when the alert last began to fire, at the earliest
+ */
+export function heldUntil(end: number, startsAt: number, beats: readonly Beat[]): number | null {
+  return beats.length === 0 || end - startsAt < EXPIRES_AFTER ? null : end + BEFORE + REPORTED_WITHIN
+}
+
+/**
+ * Returns the heartbeats of a sender. One that ended, as another receiver reported, has ended for this one, too, unless it
+ * was received since: it is the same Prometheus.
+ */
+export function withShared(own: readonly Beat[], others: readonly Beat[]): readonly Beat[] {
+  const ended = others.filter(({ endsAt, isReported = false }) => isReported && endsAt !== null)
+  if (ended.length === 0) return own
+  return own.map((beat) => {
+    const same = ended.find(({ fingerprint, cluster, endsAt }) => {
+      return fingerprint === beat.fingerprint && cluster === beat.cluster && (endsAt ?? 0) > (beat.seenAt ?? 0)
+    })
+    return same && !beat.isReported ? { ...beat, endsAt: same.endsAt, isReported: true } : beat
+  })
 }
 
 /** Returns whether an end of an alert of a cluster does not count yet. */

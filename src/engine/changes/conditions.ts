@@ -7,7 +7,8 @@ import { begunAtOf } from '../../domain/alert/skipped-end.ts'
 import { PUNCTUAL_SENDER, type SenderBehavior } from '../../domain/alert/unavailable.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import type { SituationAlert } from '../../domain/incident/situation.ts'
-import { delayOf, PROMETHEUS } from '../../domain/sender/sender.ts'
+import { type Beat, withShared } from '../../domain/sender/beats.ts'
+import { delayOf, type LiveSender, PROMETHEUS } from '../../domain/sender/sender.ts'
 import { rank, SEVERITIES } from '../../domain/severity.ts'
 import { HOUR } from '../../domain/units.ts'
 import { WATCH } from '../../domain/watch/object.ts'
@@ -140,6 +141,16 @@ export function senderOf(state: OrganizationState, { groupId, cluster, alert }: 
   const isDirect = groupId === null && alert.source === 'metrics'
   const direct = isDirect ? senderKey({ source: 'metrics', cluster, receiver: PROMETHEUS }) : ''
   return { group, sender: state.senders.get(group ? (state.senderKeys.get(group.senderId) ?? '') : direct) }
+}
+
+/** Returns the heartbeats of a sender, also as its organization's other receivers report them. */
+export function beatsOf({ senders }: OrganizationState, sender: LiveSender | null | undefined): readonly Beat[] {
+  if (!sender || sender.beats.length === 0) return []
+  const others = [...senders.values()].filter(({ rowId }) => rowId !== sender.rowId)
+  return withShared(
+    sender.beats,
+    others.flatMap(({ beats }) => beats),
+  )
 }
 
 type Sent = Pick<LiveAlert, 'groupId' | 'cluster' | 'alert'>

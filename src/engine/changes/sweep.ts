@@ -14,7 +14,7 @@ import { putSender } from '../state/apply.ts'
 import type { Context } from '../state/context.ts'
 import { dueStep, type OrganizationState, settingsOf } from '../state/state.ts'
 import { changeAlert } from './alerts.ts'
-import { hasFiringMetrics, senderBehaviorOf, senderOf } from './conditions.ts'
+import { beatsOf, hasFiringMetrics, senderBehaviorOf, senderOf } from './conditions.ts'
 import { openHeartbeatIncident } from './receive/heartbeats.ts'
 import { deliveryOf } from './receive/senders.ts'
 import { hasEndedShortage } from './shortage.ts'
@@ -127,7 +127,7 @@ function deliveredBy(
   now: number,
 ): { readonly delivery: Delivery; readonly beats: readonly Beat[] } {
   const { group, sender } = senderOf(state, one)
-  const beats = beatsFor(sender?.beats ?? [], state.services.get(one.serviceId)?.cluster ?? '')
+  const beats = beatsFor(beatsOf(state, sender), state.services.get(one.serviceId)?.cluster ?? '')
   if (group && sender) return { delivery: deliveryOf(sender, group, now), beats }
   return { delivery: { repeatTimeout: repeatTimeoutOf(group, NO_INTERVAL), reportsEnds: false, heardAt: null }, beats }
 }

@@ -11,11 +11,12 @@ import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import { conditionOf } from '../../../domain/incident/merge.ts'
 import { type Burning, type Ended, observeLeft, type Problem } from '../../../domain/incident/problem.ts'
 import type { Decision, Situation } from '../../../domain/incident/situation.ts'
+import { beatsFor, heldUntil } from '../../../domain/sender/beats.ts'
 import { isNodeService, nodeNameOf } from '../../../domain/service/node.ts'
 import { MINUTE } from '../../../domain/units.ts'
 import type { Context } from '../../state/context.ts'
 import { type OrganizationState, settingsOf } from '../../state/state.ts'
-import { type Condition, conditionsOf } from '../conditions.ts'
+import { beatsOf, type Condition, conditionsOf, senderOf } from '../conditions.ts'
 import { makeDue } from '../live-service.ts'
 import { noteSilences, type Resilenced } from '../silenced.ts'
 import { firingIn } from './find.ts'
@@ -99,7 +100,7 @@ function observedLeft(
   const { true: anew = [], false: own = [] } = Object.groupBy(all, (one) => `${isAnew(one, incident)}`)
   const burning = [...own, ...burningElsewhere(ctx, incident, now)]
   const ended = [
-    ...known.filter(({ live }) => live.incidentId === rowId).flatMap(endOf),
+    ...known.filter(({ live }) => live.incidentId === rowId).flatMap((one) => endOf(ctx.state, one)),
     // What fires anew ended before.
     ...anew.map(({ name, begunAt }) => ({ name, endsAt: begunAt - 1, isGuess: false })),
     ...endedElsewhere(ctx, incident, now),
@@ -130,17 +131,20 @@ export function situationOf(ctx: Context, found: Evaluated, unit: Unit, now: num
     candidates: found.all.filter(isOwn),
     elsewhere: current ? [...burningElsewhere(ctx, current, now, readyNode(found)), ...current.problem.declared] : [],
     muted: needsMuted ? mutedOf(found, current?.problem ?? null) : [],
-    ended: current ? [...known.filter(isOwn).flatMap(endOf), ...endedElsewhere(ctx, current, now)] : [],
+    ended: current
+      ? [...known.filter(isOwn).flatMap((one) => endOf(ctx.state, one)), ...endedElsewhere(ctx, current, now)]
+      : [],
   }
 }
 
-function endOf({ name, endsAt, live }: Condition): Ended[] {
-  const { resolution } = live.alert
-  // A user who resolves an alert can be wrong, too.
-  if (endsAt !== null) return [{ name, endsAt, isGuess: resolution !== 'reported' }]
-  // An alert that still fires as a warning is not critical any more.
-  const worse = worseEndOf(live.alert, live.fingerprints)
-  return worse ? [{ name, ...worse }] : []
+function endOf(state: OrganizationState, { name, endsAt, live }: Condition): Ended[] {
+  const { alert, fingerprints, serviceId, groupId } = live
+  // A user who resolves an alert can be wrong, too. An alert that still fires as a warning is not critical any more.
+  const end = endsAt === null ? worseEndOf(alert, fingerprints) : { endsAt, isGuess: alert.resolution !== 'reported' }
+  if (!end) return []
+  if (end.isGuess || groupId === null) return [{ name, ...end }]
+  const beats = beatsFor(beatsOf(state, senderOf(state, live).sender), state.services.get(serviceId)?.cluster ?? '')
+  return [{ name, ...end, heldUntil: heldUntil(end.endsAt, alert.startsAt, beats) }]
 }
 
 /**
@@ -195,7 +199,7 @@ function endedElsewhere({ state }: Context, { rowId, problem }: LiveIncident, no
   return problem.others.flatMap((serviceId) => {
     const service = state.services.get(serviceId)?.name ?? ''
     const own = conditionsOf(state, serviceId, problem.since ?? now).filter(({ live }) => live.incidentId === rowId)
-    return own.flatMap(endOf).map((one) => ({ ...one, name: conditionOf(one.name, service) }))
+    return own.flatMap((one) => endOf(state, one)).map((one) => ({ ...one, name: conditionOf(one.name, service) }))
   })
 }
 

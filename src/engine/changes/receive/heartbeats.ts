@@ -11,6 +11,7 @@ import {
   isOver,
   lastBeatOf,
   withBeat,
+  withShared,
 } from '../../../domain/sender/beats.ts'
 import { corrected } from '../../../domain/sender/clock.ts'
 import { type Past, withHeartbeat } from '../../../domain/sender/heartbeat.ts'
@@ -79,13 +80,17 @@ export function isHeartbeat(draft: Draft): draft is AlertDraft {
 /** Takes back the ends that were reported shortly before the end of a heartbeat and that do not count with it. */
 export function takeBackEnds(ctx: Context, sender: LiveSender, now: number): void {
   if (!sender.beats.some((beat) => isOver(beat, now))) return
+  // Another receiver may have reported the end of an alert last.
+  const own = [...ctx.state.senders.values()].map((one) => (one.rowId === sender.rowId ? sender : one))
+  const beatsById = new Map(own.map((one) => [one.rowId, withShared(one.beats, sender.beats)]))
   for (const group of [...ctx.state.groups.values()]) {
-    if (group.senderId !== sender.rowId) continue
+    const beats = beatsById.get(group.senderId) ?? []
+    if (!beats.some((beat) => isOver(beat, now))) continue
     for (const rowId of [...ctx.state.alertsOfGroup.get(group.rowId)]) {
       const live = ctx.state.alerts.get(rowId)
       if (live?.alert.resolution !== 'reported') continue
       const cluster = ctx.state.services.get(live.serviceId)?.cluster ?? ''
-      if (isDoubted(live.alert.endsAt, sender.beats, cluster, now)) takeBackEnd(ctx, live, now)
+      if (isDoubted(live.alert.endsAt, beats, cluster, now)) takeBackEnd(ctx, live, now)
     }
   }
 }

@@ -11,6 +11,7 @@ import { WATCH } from '../../../domain/watch/object.ts'
 import type { Context } from '../../state/context.ts'
 import { type OrganizationState, senderKey } from '../../state/state.ts'
 import { clusterOf } from '../attribution.ts'
+import { beatsOf } from '../conditions.ts'
 import { awaitRepeatsOf, updateGroup } from './groups.ts'
 import { followHeartbeats, isHeartbeat, takeBackEnds } from './heartbeats.ts'
 
@@ -69,7 +70,7 @@ export function updateSender(ctx: Context, sending: SenderInput): SenderFacts {
   if (after.beats !== before.beats) takeBackEnds(ctx, after, receivedAt)
   return {
     groupId,
-    beats: withMissing(after.beats, { gap: after.heartbeatGap, at: receivedAt, awaited }),
+    beats: withMissing(beatsOf(ctx.state, after), { gap: after.heartbeatGap, at: receivedAt, awaited }),
     delivery: groupId === null ? null : deliveryOf(after, interval, receivedAt),
     clockOffset,
   }
