@@ -444,6 +444,34 @@ test('a node with a problem is connected with the service whose pods were assign
   assert.equal(said(['worker-2']), 'only the time connects this suspect to web')
 })
 
+for (const [what, minutes, connection] of [
+  ['a workload that failed after the node', 2, 'has pods on node/worker-1, like web, and fails because of the node'],
+  [
+    'one whose alert is up to a minute earlier',
+    -1,
+    'has pods on node/worker-1, like web, and fails because of the node',
+  ],
+  ['but one that failed well before the node may be', -5, 'has pods on node/worker-1, like web'],
+] as const) {
+  test(`of two workloads on a failed node, none is the cause of the other: ${what}`, () => {
+    const events = [event('n1', 'NodeNotReady', 0, { object: 'Node/worker-1' })]
+    const on = { severity: 'critical', node: 'worker-1' } as const
+    const alerts = [alert('web', 'PodDown', 1, on), alert('cart', 'CartDown', minutes, on)]
+    const ranked = rankSuspects(facts({ events, alerts, nodes: ['worker-1'] }))
+    const cart = ranked.find(({ serviceId }) => serviceId === 'cart')
+    const node = ranked.find(({ kind }) => kind === 'node')
+    assert.equal(connectionOf(cart)?.text, connection)
+    assert.ok(minutes < -1 || (cart?.score ?? 0) < (node?.score ?? 0) / 2)
+  })
+}
+
+test('without a problem of the node, workloads that fail on it are connected', () => {
+  const on = { severity: 'critical', node: 'worker-1' } as const
+  const alerts = [alert('web', 'PodDown', 1, on), alert('cart', 'CartDown', 0, on)]
+  const cart = rankSuspects(facts({ alerts })).find(({ serviceId }) => serviceId === 'cart')
+  assert.equal(connectionOf(cart)?.text, 'has pods on node/worker-1, like web')
+})
+
 test("for a node's incident, the pods on it are connected, but deploys of others are not", () => {
   const down = event('n1', 'NodeNotReady', 0, { object: 'Node/worker-1' })
   const alerts = [alert('cart', 'HighErrorRate', 1, { node: 'worker-1' }), alert('pay', 'HighLatency', 1)]

@@ -3,6 +3,7 @@ import { cacheLast } from '../memoize.ts'
 import { areApart } from '../service/cluster.ts'
 import { shareEnvironment } from '../service/environment.ts'
 import { isNodeService } from '../service/node.ts'
+import { MINUTE } from '../units.ts'
 import type { Components } from './component.ts'
 import type { SuspectFacts, SuspectService } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
@@ -84,12 +85,12 @@ function byLabels(
 /** A workload that failed after the one of which it complains is a consequence of it. */
 function complaint(own: Own, symptoms: readonly Symptom[], component: string, code: string, text: string): Connection {
   const isLater = sinceOf(symptoms, component) > sinceOf(symptoms, own.component)
-  return isLater ? consequence(code, text) : known(code, text)
+  return isLater ? consequence(code, `${text}, which failed first`) : known(code, text)
 }
 
-/** A suspect that failed after the service of the incident, because of it. */
+/** A suspect that failed because of something else. */
 function consequence(code: string, text: string): Connection {
-  return { code, value: CONSEQUENCE, text: `${text}, which failed first`, kind: 'connected' }
+  return { code, value: CONSEQUENCE, text, kind: 'connected' }
 }
 
 function byNode(
@@ -107,13 +108,25 @@ function byNode(
   const isOnNode = own.component.startsWith(NODE)
   if (isOnNode && isChange) return known('same_node', `has pods on ${own.name}`)
   if (isOnNode) return onNode(own, symptoms, component)
-  return isChange ? null : known('same_node', `has pods on ${shared}, like ${own.name}`)
+  if (isChange) return null
+  const text = `has pods on ${shared}, like ${own.name}`
+  return isVictim(symptoms, component, shared)
+    ? consequence('same_node', `${text}, and fails because of the node`)
+    : known('same_node', text)
+}
+
+/** Returns whether a workload failed with or after its node, whose own sign comes up to a minute late. */
+function isVictim(symptoms: readonly Symptom[], component: string, node: string): boolean {
+  const own = (symptomsByComponent(symptoms).get(node) ?? []).filter(({ witnesses }) => witnesses.length === 0)
+  return own.some(({ startsAt }) => startsAt <= sinceOf(symptoms, component) + MINUTE)
 }
 
 /** A workload whose problem began after that of its node is a consequence of it, however severe its alerts are. */
 function onNode({ name, component: node }: Own, symptoms: readonly Symptom[], component: string): Connection {
   const isLater = sinceOf(symptoms, component) >= sinceOf(symptoms, node)
-  return (isLater ? consequence : known)('same_node', `has pods on ${name}`)
+  return isLater
+    ? consequence('same_node', `has pods on ${name}, which failed first`)
+    : known('same_node', `has pods on ${name}`)
 }
 
 function sinceOf(symptoms: readonly Symptom[], component: string): number {
