@@ -465,6 +465,21 @@ for (const [what, minutes, connection] of [
   })
 }
 
+test('a workload that failed after the incident began is suspected less, and its reasons say why', () => {
+  const named = (minutes: number) => {
+    const web = alert('web', 'Down', 0, { severity: 'critical', summary: 'no answer from ledger' })
+    const alerts = [web, alert('ledger', 'Broken', minutes, { severity: 'critical' })]
+    return rankSuspects(facts({ alerts })).find(({ serviceId }) => serviceId === 'ledger')
+  }
+  const [before, later] = [named(1), named(3)]
+  assert.ok((later?.score ?? 1) <= (before?.score ?? 0) / 2 + 0.01)
+  assert.ok(later?.reasons.some(({ text }) => text === 'began after the incident'))
+  assert.equal(
+    before?.reasons.some(({ code }) => code === 'began_later'),
+    false,
+  )
+})
+
 test('without a problem of the node, workloads that fail on it are connected', () => {
   const on = { severity: 'critical', node: 'worker-1' } as const
   const alerts = [alert('web', 'PodDown', 1, on), alert('cart', 'CartDown', 0, on)]

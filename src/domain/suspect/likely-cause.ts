@@ -185,7 +185,7 @@ function afterOf(change: JudgedSuspect, firstAlertAt: number | null): string {
 }
 
 /** The largest expected difference between two senders' clocks, in ms. */
-const CLOCKS_DIFFER = 2 * 60_000
+export const CLOCKS_DIFFER = 2 * 60_000
 
 /** A problem that began after the incident is not its headline. */
 function began({ since }: Pick<JudgedSuspect, 'since'>, startedAt: number | null): boolean {

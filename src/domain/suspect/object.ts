@@ -5,6 +5,7 @@ import { serviceName } from '../text.ts'
 import type { Components } from './component.ts'
 import { connectionOf } from './connection.ts'
 import { combinedWeight } from './explanation.ts'
+import { CLOCKS_DIFFER } from './likely-cause.ts'
 import type { RankedSuspect, Suspect, SuspectFacts, SuspectService } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
 
@@ -17,6 +18,9 @@ export const MAX_EVIDENCE = 10
 const CHANGE_EXPLAINS = 0.5
 /** Changes that explain a smaller share than this are not mentioned. */
 const MENTIONED = 0.1
+/** What began after the incident is no cause of it. */
+const BEGAN_LATER: Factor = { code: 'began_later', value: 0.5, text: 'began after the incident' }
+
 /** Returns one suspect per component with symptoms. A preceding change explains part of the score. */
 export function objectSuspects(
   facts: SuspectFacts,
@@ -30,8 +34,11 @@ export function objectSuspects(
     const strongest = own.sort((a, b) => b.weight - a.weight).slice(0, MAX_SYMPTOMS)
     const connection = connectionOf(facts, components, symptoms, component)
     const explained = service ? explanation(changes, service) : null
-    const factors = explained ? [explained, connection] : [connection]
-    const mentioned = explained && explained.value <= 1 - MENTIONED ? factors : [connection]
+    const since = Math.min(...own.map(({ startsAt }) => startsAt))
+    const isLate = connection.kind !== 'own' && since > facts.incident.startedAt + CLOCKS_DIFFER
+    const late = isLate ? [BEGAN_LATER] : []
+    const factors = [...(explained ? [explained] : []), ...late, connection]
+    const mentioned = explained && explained.value <= 1 - MENTIONED ? factors : [...late, connection]
     return {
       kind: component.startsWith('node/') ? ('node' as const) : ('object' as const),
       ref: components.byId.has(component) && service ? serviceName(service) : component,
@@ -44,7 +51,7 @@ export function objectSuspects(
         ...strongest.slice(0, MAX_REASONS).map((one) => reasonOf(one)),
         ...mentioned.map(reasonOfFactor),
       ]),
-      since: Math.min(...own.map(({ startsAt }) => startsAt)),
+      since,
       callers: callersOf(facts, components, own, component),
       evidence: strongest.flatMap(({ evidence }) => evidence).slice(0, MAX_EVIDENCE),
     }
