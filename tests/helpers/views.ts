@@ -177,6 +177,7 @@ export function incidentView(more: Partial<IncidentView> = {}): IncidentView {
       ...{
         number: '41',
         href: '/incidents/41',
+        mutedSince: null,
         title: 'checkout: CrashLoopBackOff',
         severity: 'critical',
         status: 'open',

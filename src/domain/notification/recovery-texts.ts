@@ -1,9 +1,13 @@
-/** Writes what a message says about a problem that is over: who ended it, and what goes on. */
+/** Writes what a message says about a problem that is over or comes back: who ended it, how often, and what goes on. */
 import { firingText } from '../incident/incident.ts'
+import { severityNow } from '../incident/lasted.ts'
+import { phaseOf } from '../incident/problem.ts'
+import { STATES } from '../severity.ts'
 import { joinNames } from '../text.ts'
+import { HOUR } from '../units.ts'
 import { namedAlerts } from './alert-texts.ts'
 import { namedUpTo, shortened } from './names.ts'
-import type { MessageItem } from './words.ts'
+import type { MessageContext, MessageItem } from './words.ts'
 
 const NAMED = 3
 /** How many alerts that still fire a message names. */
@@ -58,4 +62,17 @@ export function othersFiringText(item: MessageItem): string {
   const texts = firing.map(({ condition, severity }) => `${condition} (${severity})`)
   if (named.length > 0 || texts.length === 0) return `${firingText(item.incident.firingAlerts)}.`
   return `Still firing: ${namedUpTo([...new Set(texts)], NAMED_BRIEFLY)}.`
+}
+
+/** Says how often a problem came back, and whether it is on now. */
+export function flappingText(item: MessageItem, name: string, context: MessageContext): string {
+  const { incident, isDigest } = item
+  const { problem } = incident
+  const but = goesOnText(item)
+  const times = problem.returns.filter((at) => context.now - at < HOUR).length
+  const often = `it came back ${times === 1 ? 'once' : `${times} times`} within the last hour`
+  if (!isDigest) return `${name} is flapping: ${often}.`
+  const well = but === '' ? 'It is well now' : `That is over now${but}`
+  const state = phaseOf(problem, context.now) === 'on' ? `It ${STATES[severityNow(incident)].is} now` : well
+  return `${name} is still flapping: ${often}. ${state}.`
 }

@@ -5,7 +5,7 @@ import { criticalMsOf, mutedMsOf, type Problem, phaseOf } from '../incident/prob
 import { isSender } from '../sender/sender-name.ts'
 import { STATES } from '../severity.ts'
 import { formatDuration, formatLasted } from '../shown-time.ts'
-import { DAY, HOUR, SECOND } from '../units.ts'
+import { DAY, SECOND } from '../units.ts'
 import {
   countText,
   hasOwnTitle,
@@ -23,7 +23,7 @@ import {
   whenText,
 } from './alert-texts.ts'
 import { namedUpTo, shortened, shownName } from './names.ts'
-import { endedBy, goesOnText, onNodeText, othersFiringText, recoveryText } from './recovery-texts.ts'
+import { endedBy, flappingText, goesOnText, onNodeText, othersFiringText, recoveryText } from './recovery-texts.ts'
 import type { MessageContext, MessageItem } from './words.ts'
 
 const NAMED = 3
@@ -108,7 +108,9 @@ function lastingText(item: MessageItem, context: MessageContext): string {
   const { since, until: coveredUntil } = problem.covered ?? { since: begunAt, until: null }
   const sinceText = `since ${momentText(since, context)}`
   if (isSender(service.name)) return `${name} has ${unsentText(problem)} ${sinceText} (${ageText(now - since)})`
-  if (phaseOf(problem, now) !== 'on') return `${name} ${pastText(item, context)}`
+  const phase = phaseOf(problem, now)
+  if (phase === 'muted') return `${name} ${mutedText(item, context)}`
+  if (phase !== 'on') return `${name} ${pastText(item, context)}`
   const begun = `${name} ${STATES[severityNow(incident)].hasBeen} ${sinceText}`
   const reported = reportedText(alerts, problem.firing, context)
   const silence = coveredUntil === null ? '' : `; its silence ended ${whenText(coveredUntil, context)}`
@@ -150,21 +152,16 @@ export function pastText(item: MessageItem, context: MessageContext): string {
   return `${STATES[severity].was}${lengthText(ms)}${whole}${until}${silenced}`
 }
 
+/** Says that what fires is silenced: it has not ended. */
+function mutedText({ incident }: MessageItem, context: MessageContext): string {
+  const { severity, ms } = severeOf(incident, context.now)
+  const since = incident.problem.mutedSince ?? context.now
+  return `${STATES[severity].was}${lengthText(ms)} until a silence covered it ${whenText(since, context)}, and still fires`
+}
+
 /** Returns ` for 4 min`; '' for a problem that was reported only once. */
 function lengthText(ms: number, format = formatLasted): string {
   return ms < SECOND ? '' : ` for ${format(ms)}`
-}
-
-function flappingText(item: MessageItem, name: string, context: MessageContext): string {
-  const { incident, isDigest } = item
-  const { problem } = incident
-  const but = goesOnText(item)
-  const times = problem.returns.filter((at) => context.now - at < HOUR).length
-  const often = `it came back ${times === 1 ? 'once' : `${times} times`} within the last hour`
-  if (!isDigest) return `${name} is flapping: ${often}.`
-  const well = but === '' ? 'It is well now' : `That is over now${but}`
-  const state = phaseOf(problem, context.now) === 'on' ? `It ${STATES[severityNow(incident)].is} now` : well
-  return `${name} is still flapping: ${often}. ${state}.`
 }
 
 /** Returns `was critical for 4 min`; `has been` if the problem goes on, because a resolution does not end what fires. */

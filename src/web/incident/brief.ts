@@ -5,7 +5,7 @@ import type { PipelineChange } from '../../domain/correlation/change.ts'
 import { rankLinks } from '../../domain/correlation/correlation.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import { endOf, severeOf, silencedText } from '../../domain/incident/lasted.ts'
-import { criticalMsOf, mutedMsOf } from '../../domain/incident/problem.ts'
+import { criticalMsOf, mutedMsOf, phaseOf } from '../../domain/incident/problem.ts'
 import { namedUpTo } from '../../domain/notification/names.ts'
 import type { LastTold } from '../../domain/notification/told.ts'
 import { formatDuration, formatLasted, formatWhen, type Reader } from '../../domain/shown-time.ts'
@@ -77,6 +77,7 @@ export function headOf(
       acknowledgedAt,
       acknowledgedBy: incident.acknowledgedBy ?? acknowledged?.actor ?? null,
       endedAt: endOf(incident, reader.now),
+      mutedSince: phaseOf(incident.problem, reader.now) === 'muted' ? incident.problem.mutedSince : null,
       isGuess: incident.problem.isGuess,
     },
     criticalMs: criticalMsOf(incident.problem, reader.now),

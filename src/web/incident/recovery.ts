@@ -7,7 +7,7 @@ import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
 import { changeName } from '../../domain/incident/change-text.ts'
 import { silencedText } from '../../domain/incident/lasted.ts'
 import { overdueWord } from '../../domain/notification/alert-texts.ts'
-import { formatLasted, formatMoment } from '../../domain/shown-time.ts'
+import { formatLasted, formatMoment, formatWhen } from '../../domain/shown-time.ts'
 import { formatSeconds, secondsBetween } from '../../domain/text.ts'
 import { findLastReport } from '../../store/history/last-report.ts'
 import { findOrganization } from '../../store/organizations.ts'
@@ -40,10 +40,12 @@ function nounOf(change: Change): string {
 export async function recoveryOf(
   visit: Visit,
   service: ServiceRecord | undefined,
-  { endedAt, isGuess, severity, severeMs, mutedMs }: IncidentHead,
+  { endedAt, mutedSince, isGuess, severity, severeMs, mutedMs }: IncidentHead,
   fix: FixView | null,
 ): Promise<string | null> {
   if (endedAt === null) return null
+  if (mutedSince !== null)
+    return `Was ${severity} for ${formatLasted(severeMs)} until a silence covered it ${formatWhen(mutedSince, visit.viewer)}, and still fires.`
   const organization = await visit.own.read(findOrganization)
   const resolves = organization !== undefined && organization.settings['auto-resolve'] !== 'off'
   const [shown] = service ? await visit.own.run(withRecovering, [service]) : []

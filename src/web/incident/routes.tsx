@@ -75,8 +75,9 @@ export async function showIncident(visit: Visit, typed: Typed | null = null): Pr
 
 /** Returns the page title, with the most important fact first. */
 function incidentTitle({ incident }: IncidentView): string {
-  const { title, resolvedAt, endedAt } = incident
+  const { title, resolvedAt, endedAt, mutedSince } = incident
   if (resolvedAt !== null) return `Resolved: ${title}`
+  if (mutedSince !== null) return `Silenced: ${title}`
   if (endedAt !== null) return `Recovered: ${title}`
   return `${title}, ${lastedText(incident)}`
 }

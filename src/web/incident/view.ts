@@ -31,6 +31,8 @@ export type IncidentHead = Pick<
   readonly movedBy: string | null
   /** When the problem ended; null while it is on. `isGuess`: nobody reported the end, so it was last reported then. */
   readonly endedAt: number | null
+  /** Since when silences have covered all that goes on; null if they do not. */
+  readonly mutedSince: number | null
   readonly isGuess: boolean
   /** How long the problem was on until now, without the healthy periods in between, in milliseconds. */
   readonly criticalMs: number

@@ -154,8 +154,10 @@ function endOf(state: OrganizationState, { name, endsAt, live }: Condition): End
 function mutedOf({ known, all }: Evaluated, problem: Problem | null): string[] {
   const unsilenced = new Set(all.map(({ uuid }) => uuid))
   const mutedSince = problem?.mutedSince ?? Number.POSITIVE_INFINITY
-  return known.flatMap(({ uuid, status, name, severity, begunAt, hasIncident }) => {
+  return known.flatMap(({ uuid, status, name, severity, begunAt, hasIncident, live }) => {
     if (status !== 'firing' || unsilenced.has(uuid)) return []
+    // What fires on as a warning is over.
+    if (worseEndOf(live.alert, live.fingerprints) !== null) return []
     const isOwn = problem ? problem.had.includes(name) : hasIncident
     const joins = severity === 'critical' && begunAt >= mutedSince && (problem?.about ?? name) === name
     return isOwn || joins ? [name] : []

@@ -1,0 +1,125 @@
+/** An incident whose alerts fire under a silence: nothing has ended. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createChannel } from '../../src/actions/channels.ts'
+import { parseMatchers } from '../../src/domain/silence/matcher.ts'
+import { changeIncident, createSilence } from '../helpers/acts.ts'
+import { MINUTE, NOON } from '../helpers/factory.ts'
+import { makeFlow } from '../helpers/flow.ts'
+import { pump } from '../helpers/pump.ts'
+import { alert, alertmanager } from '../helpers/senders.ts'
+
+/** An alert fires at noon. `silence`: covers the service from a minute on, for ten minutes. */
+async function world(t: TestContext) {
+  const flow = makeFlow(t)
+  const { deps, acme, clock } = flow
+  createChannel(deps, acme.key, { name: 'all', kind: 'slack', target: 'https://example.com/x', remindAfter: 0 })
+  const sent: string[] = []
+  const until = async (minute: number) => {
+    await flow.sweepUntil(NOON + minute * MINUTE, MINUTE / 4)
+    sent.push(...pump(deps).map(({ title }) => title))
+  }
+  const down = (name: string, isOver = false, more = {}) => {
+    const times = isOver ? { startsAt: clock.now - 1, endsAt: clock.now } : { startsAt: clock.now }
+    return flow.send('metrics', alertmanager([alert(name, { service: 'cart', ...more }, times)], { groupKey: name }))
+  }
+  const silence = () => {
+    const period = { startsAt: clock.now, endsAt: clock.now + 10 * MINUTE, schedule: null, comment: 'Upgrade' }
+    return createSilence(deps, acme.key, { matchers: parseMatchers('service="cart"'), ...period }, 'ann')
+  }
+  const acknowledge = () =>
+    changeIncident(deps, acme.key, flow.incidents()[0]?.id ?? '', { status: 'investigating' }, 'ann')
+  return { ...flow, sent, until, down, silence, acknowledge }
+}
+
+test('who acknowledges it does not say that it is over', async (t) => {
+  const { sent, until, down, silence, acknowledge } = await world(t)
+  await down('Down')
+  await until(1)
+  await silence()
+  await until(2)
+  await acknowledge()
+  await until(3)
+  assert.equal(
+    sent[1],
+    'ann is working on it: cart was critical for 1 min until a silence covered it at 12:01 UTC, and still fires.',
+  )
+})
+
+/** Down is a warning and, from minute 1 to 3, also critical. */
+async function pair(t: TestContext) {
+  const flow = await world(t)
+  const { deps } = flow
+  const { until, clock } = flow
+  const part = (severity: string, startsAt: number, endsAt?: number) => {
+    const times = { startsAt: NOON + startsAt * MINUTE, ...(endsAt && { endsAt: NOON + endsAt * MINUTE }) }
+    return alert('Down', { service: 'cart', severity }, times)
+  }
+  const deliver = (...items: readonly unknown[]) => flow.send('metrics', alertmanager(items))
+  await deliver(part('warning', 0))
+  await until(1)
+  await deliver(part('warning', 0), part('critical', 1))
+  await until(3)
+  return { ...flow, deps, clock, part, deliver }
+}
+
+for (const [when, before, after] of [
+  ['within the minute after its critical part ended', 3.5, 4],
+  ['after the all-clear', 5, 4],
+] as const) {
+  test(`a silence over the remaining warning ${when} does not delay the all-clear`, async (t) => {
+    const { sent, until, silence, part, deliver } = await pair(t)
+    await deliver(part('warning', 0), part('critical', 1, 3))
+    await until(before)
+    await silence()
+    await until(Math.max(before, after))
+    assert.match(sent[1] ?? '', /^cart has recovered: it was critical for 2 min, until 12:03 UTC/)
+    await until(8)
+    await deliver(part('warning', 0, 8))
+    await until(16)
+    assert.equal(sent.length, 2)
+  })
+}
+
+test('under a silence, the critical part ends when it is reported', async (t) => {
+  const { sent, until, silence, part, deliver } = await pair(t)
+  await silence()
+  await until(4)
+  await deliver(part('warning', 0), part('critical', 1, 4))
+  await until(6)
+  assert.match(
+    sent[1] ?? '',
+    /^cart has recovered: it was critical for 2 min, until 12:04 UTC, not counting 1 min under a silence/,
+  )
+})
+
+test('while the critical part fires under a silence, nothing is over', async (t) => {
+  const { sent, until, silence, part, deliver } = await pair(t)
+  await silence()
+  await until(4)
+  await deliver(part('warning', 0, 4), part('critical', 1))
+  await until(10)
+  assert.equal(sent.length, 1)
+})
+
+test('once it has ended, it is over', async (t) => {
+  const { sent, until, down, silence, acknowledge } = await world(t)
+  await down('Down')
+  await until(1)
+  await silence()
+  await until(2)
+  await down('Down', true)
+  await until(3)
+  await acknowledge()
+  await until(4)
+  assert.match(sent.at(-1) ?? '', /^ann is working on it: cart was critical for 1 min, until 12:02 UTC/)
+})
+
+test('while something else is critical, that is said', async (t) => {
+  const { sent, until, down, acknowledge } = await world(t)
+  await down('Down')
+  await until(2)
+  await acknowledge()
+  await until(3)
+  assert.match(sent.at(-1) ?? '', /^ann is working on it: cart has been critical since 12:00 UTC/)
+})
