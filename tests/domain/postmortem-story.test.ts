@@ -122,7 +122,8 @@ test('the time since the start of the trigger is measured to the alert named in 
 test('a failed pipeline is not listed as firing, because it is not counted', () => {
   const [first, ...rest] = IMAGE.alerts
   const failed = { ...first!, uuid: 'ci', source: 'ci' as const, name: 'PipelineFailed', endsAt: null }
-  const text = JSON.stringify(generate({ ...IMAGE, alerts: [failed, { ...first!, endsAt: null }, ...rest] }).resolution)
+  const firing = { ...first!, source: 'metrics' as const, endsAt: null }
+  const text = JSON.stringify(generate({ ...IMAGE, alerts: [failed, firing, ...rest] }).resolution)
   assert.match(text, /while ImagePullBackOff was still firing/)
   assert.match(text, /"ImagePullBackOff was last reported at [^:]*:[^:]*:[^:]*; no end had been reported by /)
 })

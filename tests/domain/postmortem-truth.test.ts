@@ -70,6 +70,11 @@ const noData = {
 
 const failed = { ...noData, source: 'ci' as const, name: 'PipelineFailed', summary: '#61 on main', occurrences: 1 }
 
+const late = { ...noData, failure: null, endsAt: resolvedAt + 10 * MINUTE, resolution: 'reported' as const }
+const early = { ...IMAGE.changes[0]!, ...{ startsAt: startedAt - 10 * MINUTE, endsAt: startedAt - 9 * MINUTE } }
+const leader = { ref: 'incident/led', title: 'Down', createdAt, startedAt, service: pay }
+const unseen = { ...critical(25), acknowledgedAt: null }
+
 /** Returns the text with a suspected change that began some minutes after the first symptom. */
 function changedAt(minutes: number): string {
   const [known] = IMAGE.suspects
@@ -347,9 +352,51 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   ],
   [
     'no later deploy',
-    /no later deploy or rollout was recorded/,
+    /The deploy of \S+ failed, and no later deploy or rollout began before 2026-\S+ \S+ UTC/,
     textOf({ changes: deploy.slice(0, 1) }),
     textOf({ changes: deploy }),
+  ],
+  [
+    'an end after the resolution',
+    /ended at .*, as reported by Alertmanager, 10 min after the incident was resolved/,
+    textOf({ alerts: [late], entries: [byAda] }),
+    textOf({ alerts: [late], entries: [{ ...byAda, at: resolvedAt + 20 * MINUTE, actor: null }] }),
+  ],
+  [
+    'the end of a condition',
+    /- PipelineFailed ended at/,
+    textOf({ alerts: [{ ...late, name: 'PipelineFailed' }] }),
+    textOf({ alerts: [{ ...late, name: 'PipelineFailed', source: 'ci' }] }),
+  ],
+  [
+    'an end that Kubernetes did not report',
+    /- Ada resolved the incident at .*, while no end of ImagePullBackOff had been reported \(/,
+    textOf({ alerts: [firing], entries: [byAda] }),
+    textOf({ alerts: [{ ...firing, source: 'metrics' }], entries: [byAda] }),
+  ],
+  [
+    'a symptom that is older than the problem',
+    /The first symptom was ImagePullBackOff: .*”, which began at 2026-03-14 02:01:09 UTC, 10 min before the problem \(/,
+    textOf({ alerts: [{ ...firing, startsAt: startedAt - 10 * MINUTE }] }),
+    textOf({ alerts: [firing] }),
+  ],
+  [
+    'no change at all',
+    /\*\*Cause:\*\* no change was found in the .*\n(?:.*\n)*No change that could have caused the incident was found in/,
+    textOf({ alerts }),
+    textOf({ alerts, changes: [early] }),
+  ],
+  [
+    'a change that nothing connects',
+    /\*\*Cause:\*\* no connected change was found.*\n(?:.*\n)*No connected change was found in .* Other changes .*: pipeline shop\/cart-api#4711 .* at 2026-03-14 02:01:09 UTC/,
+    textOf({ alerts, changes: [early] }),
+    textOf({ alerts, changes: [{ ...early, startsAt: startedAt + MINUTE, endsAt: startedAt + MINUTE }] }),
+  ],
+  [
+    'nobody was paged',
+    /why nobody acknowledged/,
+    textOf({ group: { cause: 'postgres', leader: null, others: [leader] } }, unseen),
+    textOf({ group: { cause: 'postgres', leader: leader.ref, others: [leader] } }, unseen),
   ],
   [
     'probe',
@@ -367,16 +414,16 @@ for (const [name, sentence, right, wrong] of KINDS) {
 }
 
 test('asks why nobody acknowledged if that took over 15 minutes, or if the problem went on for so long', () => {
-  const unseen = { acknowledgedAt: null }
+  const nobody = { acknowledgedAt: null }
   for (const [what, incident, isAsked] of [
-    ['long and never acknowledged', { ...critical(25), ...unseen }, true],
+    ['long and never acknowledged', { ...critical(25), ...nobody }, true],
     ['long and acknowledged late', { ...critical(25), acknowledgedAt: createdAt + 20 * MINUTE }, true],
-    ['never over', { critical: { ms: 25 * MINUTE, until: null }, ...unseen }, true],
-    ['over after 10 minutes', { ...critical(10), ...unseen }, false],
+    ['never over', { critical: { ms: 25 * MINUTE, until: null }, ...nobody }, true],
+    ['over after 10 minutes', { ...critical(10), ...nobody }, false],
     ['acknowledged after it was over', { ...critical(10), acknowledgedAt: createdAt + 20 * MINUTE }, true],
     ['acknowledged at once', { ...critical(25), acknowledgedAt: createdAt + MINUTE }, false],
-    ['silenced', { ...silenced, ...unseen }, false],
-    ['declared', { ...MANUAL, ...unseen }, false],
+    ['silenced', { ...silenced, ...nobody }, false],
+    ['declared', { ...MANUAL, ...nobody }, false],
   ] as const) {
     assert.equal(/why nobody acknowledged/.test(textOf({}, incident)), isAsked, what)
   }

@@ -192,7 +192,7 @@ export function contradictionsIn(document: Postmortem): string[] {
       says(/No (?:other )?change that could have caused the incident was found/) && contributing.changes.length > 0,
       'related changes and none',
     ],
-    [says(/no later deploy or rollout was recorded/) && hasLaterDeploy(timeline), 'a later deploy and none'],
+    [says(/no later deploy or rollout began/) && hasLaterDeploy(timeline), 'a later deploy and none'],
     [says(/no end had been reported/) && says(/The last alert ended/), 'an end and none'],
     [
       / after it was resolved\)/.test(fact.get('Critical for') ?? '') !==

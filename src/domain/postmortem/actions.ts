@@ -9,7 +9,7 @@ import { MINUTE } from '../units.ts'
 import { endOf, problemSeconds } from './critical.ts'
 import type { Action, Sentence } from './document.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf } from './groups.ts'
-import { earlierReports } from './others.ts'
+import { causeElsewhere, earlierReports } from './others.ts'
 
 type Rule = {
   readonly id: string
@@ -150,6 +150,8 @@ function lateAnswer(facts: GroupedFacts): Sentence | null {
   const end = acknowledgedAt ?? Math.min(...[endOf(facts), resolvedAt].flatMap((at) => at ?? []))
   const [late, lasted] = [PAGED_WITHIN_MINUTES * MINUTE, problemSeconds(facts)]
   if (origin === 'manual' || !Number.isFinite(end) || end <= createdAt + late) return null
+  // Whoever works on the incident that has the cause works on this one, too.
+  if (acknowledgedAt === null && causeElsewhere(facts)) return null
   // Silences do not count.
   if (acknowledgedAt === null && lasted !== null && lasted * 1000 <= late) return null
   const text =
@@ -159,7 +161,7 @@ function lateAnswer(facts: GroupedFacts): Sentence | null {
   return { text, refs: [incidentRef({ uuid })] }
 }
 
-function failedDeploy({ changes, correlations }: GroupedFacts): Sentence | null {
+function failedDeploy({ changes, correlations, searched }: GroupedFacts): Sentence | null {
   const rejected = correlations.filter(({ verdict }) => verdict === 'rejected').map(({ change }) => change.ref)
   const failed = changes.filter(({ outcome, ref }) => outcome === 'deploy failed' && !rejected.includes(ref))
   const last = failed.at(-1)
@@ -167,7 +169,8 @@ function failedDeploy({ changes, correlations }: GroupedFacts): Sentence | null 
     startsAt > (last?.startsAt ?? 0) && (kind === 'rollout' || outcome === 'deployed')
   if (!last || changes.some(isLater)) return null
   const refs = failed.map(({ eventId }) => `event/${eventId}`)
-  return { text: `The deploy of ${last.ref} failed, and no later deploy or rollout was recorded.`, refs }
+  const until = formatTime(searched.to)
+  return { text: `The deploy of ${last.ref} failed, and no later deploy or rollout began before ${until}.`, refs }
 }
 
 function troubleOfCi(changes: readonly ChangeFact[]): Sentence | null {

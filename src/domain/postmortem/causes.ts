@@ -6,7 +6,7 @@ import type { ChangeFact, CorrelationFact, PostmortemFacts, SuspectFact } from '
 import { distinct, ordered } from '../order.ts'
 import { isNodeService } from '../service/node.ts'
 import { isOnlyTime } from '../suspect/likely-cause.ts'
-import { capitalized, formatCount, joinNames, secondsBetween } from '../text.ts'
+import { capitalized, formatCount, formatTime, joinNames, secondsBetween } from '../text.ts'
 import type { Contribution, Postmortem, Sentence } from './document.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef } from './groups.ts'
 import { noneFound, rejectedOf, rejectedSentences } from './no-cause.ts'
@@ -197,7 +197,9 @@ function touches({ startsAt, endsAt }: ChangeFact, { from, to }: PostmortemFacts
 }
 
 function unlinkedSentence(changes: readonly ChangeFact[]): Sentence {
-  const named = joinNames(changes.map((change) => changePlace(change, outcomeText(change))))
+  const named = joinNames(
+    changes.map((change) => `${changePlace(change, outcomeText(change))} at ${formatTime(change.startsAt)}`),
+  )
   const text = `Other changes of these services, which nothing links to this incident: ${named}.`
   return { text, refs: changes.map(({ eventId }) => `event/${eventId}`) }
 }

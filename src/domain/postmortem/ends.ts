@@ -21,13 +21,14 @@ export type Told = Sentence & { readonly at: number }
 
 /** Returns one sentence for each way in which alerts ended or were left without an end. */
 export function endSentences(facts: GroupedFacts): readonly Told[] {
-  const conditions = facts.alerts.filter(({ endsAt, source }) => endsAt !== null || source !== 'ci')
+  // The end of a failed pipeline is not the end of a problem.
+  const conditions = facts.alerts.filter(({ source }) => source !== 'ci')
   const known = conditions.map((alert) => ({ ...alert, way: wayOf(alert, facts) }))
   // An eviction does not recover, so that it matters only if nothing else does.
   const lasting = known.filter(({ way }) => way !== 'moment')
   const inOrder = ordered(lasting.length > 0 ? lasting : known, (one) => [lastAtOf(one), one.name, one.uuid])
   // What ended after the resolution has a sentence of its own.
-  const isLater = (one: GroupedFact) => secondsBetween(facts.incident.resolvedAt ?? lastAtOf(one), lastAtOf(one)) > 0
+  const isLater = (one: GroupedFact) => secondsBetween(resolutionAt(facts) ?? lastAtOf(one), lastAtOf(one)) > 0
   const alike = Map.groupBy(inOrder, (one) => `${one.way} ${one.way === 'unreported' ? '' : isLater(one)}`)
   return [...alike.values()].flatMap((alike) => {
     const way = alike[0]?.way ?? 'unknown'
@@ -75,10 +76,17 @@ function endSentence(ended: readonly GroupedFact[], way: Way, facts: GroupedFact
   return { text: `${namesOf(ended)} ${what} ${momentsText(times)}${how}.`, refs: alertRefs(ended) }
 }
 
+/** Returns when the incident was resolved. incmon does so some time after the end of the problem, which it records. */
+function resolutionAt({ incident, entries }: GroupedFacts): number | null {
+  const { resolvedAt } = incident
+  const last = entries.findLast(({ kind, code }) => kind === 'status' && code === 'resolved')
+  return resolvedAt === null ? null : Math.max(resolvedAt, last?.at ?? 0)
+}
+
 /** Says how long after the resolution the last of these ends was. */
-function afterwardsText(times: readonly number[], { incident }: GroupedFacts): string {
+function afterwardsText(times: readonly number[], facts: GroupedFacts): string {
   const last = times.reduce((a, b) => Math.max(a, b), 0)
-  const seconds = secondsBetween(incident.resolvedAt ?? last, last)
+  const seconds = secondsBetween(resolutionAt(facts) ?? last, last)
   return seconds > 0 ? `, ${formatSeconds(seconds)} after the incident was resolved` : ''
 }
 

@@ -15,7 +15,7 @@ import {
 } from './critical.ts'
 import type { KeyFact, Metric, Postmortem } from './document.ts'
 import { type GroupedFacts, incidentRef, intoRefs, intoText } from './groups.ts'
-import { rejectedOf } from './no-cause.ts'
+import { isUnconnected, rejectedOf } from './no-cause.ts'
 import { causeElsewhere, earlierReports } from './others.ts'
 import { triggerOf } from './trigger.ts'
 
@@ -63,7 +63,7 @@ function noFixText(facts: GroupedFacts): string {
 /** Refers to what users wrote after the fix, or at all if none was found. */
 function notesText({ entries, fixes: [fix] }: GroupedFacts): string {
   const isTold = entries.some(({ kind, at }) => kind === 'note' && at > (fix?.startsAt ?? 0))
-  return isTold ? '; see the notes' : ''
+  return isTold ? '; the notes may say more' : ''
 }
 
 /** Names an earlier report about the services, if there is one: the problem may have begun with it. */
@@ -130,7 +130,7 @@ function noCauseText(facts: GroupedFacts, { changes }: Postmortem['contributing'
   const rejected = joinNames(distinct(rejectedOf(facts).map(({ change }) => changeName(change))))
   if (rejected !== '') return `not known; rejected: ${rejected}`
   const before = formatSeconds(secondsBetween(searched.from, incident.startedAt))
-  return changes.length === 0
+  return changes.length === 0 && !isUnconnected(facts)
     ? `no change was found in the ${before} before the incident`
     : 'no connected change was found'
 }

@@ -1,7 +1,8 @@
 /** Says that no cause was found, and which changes users rejected as the cause. */
 import { changeName } from '../incident/change-text.ts'
-import type { CorrelationFact } from '../incident/facts.ts'
+import type { ChangeFact, CorrelationFact } from '../incident/facts.ts'
 import { distinct, ordered } from '../order.ts'
+import { isNodeService } from '../service/node.ts'
 import { likelihoodOf, placeOf as placeText } from '../suspect/likely-cause.ts'
 import { capitalized, formatPeriod, formatScore, formatSeconds, joinNames, secondsBetween } from '../text.ts'
 import type { Sentence } from './document.ts'
@@ -21,7 +22,16 @@ export function noneFound(facts: GroupedFacts): Sentence {
 
 /** Returns `No change that could have caused the incident`, or `No other change …` if a user rejected one. */
 export function noneText(facts: GroupedFacts): string {
-  return `No ${rejectedOf(facts).length > 0 ? 'other ' : ''}change that could have caused the incident`
+  const other = rejectedOf(facts).length > 0 ? 'other ' : ''
+  return isUnconnected(facts) ? `No ${other}connected change` : `No ${other}change that could have caused the incident`
+}
+
+/** Returns whether the services had changes before the incident, although nothing connects them to it. */
+export function isUnconnected(facts: GroupedFacts): boolean {
+  const { incident, changes } = facts
+  const rejected = new Set(rejectedOf(facts).map(({ change }) => changeName(change)))
+  const isEarly = (one: ChangeFact) => one.startsAt <= incident.startedAt && !rejected.has(changeName(one))
+  return !isNodeService(incident.service) && changes.some(isEarly)
 }
 
 /** Names the component that probably caused the problem, such as a database that the error messages name. */

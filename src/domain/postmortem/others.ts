@@ -34,6 +34,16 @@ export function earlierReports({ events, alerts }: GroupedFacts): readonly Group
   return [...Map.groupBy(before, ({ name }) => name).values()].flatMap(([one]) => one ?? [])
 }
 
+/** Names what was reported before the first alert of the incident. */
+export function earlierSentences(facts: GroupedFacts): readonly Sentence[] {
+  const firsts = earlierReports(facts)
+  if (firsts.length === 0) return []
+  const names = joinNames(firsts.map(({ name, at }) => `${name} (${formatTime(at)})`))
+  const [was, are] = firsts.length === 1 ? ['was', 'it is'] : ['were', 'they are']
+  const text = `${names} ${was} reported earlier about the same services, but ${are} not part of this incident.`
+  return [{ text, refs: firsts.slice(0, LISTED).map(({ alertId }) => `alert/${alertId}`) }]
+}
+
 /** Names the other incidents that opened during this one. A common cause is not implied. */
 export function meanwhileSentences(facts: GroupedFacts): readonly Sentence[] {
   const followed = new Set(onFailedNode(facts).map(({ ref }) => ref))

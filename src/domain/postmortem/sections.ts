@@ -13,7 +13,6 @@ import {
   formatTime,
   formatTimes,
   joinNames,
-  LISTED,
   quoted,
   secondsBetween,
 } from '../text.ts'
@@ -31,7 +30,7 @@ import {
 } from './groups.ts'
 import { wasClockSetBack } from './metrics.ts'
 import {
-  earlierReports,
+  earlierSentences,
   elsewhereSentence,
   followedSentences,
   groupSentences,
@@ -52,7 +51,13 @@ export function summaryOf(facts: GroupedFacts, suspicions: readonly Sentence[]):
     const quote = text === first.name ? '' : `: ${quoted(text)}`
     const earlier = earlierSentences(facts)
     const what = earlier.length === 0 ? 'The first symptom' : 'The first alert of this incident'
-    sentences.push({ text: `${what} was ${first.name}${quote}.`, refs: alertRefs([first]) }, ...earlier)
+    const lead = secondsBetween(first.startsAt, incident.startedAt)
+    const since =
+      lead >= 60 && isEvidence(incident)
+        ? `, which began at ${formatTime(first.startsAt)}, ${formatSeconds(lead)} before the problem`
+        : ''
+    const refs = [...alertRefs([first]), ...(since === '' ? [] : [ref])]
+    sentences.push({ text: `${what} was ${first.name}${quote}${since}.`, refs }, ...earlier)
   } else if (incident.cause !== 'silence')
     sentences.push({ text: 'No alert was recorded for this incident.', refs: [ref] })
   const returns = entries.filter(isReturn).length
@@ -65,15 +70,6 @@ export function summaryOf(facts: GroupedFacts, suspicions: readonly Sentence[]):
   )
   if (reopened > 0) sentences.push({ text: `The incident was reopened ${formatTimes(reopened)}.`, refs: [ref] })
   return { sentences, addition: null }
-}
-
-function earlierSentences(facts: GroupedFacts): readonly Sentence[] {
-  const firsts = earlierReports(facts)
-  if (firsts.length === 0) return []
-  const names = joinNames(firsts.map(({ name, at }) => `${name} (${formatTime(at)})`))
-  const [was, are] = firsts.length === 1 ? ['was', 'it is'] : ['were', 'they are']
-  const text = `${names} ${was} reported earlier about the same services, but ${are} not part of this incident.`
-  return [{ text, refs: firsts.slice(0, LISTED).map(({ alertId }) => `alert/${alertId}`) }]
 }
 
 export function impactOf(facts: GroupedFacts): Postmortem['impact'] {
