@@ -51,6 +51,29 @@ for (const [text, names] of NAMES) {
   })
 }
 
+test('a failed lookup accuses the DNS server that is not well, and no other one', () => {
+  const dns = { cluster: '', namespace: 'kube-system', name: 'coredns' }
+  const of = (text: string, unwell: typeof dns) =>
+    dependenciesOf(OWN, [said(text)], new Map([['coredns', [unwell]]])).map(({ name }) => name)
+  for (const text of ['lookup db.shop.svc on 10.96.0.10:53: no such host', 'getaddrinfo EAI_AGAIN db.shop.svc']) {
+    assert.equal(of(text, dns)[0], 'coredns')
+    assert.ok(!of(text, { ...dns, cluster: 'other' }).includes('coredns'))
+  }
+  assert.ok(!of('dial tcp db.shop.svc:5432: i/o timeout', dns).includes('coredns'))
+})
+
+test('incidents whose lookups fail follow from the incident of the DNS server, not from the name', () => {
+  const dns = { cluster: '', namespace: 'kube-system', name: 'coredns' }
+  const times = { createdAt: MINUTE, startedAt: MINUTE, change: null }
+  const failed = said('lookup postgres.shop.svc on 10.96.0.10:53: no such host')
+  const callers = ['a', 'b', 'c'].map((id) => ({ id, ...times, service: { ...OWN, name: id }, alerts: [failed] }))
+  const server = { id: 'dns', ...times, service: dns, alerts: [] }
+  const causes = (all: readonly OpenIncident[], unwell = new Map([['coredns', [dns]]])) =>
+    incidentGroupsOf(all, unwell).map(({ cause, members }) => [cause, members.length])
+  assert.deepEqual(causes([server, ...callers]), [['coredns', 4]])
+  assert.deepEqual(causes(callers, new Map()), [['postgres', 3]])
+})
+
 test('a short host in a label or a text makes a group', () => {
   for (const alert of [said('', { labels: { destination: 'db' } }), said('connect ECONNREFUSED pg:5432')]) {
     const incidents = ['a', 'b', 'c'].map((id): OpenIncident => {

@@ -41,7 +41,7 @@ test('the postmortem of the cause names what followed, and which of them was fir
   const text = await textOf('postgres')
   assert.match(
     text,
-    /4 other incidents probably followed from this one; the first was that of shop\/api-1, which began at \d{4}-\d\d-\d\d 12:00:00 UTC\./,
+    /This incident probably led to 4 other incidents; the first was that of shop\/api-1, which began at \d{4}-\d\d-\d\d 12:00:00 UTC\./,
   )
   assert.match(
     text,

@@ -87,7 +87,7 @@ export function groupSentences(facts: GroupedFacts): readonly Sentence[] {
   if (leader === incidentRef(incident)) {
     const began = `the first was that of ${subjectName(first.service)}, which began at ${formatTime(first.startedAt)}`
     const count = countOf(others.length, 'other incident')
-    return [{ text: `${count} probably followed from this one; ${began}.`, refs: others.map(({ ref }) => ref) }]
+    return [{ text: `This incident probably led to ${count}; ${began}.`, refs: others.map(({ ref }) => ref) }]
   }
   const led = others.find(({ ref }) => ref === leader)
   const rest = others.filter((one) => one !== led)

@@ -39,6 +39,9 @@ const SOURCE_FILE = /\.(?:go|py|java|js|ts|rb|php|rs|cs|kt|scala|c|cc|cpp)$/i
 /** A link in a summary leads to an explanation, not to the cause. */
 const EXPLANATION = /runbook|grafana|dashboard|wiki|docs|confluence|\/d\//i
 const DNS_PORT = '53'
+/** Says that a name was not found in DNS. While the DNS server itself has a problem, it is the cause. */
+const LOOKUP_FAILED = /\blookup \S+.*(?:no such host|timeout|misbehaving)|\bENOTFOUND\b|\bEAI_AGAIN\b|name resolution/i
+const DNS_SERVERS = ['coredns', 'kube-dns']
 const LOCAL = /^(?:localhost|127\.|0\.0\.0\.0|::1)/
 /** Services of Kubernetes that lead to the same workload under another name. */
 const SUFFIX = /-(?:rw|ro|r|headless|hl|primary|replicas?|svc|service|\d{1,4})$/
@@ -75,10 +78,11 @@ function calledIn({ labels }: DependentAlert, own: Place, unwell: Unwell): Targe
 }
 
 function namedIn({ text: whole }: DependentAlert, own: Place, unwell: Unwell): Target[] {
-  const { isUnreached, addressed, looked, words } = namesIn(whole.slice(0, MAX_TEXT))
+  const { isUnreached, servers, addressed, looked, words } = namesIn(whole.slice(0, MAX_TEXT))
   // A word such as `users` is the name of a service only if the text says that something was not reached.
   const names = words.filter((word) => unwell.has(word) && (isUnreached || word.includes('-')))
   return [
+    ...servers.flatMap((name) => knownService(name, undefined, own, unwell) ?? []).map(targetOfService),
     ...addressed.flatMap((host) => targetOfHost(host, own, unwell, true) ?? []),
     ...[...looked, ...names].flatMap((host) => targetOfHost(host, own, unwell, false) ?? []),
   ]
@@ -94,7 +98,8 @@ const namesIn = cacheByName((text) => {
   const { addressed, looked } = isUnreached ? hostsIn(text) : { addressed: [], looked: [] }
   const isCalled = (host: string) => !isProbe || !isAddress(host)
   const words = [...new Set(text.toLowerCase().match(/[a-z\d][\w-]*[a-z\d]/g) ?? [])]
-  return { isUnreached, addressed: addressed.filter(isCalled), looked: looked.filter(isCalled), words }
+  const servers = LOOKUP_FAILED.test(text) ? DNS_SERVERS : []
+  return { isUnreached, servers, addressed: addressed.filter(isCalled), looked: looked.filter(isCalled), words }
 }, STORM)
 
 /** Returns the hosts that a text calls, and the words that are hosts only if they are known names. */
