@@ -84,6 +84,17 @@ test('a repeated Kubernetes event is a second event', async (t) => {
   assert.equal(flow.events().length, 2)
 })
 
+test('the counts of the events of two pods add up, and those of one pod do not', async (t) => {
+  const flow = makeFlow(t)
+  for (const count of [2, 6])
+    for (const pod of ['cart-5d4f8c7b9-x2kqp', 'cart-5d4f8c7b9-b7k2x'])
+      await flow.send('cluster', crashLoop(pod, { at: SINCE + count * MINUTE, since: SINCE, count }))
+  assert.deepEqual(
+    flow.alerts().map(({ occurrences }) => occurrences),
+    [12],
+  )
+})
+
 test("Charlie's requests never get the id of Acme's event", async (t) => {
   const flow = makeFlow(t)
   const ours = await flow.send('metrics', down())

@@ -5,7 +5,7 @@ import { isRepeated } from '../event/reason.ts'
 import { rank, type Severity, worst } from '../severity.ts'
 import { MINUTE } from '../units.ts'
 import { isGuessed, withDoubtedEnd, withoutDoubt } from './doubt.ts'
-import { type Evidence, NO_EVIDENCE, repetitionOf, withObservation, withReportedEnd } from './evidence.ts'
+import { type Evidence, NO_EVIDENCE, newOccurrences, repetitionOf, withObservation, withReportedEnd } from './evidence.ts'
 import { type Fingerprint, withEnd, withKnownSeverity, withSeverityOf, withStart } from './fingerprints.ts'
 import { isLateCopy, isOlderPipeline, withLateCopy } from './late-copy.ts'
 import type { Rules } from './rules.ts'
@@ -164,8 +164,7 @@ export function absorb(
     expiresAt: expiryOf(signal.expiry, receivedAt),
     severity: severityAfter(signal, alert.severity, evidence),
     evidence,
-    // A sender that counts occurrences may combine several occurrences in one event, or resend an event.
-    occurrences: Math.max(alert.occurrences + 1, signal.sighting?.count ?? 1),
+    occurrences: alert.occurrences + newOccurrences(alert.evidence, signal.sighting),
     lastSeenAt: Math.max(alert.lastSeenAt, lastSeen(signal, receivedAt)),
     receivedAt: Math.max(alert.receivedAt, receivedAt),
     ...(isNewest ? { summary: signal.summary, said: signal.said, node: signal.node ?? alert.node } : {}),

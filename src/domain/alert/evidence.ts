@@ -58,6 +58,12 @@ export function withObservation(evidence: Evidence, sighting: Observation): Evid
   return { ...evidence, seen: evidence.seen.map((one) => (one === known ? merged : one)) }
 }
 
+/** Returns how many occurrences an event adds. A sender can combine those of one object. A copy of an event counts, too. */
+export function newOccurrences({ seen }: Evidence, now: { readonly object: string; readonly count: number } | null) {
+  const known = seen.flatMap(([, object, , count]) => (object === now?.object ? count : []))
+  return Math.max(1, (now?.count ?? 1) - Math.max(0, ...known))
+}
+
 /** Returns whether a mark is about an object. The mark's name can end in `*`, which stands for any end of the name. */
 export function isAbout([, name]: Mark, object: string): boolean {
   return name.endsWith('*') ? `${object}-`.startsWith(name.slice(0, -1)) : name === object
