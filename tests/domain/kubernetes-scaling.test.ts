@@ -96,3 +96,18 @@ test('a StatefulSet without replicas is a change, and more or fewer replicas are
   assert.deepEqual(of('Scaled from 3 to 1 replicas; by kubectl'), [])
   assert.deepEqual(of('Scaled from 0 to 3 replicas; by kubectl'), [])
 })
+
+test('a new pod template that is taken back before it replaced the old one is a rollback, not a scale-down to zero', () => {
+  const first = event('Scaled up replica set cart-aaaaaaaaa to 3 from 0', 0)
+  const second = event('Scaled up replica set cart-bbbbbbbbb to 1 from 0', 10)
+  const back = event('Scaled down replica set cart-bbbbbbbbb to 0 from 1', 20)
+  const done = event('Scaled down replica set cart-aaaaaaaaa to 0 from 3', 11)
+  const rollouts = (...events: ReturnType<typeof event>[]) =>
+    rolloutsOf(events, { id: 's', namespace: 'shop' }).map(({ ref, isRollback, emptied }) => [ref, isRollback, emptied])
+  const made = [
+    ['shop/cart@aaaaaaaaa', false, undefined],
+    ['shop/cart@bbbbbbbbb', false, undefined],
+  ]
+  assert.deepEqual(rollouts(first, second, back), [...made, ['shop/cart@aaaaaaaaa', true, undefined]])
+  assert.deepEqual(rollouts(first, second, done, back), [...made, ['shop/cart@0', false, 'scaled to zero']])
+})

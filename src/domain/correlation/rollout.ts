@@ -25,6 +25,8 @@ export function rolloutsOf(events: readonly ScalingEvent[], service: ChangedServ
   const inOrder = [...events].sort((a, b) => a.at - b.at || (a.eventId < b.eventId ? -1 : 1))
   const last = new Map<string, string>()
   const seen = new Set<string>()
+  /** The previous ReplicaSet of each Deployment, until it is scaled down. */
+  const serving = new Map<string, string>()
   const changes = inOrder.flatMap((event): RolloutChange[] => {
     const rollout = rolloutOf(event.text)
     if (!rollout) return removesEndpoints(event.text) ? [changeOf(event, service, '', 'endpoints removed')] : []
@@ -35,11 +37,19 @@ export function rolloutsOf(events: readonly ScalingEvent[], service: ChangedServ
     const isRollback = rollout.isBack ?? seen.has(template)
     seen.add(template)
     if (rollout.direction === 'down') {
+      if (rollout.hash === serving.get(event.object)) serving.delete(event.object)
       const isOwn = rollout.hash === '' || (before ?? rollout.hash) === rollout.hash
       const isLast = rollout.to === 0 && isOwn && !isRecreated(event, inOrder)
+      const old = rollout.hash === '' ? undefined : serving.get(event.object)
+      if (isLast && old !== undefined) {
+        // The old ReplicaSet has served all the time: somebody took the new one back.
+        last.set(event.object, old)
+        return [{ ...changeOf(event, service, old), isRollback: true }]
+      }
       return isLast ? [{ ...changeOf(event, service, rollout.hash, 'scaled to zero'), ...templateOf(rollout) }] : []
     }
     if (before === rollout.hash) return []
+    if (before !== undefined) serving.set(event.object, before)
     last.set(event.object, rollout.hash)
     // If the first known event of a Deployment starts from existing replicas, the event merely adds replicas.
     if (before === undefined && (rollout.from ?? 0) > 0) return []
