@@ -1,11 +1,17 @@
 /** An alert tracks one condition of a service. Each further signal can change the alert. Start here. */
 
 import { type Expiry, expiryOf, type Labels, type Links, type Source } from '../event/event.ts'
-import { isRepeated } from '../event/reason.ts'
-import { rank, type Severity, worst } from '../severity.ts'
+import { rank, type Severity } from '../severity.ts'
 import { MINUTE } from '../units.ts'
 import { isGuessed, withDoubtedEnd, withoutDoubt } from './doubt.ts'
-import { type Evidence, NO_EVIDENCE, newOccurrences, repetitionOf, withObservation, withReportedEnd } from './evidence.ts'
+import {
+  type Evidence,
+  NO_EVIDENCE,
+  newOccurrences,
+  severityAfter,
+  withObservation,
+  withReportedEnd,
+} from './evidence.ts'
 import { type Fingerprint, withEnd, withKnownSeverity, withSeverityOf, withStart } from './fingerprints.ts'
 import { isLateCopy, isOlderPipeline, withLateCopy } from './late-copy.ts'
 import type { Rules } from './rules.ts'
@@ -217,16 +223,6 @@ function isOfManualEnd(alert: Alert, signal: Signal): boolean {
 /** Moves the alert's start back if a firing signal started earlier. */
 function widened(alert: Alert, signal: Signal): Alert {
   return signal.startsAt < alert.startsAt ? { ...alert, startsAt: signal.startsAt } : alert
-}
-
-/**
- * Returns the severity of an event's condition after a signal. While the condition persists, the severity never drops.
- * If the reason escalates, repeats raise the severity to critical.
- */
-function severityAfter(signal: Signal, before: Severity, evidence: Evidence): Severity {
-  const severity = worst(before, signal.severity)
-  if (severity === 'critical' || !signal.sighting?.escalates) return severity
-  return isRepeated(repetitionOf(evidence)) ? 'critical' : severity
 }
 
 function withSighting(evidence: Evidence, signal: Signal): Evidence {

@@ -1,6 +1,8 @@
 /** The observations of a Kubernetes condition. Duplicates and the order of arrival do not affect the result. */
 
 import type { Source } from '../event/event.ts'
+import { isRepeated } from '../event/reason.ts'
+import { type Severity, worst } from '../severity.ts'
 import { MINUTE } from '../units.ts'
 import { isJudgedByFingerprint } from './fingerprints.ts'
 
@@ -96,4 +98,18 @@ export function repetitionOf({ seen }: Evidence): { count: number; pods: number;
   const pods = new Set(seen.map(([, object]) => object)).size
   const counted = seen.map(([at, , since, count]) => (at - since >= MINUTE && at - since <= TEN_MINUTES ? count : 1))
   return { count: most(counts), pods, inTenMinutes: most([...near.map(({ length }) => length), ...counted]) }
+}
+
+/**
+ * Returns the severity of an event's condition after a signal. While the condition persists, the severity never drops.
+ * If the reason escalates, repeats raise the severity to critical.
+ */
+export function severityAfter(
+  signal: { readonly severity: Severity; readonly sighting: { readonly escalates: boolean } | null },
+  before: Severity,
+  evidence: Evidence,
+): Severity {
+  const severity = worst(before, signal.severity)
+  if (severity === 'critical' || !signal.sighting?.escalates) return severity
+  return isRepeated(repetitionOf(evidence)) ? 'critical' : severity
 }
