@@ -103,3 +103,42 @@ test('an escalation channel waits for its time although its rule matches later',
   await fires(10, 'Pay', { team: 'pay' })
   assert.deepEqual(of('pay'), [])
 })
+
+test('a condition that only others were told of is told to the team once it fires with the label of the team', async (t) => {
+  const { fires, of } = told(t, PAY)
+  await fires(0, 'Pay', { team: 'pay' })
+  await fires(100, 'Bad', { team: 'web' })
+  await fires(200, 'Bad', { team: 'pay' })
+  await fires(230, 'Bad', { team: 'pay' })
+  assert.deepEqual(of('pay'), ['opened at 0: Pay', 'worse at 200: Bad'])
+  assert.deepEqual(of('all'), ['opened at 0: Pay', 'worse at 100: Bad'])
+})
+
+test('in the first minute, it is told at its end', async (t) => {
+  const { fires, of } = told(t, PAY)
+  await fires(0, 'Pay', { team: 'pay' })
+  await fires(10, 'Bad', { team: 'web' })
+  await fires(20, 'Bad', { team: 'pay' })
+  assert.deepEqual(of('pay'), ['opened at 0: Pay', 'worse at 60: Bad'])
+})
+
+for (const [what, labels] of [
+  ['as a warning', { team: 'pay', severity: 'warning' }],
+  ['with the label of another team', { team: 'shop' }],
+] as const) {
+  test(`the team hears nothing of it if it fires ${what}`, async (t) => {
+    const { fires, of } = told(t, PAY)
+    await fires(0, 'Pay', { team: 'pay' })
+    await fires(100, 'Bad', { team: 'web' })
+    await fires(200, 'Bad', labels)
+    assert.deepEqual(of('pay'), ['opened at 0: Pay'])
+  })
+}
+
+test('what the team was told of is not told again when another alert of the same name joins', async (t) => {
+  const { fires, of } = told(t, PAY)
+  await fires(0, 'Pay', { team: 'pay' })
+  await fires(100, 'Bad', { team: 'pay' })
+  await fires(200, 'Bad', { team: 'pay', pod: 'cart-2' })
+  assert.deepEqual(of('pay'), ['opened at 0: Pay', 'worse at 100: Bad'])
+})

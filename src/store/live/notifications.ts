@@ -1,12 +1,12 @@
 /** Queues notifications about incidents in the outbox, in the same transaction as the change. */
-import { phaseOf } from '../../domain/incident/problem.ts'
+import { GATHERING, phaseOf } from '../../domain/incident/problem.ts'
 import { cacheByKey } from '../../domain/memoize.ts'
 import { recipientsOf } from '../../domain/notification/channel.ts'
 import { type MessageKind, OVER, ruledSeverityOf } from '../../domain/notification/kind.ts'
 import { type RuledAlert, readsAlerts } from '../../domain/notification/rule.ts'
 import type { Effect } from '../../engine/state/effect.ts'
 import { findLiveIncidents } from '../incident/live-incidents.ts'
-import { insertUntold, listToldChannels, type UntoldEntry } from '../incident/told.ts'
+import { insertUntold, listToldChannels, listToldNames, type UntoldEntry } from '../incident/told.ts'
 import { type ChannelRecord, listRecipients } from '../notification/channels.ts'
 import { insertNotifications, type OutboxEntry } from '../notification/outbox.ts'
 import { alertsAbout, listRuledAlerts } from '../notification/ruled-alerts.ts'
@@ -70,15 +70,33 @@ export function tellNewcomers(
     const { organizationId, rowId, status, serviceId, problem } = incident
     const at = times.get(rowId) ?? 0
     const phase = phaseOf(problem, at)
-    const channels = channelsOf(organizationId).filter((channel) => !told.has(`${rowId} ${channel.rowId}`))
-    if (status === 'resolved' || phase === 'off' || phase === 'muted' || channels.length === 0) return []
+    if (status === 'resolved' || phase === 'off' || phase === 'muted') return []
+    const known = Map.groupBy(channelsOf(organizationId), (channel) => told.has(`${rowId} ${channel.rowId}`))
     const service = loadServiceName(db, serviceId)
+    const alerts = listRuledAlerts(db, rowId)
     const due = { ...NO_NEWS, incident, service, conditions: problem.firing, at, toldAt: at }
-    return plan(channels, due, new Map(), { untold, newId, alerts: listRuledAlerts(db, rowId) })
+    // The incident may have had a condition of which a channel that reads labels was not told.
+    const own = alerts.filter(
+      (one) => one.endsAt === null && one.severity === 'critical' && one.serviceId === serviceId,
+    )
+    const later = (known.get(true) ?? []).filter(readsLabels).flatMap((channel) => {
+      const names = new Set(listToldNames(db, channel.rowId, rowId))
+      const about = own.filter((one) => problem.firing.includes(one.alertname) && !names.has(one.alertname))
+      if (about.length === 0) return []
+      const conditions = [...new Set(about.map(({ alertname }) => alertname))]
+      const toldAt = Math.max(at, incident.createdAt + GATHERING)
+      const more = { ...due, change: 'worse' as const, conditions, toldAt }
+      return plan([channel], more, new Map([[channel.rowId, false]]), { untold, newId, alerts: about })
+    })
+    return [...plan(known.get(false) ?? [], due, new Map(), { untold, newId, alerts }), ...later]
   })
   insertNotifications(db, entries)
   const held = untold.filter(({ reason }) => reason === 'quiet-hours')
   insertUntold(db, held)
+}
+
+function readsLabels({ settings: { rules } }: ChannelRecord): boolean {
+  return rules.some(({ matchers }) => matchers !== undefined)
 }
 
 const NO_NEWS = {

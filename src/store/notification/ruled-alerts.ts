@@ -7,7 +7,10 @@ import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 
 /** Lists up to 500 alerts of an incident, firing ones first. */
-export function listRuledAlerts(db: Db, incidentId: number): (RuledAlert & { readonly serviceId: number })[] {
+export function listRuledAlerts(
+  db: Db,
+  incidentId: number,
+): (RuledAlert & { readonly serviceId: number; readonly endsAt: number | null })[] {
   return db.all(ruled, { incidentId }).map(({ labels, ...alert }) => ({ ...alert, labels: JSON.parse(labels) }))
 }
 
@@ -15,7 +18,7 @@ export function listRuledAlerts(db: Db, incidentId: number): (RuledAlert & { rea
 const ruled = query<{ incidentId: number }>()((sql, hole) =>
   sql
     .selectFrom('alerts')
-    .select(['source', 'severity', 'name as alertname', 'labels', 'service_id as serviceId'])
+    .select(['source', 'severity', 'name as alertname', 'labels', 'service_id as serviceId', 'ends_at as endsAt'])
     .where('incident_id', '=', hole('incidentId'))
     .orderBy('ends_at')
     .limit(500),
