@@ -112,6 +112,7 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['begin with about … and 15 seconds', schedule('FIRST_RETRY', 'SECOND')],
     ['up to … email addresses in', constantOf('target', 'MAX_ADDRESSES')],
     ['one digest every … minutes', constantOf('opening', 'FLAPPING_DIGEST', 'MINUTE')],
+    ['a return that lasts … minutes', constantOf('opening', 'FLAPPING_BURNS', 'MINUTE')],
     ['until it is stable for … minutes', problem('COMES_BACK_WITHIN')],
     ['incmon retries for … hours', schedule('GIVE_UP_AFTER', 'HOUR')],
     ['messages in … seconds at once', schedule('AT_ONCE_WITHIN', 'SECOND')],
