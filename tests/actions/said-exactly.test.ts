@@ -155,8 +155,8 @@ test('a recovery names all conditions, or how many more there were', () => {
     return messageTextOf(messageItem({ kind: 'recovered', alerts }, incident), CONTEXT).body
   }
   assert.match(over(['A', 'B', 'C']), /It was: A; B; C\./)
-  assert.match(over(['A', 'B', 'C', 'D']), /It was: A; B; C; and D\./)
-  assert.match(over([...'ABCDEFGHIJ']), /It was: A; B; C; and D, E, F and 4 more\./)
+  assert.match(over(['A', 'B', 'C', 'D']), /It was: A; B; C; D\./)
+  assert.match(over([...'ABCDEFGHIJ']), /It was: A; B; C; D, E, F and 4 more\./)
 })
 
 test('who hears late of a declared incident hears who declared it', () => {

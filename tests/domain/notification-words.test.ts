@@ -62,7 +62,7 @@ test('a touched incident resolves by itself after a day, and with the setting of
 
 test('a duration never spans a healthy gap', () => {
   const back = item({ kind: 'again' }, { problem: burning(1, { criticalMs: 95_000 }), startedAt: NOW - 60 * 60_000 })
-  assert.match(messageTextOf(back, CONTEXT).title, /since 14:05 UTC \(1 min, 2 min in all\)/)
+  assert.match(messageTextOf(back, CONTEXT).title, /since 14:05 UTC \(1 min, 2 min 35 s in all\)/)
 })
 
 test('a disproved all-clear says so', () => {

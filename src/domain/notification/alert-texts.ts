@@ -54,7 +54,7 @@ export function problemText(item: MessageItem): string {
   const texts = shown.length === 0 ? [titleText(item.incident.title, item.service.name)] : shown.map(alertText)
   // The words are those of the sender or of a user, who wrote them while it went on.
   const rest = item.kind === 'recovered' ? unnamedOf(item, shown) : []
-  const also = rest.length === 0 ? '' : `; and ${namedUpTo(rest, NAMED)}`
+  const also = rest.length === 0 ? '' : `; ${namedUpTo(rest, NAMED)}`
   return `${isPast(item, shown) ? 'It was: ' : ''}${texts.join('; ')}${also}`
 }
 

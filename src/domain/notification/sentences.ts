@@ -119,7 +119,7 @@ function lastingText(item: MessageItem, context: MessageContext): string {
   if (silence !== '') return `${begun} (${age}${silence})`
   const { ms } = severeOf(incident, now)
   const isWhole = declared.length > 0 || ms <= now - since + SECOND
-  return `${begun} (${age}${isWhole ? '' : `, ${formatDuration(ms)} in all`})`
+  return `${begun} (${age}${isWhole ? '' : `, ${formatLasted(ms)} in all`})`
 }
 
 /** Returns what users declared in incidents that were merged into this one, if nothing else of the incident goes on. */
