@@ -175,7 +175,7 @@ test('a storm is three messages at once and then one digest', async (t) => {
   assert.match(received[3]?.text ?? '', /47 new incidents \(47 critical\)/)
 })
 
-test('what began and ended in quiet hours is not reported as recovered', async (t) => {
+test('what began and ended in quiet hours is one message to a program, with all that happened', async (t) => {
   const { channel, fail, send, settled, messages, clock, sweepUntil } = notifying(t)
   const { url, received } = await startReceiver(t)
   const quietHours = { from: '11:00', to: '18:00', timeZone: 'UTC' }
@@ -187,8 +187,11 @@ test('what began and ended in quiet hours is not reported as recovered', async (
   clock.now = NOON + 7 * HOUR
   await settled(() => messages().some(isDelivered))
   assert.deepEqual(
-    received.map(({ text }) => JSON.parse(text).type),
-    ['incident.resolved'],
+    received.map(({ text }) => [
+      JSON.parse(text).type,
+      JSON.parse(text).data.notifications.map((one: { type: string }) => one.type),
+    ]),
+    [['incidents.digest', ['opened', 'recovered', 'resolved']]],
   )
 })
 
