@@ -9,7 +9,7 @@ import { listOpenIncidents } from '../store/incident/live-incidents.ts'
 import { listMissed, listToldChannels, listToldNames } from '../store/incident/told.ts'
 import type { ChannelRecord } from '../store/notification/channels.ts'
 import { insertNotifications, NO_FACTS, type OutboxEntry } from '../store/notification/outbox.ts'
-import { alertsAbout, listRuledAlerts } from '../store/notification/ruled-alerts.ts'
+import { alertsAbout, listMergedServices, listRuledAlerts } from '../store/notification/ruled-alerts.ts'
 import { loadServiceName } from '../store/service/services.ts'
 import type { Deps } from './deps.ts'
 
@@ -27,7 +27,9 @@ export function dueAtOf(
   const { id: serviceId, name: service, namespace, cluster } = loadServiceName(db, incident.serviceId)
   const all = readsAlerts(channel.settings) ? listRuledAlerts(db, incident.rowId) : []
   const alerts = alertsAbout(db, { kind, names, ownServiceId: incident.serviceId }, all)
-  const ruled = { kind, severity: ruledSeverityOf(kind, incident), serviceId, service, namespace, cluster, alerts }
+  const merged = listMergedServices(db, { incident, kind, names })
+  const severity = ruledSeverityOf(kind, incident)
+  const ruled = { kind, severity, serviceId, service, namespace, cluster, alerts, merged }
   return recipientsOf([channel], ruled, () => isTold, now)[0]?.dueAt ?? null
 }
 
@@ -55,10 +57,7 @@ export function catchUp(deps: Deps, channel: ChannelRecord): void {
   const now = deps.now()
   const open = listOpenIncidents(deps.db, channel.organizationId, MAX_MISSED)
   const missed = listMissed(deps.db, channel.rowId, MAX_MISSED)
-  const told = listToldChannels(
-    deps.db,
-    [...open, ...missed.map(({ incident }) => incident)].map(({ rowId }) => rowId),
-  )
+  const told = listToldChannels(deps.db, [...open, ...missed.map(({ incident }) => incident)])
   const own = new Map(told.flatMap((one) => (one.channelId === channel.rowId ? [[one.incidentId, one]] : [])))
   const burning = open.filter(({ rowId, problem }) => !own.has(rowId) && problemAt(problem, now) === 'on')
   const news = burning.map((incident): About => {

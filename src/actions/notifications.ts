@@ -38,7 +38,7 @@ function remindersOf(deps: Deps, organizationId: number, now: number): OutboxEnt
   const open = listOpenIncidents(deps.db, organizationId, MAX_INCIDENTS, ['open'])
   const burning = open
     .filter(({ problem }) => phaseOf(problem, now) === 'on')
-    .map((incident) => ({ incident, told: listToldSince(deps.db, incident.rowId, incident.problem.alarmedAt) }))
+    .map((incident) => ({ incident, told: listToldSince(deps.db, incident, incident.problem.alarmedAt) }))
   const suppressed = listSuppressedIncidents(deps.db, organizationId, MAX_INCIDENTS)
   return [
     ...dueReminders(deps, organizationId, channels, burning, now),
@@ -112,7 +112,7 @@ function dueStillFiring(
 ): Due[] {
   if (!problem.isSuppressed || resolvedAt === null || resolvedAt + STILL_FIRING_AFTER > now) return []
   const sent = listStillFiring(deps.db, rowId, resolvedAt)
-  const involved = new Set(listToldSince(deps.db, rowId, 0).map(({ channelId }) => channelId))
+  const involved = new Set(listToldSince(deps.db, { rowId, problem }, 0).map(({ channelId }) => channelId))
   const untold = channels.filter((channel) => involved.has(channel.rowId) && !sent.includes(channel.rowId))
   if (untold.length === 0 || !findIncident(deps.db, organizationId, id)?.firingAlerts) return []
   return untold.map((channel) => ({ channel, kind: 'still-firing' }))

@@ -258,9 +258,8 @@ test('a rule for the alerts of one team does not see the same condition of anoth
   await fire('cart', 'critical', 'Slow')
   await sweepUntil(NOON + 4 * MINUTE)
   assert.deepEqual(
-    // The alert of the second team is in both incidents, one after the other.
-    outbox().flatMap(([name, kind]) => (kind === 'opened' ? [name] : [])),
-    ['web', 'cart', 'cart'],
+    outbox().flatMap(([name, kind]) => (kind === 'resolved' ? [] : [`${name} ${kind}`])),
+    ['web opened', 'cart opened', 'cart worse'],
   )
 })
 

@@ -64,14 +64,15 @@ export function mergedProblem(
   const since = b.since === null && begun.length === 0 ? null : Math.min(...begun, b.since ?? Number.POSITIVE_INFINITY)
   const isOver = since === null && b.isOver
   const firing = [...b.firing, ...(a.since === null ? [] : a.firing.map(nameOf)), ...taken.map(({ name }) => name)]
-  const known = { declared, hadDeclared, others: [...new Set(others)], had: [...new Set(had)] }
+  const merged = [...b.merged, ...a.merged, ...(a.since !== null || a.isMuted ? [from.rowId] : [])]
+  const known = { declared, hadDeclared, merged, others: [...new Set(others)], had: [...new Set(had)] }
   const problem = { ...b, ...known, since, isOver, firing: [...new Set(firing)].sort() }
   const severity = ratedAs(from, into)
-  const merged = { ...into, severity, problem }
-  const now = severityNow(merged)
+  const whole = { ...into, severity, problem }
+  const now = severityNow(whole)
   const asSevere = [from, into].filter((one) => severityNow(one) === now)
   const at = Math.min(...asSevere.map((one) => one.problem.raised?.at ?? one.startedAt))
-  if (severityNow(into) !== now) return { severity, problem: regraded(into, merged, at) }
+  if (severityNow(into) !== now) return { severity, problem: regraded(into, whole, at) }
   const ms = b.raised === null ? Math.max(0, at - (since ?? at)) : criticalMsOf(problem, at)
   return { severity, problem: { ...problem, raised: ms < SECOND ? null : { ...b.raised, at, ms } } }
 }

@@ -51,8 +51,9 @@ export type Problem = {
   readonly isSuppressed: boolean
   /** Whether alerts fired when the incident was resolved. Its postmortem is written again when the last one ends. */
   readonly awaitsEnds: boolean
-  /** Row ids of other services whose incidents were merged into this one. */
+  /** Row ids of other services whose incidents were merged into this one, and of the incidents that were on then. */
   readonly others: readonly number[]
+  readonly merged: readonly number[]
   /** What people declared in incidents that were merged into this one. It goes on until a user resolves this one. */
   readonly declared: readonly (Burning & { readonly severity?: Severity })[]
   /** The names of all that was ever declared so; `had` has them, too. */
@@ -70,7 +71,7 @@ export const NO_PROBLEM: Problem = {
   flapsSince: null,
   firstAcknowledgedAt: null,
   ...{ isSuppressed: false, awaitsEnds: false },
-  ...{ others: [], declared: [], hadDeclared: [], about: null },
+  ...{ others: [], merged: [], declared: [], hadDeclared: [], about: null },
 }
 
 /**
@@ -186,7 +187,7 @@ function endOf({ had, since }: Problem, { now, ended }: Observation) {
   const last = own.reduce<Ended | null>((found, one) => (found && found.endsAt >= one.endsAt ? found : one), null)
   const endedAt = Math.max(since ?? 0, Math.min(now, last?.endsAt ?? now))
   const heldUntil = own.reduce((until, one) => Math.max(until, one.heldUntil ?? 0), 0)
-  return { endedAt, knownAt: now, isGuess: last?.isGuess ?? false, heldUntil: heldUntil > now ? heldUntil : null }
+  return { endedAt, knownAt: now, isGuess: last?.isGuess ?? false, heldUntil: heldUntil || null }
 }
 
 /**
@@ -225,8 +226,8 @@ export function observeLeft(before: Problem, seen: Pick<Observation, 'now' | 'bu
 /** Returns the problem of an incident that a user reopens. The evaluation finds out whether an automatic one is on. */
 export function reopened(before: Problem, origin: 'manual' | 'automatic', now: number): Problem {
   const problem = alarmed(before, now)
-  if (problem.since !== null) return problem
-  return origin === 'manual' ? { ...problem, since: now } : { ...problem, knownAt: now, isOver: true }
+  const off = origin === 'manual' ? { ...problem, since: now } : { ...problem, knownAt: now, isOver: true }
+  return problem.since === null ? off : problem
 }
 
 /** Ends the problem by a person's decision. */
@@ -234,9 +235,8 @@ export function closed(before: Problem, now: number): Problem {
   const problem = withoutDeclared(before)
   const over = { ...unmuted(problem, now), isOver: true, isSuppressed: problem.firing.length > 0 }
   if (problem.since === null) return over
-  const criticalMs = criticalMsOf(problem, now)
   const end = { since: null, endedAt: now, knownAt: now, isGuess: false, heldUntil: null }
-  return { ...over, ...end, criticalMs }
+  return { ...over, ...end, criticalMs: criticalMsOf(problem, now) }
 }
 
 /** What a person declared is over with the decision of a person. What fires goes on. */

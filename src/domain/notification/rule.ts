@@ -31,6 +31,8 @@ export type RuledNotification = {
   readonly cluster: string
   /** The alerts of the incident that the message is about, firing ones first. See `readsAlerts`. */
   readonly alerts: readonly RuledAlert[]
+  /** The services of incidents that were merged into this one. */
+  readonly merged?: readonly { readonly id: string; readonly name: string; readonly namespace: string }[]
 }
 
 export type RuledAlert = Pick<MatchedAlert, 'source' | 'severity' | 'alertname' | 'labels'>
@@ -90,7 +92,7 @@ function wants(rule: Rule, notification: RuledNotification): boolean {
   return (
     (events === undefined || wantsKind(events, notification.kind)) &&
     (minSeverity === undefined || rank(notification.severity) >= rank(minSeverity)) &&
-    (services === undefined || services.includes(notification.service) || services.includes(notification.serviceId)) &&
+    (services === undefined || isOf(services, notification)) &&
     (namespaces === undefined || isIn(namespaces, notification)) &&
     (matchers === undefined || matches(matchers, notification))
   )
@@ -101,10 +103,14 @@ function wantsKind(events: readonly NotificationKind[], kind: NotificationKind):
   return events.includes(kind) || (kind === 'flapping' && events.includes('again'))
 }
 
+function isOf(services: readonly string[], { service, serviceId, merged = [] }: RuledNotification): boolean {
+  return [service, serviceId, ...merged.flatMap(({ id, name }) => [id, name])].some((one) => services.includes(one))
+}
+
 /** An incident without a namespace, such as that of a node, is in the namespaces that its alerts name. */
-function isIn(namespaces: readonly string[], { namespace, alerts }: RuledNotification): boolean {
+function isIn(namespaces: readonly string[], { namespace, alerts, merged = [] }: RuledNotification): boolean {
   const named = namespace === '' ? alerts.flatMap(({ labels }) => labels.namespace ?? []) : [namespace]
-  return named.some((one) => namespaces.includes(one))
+  return [...named, ...merged.map((one) => one.namespace)].some((one) => namespaces.includes(one))
 }
 
 /** An incident without alerts, such as one that a user opened, is matched by its own fields. */

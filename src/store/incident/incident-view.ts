@@ -17,7 +17,7 @@ import { findGraph } from './graphs.ts'
 import type { IncidentRecord } from './incidents.ts'
 import { findLiveIncident } from './live-incidents.ts'
 import { findTimelineFacts, withMessages } from './timeline-facts.ts'
-import { findLastTold } from './told.ts'
+import { findLastTold } from './told-messages.ts'
 
 /**
  * Finds the groups of similar alerts in an incident, most severe first. Finds the best link between each change and

@@ -38,7 +38,7 @@ import { findLiveIncident } from './live-incidents.ts'
 import { withUnheard } from './silent-senders.ts'
 import { findJudgedSuspects } from './suspects.ts'
 import { eventsOf } from './timeline-events.ts'
-import { listNotToldOf, listToldOf } from './told.ts'
+import { listNotToldOf, listToldOf } from './told-messages.ts'
 
 /** How long before the first evidence to search for changes. */
 const SEARCHED_BEFORE = 2 * HOUR

@@ -9,7 +9,7 @@ import { findLiveIncidents } from '../incident/live-incidents.ts'
 import { insertUntold, listToldChannels, listToldNames, type UntoldEntry } from '../incident/told.ts'
 import { type ChannelRecord, listRecipients } from '../notification/channels.ts'
 import { insertNotifications, type OutboxEntry } from '../notification/outbox.ts'
-import { alertsAbout, listRuledAlerts } from '../notification/ruled-alerts.ts'
+import { alertsAbout, listMergedServices, listRuledAlerts } from '../notification/ruled-alerts.ts'
 import { loadServiceName } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 
@@ -37,7 +37,7 @@ export function writeNotifications(db: Db, all: readonly NotificationDue[], newI
     // If nobody was told about a problem, nobody is told about its recovery.
     if (known.length === 0 || (due.change === 'recovered' && involved.size === 0)) continue
     const alerts = known.some(({ settings }) => readsAlerts(settings)) ? alertsOf(due) : []
-    const planned = plan(known, due, involved, { untold, newId, alerts })
+    const planned = plan(db, known, due, involved, { untold, newId, alerts })
     for (const { channelId, kind } of planned) if (kind !== 'acknowledged') involved.set(channelId, OVER.has(kind))
     entries.push(...planned)
   }
@@ -62,11 +62,10 @@ export function tellNewcomers(
   const read = joined.filter(({ organizationId }) => channelsOf(organizationId).length > 0)
   if (read.length === 0) return
   const times = new Map(read.map(({ incidentId, at }) => [incidentId, at]))
-  const told = new Set(
-    listToldChannels(db, [...times.keys()]).map(({ incidentId, channelId }) => `${incidentId} ${channelId}`),
-  )
+  const incidents = findLiveIncidents(db, [...times.keys()])
+  const told = new Set(listToldChannels(db, incidents).map(({ incidentId, channelId }) => `${incidentId} ${channelId}`))
   const untold: UntoldEntry[] = []
-  const entries = findLiveIncidents(db, [...times.keys()]).flatMap((incident) => {
+  const entries = incidents.flatMap((incident) => {
     const { organizationId, rowId, status, serviceId, problem } = incident
     const at = times.get(rowId) ?? 0
     const phase = phaseOf(problem, at)
@@ -86,9 +85,9 @@ export function tellNewcomers(
       const conditions = [...new Set(about.map(({ alertname }) => alertname))]
       const toldAt = Math.max(at, incident.createdAt + GATHERING)
       const more = { ...due, change: 'worse' as const, conditions, toldAt }
-      return plan([channel], more, new Map([[channel.rowId, false]]), { untold, newId, alerts: about })
+      return plan(db, [channel], more, new Map([[channel.rowId, false]]), { untold, newId, alerts: about })
     })
-    return [...plan(known.get(false) ?? [], due, new Map(), { untold, newId, alerts }), ...later]
+    return [...plan(db, known.get(false) ?? [], due, new Map(), { untold, newId, alerts }), ...later]
   })
   insertNotifications(db, entries)
   const held = untold.filter(({ reason }) => reason === 'quiet-hours')
@@ -118,9 +117,8 @@ type Told = Map<number, boolean>
 function toldOf(db: Db, all: readonly NotificationDue[]): Map<number, Told> {
   const known = all.filter(({ change }) => change !== 'opened' && change !== 'sender-silent')
   const told = new Map<number, Told>()
-  for (const { incidentId, channelId, isOver } of listToldChannels(db, [
-    ...new Set(known.map(({ incident }) => incident.rowId)),
-  ])) {
+  const incidents = [...new Map(known.map(({ incident }) => [incident.rowId, incident])).values()]
+  for (const { incidentId, channelId, isOver } of listToldChannels(db, incidents)) {
     if (incidentId === null) continue
     told.set(incidentId, (told.get(incidentId) ?? new Map()).set(channelId, isOver === 1))
   }
@@ -148,6 +146,7 @@ type News = Omit<NotificationDue, 'kind' | 'service'> & {
 
 /** Returns the entries of one notification. Adds to `untold` who does not get it. */
 function plan(
+  db: Db,
   channels: readonly ChannelRecord[],
   due: News,
   told: Told,
@@ -169,7 +168,8 @@ function plan(
   const { organizationId, rowId: incidentId } = incident
   const severity = ruledSeverityOf(change, incident)
   const { id: serviceId, name, namespace, cluster } = service
-  const ruled = { kind: change, severity, serviceId, service: name, namespace, cluster, alerts }
+  const merged = listMergedServices(db, { incident, kind: change, names: conditions })
+  const ruled = { kind: change, severity, serviceId, service: name, namespace, cluster, alerts, merged }
   const back = { ...ruled, severity: 'critical' as const }
   const recipients = channels.flatMap((channel) => {
     // Who heard that it is over hears that it is back, even if a user has lowered its severity meanwhile.

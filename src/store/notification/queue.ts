@@ -71,7 +71,10 @@ function queued(db: Db) {
     })
     .select((eb) => {
       // The messages that were sent, or are being sent, and said that the incident's problem is on.
-      const all = eb.selectFrom('outbox as earlier').whereRef('earlier.incident_id', '=', 'incidents.id')
+      const merged = listed(sql`incidents.problem -> '$.merged'`)
+      const all = eb.selectFrom('outbox as earlier').where((of) => {
+        return of.or([of('earlier.incident_id', '=', of.ref('incidents.id')), of('earlier.incident_id', 'in', merged)])
+      })
       const sent = all
         .where('earlier.leader_id', 'is not', null)
         .where('earlier.status', 'in', ['pending', 'delivered'])

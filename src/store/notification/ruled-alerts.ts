@@ -1,10 +1,12 @@
 /** Reads the alerts of an incident that the rules of channels are compared with. */
+import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { conditionOf } from '../../domain/incident/merge.ts'
-import type { NotificationKind } from '../../domain/notification/kind.ts'
+import { CALM, type NotificationKind } from '../../domain/notification/kind.ts'
 import type { RuledAlert } from '../../domain/notification/rule.ts'
 import { loadServiceName } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
-import { query } from '../sqlite/query.ts'
+import { listed, query } from '../sqlite/query.ts'
+import { uuidFromBytes } from '../sqlite/uuid.ts'
 
 /** Lists up to 500 alerts of an incident, firing ones first. */
 export function listRuledAlerts(
@@ -38,3 +40,34 @@ export function alertsAbout<Alert extends RuledAlert & { readonly serviceId: num
 export function conditionName(db: Db, name: string, serviceId: number, ownServiceId: number): string {
   return serviceId === ownServiceId ? name : conditionOf(name, loadServiceName(db, serviceId).name)
 }
+
+/**
+ * Lists the services of what was merged into an incident and what the message is about: if it names new conditions, only
+ * theirs, and unless it is about an end, only while a condition of theirs goes on.
+ */
+export function listMergedServices(
+  db: Db,
+  about: {
+    readonly incident: Pick<LiveIncident, 'problem'>
+    readonly kind: NotificationKind
+    readonly names: readonly string[]
+  },
+) {
+  const { merged, firing } = about.incident.problem
+  if (merged.length === 0) return []
+  const { kind } = about
+  const conditions = kind === 'worse' ? about.names : CALM.has(kind) ? null : firing
+  const isAbout = (name: string) => conditions === null || conditions.some((one) => one.endsWith(conditionOf('', name)))
+  return db
+    .all(servicesOf, { incidentIds: JSON.stringify(merged) })
+    .filter(({ name }) => isAbout(name))
+    .map(({ uuid, ...service }) => ({ id: uuidFromBytes(uuid), ...service }))
+}
+
+const servicesOf = query<{ incidentIds: string }>()((sql, hole) =>
+  sql
+    .selectFrom('incidents')
+    .innerJoin('services', 'services.id', 'incidents.service_id')
+    .select(['services.uuid', 'services.name', 'services.namespace'])
+    .where('incidents.id', 'in', listed(hole('incidentIds'))),
+)

@@ -76,7 +76,7 @@ function literal(parameter: unknown): string {
 }
 
 /** Converts a JSON array to rows, so that a list of any length needs only one parameter. */
-export function listed<Value = number>(json: string) {
+export function listed<Value = number>(json: string | RawBuilder<unknown>) {
   return sql<Value>`(SELECT value FROM json_each(${json}))`
 }
 
