@@ -71,6 +71,20 @@ const noData = {
 const failed = { ...noData, source: 'ci' as const, name: 'PipelineFailed', summary: '#61 on main', occurrences: 1 }
 
 const late = { ...noData, failure: null, endsAt: resolvedAt + 10 * MINUTE, resolution: 'reported' as const }
+const endedLater = { ...expired, endsAt: until + 10 * MINUTE, resolution: 'reported' as const }
+const assumed = { ...ended(null), at: until, code: 'inferred' }
+const over = { ...status('monitoring', until + 2 * MINUTE, null), text: 'the problem is over' }
+const reopened = { ...byAda, kind: 'reopened', code: 'investigating', at: resolvedAt + MINUTE, actor: 'Ben' }
+const vainAt = startedAt + 12 * MINUTE
+const vain = { ...IMAGE.changes[0]!, outcome: 'deployed' as const, startsAt: vainAt, endsAt: vainAt + MINUTE }
+const fixing = {
+  ...vain,
+  ref: 'shop/cart-api#4712',
+  eventId: 'f',
+  startsAt: vainAt + 8 * MINUTE,
+  endsAt: vainAt + 9 * MINUTE,
+}
+const cordon = { ...report, name: 'NodeNotSchedulable', object: 'Node/worker-3', at: startedAt - 6 * MINUTE }
 const early = { ...IMAGE.changes[0]!, ...{ startsAt: startedAt - 10 * MINUTE, endsAt: startedAt - 9 * MINUTE } }
 const leader = { ref: 'incident/led', title: 'Down', createdAt, startedAt, service: pay }
 const unseen = { ...critical(25), acknowledgedAt: null }
@@ -196,7 +210,7 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   ],
   [
     'a part that is the whole',
-    /\*\*Lasted:\*\* 30 min 1 s, with the severity warning/,
+    /\*\*Lasted:\*\* 30 min 1 s, as declared by a user with the severity warning/,
     textOf({}, { ...MANUAL, severe: { severity: 'warning', ms: resolvedAt - startedAt - 200 } }),
     textOf({}, { ...MANUAL, severe: { severity: 'warning', ms: resolvedAt - startedAt - 2000 } }),
   ],
@@ -241,7 +255,7 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   ['resolved', /- Ada resolved the incident at/, textOf({ entries: [byAda] }), textOf({ entries: [byAda, merge] })],
   [
     'critical in one of two services',
-    /shop\/cart, shop\/pay or both were critical from/,
+    /At least one of shop\/cart and shop\/pay was critical from/,
     textOf({ services: [pay], alerts: [ofPay] }, critical(10)),
     textOf({ services: [pay], alerts: [{ ...ofPay, severity: 'warning' }] }, critical(10)),
   ],
@@ -289,7 +303,7 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   ],
   [
     'declared with another severity',
-    /\*\*Lasted:\*\* 30 min 1 s, with the severity warning that a user declared/,
+    /\*\*Lasted:\*\* 30 min 1 s, as declared by a user with the severity warning/,
     textOf({}, { ...MANUAL, severity: 'warning' }),
     textOf({}, MANUAL),
   ],
@@ -397,6 +411,66 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
     /why nobody acknowledged/,
     textOf({ group: { cause: 'postgres', leader: null, others: [leader] } }, unseen),
     textOf({ group: { cause: 'postgres', leader: leader.ref, others: [leader] } }, unseen),
+  ],
+  [
+    'an end that was reported after it was assumed',
+    /was critical for at least 10 min, .*(?:\n.*)*- ImagePullBackOff ended at /,
+    textOf({ alerts: [endedLater], entries: [assumed] }, critical(10)),
+    textOf({ alerts: [endedLater], entries: [{ ...assumed, code: 'reported' }] }, critical(10)),
+  ],
+  [
+    'a problem that was over',
+    /monitoring: the problem is over/,
+    textOf({ entries: [over] }, critical(10)),
+    textOf({ alerts: [expired], entries: [over] }, critical(10)),
+  ],
+  [
+    'reopened by a person',
+    /- Nobody acknowledged the incident before Ada resolved it; Ben reopened it at 2026-/,
+    textOf({ entries: [byAda, reopened] }, { acknowledgedAt: null }),
+    textOf({ entries: [byAda, { ...reopened, actor: null }] }, { acknowledgedAt: null }),
+  ],
+  [
+    'a deploy that did not help at once',
+    /- Also during the incident: pipeline .* The last alert ended 12 min after this deploy \(/,
+    textOf({ alerts: [{ ...late, endsAt: startedAt + 25 * MINUTE }], changes: [vain, fixing] }),
+    textOf({ alerts: [firing], changes: [vain] }),
+  ],
+  [
+    'a cordon',
+    /, but a node was cordoned \(.*\n(?:.*\n)*.*incident was found \(E\d+\)\. Node\/worker-3 was cordoned at 2026-03-14 02:05:09 UTC/,
+    textOf({ alerts, cordons: [cordon] }),
+    textOf({ alerts, cordons: [{ ...cordon, name: 'NodeSchedulable' }] }),
+  ],
+  [
+    'a warning that was ignored',
+    /Decide who acts on this warning, .* \| The alerts of the incident include ImagePullBackOff \(/,
+    textOf({ alerts: [{ ...firing, severity: 'warning', startsAt: startedAt - 20 * MINUTE }] }),
+    textOf({ alerts: [{ ...firing, severity: 'warning' }] }),
+  ],
+  [
+    'no alert about the memory',
+    /Add an alert that fires before the memory limit is reached/,
+    textOf({ alerts: [{ ...firing, failure: 'memory' }] }),
+    textOf({ alerts: [{ ...firing, failure: 'memory', source: 'metrics' }] }),
+  ],
+  [
+    'services on a node',
+    /The incident includes alerts about shop\/pay \(/,
+    textOf({ alerts, services: [pay] }, { service: { uuid: 'n', namespace: '', name: 'node/worker-3' } }),
+    textOf({ alerts, services: [pay] }),
+  ],
+  [
+    'a change of another service',
+    /- E\d+: pipeline shop\/cart-api#4711 .*; `event\//,
+    textOf({ alerts, suspects: IMAGE.suspects.slice(0, 1) }),
+    textOf({ alerts }),
+  ],
+  [
+    'an earlier incident that was merged into this one',
+    /until the incident was opened; the first of the merged incidents counts/,
+    textOf({ alerts, entries: [mergeIn], merged: [{ ...declared, createdAt: startedAt + 1000 }] }),
+    textOf({ alerts }),
   ],
   [
     'probe',

@@ -222,7 +222,7 @@ const PROPOSALS: readonly (readonly [string, PostmortemFacts, readonly string[]]
     { ...IMAGE, changes: IMAGE.changes.slice(0, 1) },
     ['image-digests', 'rollback-runbook'],
   ],
-  ['memory', factsOf('oom-after-release'), ['memory-limits', 'report-ends']],
+  ['memory', factsOf('oom-after-release'), ['memory-limits', 'memory-alert', 'report-ends']],
   ['a node', factsOf('node-down'), ['node-spread']],
   ['a probe, and nobody there', factsOf('liveness-flap'), ['probe-tuning', 'paging']],
   ['CI system failure', factsOf('runner-outage'), ['ci-runners']],

@@ -26,8 +26,27 @@ const REFUSED = /\b40[13]\b|unauthori[sz]ed|forbidden|access denied|authenticati
 const RULES: readonly Rule[] = [
   {
     id: 'memory-limits',
-    text: 'Compare the memory usage with the limit. Raise the limit or fix the leak, and add an alert that fires before the limit is reached.',
+    text: 'Compare the memory usage with the limit. Raise the limit or fix the leak.',
     because: (facts) => ofFailure(facts, 'memory') ?? outOfMemoryBefore(facts),
+  },
+  {
+    id: 'memory-alert',
+    text: 'Add an alert that fires before the memory limit is reached.',
+    because: (facts) => {
+      const isWarned = facts.alerts.some(({ failure, source }) => failure === 'memory' && source !== 'cluster')
+      return isWarned ? null : (ofFailure(facts, 'memory') ?? outOfMemoryBefore(facts))
+    },
+  },
+  {
+    id: 'early-warning',
+    text: 'Decide who acts on this warning, and how soon: it fired long before the problem.',
+    because: ({ alerts, incident: { startedAt } }) =>
+      shownBy(
+        alerts.filter((one) => {
+          const isCondition = one.source !== 'ci' && one.failure !== 'monitoring' && one.severity !== 'critical'
+          return isCondition && one.startsAt <= startedAt - PAGED_WITHIN_MINUTES * MINUTE
+        }),
+      ),
   },
   {
     id: 'probe-tuning',

@@ -9,7 +9,7 @@ import { isOnlyTime } from '../suspect/likely-cause.ts'
 import { capitalized, formatCount, formatTime, joinNames, secondsBetween } from '../text.ts'
 import type { Contribution, Postmortem, Sentence } from './document.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef } from './groups.ts'
-import { noneFound, rejectedOf, rejectedSentences } from './no-cause.ts'
+import { cordonSentences, noneFound, rejectedOf, rejectedSentences } from './no-cause.ts'
 import { earlierReports } from './others.ts'
 import { isRemedy } from './resolution.ts'
 
@@ -37,7 +37,7 @@ export function contributingOf(known: GroupedFacts): Postmortem['contributing'] 
     changes: ordered(contributions, (one) => [one.verdict === 'confirmed' ? 0 : 1, placeOf(one, facts)]),
     sentences: [
       ...rejectedSentences(rejected),
-      ...(contributions.length === 0 ? [noneFound(facts)] : []),
+      ...(contributions.length === 0 ? [noneFound(facts), ...cordonSentences(facts)] : []),
       ...(told.length > 0 ? [unlinkedSentence(told)] : []),
       ...(late.length > 0 ? [lateSentence(late)] : []),
     ],

@@ -9,6 +9,7 @@ import type { Sentence } from './document.ts'
 import {
   alertRefs,
   firingWhenResolved,
+  type GroupedFact,
   type GroupedFacts,
   incidentRef,
   intoRefs,
@@ -27,7 +28,7 @@ export function wasCritical({ critical: { ms, until }, origin, cause }: Incident
   return origin === 'automatic' && cause !== 'silence' && (until !== null || ms > 0)
 }
 
-type Ending = Pick<GroupedFacts, 'incident' | 'alerts'>
+type Ending = Pick<GroupedFacts, 'incident' | 'alerts' | 'entries'>
 
 /**
  * Returns when the problem ended or, if nobody reported its end, was last reported: the end of the last critical period,
@@ -108,7 +109,6 @@ function subjectOf({ incident, services, alerts }: GroupedFacts): { readonly nam
   // A failed node is one problem, whatever its pods report.
   const others = isNodeService(service) ? [] : hit
   if (others.length === 0) return { name: own, was: 'was' }
-  if (others.length === 1) return { name: `${own}, ${others[0]} or both`, was: 'were' }
   return { name: `At least one of ${joinNames([own, ...others])}`, was: 'was' }
 }
 
@@ -148,13 +148,24 @@ function criticalTexts(facts: GroupedFacts): readonly string[] {
  * Returns when a problem was last reported whose end nobody reported, and for how many seconds it had been on by then;
  * null if its end was reported, or if it still fired. `at`: ms UTC.
  */
-export function lastReportOf({ incident, alerts }: Ending): { readonly at: number; readonly seconds: number } | null {
+export function lastReportOf({
+  incident,
+  alerts,
+  entries,
+}: Ending): { readonly at: number; readonly seconds: number } | null {
   const { critical, startedAt, resolvedAt } = incident
   if (!wasCritical(incident) || wasClockSetBack(incident)) return null
-  const all = alerts.filter(({ endsAt, source }) => endsAt === critical.until && source !== 'ci')
+  // The end was reported only after incmon had assumed it.
+  const assumed = new Set(
+    entries.flatMap(({ kind, code, at, ref }) =>
+      kind === 'ended' && code === 'inferred' && at === critical.until ? ref : [],
+    ),
+  )
+  const isAssumed = ({ uuid }: GroupedFact) => assumed.has(`alert/${uuid}`)
+  const all = alerts.filter((one) => (one.endsAt === critical.until || isAssumed(one)) && one.source !== 'ci')
   const severe = all.filter(({ severity }) => severity === 'critical')
   const last = severe.length > 0 ? severe : all
-  if (last.length === 0 || !last.every(isUnreported)) return null
+  if (last.length === 0 || !last.every((one) => isUnreported(one) || isAssumed(one))) return null
   if (critical.until !== null) return { at: critical.until, seconds: secondsOf(critical.ms, startedAt, critical.until) }
   const at = last.reduce((latest, { lastSeenAt }) => Math.max(latest, lastSeenAt), startedAt)
   const ms = Math.max(0, critical.ms - Math.max(0, (resolvedAt ?? at) - at))

@@ -2,6 +2,7 @@
 
 import { variesText } from '../alert/groups.ts'
 import { wholeChangeText } from '../incident/change-text.ts'
+import type { ChangeFact } from '../incident/facts.ts'
 import { named } from '../incident/timeline-rows.ts'
 import { distinct, ordered } from '../order.ts'
 import { formatCount, formatPeriod, formatTime, formatTimes, quoted } from '../text.ts'
@@ -29,8 +30,10 @@ export function evidenceOf(document: Omit<Postmortem, 'evidence'>, facts: Groupe
 }
 
 function describedRecords(facts: GroupedFacts): ReadonlyMap<string, Omit<Evidence, 'ref'>> {
-  const { incident, alerts, correlations, changes, earlier, onNode, meanwhile = [], group, merged = [] } = facts
+  const { incident, alerts, correlations, suspects, earlier, onNode, meanwhile = [], group, merged = [] } = facts
   const events = [...facts.events, ...(facts.cordons ?? [])]
+  const isOwn = (change: ChangeFact) => facts.changes.some(({ eventId }) => eventId === change.eventId)
+  const ofOthers = suspects.flatMap(({ change }) => (change && !isOwn(change) ? change : []))
   const plain = (ref: string, text: string) => [ref, { text, labels: {}, links: {} }] as const
   const own = new Set(alerts.flatMap(({ uuid, ref }) => [`alert/${uuid}`, ref]))
   const elsewhere = events.flatMap(({ alertId, name, at }) => {
@@ -40,7 +43,7 @@ function describedRecords(facts: GroupedFacts): ReadonlyMap<string, Omit<Evidenc
   })
   return new Map([
     ...events.map(({ uuid, name, at }) => plain(`event/${uuid}`, `${name}, ${formatTime(at)}`)),
-    ...changes.map((change) => {
+    ...[...facts.changes, ...ofOthers].map((change) => {
       const links = change.url ? { GitLab: change.url } : {}
       return [`event/${change.eventId}`, { text: wholeChangeText(change), labels: {}, links }] as const
     }),

@@ -15,7 +15,7 @@ import {
 } from './critical.ts'
 import type { KeyFact, Metric, Postmortem } from './document.ts'
 import { type GroupedFacts, incidentRef, intoRefs, intoText } from './groups.ts'
-import { isUnconnected, rejectedOf } from './no-cause.ts'
+import { cordonSentences, isUnconnected, rejectedOf } from './no-cause.ts'
 import { causeElsewhere, earlierReports } from './others.ts'
 import { triggerOf } from './trigger.ts'
 
@@ -115,7 +115,7 @@ function criticalText(facts: GroupedFacts): string {
   return severity === 'critical'
     ? `${formatSeconds(severe)}${until}, as declared by ${who}${health}`
     : seen === 0
-      ? `${formatSeconds(severe)}${until}, with the severity ${severity} that ${who} declared`
+      ? `${formatSeconds(severe)}${until}, as declared by ${who} with the severity ${severity}`
       : `${formatSeconds(seen)}; ${who} declared the severity ${severity} for ${formatSeconds(severe)}${until}`
 }
 
@@ -131,7 +131,7 @@ function noCauseText(facts: GroupedFacts, { changes }: Postmortem['contributing'
   if (rejected !== '') return `not known; rejected: ${rejected}`
   const before = formatSeconds(secondsBetween(searched.from, incident.startedAt))
   return changes.length === 0 && !isUnconnected(facts)
-    ? `no change was found in the ${before} before the incident`
+    ? `no change was found in the ${before} before the incident${cordonSentences(facts).length > 0 ? ', but a node was cordoned' : ''}`
     : 'no connected change was found'
 }
 

@@ -89,7 +89,7 @@ export function metricsOf(
   const detected = known ? 'the opening is earlier than the evidence' : 'no evidence before the opening was recorded'
   const answered =
     timing.acknowledgedAt === null
-      ? 'nobody acknowledged the incident'
+      ? `nobody acknowledged the incident${timing.resolvedAt === null ? '' : ' before it was resolved'}`
       : 'the acknowledgement is earlier than the opening'
   const ended =
     timing.resolvedAt === null ? 'the incident is not resolved' : 'the resolution is earlier than the evidence'
@@ -97,9 +97,15 @@ export function metricsOf(
   const early = firing === '' || timing.resolvedAt === null || timing.wasMerged ? '' : `, ${firing}`
   const what = isReported ? 'the end of the problem' : 'the last report of the problem'
   const late = later === 0 || timing.wasMerged ? '' : `, which was ${formatSeconds(later)} after ${what}`
+  const isFirst = (timing.openedAt ?? timing.createdAt) < timing.createdAt
   const both = [...refs.evidence, refs.incident]
   return {
-    ttd: metric(ttd, DEFINITIONS.ttd, moved ?? detected, known ? both : [refs.incident]),
+    ttd: metric(
+      ttd,
+      isFirst ? `${DEFINITIONS.ttd}; the first of the merged incidents counts` : DEFINITIONS.ttd,
+      moved ?? detected,
+      known ? both : [refs.incident],
+    ),
     tta: metric(tta, DEFINITIONS.tta, moved ?? answered, [refs.incident]),
     ttr: metric(ttr, `${definitionOf(timing)}${early}${late}`, moved ?? recovered, known ? both : [refs.incident]),
   }

@@ -4,7 +4,15 @@ import type { ChangeFact, CorrelationFact } from '../incident/facts.ts'
 import { distinct, ordered } from '../order.ts'
 import { isNodeService } from '../service/node.ts'
 import { likelihoodOf, placeOf as placeText } from '../suspect/likely-cause.ts'
-import { capitalized, formatPeriod, formatScore, formatSeconds, joinNames, secondsBetween } from '../text.ts'
+import {
+  capitalized,
+  formatPeriod,
+  formatScore,
+  formatSeconds,
+  formatTime,
+  joinNames,
+  secondsBetween,
+} from '../text.ts'
 import type { Sentence } from './document.ts'
 import { type GroupedFacts, incidentRef } from './groups.ts'
 import { elsewhereSentence } from './others.ts'
@@ -32,6 +40,12 @@ export function isUnconnected(facts: GroupedFacts): boolean {
   const rejected = new Set(rejectedOf(facts).map(({ change }) => changeName(change)))
   const isEarly = (one: ChangeFact) => one.startsAt <= incident.startedAt && !rejected.has(changeName(one))
   return !isNodeService(incident.service) && changes.some(isEarly)
+}
+
+/** Says which node was cordoned before the incident: no change of a service, but a reason why pods have no place. */
+export function cordonSentences({ cordons = [], incident }: GroupedFacts): readonly Sentence[] {
+  const one = cordons.findLast(({ name, at }) => name === 'NodeNotSchedulable' && at <= incident.startedAt)
+  return one ? [{ text: `${one.object} was cordoned at ${formatTime(one.at)}.`, refs: [`event/${one.uuid}`] }] : []
 }
 
 /** Names the component that probably caused the problem, such as a database that the error messages name. */

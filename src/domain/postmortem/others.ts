@@ -6,7 +6,7 @@ import { isNodeService, nodeNameOf } from '../service/node.ts'
 import { countOf, formatCount, formatDay, formatTime, formatTimes, joinNames, LISTED, quoted } from '../text.ts'
 import { DAY, MINUTE } from '../units.ts'
 import type { Postmortem, Sentence } from './document.ts'
-import { type GroupedFacts, incidentRef, mergedInto } from './groups.ts'
+import { alertRefs, type GroupedFacts, incidentRef, mergedInto } from './groups.ts'
 
 /** How many services that failed because of an incident are named. */
 const MAX_FOLLOWED = 50
@@ -122,6 +122,13 @@ export function onNodeSentences({ incident, services: known, onNode }: GroupedFa
   const on = nodeNameOf(incident.service)
   const text = `Services with alerts about pods on ${on}: ${joinNames(services)}.`
   return [{ text, refs: onNode.map(({ ref }) => ref) }]
+}
+
+/** Names the other services of a node's incident. */
+export function onNodeToo({ incident, services, alerts }: GroupedFacts): readonly Sentence[] {
+  if (!isNodeService(incident.service) || services.length === 0) return []
+  const text = `The incident includes alerts about ${joinNames(distinct(services.map(subjectName)))}.`
+  return [{ text, refs: alertRefs(alerts) }]
 }
 
 const NO_ALERTS = 'The incident has no alerts that could be compared with earlier ones.'

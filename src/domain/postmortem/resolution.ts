@@ -31,7 +31,7 @@ export function resolutionOf(facts: GroupedFacts): { readonly sentences: readonl
   return {
     sentences: [
       ...fixSentence(facts),
-      ...others.map(otherSentence),
+      ...others.map((change) => otherSentence(change, facts)),
       ...ordered([...earlierEnds(facts), ...endSentences(facts), ...movesOf(facts)], ({ at }) => [at]).map(
         ({ text, refs }) => ({ text, refs }),
       ),
@@ -122,9 +122,12 @@ export function briefFixSentence({ fixes }: GroupedFacts): readonly Sentence[] {
   return [{ text, refs: fixes.map(({ eventId }) => `event/${eventId}`) }]
 }
 
-function otherSentence(change: ChangeFact): Sentence {
-  const text = `Also during the incident: ${changeSentences(change)}`
-  return { text, refs: [`event/${change.eventId}`] }
+function otherSentence(change: ChangeFact, { alerts }: GroupedFacts): Sentence {
+  const seconds = secondsBetween(change.endsAt, recoveryAt(alerts) ?? 0)
+  const isVain = change.kind === 'pipeline' && seconds > 0 && !alerts.some(isUnreported)
+  const after = isVain ? ` The last alert ended ${formatSeconds(seconds)} after this deploy.` : ''
+  const text = `Also during the incident: ${changeSentences(change)}${after}`
+  return { text, refs: [`event/${change.eventId}`, ...(isVain ? alertRefs(alerts) : [])] }
 }
 
 /** Names each resolution, and who reopened the incident after it. */

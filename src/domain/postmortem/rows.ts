@@ -6,6 +6,7 @@ import { distinct } from '../order.ts'
 import { subjectName } from '../sender/sender-name.ts'
 import { joinNames } from '../text.ts'
 import { unlinkedOf } from './causes.ts'
+import { lastReportOf } from './critical.ts'
 import { type GroupedFacts, isUnreported, senderOf, whileFiring } from './groups.ts'
 
 /** Outcomes that matter even if nothing connects the change to the incident: no fix could be deployed. */
@@ -32,6 +33,8 @@ export function rowsOf(facts: GroupedFacts): ReturnType<typeof timelineOf> {
 /** What is known of the alerts by now replaces what was known when a user resolved the incident. */
 function asKnown(row: TimelineRow, facts: GroupedFacts): TimelineRow {
   const { resolvedAt } = facts.incident
+  if (row.text === 'monitoring: the problem is over' && lastReportOf(facts))
+    return { ...row, text: 'monitoring: the problem was no longer reported' }
   if (row.kind !== 'status' || row.code !== 'resolved' || row.at !== resolvedAt || row.actor === null) return row
   return { ...row, text: ['resolved', whileFiring(facts)].filter((part) => part !== '').join(', ') }
 }
@@ -105,7 +108,7 @@ function together(rows: readonly TimelineRow[], facts: GroupedFacts): readonly T
     if (first.kind === 'alert' && services.length === 1) return all
     const on = services.length === 0 ? '' : ` in ${joinNames(services)}`
     const name = names.get(first.ref) ?? ''
-    const started = isLostNode(name) ? `the node of pods${on} is not ready` : `${name}${on}`
+    const started = isLostNode(name) ? `pods${on} are on a node that is not ready` : `${name}${on}`
     const text = first.kind === 'ended' ? `${first.text}${services.length < 2 ? '' : on}` : started
     const isOne = text === started && isLostNode(name)
     const [count, seen] = isOne ? [1, 1] : [sum((row) => row.count), sum((row) => row.seen)]

@@ -36,6 +36,7 @@ import {
   groupSentences,
   meanwhileSentences,
   onNodeSentences,
+  onNodeToo,
 } from './others.ts'
 import { briefFixSentence, isReturn } from './resolution.ts'
 
@@ -60,6 +61,7 @@ export function summaryOf(facts: GroupedFacts, suspicions: readonly Sentence[]):
     sentences.push({ text: `${what} was ${first.name}${quote}${since}.`, refs }, ...earlier)
   } else if (incident.cause !== 'silence')
     sentences.push({ text: 'No alert was recorded for this incident.', refs: [ref] })
+  sentences.push(...onNodeToo(facts))
   const returns = entries.filter(isReturn).length
   if (returns > 0) sentences.push({ text: `The problem came back ${formatTimes(returns)}.`, refs: [ref] })
   sentences.push(
@@ -237,7 +239,9 @@ function acknowledgedText(incident: IncidentFact, entries: readonly EntryFact[])
     // Only the incident that was merged into another one is resolved at that time.
     const isMerge = entries.some(({ kind, at }) => kind === 'merged' && at === resolvedAt)
     const before = ending ? ` before ${ending.actor} ${isMerge ? 'merged' : 'resolved'} it` : ''
-    return `Nobody acknowledged the incident${before}.`
+    const again = entries.find(({ kind, actor }) => kind === 'reopened' && actor !== null)
+    const after = again ? `; ${again.actor} reopened it at ${formatTime(again.at)}` : ''
+    return `Nobody acknowledged the incident${before}${after}.`
   }
   const entry = entries.find(({ at, kind, actor }) => kind === 'status' && at === acknowledgedAt && actor !== null)
   const actor = entry?.actor ?? acknowledgedBy

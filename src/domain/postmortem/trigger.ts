@@ -7,7 +7,7 @@ import { formatScore, secondsBetween } from '../text.ts'
 import { lagOf, leadText, startNoun, startRefs } from './causes.ts'
 import type { Contribution, Postmortem, Sentence } from './document.ts'
 import { type GroupedFacts, incidentRef } from './groups.ts'
-import { componentText, noneText, rejectedOf, rejectedSentences } from './no-cause.ts'
+import { componentText, cordonSentences, noneText, rejectedOf, rejectedSentences } from './no-cause.ts'
 import { causeElsewhere } from './others.ts'
 
 /**
@@ -79,7 +79,8 @@ function noTrigger(facts: GroupedFacts, { changes }: Postmortem['contributing'])
         : changes.some((one) => suspectOf(one, facts) !== undefined)
           ? 'No connected change was found.'
           : 'No change is a likely trigger.'
-  return [...rejected, { text: `${text}${componentText(facts)}`, refs: [incidentRef(facts.incident)] }]
+  const none = { text: `${text}${componentText(facts)}`, refs: [incidentRef(facts.incident)] }
+  return [...rejected, none, ...(changes.length === 0 ? cordonSentences(facts) : [])]
 }
 
 /** Names who confirmed a change as the cause. Earlier versions did not record the name. */

@@ -4,7 +4,7 @@ import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { nextChangeOf, silencesOf, statusOf, withSaid } from '../../domain/silence/silence.ts'
-import { countOf } from '../../domain/text.ts'
+import { countOf, formatTime } from '../../domain/text.ts'
 import type { Context } from '../state/context.ts'
 import type { Condition } from './conditions.ts'
 import { addEntry } from './incidents/incidents.ts'
@@ -133,6 +133,7 @@ export function noteSilences(
 }
 
 function noteEach(ctx: Context, incident: LiveIncident, found: readonly Resilenced[], what: string, now: number): void {
+  const isOver = what !== 'applies to'
   const bySilence = Map.groupBy(found, ({ before, after }) => [...before.silencedBy, ...after.silencedBy][0])
   for (const [rowId = 0, [first, ...more]] of bySilence) {
     const silence = ctx.state.silences.get(rowId)?.silence
@@ -142,9 +143,9 @@ function noteEach(ctx: Context, incident: LiveIncident, found: readonly Resilenc
       at: now,
       kind: 'silence',
       code: null,
-      text: `${name} ${what} ${alerts}`,
+      text: `${name} ${what} ${alerts}${isOver && silence ? `; ${silence.createdBy ?? 'a user'} set it from ${formatTime(silence.startsAt)}` : ''}`,
       // Whoever created a silence did nothing when it ended.
-      actor: what === 'applies to' ? (silence?.createdBy ?? null) : null,
+      actor: isOver ? null : (silence?.createdBy ?? null),
       ref: null,
     })
   }
