@@ -232,7 +232,7 @@ for (const isDeclared of [true, false]) {
     const [{ text }] = summary.sentences
     const expected = isDeclared
       ? 'shop/refund had been critical, or “Customers pay twice” of pay had gone on, since'
-      : 'shop/refund, shop/pay or both had been critical since'
+      : 'At least one of shop/refund and shop/pay had been critical since'
     assert.ok(text.startsWith(expected), text)
   })
 }
