@@ -2,7 +2,7 @@
 import type { Child, FC } from 'hono/jsx'
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
-import { countOf, formatCount, joinNames } from '../../domain/text.ts'
+import { countOf, formatCount } from '../../domain/text.ts'
 import { type Fault, Faults, Hidden, Input, Submit } from '../kit/form.tsx'
 import { Alone } from '../kit/section.tsx'
 
@@ -18,12 +18,15 @@ type AcknowledgeView = Pick<LiveIncident, 'title' | 'severity' | 'status'> & {
   /** The name that was used last in this browser. */
   readonly knownName: string
   readonly acknowledgedBy: string | null
-  /** The incidents with the same cause, and how many of them are open; null if there is no such group. */
-  readonly group: { readonly cause: string; readonly titles: readonly string[]; readonly open: number } | null
+  /** The other open incidents with the same cause, by title; null if there are none. */
+  readonly group: { readonly cause: string; readonly titles: readonly string[] } | null
   readonly faults: readonly Fault[]
   /** The values from the link. */
   readonly fields: Readonly<Record<string, string>>
 }
+
+/** The maximum number of other incidents to name. */
+const MAX_TITLES = 40
 
 const Card: FC<{ children?: Child }> = ({ children }) => (
   <Alone>
@@ -37,15 +40,15 @@ export const AcknowledgePage: FC<{ view: AcknowledgeView }> = ({ view }) => {
   const { title, number, severity, status, organization } = view
   return (
     <Card>
-      <h1>{title}</h1>
+      <h1 class="break">{title}</h1>
       <p class="second">
         Incident #{number} of {organization}, {severity}
       </p>
       <p>{view.state}</p>
-      {view.cause === '' ? null : <p>{view.cause}</p>}
+      {view.cause === '' ? null : <p class="break">{view.cause}</p>}
       {status === 'open' ? null : <p role="status">{stateText(view, status)}</p>}
-      {view.group ? <GroupText group={view.group} /> : null}
-      {status === 'open' || (view.group?.open ?? 0) > 0 ? <Ask view={view} /> : null}
+      {status === 'open' || view.group ? <Ask view={view} /> : null}
+      {view.group ? <Others group={view.group} /> : null}
       <p>
         <a href={`/incidents/${number}`}>Show the incident</a> (requires signing in)
       </p>
@@ -53,15 +56,22 @@ export const AcknowledgePage: FC<{ view: AcknowledgeView }> = ({ view }) => {
   )
 }
 
-const GroupText: FC<{ group: NonNullable<AcknowledgeView['group']> }> = ({ group: { cause, titles } }) => (
-  <p>
-    {countOf(titles.length, 'incident')} probably because of {cause}: {joinNames(titles)}.
-  </p>
+const Others: FC<{ group: NonNullable<AcknowledgeView['group']> }> = ({ group: { cause, titles } }) => (
+  <details>
+    <summary class="break">
+      {countOf(titles.length, 'other incident')} that nobody has acknowledged, probably because of {cause}
+    </summary>
+    <ul>
+      {titles.slice(0, MAX_TITLES).map((title) => (
+        <li class="break">{title}</li>
+      ))}
+      {titles.length > MAX_TITLES ? <li>{formatCount(titles.length - MAX_TITLES)} more</li> : null}
+    </ul>
+  </details>
 )
 
 const Ask: FC<{ view: AcknowledgeView }> = ({ view: { status, group, person, knownName, fields, faults } }) => (
   <form class="stack" method="post" action="/acknowledge">
-    <p>Let others know that you are working on it. Reminders will stop.</p>
     <Faults faults={faults} />
     <Hidden fields={fields} />
     {person === null ? (
@@ -75,16 +85,18 @@ const Ask: FC<{ view: AcknowledgeView }> = ({ view: { status, group, person, kno
         autocomplete="name"
       />
     ) : null}
-    {group && group.open > 0 ? (
+    {group ? (
       <Submit look="primary wide" name="group" value="all">
-        Acknowledge all {formatCount(group.open)}
+        Acknowledge {status === 'open' ? 'this and ' : ''}the other {formatCount(group.titles.length)}
       </Submit>
     ) : null}
     {status === 'open' ? (
       <Submit look={group ? 'wide' : 'primary wide'}>
         {person === null ? 'Acknowledge' : `Acknowledge as ${person}`}
+        {group ? ' only this one' : ''}
       </Submit>
     ) : null}
+    <p class="second">Reminders will stop.</p>
   </form>
 )
 

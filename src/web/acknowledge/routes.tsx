@@ -94,14 +94,14 @@ function groupOf({ store }: AnyVisit, { organizationId, incident }: Acknowledgin
   return store.read(findGroup, organizationId, incident.id)
 }
 
-/** Returns the group of the incident, with the number of incidents that nobody has acknowledged; null if there is none. */
+/** Returns the other incidents of the group that nobody has acknowledged; null if there are none. */
 async function openGroup(visit: AnyVisit, found: Acknowledging) {
   const group = await groupOf(visit, found)
   if (!group) return null
-  const members = group.members.map((id) => visit.store.read(findIncident, found.organizationId, id))
-  const incidents = (await Promise.all(members)).filter((one) => one !== undefined)
-  const open = incidents.filter(({ status }) => status === 'open').length
-  return { cause: group.cause, titles: incidents.map(({ title }) => title), open }
+  const others = group.members.filter((id) => id !== found.incident.id)
+  const read = others.map((id) => visit.store.read(findIncident, found.organizationId, id))
+  const titles = (await Promise.all(read)).flatMap((one) => (one?.status === 'open' ? [one.title] : []))
+  return titles.length === 0 ? null : { cause: group.cause, titles }
 }
 
 /** Returns the name that was used last in this browser, or ''. */

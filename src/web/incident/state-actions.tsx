@@ -43,8 +43,7 @@ export const Actions: FC<{ view: IncidentView }> = ({ view }) => {
       ) : null}
       {group?.leader.isThis && group.cause !== null && group.unowned.length > 1 ? (
         <Action action="/incidents/acknowledge" csrf={csrf} fields={{ incidents: group.unowned.join(','), back: href }}>
-          Acknowledge {group.unowned.length === group.size ? 'all ' : ''}
-          {formatCount(group.unowned.length)}
+          {acknowledgeText(group.unowned.length, group.size, status === 'open')}
         </Action>
       ) : null}
       <SilenceMenu
@@ -65,6 +64,16 @@ export const Actions: FC<{ view: IncidentView }> = ({ view }) => {
       </details>
     </div>
   )
+}
+
+/** Returns `Acknowledge all 7`, or `Acknowledge the other 6` if the first incident is acknowledged. */
+export function acknowledgeText(open: number, all: number, isFirstOpen: boolean): string {
+  const count = formatCount(open)
+  return open === all
+    ? `Acknowledge all ${count}`
+    : isFirstOpen
+      ? `Acknowledge ${count} of ${formatCount(all)}`
+      : `Acknowledge the other ${count}`
 }
 
 /** Warns if alerts are still firing even though the incident was resolved. */

@@ -3,6 +3,7 @@ import type { FC } from 'hono/jsx'
 import { formatAgo, formatDuration, formatMoment, type Reader } from '../../domain/shown-time.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
 import { CauseLine, ToldLine } from '../incident/cause.tsx'
+import { acknowledgeText } from '../incident/state-actions.tsx'
 import { Action } from '../kit/form.tsx'
 import { Badge, Mark, ServiceName, ShortName, Status, Words } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
@@ -60,8 +61,7 @@ export const StormCard: FC<Props> = ({ storm, reader, csrf, canWrite, isFirst })
               fields={{ incidents: unowned.join(',') }}
               look={isFirst ? 'primary' : ''}
             >
-              Acknowledge {unowned.length === members.length ? 'all ' : ''}
-              {formatCount(unowned.length)}
+              {acknowledgeText(unowned.length, members.length, incident.status === 'open')}
             </Action>
           ) : null}
           <a class="button" href={incident.href}>
