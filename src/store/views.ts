@@ -20,7 +20,7 @@ import {
   listResolvedEarly,
 } from './incident/incidents.ts'
 import { findAlertOnNode } from './node-troubles.ts'
-import { listChannels } from './notification/channels.ts'
+import { listChannels, listRecipients } from './notification/channels.ts'
 import { listSent } from './notification/outbox.ts'
 import { findOrganization } from './organizations.ts'
 import type { TimeSpan } from './read.ts'
@@ -152,6 +152,7 @@ export function findOverview(db: Db, organizationId: number, { from, to }: TimeS
     resolvedEarly: listResolvedEarly(db, organizationId, MAX_EARLY),
     pipelines: listPipelinesOfOrganization(db, organizationId, from, to),
     links: countLinks(db, organizationId, from),
+    failing: listRecipients(db, organizationId).filter(({ failing }) => failing !== null),
   }
 }
 

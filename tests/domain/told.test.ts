@@ -1,7 +1,7 @@
 /** The timeline says who was told, and why somebody was not told. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type NotTold, type Told, toldRows } from '../../src/domain/notification/told.ts'
+import { type ChannelState, type NotTold, type Told, toldRows, whoWasTold } from '../../src/domain/notification/told.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 
 function told(channel: string, more: Partial<Told> = {}): Told {
@@ -27,11 +27,11 @@ test('a message to several channels is one row with its first line', () => {
   ])
 })
 
-test('the first line of a digest, which can be about another incident, is quoted as such', () => {
+test('the first line of a digest, which can be about another incident, is not shown', () => {
   const title = '1 new incident (1 critical): fast2.'
   const row = 'message: message “resolved” sent to on-call'
   const of = (more: Partial<Told>) => texts([told('on-call', { kind: 'resolved', title, ...more })])
-  assert.deepEqual(of({ isDigest: true }), [`${row} in a digest that begins with “${title}”`])
+  assert.deepEqual(of({ isDigest: true }), [`${row}, in a digest`])
   assert.deepEqual(of({ isDigest: false }), [`${row}: ${title}`])
   assert.deepEqual(of({ isDigest: true, title: null }), [row])
 })
@@ -79,4 +79,40 @@ test('a message that was not sent names the reason', () => {
 
 test('an incident of which nobody had to be told has no such row', () => {
   assert.deepEqual(texts([]), [])
+})
+
+const state = (more: Partial<ChannelState>): ChannelState => ({
+  ...{ name: 'a', enabled: true, failing: null, failingSince: null, toldAt: null, dueAt: null, failed: false },
+  reason: null,
+  ...more,
+})
+
+test('each channel was told, will be told, or was not told for a reason', () => {
+  const channels = [
+    state({ name: 'on-call', toldAt: NOON }),
+    state({ name: 'late', dueAt: NOON }),
+    state({ name: 'pager', dueAt: NOON, failing: '503', failingSince: NOON - MINUTE }),
+    state({ name: 'shop', reason: 'rule' }),
+    state({ name: 'off', enabled: false }),
+    state({ name: 'mail', failed: true }),
+  ]
+  assert.deepEqual(whoWasTold(channels, NOON), {
+    ...{ hasChannel: true, told: ['on-call'], lastAt: NOON, waiting: [{ name: 'late', dueAt: null }] },
+    notTold: [
+      { name: 'pager', why: 'failing', since: NOON - MINUTE },
+      { name: 'shop', why: 'rule', since: null },
+      { name: 'off', why: 'disabled', since: null },
+      { name: 'mail', why: 'could not be sent', since: null },
+    ],
+  })
+})
+
+test('a channel that was added after the incident is neither told nor not told', () => {
+  const { told: names, notTold, lastAt } = whoWasTold([state({})], NOON)
+  assert.deepEqual([names, notTold, lastAt], [[], [], null])
+})
+
+test('a channel that was told before it began to fail counts as told', () => {
+  const { told: names, notTold } = whoWasTold([state({ toldAt: NOON, dueAt: NOON, failing: '503' })], NOON)
+  assert.deepEqual([names, notTold], [['a'], []])
 })

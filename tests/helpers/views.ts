@@ -3,6 +3,7 @@ import { type GroupedAlert, groupAlerts } from '../../src/domain/alert/groups.ts
 import { commandFor } from '../../src/domain/event/reason-command.ts'
 import { headlineOf } from '../../src/domain/health/headline.ts'
 import type { StripBin } from '../../src/domain/health/strip.ts'
+import type { WhoWasTold } from '../../src/domain/notification/told.ts'
 import { likelyCauseOf } from '../../src/domain/suspect/likely-cause.ts'
 import type { LanePicture } from '../../src/web/drawing/lane-model.ts'
 import type { LaneBar } from '../../src/web/drawing/lanes.ts'
@@ -134,7 +135,7 @@ export function stormAlerts(count = 440) {
   return [crash, ...pods, ...storm]
 }
 
-const NOBODY = { at: null, hasChannel: false } as const
+const NOBODY: WhoWasTold = { hasChannel: false, told: [], lastAt: null, waiting: [], notTold: [] }
 const entry = (time: string, kind: string, text: string, more: Partial<TimelineView> = {}): TimelineView => ({
   ...{
     at: at(time),
@@ -166,6 +167,7 @@ export function incidentView(more: Partial<IncidentView> = {}): IncidentView {
       typed: null,
       mutes: 3,
       hasChannel: false,
+      told: NOBODY,
       items: [],
       ...{ fix: null, previous: null, group: null },
       canWrite: true,
@@ -296,6 +298,7 @@ export function overviewView(more: Partial<OverviewView> = {}): OverviewView {
       canWrite: true,
       canAdminister: false,
       hasExample: false,
+      failing: [],
       calm: null,
       counts,
       status: 'all',

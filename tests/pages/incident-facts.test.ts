@@ -1,6 +1,7 @@
 /** What the page of an incident says about its fix, its service, its messages and its group, and files for phones. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { recordFailure } from '../../src/store/notification/channels.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { alert, alertmanager, build, pipeline } from '../helpers/senders.ts'
@@ -120,7 +121,7 @@ test('the pages say that nobody is notified, and with a new channel, what waits 
     assert.match(await text(path), /Nobody is notified: add a channel/, path)
   await request('POST', '/api/channels', { token, body: { name: 'p', kind: 'ntfy', url: 'https://ntfy.sh/a-topic' } })
   for (const path of ['/incidents/1', ...TELLING]) {
-    assert.match(await text(path), /12:00 ?: message “opened” waits for p, in the next digest\./, path)
+    assert.match(await text(path), /To be told: .?p.? \(next digest\)\./, path)
     assert.doesNotMatch(await text(path), /Nobody is notified/, path)
   }
 })
@@ -129,10 +130,32 @@ test('the pages say which channel was told', async (t) => {
   const { report, request, token, text, browser } = await broken(t)
   await request('POST', '/api/channels', { token, body: { name: 'p', kind: 'ntfy', url: 'https://ntfy.sh/a-topic' } })
   await report({}, 'Down', 'search')
-  const told = /12:00 ?: message “opened” (waits for|sent to) p[^.]*\./
+  const told = /(To be told: .?p.? \(|Told: .?p.? ?, last 12:00)/
   assert.match(await text('/incidents/2'), told)
   await browser.send('/incidents/1/status', { status: 'resolved' })
   for (const path of TELLING) assert.match(await text(path), told, path)
+})
+
+test('the pages say which channel was not told because it fails, and the overview says so first', async (t) => {
+  const { report, request, token, text, deps, outsider } = await broken(t)
+  const body = { name: 'pager', kind: 'ntfy', url: 'https://ntfy.sh/a-topic' }
+  await request('POST', '/api/channels', { token, body })
+  const rules = [{ namespaces: ['none'] }]
+  await request('POST', '/api/channels', { token, body: { ...body, name: 'team', rules } })
+  await report({}, 'Down', 'search')
+  recordFailure(deps.db, 1, 'the receiver responded with 503', NOON, false)
+  const notTold = /Not told: .?pager.? \(failing since 12:00 ?\), .?team.? \(rule\)\./
+  assert.match(await text('/incidents/2'), notTold)
+  for (const path of TELLING) assert.match(await text(path), /Not told: .?pager.? \(failing since 12:00 ?\)/, path)
+  for (const path of ['/', '/?view=wall', '/?view=wall&tv=1'])
+    assert.match(await text(path), /Messages are not delivered to .?pager.? since 12:00 ?\./, path)
+  assert.doesNotMatch((await outsider.get('/')).html, /pager/)
+})
+
+test('the overview says nothing about channels that work', async (t) => {
+  const { request, token, text } = await broken(t)
+  await request('POST', '/api/channels', { token, body: { name: 'p', kind: 'ntfy', url: 'https://ntfy.sh/a-topic' } })
+  assert.doesNotMatch(await text('/'), /not delivered/)
 })
 
 test('the pages say since when a firing alert was not heard, until it is reported again', async (t) => {

@@ -62,14 +62,74 @@ type Moment = {
   readonly after: string
 }
 
-/** Who was told last, or why nobody was: `message “opened” sent to ops`. `at`: null if there was no message. */
-export type LastTold =
-  | { readonly at: number; readonly text: string }
-  | { readonly at: null; readonly hasChannel: boolean }
+/** Who was told about an incident, and who was not, with the reason. Times are Unix times in milliseconds. */
+export type WhoWasTold = {
+  readonly hasChannel: boolean
+  readonly told: readonly string[]
+  /** When somebody was told last; null if nobody was. */
+  readonly lastAt: number | null
+  /** Channels whose message is queued. `dueAt`: null if it is part of the next digest. */
+  readonly waiting: readonly { readonly name: string; readonly dueAt: number | null }[]
+  /** `since`: when the channel began to fail; null if it does not. */
+  readonly notTold: readonly { readonly name: string; readonly why: string; readonly since: number | null }[]
+}
 
-/** Returns the row about the last message or, if nobody was told, about the last one that was not sent. */
-export function lastTold(timeline: readonly TimelineRow[]): TimelineRow | undefined {
-  return timeline.findLast(({ kind }) => kind === 'message') ?? timeline.findLast(({ kind }) => kind === 'not-told')
+/** What a channel got about an incident. */
+export type ChannelState = {
+  readonly name: string
+  readonly enabled: boolean
+  readonly failing: string | null
+  readonly failingSince: number | null
+  readonly toldAt: number | null
+  readonly dueAt: number | null
+  /** Whether the message could not be sent. */
+  readonly failed: boolean
+  readonly reason: Untold | null
+}
+
+const SHORT: Readonly<Record<Untold, string>> = {
+  over: 'it was over',
+  resolved: 'it was resolved',
+  changed: 'it had changed',
+  silence: 'silence',
+  acknowledged: 'acknowledged before',
+  unknown: 'not told before',
+  rule: 'rule',
+  'quiet-hours': 'quiet hours',
+  escalation: 'only if nobody acknowledges',
+  disabled: 'disabled',
+  deleted: 'deleted',
+  known: 'got the all-clear',
+}
+
+/** Sorts channels by whether they were told about an incident. `now`: a later time is shown, an earlier one is the next digest. */
+export function whoWasTold(channels: readonly ChannelState[], now: number): WhoWasTold {
+  const untold = channels.filter(({ toldAt }) => toldAt === null)
+  const isWaiting = ({ dueAt, failing }: ChannelState) => dueAt !== null && failing === null
+  return {
+    hasChannel: channels.length > 0,
+    told: channels.flatMap(({ name, toldAt }) => (toldAt === null ? [] : [name])),
+    lastAt: channels.reduce<number | null>(
+      (last, { toldAt }) => (toldAt === null ? last : Math.max(last ?? 0, toldAt)),
+      null,
+    ),
+    waiting: untold
+      .filter(isWaiting)
+      .map(({ name, dueAt }) => ({ name, dueAt: dueAt !== null && dueAt > now ? dueAt : null })),
+    notTold: untold.flatMap((one) => {
+      const why = isWaiting(one) ? null : whyNot(one)
+      return why === null ? [] : [{ name: one.name, why, since: why === FAILING ? one.failingSince : null }]
+    }),
+  }
+}
+
+const FAILING = 'failing'
+
+/** Returns why a channel was not told; null if nothing is known, such as for a channel that was added later. */
+function whyNot({ enabled, failing, dueAt, failed, reason }: ChannelState): string | null {
+  if (failing !== null && (dueAt !== null || failed)) return FAILING
+  if (failed) return 'could not be sent'
+  return reason !== null ? SHORT[reason] : enabled ? null : 'disabled'
 }
 
 /** Returns a row for each message, with all channels that got it within a minute. */
@@ -118,7 +178,7 @@ function rowOf(incidentId: string) {
 
 function toldText(told: Told): { readonly before: string; readonly after: string } {
   const { kind, status, dueAt, detail, title, isDigest } = told
-  const said = title === null ? '' : isDigest ? ` in a digest that begins with “${title}”` : `: ${title}`
+  const said = title === null ? '' : isDigest ? ', in a digest' : `: ${title}`
   if (status === 'delivered') return { before: `message “${kind}” sent to `, after: said }
   const why = detail === null ? '' : `: ${detail}`
   if (status === 'failed') return { before: `message “${kind}” could not be sent to `, after: why }

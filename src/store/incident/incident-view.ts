@@ -17,7 +17,7 @@ import { findGraph } from './graphs.ts'
 import type { IncidentRecord } from './incidents.ts'
 import { findLiveIncident } from './live-incidents.ts'
 import { findTimelineFacts, withMessages } from './timeline-facts.ts'
-import { findLastTold } from './told-messages.ts'
+import { findWhoWasTold } from './told-messages.ts'
 
 /**
  * Finds the groups of similar alerts in an incident, most severe first. Finds the best link between each change and
@@ -45,6 +45,7 @@ export function findIncidentView(
     service: findService(db, organizationId, incident.serviceId, now),
     graph: findGraph(db, organizationId, incident.id),
     score: listStates(db, organizationId, incident.serviceId, from),
+    told: findWhoWasTold(db, organizationId, [incident.rowId], now).get(incident.rowId) ?? null,
   }
 }
 
@@ -53,12 +54,12 @@ export function findIncidentView(
  * its service, and who was told. The alerts of a storm are only counted.
  */
 export function findIncidentBrief(db: Db, organizationId: number, incident: IncidentRecord, now: number) {
-  const { rowId, serviceId, id } = incident
+  const { rowId, serviceId } = incident
   return {
     groups: db.all(starts, { rowId }).map(({ uuid, ...group }) => ({ ...group, serviceId: uuidFromBytes(uuid) })),
     links: listBestLinksOfIncident(db, organizationId, rowId),
     service: findService(db, organizationId, serviceId, now),
-    told: findLastTold(db, organizationId, rowId, id),
+    told: findWhoWasTold(db, organizationId, [rowId], now).get(rowId) ?? null,
   }
 }
 

@@ -1,20 +1,13 @@
 /** The messages about an incident as its timeline shows them, and why channels got none. */
 
 import { sql } from 'kysely'
-import {
-  behindFailure,
-  type LastTold,
-  lastTold,
-  type NotTold,
-  type Told,
-  toldRows,
-} from '../../domain/notification/told.ts'
+import { BUDGETS } from '../../domain/budgets.ts'
+import { behindFailure, type NotTold, type Told, type WhoWasTold, whoWasTold } from '../../domain/notification/told.ts'
 import type { Db } from '../sqlite/open.ts'
+import { listed, query } from '../sqlite/query.ts'
 
 /** The maximum number of messages, and of messages that were not sent, in a timeline. */
 const MAX_MESSAGES = 300
-/** Of these, the last one is found: it has as many rows as channels that got it. */
-const LAST_MESSAGES = 40
 
 /** Lists the newest messages about an incident or the group that it leads, with the first line of each as it was sent. */
 export function listToldOf(db: Db, incidentId: number, uuid: string, limit = MAX_MESSAGES): Told[] {
@@ -38,15 +31,61 @@ export function listToldOf(db: Db, incidentId: number, uuid: string, limit = MAX
   )
 }
 
-/** Finds who was told last about an incident or the group that it leads. */
-export function findLastTold(db: Db, organizationId: number, rowId: number, uuid: string): LastTold {
-  const told = listToldOf(db, rowId, uuid, LAST_MESSAGES).map((one) => ({ ...one, title: null }))
-  const notTold = told.length > 0 ? [] : listNotToldOf(db, rowId, LAST_MESSAGES)
-  const last = lastTold(toldRows([], uuid, told, notTold))
-  if (last) return { at: last.at, text: last.text }
-  const channels = db.sql.selectFrom('channels').select('id').where('organization_id', '=', organizationId)
-  return { at: null, hasChannel: db.all(channels.limit(1)).length > 0 }
+/** Finds who was told about each incident, by its row id. */
+export function findWhoWasTold(
+  db: Db,
+  organizationId: number,
+  incidentIds: readonly number[],
+  now: number,
+): ReadonlyMap<number, WhoWasTold> {
+  const channels = db.all(channelsOf, { organizationId })
+  const ids = JSON.stringify(incidentIds)
+  const keyOf = ({ incidentId, channelId }: { incidentId: number | null; channelId: number }) =>
+    `${incidentId} ${channelId}`
+  const sent = new Map(db.all(sentTo, { ids }).map((row) => [keyOf(row), row]))
+  const untold = new Map(db.all(notSentTo, { ids }).map((row) => [keyOf(row), row.reason]))
+  return new Map(
+    incidentIds.map((incidentId) => {
+      const states = channels.map(({ channelId, enabled, ...channel }) => {
+        const key = keyOf({ incidentId, channelId })
+        const { toldAt = null, dueAt = null, failed = 0 } = sent.get(key) ?? {}
+        const reason = untold.get(key) ?? null
+        return { ...channel, enabled: enabled === 1, toldAt, dueAt, failed: failed === 1, reason }
+      })
+      return [incidentId, whoWasTold(states, now)]
+    }),
+  )
 }
+
+const channelsOf = query<{ organizationId: number }>()((builder, hole) =>
+  builder
+    .selectFrom('channels')
+    .select(['id as channelId', 'name', 'enabled', 'failing', 'failing_since as failingSince'])
+    .where('organization_id', '=', hole('organizationId'))
+    .orderBy('id')
+    .limit(BUDGETS.channels.value),
+)
+
+const sentTo = query<{ ids: string }>()((builder, hole) =>
+  builder
+    .selectFrom('outbox')
+    .select(['incident_id as incidentId', 'channel_id as channelId'])
+    .select(sql<number | null>`max(CASE WHEN status = 'delivered' THEN ended_at END)`.as('toldAt'))
+    .select(sql<number | null>`min(CASE WHEN status = 'pending' THEN due_at END)`.as('dueAt'))
+    .select(sql<0 | 1>`max(status = 'failed')`.as('failed'))
+    .where('incident_id', 'in', listed(hole('ids')))
+    .groupBy(['incident_id', 'channel_id']),
+)
+
+/** The newest reason of each channel. */
+const notSentTo = query<{ ids: string }>()((builder, hole) =>
+  builder
+    .selectFrom('untold')
+    .select(['incident_id as incidentId', 'channel_id as channelId', 'reason'])
+    .select((eb) => eb.fn.max('id').as('newest'))
+    .where('incident_id', 'in', listed(hole('ids')))
+    .groupBy(['incident_id', 'channel_id']),
+)
 
 /** When the next attempt of a channel is due whose receiver has failed. */
 export const nextAttempt = sql<number | null>`(SELECT min(due_at) FROM outbox AS begun

@@ -7,7 +7,7 @@ import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import { endOf, severeOf, silencedText } from '../../domain/incident/lasted.ts'
 import { criticalMsOf, mutedMsOf, phaseOf } from '../../domain/incident/problem.ts'
 import { namedUpTo } from '../../domain/notification/names.ts'
-import type { LastTold } from '../../domain/notification/told.ts'
+import type { WhoWasTold } from '../../domain/notification/told.ts'
 import { formatDuration, formatLasted, formatWhen, type Reader } from '../../domain/shown-time.ts'
 import { judgeSuspects } from '../../domain/suspect/judged.ts'
 import { type LikelyCause, likelyCauseOf, orderSuspects } from '../../domain/suspect/likely-cause.ts'
@@ -35,7 +35,7 @@ export type IncidentBrief = Pick<ReturnType<typeof findIncidentBrief>, 'groups' 
   readonly firstAlertAt: number | null
   /** `Was critical for 21 min until 01:52, healthy now. …`; null while the problem goes on. */
   readonly recovery: string | null
-  readonly told: LastTold
+  readonly told: WhoWasTold | null
 }
 
 export async function incidentBrief(visit: Visit, incident: IncidentRecord): Promise<IncidentBrief> {

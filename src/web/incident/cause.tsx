@@ -1,12 +1,10 @@
 /** Shows the likely cause: a sentence, its evidence, where to look, and the user's verdict. */
 import type { FC } from 'hono/jsx'
-import type { LastTold } from '../../domain/notification/told.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import { leadText } from '../../domain/suspect/likely-cause.ts'
-import { uncapitalized, withoutStop } from '../../domain/text.ts'
+import { uncapitalized } from '../../domain/text.ts'
 import { Action } from '../kit/form.tsx'
 import { Command, External, Icon, Words } from '../kit/mark.tsx'
-import { NobodyNotified } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 import type { IncidentBrief } from './brief.ts'
 import type { IncidentView, Overdue, SuspectView } from './view.ts'
@@ -154,26 +152,6 @@ export const Verdict: FC<{ suspect: SuspectView; csrf: string; action: string }>
         Not the cause
       </Action>
     </div>
-  )
-}
-
-/**
- * Renders `03:04: message “opened” sent to ops.`, or that nobody was told about an incident that goes on. `href` is the
- * URL of the incident, whose timeline has all messages.
- */
-export const ToldLine: FC<{ told: LastTold; href: string; isOpen: boolean; reader: Reader }> = (props) => {
-  const { told, href, isOpen, reader } = props
-  return told.at !== null ? (
-    <>
-      <a class="ink plain" href={`${href}#timeline`}>
-        <Time at={told.at} reader={reader} style="moment" />
-      </a>
-      : {withoutStop(told.text)}.
-    </>
-  ) : !isOpen ? null : told.hasChannel ? (
-    <>Nobody was told.</>
-  ) : (
-    <NobodyNotified />
   )
 }
 

@@ -7,6 +7,7 @@ import { type StatusChange, sinceStart, withCurrent } from '../../domain/health/
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import { endOf } from '../../domain/incident/lasted.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
+import type { WhoWasTold } from '../../domain/notification/told.ts'
 import type { Severity } from '../../domain/severity.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import { isOnlyTime, likelyCauseOf } from '../../domain/suspect/likely-cause.ts'
@@ -41,6 +42,7 @@ export type IncidentFacts = {
   readonly timeline: readonly TimelineRow[]
   readonly score: readonly StatusChange[] | null
   readonly graph: GraphRecord | null
+  readonly told: WhoWasTold | null
 }
 
 const RANGES = [
@@ -95,6 +97,7 @@ export function incidentViewOf(
     turnHref: `${href}?order=${newestFirst ? 'oldest' : 'newest'}#timeline`,
     alertsHref: `/alerts?incident=${facts.number}`,
     graph: facts.graph,
+    told: facts.told,
   }
 }
 

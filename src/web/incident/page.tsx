@@ -1,7 +1,6 @@
 /** Shows one incident: its severity, duration, assignee, likely cause and timeline. */
 import type { FC } from 'hono/jsx'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
-import { lastTold } from '../../domain/notification/told.ts'
 import { formatDuration, formatMoment } from '../../domain/shown-time.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
 import { GraphSection } from '../drawing/graph-section.tsx'
@@ -11,13 +10,14 @@ import { Mark, ServiceName, ShortName, Status } from '../kit/mark.tsx'
 import { Card, Crumbs, Section } from '../kit/section.tsx'
 import { InKubernetes } from '../kit/workload.tsx'
 import { stateText } from './brief.ts'
-import { Cause, hintedGroup, OverdueSince, ToldLine } from './cause.tsx'
+import { Cause, hintedGroup, OverdueSince } from './cause.tsx'
 import { ActionItems, EditIncident } from './edit.tsx'
 import { Affected, Groups, groupsText } from './groups.tsx'
 import { Picture } from './picture.tsx'
 import { Actions, countPipelines, StillFiring } from './state-actions.tsx'
 import { Suspects } from './suspects.tsx'
 import { Timeline } from './timeline.tsx'
+import { ToldLine } from './told.tsx'
 import type { IncidentView } from './view.ts'
 
 /** A longer title is cut in its middle. Its parts are below, with the service and the alerts. */
@@ -130,17 +130,7 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
 }
 
 /** The group, the previous incident, and who was told. */
-const Related: FC<IncidentView> = ({
-  group,
-  previous,
-  overdue,
-  timeline,
-  hasChannel,
-  reader,
-  incident: { status },
-}) => {
-  const row = lastTold(timeline)
-  const told = row ? { at: row.at, text: row.text } : { at: null, hasChannel }
+const Related: FC<IncidentView> = ({ group, previous, overdue, told, reader, incident: { status } }) => {
   return (
     <p class="facts">
       <OverdueSince {...{ overdue, reader }} />

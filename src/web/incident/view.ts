@@ -5,6 +5,7 @@ import type { Command } from '../../domain/event/reason-command.ts'
 import type { GraphRecord } from '../../domain/graph/graph.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
+import type { WhoWasTold } from '../../domain/notification/told.ts'
 import type { Action } from '../../domain/postmortem/document.ts'
 import type { Severity } from '../../domain/severity.ts'
 import type { Reader } from '../../domain/shown-time.ts'
@@ -122,6 +123,7 @@ export type IncidentView = {
   /** Whether there is a channel that can send a reminder. */
   readonly hasChannel: boolean
   readonly incident: IncidentHead
+  readonly told: WhoWasTold | null
   readonly cause: LikelyCause<SuspectView>
   readonly fix: FixView | null
   readonly overdue: Overdue

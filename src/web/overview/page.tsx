@@ -2,6 +2,7 @@
 import type { Child, FC } from 'hono/jsx'
 import { TROUBLED } from '../../domain/health/headline.ts'
 import { firingText } from '../../domain/incident/incident.ts'
+import type { Reader } from '../../domain/shown-time.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
 import { Declare } from '../incident/edit.tsx'
 import { Icon, LegendMark, Mark, Words } from '../kit/mark.tsx'
@@ -114,7 +115,7 @@ function attentionText(urgent: number, recovering: number): string {
 }
 
 export const Headline: FC<{ view: OverviewView; children?: Child }> = ({
-  view: { headline, calm, reader },
+  view: { headline, calm, failing, reader },
   children,
 }) => (
   <div class={`overview-title ${headline.state === 'healthy' ? 'overview-calm' : ''}`}>
@@ -136,9 +137,32 @@ export const Headline: FC<{ view: OverviewView; children?: Child }> = ({
           )}
         </p>
       ) : null}
+      {failing.length > 0 ? <Failing channels={failing} reader={reader} /> : null}
     </div>
     {children}
   </div>
+)
+
+const MAX_FAILING = 3
+
+/** Renders `Messages do not arrive: pager since 19:28.` */
+const Failing: FC<{ channels: OverviewView['failing']; reader: Reader }> = ({ channels, reader }) => (
+  <p class="second break">
+    <Mark level="warning" /> Messages are not delivered to{' '}
+    {channels.slice(0, MAX_FAILING).map(({ name, href, since }, index) => (
+      <>
+        {index === 0 ? '' : ', '}
+        <a href={href}>{name}</a>
+        {since === null ? null : (
+          <>
+            {' since '}
+            <Time at={since} reader={reader} style="moment" />
+          </>
+        )}
+      </>
+    ))}
+    {channels.length > MAX_FAILING ? ` and ${formatCount(channels.length - MAX_FAILING)} more` : ''}.
+  </p>
 )
 
 const Filters: FC<{ view: OverviewView }> = ({ view }) => {

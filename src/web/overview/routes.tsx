@@ -90,7 +90,7 @@ function overviewTitle({ counts, services, headline }: OverviewView): string {
 async function overviewView(visit: Visit): Promise<OverviewView> {
   const { own, visitor, viewer: reader, now, query } = visit
   const day = { from: now - DAY, to: now }
-  const { services, health, pipelines, links, resolvedEarly } = await own.read(findOverview, day)
+  const { services, health, pipelines, links, resolvedEarly, failing } = await own.read(findOverview, day)
   const withStatus = await own.run(withRecovering, services)
   const all = withStatus.toSorted(
     (a, b) => SERVICE_STATES.indexOf(a.status) - SERVICE_STATES.indexOf(b.status) || a.score - b.score,
@@ -125,6 +125,9 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
     canAdminister: visitor.scopes.includes('admin'),
     hasExample: all.some(({ cluster }) => cluster === EXAMPLE_CLUSTER),
     headline: headlineOf({ counts, names, unresolved }),
+    failing: failing.map(({ id, name, failingSince }) => {
+      return { name: isolatedName(name), href: `/settings/notifications/${id}`, since: failingSince }
+    }),
     hiddenIncidents,
     calm: calm ? await lastIncident(visit) : null,
     addressOf: (change) => address({ status, view, usual, q, namespace, ...change }),

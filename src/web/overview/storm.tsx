@@ -2,8 +2,9 @@
 import type { FC } from 'hono/jsx'
 import { formatAgo, formatDuration, formatMoment, type Reader } from '../../domain/shown-time.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
-import { CauseLine, ToldLine } from '../incident/cause.tsx'
+import { CauseLine } from '../incident/cause.tsx'
 import { acknowledgeText } from '../incident/state-actions.tsx'
+import { ToldLine } from '../incident/told.tsx'
 import { Action } from '../kit/form.tsx'
 import { Badge, Mark, ServiceName, ShortName, Status, Words } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
@@ -69,7 +70,13 @@ export const StormCard: FC<Props> = ({ storm, reader, csrf, canWrite, isFirst })
           </a>
           <span class="quiet">
             {ownersOf(storm)}{' '}
-            <ToldLine told={first.told} href={incident.href} isOpen={isFirst && unowned.length > 0} reader={reader} />
+            <ToldLine
+              told={first.told}
+              href={incident.href}
+              isOpen={isFirst && unowned.length > 0}
+              reader={reader}
+              about={` about incident ${incident.number}`}
+            />
           </span>
         </div>
       </div>

@@ -2,7 +2,8 @@
 import type { Child, FC } from 'hono/jsx'
 import type { Reader } from '../../domain/shown-time.ts'
 import { countOf } from '../../domain/text.ts'
-import { CauseLine, ToldLine } from '../incident/cause.tsx'
+import { CauseLine } from '../incident/cause.tsx'
+import { ToldLine } from '../incident/told.tsx'
 import { Icon, Mark, ShortName, Status } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
 import { ownerOf, StateBadge } from './incidents.tsx'
@@ -114,7 +115,13 @@ const TvIncident: FC<{ one: OpenIncidentView | StormView; reader: Reader; isFirs
       <span class="end tv-owner">
         {children ?? (storm ? ownersOf(storm) : ownerOf(first))}
         <br />
-        <ToldLine told={first.told} href={incident.href} isOpen={isFirst && !isOver} reader={reader} />
+        <ToldLine
+          told={first.told}
+          href={incident.href}
+          isOpen={isFirst && !isOver}
+          reader={reader}
+          about={storm ? ` about incident ${incident.number}` : ''}
+        />
       </span>
     </article>
   )

@@ -1,13 +1,16 @@
 /** The data for the overview. Times are Unix times in milliseconds. URLs are relative and start with `/`. */
 import type { Headline, ServiceState } from '../../domain/health/headline.ts'
 import type { StripBin } from '../../domain/health/strip.ts'
-import type { LastTold } from '../../domain/notification/told.ts'
+import type { WhoWasTold } from '../../domain/notification/told.ts'
 import type { Severity } from '../../domain/severity.ts'
 import type { Reader } from '../../domain/shown-time.ts'
 import type { LikelyCause } from '../../domain/suspect/likely-cause.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
 import type { IncidentHead, SuspectView } from '../incident/view.ts'
 import type { Silenced } from '../kit/silenced.tsx'
+
+/** A channel that gets no messages. `since`: when the first of them failed. */
+export type FailingChannel = { readonly name: string; readonly href: string; readonly since: number | null }
 
 /** An unresolved incident. */
 export type OpenIncidentView = {
@@ -21,7 +24,7 @@ export type OpenIncidentView = {
   readonly facts: readonly { readonly text: string; readonly href: string }[]
   /** `Was critical for 21 min until 01:52, healthy now. …`; null while the problem persists. */
   readonly recovery: string | null
-  readonly told: LastTold
+  readonly told: WhoWasTold | null
 }
 
 /** Incidents that are shown as one: incidents with a common cause, or a storm. */
@@ -114,6 +117,7 @@ export type OverviewView = {
   /** Whether example data is loaded. */
   readonly hasExample: boolean
   readonly headline: Headline
+  readonly failing: readonly FailingChannel[]
   /**
    * The text below the headline if all services are healthy. `stillFiring` counts alerts that were already firing when
    * the last incident was resolved.

@@ -5,6 +5,7 @@ import { beganText, type Cluster, clustersOf } from '../../../domain/incident/st
 import { mostUrgentFirst } from '../../../domain/incident/urgency.ts'
 import { findGroups } from '../../../store/incident/groups.ts'
 import { type IncidentRecord, listIncidents, listUnresolvedIncidents } from '../../../store/incident/incidents.ts'
+import { findWhoWasTold } from '../../../store/incident/told-messages.ts'
 import type { ServiceRecord } from '../../../store/service/services.ts'
 import { findFrame, findServices } from '../../../store/views.ts'
 import type { Visit } from '../../page.ts'
@@ -40,6 +41,8 @@ export async function findListed(visit: Visit, { status, service: id, page }: Wa
   // The problem of a resolved incident can go on.
   const onGoing = shown.filter(({ leader }) => leader.resolvedAt === null || problemAt(leader.problem, now) === 'on')
   const withCause = new Set(onGoing.slice(0, MAX_CAUSES))
+  const onGoingIds = onGoing.map(({ leader }) => leader.rowId)
+  const told = await own.read(findWhoWasTold, onGoingIds, now)
   return {
     ...{ service, page, unresolved: openIncidents },
     counts: countsOf(ofService, resolved.total),
@@ -47,6 +50,7 @@ export async function findListed(visit: Visit, { status, service: id, page }: Wa
     incidents: await Promise.all(
       shown.map(async (cluster) => ({
         cause: groups.get(cluster.leader.id)?.cause ?? null,
+        told: told.get(cluster.leader.rowId) ?? null,
         brief: withCause.has(cluster) ? await incidentBrief(visit, cluster.leader) : null,
         ...listedHead(visit, cluster.leader, services),
         wentFirst: wentFirst(cluster),

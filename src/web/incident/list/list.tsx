@@ -2,6 +2,7 @@
 import type { FC } from 'hono/jsx'
 import { INCIDENT_STATUSES, type IncidentStatus } from '../../../domain/incident/incident.ts'
 import { silencedText } from '../../../domain/incident/lasted.ts'
+import type { WhoWasTold } from '../../../domain/notification/told.ts'
 import { formatDuration, formatLasted, type Reader } from '../../../domain/shown-time.ts'
 import { capitalized, countOf, formatCount } from '../../../domain/text.ts'
 import { Icon, Mark, ServiceName, ShortName, Status, Words } from '../../kit/mark.tsx'
@@ -9,8 +10,9 @@ import { Pages } from '../../kit/pages.tsx'
 import { Table } from '../../kit/section.tsx'
 import { Time } from '../../kit/time.tsx'
 import type { IncidentBrief } from '../brief.ts'
-import { CauseLine, ToldLine } from '../cause.tsx'
+import { CauseLine } from '../cause.tsx'
 import { Declare } from '../edit.tsx'
+import { ToldLine } from '../told.tsx'
 import type { IncidentHead, Typed } from '../view.ts'
 
 type ListedIncident = IncidentHead & {
@@ -18,6 +20,8 @@ type ListedIncident = IncidentHead & {
   readonly cause: string | null
   /** Null if the likely cause is not shown. */
   readonly brief: IncidentBrief | null
+  /** Who was told; null if the incident is over. */
+  readonly told: WhoWasTold | null
   /** The other incidents of the group or storm that this row stands for, earliest first. */
   readonly followers: readonly IncidentHead[]
   readonly wentFirst: boolean
@@ -157,11 +161,11 @@ const IncidentRow: FC<{ incident: ListedIncident; reader: Reader; isFirst: boole
         ) : incident.brief ? (
           <CauseLine one={incident.brief} />
         ) : null}
-        {incident.brief ? (
+        {incident.told === null ? null : (
           <span class="second break">
-            <ToldLine told={incident.brief.told} href={href} isOpen={isFirst} reader={reader} />
+            <ToldLine told={incident.told} href={href} isOpen={isFirst || incident.told.hasChannel} reader={reader} />
           </span>
-        ) : null}
+        )}
       </td>
       <td class="nowrap" data-label="Status" data-plain>
         <span>
