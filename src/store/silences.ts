@@ -101,6 +101,26 @@ export function listSilencedOfIncident(db: Db, incidentRowId: number): ReadonlyM
   return new Map([...byAlert].map(([id, of]) => [id, of.map(({ silence }) => uuidFromBytes(silence))]))
 }
 
+/**
+ * Finds the silence that ends first of those that cover the firing critical alerts of an incident: who created it, and
+ * when an alert will not be covered any longer.
+ */
+export function findMutingSilence(db: Db, organizationId: number, incidentRowId: number) {
+  const silences = db.sql
+    .selectFrom('alerts')
+    .innerJoin('silenced_alerts', 'silenced_alerts.alert_id', 'alerts.id')
+    .innerJoin('silences', 'silences.id', 'silenced_alerts.silence_id')
+    .select(['alerts.id as alert', 'silences.created_by as by'])
+    .select((eb) => eb.fn.coalesce('silences.changes_at', 'silences.ends_at').as('until'))
+    .where('silences.organization_id', '=', organizationId)
+    .where('alerts.incident_id', '=', incidentRowId)
+    .where('alerts.ends_at', 'is', null)
+    .where('alerts.severity', '=', 'critical')
+    .orderBy('until', 'desc')
+  const byAlert = Map.groupBy(db.all(silences), ({ alert }) => alert)
+  return [...byAlert.values()].flatMap(([last]) => last ?? []).at(-1)
+}
+
 /** Returns whether an incident has firing alerts and all of them are silenced. */
 export function isSilenced(db: Db, incidentRowId: number): boolean {
   return db.first(firingSilenced, { incidentRowId })?.silenced === 1

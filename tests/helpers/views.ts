@@ -167,6 +167,7 @@ export function incidentView(more: Partial<IncidentView> = {}): IncidentView {
       typed: null,
       mutes: 3,
       hasChannel: false,
+      muted: null,
       told: NOBODY,
       items: [],
       ...{ fix: null, previous: null, group: null },

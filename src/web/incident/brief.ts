@@ -22,7 +22,7 @@ import type { Visit } from '../page.ts'
 import { causesOf } from './causes.ts'
 import type { IncidentFacts } from './data.ts'
 import { incidentLink } from './find.ts'
-import { fixOf, recoveryOf } from './recovery.ts'
+import { fixOf, mutedText, recoveryOf } from './recovery.ts'
 import type { IncidentHead, ReasonView, SuspectView } from './view.ts'
 
 /** The number of conditions to name beside a title that names another one. */
@@ -33,7 +33,7 @@ export type IncidentBrief = Pick<ReturnType<typeof findIncidentBrief>, 'groups' 
   readonly cause: LikelyCause<SuspectView>
   /** The start of the first alert; null if the incident has no alert. */
   readonly firstAlertAt: number | null
-  /** `Was critical for 21 min until 01:52, healthy now. …`; null while the problem goes on. */
+  /** `Was critical for 21 min until 01:52, healthy now. …`, or who silenced it; null while the problem goes on. */
   readonly recovery: string | null
   readonly told: WhoWasTold | null
 }
@@ -46,7 +46,10 @@ export async function incidentBrief(visit: Visit, incident: IncidentRecord): Pro
   return {
     ...{ groups: found.groups, links: found.links, told: found.told, head },
     ...{ cause: causeOf(facts), firstAlertAt: firstAlertOf(facts) },
-    recovery: await recoveryOf(visit, found.service, head, fixOf(facts, head.endedAt)),
+    recovery:
+      head.mutedSince !== null
+        ? `${await mutedText(visit, incident)}.`
+        : await recoveryOf(visit, found.service, head, fixOf(facts, head.endedAt)),
   }
 }
 
@@ -65,6 +68,7 @@ export function headOf(
   const at = formatWhen(incident.createdAt, reader)
   const automatic = incident.origin === 'automatic'
   const severe = severeOf(incident, reader.now)
+  const isMuted = incident.resolvedAt === null && phaseOf(incident.problem, reader.now) === 'muted'
   return {
     ...{ number, href, title: incident.title, severity: severe.severity, status: incident.status },
     service: {
@@ -76,8 +80,8 @@ export function headOf(
     ...{
       acknowledgedAt,
       acknowledgedBy: incident.acknowledgedBy ?? acknowledged?.actor ?? null,
-      endedAt: endOf(incident, reader.now),
-      mutedSince: phaseOf(incident.problem, reader.now) === 'muted' ? incident.problem.mutedSince : null,
+      endedAt: isMuted ? null : endOf(incident, reader.now),
+      mutedSince: isMuted ? incident.problem.mutedSince : null,
       isGuess: incident.problem.isGuess,
     },
     criticalMs: criticalMsOf(incident.problem, reader.now),
@@ -155,7 +159,7 @@ export function pipelineUrl({ url }: PipelineChange['facts']): string | null {
 
 // How long the problem of an incident was on, as pages say it.
 
-type State = Pick<IncidentHead, 'severity' | 'endedAt' | 'isGuess' | 'severeMs' | 'mutedMs'>
+type State = Pick<IncidentHead, 'severity' | 'endedAt' | 'isGuess' | 'mutedSince' | 'severeMs' | 'mutedMs'>
 
 /** Returns `critical for 12 min, not counting 20 min under a silence`; without a time below a second. */
 export function lastedText({ severity, severeMs, mutedMs, endedAt, isGuess }: State): string {
@@ -169,5 +173,6 @@ export function lastedText({ severity, severeMs, mutedMs, endedAt, isGuess }: St
 
 /** Returns `Critical for 12 min`, or `Was critical for 12 min` once the problem is over. */
 export function stateText(state: State): string {
+  if (state.mutedSince !== null) return 'Silenced'
   return state.endedAt === null ? capitalized(lastedText(state)) : `Was ${lastedText(state)}`
 }

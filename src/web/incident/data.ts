@@ -5,7 +5,6 @@ import { commandFor } from '../../domain/event/reason-command.ts'
 import type { GraphRecord } from '../../domain/graph/graph.ts'
 import { type StatusChange, sinceStart, withCurrent } from '../../domain/health/strip.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
-import { endOf } from '../../domain/incident/lasted.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import type { WhoWasTold } from '../../domain/notification/told.ts'
 import type { Severity } from '../../domain/severity.ts'
@@ -72,19 +71,20 @@ export function incidentViewOf(
   const { incident, href, timeline } = facts
   const suspects = suspectsOf(facts)
   const cause = likelyCauseOf(suspects, firstAlertOf(facts), incident.startedAt)
-  const whole = incidentSpan(incident, cause.suspect?.startsAt ?? null, reader.now)
+  const suspectAt = cause.suspect?.startsAt ?? null
+  const whole = incidentSpan(incident, suspectAt, reader.now)
   const length = RANGES.find(([word]) => word === range)?.[2]
   const span = length === undefined ? whole : { from: whole.to - length, to: whole.to }
   const newestFirst = order === '' ? incident.resolvedAt === null : order !== 'oldest'
   const groups = facts.groups.map((group) => groupViewOf(group, span, group.silenced))
-  const fix = fixOf(facts, endOf(incident, reader.now))
+  const head = headOf(facts, reader)
+  const { endedAt } = head
+  const fix = fixOf(facts, endedAt)
   return {
-    ...{ reader, cause, groups, newestFirst, fix },
-    suspects,
+    ...{ reader, cause, groups, newestFirst, fix, suspects, incident: head },
     affected: affectedOf(facts, cause.suspect?.ref ?? null),
-    incident: headOf(facts, reader),
     lastGoodDeploy: facts.lastGoodDeploy && deployView(facts.lastGoodDeploy),
-    picture: incidentPicture(facts, groups, fix, { span, reader, suspectAt: cause.suspect?.startsAt ?? null }),
+    picture: incidentPicture(facts, groups, fix, { span, reader, suspectAt }, endedAt),
     ranges: [
       { text: 'Incident', href, current: length === undefined },
       ...RANGES.map(([word, text]) => ({ text, href: `${href}?range=${word}`, current: word === range })),
@@ -96,8 +96,7 @@ export function incidentViewOf(
       .map(timelineViewOf),
     turnHref: `${href}?order=${newestFirst ? 'oldest' : 'newest'}#timeline`,
     alertsHref: `/alerts?incident=${facts.number}`,
-    graph: facts.graph,
-    told: facts.told,
+    ...{ graph: facts.graph, told: facts.told },
   }
 }
 
@@ -106,6 +105,7 @@ function incidentPicture(
   groups: readonly GroupView[],
   fix: FixView | null,
   { span, reader, suspectAt }: { readonly span: Span; readonly reader: Reader; readonly suspectAt: number | null },
+  endedAt: number | null,
 ): LanePicture {
   const { incident, links, suspects, timeline, service } = facts
   const states = facts.score && service ? withCurrent(facts.score, service, reader.now) : facts.score
@@ -118,11 +118,11 @@ function incidentPicture(
     ...{ ...reader, serviceId: incident.serviceId, span, groups, links: scored, suspectAt },
     score: states && sinceStart(states, incident),
     changes: facts.changes.filter(({ ref, service }) => service === incident.serviceId || suspected.has(ref)),
-    people: peopleOf(timeline, endOf(incident, reader.now)),
+    people: peopleOf(timeline, endedAt),
     firstAlertAt: firstAlertOf(facts),
     acknowledgedAt: incident.acknowledgedAt,
     resolvedAt: incident.resolvedAt,
-    recoveredAt: endOf(incident, reader.now),
+    recoveredAt: endedAt,
     fix: fix?.id ?? null,
     moreHref: `/alerts?incident=${facts.number}`,
   })

@@ -104,7 +104,7 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
             <ShortName text={title} max={MAX_TITLE} />
           </h1>
           <p class="facts">
-            <b>{stateText(incident)}</b>
+            <b>{view.muted ?? stateText(incident)}</b>
             <span>
               {until === null
                 ? `since ${formatMoment(startedAt, reader)}`

@@ -7,11 +7,14 @@ import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
 import { changeName } from '../../domain/incident/change-text.ts'
 import { silencedText } from '../../domain/incident/lasted.ts'
 import { overdueWord } from '../../domain/notification/alert-texts.ts'
-import { formatLasted, formatMoment, formatWhen } from '../../domain/shown-time.ts'
+import { formatLasted, formatMoment } from '../../domain/shown-time.ts'
 import { formatSeconds, secondsBetween } from '../../domain/text.ts'
 import { findLastReport } from '../../store/history/last-report.ts'
+import type { IncidentRecord } from '../../store/incident/incidents.ts'
 import { findOrganization } from '../../store/organizations.ts'
 import type { ServiceRecord } from '../../store/service/services.ts'
+import { findMutingSilence } from '../../store/silences.ts'
+import { isolated } from '../kit/bidi.ts'
 import type { Visit } from '../page.ts'
 import type { IncidentFacts } from './data.ts'
 import type { FixView, IncidentHead, Overdue } from './view.ts'
@@ -40,12 +43,10 @@ function nounOf(change: Change): string {
 export async function recoveryOf(
   visit: Visit,
   service: ServiceRecord | undefined,
-  { endedAt, mutedSince, isGuess, severity, severeMs, mutedMs }: IncidentHead,
+  { endedAt, isGuess, severity, severeMs, mutedMs }: IncidentHead,
   fix: FixView | null,
 ): Promise<string | null> {
   if (endedAt === null) return null
-  if (mutedSince !== null)
-    return `Was ${severity} for ${formatLasted(severeMs)} until a silence covered it ${formatWhen(mutedSince, visit.viewer)}, and still fires.`
   const organization = await visit.own.read(findOrganization)
   const resolves = organization !== undefined && organization.settings['auto-resolve'] !== 'off'
   const [shown] = service ? await visit.own.run(withRecovering, [service]) : []
@@ -55,6 +56,13 @@ export async function recoveryOf(
     ...(fix ? [`Probable fix: ${fix.noun} ${fix.ref}, ${fix.when}.`] : []),
     ...(resolves ? ['Resolves automatically unless the problem comes back.'] : []),
   ].join(' ')
+}
+
+/** Returns `Silenced by Ann until 21:28; still firing`. */
+export async function mutedText({ own, viewer }: Visit, { rowId }: IncidentRecord): Promise<string> {
+  const silence = await own.read(findMutingSilence, rowId)
+  const by = silence ? ` by ${isolated(silence.by)} until ${formatMoment(silence.until, viewer)}` : ''
+  return `Silenced${by}; still firing`
 }
 
 /** @param of the UUID of an alert, or the row id of an incident */

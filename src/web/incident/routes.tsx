@@ -19,7 +19,7 @@ import { incidentFacts, incidentPath, requireIncident } from './find.ts'
 import { IncidentListPage, incidentListTitle } from './list/list.tsx'
 import { findClusters, findListed, wentFirst } from './list/list-data.ts'
 import { IncidentPage } from './page.tsx'
-import { overdueOf } from './recovery.ts'
+import { mutedText, overdueOf } from './recovery.ts'
 import type { IncidentView, Typed } from './view.ts'
 
 const MAX_TOGETHER = 1_000
@@ -67,7 +67,8 @@ export async function showIncident(visit: Visit, typed: Typed | null = null): Pr
   const { name, namespace } = shown.incident.service
   const mutes = !isOver ? await mutedCount(visit, { service: name, namespace }) : 0
   const allSuspects = query('suspects') === 'all'
-  const view = { ...shown, ...related, items, workload, ...page, typed, mutes, allSuspects }
+  const muted = shown.incident.mutedSince !== null ? await mutedText(visit, facts.incident) : null
+  const view = { ...shown, ...related, muted, items, workload, ...page, typed, mutes, allSuspects }
   const content = <IncidentPage view={view} />
   const refreshes = typed === null
   return show(visit, { ...refused(typed, incidentTitle(view)), content, current: 'incidents', refreshes })

@@ -126,6 +126,8 @@ export type IncidentView = {
   readonly told: WhoWasTold | null
   readonly cause: LikelyCause<SuspectView>
   readonly fix: FixView | null
+  /** `Silenced by Ann until 21:28; still firing`; null if silences do not cover all that goes on. */
+  readonly muted?: string | null
   readonly overdue: Overdue
   /** The earlier incident of which this one is a continuation. */
   readonly previous: { readonly number: number; readonly href: string } | null

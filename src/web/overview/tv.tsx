@@ -89,14 +89,14 @@ const TvIncident: FC<{ one: OpenIncidentView | StormView; reader: Reader; isFirs
   const first = 'members' in one ? one.first : one
   const { incident } = first
   const level = storm && !storm.isLed ? storm.worst.severity : incident.severity
-  const isOver = incident.endedAt !== null && incident.mutedSince === null && (storm === null || storm.isLed)
+  const isOver = (incident.endedAt !== null || incident.mutedSince !== null) && (storm === null || storm.isLed)
   return (
     <article class={`card row tv-incident ${isOver ? '' : `level-${level}`}`}>
       {storm && !isOver ? (
         <StormState storm={storm} />
       ) : (
         <>
-          {incident.endedAt === null ? <StateBadge incident={incident} /> : null}
+          {incident.endedAt === null && incident.mutedSince === null ? <StateBadge incident={incident} /> : null}
           <Status status={incident.status} />
         </>
       )}

@@ -18,8 +18,9 @@ import { Unattributed } from './unattributed.tsx'
 import { type ServiceView, statusText } from './view.ts'
 
 /** Returns the page title, with the most important fact first, for example `checkout is critical`. */
-export function serviceTitle({ name, status }: ServiceView): string {
-  return `${name} is ${status}`
+export function serviceTitle({ name, status, silenced }: ServiceView): string {
+  const quiet = silenced === null ? '' : `, ${countOf(silenced.count, 'alert')} silenced`
+  return `${name} is ${status}${quiet}`
 }
 
 export const ServicePage: FC<{ view: ServiceView }> = ({ view }) => (
