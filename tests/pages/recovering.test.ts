@@ -31,6 +31,7 @@ test('every page calls a service recovering of which nothing fires', async (t) =
   assert.match(await text('/?view=wall'), /1 service is recovering [^,]/)
   assert.doesNotMatch((await browser.get('/?view=wall&tv=1')).html, /tv-tile/)
   assert.match(await text(service), /cart is recovering .* Recovering: alerts lower the score until 30 minutes after/)
+  assert.doesNotMatch(await text(service), /Recovering for/)
   assert.match(await text('/incidents'), /Was critical for 5 min until 12:05, recovering now\./)
   assert.match(await text('/search?q=car'), /recovering, score \d+/)
 })

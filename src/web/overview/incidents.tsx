@@ -63,7 +63,7 @@ export const FirstIncident: FC<Props> = ({ one, csrf, canWrite, reader }) => {
             Open incident
           </a>
           <span class="quiet">
-            {ownerOf(one)} <ToldLine told={one.told} href={incident.href} isOpen={open} reader={reader} />
+            {ownerOf(one, reader.now)} <ToldLine told={one.told} href={incident.href} isOpen={open} reader={reader} />
           </span>
         </div>
       </div>
@@ -117,7 +117,7 @@ export const IncidentLine: FC<Props & { readonly first?: boolean }> = ({ one, cs
       {open && canWrite ? (
         <Acknowledge one={one} csrf={csrf} look={first ? 'small primary' : 'small'} />
       ) : (
-        <span class="quiet">{ownerOf(one).replace(/\.$/, '')}</span>
+        <span class="quiet">{ownerOf(one, reader.now).replace(/\.$/, '')}</span>
       )}
     </article>
   )
@@ -129,8 +129,12 @@ const Acknowledge: FC<Pick<Props, 'one' | 'csrf'> & { look: string }> = ({ one, 
   </Action>
 )
 
-/** Says who acknowledged an incident; '' if nobody knows. */
-export function ownerOf({ incident }: Pick<OpenIncidentView, 'incident'>): string {
-  if (incident.status === 'open') return 'Nobody has acknowledged it.'
-  return incident.acknowledgedBy === null ? '' : `Acknowledged by ${isolated(incident.acknowledgedBy)}.`
+/** Returns `Ann is investigating, 4 min.`, or who acknowledged an incident; '' if nobody knows. */
+export function ownerOf({ incident }: Pick<OpenIncidentView, 'incident'>, now: number): string {
+  const { status, acknowledgedAt, acknowledgedBy } = incident
+  if (status === 'open') return 'Nobody has acknowledged it.'
+  if (acknowledgedBy === null) return ''
+  return status === 'investigating' && acknowledgedAt !== null
+    ? `${isolated(acknowledgedBy)} is investigating, ${formatDuration(now - acknowledgedAt)}.`
+    : `Acknowledged by ${isolated(acknowledgedBy)}.`
 }

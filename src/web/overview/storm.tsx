@@ -8,7 +8,7 @@ import { ToldLine } from '../incident/told.tsx'
 import { Action } from '../kit/form.tsx'
 import { Badge, Mark, ServiceName, ShortName, Status, Words } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
-import { StateBadge } from './incidents.tsx'
+import { ownerOf, StateBadge } from './incidents.tsx'
 import type { StormView } from './view.ts'
 
 const MAX_NAME = 44
@@ -69,7 +69,7 @@ export const StormCard: FC<Props> = ({ storm, reader, csrf, canWrite, isFirst })
             Open incident {incident.number}
           </a>
           <span class="quiet">
-            {ownersOf(storm)}{' '}
+            {ownersOf(storm, reader.now)}{' '}
             <ToldLine
               told={first.told}
               href={incident.href}
@@ -192,10 +192,11 @@ const Bars: FC<Pick<Props, 'storm' | 'reader'>> = ({ storm: { bars, first }, rea
 }
 
 /** Says how many incidents somebody has acknowledged; '' if nobody has and nobody has to. */
-export function ownersOf({ members, unowned, owned }: StormView): string {
+export function ownersOf({ members, unowned, owned, first }: StormView, now: number): string {
   if (owned === 0) return unowned.length === 0 ? '' : 'Nobody has acknowledged them.'
   const are = owned === 1 ? 'is' : 'are'
+  const who = first.incident.status === 'open' ? '' : `${ownerOf(first, now)} `
   return owned === members.length
-    ? 'All are acknowledged.'
-    : `${formatCount(owned)} of ${formatCount(members.length)} ${are} acknowledged.`
+    ? `${who}All are acknowledged.`
+    : `${who}${formatCount(owned)} of ${formatCount(members.length)} ${are} acknowledged.`
 }

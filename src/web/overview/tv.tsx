@@ -113,7 +113,7 @@ const TvIncident: FC<{ one: OpenIncidentView | StormView; reader: Reader; isFirs
         {storm ? <StormCause storm={storm} reader={reader} /> : <CauseLine one={first} />}
       </div>
       <span class="end tv-owner">
-        {children ?? (storm ? ownersOf(storm) : ownerOf(first))}
+        {children ?? (storm ? ownersOf(storm, reader.now) : ownerOf(first, reader.now))}
         <br />
         <ToldLine
           told={first.told}

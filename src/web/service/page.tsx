@@ -2,6 +2,7 @@
 import type { FC } from 'hono/jsx'
 import { isUnattributed } from '../../domain/alert/signal.ts'
 import { BUDGETS } from '../../domain/budgets.ts'
+import { firingText } from '../../domain/incident/incident.ts'
 import { silencedText } from '../../domain/incident/lasted.ts'
 import { formatDuration, formatLasted } from '../../domain/shown-time.ts'
 import { capitalized, countOf } from '../../domain/text.ts'
@@ -48,7 +49,8 @@ const SERVICES = ['Services', '/'] as const
 const Head: FC<{ view: ServiceView }> = ({ view }) => {
   const { namespace, name, status, incident, reader, penalties, changes } = view
   const began = status === 'critical' && incident?.head.endedAt === null ? incident.head.startedAt : view.since
-  const since = began === null ? '' : ` for ${formatDuration(reader.now - began)}`
+  // When the last alert ended is not known here.
+  const since = began === null || status === 'recovering' ? '' : ` for ${formatDuration(reader.now - began)}`
   const [worst] = penalties
   const shown = incident?.head
   return (
@@ -63,6 +65,11 @@ const Head: FC<{ view: ServiceView }> = ({ view }) => {
             <span>{name}</span>
           </h1>
           <div class="service-state">
+            {shown?.status === 'resolved' && shown.firingAlerts > 0 ? (
+              <b>
+                Incident {shown.number} is resolved, but {firingText(shown.firingAlerts)}.{' '}
+              </b>
+            ) : null}
             {incident?.recovery ? null : <b>{`${capitalized(status)}${since}.`}</b>}{' '}
             <SilencedMark silenced={view.silenced} reader={reader} of={countOf(view.silenced?.count ?? 0, 'alert')} />{' '}
             {incident ? (

@@ -1,6 +1,6 @@
 /** Lists incidents: first the unresolved incidents, then all others with the newest first. */
 import type { FC } from 'hono/jsx'
-import { INCIDENT_STATUSES, type IncidentStatus } from '../../../domain/incident/incident.ts'
+import { firingText, INCIDENT_STATUSES, type IncidentStatus } from '../../../domain/incident/incident.ts'
 import { silencedText } from '../../../domain/incident/lasted.ts'
 import type { WhoWasTold } from '../../../domain/notification/told.ts'
 import { formatDuration, formatLasted, type Reader } from '../../../domain/shown-time.ts'
@@ -142,7 +142,7 @@ const IncidentRow: FC<{ incident: ListedIncident; reader: Reader; isFirst: boole
     acknowledgedBy,
   } = incident
   return (
-    <tr class={resolvedAt === null ? undefined : 'row-resolved'}>
+    <tr class={resolvedAt === null || endedAt === null ? undefined : 'row-resolved'}>
       <td>
         <span class="row-name">
           <Mark level={severity} label={severity} />
@@ -153,6 +153,9 @@ const IncidentRow: FC<{ incident: ListedIncident; reader: Reader; isFirst: boole
           </a>{' '}
           <span class="quiet">incident {number}</span>
         </span>
+        {resolvedAt !== null && incident.firingAlerts > 0 ? (
+          <b class="second break">Resolved, but {firingText(incident.firingAlerts)}</b>
+        ) : null}
         {incident.firingNow ? <span class="second break">{incident.firingNow}</span> : null}
         {incident.cause !== null && incident.cause !== service.name ? (
           <span class="second break">
