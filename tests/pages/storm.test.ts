@@ -234,6 +234,7 @@ test('the screen has large names and no navigation, and says what went first and
   const { html } = await browser.get('/?view=wall&tv=1')
   assert.match(html, /class="tv-tiles tv-large"/)
   assert.doesNotMatch(html, /<header class="bar">|<form class="search"/)
+  assert.match(html, /id="live-word"[\s\S]*<time id="clock"/)
   const words = /Critical for 27 min .*ledger went first, 6 services followed .* Nobody has acknowledged them\./
   assert.match(await text('/?view=wall&tv=1'), words)
 })

@@ -117,11 +117,25 @@ const Body: FC<{ frame: Frame; children?: Child }> = ({ frame, children }) => (
     <div id="banner" data-live>
       {frame.banner ? <BannerLine banner={frame.banner} csrf={frame.csrf} /> : null}
     </div>
+    {frame.bare ? <Live frame={frame} /> : null}
     <main id="main" tabindex={-1} data-live={frame.still ? undefined : true}>
       {children}
     </main>
     {frame.bare ? null : <Foot frame={frame} />}
   </body>
+)
+
+/** The clock, and whether the page receives changes. A screen that has frozen shows an old time. */
+const Live: FC<{ frame: Frame }> = ({ frame }) => (
+  <p class="live" id="live" data-state="waiting">
+    <span class="dot" aria-hidden="true" />
+    <span id="live-word" role="status">
+      {frame.hasEvents ? 'Ready' : 'Waiting'}
+    </span>
+    <time id="clock" data-zone={frame.zone} title={frame.zone} datetime={isoOf(frame.now)}>
+      {formatClock(frame.now, frame.zone)} {shortZone(frame.zone)}
+    </time>
+  </p>
 )
 
 const Bar: FC<{ frame: Frame }> = ({ frame }) => (
@@ -162,15 +176,7 @@ const Bar: FC<{ frame: Frame }> = ({ frame }) => (
         />
         {frame.keys ? <kbd aria-hidden="true">/</kbd> : null}
       </form>
-      <p class="live" id="live" data-state="waiting">
-        <span class="dot" aria-hidden="true" />
-        <span id="live-word" role="status">
-          {frame.hasEvents ? 'Ready' : 'Waiting'}
-        </span>
-        <time id="clock" data-zone={frame.zone} title={frame.zone} datetime={isoOf(frame.now)}>
-          {formatClock(frame.now, frame.zone)} {shortZone(frame.zone)}
-        </time>
-      </p>
+      <Live frame={frame} />
       <a
         class="gear"
         href="/settings"
