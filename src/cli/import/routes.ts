@@ -62,11 +62,14 @@ function narrowed(above: Rule, matchers: readonly Matcher[]): Rule {
   return rule
 }
 
+/** A word without the characters of a regular expression, such as in `crit.*`. */
+const PLAIN = /^[\w -]+$/
+
 /** Returns the severity from which a matcher matches, such as warning for `severity=~"critical|warning"`, or null. */
 function leastSeverity({ name, op, value }: Matcher): Severity | null {
   if (name !== 'severity' || !op.startsWith('=')) return null
   const words = op === '=' ? [value] : value.split('|')
-  const known = words.filter(isSeverityWord).map(parseSeverity)
+  const known = words.filter((word) => PLAIN.test(word) && isSeverityWord(word)).map(parseSeverity)
   const least = SEVERITIES.findLast((one) => known.includes(one))
   if (least === undefined || known.length < words.length) return null
   // Few senders have both the words critical and error.
