@@ -5,6 +5,7 @@ import { commandFor } from '../../domain/event/reason-command.ts'
 import type { GraphRecord } from '../../domain/graph/graph.ts'
 import { type StatusChange, sinceStart, withCurrent } from '../../domain/health/strip.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
+import { endOf } from '../../domain/incident/lasted.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import type { WhoWasTold } from '../../domain/notification/told.ts'
 import type { Severity } from '../../domain/severity.ts'
@@ -118,7 +119,7 @@ function incidentPicture(
     ...{ ...reader, serviceId: incident.serviceId, span, groups, links: scored, suspectAt },
     score: states && sinceStart(states, incident),
     changes: facts.changes.filter(({ ref, service }) => service === incident.serviceId || suspected.has(ref)),
-    people: peopleOf(timeline, endedAt),
+    people: peopleOf(timeline, endOf(incident, reader.now)),
     firstAlertAt: firstAlertOf(facts),
     acknowledgedAt: incident.acknowledgedAt,
     resolvedAt: incident.resolvedAt,
