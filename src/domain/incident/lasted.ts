@@ -3,7 +3,7 @@ import { SEVERITIES, type Severity, worst } from '../severity.ts'
 import { formatLasted } from '../shown-time.ts'
 import { SECOND } from '../units.ts'
 import type { LiveIncident } from './live-incident.ts'
-import { begunAtOf, criticalMsOf, type Problem, problemAt, withoutDeclared } from './problem.ts'
+import { begunAtOf, criticalMsOf, mutedMsOf, type Problem, problemAt, withoutDeclared } from './problem.ts'
 
 /**
  * Returns when the problem ended, or null while it is on. A resolution does not end what still fires. Times are Unix
@@ -14,6 +14,15 @@ export function endOf(
   now: number,
 ): number | null {
   return problemAt(problem, now) === 'on' ? null : (problem.endedAt ?? resolvedAt)
+}
+
+/** Returns for how long a problem was on, as the API and webhooks say it. */
+export function figuresOf(problem: Problem, now: number) {
+  return {
+    criticalSeconds: Math.floor(criticalMsOf(problem, now) / SECOND),
+    silencedSeconds: Math.floor(mutedMsOf(problem, now) / SECOND),
+    isEndInferred: problem.isGuess,
+  }
 }
 
 /** Returns `, not counting 20 min under a silence`; '' if silences covered the problem for less than a second. */

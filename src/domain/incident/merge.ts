@@ -38,6 +38,11 @@ export function conditionOf(name: string, service: string): string {
   return `${name} of ${service}`
 }
 
+/** Returns whether a condition is one that `conditionOf` names after a service. */
+export function isConditionOf(condition: string, service: string): boolean {
+  return condition.endsWith(conditionOf('', service))
+}
+
 /**
  * Returns the severity and the problem of the remaining incident: it has the conditions of both, and what is on in one of
  * them goes on, as severe as it was.

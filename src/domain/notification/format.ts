@@ -1,6 +1,7 @@
 /** Formats request bodies for each kind of channel. */
 
-import { criticalMsOf, mutedMsOf, problemAt } from '../incident/problem.ts'
+import { figuresOf } from '../incident/lasted.ts'
+import { problemAt } from '../incident/problem.ts'
 import { formatInstant } from '../instant.ts'
 import type { Severity } from '../severity.ts'
 import {
@@ -183,10 +184,8 @@ function shownItem({ kind: _, at, actor, names, incident, service, alerts, group
   const { startedAt, resolvedAt, acknowledgedAt, touchedAt: _touchedAt, problem, ...rest } = incident
   const timeOf = (time: number | null) => (time === null ? null : formatInstant(time))
   const times = { startedAt: timeOf(startedAt), resolvedAt: timeOf(resolvedAt), acknowledgedAt: timeOf(acknowledgedAt) }
-  const criticalSeconds = Math.floor(criticalMsOf(problem, now) / 1000)
   const state = { problem: problemAt(problem, now), conditions: names }
-  const silencedSeconds = Math.floor(mutedMsOf(problem, now) / 1000)
-  const shown = { ...rest, ...times, criticalSeconds, silencedSeconds, isEndInferred: problem.isGuess }
+  const shown = { ...rest, ...times, ...figuresOf(problem, now) }
   return {
     at: formatInstant(at),
     actor,

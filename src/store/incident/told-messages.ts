@@ -10,8 +10,8 @@ import { listed, query } from '../sqlite/query.ts'
 const MAX_MESSAGES = 300
 
 /** Lists the newest messages about an incident or the group that it leads, with the first line of each as it was sent. */
-export function listToldOf(db: Db, incidentId: number, uuid: string, limit = MAX_MESSAGES): Told[] {
-  const newest = db.sql.selectFrom('outbox').select('id').orderBy('id', 'desc').limit(limit)
+export function listToldOf(db: Db, incidentId: number, uuid: string): Told[] {
+  const newest = db.sql.selectFrom('outbox').select('id').orderBy('id', 'desc').limit(MAX_MESSAGES)
   const own = newest.where('incident_id', '=', incidentId)
   // The path has to be written as in the index.
   const ofGroup = newest.where(sql<boolean>`kind = 'group' AND sent IS NOT NULL`)
@@ -110,13 +110,13 @@ function messages(db: Db) {
 }
 
 /** Lists the newest messages about an incident that channels did not get, with the reasons. */
-export function listNotToldOf(db: Db, incidentId: number, limit = MAX_MESSAGES): NotTold[] {
+export function listNotToldOf(db: Db, incidentId: number): NotTold[] {
   const rows = db.sql
     .selectFrom('untold')
     .innerJoin('channels', 'channels.id', 'untold.channel_id')
     .select(['untold.kind', 'channels.name as channel', 'untold.at', 'untold.reason'])
     .where('incident_id', '=', incidentId)
     .orderBy('untold.at', 'desc')
-    .limit(limit)
+    .limit(MAX_MESSAGES)
   return db.all(rows)
 }

@@ -71,6 +71,9 @@ export function tellNewcomers(
     const phase = phaseOf(problem, at)
     if (status === 'resolved' || phase === 'off' || phase === 'muted') return []
     const known = Map.groupBy(channelsOf(organizationId), (channel) => told.has(`${rowId} ${channel.rowId}`))
+    const unaware = known.get(false) ?? []
+    const aware = (known.get(true) ?? []).filter(readsLabels)
+    if (unaware.length + aware.length === 0) return []
     const service = loadServiceName(db, serviceId)
     const alerts = listRuledAlerts(db, rowId)
     const due = { ...NO_NEWS, incident, service, conditions: problem.firing, at, toldAt: at }
@@ -78,7 +81,7 @@ export function tellNewcomers(
     const own = alerts.filter(
       (one) => one.endsAt === null && one.severity === 'critical' && one.serviceId === serviceId,
     )
-    const later = (known.get(true) ?? []).filter(readsLabels).flatMap((channel) => {
+    const later = aware.flatMap((channel) => {
       const names = new Set(listToldNames(db, channel.rowId, rowId))
       const about = own.filter((one) => problem.firing.includes(one.alertname) && !names.has(one.alertname))
       if (about.length === 0) return []
@@ -87,7 +90,7 @@ export function tellNewcomers(
       const more = { ...due, change: 'worse' as const, conditions, toldAt }
       return plan(db, [channel], more, new Map([[channel.rowId, false]]), { untold, newId, alerts: about })
     })
-    return [...plan(db, known.get(false) ?? [], due, new Map(), { untold, newId, alerts }), ...later]
+    return [...plan(db, unaware, due, new Map(), { untold, newId, alerts }), ...later]
   })
   insertNotifications(db, entries)
   const held = untold.filter(({ reason }) => reason === 'quiet-hours')

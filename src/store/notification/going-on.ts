@@ -1,5 +1,5 @@
 /** Finds what goes on of a service although the problem of one of its incidents is over. */
-import { conditionOf } from '../../domain/incident/merge.ts'
+import { isConditionOf } from '../../domain/incident/merge.ts'
 import { phaseOf } from '../../domain/incident/problem.ts'
 import { selectIncidents, toLiveIncident } from '../incident/live-incidents.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -33,8 +33,7 @@ export function listGoingOn(db: Db, over: readonly Over[], now: number): Readonl
       const concerns = going.filter((one) => {
         if (one.rowId === rowId || one.problem.about !== null) return false
         const { others, firing } = one.problem
-        const isElsewhere =
-          others.includes(serviceId) && firing.some((condition) => condition.endsWith(conditionOf('', name)))
+        const isElsewhere = others.includes(serviceId) && firing.some((condition) => isConditionOf(condition, name))
         return one.serviceId === serviceId || isElsewhere
       })
       return [rowId, concerns.map(({ title }) => title)]

@@ -1,6 +1,6 @@
 /** Reads the alerts of an incident that the rules of channels are compared with. */
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
-import { conditionOf } from '../../domain/incident/merge.ts'
+import { conditionOf, isConditionOf } from '../../domain/incident/merge.ts'
 import { CALM, type NotificationKind } from '../../domain/notification/kind.ts'
 import type { RuledAlert } from '../../domain/notification/rule.ts'
 import { loadServiceName } from '../service/services.ts'
@@ -57,7 +57,7 @@ export function listMergedServices(
   if (merged.length === 0) return []
   const { kind } = about
   const conditions = kind === 'worse' ? about.names : CALM.has(kind) ? null : firing
-  const isAbout = (name: string) => conditions === null || conditions.some((one) => one.endsWith(conditionOf('', name)))
+  const isAbout = (name: string) => conditions === null || conditions.some((one) => isConditionOf(one, name))
   return db
     .all(servicesOf, { incidentIds: JSON.stringify(merged) })
     .filter(({ name }) => isAbout(name))

@@ -65,10 +65,12 @@ export function countRows(
   const last = sql.ref(order === 'start' ? 'id' : LAST[table])
   const rows = sql`FROM ${sql.table(table)} WHERE organization_id = ${organizationId}
     AND ${time} <= ${until} AND (${time}, id) > (${after.at}, ${after.id}) ORDER BY ${time}, id`
-  const end = sql<Cursor>`SELECT ${time} AS at, id ${rows} LIMIT 1 OFFSET ${limit - 1}`
+  const end = db.first(runnable(db, sql<Cursor>`SELECT ${time} AS at, id ${rows} LIMIT 1 OFFSET ${limit - 1}`)) ?? null
+  // Only an event can be older than its receipt.
+  if (end && (order === 'start' || AGES[table] === LAST[table])) return { count: limit, end }
   const counted = sql<{ count: number }>`SELECT count(*) FILTER (WHERE last <= ${until}) AS count
     FROM (SELECT ${last} AS last ${rows} LIMIT ${limit})`
-  return { count: db.first(runnable(db, counted))?.count ?? 0, end: db.first(runnable(db, end)) ?? null }
+  return { count: db.first(runnable(db, counted))?.count ?? 0, end }
 }
 
 function runnable<Row>(db: Db, text: RawBuilder<Row>): Compilable<Row> {

@@ -1,7 +1,8 @@
 /** /api/incidents: list, open, show and change incidents. */
 import * as v from 'valibot'
 import { INCIDENT_STATUSES } from '../../../domain/incident/incident.ts'
-import { criticalMsOf, mutedMsOf, problemAt } from '../../../domain/incident/problem.ts'
+import { figuresOf } from '../../../domain/incident/lasted.ts'
+import { problemAt } from '../../../domain/incident/problem.ts'
 import { SEVERITIES } from '../../../domain/severity.ts'
 import {
   acknowledgeIncidents,
@@ -55,9 +56,7 @@ export async function incidentShower({ deps, own }: Call<unknown, unknown>) {
     const group = groups.get(incident.id)
     const state = {
       problem: problemAt(incident.problem, now),
-      criticalSeconds: Math.floor(criticalMsOf(incident.problem, now) / 1000),
-      silencedSeconds: Math.floor(mutedMsOf(incident.problem, now) / 1000),
-      isEndInferred: incident.problem.isGuess,
+      ...figuresOf(incident.problem, now),
       group: group ? { leader: group.leader, size: group.members.length } : null,
     }
     return showFields({ ...incident, ...state })
