@@ -1,7 +1,7 @@
 /** Begins the messages of a channel: which notifications are sent together, and when. */
 import { GATHERING } from '../domain/incident/problem.ts'
 import { once } from '../domain/memoize.ts'
-import { OVER, PAGES, REMINDERS } from '../domain/notification/kind.ts'
+import { CALM, OVER, PAGES, REMINDERS } from '../domain/notification/kind.ts'
 import { AT_ONCE_WITHIN, GROUP_PAUSE, isUnheardSince, paceOf, TRY_EVERY } from '../domain/notification/schedule.ts'
 import { RECHECK_MS, type Untold, type Verdict, verdictOf } from '../domain/notification/truth.ts'
 import type { IncidentGroup } from '../domain/suspect/group.ts'
@@ -43,9 +43,10 @@ export function begun(deps: Deps, channel: ChannelRecord, now: number): Leader |
 export function isTrue(deps: Deps, channel: ChannelRecord, { rowId }: Leader, now: number): boolean {
   const entries = listBegun(deps.db, rowId)
   if (entries.every((entry) => verdictIn(deps, channel, entry, entries, now).do === 'send')) return true
+  const waiting = listQueue(deps.db, channel.rowId, now, MAX_LISTED)
   deps.db.transaction(() => {
     releaseMessage(deps.db, rowId)
-    sort(deps, channel, entries, now)
+    sort(deps, channel, entries, now, [...entries, ...waiting])
   })
   return false
 }
@@ -57,7 +58,9 @@ export function begin(deps: Deps, channel: ChannelRecord, groupsOf: () => Groups
   const failedSince = findFailedSince(deps.db, rowId, deliveredAt ?? 0)
   if (failedSince !== null && now >= failedSince && now < failedSince + TRY_EVERY) return undefined
   const due = listQueue(deps.db, rowId, now, kind === 'webhook' ? MAX_LISTED : MAX_COUNTED)
-  const queue = failedSince === null ? due : due.filter((entry) => PAGES.has(entry.kind))
+  const opening = new Set(due.flatMap((entry) => (isNewIncident(entry) ? [entry.incidentId] : [])))
+  const isUrgent = ({ kind: one, incidentId }: QueuedEntry) => PAGES.has(one) || opening.has(incidentId)
+  const queue = failedSince === null ? due : due.filter(isUrgent)
   if (queue.length === 0) return undefined
   const isShared = (entry: QueuedEntry) => isNewIncident(entry) || SHARED.has(entry.kind)
   const groups: Groups = queue.some(isShared) ? groupsOf() : new Map()
@@ -152,10 +155,19 @@ function isSameNews(one: QueuedEntry, first: QueuedEntry, groups: Groups): boole
 
 const KNOWN = { do: 'drop', reason: 'known' } as const
 
-/** Drops the notifications that are no longer true and postpones those that must wait. Returns the others. */
-function sort(deps: Deps, channel: ChannelRecord, entries: readonly QueuedEntry[], now: number): QueuedEntry[] {
+/**
+ * Drops the notifications that are no longer true and postpones those that must wait. Returns the others.
+ * @param all what else can be sent with them
+ */
+function sort(
+  deps: Deps,
+  channel: ChannelRecord,
+  entries: readonly QueuedEntry[],
+  now: number,
+  all = entries,
+): QueuedEntry[] {
   const alarming = new Set<number>()
-  const together = Map.groupBy(entries, ({ incidentId }) => incidentId)
+  const together = Map.groupBy(all, ({ incidentId }) => incidentId)
   return entries.filter((entry) => {
     const isKnown = entry.isKnown && !alarming.has(entry.incidentId)
     // What an urgent rule has announced does not open once more when the quiet hours of another rule end.
@@ -184,14 +196,15 @@ function verdictIn(
   entry: QueuedEntry,
   together: readonly QueuedEntry[],
   now: number,
-) {
+): Verdict {
   const { db, engine } = deps
   const { organizationId } = channel
   const { dueAt, createdAt, incidentId, incident } = entry
-  const isPromised = once(() => {
-    const opens = together.some((one) => one.incidentId === incidentId && isNewIncident(one))
-    return opens && wasHeld(db, channel.rowId, incidentId)
-  })
+  const opening = together.find((one) => one.incidentId === incidentId && isNewIncident(one))
+  const isPromised = once(() => opening !== undefined && wasHeld(db, channel.rowId, incidentId))
+  // Who has not heard of an incident hears that somebody works on it only with the opening.
+  if (opening && entry.kind === 'acknowledged' && !hasDelivered(db, channel.rowId, entry.incidentUuid))
+    return verdictIn(deps, channel, opening, together, now)
   const isTold =
     entry.isTold ||
     (entry.kind === 'recovered' && isPromised()) ||
@@ -202,7 +215,7 @@ function verdictIn(
   const awaitedSince = engine.awaitedSince(organizationId)
   if (awaitedSince === null) return verdict
   const isUnknown = isUnheardSince(listLastReports(db, incidentId, incident.problem.firing), awaitedSince)
-  return isUnknown ? ({ do: 'wait', until: now + RECHECK_MS } as const) : verdict
+  return isUnknown ? { do: 'wait', until: now + RECHECK_MS } : verdict
 }
 
 /** What began and ended in quiet hours is told with its end, once this is known. */
@@ -217,9 +230,9 @@ function withEnd(
   return problem.isOver ? verdict : { do: 'wait', until: now + RECHECK_MS }
 }
 
-/** Returns whether a channel hears the end of an incident although its rules do not want to hear of the beginning. */
+/** Returns whether a channel hears of an incident although its rules do not want to hear of the beginning. */
 function wantsNoOpening(deps: Deps, channel: ChannelRecord, { kind, incidentUuid }: QueuedEntry, now: number): boolean {
-  const incident = kind === 'recovered' ? findLiveIncident(deps.db, channel.organizationId, incidentUuid) : null
+  const incident = CALM.has(kind) ? findLiveIncident(deps.db, channel.organizationId, incidentUuid) : null
   return incident !== null && dueAtOf(deps, channel, { incident, kind: 'opened' }, now, false) === null
 }
 

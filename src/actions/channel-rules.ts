@@ -92,9 +92,11 @@ type Known = { readonly kinds: ReadonlySet<MessageKind>; readonly isOver: boolea
 function changeOf({ db }: Deps, { rowId }: ChannelRecord, incident: LiveIncident, { kinds, isOver }: Known): About[] {
   const { firing: names } = incident.problem
   if (isOver) return [{ incident, kind: kinds.has('reopened') ? 'reopened' : 'again', names }]
-  const told = kinds.has('worse') ? listToldNames(db, rowId, incident.rowId) : names
+  // Who missed an end, too, knows of the earlier conditions only.
+  const change = (['again', 'worse'] as const).find((kind) => kinds.has(kind))
+  const told = change ? listToldNames(db, rowId, incident.rowId) : names
   const fresh = names.filter((name) => !told.includes(name))
-  if (fresh.length > 0) return [{ incident, kind: 'worse', names: fresh }]
+  if (change && fresh.length > 0) return [{ incident, kind: change, names: fresh }]
   const isTaken = kinds.has('acknowledged') && incident.acknowledgedAt !== null
   return isTaken ? [{ incident, kind: 'acknowledged' }] : []
 }

@@ -213,6 +213,45 @@ test('it hears that a user reopened what it knows as resolved', async (t) => {
   assert.deepEqual(sent, ['opened of cart at 1', 'resolved of cart at 2', 'reopened of cart at 5'])
 })
 
+test('it hears what else came back after an end that it missed, too', async (t) => {
+  const { addOwn, fires, ends, off, on, until, sent } = world(t)
+  addOwn()
+  await fires(1, 'cart')
+  await off(2)
+  await ends(3, 'cart')
+  await fires(6, 'cart', 'Full')
+  await on(8)
+  await ends(9, 'cart', 'Full')
+  await until(12)
+  assert.deepEqual(sent, ['opened of cart at 1', 'again of cart at 8', 'recovered of cart at 10'])
+})
+
+test('a condition that ended before a channel was switched on is news to it when it fires again', async (t) => {
+  const { addOwn, fires, ends, off, on, until, sent } = world(t)
+  addOwn()
+  await off(1)
+  await fires(2, 'cart')
+  await fires(2, 'cart', 'Full')
+  await ends(4, 'cart', 'Full')
+  await on(6)
+  await fires(8, 'cart', 'Full')
+  await ends(10, 'cart', 'Full')
+  await fires(12, 'cart', 'Full')
+  await until(14)
+  assert.deepEqual(sent, ['opened of cart at 6', 'worse of cart (Full) at 8'])
+})
+
+test('a condition that was told and fires again while others go on is no news', async (t) => {
+  const { addOwn, fires, ends, until, sent } = world(t)
+  addOwn()
+  await fires(2, 'cart')
+  await fires(3, 'cart', 'Full')
+  await ends(5, 'cart', 'Full')
+  await fires(7, 'cart', 'Full')
+  await until(9)
+  assert.deepEqual(sent, ['opened of cart at 2', 'worse of cart (Full) at 3'])
+})
+
 for (const [how, leave, back] of [
   ['was off', { enabled: false }, { enabled: true }],
   ['had other rules', { rules: [{ services: ['web'] }] }, { rules: [] }],

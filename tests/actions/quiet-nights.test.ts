@@ -128,3 +128,31 @@ test('two ends of which the first is known become one message, although somebody
   await until(30)
   assert.deepEqual(sent, ['opened of cart at 1', 'recovered of cart at 20', 'acknowledged of cart at 20'])
 })
+
+test('a receiver that fails after them hears the opening, the end and who works on it together', async (t) => {
+  const { fires, ends, user, until, receiver, sent, texts } = night(t)
+  await fires(3, 'cart')
+  receiver.status = 503
+  await user(20.5, { status: 'investigating' })
+  await ends(22, 'cart')
+  await until(26)
+  receiver.status = 200
+  await until(40)
+  assert.deepEqual(
+    sent.map((one) => one.split(' at ')[0]),
+    ['opened of cart', 'acknowledged of cart', 'recovered of cart'],
+  )
+  assert.match(texts.join('; '), /^cart has recovered: it was critical for 19 min, until 12:22 UTC\.[^;]*$/)
+})
+
+test('who works on it is no news to a receiver that failed until all was over', async (t) => {
+  const { fires, ends, user, until, receiver, sent } = night(t, [])
+  receiver.status = 503
+  await fires(3, 'cart')
+  await user(4, { status: 'investigating' })
+  await ends(6, 'cart')
+  await until(8)
+  receiver.status = 200
+  await until(30)
+  assert.deepEqual(sent, [])
+})

@@ -14,7 +14,10 @@ import { alert, alertmanager } from './senders.ts'
 
 const TARGET = { kind: 'slack', target: 'https://example.com/x' } as const
 
-/** Returns a flow with the channels `all` and `own`, and what `own` was sent: `opened of cart at 2`, in minutes, and the `texts`. */
+/**
+ * Returns a flow with the channels `all` and `own`, and what `own` was sent: `opened of cart at 2`, in minutes, and the
+ * `texts`. `receiver`: how it answers.
+ */
 export function ownChannel(t: TestContext, rules: readonly Rule[] = [], more: object = {}) {
   const flow = makeFlow(t)
   const { deps, acme, clock } = flow
@@ -23,6 +26,7 @@ export function ownChannel(t: TestContext, rules: readonly Rule[] = [], more: ob
   add('all')
   const sent: string[] = []
   const texts: string[] = []
+  const receiver = { status: 200 }
   const pump = () => {
     for (const { channelId } of listDueChannels(deps.db, deps.now())) {
       for (let taken = takeMessage(deps, channelId); taken; taken = takeMessage(deps, channelId)) {
@@ -30,15 +34,15 @@ export function ownChannel(t: TestContext, rules: readonly Rule[] = [], more: ob
         if (!message) continue
         const text = digestTextOf(message.items, { ...CONTEXT, now: clock.now, cause: '' })
         recordSent(deps, message, text)
-        if (message.channel.name === 'own') texts.push(`${text.title} ${text.body}`)
-        settleMessage(deps, message, { status: 200, detail: null, remoteId: null, retryAfter: 0 }, 0)
+        settleMessage(deps, message, { status: receiver.status, detail: null, remoteId: null, retryAfter: 0 }, 0)
         const at = (clock.now - NOON) / MINUTE
-        if (message.channel.name === 'own')
-          sent.push(
-            ...message.items.map(({ kind, service, names }) => {
-              return `${kind} of ${service.name}${kind === 'worse' ? ` (${names})` : ''} at ${at}`
-            }),
-          )
+        if (message.channel.name !== 'own' || receiver.status !== 200) continue
+        texts.push(`${text.title} ${text.body}`)
+        sent.push(
+          ...message.items.map(({ kind, service, names }) => {
+            return `${kind} of ${service.name}${kind === 'worse' ? ` (${names})` : ''} at ${at}`
+          }),
+        )
       }
     }
   }
@@ -73,7 +77,7 @@ export function ownChannel(t: TestContext, rules: readonly Rule[] = [], more: ob
     pump()
   }
   return {
-    ...{ ...flow, until, addOwn, sent, texts, change, user },
+    ...{ ...flow, until, addOwn, sent, texts, change, user, receiver },
     fires: (minute: number, service: string, name?: string) => send(minute, service, false, name),
     ends: (minute: number, service: string, name?: string) => send(minute, service, true, name),
     off: (minute: number) => change(minute, { enabled: false }),

@@ -223,7 +223,9 @@ async function happen(flow: Flow, world: World, { deed, name }: Act): Promise<vo
     const isDeclared = open.some(
       ({ origin, problem }) => origin === 'manual' || JSON.parse(problem).declared.length > 0,
     )
-    if (isOver && !isDeclared) for (const { named } of listening) named.delete(name)
+    // A channel that was off when it was over, and is off still, knows nothing of that.
+    const isNews = ({ off }: Listening) => (world.emptyAt ?? 0) + MINUTE < off.from || now >= off.until
+    if (isOver && !isDeclared) for (const one of listening) if (isNews(one)) one.named.delete(name)
     firing.set(name, now)
     await item({ startsAt: now })
   } else if (deed === 'end' && firing.has(name)) {
@@ -274,8 +276,8 @@ function pump({ deps }: Flow, worlds: readonly World[]) {
       const isDown = deps.now() >= channel.down.from && deps.now() < channel.down.until
       settleMessage(deps, message, { status: isDown ? 503 : 200, detail: null, remoteId: null, retryAfter: 0 }, 0)
       const over = new Set(message.items.flatMap(({ kind, incident }) => (OVER.has(kind) ? [incident.id] : [])))
-      const isPast = (item: { incident: { id: string } }) =>
-        channel.rules.some((rule) => rule.isQuiet) && over.has(item.incident.id)
+      const hadQuiet = [channel.wanted, channel.wanted.change].some((of) => of?.rules.some((rule) => rule.isQuiet))
+      const isPast = (item: { incident: { id: string } }) => hadQuiet && over.has(item.incident.id)
       found.push(...message.items.map((item) => ({ ...item, channel, isDelivered: !isDown, isPast: isPast(item) })))
     }
     return found

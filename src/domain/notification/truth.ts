@@ -55,7 +55,7 @@ const POSTMORTEM_WITHIN = 15_000
 
 /** Returns whether to send a message now. A message about a problem is sent only while the problem is on. */
 export function verdictOf(queued: Queued, now: number): Verdict {
-  const { kind, isDigest, isKnown, postmortemDueAt, incident } = queued
+  const { kind, isDigest, isTold, isKnown, postmortemDueAt, incident } = queued
   const { status, acknowledgedAt } = incident
   if (kind === 'resolved' && status === 'resolved') {
     const isWritten = postmortemDueAt === null || now >= postmortemDueAt + POSTMORTEM_WITHIN
@@ -69,7 +69,7 @@ export function verdictOf(queued: Queued, now: number): Verdict {
   if (status === 'resolved' && (kind !== 'recovered' || isDigest)) return drop('resolved')
   if (isDigest) return verdictOnDigest(queued, now)
   if (kind === 'flapping') return isStable(incident.problem, now) ? drop('over') : SEND
-  if (kind === 'acknowledged') return acknowledgedAt === null ? drop('changed') : SEND
+  if (kind === 'acknowledged') return acknowledgedAt === null ? drop('changed') : isTold ? SEND : drop('unknown')
   if (queued.isTakenBack && acknowledgedAt !== null) return drop('changed')
   return verdictOnProblem(queued, now)
 }

@@ -93,12 +93,16 @@ export type Effect =
       /** When to tell those who were told of the incident. Others are told at once. */
       readonly toldAt: number
     }
-  /** Alerts became part of an incident. The rules of a channel that was not told of the incident may match it now. */
+  /**
+   * Alerts became part of an incident. The rules of a channel that was not told of the incident may match it now.
+   * `isReturn`: they were part of it, and fire again. A channel that was off then may not have been told of them.
+   */
   | {
       readonly kind: 'alerts-joined'
       readonly organizationId: number
       readonly incidentId: number
       readonly at: number
+      readonly isReturn: boolean
     }
   /** The store recomputes the links from the history in the same commit. */
   | { readonly kind: 'links-due'; readonly due: LinksDue }

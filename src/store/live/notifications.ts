@@ -13,6 +13,7 @@ import { alertsAbout, listMergedServices, listRuledAlerts } from '../notificatio
 import { loadServiceName } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 
+type Joined = Extract<Effect, { readonly kind: 'alerts-joined' }>
 type NotificationDue = Extract<Effect, { readonly kind: 'notification-due' }>
 
 const BACK: ReadonlySet<MessageKind> = new Set(['again', 'flapping'])
@@ -46,22 +47,21 @@ export function writeNotifications(db: Db, all: readonly NotificationDue[], newI
 }
 
 /**
- * Tells the channels whose rules match an incident that goes on since these alerts have joined it. What the rules read of
- * an incident that opens can be incomplete: the alerts of pods join the incident of their node later.
+ * Tells the channels whose rules match an incident that goes on since these alerts have joined it, and those that were not
+ * told of what fires in it again. What the rules read of an incident that opens can be incomplete: the alerts of pods join
+ * the incident of their node later.
  */
-export function tellNewcomers(
-  db: Db,
-  joined: readonly Extract<Effect, { readonly kind: 'alerts-joined' }>[],
-  newId: () => string,
-): void {
+export function tellNewcomers(db: Db, joined: readonly Joined[], newId: () => string): void {
   const channelsOf = cacheByKey(
     (organizationId: number) => organizationId,
-    (organizationId) =>
-      listRecipients(db, organizationId).filter(({ enabled, settings }) => enabled && readsAlerts(settings)),
+    (organizationId) => listRecipients(db, organizationId).filter(({ enabled }) => enabled),
   )
-  const read = joined.filter(({ organizationId }) => channelsOf(organizationId).length > 0)
+  const isRead = ({ organizationId, isReturn }: Joined) =>
+    channelsOf(organizationId).some(({ settings }) => isReturn || readsAlerts(settings))
+  const read = joined.filter(isRead)
   if (read.length === 0) return
   const times = new Map(read.map(({ incidentId, at }) => [incidentId, at]))
+  const returned = new Set(read.flatMap(({ incidentId, isReturn }) => (isReturn ? [incidentId] : [])))
   const incidents = findLiveIncidents(db, [...times.keys()])
   const told = new Set(listToldChannels(db, incidents).map(({ incidentId, channelId }) => `${incidentId} ${channelId}`))
   const untold: UntoldEntry[] = []
@@ -71,8 +71,8 @@ export function tellNewcomers(
     const phase = phaseOf(problem, at)
     if (status === 'resolved' || phase === 'off' || phase === 'muted') return []
     const known = Map.groupBy(channelsOf(organizationId), (channel) => told.has(`${rowId} ${channel.rowId}`))
-    const unaware = known.get(false) ?? []
-    const aware = (known.get(true) ?? []).filter(readsLabels)
+    const unaware = (known.get(false) ?? []).filter(({ settings }) => readsAlerts(settings))
+    const aware = (known.get(true) ?? []).filter((channel) => returned.has(rowId) || readsLabels(channel))
     if (unaware.length + aware.length === 0) return []
     const service = loadServiceName(db, serviceId)
     const alerts = listRuledAlerts(db, rowId)

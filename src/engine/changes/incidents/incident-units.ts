@@ -21,7 +21,7 @@ import { makeDue } from '../live-service.ts'
 import { noteSilences, type Resilenced } from '../silenced.ts'
 import { firingIn } from './find.ts'
 import { applyStep } from './incident-steps.ts'
-import { lastResolvedIncident, nameAfterFirst, noteScore, unresolvedIncidents } from './incidents.ts'
+import { lastResolvedIncident, nameAfterFirst, noteJoined, noteScore, unresolvedIncidents } from './incidents.ts'
 
 /** The evaluation of a service. `known`: all conditions; `all`: those that are not silenced. */
 type Evaluated = {
@@ -222,6 +222,7 @@ export function updateIncident(ctx: Context, found: Evaluated, unit: Unit, decis
   const { service, health, conditions, all, explained, resilenced } = found
   const current = unit.current && withProblem(ctx, unit.current, decision.problem)
   const last = unit.last && withProblem(ctx, unit.last, decision.problem)
+  if (current && unit.current && hasReturned(unit.current.problem, current.problem)) noteJoined(ctx, current, now, true)
   let incident = current && unit.joins ? noteScore(ctx, current, health.score) : current
   for (const step of decision.steps) {
     incident = applyStep(ctx, service, step, { incident, last, conditions: all, score: health.score, now })
@@ -230,6 +231,12 @@ export function updateIncident(ctx: Context, found: Evaluated, unit: Unit, decis
   const causes = health.critical.filter(({ alertId }) => !explained.has(alertId)).map(({ alertId }) => alertId)
   nameAfterFirst(ctx, service, { incident, causes, conditions, now })
   noteSilences(ctx, incident, resilenced, now)
+}
+
+/** Returns whether a condition that the incident has had fires again while others go on. */
+function hasReturned(before: Problem, after: Problem): boolean {
+  if (before.since === null || after.since === null) return false
+  return after.firing.some((name) => !before.firing.includes(name) && before.had.includes(name))
 }
 
 function withProblem(ctx: Context, before: LiveIncident, problem: Problem | null): LiveIncident {

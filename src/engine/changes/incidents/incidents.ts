@@ -95,9 +95,9 @@ export function openIncident(ctx: Context, { text, actor, ...opening }: Opening,
   return incident
 }
 
-/** Lets the store tell channels whose rules match an incident since alerts have joined it. */
-export function noteJoined(ctx: Context, { organizationId, rowId: incidentId }: LiveIncident, at: number): void {
-  ctx.emit({ kind: 'alerts-joined', organizationId, incidentId, at })
+/** Lets the store tell channels whose rules match an incident since alerts have joined it or fire in it again. */
+export function noteJoined(ctx: Context, incident: LiveIncident, at: number, isReturn = false): void {
+  ctx.emit({ kind: 'alerts-joined', organizationId: incident.organizationId, incidentId: incident.rowId, at, isReturn })
 }
 
 /** Adds a timeline entry to an incident. */
