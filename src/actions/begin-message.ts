@@ -1,7 +1,7 @@
 /** Begins the messages of a channel: which notifications are sent together, and when. */
 import { GATHERING } from '../domain/incident/problem.ts'
 import { once } from '../domain/memoize.ts'
-import { CALM, OVER, PAGES, REMINDERS } from '../domain/notification/kind.ts'
+import { OVER, PAGES, REMINDERS } from '../domain/notification/kind.ts'
 import { AT_ONCE_WITHIN, GROUP_PAUSE, isUnheardSince, paceOf, TRY_EVERY } from '../domain/notification/schedule.ts'
 import { RECHECK_MS, type Untold, type Verdict, verdictOf } from '../domain/notification/truth.ts'
 import type { IncidentGroup } from '../domain/suspect/group.ts'
@@ -230,10 +230,13 @@ function withEnd(
   return problem.isOver ? verdict : { do: 'wait', until: now + RECHECK_MS }
 }
 
-/** Returns whether a channel hears of an incident although its rules do not want to hear of the beginning. */
+/** Returns whether the rules of a channel want to hear how an incident goes on, but not that it began. */
 function wantsNoOpening(deps: Deps, channel: ChannelRecord, { kind, incidentUuid }: QueuedEntry, now: number): boolean {
-  const incident = CALM.has(kind) ? findLiveIncident(deps.db, channel.organizationId, incidentUuid) : null
-  return incident !== null && dueAtOf(deps, channel, { incident, kind: 'opened' }, now, false) === null
+  if (kind !== 'recovered' && kind !== 'acknowledged') return false
+  const incident = findLiveIncident(deps.db, channel.organizationId, incidentUuid)
+  const wants = (one: 'opened' | typeof kind) =>
+    incident !== null && dueAtOf(deps, channel, { incident, kind: one }, now, false) !== null
+  return wants(kind) && !wants('opened')
 }
 
 /** Returns whether what has become worse, or goes on in a flapping incident, stood in a message that the channel got since. */

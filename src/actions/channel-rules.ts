@@ -63,11 +63,15 @@ export function catchUp(deps: Deps, channel: ChannelRecord): void {
   const news = burning.map((incident): About => {
     return { incident, kind: incident.cause === 'silence' ? 'sender-silent' : 'opened', names: incident.problem.firing }
   })
-  const later = missed.flatMap(({ incident, kinds }): About[] => {
-    const known = own.get(incident.rowId)
-    if (problemAt(incident.problem, now) === 'off' || incident.status === 'resolved')
-      return [...OVER].some((kind) => kinds.has(kind)) ? endOf(incident, now) : []
-    return known ? changeOf(deps, channel, incident, { kinds, isOver: known.isOver === 1 }) : []
+  const kindsOf = new Map(missed.map(({ incident, kinds }) => [incident.rowId, kinds]))
+  const changed = new Map([...missed.map(({ incident }) => incident), ...open].map((one) => [one.rowId, one]))
+  const later = [...changed.values()].flatMap((incident): About[] => {
+    const { rowId, status, problem } = incident
+    const kinds = new Set([rowId, ...problem.merged].flatMap((id) => [...(kindsOf.get(id) ?? [])]))
+    const known = own.get(rowId)
+    if (problemAt(problem, now) === 'off' || status === 'resolved')
+      return [...OVER].some((kind) => kindsOf.get(rowId)?.has(kind)) ? endOf(incident, now) : []
+    return known && kinds.size > 0 ? changeOf(deps, channel, incident, { kinds, isOver: known.isOver === 1 }) : []
   })
   const entriesFor = (all: readonly About[], isKnown: boolean) =>
     all.flatMap((one) => {

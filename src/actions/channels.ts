@@ -88,9 +88,9 @@ export function changeChannel(deps: Deps, organizationId: number, id: string, ch
     updateChannel(deps.db, before.rowId, { name, enabled, settings, target: shown })
     if (target !== undefined || enabled !== before.enabled) retryNotificationsNow(deps.db, before.rowId, deps.now())
     const after = { ...before, enabled, settings }
-    if (given.rules !== undefined) rescheduleHeld(deps, after)
-    if (given.rules !== undefined || given.escalateAfter !== undefined || enabled !== before.enabled)
-      catchUp(deps, after)
+    const isOther = given.rules !== undefined || enabled !== before.enabled
+    if (isOther) rescheduleHeld(deps, after)
+    if (isOther || given.escalateAfter !== undefined) catchUp(deps, after)
   })
   deps.announce({ kind: 'channel', id, organizationId })
 }

@@ -252,6 +252,41 @@ test('a condition that was told and fires again while others go on is no news', 
   assert.deepEqual(sent, ['opened of cart at 2', 'worse of cart (Full) at 3'])
 })
 
+test('it hears what got worse meanwhile in an incident that was merged into another one', async (t) => {
+  const { addOwn, fires, ends, off, on, incidents, deps, acme, sent } = world(t)
+  addOwn()
+  await fires(1, 'cart')
+  await fires(1, 'web')
+  await off(2)
+  await fires(3, 'cart', 'Full')
+  const [cart, web] = incidents()
+  await mergeIncidents(deps, acme.key, { from: cart?.id ?? '', into: web?.id ?? '' }, 'anna')
+  await ends(5, 'cart')
+  await on(7)
+  assert.deepEqual(sent, ['opened of cart at 1', 'opened of web at 1', 'worse of web (Full of cart) at 7'])
+})
+
+test('what waited for quiet hours that a channel has lost while it was off is told when it is switched on', async (t) => {
+  const quietHours = { from: '12:01', to: '12:30', timeZone: 'UTC' }
+  const { addOwn, fires, off, on, change, sent } = world(t, [{ quietHours }])
+  addOwn()
+  await fires(2, 'cart')
+  await off(4)
+  await change(5, { rules: [] })
+  await on(6)
+  assert.deepEqual(sent, ['opened of cart at 6'])
+})
+
+test('a channel whose rules stop matching before its first message hears no end', async (t) => {
+  const { addOwn, fires, ends, change, until, sent } = world(t)
+  await fires(1, 'cart')
+  await ends(4, 'cart')
+  addOwn()
+  await change(4, OF('web'))
+  await until(8)
+  assert.deepEqual(sent, [])
+})
+
 for (const [how, leave, back] of [
   ['was off', { enabled: false }, { enabled: true }],
   ['had other rules', { rules: [{ services: ['web'] }] }, { rules: [] }],
