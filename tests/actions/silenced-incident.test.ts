@@ -6,6 +6,7 @@ import { parseMatchers } from '../../src/domain/silence/matcher.ts'
 import { changeIncident, createSilence } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
+import { ownChannel } from '../helpers/own-channel.ts'
 import { pump } from '../helpers/pump.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 
@@ -123,3 +124,22 @@ test('while something else is critical, that is said', async (t) => {
   await until(3)
   assert.match(sent.at(-1) ?? '', /^ann is working on it: cart has been critical since 12:00 UTC/)
 })
+
+for (const [what, begins, since] of [
+  ['goes on since before the silence', 3, '12:01'],
+  ['began under the silence', 4.5, '12:04'],
+] as const) {
+  test(`after a silence, the time counts from ${since} if what ${what} is left`, async (t) => {
+    const { addOwn, fires, ends, until, texts, deps, acme, clock } = ownChannel(t)
+    addOwn()
+    await fires(1, 'cart')
+    if (begins < 4) await fires(begins, 'cart', 'Full')
+    await until(4)
+    const period = { startsAt: clock.now, endsAt: clock.now + 3 * MINUTE, schedule: null, comment: 'work' }
+    await createSilence(deps, acme.key, { ...period, matchers: parseMatchers('service="cart"') }, 'Dana')
+    if (begins > 4) await fires(begins, 'cart', 'Full')
+    await ends(5, 'cart')
+    await until(8)
+    assert.match(texts.at(-1) ?? '', new RegExp(`^cart has been critical since ${since} UTC`))
+  })
+}

@@ -302,6 +302,37 @@ test('a digest does not call critical what has recovered', () => {
   assert.deepEqual([well.title, well.tone], ['cart and till have recovered after at most 4 min.', 'resolved'])
 })
 
+test('a digest says when what has recovered was last reported if nobody reported its end', () => {
+  const guessed = (name: string, isGuess = true): MessageItem => {
+    const one = of(name, null)
+    return { ...one, incident: { ...one.incident, problem: { ...one.incident.problem, isGuess } } }
+  }
+  const titleOf = (...items: MessageItem[]) => {
+    const { title, body } = digestTextOf(items, CONTEXT)
+    return `${title} ${body}`
+  }
+  const at = titleOf(guessed('cart'), of('till', null)).match(/last reported (at \d\d:\d\d UTC)/)?.[1]
+  assert.equal(
+    titleOf(guessed('cart'), of('till', null)),
+    `till has recovered after 4 min. cart has recovered after 4 min, last reported ${at}.`,
+  )
+  assert.equal(
+    titleOf(guessed('cart'), guessed('till')).trim(),
+    `cart and till have recovered after at least 4 min, last reported ${at} or before.`,
+  )
+  assert.equal(titleOf(guessed('cart', false), of('till', null)).includes('reported'), false)
+})
+
+test('a resolved incident whose end nobody reported lasted for at least as long', () => {
+  const item = of('cart', null)
+  const resolved = (isGuess: boolean): MessageItem => {
+    const incident = { ...item.incident, status: 'resolved' as const, problem: { ...item.incident.problem, isGuess } }
+    return { ...item, kind: 'resolved', actor: 'Ann', incident }
+  }
+  assert.match(digestTextOf([resolved(true)], CONTEXT).title, /It was critical for at least 4 min\.$/)
+  assert.match(digestTextOf([resolved(false)], CONTEXT).title, /It was critical for 4 min\.$/)
+})
+
 test('a digest says what a resolved incident was, and what still fires', () => {
   const resolved = (
     name: string,

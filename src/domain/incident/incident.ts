@@ -9,13 +9,12 @@ import { countOf } from '../text.ts'
 import { HOUR, MINUTE } from '../units.ts'
 import { severityNow } from './lasted.ts'
 import type { LiveIncident } from './live-incident.ts'
-import { isMilder, observedOf } from './observed.ts'
+import { isDisproved, isMilder, observedOf } from './observed.ts'
 import { type Back, opening, returning } from './opening.ts'
 import {
   type Burning,
   COMES_BACK_WITHIN,
   GATHERING,
-  isDisproved,
   type Problem,
   phaseOf,
   SETTLE,

@@ -3,7 +3,7 @@ import { rank } from '../severity.ts'
 import { HOUR } from '../units.ts'
 import { regraded, severityNow } from './lasted.ts'
 import { FLAPPING_DIGEST, FLAPS } from './opening.ts'
-import { type Burning, isDisproved, observe, type Problem, SETTLE } from './problem.ts'
+import { type Burning, observe, type Problem, SETTLE } from './problem.ts'
 import type { CurrentIncident, Situation } from './situation.ts'
 
 /** Returns the problem of an unresolved incident after an observation. What fires anew besides a declared problem is news. */
@@ -25,6 +25,15 @@ function seen({ origin, problem }: CurrentIncident, what: Parameters<typeof obse
   if (origin === 'manual') return { ...problem, firing: [...new Set(burning.map(({ name }) => name))].sort() }
   const observed = observe(problem, what, isDisproved(problem, burning))
   return burning.length > 0 ? { ...observed, isOver: false } : observed
+}
+
+/**
+ * Returns whether what fires shows that the last end was wrong: it has been firing since before that end or, if another
+ * sender goes on repeating what one has reported as ended, since that very moment.
+ */
+export function isDisproved({ since, endedAt, isGuess, isMuted }: Problem, burning: readonly Burning[]): boolean {
+  if (since !== null || endedAt === null) return false
+  return burning.some(({ onset }) => (isGuess ? onset <= endedAt : onset === endedAt && !isMuted))
 }
 
 /**

@@ -170,11 +170,14 @@ function observed(before: Problem, seen: Observation, wasWrong: boolean): Proble
 }
 
 function begun(known: Problem, { now, burning }: Observation, wasWrong: boolean): Problem {
+  const { endedAt } = known
   if (known.since !== null) return known
-  const since = Math.min(...burning.map(({ coveredSince }) => coveredSince ?? now))
+  const covered = burning.map(({ coveredSince }) => coveredSince ?? now)
+  // What had ended when the silence was over joins up with what goes on.
+  const joins = known.isMuted && known.ended !== null && Math.min(...covered) <= known.ended.to
+  const since = Math.min(...covered, joins ? known.ended.from : now)
   const before = { ...known, covered: since < now ? { since, until: now } : null }
-  const { endedAt, criticalMs } = before
-  if (wasWrong && endedAt !== null) return { ...before, since: endedAt, criticalMs }
+  if (wasWrong && endedAt !== null) return { ...before, since: endedAt }
   if (endedAt === null) return { ...before, since: Math.min(now, ...burning.map(({ since }) => since)) }
   const onset = Math.min(now, ...burning.map((one) => one.onset))
   // A condition cannot have begun again before it ended, and it does not count while a silence covers it.
@@ -188,15 +191,6 @@ function endOf({ had, since }: Problem, { now, ended }: Observation) {
   const endedAt = Math.max(since ?? 0, Math.min(now, last?.endsAt ?? now))
   const heldUntil = own.reduce((until, one) => Math.max(until, one.heldUntil ?? 0), 0)
   return { endedAt, knownAt: now, isGuess: last?.isGuess ?? false, heldUntil: heldUntil || null }
-}
-
-/**
- * Returns whether what fires shows that the last end was wrong: it has been firing since before that end or, if another
- * sender goes on repeating what one has reported as ended, since that very moment.
- */
-export function isDisproved({ since, endedAt, isGuess, isMuted }: Problem, burning: readonly Burning[]): boolean {
-  if (since !== null || endedAt === null) return false
-  return burning.some(({ onset }) => (isGuess ? onset <= endedAt : onset === endedAt && !isMuted))
 }
 
 /** Records conditions that the incident has had. Returns those that are new. */

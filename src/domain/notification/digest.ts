@@ -5,11 +5,11 @@ import { SEVERITIES } from '../severity.ts'
 import { formatLasted } from '../shown-time.ts'
 import { countOf, formatCount, joinNames, timesOf, uncapitalized } from '../text.ts'
 import { SECOND } from '../units.ts'
-import { overdueText } from './alert-texts.ts'
+import { overdueText, whenText } from './alert-texts.ts'
 import { commonOf, listedOf, MAX_FIRING, sorted } from './digest-order.ts'
 import { groupLinesOf, type MessageGroup } from './group-words.ts'
 import { namedUpTo, shortened } from './names.ts'
-import { endedBy, goesOnText, recoveryText } from './recovery-texts.ts'
+import { endedBy, goesOnText, isInferred, recoveryText } from './recovery-texts.ts'
 import { lengthOf, pastText, subjectOf } from './sentences.ts'
 import {
   isAllClear,
@@ -83,7 +83,7 @@ function digestOf(all: readonly MessageItem[], context: MessageContext): Message
     ...told,
     ending.length > 0 ? `${namesOf(ending)}: the last alert has just ended` : '',
     ...past.map((item) => `${nameOf(item)} ${pastText(item, context)}, and has recovered`),
-    recoveredText(
+    ...recoveredTexts(
       quiet.filter((item) => !past.includes(item)),
       context,
     ),
@@ -113,12 +113,22 @@ function becauseText(items: readonly MessageItem[]): string {
   return group && other === undefined ? `Probably because of ${shortened(group.cause)}.` : ''
 }
 
-/** Returns `cart and web have recovered after at most 4 min`; '' if there are none. */
-function recoveredText(items: readonly MessageItem[], { now }: MessageContext): string {
-  if (items.length === 0) return ''
-  const longest = Math.max(...items.map(({ incident }) => severeOf(incident, now).ms))
-  const after = longest < SECOND ? '' : ` after ${items.length > 1 ? 'at most ' : ''}${formatLasted(longest)}`
-  return `${namesOf(items)} ${items.length === 1 ? 'has' : 'have'} recovered${after}`
+/**
+ * Returns `cart and web have recovered after at most 4 min`. If nobody reported the ends, they may have gone on for longer.
+ */
+function recoveredTexts(all: readonly MessageItem[], context: MessageContext): string[] {
+  const { true: guessed = [], false: sure = [] } = Object.groupBy(all, (item) => `${isInferred(item)}`)
+  const lengths = (of: readonly MessageItem[]) => of.map(({ incident }) => severeOf(incident, context.now).ms)
+  const recovered = (of: readonly MessageItem[], ms: number, limit: string) => {
+    const after = ms < SECOND ? '' : ` after ${of.length > 1 ? limit : ''}${formatLasted(ms)}`
+    return `${namesOf(of)} ${of.length === 1 ? 'has' : 'have'} recovered${after}`
+  }
+  const lastAt = guessed.flatMap(({ incident }) => incident.problem.endedAt ?? [])
+  const reported = `, last reported ${whenText(Math.max(...lastAt), context)}${guessed.length > 1 ? ' or before' : ''}`
+  return [
+    sure.length === 0 ? '' : recovered(sure, Math.max(...lengths(sure)), 'at most '),
+    guessed.length === 0 ? '' : recovered(guessed, Math.min(...lengths(guessed)), 'at least ') + reported,
+  ]
 }
 
 /** Returns `A user resolved the alerts of cart and web`. */

@@ -33,6 +33,11 @@ export function endedBy({ alerts, incident: { problem } }: MessageItem) {
   return why === undefined ? null : { who: 'Grafana ended', because: `, because ${why}` }
 }
 
+/** Returns whether nobody reported the end of the problem. */
+export function isInferred(item: MessageItem): boolean {
+  return item.incident.problem.isGuess && endedBy(item) === null
+}
+
 /** Returns `cart has recovered`, who ended its alert, or what of it is over although another incident goes on. */
 export function recoveryText(item: MessageItem, name: string): string {
   const by = endedBy(item)

@@ -23,7 +23,7 @@ import {
   whenText,
 } from './alert-texts.ts'
 import { namedUpTo, shortened, shownName } from './names.ts'
-import { endedBy, flappingText, goesOnText, onNodeText, othersFiringText, recoveryText } from './recovery-texts.ts'
+import { flappingText, goesOnText, isInferred, onNodeText, othersFiringText, recoveryText } from './recovery-texts.ts'
 import type { MessageContext, MessageItem } from './words.ts'
 
 const NAMED = 3
@@ -138,11 +138,9 @@ function ageText(age: number): string {
 export function pastText(item: MessageItem, context: MessageContext): string {
   const { incident } = item
   const { problem } = incident
-  const { endedAt, isGuess } = problem
+  const { endedAt } = problem
   const ended = (at: number) =>
-    isGuess && endedBy(item) === null
-      ? `, last reported ${whenText(at, context)}`
-      : `, until ${momentText(at, context)}`
+    isInferred(item) ? `, last reported ${whenText(at, context)}` : `, until ${momentText(at, context)}`
   const until = endedAt === null ? '' : ended(endedAt)
   const silenced = silencedText(mutedMsOf(problem, context.now))
   const { severity, ms } = severeOf(incident, context.now)
@@ -164,13 +162,18 @@ function lengthText(ms: number, format = formatLasted): string {
   return ms < SECOND ? '' : ` for ${format(ms)}`
 }
 
-/** Returns `was critical for 4 min`; `has been` if the problem goes on, because a resolution does not end what fires. */
-export function lengthOf({ incident }: MessageItem, { now }: MessageContext): string {
-  const { severity, ms } = severeOf(incident, now)
+/**
+ * Returns `was critical for 4 min`, `for at least` if the end was inferred; `has been` if the problem goes on, because a
+ * resolution does not end what fires.
+ */
+export function lengthOf(item: MessageItem, { now }: MessageContext): string {
+  const { problem } = item.incident
+  const { severity, ms } = severeOf(item.incident, now)
   const { hasBeen, was } = STATES[severity]
-  const silenced = silencedText(mutedMsOf(incident.problem, now))
-  const isOn = phaseOf(incident.problem, now) === 'on'
-  return `${isOn ? hasBeen : was}${lengthText(ms, isOn ? formatDuration : formatLasted)}${silenced}`
+  const isOn = phaseOf(problem, now) === 'on'
+  const length = lengthText(ms, isOn ? formatDuration : formatLasted)
+  const least = !isOn && isInferred(item) ? length.replace(' for ', ' for at least ') : length
+  return `${isOn ? hasBeen : was}${least}${silencedText(mutedMsOf(problem, now))}`
 }
 
 function resolvedText(item: MessageItem, name: string, context: MessageContext): string {
