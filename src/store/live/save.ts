@@ -15,6 +15,7 @@ import { forgetAnswers, storeAnswer } from '../idempotency-keys.ts'
 import { moveIncidentRecords } from '../incident/incidents.ts'
 import { insertDuePostmortem, insertPostmortem } from '../incident/postmortems.ts'
 import { saveWatch } from '../kubernetes.ts'
+import { followService } from '../notification/channels.ts'
 import { updateOrganization } from '../organizations.ts'
 import { insertRejection } from '../rejections.ts'
 import { storeImage } from '../service/images.ts'
@@ -53,7 +54,11 @@ export function saveBatch(db: Db, { rows, effects }: Changes, newId: () => strin
   insertRows(db, 'timeline', appended('timeline-added'), timelineRow)
   for (const { rejection } of appended('item-rejected')) insertRejection(db, rejection)
   for (const one of newestPipelines(appended)) storePipeline(db, one.pipeline, one.eventRowId, one.organizationId)
-  for (const change of rows.services) linkEvents(db, change)
+  for (const change of rows.services) {
+    linkEvents(db, change)
+    const { before, after } = change
+    if (before && before.name !== after.name) followService(db, after.organizationId, before, after)
+  }
   for (const { before, after } of rows.silences) saveSilence(db, after.silence, before === null)
   for (const { before, after } of rows.alerts) {
     replaceSilencesOfAlert(db, after.rowId, before?.silencedBy ?? [], after.silencedBy)
@@ -126,6 +131,7 @@ function saveOther(db: Db, effect: Effect): void {
   switch (effect.kind) {
     case 'service-merged':
       moveService(db, effect.from.rowId, effect.into.rowId)
+      followService(db, effect.into.organizationId, effect.from, effect.into)
       break
     case 'aliases-set':
       replaceAliases(db, effect.organizationId, effect.serviceId, effect.aliases)

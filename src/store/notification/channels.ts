@@ -2,6 +2,7 @@
 
 import type { Selectable } from 'kysely'
 import { BUDGETS } from '../../domain/budgets.ts'
+import type { LiveService } from '../../domain/health/live-service.ts'
 import { type Channel, DEFAULT_CHANNEL } from '../../domain/notification/channel.ts'
 import type { Listed, Page } from '../../domain/pagination.ts'
 import { readPage } from '../read.ts'
@@ -99,6 +100,25 @@ export function updateChannel(db: Db, rowId: number, to: Omit<Wanted, 'kind'>): 
   const { name, target, enabled, settings } = to
   const changed = { name, target, enabled: enabled ? 1 : 0, settings: JSON.stringify(settings) }
   db.run(db.sql.updateTable('channels').set(changed).where('id', '=', rowId))
+}
+
+type Named = Pick<LiveService, 'id' | 'name'>
+
+/** Adds to the rules that name a service how it is called after it was renamed, or merged into another one. */
+export function followService(db: Db, organizationId: number, before: Named, after: Named): void {
+  const nameOf = new Map([
+    [before.name, after.name],
+    [before.id, after.id],
+  ])
+  for (const { rowId, settings, ...channel } of listRecipients(db, organizationId)) {
+    const rules = settings.rules.map((rule) => {
+      const known = rule.services ?? []
+      const more = known.flatMap((one) => nameOf.get(one) ?? []).filter((one) => !known.includes(one))
+      return more.length === 0 ? rule : { ...rule, services: [...known, ...more] }
+    })
+    const isSame = rules.every((rule, index) => rule === settings.rules[index])
+    if (!isSame) updateChannel(db, rowId, { ...channel, settings: { ...settings, rules } })
+  }
 }
 
 export function replaceChannelSecrets(db: Db, rowId: number, secrets: ChannelSecrets): void {
