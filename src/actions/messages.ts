@@ -5,6 +5,7 @@ import { namedIn } from '../domain/notification/digest-order.ts'
 import { spokenOf } from '../domain/notification/group-words.ts'
 import { othersPause, resultOf, retryPause, SWITCHED_OFF } from '../domain/notification/schedule.ts'
 import type { MessageItem, MessageText } from '../domain/notification/words.ts'
+import { SECOND } from '../domain/units.ts'
 import { findGroups } from '../store/incident/groups.ts'
 import {
   type ChannelRecord,
@@ -27,6 +28,7 @@ import {
   retryNotificationsNow,
   storeSent,
 } from '../store/notification/outbox.ts'
+import { beginMessage, listQueue } from '../store/notification/queue.ts'
 import { begin, begun, isTrue } from './begin-message.ts'
 import type { Deps } from './deps.ts'
 
@@ -93,8 +95,23 @@ function subjectOf(items: readonly MessageItem[]): string | null {
 export function retake(deps: Deps, message: Message): Message | null {
   if (!isTrue(deps, message.channel, message.leader, deps.now())) return null
   const groups = findGroups(deps.db, message.channel.organizationId)
+  joinLate(deps, message, groups)
   const items = spokenOf(listItems(deps.db, message.leader.rowId, groups, deps.now()))
   return items.length === 0 ? null : { ...message, items }
+}
+
+/** An opening waits for its likely cause for at most so long. */
+const LATE = SECOND
+const MAX_LATE = 500
+
+/** Adds the incidents that have joined a group since the message about it was begun: the text names them. */
+function joinLate({ db, now }: Deps, { leader, channel, items }: Message, groups: ReturnType<typeof findGroups>): void {
+  const group = items[0]?.kind === 'group' ? groups.get(items[0].incident.id) : undefined
+  if (!group) return
+  const late = listQueue(db, channel.rowId, now() + LATE, MAX_LATE).filter(({ kind, only, incidentUuid }) => {
+    return (kind === 'opened' || kind === 'group') && only !== 'opened' && groups.get(incidentUuid) === group
+  })
+  if (late.length > 0) beginMessage(db, [leader.rowId, ...late.map(({ rowId }) => rowId)], 'group')
 }
 
 /** Stores what is sent, with the state that justifies it, before the first attempt. */

@@ -2,11 +2,14 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createChannel } from '../../src/actions/channels.ts'
+import { retake, settleMessage, takeMessage } from '../../src/actions/messages.ts'
 import { remind } from '../../src/actions/notifications.ts'
 import type { Rule } from '../../src/domain/notification/rule.ts'
 import { acknowledgeIncidents } from '../../src/engine/changes/incidents/incident-changes.ts'
 import { findTimeline } from '../../src/store/incident/timeline-facts.ts'
+import { listDueChannels } from '../../src/store/notification/outbox.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
+import { makeFlow } from '../helpers/flow.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 import { startReceiver } from './receiver.ts'
 import { notifying } from './world.ts'
@@ -88,6 +91,26 @@ test('sixty incidents at once are one message, and further ones wait for a minut
   assert.deepEqual(types(), ['incident.group', 'incident.group'])
   assert.match(bodies()[1].data.message.title, /^62 services are critical/)
   assert.match(bodies()[1].data.message.body, /^late: .* later: /)
+})
+
+test('an incident that joins the group while its message is on the way is part of it, and no second message', async (t) => {
+  const { deps, acme, send, clock, incidents } = makeFlow(t)
+  createChannel(deps, acme.key, { name: 'pager', kind: 'webhook', target: 'https://a.example/' })
+  const fail = (...services: readonly string[]) => {
+    const labels = { namespace: 'shop', severity: 'critical' }
+    const times = { startsAt: NOON, summary: REFUSED }
+    return send('metrics', alertmanager(services.map((service) => alert('Slow', { service, ...labels }, times))))
+  }
+  await fail('cart', 'payment', 'search')
+  const [channel] = listDueChannels(deps.db, clock.now)
+  const taken = takeMessage(deps, channel?.channelId ?? 0)
+  await fail('till')
+  const message = taken && retake(deps, taken)
+  assert.deepEqual(message?.items.map(({ service }) => service.name).sort(), ['cart', 'payment', 'search', 'till'])
+  if (message) settleMessage(deps, message, { status: 200, detail: null, remoteId: null, retryAfter: 0 }, 0)
+  clock.now += 2 * MINUTE
+  assert.equal(incidents().length, 4)
+  assert.deepEqual(listDueChannels(deps.db, clock.now), [])
 })
 
 test('services that recover together are one message, which names what is still critical', async (t) => {
