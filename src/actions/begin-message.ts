@@ -1,19 +1,14 @@
 /** Begins the messages of a channel: which notifications are sent together, and when. */
 import { GATHERING } from '../domain/incident/problem.ts'
-import { once } from '../domain/memoize.ts'
-import { OVER, PAGES, REMINDERS } from '../domain/notification/kind.ts'
-import { AT_ONCE_WITHIN, GROUP_PAUSE, isUnheardSince, paceOf, TRY_EVERY } from '../domain/notification/schedule.ts'
-import { RECHECK_MS, type Untold, type Verdict, verdictOf } from '../domain/notification/truth.ts'
+import { PAGES, REMINDERS } from '../domain/notification/kind.ts'
+import { AT_ONCE_WITHIN, GROUP_PAUSE, paceOf, TRY_EVERY } from '../domain/notification/schedule.ts'
+import { RECHECK_MS } from '../domain/notification/truth.ts'
 import type { IncidentGroup } from '../domain/suspect/group.ts'
-import { listLastReports } from '../store/history/last-report.ts'
 import type { findGroups } from '../store/incident/groups.ts'
-import { findLiveIncident } from '../store/incident/live-incidents.ts'
-import { insertUntold, listSaid, wasHeld } from '../store/incident/told.ts'
 import type { ChannelRecord } from '../store/notification/channels.ts'
-import { findBegunMessage, findFailedSince, hasDelivered, type Leader, listSent } from '../store/notification/outbox.ts'
+import { findBegunMessage, findFailedSince, type Leader, listSent } from '../store/notification/outbox.ts'
 import {
   beginMessage,
-  deleteNotification,
   failDeleted,
   findGroupSentAt,
   joinBegun,
@@ -23,8 +18,8 @@ import {
   type QueuedEntry,
   releaseMessage,
 } from '../store/notification/queue.ts'
-import { dueAtOf } from './channel-rules.ts'
 import type { Deps } from './deps.ts'
+import { drop, isNewIncident, sort, verdictIn } from './sort-queue.ts'
 
 /**
  * The maximum number of notifications in a message. Further notifications go into the next message. A webhook message
@@ -43,7 +38,7 @@ export function begun(deps: Deps, channel: ChannelRecord, now: number): Leader |
 export function isTrue(deps: Deps, channel: ChannelRecord, { rowId }: Leader, now: number): boolean {
   const entries = listBegun(deps.db, rowId)
   if (entries.every((entry) => verdictIn(deps, channel, entry, entries, now).do === 'send')) return true
-  const waiting = listQueue(deps.db, channel.rowId, now, MAX_LISTED)
+  const waiting = listQueue(deps.db, channel.rowId, now + RECHECK_MS, MAX_LISTED)
   deps.db.transaction(() => {
     releaseMessage(deps.db, rowId)
     sort(deps, channel, entries, now, [...entries, ...waiting])
@@ -57,7 +52,9 @@ export function begin(deps: Deps, channel: ChannelRecord, groupsOf: () => Groups
   failDeleted(deps.db, rowId, now)
   const failedSince = findFailedSince(deps.db, rowId, deliveredAt ?? 0)
   if (failedSince !== null && now >= failedSince && now < failedSince + TRY_EVERY) return undefined
-  const due = listQueue(deps.db, rowId, now, kind === 'webhook' ? MAX_LISTED : MAX_COUNTED)
+  // An opening that is checked again soon belongs to an end that is due.
+  const soon = listQueue(deps.db, rowId, now + RECHECK_MS, kind === 'webhook' ? MAX_LISTED : MAX_COUNTED)
+  const due = soon.filter(({ dueAt }) => dueAt <= now)
   const opening = new Set(due.flatMap((entry) => (isNewIncident(entry) ? [entry.incidentId] : [])))
   const isUrgent = ({ kind: one, incidentId }: QueuedEntry) => PAGES.has(one) || opening.has(incidentId)
   const queue = failedSince === null ? due : due.filter(isUrgent)
@@ -65,7 +62,7 @@ export function begin(deps: Deps, channel: ChannelRecord, groupsOf: () => Groups
   const isShared = (entry: QueuedEntry) => isNewIncident(entry) || SHARED.has(entry.kind)
   const groups: Groups = queue.some(isShared) ? groupsOf() : new Map()
   const isBegun = deps.db.transaction(() => {
-    const all = withGroups(deps, rowId, sort(deps, channel, queue, now), groups)
+    const all = withGroups(deps, rowId, sort(deps, channel, queue, now, soon), groups)
     // What happens to an incident becomes part of the message about it that could not be sent.
     const rest = failedSince === null ? all : all.filter((entry) => !joinBegun(deps.db, rowId, entry, now))
     // What burns does not wait for messages that say that something is over, or that somebody works on it.
@@ -103,10 +100,6 @@ function queuedAt(entries: readonly QueuedEntry[], now: number): number {
   }, now)
 }
 
-function isNewIncident({ kind }: QueuedEntry): boolean {
-  return kind === 'opened' || kind === 'group'
-}
-
 type Groups = ReturnType<typeof findGroups>
 type GroupedEntry = QueuedEntry & { readonly group: IncidentGroup | null }
 
@@ -134,11 +127,6 @@ function withGroups(deps: Deps, channelId: number, entries: readonly QueuedEntry
   })
 }
 
-function drop(deps: Deps, channelId: number, { rowId, incidentId, kind }: QueuedEntry, reason: Untold, now: number) {
-  deleteNotification(deps.db, rowId)
-  insertUntold(deps.db, [{ incidentId, channelId, kind, at: now, reason }])
-}
-
 function isSameMessage(one: QueuedEntry, first: QueuedEntry): boolean {
   return one.incidentId === first.incidentId && one.isDigest === first.isDigest
 }
@@ -151,99 +139,4 @@ function isSameNews(one: QueuedEntry, first: QueuedEntry, groups: Groups): boole
   if (one.kind !== first.kind || !SHARED.has(one.kind) || one.isDigest !== first.isDigest) return false
   const group = groups.get(first.incidentUuid)
   return group !== undefined && groups.get(one.incidentUuid) === group
-}
-
-const KNOWN = { do: 'drop', reason: 'known' } as const
-
-/**
- * Drops the notifications that are no longer true and postpones those that must wait. Returns the others.
- * @param all what else can be sent with them
- */
-function sort(
-  deps: Deps,
-  channel: ChannelRecord,
-  entries: readonly QueuedEntry[],
-  now: number,
-  all = entries,
-): QueuedEntry[] {
-  const alarming = new Set<number>()
-  const together = Map.groupBy(all, ({ incidentId }) => incidentId)
-  return entries.filter((entry) => {
-    const isKnown = entry.isKnown && !alarming.has(entry.incidentId)
-    // What an urgent rule has announced does not open once more when the quiet hours of another rule end.
-    const isAnnounced = isNewIncident(entry) && hasDelivered(deps.db, channel.rowId, entry.incidentUuid)
-    const verdict =
-      isAnnounced || isSaid(deps, channel, entry)
-        ? KNOWN
-        : verdictIn(deps, channel, { ...entry, isKnown }, together.get(entry.incidentId) ?? [], now)
-    if (verdict.do === 'send') {
-      if (!OVER.has(entry.kind) && entry.incident.problem.since !== null) alarming.add(entry.incidentId)
-      return true
-    }
-    if (verdict.do === 'wait') postponeNotification(deps.db, entry.rowId, verdict.until)
-    else drop(deps, channel.rowId, entry, verdict.reason, now)
-    return false
-  })
-}
-
-/**
- * Returns whether to send a notification now. After a stop of incmon, what has waited, for example during quiet hours,
- * waits until it is known whether the problem goes on.
- */
-function verdictIn(
-  deps: Deps,
-  channel: ChannelRecord,
-  entry: QueuedEntry,
-  together: readonly QueuedEntry[],
-  now: number,
-): Verdict {
-  const { db, engine } = deps
-  const { organizationId } = channel
-  const { dueAt, createdAt, incidentId, incident } = entry
-  const opening = together.find((one) => one.incidentId === incidentId && isNewIncident(one))
-  const isPromised = once(() => opening !== undefined && wasHeld(db, channel.rowId, incidentId))
-  // Who has not heard of an incident hears that somebody works on it only with the opening.
-  if (opening && entry.kind === 'acknowledged' && !hasDelivered(db, channel.rowId, entry.incidentUuid))
-    return verdictIn(deps, channel, opening, together, now)
-  const isTold =
-    entry.isTold ||
-    (entry.kind === 'recovered' && isPromised()) ||
-    (entry.isToldElsewhere && wantsNoOpening(deps, channel, entry, now))
-  const verdict = verdictOf({ ...entry, isTold }, now)
-  if (verdict.do === 'drop' && isNewIncident(entry) && isPromised()) return withEnd(entry, together, verdict, now)
-  if (verdict.do !== 'send' || dueAt === createdAt || incident.problem.since === null) return verdict
-  const awaitedSince = engine.awaitedSince(organizationId)
-  if (awaitedSince === null) return verdict
-  const isUnknown = isUnheardSince(listLastReports(db, incidentId, incident.problem.firing), awaitedSince)
-  return isUnknown ? { do: 'wait', until: now + RECHECK_MS } : verdict
-}
-
-/** What began and ended in quiet hours is told with its end, once this is known. */
-function withEnd(
-  { incidentId, incident: { problem } }: QueuedEntry,
-  together: readonly QueuedEntry[],
-  verdict: Verdict,
-  now: number,
-): Verdict {
-  const own = together.filter((one) => one.incidentId === incidentId && OVER.has(one.kind))
-  if (own.some((one) => verdictOf({ ...one, isTold: true }, now).do === 'send')) return { do: 'send' }
-  return problem.isOver ? verdict : { do: 'wait', until: now + RECHECK_MS }
-}
-
-/** Returns whether the rules of a channel want to hear how an incident goes on, but not that it began. */
-function wantsNoOpening(deps: Deps, channel: ChannelRecord, { kind, incidentUuid }: QueuedEntry, now: number): boolean {
-  if (kind !== 'recovered' && kind !== 'acknowledged') return false
-  const incident = findLiveIncident(deps.db, channel.organizationId, incidentUuid)
-  const wants = (one: 'opened' | typeof kind) =>
-    incident !== null && dueAtOf(deps, channel, { incident, kind: one }, now, false) !== null
-  return wants(kind) && !wants('opened')
-}
-
-/** Returns whether what has become worse, or goes on in a flapping incident, stood in a message that the channel got since. */
-function isSaid({ db }: Deps, { rowId }: ChannelRecord, entry: QueuedEntry): boolean {
-  const { kind, isDigest, createdAt, incident } = entry
-  const names = kind === 'worse' ? entry.names : isDigest ? incident.problem.firing : []
-  if (names.length === 0) return false
-  const said = listSaid(db, rowId, entry, createdAt)
-  return names.every((name) => said.has(name))
 }

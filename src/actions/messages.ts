@@ -7,6 +7,7 @@ import { othersPause, resultOf, retryPause, SWITCHED_OFF } from '../domain/notif
 import type { MessageItem, MessageText } from '../domain/notification/words.ts'
 import { SECOND } from '../domain/units.ts'
 import { findGroups } from '../store/incident/groups.ts'
+import { noteHeld } from '../store/incident/told.ts'
 import {
   type ChannelRecord,
   type ChannelSecrets,
@@ -146,6 +147,7 @@ export function settleMessage(deps: Deps, { leader, channel }: Message, outcome:
     const why = [answer, detail].filter((part) => part !== null).join(': ')
     recordFailure(deps.db, channel.rowId, fate === 'disable' ? `${SWITCHED_OFF}${why}` : why, now, fate === 'disable')
     if (fate === 'retry') {
+      noteHeld(deps.db, channel.rowId, now)
       postponeMessage(deps.db, leader, { ...outcome, detail: why }, nextAt)
       holdMessages(deps.db, channel.rowId, leader, now + othersPause(retryAfter))
       return

@@ -66,6 +66,18 @@ test('what ended in the minute before their end is told with its end', async (t)
   assert.deepEqual(sent, ['opened of cart at 20.5', 'recovered of cart at 20.5'])
 })
 
+for (const seconds of [50, 31, 30, 8, 2]) {
+  test(`what ended ${seconds} seconds before their end is told`, async (t) => {
+    const { fires, ends, until, texts } = night(t)
+    await fires(17, 'cart')
+    await until(20 - seconds / 60, 1000)
+    await ends(0, 'cart')
+    await until(22, 1000)
+    assert.equal(texts.length, 1)
+    assert.match(texts[0] ?? '', /^cart has recovered: it was critical for \d min/)
+  })
+}
+
 test('nobody else has to be told of it, and who was told hears it as before', async (t) => {
   const { fires, ends, until, texts, sent } = night(t)
   await fires(1, 'web')
@@ -145,14 +157,33 @@ test('a receiver that fails after them hears the opening, the end and who works 
   assert.match(texts.join('; '), /^cart has recovered: it was critical for 19 min, until 12:22 UTC\.[^;]*$/)
 })
 
-test('who works on it is no news to a receiver that failed until all was over', async (t) => {
-  const { fires, ends, user, until, receiver, sent } = night(t, [])
+test('what began and ended while the receiver failed is told when it works again, in one sentence', async (t) => {
+  const { fires, ends, user, until, receiver, texts } = night(t, [])
+  await until(1)
   receiver.status = 503
   await fires(3, 'cart')
   await user(4, { status: 'investigating' })
   await ends(6, 'cart')
-  await until(8)
+  await until(20)
+  assert.deepEqual(texts, [])
   receiver.status = 200
-  await until(30)
-  assert.deepEqual(sent, [])
+  await until(40)
+  assert.equal(texts.length, 1)
+  assert.match(texts[0] ?? '', /^cart has recovered: it was critical for 3 min, until 12:06 UTC\./)
+})
+
+test('what burned for less than a minute between two attempts is told besides what goes on', async (t) => {
+  const { fires, ends, until, receiver, texts } = night(t, [])
+  receiver.status = 503
+  await fires(3, 'web')
+  await fires(5, 'cart')
+  await ends(5.5, 'cart')
+  await until(20)
+  receiver.status = 200
+  await until(40)
+  const firsts = texts.map((text) => text.split(/,|\. /)[0])
+  assert.deepEqual(firsts.slice(0, 2).sort(), [
+    'cart has recovered: it was critical for 30 s',
+    'web has been critical since 12:03 UTC',
+  ])
 })

@@ -46,9 +46,9 @@ export function ownChannel(t: TestContext, rules: readonly Rule[] = [], more: ob
       }
     }
   }
-  const until = async (minute: number) => {
+  const until = async (minute: number, step = MINUTE / 2) => {
     while (clock.now < NOON + minute * MINUTE) {
-      await flow.sweepUntil(clock.now + MINUTE / 2, MINUTE / 2)
+      await flow.sweepUntil(clock.now + step, step)
       remind(deps)
       pump()
     }

@@ -41,6 +41,7 @@ const REASONS: Readonly<Record<Untold, string>> = {
   unknown: 'nobody had been told that the problem was on',
   rule: 'no rule of the channel matches',
   'quiet-hours': 'the channel has quiet hours and gets it later',
+  failing: 'the receiver fails and gets it later',
   escalation: 'the channel gets only incidents that nobody acknowledges in time',
   disabled: 'the channel is disabled',
   deleted: 'the incident was deleted',
@@ -48,7 +49,7 @@ const REASONS: Readonly<Record<Untold, string>> = {
 }
 
 /** What a channel's own settings keep from it is no news, unless nobody was told. */
-const BY_OWN_RULE: ReadonlySet<Untold> = new Set(['rule', 'escalation', 'known', 'disabled'])
+const BY_OWN_RULE: ReadonlySet<Untold> = new Set(['rule', 'escalation', 'known', 'disabled', 'failing'])
 
 /** Messages that are sent within this time, with the same text apart from its age, are one row. */
 const TOGETHER = MINUTE
@@ -96,6 +97,7 @@ const SHORT: Readonly<Record<Untold, string>> = {
   unknown: 'not told before',
   rule: 'rule',
   'quiet-hours': 'quiet hours',
+  failing: 'failing',
   escalation: 'only if nobody acknowledges',
   disabled: 'disabled',
   deleted: 'deleted',

@@ -36,6 +36,7 @@ export type Untold =
   | 'unknown'
   | 'rule'
   | 'quiet-hours'
+  | 'failing'
   | 'escalation'
   | 'disabled'
   | 'deleted'
@@ -95,6 +96,7 @@ function verdictOnProblem(
       if (status !== 'open') return drop('acknowledged')
       return phase === 'on' ? SEND : drop(phase === 'muted' ? 'silence' : 'over')
     case 'severity':
+      if (phase === 'off') return drop('over')
       return severityNow(incident) === severityBefore ? drop('changed') : SEND
     case 'recovered':
       // Somebody can have resolved the incident although the problem goes on.

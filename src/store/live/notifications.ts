@@ -17,6 +17,7 @@ type Joined = Extract<Effect, { readonly kind: 'alerts-joined' }>
 type NotificationDue = Extract<Effect, { readonly kind: 'notification-due' }>
 
 const BACK: ReadonlySet<MessageKind> = new Set(['again', 'flapping'])
+const CHANGES: ReadonlySet<MessageKind> = new Set(['acknowledged', 'severity'])
 
 /**
  * Queues a batch's notifications for each channel. Reads the database only once if the organization has no channels.
@@ -174,10 +175,13 @@ function plan(
   const merged = listMergedServices(db, { incident, kind: change, names: conditions })
   const ruled = { kind: change, severity, serviceId, service: name, namespace, cluster, alerts, merged }
   const back = { ...ruled, severity: 'critical' as const }
+  const isOn = phaseOf(incident.problem, at) === 'on'
   const recipients = channels.flatMap((channel) => {
     // Who heard that it is over hears that it is back, even if a user has lowered its severity meanwhile.
     const isBack = BACK.has(change) && told.get(channel.rowId) === true
-    return recipientsOf([channel], isBack ? back : ruled, (rowId) => told.has(rowId), at, digestAt ?? due.toldAt)
+    // Who heard that it is over, and not that it is back, knows nothing of what goes on.
+    const knows = told.has(channel.rowId) && !(told.get(channel.rowId) && CHANGES.has(change) && isOn)
+    return recipientsOf([channel], isBack ? back : ruled, () => knows, at, digestAt ?? due.toldAt)
   })
   return recipients.flatMap((one) => {
     const { rowId: channelId, kind, dueAt, untold: reason, only } = one

@@ -1,0 +1,125 @@
+/** Decides which queued notifications are sent now, wait, or are not sent because they are no longer true. */
+import { once } from '../domain/memoize.ts'
+import { OVER } from '../domain/notification/kind.ts'
+import { isUnheardSince } from '../domain/notification/schedule.ts'
+import { RECHECK_MS, type Untold, type Verdict, verdictOf } from '../domain/notification/truth.ts'
+import { listLastReports } from '../store/history/last-report.ts'
+import { findLiveIncident } from '../store/incident/live-incidents.ts'
+import { insertUntold, listSaid, wasHeld } from '../store/incident/told.ts'
+import type { ChannelRecord } from '../store/notification/channels.ts'
+import { hasDelivered } from '../store/notification/outbox.ts'
+import { deleteNotification, postponeNotification, type QueuedEntry } from '../store/notification/queue.ts'
+import { dueAtOf } from './channel-rules.ts'
+import type { Deps } from './deps.ts'
+
+export function isNewIncident({ kind }: QueuedEntry): boolean {
+  return kind === 'opened' || kind === 'group'
+}
+
+/** Deletes a notification that is not sent, and records why. */
+export function drop(
+  deps: Deps,
+  channelId: number,
+  { rowId, incidentId, kind }: QueuedEntry,
+  reason: Untold,
+  now: number,
+) {
+  deleteNotification(deps.db, rowId)
+  insertUntold(deps.db, [{ incidentId, channelId, kind, at: now, reason }])
+}
+
+const KNOWN = { do: 'drop', reason: 'known' } as const
+
+/**
+ * Drops the notifications that are no longer true and postpones those that must wait. Returns the others.
+ * @param all what else can be sent with them
+ */
+export function sort(
+  deps: Deps,
+  channel: ChannelRecord,
+  entries: readonly QueuedEntry[],
+  now: number,
+  all = entries,
+): QueuedEntry[] {
+  const alarming = new Set<number>()
+  const together = Map.groupBy(all, ({ incidentId }) => incidentId)
+  return entries.filter((entry) => {
+    const isKnown = entry.isKnown && !alarming.has(entry.incidentId)
+    // What an urgent rule has announced does not open once more when the quiet hours of another rule end.
+    const isAnnounced = isNewIncident(entry) && hasDelivered(deps.db, channel.rowId, entry.incidentUuid)
+    const verdict =
+      isAnnounced || isSaid(deps, channel, entry)
+        ? KNOWN
+        : verdictIn(deps, channel, { ...entry, isKnown }, together.get(entry.incidentId) ?? [], now)
+    if (verdict.do === 'send') {
+      if (!OVER.has(entry.kind) && entry.incident.problem.since !== null) alarming.add(entry.incidentId)
+      return true
+    }
+    if (verdict.do === 'wait') postponeNotification(deps.db, entry.rowId, verdict.until)
+    else drop(deps, channel.rowId, entry, verdict.reason, now)
+    return false
+  })
+}
+
+/**
+ * Returns whether to send a notification now. After a stop of incmon, what has waited, for example during quiet hours,
+ * waits until it is known whether the problem goes on.
+ */
+export function verdictIn(
+  deps: Deps,
+  channel: ChannelRecord,
+  entry: QueuedEntry,
+  together: readonly QueuedEntry[],
+  now: number,
+): Verdict {
+  const { db, engine } = deps
+  const { organizationId } = channel
+  const { dueAt, createdAt, incidentId, incident } = entry
+  const opening = together.find((one) => one.incidentId === incidentId && isNewIncident(one))
+  const isPromised = once(() => opening !== undefined && wasHeld(db, channel.rowId, incidentId))
+  // Who has not heard of an incident hears that somebody works on it only with the opening.
+  if (opening && entry.kind === 'acknowledged' && !hasDelivered(db, channel.rowId, entry.incidentUuid))
+    return verdictIn(deps, channel, opening, together, now)
+  const isTold =
+    entry.isTold ||
+    (entry.kind === 'recovered' && isPromised()) ||
+    (entry.isToldElsewhere && wantsNoOpening(deps, channel, entry, now))
+  const verdict = verdictOf({ ...entry, isTold }, now)
+  if (verdict.do === 'drop' && isNewIncident(entry) && isPromised()) return withEnd(entry, together, verdict, now)
+  if (verdict.do !== 'send' || dueAt === createdAt || incident.problem.since === null) return verdict
+  const awaitedSince = engine.awaitedSince(organizationId)
+  if (awaitedSince === null) return verdict
+  const isUnknown = isUnheardSince(listLastReports(db, incidentId, incident.problem.firing), awaitedSince)
+  return isUnknown ? { do: 'wait', until: now + RECHECK_MS } : verdict
+}
+
+/** What began and ended in quiet hours, or while the receiver failed, is told with its end, once this is known. */
+function withEnd(
+  { incidentId, incident: { problem } }: QueuedEntry,
+  together: readonly QueuedEntry[],
+  verdict: Verdict,
+  now: number,
+): Verdict {
+  const own = together.filter((one) => one.incidentId === incidentId && OVER.has(one.kind))
+  const end = own.find((one) => verdictOf({ ...one, isTold: true }, now).do === 'send')
+  if (end) return end.dueAt > now ? { do: 'wait', until: end.dueAt } : { do: 'send' }
+  return problem.isOver ? verdict : { do: 'wait', until: now + RECHECK_MS }
+}
+
+/** Returns whether the rules of a channel want to hear how an incident goes on, but not that it began. */
+function wantsNoOpening(deps: Deps, channel: ChannelRecord, { kind, incidentUuid }: QueuedEntry, now: number): boolean {
+  if (kind !== 'recovered' && kind !== 'acknowledged') return false
+  const incident = findLiveIncident(deps.db, channel.organizationId, incidentUuid)
+  const wants = (one: 'opened' | typeof kind) =>
+    incident !== null && dueAtOf(deps, channel, { incident, kind: one }, now, false) !== null
+  return wants(kind) && !wants('opened')
+}
+
+/** Returns whether what has become worse, or goes on in a flapping incident, stood in a message that the channel got since. */
+function isSaid({ db }: Deps, { rowId }: ChannelRecord, entry: QueuedEntry): boolean {
+  const { kind, isDigest, createdAt, incident } = entry
+  const names = kind === 'worse' ? entry.names : isDigest ? incident.problem.firing : []
+  if (names.length === 0) return false
+  const said = listSaid(db, rowId, entry, createdAt)
+  return names.every((name) => said.has(name))
+}
