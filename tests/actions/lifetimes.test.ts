@@ -82,6 +82,23 @@ test('an event that was counted 20 times does not expire while a metrics alert o
   )
 })
 
+for (const count of [19, 20]) {
+  const goesOn = count === 20
+  test(`the incident of an event that was counted ${count} times ${goesOn ? 'goes on with' : 'recovers despite'} a metrics alert`, async (t) => {
+    const flow = makeFlow(t)
+    const state = () => [flow.incidents()[0]?.status, flow.alerts()[0]?.status]
+    await flow.send('cluster', crashLoop(POD, { at: NOON, since: NOON - 30 * MINUTE, count }))
+    await flow.send('metrics', alertmanager([SLOW]))
+    // The receiver reports ends, so that it need not repeat the alert.
+    await flow.send('metrics', alertmanager([alert('Other', {}, { endsAt: NOON })], { groupKey: 'other' }))
+    await flow.sweepUntil(NOON + 2 * HOUR, 5 * MINUTE)
+    assert.deepEqual(state(), goesOn ? ['open', 'firing'] : ['resolved', 'resolved'])
+    await flow.send('metrics', alertmanager([ended(NOON + 2 * HOUR)]), { at: NOON + 2 * HOUR })
+    await flow.sweepUntil(NOON + 2 * HOUR + 6 * MINUTE, MINUTE)
+    assert.deepEqual(state(), goesOn ? ['monitoring', 'resolved'] : ['resolved', 'resolved'])
+  })
+}
+
 test('an event expires even if a warning that started long before is firing', async (t) => {
   const flow = makeFlow(t)
   await flow.send('metrics', alertmanager([alert('Other', {}, { endsAt: NOON })], { groupKey: 'other' }))

@@ -1,6 +1,6 @@
 /** Infers the end of an alert when the sender does not report the end. */
 
-import { canContinue } from '../event/lasting.ts'
+import { lastsFrom } from '../event/lasting.ts'
 import type { Awaited } from '../sender/beats.ts'
 import { HOUR, MINUTE } from '../units.ts'
 import type { Alert, Resolution } from './alert.ts'
@@ -15,8 +15,6 @@ const ROLLOUT_QUIET = 10 * MINUTE
 export const EXPIRES = 24 * HOUR
 /** A Kubernetes condition without repeats is rechecked at this interval while something else keeps it firing. */
 const RECHECK_INTERVAL = 5 * MINUTE
-/** A firing metrics alert of the service keeps a Kubernetes condition only if it was counted this often. */
-const COUNTED_OFTEN = 20
 /** A sender that has fallen behind may catch up within seconds. */
 const CATCH_UP = 2_000
 /** How long an ended alert stays in the live state, so that a repeat can reopen it. */
@@ -138,7 +136,7 @@ function clusterEnd(alert: Alert, context: ServerContext, now: number): { at: nu
   const runAt = laterRun(alert)
   if (runAt !== null) return { at: runAt, resolution: 'reported' }
   const periods = periodsOf(alert, context)
-  const lasts = context.metricsFiring && canContinue(alert.name) ? COUNTED_OFTEN : null
+  const lasts = lastsFrom(alert.name, context.metricsFiring)
   if (periods.length > 0 && ongoing(periods, now - (context.lag ?? 0), lasts).length === 0) return endOfPeriods(periods)
   const rollout = quietRollout(alert)
   if (rollout && now >= Math.max(rollout[0], alert.lastSeenAt) + ROLLOUT_QUIET) {

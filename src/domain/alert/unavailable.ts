@@ -1,5 +1,5 @@
 /** Determines which conditions make a pod unavailable, and when they open an incident. */
-import { isMoment, isProbe, meansUnavailable } from '../event/lasting.ts'
+import { isMoment, isProbe, lastsFrom, meansUnavailable } from '../event/lasting.ts'
 import { isTerminal } from '../event/reason.ts'
 import { MINUTE } from '../units.ts'
 import type { Alert } from './alert.ts'
@@ -40,9 +40,15 @@ const BACKLOG = 2_000
 
 /**
  * `repeats`: whether the sender reports repeats. `lag`: the sender's delay in milliseconds. `watchedUntil`: if the
- * cluster is watched, the time until which the watch can be trusted.
+ * cluster is watched, the time until which the watch can be trusted. `metricsFiring`: whether a metrics alert of the same
+ * service is firing.
  */
-export type SenderBehavior = { readonly repeats: boolean; readonly lag: number; readonly watchedUntil?: number | null }
+export type SenderBehavior = {
+  readonly repeats: boolean
+  readonly lag: number
+  readonly watchedUntil?: number | null
+  readonly metricsFiring?: boolean
+}
 /** `planned`: whether a node is being drained or added. */
 export type Circumstances = SenderBehavior & { readonly planned: boolean }
 
@@ -104,10 +110,11 @@ export function nextPeriodChange(alert: Watched, now: number, context: Circumsta
 function ongoingPeriods(
   { name, evidence, status, source }: Watched,
   now: number,
-  { repeats, lag, watchedUntil }: Circumstances,
+  { repeats, lag, watchedUntil, metricsFiring = false }: Circumstances,
 ): FiringPeriod[] {
   if (status !== 'firing' || source !== 'cluster') return []
-  return ongoing(firingPeriodsOf(evidence, { name, repeats, watchedUntil }), now - lag)
+  const periods = firingPeriodsOf(evidence, { name, repeats, watchedUntil })
+  return ongoing(periods, now - lag, lastsFrom(name, metricsFiring))
 }
 
 function verdictOf(period: FiringPeriod, alert: Watched, context: Circumstances): Unavailable | null {

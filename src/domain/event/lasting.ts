@@ -67,12 +67,15 @@ export function isMoment(group: string): boolean {
   return MOMENTS.has(group)
 }
 
+/** A firing metrics alert of the service keeps a Kubernetes condition only if it was counted this often. */
+const COUNTED_OFTEN = 20
+
 /**
- * Returns whether a firing metrics alert can mean that a condition continues. A condition cannot continue if its pod
- * was removed.
+ * Returns from how many observations on a condition does not end for lack of repeats; null if it always does. A condition
+ * cannot continue if its pod was removed. `metricsFiring`: whether a metrics alert of the same service is firing.
  */
-export function canContinue(group: string): boolean {
-  return !REMOVALS.has(group)
+export function lastsFrom(group: string, metricsFiring: boolean): number | null {
+  return metricsFiring && !REMOVALS.has(group) ? COUNTED_OFTEN : null
 }
 
 /** Returns whether the state of an object shows whether a condition goes on, if the cluster is watched. */

@@ -56,7 +56,7 @@ function conditionOf(state: OrganizationState, live: LiveAlert): Condition {
     evidence: alert.evidence,
     uuid: live.id,
     live,
-    sender: alert.source === 'cluster' ? senderBehaviorOf(state, live) : PUNCTUAL_SENDER,
+    sender: alert.source === 'cluster' ? behaviorFor(state, live) : PUNCTUAL_SENDER,
     inIncident: isInOpenIncident(state, live),
     hasIncident: live.incidentId !== null,
     ...times,
@@ -65,6 +65,12 @@ function conditionOf(state: OrganizationState, live: LiveAlert): Condition {
     wasSilenced: begunAt > times.since && hadSilence(state, times.since, begunAt),
     summary: alert.summary,
   }
+}
+
+/** A condition that a metrics alert keeps firing also keeps the problem of its incident. */
+function behaviorFor(state: OrganizationState, live: LiveAlert): SenderBehavior {
+  const metricsFiring = hasFiringMetrics(state, live.serviceId, live.alert.startsAt)
+  return { ...senderBehaviorOf(state, live), metricsFiring }
 }
 
 /** Expired silences are known for an hour, and an alert fires anew within ten minutes. */
