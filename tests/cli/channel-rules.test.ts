@@ -40,7 +40,7 @@ for (const [text, said] of [
   ['zone=UTC', /zone and days are valid only together with quiet/],
   ['match=team', /match: cannot read the matcher at "team": write name="value"/],
   ['match=team=~"("', /match: the value is not a valid RE2/],
-  ['match=team=~".*"', /match: these matchers match every alert/],
+  ['match=team=~".*"', /match: these matchers match an empty value; add one that does not/],
   ['', /unknown key ""/],
 ] as const) {
   test(`the rule "${text}" is rejected, and the message says what to write`, () =>

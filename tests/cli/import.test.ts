@@ -115,6 +115,12 @@ for (const [line, text] of [
   })
 }
 
+test('one channel, and one line that was not imported', async (t) => {
+  const { run } = start(t, 'route: { receiver: ops }\nreceivers:\n  - name: ops\n    opsgenie_configs: [{}]\n')
+  const { out } = await run('--alertmanager', 'alertmanager.yml')
+  assert.match(out, /^imported: 0 of 0 channels; 1 line was not imported completely\. /m)
+})
+
 test('a byte order mark is left out', async (t) => {
   const { run, cwd } = start(t, `\u{feff}${FILE}`)
   assert.match((await run('--alertmanager', 'alertmanager.yml')).out, /^imported: /m)

@@ -81,8 +81,10 @@ suite('incident', { concurrency: 1 }, () => {
     const one = await run('resolve', incident.id, ...at)
     fire('metrics')
     const two = await run('resolve', incident.id, '--json', ...at)
-    assert.match(one.out, /^resolved .+\n1 alert is still firing: no new incident opens for shop\/web until/)
+    const three = await run('resolve', incident.id, ...at)
+    assert.match(one.out, /^resolved .+\n1 alert is still firing: it opens no new incident until it has ended\n/)
     assert.equal(JSON.parse(two.out).firingAlerts, 2)
+    assert.match(three.out, /\n2 alerts are still firing: they open no new incident until they have ended\n/)
   })
 
   test('resolve on the Free plan says that there is no postmortem, and why', async (t) => {

@@ -52,7 +52,8 @@ for (const text of ['service', 'service="a" namespace="b"', '="a"', 'service="a'
 const one = (op: '=' | '!=' | '=~' | '!~', value: string, name = 'service') => [{ name, op, value }]
 for (const [what, matchers, fault] of [
   ['no matcher', [], /at least one/],
-  ['a match of every alert', one('=~', '.*'), /match every alert/],
+  ['a match of every value', one('=~', '.*'), /these matchers match an empty value/],
+  ['a match of a missing label', one('=', ''), /add one that does not, or one with != or !~$/],
   ['an empty name', one('=', 'x', ''), /1 to 200/],
   ['an open bracket', one('=~', '(['), /regular expression/],
   ['a back-reference', one('=~', '(a)\\1'), /regular expression/],

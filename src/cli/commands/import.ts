@@ -37,7 +37,8 @@ async function importChannels(file: string, options: Options): Promise<void> {
   if (options.json) return print(JSON.stringify({ channels: done, notImported: plan.notes }))
   for (const { name, outcome } of done) print(`channel ${name}: ${outcome}`)
   for (const { line, text } of plan.notes) print(`${file}:${line}: ${text}`)
-  const left = plan.notes.length === 0 ? '' : `; ${plan.notes.length} lines were not imported completely`
+  const lines = new Set(plan.notes.map(({ line }) => line)).size
+  const left = lines === 0 ? '' : `; ${countOf(lines, 'line')} ${lines === 1 ? 'was' : 'were'} not imported completely`
   const added = done.filter(({ outcome }) => outcome === 'added').length
   print(`imported: ${added} of ${done.length} channels${left}. ${hint(options, 'channel list')} lists them`)
 }

@@ -5,6 +5,7 @@ import { clientVariables } from '../../config.ts'
 import type { Source } from '../../domain/event/event.ts'
 import { moveTimes } from '../../domain/example/recorded.ts'
 import { visible } from '../../domain/terminal.ts'
+import { countOf } from '../../domain/text.ts'
 import { ask, detailOf, explainNoAnswer, type HttpResponse, OTHER_PROGRAM, type Question, type Trust } from '../ask.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { type Common, hint } from '../hint.ts'
@@ -163,7 +164,12 @@ function itemsOf(body: unknown): number {
 function postRecorded(request: RecordedRequest, { base, trust, token, delta, tally }: Run, of: number) {
   const { line, endpoint, headers, body } = request
   const sent = { headers: filledHeaders(endpoint, headers, token), body: moveTimes(body, delta), timeoutMs: TIMEOUT_MS }
-  return post(base, endpoint, { ...sent, trust }, `, stopped at line ${line}, after ${tally.sent} of ${of} requests`)
+  return post(
+    base,
+    endpoint,
+    { ...sent, trust },
+    `, stopped at line ${line}, after ${tally.sent} of ${countOf(of, 'request')}`,
+  )
 }
 
 async function waitUntil(time: number): Promise<void> {
@@ -198,7 +204,9 @@ function report({ sent, statuses, accepted, rejected, refusal }: Tally, base: st
     print(JSON.stringify({ url: base, sent, statuses, accepted, rejected, refusal }))
   } else {
     const byStatus = Object.entries(statuses).map(([status, times]) => `${times} × ${status}`)
-    print(`sent ${sent} requests to ${base}: ${byStatus.join(', ')}; items: ${accepted} accepted, ${rejected} rejected`)
+    print(
+      `sent ${countOf(sent, 'request')} to ${base}: ${byStatus.join(', ')}; items: ${accepted} accepted, ${rejected} rejected`,
+    )
   }
   if (refusal !== null) throw new CommandError(`the server did not accept everything; the first error: ${refusal}`)
 }

@@ -46,16 +46,16 @@ function syntaxFault(value: string, error: unknown): string {
 }
 
 /**
- * Returns what is wrong with a list of matchers, or null if it is valid. A list that matches every alert is invalid. As
- * in Alertmanager, a negative matcher is enough, so that `severity!="critical"` can silence everything else.
+ * Returns what is wrong with a list of matchers, or null if it is valid. A list of which every matcher matches an empty
+ * value is invalid. As in Alertmanager, a negative matcher is enough, so that `severity!="critical"` can silence everything else.
  */
 export function matchersFault(matchers: readonly Matcher[]): string | null {
   if (matchers.length === 0) return 'at least one matcher is required, such as service="checkout"'
   if (matchers.length > MAX_MATCHERS) return `too many matchers; at most ${MAX_MATCHERS} are allowed`
   const faults = matchers.flatMap((matcher) => matcherFault(matcher) ?? [])
   if (faults[0] !== undefined) return faults[0]
-  const matchesAll = matchers.every((matcher) => !matcher.op.startsWith('!') && testOf(matcher)(''))
-  return matchesAll ? 'these matchers match every alert; add one that does not match an empty value' : null
+  const areEmpty = matchers.every((matcher) => !matcher.op.startsWith('!') && testOf(matcher)(''))
+  return areEmpty ? 'these matchers match an empty value; add one that does not, or one with != or !~' : null
 }
 
 /**

@@ -55,7 +55,7 @@ export function addIncident(program: Command): void {
   addOrgCommand(
     incident,
     'resolve',
-    'resolve an incident and, on the Team and Pro plans, create its postmortem; no new incident opens while alerts for its service are still firing',
+    'resolve an incident and, on the Team and Pro plans, create its postmortem; alerts that are still firing open no new incident until they have ended',
   )
     .argument('<id>', ID)
     .action(resolveIncident)
@@ -216,9 +216,10 @@ async function resolveIncident(id: string, options: OrganizationOptions): Promis
     }
     const what = `${nameOf(incident)} of ${visible(service)}`
     print(isChanged ? `resolved ${what}` : `${what} was already resolved at ${incident.resolvedAt}`)
-    const firing = firingText(incident.firingAlerts)
-    if (incident.firingAlerts > 0)
-      print(`${firing}: no new incident opens for ${visible(service)} until this problem has ended`)
+    const { firingAlerts } = incident
+    const until =
+      firingAlerts === 1 ? 'it opens no new incident until it has' : 'they open no new incident until they have'
+    if (firingAlerts > 0) print(`${firingText(firingAlerts)}: ${until} ended`)
     const postmortem = hint(options, `incident postmortem ${incident.number}`)
     const read = `read its postmortem with ${postmortem}`
     print(incident.hasPostmortem ? read : await whyNoPostmortem(api, incident.id, options))
