@@ -237,6 +237,21 @@ suite('doctor', { concurrency: 4 }, () => {
     assert.equal(ok, false)
   })
 
+  test('several damaged pages are several faults, and only the first is shown', async (t) => {
+    const { cwd, file } = acme(t)
+    const sqlite = new SQLite(file)
+    sqlite.exec(`CREATE TABLE padding (text TEXT) STRICT;
+      WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+      INSERT INTO padding SELECT printf('%.*c', 500, 'x') FROM n`)
+    sqlite.close()
+    const bytes = readFileSync(file)
+    const page = (bytes.length / 4096 - 4) * 4096
+    bytes.fill(0xff, page + 8, page + 16)
+    writeFileSync(file, bytes)
+    const { of } = await examine(cwd, { INCMON_PORT: '0' }, null, '--full')
+    assert.match(of('integrity').join(), /^fail integrity_check found (?!1 )\d+ faults; the first: [^\n]{1,120}$/)
+  })
+
   test('--full finds a broken reference', async (t) => {
     const { cwd, file } = acme(t)
     const sqlite = new SQLite(file)

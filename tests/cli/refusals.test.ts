@@ -160,6 +160,20 @@ for (const args of [
   })
 }
 
+for (const args of ['org list', 'org create Acme', 'backup copy.db']) {
+  test(`incmon ${args} does not suggest a new database if the log of the old one is there`, async (t) => {
+    const cwd = temporaryDirectory(t)
+    const file = join(cwd, 'a.db')
+    writeFileSync(`${file}-wal`, 'data')
+    const { text, code } = await refusal([...args.split(' '), '--database', file])
+    assert.match(
+      text,
+      /a\.db is missing or empty, and \S+a\.db-wal contains its data: put the database file back next to/,
+    )
+    assert.deepEqual([code, readdirSync(cwd)], [1, ['a.db-wal']])
+  })
+}
+
 suite('the program itself', { concurrency: 4 }, () => {
   for (const [args, code, line] of [
     ['', 2, /^Usage: incmon/],

@@ -76,7 +76,7 @@ function refuseOtherKinds(file: string): void {
 }
 
 /** Refuses a log without its database file. The log may contain most of the data, and SQLite would delete the log. */
-function refuseOrphanedLog(file: string): void {
+export function refuseOrphanedLog(file: string): void {
   if ((entryAt(file)?.size ?? 0) > 0 || (entryAt(`${file}-wal`)?.size ?? 0) === 0) return
   throw new StoreError(
     `${file} is missing or empty, and ${file}-wal contains its data: put the database file back next to the log, or move the log away to start with an empty database`,

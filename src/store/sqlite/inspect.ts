@@ -85,8 +85,10 @@ function damageIn(sqlite: DatabaseSync, check: string): string[] {
   const trees = sqlite.prepare('SELECT rootpage, type, name FROM sqlite_schema WHERE rootpage > 0').all()
   const names = new Map(trees.map(({ rootpage, type, name }) => [String(rootpage), `${type} ${name}`]))
   const complaints = (pragma: string) => {
-    const lines = sqlite.prepare(`PRAGMA ${pragma}`).all().flatMap(Object.values).map(String)
-    return lines.filter((line) => line !== 'ok').map((line) => named(line, names))
+    // One row can have many lines. Its first line names the database.
+    const rows = sqlite.prepare(`PRAGMA ${pragma}`).all().flatMap(Object.values)
+    const lines = rows.flatMap((row) => String(row).split('\n'))
+    return lines.filter((line) => line !== 'ok' && !line.startsWith('***')).map((line) => named(line, names))
   }
   try {
     return complaints(check)
@@ -104,9 +106,7 @@ function damageIn(sqlite: DatabaseSync, check: string): string[] {
 }
 
 function named(line: string, names: ReadonlyMap<string, string>): string {
-  return line
-    .replace(/^\*+ in database main \*+\s*/, '')
-    .replace(/^(?:On tree|Tree) (\d+) /, (text, tree) => `${names.get(tree) ?? text.trim()}, `)
+  return line.replace(/^(?:On tree|Tree) (\d+) /, (text, tree) => `${names.get(tree) ?? text.trim()}, `)
 }
 
 function brokenReferencesIn(sqlite: DatabaseSync): string[] {
