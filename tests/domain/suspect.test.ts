@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { judgeSuspects } from '../../src/domain/suspect/judged.ts'
+import { isOnlyTime } from '../../src/domain/suspect/likely-cause.ts'
 import { rankSuspects, type Suspect, type SuspectAlert, type SuspectFacts } from '../../src/domain/suspect/suspect.ts'
 import { alert, at, deploy, event, facts, NODE, SERVICES, UNRELATED } from './suspect-facts.ts'
 
@@ -485,6 +486,11 @@ test('without a problem of the node, workloads that fail on it are connected', (
   const alerts = [alert('web', 'PodDown', 1, on), alert('cart', 'CartDown', 0, on)]
   const cart = rankSuspects(facts({ alerts })).find(({ serviceId }) => serviceId === 'cart')
   assert.equal(connectionOf(cart)?.text, 'has pods on node/worker-1, like web')
+  assert.equal(
+    isOnlyTime(cart?.reasons ?? []),
+    true,
+    'a node that both share makes neither the likely cause of the other',
+  )
 })
 
 test("for a node's incident, the pods on it are connected, but deploys of others are not", () => {

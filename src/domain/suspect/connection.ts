@@ -112,7 +112,7 @@ function byNode(
   const text = `has pods on ${shared}, like ${own.name}`
   return isVictim(symptoms, component, shared)
     ? consequence('same_node', `${text}, and fails because of the node`)
-    : known('same_node', text)
+    : known('shared_node', text)
 }
 
 /** Returns whether a workload failed with or after its node, whose own sign comes up to a minute late. */

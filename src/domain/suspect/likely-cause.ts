@@ -43,9 +43,9 @@ export const LIKELY = 0.5
 /** The minimum score for a possible suspect. */
 export const POSSIBLE = 0.2
 
-/** Returns whether the reasons say that time is the suspect's only connection to the incident. */
+/** Returns whether the suspect's only connection to the incident is time, or a node on which two workloads failed. */
 export function isOnlyTime(reasons: Suspect['reasons']): boolean {
-  return reasons.some(({ code }) => code === 'only_time')
+  return reasons.some(({ code }) => code === 'only_time' || code === 'shared_node')
 }
 
 /**
