@@ -7,6 +7,10 @@ const MIB = 1_048_576
 const closing = (scope: Scope, what: string, value: number, unit: string): Budget => {
   return { scope, what, value, unit, effect: 'the connection is closed' }
 }
+/** A limit at which a request is refused for a moment. */
+const refusing = (scope: Scope, what: string, value: number, unit: string): Budget => {
+  return { scope, what, value, unit, effect: 'refused with 503 and Retry-After' }
+}
 
 /** The defaults fit a machine with 512 MB of memory. The setting `limits` can change those of `LIMIT_NAMES`. */
 export const BUDGETS = {
@@ -16,7 +20,7 @@ export const BUDGETS = {
   'small-chunks': closing('request', 'chunks of less than 256 bytes on average', 64, 'chunks'),
   'anonymous-form': {
     scope: 'request',
-    what: 'a form from somebody who is not signed in',
+    what: 'an anonymous form',
     value: MIB / 8,
     unit: 'bytes',
     effect: 'refused with 413',
@@ -121,13 +125,7 @@ export const BUDGETS = {
   },
   sessions: { scope: 'organization', what: 'sessions', value: 500, unit: 'sessions', effect: 'the oldest ends' },
   'dry-run': { scope: 'request', what: 'items of a dry run', value: 100, unit: 'items', effect: 'refused with 400' },
-  'dry-runs': {
-    scope: 'process',
-    what: 'dry runs that wait',
-    value: 16,
-    unit: 'requests',
-    effect: 'refused with 503 and Retry-After',
-  },
+  'dry-runs': refusing('process', 'dry runs that wait', 16, 'requests'),
   expressions: {
     scope: 'organization',
     what: 'regular expressions of all silences that have not expired',
@@ -163,13 +161,7 @@ export const BUDGETS = {
     unit: 'steps',
     effect: 'the silence does not apply to this alert',
   },
-  'event-streams': {
-    scope: 'organization',
-    what: 'open event streams',
-    value: 1_000,
-    unit: 'streams',
-    effect: 'refused with 503 and Retry-After',
-  },
+  'event-streams': refusing('organization', 'open event streams', 1_000, 'streams'),
   'list-text': {
     scope: 'request',
     what: 'text of the records of a list',
@@ -221,9 +213,17 @@ export const BUDGETS = {
     unit: 'connections',
     effect: 'further messages wait',
   },
+  'pending-bodies': refusing('process', 'pending bodies', 32 * MIB, 'bytes'),
+  'parsed-bodies': {
+    scope: 'process',
+    what: 'long bodies parsed at once',
+    value: 2 * MIB,
+    unit: 'bytes',
+    effect: 'others wait',
+  },
   'kept-descriptors': {
     scope: 'process',
-    what: 'file descriptors kept free for the database, log and messages',
+    what: 'file descriptors kept free',
     value: 128,
     unit: 'descriptors',
     effect: 'max-connections is lowered',

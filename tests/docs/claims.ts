@@ -133,7 +133,6 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
   ],
   'docs/promise.md': [
     ['A connection can have … open responses', BUDGETS['open-responses'].value],
-    ['All clients together can leave … MiB unread', BUDGETS['all-unsent-bytes'].value / UNITS.MIB],
     ['At most … alerts can wait', constantOf('engine', 'MAX_ITEMS_QUEUED')],
     ['bodies of up to … KiB', constantOf('pending-bodies', 'SMALL_BYTES') / 1024],
   ],

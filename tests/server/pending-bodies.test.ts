@@ -1,5 +1,7 @@
 /** The memory for all pending bodies: beyond the limit, a request is rejected immediately and without buffering. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request as httpRequest } from 'node:http'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { limitPendingBodies } from '../../src/server/connection/pending-bodies.ts'
@@ -94,7 +96,11 @@ test('large bodies are parsed in order, each when those before it leave enough m
     order.push(name)
     await until
   }
-  const all = [whileParsed(6, work('six', first.promise)), whileParsed(5, work('five')), whileParsed(4, work('four'))]
+  const all = [
+    whileParsed(new Uint8Array(6), work('six', first.promise)),
+    whileParsed(new Uint8Array(5), work('five')),
+    whileParsed(new Uint8Array(4), work('four')),
+  ]
   await new Promise(setImmediate)
   assert.deepEqual(order, ['six'])
   first.resolve()
@@ -105,8 +111,31 @@ test('large bodies are parsed in order, each when those before it leave enough m
 test('a body above the parsing limit is parsed alone, and one that fails releases its memory', async () => {
   const { whileParsed } = limitPendingBodies(100, 10)
   await assert.rejects(
-    whileParsed(50, () => Promise.reject(new Error('not JSON'))),
+    whileParsed(new Uint8Array(50), () => Promise.reject(new Error('not JSON'))),
     /not JSON/,
   )
-  assert.equal(await whileParsed(11, async () => 'parsed'), 'parsed')
+  assert.equal(await whileParsed(new Uint8Array(11), async () => 'parsed'), 'parsed')
 })
+
+const bodies = [
+  { what: 'stored', token: undefined, status: 200 },
+  { what: 'refused before it is read', token: 'wrong', status: 401 },
+] as const
+for (const { what, token, status } of bodies)
+  test(`a large body that is ${what} is freed without a garbage collection`, async (t) => {
+    const { url, token: valid } = await startServer(t)
+    const body = Buffer.from(`${alertGroup(1)}${' '.repeat(MEBIBYTE)}`)
+    const headers = { authorization: `Bearer ${token ?? valid}`, 'content-type': 'application/json' }
+    const before = process.memoryUsage().arrayBuffers
+    let most = 0
+    const send = async () => {
+      // fetch would copy the body in this process.
+      const sending = httpRequest(url + METRICS, { method: 'POST', headers }).end(body)
+      const [response] = await once(sending, 'response')
+      assert.equal(response.statusCode, status)
+      await once(response.resume(), 'close')
+      most = Math.max(most, process.memoryUsage().arrayBuffers - before)
+    }
+    for (let round = 0; round < 4; round += 1) await Promise.all(Array.from({ length: 10 }, send))
+    assert.ok(most < 16 * MEBIBYTE, `${Math.round(most / MEBIBYTE)} MiB`)
+  })

@@ -35,7 +35,7 @@ export async function postAlerts({ c, deps, identity, server, recent }: ApiCall)
     if (receipt.isRepeat && !cached) recent.keep(sender, bytes, intake, receivedAt)
     return answer(receipt.rejected)
   }
-  return isLong(bytes) ? server.pendingBodies.whileParsed(bytes.length, store) : store()
+  return isLong(bytes) ? server.pendingBodies.whileParsed(bytes, store) : store()
 }
 
 /** @throws Refusal 415 with Alertmanager's message unless the body is declared as JSON */

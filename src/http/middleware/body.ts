@@ -7,7 +7,7 @@ import * as v from 'valibot'
 import { IncmonError } from '../../domain/error.ts'
 import { parseBound } from '../../domain/instant.ts'
 import { cleanText, parseBody } from '../../intake/json.ts'
-import type { PendingBodies } from '../../server/connection/pending-bodies.ts'
+import { freeBytes, type PendingBodies } from '../../server/connection/pending-bodies.ts'
 import { onUnreadableBody } from '../../server/connection/unreadable.ts'
 import { headerOf, incomingOf } from './header.ts'
 import { refuseEmptyPatch, refuseMisspelled } from './misspelling.ts'
@@ -121,19 +121,30 @@ function readIncoming(incoming: HttpBindings['incoming'], accept: Accept): Promi
       chunks.push(chunk)
       length += chunk.length
       const refusal = accept(chunk.length, length)
-      if (!refusal) return
+      if (refusal) fail(refusal)
+    }
+    const end = () => {
+      if (chunks.length === 1 && chunks[0]) return resolve(chunks[0])
+      resolve(Buffer.concat(chunks))
+      free()
+    }
+    const free = () => {
+      for (const chunk of chunks.splice(0)) freeBytes(chunk)
+    }
+    const fail = (fault: IncmonError) => {
       // The rest of the body stays in the socket. After the response has been sent, the server checks how much of the
       // body is left.
-      incoming.off('data', take).pause()
-      reject(refusal)
+      incoming.off('data', take).off('end', end).pause()
+      free()
+      reject(fault)
     }
     incoming.on('data', take)
-    incoming.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
-    onUnreadableBody(incoming, reject)
+    incoming.on('end', end)
+    onUnreadableBody(incoming, fail)
     // The connection might have closed while the token was being checked.
-    if (incoming.closed) return reject(cutShort())
+    if (incoming.closed) return fail(cutShort())
     incoming.on('close', () => {
-      if (!incoming.readableEnded) reject(cutShort())
+      if (!incoming.readableEnded) fail(cutShort())
     })
   })
 }

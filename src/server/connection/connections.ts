@@ -7,6 +7,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { BUDGETS } from '../../domain/budgets.ts'
 import { guardParser } from './parser.ts'
+import { freeBytes } from './pending-bodies.ts'
 import type { Tls } from './tls.ts'
 import { type Open, type Refusing, refuseUnreadable } from './unreadable.ts'
 
@@ -86,7 +87,7 @@ export function createConnections(
       return limits.closed()
     }
     answers.push(response)
-    response.on('close', forget)
+    response.on('close', forget).on('prefinish', discardRest)
     return listen(request, response)
   }
   const answersOn = (socket: Socket) => {
@@ -120,6 +121,13 @@ export function createConnections(
   refuseUnreadable(server, { open, early }, refusing)
   closeUnread(server, open, limits)
   return { server, drain: (closed) => drain(server, { open, sockets }, closed) }
+}
+
+/** Frees the rest of a body that is not read. Otherwise Node leaves it to V8, which collects it late. */
+function discardRest(this: ServerResponse): void {
+  const { complete, headers } = this.req
+  if (complete || !('content-length' in headers || 'transfer-encoding' in headers)) return
+  this.req.on('data', freeBytes).read(0)
 }
 
 /** Returns the number of bytes that the client of these responses has not read yet. */

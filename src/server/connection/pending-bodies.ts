@@ -1,13 +1,10 @@
 /** Limits the memory used by all pending request bodies. A pending body is being read or is waiting for the disk. */
+import { BUDGETS } from '../../domain/budgets.ts'
 
 const MEBIBYTE = 1_048_576
-/** The maximum total size of pending bodies in bytes. */
-const MAX_BYTES = 32 * MEBIBYTE
-/**
- * The maximum total size of bodies that are parsed at the same time, in bytes before parsing. Parsing takes up to
- * fifteen times as much memory.
- */
-const MAX_PARSED = 8 * MEBIBYTE
+const MAX_BYTES = BUDGETS['pending-bodies'].value
+/** Parsing takes up to fifteen times as much memory. */
+const MAX_PARSED = BUDGETS['parsed-bodies'].value
 /** Bytes reserved for small bodies, so that a few senders of large bodies cannot lock out all others. */
 const RESERVED_BYTES = 4 * MEBIBYTE
 const SMALL_BYTES = 128 * 1024
@@ -19,8 +16,8 @@ export type PendingBodies = {
   readonly add: (request: object, bytes: number) => boolean
   /** Releases the bytes of a request that has been answered. */
   readonly release: (request: object) => void
-  /** Runs `work`, which parses and stores a body, when enough memory is free. */
-  readonly whileParsed: <Result>(bytes: number, work: () => Promise<Result>) => Promise<Result>
+  /** Runs `work`, which parses and stores a body, when enough memory is free. Frees the bytes of the body afterwards. */
+  readonly whileParsed: <Result>(body: Uint8Array, work: () => Promise<Result>) => Promise<Result>
 }
 
 /**
@@ -57,7 +54,8 @@ export function limitPendingBodies(most = MAX_BYTES, mostParsed = MAX_PARSED): P
       total -= held.get(request) ?? 0
       held.delete(request)
     },
-    whileParsed: async (bytes, work) => {
+    whileParsed: async (body, work) => {
+      const bytes = body.length
       await new Promise<void>((start) => {
         waiting.push({ bytes, start })
         startWaiting()
@@ -65,9 +63,18 @@ export function limitPendingBodies(most = MAX_BYTES, mostParsed = MAX_PARSED): P
       try {
         return await work()
       } finally {
+        freeBytes(body)
         parsed -= bytes
         startWaiting()
       }
     },
   }
+}
+
+/**
+ * Frees the memory of bytes that are no longer needed. V8 collects buffers only when about 100 MB of them are unused.
+ */
+export function freeBytes({ buffer, length }: Uint8Array): void {
+  // Small buffers share their memory with others.
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === length) buffer.transfer(0)
 }

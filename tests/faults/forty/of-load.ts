@@ -42,7 +42,7 @@ export const LOAD_AND_HISTORY: readonly Row[] = [
       { file: 'tests/server/pending-bodies.test.ts' },
       { file: 'tests/engine/admission.test.ts' },
     ],
-    'mutants: unlimited-bodies, unlimited-queue, parsed-at-once',
+    'mutants: unlimited-bodies, unlimited-queue, parsed-at-once, late-freed',
   ),
   row(
     22,

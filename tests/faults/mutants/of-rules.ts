@@ -27,6 +27,13 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     test: 'tests/engine/admission.test.ts',
   },
   {
+    name: 'late-freed',
+    file: 'src/server/connection/pending-bodies.ts',
+    from: 'buffer.byteLength === length',
+    to: 'buffer.byteLength < length',
+    test: 'tests/server/pending-bodies.test.ts',
+  },
+  {
     name: 'parsed-at-once',
     file: 'src/server/connection/pending-bodies.ts',
     from: 'parsed + next.bytes <= mostParsed',

@@ -93,7 +93,7 @@ async function receive(c: Context, parts: HandlerParts, source: Source, carrier:
   deps.engine.admit(source)
   const receivedAt = deps.now()
   const request = { parts, source, ...sender, bytes, receivedAt, dryRun, key }
-  return isLong(bytes) ? server.pendingBodies.whileParsed(bytes.length, () => store(request)) : store(request)
+  return isLong(bytes) ? server.pendingBodies.whileParsed(bytes, () => store(request)) : store(request)
 }
 
 type Request = Awaited<ReturnType<typeof requireSender>> & {
