@@ -86,6 +86,21 @@ suite('hostile clients', { concurrency: 1 }, () => {
     })
   })
 
+  test('pipelined reads of every page on many connections delay nobody', async (t) => {
+    const server = await served(t)
+    const gets = routes.filter(({ method, path }) => method === 'GET' && path !== '/api/stream')
+    const clients = sized(100, 40)
+    await undisturbed(t, server, 58, `${clients} connections`, async () => {
+      const sockets = Array.from({ length: clients }, () => connect(server.port, '127.0.0.1').on('error', () => {}))
+      for (let from = 0; from < gets.length; from += 8) {
+        const sent = gets.slice(from, from + 8).map(({ method, path }) => head(method, path, server.token))
+        for (const socket of sockets) socket.resume().write(sent.join(''))
+        await pause(500)
+      }
+      for (const socket of sockets) socket.destroy()
+    })
+  })
+
   test('the largest form of nothing but separators, on every route with a form, delays nobody', async (t) => {
     const server = await served(t)
     const posts = routes.filter(({ method, path }) => method === 'POST' && !path.startsWith('/api'))

@@ -141,11 +141,29 @@ const REQUEST = 'GET / HTTP/1.1\r\nHost: incmon\r\n\r\n'
 test('eight requests without a response are accepted on a connection, and the ninth closes it', async (t) => {
   const { askOnly, server } = await serving(t)
   const responses: ServerResponse[] = []
-  server.on('asked', (response) => responses.push(response))
+  server.on('request', (_, response) => responses.push(response))
   await askOnly(REQUEST.repeat(8))
   const { socket } = await askOnly(REQUEST.repeat(9))
   await once(socket.resume(), 'close')
-  assert.equal(responses.length, 16)
+  // The ninth is not processed.
+  assert.equal(responses.length, 17)
+})
+
+test('the next request of a connection is processed after the response to the one before', async (t) => {
+  const { askOnly, server } = await serving(t)
+  const responses: ServerResponse[] = []
+  server.on('asked', (response) => responses.push(response))
+  const { socket } = await askOnly(REQUEST.repeat(3))
+  assert.equal(responses.length, 1)
+  const next = once(server, 'asked')
+  responses[0]?.end('first')
+  await next
+  assert.equal(responses.length, 2)
+  const closed = once(socket, 'close')
+  socket.destroy()
+  await closed
+  // Nothing starts for a client that is gone.
+  assert.equal(responses.length, 2)
 })
 
 for (const isSecure of [false, true]) {
@@ -164,7 +182,7 @@ for (const isSecure of [false, true]) {
 test('every response of a closed connection is closed, so that a stream that waits for its turn ends', async (t) => {
   const { askOnly, server } = await serving(t)
   const closed: Promise<unknown>[] = []
-  server.on('asked', (response) => closed.push(once(response, 'close')))
+  server.on('request', (_, response) => closed.push(once(response, 'close')))
   const { socket } = await askOnly(REQUEST.repeat(3))
   socket.destroy()
   await Promise.all(closed)

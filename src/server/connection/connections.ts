@@ -8,6 +8,7 @@ import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { BUDGETS } from '../../domain/budgets.ts'
 import { guardParser } from './parser.ts'
 import { freeBytes } from './pending-bodies.ts'
+import { spreadStarts } from './starts.ts'
 import type { Tls } from './tls.ts'
 import { type Open, type Refusing, refuseUnreadable } from './unreadable.ts'
 
@@ -79,6 +80,7 @@ export function createConnections(
   const open = new Map<Socket, ServerResponse[]>()
   const sockets = new Set<Socket>()
   const early = new WeakMap<Socket, IncomingMessage>()
+  const start = spreadStarts(listen)
   const take: RequestListener = (request, response) => {
     const { socket } = request
     const answers = answersOn(socket)
@@ -88,7 +90,8 @@ export function createConnections(
     }
     answers.push(response)
     response.on('close', forget).on('prefinish', discardRest)
-    return listen(request, response)
+    // Pipelined requests are processed one after another.
+    if (answers.length === 1) start(request, response)
   }
   const answersOn = (socket: Socket) => {
     const known = open.get(socket)
@@ -105,7 +108,10 @@ export function createConnections(
   function forget(this: ServerResponse): void {
     const { socket, complete } = this.req
     const answers = open.get(socket) ?? []
-    answers.splice(answers.indexOf(this), 1)
+    const position = answers.indexOf(this)
+    answers.splice(position, 1)
+    const [next] = answers
+    if (position === 0 && next && !socket.destroyed) start(next.req, next)
     if (!complete) early.set(socket, this.req)
   }
   const server = tls

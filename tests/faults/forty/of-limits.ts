@@ -131,4 +131,11 @@ export const LIMITS: readonly Row[] = [
     [{ file: HOSTILE, name: /chunks of one byte/ }, { file: 'tests/server/chunks.test.ts' }],
     'mutant: endless-chunks',
   ),
+  row(
+    58,
+    'Pipelined requests on many connections',
+    STALL,
+    [{ file: HOSTILE, name: /pipelined reads/ }, { file: 'tests/server/starts.test.ts' }],
+    'mutant: one-round',
+  ),
 ]

@@ -257,6 +257,13 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     test: 'tests/server/connections.test.ts',
   },
   {
+    name: 'one-round',
+    file: 'src/server/connection/starts.ts',
+    from: 'waiting.length > 0 || elapsed() - (began ?? 0) > ROUND_MS',
+    to: 'waiting.length < 0',
+    test: 'tests/server/starts.test.ts',
+  },
+  {
     name: 'endless-chunks',
     file: 'src/server/connection/parser.ts',
     from: 'chunks <= MAX_SMALL ||',
