@@ -14,8 +14,8 @@ export const CHECKPOINT_PAGES = 2_000
 /** A thread without work for this long ends, and SQLite frees the pages that it keeps, in milliseconds. */
 const IDLE = 5_000
 
-/** How long to wait before another attempt to save the data of a missing file, in milliseconds. */
-const RETRY_SAVING = 10_000
+/** How long to wait before another attempt to save the data of a missing file, or to copy the log, in milliseconds. */
+const RETRY = 10_000
 
 /** Runs until the returned function is called. The first checkpoint starts the thread. */
 export function startCheckpointer(
@@ -24,6 +24,7 @@ export function startCheckpointer(
 ): () => Promise<void> {
   let worker: Worker | null = null
   let isCopying = false
+  let copyAt = 0
   let idle: NodeJS.Timeout | undefined
   let rested: Promise<unknown> | undefined
 
@@ -33,7 +34,10 @@ export function startCheckpointer(
       isCopying = false
       idle = setTimeout(rest, most).unref()
     })
-    made.on('error', failed)
+    made.on('error', (error) => {
+      copyAt = performance.now() + RETRY
+      failed(error)
+    })
     made.on('exit', () => {
       if (worker !== made) return
       worker = null
@@ -55,10 +59,10 @@ export function startCheckpointer(
       guard()
     } catch (error) {
       if (errorCode(error) !== UNSAVED) throw error
-      retryAt = performance.now() + RETRY_SAVING
+      retryAt = performance.now() + RETRY
       return failed(error)
     }
-    if (isCopying) return
+    if (isCopying || performance.now() < copyAt) return
     const { log, copied } = db.checkpoint('NOOP')
     if (log - copied < CHECKPOINT_PAGES) return
     isCopying = true

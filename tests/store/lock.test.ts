@@ -1,9 +1,11 @@
 /** The lock of a running server survives the deletion of its file. */
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { openFile } from '../../src/store/sqlite/file.ts'
 import { keepLock, lastUsedAt, tryLock } from '../../src/store/sqlite/lock.ts'
 import { eventually } from '../helpers/server.ts'
 import { temporaryDirectory } from '../helpers/store.ts'
@@ -46,6 +48,15 @@ test('a lock that disappears with its directory is not taken again, because the 
   rmSync(dirname(file), { recursive: true })
   await pause(20)
   assert.deepEqual([existsSync(dirname(file)), lost], [false, []])
+})
+
+test('a named pipe in the place of the lock or the database is refused instead of waiting for it forever', (t) => {
+  const { file, lock } = locked(t)
+  execFileSync('mkfifo', [lock])
+  assert.throws(() => tryLock(file), /incmon\.db\.lock is not a regular file: .+move it away, and start again$/)
+  rmSync(file)
+  execFileSync('mkfifo', [file])
+  assert.throws(() => openFile(file, 0), /incmon\.db is not a regular file: .+move it away, and start again$/)
 })
 
 test('the lock file shows when a server last used the database, and looking at the lock does not change that', async (t) => {

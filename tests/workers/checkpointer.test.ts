@@ -112,3 +112,18 @@ test('an ended thread is started again', async (t) => {
   await untilCopied(db)
   assert.equal(threads.length, 2)
 })
+
+test('after a thread that fails, the next attempt waits, so that the log is not full of failures', async (t) => {
+  const failures: unknown[] = []
+  const fail = () => new Worker('throw new Error("EACCES")', { eval: true })
+  const db = temporaryStore(t)
+  t.after(startCheckpointer(db, { every: 5, start: fail, failed: (error) => failures.push(error) }))
+  const acme = makeOrganization(db, 'Acme', 'Pro')
+  for (let i = 0; i < 20; i++) makeRejection(db, acme, 'x'.repeat(1_000_000))
+  await eventually(
+    async () => failures.length,
+    (count) => count > 0,
+  )
+  await pause(300)
+  assert.equal(failures.length, 1)
+})

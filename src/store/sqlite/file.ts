@@ -68,8 +68,12 @@ export function writeRefusal(file: string): string | null {
 
 /** Refuses what SQLite cannot open in the place of the log or its index. SQLite does not follow a link there. */
 function refuseOtherKinds(file: string): void {
-  const path = ['-wal', '-shm'].map((end) => `${file}${end}`).find((one) => ownEntryAt(one)?.isFile() === false)
-  if (path === undefined) return
+  for (const end of ['-wal', '-shm']) refuseOtherKind(file + end, ownEntryAt(file + end))
+}
+
+/** Refuses a directory, a device, or a named pipe: opening a pipe would never end. */
+export function refuseOtherKind(path: string, entry = entryAt(path)): void {
+  if (entry?.isFile() !== false) return
   throw new StoreError(
     `${path} is not a regular file: if it is a link, put the file itself there; otherwise, move it away, and start again`,
   )
@@ -110,6 +114,7 @@ export function applicationIn(header: Buffer): number | null {
 
 /** Reads SQLite's header, which is shorter than `HEADER` if the file is. */
 export function readHeader(file: string): Buffer {
+  refuseOtherKind(file)
   try {
     const handle = openSync(file, 'r')
     try {

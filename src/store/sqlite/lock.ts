@@ -3,7 +3,7 @@ import { existsSync, statSync, utimesSync } from 'node:fs'
 import type SQLite from 'better-sqlite3'
 import { openSqlite } from './driver.ts'
 import { errorCode, isBusy, StoreError } from './fault.ts'
-import { makePrivate } from './file.ts'
+import { makePrivate, refuseOtherKind } from './file.ts'
 import { LOG_LOST } from './log-file.ts'
 import { realNameOf } from './path.ts'
 
@@ -106,6 +106,7 @@ function lockOf(file: string): string {
 }
 
 function connect(path: string): SQLite.Database {
+  refuseOtherKind(path)
   try {
     makePrivate(path)
     return openSqlite(path, { timeout: A_LOOK })

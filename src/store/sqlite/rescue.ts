@@ -141,8 +141,7 @@ export function commandToUse(copy: string, file: string, all: readonly string[] 
   if (!isOther && ((present?.size ?? 0) > 0 || existsSync(`${path}-wal`)))
     return `incmon restore ${shellQuote(copy)} --database ${shellQuote(path)} --force && ${asideOf(all)}`
   const aside = isOther ? [...setPresentAside(path, copy), ...setPresentAside(`${path}-wal`, copy)] : []
-  const directory = existsSync(dirname(path)) ? [] : [`mkdir -p ${shellQuote(dirname(path))}`]
-  return [...aside, ...directory, move(copy, path), ...asides(all, copy)].join(' && ')
+  return [...aside, ...makeDirectory(dirname(path), copy), move(copy, path), ...asides(all, copy)].join(' && ')
 }
 
 /** The command after which a start no longer finds the saved files. */
@@ -157,6 +156,15 @@ function asides(paths: readonly string[], except?: string): string[] {
 /** The command that renames what is in the place of a saved file. */
 function setPresentAside(present: string, saved: string): string[] {
   return ownEntryAt(present) ? [move(present, `${present}${ASIDE}${timeIn(saved)}.present`)] : []
+}
+
+/** The commands that make the directory. What is in its place, or in that of a parent, is renamed. */
+function makeDirectory(directory: string, saved: string): string[] {
+  let present = directory
+  while (!ownEntryAt(present)) present = dirname(present)
+  const isDirectory = entryAt(present)?.isDirectory() === true
+  if (isDirectory && present === directory) return []
+  return [...(isDirectory ? [] : setPresentAside(present, saved)), `mkdir -p ${shellQuote(directory)}`]
 }
 
 function move(from: string, to: string): string {
