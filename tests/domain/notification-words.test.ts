@@ -233,6 +233,21 @@ test('an alert that names no service is called by its own name, with what to do'
   assert.match(body, /The alert names no service: add a label/)
 })
 
+test('the namespace of alerts that name no service is told if all have the same', () => {
+  const about = burning(4, { about: 'EtcdDown' })
+  const told = (alertCount: number, ...namespaces: readonly string[]) => {
+    const alerts = namespaces.map((namespace) => messageAlert({ labels: { namespace } }))
+    return messageTextOf(
+      item({ service: { name: 'unattributed', namespace: '', cluster: '' }, alerts }, { problem: about, alertCount }),
+      CONTEXT,
+    ).body
+  }
+  assert.match(told(2, 'etcd', 'etcd'), /Incident #\d+, namespace etcd\./)
+  assert.doesNotMatch(told(2, 'etcd', 'kube-system'), /namespace (?:etcd|kube-system)/)
+  assert.doesNotMatch(told(1, ''), /, namespace/)
+  assert.doesNotMatch(told(21, 'etcd'), /, namespace/)
+})
+
 test('a missing sender is called by its name', () => {
   const service = { name: 'source/metrics/team-a', namespace: '', cluster: '' }
   const words = (...had: readonly string[]) =>

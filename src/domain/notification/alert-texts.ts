@@ -216,3 +216,14 @@ export function remindedText({ kind, alike = [], incident }: MessageItem): strin
   const others = alike.length === 0 ? '' : `Nobody is working on ${namedUpTo(alike, NAMED_BRIEFLY)} either. `
   return `${others}${incident.origin === 'manual' ? `${incident.declaredBy ?? 'A user'} declared it.` : ''}`.trimEnd()
 }
+
+/** Returns the namespace of the service. An alert that names no service can still name a namespace. */
+export function namespaceOf({
+  service,
+  incident,
+  alerts,
+}: Pick<MessageItem, 'service' | 'incident' | 'alerts'>): string {
+  const isWhole = incident.problem.about !== null && alerts.length >= incident.alertCount
+  const named = new Set(isWhole ? alerts.map(({ labels }) => labels.namespace ?? '') : [])
+  return service.namespace || (named.size === 1 ? ([...named][0] ?? '') : '')
+}

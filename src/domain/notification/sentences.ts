@@ -12,6 +12,7 @@ import {
   lastReportText,
   momentText,
   namedAlerts,
+  namespaceOf,
   onItText,
   othersText,
   overdueText,
@@ -195,8 +196,9 @@ function resolvedText(item: MessageItem, name: string, context: MessageContext):
 export function bodyOf(item: MessageItem, context: MessageContext): string {
   const { kind, incident, service } = item
   if (kind === 'test') return 'Notifications about your services will arrive here.'
+  const namespace = namespaceOf(item)
   const places = [
-    service.namespace === '' ? '' : `namespace ${shortened(service.namespace)}`,
+    namespace === '' ? '' : `namespace ${shortened(namespace)}`,
     service.cluster === '' ? '' : `cluster ${shortened(service.cluster)}`,
   ].filter((place) => place !== '')
   const place = [`Incident #${incident.number}`, ...places].join(', ')
