@@ -17,8 +17,8 @@ const BODY = [
 ]
 const ALERT = ['status', 'labels', 'annotations', 'startsAt', 'endsAt', 'generatorURL', 'fingerprint']
 const LABELS = ['alertname', 'severity', 'service', 'namespace']
-/** Labels that are read although they begin with a capital. */
-const READ: ReadonlySet<string> = new Set(['severity', 'service', 'namespace'])
+/** Labels that are read although they begin with a capital, and a label of every alert about a disk or an interface. */
+const OTHERS: ReadonlySet<string> = new Set(['severity', 'service', 'namespace', 'device', 'security'])
 /** Limits for large payloads, where comparing every name would be slow. */
 const MAX_ALERTS = 100
 const MAX_NAMES = 50
@@ -52,7 +52,7 @@ function inAlert(value: unknown, path: string): Misspelling[] {
 
 /** A label that adds a word to a known name, such as `service_id`, is another label. */
 const meantByLabel = cacheByName((name: string) => {
-  const isOther = READ.has(name.toLowerCase()) || LABELS.some((label) => name.startsWith(`${label}_`))
+  const isOther = OTHERS.has(name.toLowerCase()) || LABELS.some((label) => name.startsWith(`${label}_`))
   return isOther ? null : misspelled(name, LABELS)
 })
 

@@ -36,6 +36,10 @@ for (const name of ['cluster-event', 'alertmanager-notification', 'grafana-notif
   })
 }
 
+for (const name of ['device', 'security', 'service_id', 'server']) {
+  test(`the label ${name} is no misspelling`, () => assert.deepEqual(misspellings(labelled({ [name]: 'x' })), []))
+}
+
 test('a payload with very many names is only partly compared', () => {
   const labels = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`alertnam${index}`, '']))
   assert.ok(misspellings(labelled(labels)).length <= 50)
