@@ -66,9 +66,9 @@ export const OBJECTS_OF: readonly {
   // Exporters that log in to network devices: junos_exporter, cisco_exporter, Oxidized
   { jobs: /^(?:junos|cisco|arista|fortigate|panos|netconf|oxidized)/, kind: 'Node', name: 'target', namespace: '' },
   { marker: 'ups', kind: 'Device', name: 'ups', namespace: '' },
-  // Zones of Cloudflare. Its tunnels have none.
-  { jobs: /cloudflare/, kind: 'Zone', name: 'zone zone_name', namespace: '' },
-  { alerts: /^cloudflare/i, kind: 'Zone', name: 'zone zone_name', namespace: '' },
+  // Cloudflare's zones, and its tunnels, which have none
+  { jobs: /cloudflare/, kind: 'Zone', name: 'zone zone_name tunnel_name', namespace: '' },
+  { alerts: /^cloudflare/i, kind: 'Zone', name: 'zone zone_name tunnel_name', namespace: '' },
   // smokeping_prober and ping_exporter: the address that they ask
   { jobs: /^(?:smokeping|ping[-_]exporter)/, kind: 'Check', name: 'host target', namespace: '' },
   // Programs that check addresses: Gatus and Healthchecks name the check.

@@ -40,7 +40,8 @@ const EXPORTERS: readonly {
   {
     kind: 'host',
     words: list(`node-exporter node_exporter windows-exporter windows_exporter integrations/unix telegraf snmp netdata
-      systemd-exporter systemd_exporter smartctl ipmi dcgm process-exporter vmware zfs-exporter zfs_exporter collectd`),
+      systemd-exporter systemd_exporter smartctl ipmi dcgm process-exporter vmware zfs-exporter zfs_exporter collectd
+      kured node-problem-detector chrony nvidia-gpu nvidia_gpu ethtool`),
     own: ['job', 'service', 'endpoint', 'pod', 'container', 'namespace'],
   },
   { kind: 'probe', words: ['blackbox'], own: ['job', 'endpoint'] },
@@ -104,6 +105,8 @@ function findExporter(labels: Labels, reading: Reading): Exporter {
   // What watches a device calls its checks services.
   if (kind === 'host' && reading.aboutMachine) own.push('service_name')
   if (kind !== 'other') own.push('app_kubernetes_io_instance')
+  // kube-state-metrics can have another name. The pods of the scraped Service are its own.
+  if (kind === 'state' && has(labels, 'service') && labels.pod?.startsWith(`${labels.service}-`)) own.push('pod')
   if (word && kind !== 'manager')
     own.push(...[...PROGRAM, 'container', 'pod'].filter((name) => contains(labels, name, word)))
   if (renamed) own.push(...SCRAPE, 'namespace')

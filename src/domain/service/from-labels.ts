@@ -109,7 +109,7 @@ const MACHINE = /(?:^|-)(?:node|worker|master|host|server|vm)-?\d+$/
 
 /** An alert about a whole database can name nothing but the database's own cluster; see `LAST_NAMES` for others. */
 function lastName(labels: Labels, { kind }: Exporter): Choice | null {
-  const names = [databaseLabel(labels) ?? '', ...(kind === 'other' ? LAST_NAMES : [])]
+  const names = [databaseLabel(labels) ?? '', ...(kind === 'other' || kind === 'queue' ? LAST_NAMES : [])]
   const label = names.find((name) => labelValue(labels, name) !== undefined)
   return label === undefined ? null : { label, value: labelValue(labels, label) ?? '', reads: 'name' }
 }
