@@ -213,6 +213,17 @@ export const END_CASES = [
   ['Completed', 'Backup completed', 'Backup', 'Error (Backup)'],
   ['Completed', 'done', 'PipelineRun', 'Failed (PipelineRun)'],
   ['WorkflowSucceeded', 'Workflow completed', 'Workflow', 'WorkflowFailed'],
+  ['NoVMEventScheduled', 'VM has no scheduled event', 'Node', 'RebootScheduled'],
+  ['NoVMEventScheduled', 'VM has no scheduled event', 'Node', 'FreezeScheduled'],
+  ['FilesystemIsOK', 'Filesystem is healthy', 'Node', 'FilesystemCorruptionDetected'],
+  ['GpuOk', 'Node condition GpuProblem is now: False, reason: GpuOk, message: "fine"', 'Node', 'GpuProblem'],
+  ['DiskFine', 'Node condition DiskHung is now: False, reason: DiskFine', 'Node', 'DiskHung'],
+  ['Rebuilt', 'Replica pvc-1-r-1 has been rebuilt', 'Engine', 'FailedRebuilding'],
+  ['Start', 'Starts pvc-1-e-1', 'Engine', 'FailedStarting'],
+  ['Delete', 'Deletes pvc-1-r-2', 'Replica', 'FailedDeleting'],
+  ['Restored', 'Restored 10 GiB', 'Volume', 'FailedRestore'],
+  ['Drained', 'Node drained', 'Machine', 'FailedDrain'],
+  ['SucceededExpansion', 'Expanded to 20 GiB', 'Engine', 'FailedExpansion'],
 ] as const
 
 /** Reason, kind → a condition of the object that the reason ends. */
@@ -224,6 +235,8 @@ export const WELL_CASES = [
   ['SecretRotated', 'VaultStaticSecret', 'VaultClientConfigError'],
   ['DomainVerified', 'Challenge', 'PresentError'],
   ['Succeeded', 'PipelineRun', 'Failed (PipelineRun)'],
+  ['KeyPairVerified', 'Issuer', 'ErrInitIssuer'],
+  ['VaultVerified', 'ClusterIssuer', 'ErrInitIssuer'],
 ] as const
 
 /** Events that end no condition. */
@@ -236,6 +249,8 @@ export const NO_END_CASES = [
   ['SawCompletedJob', 'Saw completed job: x-1, condition: Failed', 'CronJob'],
   ['Sync', 'Scheduled for sync', 'Ingress'],
   ['Completed', '', 'Certificate'],
+  ['GpuLost', 'Node condition GpuProblem is now: True, reason: GpuLost', 'Node'],
+  ['GpuOk', 'Node condition GpuProblem is now: False, reason: GpuOk', 'Pod'],
   ['', '', 'Pod'],
   ['__proto__', '', 'Pod'],
 ] as const

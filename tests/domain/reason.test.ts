@@ -40,10 +40,28 @@ describe('what is expected is info, even with the type Warning:', () => {
     ['FailedCreate', 'unable to create new content in namespace a because it is being terminated', 'info'],
     ['FailedToUpdateEndpoint', 'create: namespace a because it is being terminated', 'info'],
     ['FailedCreate', 'Error creating: pods "x" is forbidden: exceeded quota', 'error'],
+    ['CgroupV1', 'cgroup v1 support is in maintenance mode, please migrate to cgroup v2', 'info'],
+    ['NodeSysctlChange', '{"unmanaged": {"net.netfilter.nf_conntrack_buckets": "32768"}}', 'info'],
+    ['TopologyAwareHintsDisabled', 'Insufficient Node information, addressType: IPv4', 'info'],
+    ['UnexpectedJob', 'Saw a job that the controller did not create or forgot: report-1', 'info'],
+    ['FailedToRetrieveImagePullSecret', 'Unable to retrieve some image pull secrets (regcred)', 'info'],
+    ['SecretSyncFailed', 'the secret regcred cannot be read', 'warning'],
+    ['Unmanaged', 'the node has no owner', 'warning'],
   ] as const
   for (const [reason, message, severity] of cases)
     test(`${reason}: ${message}`, () =>
       assert.equal(judge(reason, { message, type: 'Warning', kind: 'Node' }).severity, severity))
+})
+
+test('what a plugin of node-problem-detector reports is named after the condition of the node', () => {
+  const named = (reason: string, message: string, kind = 'Node') =>
+    brief(judge(reason, { message, type: 'Warning', kind }))
+  assert.equal(named('GpuLost', 'Node condition GpuProblem is now: True, reason: GpuLost'), 'GpuProblem warning')
+  assert.equal(named('XidError', 'Node condition GpuProblem is now: True, reason: XidError'), 'GpuProblem warning')
+  assert.equal(named('Slow', 'Node condition DiskHung is now: True, reason: Slow'), 'DiskHung warning')
+  assert.equal(named('NTPIsDown', 'Node condition NTPProblem is now: True, reason: NTPIsDown'), 'NTPIsDown warning')
+  assert.equal(named('GpuLost', 'Node condition GpuProblem is now: Unknown, reason: GpuLost'), 'GpuLost warning')
+  assert.equal(named('GpuLost', 'Node condition GpuProblem is now: True, reason: GpuLost', 'Pod'), 'GpuLost warning')
 })
 
 describe('a reason without a message', () => {

@@ -40,6 +40,16 @@ const DRAINED: readonly { readonly alone: boolean; readonly message: RegExp }[] 
 ]
 
 /**
+ * Advice that controllers of Kubernetes and the clouds give with the type Warning: nothing has failed. If a pull without
+ * a secret fails, another event reports it.
+ */
+const ADVICE: ReadonlySet<string> = new Set([
+  ...['CgroupV1', 'FailedToRetrieveImagePullSecret', 'MultiplePodDisruptionBudgets', 'NodeSysctlChange'],
+  ...['PossibleMemoryBackedVolumesOnDisk', 'ProbeWarning', 'TopologyAwareHintsDisabled', 'UnexpectedJob'],
+  'UnmanagedPods',
+])
+
+/**
  * Messages about a pod that is finished, deleted or stays after all, about a node's programs that start, and about work
  * that goes on. Null stands for every reason.
  */
@@ -105,7 +115,7 @@ export function addsNode(reason: string): boolean {
 
 /** Returns whether an event reports nothing but the normal course of things. */
 export function isHarmless(reason: string, message: string): boolean {
-  return HARMLESS.some(([of, pattern]) => (of === reason || of === null) && pattern.test(message))
+  return ADVICE.has(reason) || HARMLESS.some(([of, pattern]) => (of ?? reason) === reason && pattern.test(message))
 }
 
 /**

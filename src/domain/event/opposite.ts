@@ -13,9 +13,11 @@ const OPPOSITES: readonly (readonly [reason: RegExp, ends: string])[] = [
   [/^(\w+)(?:Succeeded|Successful|Success|Completed)$/, '$1Failed'],
   // Flux: `ChartPullSucceeded`
   [/^(\w+)Succeeded$/, '$1Error'],
-  [/^Success(?:ful)?(?:ly)?([A-Z]\w+)$/, 'Failed$1'],
+  [/^Succe(?:eded|ss(?:ful)?(?:ly)?)([A-Z]\w+)$/, 'Failed$1'],
   // OpenShift's machines
   [/^(Create|Update|Delete)$/, 'Failed$1'],
+  // Longhorn
+  [/^(Creat|Delet|Start)e?$/, 'Failed$1ing'],
 ]
 
 /** Returns the conditions whose end a reason reports by its form: `NoFrequentKubeletRestart`, `BackupSucceeded`. */
@@ -23,10 +25,14 @@ export function oppositesOf(reason: string): readonly string[] {
   return OPPOSITES.flatMap(([form, ends]) => (form.test(reason) ? [reason.replace(form, ends)] : []))
 }
 
-/** Returns the conditions that a past tense ends: `Presented` ends `PresentError`, and `Deployed` ends `DeployFailed`. */
+/** Returns the conditions that a past tense ends: `Presented` ends `PresentError`, and `Restored` ends `FailedRestore`. */
 export function undoneBy(reason: string): readonly string[] {
   if (!reason.endsWith('ed') || FAILURE_END.test(reason)) return []
-  return [reason.slice(0, -2), reason.slice(0, -1)].flatMap((verb) => [`${verb}Error`, `${verb}Failed`])
+  return [reason.slice(0, -2), reason.slice(0, -1)].flatMap((verb) => [
+    `${verb}Error`,
+    `${verb}Failed`,
+    `Failed${verb}`,
+  ])
 }
 
 /** Kinds of objects of which each is one run of something that is run again and again, in lower case. */

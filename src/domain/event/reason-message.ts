@@ -96,8 +96,22 @@ export function subtypeOf(reason: string, message: string, kind: string): Reason
     default:
       return reason.startsWith('Issuing')
         ? { group: reason, severity: 'info', failure: null, rule: 'reason table' }
-        : turned(reason, message)
+        : (turned(reason, message) ?? conditionOfNode(reason, message, kind))
   }
+}
+
+/** Returns the condition of a node that node-problem-detector reports with a state, or null. */
+export function nodeCondition(message: string, kind: string, state: 'True' | 'False'): string | null {
+  const [, condition = null, found] = (kind === 'Node' && CONDITION.exec(message)) || []
+  return found === state ? condition : null
+}
+const CONDITION = /^Node condition (\w+) is now: (True|False)\b/
+
+/** A plugin can report any condition, and its end with any reason. So the condition names the alert. */
+function conditionOfNode(reason: string, message: string, kind: string): ReasonJudgement | null {
+  const group = REASONS.has(reason) ? null : nodeCondition(message, kind, 'True')
+  if (group === null) return null
+  return { group, severity: 'warning', failure: 'node', rule: 'message subtype: condition of a node' }
 }
 
 function turned(reason: string, message: string): ReasonJudgement | null {

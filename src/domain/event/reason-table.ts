@@ -204,6 +204,12 @@ export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['ContainerRuntimeIsHealthy', words('ContainerRuntimeUnhealthy')],
   ['ContainerRuntimeIsUp', words('ContainerRuntimeIsDown')],
   ['NTPIsUp', words('NTPIsDown NTPProblem')],
+  ['FilesystemIsOK', words('FilesystemCorruptionDetected')],
+  // AKS: the notice of a maintenance is over.
+  ['NoVMEventScheduled', words('VMEventScheduled FreezeScheduled RebootScheduled RedeployScheduled')],
+  // Longhorn
+  ['Rebuilt', words('FailedRebuilding')],
+  ['Stop', words('FailedStopping')],
   [
     'RolloutCompleted',
     words(`RolloutAborted RolloutDegraded ProgressDeadlineExceeded AnalysisRunFailed AnalysisRunError
@@ -224,7 +230,8 @@ export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
  */
 export const ALL_WELL: ReadonlySet<string> = words(`Healthy Ready Valid Updated Reconciled SuccessfullyReconciled
   ReconcileSuccess ReconcileSucceeded AddedOrUpdated Unsealed Recovered KEDAScalersStarted ScaledObjectReady
-  NewArtifact Succeeded Complete DomainVerified SecretRotated SecretSynced LatestReadyUpdate`)
+  NewArtifact Succeeded Complete DomainVerified SecretRotated SecretSynced LatestReadyUpdate KeyPairVerified
+  VaultVerified`)
 
 /**
  * Conditions whose end is always reported by an event, unless the object is deleted. All other conditions can end

@@ -10,7 +10,7 @@ import { addsNode, isHarmless, leavesCluster } from './going-away.ts'
 import { TURNS } from './message-table.ts'
 import { endedByRun, FAILURE_END, isAllWell, isRun, oppositesOf, undoneBy } from './opposite.ts'
 import { hintOf } from './reason-hint.ts'
-import { EXPECTED, plainMessage, type ReasonJudgement, reasonOf, subtypeOf } from './reason-message.ts'
+import { EXPECTED, nodeCondition, plainMessage, type ReasonJudgement, reasonOf, subtypeOf } from './reason-message.ts'
 import {
   ENDS,
   type Failure,
@@ -116,7 +116,9 @@ export function ends(event: KubernetesEvent): readonly string[] {
   if (reason === 'SawCompletedJob' && FAILED_JOB.test(message)) return []
   if (reason === 'Issuing') return /\bsuccessfully issued\b/i.test(message) ? [`Failed (${event.kind})`] : []
   const turned = TURNS.flatMap((one) => (one.reason === reason && one.ends.test(message) ? [one.group] : []))
-  return [...turned, ...(ENDS.get(reason) ?? [...oppositesOf(reason), ...undoneBy(reason)])]
+  const over = nodeCondition(message, event.kind, 'False')
+  const ended = ENDS.get(reason) ?? [...oppositesOf(reason), ...undoneBy(reason)]
+  return [...turned, ...(over === null ? [] : [over]), ...ended]
 }
 
 const FAILED_JOB = /\b(?:status|condition): Failed\b/i
