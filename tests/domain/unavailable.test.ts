@@ -40,6 +40,8 @@ describe('seconds after noon at which a condition makes its pod unavailable', ()
     ['four failures within ten seconds', 'Unhealthy (liveness)', [seen(0, 9, 4)], null],
     ['a readiness probe of a slow start', 'Unhealthy (readiness)', [seen(0, 42, 4)], null],
     ['a startup probe', 'Unhealthy (startup)', [seen(0, 42, 4)], null],
+    ['a startup probe of a container that starts slowly', 'Unhealthy (startup)', [seen(0, 290, 30)], null],
+    ['a startup probe that fails for five minutes', 'Unhealthy (startup)', [seen(0, 300, 31)], 300],
     ['a container that was killed for memory', 'OOMKilled', [seen(0, 0)], null],
     ['a claim that is not bound', 'FailedBinding', [seen(0, 0)], null],
   ]

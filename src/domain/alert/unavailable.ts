@@ -19,6 +19,8 @@ const REPEATS = 4
  */
 const PROBES = 3
 const PROBES_LAST = 45_000
+/** A container that starts slowly has a startup probe, which fails until it has started. */
+const STARTS = 5 * MINUTE
 /**
  * Conditions that get more time to clear. A volume must first be detached from its previous node, and the kubelet waits
  * two minutes before it reports a failure. For a pod on a lost node, the event about the node may arrive later.
@@ -128,7 +130,8 @@ function ownVerdict({ object, since, lastAt, count }: FiringPeriod, { name }: Wa
     return isFleeting(name) ? null : { at: since + PLANNED, since, rule: `${object}: ${name} for 15 minutes` }
   if (isProbe(name)) {
     const isRestarted = name === 'Unhealthy (liveness)' && count > PROBES
-    const failed = isRestarted || (count >= PROBES && lastAt - since >= PROBES_LAST)
+    const lasts = name === 'Unhealthy (startup)' ? STARTS : PROBES_LAST
+    const failed = isRestarted || (count >= PROBES && lastAt - since >= lasts)
     return failed ? { at: lastAt, since, rule: `${object}: seen ${count} times` } : null
   }
   if (count >= REPEATS) return { at: lastAt, since, rule: `${object}: seen ${count} times` }
