@@ -49,6 +49,8 @@ export const MESSAGE_CASES = [
   ['Degraded', 'volume pvc-1 became degraded', 'VolumeDegraded warning'],
   ['Evicted', 'Evicted pod: Underutilized', 'Evicted info'],
   ['Evicted', 'Evicted pod', 'Evicted info'],
+  ['Preempted', 'Preempted to accommodate a workload (UID: 1) due to prioritization', 'Preempted info'],
+  ['Preempted', 'Preempted by pod 1f7 on node w-1', 'Preempted warning'],
   [
     'FailedToUpdateEndpoint',
     'Operation cannot be fulfilled on endpoints "kube-dns": the object has been modified; please apply your changes to the latest version and try again',
@@ -224,6 +226,9 @@ export const END_CASES = [
   ['Restored', 'Restored 10 GiB', 'Volume', 'FailedRestore'],
   ['Drained', 'Node drained', 'Machine', 'FailedDrain'],
   ['SucceededExpansion', 'Expanded to 20 GiB', 'Engine', 'FailedExpansion'],
+  ['Scheduled', 'pod group is ready', 'PodGroup', 'Unschedulable'],
+  ['QuotaReserved', 'Quota reserved in ClusterQueue cq', 'Workload', 'Pending'],
+  ['Admitted', 'Admitted by ClusterQueue cq', 'Workload', 'Pending'],
 ] as const
 
 /** Reason, kind → a condition of the object that the reason ends. */

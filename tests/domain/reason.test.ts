@@ -45,6 +45,9 @@ describe('what is expected is info, even with the type Warning:', () => {
     ['TopologyAwareHintsDisabled', 'Insufficient Node information, addressType: IPv4', 'info'],
     ['UnexpectedJob', 'Saw a job that the controller did not create or forgot: report-1', 'info'],
     ['FailedToRetrieveImagePullSecret', 'Unable to retrieve some image pull secrets (regcred)', 'info'],
+    ['Pending', "couldn't assign flavors to pod set main: insufficient unused quota for cpu", 'info'],
+    ['Pending', 'Workload no longer fits after processing another workload', 'info'],
+    ['Pending', "couldn't assign flavors to pod set main: resource cpu unavailable in ClusterQueue", 'warning'],
     ['SecretSyncFailed', 'the secret regcred cannot be read', 'warning'],
     ['Unmanaged', 'the node has no owner', 'warning'],
   ] as const

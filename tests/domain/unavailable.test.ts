@@ -67,6 +67,8 @@ describe('seconds after noon at which a condition makes its pod unavailable', ()
     assert.equal(killed('OOMKilled', 0, 15, 30, 45, 60), 45)
     assert.equal(killed('Evicted', 10, 0, 30, 20), 30)
     assert.equal(killed('OOMKilled', 0, 15, 30), null)
+    assert.equal(killed('FailedDaemonPod', 0, 15, 30, 45), 45)
+    assert.equal(killed('FailedDaemonPod', 0), null)
   })
 
   test('a moment that is over does not count', () => {

@@ -66,6 +66,9 @@ const HARMLESS: readonly (readonly [string | null, RegExp])[] = [
   ['FailedMount', /\bobject "[^"]*"\/"[^"]*" not registered\b/],
   // Karpenter drains a node. The kubelet writes the same reason if a node has no memory or disk left.
   ['Evicted', /^Evicted pod\b/],
+  // Kueue: a workload waits in its queue until others are done, or makes room for one with a higher priority.
+  ['Pending', /\binsufficient unused quota\b|^Workload no longer fits\b/],
+  ['Preempted', /^Preempted to accommodate\b/],
   // The kubelet has just started and has not measured its disks yet.
   ['ImageGCFailed', /\bunable to find data (?:in memory cache|for container \/)/],
   // node-problem-detector's systemd monitor reports each start with the type Warning.

@@ -23,8 +23,8 @@ const MOMENTS: ReadonlySet<string> = new Set([
   // Problems of the kernel that node-problem-detector reads in the log.
   ...['KernelOops', 'TaskHung', 'UnregisterNetDevice', 'Ext4Error', 'Ext4Warning', 'IOError', 'MemoryReadError'],
   'CorruptDockerImage',
-  // A StatefulSet replaces the pod.
-  'RecreatingFailedPod',
+  // A StatefulSet or DaemonSet replaces the pod.
+  ...['RecreatingFailedPod', 'FailedDaemonPod'],
   ...REMOVALS,
 ])
 
@@ -134,7 +134,7 @@ function isLoop(group: string, failure: Failure | null): boolean {
 const UNAVAILABLE: ReadonlySet<string> = new Set([
   ...['CrashLoopBackOff', 'BackOff', 'ImagePullBackOff', 'ErrImageNeverPull', 'InvalidImageName', 'InspectFailed'],
   ...['Failed', 'CreateContainerConfigError', 'CreateContainerError', 'RunContainerError', 'FailedPostStartHook'],
-  ...['FailedScheduling', 'FailedMount', 'FailedAttachVolume', 'FailedMapVolume', 'FailedCreate', 'FailedDaemonPod'],
+  ...['FailedScheduling', 'FailedMount', 'FailedAttachVolume', 'FailedMapVolume', 'FailedCreate'],
   ...['FailedCreatePodSandBox', 'NetworkNotReady', 'NodeNotReady (pod)', 'CrashLoop', 'WorkloadUnavailable'],
 ])
 

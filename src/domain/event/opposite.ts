@@ -18,6 +18,8 @@ const OPPOSITES: readonly (readonly [reason: RegExp, ends: string])[] = [
   [/^(Create|Update|Delete)$/, 'Failed$1'],
   // Longhorn
   [/^(Creat|Delet|Start)e?$/, 'Failed$1ing'],
+  [/^Rebuilt$/, 'FailedRebuilding'],
+  [/^Stop$/, 'FailedStopping'],
 ]
 
 /** Returns the conditions whose end a reason reports by its form: `NoFrequentKubeletRestart`, `BackupSucceeded`. */

@@ -162,7 +162,10 @@ export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['NodeHasSufficientPID', words('NodeHasInsufficientPID')],
   ['NodeSchedulable', words('NodeNotSchedulable')],
   ['Uncordon', words('NodeNotSchedulable')],
-  ['Scheduled', words('FailedScheduling NotTriggerScaleUp ScaleUpFailed')],
+  ['Scheduled', words('FailedScheduling NotTriggerScaleUp ScaleUpFailed Unschedulable')],
+  // Kueue
+  ['QuotaReserved', words('Pending')],
+  ['Admitted', words('Pending')],
   ['TriggeredScaleUp', words('NotTriggerScaleUp')],
   ['Nominated', words('NotTriggerScaleUp')],
   ['SuccessfulMountVolume', words('FailedMount')],
@@ -207,9 +210,6 @@ export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['FilesystemIsOK', words('FilesystemCorruptionDetected')],
   // AKS: the notice of a maintenance is over.
   ['NoVMEventScheduled', words('VMEventScheduled FreezeScheduled RebootScheduled RedeployScheduled')],
-  // Longhorn
-  ['Rebuilt', words('FailedRebuilding')],
-  ['Stop', words('FailedStopping')],
   [
     'RolloutCompleted',
     words(`RolloutAborted RolloutDegraded ProgressDeadlineExceeded AnalysisRunFailed AnalysisRunError

@@ -41,7 +41,7 @@ const EXPORTERS: readonly {
     kind: 'host',
     words: list(`node-exporter node_exporter windows-exporter windows_exporter integrations/unix telegraf snmp netdata
       systemd-exporter systemd_exporter smartctl ipmi dcgm process-exporter vmware zfs-exporter zfs_exporter collectd
-      kured node-problem-detector chrony nvidia-gpu nvidia_gpu ethtool`),
+      kured node-problem-detector chrony nvidia-gpu nvidia_gpu ethtool harvest idrac redfish`),
     own: ['job', 'service', 'endpoint', 'pod', 'container', 'namespace'],
   },
   { kind: 'probe', words: ['blackbox'], own: ['job', 'endpoint'] },
