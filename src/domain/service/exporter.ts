@@ -137,6 +137,9 @@ function detect(labels: Labels, reading: Reading): Detected {
 /** The port of the blackbox exporter, and how the names of alerts about an address begin. */
 const PROBER_PORT = /:9115$/
 
+/** The ports of MySQL, PostgreSQL, Redis, MongoDB, Memcached and SQL Server, which exporters ask. */
+const ASKED_PORT = /:(?:3306|5432|6379|27017|11211|1433)$/
+
 const PROBE_ALERT = /^(?:blackbox|probe)/i
 
 /** Alerts about a web server's host names, which are no machines: `NGINXCertificateExpiry`. */
@@ -152,6 +155,7 @@ function isProbe(labels: Labels, { labels: found }: Reading): boolean {
   if (PROBER_PORT.test(instance.trim()) && has(labels, 'target')) return true
   if (found.length === 0 || !found.every(({ known }) => known.weak)) return false
   if (WEB_ALERT.test(alertname) && found.every(({ name }) => name === 'host')) return true
+  if (ASKED_PORT.test(instance.trim()) && /exporter/i.test(labels.job ?? '')) return true
   return isInCluster(hostOf(instance)) || isAsked(labels) || (PROBE_ALERT.test(alertname) && found.every(isAddress))
 }
 

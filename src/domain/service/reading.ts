@@ -91,7 +91,9 @@ const NO_NAMES: ReadonlySet<string> = new Set(
 )
 
 /** Labels of metrics about a machine, and names that people give to the jobs that scrape or read machines. */
-const HOST_LABELS: ReadonlySet<string> = new Set(list('device mountpoint fstype cpu nodename zpool ifName ifDescr'))
+const HOST_LABELS: ReadonlySet<string> = new Set(
+  list('device mountpoint fstype cpu nodename zpool ifName ifDescr sysName'),
+)
 
 /** What the name of a label says. Senders use a few hundred names, so each is looked up in the tables once. */
 const readName = cacheByName((name) => {

@@ -65,7 +65,7 @@ export const TARGETS: readonly (readonly [Reader, string])[] = [
   ['name', 'component_name'],
   // Azure and Google: Grafana's labels of resources. AWS: the dimensions of CloudWatch as Grafana, YACE (`dimension_…`)
   // and the CloudWatch exporter write them.
-  ['name', 'resourceName database_id'],
+  ['name', 'resourceName resource_name database_id'],
   ['name', 'DBInstanceIdentifier DBClusterIdentifier dbinstance_identifier dbcluster_identifier'],
   ['service', 'TargetGroup target_group LoadBalancer LoadBalancerName load_balancer load_balancer_name'],
   ['name', 'QueueName FunctionName CacheClusterId'],
