@@ -242,6 +242,9 @@ export const WELL_CASES = [
   ['Succeeded', 'PipelineRun', 'Failed (PipelineRun)'],
   ['KeyPairVerified', 'Issuer', 'ErrInitIssuer'],
   ['VaultVerified', 'ClusterIssuer', 'ErrInitIssuer'],
+  ['CertificateIssued', 'CertificateRequest', 'OrderFailed'],
+  ['TerraformAppliedSucceed', 'Terraform', 'TFExecApplyFailed'],
+  ['ApplySucceed', 'Kustomization', 'ApplyFailed'],
 ] as const
 
 /** Events that end no condition. */

@@ -231,7 +231,7 @@ export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 export const ALL_WELL: ReadonlySet<string> = words(`Healthy Ready Valid Updated Reconciled SuccessfullyReconciled
   ReconcileSuccess ReconcileSucceeded AddedOrUpdated Unsealed Recovered KEDAScalersStarted ScaledObjectReady
   NewArtifact Succeeded Complete DomainVerified SecretRotated SecretSynced LatestReadyUpdate KeyPairVerified
-  VaultVerified`)
+  VaultVerified CertificateIssued TerraformAppliedSucceed ApplySucceed`)
 
 /**
  * Conditions whose end is always reported by an event, unless the object is deleted. All other conditions can end
