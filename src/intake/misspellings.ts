@@ -17,7 +17,7 @@ const BODY = [
 ]
 const ALERT = ['status', 'labels', 'annotations', 'startsAt', 'endsAt', 'generatorURL', 'fingerprint']
 const LABELS = ['alertname', 'severity', 'service', 'namespace']
-/** Labels that are read although they begin with a capital, and a label of every alert about a disk or an interface. */
+/** Labels that are read although they begin with a capital, and labels of ordinary alerts that resemble them. */
 const OTHERS: ReadonlySet<string> = new Set(['severity', 'service', 'namespace', 'device', 'security'])
 /** Limits for large payloads, where comparing every name would be slow. */
 const MAX_ALERTS = 100
