@@ -76,6 +76,53 @@ test('the service and its incident list the same groups, and the alerts count al
   assert.match(await text(`/alerts?service=${id}&page=25`), /Alert0x/)
 })
 
+test('services that have an alert alike share a row, which leads to a row for each of them', async (t) => {
+  const alike = services(60, () => 'warning')
+  const { html, text } = await worldWith(t, alike)
+  const page = await html('/alerts')
+  assert.equal(countIn(page, /<td class="alert-name"/g), 1)
+  assert.match(await text('/alerts'), /1 group from 60 alerts/)
+  const href = /<a href="([^"]*)">60 services<\/a>/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? ''
+  assert.match(href, /name=Down/)
+  const [first, second] = [await html(href), await html(`${href}&page=2`)]
+  assert.deepEqual(
+    [first, second].map((one) => countIn(one, /<td class="alert-name"/g)),
+    [40, 20],
+  )
+  assert.match(first, /alert Down/)
+})
+
+test('the worst group is on the first page of the alerts, however long ago it began', async (t) => {
+  const old = Array.from({ length: 300 }, (_, n) =>
+    alert('Errors', { service: 'cart', severity: 'critical', route: `/${n}` }, { startsAt: NOON - 50 * MINUTE }),
+  )
+  const { html } = await worldWith(t, [...old, ...conditions(120)])
+  const names = [...(await html('/alerts')).matchAll(/<td class="alert-name">.*?<b[^>]*>(\w+)/gs)].map(
+    ([, name]) => name,
+  )
+  assert.equal(names[0], 'Errors')
+  assert.equal(names.length, 40)
+})
+
+test('an ended alert comes after every firing one, even if it was worse', async (t) => {
+  const times = { startsAt: NOON - 5 * MINUTE, endsAt: NOON - MINUTE }
+  const ended = alert('Down', { service: 'cart', severity: 'critical' }, times)
+  const fires = alert('Slow', { service: 'cart', severity: 'warning' }, { startsAt: NOON - 50 * MINUTE })
+  const { text } = await worldWith(t, [ended, fires])
+  assert.match(await text('/alerts'), /Slow fires.*Down fires/)
+})
+
+test('the alerts with a name do not include those with a longer name', async (t) => {
+  const times = { startsAt: NOON - MINUTE }
+  const named = ['Slow', 'SlowDisk'].map((name) => alert(name, { service: 'cart' }, times))
+  const { text } = await worldWith(t, named)
+  for (const path of ['/alerts?name=Slow', '/alerts?name=Slow&group=0', '/alerts?name=Slow&group=0&status=firing']) {
+    assert.match(await text(path), /1 alert is still firing/)
+    assert.doesNotMatch(await text(path), /SlowDisk/)
+  }
+  assert.match(await text('/alerts?name=Slo'), /No alerts match/)
+})
+
 test('the wall shows every one of 500 services', async (t) => {
   const { html } = await worldWith(
     t,

@@ -23,6 +23,16 @@ export function countedGroups<One extends Group>(
   return counted.toSorted((a, b) => rank(b.severity) - rank(a.severity))
 }
 
+/** Returns the groups of several services, each with its counted severity. `healthOf`: the penalties by service. */
+export function countedByService<One extends Group>(
+  groups: readonly One[],
+  healthOf: ReadonlyMap<string, readonly Penalty[]>,
+): readonly (One & { readonly sentAs?: Severity })[] {
+  return [...Map.groupBy(groups, ({ serviceId }) => serviceId)].flatMap(([id, of]) =>
+    countedGroups(of, { id, health: healthOf.get(id) ?? [] }),
+  )
+}
+
 /** Returns the highest penalty by condition. A reason is `NAME: RULE`, and both can contain a colon. */
 function pointsByName(health: readonly Penalty[]): ReadonlyMap<string, number> {
   const points = new Map<string, number>()

@@ -13,6 +13,7 @@ export type FiringFilter = {
   readonly to?: number | undefined
   readonly severity?: Severity | undefined
   readonly source?: Source | undefined
+  readonly name?: string | undefined
   /** All words must occur in the name or the summary. The search ignores the case of ASCII letters. */
   readonly q?: string | undefined
   readonly silenced?: boolean | undefined
@@ -68,14 +69,15 @@ function positions(last: number, first: number): number[] {
 
 /** Returns null if the filter contains only times. */
 function matcherOf(filter: FiringFilter, service: number | null): ((live: LiveAlert) => boolean) | null {
-  const { severity, source, silenced, q = '' } = filter
+  const { severity, source, name, silenced, q = '' } = filter
   const words = q.split(/\s+/).filter(Boolean).slice(0, MAX_WORDS).map(lowerCase)
-  const restricts = service !== null || severity !== undefined || source !== undefined || silenced !== undefined
+  const restricts = [service ?? undefined, severity, source, name, silenced].some((one) => one !== undefined)
   if (!restricts && words.length === 0) return null
   return ({ serviceId, alert, silencedBy }) =>
     (service === null || serviceId === service) &&
     (severity === undefined || alert.severity === severity) &&
     (source === undefined || alert.source === source) &&
+    (name === undefined || alert.name === name) &&
     (silenced === undefined || silencedBy.length > 0 === silenced) &&
     hasWords(words, alert)
 }

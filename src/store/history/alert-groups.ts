@@ -7,10 +7,12 @@ import {
   type ShortGroup,
   shortGroup,
 } from '../../domain/alert/groups.ts'
+import { countedByService } from '../../domain/health/counted-severity.ts'
 import { ordered } from '../../domain/order.ts'
 import { offsetOf, type Page } from '../../domain/pagination.ts'
-import { rank } from '../../domain/severity.ts'
+import { rank, type Severity } from '../../domain/severity.ts'
 import { type AlertRecord, alertHeadColumns, serviceUuid, toAlertHead } from '../alerts.ts'
+import { listHealth } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
@@ -28,15 +30,26 @@ type GroupFilter = AlertFilter & {
 /** The maximum number of alerts to group, newest first. */
 const MAX_ALERTS = 20_000
 
-/** What is read of every group. */
+/**
+ * One row of the alerts: a condition of one service, or of several services that have it alike. `severity` is the one that
+ * the scores count, and `sentAs` the severity of the alerts if it differs.
+ */
 export type GroupCount = Pick<
   AlertGroup,
   'serviceId' | 'name' | 'source' | 'severity' | 'count' | 'firing' | 'lastStartsAt'
->
+> & {
+  readonly sentAs?: Severity
+  /** The number of services, and of incidents. */
+  readonly services: number
+  readonly incidents: number
+}
+
+export type AlikeGroup = ShortGroup<GroupMember> & Pick<GroupCount, 'sentAs' | 'services' | 'incidents'>
 
 /**
- * Counts the groups of all matching alerts, latest start first, and reads those on the page. `grouped` is the number of
- * alerts in the groups, and `total` the number of matching alerts.
+ * Counts the groups of all matching alerts, worst first, and reads those on the page. Services that have a condition
+ * alike share a group, unless the filter names the condition. `grouped` is the number of alerts in the groups, and
+ * `total` the number of matching alerts.
  */
 export function findAlertGroups(
   db: Db,
@@ -45,7 +58,7 @@ export function findAlertGroups(
   page: Page,
 ): {
   readonly counts: readonly GroupCount[]
-  readonly groups: readonly ShortGroup<GroupMember>[]
+  readonly groups: readonly AlikeGroup[]
   readonly grouped: number
   readonly total: number
 } {
@@ -55,11 +68,11 @@ export function findAlertGroups(
   const older = withFiring && from !== undefined ? rowsOf(db, organizationId, earlier) : []
   const total = begun.length < MAX_ALERTS ? begun.length : totalOf(db, organizationId, filter)
   const rows = [...begun, ...older]
-  const counts = countsOf(rows)
-  const shown = counts.slice(offsetOf(page), offsetOf(page) + page.limit).flatMap(({ rowIds }) => rowIds)
-  const groups = groupAlerts(membersById(db, shown)).map(shortGroup)
+  const conditions = countedByService(conditionsOf(rows), listHealth(db, organizationId))
+  const counts = countsOf(conditions, filter.name === undefined)
+  const groups = groupsOf(db, counts.slice(offsetOf(page), offsetOf(page) + page.limit))
   const grouped = rows.length
-  return { counts: counts.map(({ rowIds: _, ...count }) => count), groups, grouped, total: total + older.length }
+  return { counts: counts.map(({ rows: _, ...count }) => count), groups, grouped, total: total + older.length }
 }
 
 type Row = ReturnType<typeof rowsOf>[number]
@@ -68,27 +81,66 @@ type Row = ReturnType<typeof rowsOf>[number]
 function rowsOf(db: Db, organizationId: number, filter: GroupFilter) {
   const alerts = matchingAlerts(db, organizationId, filter)
   if (!alerts) return []
-  const columns = ['id', 'service_id', 'name', 'source', 'severity', 'status', 'starts_at', serviceUuid] as const
-  return db.all(alerts.select(columns).orderBy('starts_at', 'desc').orderBy('id', 'desc').limit(MAX_ALERTS))
+  const columns = ['id', 'service_id', 'incident_id', 'name', 'source', 'severity', 'status', 'starts_at'] as const
+  const newest = alerts
+    .select([...columns, serviceUuid])
+    .orderBy('starts_at', 'desc')
+    .orderBy('id', 'desc')
+  return db.all(newest.limit(MAX_ALERTS))
 }
 
-/** `rowIds`: the alerts of the group, latest start first. */
-function countsOf(rows: readonly Row[]): readonly (GroupCount & { readonly rowIds: readonly number[] })[] {
+/** A condition of one service. `rows`: its alerts, latest start first. */
+type Condition = Pick<GroupCount, 'serviceId' | 'name' | 'source' | 'severity' | 'sentAs'> & {
+  readonly firing: number
+  readonly rows: readonly Row[]
+}
+
+function conditionsOf(rows: readonly Row[]): readonly Condition[] {
   const groups = Map.groupBy(rows, (row) => `${row.service_id} ${row.source} ${row.severity} ${row.name}`)
-  const counts = [...groups.values()].flatMap((of) => {
+  return [...groups.values()].flatMap((of) => {
     const [newest] = of
     if (!newest) return []
     const { name, source, severity, service } = newest
     const firing = of.filter(({ status }) => status === 'firing').length
-    const group = { serviceId: uuidFromBytes(service), name, source, severity, count: of.length, firing }
-    return { ...group, lastStartsAt: newest.starts_at, rowIds: of.map(({ id }) => id) }
+    return { serviceId: uuidFromBytes(service), name, source, severity, firing, rows: of }
   })
-  return ordered(counts, (one) => [-one.lastStartsAt, -rank(one.severity), one.serviceId, one.name, one.source])
 }
 
-function membersById(db: Db, rowIds: readonly number[]): readonly GroupMember[] {
-  const alerts = db.sql.selectFrom('alerts').select(alertHeadColumns)
-  return db.all(alerts.where('id', 'in', listed(JSON.stringify(rowIds)))).map(toAlertHead)
+type Counted = GroupCount & { readonly rows: readonly Row[] }
+
+/** What fires comes first, then what is more severe, has more firing alerts, and started later. */
+function countsOf(conditions: readonly Condition[], alike: boolean): readonly Counted[] {
+  const groups = Map.groupBy(conditions, ({ serviceId, source, severity, sentAs = '', name }) =>
+    JSON.stringify([alike ? '' : serviceId, source, severity, sentAs, name]),
+  )
+  const counts = [...groups.values()].flatMap((of): Counted[] => {
+    const [first] = of
+    if (!first) return []
+    const rows = of.flatMap((one) => one.rows)
+    const firing = of.reduce((sum, one) => sum + one.firing, 0)
+    const lastStartsAt = of.reduce((last, one) => Math.max(last, one.rows[0]?.starts_at ?? 0), 0)
+    const incidents = new Set(rows.flatMap(({ incident_id }) => incident_id ?? [])).size
+    return [{ ...first, rows, firing, lastStartsAt, incidents, count: rows.length, services: of.length }]
+  })
+  return ordered(counts, (one) => [
+    ...[Number(one.firing === 0), -rank(one.severity), -one.firing, -one.lastStartsAt],
+    ...[one.serviceId, one.name, one.source],
+  ])
+}
+
+function groupsOf(db: Db, shown: readonly Counted[]): readonly AlikeGroup[] {
+  const alerts = db.sql.selectFrom('alerts').select(['id', ...alertHeadColumns])
+  const rowIds = shown.flatMap(({ rows }) => rows.map(({ id }) => id))
+  const heads = new Map(
+    db
+      .all(alerts.where('id', 'in', listed(JSON.stringify(rowIds))))
+      .map(({ id, ...head }) => [id, toAlertHead(head)] as const),
+  )
+  return shown.flatMap(({ rows, severity, sentAs, services, incidents }) => {
+    const members = rows.flatMap(({ id }) => heads.get(id) ?? [])
+    const groups = groupAlerts(members, new Map([['', members]])).map(shortGroup)
+    return groups.map((group) => ({ ...group, severity, ...(sentAs ? { sentAs } : {}), services, incidents }))
+  })
 }
 
 /**

@@ -97,8 +97,8 @@ type Counter = (from: number, before: number) => number
 
 /** Returns a function that counts the matching alerts without a scan, or null if the filter requires a scan. */
 function counterOf(db: Db, owner: Owner, filter: AlertFilter): Counter | null {
-  const { status, severity, source, q = '', silenced } = filter
-  if (wordsOf(q).length > 0 || status === 'firing' || silenced !== undefined) return null
+  const { status, severity, source, name, q = '', silenced } = filter
+  if (wordsOf(q).length > 0 || status === 'firing' || silenced !== undefined || name !== undefined) return null
   const ofKind = severity !== undefined || source !== undefined
   if (ofKind && owner.column === 'service_id') return null
   const count = ofKind ? kindCounter(db, owner, filter) : historyCounter(db, owner)
@@ -165,7 +165,7 @@ export function listConditions(db: Db, organizationId: number, q: string, limit:
 
 type Alerts = ReturnType<typeof ofHistory>
 
-function narrowed(all: Alerts, { from, to, status, severity, source, q = '', silenced }: AlertFilter): Alerts {
+function narrowed(all: Alerts, { from, to, status, severity, source, name, q = '', silenced }: AlertFilter): Alerts {
   let left = all
   if (silenced !== undefined) left = left.where((eb) => (silenced ? isSilenced(eb) : eb.not(isSilenced(eb))))
   if (status) left = left.where('status', '=', status)
@@ -173,6 +173,7 @@ function narrowed(all: Alerts, { from, to, status, severity, source, q = '', sil
   // The unary plus makes SQLite use the index on the start time instead of the index by kind. This avoids a sort.
   if (severity) left = left.where(sql<string>`+severity`, '=', severity)
   if (source) left = left.where(sql<string>`+source`, '=', source)
+  if (name !== undefined) left = left.where('name', '=', name)
   if (from !== undefined) left = left.where('starts_at', '>=', from)
   if (to !== undefined) left = left.where('starts_at', '<', to)
   for (const word of wordsOf(q)) {

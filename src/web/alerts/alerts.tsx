@@ -37,7 +37,7 @@ export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
               <LegendMark level={level} />
             ))}
             <span class="end">
-              Each bar counts the {view.filters.group ? 'conditions' : 'alerts'} that started in its period.
+              Each bar counts the {view.filters.group ? 'groups' : 'alerts'} that started in its period.
               <span class="desk"> Choose a bar to see them.</span>
             </span>
           </p>
@@ -49,7 +49,7 @@ export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
   )
 }
 
-/** Returns the first sentence of the summary above the list, such as `43 conditions from 519 alerts.` */
+/** Returns the first sentence of the summary above the list, such as `43 groups from 519 alerts.` */
 function foundText({ groups, total, shown, filters }: AlertsView): string {
   if (total === 0) return ''
   const part =
@@ -145,9 +145,13 @@ const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, rea
             </span>
           </td>
           <td data-label="Service">
-            <a class="ink clip alert-service" href={service.href} title={serviceName(service)}>
-              <ServiceName namespace={service.namespace} name={service.name} />
-            </a>
+            {row.services > 1 ? (
+              <a href={service.href}>{countOf(row.services, 'service')}</a>
+            ) : (
+              <a class="ink clip alert-service" href={service.href} title={serviceName(service)}>
+                <ServiceName namespace={service.namespace} name={service.name} />
+              </a>
+            )}
           </td>
           <td data-label="Source" class="alert-source">
             {source}
@@ -166,7 +170,13 @@ const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, rea
           <td data-label="Lasted" class="nowrap">
             <AlertDuration {...{ startsAt, endsAt, ending, reader }} isGuess={row.isGuess} severity={row.severity} />
           </td>
-          <td data-label="Incident">{incident ? <a href={incident.href}>{incident.number}</a> : null}</td>
+          <td data-label="Incident">
+            {row.incidents > 1 ? (
+              <span class="quiet nowrap">{countOf(row.incidents, 'incident')}</span>
+            ) : incident ? (
+              <a href={incident.href}>{incident.number}</a>
+            ) : null}
+          </td>
         </tr>
       ),
     )}

@@ -1,14 +1,16 @@
 /** Reads the alerts that the alerts page shows: in groups, or one by one. */
 import { listFiringAlerts } from '../../actions/firing.ts'
-import { groupAlerts, type ShortGroup, shortGroup } from '../../domain/alert/groups.ts'
+import { groupAlerts, shortGroup } from '../../domain/alert/groups.ts'
 import { SOURCES } from '../../domain/event/event.ts'
+import { countedByService } from '../../domain/health/counted-severity.ts'
 import type { Listed } from '../../domain/pagination.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
 import { HOUR } from '../../domain/units.ts'
 import type { AlertRecord } from '../../store/alerts.ts'
-import { findAlertGroups, type GroupCount, type GroupMember } from '../../store/history/alert-groups.ts'
+import { type AlikeGroup, findAlertGroups, type GroupCount } from '../../store/history/alert-groups.ts'
 import { listAlertsOfIncident, listMatchingAlerts } from '../../store/history/alert-search.ts'
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
+import { listHealth } from '../../store/service/services.ts'
 import type { Visit } from '../page.ts'
 import { choiceOf, pageOf, rangeOf } from '../visit/choice.ts'
 
@@ -32,7 +34,7 @@ export function wanted({ query, now }: Visit) {
   const source = SOURCES.find((one) => one === query('source'))
   const status = choiceOf(query('status'), ['firing', 'ended', ''] as const, '')
   return {
-    ...{ range, severity, source, status, q: query('q'), group: query('group') !== '0', own },
+    ...{ range, severity, source, status, q: query('q'), name: query('name'), group: query('group') !== '0', own },
     span: own ? { from, to } : { from: now - length, to: now },
     page: pageOf(query('page'), MAX_PAGE),
   }
@@ -43,7 +45,7 @@ export type Wanted = ReturnType<typeof wanted>
 /** `counts` are those of all groups, `groups` those on the page. `shown` is the number of alerts in `counts`. */
 type Found = {
   readonly counts: readonly GroupCount[]
-  readonly groups: readonly ShortGroup<GroupMember>[]
+  readonly groups: readonly AlikeGroup[]
   readonly shown: number
   readonly total: number
 }
@@ -69,10 +71,13 @@ async function findGroups(visit: Visit, what: Wanted, incident: IncidentRecord |
 /** Finds one page of matching alerts, each in a group of its own. */
 async function findSingle(visit: Visit, what: Wanted, incident: IncidentRecord | null): Promise<Found> {
   const { own } = visit
+  const health = await own.read(listHealth)
   const part = { page: what.page, limit: MAX_ROWS }
   const { incidentId, ...filter } = filterOf(visit, what, incident)
   const found = ({ items, total }: Listed<AlertRecord>): Found => {
-    const groups = items.flatMap((one) => groupAlerts([one])).map(shortGroup)
+    const alone = items.flatMap((one) => groupAlerts([one])).map(shortGroup)
+    const counted = countedByService(alone, health).toSorted((a, b) => b.lastStartsAt - a.lastStartsAt)
+    const groups = counted.map((one) => ({ ...one, services: 1, incidents: one.members[0]?.incidentId ? 1 : 0 }))
     return { counts: groups, groups, shown: items.length, total }
   }
   if (incidentId !== undefined) {
@@ -93,6 +98,7 @@ function filterOf({ query }: Visit, what: Wanted, incident: IncidentRecord | nul
   const { severity, source, q, span } = what
   const status = what.status === '' ? undefined : what.status === 'firing' ? ('firing' as const) : ('resolved' as const)
   const service = query('service') === '' ? {} : { serviceId: query('service') }
-  if (incident) return { severity, source, q, status, ...service, incidentId: incident.id, from: undefined }
-  return { severity, source, q, status, ...service, ...span, incidentId: undefined }
+  const name = what.name === '' ? undefined : what.name
+  if (incident) return { severity, source, q, name, status, ...service, incidentId: incident.id, from: undefined }
+  return { severity, source, q, name, status, ...service, ...span, incidentId: undefined }
 }

@@ -1,9 +1,8 @@
 /** /alerts: the filterable alert history, and the page of a single alert. */
 
-import { type AlertGroup, groupAlerts, type ShortGroup, shortGroup } from '../../domain/alert/groups.ts'
+import { type AlertGroup, groupAlerts, shortGroup } from '../../domain/alert/groups.ts'
 import { rulesText } from '../../domain/alert/rules.ts'
 import { countedGroups } from '../../domain/health/counted-severity.ts'
-import type { Penalty } from '../../domain/health/health.ts'
 import type { Severity } from '../../domain/severity.ts'
 import { formatClock } from '../../domain/shown-time.ts'
 import { likelihoodOfLink } from '../../domain/suspect/likely-cause.ts'
@@ -13,9 +12,9 @@ import { notFound, required } from '../../http/middleware/problem.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { listCorrelationsOfAlert } from '../../store/correlation/correlations.ts'
 import type { EventRecord } from '../../store/events.ts'
-import type { GroupMember } from '../../store/history/alert-groups.ts'
+import type { AlikeGroup } from '../../store/history/alert-groups.ts'
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
-import { findService, listHealth } from '../../store/service/services.ts'
+import { findService } from '../../store/service/services.ts'
 import { findAlertTargets, findAlertView } from '../../store/views.ts'
 import type { HistogramBin } from '../drawing/histogram.tsx'
 import type { Span } from '../drawing/scale.ts'
@@ -54,12 +53,10 @@ async function alertsView(visit: Visit): Promise<AlertsView> {
   const what = wanted(visit)
   const incident = query('incident') === '' ? null : ((await findNamedIncident(visit, query('incident'))) ?? null)
   const found = await findShown(visit, what, incident)
-  const health = await own.read(listHealth)
-  const counts = countedIn(found.counts, health)
-  const rows = countedIn(found.groups, health).toSorted((a, b) => b.lastStartsAt - a.lastStartsAt)
-  const newestMembers = rows.flatMap(({ members }) => members.slice(0, 1))
+  const { counts, groups } = found
+  const newestMembers = groups.flatMap(({ members }) => members.slice(0, 1))
   const targets = await own.read(findAlertTargets, newestMembers, now)
-  const ends = await silenceEndsOfGroups(visit, rows)
+  const ends = await silenceEndsOfGroups(visit, groups)
   const address = (change: Readonly<Record<string, string>>) => addressOf(visit, change)
   return {
     ...{ reader, span: what.span, total: found.total, shown: found.shown, page: what.page },
@@ -67,7 +64,7 @@ async function alertsView(visit: Visit): Promise<AlertsView> {
     ranges: RANGES.map(([word, text]) => [word, text] as const),
     chips: await chipsOf(visit, what, incident),
     bins: binsOf(counts, what.span, address),
-    rows: rows.map((group) => rowOf(group, targets, ends)),
+    rows: groups.map((group) => rowOf(group, targets, ends, address)),
     groups: counts.length,
     firing: counts.reduce((sum, { firing }) => sum + firing, 0),
     pages: Math.ceil((what.group ? counts.length : found.total) / MAX_ROWS),
@@ -94,6 +91,7 @@ async function chipsOf(
     const service = await own.read(findService, query('service'), now)
     add(`service ${service ? serviceName(service) : 'that does not exist'}`, 'service')
   }
+  if (query('name') !== '') add(`alert ${query('name')}`, 'name')
   if (incident) add(`incident ${incident.number}`, 'incident')
   if (isOwn) {
     add(`started ${formatClock(span.from, visit.viewer.zone)} to ${formatClock(span.to, visit.viewer.zone)}`, 'from', {
@@ -104,36 +102,28 @@ async function chipsOf(
   return chips
 }
 
-type Group = ShortGroup<GroupMember> & { readonly sentAs?: Severity }
-
-/** Returns the groups, each with the severity that it has in its service's score. */
-function countedIn<One extends Pick<Group, 'serviceId' | 'name' | 'severity' | 'firing'>>(
-  groups: readonly One[],
-  healthOf: ReadonlyMap<string, readonly Penalty[]>,
-): readonly (One & { readonly sentAs?: Severity })[] {
-  return [...Map.groupBy(groups, ({ serviceId }) => serviceId)].flatMap(([id, of]) =>
-    countedGroups(of, { id, health: healthOf.get(id) ?? [] }),
-  )
-}
-
-function rowOf(group: Group, targets: ReturnType<typeof findAlertTargets>, ends: SilenceEnds): AlertRowView {
+/** `address`: returns the URL of the list with some parameters changed. */
+function rowOf(
+  group: AlikeGroup,
+  targets: ReturnType<typeof findAlertTargets>,
+  ends: SilenceEnds,
+  address: (change: Readonly<Record<string, string>>) => string,
+): AlertRowView {
   const [newest] = group.members
-  const one = group.count === 1
-  const serviceId = group.serviceId
+  const { name, count, summary, severity, sentAs, services, incidents, source, serviceId } = group
   const service = targets.services.get(serviceId)
   const incident = targets.incidents.get(newest?.incidentId ?? '')
+  const alike = address({ name, source, severity: sentAs ?? severity, q: '' })
+  const own = `/alerts?${new URLSearchParams({ service: serviceId, name, group: '0' })}`
   return {
-    ...{ name: group.name, count: group.count, summary: group.summary, severity: group.severity },
-    sentAs: group.sentAs,
+    ...{ name, count, summary, severity, sentAs, services, incidents, source },
     service: {
       ...{ namespace: service?.namespace ?? '', name: service?.name ?? 'unknown service' },
-      href: `/services/${serviceId}`,
+      href: services > 1 ? alike : `/services/${serviceId}`,
     },
     incident: incident ? incidentLink(incident) : null,
-    href: one
-      ? `/alerts/${newest?.id}`
-      : `/alerts?${new URLSearchParams({ service: serviceId, q: group.name, group: '0' })}`,
-    ...{ source: group.source, startsAt: group.firstStartsAt, lastStartsAt: group.lastStartsAt, endsAt: group.endsAt },
+    href: services > 1 ? alike : count === 1 ? `/alerts/${newest?.id}` : own,
+    ...{ startsAt: group.firstStartsAt, lastStartsAt: group.lastStartsAt, endsAt: group.endsAt },
     silenced: silencedOfGroup(group, ends),
     ending: group.endsAt === null ? '' : (newest?.resolution ?? ''),
     isGuess: group.isGuess,
@@ -148,7 +138,8 @@ async function showAlert(visit: Visit): Promise<Reply> {
   const [group] = countedGroups(groupAlerts([alert]).map(shortGroup), targets.services.get(alert.serviceId))
   if (!group) throw notFound('alert', 'the page Alerts')
   const rules = rulesText(alert.rules)
-  const row = rowOf(group, targets, await silenceEndsOfGroups(visit, [group]))
+  const ends = await silenceEndsOfGroups(visit, [group])
+  const row = rowOf({ ...group, services: 1, incidents: 1 }, targets, ends, () => '')
   const { name: service, namespace } = row.service
   const mutes = alert.endsAt === null ? await mutedCount(visit, { service, namespace, alertname: alert.name }) : 0
   const view: AlertPageView = {

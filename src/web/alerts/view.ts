@@ -18,9 +18,12 @@ export type AlertRowView = {
   /** The severity that the sender reported, if it differs from `severity`. */
   readonly sentAs?: Severity | undefined
   readonly service: ServiceLink
+  /** The number of services. If there are several, the links of the row lead to a row for each. */
+  readonly services: number
+  readonly incidents: number
   readonly source: string
   readonly startsAt: number
-  /** When the newest alert of the group started. The rows are sorted by this time. */
+  /** When the newest alert of the group started. */
   readonly lastStartsAt: number
   /** Null while the alert is firing. */
   readonly endsAt: number | null

@@ -26,7 +26,7 @@ export const Pages: FC<Props> = ({ page, pages, addressOf }) => {
       <span class="end">
         {page > 1 ? (
           <a class="button small" href={addressOf(page - 1)} rel="prev">
-            Newer
+            Previous
           </a>
         ) : null}
         {numbers.map((one) => (
@@ -36,7 +36,7 @@ export const Pages: FC<Props> = ({ page, pages, addressOf }) => {
         ))}
         {page < pages ? (
           <a class="button small" href={addressOf(page + 1)} rel="next">
-            Older
+            Next
           </a>
         ) : null}
       </span>
