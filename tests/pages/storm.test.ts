@@ -251,6 +251,28 @@ test('results while typing list the incident with the number instead of opening 
   assert.match(await text('/search?q=3&list=1'), /Incidents .* \w+: Down incident 3/)
 })
 
+test('the number of an incident leads to it, however it is written', async (t) => {
+  const { browser, text } = await storm(t)
+  for (const q of ['3', '%233', 'incident+3', 'Incident+%233']) {
+    assert.equal((await browser.get(`/search?q=${q}`)).location, '/incidents/3')
+  }
+  assert.match(await text('/search?q=incident+99'), /No service, recent incident, firing alert or page matches/)
+})
+
+test('the search lists the service with exactly this name first', async (t) => {
+  const { text } = await storm(t, ['ledger', 'a-cart-1', 'cart-1'])
+  assert.match(await text('/search?q=cart-1'), /Services shop\/ cart-1 critical.* a-cart-1 critical/)
+})
+
+test('the search finds an incident by its service and by its notes, but not that of an outsider', async (t) => {
+  const { text, browser, outsider } = await storm(t)
+  await browser.send('/incidents/1/edit', { title: 'Payments are slow', severity: 'critical' })
+  await browser.send('/incidents/1/notes', { text: 'The Volume of the primary is full' })
+  assert.match(await text('/search?q=volume+of'), /Incidents .* incident 1, in a note/)
+  assert.doesNotMatch(await text('/search?q=volumes'), /in a note/)
+  assert.doesNotMatch((await outsider.get('/search?q=volume')).html, /incident 1/)
+})
+
 test('the search finds services, incidents, firing alerts and pages, and offers older alerts', async (t) => {
   const { text } = await storm(t)
   assert.match(await text('/search?q=ledger'), /Services .*ledger.* Incidents .*ledger: Down/)

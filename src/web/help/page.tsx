@@ -15,7 +15,11 @@ type Props = {
   readonly services: readonly Pick<ServiceRowView, 'id' | 'namespace' | 'name' | 'status' | 'score'>[]
   /** The number of matching services that are not shown. The number can be negative if all services are shown. */
   readonly more: number
-  readonly incidents: readonly (Pick<LiveIncident, 'title' | 'status' | 'startedAt'> & { readonly number: number })[]
+  readonly incidents: readonly (Pick<LiveIncident, 'title' | 'status' | 'startedAt'> & {
+    readonly number: number
+    /** Whether only a note of the incident matches. */
+    readonly isNoted: boolean
+  })[]
   readonly alerts: readonly Pick<GroupedAlert, 'id' | 'name' | 'severity' | 'summary'>[]
   readonly pages: readonly (readonly [name: string, href: string])[]
 }
@@ -24,7 +28,7 @@ export const SearchPage: FC<Props> = ({ q, reader, services, more, incidents, al
   <div class="narrow" id="found">
     <h1>Search</h1>
     <form class="row lead search-form" action="/search">
-      <input type="search" name="q" value={q} aria-label="Service, or title or number of an incident" />
+      <input type="search" name="q" value={q} aria-label="Service, or title, number or note of an incident" />
       <Submit look="primary">Search</Submit>
     </form>
     {q !== '' && services.length + incidents.length + alerts.length + pages.length === 0 ? (
@@ -49,13 +53,16 @@ export const SearchPage: FC<Props> = ({ q, reader, services, more, incidents, al
       ))}
     </Found>
     <Found title="Incidents" of={incidents}>
-      {incidents.map(({ number, title, status, startedAt }) => (
+      {incidents.map(({ number, title, status, startedAt, isNoted }) => (
         <li class="row">
           <Status status={status} />
           <a class="ink break" href={`/incidents/${number}`}>
             <Words in="b" text={title} />
           </a>
-          <span class="quiet">incident {number}</span>
+          <span class="quiet">
+            incident {number}
+            {isNoted ? ', in a note' : ''}
+          </span>
           <Time at={startedAt} reader={reader} style="moment" />
         </li>
       ))}
