@@ -109,8 +109,11 @@ function swap(html: string, csrf: string | null): void {
   const news = list && holdRows(list, page)
   apply(page)
   if (list && newest && news) hold({ list, page: newest }, news)
-  // Content above the row may have grown.
-  if (row?.isConnected) scrollBy(0, row.getBoundingClientRect().top - top)
+  if (!row?.isConnected) return
+  // Content above the row may have grown, and the button must not cover the row.
+  const { top: now, bottom } = row.getBoundingClientRect()
+  const end = byId('newer')?.offsetTop ?? 1e9
+  scrollBy(0, now - top + Math.max(0, bottom - now + top - end))
 }
 
 function apply(page: Document): void {
@@ -181,8 +184,6 @@ function timeOf(at: Date): string {
 }
 
 const LISTS = 'main :is(tbody, .rows, .healthy, .wall-cells)'
-/** The maximum number of services that the button names. */
-const MAX_NAMES = 2
 
 /** What the new page says about a list whose rows are held. */
 type News = { readonly text: string; readonly isCritical: boolean }
@@ -218,14 +219,16 @@ function sameList(before: ReadonlyMap<string, Element>, page: Document): Element
   return best
 }
 
+/** Names the first of what is worse, or else of what is new: the lists begin with what is worst. */
 function newsOf(before: ReadonlyMap<string, Element>, after: ReadonlyMap<string, Element>): News {
   const isCritical = (row: Element | undefined) => row?.getAttribute('data-level') === 'critical'
   const worse = [...after].filter(([key, row]) => isCritical(row) && !isCritical(before.get(key)))
-  const names = worse.map(([, row]) => row.getAttribute('data-name') ?? row.querySelector('a')?.textContent ?? '')
-  if (names.length > MAX_NAMES) return { text: `${names.length} more are critical, show`, isCritical: true }
-  if (names.length > 0) return { text: `${names.join(' and ')} became critical, show`, isCritical: true }
-  const added = [...after.keys()].filter((key) => !before.has(key)).length
-  return { text: added > 0 ? `${added} newer, show` : 'New order, show', isCritical: false }
+  const rows = worse[0] ? worse : [...after].filter(([key]) => !before.has(key))
+  const row = rows[0]?.[1]
+  const name = row?.getAttribute('data-name') ?? row?.getAttribute('title') ?? row?.querySelector('a')?.textContent
+  const more = rows[1] ? ` and ${rows.length - 1} more` : ''
+  const text = row ? `${name}${more} ${worse[0] ? 'became critical' : 'appeared'}, show` : 'New order, show'
+  return { text, isCritical: !!worse[0] }
 }
 
 /** The rows of a list by the address of their first link. */

@@ -57,6 +57,24 @@ const SCRIPT = `(() => {
     })
   }
 
+  // A label that is drawn before a value must end where the value begins.
+  for (const cell of document.querySelectorAll('td[data-label]')) {
+    const label = getComputedStyle(cell, '::before')
+    if (seen(cell) && label.position === 'absolute' && parseFloat(label.width) > parseFloat(getComputedStyle(cell).paddingLeft))
+      faults.push('covered value: ' + cell.dataset.label + ' (' + label.width + ')')
+  }
+
+  for (const one of document.querySelectorAll('.organization'))
+    if (seen(one) && innerWidth >= 1024 && one.scrollWidth > one.clientWidth) faults.push('cut name: ' + one.textContent)
+
+  // A line that is too long to find the beginning of the next one.
+  for (const block of document.querySelectorAll('main p')) {
+    const width = block.getBoundingClientRect().width
+    const { fontSize, display } = getComputedStyle(block)
+    if (seen(block) && display === 'block' && block.getBoundingClientRect().height > 2 * parseFloat(fontSize) * 1.3 && width > 75 * parseFloat(fontSize))
+      faults.push('long lines: ' + name(block.textContent) + ' (' + Math.round(width) + ' px)')
+  }
+
   for (const target of document.querySelectorAll('button, summary, .button, .filter, nav a, select, input:not([type=hidden])')) {
     const { width, height } = target.getBoundingClientRect()
     const label = target.closest('label')?.getBoundingClientRect()

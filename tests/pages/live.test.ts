@@ -122,6 +122,14 @@ describe('The pages', () => {
       assert.notEqual(await page.textContent('h1'), before)
       assert.equal(await page.textContent('#live-word'), 'Rows held')
       assert.equal(await page.locator(`tr[data-name=${name}]`).count(), 0)
+      const [button, row] = await Promise.all(
+        ['#newer', 'tr[data-name=first-row]'].map((one) => page.locator(one).boundingBox()),
+      )
+      assert.ok(button && row && row.y + row.height <= button.y, 'the button covers the row')
+      // The end of the page is not below the button.
+      const footer = await page.evaluate(`scrollTo(0, document.documentElement.scrollHeight)
+        document.querySelector('footer').getBoundingClientRect().bottom`)
+      assert.ok(Number(footer) <= button.y, `${footer}`)
     })
   }
 
