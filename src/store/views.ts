@@ -183,6 +183,7 @@ export function findFrame(db: Db, organizationId: number) {
     organization: findOrganization(db, organizationId)?.name ?? '',
     openIncidents: Object.values(findOpenIncidentCounts(db, organizationId)).reduce((sum, count) => sum + count, 0),
     services: findStatusCounts(db, organizationId),
+    failing: listRecipients(db, organizationId).filter(({ failing }) => failing !== null).length,
   }
 }
 

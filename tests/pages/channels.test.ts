@@ -62,6 +62,16 @@ test('the page of the senders shows a channel whose receiver is gone', async (t)
   assert.doesNotMatch((await outsider.get('/sources')).html, /Failing channels/)
 })
 
+test('every page warns of a channel whose messages are not delivered, and no page of an outsider', async (t) => {
+  const { browser, outsider, create, db } = await start(t)
+  await create()
+  const warning = /href="\/settings\/notifications" title="Messages are not delivered to 1 channel"/
+  assert.doesNotMatch((await browser.get('/alerts')).html, warning)
+  db.run(db.sql.updateTable('channels').set({ failing: 'the receiver responded with 503', failing_since: 0 }))
+  for (const path of ['/', '/alerts', '/reports']) assert.match((await browser.get(path)).html, warning)
+  assert.doesNotMatch((await outsider.get('/alerts')).html, warning)
+})
+
 test('rules and quiet hours are stored as the API stores them', async (t) => {
   const { create, channels } = await start(t)
   const quiet = { 'rule-0-quiet': '1', 'rule-0-from': '22:00', 'rule-0-to': '07:00', 'rule-0-zone': 'Europe/Berlin' }

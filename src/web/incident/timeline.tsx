@@ -72,10 +72,10 @@ const Entry: FC<{ entry: TimelineView; reader: Reader }> = ({ entry, reader }) =
         {kind === 'note' ? (
           <Linked text={entry.text} />
         ) : href === null ? (
-          <Words text={entryText(entry)} />
+          <Words text={withTimes(entryText(entry), reader)} />
         ) : (
           <a class="ink" href={href}>
-            <Words text={entryText(entry)} />
+            <Words text={withTimes(entryText(entry), reader)} />
           </a>
         )}
         <span class="quiet">{rowDetails(entry, (at) => formatMoment(at, reader))}</span>
@@ -87,6 +87,13 @@ const Entry: FC<{ entry: TimelineView; reader: Reader }> = ({ entry, reader }) =
         )}
       </p>
     </li>
+  )
+}
+
+/** Writes the times in the text of incmon as the rest of the page does. */
+function withTimes(text: string, reader: Reader): string {
+  return text.replace(/(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) UTC/g, (_, day, time) =>
+    formatMoment(Date.parse(`${day}T${time}Z`), reader),
   )
 }
 

@@ -2,6 +2,7 @@
 import { html, raw } from 'hono/html'
 import type { Child, FC } from 'hono/jsx'
 import { formatClock, formatExactClock, type Reader, shortZone } from '../../domain/shown-time.ts'
+import { countOf } from '../../domain/text.ts'
 import { Action, Form } from './form.tsx'
 import { Icon, Mark } from './mark.tsx'
 import { type IconName, type MarkName, symbolsFor } from './symbols.ts'
@@ -27,6 +28,8 @@ export type Frame = Reader & {
   readonly current: Section | null
   /** The number of unresolved incidents. */
   readonly unresolved: number
+  /** The number of channels whose messages are not delivered. */
+  readonly failing: number
   /** The worst status of any service, for the favicon. */
   readonly worst: MarkName
   readonly theme: Theme
@@ -176,6 +179,13 @@ const Bar: FC<{ frame: Frame }> = ({ frame }) => (
         />
         {frame.keys ? <kbd aria-hidden="true">/</kbd> : null}
       </form>
+      <span id="failing" data-live>
+        {frame.failing > 0 ? (
+          <a class="gear failing" href="/settings/notifications" title={failingText(frame.failing)}>
+            <Mark level="warning" label={failingText(frame.failing)} />
+          </a>
+        ) : null}
+      </span>
       <Live frame={frame} />
       <a
         class="gear"
@@ -188,6 +198,10 @@ const Bar: FC<{ frame: Frame }> = ({ frame }) => (
     </div>
   </header>
 )
+
+function failingText(channels: number): string {
+  return `Messages are not delivered to ${countOf(channels, 'channel')}`
+}
 
 const BannerLine: FC<{ banner: Banner; csrf: string | null }> = ({ banner, csrf }) => (
   <div class={`banner banner-${banner.level}`}>

@@ -96,11 +96,19 @@ async function frameOf(
     canSwitch: sessionSecrets(c, visit).length > 1,
     csrf: visitor?.scopes.includes('write') ? visitor.csrf : null,
   }
-  if (!visitor || !own) return { ...common, organization: null, unresolved: 0, worst: 'unknown', hasEvents: true }
-  const { organization, services, openIncidents } = await own.read(findFrame)
+  if (!visitor || !own)
+    return { ...common, organization: null, unresolved: 0, failing: 0, worst: 'unknown', hasEvents: true }
+  const { organization, services, openIncidents, failing } = await own.read(findFrame)
   const worst = services.critical > 0 ? 'critical' : services.degraded > 0 ? 'warning' : 'done'
   const known = services.critical + services.degraded + services.healthy > 0
-  return { ...common, organization, unresolved: openIncidents, worst: known ? worst : 'unknown', hasEvents: known }
+  return {
+    ...common,
+    organization,
+    unresolved: openIncidents,
+    failing,
+    worst: known ? worst : 'unknown',
+    hasEvents: known,
+  }
 }
 
 function assetsOf({ c, server }: AnyVisit): Pick<Frame, 'theme' | 'style' | 'script'> {
