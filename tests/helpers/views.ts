@@ -197,6 +197,7 @@ export function incidentView(more: Partial<IncidentView> = {}): IncidentView {
         endedAt: null,
         isGuess: false,
         criticalMs: READER.now - at('03:02'),
+        breaks: '',
         severeMs: READER.now - at('03:02'),
         mutedMs: 0,
         firingAlerts: 447,
@@ -308,6 +309,7 @@ export function overviewView(more: Partial<OverviewView> = {}): OverviewView {
       changes: [],
     },
     hiddenIncidents: 0,
+    newestCritical: null,
     headline: headlineOf({ counts, names, unresolved: 0 }),
     addressOf: ({ status = 'all', view = 'list' }) => `/?status=${status}&view=${view}`,
     incidents: [

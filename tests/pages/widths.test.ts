@@ -115,6 +115,18 @@ describe('At every width and in both themes', () => {
     })
   }
 
+  test('in a storm, the wall for a screen is no higher than the screen, and its last line is one line', async () => {
+    const page = await enter(server.token)
+    await page.setViewportSize({ width: 1920, height: 1080 })
+    await page.goto(`${server.url}/?view=wall&tv=1`)
+    assert.equal(await page.evaluate('document.documentElement.scrollHeight'), 1080)
+    const line = await page.locator('.tv-change').boundingBox()
+    assert.ok(line && line.height < 64, `${line?.height}`)
+    const [tile] = await page.locator('.tv-tile').allTextContents()
+    assert.match(tile ?? '', /^invoicebilling, score \d+, critical since/)
+    assert.match((await page.textContent('.tv')) ?? '', /… and 38\d more healthy/)
+  })
+
   test('a cell of the wall leads to its service', async () => {
     const page = await enter(server.token)
     const names = async (path: string) => (await page.goto(server.url + path))?.status()

@@ -21,7 +21,9 @@ import { findClusters, inOrder, wentFirst } from '../incident/list/list-data.ts'
 import type { IncidentHead } from '../incident/view.ts'
 import { isolatedName } from '../kit/bidi.ts'
 import type { Visit } from '../page.ts'
-import type { OpenIncidentView, StormView } from './view.ts'
+import type { OpenIncidentView, OverviewView, StormView } from './view.ts'
+
+type NewestCritical = OverviewView['newestCritical']
 
 const MAX_SHOWN = 8
 const MAX_NAMES = 2
@@ -138,6 +140,19 @@ export function unhealthySince(
   if (status === 'healthy') return null
   const last = states.findLastIndex((one) => one.status === 'healthy' || one.status === 'unknown')
   return states[last + 1]?.at ?? null
+}
+
+/** Returns the service that became critical last. The state of a service can be older than the states that are read. */
+export function newestCritical(
+  critical: readonly ShownService[],
+  states: ReadonlyMap<string, readonly StatusChange[]>,
+): NewestCritical {
+  const began = critical.flatMap(({ id }) => {
+    const of = states.get(id) ?? []
+    const at = of[of.findLastIndex(({ status }) => status !== 'critical') + 1]?.at
+    return at === undefined ? [] : [{ id, at }]
+  })
+  return began.reduce<NewestCritical>((last, one) => (last && last.at >= one.at ? last : one), null)
 }
 
 /** The incident that was opened last. */

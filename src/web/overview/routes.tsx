@@ -27,7 +27,7 @@ import { silencedOf } from '../silences/silenced.ts'
 import { showWelcome } from '../sources/routes.tsx'
 import { choiceOf, withQuery } from '../visit/choice.ts'
 import { redirect, show } from '../visit/reply.ts'
-import { openIncident, openIncidents } from './open-incidents.ts'
+import { newestCritical, openIncident, openIncidents } from './open-incidents.ts'
 import { OverviewPage, rowsFor } from './page.tsx'
 import { TvPage } from './tv.tsx'
 import { type ChangeView, FILTERS, type Filter, type OverviewView, type ServiceRowView } from './view.ts'
@@ -38,6 +38,8 @@ const CHANGES_FOR = DAY / 2
 const MAX_CHANGES = 8
 /** The number of services whose row says what their resolved incident was about. */
 const MAX_EARLY = 8
+/** The maximum number of critical services among which to find the newest. */
+const MAX_CRITICAL = 200
 const NO_STARTS: ReadonlyMap<string, number> = new Map()
 const MAX_SILENCED = { page: 1, limit: 500 }
 
@@ -110,7 +112,9 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
   const usual = all.length > MAX_LISTED ? 'wall' : 'list'
   const view = choiceOf(query('view'), ['list', 'wall'] as const, usual)
   const shown = all.filter((one) => (status === 'all' || one.status === status) && matches(one, q, namespace))
-  const detailed = shown.slice(0, rowsFor(shown.length, view)).map(({ id }) => id)
+  const critical = query('tv') === '1' ? of('critical').slice(0, MAX_CRITICAL) : []
+  const rows = shown.slice(0, rowsFor(shown.length, view))
+  const detailed = [...new Set([...rows, ...critical].map(({ id }) => id))]
   const { states, lastGoodDeploys } = await own.read(findDetails, detailed, day)
   const found = await openIncidents(visit, all, states, view === 'list')
   const { shown: incidents, total: unresolved, hidden: hiddenIncidents } = found
@@ -129,6 +133,7 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
       return { name: isolatedName(name), href: `/settings/notifications/${id}`, since: failingSince }
     }),
     hiddenIncidents,
+    newestCritical: newestCritical(critical, states),
     calm: calm ? await lastIncident(visit) : null,
     addressOf: (change) => address({ status, view, usual, q, namespace, ...change }),
     services: shown.map((service) => ({

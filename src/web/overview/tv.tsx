@@ -1,7 +1,8 @@
 /** The wall for a screen that nobody operates: no navigation, large names, and the newest change along the bottom. */
 import type { Child, FC } from 'hono/jsx'
+import { ordered } from '../../domain/order.ts'
 import type { Reader } from '../../domain/shown-time.ts'
-import { countOf } from '../../domain/text.ts'
+import { countOf, formatCount } from '../../domain/text.ts'
 import { CauseLine } from '../incident/cause.tsx'
 import { ToldLine } from '../incident/told.tsx'
 import { Icon, Mark, ShortName, Status } from '../kit/mark.tsx'
@@ -13,8 +14,8 @@ import { ownersOf, StormCause, StormState, StormTitle } from './storm.tsx'
 import type { OpenIncidentView, OverviewView, StormView } from './view.ts'
 import { Wall } from './wall.tsx'
 
-/** With the tile that counts the others, full rows of 4, 6 and 8. */
-const MAX_TILES = 23
+/** With the tile that counts the others, full rows of 6 and 9. In a storm, the page fits on a screen of 1920 x 1080 px. */
+const MAX_TILES = 17
 const MAX_NAME = 18
 /** With more services, the tiles are small. */
 const MAX_LARGE = 8
@@ -22,9 +23,12 @@ const MAX_INCIDENTS = 3
 const MAX_TITLE = 60
 
 export const TvPage: FC<{ view: OverviewView }> = ({ view }) => {
-  const { services, reader, changes, addressOf } = view
+  const { services, reader, changes, addressOf, newestCritical } = view
   // Nobody has to do anything about a service that recovers.
-  const ill = services.filter(({ status }) => status === 'critical' || status === 'degraded')
+  const troubled = services.filter(({ status }) => status === 'critical' || status === 'degraded')
+  const ill = ordered(troubled, ({ id }) => [Number(id !== newestCritical?.id)])
+  const unhealthy = services.filter(({ status }) => status !== 'healthy')
+  const healthy = services.length - unhealthy.length
   const early = ill.flatMap(({ resolvedEarly }) => resolvedEarly ?? []).slice(0, MAX_INCIDENTS)
   const [newest] = changes
   return (
@@ -42,8 +46,8 @@ export const TvPage: FC<{ view: OverviewView }> = ({ view }) => {
       )}
       {ill.length === 0 ? null : (
         <ul class={ill.length <= MAX_LARGE ? 'tv-tiles tv-large' : 'tv-tiles'}>
-          {ill.slice(0, MAX_TILES).map(({ href, name, namespace, status, score }) => (
-            <li class={`card tv-tile level-${status}`}>
+          {ill.slice(0, MAX_TILES).map(({ id, href, name, namespace, status, score }) => (
+            <li class={`card tv-tile level-${status} ${newestCritical?.id === id ? 'newer-critical' : ''}`}>
               <a class="ink plain" href={href}>
                 <Mark level={status} label={status} />
                 <b>
@@ -51,6 +55,11 @@ export const TvPage: FC<{ view: OverviewView }> = ({ view }) => {
                 </b>
                 <span class="second">
                   {namespace === '' ? '' : `${namespace}, `}score {score}
+                  {newestCritical?.id === id ? (
+                    <>
+                      , critical since <Time at={newestCritical.at} reader={reader} style="moment" />
+                    </>
+                  ) : null}
                 </span>
               </a>
             </li>
@@ -60,7 +69,12 @@ export const TvPage: FC<{ view: OverviewView }> = ({ view }) => {
           ) : null}
         </ul>
       )}
-      <Wall services={services} listOf={(namespace) => addressOf({ view: 'list', namespace })} />
+      {/* In trouble, the cells of what is healthy would not fit on the screen. */}
+      <Wall
+        services={ill.length === 0 ? services : unhealthy}
+        listOf={(namespace) => addressOf({ view: 'list', namespace })}
+      />
+      {ill.length > 0 && healthy > 0 ? <p class="second">… and {formatCount(healthy)} more healthy</p> : null}
       <p class="tv-change row">
         {newest ? (
           <span class="break">

@@ -144,6 +144,8 @@ export type OverviewView = {
   readonly incidents: readonly (OpenIncidentView | StormView)[]
   /** The number of unresolved incidents that are not in `incidents`. */
   readonly hiddenIncidents: number
+  /** The service that became critical last, and when; null if none is critical. Only the wall for a screen marks it. */
+  readonly newestCritical: { readonly id: string; readonly at: number } | null
   /** All services that match the filter, the worst first. */
   readonly services: readonly ServiceRowView[]
   readonly changes: readonly ChangeView[]
