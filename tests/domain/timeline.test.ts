@@ -279,7 +279,7 @@ for (const [name, moves, texts] of [
   [
     'again after it was open again',
     ['investigating by Ada', 'open by Bo', 'investigating by Bo'],
-    ['acknowledged', 'changed to open', 'acknowledged'],
+    ['acknowledged', 'acknowledgement taken back', 'acknowledged'],
   ],
   ['with the status, if it is a later one', ['identified by Ada'], ['acknowledged and changed to identified']],
   ['an automatic change is not one', ['monitoring', 'investigating by Ada'], ['changed to monitoring', 'acknowledged']],

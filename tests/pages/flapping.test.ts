@@ -62,3 +62,32 @@ test('two alerts of one name that overlap have no gap', async (t) => {
     ],
   )
 })
+
+test('an incident whose problem ended and came back lasts with breaks, and one that did not does not', async (t) => {
+  for (const [spells, breaks] of [
+    [
+      [
+        [9, 8],
+        [6, 0],
+      ],
+      true,
+    ],
+    [[[9, 0]], false],
+  ] as const) {
+    const { request, app, acme } = makeWorld(t)
+    for (const [from, to] of spells) {
+      const startsAt = NOON - from * MINUTE
+      const ends = to > 0 ? [{ startsAt, endsAt: NOON - to * MINUTE }] : []
+      for (const times of [{ startsAt }, ...ends])
+        await request('POST', '/api/webhooks/metrics', {
+          token: acme.token,
+          body: alertmanager([alert('Slow', LABELS, times)]),
+        })
+    }
+    const browser = makeBrowser(app)
+    await browser.signIn(acme.token)
+    const text = async (path: string) => (await browser.get(path)).html.replace(/<[^>]*>|\s+/g, ' ').replace(/ +/g, ' ')
+    assert.equal(/7 min so far , with breaks/.test(await text('/incidents')), breaks)
+    assert.equal(/since 11:51, with breaks/.test(await text('/incidents/1')), breaks)
+  }
+})

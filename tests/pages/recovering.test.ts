@@ -103,3 +103,25 @@ for (const [what, over, expected] of [
     else assert.doesNotMatch(wall, /critical for|critical ledger/i)
   })
 }
+
+test('the score of a service begins with its problem, also after its incident was resolved', async (t) => {
+  const { request, app, acme, clock } = makeWorld(t)
+  const { token } = acme
+  const startsAt = clock.now - 9 * MINUTE
+  const send = (more: object) =>
+    request('POST', '/api/webhooks/metrics', {
+      token,
+      body: alertmanager([alert('Down', { service: 'cart', severity: 'critical' }, { startsAt, ...more })]),
+    })
+  await send({})
+  const [service] = (await request('GET', '/api/services', { token })).body
+  clock.now += 5 * MINUTE
+  await send({ endsAt: clock.now })
+  const [incident] = (await request('GET', '/api/incidents', { token })).body.data
+  await request('PATCH', `/api/incidents/${incident.id}`, { token, body: { status: 'resolved' } })
+  const browser = makeBrowser(app)
+  await browser.signIn(token)
+  const { html } = await browser.get(`/services/${service.id}?range=1h`)
+  // 46 of 60 minutes, and not 55, when the first event came.
+  assert.match(html, /<g class="lanes-score">.*?<g class="level-critical"><rect x="76\.67%"/s)
+})

@@ -251,6 +251,26 @@ test('results while typing list the incident with the number instead of opening 
   assert.match(await text('/search?q=3&list=1'), /Incidents .* \w+: Down incident 3/)
 })
 
+test('every row of an unresolved incident says its likely cause, or where to find it', async (t) => {
+  const names = Array.from({ length: 24 }, (_, index) => `s${index}`)
+  const { browser } = await storm(t, names, MINUTE, 'nowhere')
+  const { html } = await browser.get('/incidents?status=open')
+  const rows = html.match(/<tr>.*?<\/tr>/gs)?.slice(1) ?? []
+  assert.equal(rows.length, 25)
+  const without = rows.filter((row) => !/cause-line|probably because of|The likely cause is on its page/.test(row))
+  assert.deepEqual(without, [])
+})
+
+test('the picture and the timeline say that somebody took an acknowledgement back', async (t) => {
+  const { browser } = await storm(t, ['ledger'])
+  await browser.send('/incidents/1/status', { status: 'investigating' })
+  await browser.send('/incidents/unacknowledge', { incidents: '1' })
+  const { html } = await browser.get('/incidents/1')
+  assert.match(html, /Ada[^<]*: acknowledgement taken back/)
+  assert.match(html, /Acknowledgement taken back/)
+  assert.doesNotMatch(html, /Ada[^<]*: open|Changed to open/)
+})
+
 test('the number of an incident leads to it, however it is written', async (t) => {
   const { browser, text } = await storm(t)
   for (const q of ['3', '%233', 'incident+3', 'Incident+%233']) {

@@ -25,6 +25,13 @@ export function figuresOf(problem: Problem, now: number) {
   }
 }
 
+/** Returns `, with breaks` if the problem ended and came back; otherwise ''. */
+export function breaksText({ since, ended, criticalMs }: Problem): string {
+  if (ended === null) return ''
+  const isBack = since === null ? criticalMs > ended.to - ended.from : since > ended.to
+  return isBack ? ', with breaks' : ''
+}
+
 /** Returns `, not counting 20 min under a silence`; '' if silences covered the problem for less than a second. */
 export function silencedText(mutedMs: number): string {
   // A silence of 3 min covers a few milliseconds less.

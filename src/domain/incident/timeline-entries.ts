@@ -65,7 +65,7 @@ export function entryText({ kind, code, text }: EntryFact, name: string): string
 
 function statusText(code: string, text: string): string {
   if (code === 'resolved') return text.startsWith('while ') ? `resolved, ${text}` : reasoned(code, text)
-  if (code === 'open') return reasoned(text === '' ? 'changed to open' : 'open again', text)
+  if (code === 'open') return reasoned(text === '' ? 'acknowledgement taken back' : 'open again', text)
   return reasoned(text === '' ? `changed to ${code}` : code, text)
 }
 

@@ -148,7 +148,9 @@ function ticksOf(times: readonly number[]): readonly number[] {
  */
 export function peopleOf(timeline: readonly TimelineRow[], endedAt: number | null): PictureFacts['people'] {
   const acts = timeline.flatMap(({ at, code, text, actor, kind }) =>
-    actor !== null && (kind === 'note' || kind === 'status') ? [{ at, what: code ?? 'note', text, actor }] : [],
+    actor !== null && (kind === 'note' || kind === 'status')
+      ? [{ at, what: code === 'open' ? 'acknowledgement taken back' : (code ?? 'note'), text, actor }]
+      : [],
   )
   const rows = timeline.filter(({ kind }) => kind === 'silence')
   const silences = rows.flatMap(({ at, text, actor }) => {

@@ -4,7 +4,7 @@ import type { AlertGroup } from '../../domain/alert/groups.ts'
 import type { PipelineChange } from '../../domain/correlation/change.ts'
 import { rankLinks } from '../../domain/correlation/correlation.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
-import { endOf, severeOf, silencedText } from '../../domain/incident/lasted.ts'
+import { breaksText, endOf, severeOf, silencedText } from '../../domain/incident/lasted.ts'
 import { criticalMsOf, mutedMsOf, phaseOf } from '../../domain/incident/problem.ts'
 import { namedUpTo } from '../../domain/notification/names.ts'
 import type { WhoWasTold } from '../../domain/notification/told.ts'
@@ -85,6 +85,7 @@ export function headOf(
       isGuess: incident.problem.isGuess,
     },
     criticalMs: criticalMsOf(incident.problem, reader.now),
+    breaks: breaksText(incident.problem),
     severeMs: severe.ms,
     mutedMs: mutedMsOf(incident.problem, reader.now),
     ...{ movedAt: moved?.at ?? incident.createdAt, movedBy: moved?.actor ?? null, firingAlerts: incident.firingAlerts },

@@ -93,7 +93,7 @@ function alertsText({ groups, incident: { firingAlerts } }: IncidentView): strin
 
 const Head: FC<{ view: IncidentView }> = ({ view }) => {
   const { incident, reader, canWrite } = view
-  const { number, title, severity, service, startedAt, endedAt: until, isGuess, status, opened } = incident
+  const { number, title, severity, service, startedAt, endedAt: until, isGuess, status, opened, breaks } = incident
   return (
     <>
       <Crumbs path={[['Incidents', '/incidents'], [number]]} />
@@ -109,6 +109,7 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
               {until === null
                 ? `since ${formatMoment(startedAt, reader)}`
                 : `from ${formatMoment(startedAt, reader)}${isGuess ? ', last reported' : ' to'} ${formatMoment(until, reader)}`}
+              {breaks}
             </span>
             <a href={service.href}>
               <ServiceName namespace={service.namespace} name={service.name} />

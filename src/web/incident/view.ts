@@ -37,6 +37,8 @@ export type IncidentHead = Pick<
   readonly isGuess: boolean
   /** How long the problem was on until now, without the healthy periods in between, in milliseconds. */
   readonly criticalMs: number
+  /** `, with breaks` if the problem ended and came back; otherwise ''. */
+  readonly breaks: string
   /** For how long it has been on with the severity of the incident, in milliseconds. */
   readonly severeMs: number
   /** How long silences have covered the problem, in milliseconds. */

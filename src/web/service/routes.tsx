@@ -117,7 +117,7 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
     since: sinceOf(service, states ?? [], penalties),
     workload: visit.server.workloadNow(visitor.organizationId, service),
     gaps: await own.read(listGaps, service.cluster, span.from, span.to),
-    picture: pictureOfService({ ...facts, links, span: shown, reader, service, open, states }),
+    picture: pictureOfService({ ...facts, links, span: shown, reader, service, open, earlier, states }),
     zoom,
     ranges: rangeLinks(RANGES, `/services/${id}`, range, USUAL),
     penalties,
@@ -176,16 +176,18 @@ type PictureParts = Facts & {
   readonly reader: Reader
   readonly service: ServiceWithHealth
   readonly open: IncidentBrief | null
+  readonly earlier: ServiceView['earlier']
   readonly states: readonly StatusChange[] | null
 }
 
 function pictureOfService(parts: PictureParts): ServiceView['picture'] {
-  const { groups, changes, links, span, reader, service, open } = parts
+  const { groups, changes, links, span, reader, service, open, earlier } = parts
+  const heads = open ? [...earlier, open.head] : earlier
   const states = parts.states && withCurrent(parts.states, service, reader.now)
   return pictureOf({
     ...{ ...reader, serviceId: service.id, span, changes, links, people: [] },
     groups: countedGroups(groups, service),
-    score: open && states ? sinceStart(states, open.head) : states,
+    score: states && heads.reduce(sinceStart, states),
     firstAlertAt: open?.firstAlertAt ?? null,
     acknowledgedAt: open?.head.acknowledgedAt ?? null,
     ...{ resolvedAt: null, recoveredAt: open?.head.endedAt ?? null, fix: null },

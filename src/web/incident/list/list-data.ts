@@ -14,7 +14,7 @@ import { incidentLink } from '../find.ts'
 
 const LIMIT = 50
 /** The maximum number of unresolved incidents whose likely cause is shown. */
-const MAX_CAUSES = 8
+const MAX_CAUSES = 20
 
 type Wanted = { readonly status: IncidentStatus | 'all'; readonly service: string; readonly page: number }
 

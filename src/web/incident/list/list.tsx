@@ -137,6 +137,7 @@ const IncidentRow: FC<{ incident: ListedIncident; reader: Reader; isFirst: boole
     resolvedAt,
     endedAt,
     criticalMs,
+    breaks,
     mutedMs,
     alertCount,
     acknowledgedBy,
@@ -163,6 +164,10 @@ const IncidentRow: FC<{ incident: ListedIncident; reader: Reader; isFirst: boole
           </span>
         ) : incident.brief ? (
           <CauseLine one={incident.brief} />
+        ) : resolvedAt === null ? (
+          <a class="second" href={href}>
+            The likely cause is on its page.
+          </a>
         ) : null}
         {incident.told === null ? null : (
           <span class="second break">
@@ -188,6 +193,7 @@ const IncidentRow: FC<{ incident: ListedIncident; reader: Reader; isFirst: boole
         <span class="nowrap">
           {endedAt === null ? `${formatDuration(criticalMs)} so far` : formatLasted(criticalMs)}
         </span>
+        {breaks}
         {silencedText(mutedMs)}
         {resolvedText(incident)}
       </td>
