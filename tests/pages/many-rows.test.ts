@@ -104,6 +104,17 @@ test('the worst group is on the first page of the alerts, however long ago it be
   assert.equal(names.length, 40)
 })
 
+test('a group of 300 alerts counts all of them, and says how many its summary describes', async (t) => {
+  const alike = Array.from({ length: 300 }, (_, n) => {
+    const times = { startsAt: NOON - 50 * MINUTE + n, ...(n < 60 ? { endsAt: NOON - MINUTE - n } : {}) }
+    return alert('Errors', { service: 'cart', route: `/${n}` }, times)
+  })
+  const { text } = await worldWith(t, alike)
+  const page = await text('/alerts')
+  assert.match(page, /1 group from 300 alerts\. 240 alerts are still firing/)
+  assert.match(page, /Errors ×300 Errors fires: 100 routes \(in 100 of its alerts\) .* 11:10 firing 50 min/)
+})
+
 test('an ended alert comes after every firing one, even if it was worse', async (t) => {
   const times = { startsAt: NOON - 5 * MINUTE, endsAt: NOON - MINUTE }
   const ended = alert('Down', { service: 'cart', severity: 'critical' }, times)

@@ -11,6 +11,7 @@ import { countedByService } from '../../domain/health/counted-severity.ts'
 import { ordered } from '../../domain/order.ts'
 import { offsetOf, type Page } from '../../domain/pagination.ts'
 import { rank, type Severity } from '../../domain/severity.ts'
+import { formatCount } from '../../domain/text.ts'
 import { type AlertRecord, alertHeadColumns, serviceUuid, toAlertHead } from '../alerts.ts'
 import { listHealth } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -29,6 +30,8 @@ type GroupFilter = AlertFilter & {
 
 /** The maximum number of alerts to group, newest first. */
 const MAX_ALERTS = 20_000
+/** The maximum number of alerts of a group of which more is read than what the counts need. */
+const MAX_HEADS = 100
 
 /**
  * One row of the alerts: a condition of one service, or of several services that have it alike. `severity` is the one that
@@ -81,9 +84,9 @@ type Row = ReturnType<typeof rowsOf>[number]
 function rowsOf(db: Db, organizationId: number, filter: GroupFilter) {
   const alerts = matchingAlerts(db, organizationId, filter)
   if (!alerts) return []
-  const columns = ['id', 'service_id', 'incident_id', 'name', 'source', 'severity', 'status', 'starts_at'] as const
+  const columns = ['id', 'service_id', 'incident_id', 'name', 'source', 'severity', 'status'] as const
   const newest = alerts
-    .select([...columns, serviceUuid])
+    .select([...columns, 'starts_at', 'ends_at', serviceUuid])
     .orderBy('starts_at', 'desc')
     .orderBy('id', 'desc')
   return db.all(newest.limit(MAX_ALERTS))
@@ -106,6 +109,10 @@ function conditionsOf(rows: readonly Row[]): readonly Condition[] {
   })
 }
 
+function latestFirst(a: Row, b: Row): number {
+  return b.starts_at - a.starts_at || b.id - a.id
+}
+
 type Counted = GroupCount & { readonly rows: readonly Row[] }
 
 /** What fires comes first, then what is more severe, has more firing alerts, and started later. */
@@ -116,9 +123,9 @@ function countsOf(conditions: readonly Condition[], alike: boolean): readonly Co
   const counts = [...groups.values()].flatMap((of): Counted[] => {
     const [first] = of
     if (!first) return []
-    const rows = of.flatMap((one) => one.rows)
+    const rows = of.length === 1 ? first.rows : of.flatMap((one) => one.rows).toSorted(latestFirst)
     const firing = of.reduce((sum, one) => sum + one.firing, 0)
-    const lastStartsAt = of.reduce((last, one) => Math.max(last, one.rows[0]?.starts_at ?? 0), 0)
+    const lastStartsAt = rows[0]?.starts_at ?? 0
     const incidents = new Set(rows.flatMap(({ incident_id }) => incident_id ?? [])).size
     return [{ ...first, rows, firing, lastStartsAt, incidents, count: rows.length, services: of.length }]
   })
@@ -128,19 +135,43 @@ function countsOf(conditions: readonly Condition[], alike: boolean): readonly Co
   ])
 }
 
+/** Reads only the newest alerts of each group, because a storm has thousands of alerts. */
 function groupsOf(db: Db, shown: readonly Counted[]): readonly AlikeGroup[] {
   const alerts = db.sql.selectFrom('alerts').select(['id', ...alertHeadColumns])
-  const rowIds = shown.flatMap(({ rows }) => rows.map(({ id }) => id))
-  const heads = new Map(
-    db
-      .all(alerts.where('id', 'in', listed(JSON.stringify(rowIds))))
-      .map(({ id, ...head }) => [id, toAlertHead(head)] as const),
-  )
-  return shown.flatMap(({ rows, severity, sentAs, services, incidents }) => {
-    const members = rows.flatMap(({ id }) => heads.get(id) ?? [])
-    const groups = groupAlerts(members, new Map([['', members]])).map(shortGroup)
-    return groups.map((group) => ({ ...group, severity, ...(sentAs ? { sentAs } : {}), services, incidents }))
+  const rowIds = shown.flatMap(({ rows }) => headsOf(rows)).map(({ id }) => id)
+  const found = db.all(alerts.where('id', 'in', listed(JSON.stringify(rowIds))))
+  const heads = new Map(found.map((row) => [row.id, toAlertHead(row)]))
+  return shown.flatMap(({ rows, severity, sentAs, services, incidents, count, firing }) => {
+    const members = headsOf(rows).flatMap(({ id }) => heads.get(id) ?? [])
+    const [group] = groupAlerts(members, new Map([['', members]])).map(shortGroup)
+    if (!group) return []
+    const counted = { ...group, severity, ...(sentAs ? { sentAs } : {}), services, incidents }
+    if (count <= MAX_HEADS) return [counted]
+    const summary = `${group.summary} (in ${formatCount(members.length)} of its alerts)`
+    const endsAt = firing > 0 ? null : group.endsAt
+    const silencedBy = [...group.silencedBy, ...silencesOf(db, rows.slice(MAX_HEADS))]
+    return [{ ...counted, count, firing, firstStartsAt: rows.at(-1)?.starts_at ?? 0, endsAt, summary, silencedBy }]
   })
+}
+
+/** Returns the newest alerts of a group and, if it is over, the one that ended last. */
+function headsOf(rows: readonly Row[]): readonly Row[] {
+  if (rows.length <= MAX_HEADS) return rows
+  if (rows.some(({ status }) => status === 'firing')) return rows.slice(0, MAX_HEADS)
+  const last = rows.reduce((a, b) => ((b.ends_at ?? 0) > (a.ends_at ?? 0) ? b : a))
+  return [...new Set([...rows.slice(0, MAX_HEADS), last])]
+}
+
+/** Returns the silences of each firing alert that is silenced. */
+function silencesOf(db: Db, rows: readonly Row[]): readonly (readonly string[])[] {
+  const ids = rows.flatMap(({ id, status }) => (status === 'firing' ? [id] : []))
+  const silenced = db.sql
+    .selectFrom('silenced_alerts')
+    .innerJoin('silences', 'silences.id', 'silence_id')
+    .select(['alert_id', 'silences.uuid'])
+    .where('alert_id', 'in', listed(JSON.stringify(ids)))
+  const byAlert = Map.groupBy(db.all(silenced), ({ alert_id }) => alert_id)
+  return [...byAlert.values()].map((of) => of.map(({ uuid }) => uuidFromBytes(uuid)))
 }
 
 /**
