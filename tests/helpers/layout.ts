@@ -74,9 +74,13 @@ const SCRIPT = `(() => {
 
   // A line that is too long to find the beginning of the next one.
   for (const block of document.querySelectorAll('main p')) {
-    const width = block.getBoundingClientRect().width
-    const { fontSize, display } = getComputedStyle(block)
-    if (seen(block) && display === 'block' && block.getBoundingClientRect().height > 2 * parseFloat(fontSize) * 1.3 && width > 75 * parseFloat(fontSize))
+    const range = document.createRange()
+    range.selectNodeContents(block)
+    const box = range.getBoundingClientRect()
+    const zoom = block.currentCSSZoom ?? 1
+    const [width, height] = [box.width / zoom, box.height / zoom]
+    const { fontSize, lineHeight, display } = getComputedStyle(block)
+    if (seen(block) && display === 'block' && height > 1.9 * parseFloat(lineHeight) && width > 75 * parseFloat(fontSize))
       faults.push('long lines: ' + name(block.textContent) + ' (' + Math.round(width) + ' px)')
   }
 

@@ -17,6 +17,7 @@ import { json, type Reply } from '../../http/middleware/reply.ts'
 import type { countLinks } from '../../store/correlation/correlations.ts'
 import { listIncidents, type ResolvedEarly } from '../../store/incident/incidents.ts'
 import { listServices, type ServiceRecord } from '../../store/service/services.ts'
+import { listStatesOfServices } from '../../store/service/states.ts'
 import { findDetails, findHasServices, findOverview } from '../../store/views.ts'
 import { prefersJson } from '../errors/routes.tsx'
 import { incidentLink, incidentPath } from '../incident/find.ts'
@@ -38,7 +39,7 @@ const CHANGES_FOR = DAY / 2
 const MAX_CHANGES = 8
 /** The number of services whose row says what their resolved incident was about. */
 const MAX_EARLY = 8
-/** The maximum number of critical services among which to find the newest. */
+/** The number of critical services among which the newest is found. */
 const MAX_CRITICAL = 200
 const NO_STARTS: ReadonlyMap<string, number> = new Map()
 const MAX_SILENCED = { page: 1, limit: 500 }
@@ -113,8 +114,9 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
   const view = choiceOf(query('view'), ['list', 'wall'] as const, usual)
   const shown = all.filter((one) => (status === 'all' || one.status === status) && matches(one, q, namespace))
   const critical = query('tv') === '1' ? of('critical').slice(0, MAX_CRITICAL) : []
-  const rows = shown.slice(0, rowsFor(shown.length, view))
-  const detailed = [...new Set([...rows, ...critical].map(({ id }) => id))]
+  const criticalIds = critical.map(({ id }) => id)
+  const recent = await own.read(listStatesOfServices, criticalIds, day.from)
+  const detailed = shown.slice(0, rowsFor(shown.length, view)).map(({ id }) => id)
   const { states, lastGoodDeploys } = await own.read(findDetails, detailed, day)
   const found = await openIncidents(visit, all, states, view === 'list')
   const { shown: incidents, total: unresolved, hidden: hiddenIncidents } = found
@@ -133,7 +135,7 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
       return { name: isolatedName(name), href: `/settings/notifications/${id}`, since: failingSince }
     }),
     hiddenIncidents,
-    newestCritical: newestCritical(critical, states),
+    newestCritical: newestCritical(critical, recent),
     calm: calm ? await lastIncident(visit) : null,
     addressOf: (change) => address({ status, view, usual, q, namespace, ...change }),
     services: shown.map((service) => ({
