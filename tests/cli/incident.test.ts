@@ -206,8 +206,49 @@ test('a number that exists in several organizations requires --org', async (t) =
   const { text, code } = await refuse('show', '1', ...at)
   assert.deepEqual(
     [code, text],
-    [1, 'several organizations have an incident 1: choose one of Acme, Basil, Charlie with --org'],
+    [1, 'several organizations have an incident 1: choose one of Acme, Basil, Charlie with --org or INCMON_ORG'],
   )
+})
+
+for (const [command, ...more] of [
+  ['show'],
+  ['ack'],
+  ['note', 'Seen'],
+  ['edit', '--title', 'Other'],
+  ['reopen'],
+  ['resolve'],
+  ['actions'],
+  ['postmortem'],
+] as const) {
+  test(`INCMON_ORG chooses the incident of a number for ${command}, and --org overrides it`, async (t) => {
+    const { at } = await resolved(t, 'First')
+    const run = (org: string, ...args: string[]) =>
+      call('/', ['incident', command, '1', ...more, ...at, ...args], { env: { INCMON_ORG: org } })
+    for (const { err } of [await run('Acme'), await run('Nobody', '--org', 'Basil')]) {
+      assert.doesNotMatch(err, /several organizations|Nobody/)
+    }
+    const { code, err } = await run('Nobody')
+    assert.deepEqual([code, /^incmon: there is no organization named Nobody/.test(err)], [1, true])
+  })
+}
+
+test('INCMON_ORG with another organization finds no incident and changes none', async (t) => {
+  const { at, ids, request, acme } = await resolved(t, 'First')
+  const [id = ''] = ids
+  const { code, err } = await call('/', ['incident', 'edit', id, '--title', 'Theirs', ...at], {
+    env: { INCMON_ORG: 'Charlie' },
+  })
+  assert.deepEqual([code, err.startsWith(`incmon: no incident ${id} in Charlie: enter its number`)], [1, true])
+  const { body } = await request('GET', `/api/incidents/${id}`, { token: acme.token })
+  assert.equal(body.title, 'First')
+})
+
+test('the second number of a merge belongs to the organization of the first', async (t) => {
+  const { at, ids, basils, charlies, refuse } = await resolved(t, 'First')
+  const { text } = await refuse('merge', basils, '1', ...at)
+  assert.doesNotMatch(text, /several organizations/)
+  const { text: other, code } = await refuse('merge', ids[0] ?? '', charlies, ...at)
+  assert.deepEqual([code, other.startsWith(`no incident ${charlies} in Acme`)], [1, true])
 })
 
 test('a partial id that is too short or ambiguous is rejected', async (t) => {

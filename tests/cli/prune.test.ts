@@ -43,6 +43,11 @@ suite('prune', { concurrency: 4 }, () => {
     assert.match(table.out, /^Acme +3 of 7 +0 of 0 +20\d\d-\S+Z +about \d{3,}$/m)
     const json = JSON.parse((await call(cwd, ['prune', '--dry-run', '--json', '--org', 'Acme'])).out)
     assert.deepEqual([json.length, json[0].events, events()], [1, { due: 3, total: 7 }, 7])
+    const named = await call(cwd, ['prune', '--dry-run', '--json'], { env: { INCMON_ORG: 'Basil' } })
+    assert.deepEqual(
+      JSON.parse(named.out).map((one: { organization: string }) => one.organization),
+      ['Basil'],
+    )
   })
 
   test('it deletes expired records and prints the counts, without progress if there is no terminal', async (t) => {

@@ -44,7 +44,7 @@ export function withRecord<Found, Result>(
 
 /**
  * Returns the record that `word` identifies. `word` is an incident number, an id, or 8 or more characters from the
- * start or the end of an id. Searches all organizations unless --org names one.
+ * start or the end of an id. Searches all organizations unless --org or INCMON_ORG names one.
  * @throws CommandError if several records match or if no record matches. If no record matches, the message names the
  * command that lists the records.
  */
@@ -55,15 +55,17 @@ export async function requireRecord<Found>(api: Api, noun: Noun, word: string, o
 }
 
 async function requireMatch(api: Api, noun: Noun, word: string, org?: string): Promise<IdMatch> {
-  if (org !== undefined) await requireOrganization(api, org)
+  const chosen = namedOrganization(org) === undefined ? null : await requireOrganization(api, org)
   const all = await api.json<IdMatch[]>('GET', `/operator/${noun}s/${encodeURIComponent(word)}`)
-  const found = org === undefined ? all : all.filter(({ organization }) => organization.name === org)
+  const found = chosen === null ? all : all.filter(({ organization }) => organization.id === chosen.id)
   const [only, second] = found
-  if (!only) throw new CommandError(noRecord(noun, word))
+  if (!only) throw new CommandError(noRecord(noun, word, chosen?.name ?? null))
   if (!second) return only
   if (/^\d{1,7}$/.test(word)) {
     const names = found.map(({ organization }) => organization.name).join(', ')
-    throw new CommandError(`several organizations have an incident ${word}: choose one of ${names} with --org`)
+    throw new CommandError(
+      `several organizations have an incident ${word}: choose one of ${names} with --org or INCMON_ORG`,
+    )
   }
   const ends = found.map(({ id }) => id.slice(-SHORTEST_PART)).join(', ')
   throw new CommandError(
@@ -71,9 +73,10 @@ async function requireMatch(api: Api, noun: Noun, word: string, org?: string): P
   )
 }
 
-function noRecord(noun: Noun, word: string): string {
+function noRecord(noun: Noun, word: string, organization: string | null): string {
   const isShort = /^[0-9a-f-]{1,7}$/i.test(word) && !(noun === 'incident' && /^\d+$/.test(word))
-  const what = isShort ? `${word} is too short` : `no ${noun} ${word}`
+  const place = organization === null ? '' : ` in ${organization}`
+  const what = isShort ? `${word} is too short` : `no ${noun} ${word}${place}`
   const number = noun === 'incident' ? 'its number, or ' : ''
   return `${what}: enter ${number}at least ${SHORTEST_PART} characters of its id, as shown by "incmon ${noun} list"`
 }
@@ -111,12 +114,17 @@ export function listOrganizations(api: Api): Promise<Organization[]> {
   return api.json('GET', '/operator/organizations')
 }
 
+/** Returns the name that --org or INCMON_ORG gives, or undefined. */
+export function namedOrganization(org?: string): string | undefined {
+  return org ?? clientVariables().organization ?? undefined
+}
+
 /**
  * Returns the organization named by --org or INCMON_ORG or, if both are missing, the only organization.
  * @throws CommandError, UsageError
  */
 export async function requireOrganization(api: Api, named?: string): Promise<Organization> {
-  const org = named ?? clientVariables().organization ?? undefined
+  const org = namedOrganization(named)
   const all = await listOrganizations(api)
   const names = all.map(({ name }) => name).join(', ')
   const [only, second] = all

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { confirmationText, type PruneOutput } from '../../actions/pruning/prune.ts'
 import { type Api, withApi } from '../api/api.ts'
-import { requireOrganization } from '../api/records.ts'
+import { namedOrganization, requireOrganization } from '../api/records.ts'
 import { CommandError } from '../failure.ts'
 import { type Common, hint } from '../hint.ts'
 import { instant, printList } from '../output.ts'
@@ -15,7 +15,7 @@ type Outcome = Extract<PruneOutput, { outcome: unknown }>['outcome']
 
 export function addPrune(program: Command): void {
   addCommand(program, 'prune', 'delete expired records now; the server can keep running')
-    .option('--org <name>', 'prune only this organization (default: all)')
+    .option('--org <name>', 'prune only this organization (default: INCMON_ORG, or all)')
     .option('--dry-run', 'show what would be deleted, without deleting anything')
     .option('--yes', 'confirm the deletion of more than half of the events or alerts')
     .action(pruneOrgs)
@@ -35,7 +35,8 @@ async function pruneOrgs(options: Options): Promise<void> {
 
 /** Reads the server's progress reports until the pruning is done. */
 async function prune(api: Api, { org, dryRun = false, yes = false }: Options) {
-  const chosen = org === undefined ? {} : { organizationId: (await requireOrganization(api, org)).id }
+  const chosen =
+    namedOrganization(org) === undefined ? {} : { organizationId: (await requireOrganization(api, org)).id }
   const body = { ...chosen, dryRun, approved: yes }
   const surveys: Survey[] = []
   const outcomes: Outcome[] = []

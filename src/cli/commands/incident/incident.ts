@@ -172,12 +172,7 @@ async function noteIncident(id: string, words: readonly string[], options: Organ
 
 async function mergeIncidents(id: string, into: string, options: OrganizationOptions): Promise<void> {
   await change(id, options, async ({ api, found, organization }) => {
-    const kept = await requireRecord<Incident>(api, 'incident', into, options.org)
-    if (kept.organization.id !== organization.id) {
-      throw new CommandError(
-        `${into.trim()} belongs to another organization: choose an incident of ${organization.name}`,
-      )
-    }
+    const kept = await requireRecord<Incident>(api, 'incident', into, organization.name)
     await api.json('POST', `/api/incidents/${found.id}/merge`, { body: { into: kept.found.id } })
     return `merged ${nameOf(found)} into ${nameOf(kept.found)}: incident ${found.number} is now resolved`
   })
