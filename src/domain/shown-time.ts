@@ -1,6 +1,6 @@
 /** Formats times and durations for display: short, in one time zone, with a 24-hour clock. */
 import { formatSeconds } from './text.ts'
-import { isTimeZone, type LocalTime, localTimeOf } from './time-zone.ts'
+import { isTimeZone, type LocalTime, localTimeOf, offsetIfRepeated } from './time-zone.ts'
 import { DAY, HOUR, MINUTE, SECOND } from './units.ts'
 
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'] as const
@@ -53,12 +53,15 @@ export function formatDate(at: number, { now, zone }: Reader): string {
   return parts.year === partsOf(now, zone)?.year ? date : `${date} ${parts.year}`
 }
 
-/** Formats a time as briefly as possible: `03:02` today, `Wed 16:05` within six days, otherwise the date. */
+/**
+ * Formats a time as briefly as possible: `03:02` today, `Wed 16:05` within six days, otherwise the date. `02:52 UTC+2` if
+ * the clock shows this time twice.
+ */
 export function formatMoment(at: number, reader: Reader): string {
   const parts = partsOf(at, reader.zone)
   const today = partsOf(reader.now, reader.zone)
   if (!parts || !today) return NO_TIME
-  const time = formatClock(at, reader.zone)
+  const time = `${formatClock(at, reader.zone)}${repeatedText(at, reader.zone)}`
   if (parts.day === today.day && parts.month === today.month && parts.year === today.year) return time
   if (Math.abs(reader.now - at) < 6 * DAY) return `${WEEKDAYS[parts.weekday]} ${time}`
   return formatDate(at, reader)
@@ -88,7 +91,12 @@ export function formatFullTime(at: number, zone: string): string {
   const parts = partsOf(at, zone)
   if (!parts) return NO_TIME
   const date = `${WEEKDAYS[parts.weekday]} ${parts.day} ${MONTHS[parts.month - 1]} ${parts.year}`
-  return `${date}, ${formatExactClock(at, zone)} ${zone}`
+  return `${date}, ${formatExactClock(at, zone)} ${zone}${repeatedText(at, zone)}`
+}
+
+function repeatedText(at: number, zone: string): string {
+  const offset = offsetIfRepeated(at, zone)
+  return offset === '' ? '' : ` ${offset}`
 }
 
 /** A time or a period as `formatTime` and `formatPeriod` write it. */
@@ -113,7 +121,7 @@ export function inZone(sentence: string, zone: string): string {
 function writtenIn(iso: string, zone: string): readonly [date: string, clock: string] {
   const at = Date.parse(iso)
   const { year, month, day } = localTimeOf(at, zone)
-  return [`${year}-${two(month)}-${two(day)}`, formatExactClock(at, zone)]
+  return [`${year}-${two(month)}-${two(day)}`, `${formatExactClock(at, zone)}${repeatedText(at, zone)}`]
 }
 
 /** Returns whether a time zone name such as Europe/Berlin is valid. The name may be untrusted. */

@@ -1,6 +1,7 @@
 /** Converts between instants and local times, including daylight saving time. */
 import type { FieldError } from './error.ts'
 import { cacheByName, once } from './memoize.ts'
+import { ordered } from './order.ts'
 import { DAY, MINUTE, SECOND } from './units.ts'
 
 /** A local date and time. `month` and `day` are 1-based. `weekday`: 0 is Sunday. All are NaN for an invalid time. */
@@ -65,10 +66,12 @@ export function localTimeOf(at: number, timeZone: string): LocalTime {
   }
 }
 
+type Span = { readonly startsAt: number; readonly endsAt: number }
+
 /**
- * Returns the instants of all periods that overlap the days around `at`, in chronological order. If the start of
- * daylight saving time skips a local time, the time is moved forward by the skipped hour. If a local time occurs twice,
- * the period starts at the first occurrence and ends at the second.
+ * Returns all periods that overlap the days around `at`, in chronological order. An instant is in a period if a local
+ * clock shows a time from `from` until `to`. If the clock goes back, a period can therefore come twice; if the clock
+ * goes forward, the skipped part of a period is left out.
  * @param weekdays the weekdays on which a period starts
  * @param days how many days before and after `at` to include
  */
@@ -77,17 +80,51 @@ export function spansAround(
   { from, to, timeZone }: DailySpan,
   weekdays: readonly Weekday[],
   days: number,
-): { readonly startsAt: number; readonly endsAt: number }[] {
+): readonly Span[] {
   const { year, month, day } = localTimeOf(at, timeZone)
   const midnight = Date.UTC(year, month - 1, day)
   const midnights = Array.from({ length: 2 * days + 1 }, (_, index) => midnight + (index - days) * DAY)
-  return midnights
+  const spans = midnights
     .filter((date) => weekdays.includes(WEEKDAYS[new Date(date).getUTCDay()] ?? 'sunday'))
-    .map((date) => ({
-      startsAt: instantsOf(date + sinceMidnight(from), timeZone)[0],
-      endsAt: instantsOf(date + sinceMidnight(to) + (to > from ? 0 : DAY), timeZone)[1],
-    }))
-    .filter(({ startsAt, endsAt }) => startsAt < endsAt)
+    .flatMap((date) => spansOf(date + sinceMidnight(from), date + sinceMidnight(to) + (to > from ? 0 : DAY), timeZone))
+  return ordered(spans, ({ startsAt }) => [startsAt])
+}
+
+/** Returns when the local time is between `from` and `to`, which are encoded as if they were UTC. */
+function spansOf(from: number, to: number, timeZone: string): readonly Span[] {
+  const [before, after] = [offsetOf(from - DAY, timeZone), offsetOf(to + DAY, timeZone)]
+  if (before === after) return [{ startsAt: from - before, endsAt: to - before }]
+  const changedAt = changeBetween(from - DAY, to + DAY, timeZone)
+  const first = { startsAt: from - before, endsAt: Math.min(to - before, changedAt) }
+  const second = { startsAt: Math.max(from - after, changedAt), endsAt: to - after }
+  const isOne = first.startsAt < first.endsAt && first.endsAt === second.startsAt && second.startsAt < second.endsAt
+  const spans = isOne ? [{ startsAt: first.startsAt, endsAt: second.endsAt }] : [first, second]
+  return spans.filter(({ startsAt, endsAt }) => startsAt < endsAt)
+}
+
+/** Returns when the offset changes between two instants. */
+function changeBetween(from: number, to: number, timeZone: string): number {
+  const before = offsetOf(from, timeZone)
+  let [early, late] = [from / SECOND, to / SECOND]
+  while (late - early > 1) {
+    const middle = Math.floor((early + late) / 2)
+    if (offsetOf(middle * SECOND, timeZone) === before) early = middle
+    else late = middle
+  }
+  return late * SECOND
+}
+
+/**
+ * Returns the offset from UTC if the local time of an instant occurs twice because the clock goes back, such as `UTC+2`
+ * and an hour later `UTC+1`; otherwise ''.
+ */
+export function offsetIfRepeated(at: number, timeZone: string): string {
+  const offset = offsetOf(at, timeZone)
+  const [first, last] = instantsOf(at + offset, timeZone)
+  if (first === last) return ''
+  const minutes = Math.abs(offset) / MINUTE
+  const rest = minutes % 60 === 0 ? '' : `:${String(minutes % 60).padStart(2, '0')}`
+  return offset === 0 ? 'UTC' : `UTC${offset < 0 ? '-' : '+'}${Math.floor(minutes / 60)}${rest}`
 }
 
 /**

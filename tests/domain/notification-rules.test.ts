@@ -123,6 +123,10 @@ for (const [what, quiet, now, end] of [
   ['at the end', NIGHT, '03-15T06:00', '03-15T06:00'],
   ['in the night that loses an hour', NIGHT, '03-28T23:00', '03-29T05:00'],
   ['in the night that gains an hour', NIGHT, '10-24T21:00', '10-25T06:00'],
+  ['of 15 minutes in the repeated hour', { ...NIGHT, from: '02:05', to: '02:20' }, '10-25T00:10', '10-25T00:20'],
+  ['of 15 minutes, when the hour repeats', { ...NIGHT, from: '02:05', to: '02:20' }, '10-25T01:10', '10-25T01:20'],
+  ['between the two times of 15 minutes', { ...NIGHT, from: '02:05', to: '02:20' }, '10-25T00:50', '10-25T00:50'],
+  ['around the end of the repeated hour', { ...NIGHT, from: '02:58', to: '03:05' }, '10-25T00:58', '10-25T01:00'],
   [
     'on a weekend of two whole days',
     { from: '00:00', to: '00:00', timeZone: 'UTC', weekdays: ['saturday', 'sunday'] },

@@ -264,6 +264,23 @@ test('times use the time zone of the channel', () => {
   assert.equal(title, 'checkout has been critical since 15:02 (4 min).')
 })
 
+test('in the hour that the clock repeats, times say which hour they are in', () => {
+  const now = Date.parse('2026-10-25T00:53:00Z')
+  const [since, endedAt] = [now - 5 * 60_000, now - 60_000]
+  const problem = {
+    ...burning(0),
+    since: null,
+    criticalMs: endedAt - since,
+    endedAt,
+    knownAt: now - 60_000,
+    firing: [],
+  }
+  const context = { ...CONTEXT, now, timeZone: 'Europe/Berlin' }
+  const { title, body } = messageTextOf(item({ kind: 'recovered', alerts: [] }, { problem }), context)
+  assert.equal(title, 'checkout has recovered: it was critical for 4 min, until 02:52 UTC+2.')
+  assert.match(body, /It resolves by itself at 02:22 UTC\+1 unless the problem comes back\./)
+})
+
 test('a problem that started on another day has a date', () => {
   const words = messageTextOf(item({ kind: 'reminder' }, { problem: burning(2 * 24 * 60) }), CONTEXT)
   assert.equal(words.title, 'Nobody is working on this yet: checkout has been critical since Thu 14:06 UTC (2 days).')

@@ -11,6 +11,8 @@ import {
   formatFullTime,
   formatLasted,
   formatMoment,
+  formatWhen,
+  inZone,
 } from '../../src/domain/shown-time.ts'
 
 const SECOND = 1000
@@ -81,4 +83,16 @@ test('an invalid time is shown as unknown', () => {
   const dated = [formatDate, formatMoment].map((show) => show(9e15, READER))
   assert.deepEqual([...new Set([...shown, ...dated])], ['unknown time'])
   assert.equal(dayOf(Number.POSITIVE_INFINITY, 'UTC'), null)
+})
+
+test('a time that a clock shows twice says which one it is', () => {
+  const [first, second] = [Date.parse('2026-10-25T00:52:00Z'), Date.parse('2026-10-25T01:22:00Z')]
+  const reader = { now: second, zone: 'Europe/Berlin' }
+  assert.deepEqual([formatMoment(first, reader), formatWhen(second, reader)], ['02:52 UTC+2', 'at 02:22 UTC+1'])
+  assert.equal(formatFullTime(first, reader.zone), 'Sun 25 Oct 2026, 02:52:00 Europe/Berlin UTC+2')
+  const sentence = 'from 2026-10-25 00:52:00 to 01:22:00 UTC, known at 2026-10-25 02:00:00 UTC'
+  assert.equal(
+    inZone(sentence, reader.zone),
+    'from 2026-10-25 02:52:00 UTC+2 to 02:22:00 UTC+1 Berlin, known at 2026-10-25 03:00:00 Berlin',
+  )
 })

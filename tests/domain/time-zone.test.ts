@@ -1,14 +1,25 @@
 /** Time zones: daily time windows across daylight saving time. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isTimeZone, localTimeOf, spansAround, WEEKDAYS } from '../../src/domain/time-zone.ts'
+import {
+  isTimeZone,
+  localTimeOf,
+  offsetIfRepeated,
+  spansAround,
+  timeZones,
+  WEEKDAYS,
+} from '../../src/domain/time-zone.ts'
+import { randomFrom } from '../helpers/arrival.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
 
 const NIGHT = { from: '22:00', to: '06:00', timeZone: 'Europe/Berlin' }
 
-/** Returns the window that starts on the local day of `at`, in ISO 8601. */
+/** Returns the windows that start on the local day of `at`, in ISO 8601. */
 function spanOf(at: string, span: typeof NIGHT): string[] {
-  const [found] = spansAround(Date.parse(at), span, WEEKDAYS, 0)
-  return found ? [found.startsAt, found.endsAt].map((time) => new Date(time).toISOString().slice(0, 16)) : []
+  const found = spansAround(Date.parse(at), span, WEEKDAYS, 0)
+  return found.flatMap((one) => [one.startsAt, one.endsAt]).map((time) => new Date(time).toISOString().slice(0, 16))
 }
 
 for (const [what, at, span, expected] of [
@@ -20,13 +31,13 @@ for (const [what, at, span, expected] of [
     'a clock time that is skipped',
     '2026-03-29T12:00Z',
     { ...NIGHT, from: '02:30', to: '04:00' },
-    ['2026-03-29T01:30', '2026-03-29T02:00'],
+    ['2026-03-29T01:00', '2026-03-29T02:00'],
   ],
   [
     'a clock time that occurs twice',
     '2026-10-25T12:00Z',
     { ...NIGHT, from: '02:15', to: '02:45' },
-    ['2026-10-25T00:15', '2026-10-25T01:45'],
+    ['2026-10-25T00:15', '2026-10-25T00:45', '2026-10-25T01:15', '2026-10-25T01:45'],
   ],
   [
     'a zone with half an hour',
@@ -46,7 +57,77 @@ for (const [what, at, span, expected] of [
 
 test('omits a window that daylight saving time skips completely', () => {
   assert.deepEqual(spanOf('2026-03-29T12:00Z', { ...NIGHT, from: '02:00', to: '02:00' }).length, 2)
-  assert.deepEqual(spanOf('2026-03-29T12:00Z', { ...NIGHT, from: '02:30', to: '03:30' }), [])
+  assert.deepEqual(spanOf('2026-03-29T12:00Z', { ...NIGHT, from: '02:15', to: '02:30' }), [])
+})
+
+test('leaves out only the skipped part of a window', () => {
+  const shown = spanOf('2026-03-29T12:00Z', { ...NIGHT, from: '02:30', to: '03:30' })
+  assert.deepEqual(shown, ['2026-03-29T01:00', '2026-03-29T01:30'])
+})
+
+test('a window around the end of the repeated hour leaves out the rest of that hour', () => {
+  const shown = spanOf('2026-10-25T12:00Z', { ...NIGHT, from: '02:58', to: '03:05' })
+  assert.deepEqual(shown, ['2026-10-25T00:58', '2026-10-25T01:00', '2026-10-25T01:58', '2026-10-25T02:05'])
+})
+
+test('in all zones and on all dates, an instant is in a window if and only if the local clock is', () => {
+  const random = randomFrom(20_261_025)
+  const next = (most: number) => Math.floor(random() * most)
+  const two = (value: number) => String(value).padStart(2, '0')
+  // Lord Howe Island changes by half an hour; Cairo and Santiago at midnight; Casablanca and Troll twice as often or more.
+  const zones = ['Australia/Lord_Howe', 'Africa/Cairo', 'America/Santiago', 'Africa/Casablanca', 'Antarctica/Troll']
+  for (let run = 0; run < 1500; run++) {
+    const timeZone = (run % 2 === 0 ? zones[next(zones.length)] : timeZones()[next(timeZones().length)]) ?? 'UTC'
+    const at = changeNear(Date.UTC(2020 + next(12), next(12), 1 + next(28)), timeZone) + (next(72) - 36) * HOUR
+    const [from, to] = [`${two(next(24))}:${two(next(60))}`, `${two(next(24))}:${two(next(60))}`]
+    const spans = spansAround(at, { from, to, timeZone }, WEEKDAYS, 2)
+    for (let step = 0; step < 12; step++) {
+      const instant = at + (next(2 * 24 * 60) - 24 * 60) * MINUTE
+      const { hour, minute } = localTimeOf(instant, timeZone)
+      const clock = `${two(hour)}:${two(minute)}`
+      const isInside = from < to ? from <= clock && clock < to : from <= clock || clock < to
+      const found = spans.some(({ startsAt, endsAt }) => startsAt <= instant && instant < endsAt)
+      assert.equal(found, isInside, `${timeZone} ${new Date(instant).toISOString()} ${clock} in ${from}–${to}`)
+    }
+    const starts = spans.map(({ startsAt }) => startsAt)
+    assert.deepEqual(
+      starts,
+      starts.toSorted((one, other) => one - other),
+    )
+  }
+})
+
+/** Returns when the next change of a zone's offset is within 200 days, to the hour, or `at`. */
+function changeNear(at: number, timeZone: string): number {
+  const offset = (time: number) => localTimeOf(time, timeZone).hour - new Date(time).getUTCHours()
+  for (let day = 0; day < 200; day += 10) {
+    if (offset(at) === offset(at + day * 24 * HOUR)) continue
+    let [early, late] = [at, at + day * 24 * HOUR]
+    while (late - early > HOUR) {
+      const middle = (early + late) / 2
+      if (offset(middle) === offset(at)) early = middle
+      else late = middle
+    }
+    return Math.round(late / MINUTE) * MINUTE
+  }
+  return at
+}
+
+test('only a time that the clock shows twice has an offset', () => {
+  const shown = [
+    '2026-10-25T00:52Z',
+    '2026-10-25T01:22Z',
+    '2026-10-24T23:59Z',
+    '2026-10-25T02:00Z',
+    '2026-03-29T01:00Z',
+  ]
+  assert.deepEqual(
+    shown.map((at) => offsetIfRepeated(Date.parse(at), 'Europe/Berlin')),
+    ['UTC+2', 'UTC+1', '', '', ''],
+  )
+  assert.equal(offsetIfRepeated(Date.parse('2026-10-25T01:22Z'), 'UTC'), '')
+  assert.equal(offsetIfRepeated(Date.parse('2026-10-25T01:22Z'), 'Europe/London'), 'UTC')
+  assert.equal(offsetIfRepeated(Date.parse('2026-04-04T15:15Z'), 'Australia/Lord_Howe'), 'UTC+10:30')
 })
 
 test('finds only windows that start on the given weekday', () => {
