@@ -47,6 +47,34 @@ test('a message that several channels got within a minute is one row, without th
   assert.deepEqual(texts(both), [`message: message “opened” sent to night and mail: ${title('11 s')}`])
 })
 
+test('each message to a channel has its row, also if it comes a little less than a minute after the last one', () => {
+  const sent = (channel: string, seconds: number) =>
+    told(channel, { kind: 'reminder', at: NOON + seconds * 1000, title: `cart is critical (${seconds} s).` })
+  const all = [0, 59.9, 119.8, 179.7].flatMap((seconds) => [sent('a', seconds), sent('b', seconds + 0.05)])
+  assert.deepEqual(
+    texts(all).map((text) => text.replace(/:.*: /, ' ')),
+    [
+      'message cart is critical.',
+      'message cart is critical.',
+      'message cart is critical.',
+      'message cart is critical.',
+    ],
+  )
+  assert.equal(texts([sent('a', 0), sent('a', 1)]).length, 2)
+})
+
+test('notifications that one digest tells are one row, and so is what was not sent twice for the same reason', () => {
+  const inDigest = told('a', { kind: 'worse', title: '2 changes.', isDigest: true })
+  assert.deepEqual(texts([inDigest, inDigest]), ['message: message “worse” sent to a, in a digest'])
+  const not = (seconds: number): NotTold => ({
+    kind: 'worse',
+    channel: 'a',
+    at: NOON + seconds * 1000,
+    reason: 'silence',
+  })
+  assert.equal(texts([], [not(0), not(30)]).length, 1)
+})
+
 test('the same message a minute later, and another text in the same second, have their own rows', () => {
   assert.equal(texts([told('a'), told('b', { at: NOON + MINUTE })]).length, 2)
   assert.equal(texts([told('a'), told('b', { title: 'cart is critical since 13:00 CET.' })]).length, 2)

@@ -51,7 +51,7 @@ const REASONS: Readonly<Record<Untold, string>> = {
 /** What a channel's own settings keep from it is no news, unless nobody was told. */
 const BY_OWN_RULE: ReadonlySet<Untold> = new Set(['rule', 'escalation', 'known', 'disabled', 'failing'])
 
-/** Messages that are sent within this time, with the same text apart from its age, are one row. */
+/** Messages to several channels within this time, with the same text apart from its age, are one row. */
 const TOGETHER = MINUTE
 const AGE = / \((?:just now|\d[^()]*)\)/
 
@@ -134,7 +134,7 @@ function whyNot({ enabled, failing, dueAt, failed, reason }: ChannelState): stri
   return reason !== null ? SHORT[reason] : enabled ? null : 'disabled'
 }
 
-/** Returns a row for each message, with all channels that got it within a minute. */
+/** Returns a row for each message, with all channels that got the same within a minute. */
 export function toldRows(
   timeline: readonly TimelineRow[],
   incidentId: string,
@@ -158,7 +158,7 @@ function grouped(moments: readonly Moment[]): readonly (readonly [Moment, ...Mom
   return ordered(moments, ({ at, channel }) => [at, channel]).flatMap((one) => {
     const key = JSON.stringify([one.kind, one.before, one.after.replace(AGE, '')])
     const known = newest.get(key)
-    if (known && one.at - known[0].at < TOGETHER) {
+    if (known && one.at - known[0].at < TOGETHER && !known.some((other) => isAnother(one, other))) {
       known.push(one)
       return []
     }
@@ -166,6 +166,11 @@ function grouped(moments: readonly Moment[]): readonly (readonly [Moment, ...Mom
     newest.set(key, group)
     return [group]
   })
+}
+
+/** A channel's next message has its own row. What is part of the same digest, or was not sent, has none. */
+function isAnother(one: Moment, other: Moment): boolean {
+  return one.kind === 'message' && one.channel === other.channel && one.at !== other.at
 }
 
 function rowOf(incidentId: string) {
