@@ -1,7 +1,7 @@
 /** Events: accepted webhook items and their payloads. */
 
 import { hash } from 'node:crypto'
-import { type Selectable, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Source } from '../domain/event/event.ts'
 import type { StoredEvent } from '../domain/event/stored-event.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
@@ -10,7 +10,6 @@ import { payloadOf } from './payloads.ts'
 import type { TimeFilter } from './read.ts'
 import { ownerOf } from './service/services.ts'
 import type { Db } from './sqlite/open.ts'
-import type { Schema } from './sqlite/schema/schema.ts'
 import { uuidFromBytes, uuidOrNone } from './sqlite/uuid.ts'
 
 /** Times are Unix times in milliseconds. `at`: the sender's time. */
@@ -74,29 +73,23 @@ function ofOrganization(db: Db, organizationId: number) {
 
 // SQLite runs these subqueries only for rows on the page. Joins would also run for rows skipped by OFFSET.
 const columns = [
-  ...(['uuid', 'source', 'kind', 'name', 'object', 'severity', 'text', 'at', 'received_at'] as const),
+  ...(['uuid', 'source', 'kind', 'name', 'object', 'severity', 'text', 'at', 'received_at as receivedAt'] as const),
   sql<Buffer | null>`(SELECT uuid FROM services WHERE services.id = events.service_id)`.as('service'),
   sql<Buffer | null>`(SELECT uuid FROM alerts WHERE alerts.id = events.alert_id)`.as('alert'),
 ] as const
 
-type EventRow = Pick<Selectable<Schema['events']>, Extract<(typeof columns)[number], string>> & {
+type EventRow = Omit<EventRecord, 'id' | 'serviceId' | 'alertId'> & {
+  uuid: Buffer
   service: Buffer | null
   alert: Buffer | null
 }
 
-function toRecord(row: EventRow): EventRecord {
+function toRecord({ uuid, service, alert, ...row }: EventRow): EventRecord {
   return {
-    id: uuidFromBytes(row.uuid),
-    source: row.source,
-    kind: row.kind,
-    name: row.name,
-    object: row.object,
-    severity: row.severity,
-    text: row.text,
-    serviceId: row.service && uuidFromBytes(row.service),
-    alertId: row.alert && uuidFromBytes(row.alert),
-    at: row.at,
-    receivedAt: row.received_at,
+    ...row,
+    id: uuidFromBytes(uuid),
+    serviceId: service && uuidFromBytes(service),
+    alertId: alert && uuidFromBytes(alert),
   }
 }
 

@@ -10,24 +10,26 @@ import { query } from '../sqlite/query.ts'
 import type { Schema } from '../sqlite/schema/schema.ts'
 import { uuidBytes, uuidFromBytes, uuidOrNone } from '../sqlite/uuid.ts'
 
+type Link = Selectable<Schema['correlations']>
+
 /** `score` is between 0 and 1. `createdAt` is a Unix time in milliseconds. */
 export type CorrelationRecord = {
   readonly id: string
   readonly serviceId: string
-  readonly change: { readonly kind: CorrelationRow['change_kind']; readonly ref: string; readonly eventId: string }
+  readonly change: { readonly kind: Link['change_kind']; readonly ref: string; readonly eventId: string }
   readonly evidence: { readonly alertId: string; readonly eventId: string; readonly count: number }
   readonly score: number
-  readonly band: CorrelationRow['band']
+  readonly band: Link['band']
   readonly reasons: readonly { readonly code: string; readonly text: string }[]
   readonly lagSeconds: number
-  readonly verdict: CorrelationRow['verdict']
+  readonly verdict: Link['verdict']
   /** Who gave the verdict; null if there is none or if it was not recorded. */
   readonly verdictBy: string | null
   readonly createdAt: number
 }
 
 /** A user's verdict, or its removal. `by`: the name of the token or user. */
-export type Verdict = { readonly verdict: CorrelationRow['verdict']; readonly by: string }
+export type Verdict = { readonly verdict: Link['verdict']; readonly by: string }
 
 /** Undefined fields are ignored. `from` and `to` limit the time of creation: from ≤ createdAt < to. */
 type CorrelationFilter = TimeFilter & {
@@ -168,16 +170,16 @@ function filtered(db: Db, organizationId: number, filter: CorrelationFilter) {
 const service = sql<Buffer>`(SELECT uuid FROM services WHERE services.id = correlations.service_id)`.as('service')
 const alert = sql<Buffer>`(SELECT uuid FROM alerts AS linked WHERE linked.id = correlations.alert_id)`.as('alert')
 const changeEvent = sql<Buffer>`(SELECT uuid FROM events WHERE events.id = correlations.change_event_id)`.as(
-  'change_event',
+  'changeEvent',
 )
 const evidenceEvent = sql<Buffer>`(SELECT uuid FROM events WHERE events.id = correlations.evidence_event_id)`.as(
-  'evidence_event',
+  'evidenceEvent',
 )
 
 const columns = [
-  ...(['uuid', 'change_kind', 'change_ref', 'evidence_count', 'score', 'band', 'reasons'] as const),
-  ...(['lag_seconds', 'verdict', 'verdict_by', 'created_at'] as const),
-  ...[service, alert, changeEvent, evidenceEvent],
+  ...(['uuid', 'change_kind as kind', 'change_ref as ref', 'evidence_count as evidenceCount', 'score'] as const),
+  ...(['band', 'reasons', 'lag_seconds as lagSeconds', 'verdict', 'verdict_by as verdictBy'] as const),
+  ...(['created_at as createdAt', service, alert, changeEvent, evidenceEvent] as const),
 ] as const
 
 // With max(), SQLite takes the id from the row with the highest score. A storm has thousands of links, so only the best
@@ -208,25 +210,21 @@ const bestOfIncident = query<{ organizationId: number; incidentRowId: number }>(
     .orderBy('bests.id'),
 )
 
-type CorrelationRow = Pick<Selectable<Schema['correlations']>, Extract<(typeof columns)[number], string>> &
-  Record<'service' | 'alert' | 'change_event' | 'evidence_event', Buffer>
+type CorrelationRow = Omit<CorrelationRecord, 'id' | 'serviceId' | 'change' | 'evidence' | 'reasons'> &
+  Pick<CorrelationRecord['change'], 'kind' | 'ref'> &
+  Record<'uuid' | 'service' | 'alert' | 'changeEvent' | 'evidenceEvent', Buffer> & {
+    evidenceCount: number
+    reasons: string
+  }
 
 function toRecord(row: CorrelationRow): CorrelationRecord {
+  const { uuid, service, alert, kind, ref, changeEvent, evidenceEvent, evidenceCount, reasons, ...rest } = row
   return {
-    id: uuidFromBytes(row.uuid),
-    serviceId: uuidFromBytes(row.service),
-    change: { kind: row.change_kind, ref: row.change_ref, eventId: uuidFromBytes(row.change_event) },
-    evidence: {
-      alertId: uuidFromBytes(row.alert),
-      eventId: uuidFromBytes(row.evidence_event),
-      count: row.evidence_count,
-    },
-    score: row.score,
-    band: row.band,
-    reasons: JSON.parse(row.reasons),
-    lagSeconds: row.lag_seconds,
-    verdict: row.verdict,
-    verdictBy: row.verdict_by,
-    createdAt: row.created_at,
+    ...rest,
+    id: uuidFromBytes(uuid),
+    serviceId: uuidFromBytes(service),
+    change: { kind, ref, eventId: uuidFromBytes(changeEvent) },
+    evidence: { alertId: uuidFromBytes(alert), eventId: uuidFromBytes(evidenceEvent), count: evidenceCount },
+    reasons: JSON.parse(reasons),
   }
 }

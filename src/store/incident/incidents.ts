@@ -1,4 +1,4 @@
-import { type Selectable, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import type { Listed, Page } from '../../domain/pagination.ts'
 import { SEVERITIES, type Severity } from '../../domain/severity.ts'
@@ -6,7 +6,6 @@ import { readPage, type TimeFilter } from '../read.ts'
 import { ownerOf } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
-import type { Schema } from '../sqlite/schema/schema.ts'
 import { uuidBytes, uuidFromBytes, uuidOrNone } from '../sqlite/uuid.ts'
 import { listSuppressedIncidents, toProblem } from './live-incidents.ts'
 
@@ -154,8 +153,9 @@ export const alertCount = sql<number>`(
 )`.as('alert_count')
 
 const columns = [
-  ...(['id', 'uuid', 'number', 'title', 'severity', 'status', 'origin', 'created_at', 'started_at'] as const),
-  ...(['acknowledged_at', 'acknowledged_by', 'resolved_at', 'alert_count', 'problem', 'previous'] as const),
+  ...(['id as rowId', 'uuid', 'number', 'title', 'severity', 'status', 'origin', 'problem', 'previous'] as const),
+  ...(['created_at as createdAt', 'started_at as startedAt', 'acknowledged_at as acknowledgedAt'] as const),
+  ...(['acknowledged_by as acknowledgedBy', 'resolved_at as resolvedAt', 'alert_count as alertCount'] as const),
   sql<Buffer>`(SELECT uuid FROM services WHERE services.id = incidents.service_id)`.as('service'),
   // SQLite computes `firingAlerts` and the time of recovery from the index on incident_id alone.
   firingAlerts,
@@ -165,31 +165,25 @@ const columns = [
   hasPostmortem,
 ] as const
 
-type IncidentRow = Pick<Selectable<Schema['incidents']>, Extract<(typeof columns)[number], string>> & {
+type Stored = 'id' | 'serviceId' | 'firingAlerts' | 'recoveredAt' | 'hasPostmortem' | 'problem' | 'previous'
+type IncidentRow = Omit<IncidentRecord, Stored> & {
+  uuid: Buffer
   service: Buffer
+  previous: Buffer | null
+  problem: string
   firing_alerts: number
   last_ends_at: number | null
   hasPostmortem: 0 | 1
 }
 
 function toRecord(row: IncidentRow): IncidentRecord {
+  const { uuid, service, firing_alerts: firing, last_ends_at: lastEndsAt, ...rest } = row
   return {
-    rowId: row.id,
-    id: uuidFromBytes(row.uuid),
-    number: row.number,
-    title: row.title,
-    serviceId: uuidFromBytes(row.service),
-    severity: row.severity,
-    status: row.status,
-    origin: row.origin,
-    createdAt: row.created_at,
-    startedAt: row.started_at,
-    acknowledgedAt: row.acknowledged_at,
-    acknowledgedBy: row.acknowledged_by,
-    resolvedAt: row.resolved_at,
-    alertCount: row.alert_count,
-    firingAlerts: row.firing_alerts,
-    recoveredAt: row.firing_alerts > 0 ? null : row.last_ends_at,
+    ...rest,
+    id: uuidFromBytes(uuid),
+    serviceId: uuidFromBytes(service),
+    firingAlerts: firing,
+    recoveredAt: firing > 0 ? null : lastEndsAt,
     hasPostmortem: row.hasPostmortem === 1,
     problem: toProblem(row.problem),
     previous: row.previous && uuidFromBytes(row.previous),

@@ -8,36 +8,25 @@ import { listed } from '../sqlite/query.ts'
 import { uuidFromBytes, uuidOrNone } from '../sqlite/uuid.ts'
 
 const COLUMNS = [
-  ...(['id', 'uuid', 'organization_id', 'service_id', 'title', 'severity', 'status', 'origin', 'cause'] as const),
-  ...(['created_at', 'started_at', 'acknowledged_at', 'resolved_at', 'touched_at'] as const),
-  ...(['alert_count', 'lowest_score', 'acknowledged_by', 'previous', 'problem'] as const),
+  ...(['id as rowId', 'uuid', 'organization_id as organizationId', 'service_id as serviceId', 'title'] as const),
+  ...(['severity', 'status', 'origin', 'cause', 'created_at as createdAt', 'started_at as startedAt'] as const),
+  ...(['acknowledged_at as acknowledgedAt', 'acknowledged_by as acknowledgedBy', 'resolved_at as resolvedAt'] as const),
+  ...(['touched_at as touchedAt', 'alert_count as alertCount', 'lowest_score as lowestScore'] as const),
+  ...(['previous', 'problem'] as const),
 ] as const
 
 export function selectIncidents(sql: Db['sql']) {
   return sql.selectFrom('incidents').select(COLUMNS)
 }
 
-export function toLiveIncident(row: InferResult<ReturnType<typeof selectIncidents>>[number]): LiveIncident {
+type Row = InferResult<ReturnType<typeof selectIncidents>>[number]
+
+export function toLiveIncident({ uuid, previous, problem, ...row }: Row): LiveIncident {
   return {
-    rowId: row.id,
-    id: uuidFromBytes(row.uuid),
-    organizationId: row.organization_id,
-    serviceId: row.service_id,
-    title: row.title,
-    severity: row.severity,
-    status: row.status,
-    origin: row.origin,
-    cause: row.cause,
-    createdAt: row.created_at,
-    startedAt: row.started_at,
-    acknowledgedAt: row.acknowledged_at,
-    resolvedAt: row.resolved_at,
-    touchedAt: row.touched_at,
-    alertCount: row.alert_count,
-    lowestScore: row.lowest_score,
-    acknowledgedBy: row.acknowledged_by,
-    previous: row.previous && uuidFromBytes(row.previous),
-    problem: toProblem(row.problem),
+    ...row,
+    id: uuidFromBytes(uuid),
+    previous: previous && uuidFromBytes(previous),
+    problem: toProblem(problem),
   }
 }
 

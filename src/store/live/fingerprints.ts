@@ -10,20 +10,11 @@ import { query } from '../sqlite/query.ts'
 /** Loads the fingerprints of an organization's live alerts, by alert row id. */
 export function listLiveFingerprints(db: Db, organizationId: number): ReadonlyMap<number, readonly Fingerprint[]> {
   const found = new Map<number, Fingerprint[]>()
-  for (const row of db.all(fingerprintsOfLiveAlerts, { organizationId })) {
-    const one = {
-      fingerprint: row.fingerprint,
-      severity: row.severity,
-      said: row.said,
-      startedAt: row.started_at,
-      ended: row.ended === 1,
-      seenAt: row.seen_at,
-      expiresAt: row.expires_at,
-      changedAt: row.changed_at,
-    }
-    const known = found.get(row.alert_id)
+  for (const { alertId, ended, ...row } of db.all(fingerprintsOfLiveAlerts, { organizationId })) {
+    const one = { ...row, ended: ended === 1 }
+    const known = found.get(alertId)
     if (known) known.push(one)
-    else found.set(row.alert_id, [one])
+    else found.set(alertId, [one])
   }
   return found
 }
@@ -32,8 +23,8 @@ const fingerprintsOfLiveAlerts = query<{ organizationId: number }>()((sql, hole)
   sql
     .selectFrom('alerts')
     .innerJoin('alert_fingerprints as f', 'f.alert_id', 'alerts.id')
-    .select(['f.alert_id', 'f.fingerprint', 'f.severity', 'f.said', 'f.started_at', 'f.ended', 'f.seen_at'])
-    .select(['f.expires_at', 'f.changed_at'])
+    .select(['f.alert_id as alertId', 'f.fingerprint', 'f.severity', 'f.said', 'f.started_at as startedAt'])
+    .select(['f.ended', 'f.seen_at as seenAt', 'f.expires_at as expiresAt', 'f.changed_at as changedAt'])
     .where('alerts.settled_at', 'is', null)
     .where('alerts.organization_id', '=', hole('organizationId'))
     .orderBy('alerts.id'),

@@ -67,38 +67,28 @@ function loadServices(db: Db, state: OrganizationState): void {
 
 function loadSenders(db: Db, state: OrganizationState): void {
   const organizationId = state.rowId
-  for (const row of db.all(sendersOf, { organizationId })) {
-    const sender = toLiveSender(row)
-    putSender(state, sender)
-  }
+  for (const row of db.all(sendersOf, { organizationId })) putSender(state, toLiveSender(row))
   for (const group of db.all(groupsOf, { organizationId })) putGroup(state, group)
 }
 
 const servicesOf = query<{ organizationId: number }>()((sql, hole) =>
   sql
     .selectFrom('services')
-    .select(['id', 'uuid', 'organization_id', 'cluster', 'namespace', 'name', 'status', 'score', 'health'])
-    .select(['healthy_since', 'suppressed', 'last_alert_at', 'last_event_at', 'created_at', 'evaluate_at'])
+    .select(['id as rowId', 'uuid', 'organization_id as organizationId', 'cluster', 'namespace', 'name'])
+    .select(['status', 'score', 'health', 'healthy_since as healthySince', 'suppressed'])
+    .select(['last_alert_at as lastAlertAt', 'last_event_at as lastEventAt'])
+    .select(['created_at as createdAt', 'evaluate_at as evaluateAt'])
     .where('organization_id', '=', hole('organizationId')),
 )
 
 type ServiceRow = Required<NonNullable<(typeof servicesOf)['row']>>
 
-function toLiveService(row: ServiceRow): LiveService {
+function toLiveService({ uuid, status, score, health, suppressed, ...row }: ServiceRow): LiveService {
   return {
-    rowId: row.id,
-    id: uuidFromBytes(row.uuid),
-    organizationId: row.organization_id,
-    cluster: row.cluster,
-    namespace: row.namespace,
-    name: row.name,
-    health: { status: row.status, score: row.score, penalties: JSON.parse(row.health) },
-    healthySince: row.healthy_since,
-    suppressed: row.suppressed === 1,
-    lastAlertAt: row.last_alert_at,
-    lastEventAt: row.last_event_at,
-    createdAt: row.created_at,
-    evaluateAt: row.evaluate_at,
+    ...row,
+    id: uuidFromBytes(uuid),
+    health: { status, score, penalties: JSON.parse(health) },
+    suppressed: suppressed === 1,
     ...{ endingEventAt: null, changeAt: null, hasOnlyCi: null },
   }
 }
@@ -122,34 +112,30 @@ const lately = query<{ organizationId: number; since: number }>()((sql, hole) =>
   selectIncidents(sql).where('resolved_at', '>', hole('since')).where('organization_id', '=', hole('organizationId')),
 )
 const sendersOf = query<{ organizationId: number }>()((sql, hole) =>
-  sql.selectFrom('senders').selectAll().where('organization_id', '=', hole('organizationId')),
+  sql
+    .selectFrom('senders')
+    .select(['id as rowId', 'organization_id as organizationId', 'source', 'cluster', 'receiver', 'tokens', 'events'])
+    .select(['rejections', 'last_event_at as lastEventAt', 'last_rejection_at as lastRejectionAt'])
+    .select(['reports_ends as reportsEnds', 'reports_repeats as reportsRepeats', 'names_cluster as namesCluster'])
+    .select(['lag', 'lag_at as lagAt', 'clock', 'hours', 'longest_gap as longestGap', 'gaps', 'heartbeats'])
+    .select(['heartbeat_at as heartbeatAt', 'heartbeat_gap as heartbeatGap', 'heartbeat_due_at as heartbeatDueAt'])
+    .where('organization_id', '=', hole('organizationId')),
 )
 
 type SenderRow = NonNullable<(typeof sendersOf)['row']>
 
-function toLiveSender(row: SenderRow): LiveSender {
+function toLiveSender({ lag, lagAt, longestGap, gaps, heartbeats, ...row }: SenderRow): LiveSender {
   return {
-    rowId: row.id,
-    organizationId: row.organization_id,
-    source: row.source,
-    cluster: row.cluster,
-    receiver: row.receiver,
+    ...row,
     tokens: JSON.parse(row.tokens),
-    events: row.events,
-    rejections: row.rejections,
-    lastEventAt: row.last_event_at,
-    lastRejectionAt: row.last_rejection_at,
-    reportsEnds: row.reports_ends === 1,
-    reportsRepeats: row.reports_repeats === 1,
-    lag: row.lag === null || row.lag_at === null ? null : { lag: row.lag, lagAt: row.lag_at },
+    reportsEnds: row.reportsEnds === 1,
+    reportsRepeats: row.reportsRepeats === 1,
+    lag: lag === null || lagAt === null ? null : { lag, lagAt },
     clock: row.clock === null ? null : JSON.parse(row.clock),
-    namesCluster: row.names_cluster === null ? null : row.names_cluster === 1,
-    deliveryInterval: { longestGap: row.longest_gap, gaps: row.gaps },
+    namesCluster: row.namesCluster === null ? null : row.namesCluster === 1,
+    deliveryInterval: { longestGap, gaps },
     hours: JSON.parse(row.hours),
-    heartbeatAt: row.heartbeat_at,
-    heartbeatGap: row.heartbeat_gap,
-    heartbeatDueAt: row.heartbeat_due_at,
-    beats: JSON.parse(row.heartbeats),
+    beats: JSON.parse(heartbeats),
   }
 }
 

@@ -105,24 +105,16 @@ function select(builder: Db['sql']) {
   return builder
     .selectFrom('services')
     .select(['cluster', 'namespace', 'name', 'status', 'score'])
-    .select(['last_alert_at', 'last_event_at', 'created_at', sql<string>`lower(hex(uuid))`.as('uuid')])
+    .select(['last_alert_at as lastAlertAt', 'last_event_at as lastEventAt', 'created_at as createdAt'])
+    .select(sql<string>`lower(hex(uuid))`.as('uuid'))
     .select(sql<string | null>`health ->> '$[0].reason'`.as('reason'))
 }
 
 type ServiceRow = InferResult<ReturnType<typeof select>>[number]
 
-function toRecord(row: ServiceRow, now: number): ServiceRecord {
-  return {
-    id: uuidFromHex(row.uuid),
-    cluster: row.cluster,
-    namespace: row.namespace,
-    name: row.name,
-    status: row.status,
-    score: row.score,
-    reason: row.reason,
-    lastAlertAt: row.last_alert_at,
-    archived: row.status === 'healthy' && now - (row.last_event_at ?? row.created_at) >= ARCHIVED_AFTER,
-  }
+function toRecord({ uuid, lastEventAt, createdAt, ...row }: ServiceRow, now: number): ServiceRecord {
+  const archived = row.status === 'healthy' && now - (lastEventAt ?? createdAt) >= ARCHIVED_AFTER
+  return { ...row, id: uuidFromHex(uuid), archived }
 }
 
 type ServiceName = { readonly id: string; readonly name: string; readonly namespace: string }
@@ -131,7 +123,8 @@ type ServiceName = { readonly id: string; readonly name: string; readonly namesp
 export function loadServiceName(db: Db, rowId: number): ServiceName & { readonly cluster: string } {
   const row = db.first(nameOf, { rowId })
   if (!row) throw new Error(`there is no service ${rowId}`)
-  return { id: uuidFromBytes(row.uuid), name: row.name, namespace: row.namespace, cluster: row.cluster }
+  const { uuid, ...name } = row
+  return { id: uuidFromBytes(uuid), ...name }
 }
 
 const nameOf = query<{ rowId: number }>()((sql, hole) =>
