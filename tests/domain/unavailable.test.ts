@@ -142,7 +142,10 @@ describe('a period', () => {
   })
   test('of a deleted pod is over, even if its probes fail while it shuts down', () => {
     const evidence = { ...NO_EVIDENCE, seen: [seen(0, 0), seen(20, 20)], gone: [[NOON + 5 * SECOND, POD] as const] }
-    assert.deepEqual(ongoing(firingPeriodsOf(evidence, rules), NOON + MINUTE), [])
+    const periods = firingPeriodsOf(evidence, rules)
+    assert.deepEqual(ongoing(periods, NOON + MINUTE), [])
+    // An end before the last report would be wrong.
+    assert.equal(periods[0]?.recoveredAt, NOON + 20 * SECOND)
   })
   test('continues if the pod fails long after an event reported its deletion', () => {
     const evidence = { ...NO_EVIDENCE, seen: [seen(0, 0), seen(90, 90)], gone: [[NOON + 5 * SECOND, POD] as const] }

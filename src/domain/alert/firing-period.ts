@@ -134,7 +134,8 @@ function latestPeriod(object: string, seen: readonly Observation[], ends: Ends, 
   const count = attemptsOf(period)
   const recovered = ends.recovered.filter((at) => at >= lastAt)
   const gone = ends.gone.filter((at) => at >= since && at + SHUTDOWN >= lastAt)
-  const first = Math.min(...recovered, ...gone)
+  // What a pod reports while it shuts down still goes on.
+  const first = Math.max(lastAt, Math.min(...recovered, ...gone))
   const quietAt = quietAtOf(since, lastAt, count, rules)
   return { object, since, lastAt, count, recoveredAt: first === Number.POSITIVE_INFINITY ? null : first, quietAt }
 }

@@ -2,6 +2,7 @@
 import type { Severity } from '../severity.ts'
 import { MINUTE } from '../units.ts'
 import type { Raised } from './lasted.ts'
+import { endOf, withoutEmptyInterval, withReportedEnd } from './problem-end.ts'
 
 /** How long the problem must be gone after a reported end. An inferred or expired end has already waited. */
 export const SETTLE = MINUTE
@@ -93,7 +94,7 @@ export type Ended = {
 }
 
 /** What is known about the critical conditions of an incident at `now`. */
-type Observation = {
+export type Observation = {
   readonly now: number
   readonly burning: readonly Burning[]
   /** Critical conditions of the incident that go on and are silenced. */
@@ -161,9 +162,12 @@ function observed(before: Problem, seen: Observation, wasWrong: boolean): Proble
   if (before.since === null) {
     // A condition that ended while a silence covered it has ended only now.
     const isEnd = before.isMuted && !isMuted
-    return { ...before, firing, isMuted, ...(isEnd ? { ...endOf(before, seen), criticalMs: before.criticalMs } : {}) }
+    const known = isMuted ? before : withReportedEnd(before, seen)
+    return { ...known, firing, isMuted, ...(isEnd ? { ...endOf(before, seen), criticalMs: before.criticalMs } : {}) }
   }
   const end = isMuted ? { endedAt: now, knownAt: now, isGuess: false, heldUntil: null } : endOf(before, seen)
+  const was = isMuted ? null : withoutEmptyInterval(before, seen)
+  if (was) return { ...was, firing, isMuted }
   const criticalMs = before.criticalMs + Math.max(0, end.endedAt - before.since)
   const ended = { from: begunAtOf(before) ?? before.since, to: end.endedAt }
   return { ...before, ...end, since: null, ended, criticalMs, firing, isMuted }
@@ -182,15 +186,6 @@ function begun(known: Problem, { now, burning }: Observation, wasWrong: boolean)
   const onset = Math.min(now, ...burning.map((one) => one.onset))
   // A condition cannot have begun again before it ended, and it does not count while a silence covers it.
   return { ...before, since: onset > endedAt && !before.isMuted ? onset : now }
-}
-
-/** Returns the last end of the conditions that the incident had, or `now` if no end is known. */
-function endOf({ had, since }: Problem, { now, ended }: Observation) {
-  const own = ended.filter(({ name }) => had.includes(name))
-  const last = own.reduce<Ended | null>((found, one) => (found && found.endsAt >= one.endsAt ? found : one), null)
-  const endedAt = Math.max(since ?? 0, Math.min(now, last?.endsAt ?? now))
-  const heldUntil = own.reduce((until, one) => Math.max(until, one.heldUntil ?? 0), 0)
-  return { endedAt, knownAt: now, isGuess: last?.isGuess ?? false, heldUntil: heldUntil || null }
 }
 
 /** Records conditions that the incident has had. Returns those that are new. */

@@ -1,0 +1,42 @@
+/** When the problem of an incident ended, as far as its senders reported it. */
+import type { Ended, Observation, Problem } from './problem.ts'
+
+/** Returns the problem with the end that a sender reported only after an earlier one had been assumed. */
+export function withReportedEnd(before: Problem, { now, ended }: Observation): Problem {
+  const { endedAt, isGuess } = before
+  if (!isGuess || endedAt === null) return before
+  const last = lastOf(before, ended)
+  if (!last || last.isGuess || last.endsAt <= endedAt || last.endsAt > now) return before
+  // What was on until then has been gone since then.
+  const knownAt = Math.max(before.knownAt ?? last.endsAt, last.endsAt)
+  return { ...endingAt(before, endedAt, last.endsAt), knownAt, isGuess: false }
+}
+
+/** Returns the problem without its present interval if its last report was before that; null if there is such a report. */
+export function withoutEmptyInterval(before: Problem, { now, ended }: Observation): Problem | null {
+  const last = lastOf(before, ended)
+  const { since, endedAt, ended: was } = before
+  if (!last?.isGuess || since === null || endedAt === null || !was || last.endsAt >= since) return null
+  const at = Math.min(endedAt, Math.max(was.from, last.endsAt))
+  return { ...endingAt(before, endedAt, at), since: null, knownAt: now, isGuess: true, heldUntil: null }
+}
+
+function endingAt(problem: Problem, from: number, to: number): Problem {
+  const { ended, criticalMs } = problem
+  return { ...problem, endedAt: to, criticalMs: criticalMs + to - from, ended: ended && { ...ended, to } }
+}
+
+/** Returns the last end of the conditions that the incident had; null if none is known. */
+function lastOf({ had }: Problem, ended: readonly Ended[]): Ended | null {
+  const own = ended.filter(({ name }) => had.includes(name))
+  return own.reduce<Ended | null>((found, one) => (found && found.endsAt >= one.endsAt ? found : one), null)
+}
+
+/** Returns the end of the present interval: the last end that is known, or else `now`. */
+export function endOf(problem: Problem, { now, ended }: Observation) {
+  const last = lastOf(problem, ended)
+  const own = ended.filter(({ name }) => problem.had.includes(name))
+  const endedAt = Math.max(problem.since ?? 0, Math.min(now, last?.endsAt ?? now))
+  const heldUntil = own.reduce((until, one) => Math.max(until, one.heldUntil ?? 0), 0)
+  return { endedAt, knownAt: now, isGuess: last?.isGuess ?? false, heldUntil: heldUntil || null }
+}

@@ -1,0 +1,48 @@
+/** What becomes known later about the end of a problem. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type Ended, NO_PROBLEM, observe, type Problem } from '../../src/domain/incident/problem.ts'
+import { MINUTE } from '../../src/domain/units.ts'
+
+/** Began at minute 0. Last reported at minute 5, which was known at minute 20. */
+const GUESSED: Problem = {
+  ...NO_PROBLEM,
+  ...{ endedAt: 5 * MINUTE, knownAt: 20 * MINUTE, isGuess: true, criticalMs: 5 * MINUTE, had: ['Down'] },
+  ended: { from: 0, to: 5 * MINUTE },
+}
+const after = (problem: Problem, now: number, end: Partial<Ended>) => {
+  const ended = [{ name: 'Down', endsAt: 0, isGuess: false, ...end }]
+  const { since, endedAt, knownAt, isGuess, criticalMs } = observe(problem, { now, burning: [], muted: [], ended })
+  return { since, endedAt, knownAt, isGuess, criticalMs }
+}
+
+test('a later end that the sender reports replaces the assumed one', () => {
+  const end = { since: null, endedAt: 15 * MINUTE, knownAt: 20 * MINUTE, isGuess: false, criticalMs: 15 * MINUTE }
+  assert.deepEqual(after(GUESSED, 30 * MINUTE, { endsAt: 15 * MINUTE }), end)
+})
+
+test('a problem that ended after its end was assumed has been over since its end', () => {
+  const { endedAt, knownAt } = after(GUESSED, 30 * MINUTE, { endsAt: 25 * MINUTE })
+  assert.deepEqual([endedAt, knownAt], [25 * MINUTE, 25 * MINUTE])
+})
+
+test('an end that is assumed, in the future, or of something else changes nothing', () => {
+  for (const end of [
+    { endsAt: 15 * MINUTE, isGuess: true },
+    { endsAt: 45 * MINUTE },
+    { endsAt: 15 * MINUTE, name: 'Other' },
+  ]) {
+    assert.equal(after(GUESSED, 30 * MINUTE, end).endedAt, 5 * MINUTE)
+  }
+})
+
+test('a reported end is not moved', () => {
+  const reported = { ...GUESSED, isGuess: false }
+  assert.equal(after(reported, 30 * MINUTE, { endsAt: 15 * MINUTE }).endedAt, 5 * MINUTE)
+})
+
+test('a problem that came back without a report was over at its last report', () => {
+  const back = { ...GUESSED, isGuess: false, since: 7 * MINUTE, ended: { from: 0, to: 5 * MINUTE } }
+  const end = { since: null, endedAt: 4 * MINUTE, knownAt: 12 * MINUTE, isGuess: true, criticalMs: 4 * MINUTE }
+  assert.deepEqual(after(back, 12 * MINUTE, { endsAt: 4 * MINUTE, isGuess: true }), end)
+})
