@@ -1,8 +1,11 @@
 /** Formats an incident or alert for people: one fact per line, followed by tables. */
 
 import { silencedText } from '../domain/incident/lasted.ts'
+import { mergeOf, noAlertsText } from '../domain/incident/timeline-entries.ts'
+import { rowDetails } from '../domain/incident/timeline-rows.ts'
+import { NO_SUSPECTS } from '../domain/suspect/likely-cause.ts'
 import { visible } from '../domain/terminal.ts'
-import { formatCount, formatScore, formatSeconds, serviceName, timesOf } from '../domain/text.ts'
+import { formatCount, formatScore, formatSeconds, serviceName } from '../domain/text.ts'
 import { SECOND } from '../domain/units.ts'
 import type { Incident, Suspect, WholeAlert, WholeIncident, WholeService } from './api/records.ts'
 import { formatTable } from './output.ts'
@@ -25,24 +28,39 @@ export function formatIncident(incident: Shown): string {
     organization,
     started: incident.startedAt,
     opened: incident.createdAt,
-    problem: problemText(incident),
+    problem: `${problemText(incident)}${mergeOf(timeline, incident.resolvedAt) ? ' until it was merged' : ''}`,
     'last reported': incident.problem === 'on' ? lastReportOf(incident.alerts) : null,
     acknowledged: incident.acknowledgedAt && `${incident.acknowledgedAt} by ${incident.acknowledgedBy ?? 'a user'}`,
-    resolved: incident.resolvedAt,
+    resolved: resolutionOf(incident),
     postmortem: incident.hasPostmortem ? 'yes' : null,
     id,
   })
   return [
     `Incident ${number}: ${visible(title)}`,
     facts,
-    alertsOf(incident.alerts, incident.alertCount),
+    incident.alerts.length === 0
+      ? noAlertsText(mergeOf(timeline, incident.resolvedAt) !== undefined)
+      : alertsOf(incident.alerts, incident.alertCount),
     suspectsOf(suspects),
     formatTable(timeline, 'the timeline is empty', {
       AT: 'at',
       ACTOR: 'actor',
-      'WHAT HAPPENED': ({ text, count }) => `${text}${timesOf(count)}`,
+      'WHAT HAPPENED': (row) => `${row.text}${detailsOf(row)}`,
     }),
   ].join('\n\n')
+}
+
+/** incmon resolves an incident some time after its problem, whose end the API shows as the resolution. */
+function resolutionOf({ resolvedAt, timeline }: Shown): string | null {
+  const last = timeline.findLast(({ kind, code }) => kind === 'status' && code === 'resolved')
+  if (resolvedAt === null || !last) return resolvedAt
+  return `${last.at} by ${last.actor ?? 'incmon'}`
+}
+
+/** Returns the details that the page shows after the text of the same row. */
+function detailsOf(row: Shown['timeline'][number]): string {
+  const at = { at: Date.parse(row.at), until: Date.parse(row.until) }
+  return rowDetails({ ...row, ...at }, (time) => new Date(time).toISOString())
 }
 
 /** Returns when an alert that fires was last reported; null if none fires. */
@@ -165,7 +183,7 @@ function alertsOf(alerts: Shown['alerts'], count = alerts.length): string {
 
 /** Formats one suspect per line. The reasons follow on separate lines, because they are too long for a table. */
 function suspectsOf(suspects: readonly Suspect[]): string {
-  if (suspects.length === 0) return 'no suspects: nothing changed around the start of the incident'
+  if (suspects.length === 0) return NO_SUSPECTS
   const lines = suspects.slice(0, SUSPECTS_SHOWN).flatMap(({ kind, ref, score, reasons }) => {
     const cause = `${formatScore(score)}  ${visible(`${kind} ${ref}`)}`
     return [cause, ...reasons.map(({ text }) => `      - ${visible(text)}`)]

@@ -32,16 +32,16 @@ function whyNone(
   { object }: Decision['event'],
   isSilenced: boolean,
 ): string {
-  if (status !== 'firing') return 'the alert does not fire'
+  if (status !== 'firing') return 'the alert no longer fires'
   if (isSilenced) return 'the alert is silenced'
   if (severity !== 'critical') return `the alert is ${severity}; only a critical condition opens an incident`
   return object !== ''
-    ? 'a problem that only Kubernetes events show opens one after one minute or 4 reports at the earliest'
+    ? 'only Kubernetes events show the problem, so it must last a minute or be reported 4 times first'
     : 'no rule opens one yet'
 }
 
 function whyNoMessage({ severity, status }: NonNullable<Decision['alert']>): string {
-  if (status !== 'firing') return 'the alert does not fire'
+  if (status !== 'firing') return 'the alert no longer fires'
   if (severity !== 'critical')
     return `the alert is ${severity}; only a critical condition is news about an open incident`
   return 'the incident has had this condition before'

@@ -61,7 +61,7 @@ test('different summaries are represented by an example', () => {
     alert({ summary: 'route /a fails', labels: { route: '/a' }, startsAt: 2 }),
     alert({ summary: 'route /b fails', labels: { route: '/b' } }),
   ])
-  assert.equal(group?.summary, '2 routes, for example: route /a fails')
+  assert.equal(group?.summary, 'route /a fails (one of 2 routes)')
 })
 
 for (const [labels, text] of [

@@ -41,7 +41,7 @@ for (const [suspects, heading, sentence] of [
   ],
   [
     [object(0.9), deploy({ score: 0.1 })],
-    'No likely cause found',
+    'Likely cause elsewhere',
     'Top suspect: the workload logistics/route-planner.',
   ],
   [[deploy({ verdict: 'rejected' })], 'No likely cause found', 'There is no suspect.'],

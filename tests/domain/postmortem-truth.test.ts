@@ -206,7 +206,7 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
     'a sender that is silent until the end',
     /sent no heartbeat after 2026-03-14 02:21:09 UTC/,
     textOf({ alerts: [{ ...firing, unheard: { ...unheard, to: null } }] }, critical(30, null)),
-    textOf({ alerts: [{ ...expired, resolution: 'reported', unheard: { ...unheard, to: null } }] }, critical(10)),
+    textOf({ alerts: [{ ...expired, resolution: 'reported' }] }, critical(10)),
   ],
   [
     'a part that is the whole',
@@ -422,11 +422,11 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
     'a problem that was over',
     /monitoring: the problem is over/,
     textOf({ entries: [over] }, critical(10)),
-    textOf({ alerts: [expired], entries: [over] }, critical(10)),
+    textOf({ alerts: [expired], entries: [assumed, over] }, critical(10)),
   ],
   [
     'reopened by a person',
-    /- Nobody acknowledged the incident before Ada resolved it; Ben reopened it at 2026-/,
+    /- Nobody acknowledged the incident before Ada resolved it; Ben reopened it and took it over at 2026-/,
     textOf({ entries: [byAda, reopened] }, { acknowledgedAt: null }),
     textOf({ entries: [byAda, { ...reopened, actor: null }] }, { acknowledgedAt: null }),
   ],

@@ -126,7 +126,13 @@ function recordsOf(facts: PostmortemFacts): ReadonlyMap<string, readonly unknown
   for (const change of [...facts.changes, ...facts.suspects.flatMap((suspect) => suspect.change ?? [])])
     add(`event/${change.eventId}`, { ...change, name: `${change.kind} ${change.ref}`, sha: change.sha?.slice(0, 8) })
   for (const link of facts.correlations) add(`correlation/${link.uuid}`, { ...link, suspects: facts.suspects })
-  for (const one of [...facts.onNode, ...facts.earlier, ...(facts.meanwhile ?? []), ...(facts.merged ?? [])])
+  for (const one of [
+    ...facts.onNode,
+    ...facts.earlier,
+    ...(facts.meanwhile ?? []),
+    ...(facts.merged ?? []),
+    ...[component?.incident ?? []].flat(),
+  ])
     add(one.ref, one)
   return records
 }

@@ -143,7 +143,8 @@ function linesOf(decision: Decision): Line[] {
   if (alert) {
     lines.push(['identity', alert.fingerprint, alert.rules.identity])
     lines.push(['alert', `${alert.change}, ${alert.status}`, ''])
-    lines.push(['severity', alert.severity, alert.rules.severity])
+    const why = event.severity === alert.severity ? '' : `; ${event.severity} at first, raised by other reports`
+    lines.push(['severity', alert.severity, `${alert.rules.severity}${why}`])
   } else {
     lines.push(['alert', 'none', 'an event without an alert'], ['severity', event.severity, ''])
   }

@@ -176,7 +176,11 @@ function summaryOf(members: readonly GroupedAlert[]): string {
   const varies = variesText(members.map(({ labels }) => labels))
   if (varies === '') return summary
   const shared = members.every((member) => member.summary === members[0]?.summary)
-  return shared && summary !== '' ? `${summary.replace(/[.:]$/, '')}: ${varies}` : `${varies}, for example: ${summary}`
+  return shared && summary !== ''
+    ? `${summary.replace(/[.:]$/, '')}: ${varies}`
+    : summary === ''
+      ? varies
+      : `${summary.replace(/[.:]$/, '')} (one of ${varies})`
 }
 
 /**

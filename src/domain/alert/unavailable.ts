@@ -1,6 +1,7 @@
 /** Determines which conditions make a pod unavailable, and when they open an incident. */
 import { isMoment, isProbe, lastsFrom, meansUnavailable } from '../event/lasting.ts'
 import { isTerminal } from '../event/reason.ts'
+import { countOf } from '../text.ts'
 import { MINUTE } from '../units.ts'
 import type { Alert } from './alert.ts'
 import { type FiringPeriod, firingPeriodsOf, ongoing } from './firing-period.ts'
@@ -61,7 +62,7 @@ export type Unavailable = {
   readonly at: number
   /** The time of the first observation. */
   readonly since: number
-  /** A description of the rule: `pod cart-1 unavailable: seen 9 times`. */
+  /** A description of the rule: `pod cart-1 unavailable: 9 failed attempts`. */
   readonly rule: string
 }
 
@@ -132,9 +133,9 @@ function ownVerdict({ object, since, lastAt, count }: FiringPeriod, { name }: Wa
     const isRestarted = name === 'Unhealthy (liveness)' && count > PROBES
     const lasts = name === 'Unhealthy (startup)' ? STARTS : PROBES_LAST
     const failed = isRestarted || (count >= PROBES && lastAt - since >= lasts)
-    return failed ? { at: lastAt, since, rule: `${object}: seen ${count} times` } : null
+    return failed ? { at: lastAt, since, rule: `${object}: ${countOf(count, 'failed attempt')}` } : null
   }
-  if (count >= REPEATS) return { at: lastAt, since, rule: `${object}: seen ${count} times` }
+  if (count >= REPEATS) return { at: lastAt, since, rule: `${object}: ${countOf(count, 'failed attempt')}` }
   if (isFleeting(name)) return null
   const lasts = SLOW.has(name) ? TWO_MINUTES : LASTS
   return { at: since + lasts, since, rule: `${object}: for more than ${lasts / MINUTE} min` }

@@ -30,7 +30,7 @@ export type PostmortemFacts = {
   /** The changes that may be the cause, most likely first; see `likelyChanges`. */
   readonly suspects: readonly SuspectFact[]
   /** The most likely suspect that is no change, if it is likely and not the incident's own service. */
-  readonly component?: Pick<Suspect, 'kind' | 'ref' | 'score'> | null
+  readonly component?: (Pick<Suspect, 'kind' | 'ref' | 'score'> & { readonly incident?: OtherIncident }) | null
   /** The period that was searched for changes. */
   readonly searched: { readonly from: number; readonly to: number }
   /** The service's lowest score during the incident, 0 to 100. */
@@ -100,7 +100,13 @@ export type IncidentFact = Pick<
  */
 type CriticalFact = { readonly ms: number; readonly until: number | null; readonly mutedMs?: number }
 
-export type ServiceFact = { readonly uuid: string; readonly namespace: string; readonly name: string }
+/** `cluster`: absent if the organization has only one. */
+export type ServiceFact = {
+  readonly uuid: string
+  readonly namespace: string
+  readonly name: string
+  readonly cluster?: string
+}
 
 /** `endsAt` and `resolution`: null while firing. `occurrences`: the number of events that reported the alert. */
 export type AlertFact = KnownAlert & {
@@ -141,6 +147,8 @@ export type EntryFact = Omit<TimelineEntry, 'kind' | 'code'> & { readonly kind: 
 export type EventFact = Pick<StoredEvent, 'at' | 'source' | 'kind' | 'name' | 'object' | 'text'> & {
   readonly uuid: string
   readonly alertId: string | null
+  /** The title of the incident to which the alert belongs. */
+  readonly incident?: string | null
 }
 
 /** `branch`, `sha`, `commit` and `url`: null for a rollout, or if unknown. */

@@ -242,7 +242,7 @@ function endingOf(
   if (resolveAfter === null || knownAt === null || endedAt === null) return { steps: [], changesAt: null }
   const overAt = knownAt + (touchedAt === null ? resolveAfter : Math.max(resolveAfter, TOUCHED))
   if (now < overAt) return { steps: [], changesAt: overAt }
-  const text = `the service has been well for ${formatDuration(overAt - knownAt)}`
+  const text = `the service had been well for ${formatDuration(overAt - knownAt)}`
   // The service may have a second unresolved incident, for example because a user reopened one.
   return { steps: [{ do: 'resolve', at: endedAt, text, isTold: true }], changesAt: now }
 }

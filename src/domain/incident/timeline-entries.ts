@@ -11,11 +11,21 @@ export function toldEntries(
   known: ReadonlyMap<string, { readonly startsAt: number }>,
 ): readonly EntryFact[] {
   const merged = new Set(entries.flatMap(({ kind, at }) => (kind === 'merged' ? at : [])))
-  return withoutFallsAtEnds(entries).filter(({ kind, code, at, ref }) => {
+  return withoutFallsAtEnds(asReported(entries)).filter(({ kind, code, at, ref }) => {
     if (kind === 'status' && code === 'resolved') return !merged.has(at)
     const began =
       kind === 'ended' && code === 'expired' ? known.get(ref?.replace('alert/', '') ?? '')?.startsAt : undefined
     return began === undefined || at - began >= 1000
+  })
+}
+
+/** What ended without a report is only known to be no longer reported. */
+function asReported(entries: readonly EntryFact[]): readonly EntryFact[] {
+  const ends = ordered(entries, ({ at }) => [at]).filter(({ kind }) => kind === 'ended')
+  return entries.map((entry) => {
+    if (entry.kind !== 'status' || entry.code !== 'monitoring' || entry.text !== 'the problem is over') return entry
+    const last = ends.findLast(({ at }) => at <= entry.at)?.code
+    return last === 'inferred' || last === 'expired' ? { ...entry, text: 'the problem was no longer reported' } : entry
   })
 }
 
@@ -44,6 +54,19 @@ export function acknowledgementsIn(entries: readonly EntryFact[]): ReadonlySet<E
     }
   }
   return found
+}
+
+/** Says why an incident has no alerts. Those of a merged incident belong to the other one. */
+export function noAlertsText(isMerged: boolean): string {
+  return isMerged ? 'Its alerts belong to the incident into which it was merged.' : 'This incident has no alerts.'
+}
+
+/** Returns the entry about the merge that ended an incident. */
+export function mergeOf<Entry extends { readonly kind: string; readonly at: number | string }>(
+  entries: readonly Entry[],
+  resolvedAt: Entry['at'] | null,
+): Entry | undefined {
+  return entries.find(({ kind, at }) => kind === 'merged' && at === resolvedAt)
 }
 
 export function acknowledgedText({ code, text }: EntryFact): string {

@@ -3,7 +3,7 @@ import type { Source } from '../event/event.ts'
 import { senderName } from '../event/event.ts'
 import { ordered } from '../order.ts'
 
-import { formatCount, formatTimes, timesOf } from '../text.ts'
+import { countOf, formatCount, formatTimes } from '../text.ts'
 
 export type TimelineRow = {
   readonly at: number
@@ -110,11 +110,11 @@ export function named(objects: ReadonlySet<string>): string {
 }
 
 /**
- * Formats the details after a row's text: ` ×440, seen 1,879 times, last seen 18:34`. `×` counts similar alerts or
- * repeats, `seen` counts events. `shown` formats a time.
+ * Formats the details after a row's text: `, 440 alerts, seen 1,879 times, last seen 18:34`. `seen` counts events. `shown`
+ * formats a time.
  */
 export function rowDetails({ at, until, kind, text, count, seen }: TimelineRow, shown: (at: number) => string): string {
-  const parts = [timesOf(count)]
+  const parts = [countText(kind, count)]
   if (kind === 'alert' && seen > count) parts.push(`seen ${formatTimes(seen)}`)
   const isLater = shown(until) !== shown(at)
   if (isLater && kind === 'pipeline')
@@ -122,6 +122,13 @@ export function rowDetails({ at, until, kind, text, count, seen }: TimelineRow, 
   if (isLater && kind === 'alert') parts.push(`last seen ${shown(until)}`)
   else if (isLater && count > 1) parts.push(`the last at ${shown(until)}`)
   return parts.join(', ')
+}
+
+/** Counts the similar alerts, links or repeats in a row. */
+function countText(kind: string, count: number): string {
+  if (count < 2) return ''
+  const noun = kind === 'correlation' ? 'link' : 'alert'
+  return `, ${kind === 'alert' || kind === 'ended' || noun === 'link' ? countOf(count, noun) : formatTimes(count)}`
 }
 
 /**

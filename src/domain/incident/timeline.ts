@@ -8,7 +8,7 @@ import { rolloutOf } from '../event/rollout.ts'
 import { ordered } from '../order.ts'
 import { templatesOf } from '../service/pod-name.ts'
 import { likelihoodOfLink } from '../suspect/likely-cause.ts'
-import { formatScore } from '../text.ts'
+import { formatScore, quoted } from '../text.ts'
 import { MINUTE } from '../units.ts'
 import { changeName, deployText, isDeploy, wholeChangeText } from './change-text.ts'
 import type { AlertFact, ChangeFact, CorrelationFact, EntryFact, EventFact, PostmortemFacts } from './facts.ts'
@@ -50,6 +50,7 @@ export function timelineOf(material: TimelineMaterial, groups = groupsOf(materia
     groups.flatMap((group) => group.members.map(({ uuid, startsAt }) => [uuid, { group, startsAt }] as const)),
   )
   const acknowledgements = acknowledgementsIn(entries)
+  const begun = new Set(events.flatMap(({ kind, alertId }) => (kind === 'firing' ? alertId : [])))
   const rest = collapse([
     ...toldEntries(entries, known).map((entry) => {
       const moment = ofEntry(entry, `incident/${incident.uuid}`, known)
@@ -58,20 +59,22 @@ export function timelineOf(material: TimelineMaterial, groups = groupsOf(materia
     ...changes.map(ofChange),
     ...bestLinks(correlations, known).map((link) => ofCorrelation(link, known)),
     ...events
-      .filter((event) => isImportant(event, known) && !isOfRollout(event, changes))
+      .filter((event) => isImportant(event, known, begun) && !isOfRollout(event, changes))
       .map((event) => ofEvent(event, changes)),
   ])
   const stored = new Set(entries.map(({ ref }) => ref))
   return sortRows([
-    ...rest.map((row) => (stored.has(row.ref) ? row : withOther(row, known))),
+    ...rest.map((row) => (stored.has(row.ref) ? row : withOther(row, known, events))),
     ...groupRows(groups, events),
   ])
 }
 
 /** Says so if a report or an end belongs to an alert of another incident, or of none. */
-function withOther(row: TimelineRow, known: Known): TimelineRow {
-  const isOther = (row.kind === 'alert' || row.kind === 'ended') && !known.has(row.ref.replace('alert/', ''))
-  return isOther ? { ...row, text: `${row.text} – not part of this incident` } : row
+function withOther(row: TimelineRow, known: Known, events: readonly EventFact[]): TimelineRow {
+  const id = row.ref.replace('alert/', '')
+  if ((row.kind !== 'alert' && row.kind !== 'ended') || known.has(id)) return row
+  const title = events.find(({ alertId }) => alertId === id)?.incident
+  return { ...row, text: `${row.text} – ${title ? `part of ${quoted(title)}` : 'not part of an incident'}` }
 }
 
 /** Returns the groups of similar alerts, most severe first. Returns few groups even if every alert has its own name. */
@@ -181,9 +184,10 @@ function ofCorrelation(link: Link & { readonly count: number }, known: Known): M
 }
 
 /** Events of the incident's own alerts are already counted in their groups. */
-function isImportant({ kind, name, alertId }: EventFact, known: Known): boolean {
+function isImportant({ kind, name, alertId }: EventFact, known: Known, begun: ReadonlySet<string | null>): boolean {
   if (kind === 'firing') return alertId === null || !known.has(alertId)
-  if (kind === 'resolved') return alertId !== null && !known.has(alertId)
+  // The end of what began before the period says nothing.
+  if (kind === 'resolved') return alertId !== null && !known.has(alertId) && begun.has(alertId)
   return kind === 'change' || (kind === 'info' && IMPORTANT_REASONS.has(name))
 }
 

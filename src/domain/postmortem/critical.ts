@@ -1,8 +1,9 @@
 /** Says for how long an incident was critical, or how long it lasted if it never was. */
 
 import type { IncidentFact } from '../incident/facts.ts'
+import { mergeOf } from '../incident/timeline-entries.ts'
 import { distinct } from '../order.ts'
-import { subjectName } from '../sender/sender-name.ts'
+import { placedName, subjectName } from '../sender/sender-name.ts'
 import { isNodeService } from '../service/node.ts'
 import { capitalized, formatPeriod, formatSeconds, formatTime, joinNames, quoted, secondsBetween } from '../text.ts'
 import type { Sentence } from './document.ts'
@@ -18,7 +19,8 @@ import {
   unheardSentences,
   whileFiring,
 } from './groups.ts'
-import { wasClockSetBack } from './metrics.ts'
+import { secondsOf, wasClockSetBack } from './metrics.ts'
+import { silencedText, silenceSentences } from './silenced.ts'
 
 /**
  * Returns whether the incident was about a critical service, at least for a moment. A person who opens an incident, and
@@ -68,12 +70,6 @@ function lastedSeconds({ startedAt, lastedMs }: IncidentFact, resolvedAt: number
   return secondsOf(lastedMs ?? resolvedAt - startedAt, startedAt, resolvedAt)
 }
 
-/** Returns a duration of `ms` in seconds. The duration of a whole period is the difference of its times, as they are shown. */
-export function secondsOf(ms: number, from: number, to: number): number {
-  const [seconds, whole] = [Math.floor(ms / 1000), secondsBetween(from, to)]
-  return Math.abs(whole - seconds) <= 1 ? whole : seconds
-}
-
 /** Returns who declared a manual incident: a name, or `a user` if it was not recorded. */
 export function declarerOf({ entries }: Pick<GroupedFacts, 'entries'>): string {
   return entries.find(({ kind }) => kind === 'opened')?.actor ?? 'a user'
@@ -81,7 +77,7 @@ export function declarerOf({ entries }: Pick<GroupedFacts, 'entries'>): string {
 
 /** Returns whether the incident ended because it was merged into another one. */
 export function wasMerged({ incident, entries }: Pick<GroupedFacts, 'incident' | 'entries'>): boolean {
-  return entries.some(({ kind, at }) => kind === 'merged' && at === incident.resolvedAt)
+  return mergeOf(entries, incident.resolvedAt) !== undefined
 }
 
 /** Writes the first sentences of the summary: what happened, from when to when, and for how long. */
@@ -96,16 +92,17 @@ export function happenedSentences(facts: GroupedFacts): readonly Sentence[] {
   const firing = alertRefs(firingWhenResolved(facts))
   return [
     ...texts.map((text, index) => ({ text: `${text}.`, refs: index === 0 ? refs : [...refs, ...firing] })),
-    ...(lastReportOf(facts) ? unheardSentences(facts) : []),
+    ...silenceSentences(facts),
+    ...unheardSentences(facts),
   ]
 }
 
 /** Names the services whose critical conditions belong to the incident. */
 function subjectOf({ incident, services, alerts }: GroupedFacts): { readonly name: string; readonly was: string } {
   const { service } = incident
-  const own = subjectName(service)
+  const own = placedName(service)
   const ids = new Set(alerts.filter(({ severity }) => severity === 'critical').map(({ serviceId }) => serviceId))
-  const hit = distinct(services.filter(({ uuid }) => ids.has(uuid)).map(subjectName)).filter((one) => one !== own)
+  const hit = distinct(services.filter(({ uuid }) => ids.has(uuid)).map(placedName)).filter((one) => one !== own)
   // A failed node is one problem, whatever its pods report.
   const others = isNodeService(service) ? [] : hit
   if (others.length === 0) return { name: own, was: 'was' }
@@ -188,21 +185,6 @@ function timesText({ incident: { startedAt } }: GroupedFacts, until: number, sec
     : `for ${formatSeconds(seconds)} until ${formatTime(until)}`
 }
 
-/** Returns `, plus 20 min silenced by Ann Lee (40 min in all)`; '' if no silence covered the problem. */
-export function silencedText({ incident, entries }: Pick<GroupedFacts, 'incident' | 'entries'>): string {
-  const { critical, startedAt, resolvedAt } = incident
-  const muted = Math.floor((critical.mutedMs ?? 0) / 1000)
-  if (muted === 0) return ''
-  const end = critical.until ?? resolvedAt ?? startedAt
-  // If nothing else interrupted the problem, the two parts add up to the whole period.
-  const rest = secondsBetween(startedAt, end) - secondsOf(critical.ms, startedAt, end)
-  const people = distinct(entries.flatMap(({ kind, actor }) => (kind === 'silence' ? (actor ?? []) : [])))
-  const by = people.length === 0 ? '' : ` by ${joinNames(people)}`
-  // Each of the four times is rounded down.
-  const seconds = Math.abs(rest - muted) <= 2 ? rest : muted
-  return `, plus ${formatSeconds(seconds)} silenced${by} (${formatSeconds(secondsOf(critical.ms, startedAt, end) + seconds)} in all)`
-}
-
 /** An incident that was reopened has more than one resolution. */
 function laterText(facts: GroupedFacts): string {
   const [later, afterwards] = [resolvedLater(facts), secondsAfterwards(facts, problemSeconds(facts) ?? 0)]
@@ -218,7 +200,7 @@ function laterText(facts: GroupedFacts): string {
 function lastedTexts(facts: GroupedFacts): readonly string[] {
   const { incident } = facts
   const { title, resolvedAt, cause, origin, service } = incident
-  const about = `${capitalized(declarerOf(facts))} declared an incident of ${subjectName(service)}: ${quoted(title)}`
+  const about = `${capitalized(declarerOf(facts))} declared an incident of ${placedName(service)}: ${quoted(title)}`
   const isDeclared = origin === 'manual' && cause !== 'silence'
   const health = isDeclared && resolvedAt !== null ? healthTexts(facts) : []
   const merged = wasMerged(facts) ? `, when it was merged into ${intoText(facts)}` : ''

@@ -48,8 +48,8 @@ function describedRecords(facts: GroupedFacts): ReadonlyMap<string, Omit<Evidenc
       return [`event/${change.eventId}`, { text: wholeChangeText(change), labels: {}, links }] as const
     }),
     plain(incidentRef(incident), `incident ${quoted(incident.title)} and its timeline`),
-    ...[...meanwhile, ...(group?.others ?? []), ...merged].map(({ ref, title, createdAt }) =>
-      plain(ref, `incident ${quoted(title)}, opened at ${formatTime(createdAt)}`),
+    ...[...meanwhile, ...(group?.others ?? []), ...merged, ...[facts.component?.incident ?? []].flat()].map(
+      ({ ref, title, createdAt }) => plain(ref, `incident ${quoted(title)}, opened at ${formatTime(createdAt)}`),
     ),
     ...alerts.flatMap(({ unheard }) =>
       unheard ? [plain(unheard.ref, `the heartbeat of ${unheard.sender} is missing`)] : [],

@@ -2,7 +2,7 @@
 import { isGuessed } from '../alert/doubt.ts'
 import { groupForIncident } from '../alert/groups.ts'
 import { senderName } from '../event/event.ts'
-import type { AlertFact, ChangeFact, IncidentFact, PostmortemFacts } from '../incident/facts.ts'
+import type { AlertFact, ChangeFact, IncidentFact, PostmortemFacts, Unheard } from '../incident/facts.ts'
 import { ordered } from '../order.ts'
 import { formatPeriod, formatTime, joinNames, quoted, timesOf } from '../text.ts'
 import type { Sentence } from './document.ts'
@@ -99,10 +99,13 @@ export function isUnreported({ resolution, endsAt, unheard }: AlertFact): boolea
   return endsAt === null ? unheard !== undefined : isGuessed(resolution)
 }
 
-/** Says when the senders of alerts without a reported end sent no heartbeat. */
-export function unheardSentences({ alerts }: Pick<GroupedFacts, 'alerts'>): readonly Sentence[] {
-  const silent = alerts.filter(isUnreported).flatMap(({ unheard }) => unheard ?? [])
-  return [...new Map(silent.map((one) => [one.ref, one])).values()].map(({ ref, sender, from, to }) => {
+/** Returns when the senders of alerts sent no heartbeat while these fired, as far as they reported. */
+export function silentSenders({ alerts }: Pick<GroupedFacts, 'alerts'>): readonly Unheard[] {
+  return [...new Map(alerts.flatMap(({ unheard }) => (unheard ? [[unheard.ref, unheard]] : []))).values()]
+}
+
+export function unheardSentences(facts: Pick<GroupedFacts, 'alerts'>): readonly Sentence[] {
+  return silentSenders(facts).map(({ ref, sender, from, to }) => {
     const when = to === null ? `after ${formatTime(from)}` : `from ${formatPeriod(from, to)}`
     return { text: `The sender ${sender} sent no heartbeat ${when}.`, refs: [ref] }
   })

@@ -3,20 +3,14 @@ import { changeName } from '../incident/change-text.ts'
 import { distinct } from '../order.ts'
 import { likelihoodOf } from '../suspect/likely-cause.ts'
 import { formatSeconds, formatTime, joinNames, quoted, secondsBetween } from '../text.ts'
-import {
-  declarerOf,
-  lastReportOf,
-  problemSeconds,
-  secondsAfterwards,
-  secondsOf,
-  silencedText,
-  wasCritical,
-  wasMerged,
-} from './critical.ts'
+import { declarerOf, lastReportOf, problemSeconds, secondsAfterwards, wasCritical, wasMerged } from './critical.ts'
 import type { KeyFact, Metric, Postmortem } from './document.ts'
 import { type GroupedFacts, incidentRef, intoRefs, intoText } from './groups.ts'
+import { secondsOf } from './metrics.ts'
 import { cordonSentences, isUnconnected, rejectedOf } from './no-cause.ts'
 import { causeElsewhere, earlierReports } from './others.ts'
+import { isRemedy } from './resolution.ts'
+import { silencedText } from './silenced.ts'
 import { triggerOf } from './trigger.ts'
 
 /** Returns the four facts. Says what is not known. */
@@ -50,14 +44,23 @@ export function keyFactsOf(
         }
       : elsewhere
         ? { label: 'Fix', text: `see ${quoted(elsewhere.title)}`, refs: [elsewhere.ref] }
-        : { label: 'Fix', text: noFixText(facts), refs: [ref] },
+        : { label: 'Fix', ...noFix(facts) },
   ]
 }
 
-function noFixText(facts: GroupedFacts): string {
-  const what =
-    facts.incident.cause === 'silence' ? 'not known' : 'no deploy or rollout was found that ended the problem'
-  return `${what}${notesText(facts)}`
+function noFix(facts: GroupedFacts): Pick<KeyFact, 'text' | 'refs'> {
+  const { incident, alerts, changes } = facts
+  const remedies = alerts.length > 0 ? [] : changes.filter((change) => isRemedy(change, incident))
+  const tried = joinNames(remedies.map(changeName))
+  // Without an alert, nothing shows when the problem ended.
+  const known =
+    tried !== ''
+      ? `not known; during the incident: ${tried}`
+      : incident.cause === 'silence'
+        ? 'not known'
+        : 'no deploy or rollout was found that ended the problem'
+  const refs = [incidentRef(incident), ...remedies.map(({ eventId }) => `event/${eventId}`)]
+  return { text: `${known}${notesText(facts)}`, refs }
 }
 
 /** Refers to what users wrote after the fix, or at all if none was found. */

@@ -69,19 +69,36 @@ export function durationsOf(timing: Timing): Durations {
   }
 }
 
+/** Returns a duration of `ms` in seconds. The duration of a whole period is the difference of its times, as they are shown. */
+export function secondsOf(ms: number, from: number, to: number): number {
+  const [seconds, whole] = [Math.floor(ms / 1000), secondsBetween(from, to)]
+  return Math.abs(whole - seconds) <= 1 ? whole : seconds
+}
+
 function span(from: number | null, to: number | null): number | null {
   return from === null || to === null || to < from ? null : secondsBetween(from, to)
 }
 
 /**
+ * `firing`: such as `while QueueFull was still firing`, when the incident was resolved; '' if nothing was. `later`: how
+ * many seconds after the end of the problem, or its last report, it was resolved. `countsFromEnd`: whether that end
+ * counts as the resolution, because incmon resolved the incident. `wasReopened`: whether it was resolved more than once.
+ */
+type Ends = {
+  readonly firing: string
+  readonly later: number
+  readonly isReported: boolean
+  readonly countsFromEnd: boolean
+  readonly wasReopened: boolean
+}
+
+/**
  * Returns an incident's metrics, each with its definition and a sentence with evidence.
- * @param firing such as `while QueueFull was still firing`, when the incident was resolved; '' if nothing was
- * @param later how many seconds after the end of the problem, or its last report, the incident was resolved
  */
 export function metricsOf(
   timing: Timing,
   refs: { readonly incident: string; readonly evidence: readonly string[] },
-  { firing, later, isReported }: { readonly firing: string; readonly later: number; readonly isReported: boolean },
+  { firing, later, isReported, countsFromEnd, wasReopened }: Ends,
 ) {
   const { ttd, tta, ttr } = durationsOf(timing)
   const known = firstEvidenceAt(timing) !== null
@@ -89,14 +106,17 @@ export function metricsOf(
   const detected = known ? 'the opening is earlier than the evidence' : 'no evidence before the opening was recorded'
   const answered =
     timing.acknowledgedAt === null
-      ? `nobody acknowledged the incident${timing.resolvedAt === null ? '' : ' before it was resolved'}`
+      ? `nobody acknowledged the incident${timing.resolvedAt === null ? '' : ` before it was ${wasReopened ? 'first ' : ''}resolved`}`
       : 'the acknowledgement is earlier than the opening'
   const ended =
     timing.resolvedAt === null ? 'the incident is not resolved' : 'the resolution is earlier than the evidence'
   const recovered = timing.wasMerged ? 'the incident was merged into another one' : ended
   const early = firing === '' || timing.resolvedAt === null || timing.wasMerged ? '' : `, ${firing}`
   const what = isReported ? 'the end of the problem' : 'the last report of the problem'
-  const late = later === 0 || timing.wasMerged ? '' : `, which was ${formatSeconds(later)} after ${what}`
+  const ofIt = isReported ? 'its end' : 'its last report'
+  const from = later === 0 ? ofIt : `${formatSeconds(later)} after ${ofIt}`
+  const late =
+    countsFromEnd || later === 0 || timing.wasMerged ? '' : `, which was ${formatSeconds(later)} after ${what}`
   const isFirst = (timing.openedAt ?? timing.createdAt) < timing.createdAt
   const both = [...refs.evidence, refs.incident]
   return {
@@ -107,17 +127,22 @@ export function metricsOf(
       known ? both : [refs.incident],
     ),
     tta: metric(tta, DEFINITIONS.tta, moved ?? answered, [refs.incident]),
-    ttr: metric(ttr, `${definitionOf(timing)}${early}${late}`, moved ?? recovered, known ? both : [refs.incident]),
+    ttr: metric(
+      ttr,
+      `${definitionOf(timing, countsFromEnd ? from : null)}${early}${late}`,
+      moved ?? recovered,
+      known ? both : [refs.incident],
+    ),
   }
 }
 
-/** Returns the definition of the time to resolve, without the case that the incident is not. */
-function definitionOf(timing: Timing): string {
+/** Returns the definition of the time to resolve. `end`: what counts as the resolution if incmon resolved the incident. */
+function definitionOf(timing: Timing, end: string | null): string {
   const { openedAt = timing.createdAt } = timing
   const isFromOpening = openedAt < (firstEvidenceAt(timing) ?? openedAt)
-  return isFromOpening
-    ? 'time to resolve: from the opening of the incident until it was resolved'
-    : 'time to resolve: from the start of the problem until the incident was resolved'
+  const from = `time to resolve: from the ${isFromOpening ? 'opening of the incident' : 'start of the problem'} until`
+  if (end !== null) return `${from} ${end}, after which incmon resolved the incident`
+  return `${from} ${isFromOpening ? 'it' : 'the incident'} was resolved`
 }
 
 function metric(seconds: number | null, definition: string, why: string, refs: readonly string[]): Metric {

@@ -3,6 +3,7 @@ import { firstSymptom } from '../alert/first-symptom.ts'
 import { distinct, ordered } from '../order.ts'
 import { subjectName } from '../sender/sender-name.ts'
 import { isNodeService, nodeNameOf } from '../service/node.ts'
+import { isOnlyTime } from '../suspect/likely-cause.ts'
 import { countOf, formatCount, formatDay, formatTime, formatTimes, joinNames, LISTED, quoted } from '../text.ts'
 import { DAY, MINUTE } from '../units.ts'
 import type { Postmortem, Sentence } from './document.ts'
@@ -40,7 +41,8 @@ export function earlierSentences(facts: GroupedFacts): readonly Sentence[] {
   if (firsts.length === 0) return []
   const names = joinNames(firsts.map(({ name, at }) => `${name} (${formatTime(at)})`))
   const [was, are] = firsts.length === 1 ? ['was', 'it is'] : ['were', 'they are']
-  const text = `${names} ${was} reported earlier about the same services, but ${are} not part of this incident.`
+  const about = facts.services.length === 0 ? subjectName(facts.incident.service) : 'the same services'
+  const text = `${names} ${was} reported earlier about ${about}, but ${are} not part of this incident.`
   return [{ text, refs: firsts.slice(0, LISTED).map(({ alertId }) => `alert/${alertId}`) }]
 }
 
@@ -82,7 +84,7 @@ export function followedSentences(facts: GroupedFacts): readonly Sentence[] {
 export function groupSentences(facts: GroupedFacts): readonly Sentence[] {
   const { incident, group } = facts
   const [first] = group?.others ?? []
-  if (!group || !first) return []
+  if (!group || !first) return mergedInto(facts) ? [] : [...followsSentence(facts), ...ledSentences(facts)]
   const { cause, leader, others } = group
   if (leader === incidentRef(incident)) {
     const began = `the first was that of ${subjectName(first.service)}, which began at ${formatTime(first.startedAt)}`
@@ -93,24 +95,48 @@ export function groupSentences(facts: GroupedFacts): readonly Sentence[] {
   const rest = others.filter((one) => one !== led)
   const names = joinNames(['This incident', ...(rest.length === 0 ? [] : [`${countOf(rest.length, 'other')}`])])
   const text = led
-    ? `${names} probably followed from ${quoted(led.title)}; see there for the cause${facts.fixes.length > 0 ? '' : ' and the fix'}.`
+    ? `${names} probably followed from ${quoted(led.title)}; see there for the ${whatElsewhere(facts)}.`
     : `${names} probably have the same cause: ${cause}.`
   return [{ text, refs: [...(led ? [led.ref] : [incidentRef(incident)]), ...rest.map(({ ref }) => ref)] }]
+}
+
+/** Refers to the incident of the component that probably caused this one. */
+function followsSentence(facts: GroupedFacts): readonly Sentence[] {
+  const one = causeElsewhere(facts)
+  if (!one) return []
+  const text = `This incident probably followed from ${quoted(one.title)}; see there for the ${whatElsewhere(facts)}.`
+  return [{ text, refs: [one.ref] }]
+}
+
+/** Names the incidents that probably followed from the failure of a node. */
+function ledSentences(facts: GroupedFacts): readonly Sentence[] {
+  const followed = new Set(onFailedNode(facts).map(({ ref }) => ref))
+  const others = (facts.meanwhile ?? []).filter(({ ref }) => followed.has(ref))
+  if (others.length === 0) return []
+  const names = joinNames(others.map(({ title }) => quoted(title)))
+  const text = `This incident probably led to ${countOf(others.length, 'other incident')}: ${names}.`
+  return [{ text, refs: others.map(({ ref }) => ref) }]
+}
+
+function whatElsewhere({ fixes }: GroupedFacts): string {
+  return fixes.length > 0 ? 'cause' : 'cause and the fix'
 }
 
 /** Returns the incident that has the cause and the fix of this one: the one that it followed, or was merged into. */
 export function causeElsewhere(facts: GroupedFacts): { readonly ref: string; readonly title: string } | undefined {
   const { incident, group } = facts
   const into = mergedInto(facts)
-  if (into || !group || group.leader === incidentRef(incident)) return into
+  // A change that is a likely cause is the cause here.
+  const isOwn = facts.suspects.some(({ reasons }) => !isOnlyTime(reasons))
+  if (into || !group) return into ?? (isOwn ? undefined : facts.component?.incident)
+  if (group.leader === incidentRef(incident)) return undefined
   return group.others.find(({ ref }) => ref === group.leader)
 }
 
 /** Refers to the incident that has the cause, and the fix if none of its own was found. */
 export function elsewhereSentence(facts: GroupedFacts): Sentence | undefined {
   const one = causeElsewhere(facts)
-  const what = facts.fixes.length > 0 ? 'cause' : 'cause and the fix'
-  return one ? { text: `For the ${what}, see ${quoted(one.title)}.`, refs: [one.ref] } : undefined
+  return one ? { text: `For the ${whatElsewhere(facts)}, see ${quoted(one.title)}.`, refs: [one.ref] } : undefined
 }
 
 /** Names what ran on the node of the incident. The node's own alerts do not name it. */

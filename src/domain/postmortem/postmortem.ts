@@ -21,7 +21,7 @@ import {
 import { keyFactsOf } from './key-facts.ts'
 import { firstEvidenceAt, metricsOf } from './metrics.ts'
 import { recurrenceOf } from './others.ts'
-import { fixesOf, resolutionOf, resolvedByPerson } from './resolution.ts'
+import { countsFromEnd, fixesOf, resolutionOf, resolvedByPerson } from './resolution.ts'
 import { rowsOf } from './rows.ts'
 import { detectionOf, impactOf, servicesOf, summaryOf } from './sections.ts'
 import { suspicionsOf } from './trigger.ts'
@@ -48,6 +48,8 @@ export function generate(facts: PostmortemFacts): Postmortem {
     firing: resolvedByPerson(inOrder) ? whileFiring(inOrder) : '',
     later: resolvedLater(inOrder),
     isReported: lastReportOf(inOrder) === null,
+    countsFromEnd: countsFromEnd(inOrder),
+    wasReopened: inOrder.entries.some(({ kind }) => kind === 'reopened'),
   })
   const document = {
     header: {

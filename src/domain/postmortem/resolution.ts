@@ -1,4 +1,5 @@
 import { groupKey } from '../alert/groups.ts'
+import { offsetText } from '../correlation/correlation.ts'
 import { changeName, changePlace, changeSentences, outcomeText } from '../incident/change-text.ts'
 import type { ChangeFact, EntryFact, IncidentFact } from '../incident/facts.ts'
 import { ordered } from '../order.ts'
@@ -107,10 +108,8 @@ function fixSentence(facts: GroupedFacts): readonly Sentence[] {
   if (!fix || recoveredAt === null) return []
   const last = facts.alerts.filter(({ endsAt, source }) => source !== 'ci' && endsAt === recoveredAt)
   const what = last.every(isUnreported) ? 'The problem was last reported' : 'The last alert ended'
-  const after =
-    recoveredAt <= fix.endsAt
-      ? `${what} ${formatSeconds(secondsBetween(fix.startsAt, recoveredAt))} after the start of the fix`
-      : `${what} ${formatSeconds(secondsBetween(fix.endsAt, recoveredAt))} after the fix`
+  const [from, start] = recoveredAt <= fix.endsAt ? [fix.startsAt, 'the start of the fix'] : [fix.endsAt, 'the fix']
+  const after = `${what} ${offsetText(secondsBetween(from, recoveredAt), 'together with')} ${start}`
   const text = `Probable fix: ${changeSentences(fix, made.map(changeName))} ${after}.`
   return [{ text, refs: [...[fix, ...made].map(({ eventId }) => `event/${eventId}`), ...alertRefs(last)] }]
 }
@@ -147,6 +146,12 @@ function movesOf(facts: GroupedFacts): readonly Told[] {
   return [...earlier, { text: resolvedText(facts), refs, at: at ?? Number.POSITIVE_INFINITY }]
 }
 
+/** Returns whether incmon resolved the incident some time after the problem, whose end counts as the resolution. */
+export function countsFromEnd({ incident, entries }: GroupedFacts): boolean {
+  const last = entries.findLast(({ kind, code }) => kind === 'status' && code === 'resolved')
+  return last?.actor === null && incident.resolvedAt !== null && secondsBetween(incident.resolvedAt, last.at) > 0
+}
+
 /** Returns whether a person resolved the incident, who can do so while alerts are firing. */
 export function resolvedByPerson({ entries }: GroupedFacts): boolean {
   return (entries.findLast(({ kind, code }) => kind === 'status' && code === 'resolved')?.actor ?? null) !== null
@@ -164,6 +169,5 @@ function resolvedText(facts: GroupedFacts): string {
     return `${last.actor ?? 'A user'} merged the incident into ${intoText(facts)} at ${formatTime(resolvedAt)}${early}.`
   if (last.actor !== null) return `${last.actor} resolved the incident at ${formatTime(resolvedAt)}${early}.`
   const why = last.text === '' ? '' : `: ${last.text}`
-  const since = last.at === resolvedAt ? '' : ` The recorded time of the resolution is ${formatTime(resolvedAt)}.`
-  return `incmon resolved the incident at ${formatTime(last.at)}${why}.${since}`
+  return `incmon resolved the incident at ${formatTime(last.at)}${why}.`
 }

@@ -6,8 +6,7 @@ import { distinct } from '../order.ts'
 import { subjectName } from '../sender/sender-name.ts'
 import { joinNames } from '../text.ts'
 import { unlinkedOf } from './causes.ts'
-import { lastReportOf } from './critical.ts'
-import { type GroupedFacts, isUnreported, senderOf, whileFiring } from './groups.ts'
+import { type GroupedFacts, senderOf, silentSenders, whileFiring } from './groups.ts'
 
 /** Outcomes that matter even if nothing connects the change to the incident: no fix could be deployed. */
 const ALWAYS_SHOWN: ReadonlySet<string | null> = new Set(['deploy failed', 'CI system failure'])
@@ -20,7 +19,8 @@ export function rowsOf(facts: GroupedFacts): ReturnType<typeof timelineOf> {
   const hidden = unlinkedOf(facts).filter(({ outcome }) => !ALWAYS_SHOWN.has(outcome))
   const strange = new Set(hidden.map(({ eventId }) => `event/${eventId}`))
   const senders = new Map(facts.alerts.map((alert) => [`alert/${alert.uuid}`, senderOf(alert)]))
-  const events = [...facts.events, ...(facts.cordons ?? [])]
+  // The cordon of a node is no alert of its own.
+  const events = [...facts.events, ...(facts.cordons ?? []).map((one) => ({ ...one, alertId: null }))]
   const rows = timelineOf({ ...facts, events, correlations: [] }).filter(({ ref }) => !strange.has(ref))
   const all = [...together(rows, facts), ...silenceRows(facts), ...replacedRows(facts)]
   return sortRows(
@@ -33,20 +33,15 @@ export function rowsOf(facts: GroupedFacts): ReturnType<typeof timelineOf> {
 /** What is known of the alerts by now replaces what was known when a user resolved the incident. */
 function asKnown(row: TimelineRow, facts: GroupedFacts): TimelineRow {
   const { resolvedAt } = facts.incident
-  if (row.text === 'monitoring: the problem is over' && lastReportOf(facts))
-    return { ...row, text: 'monitoring: the problem was no longer reported' }
   if (row.kind !== 'status' || row.code !== 'resolved' || row.at !== resolvedAt || row.actor === null) return row
   return { ...row, text: ['resolved', whileFiring(facts)].filter((part) => part !== '').join(', ') }
 }
 
 const NEWS = { code: null, actor: null, source: null, count: 1, seen: 1 } as const
 
-/** Returns rows for when the heartbeats of senders were missing that did not report the ends of alerts. */
-function silenceRows({ alerts }: GroupedFacts): readonly TimelineRow[] {
-  const silent = new Map(
-    alerts.filter(isUnreported).flatMap(({ unheard }) => (unheard ? [[unheard.ref, unheard]] : [])),
-  )
-  return [...silent.values()].flatMap(({ ref, sender, from, to }) => {
+/** Returns rows for when the heartbeats of senders were missing. */
+function silenceRows(facts: GroupedFacts): readonly TimelineRow[] {
+  return silentSenders(facts).flatMap(({ ref, sender, from, to }) => {
     const row = (at: number, text: string) => ({ ...NEWS, at, until: at, kind: 'gap', text, ref })
     const back = to === null ? [] : [row(to, `the heartbeats of ${sender} are back`)]
     return [row(from, `last heartbeat of ${sender}`), ...back]

@@ -4,7 +4,7 @@ import { firstSymptom } from '../alert/first-symptom.ts'
 import type { EntryFact, IncidentFact } from '../incident/facts.ts'
 import { acknowledgementsIn } from '../incident/timeline-entries.ts'
 import { distinct } from '../order.ts'
-import { subjectName } from '../sender/sender-name.ts'
+import { placedName, subjectName } from '../sender/sender-name.ts'
 import { SEVERITIES, type Severity } from '../severity.ts'
 import {
   countOf,
@@ -67,7 +67,7 @@ export function summaryOf(facts: GroupedFacts, suspicions: readonly Sentence[]):
   sentences.push(
     ...suspicions,
     ...groupSentences(facts),
-    ...[mergedInto(facts) ? elsewhereSentence(facts) : undefined].flatMap((one) => one ?? []),
+    ...(mergedInto(facts) ? [elsewhereSentence(facts) ?? []].flat() : []),
     ...briefFixSentence(facts),
   )
   if (reopened > 0) sentences.push({ text: `The incident was reopened ${formatTimes(reopened)}.`, refs: [ref] })
@@ -151,8 +151,8 @@ function withPrefix(objects: readonly string[], prefix: string): readonly string
 
 /** Returns the names of the services, starting with the incident's own. */
 export function servicesOf({ incident, services }: GroupedFacts): readonly string[] {
-  const own = subjectName(incident.service)
-  return [own, ...distinct(services.map(subjectName)).filter((name) => name !== own)]
+  const own = placedName(incident.service)
+  return [own, ...distinct(services.map(placedName)).filter((name) => name !== own)]
 }
 
 export function detectionOf(facts: GroupedFacts): Postmortem['detection'] {
@@ -198,9 +198,8 @@ export function detectionOf(facts: GroupedFacts): Postmortem['detection'] {
 }
 
 /** Returns whether the start of the incident is the time of the evidence that opened it. */
-function isEvidence({ origin, startedAt, createdAt }: IncidentFact): boolean {
-  return startedAt < createdAt || (startedAt === createdAt && origin === 'automatic')
-}
+const isEvidence = ({ origin, startedAt, createdAt }: IncidentFact) =>
+  startedAt < createdAt || (startedAt === createdAt && origin === 'automatic')
 
 function clockSentence(incident: IncidentFact): Sentence {
   const { createdAt, acknowledgedAt, resolvedAt } = incident
@@ -240,7 +239,8 @@ function acknowledgedText(incident: IncidentFact, entries: readonly EntryFact[])
     const isMerge = entries.some(({ kind, at }) => kind === 'merged' && at === resolvedAt)
     const before = ending ? ` before ${ending.actor} ${isMerge ? 'merged' : 'resolved'} it` : ''
     const again = entries.find(({ kind, actor }) => kind === 'reopened' && actor !== null)
-    const after = again ? `; ${again.actor} reopened it at ${formatTime(again.at)}` : ''
+    const deed = again?.code === 'open' ? 'reopened it' : 'reopened it and took it over'
+    const after = again ? `; ${again.actor} ${deed} at ${formatTime(again.at)}` : ''
     return `Nobody acknowledged the incident${before}${after}.`
   }
   const entry = entries.find(({ at, kind, actor }) => kind === 'status' && at === acknowledgedAt && actor !== null)

@@ -16,6 +16,11 @@ export function subjectName(service: { readonly namespace: string; readonly name
   return receiverName({ source, receiver: receiver.join('/') })
 }
 
+/** Returns the name of a service, with its cluster if the organization has several. */
+export function placedName(service: Parameters<typeof subjectName>[0] & { readonly cluster?: string }): string {
+  return `${subjectName(service)}${service.cluster ? ` in cluster ${service.cluster}` : ''}`
+}
+
 /** Returns the program that sends to a webhook, with the name of its receiver. */
 export function receiverName({ source, receiver }: { readonly source: Source; readonly receiver: string }): string {
   if (source === 'metrics' && receiver === PROMETHEUS) return 'Prometheus'

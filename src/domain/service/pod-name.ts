@@ -86,7 +86,7 @@ const POD_SHAPES: readonly Shape[] = [
     fitsCut: true,
     namespace: /^(?:kube-system|openshift-.+)?$/,
   },
-  { how: 'indexed job pod', shape: named(`${JOB_INDEX}-${RANDOM}`), creates: 'alert', fitsCut: false },
+  { how: 'pod of a numbered job', shape: named(`${JOB_INDEX}-${RANDOM}`), creates: 'alert', fitsCut: false },
   { how: 'statefulset pod', shape: ORDINAL_LAST, creates: 'event', fitsCut: true },
   { how: 'daemonset or job pod', shape: named(RANDOM), creates: 'alert', fitsCut: false },
 ]

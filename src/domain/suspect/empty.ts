@@ -1,4 +1,5 @@
 /** Finds Deployments that serve nothing any more. */
+import type { Change } from '../correlation/change.ts'
 import { rolloutOf } from '../event/rollout.ts'
 import { type Components, componentAt } from './component.ts'
 import type { SuspectEvent, SuspectFacts } from './suspect.ts'
@@ -20,6 +21,10 @@ export function emptied(facts: SuspectFacts, components: Components): SymptomEve
     const last = [...sets.values()].at(-1)
     const newest = [...sets.values()].sort((a, b) => b.event.at - a.event.at)[0] ?? last
     if (component === null || !newest || [...sets.values()].some(({ to }) => to > 0)) return []
+    // A new ReplicaSet was taken back, and the old one serves.
+    const isBack = ({ kind, eventId, ...one }: Change) =>
+      kind === 'rollout' && eventId === newest.event.id && !('emptied' in one)
+    if (facts.changes.some(isBack)) return []
     return [emptySighting(component, newest.event)]
   })
 }

@@ -37,6 +37,12 @@ const HEADINGS = {
   possible: 'Possible cause',
   none: 'No likely cause found',
 } as const
+/** If no change is the likely cause, but another component is. */
+const ELSEWHERE = 'Likely cause elsewhere'
+
+/** What pages and the command line say if there is no suspect. A change may have happened all the same. */
+export const NO_SUSPECTS =
+  'No suspects. Nothing that changed or failed around the start is connected with this incident.'
 
 /** The minimum score for a likely suspect. */
 export const LIKELY = 0.5
@@ -127,12 +133,13 @@ export function likelyCauseOf<S extends JudgedSuspect>(
     const code = standing === 'confirmed' || standing === 'likely' ? standing : 'possible'
     return sentence(code, change, `${nounOf(change)} `, afterOf(change, firstAlertAt))
   }
-  const top = topComponent(byVerdict(related(suspects)), startedAt)
+  const top = topComponent(suspects, startedAt)
   const none = suspects.every(({ verdict }) => verdict === 'rejected')
     ? 'There is no suspect.'
     : 'No suspect stands out.'
   const before = top ? `Top suspect: ${placeOf(top)}` : none
-  return sentence('none', top, before, top ? '.' : '')
+  const told = sentence('none', top, before, top ? '.' : '')
+  return top && top.score >= LIKELY ? { ...told, heading: ELSEWHERE } : told
 }
 
 function sentence<S extends JudgedSuspect>(
@@ -145,14 +152,12 @@ function sentence<S extends JudgedSuspect>(
 }
 
 /**
- * Returns the most likely suspect that is no change, is not the service of the incident, is not unlikely, and whose
- * trouble did not begin after the incident.
+ * Returns the most likely suspect that is no change, is not the service of the incident, is not unlikely, is connected
+ * by more than time, and whose trouble did not begin after the incident.
  */
-export function topComponent<S extends Pick<JudgedSuspect, 'kind' | 'score' | 'since' | 'isOwn'>>(
-  suspects: readonly S[],
-  startedAt: number | null,
-): S | null {
-  return suspects.find((one) => !isChange(one) && !one.isOwn && one.score >= POSSIBLE && began(one, startedAt)) ?? null
+export function topComponent<S extends JudgedSuspect>(suspects: readonly S[], startedAt: number | null): S | null {
+  const isTop = (one: S) => !isChange(one) && !one.isOwn && one.score >= POSSIBLE && began(one, startedAt)
+  return byVerdict(related(suspects)).find(isTop) ?? null
 }
 
 /** Returns text such as `started 3 min before the first alert`; '' if a time is unknown. */

@@ -2,6 +2,7 @@
 
 import { isGuessed } from '../alert/doubt.ts'
 import { templatesOf } from '../service/pod-name.ts'
+import { formatSeconds } from '../text.ts'
 import { calledServiceOf } from './accused.ts'
 import { type Components, componentAt } from './component.ts'
 import { isAlert, rarity } from './explanation.ts'
@@ -122,7 +123,7 @@ function freshness({ lastAt, factors, isFiring }: SymptomEvent, { lastAt: latest
   }
   const minutes = Math.floor(((endedAt ?? latest) - lastAt) / 60_000)
   if (minutes >= 1) {
-    const text = `last reported ${minutes} min ${endedAt === null ? 'ago' : 'before the incident was resolved'}`
+    const text = `last reported ${formatSeconds(minutes * 60)} ${endedAt === null ? 'ago' : 'before the incident was resolved'}`
     return { code: 'past', value, text }
   }
   const now = has('ended') || has('recovered') ? 'last seen a moment ago' : 'still present'

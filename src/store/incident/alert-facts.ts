@@ -2,20 +2,14 @@
 import { sql } from 'kysely'
 import { runsOf } from '../../domain/alert/gaps.ts'
 import { reportedNode } from '../../domain/event/reason-message.ts'
-import type { EntryFact } from '../../domain/incident/facts.ts'
-import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { cacheByKey } from '../../domain/memoize.ts'
-import { cutoffsAt } from '../../domain/retention.ts'
 import { isNodeService } from '../../domain/service/node.ts'
 import { serviceName } from '../../domain/text.ts'
-import { DAY } from '../../domain/units.ts'
 import { linksColumn } from '../alert-texts.ts'
-import { findOrganization } from '../organizations.ts'
 import { payloadOf } from '../payloads.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes, uuidFromHex } from '../sqlite/uuid.ts'
-import { findLiveIncident } from './live-incidents.ts'
 
 /** The maximum number of alerts to read. The limit is high, because similar alerts share rows in the timeline. */
 const MAX_ALERTS = 20_000
@@ -123,13 +117,13 @@ function parsedOnce(): (text: string) => Readonly<Record<string, string>> {
 }
 
 const service = query<{ rowId: number }>()((builder, hole) =>
-  builder.selectFrom('services').select(['uuid', 'namespace', 'name']).where('id', '=', hole('rowId')),
+  builder.selectFrom('services').select(['uuid', 'namespace', 'name', 'cluster']).where('id', '=', hole('rowId')),
 )
 
 export function serviceOf(db: Db, rowId: number) {
   const row = db.first(service, { rowId })
   if (!row) throw new Error(`no service ${rowId}`)
-  return { rowId, uuid: uuidFromBytes(row.uuid), namespace: row.namespace, name: row.name }
+  return { rowId, uuid: uuidFromBytes(row.uuid), namespace: row.namespace, name: row.name, cluster: row.cluster }
 }
 
 const sighted = query<{ alertId: number }>()((builder, hole) =>
@@ -181,70 +175,4 @@ export function alertsOnNode(
   })
 }
 
-// What happened before and beside an incident, as far as it is recorded.
-
-const MAX_EARLIER = 500
-const MAX_OTHERS = 10_000
-
 export type AlertRows = ReturnType<typeof alertsOf>
-
-/** Lists earlier alerts about the same conditions of the same services. */
-export function earlierOf(db: Db, incident: LiveIncident, serviceIds: readonly number[], alerts: AlertRows) {
-  const conditions = new Set(alerts.map(({ service, source, name }) => JSON.stringify([service.rowId, source, name])))
-  return serviceIds
-    .flatMap((rowId) => alertsBefore(db, incident, rowId))
-    .sort((a, b) => b.startsAt - a.startsAt)
-    .slice(0, MAX_EARLIER)
-    .filter(({ service_id, source, name }) => conditions.has(JSON.stringify([service_id, source, name])))
-    .map(({ uuid, name, startsAt }) => ({ ref: `alert/${uuidFromBytes(uuid)}`, name, startsAt }))
-}
-
-/** Lists the other incidents that opened between the opening of an incident and `until`, earliest first. */
-export function openedDuring(db: Db, { rowId, organizationId, createdAt }: LiveIncident, until: number) {
-  return db
-    .all(openedBetween, { organizationId, from: createdAt, until, rowId })
-    .map(({ uuid, owner, ...incident }) => {
-      return { ref: `incident/${uuidFromBytes(uuid)}`, service: uuidFromBytes(owner), ...incident }
-    })
-}
-
-/** Finds the incidents that the entries about a merge name. */
-export function mergedWith(db: Db, organizationId: number, entries: readonly Pick<EntryFact, 'kind' | 'ref'>[]) {
-  return entries.flatMap(({ kind, ref }) => {
-    const found = kind === 'merged' && ref ? findLiveIncident(db, organizationId, ref.replace('incident/', '')) : null
-    return found && ref ? [{ ref, title: found.title, createdAt: found.createdAt }] : []
-  })
-}
-
-const openedBetween = query<{ organizationId: number; from: number; until: number; rowId: number }>()((sql, hole) =>
-  sql
-    .selectFrom('incidents')
-    .innerJoin('services', 'services.id', 'incidents.service_id')
-    .select(['incidents.uuid', 'title', 'incidents.created_at as createdAt', 'services.uuid as owner'])
-    .where('incidents.organization_id', '=', hole('organizationId'))
-    .where('incidents.created_at', '>=', hole('from'))
-    .where('incidents.created_at', '<=', hole('until'))
-    .where('incidents.id', '!=', hole('rowId'))
-    .orderBy('incidents.created_at')
-    .limit(MAX_OTHERS),
-)
-
-/**
- * Returns the start of the period for which the organization's alerts are complete at `now`. Older alerts have expired.
- */
-export function recordedSince(db: Db, organizationId: number, now: number): number {
-  const organization = findOrganization(db, organizationId)
-  return organization ? Math.max(organization.createdAt, cutoffsAt(organization.settings, now).alerts) : now
-}
-
-// One query per service, because the index on service_id is already in the right order.
-function alertsBefore(db: Db, incident: LiveIncident, serviceId: number) {
-  const before = db.sql
-    .selectFrom('alerts')
-    .select(['uuid', 'service_id', 'source', 'name', 'starts_at as startsAt'])
-    .where('service_id', '=', serviceId)
-    .where('starts_at', '>=', incident.startedAt - 90 * DAY)
-    .where('starts_at', '<', incident.startedAt)
-    .where((eb) => eb.or([eb('incident_id', 'is', null), eb('incident_id', '!=', incident.rowId)]))
-  return db.all(before.orderBy('starts_at', 'desc').limit(MAX_EARLIER))
-}

@@ -33,11 +33,12 @@ export function findIncidentView(
   const live = findLiveIncident(db, organizationId, incident.id)
   const facts = live ? findTimelineFacts(db, live, now) : null
   const groups = groupsOf(facts?.alerts ?? [])
+  const events = Map.groupBy(facts?.events ?? [], ({ alertId }) => alertId)
   const silences = listSilencedOfIncident(db, incident.rowId)
   return {
     groups: groups.map((group) => {
       const members = group.members.map((alert) => ({ ...alert, silencedBy: silences.get(alert.id) ?? [] }))
-      return shortGroup({ ...group, members })
+      return { ...shortGroup({ ...group, members }), pods: podsOf(group.members, events) }
     }),
     links: facts?.correlations ?? [],
     timeline: live && facts ? withMessages(db, live, timelineOf(facts, groups)) : [],
@@ -47,6 +48,14 @@ export function findIncidentView(
     score: listStates(db, organizationId, incident.serviceId, from),
     told: findWhoWasTold(db, organizationId, [incident.rowId], now).get(incident.rowId) ?? null,
   }
+}
+
+function podsOf(
+  alerts: readonly { readonly uuid: string }[],
+  events: ReadonlyMap<string | null, readonly { readonly object: string }[]>,
+): readonly string[] {
+  const objects = alerts.flatMap(({ uuid }) => events.get(uuid) ?? []).map(({ object }) => object)
+  return [...new Set(objects)].flatMap((object) => (object.startsWith('Pod/') ? object.slice(4) : []))
 }
 
 /**

@@ -25,15 +25,15 @@ const silences = query<{ organizationId: number; from: number; until: number }>(
     .limit(MAX_SILENCES),
 )
 
-/** The alerts without a reported end. Those without a group come from Prometheus, if they say when they expire. */
-const unreported = query<{ incidentId: number }>()((sql, hole) =>
+/** The alerts that may have a silent sender. Those without a group come from Prometheus, if they say when they expire. */
+const repeated = query<{ incidentId: number }>()((sql, hole) =>
   sql
     .selectFrom('alerts')
     .leftJoin('groups', 'groups.id', 'alerts.group_id')
     .leftJoin('senders', 'senders.id', 'groups.sender_id')
     .select(['alerts.uuid', 'alerts.source', 'alerts.cluster', 'senders.receiver', 'alerts.last_seen_at as lastSeenAt'])
+    .select(['ends_at as endsAt', 'resolution'])
     .where('incident_id', '=', hole('incidentId'))
-    .where((alert) => alert.or([alert('ends_at', 'is', null), alert('resolution', '=', 'inferred')]))
     .where((alert) => alert.or([alert('group_id', 'is not', null), alert('expires_at', 'is not', null)]))
     .limit(MAX_ALERTS),
 )
@@ -53,9 +53,13 @@ export function withUnheard<Alert extends Pick<AlertFact, 'uuid'>>(
     .filter(({ problem }) => toProblem(problem).had.length === 0)
   if (silent.length === 0) return alerts
   const found = new Map(
-    db.all(unreported, { incidentId: rowId }).flatMap(({ uuid, source, cluster, receiver, lastSeenAt }) => {
+    db.all(repeated, { incidentId: rowId }).flatMap(({ uuid, source, cluster, receiver, lastSeenAt, ...alert }) => {
+      // What was reported as ended before the silence needed no heartbeat.
+      const until = alert.resolution === 'reported' ? (alert.endsAt ?? now) : now
       const name = senderService({ source, receiver: receiver ?? PROMETHEUS })
-      const own = silent.find((one) => one.name === name && one.cluster === cluster && (one.to ?? now) > lastSeenAt)
+      const own = silent.find(
+        (one) => one.name === name && one.cluster === cluster && (one.to ?? now) > lastSeenAt && one.from < until,
+      )
       if (!own) return []
       const to = own.to !== null && own.to <= now ? own.to : null
       const unheard = { ref: `incident/${uuidFromBytes(own.uuid)}`, sender: subjectName(own), from: own.from, to }

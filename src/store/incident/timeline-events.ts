@@ -17,8 +17,14 @@ const telling = query<{ serviceId: number; from: number; to: number; counted: nu
       builder
         .selectFrom('events')
         .leftJoin('alerts', 'alerts.id', 'events.alert_id')
+        .leftJoin('incidents', 'incidents.id', 'alerts.incident_id')
         .select(['events.uuid', 'events.at', 'events.source', 'events.kind', 'events.name', 'events.object'])
-        .select(['events.text', 'alerts.uuid as alert', 'alerts.incident_id as incidentId'])
+        .select([
+          'events.text',
+          'alerts.uuid as alert',
+          'alerts.incident_id as incidentId',
+          'incidents.title as incident',
+        ])
         .where('events.service_id', '=', hole('serviceId'))
         .where('events.at', '>=', hole('from'))
         .where('events.at', '<=', hole('to'))
@@ -27,7 +33,7 @@ const telling = query<{ serviceId: number; from: number; to: number; counted: nu
         .limit(MAX_EVENTS_PER_SERVICE)
         .as('limited'),
     )
-    .select([...COLUMNS, 'alert'])
+    .select([...COLUMNS, 'alert', 'incident'])
     // Events from a cluster name objects, which no alert counts.
     .where(sql<boolean>`(kind <> 'firing' OR source = 'cluster' OR incidentId IS NOT ${hole('counted')})`)
     .orderBy('at'),

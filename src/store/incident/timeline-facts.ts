@@ -23,17 +23,8 @@ import { findServiceRowId } from '../service/services.ts'
 import { listStates } from '../service/states.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed } from '../sqlite/query.ts'
-import {
-  type AlertRows,
-  alertsOf,
-  alertsOnNode,
-  earlierOf,
-  mergedWith,
-  openedDuring,
-  recordedSince,
-  serviceOf,
-  timelineAlertsOf,
-} from './alert-facts.ts'
+import { type AlertRows, alertsOf, alertsOnNode, serviceOf, timelineAlertsOf } from './alert-facts.ts'
+import { earlierOf, findIncidentAt, hasClusters, mergedWith, openedDuring, recordedSince } from './beside.ts'
 import { findGroupUntil } from './groups.ts'
 import { findLiveIncident } from './live-incidents.ts'
 import { withUnheard } from './silent-senders.ts'
@@ -59,15 +50,16 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, e
   const all = [...facts.entries, ...entries]
   const { service } = facts.incident
   const { isSuppressed, endedAt } = incident.problem
+  const shown = hasClusters(db, incident.organizationId) ? asIs : withoutCluster
   const until = (isSuppressed ? null : endedAt) ?? incident.resolvedAt ?? now
   return {
     ...facts,
-    incident: incidentFact(db, facts.incident, all, now),
+    incident: incidentFact(db, { ...facts.incident, service: shown(service) }, all, now),
     onNode: isNodeService(service) ? alertsOnNodeOf(db, incident, nodeNameOf(service), now) : [],
     entries: all,
     correlations: links.map(linkFact),
     ...suspectsOf(db, { ...incident, serviceId: facts.incident.service.uuid }, links, { now, searched }),
-    services: [...others.values()].map(({ rowId: _, ...service }) => service),
+    services: [...others.values()].map(({ rowId: _, ...service }) => shown(service)),
     alerts,
     searched,
     lowestScore: incident.lowestScore,
@@ -79,6 +71,10 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, e
     rejectedEvidence: rejectionsOf(db, incident.organizationId, incident.startedAt, searched.to),
   }
 }
+
+const asIs = <Service>(service: Service) => service
+const withoutCluster = <Service extends object>({ cluster: _, ...service }: Service & { readonly cluster: string }) =>
+  service
 
 /** A missing heartbeat is no critical state. The problem of a manual incident is on whatever the service's state is. */
 function incidentFact(
@@ -127,7 +123,7 @@ function suspectsOf(
 ): Pick<Facts, 'suspects' | 'component' | 'cordons'> {
   const { suspects } = findJudgedSuspects(db, incident.organizationId, incident, now, links)
   const top = topComponent(suspects, incident.startedAt)
-  const isLikely = top !== null && top.score >= LIKELY && !top.onlyTime
+  const isLikely = top !== null && top.score >= LIKELY
   return {
     cordons: suspects.flatMap(({ kind, serviceId }) => {
       const rowId =
@@ -136,7 +132,9 @@ function suspectsOf(
           : undefined
       return rowId === undefined ? [] : eventsOf(db, rowId, searched).filter(({ name }) => CORDONS.has(name))
     }),
-    component: isLikely ? { kind: top.kind, ref: top.ref, score: top.score } : null,
+    component: isLikely
+      ? { kind: top.kind, ref: top.ref, score: top.score, ...incidentOf(db, incident, top.serviceId) }
+      : null,
     suspects: likelyChanges(suspects, incident.startedAt).flatMap((one) => {
       const { kind, ref, change, score, reasons, rollouts = [] } = one
       if (kind !== 'pipeline' && kind !== 'rollout') return []
@@ -144,6 +142,17 @@ function suspectsOf(
       return { kind, ref, change: change && changeFact(change), score, reasons: told, rollouts }
     }),
   }
+}
+
+/** Returns the incident of the component that probably caused another one, if it has one. */
+function incidentOf(
+  db: Db,
+  { organizationId, rowId, startedAt }: Pick<LiveIncident, 'organizationId' | 'rowId' | 'startedAt'>,
+  serviceId: string | null,
+) {
+  const service = serviceId === null ? undefined : findServiceRowId(db, organizationId, serviceId)
+  const found = service === undefined ? null : findIncidentAt(db, { service, rowId, startedAt })
+  return found ? { incident: found } : {}
 }
 
 /** Returns an incident's timeline, oldest first, or null if the incident does not exist. */

@@ -2,17 +2,19 @@
 import { firstSymptom } from '../../domain/alert/first-symptom.ts'
 import type { AlertGroup } from '../../domain/alert/groups.ts'
 import type { PipelineChange } from '../../domain/correlation/change.ts'
-import { rankLinks } from '../../domain/correlation/correlation.ts'
+import { rankLinks, TIME_CODES } from '../../domain/correlation/correlation.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import { breaksText, endOf, severeOf, silencedText } from '../../domain/incident/lasted.ts'
 import { criticalMsOf, mutedMsOf, phaseOf } from '../../domain/incident/problem.ts'
+import { mergeOf } from '../../domain/incident/timeline-entries.ts'
 import { namedUpTo } from '../../domain/notification/names.ts'
 import type { WhoWasTold } from '../../domain/notification/told.ts'
-import { formatDuration, formatLasted, formatWhen, type Reader } from '../../domain/shown-time.ts'
+import { isSender } from '../../domain/sender/sender-name.ts'
+import { formatDuration, formatLasted, formatMoment, formatWhen, type Reader } from '../../domain/shown-time.ts'
 import { judgeSuspects } from '../../domain/suspect/judged.ts'
 import { type LikelyCause, likelyCauseOf, orderSuspects } from '../../domain/suspect/likely-cause.ts'
 import type { Suspect } from '../../domain/suspect/suspect.ts'
-import { capitalized } from '../../domain/text.ts'
+import { capitalized, secondsBetween } from '../../domain/text.ts'
 import type { BestLink } from '../../store/correlation/correlations.ts'
 import { findIncidentBrief } from '../../store/incident/incident-view.ts'
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
@@ -83,6 +85,8 @@ export function headOf(
       endedAt: isMuted ? null : endOf(incident, reader.now),
       mutedSince: isMuted ? incident.problem.mutedSince : null,
       isGuess: incident.problem.isGuess,
+      isMerged: mergeOf(timeline, incident.resolvedAt) !== undefined,
+      isSilence: isSender(service?.name ?? ''),
     },
     criticalMs: criticalMsOf(incident.problem, reader.now),
     breaks: breaksText(incident.problem),
@@ -133,7 +137,8 @@ export function suspectsOf({ incident, suspects, links, changes }: Suspected): r
         rollouts: suspect.rollouts ?? [],
         // The page shows the rollouts next to the pipeline.
         reasons: suspect.reasons.filter(({ code }) => code !== 'rollout').map(reasonOf),
-        support: best?.reasons.map(({ text }) => text) ?? [],
+        // The sentence says when the change began.
+        support: best?.reasons.flatMap(({ code, text }) => (TIME_CODES.has(code) ? [] : text)) ?? [],
         isOwn: suspect.isOwn,
         href: suspect.serviceId === null ? null : `/services/${suspect.serviceId}`,
         external: change?.kind === 'pipeline' ? gitlabLink(change) : null,
@@ -160,10 +165,14 @@ export function pipelineUrl({ url }: PipelineChange['facts']): string | null {
 
 // How long the problem of an incident was on, as pages say it.
 
-type State = Pick<IncidentHead, 'severity' | 'endedAt' | 'isGuess' | 'mutedSince' | 'severeMs' | 'mutedMs'>
+type State = Pick<
+  IncidentHead,
+  'severity' | 'endedAt' | 'isGuess' | 'mutedSince' | 'severeMs' | 'mutedMs' | 'isSilence'
+>
 
 /** Returns `critical for 12 min, not counting 20 min under a silence`; without a time below a second. */
-export function lastedText({ severity, severeMs, mutedMs, endedAt, isGuess }: State): string {
+export function lastedText({ severity, severeMs, mutedMs, endedAt, isGuess, isSilence }: State): string {
+  if (isSilence) return `no heartbeat for ${(endedAt === null ? formatDuration : formatLasted)(severeMs)}`
   const least = endedAt !== null && isGuess ? 'at least ' : ''
   const length =
     severeMs < 1000
@@ -172,8 +181,22 @@ export function lastedText({ severity, severeMs, mutedMs, endedAt, isGuess }: St
   return `${length}${silencedText(mutedMs)}`
 }
 
+/** Returns `from 03:02 to 03:14`, or `between …` if the problem was not on all the time. */
+export function periodText(
+  { startedAt, endedAt, criticalMs, isGuess, isMerged }: IncidentHead,
+  reader: Reader,
+): string {
+  const from = formatMoment(startedAt, reader)
+  if (endedAt === null) return `since ${from}`
+  const to = formatMoment(endedAt, reader)
+  if (isGuess) return `from ${from}, last reported ${to}`
+  if (isMerged) return `from ${from} until it was merged at ${to}`
+  const isWhole = Math.abs(secondsBetween(startedAt, endedAt) - Math.floor(criticalMs / 1000)) <= 1
+  return isWhole ? `from ${from} to ${to}` : `between ${from} and ${to}`
+}
+
 /** Returns `Critical for 12 min`, or `Was critical for 12 min` once the problem is over. */
 export function stateText(state: State): string {
   if (state.mutedSince !== null) return 'Silenced'
-  return state.endedAt === null ? capitalized(lastedText(state)) : `Was ${lastedText(state)}`
+  return state.endedAt === null || state.isSilence ? capitalized(lastedText(state)) : `Was ${lastedText(state)}`
 }

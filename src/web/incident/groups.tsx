@@ -2,7 +2,7 @@
 
 import type { FC } from 'hono/jsx'
 import { formatDuration, formatLasted, formatMoment, formatWhen, type Reader } from '../../domain/shown-time.ts'
-import { countOf, formatCount } from '../../domain/text.ts'
+import { countOf, formatCount, formatTimes } from '../../domain/text.ts'
 import { Sparkbars } from '../drawing/strip.tsx'
 import { Command, Icon, Mark, RepeatCount, ServiceName, Words } from '../kit/mark.tsx'
 import { sentText } from '../kit/penalty.ts'
@@ -58,7 +58,7 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
           </p>
           <p class="second break">
             <Words text={/[.!?]$/.test(group.summary) ? group.summary : `${group.summary}.`} />
-            {group.seen > group.count ? ` Seen ${formatCount(group.seen)} times.` : ''}
+            {group.seen > group.count ? ` Seen ${formatTimes(group.seen)}.` : ''}
             {group.sentAs ? ` ${sentText(group)}` : ''}
           </p>
           {group.hint ? (
@@ -177,6 +177,7 @@ const AffectedName: FC<ServiceLink> = ({ href, namespace, name }) => (
 /** Returns `since 03:02`, `03:02 to 03:20` if the problem has ended, or `at 03:02` if it lasted less than a minute. */
 function timeText({ since, until }: Pick<AffectedView, 'since' | 'until'>, reader: Reader): string {
   const from = formatMoment(since, reader)
+  if (until === undefined) return `began ${from}`
   if (until === null) return `since ${from}`
   const to = formatMoment(until, reader)
   return from === to ? `at ${from}` : `${from} to ${to}`

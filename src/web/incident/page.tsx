@@ -1,6 +1,7 @@
 /** Shows one incident: its severity, duration, assignee, likely cause and timeline. */
 import type { FC } from 'hono/jsx'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
+import { noAlertsText } from '../../domain/incident/timeline-entries.ts'
 import { formatDuration, formatMoment } from '../../domain/shown-time.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
 import { GraphSection } from '../drawing/graph-section.tsx'
@@ -9,7 +10,7 @@ import { Action } from '../kit/form.tsx'
 import { Mark, ServiceName, ShortName, Status } from '../kit/mark.tsx'
 import { Card, Crumbs, Section } from '../kit/section.tsx'
 import { InKubernetes } from '../kit/workload.tsx'
-import { stateText } from './brief.ts'
+import { periodText, stateText } from './brief.ts'
 import { Cause, hintedGroup, OverdueSince } from './cause.tsx'
 import { ActionItems, EditIncident } from './edit.tsx'
 import { Affected, Groups, groupsText } from './groups.tsx'
@@ -38,7 +39,7 @@ export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
           second={alertsText(view)}
           end={[view.alertsHref, 'All alerts in the history']}
         >
-          <Card empty={view.groups.length === 0 ? 'This incident has no alerts.' : null}>
+          <Card empty={view.groups.length === 0 ? noAlertsText(view.incident.isMerged) : null}>
             <Groups
               groups={groupsBelow(view)}
               reader={view.reader}
@@ -93,7 +94,7 @@ function alertsText({ groups, incident: { firingAlerts } }: IncidentView): strin
 
 const Head: FC<{ view: IncidentView }> = ({ view }) => {
   const { incident, reader, canWrite } = view
-  const { number, title, severity, service, startedAt, endedAt: until, isGuess, status, opened, breaks } = incident
+  const { number, title, severity, service, endedAt, status, opened, breaks } = incident
   return (
     <>
       <Crumbs path={[['Incidents', '/incidents'], [number]]} />
@@ -106,10 +107,8 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
           <p class="facts">
             <b>{view.muted ?? stateText(incident)}</b>
             <span>
-              {until === null
-                ? `since ${formatMoment(startedAt, reader)}`
-                : `from ${formatMoment(startedAt, reader)}${isGuess ? ', last reported' : ' to'} ${formatMoment(until, reader)}`}
-              {breaks}
+              {periodText(incident, reader)}
+              {endedAt === null ? breaks : ''}
             </span>
             <a href={service.href}>
               <ServiceName namespace={service.namespace} name={service.name} />

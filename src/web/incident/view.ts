@@ -35,6 +35,10 @@ export type IncidentHead = Pick<
   /** Since when silences have covered all that goes on; null if they do not. */
   readonly mutedSince: number | null
   readonly isGuess: boolean
+  /** Whether the incident ended because it was merged into another one. */
+  readonly isMerged: boolean
+  /** Whether it is about a sender that sent no heartbeat. */
+  readonly isSilence: boolean
   /** How long the problem was on until now, without the healthy periods in between, in milliseconds. */
   readonly criticalMs: number
   /** `, with breaks` if the problem ended and came back; otherwise ''. */
@@ -85,8 +89,8 @@ export type GroupView = AlertGroup<GroupedAlert & { readonly href: string }> & {
 export type AffectedView = ServiceLink & {
   readonly severity: Severity | null
   readonly since: number
-  /** When the problem ended; null while it is ongoing or if the end is unknown. */
-  readonly until: number | null
+  /** When the problem ended; null while it is ongoing; undefined if it is not known whether it is. */
+  readonly until: number | null | undefined
   /** The affected pods, or how the service is connected with the incident; '' if neither is known. */
   readonly detail: string
 }
