@@ -1,7 +1,7 @@
 /** Formats an incident or alert for people: one fact per line, followed by tables. */
 
 import { silencedText } from '../domain/incident/lasted.ts'
-import { mergeOf, noAlertsText } from '../domain/incident/timeline-entries.ts'
+import { endedByMerge, noAlertsText } from '../domain/incident/timeline-entries.ts'
 import { rowDetails } from '../domain/incident/timeline-rows.ts'
 import { NO_SUSPECTS } from '../domain/suspect/likely-cause.ts'
 import { visible } from '../domain/terminal.ts'
@@ -21,6 +21,7 @@ const SUSPECTS_SHOWN = 5
 /** Formats an incident with its alerts, suspects and timeline. */
 export function formatIncident(incident: Shown): string {
   const { number, title, service, organization, severity, status, id, suspects, timeline } = incident
+  const isMerged = endedByMerge(timeline, incident.resolvedAt)
   const facts = factsOf({
     status,
     severity,
@@ -28,7 +29,7 @@ export function formatIncident(incident: Shown): string {
     organization,
     started: incident.startedAt,
     opened: incident.createdAt,
-    problem: `${problemText(incident)}${mergeOf(timeline, incident.resolvedAt) ? ' until it was merged' : ''}`,
+    problem: `${problemText(incident)}${isMerged ? ' until it was merged' : ''}`,
     'last reported': incident.problem === 'on' ? lastReportOf(incident.alerts) : null,
     acknowledged: incident.acknowledgedAt && `${incident.acknowledgedAt} by ${incident.acknowledgedBy ?? 'a user'}`,
     resolved: resolutionOf(incident),
@@ -38,9 +39,7 @@ export function formatIncident(incident: Shown): string {
   return [
     `Incident ${number}: ${visible(title)}`,
     facts,
-    incident.alerts.length === 0
-      ? noAlertsText(mergeOf(timeline, incident.resolvedAt) !== undefined)
-      : alertsOf(incident.alerts, incident.alertCount),
+    incident.alerts.length === 0 ? noAlertsText(isMerged) : alertsOf(incident.alerts, incident.alertCount),
     suspectsOf(suspects),
     formatTable(timeline, 'the timeline is empty', {
       AT: 'at',

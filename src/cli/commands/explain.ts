@@ -2,7 +2,6 @@
 import { type Command, Option } from 'commander'
 import { IncmonError } from '../../domain/error.ts'
 import type { Source } from '../../domain/event/event.ts'
-import { rank } from '../../domain/severity.ts'
 import { formatDuration } from '../../domain/shown-time.ts'
 import { isOnlyTime, likelihoodOf, likelihoodOfLink } from '../../domain/suspect/likely-cause.ts'
 import { visible } from '../../domain/terminal.ts'
@@ -144,8 +143,8 @@ function linesOf(decision: Decision): Line[] {
   if (alert) {
     lines.push(['identity', alert.fingerprint, alert.rules.identity])
     lines.push(['alert', `${alert.change}, ${alert.status}`, ''])
-    const why =
-      rank(alert.severity) <= rank(event.severity) ? '' : `; ${event.severity} at first, raised by other reports`
+    const isRaised = alert.severity === 'critical' && event.severity !== 'critical'
+    const why = isRaised ? `; ${event.severity} at first, raised by other reports` : ''
     lines.push(['severity', alert.severity, `${alert.rules.severity}${why}`])
   } else {
     lines.push(['alert', 'none', 'an event without an alert'], ['severity', event.severity, ''])

@@ -61,12 +61,9 @@ export function noAlertsText(isMerged: boolean): string {
   return isMerged ? 'Its alerts belong to the incident into which it was merged.' : 'This incident has no alerts.'
 }
 
-/** Returns the entry about the merge that ended an incident. */
-export function mergeOf<Entry extends { readonly kind: string; readonly at: number | string }>(
-  entries: readonly Entry[],
-  resolvedAt: Entry['at'] | null,
-): Entry | undefined {
-  return entries.find(({ kind, at }) => kind === 'merged' && at === resolvedAt)
+/** Returns whether an incident ended because it was merged into another one. */
+export function endedByMerge(entries: readonly Pick<EntryFact, 'kind'>[], resolvedAt: unknown): boolean {
+  return entries.some((entry) => entry.kind === 'merged' && 'at' in entry && entry.at === resolvedAt)
 }
 
 export function acknowledgedText({ code, text }: EntryFact): string {

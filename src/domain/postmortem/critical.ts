@@ -1,7 +1,7 @@
 /** Says for how long an incident was critical, or how long it lasted if it never was. */
 
 import type { IncidentFact } from '../incident/facts.ts'
-import { mergeOf } from '../incident/timeline-entries.ts'
+import { endedByMerge } from '../incident/timeline-entries.ts'
 import { distinct } from '../order.ts'
 import { placedName, subjectName } from '../sender/sender-name.ts'
 import { isNodeService } from '../service/node.ts'
@@ -77,7 +77,7 @@ export function declarerOf({ entries }: Pick<GroupedFacts, 'entries'>): string {
 
 /** Returns whether the incident ended because it was merged into another one. */
 export function wasMerged({ incident, entries }: Pick<GroupedFacts, 'incident' | 'entries'>): boolean {
-  return mergeOf(entries, incident.resolvedAt) !== undefined
+  return endedByMerge(entries, incident.resolvedAt)
 }
 
 /** Writes the first sentences of the summary: what happened, from when to when, and for how long. */

@@ -79,18 +79,10 @@ function span(from: number | null, to: number | null): number | null {
   return from === null || to === null || to < from ? null : secondsBetween(from, to)
 }
 
-/**
- * `firing`: such as `while QueueFull was still firing`, when the incident was resolved; '' if nothing was. `later`: how
- * many seconds after the end of the problem, or its last report, it was resolved. `countsFromEnd`: whether that end
- * counts as the resolution, because incmon resolved the incident. `wasReopened`: whether it was resolved more than once.
- */
-type Ends = {
-  readonly firing: string
-  readonly later: number
-  readonly isReported: boolean
-  readonly countsFromEnd: boolean
-  readonly wasReopened: boolean
-}
+/** `firing`: see `whileFiring`. `later`: seconds from the end of the problem, or its last report, to the resolution. */
+type Ends = Readonly<
+  { firing: string; later: number } & Record<'isReported' | 'countsFromEnd' | 'wasReopened', boolean>
+>
 
 /**
  * Returns an incident's metrics, each with its definition and a sentence with evidence.

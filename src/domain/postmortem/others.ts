@@ -59,13 +59,13 @@ export function meanwhileSentences(facts: GroupedFacts): readonly Sentence[] {
 function onFailedNode({ incident, services, meanwhile = [] }: GroupedFacts): readonly Followed[] {
   if (!isNodeService(incident.service)) return []
   const known = new Map(services.map((one) => [one.uuid, one]))
-  return meanwhile.flatMap(({ ref, service = '' }) => {
+  return meanwhile.flatMap(({ ref, title, service = '' }) => {
     const own = known.get(service)
-    return own ? [{ ref, service: own }] : []
+    return own ? [{ ref, title, service: own }] : []
   })
 }
 
-type Followed = { readonly ref: string; readonly service: Parameters<typeof subjectName>[0] }
+type Followed = { readonly ref: string; readonly title: string; readonly service: Parameters<typeof subjectName>[0] }
 
 /** Names the services whose incidents probably followed from this one. */
 export function followedSentences(facts: GroupedFacts): readonly Sentence[] {
@@ -84,7 +84,10 @@ export function followedSentences(facts: GroupedFacts): readonly Sentence[] {
 export function groupSentences(facts: GroupedFacts): readonly Sentence[] {
   const { incident, group } = facts
   const [first] = group?.others ?? []
-  if (!group || !first) return mergedInto(facts) ? [] : [...followsSentence(facts), ...ledSentences(facts)]
+  if (!group || !first) {
+    const one = mergedInto(facts) ? undefined : causeElsewhere(facts)
+    return one ? [{ text: followedText('This incident', one, facts), refs: [one.ref] }] : ledSentences(facts)
+  }
   const { cause, leader, others } = group
   if (leader === incidentRef(incident)) {
     const began = `the first was that of ${subjectName(first.service)}, which began at ${formatTime(first.startedAt)}`
@@ -94,24 +97,18 @@ export function groupSentences(facts: GroupedFacts): readonly Sentence[] {
   const led = others.find(({ ref }) => ref === leader)
   const rest = others.filter((one) => one !== led)
   const names = joinNames(['This incident', ...(rest.length === 0 ? [] : [`${countOf(rest.length, 'other')}`])])
-  const text = led
-    ? `${names} probably followed from ${quoted(led.title)}; see there for the ${whatElsewhere(facts)}.`
-    : `${names} probably have the same cause: ${cause}.`
+  const text = led ? followedText(names, led, facts) : `${names} probably have the same cause: ${cause}.`
   return [{ text, refs: [...(led ? [led.ref] : [incidentRef(incident)]), ...rest.map(({ ref }) => ref)] }]
 }
 
-/** Refers to the incident of the component that probably caused this one. */
-function followsSentence(facts: GroupedFacts): readonly Sentence[] {
-  const one = causeElsewhere(facts)
-  if (!one) return []
-  const text = `This incident probably followed from ${quoted(one.title)}; see there for the ${whatElsewhere(facts)}.`
-  return [{ text, refs: [one.ref] }]
+/** Says which incident this one, or it and `others`, followed. */
+function followedText(what: string, { title }: { readonly title: string }, facts: GroupedFacts): string {
+  return `${what} probably followed from ${quoted(title)}; see there for the ${whatElsewhere(facts)}.`
 }
 
 /** Names the incidents that probably followed from the failure of a node. */
 function ledSentences(facts: GroupedFacts): readonly Sentence[] {
-  const followed = new Set(onFailedNode(facts).map(({ ref }) => ref))
-  const others = (facts.meanwhile ?? []).filter(({ ref }) => followed.has(ref))
+  const others = onFailedNode(facts)
   if (others.length === 0) return []
   const names = joinNames(others.map(({ title }) => quoted(title)))
   const text = `This incident probably led to ${countOf(others.length, 'other incident')}: ${names}.`

@@ -6,7 +6,7 @@ import { rankLinks, TIME_CODES } from '../../domain/correlation/correlation.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import { breaksText, endOf, severeOf, silencedText } from '../../domain/incident/lasted.ts'
 import { criticalMsOf, mutedMsOf, phaseOf } from '../../domain/incident/problem.ts'
-import { mergeOf } from '../../domain/incident/timeline-entries.ts'
+import { endedByMerge } from '../../domain/incident/timeline-entries.ts'
 import { namedUpTo } from '../../domain/notification/names.ts'
 import type { WhoWasTold } from '../../domain/notification/told.ts'
 import { isSender } from '../../domain/sender/sender-name.ts'
@@ -85,7 +85,7 @@ export function headOf(
       endedAt: isMuted ? null : endOf(incident, reader.now),
       mutedSince: isMuted ? incident.problem.mutedSince : null,
       isGuess: incident.problem.isGuess,
-      isMerged: mergeOf(timeline, incident.resolvedAt) !== undefined,
+      isMerged: endedByMerge(timeline, incident.resolvedAt),
       isSilence: isSender(service?.name ?? ''),
     },
     criticalMs: criticalMsOf(incident.problem, reader.now),
