@@ -215,7 +215,26 @@ export function contradictionsIn(document: Postmortem): string[] {
     ],
     [says(/for at least/) && (impact.to !== null || says(/still critical/)), 'an end, or none, that nobody reported'],
     [says(/for at least/) !== (fact.get('Critical for') ?? '').startsWith('at least'), 'a length that is one in part'],
-    [says(/has been well for/) && says(/still firing/), 'well and firing'],
+    [says(/had been well for/) && says(/still firing/), 'well and firing'],
+    [says(/recorded time of the resolution/), 'two times of one resolution'],
+    [says(/×\d/) && says(/for example/), 'a count beside its example'],
+    [
+      says(/for at least/) &&
+        timeline.at(-1)?.kind !== 'ended' &&
+        lastMonitoring(timeline) === 'monitoring: the problem is over',
+      'an end that nobody reported, and one',
+    ],
+    [
+      timeline.some(({ kind, text }) => kind === 'silence' && / applies to /.test(text)) &&
+        says(/ silenced/) &&
+        !says(/ set (?:the|a) silence/),
+      'a silence without its author',
+    ],
+    [
+      metrics.ttr.definition.includes('incmon resolved') !== says(/incmon resolved the incident at/) &&
+        metrics.ttr.definition.includes('incmon resolved'),
+      'a resolution by incmon, and none',
+    ],
     [says(/ confirmed (?:pipeline|rollout) /) && says(/Nobody has confirmed it/), 'confirmed and not confirmed'],
     [actions.some(({ id }) => id === 'paging') && (metrics.tta.seconds ?? 901) <= 900, 'paging although answered'],
     [
@@ -225,6 +244,10 @@ export function contradictionsIn(document: Postmortem): string[] {
     [(metrics.ttr.seconds ?? 0) < 0 || (metrics.ttd.seconds ?? 0) < 0, 'a negative duration'],
   ]
   return faults.flatMap(([isWrong, fault]) => (isWrong ? [fault] : []))
+}
+
+function lastMonitoring(timeline: Postmortem['timeline']): string | undefined {
+  return timeline.findLast(({ kind, code }) => kind === 'status' && code === 'monitoring')?.text
 }
 
 /** Returns whether a rollout of its workload began within 15 minutes before a killed container. */
