@@ -42,15 +42,16 @@ const lastAtOf = ({ endsAt, lastSeenAt }: GroupedFact) => endsAt ?? lastSeenAt
 /** Names the ends after which alerts fired again. Their last ends have sentences of their own. */
 export function earlierEnds({ incident, entries, alerts }: GroupedFacts): readonly Told[] {
   const known = new Map(alerts.map((alert) => [`alert/${alert.uuid}`, alert]))
-  const ends = entries.flatMap(({ kind, at, ref }) => {
+  const ends = entries.flatMap(({ kind, code, at, ref }) => {
     const alert = kind === 'ended' && ref !== null ? known.get(ref) : undefined
     const isAgain = entries.some((one) => one.kind === 'alert' && one.code === null && one.ref === ref && one.at >= at)
-    return alert && isAgain ? [{ ...alert, at }] : []
+    return alert && isAgain ? [{ ...alert, at, isGuess: code === 'inferred' || code === 'expired' }] : []
   })
-  return [...Map.groupBy(ends, ({ name }) => name).values()].map((of) => {
+  return [...Map.groupBy(ends, ({ name, isGuess }) => `${isGuess} ${name}`).values()].map((of) => {
     const at = of.reduce((last, one) => Math.max(last, one.at), 0)
     const [often, each] = of.length > 1 ? [`${formatTimes(of.length)} `, ' each time'] : ['', '']
-    const text = `${of[0]?.name} ended ${often}${momentsText(of.map((one) => one.at))}, but fired again${each}.`
+    const [did, again] = of[0]?.isGuess ? ['was last reported', 'was reported'] : ['ended', 'fired']
+    const text = `${of[0]?.name} ${did} ${often}${momentsText(of.map((one) => one.at))}, but ${again} again${each}.`
     return { text, refs: [...alertRefs(of), incidentRef(incident)], at }
   })
 }

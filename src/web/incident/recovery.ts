@@ -31,7 +31,8 @@ export function fixOf(
   // The end of a rollout is not known.
   const isOver = change.kind === 'pipeline' && change.endsAt <= endedAt
   const [at, verb] = isOver ? [change.endsAt, 'finished'] : [change.startsAt, 'started']
-  const when = `${verb} ${formatSeconds(secondsBetween(at, endedAt))} before the problem ended`
+  const seconds = secondsBetween(at, endedAt)
+  const when = `${verb} ${seconds === 0 ? 'together with the end of the problem' : `${formatSeconds(seconds)} before the problem ended`}`
   return { id: changeName(change), noun: nounOf(change), ref: change.ref, when }
 }
 
