@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { TIMELINE_KINDS } from '../../domain/retention.ts'
 import type { TimeSpan } from '../read.ts'
 import type { Db } from '../sqlite/open.ts'
-import { query } from '../sqlite/query.ts'
+import { listed, query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 
 /** The maximum number of events to read per service, earliest first. */
@@ -46,4 +46,18 @@ export function eventsOf(db: Db, serviceId: number, { from, to }: TimeSpan, coun
     uuid: uuidFromBytes(uuid),
     alertId: alert && uuidFromBytes(alert),
   }))
+}
+
+/** Returns the row ids of those of an organization's incidents that have a note with this text, in any case. */
+export function findNoted(
+  db: Db,
+  _organizationId: number,
+  incidents: readonly { readonly rowId: number }[],
+  text: string,
+): ReadonlySet<number> {
+  const ids = listed(JSON.stringify(incidents.map(({ rowId }) => rowId)))
+  const notes = db.sql.selectFrom('timeline').select(['incident_id', 'text']).where('kind', '=', 'note')
+  const found = db.all(notes.where('incident_id', 'in', ids))
+  const wanted = text.toLowerCase()
+  return new Set(found.filter((note) => note.text.toLowerCase().includes(wanted)).map((note) => note.incident_id))
 }

@@ -22,7 +22,6 @@ import { rejectionsOf } from '../rejections.ts'
 import { findServiceRowId } from '../service/services.ts'
 import { listStates } from '../service/states.ts'
 import type { Db } from '../sqlite/open.ts'
-import { listed } from '../sqlite/query.ts'
 import { type AlertRows, alertsOf, alertsOnNode, serviceOf, timelineAlertsOf } from './alert-facts.ts'
 import { earlierOf, findIncidentAt, hasClusters, mergedWith, openedDuring, recordedSince } from './beside.ts'
 import { findGroupUntil } from './groups.ts'
@@ -126,10 +125,8 @@ function suspectsOf(
   const isLikely = top !== null && top.score >= LIKELY
   return {
     cordons: suspects.flatMap(({ kind, serviceId }) => {
-      const rowId =
-        kind === 'node' && serviceId && serviceId !== incident.serviceId
-          ? findServiceRowId(db, incident.organizationId, serviceId)
-          : undefined
+      if (kind !== 'node' || !serviceId || serviceId === incident.serviceId) return []
+      const rowId = findServiceRowId(db, incident.organizationId, serviceId)
       return rowId === undefined ? [] : eventsOf(db, rowId, searched).filter(({ name }) => CORDONS.has(name))
     }),
     component: isLikely
@@ -225,20 +222,6 @@ function entriesOf(db: Db, incidentId: number) {
   const entries = db.sql.selectFrom('timeline').select(['at', 'kind', 'code', 'text', 'actor', 'ref'])
   const newest = entries.where('incident_id', '=', incidentId).orderBy('id', 'desc').limit(MAX_ENTRIES)
   return db.all(newest).reverse()
-}
-
-/** Returns the row ids of those of an organization's incidents that have a note with this text, in any case. */
-export function findNoted(
-  db: Db,
-  _organizationId: number,
-  incidents: readonly { readonly rowId: number }[],
-  text: string,
-): ReadonlySet<number> {
-  const ids = listed(JSON.stringify(incidents.map(({ rowId }) => rowId)))
-  const notes = db.sql.selectFrom('timeline').select(['incident_id', 'text']).where('kind', '=', 'note')
-  const found = db.all(notes.where('incident_id', 'in', ids))
-  const wanted = text.toLowerCase()
-  return new Set(found.filter((note) => note.text.toLowerCase().includes(wanted)).map((note) => note.incident_id))
 }
 
 function changesOf(db: Db, serviceId: number, { from, to }: Facts['searched']): Change[] {
