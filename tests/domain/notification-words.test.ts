@@ -248,6 +248,21 @@ test('the namespace of alerts that name no service is told if all have the same'
   assert.doesNotMatch(told(21, 'etcd'), /, namespace/)
 })
 
+test('with several clusters, the first line names the cluster, and with one it does not', () => {
+  const service = { name: 'web', namespace: '', cluster: 'eu', shownCluster: 'eu' }
+  const lines = messageTextOf(item({ kind: 'recovered', service }, { problem: healed() }), CONTEXT)
+  assert.equal(lines.title, 'web in eu has recovered: it was critical for 4 min, until 14:04 UTC.')
+  assert.equal(lines.subject, '[incmon #7] checkout: CrashLoopBackOff in eu')
+  const two = [item({ service }), item({ service: { ...service, cluster: 'us', shownCluster: 'us' } }, { id: 'j' })]
+  assert.match(digestTextOf(two, CONTEXT).title, /^2 new incidents \(2 critical\): web in eu and web in us\.$/)
+  const one = messageTextOf(item({ service: { ...service, shownCluster: '' } }), CONTEXT)
+  assert.equal(one.title, 'web has been critical since 14:02 UTC (4 min).')
+  const named = item({ service }, { problem: burning(4, { about: 'EtcdDown' }) })
+  assert.match(messageTextOf(named, CONTEXT).title, /^EtcdDown in eu has been critical/)
+  const { body } = formatWebhook([item({ service })], lines, CONTEXT)
+  assert.deepEqual(JSON.parse(body).data.service, { name: 'web', namespace: '', cluster: 'eu' })
+})
+
 test('a missing sender is called by its name', () => {
   const service = { name: 'source/metrics/team-a', namespace: '', cluster: '' }
   const words = (...had: readonly string[]) =>

@@ -265,3 +265,20 @@ test('who was told nothing of a group hears no all-clear', async (t) => {
   await heal('cart', 'payment', 'search', 'till')
   assert.deepEqual([types(), messages().length], [[], 0])
 })
+
+test('messages name the cluster as soon as the organization has a second one', async (t) => {
+  const world = notifying(t)
+  const { url, received } = await startReceiver(t)
+  for (const organization of [world.acme, world.charlie])
+    createChannel(world.deps, organization.key, { name: 'pager', kind: 'webhook', target: url })
+  const fail = async (cluster: string, more: Parameters<typeof world.send>[2] = {}) => {
+    const labels = { deployment: 'web', cluster, severity: 'critical' }
+    const count = received.length
+    await world.send('metrics', alertmanager([alert('Down', labels, { startsAt: world.clock.now })]), more)
+    await world.settled(() => received.length > count)
+    return JSON.parse(received.at(-1)?.text ?? '').data.message.title
+  }
+  assert.match(await fail('eu'), /^web has been critical since/)
+  assert.match(await fail('us', { as: world.charlie }), /^web has been critical since/)
+  assert.match(await fail('us'), /^web in us has been critical since/)
+})

@@ -8,7 +8,7 @@ import { SECOND } from '../units.ts'
 import { overdueText, whenText } from './alert-texts.ts'
 import { commonOf, listedOf, MAX_FIRING, sorted } from './digest-order.ts'
 import { groupLinesOf, type MessageGroup } from './group-words.ts'
-import { namedUpTo, shortened } from './names.ts'
+import { clusterText, namedUpTo, shortened } from './names.ts'
 import { endedBy, goesOnText, isInferred, recoveryText } from './recovery-texts.ts'
 import { lengthOf, pastText, subjectOf } from './sentences.ts'
 import {
@@ -55,7 +55,7 @@ function wholeOf(items: readonly MessageItem[], last: MessageItem): MessageItem 
 
 function groupTextOf(group: MessageGroup, items: readonly MessageItem[], context: MessageContext): MessageText {
   const { leader } = group
-  const subject = `[incmon #${leader.number}] ${shortened(leader.title, MAX_SUBJECT)}`
+  const subject = `[incmon #${leader.number}] ${shortened(leader.title, MAX_SUBJECT)}${clusterText(leader.service)}`
   const own = linksOf(context, `Open incident #${leader.number}`)
   const runbooks = [...new Map(items.flatMap(runbooksOf).map((link) => [link.url, link])).values()]
   const links = [...own.slice(0, -1), ...runbooks.slice(0, MAX_RUNBOOKS), ...own.slice(-1)]

@@ -167,13 +167,13 @@ export function formatWebhook(
 /** `incident` and `service` are those of the leader. `conditions` and `alerts` are those of the new incidents. */
 function shownGroup(group: MessageGroup, items: readonly MessageItem[]) {
   const incidents = group.incidents.map(({ isFiring: _, ...one }) => {
-    return { ...one, startedAt: formatInstant(one.startedAt) }
+    return { ...one, startedAt: formatInstant(one.startedAt), service: shownService(one.service) }
   })
   const leader = incidents.find(({ id }) => id === group.leader.id)
   return {
     at: formatInstant(Math.max(...items.map(({ at }) => at))),
     ...{ actor: null, problem: 'on', cause: group.cause, leader, incidents, incident: leader },
-    service: group.leader.service,
+    service: shownService(group.leader.service),
     conditions: [...new Set(items.flatMap(({ names }) => names))],
     alerts: items.flatMap(({ alerts }) => alerts.map(shownAlert)).slice(0, MAX_GROUP_ALERTS),
     group: { leader: group.leader.id, size: incidents.length },
@@ -191,10 +191,14 @@ function shownItem({ kind: _, at, actor, names, incident, service, alerts, group
     actor,
     ...state,
     incident: shown,
-    service,
+    service: shownService(service),
     alerts: alerts.map(shownAlert),
     group: group && { leader: group.leader.id, size: group.incidents.length },
   }
+}
+
+function shownService({ name, namespace, cluster }: MessageItem['service']) {
+  return { name, namespace, cluster }
 }
 
 function shownAlert({ id, source, name, severity, summary, labels, annotations, startsAt, endsAt }: MessageAlert) {

@@ -1,9 +1,9 @@
 /** Writes the message about several incidents with a common cause. */
 import type { LiveIncident } from '../incident/live-incident.ts'
-import { formatCount, joinNames } from '../text.ts'
+import { formatCount, joinNames, serviceName } from '../text.ts'
 import { momentText, problemText } from './alert-texts.ts'
 import { REMINDERS } from './kind.ts'
-import { namedUpTo, shortened, shownName } from './names.ts'
+import { namedUpTo, placedName, shortened } from './names.ts'
 import { subjectOf } from './sentences.ts'
 import type { MessageContext, MessageItem } from './words.ts'
 
@@ -70,7 +70,7 @@ export function groupTitleOf(group: MessageGroup): string {
 
 /** Returns `Still critical, probably because of postgres: cart and search.`; '' if nothing of the group is critical. */
 export function burningText(group: MessageGroup): string {
-  const names = new Set(burningOf(group).map(({ service }) => shownName(service.name)))
+  const names = new Set(burningOf(group).map(({ service }) => placedName(service)))
   const because = `probably because of ${shortened(group.cause)}`
   return names.size === 0 ? '' : `Still critical, ${because}: ${namedUpTo([...names], NAMED)}.`
 }
@@ -79,8 +79,8 @@ function burningOf({ incidents }: MessageGroup): readonly GroupMember[] {
   return incidents.filter(({ isFiring }) => isFiring)
 }
 
-function nameOf({ service: { namespace, name } }: GroupMember): string {
-  return shortened(namespace === '' ? name : `${namespace}/${name}`)
+function nameOf({ service }: GroupMember): string {
+  return placedName(service, serviceName(service))
 }
 
 function newTexts(items: readonly MessageItem[]): string[] {
@@ -92,7 +92,7 @@ function newTexts(items: readonly MessageItem[]): string[] {
 /** Names the services that an earlier message has named. */
 function othersText(burning: readonly GroupMember[], items: readonly MessageItem[]): string {
   const fresh = new Set(items.map(({ incident }) => incident.id))
-  const names = new Set(burning.flatMap((one) => (fresh.has(one.id) ? [] : [shownName(one.service.name)])))
+  const names = new Set(burning.flatMap((one) => (fresh.has(one.id) ? [] : [placedName(one.service)])))
   return names.size === 0 ? '' : `Also critical: ${namedUpTo([...names], NAMED)}.`
 }
 

@@ -1,4 +1,5 @@
 /** Names for use in messages: short, on one line, and familiar to users. */
+import type { LiveService } from '../health/live-service.ts'
 import { subjectName } from '../sender/sender-name.ts'
 import { formatCount, joinNames, LISTED } from '../text.ts'
 
@@ -8,6 +9,19 @@ const MAX_NAME = 60
 /** Returns the display name of a service. For a sender, returns the name of the sender's program. */
 export function shownName(name: string): string {
   return shortened(subjectName({ namespace: '', name }))
+}
+
+/** `shownCluster`: the cluster, if the organization has services in several; '' or absent if not. */
+export type PlacedService = Pick<LiveService, 'name' | 'namespace' | 'cluster'> & { readonly shownCluster?: string }
+
+/** Returns `web`, or `web in eu` if the organization has several clusters. `name`: what to show instead of the service. */
+export function placedName(service: PlacedService, shown = shownName(service.name)): string {
+  return shortened(shown) + clusterText(service)
+}
+
+/** Returns ` in eu` if the organization has several clusters; otherwise ''. */
+export function clusterText({ shownCluster = '' }: Pick<PlacedService, 'shownCluster'>): string {
+  return shownCluster === '' ? '' : ` in ${shortened(shownCluster)}`
 }
 
 /** Returns the text on one line without control characters, truncated to `longest` characters. */

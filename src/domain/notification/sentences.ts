@@ -23,7 +23,7 @@ import {
   unsentText,
   whenText,
 } from './alert-texts.ts'
-import { namedUpTo, shortened, shownName } from './names.ts'
+import { namedUpTo, placedName, shortened } from './names.ts'
 import { flappingText, goesOnText, isInferred, onNodeText, othersFiringText, recoveryText } from './recovery-texts.ts'
 import type { MessageContext, MessageItem } from './words.ts'
 
@@ -32,7 +32,7 @@ const MAX_TITLE = 200
 
 /** Returns what the message is about: the service, the sender, or the alert that names no service. */
 export function subjectOf({ service, incident }: Pick<MessageItem, 'service' | 'incident'>): string {
-  return shortened(incident.problem.about ?? shownName(service.name))
+  return placedName(service, incident.problem.about ?? undefined)
 }
 
 /** Returns the first line: the problem and since when. */

@@ -1,6 +1,5 @@
 /** Writes the text of messages: two lines that make sense to anyone on a lock screen. */
 import type { Resolution, Signal } from '../alert/alert.ts'
-import type { LiveService } from '../health/live-service.ts'
 import { severityNow } from '../incident/lasted.ts'
 import type { LiveIncident } from '../incident/live-incident.ts'
 import type { Severity } from '../severity.ts'
@@ -10,7 +9,7 @@ import { linkAddress } from './escape.ts'
 import type { Tone } from './format.ts'
 import { burningText, groupTitleOf, type MessageGroup } from './group-words.ts'
 import { type MessageKind, REMINDERS } from './kind.ts'
-import { shortened } from './names.ts'
+import { clusterText, type PlacedService, shortened } from './names.ts'
 import { endedBy } from './recovery-texts.ts'
 import { bodyOf, hasReadyPostmortem, titleOf } from './sentences.ts'
 
@@ -73,7 +72,7 @@ export type MessageItem = {
     /** Who declared the incident; null or absent if nobody did, or if it is not known who. */
     readonly declaredBy?: string | null
   }
-  readonly service: Pick<LiveService, 'name' | 'namespace' | 'cluster'>
+  readonly service: PlacedService
   /** At most 20 alerts of the incident: firing ones first. */
   readonly alerts: readonly MessageAlert[]
   /** The incidents with the same cause; null if there is no such group. */
@@ -135,7 +134,9 @@ export function messageTextOf(item: MessageItem, context: MessageContext): Messa
   const { incident, kind } = item
   const tone = toneOf(item)
   const subject =
-    kind === 'test' ? 'Test message' : `[incmon #${incident.number}] ${shortened(incident.title, MAX_SUBJECT)}`
+    kind === 'test'
+      ? 'Test message'
+      : `[incmon #${incident.number}] ${shortened(incident.title, MAX_SUBJECT)}${clusterText(item.service)}`
   const body = [leftText([item]), bodyOf(item, context)].filter((text) => text !== '').join(' ')
   const lines = { title: reminderOf(item) ?? titleOf(item, context), body }
   const isReady = hasReadyPostmortem(item)

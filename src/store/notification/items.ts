@@ -4,6 +4,7 @@ import { phaseOf, problemAt } from '../../domain/incident/problem.ts'
 import { cacheByKey } from '../../domain/memoize.ts'
 import type { GroupMember, MessageGroup } from '../../domain/notification/group-words.ts'
 import type { MessageKind } from '../../domain/notification/kind.ts'
+import type { PlacedService } from '../../domain/notification/names.ts'
 import type { MessageAlert, MessageItem } from '../../domain/notification/words.ts'
 import type { IncidentGroup } from '../../domain/suspect/group.ts'
 import { reportedAt, toDelivery } from '../history/last-report.ts'
@@ -75,9 +76,11 @@ export function listItems(
     .orderBy('outbox.id')
   const rows = db.all(items)
   const alerts = listMessageAlerts(db, new Map(rows.map(({ rowId, serviceId }) => [rowId, serviceId])))
+  const isSeveral = rows[0] !== undefined && hasSeveralClusters(db, rows[0].organizationId)
+  const placed: Placed = (service) => ({ ...service, shownCluster: isSeveral ? service.cluster : '' })
   const messageGroupOf = cacheByKey(
     (group: IncidentGroup) => group,
-    (group) => messageGroup(db, group, now),
+    (group) => messageGroup(db, group, now, placed),
   )
   const over = rows.filter(({ status, problem: stored }) => {
     const problem = toProblem(stored)
@@ -103,7 +106,7 @@ export function listItems(
     const group = found ? messageGroupOf(found) : null
     const kind = kindOf(db, row, rows, group !== null)
     const incident = { ...known, ...times, ...state }
-    const service = { name, namespace, cluster }
+    const service = placed({ name, namespace, cluster })
     return {
       kind,
       at,
@@ -140,7 +143,23 @@ function kindOf(
   return isAnnounced || hasDelivered(db, channelId, uuidFromBytes(uuid)) ? kind : 'opened'
 }
 
-function messageGroup(db: Db, { leader, cause, members }: IncidentGroup, now: number): MessageGroup | null {
+type Place = Pick<PlacedService, 'name' | 'namespace' | 'cluster'>
+type Placed = (service: Place) => PlacedService
+
+/** Compares the first and the last cluster, because an organization can have thousands of services. */
+function hasSeveralClusters(db: Db, organizationId: number): boolean {
+  const clusters = db.sql.selectFrom('services').select('cluster').where('organization_id', '=', organizationId)
+  const named = clusters.where('cluster', '>', '').limit(1)
+  const [first, last] = [db.first(named.orderBy('cluster')), db.first(named.orderBy('cluster', 'desc'))]
+  return first?.cluster !== last?.cluster
+}
+
+function messageGroup(
+  db: Db,
+  { leader, cause, members }: IncidentGroup,
+  now: number,
+  placed: Placed,
+): MessageGroup | null {
   const rows = db.sql
     .selectFrom('incidents')
     .innerJoin('services', 'services.id', 'incidents.service_id')
@@ -153,7 +172,7 @@ function messageGroup(db: Db, { leader, cause, members }: IncidentGroup, now: nu
     )
     .orderBy('incidents.id')
   const incidents = db.all(rows).map(({ uuid, problem, name, namespace, cluster, ...incident }): GroupMember => {
-    const service = { name, namespace, cluster }
+    const service = placed({ name, namespace, cluster })
     const known = toProblem(problem)
     const state = { problem: problemAt(known, now), isFiring: phaseOf(known, now) === 'on' }
     return { id: uuidFromBytes(uuid), ...incident, ...state, service }
