@@ -2,6 +2,8 @@
 import { sql } from 'kysely'
 import type { AlertTexts } from '../domain/alert/alert.ts'
 import type { Rules } from '../domain/alert/rules.ts'
+import type { Severity } from '../domain/severity.ts'
+import { query } from './sqlite/query.ts'
 
 /** Stored instead of a link to the runbook if the address in the annotation is no link. */
 const NO_LINK = 0
@@ -41,3 +43,16 @@ export function readRules(text: string): Rules {
   const [rule, severity = USUAL[0], identity = USUAL[1]] = stored
   return { service: typeof rule === 'string' ? { by: 'label', label: rule } : rule, severity, identity }
 }
+
+/** Selects the last text with which an alert was reported as this severe. */
+export const summaryOf = query<{ alertId: number; severity: Severity }>()((sql, hole) =>
+  sql
+    .selectFrom('events')
+    .select('text')
+    .where('alert_id', '=', hole('alertId'))
+    .where('kind', '=', 'firing')
+    .where('severity', '=', hole('severity'))
+    .orderBy('at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1),
+)

@@ -9,6 +9,7 @@ import { changeIncident, createIncident, mergeIncidents, resolveAlert } from '..
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { CONTEXT, healed, messageItem } from '../helpers/messages.ts'
+import { pump } from '../helpers/pump.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 
 function world(t: TestContext) {
@@ -118,4 +119,23 @@ test('of two alerts, the person who resolved the last one is named, and an end t
   await until(3)
   await send('pay', 'Down', true)
   assert.deepEqual(await until(5), ['resolved: pay has recovered: it was critical for 3 min, until 12:03 UTC.'])
+})
+
+test('an all-clear quotes the critical text of an alert whose warning went on', async (t) => {
+  const flow = world(t)
+  const { deps, clock } = flow
+  const disk = (severity: string, percent: number, times: { startsAt: number; endsAt?: number }) =>
+    alert('Disk', { service: 'db', severity }, { ...times, summary: `disk ${percent} % full` })
+  const at = async (minute: number, ...items: ReturnType<typeof alert>[]) => {
+    await flow.sweepUntil(NOON + minute * MINUTE)
+    await flow.submit(flow.delivery('metrics', alertmanager(items)))
+    return pump(deps).map(({ body }) => body)
+  }
+  await at(1, disk('warning', 85, { startsAt: clock.now }))
+  await at(2, disk('warning', 85, { startsAt: NOON + MINUTE }), disk('critical', 95, { startsAt: NOON + 2 * MINUTE }))
+  const critical = disk('critical', 95, { startsAt: NOON + 2 * MINUTE, endsAt: NOON + 4 * MINUTE })
+  await at(4, disk('warning', 85, { startsAt: NOON + MINUTE }), critical)
+  await at(4.5, disk('warning', 85, { startsAt: NOON + MINUTE, endsAt: NOON + 4.5 * MINUTE }))
+  const [body = ''] = await at(6)
+  assert.match(body, /^It was: Disk: disk 95 % full\. /)
 })

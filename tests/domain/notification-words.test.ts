@@ -51,6 +51,43 @@ test('a recovery names what is over, and what else is still firing', () => {
   assert.match(body, /^It was: Down: checkout does not answer\. Still firing: DiskFull \(warning\)\. /)
 })
 
+test('a recovery quotes what an alert said while it was critical, or only its name', () => {
+  const full = { name: 'Disk', severity: 'warning', summary: 'disk 85 % full', endsAt: NOW - 60_000 } as const
+  const problem = healed(2, { had: ['Disk'] })
+  const bodyFor = (more: object, kind: 'recovered' | 'resolved' = 'recovered') =>
+    messageTextOf(item({ kind, alerts: [messageAlert({ ...full, ...more })] }, { problem, status: 'open' }), CONTEXT)
+      .body
+  assert.match(bodyFor({ criticalSummary: 'disk 95 % full' }), /^It was: Disk: disk 95 % full\. /)
+  assert.match(bodyFor({ criticalSummary: 'disk 95 % full' }, 'resolved'), /^It was: Disk: disk 95 % full\. /)
+  assert.match(bodyFor({ criticalSummary: null }), /^It was: Disk\. /)
+  assert.match(bodyFor({ severity: 'critical' }), /^It was: Disk: disk 85 % full\. /)
+  assert.match(bodyFor({ endsAt: null }), /^Still firing, but not critical: Disk: disk 85 % full\. /)
+})
+
+test('after a merge, a recovery names each condition once, with its service', () => {
+  const over = (condition: string, name: string) =>
+    messageAlert({ name, condition, summary: name, endsAt: NOW - 120_000 })
+  const bodyFor = (alerts: MessageItem['alerts'], ...had: readonly string[]) =>
+    messageTextOf(item({ kind: 'recovered', alerts }, { problem: healed(4, { had }) }), CONTEXT).body
+  assert.match(bodyFor([over('A', 'A'), over('B of b', 'B')], 'A', 'B', 'B of b'), /^It was: A; B of b\. /)
+  assert.match(bodyFor([over('B', 'B')], 'B', 'A', 'A of a'), /^It was: B; A of a\. /)
+  const own = [over('Down', 'Down'), over('Slow', 'Slow'), over('Down of a', 'Down')]
+  assert.match(bodyFor(own, 'Down', 'Slow', 'Down of a'), /^It was: Down; Slow; Down of a\. /)
+})
+
+test('what never was critical is quoted as it is', () => {
+  const slow = messageAlert({
+    name: 'Slow',
+    severity: 'warning',
+    summary: 'p99 2 s',
+    endsAt: NOW,
+    criticalSummary: null,
+  })
+  const problem = healed(2, { had: ['Customers pay twice'] })
+  const { body } = messageTextOf(item({ kind: 'resolved', alerts: [slow] }, { problem, origin: 'manual' }), CONTEXT)
+  assert.match(body, /Slow: p99 2 s/)
+})
+
 test('a touched incident resolves by itself after a day, and with the setting off never', () => {
   const touched = item({ kind: 'recovered' }, { problem: healed(), touchedAt: NOW })
   assert.match(messageTextOf(touched, CONTEXT).body, /It resolves by itself on Sun 14:04 UTC/)

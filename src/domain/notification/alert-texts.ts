@@ -1,5 +1,6 @@
 /** Writes what a message says about the alerts that fire. */
 
+import { conditionOf } from '../incident/merge.ts'
 import { MIN_REPEAT_TIMEOUT, timeoutOf } from '../sender/delivery-interval.ts'
 import { isSender } from '../sender/sender-name.ts'
 import { formatMoment, formatWhen } from '../shown-time.ts'
@@ -51,17 +52,26 @@ export function problemText(item: MessageItem): string {
   // After a recovery, an alert that still fires is not critical any more.
   if (item.kind === 'recovered' && shown.some(({ endsAt }) => endsAt === null))
     return `Still firing, but not critical: ${shown.map(alertText).join('; ')}`
-  const texts = shown.length === 0 ? [titleText(item.incident.title, item.service.name)] : shown.map(alertText)
+  const past = isPast(item, shown)
+  const quoted = past ? shown.map((alert) => asCritical(alert, item.incident.problem)) : shown
+  const texts = shown.length === 0 ? [titleText(item.incident.title, item.service.name)] : quoted.map(alertText)
   // The words are those of the sender or of a user, who wrote them while it went on.
   const rest = item.kind === 'recovered' ? unnamedOf(item, shown) : []
   const also = rest.length === 0 ? '' : `; ${namedUpTo(rest, NAMED)}`
-  return `${isPast(item, shown) ? 'It was: ' : ''}${texts.join('; ')}${also}`
+  return `${past ? 'It was: ' : ''}${texts.join('; ')}${also}`
 }
 
 /** Returns the critical conditions that an incident has had and that a message does not name. */
-function unnamedOf({ incident: { problem } }: MessageItem, shown: readonly MessageAlert[]): readonly string[] {
+function unnamedOf(item: MessageItem, shown: readonly MessageAlert[]): readonly string[] {
   const named = new Set(shown.map(({ condition }) => condition))
-  return problem.had.filter((name) => !named.has(name))
+  return hadNames(item).filter((name) => !named.has(name))
+}
+
+/** Names the critical conditions that an incident has had. After a merge, the record also has those by their own names. */
+export function hadNames({ incident: { problem }, alerts }: MessageItem): readonly string[] {
+  const isOwn = (name: string) => alerts.some(({ condition }) => condition === name)
+  const isMerged = (name: string) => problem.had.some((other) => other.startsWith(conditionOf(name, '')))
+  return problem.had.filter((name) => isOwn(name) || !isMerged(name))
 }
 
 /** Returns whether what the message quotes is over. What was merged into another incident may go on there. */
@@ -111,9 +121,15 @@ export function othersText(item: MessageItem): string {
   return namedAlerts(item).length === 0 || others.length === 0 ? '' : `${word}: ${namedUpTo(others, NAMED_BRIEFLY)}.`
 }
 
-function alertText({ condition: name, summary }: MessageAlert): string {
+/** Returns an alert with what it said while it was critical. Its last words can be those of a warning. */
+function asCritical(alert: MessageAlert, { had }: MessageItem['incident']['problem']): MessageAlert {
+  const isLess = alert.severity !== 'critical' && had.includes(alert.condition)
+  return isLess ? { ...alert, summary: alert.criticalSummary ?? '' } : alert
+}
+
+function alertText({ condition, name, summary }: MessageAlert): string {
   const text = shortened(withoutStop(summary), MAX_SUMMARY)
-  return text === '' || text === name ? shortened(name) : `${shortened(name)}: ${text}`
+  return ['', condition, name].includes(text) ? shortened(condition) : `${shortened(condition)}: ${text}`
 }
 
 /** Returns whether a user wrote the title. */

@@ -5,7 +5,7 @@ import { phaseOf } from '../incident/problem.ts'
 import { STATES } from '../severity.ts'
 import { joinNames } from '../text.ts'
 import { HOUR } from '../units.ts'
-import { namedAlerts } from './alert-texts.ts'
+import { hadNames, namedAlerts } from './alert-texts.ts'
 import { namedUpTo, shortened } from './names.ts'
 import type { MessageContext, MessageItem } from './words.ts'
 
@@ -41,7 +41,7 @@ export function isInferred(item: MessageItem): boolean {
 /** Returns `cart has recovered`, who ended its alert, or what of it is over although another incident goes on. */
 export function recoveryText(item: MessageItem, name: string): string {
   const by = endedBy(item)
-  const { had } = item.incident.problem
+  const had = hadNames(item)
   const but = goesOnText(item)
   const over = `${namedUpTo(had, NAMED)} of ${name} ${had.length === 1 ? 'is' : 'are'} over`
   const what = but === '' ? `${name} has recovered` : over

@@ -19,6 +19,8 @@ export type MessageAlert = Pick<
   'source' | 'name' | 'severity' | 'summary' | 'labels' | 'annotations' | 'startsAt' | 'endsAt'
 > & {
   readonly id: string
+  /** Of an alert that was less severe when it ended: its last text while it was critical; null if it is not known. */
+  readonly criticalSummary?: string | null
   /** The name of the condition in the incident. It includes the service if the incident is about another service. */
   readonly condition: string
   /** How its end is known; null while it fires. */

@@ -2,6 +2,7 @@
 import { sql as raw } from 'kysely'
 import { nodeIn } from '../../domain/event/reason-message.ts'
 import { type FactKind, type Facts, WRITTEN } from '../../engine/state/context.ts'
+import { summaryOf } from '../alert-texts.ts'
 import { findPipeline } from '../correlation/pipelines.ts'
 import { findAnswer } from '../idempotency-keys.ts'
 import { findLiveIncident } from '../incident/live-incidents.ts'
@@ -90,18 +91,6 @@ const eventOf = query<{ organizationId: number } & Facts['event']['asked']>()((s
     .where('object', '=', hole('object'))
     .where('name', '=', hole('name'))
     .where('text', '=', hole('text')),
-)
-
-const summaryOf = query<Facts['summary']['asked']>()((sql, hole) =>
-  sql
-    .selectFrom('events')
-    .select('text')
-    .where('alert_id', '=', hole('alertId'))
-    .where('kind', '=', 'firing')
-    .where('severity', '=', hole('severity'))
-    .orderBy('at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(1),
 )
 
 const eventsOfPod = query<{ serviceId: number; object: string }>()((sql, hole) =>

@@ -7,9 +7,11 @@ import type { MessageKind } from '../../domain/notification/kind.ts'
 import type { PlacedService } from '../../domain/notification/names.ts'
 import type { MessageAlert, MessageItem } from '../../domain/notification/words.ts'
 import type { IncidentGroup } from '../../domain/suspect/group.ts'
+import { summaryOf } from '../alert-texts.ts'
 import { reportedAt, toDelivery } from '../history/last-report.ts'
 import { alertCount, firingAlerts, hasPostmortem } from '../incident/incidents.ts'
 import { toProblem } from '../incident/live-incidents.ts'
+import { hasSeveralClusters } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
@@ -146,14 +148,6 @@ function kindOf(
 type Place = Pick<PlacedService, 'name' | 'namespace' | 'cluster'>
 type Placed = (service: Place) => PlacedService
 
-/** Compares the first and the last cluster, because an organization can have thousands of services. */
-function hasSeveralClusters(db: Db, organizationId: number): boolean {
-  const clusters = db.sql.selectFrom('services').select('cluster').where('organization_id', '=', organizationId)
-  const named = clusters.where('cluster', '>', '').limit(1)
-  const [first, last] = [db.first(named.orderBy('cluster')), db.first(named.orderBy('cluster', 'desc'))]
-  return first?.cluster !== last?.cluster
-}
-
 function messageGroup(
   db: Db,
   { leader, cause, members }: IncidentGroup,
@@ -195,7 +189,7 @@ function alertsOf(db: Db, incidentId: number, ownServiceId: number): MessageAler
     .selectFrom('alerts')
     .leftJoin('groups', 'groups.id', 'alerts.group_id')
     .leftJoin('senders', 'senders.id', 'groups.sender_id')
-    .select(['alerts.uuid', 'alerts.source', 'name', 'service_id as serviceId', 'severity', 'summary'])
+    .select(['alerts.id', 'alerts.uuid', 'alerts.source', 'name', 'service_id as serviceId', 'severity', 'summary'])
     .select(['labels', 'annotations'])
     .select(['starts_at as startsAt', 'ends_at as endsAt', reportedAt.as('receivedAt')])
     .select(['groups.longest_gap as ownGap', 'groups.gaps as ownGaps'])
@@ -211,6 +205,7 @@ function alertsOf(db: Db, incidentId: number, ownServiceId: number): MessageAler
   return db.all(rows).map((row) => {
     const { uuid, source, name, severity, summary, labels, annotations, startsAt, endsAt, resolution, receivedAt } = row
     const texts = { labels: JSON.parse(labels), annotations: JSON.parse(annotations) }
+    const critical = { alertId: row.id, severity: 'critical' } as const
     return {
       id: uuidFromBytes(uuid),
       source,
@@ -218,6 +213,9 @@ function alertsOf(db: Db, incidentId: number, ownServiceId: number): MessageAler
       condition: conditionName(db, name, row.serviceId, ownServiceId),
       severity,
       summary,
+      ...(endsAt === null || severity === 'critical'
+        ? {}
+        : { criticalSummary: db.first(summaryOf, critical)?.text ?? null }),
       ...texts,
       startsAt,
       endsAt,

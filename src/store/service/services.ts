@@ -186,3 +186,11 @@ function carryTimes(db: Db, from: number, into: number) {
     .set({ last_alert_at: newest('last_alert_at'), last_event_at: newest('last_event_at') })
     .where('id', '=', into)
 }
+
+/** Returns whether the services of an organization are in several clusters. Compares the first and the last cluster, because an organization can have thousands of services. */
+export function hasSeveralClusters(db: Db, organizationId: number): boolean {
+  const clusters = db.sql.selectFrom('services').select('cluster').where('organization_id', '=', organizationId)
+  const named = clusters.where('cluster', '>', '').limit(1)
+  const [first, last] = [db.first(named.orderBy('cluster')), db.first(named.orderBy('cluster', 'desc'))]
+  return first?.cluster !== last?.cluster
+}
