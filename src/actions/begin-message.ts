@@ -80,7 +80,8 @@ export function begin(deps: Deps, channel: ChannelRecord, groupsOf: () => Groups
     const together = others.filter((one) => {
       if (!isOne && !isGroup) return true
       if (first.group !== null || one.group !== null) return one.group === first.group
-      return isSameMessage(one, first) || isSameNews(one, first, groups)
+      const isSameMessage = one.incidentId === first.incidentId && one.isDigest === first.isDigest
+      return isSameMessage || isSameNews(one, first, groups)
     })
     const rowIds = [first, ...together].map((one) => one.rowId)
     beginMessage(deps.db, rowIds, isGroup ? 'group' : 'opened')
@@ -125,10 +126,6 @@ function withGroups(deps: Deps, channelId: number, entries: readonly QueuedEntry
     postponeNotification(deps.db, entry.rowId, dueAt)
     return []
   })
-}
-
-function isSameMessage(one: QueuedEntry, first: QueuedEntry): boolean {
-  return one.incidentId === first.incidentId && one.isDigest === first.isDigest
 }
 
 /** What is told once about incidents with the same cause that change together. */

@@ -41,12 +41,8 @@ function checked(check: () => string | null): string | null {
   try {
     return check()
   } catch (error) {
-    const code = codeOf(error)
+    // Only the code, because an error message can contain a path on the server.
+    const code = error instanceof Error && 'code' in error ? errorCode(error) : 'fault'
     return `the database is not writable (${code}); ${remedyOf(code) ?? 'check its disk and its owner'}`
   }
-}
-
-/** Returns only the code, because an error message can contain a path on the server. */
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? errorCode(error) : 'fault'
 }

@@ -16,12 +16,9 @@ export function parseBody(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw notJson(text === whole ? whereBroken(error) : '')
+    const where = text === whole ? whereBroken(error) : ''
+    throw new IncmonError('invalid', `body: not JSON${where}; send one JSON document in UTF-8, not a form or text`)
   }
-}
-
-function notJson(where: string): IncmonError {
-  return new IncmonError('invalid', `body: not JSON${where}; send one JSON document in UTF-8, not a form or text`)
 }
 
 /**

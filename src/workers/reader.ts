@@ -54,11 +54,6 @@ const ALL = LANES.flatMap((lane) => Object.entries(QUERIES[lane]).map(([name, qu
 const BY_QUERY: ReadonlyMap<Query, SlowQuery> = new Map(ALL.map((one) => [one.query, one]))
 const BY_NAME: ReadonlyMap<string, SlowQuery> = new Map(ALL.map((one) => [one.name, one]))
 
-/** Returns undefined if the query is not slow. */
-function slowQuery(query: Query): SlowQuery | undefined {
-  return BY_QUERY.get(query)
-}
-
 export function queryByName(name: string): Query {
   const found = BY_NAME.get(name)
   if (!found) throw new Error(`there is no slow query ${name}`)
@@ -116,7 +111,7 @@ export function createReader(db: Db, start = startWorker, failed: Failed = () =>
   return {
     start: () => lanes.get('postmortem')?.start(),
     read: (query, ...args) => {
-      const slow = slowQuery(query)
+      const slow = BY_QUERY.get(query)
       if (!slow) return read(query, ...args)
       return new Promise((resolve, reject) => {
         const ask = lanes.get(slow.lane)?.ask

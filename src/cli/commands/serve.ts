@@ -54,7 +54,9 @@ export async function runServe(options: Common): Promise<void> {
     refuseNewerFile(db)
     const deps = systemDeps(db)
     const usedAt = lastUsedAt(db.file)
-    release = keepLock(db.file, deps.now, raise)
+    release = keepLock(db.file, deps.now, (error) => {
+      throw error
+    })
     const migrated = bringUp(deps)
     refuseUnwritable(deps)
     // A killed server may have committed without a sync, and a repeat of what it committed is answered without a commit.
@@ -81,10 +83,6 @@ export async function runServe(options: Common): Promise<void> {
 }
 
 /** Ends the process; see `reportCrashes`. */
-function raise(error: Error): never {
-  throw error
-}
-
 /** Refuses to start if the database is read-only. Otherwise, senders would get 503 responses until somebody notices. */
 function refuseUnwritable(deps: Deps): void {
   const fault = checkStore(deps).find(({ detail }) => detail !== null)

@@ -76,7 +76,7 @@ function computeLink(linking: Linking, of: LinksDue['of']): void {
       for (const pipeline of history.linkedPipelines(of.alertId)) link(linking, pipeline, of.alertId, true)
       break
     case 'changes':
-      linkChanges(linking, of.from, of.to)
+      for (const change of changesNear(linking, of.from, of.to)) linkChange(linking, change)
       break
     case 'pipeline': {
       const pipeline = history.pipeline(service, of.ref)
@@ -107,13 +107,7 @@ function linkCondition(linking: Linking, { alertId, firstSeenAt, at }: Seen): vo
     link(linking, change, alertId, linked.has(`${change.kind} ${change.ref}`))
 }
 
-/**
- * Links the changes within a period to the conditions around the same time, and deletes links that are no longer valid.
- */
-function linkChanges(linking: Linking, from: number, to: number): void {
-  for (const change of changesNear(linking, from, to)) linkChange(linking, change)
-}
-
+/** Links a change to the conditions around the same time, and deletes links that are no longer valid. */
 function linkChange(linking: Linking, change: Change): void {
   const { history, service } = linking
   const near = history.evidence(service.rowId, change.startsAt - BEFORE, change.endsAt + AFTER)

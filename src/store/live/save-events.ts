@@ -1,7 +1,7 @@
 import type { StoredEvent } from '../../domain/event/stored-event.ts'
 import { savePayloads } from '../payloads.ts'
 import type { Db } from '../sqlite/open.ts'
-import { insertRows, query } from '../sqlite/query.ts'
+import { insertRows } from '../sqlite/query.ts'
 import { uuidBytes } from '../sqlite/uuid.ts'
 
 export function saveEvents(db: Db, events: readonly StoredEvent[]): void {
@@ -28,17 +28,4 @@ function rowOf(event: StoredEvent) {
     at: event.at,
     received_at: event.receivedAt,
   }
-}
-
-const link = query<{ organizationId: number; awaited: string; serviceId: number }>()((sql, hole) =>
-  sql
-    .updateTable('events')
-    .set({ service_id: hole('serviceId'), awaited: null })
-    .where('organization_id', '=', hole('organizationId'))
-    .where('awaited', '=', hole('awaited')),
-)
-
-/** Assigns events to the service that they were waiting for. */
-export function linkPendingEvents(db: Db, organizationId: number, awaited: string, serviceId: number): void {
-  db.run(link, { organizationId, awaited, serviceId })
 }

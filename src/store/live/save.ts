@@ -23,13 +23,13 @@ import { moveService, replaceAliases } from '../service/services.ts'
 import { recordState } from '../service/states.ts'
 import { replaceSilencesOfAlert, saveSilence } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
-import { insertRows, saveChanges } from '../sqlite/query.ts'
+import { insertRows, query, saveChanges } from '../sqlite/query.ts'
 import { uuidBytes } from '../sqlite/uuid.ts'
 import { fingerprintKey, saveFingerprints } from './fingerprints.ts'
 import { tellNewcomers, writeNotifications } from './notifications.ts'
 import { generatePostmortem, writeDuePostmortemsOf } from './postmortem.ts'
 import { saveAlerts } from './save-alerts.ts'
-import { linkPendingEvents, saveEvents } from './save-events.ts'
+import { saveEvents } from './save-events.ts'
 import { dropGroups, saveGroups, saveSenders } from './save-senders.ts'
 
 type Kind = Effect['kind']
@@ -41,17 +41,20 @@ export function saveBatch(db: Db, { rows, effects }: Changes, newId: () => strin
   const byKind = Map.groupBy(effects, ({ kind }) => kind)
   const appended: Appended = (kind) => (byKind.get(kind) ?? []) as never
   const { merged, others } = postmortemsOf(db, appended, newId)
-  saveServices(db, rows.services)
+  saveChanges(db, 'services', rows.services, serviceRowOf, serviceColumnsOf)
   saveSenders(db, rows.senders)
   saveGroups(db, rows.groups)
-  saveIncidents(db, rows.incidents)
+  saveChanges(db, 'incidents', rows.incidents, rowOf, columnsOf)
   saveAlerts(db, rows.alerts, textsOf(appended), settledOf(appended))
   saveFingerprints(db, rows.alerts, settledOf(appended), describedOf(appended))
   saveEvents(
     db,
     appended('event-stored').map(({ event }) => event),
   )
-  insertRows(db, 'timeline', appended('timeline-added'), timelineRow)
+  insertRows(db, 'timeline', appended('timeline-added'), ({ incidentId, entry }) => {
+    const { at, kind, code, text, actor, ref } = entry
+    return { incident_id: incidentId, at, kind, code, text, actor, ref }
+  })
   for (const { rejection } of appended('item-rejected')) insertRejection(db, rejection)
   for (const one of newestPipelines(appended)) storePipeline(db, one.pipeline, one.eventRowId, one.organizationId)
   for (const change of rows.services) {
@@ -117,15 +120,19 @@ function newestPipelines(appended: Appended): Iterable<Kept<'pipeline-changed'>>
   return new Map(all.map((one) => [`${one.organizationId} ${one.pipeline.ref}`, one])).values()
 }
 
-function timelineRow({ incidentId, entry: { at, kind, code, text, actor, ref } }: Kept<'timeline-added'>) {
-  return { incident_id: incidentId, at, kind, code, text, actor, ref }
-}
-
 /** Assigns the events that wait for the name of a new or renamed service. */
 function linkEvents(db: Db, { before, after }: RowChange<LiveService>): void {
   if (before && awaitedName(before) === awaitedName(after)) return
-  linkPendingEvents(db, after.organizationId, awaitedName(after), after.rowId)
+  db.run(link, { organizationId: after.organizationId, awaited: awaitedName(after), serviceId: after.rowId })
 }
+
+const link = query<{ organizationId: number; awaited: string; serviceId: number }>()((sql, hole) =>
+  sql
+    .updateTable('events')
+    .set({ service_id: hole('serviceId'), awaited: null })
+    .where('organization_id', '=', hole('organizationId'))
+    .where('awaited', '=', hole('awaited')),
+)
 
 function saveOther(db: Db, effect: Effect): void {
   switch (effect.kind) {
@@ -170,10 +177,6 @@ function saveOther(db: Db, effect: Effect): void {
   }
 }
 
-function saveIncidents(db: Db, incidents: readonly RowChange<LiveIncident>[]): void {
-  saveChanges(db, 'incidents', incidents, rowOf, columnsOf)
-}
-
 function rowOf(incident: LiveIncident) {
   const previous = incident.previous === null ? null : uuidBytes(incident.previous)
   return { id: incident.rowId, uuid: uuidBytes(incident.id), previous, ...columnsOf(incident) }
@@ -202,11 +205,6 @@ function columnsOf(incident: LiveIncident) {
 
 /** In a storm, most changes to an incident only count its alerts. */
 const problemText: (problem: LiveIncident['problem']) => string = cacheLast(JSON.stringify)
-
-/** Inserts new services and updates existing services. */
-function saveServices(db: Db, services: readonly RowChange<LiveService>[]): void {
-  saveChanges(db, 'services', services, serviceRowOf, serviceColumnsOf)
-}
 
 function serviceRowOf(service: LiveService) {
   return { id: service.rowId, uuid: uuidBytes(service.id), ...serviceColumnsOf(service) }

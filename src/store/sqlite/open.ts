@@ -107,7 +107,11 @@ export function openReader(file: string): Db {
 function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
   sqlite.pragma(`cache_size = -${CACHE}`)
   const log = watchLog(sqlite, file)
-  const guard = begin === 'BEGIN' ? unguarded : both(guardIdentity(file), log.guard)
+  // Readers need no guards.
+  const guards = begin === 'BEGIN' ? [] : [guardIdentity(file), log.guard]
+  const guard = () => {
+    for (const refuse of guards) refuse()
+  }
   const prepared = new Map<string, SQLite.Statement<unknown[]>>()
   const prepare = (text: string) => {
     const known = prepared.get(text)
@@ -201,15 +205,5 @@ function guardIdentity(file: string): () => void {
     if (found?.ino === opened.ino && found.dev === opened.dev) return
     const error = new Error(`${file} was moved, replaced or deleted while it was open`)
     throw Object.assign(error, { code: 'SQLITE_READONLY_DBMOVED' })
-  }
-}
-
-/** Readers need no guard. */
-function unguarded(): void {}
-
-function both(first: () => void, second: () => void): () => void {
-  return () => {
-    first()
-    second()
   }
 }
