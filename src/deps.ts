@@ -2,14 +2,13 @@
 import { getRandomValues, randomBytes } from 'node:crypto'
 import { type Deps, withEngine } from './actions/deps.ts'
 import { increasingIds, steadyClock } from './domain/clock/clock.ts'
-import type { Notice } from './domain/notice.ts'
 import { findNewestUuid } from './store/id-matches.ts'
 import type { Db } from './store/sqlite/open.ts'
 
 /** Returns the current Unix time in milliseconds. */
 export const systemClock: () => number = Date.now
 
-export function systemDeps(db: Db, announce: (notice: Notice) => void = () => {}): Deps {
+export function systemDeps(db: Db): Deps {
   const now = steadyClock(systemClock)
   let newId: (() => string) | null = null
   return withEngine({
@@ -21,7 +20,7 @@ export function systemDeps(db: Db, announce: (notice: Notice) => void = () => {}
       return newId()
     },
     newSecret: () => randomBytes(32).toString('base64url'),
-    announce,
+    announce: () => {},
     observe: () => {},
   })
 }

@@ -63,7 +63,7 @@ export type HandlerParts = {
 }
 
 /** An authorized and validated request. `id` comes from the path, or is '' if the path has none. */
-export type Call<Query, Body> = Pick<HandlerParts, 'deps' | 'store' | 'server'> & {
+export type Call<Query = unknown, Body = unknown> = Pick<HandlerParts, 'deps' | 'store' | 'server'> & {
   readonly c: Context
   readonly identity: Identity
   readonly own: Own
@@ -175,17 +175,15 @@ export function operator<Body>(
   target: Target,
   spec: {
     readonly body?: v.GenericSchema<unknown, Body>
-    /** The maximum body size in bytes. Default: the limit for REST requests. */
-    readonly limit?: number
     readonly handle: (call: OperatorCall<Body>) => Reply | Promise<Reply>
   },
 ): Pick<Route, 'method' | 'path' | 'handle'> {
-  const { body, limit, handle } = spec
+  const { body, handle } = spec
   return {
     ...parseTarget(target),
     handle: async (c, parts) => {
       refuseProxied(c)
-      const read = body ? await readBody(c, body, parts.server.pendingBodies, limit) : (undefined as Body)
+      const read = body ? await readBody(c, body, parts.server.pendingBodies) : (undefined as Body)
       return handle({ ...parts, c, id: c.req.param('id') ?? '', body: read })
     },
   }

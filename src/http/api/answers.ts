@@ -27,7 +27,7 @@ export function refusals(causes: Readonly<Partial<Record<409 | 422 | 503, string
 
 /** Returns a response with one page of the records selected by the query. */
 export async function answerPage<Filter extends Parameters<typeof pageOf>[0], Item>(
-  call: Call<Filter, unknown>,
+  call: Call<Filter>,
   list: ListQuery<Filter, Item>,
   show: (item: Item) => unknown,
 ): Promise<Reply> {
@@ -38,7 +38,7 @@ export async function answerPage<Filter extends Parameters<typeof pageOf>[0], It
 
 /** Returns a list response with a Link header. */
 export function answerList<Item>(
-  { c, server }: Call<unknown, unknown>,
+  { c, server }: Call,
   page: Page,
   listed: Listed<Item>,
   show: (item: Item) => unknown,

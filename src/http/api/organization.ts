@@ -162,7 +162,7 @@ export const organizationRoutes: readonly Route[] = [
   }),
 ]
 
-async function answerOrganization({ own }: Call<unknown, unknown>): Promise<Reply> {
+async function answerOrganization({ own }: Call): Promise<Reply> {
   const found = own.read(findOrganizationView)
   const { organization, waiting } = await required(found, 'organization', 'incmon org list')
   const pruningWaits = waiting && {

@@ -201,7 +201,7 @@ export const serviceRoutes: readonly Route[] = [
   }),
 ]
 
-async function showWhole(call: Call<unknown, unknown>) {
+async function showWhole(call: Call) {
   const { service, alerts, incidents, aliases } = await requireService(call)
   const showIncident = await incidentShower(call)
   const now = call.server.workloadNow(call.identity.organizationId, service)
@@ -215,7 +215,7 @@ async function showWhole(call: Call<unknown, unknown>) {
   }
 }
 
-function requireService({ deps, own, id }: Call<unknown, unknown>) {
+function requireService({ deps, own, id }: Call) {
   const found = own.read(findServiceRecords, id, deps.now(), RECENT_ALERTS)
   return required(found, 'service', 'GET /api/services')
 }

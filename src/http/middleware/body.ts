@@ -54,13 +54,12 @@ export const instantField = v.pipe(
 
 /**
  * Reads the JSON body of a REST request. Unknown fields are ignored unless they look like misspellings.
- * @throws IncmonError `unsupported` (not declared as JSON, or compressed), `too-large` (over `limit` bytes), `invalid`
+ * @throws IncmonError `unsupported` (not declared as JSON, or compressed), `too-large`, `invalid`
  */
 export async function readBody<Output>(
   c: Context,
   schema: v.GenericSchema<unknown, Output>,
   pending: PendingBodies,
-  limit = REST_LIMIT,
 ): Promise<Output> {
   const type = headerOf(c, 'content-type')
   if (type !== undefined && !JSON_TYPE.test(type.trim())) {
@@ -71,7 +70,7 @@ export async function readBody<Output>(
       'unsupported',
       'the body is compressed, which is not supported; send it without Content-Encoding',
     )
-  const body = parseBody(await readBytes(c, limit, pending))
+  const body = parseBody(await readBytes(c, REST_LIMIT, pending))
   if (Array.isArray(body)) throw new IncmonError('invalid', 'body: expected an object, found a list')
   refuseMisspelled('body', schema, body)
   const result = v.safeParse(schema, body)

@@ -11,8 +11,8 @@ import { optional } from '../shapes.ts'
 
 /** `page` and `limit`, accepted by every list. */
 export const pageParameters = {
-  page: v.optional(integerParameter(1, MAX_PAGE, 1, 'The page number; a page past the end is empty')),
-  limit: v.optional(integerParameter(1, MAX_LIMIT, DEFAULT_LIMIT, 'Records per page')),
+  page: v.optional(integerParameter(MAX_PAGE, 1, 'The page number; a page past the end is empty')),
+  limit: v.optional(integerParameter(MAX_LIMIT, DEFAULT_LIMIT, 'Records per page')),
 }
 
 /** Returns the requested page. The default is the first page, with 50 records. */
@@ -25,7 +25,6 @@ export const timeParameters = { from: v.optional(timeParameter('from')), to: v.o
 
 /** A UUID. The record does not have to exist. */
 export const idParameter = optional(v.pipe(v.string(), v.uuid('expected a UUID')), 'Only records of this service')
-/** Filters by severity and by source. */
 export const severityParameter = optional(wordParameter(SEVERITIES), 'Only records with this severity')
 export const sourceParameter = optional(wordParameter(SOURCES), 'Only records from this source')
 
@@ -71,12 +70,13 @@ export function faults(issues: readonly v.BaseIssue<unknown>[], where: 'query' |
   return new IncmonError('invalid', `${where}: ${first.path === '' ? '' : `${first.path}: `}${first.message}`, fields)
 }
 
-function integerParameter(min: number, max: number, standard: number, description: string) {
+/** A whole number from 1 to `max`. */
+function integerParameter(max: number, standard: number, description: string) {
   return v.pipe(
     v.string(),
-    v.metadata({ type: 'integer', minimum: min, maximum: max, default: standard, description }),
+    v.metadata({ type: 'integer', minimum: 1, maximum: max, default: standard, description }),
     v.transform((text) => (/^\d{1,10}$/.test(text) ? Number(text) : Number.NaN)),
-    v.check((number) => number >= min && number <= max, `expected an integer from ${min} to ${max}`),
+    v.check((number) => number >= 1 && number <= max, `expected an integer from 1 to ${max}`),
   )
 }
 

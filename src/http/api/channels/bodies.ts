@@ -109,7 +109,7 @@ export const channelChangeBody = v.object({
  * @throws IncmonError `invalid`; `conflict` if the name is taken or the server cannot send email
  */
 export async function addChannel(
-  { own, server }: Pick<Call<unknown, unknown>, 'own' | 'server'>,
+  { own, server }: Pick<Call, 'own' | 'server'>,
   { url, to, ...wanted }: v.InferOutput<typeof newChannelBody>,
 ) {
   const [field, target] = wanted.kind === 'mail' ? ['to', to] : ['url', url]
@@ -129,7 +129,7 @@ export async function addChannel(
  * @throws IncmonError `invalid`; `conflict` if the name is taken
  */
 export async function editChannel(
-  { own, server }: Pick<Call<unknown, unknown>, 'own' | 'server'>,
+  { own, server }: Pick<Call, 'own' | 'server'>,
   { id, kind }: Pick<ChannelRecord, 'id' | 'kind'>,
   { url, to, ...change }: v.InferOutput<typeof channelChangeBody>,
 ) {
@@ -148,7 +148,7 @@ async function checkTarget({ notifier }: HandlerParts['server'], kind: ChannelKi
 
 /** Returns warnings about likely mistakes, such as rules that match nothing or name unknown services or namespaces. */
 export async function listChannelWarnings(
-  { deps, own }: Pick<Call<unknown, unknown>, 'deps' | 'own'>,
+  { deps, own }: Pick<Call, 'deps' | 'own'>,
   { rules }: ChannelRecord['settings'],
 ): Promise<string[]> {
   const empty = rules.flatMap(({ events }, index) =>

@@ -100,7 +100,7 @@ export const postmortemRoutes: readonly Route[] = [
   }),
 ]
 
-async function answerPostmortem(call: Call<unknown, unknown>): Promise<Reply> {
+async function answerPostmortem(call: Call): Promise<Reply> {
   const postmortem = await requirePostmortem(call)
   if (accepts(call.c, TYPES) === TYPES.default) return json(postmortem, 200, VARIES)
   const { startedAt } = await requireIncident(call)
@@ -108,7 +108,7 @@ async function answerPostmortem(call: Call<unknown, unknown>): Promise<Reply> {
   return text(markdown(postmortem, found && { found, startedAt }), 'text/markdown; charset=utf-8', VARIES)
 }
 
-async function requirePostmortem(call: Call<unknown, unknown>): Promise<Postmortem> {
+async function requirePostmortem(call: Call): Promise<Postmortem> {
   const { resolvedAt } = await requireIncident(call)
   await call.own.run(requireWritten, call.id)
   const found = await call.own.read(findPostmortem, call.id)
