@@ -52,8 +52,6 @@ export function recordedText(name: 'demo' | 'example'): string {
 export function appIcon(size: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytesOf(`icons/app-${size}.png`))
 }
-
-/** Returns the version in package.json. */
 export function programVersion(): string {
   return build()?.version ?? (JSON.parse(textOf('package.json')) as { version: string }).version
 }

@@ -56,8 +56,6 @@ export function nullable<Item extends Schema>(item: Item, ...description: Descri
 export function optional<Item extends Schema>(item: Item, ...description: Description) {
   return v.optional(described(item, ...description))
 }
-
-/** Returns the schema of a list. */
 export function list<Item extends Schema>(item: Item, ...description: Description) {
   return described(v.array(item), ...description)
 }
@@ -99,8 +97,6 @@ const pagination = object(
   },
   'The position of this page in the list',
 )
-
-/** Returns the schema of a list response. */
 export function page<Item extends Schema>(item: Item) {
   return v.object({ data: list(item, 'The records of this page'), pagination })
 }

@@ -23,7 +23,6 @@ type Deps = {
 }
 
 export type Clusters = {
-  /** Returns the clusters of an organization. */
   readonly states: (organizationId: number) => readonly ClusterState[]
   /** Returns what a cluster says about a service's workload now. An empty cluster means any. */
   readonly workload: (organizationId: number, service: Named & { readonly cluster: string }) => WorkloadNow | null

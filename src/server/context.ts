@@ -31,7 +31,6 @@ export type ServerContext = {
   /** Returns the time of a monotonic clock in milliseconds. */
   readonly elapsed: () => number
   readonly pause: (milliseconds: number) => Promise<void>
-  /** Returns a unique request ID. */
   readonly newRequestId: () => string
   /** Returns whether a proxy at this address is trusted. */
   readonly isTrusted: (address: string) => boolean
@@ -41,7 +40,6 @@ export type ServerContext = {
   readonly held: () => Promise<void> | null
   /** Returns where the server is listening, or null if the program runs without a server. */
   readonly listening: () => Listening | null
-  /** Returns the watched clusters of an organization. */
   readonly clusters: (organizationId: number) => readonly ClusterState[]
   /** Returns what a watched cluster says about a service's workload now. An empty cluster means any. */
   readonly workloadNow: (organizationId: number, service: Named & { readonly cluster: string }) => WorkloadNow | null

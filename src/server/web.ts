@@ -64,8 +64,6 @@ export function createWeb(parts: Omit<Web, 'assets' | 'gzip'> & AssetParts): Web
   const { load, icons, appIcon, manifest, ...shared } = parts
   return { ...shared, assets: once(() => createAssets({ load, icons, appIcon, manifest })), gzip }
 }
-
-/** Returns the settings of the web pages. */
 export function webSettings(config: Config): WebSettings {
   const scopes = SCOPES.filter((scope) => config['user-scopes'].includes(scope))
   return {

@@ -24,8 +24,6 @@ export function storeAnswer(
     }),
   )
 }
-
-/** Deletes the responses for one key. */
 export function forgetAnswer(db: Db, organizationId: number, route: string, key: string): void {
   const answers = db.sql.deleteFrom('idempotency_keys').where('organization_id', '=', organizationId)
   db.run(answers.where('route', '=', route).where('key', '=', key))

@@ -26,8 +26,6 @@ export type TimeSpan = { readonly from: number; readonly to: number }
 
 /** Matches from ≤ time < to. Undefined fields are ignored. */
 export type TimeFilter = { readonly [Field in keyof TimeSpan]?: number | undefined }
-
-/** A query for one page of filtered records. */
 export type ListQuery<Filter, Item> = (db: Db, organizationId: number, filter: Filter, page: Page) => Listed<Item>
 
 /**

@@ -186,8 +186,6 @@ export function findFrame(db: Db, organizationId: number) {
     failing: listRecipients(db, organizationId).filter(({ failing }) => failing !== null).length,
   }
 }
-
-/** Returns whether the organization has any services. */
 export function findHasServices(db: Db, organizationId: number): boolean {
   const { healthy, degraded, critical } = findStatusCounts(db, organizationId)
   return healthy + degraded + critical > 0

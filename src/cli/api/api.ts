@@ -14,7 +14,6 @@ import { reachServer } from './socket-client.ts'
 
 type RequestOptions = {
   readonly cluster?: string | undefined
-  /** The body, which is sent as JSON. */
   readonly body?: unknown
   /** Raw bytes, which are sent unchanged instead of `body`. */
   readonly payload?: Uint8Array<ArrayBuffer>

@@ -30,8 +30,6 @@ const STATUSES = ['firing', 'resolved'] as const
 const RECENT_EVENTS = 50
 /** The filters for which the database does not store the number of matching alerts. */
 const MATCHES = ['status', 'severity', 'source', 'q', 'silenced'] as const
-
-/** An alert as the API returns it. */
 export const alertShape = v.object({
   id: shape.id,
   serviceId: shape.uuid('The affected service'),
@@ -60,8 +58,6 @@ export const alertShape = v.object({
     [],
   ),
 })
-
-/** Converts an alert to its API format. */
 export const showAlert = shape.shower(alertShape)
 
 /** An alert with the rules behind it and its newest events. */
@@ -142,7 +138,7 @@ export const alertRoutes: readonly Route[] = [
   }),
 ]
 
-async function answerAlert(call: Call<unknown, unknown>): Promise<Reply> {
+async function answerAlert(call: Call): Promise<Reply> {
   const { alert, events, onNode } = await requireAlert(call)
   return json({
     ...showAlert(alert),
@@ -157,7 +153,7 @@ function suspectedCauseOf(onNode: AlertOnNode | null, { id }: AlertRecord, now: 
   return { kind: 'node' as const, ref: `node/${onNode.alert.node}`, serviceId: onNode.nodeServiceId }
 }
 
-function requireAlert({ own, id }: Call<unknown, unknown>) {
+function requireAlert({ own, id }: Call) {
   const found = own.read(findAlertView, id, RECENT_EVENTS)
   return required(found, 'alert', 'GET /api/alerts')
 }

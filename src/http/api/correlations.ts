@@ -10,8 +10,6 @@ import * as shape from '../shapes.ts'
 import { answerPage, refusals, success, successPage } from './answers.ts'
 
 const VERDICTS = ['confirmed', 'rejected'] as const
-
-/** A link as the API returns it. */
 export const correlationShape = v.object({
   id: shape.id,
   serviceId: shape.uuid('The service of the change and the condition'),
@@ -50,8 +48,6 @@ export const correlationShape = v.object({
   verdictBy: shape.nullable(v.string(), 'Who gave the verdict; null if there is none or if it was not recorded', null),
   createdAt: shape.instant('When the link was created'),
 })
-
-/** Converts a link to its API format. */
 export const showCorrelation = shape.shower(correlationShape)
 
 export const correlationRoutes: readonly Route[] = [
@@ -91,6 +87,6 @@ export const correlationRoutes: readonly Route[] = [
   }),
 ]
 
-function requireCorrelation({ own, id }: Call<unknown, unknown>) {
+function requireCorrelation({ own, id }: Call) {
   return required(own.read(findCorrelation, id), 'correlation', 'GET /api/correlations')
 }

@@ -24,11 +24,7 @@ export const eventShape = v.object({
   ),
   receivedAt: shape.instant('When the event arrived'),
 })
-
-/** Converts an event to its API format, without its payload. */
 export const showEvent = shape.shower(eventShape)
-
-/** An event with its payload. */
 export const eventWithPayloadShape = v.object({
   ...eventShape.entries,
   payload: shape.described(v.unknown(), 'The item as received', { reason: 'BackOff', count: 6 }),

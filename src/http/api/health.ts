@@ -22,7 +22,6 @@ export const checkShape = v.object({
     '7 MiB of disk space is free, which is less than min-free-disk = 8; free some space',
   ),
 })
-/** The results of all checks. */
 export const readyShape = v.object({
   status: shape.described(v.literal('ok'), 'Always ok', 'ok'),
   checks: shape.list(checkShape, 'All checks with their results'),

@@ -79,8 +79,6 @@ const scheduleBody = v.pipe(
 )
 const windowShape = v.object({ startsAt: shape.instant('Its start'), endsAt: shape.instant('Its end') })
 const WEEKLY = 'Time spans on some weekdays within the period; null to silence without interruption'
-
-/** A silence as the API returns it. */
 export const silenceShape = v.object({
   id: shape.id,
   matchers: shape.list(matcherShape, 'The matchers, all of which must match'),
@@ -204,7 +202,7 @@ export const silenceRoutes: readonly Route[] = [
 
 /** Counts the alerts that the matchers would silence. @throws IncmonError `invalid` if the matchers are unusable */
 export async function previewSilence(
-  { deps, own }: Pick<Call<unknown, unknown>, 'deps' | 'own'>,
+  { deps, own }: Pick<Call, 'deps' | 'own'>,
   matchers: LiveSilence['matchers'],
 ): Promise<v.InferInput<typeof previewShape>> {
   const fault = matchersFault(matchers)
@@ -215,11 +213,11 @@ export async function previewSilence(
   return { matching: firing, matchingLast30Days: total, warning: firing + total === 0 ? warning : null }
 }
 
-async function answerSilence(call: Call<unknown, unknown>, status: 200 | 201 = 200) {
+async function answerSilence(call: Call, status: 200 | 201 = 200) {
   return json(showSilence(await requireSilence(call), call.deps.now()), status)
 }
 
-function requireSilence({ own, id, deps }: Call<unknown, unknown>): Promise<CountedSilence> {
+function requireSilence({ own, id, deps }: Call): Promise<CountedSilence> {
   return required(own.read(findCountedSilence, id, deps.now()), 'silence', `GET ${PATH}`)
 }
 

@@ -7,8 +7,6 @@ import { pageOf, pageParameters, sourceParameter, timeParameters } from '../midd
 import { type Route, rest } from '../route.ts'
 import * as shape from '../shapes.ts'
 import { answerList, answerPage, success, successPage } from './answers.ts'
-
-/** A sender as the API returns it. */
 export const senderShape = v.object({
   source: shape.source,
   cluster: shape.text('The cluster, from the token or the cluster label; empty if neither is set', 'production'),

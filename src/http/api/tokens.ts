@@ -13,8 +13,6 @@ import { answerList, refusals, success } from './answers.ts'
 
 const MAX_NAME = 100
 const MAX_CLUSTER = 253
-
-/** A token as the API returns it. */
 export const tokenShape = v.object({
   id: shape.id,
   name: shape.text('The name of the token; timelines show it as the actor', 'alertmanager'),
@@ -33,8 +31,6 @@ export const tokenShape = v.object({
 })
 
 const showToken = shape.shower(tokenShape)
-
-/** A new token with its secret. */
 export const createdShape = v.object({
   id: shape.id,
   token: shape.text('The secret; only its hash is stored', `incmon_${'x'.repeat(43)}`),

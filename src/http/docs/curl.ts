@@ -1,7 +1,5 @@
 /** Generates curl commands that can be pasted into a shell where $INCMON_TOKEN and the ID variables are set. */
 import type { JsonSchema, OpenApiDocument, OpenApiOperation } from './openapi-document.ts'
-
-/** An operation with its method and path. */
 export type Entry = { readonly method: string; readonly path: string; readonly operation: OpenApiOperation }
 
 /**

@@ -76,8 +76,6 @@ const MAX_MESSAGES = 400
 
 /** An error response as JSON. `detail` is also in the body. */
 type Problem = Reply & { readonly body: string; readonly detail: string }
-
-/** Returns the error for an invalid field of the body or an invalid parameter of the query. */
 export function invalidField(where: 'body' | 'query', path: string, message: string): IncmonError {
   return new IncmonError('invalid', `${where}: ${path}: ${message}`, [{ path, message }])
 }

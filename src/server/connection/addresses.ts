@@ -64,8 +64,6 @@ export function allowing(entries: readonly string[]): (address: string, host: st
   const isInNetwork = trusting(networks)
   return (address, host) => isInNetwork(address) || names.includes(host.toLowerCase().replace(/\.$/, ''))
 }
-
-/** Returns a function that checks whether an address is in one of the networks. */
 export function trusting(networks: readonly string[]): (address: string) => boolean {
   const list = new BlockList()
   for (const network of networks) {

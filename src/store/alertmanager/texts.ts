@@ -4,7 +4,6 @@
  */
 
 export type Texts = {
-  /** Returns the number of the text. */
   readonly add: (text: string) => number
   /** Returns the bytes that a text takes. */
   readonly size: (text: number) => number

@@ -73,8 +73,6 @@ export function findGroups(db: Db, organizationId: number): ReadonlyMap<string, 
   const groups = listIncidentGroups(db, organizationId)
   return new Map(groups.flatMap((group) => group.members.map((id) => [id, group] as const)))
 }
-
-/** Returns the group of one incident. */
 export function findGroup(db: Db, organizationId: number, id: string): IncidentGroup | undefined {
   return findGroups(db, organizationId).get(id)
 }

@@ -65,8 +65,6 @@ export function listUnresolvedIncidents(
     .orderBy('id')
   return db.all(rows.limit(limit)).map((row) => ({ ...toRecord(row), services: row.services }))
 }
-
-/** Counts unresolved incidents by severity. */
 export function findOpenIncidentCounts(db: Db, organizationId: number): Record<Severity, number> {
   // resolved_at is null for unresolved incidents and is indexed, so no resolved incident is read.
   const open = ofOrganization(db, organizationId).where('resolved_at', 'is', null)
@@ -86,8 +84,6 @@ export function findIncidentByNumber(db: Db, organizationId: number, number: num
   const row = db.first(ofOrganization(db, organizationId).where('number', '=', number).select(columns))
   return row && toRecord(row)
 }
-
-/** Finds the UUIDs of the incidents with these numbers. */
 export function findIncidentIds(db: Db, organizationId: number, numbers: readonly number[]): string[] {
   const rows = ofOrganization(db, organizationId).where('number', 'in', listed(JSON.stringify(numbers)))
   return db.all(rows.select('uuid')).map(({ uuid }) => uuidFromBytes(uuid))

@@ -108,8 +108,6 @@ export function findDuePostmortem(
   const incident = { ...toLiveIncident(row), status: 'resolved', resolvedAt: due.resolved_at } as const
   return { incident, at: due.due_at }
 }
-
-/** Returns whether a postmortem of the incident is due. */
 export function isPostmortemDue(db: Db, organizationId: number, incidentId: string): boolean {
   const due = db.sql
     .selectFrom('postmortems_due')

@@ -28,7 +28,6 @@ type MessageRecord = {
   /** The incident of the first notification; null if deleted. */
   readonly incidentId: string | null
   readonly kind: MessageKind
-  /** The number of notifications in the message. */
   readonly count: number
   readonly status: MessageStatus
   readonly attempts: number

@@ -48,8 +48,6 @@ export type OutboxEntry = {
   readonly createdAt: number
   readonly dueAt: number
 }
-
-/** Parses the stored facts of a message. */
 export function toFacts(stored: string): MessageFacts {
   return { ...NO_FACTS, ...JSON.parse(stored) }
 }

@@ -13,7 +13,6 @@ import { type MessageFacts, toFacts } from './outbox.ts'
 export type QueuedEntry = Queued & {
   readonly rowId: number
   readonly incidentId: number
-  /** The UUID of the incident. */
   readonly incidentUuid: string
   readonly createdAt: number
   readonly dueAt: number

@@ -1,8 +1,6 @@
 /** Checks whether a cluster is in use, and deletes all records of a cluster. */
 import { deleteEvents } from '../payloads.ts'
 import type { Db } from '../sqlite/open.ts'
-
-/** Returns whether the organization has a service in this cluster. */
 export function findClusterUse(db: Db, organizationId: number, cluster: string): boolean {
   return db.first(servicesOf(db, organizationId, cluster).limit(1)) !== undefined
 }

@@ -16,8 +16,6 @@ import { answerList, answerPage, refusals, success } from '../answers.ts'
 import { addChannel, channelChangeBody, editChannel, listChannelWarnings, newChannelBody } from './bodies.ts'
 
 const PATH = '/api/channels'
-
-/** A channel as the API returns it. */
 export const channelShape = v.object({
   id: shape.id,
   name: shape.text('Its name', 'on-call'),
@@ -46,7 +44,6 @@ export const channelSecretShape = v.object({ secret: secretShape })
 
 /** Its secret is shown only once. */
 export const createdChannelShape = v.object({ ...channelShape.entries, ...channelSecretShape.entries })
-/** The response of a receiver to a test message. */
 export const outcomeShape = v.object({
   delivered: shape.flag('Whether the receiver accepted the message', true),
   status: shape.nullable(shape.count(), 'The HTTP status of the response; null if there was none', 200),
@@ -143,13 +140,13 @@ export const channelRoutes: readonly Route[] = [
   }),
 ]
 
-function requireChannel({ own, id }: Call<unknown, unknown>): Promise<ChannelRecord> {
+function requireChannel({ own, id }: Call): Promise<ChannelRecord> {
   return required(own.read(findChannel, id), 'channel', `GET ${PATH}`)
 }
 
 /** @param more warnings to return in addition to the warnings about the rules */
 async function showChannel(
-  call: Call<unknown, unknown>,
+  call: Call,
   channel: ChannelRecord,
   more: readonly string[] = [],
 ): Promise<v.InferInput<typeof channelShape>> {
@@ -173,8 +170,6 @@ const sentShape = v.object({
 })
 
 const showSent = shape.shower(sentShape)
-
-/** A message to a channel. */
 export const deliveryShape = v.object({
   id: shape.uuid('The ID of the message; a webhook receives it as webhook-id'),
   channelId: shape.id,

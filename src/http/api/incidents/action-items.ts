@@ -16,8 +16,6 @@ import { requireIncident } from './incidents.ts'
 const PATH = '/api/incidents/:id/actions'
 const MAX_TEXT = 2_000
 const ONLY_PAGE = { page: 1, limit: 500 }
-
-/** An action item as the API returns it. */
 export const itemShape = v.object({
   id: shape.text('The ID of the item, or the name of the rule that suggested it', shape.EXAMPLE_ID),
   text: shape.text('What to do', 'Alert on the certificate 30 days before it expires'),
@@ -90,22 +88,22 @@ export const actionItemRoutes: readonly Route[] = [
   }),
 ]
 
-function actionIdOf({ c }: Call<unknown, unknown>): string {
+function actionIdOf({ c }: Call): string {
   return c.req.param('actionId') ?? ''
 }
 
-async function itemsOf(call: Call<unknown, unknown>) {
+async function itemsOf(call: Call) {
   const { id } = await requireIncident(call)
   const items = await call.own.read(listActionItems, id)
   return items.map(({ because: _, ...item }) => item)
 }
 
-async function requireItem(call: Call<unknown, unknown>, actionId: string) {
+async function requireItem(call: Call, actionId: string) {
   const found = itemsOf(call).then((items) => items.find(({ id }) => id === actionId))
   return required(found, 'action item', 'GET /api/incidents/ID/actions')
 }
 
 /** Adds an entry to the timeline, because a person has changed something. */
-function note(call: Call<unknown, unknown>, id: string, text: string): Promise<void> {
+function note(call: Call, id: string, text: string): Promise<void> {
   return call.own.change((ctx, now, actor) => noteChange(ctx, id, text, actor, now))
 }

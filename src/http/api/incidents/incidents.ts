@@ -49,7 +49,7 @@ const MAX_NOTE = 10_000
 const showFields = shape.shower(incidentShape)
 
 /** Returns a function that converts an incident to its API format, with its present problem and group. */
-export async function incidentShower({ deps, own }: Call<unknown, unknown>) {
+export async function incidentShower({ deps, own }: Call) {
   const now = deps.now()
   const groups = await own.read(findGroups)
   return (incident: IncidentRecord) => {
@@ -63,7 +63,7 @@ export async function incidentShower({ deps, own }: Call<unknown, unknown>) {
   }
 }
 
-async function showIncident(call: Call<unknown, unknown>, incident: IncidentRecord) {
+async function showIncident(call: Call, incident: IncidentRecord) {
   return (await incidentShower(call))(incident)
 }
 
@@ -188,16 +188,16 @@ function listFor(id: string): string {
 }
 
 /** Returns the incident whose ID is in the path. @throws IncmonError `not-found` */
-export function requireIncident({ own, id }: Call<unknown, unknown>): Promise<IncidentRecord> {
+export function requireIncident({ own, id }: Call): Promise<IncidentRecord> {
   return required(own.read(findIncident, id), 'incident', listFor(id))
 }
 
-async function showRelated({ own }: Call<unknown, unknown>, incident: IncidentRecord) {
+async function showRelated({ own }: Call, incident: IncidentRecord) {
   const { alerts, links } = await own.read(findIncidentRecords, incident, MAX_RECORDS)
   return { alerts: alerts.map(showAlert), correlations: links.map(showCorrelation) }
 }
 
-async function showTimeline({ deps, own, id }: Call<unknown, unknown>) {
+async function showTimeline({ deps, own, id }: Call) {
   const found = own.read(findTimeline, id, deps.now())
   const rows = await required(found, 'incident', listFor(id))
   return rows.map((row) => ({ ...row, at: shape.instantText(row.at), until: shape.instantText(row.until) }))
@@ -205,8 +205,6 @@ async function showTimeline({ deps, own, id }: Call<unknown, unknown>) {
 
 /** All suspects fit on one page. */
 const ONLY_PAGE = { page: 1, limit: 20 }
-
-/** A probable cause as the API returns it. */
 export const suspectShape = v.object({
   kind: shape.choice(['pipeline', 'rollout', 'node', 'object'], 'The kind of cause'),
   ref: shape.text('A reference to the cause', 'shop/checkout#4711'),

@@ -52,8 +52,6 @@ const SECURITY_SCHEMES = {
 export const UNCHANGED: Answers = {
   304: { description: 'The document is unchanged: it still has the ETag in If-None-Match', body: null },
 }
-
-/** Returns the route that serves the document. */
 export function openApiRoute(document: () => OpenApiDocument): Route {
   const asset = once(() => createAsset(builtDocument('openapi.json') ?? JSON.stringify(document()), 'application/json'))
   return {

@@ -102,7 +102,6 @@ type Request = Awaited<ReturnType<typeof requireSender>> & {
   readonly bytes: Uint8Array
   readonly receivedAt: number
   readonly dryRun: boolean
-  /** The Idempotency-Key, or null. */
   readonly key: string | null
 }
 
