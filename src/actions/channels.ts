@@ -1,5 +1,5 @@
 /** Creates, changes and deletes notification channels. */
-import { IncmonError } from '../domain/error.ts'
+import { IncmonError, invalidField } from '../domain/error.ts'
 import { type ChannelSettings, DEFAULT_CHANNEL } from '../domain/notification/channel.ts'
 import type { ChannelKind } from '../domain/notification/format.ts'
 import { quietHoursFault } from '../domain/notification/rule.ts'
@@ -128,12 +128,12 @@ function newSigningSecret(deps: Deps): string {
 function settingsOf(before: ChannelSettings, { rules, timeZone, ...minutes }: Given): ChannelSettings {
   for (const [index, { quietHours, matchers }] of (rules ?? []).entries()) {
     const wrong = matchers ? matchersFault(matchers) : null
-    if (wrong !== null) throw invalid(`rules[${index}].matchers`, wrong)
+    if (wrong !== null) throw invalidField('body', `rules[${index}].matchers`, wrong)
     const fault = quietHours ? quietHoursFault(quietHours) : null
-    if (fault) throw invalid(`rules[${index}].quietHours.${fault.path}`, fault.message)
+    if (fault) throw invalidField('body', `rules[${index}].quietHours.${fault.path}`, fault.message)
   }
   if (timeZone !== undefined && !isTimeZone(timeZone)) {
-    throw invalid('timeZone', 'expected a time zone such as Europe/Berlin')
+    throw invalidField('body', 'timeZone', 'expected a time zone such as Europe/Berlin')
   }
   const given = Object.entries({ rules, timeZone, ...minutes }).filter(([, value]) => value !== undefined)
   return { ...before, ...Object.fromEntries(given) }
@@ -141,16 +141,12 @@ function settingsOf(before: ChannelSettings, { rules, timeZone, ...minutes }: Gi
 
 function refuseTarget(kind: ChannelKind, target: string): void {
   const fault = targetFault(kind, target)
-  if (fault !== null) throw invalid(kind === 'mail' ? 'to' : 'url', fault)
+  if (fault !== null) throw invalidField('body', kind === 'mail' ? 'to' : 'url', fault)
 }
 
 function refuseTaken(deps: Deps, organizationId: number, name: string): void {
   if (!findChannelByName(deps.db, organizationId, name)) return
   throw new IncmonError('conflict', `a channel named ${name} already exists: choose another name`)
-}
-
-function invalid(path: string, message: string): IncmonError {
-  return new IncmonError('invalid', `body: ${path}: ${message}`, [{ path, message }])
 }
 
 function requireChannel(deps: Deps, organizationId: number, id: string): ChannelRecord {

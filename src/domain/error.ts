@@ -27,3 +27,8 @@ export class IncmonError extends Error {
     this.fields = fields
   }
 }
+
+/** Returns the error for an invalid field of the body or an invalid parameter of the query. */
+export function invalidField(where: 'body' | 'query', path: string, message: string): IncmonError {
+  return new IncmonError('invalid', `${where}: ${path}: ${message}`, [{ path, message }])
+}

@@ -7,7 +7,7 @@ import type { StoredEvent } from '../domain/event/stored-event.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
 import { pageInChunks } from './history/alert-search.ts'
 import { payloadOf } from './payloads.ts'
-import type { TimeFilter } from './read.ts'
+import { countOf, type TimeFilter } from './read.ts'
 import { ownerOf } from './service/services.ts'
 import type { Db } from './sqlite/open.ts'
 import { uuidFromBytes, uuidOrNone } from './sqlite/uuid.ts'
@@ -34,8 +34,7 @@ export function listEvents(db: Db, organizationId: number, filter: EventFilter, 
   const searched = {
     timeBehind: (before: number, newer: number) =>
       db.first(newest.where('at', '<', before).select('at').limit(1).offset(newer))?.at,
-    count: (from: number, before: number) =>
-      db.first(matching(query, from, before).select((eb) => eb.fn.countAll<number>().as('count')))?.count ?? 0,
+    count: (from: number, before: number) => countOf(db, matching(query, from, before)),
     rows: (from: number, before: number, limit: number, skip: number) =>
       db.all(matching(newest, from, before).select(columns).limit(limit).offset(skip)).map(toRecord),
   }

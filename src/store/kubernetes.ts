@@ -94,21 +94,16 @@ function ownerOf(text: string): Owner {
   return { kind: text.slice(0, slash), name: text.slice(slash + 1) }
 }
 
-const gaps = query<OfCluster & { from: number; to: number }>()((sql, hole) =>
-  sql
-    .selectFrom('kubernetes_gaps')
-    .select(['starts_at as from', 'ends_at as to'])
-    .where('organization_id', '=', hole('organizationId'))
-    .where('cluster', '=', hole('cluster'))
-    .where('ends_at', '>=', hole('from'))
-    .where('starts_at', '<=', hole('to'))
-    .orderBy('starts_at', 'desc')
-    .limit(20),
-)
-
 /** Lists the periods in which a cluster was not observed, newest first. */
 export function listGaps(db: Db, organizationId: number, cluster: string, from: number, to: number): readonly Gap[] {
-  return db.all(gaps, { organizationId, cluster, from, to })
+  const gaps = db.sql
+    .selectFrom('kubernetes_gaps')
+    .select(['starts_at as from', 'ends_at as to'])
+    .where('organization_id', '=', organizationId)
+    .where('cluster', '=', cluster)
+    .where('ends_at', '>=', from)
+    .where('starts_at', '<=', to)
+  return db.all(gaps.orderBy('starts_at', 'desc').limit(20))
 }
 
 /** Returns timeline entries for the periods in which the cluster of a service was not observed. */

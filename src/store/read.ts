@@ -38,11 +38,15 @@ export function readPage<Counted extends keyof Schema, Read extends keyof Schema
   page: Page,
   toItem: (row: Row) => Item,
 ): Listed<Item> {
-  const counted = all.select((eb) => eb.fn.countAll<number>().as('total'))
   return {
     items: rowsWithin(page, db.each(rows.limit(page.limit).offset(offsetOf(page)))).map((row) => toItem(row)),
-    total: db.first(counted)?.total ?? 0,
+    total: countOf(db, all),
   }
+}
+
+/** Returns how many rows a query without columns selects. */
+export function countOf<From extends keyof Schema>(db: Db, rows: SelectQueryBuilder<Schema, From, object>): number {
+  return db.first(rows.select((eb) => eb.fn.countAll<number>().as('count')))?.count ?? 0
 }
 
 /**

@@ -3,7 +3,7 @@
 import type { Source } from '../domain/event/event.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
 import type { StoredRejection } from '../engine/state/effect.ts'
-import { readPage, type TimeFilter } from './read.ts'
+import { countOf, readPage, type TimeFilter } from './read.ts'
 import type { Db } from './sqlite/open.ts'
 import { uuidBytes, uuidFromBytes } from './sqlite/uuid.ts'
 
@@ -62,7 +62,8 @@ function filtered(db: Db, organizationId: number, filter: RejectionFilter) {
 export function rejectionsOf(db: Db, organizationId: number, from: number, to: number): number {
   const rows = db.sql
     .selectFrom('rejections')
-    .select((eb) => eb.fn.countAll<number>().as('count'))
     .where('organization_id', '=', organizationId)
-  return db.first(rows.where('received_at', '>=', from).where('received_at', '<=', to))?.count ?? 0
+    .where('received_at', '>=', from)
+    .where('received_at', '<=', to)
+  return countOf(db, rows)
 }

@@ -3,7 +3,7 @@ import { type Selectable, sql } from 'kysely'
 import type { Labels } from '../domain/event/event.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
 import { type LiveSilence, statusOf, toSchedule } from '../domain/silence/silence.ts'
-import { readPage } from './read.ts'
+import { countOf, readPage } from './read.ts'
 import { countFiring } from './silence-preview.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
@@ -172,8 +172,7 @@ function counted(db: Db, silence: LiveSilence): CountedSilence {
     .innerJoin('alerts', 'alerts.id', 'silenced_alerts.alert_id')
     .where('silence_id', '=', silence.rowId)
     .where('status', '=', 'firing')
-  const matching = db.first(firing.select((eb) => eb.fn.countAll<number>().as('count')))?.count ?? 0
-  return { ...silence, matching }
+  return { ...silence, matching: countOf(db, firing) }
 }
 
 function columnsOf(silence: LiveSilence) {

@@ -3,7 +3,7 @@
 import type { Plan } from '../domain/organization.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
 import type { Scope } from '../domain/request/token.ts'
-import { readPage } from './read.ts'
+import { countOf, readPage } from './read.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 import { uuidBytes, uuidFromBytes, uuidOrNone } from './sqlite/uuid.ts'
@@ -61,7 +61,7 @@ export function listTokens(db: Db, organizationId: number, page: Page): Listed<T
 export function countValidTokens(db: Db, organizationId: number, now: number): number {
   const all = db.sql.selectFrom('tokens').where('organization_id', '=', organizationId).where('revoked_at', 'is', null)
   const valid = all.where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', now)]))
-  return db.first(valid.select((eb) => eb.fn.countAll<number>().as('count')))?.count ?? 0
+  return countOf(db, valid)
 }
 
 export function insertToken(

@@ -1,8 +1,10 @@
 /** /api/reports: reliability metrics over a period, each with its definition. */
+
 import * as v from 'valibot'
+import { invalidField } from '../../domain/error.ts'
 import type { Figures, Spread } from '../../domain/report/report.ts'
 import { findReliability } from '../../store/incident/report.ts'
-import { invalidField, MEANINGS } from '../middleware/problem.ts'
+import { MEANINGS } from '../middleware/problem.ts'
 import { timeParameters } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
 import { type Route, rest } from '../route.ts'

@@ -2,7 +2,9 @@
  * /api/silences: mutes alerts. A silenced alert is stored and counted, but it opens no incident and sends no
  * notification.
  */
+
 import * as v from 'valibot'
+import { invalidField } from '../../domain/error.ts'
 import { formatInstant } from '../../domain/instant.ts'
 import { formatMatchers, MAX_NAME, MAX_VALUE, matchersFault, OPERATORS } from '../../domain/silence/matcher.ts'
 import { type LiveSilence, nextWindowOf, SILENCE_STATUSES, statusOf, toSchedule } from '../../domain/silence/silence.ts'
@@ -11,7 +13,7 @@ import { changeSilence, createSilence, expireSilence } from '../../engine/change
 import { findSilencePreview } from '../../store/silence-preview.ts'
 import { type CountedSilence, findCountedSilence, listSilences } from '../../store/silences.ts'
 import { instantField, textField } from '../middleware/body.ts'
-import { invalidField, MEANINGS, required } from '../middleware/problem.ts'
+import { MEANINGS, required } from '../middleware/problem.ts'
 import { flagParameter, pageOf, pageParameters, wordParameter } from '../middleware/query.ts'
 import { DONE, json } from '../middleware/reply.ts'
 import { type Call, type Route, rest } from '../route.ts'

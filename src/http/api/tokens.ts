@@ -1,10 +1,10 @@
 /** /api/tokens: list, create and revoke tokens. */
 import * as v from 'valibot'
 import { createToken, revokeToken } from '../../actions/tokens.ts'
+import { invalidField } from '../../domain/error.ts'
 import { SCOPES } from '../../domain/request/token.ts'
 import { listTokens } from '../../store/tokens.ts'
 import { instantField, textField } from '../middleware/body.ts'
-import { invalidField } from '../middleware/problem.ts'
 import { pageOf, pageParameters, wordParameter } from '../middleware/query.ts'
 import { DONE, json } from '../middleware/reply.ts'
 import { type Route, rest } from '../route.ts'

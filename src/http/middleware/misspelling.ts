@@ -3,9 +3,8 @@
  * something that the caller did not intend.
  */
 import type * as v from 'valibot'
-import { type FieldError, IncmonError } from '../../domain/error.ts'
+import { type FieldError, IncmonError, invalidField } from '../../domain/error.ts'
 import { misspelled } from '../../domain/suggestion.ts'
-import { invalidField } from './problem.ts'
 
 type Schema = v.GenericSchema<unknown, unknown>
 /** The parts of valibot's schemas that contain field names. */

@@ -76,10 +76,6 @@ const MAX_MESSAGES = 400
 
 /** An error response as JSON. `detail` is also in the body. */
 type Problem = Reply & { readonly body: string; readonly detail: string }
-export function invalidField(where: 'body' | 'query', path: string, message: string): IncmonError {
-  return new IncmonError('invalid', `${where}: ${path}: ${message}`, [{ path, message }])
-}
-
 /** Returns the error for a missing record. The text is the same if the record belongs to another organization. */
 export function notFound(noun: string, list: string): IncmonError {
   return new IncmonError('not-found', `this organization has no such ${noun}; ${list} lists all ${noun}s`)

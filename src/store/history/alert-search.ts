@@ -5,7 +5,7 @@ import { type Listed, offsetOf, type Page } from '../../domain/pagination.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
 import type { FiringFilter } from '../../engine/state/firing.ts'
 import { type AlertRecord, columnsFor, listAlertsByRowId, SOME, toAlertRecord } from '../alerts.ts'
-import { rowsWithin, type TimeFilter } from '../read.ts'
+import { countOf, rowsWithin, type TimeFilter } from '../read.ts'
 import { findServiceRowId, type Owner, ownerOf } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import type { Schema } from '../sqlite/schema/schema.ts'
@@ -190,10 +190,6 @@ function isSilenced(eb: ExpressionBuilder<Schema, 'alerts'>) {
 
 function newest(alerts: Alerts): Alerts {
   return alerts.orderBy('starts_at', 'desc').orderBy('id', 'desc')
-}
-
-function countOf(db: Db, alerts: Alerts): number {
-  return db.first(alerts.select((eb) => eb.fn.countAll<number>().as('count')))?.count ?? 0
 }
 
 function wordsOf(q: string): string[] {

@@ -1,7 +1,6 @@
 /** The graphs of incidents, fetched from Prometheus. */
 import type { Graph, GraphRecord, GraphState } from '../../domain/graph/graph.ts'
 import type { Db } from '../sqlite/open.ts'
-import { query } from '../sqlite/query.ts'
 import { uuidAsText, uuidFromBytes, uuidOrNone } from '../sqlite/uuid.ts'
 
 /** `id`: the incident's UUID. */
@@ -17,22 +16,17 @@ const MAX_ALERTS = 50
 
 /** Lists the newest incidents that were created after `since`, with the state of their graphs. */
 export function listGraphCandidates(db: Db, organizationId: number, since: number): GraphCandidate[] {
-  return db.all(candidates, { organizationId, since, limit: MAX_CANDIDATES })
-}
-
-const candidates = query<{ organizationId: number; since: number; limit: number }>()((builder, hole) =>
-  builder
+  const newest = db.sql
     .selectFrom('incidents as i')
     .leftJoin('graphs as g', 'g.incident_id', 'i.id')
     .select(['i.id as incidentId', 'i.created_at as createdAt', 'i.started_at as startedAt'])
     .select(['i.resolved_at as resolvedAt', 'g.asked_at as askedAt'])
     .select((eb) => uuidAsText(eb.ref('i.uuid')).as('id'))
     .select((eb) => eb.fn.coalesce('g.tries', eb.lit(0)).as('tries'))
-    .where('i.organization_id', '=', hole('organizationId'))
-    .where('i.created_at', '>', hole('since'))
-    .orderBy('i.created_at', 'desc')
-    .limit(hole('limit')),
-)
+    .where('i.organization_id', '=', organizationId)
+    .where('i.created_at', '>', since)
+  return db.all(newest.orderBy('i.created_at', 'desc').limit(MAX_CANDIDATES))
+}
 
 /** Lists the first alerts of an incident that have a link to the rule in Prometheus. */
 export function listGeneratingAlerts(db: Db, incidentId: number) {

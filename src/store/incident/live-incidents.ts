@@ -3,6 +3,7 @@ import { INCIDENT_STATUSES, type IncidentStatus } from '../../domain/incident/in
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { NO_PROBLEM, type Problem } from '../../domain/incident/problem.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
+import { countOf } from '../read.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed } from '../sqlite/query.ts'
 import { uuidFromBytes, uuidOrNone } from '../sqlite/uuid.ts'
@@ -83,5 +84,5 @@ export function listOpenIncidents(
 export function countGoingOn(db: Db, organizationId: number): number {
   const open = db.sql.selectFrom('incidents').where('organization_id', '=', organizationId)
   const on = open.where('resolved_at', 'is', null).where(sql<boolean>`problem ->> '$.since' IS NOT NULL`)
-  return db.first(on.select((eb) => eb.fn.countAll<number>().as('count')))?.count ?? 0
+  return countOf(db, on)
 }

@@ -91,19 +91,10 @@ export function listMissed(db: Db, channelId: number, limit: number): Missed[] {
 
 /** Returns whether quiet hours or a failing receiver held back the message to a channel that an incident opened. */
 export function wasHeld(db: Db, channelId: number, incidentId: number): boolean {
-  return db.first(held, { channelId, incidentId }) !== undefined
+  const own = db.sql.selectFrom('untold').where('incident_id', '=', incidentId).where('channel_id', '=', channelId)
+  const held = own.where('kind', '=', 'opened').where('reason', 'in', ['quiet-hours', 'failing'])
+  return db.first(held.select('kind').limit(1)) !== undefined
 }
-
-const held = query<{ channelId: number; incidentId: number }>()((sql, hole) =>
-  sql
-    .selectFrom('untold')
-    .select('kind')
-    .where('incident_id', '=', hole('incidentId'))
-    .where('channel_id', '=', hole('channelId'))
-    .where('kind', '=', 'opened')
-    .where('reason', 'in', ['quiet-hours', 'failing'])
-    .limit(1),
-)
 
 /** Lists the critical conditions that a channel was told about an incident since its last all-clear. */
 export function listToldNames(db: Db, channelId: number, incidentId: number): string[] {

@@ -13,7 +13,6 @@ import { alertCount, firingAlerts, hasPostmortem } from '../incident/incidents.t
 import { toProblem } from '../incident/live-incidents.ts'
 import { hasSeveralClusters } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
-import { query } from '../sqlite/query.ts'
 import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
 import { listGoingOn } from './going-on.ts'
 import { hasDelivered, toFacts } from './outbox.ts'
@@ -229,16 +228,7 @@ function alertsOf(db: Db, incidentId: number, ownServiceId: number): MessageAler
 
 /** Returns who resolved an alert, from the timeline of its incident. */
 function resolverOf(db: Db, incidentId: number, alertId: string): string | undefined {
-  return db.first(resolvers, { incidentId, ref: `alert/${alertId}` })?.actor ?? undefined
+  const ends = db.sql.selectFrom('timeline').where('incident_id', '=', incidentId).where('kind', '=', 'ended')
+  const last = ends.where('ref', '=', `alert/${alertId}`).orderBy('id', 'desc').limit(1)
+  return db.first(last.select('actor'))?.actor ?? undefined
 }
-
-const resolvers = query<{ incidentId: number; ref: string }>()((sql, hole) =>
-  sql
-    .selectFrom('timeline')
-    .select('actor')
-    .where('incident_id', '=', hole('incidentId'))
-    .where('kind', '=', 'ended')
-    .where('ref', '=', hole('ref'))
-    .orderBy('timeline.id', 'desc')
-    .limit(1),
-)

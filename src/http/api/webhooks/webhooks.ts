@@ -3,7 +3,7 @@ import type { Context } from 'hono'
 import * as v from 'valibot'
 import { hashBody } from '../../../actions/idempotency.ts'
 import { BUDGETS } from '../../../domain/budgets.ts'
-import { type FieldError, IncmonError } from '../../../domain/error.ts'
+import { type FieldError, IncmonError, invalidField } from '../../../domain/error.ts'
 import type { Intake, Source } from '../../../domain/event/event.ts'
 import { formatInstant } from '../../../domain/instant.ts'
 import { audienceOf } from '../../../domain/notification/audience.ts'
@@ -160,9 +160,7 @@ function readDryRun(c: Context): boolean {
 /** Rejects misspellings such as `dryrun`. Otherwise, a request intended as a dry run would store its events. */
 function refuseNearMiss(c: Context): void {
   const name = Object.keys(c.req.query()).find((one) => one.toLowerCase() === 'dryrun' && one !== 'dryRun')
-  if (name === undefined) return
-  const message = 'unknown parameter; did you mean dryRun?'
-  throw new IncmonError('invalid', `query: ${name}: ${message}`, [{ path: name, message }])
+  if (name !== undefined) throw invalidField('query', name, 'unknown parameter; did you mean dryRun?')
 }
 
 function refuseMany(items: number): void {
