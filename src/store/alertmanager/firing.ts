@@ -1,6 +1,5 @@
 /** The firing fingerprints of Alertmanager and Grafana, which are the alerts of Alertmanager's API. */
 import type { ExpressionBuilder, Nullable } from 'kysely'
-import type { LiveSilence } from '../../domain/silence/silence.ts'
 import { listIncidentGroups } from '../incident/groups.ts'
 import { listRecipients } from '../notification/channels.ts'
 import { listSilencesSince } from '../silences.ts'
@@ -12,21 +11,7 @@ import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
 /** Labels, annotations and links are JSON, because most of them are only passed on. Times are in ms UTC. */
 export type FiringFingerprint = NonNullable<(typeof firing)['row']>
 
-export type FiringView = {
-  /** Reads the firing fingerprints, in any order, without keeping them in memory. */
-  readonly fingerprints: () => Iterable<FiringFingerprint>
-  /** The silences of each silenced alert, by the row id of the alert, except those that compare only labels. */
-  readonly silences: ReadonlyMap<number, readonly string[]>
-  /** The silences that compare only labels. */
-  readonly labelSilences: readonly LiveSilence[]
-  /** The firing alerts of nodes, which may explain other alerts. */
-  readonly nodeAlerts: readonly NodeAlert[]
-  /** The incident that explains each incident with a common cause, by row id. */
-  readonly leaders: ReadonlyMap<number, number>
-  readonly channels: ReturnType<typeof listRecipients>
-  /** The services by row id. Joining them to each of thousands of alerts would be slow. */
-  readonly places: ReadonlyMap<number, Place>
-}
+export type FiringView = ReturnType<typeof findFiringView>
 
 export type Place = {
   readonly serviceId: string
@@ -35,22 +20,20 @@ export type Place = {
   readonly service: string
 }
 
-type NodeAlert = {
-  readonly cluster: string
-  readonly service: string
-  readonly fingerprint: string
-  readonly startsAt: number
-}
-
 /** Returns the firing fingerprints of an organization, and what explains or mutes them. */
-export function findFiringView(db: Db, organizationId: number, now: number): FiringView {
+export function findFiringView(db: Db, organizationId: number, now: number) {
   return {
+    /** Reads the firing fingerprints, in any order, without keeping them in memory. */
     fingerprints: () => db.each(firing, { organizationId, now }),
+    /** The silences of each silenced alert, by the row id of the alert, except those that compare only labels. */
     silences: listActiveSilences(db, organizationId),
     labelSilences: listSilencesSince(db, organizationId, now).filter(({ labelsOnly }) => labelsOnly),
+    /** The incident that explains each incident with a common cause, by row id. */
     leaders: listLeaders(db, organizationId),
+    /** The firing alerts of nodes, which may explain other alerts. */
     nodeAlerts: db.all(alertsOfNodes, { organizationId }).sort(byFingerprint),
     channels: listRecipients(db, organizationId),
+    /** The services by row id. Joining them to each of thousands of alerts would be slow. */
     places: listPlaces(db, organizationId),
   }
 }

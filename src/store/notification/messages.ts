@@ -2,10 +2,9 @@
 
 import { sql } from 'kysely'
 import type { IncidentStatus } from '../../domain/incident/incident.ts'
-import type { MessageKind } from '../../domain/notification/kind.ts'
 import type { MessageStatus } from '../../domain/notification/schedule.ts'
 import { behindFailure } from '../../domain/notification/told.ts'
-import type { Listed, Page } from '../../domain/pagination.ts'
+import type { Page } from '../../domain/pagination.ts'
 import { nextAttempt } from '../incident/told-messages.ts'
 import { readPage } from '../read.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -21,33 +20,13 @@ type SentMessage = {
   readonly firing: readonly string[]
 }
 
-type MessageRecord = {
-  readonly id: string
-  readonly channelId: string
-  readonly channel: string
-  /** The incident of the first notification; null if deleted. */
-  readonly incidentId: string | null
-  readonly kind: MessageKind
-  readonly count: number
-  readonly status: MessageStatus
-  readonly attempts: number
-  readonly createdAt: number
-  /** The time of the next attempt; null if there will be none. */
-  readonly dueAt: number | null
-  readonly endedAt: number | null
-  readonly answerStatus: number | null
-  readonly detail: string | null
-  /** The message as it was sent, with the state that justified it; null before the first attempt. */
-  readonly sent: SentMessage | null
-}
-
 /** Lists one page of an organization's messages, newest first. Undefined fields are ignored. */
 export function listMessages(
   db: Db,
   organizationId: number,
-  { channelId, status }: { channelId?: string | undefined; status?: MessageRecord['status'] | undefined },
+  { channelId, status }: { channelId?: string | undefined; status?: MessageStatus | undefined },
   page: Page,
-): Listed<MessageRecord> {
+) {
   const channel = channelId === undefined ? null : findChannel(db, organizationId, channelId)
   if (channel === undefined) return { items: [], total: 0 }
   let wanted = db.sql
@@ -77,9 +56,12 @@ export function listMessages(
         ...row,
         id: uuidFromBytes(uuid),
         channelId: uuidFromBytes(channelUuid),
+        /** The incident of the first notification; null if deleted. */
         incidentId: incident && uuidFromBytes(incident),
-        sent: sent === null ? null : JSON.parse(sent),
+        /** The message as it was sent, with the state that justified it; null before the first attempt. */
+        sent: sent === null ? null : (JSON.parse(sent) as SentMessage),
         count: Math.max(1, row.count),
+        /** The time of the next attempt; null if there will be none. */
         dueAt: isPending ? (behind?.dueAt ?? row.dueAt) : null,
         detail: row.detail ?? behind?.detail ?? null,
       }

@@ -1,5 +1,5 @@
 /** The notifications of a channel that wait to be sent. */
-import { sql } from 'kysely'
+import { type InferResult, sql } from 'kysely'
 import type { Queued } from '../../domain/notification/truth.ts'
 import { hasPostmortem } from '../incident/incidents.ts'
 import { toProblem } from '../incident/live-incidents.ts'
@@ -78,6 +78,7 @@ function queued(db: Db) {
         .where('earlier.leader_id', 'is not', null)
         .where('earlier.status', 'in', ['pending', 'delivered'])
       const burning = sent.where('earlier.kind', 'not in', ['recovered', 'resolved'])
+      // 0 if only other channels were told; null if nobody was.
       const isOwn = sql<0 | 1 | null>`max(earlier.channel_id = outbox.channel_id)`
       return burning.select(isOwn.as('is')).as('isTold')
     })
@@ -90,32 +91,16 @@ function queued(db: Db) {
     .select(['outbox.actor', 'channels.kind as channelKind', hasPostmortem])
 }
 
-type QueuedRow = Pick<QueuedEntry, 'rowId' | 'incidentId' | 'kind' | 'createdAt' | 'dueAt' | 'severityBefore'> &
-  Pick<QueuedEntry['incident'], 'status' | 'origin' | 'severity'> & {
-    readonly uuid: Buffer
-    readonly facts: string
-    readonly isDigest: number
-    /** 0 if only other channels were told; null if nobody was. */
-    readonly isTold: 0 | 1 | null
-    readonly isOver: 0 | 1 | null
-    readonly actor: string | null
-    readonly channelKind: string
-    readonly hasPostmortem: 0 | 1
-    readonly problem: string
-    readonly acknowledgedAt: number | null
-    readonly postmortemDueAt: number | null
-  }
-
-function toQueued(queued: QueuedRow): QueuedEntry {
-  const { isOver, actor, channelKind, hasPostmortem: isWritten, ...more } = queued
-  const { facts, isDigest, isTold, status, origin, severity, problem, acknowledgedAt, uuid, ...row } = more
+function toQueued(row: InferResult<ReturnType<typeof queued>>[number]): QueuedEntry {
+  const { isOver, actor, channelKind, hasPostmortem: isWritten, ...more } = row
+  const { facts, isDigest, isTold, status, origin, severity, problem, acknowledgedAt, uuid, ...rest } = more
   const incident = { status, origin, severity, problem: toProblem(problem), acknowledgedAt }
   // A program that gets a webhook follows the status.
   const isForPeople = channelKind !== 'webhook' && isWritten === 0
-  const isKnown = isOver === 1 && (queued.kind === 'recovered' || (actor === null && isForPeople))
+  const isKnown = isOver === 1 && (row.kind === 'recovered' || (actor === null && isForPeople))
   const { names, only, isTakenBack } = toFacts(facts)
   return {
-    ...row,
+    ...rest,
     incidentUuid: uuidFromBytes(uuid),
     names,
     only,
