@@ -1,7 +1,7 @@
 /** Events: accepted webhook items and their payloads. */
 
 import { hash } from 'node:crypto'
-import { sql } from 'kysely'
+import { type Selection, sql } from 'kysely'
 import type { Source } from '../domain/event/event.ts'
 import type { StoredEvent } from '../domain/event/stored-event.ts'
 import type { Listed, Page } from '../domain/pagination.ts'
@@ -10,6 +10,7 @@ import { payloadOf } from './payloads.ts'
 import { countOf, type TimeFilter } from './read.ts'
 import { ownerOf } from './service/services.ts'
 import type { Db } from './sqlite/open.ts'
+import type { Schema } from './sqlite/schema/schema.ts'
 import { uuidFromBytes, uuidOrNone } from './sqlite/uuid.ts'
 
 /** Times are Unix times in milliseconds. `at`: the sender's time. */
@@ -77,11 +78,7 @@ const columns = [
   sql<Buffer | null>`(SELECT uuid FROM alerts WHERE alerts.id = events.alert_id)`.as('alert'),
 ] as const
 
-type EventRow = Omit<EventRecord, 'id' | 'serviceId' | 'alertId'> & {
-  uuid: Buffer
-  service: Buffer | null
-  alert: Buffer | null
-}
+type EventRow = Selection<Schema, 'events', (typeof columns)[number]>
 
 function toRecord({ uuid, service, alert, ...row }: EventRow): EventRecord {
   return {

@@ -1,6 +1,6 @@
 /** Correlations: suspected links between a change and an alert of the same service. */
 
-import { type Selectable, sql } from 'kysely'
+import { type Selectable, type Selection, sql } from 'kysely'
 import { groupKey } from '../../domain/alert/groups.ts'
 import type { Listed, Page } from '../../domain/pagination.ts'
 import { readPage, type TimeFilter } from '../read.ts'
@@ -210,12 +210,7 @@ const bestOfIncident = query<{ organizationId: number; incidentRowId: number }>(
     .orderBy('bests.id'),
 )
 
-type CorrelationRow = Omit<CorrelationRecord, 'id' | 'serviceId' | 'change' | 'evidence' | 'reasons'> &
-  Pick<CorrelationRecord['change'], 'kind' | 'ref'> &
-  Record<'uuid' | 'service' | 'alert' | 'changeEvent' | 'evidenceEvent', Buffer> & {
-    evidenceCount: number
-    reasons: string
-  }
+type CorrelationRow = Selection<Schema, 'correlations', (typeof columns)[number]>
 
 function toRecord(row: CorrelationRow): CorrelationRecord {
   const { uuid, service, alert, kind, ref, changeEvent, evidenceEvent, evidenceCount, reasons, ...rest } = row

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type Selection, sql } from 'kysely'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import type { Listed, Page } from '../../domain/pagination.ts'
 import { SEVERITIES, type Severity } from '../../domain/severity.ts'
@@ -6,6 +6,7 @@ import { readPage, type TimeFilter } from '../read.ts'
 import { ownerOf } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
+import type { Schema } from '../sqlite/schema/schema.ts'
 import { uuidBytes, uuidFromBytes, uuidOrNone } from '../sqlite/uuid.ts'
 import { listSuppressedIncidents, toProblem } from './live-incidents.ts'
 
@@ -161,18 +162,7 @@ const columns = [
   hasPostmortem,
 ] as const
 
-type Stored = 'id' | 'serviceId' | 'firingAlerts' | 'recoveredAt' | 'hasPostmortem' | 'problem' | 'previous'
-type IncidentRow = Omit<IncidentRecord, Stored> & {
-  uuid: Buffer
-  service: Buffer
-  previous: Buffer | null
-  problem: string
-  firing_alerts: number
-  last_ends_at: number | null
-  hasPostmortem: 0 | 1
-}
-
-function toRecord(row: IncidentRow): IncidentRecord {
+function toRecord(row: Selection<Schema, 'incidents', (typeof columns)[number]>): IncidentRecord {
   const { uuid, service, firing_alerts: firing, last_ends_at: lastEndsAt, ...rest } = row
   return {
     ...rest,
