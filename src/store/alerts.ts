@@ -1,5 +1,5 @@
 /** Alerts. An alert is a condition of a service, reported by one or more events. */
-import { type Selectable, sql } from 'kysely'
+import { type Selection, sql } from 'kysely'
 import type { Signal } from '../domain/alert/alert.ts'
 import { BUDGETS } from '../domain/budgets.ts'
 import { type Listed, offsetOf, type Page } from '../domain/pagination.ts'
@@ -147,14 +147,7 @@ const newestBy = (column: Owner['column']) =>
   )
 const newest = { organization_id: newestBy('organization_id'), service_id: newestBy('service_id') }
 
-type AlertRow = Pick<Selectable<Schema['alerts']>, Extract<(typeof alertColumns)[number], string>> & {
-  labels: string
-  annotations: string
-  links: string
-  service: Buffer
-  incident: Buffer | null
-  silences: string | null
-}
+type AlertRow = Selection<Schema, 'alerts', (typeof alertColumns)[number]>
 
 export function toAlertRecord(row: AlertRow): AlertRecord {
   return {
@@ -167,8 +160,7 @@ export function toAlertRecord(row: AlertRow): AlertRecord {
   }
 }
 
-type AlertHeadRow = Pick<AlertRow, Extract<(typeof alertHeadColumns)[number], string>> &
-  Pick<AlertRow, 'service' | 'incident' | 'silences' | 'labels'>
+type AlertHeadRow = Selection<Schema, 'alerts', (typeof alertHeadColumns)[number]>
 
 export function toAlertHead(row: AlertHeadRow) {
   return {
