@@ -61,7 +61,10 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
   'docs/continuous-copy.md': [['Litestream adds … tables', 'two']],
   'docs/decisions.md': [
     ['A probe must fail … times, over at least 45 seconds', constantOf('unavailable', 'PROBES')],
-    ['over at least … seconds, or a liveness probe', constantOf('unavailable', 'PROBES_LAST') / 1000],
+    [
+      'over at least … seconds (startup probes: 5 minutes), or a liveness probe',
+      constantOf('unavailable', 'PROBES_LAST') / 1000,
+    ],
     ['or a liveness probe … times', constantOf('unavailable', 'PROBES') + 1],
     ['A healthy service without events for … days', constantOf('services', 'ARCHIVED_AFTER', 'DAY')],
     ['fires again within … minutes of its recorded end', constantOf('alert', 'REOPEN_WITHIN', 'MINUTE')],

@@ -163,10 +163,7 @@ function lengthText(ms: number, format = formatLasted): string {
   return ms < SECOND ? '' : ` for ${format(ms)}`
 }
 
-/**
- * Returns `was critical for 4 min`, `for at least` if the end was inferred; `has been` if the problem goes on, because a
- * resolution does not end what fires.
- */
+/** Returns `was critical for 4 min`, `for at least` if nobody reported the end, and `has been` while it goes on. */
 export function lengthOf(item: MessageItem, { now }: MessageContext): string {
   const { problem } = item.incident
   const { severity, ms } = severeOf(item.incident, now)

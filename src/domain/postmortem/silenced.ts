@@ -41,7 +41,7 @@ function partsOf({ text, actor, at }: EntryFact) {
   return { name, isOver: no !== undefined, who: set ?? actor ?? 'a user', from: from ?? formatTime(at) }
 }
 
-const SILENCE = /^(a silence|the silence “.*”) (no longer )?applies to .*?(?:; (.*) set it from (.*))?$/s
+const SILENCE = /^(a silence|the silence \u201c.*\u201d) (no longer )?applies to .*?(?:; (.*) set it from (.*))?$/s
 
 /** Says who silenced the problem, and when. */
 export function silenceSentences({ incident, entries }: Facts): readonly Sentence[] {
