@@ -5,11 +5,13 @@ import { createChannel } from '../../src/actions/channels.ts'
 import { withEngine } from '../../src/actions/deps.ts'
 import { takeMessage } from '../../src/actions/messages.ts'
 import { remind } from '../../src/actions/notifications.ts'
+import { createSilence } from '../../src/engine/changes/silences/silences.ts'
 import { READERS } from '../../src/intake/index.ts'
 import { listSenders } from '../../src/store/senders.ts'
 import { createIncident } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { type Flow, fate, makeFlow } from '../helpers/flow.ts'
+import { pump } from '../helpers/pump.ts'
 import { alert, alertmanager, iso, times, watchdog } from '../helpers/senders.ts'
 
 const LABELS = { alertname: 'Down', namespace: 'shop', service: 'cart', severity: 'critical' }
@@ -228,3 +230,24 @@ test('after a stop, a message that did not wait is sent at once', async (t) => {
   await stopFor(flow, 30)
   assert.ok(takeMessage(deps, deps.db.first(deps.db.sql.selectFrom('channels').select('id'))?.id ?? 0))
 })
+
+for (const [what, schedule] of [
+  ['a silence', null],
+  ['a nightly window', { weekdays: ['saturday'], from: '12:00', to: '12:20', timeZone: 'UTC' }],
+] as const) {
+  test(`a message about a problem that ${what} covered names its own end, not the start of incmon`, async (t) => {
+    const flow = makeFlow(t)
+    createChannel(flow.deps, flow.acme.key, { name: 'all', kind: 'slack', target: 'https://example.com/x' })
+    const wanted = {
+      matchers: [{ name: 'service', op: '=', value: 'cart' }],
+      ...{ startsAt: NOON, endsAt: after(schedule === null ? 20 : 600), schedule, comment: 'Upgrade' },
+    } as const
+    await flow.deps.engine.run(flow.acme.key, (ctx, now) => createSilence(ctx, wanted, 'Ann', now))
+    await push(flow, after(1), LABELS, after(200))
+    await flow.sweepUntil(after(10))
+    await stopFor(flow, 25)
+    const texts = pump(flow.deps).map(({ title }) => title)
+    assert.deepEqual(texts.length, 1)
+    assert.match(texts[0] ?? '', /^cart has been critical since 12:0.*; its silence ended at 12:20 UTC/)
+  })
+}

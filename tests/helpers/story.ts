@@ -78,7 +78,7 @@ function happen(world: World, deed: string): void {
       startsAt,
       since: startsAt,
       onset: startsAt,
-      isFreed: false,
+      freedAt: null,
       begunAt: startsAt,
       wasSilenced: false,
       hasIncident,
@@ -109,7 +109,7 @@ function evaluate(world: World): void {
   followLeft(world)
   const { now, incident, silenced, firing, suppressed, resolveAfter } = world
   const known = [...firing.values()]
-  const alerts = silenced ? [] : known.map((one) => ({ ...one, isFreed: world.freed }))
+  const alerts = silenced ? [] : known.map((one) => ({ ...one, freedAt: world.freed ? world.now : null }))
   const isOpen = incident !== null && incident.status !== 'resolved'
   const { critical } = healthOf(alerts, now)
   const decision = decide({

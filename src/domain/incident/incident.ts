@@ -113,8 +113,9 @@ function burningOf({ now, elsewhere }: Situation, due: readonly SituationAlert[]
   return [...due.map((alert) => burning(alert, now)), ...elsewhere]
 }
 
-function burning({ name, since, onset, begunAt, isFreed }: SituationAlert, now: number): Burning {
-  return isFreed ? { name, since: now, onset: now, coveredSince: Math.max(since, begunAt) } : { name, since, onset }
+function burning({ name, since, onset, begunAt, freedAt }: SituationAlert, now: number): Burning {
+  if (freedAt === null) return { name, since, onset }
+  return { name, since: now, onset: now, covered: { since: Math.max(since, begunAt), until: freedAt } }
 }
 
 /**
@@ -189,7 +190,7 @@ function follow(
   // Who was told of something critical hears of the rest in one message. Otherwise, it is urgent.
   const gathersUntil = severityNow(current) === 'critical' ? current.createdAt + GATHERING : now
   const toldAt = Math.max(now, gathersUntil)
-  const isUncovered = before.isMuted && !before.isOver && problem.covered?.until === now
+  const isUncovered = before.isMuted && !before.isOver && problem.since !== null && problem.covered !== null
   const steps: Step[] = worse.length > 0 ? [...joins, { do: 'worsen', names: worse, toldAt, isUncovered }] : joins
   if (isUncovered && worse.length === 0) steps.push({ do: 'uncover', names: problem.firing })
   if (isMilder(current, problem)) steps.push({ do: 'lessen', from: severityNow(current), toldAt: now + SETTLE })

@@ -68,22 +68,20 @@ export const NO_PROBLEM: Problem = {
   ...{ since: null, endedAt: null, knownAt: null, isGuess: false, heldUntil: null, ended: null, criticalMs: 0 },
   ...{ isMuted: false, mutedSince: null, mutedMs: 0, covered: null, raised: null, isOver: false },
   ...{ firing: [], had: [], returns: [] },
-  alarmedAt: 0,
-  flapsSince: null,
-  firstAcknowledgedAt: null,
+  ...{ alarmedAt: 0, flapsSince: null, firstAcknowledgedAt: null },
   ...{ isSuppressed: false, awaitsEnds: false },
   ...{ others: [], merged: [], declared: [], hadDeclared: [], about: null },
 }
 
 /**
  * A critical condition that goes on. `since`: since when it has been critical. `onset`: when it last began to be so. Time
- * under a silence does not count. `coveredSince`: since when it has been critical if a silence has just ended.
+ * under a silence does not count. `covered`: since when it has been critical, and when its silence ended, if this is news.
  */
 export type Burning = {
   readonly name: string
   readonly since: number
   readonly onset: number
-  readonly coveredSince?: number
+  readonly covered?: NonNullable<Problem['covered']>
 }
 /** The end of a condition. `isGuess`: whether its sender did not report the end. `heldUntil`: see `Problem`. */
 export type Ended = {
@@ -176,11 +174,13 @@ function observed(before: Problem, seen: Observation, wasWrong: boolean): Proble
 function begun(known: Problem, { now, burning }: Observation, wasWrong: boolean): Problem {
   const { endedAt } = known
   if (known.since !== null) return known
-  const covered = burning.map(({ coveredSince }) => coveredSince ?? now)
+  const covers = burning.flatMap(({ covered }) => covered ?? [])
+  const from = Math.min(...covers.map((one) => one.since))
+  const until = Math.max(...covers.map((one) => one.until))
   // What had ended when the silence was over joins up with what goes on.
-  const joins = known.isMuted && known.ended !== null && Math.min(...covered) <= known.ended.to
-  const since = Math.min(...covered, joins ? known.ended.from : now)
-  const before = { ...known, covered: since < now ? { since, until: now } : null }
+  const joins = known.isMuted && known.ended !== null && from <= known.ended.to
+  const since = joins ? Math.min(from, known.ended.from) : from
+  const before = { ...known, covered: since < now ? { since, until } : null }
   if (wasWrong && endedAt !== null) return { ...before, since: endedAt }
   if (endedAt === null) return { ...before, since: Math.min(now, ...burning.map(({ since }) => since)) }
   const onset = Math.min(now, ...burning.map((one) => one.onset))

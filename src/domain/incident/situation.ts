@@ -47,8 +47,8 @@ export type SituationAlert = HealthCondition & {
   readonly onset: number
   /** When the alert last began to fire, with any severity. */
   readonly begunAt: number
-  /** Whether a silence has just ceased to cover the alert. */
-  readonly isFreed: boolean
+  /** When the silence ended that was found to cover the alert no more. incmon may have been stopped then. Null if none. */
+  readonly freedAt: number | null
   /** Whether a silence applied before the alert began to fire anew. A report may also move its start back. */
   readonly wasSilenced: boolean
   readonly summary: string

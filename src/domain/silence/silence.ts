@@ -75,6 +75,13 @@ export function windowOf({ startsAt, endsAt, schedule }: Period, at: number): Wi
   return nextWindowOf({ startsAt, endsAt, schedule }, at) ?? { startsAt, endsAt }
 }
 
+/** Returns when a silence that is not active last applied: until its end or, with a schedule, that of its last window. */
+export function lastEndOf({ endsAt, schedule }: Period, at: number): number {
+  const last = Math.min(endsAt, at)
+  const spans = schedule === null ? [] : spansOf(schedule, last).filter(({ startsAt }) => startsAt < last)
+  return Math.min(last, spans.at(-1)?.endsAt ?? last)
+}
+
 /** Says that a silence never applies, and when its schedule would; null if the silence has a window at or after `now`. */
 export function windowFault(period: Period & { readonly schedule: Schedule }, now: number): string | null {
   const from = Math.max(now, period.startsAt)

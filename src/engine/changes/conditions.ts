@@ -61,7 +61,7 @@ function conditionOf(state: OrganizationState, live: LiveAlert): Condition {
     hasIncident: live.incidentId !== null,
     ...times,
     begunAt,
-    isFreed: false,
+    freedAt: null,
     wasSilenced: begunAt > times.since && hadSilence(state, times.since, begunAt),
     summary: alert.summary,
   }

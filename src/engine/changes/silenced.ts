@@ -3,7 +3,7 @@
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
-import { nextChangeOf, silencesOf, statusOf, withSaid } from '../../domain/silence/silence.ts'
+import { lastEndOf, nextChangeOf, silencesOf, statusOf, withSaid } from '../../domain/silence/silence.ts'
 import { countOf, formatTime } from '../../domain/text.ts'
 import type { Context } from '../state/context.ts'
 import type { Condition } from './conditions.ts'
@@ -63,19 +63,20 @@ export function withoutSilenced(
       resilenced.push(change)
       ctx.put.alert(change.after)
     }
-    return silencedBy.length > 0 ? [] : [{ ...condition, isFreed: wasCovered(ctx, condition, now) }]
+    return silencedBy.length > 0 ? [] : [{ ...condition, freedAt: freedAt(ctx, condition, now) }]
   })
   return { conditions: unsilenced, resilenced }
 }
 
-/** Returns whether a silence that has just ended covered a condition since it last began. */
-function wasCovered({ state }: Context, { live, begunAt }: Condition, now: number): boolean {
-  return live.silencedBy.some((rowId) => {
+/** Returns when the silences that covered a condition since it last began ended; null if none did. */
+function freedAt({ state }: Context, { live, begunAt }: Condition, now: number): number | null {
+  const ends = live.silencedBy.flatMap((rowId) => {
     const silence = state.silences.get(rowId)?.silence
     // An active silence covers the condition no more because the silence or the labels changed.
-    if (silence === undefined || statusOf(silence, now) === 'active') return true
-    return (nextChangeOf(silence, begunAt) ?? Number.POSITIVE_INFINITY) <= now
+    if (silence === undefined || statusOf(silence, now) === 'active') return [now]
+    return (nextChangeOf(silence, begunAt) ?? Number.POSITIVE_INFINITY) <= now ? [lastEndOf(silence, now)] : []
   })
+  return ends.length === 0 ? null : Math.max(...ends)
 }
 
 type Silencing = ReturnType<typeof silencingOf>
