@@ -96,8 +96,8 @@ function verdictOnProblem(
       if (status !== 'open') return drop('acknowledged')
       return phase === 'on' ? SEND : drop(phase === 'muted' ? 'silence' : 'over')
     case 'severity':
-      if (phase === 'off') return drop('over')
-      return severityNow(incident) === severityBefore ? drop('changed') : SEND
+      // For a problem that is over, another severity is a correction.
+      return severityNow(incident) === severityBefore ? drop('changed') : whileOn(phase, problem, now)
     case 'recovered':
       // Somebody can have resolved the incident although the problem goes on.
       if (phase !== 'off' || problem.isSuppressed) return drop('changed')
