@@ -1,6 +1,9 @@
 /** Describes the likely cause of an incident in one sentence, for use in messages. */
+import { isDeploy } from '../../domain/event/pipeline.ts'
 import { LIKELY, likelyCauseOf, placeOf } from '../../domain/suspect/likely-cause.ts'
 import type { Suspect } from '../../domain/suspect/suspect.ts'
+import { listPipelinesNear } from '../correlation/pipelines.ts'
+import { findServiceRowId } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { findIncident, type IncidentRecord } from './incidents.ts'
 import { findJudgedSuspects } from './suspects.ts'
@@ -20,7 +23,10 @@ export function findLikelyCause(db: Db, organizationId: number, incidentId: stri
   const incident = findIncident(db, organizationId, incidentId)
   if (!incident) return null
   const { startedAt } = incident
-  const judged = findJudgedSuspects(db, organizationId, incident, now).suspects
+  const replacedAt = replacementOf(db, organizationId, incident)
+  const isReplaced = ({ kind, serviceId, startsAt, verdict }: Judged) =>
+    kind === 'pipeline' && serviceId === incident.serviceId && verdict !== 'confirmed' && (startsAt ?? now) < replacedAt
+  const judged = findJudgedSuspects(db, organizationId, incident, now).suspects.filter((one) => !isReplaced(one))
   // The service of the incident is the victim, not the cause.
   const others = judged.filter(({ isOwn }) => !isOwn)
   const suspects = others.filter((one) => one.verdict === 'confirmed' || (!one.onlyTime && beganBefore(one, startedAt)))
@@ -29,6 +35,21 @@ export function findLikelyCause(db: Db, organizationId: number, incidentId: stri
 }
 
 type Judged = ReturnType<typeof findJudgedSuspects>['suspects'][number]
+
+/** Returns when the last deploy began that followed the end of a problem, before it came back; 0 if there is none. */
+function replacementOf(
+  db: Db,
+  organizationId: number,
+  { serviceId, problem: { since, ended } }: IncidentRecord,
+): number {
+  const rowId = since && ended && since > ended.to ? findServiceRowId(db, organizationId, serviceId) : undefined
+  if (rowId === undefined || since === null || ended === null) return 0
+  const deploys = listPipelinesNear(db, rowId, ended.from, since).filter(({ facts }) => facts.jobs.some(isDeploy))
+  return Math.max(
+    0,
+    ...deploys.flatMap(({ startsAt }) => (startsAt >= ended.from && startsAt <= since ? startsAt : [])),
+  )
+}
 
 function beganBefore({ startsAt, since }: Judged, startedAt: number): boolean {
   const beganAt = startsAt ?? since ?? null
