@@ -26,14 +26,14 @@ test('a rule that names a service follows it when it is renamed', async (t) => {
   assert.deepEqual(sent, ['opened of cart at 1', 'recovered of basket at 3', 'again of basket at 5'])
 })
 
-test('it still matches another service with the old name', async (t) => {
+test('it names the ID besides: another service can have the new name, and one the old name', async (t) => {
   const world = ownChannel(t, [{ services: ['cart'] }])
-  const { addOwn, fires, deps, acme } = world
+  const { addOwn, fires, deps, acme, service } = world
   addOwn()
   await fires(1, 'cart')
   await rename(world, 'cart', 'basket')
   const own = listRecipients(deps.db, acme.key).find(({ name }) => name === 'own')
-  assert.deepEqual(own?.settings.rules, [{ services: ['cart', 'basket'] }])
+  assert.deepEqual(own?.settings.rules, [{ services: ['cart', idOf(service, 'basket')] }])
 })
 
 test('a rule that names a service follows it when it is merged into another one', async (t) => {

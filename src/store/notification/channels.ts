@@ -104,17 +104,13 @@ export function updateChannel(db: Db, rowId: number, to: Omit<Wanted, 'kind'>): 
 
 type Named = Pick<LiveService, 'id' | 'name'>
 
-/** Adds to the rules that name a service how it is called after it was renamed, or merged into another one. */
+/** Adds to the rules that name a service its ID when it gets another name, or the ID of the one into which it was merged. */
 export function followService(db: Db, organizationId: number, before: Named, after: Named): void {
-  const nameOf = new Map([
-    [before.name, after.name],
-    [before.id, after.id],
-  ])
   for (const { rowId, settings, ...channel } of listRecipients(db, organizationId)) {
     const rules = settings.rules.map((rule) => {
-      const known = rule.services ?? []
-      const more = known.flatMap((one) => nameOf.get(one) ?? []).filter((one) => !known.includes(one))
-      return more.length === 0 ? rule : { ...rule, services: [...known, ...more] }
+      const named = rule.services ?? []
+      const isAbout = named.includes(before.name) || named.includes(before.id)
+      return isAbout && !named.includes(after.id) ? { ...rule, services: [...named, after.id] } : rule
     })
     const isSame = rules.every((rule, index) => rule === settings.rules[index])
     if (!isSame) updateChannel(db, rowId, { ...channel, settings: { ...settings, rules } })
