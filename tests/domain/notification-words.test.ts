@@ -285,6 +285,16 @@ test('the namespace of alerts that name no service is told if all have the same'
   assert.doesNotMatch(told(21, 'etcd'), /, namespace/)
 })
 
+test('if another namespace has a service of the same name, the first line names the namespace', () => {
+  const service = { name: 'web', namespace: 'shop', cluster: '', isAmbiguous: true }
+  const lines = messageTextOf(item({ kind: 'recovered', service }, { problem: healed() }), CONTEXT)
+  assert.equal(lines.title, 'shop/web has recovered: it was critical for 4 min, until 14:04 UTC.')
+  const two = [item({ service }), item({ service: { ...service, namespace: 'pay' } }, { id: 'j' })]
+  assert.match(digestTextOf(two, CONTEXT).title, /: shop\/web and pay\/web\.$/)
+  const unplaced = { ...service, namespace: '' }
+  assert.match(messageTextOf(item({ service: unplaced }), CONTEXT).title, /^web has been critical/)
+})
+
 test('with several clusters, the first line names the cluster, and with one it does not', () => {
   const service = { name: 'web', namespace: '', cluster: 'eu', shownCluster: 'eu' }
   const lines = messageTextOf(item({ kind: 'recovered', service }, { problem: healed() }), CONTEXT)

@@ -11,12 +11,25 @@ export function shownName(name: string): string {
   return shortened(subjectName({ namespace: '', name }))
 }
 
-/** `shownCluster`: the cluster, if the organization has services in several; '' or absent if not. */
-export type PlacedService = Pick<LiveService, 'name' | 'namespace' | 'cluster'> & { readonly shownCluster?: string }
+/**
+ * `shownCluster`: the cluster, if the organization has services in several; '' or absent if not. `isAmbiguous`: whether
+ * another namespace has a service of this name.
+ */
+export type PlacedService = Pick<LiveService, 'name' | 'namespace' | 'cluster'> & {
+  readonly shownCluster?: string
+  readonly isAmbiguous?: boolean
+}
 
-/** Returns `web`, or `web in eu` if the organization has several clusters. `name`: what to show instead of the service. */
-export function placedName(service: PlacedService, shown = shownName(service.name)): string {
+/**
+ * Returns `web`, `shop/web` if another namespace has a service of this name, or `web in eu` if the organization has several
+ * clusters. `shown`: what to show instead of the service.
+ */
+export function placedName(service: PlacedService, shown = ownName(service)): string {
   return shortened(shown) + clusterText(service)
+}
+
+function ownName({ namespace, name, isAmbiguous = false }: PlacedService): string {
+  return isAmbiguous && namespace !== '' ? `${namespace}/${shownName(name)}` : shownName(name)
 }
 
 /** Returns ` in eu` if the organization has several clusters; otherwise ''. */

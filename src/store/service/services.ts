@@ -194,3 +194,11 @@ export function hasSeveralClusters(db: Db, organizationId: number): boolean {
   const [first, last] = [db.first(named.orderBy('cluster')), db.first(named.orderBy('cluster', 'desc'))]
   return first?.cluster !== last?.cluster
 }
+
+/** Returns the names that services of several namespaces have. */
+export function findAmbiguousNames(db: Db, organizationId: number): ReadonlySet<string> {
+  const services = db.sql.selectFrom('services').select('name').where('organization_id', '=', organizationId)
+  const several = services.where('namespace', '>', '').groupBy('name')
+  const found = several.having((eb) => eb(eb.fn.count<number>('namespace').distinct(), '>', 1))
+  return new Set(db.all(found).map(({ name }) => name))
+}
