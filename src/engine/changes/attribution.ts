@@ -38,7 +38,7 @@ export function matchService(state: OrganizationState, tokenCluster: string, dra
   const project = draft.source === 'ci' ? draft.project?.path.toLowerCase() : undefined
   const images = project === undefined ? [] : servicesOfProject(state, project).filter(canMatch(cluster))
   const attribution = attribute(draft, known, images)
-  const alias = state.aliases.size() > 0 ? findAlias(state, aliasesToFind(draft, known)) : null
+  const alias = state.aliases.size() > 0 ? findAlias(state, aliasesToFind(draft, known), cluster) : null
   if (alias && canMatch(cluster)(alias.service)) {
     const { service, ref } = alias
     const rule = aliasRule(ref)
@@ -90,17 +90,29 @@ export function findService(state: OrganizationState, key: ServiceKey): LiveServ
   return rowId === undefined ? null : (state.services.get(rowId) ?? null)
 }
 
-/** Returns the service for the first alias that exists, or null. */
+/**
+ * Returns the service for the first alias that exists, or null. `cluster`: that of the item; '' if it names none, or if
+ * the alias itself is wanted. A workload of another cluster is another workload, unless the alias names the cluster.
+ */
 export function findAlias(
   state: OrganizationState,
   refs: readonly AliasRef[],
+  cluster = '',
 ): { readonly service: LiveService; readonly ref: AliasRef } | null {
+  const serviceOf = (ref: AliasRef) => state.services.get(state.aliases.get(aliasKey(ref)) ?? 0)
   for (const ref of refs) {
-    const rowId = state.aliases.get(aliasKey(ref))
-    const service = rowId === undefined ? undefined : state.services.get(rowId)
-    if (service) return { service, ref }
+    const isPlaced = ref.kind === 'workload' && cluster !== ''
+    const own = isPlaced ? serviceOf(inCluster(ref, cluster)) : undefined
+    if (own) return { service: own, ref }
+    const service = serviceOf(ref)
+    if (service && (!isPlaced || service.cluster === '' || service.cluster === cluster)) return { service, ref }
   }
   return null
+}
+
+/** Returns the alias of a workload in one cluster: `cluster/namespace/name`. */
+export function inCluster({ kind, value }: AliasRef, cluster: string): AliasRef {
+  return { kind, value: `${cluster}/${value}` }
 }
 
 /** The maximum number of services that a name pattern can match. */

@@ -9,7 +9,7 @@ import { serviceName } from '../../domain/text.ts'
 import type { Context } from '../state/context.ts'
 import { fingerprintScope } from '../state/state.ts'
 import { changeAlert } from './alerts.ts'
-import { findAlias, findService } from './attribution.ts'
+import { findAlias, findService, inCluster } from './attribution.ts'
 import { firingEventAlerts } from './conditions.ts'
 import { evaluate } from './evaluate.ts'
 import { mergeIncidents } from './incidents/incident-changes.ts'
@@ -59,7 +59,7 @@ export function updateService(
     }
     ctx.put.service(after)
     // Items that still use the old name belong to this service.
-    if (!aliases) addAlias(ctx, after, { kind: 'workload', value: `${service.namespace}/${service.name}` })
+    if (!aliases) keepName(ctx, after, service)
   }
   if (aliases) setAliases(ctx, requireService(ctx, id), aliases)
   // After a rename, different silences may match the service.
@@ -84,7 +84,7 @@ export function mergeServices(
   const into = serviceOf(ctx, intoId)
   if (!into) throw new IncmonError('unprocessable', `into: ${NO_SERVICE}`, [{ path: 'into', message: NO_SERVICE }])
   if (from.rowId === into.rowId) throw new IncmonError('conflict', 'a service cannot be merged into itself')
-  addAlias(ctx, into, { kind: 'workload', value: `${from.namespace}/${from.name}` })
+  keepName(ctx, into, from)
   moveAll(ctx, from, into, now, actor)
 }
 
@@ -154,6 +154,14 @@ function aliasesOf(ctx: Context, { rowId }: LiveService): AliasRef[] {
 
 function addAlias(ctx: Context, service: LiveService, alias: AliasRef): void {
   if (!findAlias(ctx.state, [alias])) setAliases(ctx, service, [...aliasesOf(ctx, service), alias])
+}
+
+/** Lets items with an earlier name belong to a service. A name that several clusters have is that of the own cluster. */
+function keepName(ctx: Context, service: LiveService, { cluster, namespace, name }: LiveService): void {
+  const alias = { kind: 'workload', value: `${namespace}/${name}` } as const
+  const owner = findAlias(ctx.state, [alias])?.service.rowId ?? service.rowId
+  const isApart = cluster !== '' && ((service.cluster !== '' && service.cluster !== cluster) || owner !== service.rowId)
+  addAlias(ctx, service, isApart ? inCluster(alias, cluster) : alias)
 }
 
 /** Adds an alias to a service. Throws if the alias belongs to another service. */
