@@ -143,3 +143,23 @@ for (const [what, begins, since] of [
     assert.match(texts.at(-1) ?? '', new RegExp(`^cart has been critical since ${since} UTC`))
   })
 }
+
+for (const [what, isResolved] of [
+  ['ended', false],
+  ['was resolved by a user', true],
+] as const) {
+  test(`what begins under a silence after the incident ${what} was silenced until the silence ends`, async (t) => {
+    const { addOwn, fires, ends, user, until, texts, deps, acme, clock } = ownChannel(t)
+    addOwn()
+    await fires(1, 'cart')
+    if (isResolved) await user(1.5, { status: 'resolved' })
+    await ends(2, 'cart')
+    await until(2.5)
+    const period = { startsAt: clock.now, endsAt: clock.now + 3 * MINUTE, schedule: null, comment: 'work' }
+    await createSilence(deps, acme.key, { ...period, matchers: parseMatchers('service="cart"') }, 'Dana')
+    await fires(3.5, 'cart', 'Full')
+    await ends(7, 'cart', 'Full')
+    await until(9)
+    assert.match(texts.at(-1) ?? '', /, not counting 2 min under a silence/)
+  })
+}

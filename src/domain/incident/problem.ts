@@ -149,7 +149,7 @@ export function observe(before: Problem, seen: Observation, wasWrong = false): P
   if (after.isMuted) return { ...after, mutedSince: before.mutedSince ?? seen.now }
   // What ended while a silence covered it was covered until its end.
   const until = after.since === null ? (after.endedAt ?? seen.now) : seen.now
-  return { ...after, mutedSince: null, mutedMs: mutedMsOf(before, until) }
+  return { ...after, mutedSince: null, mutedMs: mutedMsOf(before, until) + after.mutedMs - before.mutedMs }
 }
 
 function observed(before: Problem, seen: Observation, wasWrong: boolean): Problem {
@@ -180,7 +180,10 @@ function begun(known: Problem, { now, burning }: Observation, wasWrong: boolean)
   // What had ended when the silence was over joins up with what goes on.
   const joins = known.isMuted && known.ended !== null && from <= known.ended.to
   const since = joins ? Math.min(from, known.ended.from) : from
-  const before = { ...known, covered: since < now ? { since, until } : null }
+  // What began under a silence was covered although the problem was not on.
+  const covered = since < now && !known.isMuted ? Math.max(0, until - Math.max(since, endedAt ?? since)) : 0
+  const mutedMs = known.mutedMs + covered
+  const before = { ...known, covered: since < now ? { since, until } : null, mutedMs }
   if (wasWrong && endedAt !== null) return { ...before, since: endedAt }
   if (endedAt === null) return { ...before, since: Math.min(now, ...burning.map(({ since }) => since)) }
   const onset = Math.min(now, ...burning.map((one) => one.onset))
