@@ -4,7 +4,8 @@ import { type ChannelSettings, DEFAULT_CHANNEL } from '../domain/notification/ch
 import type { ChannelKind } from '../domain/notification/format.ts'
 import { quietHoursFault } from '../domain/notification/rule.ts'
 import { maskTarget, targetFault } from '../domain/notification/target.ts'
-import { matchersFault } from '../domain/silence/matcher.ts'
+import { MAX_COST } from '../domain/silence/expression.ts'
+import { costOfAll, matchersFault } from '../domain/silence/matcher.ts'
 import { isTimeZone } from '../domain/time-zone.ts'
 import { findLiveIncident } from '../store/incident/live-incidents.ts'
 import {
@@ -51,9 +52,11 @@ export function createChannel(deps: Deps, organizationId: number, wanted: Wanted
   const id = deps.newId()
   deps.db.transaction(() => {
     refuseTaken(deps, organizationId, name)
-    if (listRecipients(deps.db, organizationId).length >= MAX_CHANNELS) {
+    const others = listRecipients(deps.db, organizationId)
+    if (others.length >= MAX_CHANNELS) {
       throw new IncmonError('conflict', `there are already ${MAX_CHANNELS} channels: delete an unused one`)
     }
+    refuseExpressions(others, settings.rules)
     const shown = { target: maskTarget(kind, target), enabled: true, settings, createdAt: deps.now() }
     const secrets = { target, acknowledging, signing, earlier: null, earlierUntil: null }
     insertChannel(deps.db, { id, organizationId, name, kind, ...shown }, secrets)
@@ -85,6 +88,13 @@ export function changeChannel(deps: Deps, organizationId: number, id: string, ch
     if (target !== undefined && secrets) replaceChannelSecrets(deps.db, before.rowId, { ...secrets, target })
     const shown = target === undefined ? before.target : maskTarget(before.kind, target)
     const settings = settingsOf(before.settings, given)
+    if (given.rules !== undefined) {
+      const all = listRecipients(deps.db, organizationId)
+      refuseExpressions(
+        all.filter((one) => one.rowId !== before.rowId),
+        given.rules,
+      )
+    }
     updateChannel(deps.db, before.rowId, { name, enabled, settings, target: shown })
     if (target !== undefined || enabled !== before.enabled) retryNotificationsNow(deps.db, before.rowId, deps.now())
     const after = { ...before, enabled, settings }
@@ -132,7 +142,22 @@ function newSigningSecret(deps: Deps): string {
   return `whsec_${Buffer.from(deps.newSecret(), 'base64url').toString('base64')}`
 }
 
+const TOO_LARGE =
+  'the regular expressions of all rules together are too large: use = instead of =~, or services and namespaces'
+
+/** Each message is compared with all rules. */
+function refuseExpressions(channels: readonly ChannelRecord[], rules: ChannelSettings['rules']): void {
+  const own = costOfRules(rules)
+  const others = channels.reduce((sum, { settings }) => sum + costOfRules(settings.rules), 0)
+  if (own > 0 && own + others > MAX_COST) throw new IncmonError('conflict', TOO_LARGE)
+}
+
+function costOfRules(rules: ChannelSettings['rules']): number {
+  return rules.reduce((sum, { matchers = [] }) => sum + costOfAll(matchers), 0)
+}
+
 function settingsOf(before: ChannelSettings, { rules, timeZone, ...minutes }: Given): ChannelSettings {
+  if (costOfRules(rules ?? []) > MAX_COST) throw new IncmonError('conflict', TOO_LARGE)
   for (const [index, { quietHours, matchers }] of (rules ?? []).entries()) {
     const wrong = matchers ? matchersFault(matchers) : null
     if (wrong !== null) throw invalidField('body', `rules[${index}].matchers`, wrong)

@@ -128,7 +128,7 @@ export const BUDGETS = {
   'dry-runs': refusing('process', 'dry runs that wait', 16, 'requests'),
   expressions: {
     scope: 'organization',
-    what: 'regular expressions of all silences that have not expired',
+    what: 'regular expressions of all silences that have not expired, or of all rules',
     value: 10_000,
     unit: 'instructions',
     effect: 'a new one is refused with 409',
@@ -160,6 +160,13 @@ export const BUDGETS = {
     value: 100_000,
     unit: 'steps',
     effect: 'the silence does not apply to this alert',
+  },
+  'alert-work': {
+    scope: 'organization',
+    what: 'the same for all silences and one alert',
+    value: 1_000_000,
+    unit: 'steps',
+    effect: 'further silences do not apply to this alert',
   },
   'event-streams': refusing('organization', 'open event streams', 1_000, 'streams'),
   'list-text': {

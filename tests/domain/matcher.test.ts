@@ -1,7 +1,9 @@
 /** Matchers: Alertmanager's syntax, and what they match. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { costOf } from '../../src/domain/silence/expression.ts'
 import { formatMatchers, matchersFault, matcherTest, parseMatchers } from '../../src/domain/silence/matcher.ts'
+import { compileSilence, silencesOf } from '../../src/domain/silence/silence.ts'
 import { assertQuick } from '../helpers/processor.ts'
 
 const ALERT = {
@@ -102,4 +104,61 @@ for (const op of ['=~', '!~'] as const) {
 test('an existing expression that is too large applies to nothing', () => {
   for (const op of ['=~', '!~'] as const)
     assert.equal(matcherTest([{ name: 'text', op, value: '(a?){1000}' }])({ ...ALERT, labels: { text: 'a' } }), false)
+})
+
+for (const value of [
+  'x{999}'.repeat(160),
+  '(?i)[\\x{80}-\\x{ffff}]'.repeat(45),
+  '(?i)\\pL'.repeat(140),
+  '(?i)[Ā-￿]'.repeat(100),
+]) {
+  test(`twenty expressions such as ${value.slice(0, 20)} are refused without compiling them`, () => {
+    const matchers = Array.from({ length: 20 }, (_, number) => ({
+      name: 'text',
+      op: '=~' as const,
+      value: value + number,
+    }))
+    assertQuick(50, () => assert.match(matchersFault(matchers) ?? '', /too large/))
+    assertQuick(50, () => assert.equal(matcherTest(matchers)(ALERT), false))
+  })
+}
+
+for (const [value, cost] of [
+  ['checkout|cart', 13],
+  ['[a-z0-9]{3}', 3],
+  ['(ab{2}){10}', 40],
+  ['\\x{1000}', 1],
+  ['\\{9\\}', 3],
+  ['[(]{2}', 2],
+  ['a{9', 3],
+  ['))', 2],
+  ['['.repeat(2_001), Number.POSITIVE_INFINITY],
+] as const) {
+  test(`the expression ${value.slice(0, 20)} costs about ${cost}`, () => assert.equal(costOf(value), cost))
+}
+
+const HARD = Array.from({ length: 300 }, (_, rowId) => {
+  const matchers = [{ name: 'text', op: '=~' as const, value: `(a|b|ab)*c${rowId}` }]
+  return compileSilence({ rowId, startsAt: 0, endsAt: 1, schedule: null, matchers, labelsOnly: false })
+})
+const firing = (text: string) => ({ ...ALERT, labels: { text }, status: 'firing' as const, silencedBy: [] })
+
+test('many silences with small expressions take little time together, although the label is long', () => {
+  const alerts = Array.from({ length: 10 }, (_, number) => firing('a'.repeat(4_000) + number))
+  assertQuick(60, () =>
+    assert.deepEqual(
+      alerts.flatMap((alert) => silencesOf(alert, HARD)),
+      [],
+    ),
+  )
+})
+
+test('every one of many silences is compared with an ordinary label', () => {
+  assert.deepEqual(silencesOf(firing('abac299'), HARD), [299])
+})
+
+test('a silence without a regular expression applies although the others used all steps', () => {
+  const matchers = [{ name: 'service', op: '=' as const, value: 'checkout' }]
+  const plain = compileSilence({ rowId: 999, startsAt: 0, endsAt: 1, schedule: null, matchers, labelsOnly: false })
+  assert.deepEqual(silencesOf(firing('a'.repeat(4_000)), [...HARD, plain]), [999])
 })

@@ -52,6 +52,21 @@ test('a rule that matches no service is saved with a warning', async (t) => {
   assert.deepEqual(body.warnings, ['none of the services in rule 2 exist', 'none of the namespaces in rule 2 exist'])
 })
 
+test('the regular expressions of all rules together are limited, and Charlie can still use as many', async (t) => {
+  const { post, request, token, charlie } = withChannels(t)
+  const rules = Array.from({ length: 9 }, (_, n) => ({ matchers: [{ name: 'pod', op: '=~', value: `a{${990 + n}}` }] }))
+  const { status, body } = await post({ ...SLACK, rules })
+  assert.equal(status, 201)
+  const more = await post({ ...SLACK, name: 'second', rules })
+  assert.deepEqual([more.status, /the regular expressions of all rules together/.test(more.text)], [409, true])
+  const changed = await request('PATCH', `/api/channels/${body.id}`, { token, body: { rules: [...rules, ...rules] } })
+  assert.equal(changed.status, 409)
+  assert.equal((await request('PATCH', `/api/channels/${body.id}`, { token, body: { rules } })).status, 200)
+  assert.equal((await post({ ...SLACK, name: 'third', rules: [{ minSeverity: 'error' }] })).status, 201)
+  const other = await request('POST', '/api/channels', { token: charlie.token, body: { ...SLACK, rules } })
+  assert.equal(other.status, 201)
+})
+
 test('a rule without events is saved with a warning', async (t) => {
   const { post } = withChannels(t)
   const { body } = await post({ ...SLACK, rules: [{ events: [] }] })

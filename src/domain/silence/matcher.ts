@@ -1,8 +1,8 @@
 /**
  * Parses and compiles matchers in Alertmanager's syntax, such as `service="checkout"` or `severity=~"warning|info"`.
  */
-import { RE2JS } from 're2js'
 import { BUDGETS } from '../budgets.ts'
+import { compiled, costOf, MAX_COST } from './expression.ts'
 
 export const OPERATORS = ['=', '!=', '=~', '!~'] as const
 export type Operator = (typeof OPERATORS)[number]
@@ -22,6 +22,7 @@ export const MAX_VALUE = 1_000
 
 const MAX_SIZE = BUDGETS['expression-size'].value
 const MAX_WORK = BUDGETS['expression-work'].value
+const MAX_STEPS = BUDGETS['alert-work'].value
 const MAX_TEXT = BUDGETS['expression-text'].value
 const TOO_LARGE =
   'the regular expression is too large: use fewer alternatives or a smaller {repetition}, or write several silences'
@@ -32,7 +33,7 @@ export function matcherFault({ name, op, value }: Matcher): string | null {
   if (value.length > MAX_VALUE) return `the value is too long; at most ${MAX_VALUE} characters are allowed`
   if (op === '=' || op === '!=') return null
   try {
-    return compiled(value).programSize() > MAX_SIZE ? TOO_LARGE : null
+    return sizeOf(value) > MAX_SIZE ? TOO_LARGE : null
   } catch (error) {
     return `the value is not a valid RE2 regular expression: ${syntaxFault(value, error)}`
   }
@@ -52,6 +53,9 @@ function syntaxFault(value: string, error: unknown): string {
 export function matchersFault(matchers: readonly Matcher[]): string | null {
   if (matchers.length === 0) return 'at least one matcher is required, such as service="checkout"'
   if (matchers.length > MAX_MATCHERS) return `too many matchers; at most ${MAX_MATCHERS} are allowed`
+  const long = matchers.find(({ value }) => value.length > MAX_VALUE)
+  if (long) return matcherFault(long)
+  if (costOfAll(matchers) > MAX_COST) return TOO_LARGE
   const faults = matchers.flatMap((matcher) => matcherFault(matcher) ?? [])
   if (faults[0] !== undefined) return faults[0]
   const areEmpty = matchers.every((matcher) => !matcher.op.startsWith('!') && testOf(matcher)(''))
@@ -62,19 +66,23 @@ export function matchersFault(matchers: readonly Matcher[]): string | null {
  * Compiles matchers into a predicate. All matchers must match.
  * @param labelsOnly whether to ignore the alert's own fields, as Alertmanager does
  */
-export function matcherTest(matchers: readonly Matcher[], labelsOnly = false): (alert: MatchedAlert) => boolean {
+export function matcherTest(
+  matchers: readonly Matcher[],
+  labelsOnly = false,
+): (alert: MatchedAlert, steps?: Steps) => boolean {
   if (labelsOnly) {
     const matches = labelTest(matchers)
-    return ({ labels }) => matches(labels)
+    return ({ labels }, steps) => matches(labels, steps)
   }
   const tests = matchers.map((matcher) => ({ ...matcher, test: testOf(matcher) }))
-  return (alert) => tests.every(({ name, op, test }) => every(op, valuesOf(alert, name), test))
+  return (alert, steps = newSteps()) =>
+    tests.every(({ name, op, test }) => every(op, valuesOf(alert, name), (value) => test(value, steps)))
 }
 
 /** Compiles matchers into a predicate for labels. A missing label is compared like an empty one. */
-export function labelTest(matchers: readonly Matcher[]): (labels: MatchedAlert['labels']) => boolean {
+export function labelTest(matchers: readonly Matcher[]): (labels: MatchedAlert['labels'], steps?: Steps) => boolean {
   const tests = matchers.map((matcher) => ({ name: matcher.name, test: testOf(matcher) }))
-  return (labels) => tests.every(({ name, test }) => test(labelOf(labels, name) ?? ''))
+  return (labels, steps = newSteps()) => tests.every(({ name, test }) => test(labelOf(labels, name) ?? '', steps))
 }
 
 /** Compiles matchers into a predicate that returns false if no alert of a service can match. */
@@ -146,32 +154,53 @@ function isOwnName(name: string): name is OwnName {
   return (OWN_NAMES as readonly string[]).includes(name)
 }
 
-function testOf({ op, value }: Matcher): (text: string) => boolean {
+/** The steps that are left for comparing an alert with regular expressions. */
+export type Steps = { left: number }
+
+export function newSteps(): Steps {
+  return { left: MAX_STEPS }
+}
+
+/** What it takes to begin a comparison, and to read a character, in steps: even a small expression takes some time. */
+const LEAST = { characters: 20, size: 10 }
+
+function testOf({ op, value }: Matcher): (text: string, steps?: Steps) => boolean {
   if (op === '=') return (text) => text === value
   if (op === '!=') return (text) => text !== value
   const expression = compiled(value)
-  const size = expression.programSize()
+  const size = expression?.programSize() ?? Number.POSITIVE_INFINITY
   const longest = size > MAX_SIZE ? -1 : Math.min(MAX_TEXT, Math.floor(MAX_WORK / size))
   const isPositive = op === '=~'
   // Over the limit, a matcher does not hold, whether it is negative or not. The alert is then not silenced.
-  return (text) => text.length <= longest && expression.matches(text) === isPositive
+  return (text, steps = newSteps()) => {
+    if (text.length > longest || steps.left <= 0) return false
+    steps.left -= (size + LEAST.size) * (text.length + LEAST.characters)
+    return expression?.matches(text) === isPositive
+  }
 }
 
 /** Returns the size of all regular expressions of the matchers, in instructions. Invalid ones count as 0. */
 export function expressionSizeOf(matchers: readonly Matcher[]): number {
-  const sizes = matchers.map(({ op, value }) => (op === '=' || op === '!=' ? 0 : sizeOf(value)))
+  const sizes = expressionsOf(matchers).map((value) => {
+    try {
+      return sizeOf(value)
+    } catch {
+      return 0
+    }
+  })
   return sizes.reduce((sum, size) => sum + size, 0)
 }
 
-function sizeOf(value: string): number {
-  try {
-    return compiled(value).programSize()
-  } catch {
-    return 0
-  }
+/** Returns what the regular expressions of the matchers cost; see `costOf`. */
+export function costOfAll(matchers: readonly Matcher[]): number {
+  return expressionsOf(matchers).reduce((sum, value) => sum + costOf(value), 0)
+}
+
+function expressionsOf(matchers: readonly Matcher[]): readonly string[] {
+  return matchers.flatMap(({ op, value }) => (op === '=' || op === '!=' ? [] : value))
 }
 
 /** The time that RE2 takes is proportional to the size of the expression multiplied by the length of the text. */
-function compiled(value: string): RE2JS {
-  return RE2JS.compile(value, RE2JS.DOTALL)
+function sizeOf(value: string): number {
+  return compiled(value)?.programSize() ?? Number.POSITIVE_INFINITY
 }

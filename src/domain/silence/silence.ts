@@ -3,7 +3,7 @@ import type { FieldError } from '../error.ts'
 import type { Labels } from '../event/event.ts'
 import { formatInstant } from '../instant.ts'
 import { type DailySpan, dailySpanFault, spansAround, type Weekday } from '../time-zone.ts'
-import { expressionSizeOf, type MatchedAlert, type Matcher, matcherTest, serviceTest } from './matcher.ts'
+import { expressionSizeOf, type MatchedAlert, type Matcher, matcherTest, newSteps, serviceTest } from './matcher.ts'
 
 /**
  * Periods that start on some weekdays. `from` and `to` are times such as 22:00. If `to` is not after `from`, a period
@@ -99,7 +99,7 @@ function spansOf({ weekdays, ...span }: Schedule, at: number) {
 
 export type CompiledSilence = Period & {
   readonly rowId: number
-  readonly matches: (alert: MatchedAlert) => boolean
+  readonly matches: ReturnType<typeof matcherTest>
   readonly mayMatch: ReturnType<typeof serviceTest>
   /** The size of its regular expressions, in instructions. */
   readonly expressionSize: number
@@ -120,10 +120,15 @@ type SilencedAlert = MatchedAlert & { readonly status: 'firing' | 'resolved'; re
 /**
  * Returns the row ids of the silences that apply to an alert now. A resolved alert keeps the silences that applied when
  * it ended, so that old alerts do not lower the service's health when a silence ends.
+ * All silences share the steps.
  */
-export function silencesOf(alert: SilencedAlert, active: readonly CompiledSilence[]): readonly number[] {
+export function silencesOf(
+  alert: SilencedAlert,
+  active: readonly CompiledSilence[],
+  steps = newSteps(),
+): readonly number[] {
   if (alert.status === 'resolved') return alert.silencedBy
-  return active.filter(({ matches }) => matches(alert)).map(({ rowId }) => rowId)
+  return active.filter(({ matches }) => matches(alert, steps)).map(({ rowId }) => rowId)
 }
 
 /**

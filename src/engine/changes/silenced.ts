@@ -3,6 +3,7 @@
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
+import { newSteps } from '../../domain/silence/matcher.ts'
 import { lastEndOf, nextChangeOf, silencesOf, statusOf, withSaid } from '../../domain/silence/silence.ts'
 import { countOf, formatTime } from '../../domain/text.ts'
 import type { Context } from '../state/context.ts'
@@ -11,6 +12,9 @@ import { addEntry } from './incidents/incidents.ts'
 
 /** Matching one alert against this many silences takes as long as saving one effect. */
 const SILENCES_PER_EFFECT = 50
+
+/** So many steps take as long as saving one effect; see `Steps`. */
+const STEPS_PER_EFFECT = 25_000
 
 /** Returns whether the organization has an active silence. */
 export function hasActiveSilence({ state }: Context, now: number): boolean {
@@ -99,10 +103,11 @@ function compare(
   for (const { live, source, severity, status, name } of open) {
     const { rowId, silencedBy } = live
     const labels = withSaid(state.unsavedLabels.get(rowId) ?? saved?.get(rowId) ?? {}, live.alert.said)
-    found.set(
-      rowId,
-      silencesOf({ ...silencing.labels, source, severity, alertname: name, labels, status, silencedBy }, active),
-    )
+    const steps = newSteps()
+    const most = steps.left
+    const compared = { ...silencing.labels, source, severity, alertname: name, labels, status, silencedBy }
+    found.set(rowId, silencesOf(compared, active, steps))
+    ctx.addWork((most - steps.left) / STEPS_PER_EFFECT)
   }
   ctx.addWork((open.length * active.length) / SILENCES_PER_EFFECT)
   const last = open.reduce((most, { live }) => Math.max(most, live.rowId), state.compared.get(serviceId)?.last ?? 0)

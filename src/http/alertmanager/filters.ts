@@ -1,5 +1,6 @@
 /** Reads the query parameters of Alertmanager's API. */
 import type { Context } from 'hono'
+import { costOf, MAX_COST } from '../../domain/silence/expression.ts'
 import { labelTest, type Matcher, matcherFault, type Operator } from '../../domain/silence/matcher.ts'
 import { refusal } from './route.ts'
 
@@ -40,7 +41,9 @@ function unescaped(text: string): string {
 
 /** Returns the matchers of a repeatable parameter. @throws Refusal 400 */
 export function matchersIn(c: Context, name: 'filter' | 'receiver_matchers'): Matcher[] {
-  return (c.req.queries(name) ?? []).map(parseMatcher)
+  const texts = c.req.queries(name) ?? []
+  if (texts.reduce((sum, text) => sum + costOf(text), 0) > MAX_COST) throw refusal(400, `${name}: too large`)
+  return texts.map(parseMatcher)
 }
 
 const TRUE = new Set(['true', '1', 'yes', 'ok', 'y', 'on', 'selected', 'checked', 't', 'enabled'])

@@ -250,6 +250,27 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     test: 'tests/actions/limits.test.ts',
   },
   {
+    name: 'steps-for-each',
+    file: 'src/domain/silence/silence.ts',
+    from: 'matches(alert, steps)',
+    to: 'matches(alert)',
+    test: 'tests/domain/matcher.test.ts',
+  },
+  {
+    name: 'compiled-unseen',
+    file: 'src/domain/silence/expression.ts',
+    from: 'if (cost > MOST) return null',
+    to: 'if (cost < 0) return null',
+    test: 'tests/domain/matcher.test.ts',
+  },
+  {
+    name: 'endless-rules',
+    file: 'src/actions/channels.ts',
+    from: 'own + others > MAX_COST',
+    to: 'own > MAX_COST',
+    test: 'tests/http/channels.test.ts',
+  },
+  {
     name: 'unread-kept',
     file: 'src/server/connection/connections.ts',
     from: 'if (answers.length >= limits.openResponses || unsentOf(answers) > limits.unsentBytes) {',
