@@ -21,7 +21,7 @@ import {
   type Warn,
 } from './fields.ts'
 import { isFlux, readFlux } from './flux.ts'
-import { type Items, readItems } from './items.ts'
+import { type Items, MAX_ITEMS, readItems } from './items.ts'
 import { cleanText } from './json.ts'
 import { LABEL_LIMIT } from './json-limits.ts'
 import { adviseField, misspelledFields } from './misspellings.ts'
@@ -32,11 +32,6 @@ import { redact } from './redact.ts'
  * error before this limit is reached.
  */
 const MAX_ITEM_VALUES = 5_000
-/**
- * The maximum number of alerts in a request. The drafts of all these alerts are in memory at once. A 10 MiB body of
- * real alerts contains fewer than 20,000 alerts.
- */
-export const MAX_ALERTS = 20_000
 
 /**
  * Parses an Alertmanager webhook notification, version 4 or similar. `receivedAt` is in ms UTC. Each item must have a
@@ -77,8 +72,8 @@ function openNotification(body: unknown, receivedAt: number, source: Source) {
   if (!Array.isArray(alerts)) {
     throw invalid('alerts', adviseField('alerts: expected an array', notification, adviceFor(notification, source)))
   }
-  if (alerts.length > MAX_ALERTS) {
-    throw invalid('alerts', `alerts: expected at most ${MAX_ALERTS}; set max_alerts in the configuration of the sender`)
+  if (alerts.length > MAX_ITEMS) {
+    throw invalid('alerts', `alerts: expected at most ${MAX_ITEMS}; set max_alerts in the configuration of the sender`)
   }
   const sharedLinks = linksOf({ alertmanager: notification.externalURL })
   return {

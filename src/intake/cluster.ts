@@ -18,7 +18,7 @@ import {
   unusable,
   type Warn,
 } from './fields.ts'
-import { readItems } from './items.ts'
+import { MAX_ITEMS, readItems } from './items.ts'
 import { cleanText } from './json.ts'
 import { eventOfKubewatch } from './kubewatch.ts'
 import { redact, redactAndCut } from './redact.ts'
@@ -75,7 +75,9 @@ export function readCluster(body: unknown, receivedAt: number): Intake {
  */
 function eventsIn(body: unknown): readonly unknown[] {
   const items = Array.isArray(body) ? body : fieldsOf(body)?.items
-  return (Array.isArray(items) && items.length > 0 ? items : [body]).map(unwrapped)
+  if (!Array.isArray(items) || items.length === 0) return [unwrapped(body)]
+  if (items.length > MAX_ITEMS) throw unusable(`items: expected at most ${MAX_ITEMS}; send them in smaller parts`)
+  return items.map(unwrapped)
 }
 
 function unwrapped(item: unknown): unknown {

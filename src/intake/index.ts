@@ -1,11 +1,12 @@
 /** Maps each webhook to its reader, and parses long lists in slices, so that other requests are answered in between. */
 
 import type { Intake, Source } from '../domain/event/event.ts'
-import { MAX_ALERTS, membersOf } from './alertmanager.ts'
+import { membersOf } from './alertmanager.ts'
 import { readCi } from './ci.ts'
 import { readCluster } from './cluster.ts'
 import { readDashboard } from './dashboard.ts'
 import { fieldsOf } from './fields.ts'
+import { MAX_ITEMS } from './items.ts'
 import { readMetrics } from './metrics.ts'
 import { readPrometheus } from './prometheus.ts'
 
@@ -32,14 +33,17 @@ type Read = (body: unknown) => Intake
 
 /** Yields after each slice. `bytes` is the length of the body. Returns the same as `read`. */
 export function* readInSlices(body: unknown, bytes: number, read: Read): Generator<void, Intake> {
-  const alerts = Array.isArray(body) ? body : fieldsOf(body)?.alerts
-  if (!Array.isArray(alerts) || alerts.length > MAX_ALERTS) return read(body)
+  const fields = fieldsOf(body)
+  // A list of Kubernetes events has `items`.
+  const name = Array.isArray(fields?.alerts) ? 'alerts' : 'items'
+  const alerts = Array.isArray(body) ? body : fields?.[name]
+  if (!Array.isArray(alerts) || alerts.length > MAX_ITEMS) return read(body)
   const step = Math.min(SLICE, Math.ceil((alerts.length * SLICE_BYTES) / bytes))
   if (alerts.length <= step) return read(body)
   const parts: Intake[] = []
   for (let from = 0; from < alerts.length; from += step) {
     const slice = alerts.slice(from, from + step)
-    const part = read(Array.isArray(body) ? slice : { ...fieldsOf(body), alerts: slice })
+    const part = read(Array.isArray(body) ? slice : { ...fields, [name]: slice })
     // This sender's items are in another list.
     if (part.accepted.length + part.rejected.length > slice.length) return read(body)
     const shifted = <Item extends { readonly index: number }>(item: Item) => ({ ...item, index: item.index + from })

@@ -7,6 +7,11 @@ import { redact, redactAndCut, redactRaw } from './redact.ts'
 /** The parsed items, in their original order. */
 export type Items = { readonly accepted: Intake['accepted'][number][]; readonly rejected: Intake['rejected'][number][] }
 
+/**
+ * The maximum number of alerts or events in a request. The drafts of all of them are in memory at once. A 10 MiB body of
+ * real ones contains fewer than 20,000.
+ */
+export const MAX_ITEMS = 20_000
 const MAX_WARNINGS = 10
 
 /** A GitLab pipeline with 1,500 jobs has about this many values; an alert has about fifty. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { READERS, type ReaderName, readInSlices, SLICE } from '../../src/intake/index.ts'
 import { NOON } from '../helpers/factory.ts'
-import { alert, alertmanager, grafana } from '../helpers/senders.ts'
+import { alert, alertmanager, crashLoop, grafana } from '../helpers/senders.ts'
 
 const COUNT = 2 * SLICE + 10
 /** Every seventh alert is rejected, and every third one has a warning. */
@@ -51,6 +51,28 @@ for (const [name, bodyOf] of BODIES) {
 
   test(`${name}: more than 20,000 alerts are refused before any is read`, () => {
     assert.throws(() => sliced(name, bodyOf(Array(20_001).fill({ labels: 1 }))), /alerts: expected at most 20000/)
+  })
+}
+
+test('a list of Kubernetes events is read in slices, and gives the same as at once', () => {
+  const items = Array.from({ length: COUNT }, (_, index) => ({
+    ...crashLoop(`cart-${index}`),
+    reason: index % 7 || 'BackOff',
+  }))
+  const body = { kind: 'EventList', items }
+  const { yields, intake } = sliced('cluster', body)
+  assert.equal(yields, 3)
+  assert.deepEqual(intake, READERS.cluster(body, NOON))
+})
+
+test('a list of Kubernetes events beside other alerts is read once', () => {
+  const body = { items: [crashLoop('cart-1')], alerts: [] }
+  assert.deepEqual(sliced('cluster', body).intake, READERS.cluster(body, NOON))
+})
+
+for (const body of [Array(20_001).fill(1), { items: Array(20_001).fill(1) }]) {
+  test(`more than 20,000 events ${Array.isArray(body) ? '' : 'in items '}are refused before any is read`, () => {
+    assert.throws(() => sliced('cluster', body), /items: expected at most 20000; send them in smaller parts/)
   })
 }
 
