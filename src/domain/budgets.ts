@@ -164,7 +164,7 @@ export const BUDGETS = {
   'alert-work': {
     scope: 'organization',
     what: 'the same for all silences and one alert',
-    value: 1_000_000,
+    value: 400_000,
     unit: 'steps',
     effect: 'further silences do not apply to this alert',
   },
