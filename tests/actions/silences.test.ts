@@ -72,7 +72,7 @@ test('the timeline names the silence whose end opened an incident, and the silen
   const { silence, send, incidents, timeline, sweepUntil, reportEnds, deps, acme } = silenced(t)
   const told = () => timeline({ key: incidents()[0]?.key ?? 0 }).filter(({ kind }) => kind === 'silence')
   await reportEnds()
-  await silence('service="cart"')
+  const first = await silence('service="cart"')
   await send('metrics', alertmanager([DOWN]))
   await sweepUntil(NOON + HOUR + MINUTE)
   const second = await silence('team="shop"', { comment: 'Repair' })
@@ -83,6 +83,15 @@ test('the timeline names the silence whose end opened an incident, and the silen
       ['the silence “Upgrade” no longer applies to CartDown; on call set it from 2026-03-14 12:00:00 UTC', null],
       ['the silence “Repair” applies to CartDown', 'on call'],
       ['the silence “Repair” no longer applies to CartDown; on call set it from 2026-03-14 13:01:00 UTC', null],
+    ],
+  )
+  const refs = [`silence/${first}`, `silence/${second}`]
+  assert.deepEqual(
+    told().map(({ code, ref }) => [code, refs.indexOf(ref ?? '')]),
+    [
+      ['unsilenced', 0],
+      ['silenced', 1],
+      ['unsilenced', 1],
     ],
   )
 })

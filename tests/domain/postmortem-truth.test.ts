@@ -59,7 +59,9 @@ const until = startedAt + 10 * MINUTE
 const expired = { ...IMAGE.alerts[0]!, endsAt: until, lastSeenAt: until, resolution: 'expired' as const }
 const firing = { ...expired, endsAt: null, resolution: null, severity: 'critical' as const }
 const unheard = { ref: 'incident/silent', sender: 'Prometheus', from: until, to: until + 19 * MINUTE }
-const bySilence = { at: startedAt, kind: 'silence', code: null, text: 'x', actor: 'Ben', ref: null }
+const bySilence = { at: startedAt, kind: 'silence', code: 'silenced', text: 'x', actor: 'Ben', ref: 'silence/x' }
+const unsilenced = { ...bySilence, at: startedAt + 20 * MINUTE, code: 'unsilenced', actor: null }
+const upgrade = { ref: 'silence/x', comment: 'Upgrade', createdBy: 'Ada', startsAt: startedAt - MINUTE }
 
 const mergeIn = { ...merge, at: createdAt + MINUTE, ref: 'incident/declared' }
 const declared = { ref: 'incident/declared', title: 'No orders', createdAt: startedAt }
@@ -115,8 +117,8 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   [
     'detected when a silence ended',
     /\*\*Detected after:\*\* 2 min, when a silence ended/,
+    textOf({ entries: [{ ...unsilenced, at: createdAt }] }),
     textOf({ entries: [{ ...bySilence, at: createdAt }] }),
-    textOf({ entries: [bySilence] }),
   ],
   [
     'declared until it was merged',
@@ -165,6 +167,24 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
     /plus 20 min silenced by Ben\b/,
     textOf({ entries: [bySilence] }, silenced),
     textOf({ entries: [{ ...bySilence, actor: null }] }, silenced),
+  ],
+  [
+    'silenced by whom the silence names, whatever the sentence in the timeline says',
+    /Ada set the silence “Upgrade” from 2026-03-14 02:10:09 UTC; it no longer applied at 2026-03-14 02:31:09 UTC \(E2\)/,
+    textOf({ entries: [bySilence, unsilenced], silences: [upgrade] }, silenced),
+    textOf({ entries: [bySilence, unsilenced], silences: [{ ...upgrade, ref: 'silence/y' }] }, silenced),
+  ],
+  [
+    'a silence that goes on while another one ends',
+    /Ben set a silence from 2026-03-14 02:11:09 UTC \(E2\)/,
+    textOf({ entries: [bySilence, { ...unsilenced, ref: 'silence/y' }] }, silenced),
+    textOf({ entries: [bySilence, unsilenced] }, silenced),
+  ],
+  [
+    'a silence without a record',
+    /A user set a silence; it no longer applied at 2026-03-14 02:31:09 UTC \(E1\)/,
+    textOf({ entries: [bySilence, unsilenced].map((one) => ({ ...one, ref: null })) }, silenced),
+    textOf({ entries: [{ ...bySilence, ref: null }] }, silenced),
   ],
   [
     'parts that add up to the whole',

@@ -11,7 +11,7 @@ const LABELS = { service: 'cart', severity: 'critical' }
 const FORM = { name: 'Acme', plan: 'Team', 'auto-incidents': 'critical', 'auto-resolve': '30', heartbeats: '1' }
 
 async function start(t: TestContext) {
-  const { request, app, acme, clock, db } = makeWorld(t)
+  const { request, app, acme, clock, db, deps } = makeWorld(t)
   const post = async (source: string, body: unknown) => {
     const { status } = await request('POST', `/api/webhooks/${source}`, { token: acme.token, body })
     assert.ok(status < 300, `${status}`)
@@ -19,7 +19,7 @@ async function start(t: TestContext) {
   const browser = makeBrowser(app)
   await browser.signIn(acme.token, 'Ada')
   return {
-    ...{ browser, clock, db, request, token: acme.token, post },
+    ...{ browser, clock, db, deps, request, token: acme.token, post },
     /** Sends an alert of the cart, with times in ms from noon. */
     cart: (startsAt: number, endsAt?: number) => {
       clock.now = NOON + (endsAt ?? startsAt)
@@ -129,18 +129,29 @@ test('a postmortem page has one time zone and both dates, and keeps what people 
   assert.match((await browser.get('/incidents/1/postmortem.md')).html, /18:20:00 to 18:50:00 UTC/)
 })
 
-test('the picture shows a silence from its start to its end', async (t) => {
-  const { cart, clock, text, request, token } = await start(t)
+test('picture, API and postmortem know a silence by its reference, whatever its comment says', async (t) => {
+  const { browser, cart, clock, deps, text, request, token } = await start(t)
   await cart(0)
   clock.now = NOON + 10 * MINUTE
   const matchers = [{ name: 'alertname', op: '=', value: 'Down' }]
   const times = { startsAt: new Date(clock.now).toISOString(), endsAt: new Date(clock.now + 20 * MINUTE).toISOString() }
-  const body = { matchers, ...times, comment: 'Reindex' }
-  const { status } = await request('POST', '/api/silences', { token, body })
+  const body = { matchers, ...times, comment: 'Stop” applies to Down; Eve set it from “x' }
+  const { status, body: made } = await request('POST', '/api/silences', { token, body })
   assert.ok(status < 300)
-  clock.now = NOON + 40 * MINUTE
-  await cart(0)
+  clock.now = NOON + 31 * MINUTE
+  while (await deps.engine.sweep());
   clock.now = NOON + 45 * MINUTE
   const html = await text('/incidents/1')
-  assert.match(html, /12:10 12:\d\d people \S.*: the silence “Reindex” applies to Down/)
+  assert.match(html, /12:10 12:31 people \S.*: the silence “Stop” applies to Down; Eve set it from “x” applies to Down/)
+  const id = (await request('GET', '/api/incidents', { token })).body.data[0].id
+  const { timeline } = (await request('GET', `/api/incidents/${id}`, { token })).body
+  const told = timeline.filter(({ kind }: { kind: string }) => kind === 'silence')
+  assert.deepEqual(
+    told.map(({ code, ref }: { code: string; ref: string }) => [code, ref]),
+    ['silenced', 'unsilenced'].map((code) => [code, `silence/${made.id}`]),
+  )
+  await browser.send('/incidents/1/status', { status: 'resolved' })
+  const words =
+    /Acme's token set the silence “Stop” applies to Down; Eve set it from “x” from 2026-03-14 12:10:00 UTC; it no longer/
+  assert.match((await browser.get('/incidents/1/postmortem.md')).html, words)
 })

@@ -5,6 +5,7 @@ import type { Link } from '../correlation/correlation.ts'
 import type { Commit } from '../event/event.ts'
 import type { StoredEvent } from '../event/stored-event.ts'
 import type { Severity } from '../severity.ts'
+import type { LiveSilence } from '../silence/silence.ts'
 import type { Suspect } from '../suspect/suspect.ts'
 import type { LiveIncident } from './live-incident.ts'
 import type { TimelineEntry } from './timeline-entry.ts'
@@ -42,6 +43,8 @@ export type PostmortemFacts = {
   readonly group?: GroupFact | null
   /** The incidents that were merged with this one, in either direction. */
   readonly merged?: readonly OtherIncident[]
+  /** The silences that the entries refer to. */
+  readonly silences?: readonly SilenceFact[]
   /** Alerts with the same service, source and name in the 90 days before the incident. */
   readonly earlier: readonly EarlierFact[]
   /**
@@ -55,6 +58,9 @@ export type PostmortemFacts = {
   readonly revision: number
   readonly generatedAt: number
 }
+
+/** `ref`: `silence/<uuid>`. */
+type SilenceFact = Pick<LiveSilence, 'comment' | 'createdBy' | 'startsAt'> & { readonly ref: string }
 
 /** `ref`: `incident/<uuid>`. `service`: the UUID of its service. */
 type OtherIncident = { readonly ref: string; readonly title: string; readonly createdAt: number }

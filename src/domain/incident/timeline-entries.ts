@@ -56,6 +56,13 @@ export function acknowledgementsIn(entries: readonly EntryFact[]): ReadonlySet<E
   return found
 }
 
+/** Returns when the silence of an entry or row no longer applied; undefined if it still does. */
+export function silenceEnd(all: readonly Silencing[], { ref, at }: Silencing): number | undefined {
+  return all.find((one) => one.code === 'unsilenced' && one.ref === ref && one.at >= at)?.at
+}
+
+type Silencing = Pick<EntryFact, 'at' | 'code' | 'ref'>
+
 /** Says why an incident has no alerts. Those of a merged incident belong to the other one. */
 export function noAlertsText(isMerged: boolean): string {
   return isMerged ? 'Its alerts belong to the incident into which it was merged.' : 'This incident has no alerts.'

@@ -9,15 +9,15 @@ export type TimelineEntry = {
   readonly at: number
   readonly kind: 'opened' | 'reopened' | 'status' | 'alert' | 'ended' | 'note' | 'edited' | 'merged' | 'silence'
   /**
-   * The new status of `status` and `reopened`, how the alert of `ended` ended, and for `alert` the worse severity of a
-   * change. Null for all other kinds.
+   * The new status of `status` and `reopened`, how the alert of `ended` ended, for `alert` the worse severity of a
+   * change, and for `silence` whether it begins or no longer applies. Null for all other kinds.
    */
-  readonly code: IncidentStatus | Resolution | Severity | null
+  readonly code: IncidentStatus | Resolution | Severity | 'silenced' | 'unsilenced' | null
   /** The reason of a status, which can be ''. The alert's name for `ended`. A sentence or a note for all other kinds. */
   readonly text: string
   /** The token's name, or `the command line`; null for automatic changes. */
   readonly actor: string | null
-  /** `alert/<uuid>` or `event/<uuid>`; null if there is no record to link to. */
+  /** `alert/<uuid>`, `incident/<uuid>` or `silence/<uuid>`; null if there is no record to link to. */
   readonly ref: string | null
 }
 

@@ -10,14 +10,14 @@ export type TimelineRow = {
   /** When an alert was last seen, when a pipeline ended, or the time of the last repeat. */
   readonly until: number
   readonly kind: string
-  /** `acknowledged` or the new status, or how an alert ended; null for all other kinds. */
+  /** `acknowledged` or the new status, how an alert ended, `silenced` or `unsilenced`; null for all other kinds. */
   readonly code: string | null
   readonly text: string
   /** The name of the token or user that made the change; null for senders and automatic changes. */
   readonly actor: string | null
   /** The source of the report; null for changes made automatically or by a user. */
   readonly source: Source | null
-  /** `alert/<uuid>`, `event/<uuid>`, `correlation/<uuid>` or `incident/<uuid>`. */
+  /** `alert/<uuid>`, `event/<uuid>`, `correlation/<uuid>`, `silence/<uuid>` or `incident/<uuid>`. */
   readonly ref: string
   /** The number of similar alerts, links or repeats in the row. */
   readonly count: number

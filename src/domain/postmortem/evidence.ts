@@ -5,12 +5,13 @@ import { wholeChangeText } from '../incident/change-text.ts'
 import type { ChangeFact } from '../incident/facts.ts'
 import { named } from '../incident/timeline-rows.ts'
 import { distinct, ordered } from '../order.ts'
+import { silenceName } from '../silence/silence.ts'
 import { formatCount, formatPeriod, formatTime, formatTimes, quoted } from '../text.ts'
 import type { Evidence, Postmortem, Sentence } from './document.ts'
 import { type GroupedFact, type GroupedFacts, incidentRef, namesOf, senderOf } from './groups.ts'
 
 /** Records are sorted and numbered by kind, in this order. */
-const KINDS = ['incident', 'alert', 'correlation', 'event']
+const KINDS = ['incident', 'alert', 'correlation', 'event', 'silence']
 
 /** Returns the records that `document` references: the incident, groups of alerts by time, links, events. */
 export function evidenceOf(document: Omit<Postmortem, 'evidence'>, facts: GroupedFacts): Postmortem['evidence'] {
@@ -60,6 +61,7 @@ function describedRecords(facts: GroupedFacts): ReadonlyMap<string, Omit<Evidenc
     ...earlier.map(({ ref, name, startsAt }) => plain(ref, `earlier: ${name}, ${formatTime(startsAt)}`)),
     ...[...Map.groupBy(alerts, ({ ref }) => ref)].map(([ref, of]) => [ref, describedAlerts(of, incident)] as const),
     ...elsewhere.reverse(),
+    ...(facts.silences ?? []).map((silence) => plain(silence.ref, silenceName(silence))),
     ...correlations.map(({ uuid, change }) => plain(`correlation/${uuid}`, `link to ${change.kind} ${change.ref}`)),
   ])
 }

@@ -74,7 +74,7 @@ function detectedFact(facts: GroupedFacts, { seconds, sentence: { refs } }: Metr
   const label = 'Detected after'
   if (seconds === null) return { label, text: 'not known', refs }
   const { incident, entries } = facts
-  const isUncovered = entries.some(({ kind, at }) => kind === 'silence' && at === incident.createdAt)
+  const isUncovered = entries.some(({ code, at }) => code === 'unsilenced' && at === incident.createdAt)
   const after = `${formatSeconds(seconds)}${isUncovered ? ', when a silence ended' : ''}`
   const [earlier] = earlierReports(facts)
   if (!earlier) return { label, text: after, refs }

@@ -58,6 +58,14 @@ export function scheduleFault(schedule: Schedule): FieldError | null {
   return dailySpanFault(schedule, '06:00')
 }
 
+/** The maximum length of a silence's comment in a sentence, in characters. */
+const NAMED = 100
+
+/** Returns `the silence “Upgrade”`; `a silence` if its record is not known. */
+export function silenceName(silence: { readonly comment: string } | undefined): string {
+  return silence ? `the silence “${silence.comment.slice(0, NAMED)}”` : 'a silence'
+}
+
 /** A period in which a silence applies, in Unix time in milliseconds. */
 type Window = { readonly startsAt: number; readonly endsAt: number }
 

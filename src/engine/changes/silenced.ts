@@ -4,7 +4,7 @@ import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { newSteps } from '../../domain/silence/matcher.ts'
-import { lastEndOf, nextChangeOf, silencesOf, statusOf, withSaid } from '../../domain/silence/silence.ts'
+import { lastEndOf, nextChangeOf, silenceName, silencesOf, statusOf, withSaid } from '../../domain/silence/silence.ts'
 import { countOf, formatTime } from '../../domain/text.ts'
 import type { Context } from '../state/context.ts'
 import type { Condition } from './conditions.ts'
@@ -115,9 +115,6 @@ function compare(
   return found
 }
 
-/** The maximum length of a silence's comment in a timeline, in characters. */
-const NAMED = 100
-
 /** Records in the incident timeline which alerts became silenced and which are no longer silenced. */
 export function noteSilences(
   ctx: Context,
@@ -134,25 +131,30 @@ export function noteSilences(
   const silenced = firing.filter(
     ({ before }) => before.silencedBy.length === 0 && incidentOf(before) === incident.rowId,
   )
-  noteEach(ctx, incident, freed, 'no longer applies to', now)
-  noteEach(ctx, incident, silenced, 'applies to', now)
+  noteEach(ctx, incident, freed, 'unsilenced', now)
+  noteEach(ctx, incident, silenced, 'silenced', now)
 }
 
-function noteEach(ctx: Context, incident: LiveIncident, found: readonly Resilenced[], what: string, now: number): void {
-  const isOver = what !== 'applies to'
+function noteEach(
+  ctx: Context,
+  incident: LiveIncident,
+  found: readonly Resilenced[],
+  code: 'silenced' | 'unsilenced',
+  now: number,
+): void {
+  const isOver = code === 'unsilenced'
   const bySilence = Map.groupBy(found, ({ before, after }) => [...before.silencedBy, ...after.silencedBy][0])
   for (const [rowId = 0, [first, ...more]] of bySilence) {
     const silence = ctx.state.silences.get(rowId)?.silence
-    const name = silence ? `the silence “${silence.comment.slice(0, NAMED)}”` : 'a silence'
     const alerts = more.length === 0 ? first?.after.alert.name : countOf(more.length + 1, 'alert')
     addEntry(ctx, incident, {
       at: now,
       kind: 'silence',
-      code: null,
-      text: `${name} ${what} ${alerts}${isOver && silence ? `; ${silence.createdBy ?? 'a user'} set it from ${formatTime(silence.startsAt)}` : ''}`,
+      code,
+      text: `${silenceName(silence)} ${isOver ? 'no longer applies to' : 'applies to'} ${alerts}${isOver && silence ? `; ${silence.createdBy ?? 'a user'} set it from ${formatTime(silence.startsAt)}` : ''}`,
       // Whoever created a silence did nothing when it ended.
       actor: isOver ? null : (silence?.createdBy ?? null),
-      ref: null,
+      ref: silence ? `silence/${silence.id}` : null,
     })
   }
 }

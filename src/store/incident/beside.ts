@@ -1,9 +1,11 @@
 /** Reads what happened before and beside an incident, as far as it is recorded. */
 import type { EntryFact } from '../../domain/incident/facts.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
+import { distinct } from '../../domain/order.ts'
 import { cutoffsAt } from '../../domain/retention.ts'
 import { DAY, HOUR } from '../../domain/units.ts'
 import { findOrganization } from '../organizations.ts'
+import { findSilence } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
@@ -77,6 +79,15 @@ export function mergedWith(db: Db, organizationId: number, entries: readonly Pic
   return entries.flatMap(({ kind, ref }) => {
     const found = kind === 'merged' && ref ? findLiveIncident(db, organizationId, ref.replace('incident/', '')) : null
     return found && ref ? [{ ref, title: found.title, createdAt: found.createdAt }] : []
+  })
+}
+
+/** Finds the silences that the entries name. */
+export function silencesNamed(db: Db, organizationId: number, entries: readonly Pick<EntryFact, 'kind' | 'ref'>[]) {
+  const refs = distinct(entries.flatMap(({ kind, ref }) => (kind === 'silence' && ref ? ref : [])))
+  return refs.flatMap((ref) => {
+    const found = findSilence(db, organizationId, ref.replace('silence/', ''))
+    return found ? [{ ref, comment: found.comment, createdBy: found.createdBy, startsAt: found.startsAt }] : []
   })
 }
 

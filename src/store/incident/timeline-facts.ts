@@ -23,7 +23,15 @@ import { findServiceRowId } from '../service/services.ts'
 import { listStates } from '../service/states.ts'
 import type { Db } from '../sqlite/open.ts'
 import { type AlertRows, alertsOf, alertsOnNode, serviceOf, timelineAlertsOf } from './alert-facts.ts'
-import { earlierOf, findIncidentAt, hasClusters, mergedWith, openedDuring, recordedSince } from './beside.ts'
+import {
+  earlierOf,
+  findIncidentAt,
+  hasClusters,
+  mergedWith,
+  openedDuring,
+  recordedSince,
+  silencesNamed,
+} from './beside.ts'
 import { findGroupUntil } from './groups.ts'
 import { findLiveIncident } from './live-incidents.ts'
 import { withUnheard } from './silent-senders.ts'
@@ -65,6 +73,7 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, e
     meanwhile: openedDuring(db, incident, until),
     group: findGroupUntil(db, incident, until),
     merged: mergedWith(db, incident.organizationId, all),
+    silences: silencesNamed(db, incident.organizationId, all),
     earlier: earlierOf(db, incident, [incident.serviceId, ...others.keys()], alerts),
     recordedSince: recordedSince(db, incident.organizationId, now),
     rejectedEvidence: rejectionsOf(db, incident.organizationId, incident.startedAt, searched.to),

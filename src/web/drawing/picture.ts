@@ -4,6 +4,7 @@ import type { AlertGroup, GroupedAlert } from '../../domain/alert/groups.ts'
 import { type Change, type Outcome, outcomeOf } from '../../domain/correlation/change.ts'
 import { isDeploy, outcomeText, pipelineNumber } from '../../domain/incident/change-text.ts'
 import { changeFact } from '../../domain/incident/facts.ts'
+import { silenceEnd } from '../../domain/incident/timeline-entries.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import { countOf, timesOf } from '../../domain/text.ts'
 import { DAY, MINUTE } from '../../domain/units.ts'
@@ -152,13 +153,12 @@ export function peopleOf(timeline: readonly TimelineRow[], endedAt: number | nul
       ? [{ at, what: code === 'open' ? 'acknowledgement taken back' : (code ?? 'note'), text, actor }]
       : [],
   )
-  const rows = timeline.filter(({ kind }) => kind === 'silence')
-  const silences = rows.flatMap(({ at, text, actor }) => {
-    const name = text.replace(/ (?:no longer )?applies to .*/, '')
-    if (!text.startsWith(`${name} applies to `)) return []
-    const end = rows.find((one) => one.at >= at && one.text.startsWith(`${name} no longer applies to `))
-    return [{ at, until: end?.at ?? endedAt, what: 'silence', text, actor: actor ?? 'incmon' }]
-  })
+  const silences = timeline
+    .filter(({ code }) => code === 'silenced')
+    .map((row) => ({
+      ...{ at: row.at, until: silenceEnd(timeline, row) ?? endedAt, what: 'silence', text: row.text },
+      actor: row.actor ?? 'incmon',
+    }))
   return [...acts, ...silences]
 }
 

@@ -29,6 +29,7 @@ export const MIGRATIONS = [
   '0021_index_starts_of_nodes',
   '0022_shorten_index_of_refs',
   '0023_drop_index_of_receipt',
+  '0024_add_code_of_silences',
 ] as const
 
 /** Creates the table of applied migrations. Runs before the first migration. */
