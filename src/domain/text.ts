@@ -15,10 +15,10 @@ export function formatDay(ms: number): string {
 }
 
 /** Formats a period as `2026-03-14 02:11:09 to 02:41:10 UTC`, with the second date if it differs. */
-export function formatPeriod(from: number, to: number): string {
+export function formatPeriod(from: number, to: number, word = 'to'): string {
   const [start, end] = [formatTime(from), formatTime(to)]
   const sameDay = start.slice(0, 10) === end.slice(0, 10)
-  return `${start.replace(' UTC', '')} to ${sameDay ? end.slice(11) : end}`
+  return `${start.replace(' UTC', '')} ${word} ${sameDay ? end.slice(11) : end}`
 }
 
 /** Formats a duration as `1 h 5 min 12 s`, `2 d 3 s` or `0 s`. `seconds` must be a whole number and not negative. */

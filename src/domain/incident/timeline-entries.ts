@@ -23,7 +23,7 @@ export function toldEntries(
 function asReported(entries: readonly EntryFact[]): readonly EntryFact[] {
   const ends = ordered(entries, ({ at }) => [at]).filter(({ kind }) => kind === 'ended')
   return entries.map((entry) => {
-    if (entry.kind !== 'status' || entry.code !== 'monitoring' || entry.text !== 'the problem is over') return entry
+    if (entry.kind !== 'status' || entry.code !== 'monitoring' || entry.actor !== null) return entry
     const last = ends.findLast(({ at }) => at <= entry.at)?.code
     return last === 'inferred' || last === 'expired' ? { ...entry, text: 'the problem was no longer reported' } : entry
   })

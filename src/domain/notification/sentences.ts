@@ -159,8 +159,8 @@ function mutedText({ incident }: MessageItem, context: MessageContext): string {
 }
 
 /** Returns ` for 4 min`; '' for a problem that was reported only once. */
-function lengthText(ms: number, format = formatLasted): string {
-  return ms < SECOND ? '' : ` for ${format(ms)}`
+function lengthText(ms: number, format = formatLasted, least = ''): string {
+  return ms < SECOND ? '' : ` for ${least}${format(ms)}`
 }
 
 /** Returns `was critical for 4 min`, `for at least` if nobody reported the end, and `has been` while it goes on. */
@@ -169,9 +169,8 @@ export function lengthOf(item: MessageItem, { now }: MessageContext): string {
   const { severity, ms } = severeOf(item.incident, now)
   const { hasBeen, was } = STATES[severity]
   const isOn = phaseOf(problem, now) === 'on'
-  const length = lengthText(ms, isOn ? formatDuration : formatLasted)
-  const least = !isOn && isInferred(item) ? length.replace(' for ', ' for at least ') : length
-  return `${isOn ? hasBeen : was}${least}${silencedText(mutedMsOf(problem, now))}`
+  const length = lengthText(ms, isOn ? formatDuration : formatLasted, !isOn && isInferred(item) ? 'at least ' : '')
+  return `${isOn ? hasBeen : was}${length}${silencedText(mutedMsOf(problem, now))}`
 }
 
 function resolvedText(item: MessageItem, name: string, context: MessageContext): string {

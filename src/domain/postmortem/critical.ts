@@ -117,7 +117,7 @@ function criticalTexts(facts: GroupedFacts): readonly string[] {
     const fired = about === null ? `${was} critical${declaredText(facts, 'went on')}` : 'fired'
     const total = last.seconds === secondsBetween(startedAt, last.at) ? '' : ' in total'
     const known = `${name} ${fired} for at least ${formatSeconds(last.seconds)}${total}`
-    const period = formatPeriod(startedAt, last.at).replace(' to ', ' until at least ')
+    const period = formatPeriod(startedAt, last.at, 'until at least')
     return [`${known}, from ${period}, when it was last reported${silencedText(facts)}${laterText(facts)}`]
   }
   if (critical.until === null) {
@@ -130,10 +130,9 @@ function criticalTexts(facts: GroupedFacts): readonly string[] {
       resolvedAt !== null && seconds === secondsBetween(startedAt, resolvedAt)
         ? `since ${formatTime(startedAt)}`
         : `for ${formatSeconds(seconds)}`
-    const firing = whileFiring(facts)
-    const known = firing === '' ? [] : [`At that time, ${firing.replace('while ', '')}`]
+    const known = whileFiring(facts, 'At that time, ')
     const fired = about === null ? `had been critical${declaredText(facts, 'had gone on')}` : 'fired'
-    return [`${name} ${fired} ${since}${silencedText(facts)} when ${until}`, ...known]
+    return [`${name} ${fired} ${since}${silencedText(facts)} when ${until}`, ...(known === '' ? [] : [known])]
   }
   const seconds = secondsOf(critical.ms, startedAt, critical.until)
   return [
@@ -178,7 +177,7 @@ function timesText({ incident: { startedAt } }: GroupedFacts, until: number, sec
   if (seconds === 0) return `at ${formatTime(until)}; no later report said so`
   const window = secondsBetween(startedAt, until)
   if (window === seconds) return `from ${formatPeriod(startedAt, until)} (${formatSeconds(seconds)})`
-  const period = formatPeriod(startedAt, until).replace(' to ', ' and ')
+  const period = formatPeriod(startedAt, until, 'and')
   // A user can move the start of an incident to a time after its first critical period.
   return window > seconds
     ? `for ${formatSeconds(seconds)} in total between ${period}`
@@ -218,7 +217,7 @@ function lastedText(incident: IncidentFact): string {
   const lasted = lastedSeconds(incident, resolvedAt)
   return lasted === seconds
     ? `${what} ${window} (${formatSeconds(lasted)})`
-    : `${what} ${formatSeconds(lasted)} in total between ${formatPeriod(startedAt, resolvedAt).replace(' to ', ' and ')}`
+    : `${what} ${formatSeconds(lasted)} in total between ${formatPeriod(startedAt, resolvedAt, 'and')}`
 }
 
 /** The health of a service without alerts says nothing about a problem that people noticed. */

@@ -109,9 +109,7 @@ function unreportedSentence(alerts: readonly GroupedFact[], facts: GroupedFacts)
 /** Returns `at …`, or `between … and …` if the times differ. */
 function momentsText(times: readonly number[]): string {
   const [from, to] = [times.reduce((a, b) => Math.min(a, b)), times.reduce((a, b) => Math.max(a, b))]
-  return secondsBetween(from, to) === 0
-    ? `at ${formatTime(from)}`
-    : `between ${formatPeriod(from, to).replace(' to ', ' and ')}`
+  return secondsBetween(from, to) === 0 ? `at ${formatTime(from)}` : `between ${formatPeriod(from, to, 'and')}`
 }
 
 /** Describes how the ends are known. Names the people who resolved alerts manually, if the timeline does. */

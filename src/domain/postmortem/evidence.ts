@@ -74,7 +74,7 @@ function describedAlerts(alerts: readonly GroupedFact[], { uuid }: GroupedFacts[
   const seen = alerts.reduce((sum, { occurrences }) => sum + occurrences, 0)
   const began =
     last > first.startsAt
-      ? `began between ${formatPeriod(first.startsAt, last).replace(' to ', ' and ')}`
+      ? `began between ${formatPeriod(first.startsAt, last, 'and')}`
       : `began at ${formatTime(first.startsAt)}`
   const varies = variesText(alerts.map(({ labels }) => labels))
   const names = namesOf(alerts)

@@ -84,14 +84,14 @@ export function firingWhenResolved({
 }
 
 /** Returns `while QueueFull was still firing`; '' if no alert was firing when the incident was resolved. */
-export function whileFiring(facts: Pick<GroupedFacts, 'incident' | 'alerts'>): string {
+export function whileFiring(facts: Pick<GroupedFacts, 'incident' | 'alerts'>, lead = 'while '): string {
   const firing = firingWhenResolved(facts)
   if (firing.length === 0) return ''
   // Kubernetes repeats what goes on, but seldom reports an end.
   const isSilent = firing.every(({ source, endsAt }) => source === 'cluster' && endsAt === null)
   return isSilent
-    ? `while no end of ${namesOf(firing)} had been reported`
-    : `while ${namesOf(firing)} ${firing.length === 1 ? 'was' : 'were'} still firing`
+    ? `${lead}no end of ${namesOf(firing)} had been reported`
+    : `${lead}${namesOf(firing)} ${firing.length === 1 ? 'was' : 'were'} still firing`
 }
 
 /** Returns whether nobody reported the end of an alert although it may be over: its sender was silent, or left it out. */
