@@ -128,7 +128,7 @@ export const BUDGETS = {
   'dry-runs': refusing('process', 'dry runs that wait', 16, 'requests'),
   expressions: {
     scope: 'organization',
-    what: 'regular expressions of all silences that have not expired, or of all rules',
+    what: 'regular expressions of all current silences, or all rules',
     value: 10_000,
     unit: 'instructions',
     effect: 'a new one is refused with 409',
@@ -166,7 +166,7 @@ export const BUDGETS = {
     what: 'the same for all silences and one alert',
     value: 400_000,
     unit: 'steps',
-    effect: 'further silences do not apply to this alert',
+    effect: 'further silences do not apply',
   },
   'event-streams': refusing('organization', 'open event streams', 1_000, 'streams'),
   'list-text': {
