@@ -61,9 +61,7 @@ export const Services: FC<ServicesProps> = ({ report: { services, definitions },
       </p>
     ) : null}
     <p class="second quiet after">
-      {[definitions.mttd, definitions.mtta, definitions.mttr].map(
-        (text) => `${capitalized(text).replace('TTD', 'the time to detect')}. `,
-      )}
+      {[definitions.mttd, definitions.mtta, definitions.mttr].map((text) => `${capitalized(text)}. `)}
       The time to resolve includes the monitoring after the end of the problem, so the problem itself was shorter.
       Unknown times are not counted. Not healthy: how long the service was degraded or critical, as far as that is
       recorded.
