@@ -122,8 +122,8 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   {
     name: 'any-number',
     file: 'src/http/middleware/query.ts',
-    from: 'v.check((number) => number >= min && number <= max, `expected an integer',
-    to: 'v.check((number) => number >= min || number <= max, `expected an integer',
+    from: 'v.check((number) => number >= 1 && number <= max, `expected an integer',
+    to: 'v.check((number) => number >= 1 || number <= max, `expected an integer',
     test: 'tests/http/alerts.test.ts',
   },
   {
