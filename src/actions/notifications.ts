@@ -12,7 +12,7 @@ import { listLastReports } from '../store/history/last-report.ts'
 import { findGroups } from '../store/incident/groups.ts'
 import { findIncident } from '../store/incident/incidents.ts'
 import { listOpenIncidents, listSuppressedIncidents } from '../store/incident/live-incidents.ts'
-import { listStillFiring, listToldSince } from '../store/incident/told.ts'
+import { insertUntold, listStillFiring, listToldSince, type UntoldEntry } from '../store/incident/told.ts'
 import { type ChannelRecord, listRecipients } from '../store/notification/channels.ts'
 import { insertNotifications, type OutboxEntry } from '../store/notification/outbox.ts'
 import { listOrganizations } from '../store/organizations.ts'
@@ -29,7 +29,14 @@ const MAX_INCIDENTS = BUDGETS['told-incidents'].value
 export function remind(deps: Deps, organizations = listOrganizations(deps.db)): void {
   const now = deps.now()
   const due = organizations.flatMap(({ rowId }) => remindersOf(deps, rowId, now))
-  if (due.length > 0) deps.db.transaction(() => insertNotifications(deps.db, due))
+  if (due.length === 0) return
+  const held = due.flatMap(({ incidentId, channelId, kind, dueAt }): UntoldEntry[] =>
+    dueAt > now && incidentId !== null ? [{ incidentId, channelId, kind, at: now, reason: 'quiet-hours' }] : [],
+  )
+  deps.db.transaction(() => {
+    insertNotifications(deps.db, due)
+    insertUntold(deps.db, held)
+  })
 }
 
 function remindersOf(deps: Deps, organizationId: number, now: number): OutboxEntry[] {
@@ -121,9 +128,10 @@ function dueStillFiring(
 /** Returns outbox entries for the channels whose rules match now, or none if all firing alerts are silenced. */
 function entriesFor(deps: Deps, incident: LiveIncident, due: readonly Due[], now: number): OutboxEntry[] {
   if (due.length === 0 || isSilenced(deps.db, incident.rowId)) return []
-  // Queues no reminders during quiet hours, because the first message is still pending.
   return due.flatMap(({ channel, kind }) => {
-    const isWanted = dueAtOf(deps, channel, { incident, kind }, now) === now
-    return isWanted ? [entryOf(deps, channel, { incident, kind }, now)] : []
+    const dueAt = dueAtOf(deps, channel, { incident, kind }, now)
+    // In quiet hours, the first message is still pending, so that no reminder is queued. An escalation is a first message.
+    const isWanted = dueAt !== null && (dueAt === now || kind === 'escalation')
+    return isWanted ? [entryOf(deps, channel, { incident, kind }, now, dueAt)] : []
   })
 }

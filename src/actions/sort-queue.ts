@@ -16,6 +16,11 @@ export function isNewIncident({ kind }: QueuedEntry): boolean {
   return kind === 'opened' || kind === 'group'
 }
 
+/** Returns whether a notification can be the first that a channel gets about an incident. */
+function isFirst(entry: QueuedEntry): boolean {
+  return isNewIncident(entry) || entry.kind === 'escalation'
+}
+
 /** Deletes a notification that is not sent, and records why. */
 export function drop(
   deps: Deps,
@@ -75,7 +80,7 @@ export function verdictIn(
   const { db, engine } = deps
   const { organizationId } = channel
   const { dueAt, createdAt, incidentId, incident } = entry
-  const opening = together.find((one) => one.incidentId === incidentId && isNewIncident(one))
+  const opening = together.find((one) => one.incidentId === incidentId && isFirst(one))
   const isPromised = once(() => opening !== undefined && wasHeld(db, channel.rowId, incidentId))
   // Who has not heard of an incident hears that somebody works on it only with the opening.
   if (opening && entry.kind === 'acknowledged' && !hasDelivered(db, channel.rowId, entry.incidentUuid))
@@ -85,7 +90,8 @@ export function verdictIn(
     (entry.kind === 'recovered' && isPromised()) ||
     (entry.isToldElsewhere && wantsNoOpening(deps, channel, entry, now))
   const verdict = verdictOf({ ...entry, isTold }, now)
-  if (verdict.do === 'drop' && isNewIncident(entry) && isPromised()) return withEnd(entry, together, verdict, now)
+  if (verdict.do === 'drop' && verdict.reason !== 'acknowledged' && isFirst(entry) && isPromised())
+    return withEnd(entry, together, verdict, now)
   if (verdict.do !== 'send' || dueAt === createdAt || incident.problem.since === null) return verdict
   const awaitedSince = engine.awaitedSince(organizationId)
   if (awaitedSince === null) return verdict

@@ -187,3 +187,53 @@ test('what burned for less than a minute between two attempts is told besides wh
     'web has been critical since 12:03 UTC',
   ])
 })
+
+test('an escalation that falls due in quiet hours is told at their end, and with its end if it is over', async (t) => {
+  const world = ownChannel(t, [QUIET], { escalateAfter: 2 })
+  const { addOwn, fires, ends, user, until, texts } = world
+  addOwn()
+  await fires(3, 'cart')
+  await ends(8, 'cart')
+  await fires(10, 'web')
+  await until(30)
+  assert.match(
+    texts.join('; '),
+    /web.*cart was critical for 5 min, until 12:08 UTC, and has recovered|cart has recovered/,
+  )
+  assert.match(texts.join('; '), /web/)
+  await user(31, { status: 'investigating' })
+})
+
+test('an incident that somebody acknowledged before its escalation was due is not escalated after quiet hours', async (t) => {
+  const { addOwn, fires, ends, user, until, sent } = ownChannel(t, [QUIET], { escalateAfter: 5 })
+  addOwn()
+  await fires(3, 'cart')
+  await user(4, { status: 'investigating' })
+  await ends(10, 'cart')
+  await until(30)
+  assert.deepEqual(sent, [])
+})
+
+test('one that somebody acknowledged in quiet hours, after it was due, is told as taken or not at all', async (t) => {
+  const { addOwn, fires, user, until, sent } = ownChannel(t, [QUIET], { escalateAfter: 2 })
+  addOwn()
+  await fires(3, 'cart')
+  await user(10, { status: 'investigating' })
+  await until(30)
+  assert.deepEqual(
+    sent.filter((one) => one.startsWith('escalation')),
+    [],
+  )
+})
+
+test('an escalation to a receiver that fails is told with its end when it works again', async (t) => {
+  const { addOwn, fires, ends, until, receiver, texts } = ownChannel(t, [], { escalateAfter: 2 })
+  addOwn()
+  receiver.status = 503
+  await fires(3, 'cart')
+  await ends(8, 'cart')
+  await until(15)
+  receiver.status = 200
+  await until(40)
+  assert.match(texts[0] ?? '', /^cart has recovered: it was critical for 5 min, until 12:08 UTC\./)
+})

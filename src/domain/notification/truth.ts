@@ -93,7 +93,7 @@ function verdictOnProblem(
     }
     case 'reminder':
     case 'escalation':
-      if (status !== 'open') return drop('acknowledged')
+      if (status !== 'open') return drop(incident.acknowledgedAt === null ? 'over' : 'acknowledged')
       return phase === 'on' ? SEND : drop(phase === 'muted' ? 'silence' : 'over')
     case 'severity':
       // For a problem that is over, another severity is a correction.

@@ -92,7 +92,7 @@ export function listMissed(db: Db, channelId: number, limit: number): Missed[] {
 /** Returns whether quiet hours or a failing receiver held back the message to a channel that an incident opened. */
 export function wasHeld(db: Db, channelId: number, incidentId: number): boolean {
   const own = db.sql.selectFrom('untold').where('incident_id', '=', incidentId).where('channel_id', '=', channelId)
-  const held = own.where('kind', '=', 'opened').where('reason', 'in', ['quiet-hours', 'failing'])
+  const held = own.where('kind', 'in', ['opened', 'escalation']).where('reason', 'in', ['quiet-hours', 'failing'])
   return db.first(held.select('kind').limit(1)) !== undefined
 }
 
@@ -164,7 +164,7 @@ export function listStillFiring(db: Db, incidentId: number, since: number): numb
 export function noteHeld(db: Db, channelId: number, now: number): void {
   const due = db.sql.selectFrom('outbox').select(['incident_id as incidentId', 'channel_id as channelId'])
   const pending = due.where('channel_id', '=', channelId).where('status', '=', 'pending').where('created_at', '<=', now)
-  const openings = pending.where('kind', 'in', ['opened', 'group']).where('incident_id', 'is not', null)
+  const openings = pending.where('kind', 'in', ['opened', 'group', 'escalation']).where('incident_id', 'is not', null)
   const fresh = openings.where(({ eb, exists, not }) => {
     const noted = eb.selectFrom('untold').select('untold.id').where('reason', 'in', ['quiet-hours', 'failing'])
     return not(
