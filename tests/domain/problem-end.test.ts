@@ -41,6 +41,23 @@ test('a reported end is not moved', () => {
   assert.equal(after(reported, 30 * MINUTE, { endsAt: 15 * MINUTE }).endedAt, 5 * MINUTE)
 })
 
+test('a reported end counts although another condition of the problem has none', () => {
+  const both: Problem = { ...NO_PROBLEM, since: 0, had: ['Down', 'Pending'], firing: ['Down', 'Pending'] }
+  const burning = [{ name: 'Pending', since: MINUTE, onset: MINUTE }]
+  const down = { name: 'Down', endsAt: 18 * MINUTE, isGuess: false }
+  const pending = { name: 'Pending', endsAt: 2 * MINUTE, isGuess: true }
+  const endsAt = (ended: readonly Ended[], rest: readonly Ended[]) => {
+    const on = observe(both, { now: 18 * MINUTE, burning, muted: [], ended })
+    // The condition that ended is not known any more.
+    const off = observe(on, { now: 60 * MINUTE, burning: [], muted: [], ended: rest })
+    return [off.endedAt, off.isGuess]
+  }
+  assert.deepEqual(endsAt([down], [pending]), [18 * MINUTE, false])
+  assert.deepEqual(endsAt([{ ...down, isGuess: true }], [pending]), [2 * MINUTE, true])
+  assert.deepEqual(endsAt([{ ...down, name: 'Other' }], [pending]), [2 * MINUTE, true])
+  assert.deepEqual(endsAt([down], [{ ...pending, endsAt: 30 * MINUTE }]), [30 * MINUTE, true])
+})
+
 test('a problem that came back without a report was over at its last report', () => {
   const back = { ...GUESSED, isGuess: false, since: 7 * MINUTE, ended: { from: 0, to: 5 * MINUTE } }
   const end = { since: null, endedAt: 4 * MINUTE, knownAt: 12 * MINUTE, isGuess: true, criticalMs: 4 * MINUTE }

@@ -32,10 +32,27 @@ function lastOf({ had }: Problem, ended: readonly Ended[]): Ended | null {
   return own.reduce<Ended | null>((found, one) => (found && found.endsAt >= one.endsAt ? found : one), null)
 }
 
+/**
+ * Returns the last end that a sender reported of a condition while others go on. The condition itself is known only for
+ * some time after its end.
+ */
+export function reportedEndOf(
+  { firing: before, reportedAt }: Problem,
+  { now, ended }: Observation,
+  firing: readonly string[],
+): number | null {
+  const own = ended.filter(({ name, isGuess }) => !isGuess && before.includes(name) && !firing.includes(name))
+  return own.reduce((last, { endsAt }) => (endsAt > now ? last : Math.max(last ?? endsAt, endsAt)), reportedAt)
+}
+
 /** Returns the end of the present interval: the last end that is known, or else `now`. */
 export function endOf(problem: Problem, { now, ended }: Observation) {
   const last = lastOf(problem, ended)
   const own = ended.filter(({ name }) => problem.had.includes(name))
+  const { reportedAt } = problem
+  // A last report that is older than a reported end of another condition is not the end.
+  if (last?.isGuess && reportedAt !== null && reportedAt > Math.max(last.endsAt, problem.since ?? 0))
+    return { endedAt: reportedAt, knownAt: now, isGuess: false, heldUntil: null }
   const endedAt = Math.max(problem.since ?? 0, Math.min(now, last?.endsAt ?? now))
   const heldUntil = own.reduce((until, one) => Math.max(until, one.heldUntil ?? 0), 0)
   return { endedAt, knownAt: now, isGuess: last?.isGuess ?? false, heldUntil: heldUntil || null }

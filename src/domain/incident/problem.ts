@@ -2,7 +2,7 @@
 import type { Severity } from '../severity.ts'
 import { MINUTE } from '../units.ts'
 import type { Raised } from './lasted.ts'
-import { endOf, withoutEmptyInterval, withReportedEnd } from './problem-end.ts'
+import { endOf, reportedEndOf, withoutEmptyInterval, withReportedEnd } from './problem-end.ts'
 
 /** How long the problem must be gone after a reported end. An inferred or expired end has already waited. */
 export const SETTLE = MINUTE
@@ -20,6 +20,8 @@ export type Problem = {
   readonly knownAt: number | null
   /** Whether the last end was not reported, so that a repeat can disprove it. */
   readonly isGuess: boolean
+  /** The last end that a sender reported while the problem went on; null if none did. */
+  readonly reportedAt: number | null
   /** Until when the end does not count yet, because its sender may report the end of its heartbeat; null if it counts. */
   readonly heldUntil: number | null
   /** The last interval that ended. An end that was wrong is no gap, so that the next one began with it. */
@@ -66,6 +68,7 @@ export type Problem = {
 /** A problem that has no critical condition yet. */
 export const NO_PROBLEM: Problem = {
   ...{ since: null, endedAt: null, knownAt: null, isGuess: false, heldUntil: null, ended: null, criticalMs: 0 },
+  reportedAt: null,
   ...{ isMuted: false, mutedSince: null, mutedMs: 0, covered: null, raised: null, isOver: false },
   ...{ firing: [], had: [], returns: [] },
   ...{ alarmedAt: 0, flapsSince: null, firstAcknowledgedAt: null },
@@ -155,7 +158,10 @@ export function observe(before: Problem, seen: Observation, wasWrong = false): P
 function observed(before: Problem, seen: Observation, wasWrong: boolean): Problem {
   const { now, burning } = seen
   const firing = [...new Set(burning.map(({ name }) => name))].sort()
-  if (burning.length > 0) return { ...begun(before, seen, wasWrong), firing, isMuted: false }
+  if (burning.length > 0) {
+    const reportedAt = reportedEndOf(before, seen, firing)
+    return { ...begun(before, seen, wasWrong), reportedAt, firing, isMuted: false }
+  }
   const isMuted = seen.muted.length > 0
   if (before.since === null) {
     // A condition that ended while a silence covered it has ended only now.
