@@ -93,11 +93,14 @@ test('the headline never names the service of the incident as the suspect', () =
     const { before, suspect } = likelyCauseOf(suspects, FIRST)
     return `${before}${suspect?.ref ?? ''}`
   }
-  assert.equal(sentenceOf([own]), 'No suspect stands out.')
+  const itself = (what: string) => `No change or other service stands out: the evidence points to the ${what} itself.`
+  assert.equal(sentenceOf([own]), itself('service'))
+  assert.equal(likelyCauseOf([own], FIRST).heading, 'No other likely cause found')
+  assert.equal(sentenceOf([{ ...own, score: 0.49 }]), 'No suspect stands out.')
   assert.equal(sentenceOf([own, object(0.5)]), 'Top suspect: the workload logistics/route-planner')
-  assert.equal(sentenceOf([{ ...own, kind: 'node', ref: 'worker-1' }]), 'No suspect stands out.')
+  assert.equal(sentenceOf([{ ...own, kind: 'node', ref: 'worker-1' }]), itself('node'))
   // A workload on a failed node is unlikely, and what the list calls unlikely is no top suspect.
-  assert.equal(sentenceOf([own, object(0.19)]), 'No suspect stands out.')
+  assert.equal(sentenceOf([own, object(0.19)]), itself('service'))
   // A change of the service is an answer.
   assert.equal(sentenceOf([own, deploy({ score: 0.3 })]), 'Deploy shop/checkout#4711')
 })

@@ -242,7 +242,10 @@ test('the screen has large names and no navigation, and says what went first and
 test('the screen shows a single incident with its likely cause and its owner', async (t) => {
   const { browser, text } = await storm(t, ['ledger'])
   await browser.send('/incidents/1/status', { status: 'investigating' })
-  assert.match(await text('/?view=wall&tv=1'), /ledger: Down No likely cause found\. .?Ada.? is investigating, 0 s\./)
+  assert.match(
+    await text('/?view=wall&tv=1'),
+    /ledger: Down No other likely cause found\. .?Ada.? is investigating, 0 s\./,
+  )
 })
 
 test('results while typing list the incident with the number instead of opening it', async (t) => {

@@ -39,6 +39,8 @@ const HEADINGS = {
 } as const
 /** If no change is the likely cause, but another component is. */
 const ELSEWHERE = 'Likely cause elsewhere'
+/** If the service of the incident is a likely suspect itself, and nothing else is. */
+const ITSELF = 'No other likely cause found'
 
 /** What pages and the command line say if there is no suspect. A change may have happened all the same. */
 export const NO_SUSPECTS =
@@ -134,6 +136,11 @@ export function likelyCauseOf<S extends JudgedSuspect>(
     return sentence(code, change, `${nounOf(change)} `, afterOf(change, firstAlertAt))
   }
   const top = topComponent(suspects, startedAt)
+  const own = suspects.find((one) => one.isOwn && standingOf(one, startedAt) === 'likely')
+  if (!top && own) {
+    const before = `No change or other service stands out: the evidence points to the ${own.kind === 'node' ? 'node' : 'service'} itself.`
+    return { ...sentence<S>('none', null, before, ''), heading: ITSELF }
+  }
   const none = suspects.every(({ verdict }) => verdict === 'rejected')
     ? 'There is no suspect.'
     : 'No suspect stands out.'
