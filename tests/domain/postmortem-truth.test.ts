@@ -205,6 +205,15 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
     textOf({ alerts: [{ ...expired, endsAt: until - MINUTE }] }, critical(10)),
   ],
   [
+    'a length that nobody knows',
+    /\*\*Critical for:\*\* an unknown time: last reported at 2026-03-14 02:11:09 UTC, and no end was reported/,
+    textOf({ alerts: [{ ...expired, endsAt: startedAt }] }, { critical: { ms: 0, until: startedAt } }),
+    textOf(
+      { alerts: [{ ...expired, endsAt: startedAt, resolution: 'reported' }] },
+      { critical: { ms: 0, until: startedAt } },
+    ),
+  ],
+  [
     'an end that nobody reported',
     /- ImagePullBackOff was last reported at 2026-03-14 02:21:09 UTC; no end was reported/,
     textOf({ alerts: [{ ...expired, resolution: 'inferred' }] }),

@@ -96,8 +96,10 @@ function criticalText(facts: GroupedFacts): string {
   const { cause, critical } = incident
   const seconds = problemSeconds(facts)
   if (wasCritical(incident)) {
-    if (seconds === 0 && critical.until !== null) return `a moment, at ${formatTime(critical.until)}`
     const last = lastReportOf(facts)
+    if (seconds === 0 && last)
+      return `an unknown time: last reported at ${formatTime(last.at)}, and no end was reported`
+    if (seconds === 0 && critical.until !== null) return `a moment, at ${formatTime(critical.until)}`
     if (last)
       return `at least ${formatSeconds(last.seconds)}, last reported at ${formatTime(last.at)}${silencedText(facts)}`
     if (seconds !== null) return `${formatSeconds(seconds)}${silencedText(facts)}${afterwardsText(facts, seconds)}`
