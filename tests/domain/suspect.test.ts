@@ -228,11 +228,24 @@ test('the age of a symptom is measured from the end of the incident, and an ende
   }
   assert.match(textOf(null, null), /; still firing;/)
   assert.match(textOf(null, at(5)), /the alert has ended; .*last seen a moment ago/)
-  assert.match(textOf(at(5), at(5)), /seen until the end of the incident/)
+  assert.match(textOf(at(5), at(5)), /seen until the incident was resolved/)
   assert.match(textOf(at(18), at(5)), /last reported 13 min before the incident was resolved/)
   assert.match(textOf(at(6), at(5)), /last reported 1 min before the incident was resolved/)
-  assert.match(textOf(at(5) + 59_000, at(5)), /seen until the end of the incident/)
+  assert.match(textOf(at(5) + 59_000, at(5)), /seen until the incident was resolved/)
   assert.match(textOf(at(18), null), /still firing when the incident was resolved/)
+})
+
+test('ages are measured from the end of the problem if nobody resolved the incident', () => {
+  const textOf = (endedAt: number, ended: number | null) => {
+    const given = facts({ alerts: [alert('pay', 'HighErrorRate', 0, { endsAt: ended, lastSeenAt: at(5) })] })
+    const incident = { ...given.incident, endedAt, endedItself: true }
+    return JSON.stringify(rankSuspects({ ...given, incident })[0]?.reasons)
+  }
+  assert.match(textOf(at(18), at(5)), /last reported 13 min before the problem ended/)
+  assert.match(textOf(at(5), at(5)), /seen until the problem ended/)
+  const firing = textOf(at(18), null)
+  assert.match(firing, /still firing when the problem ended/)
+  assert.doesNotMatch(firing, /was resolved/)
 })
 
 test('a firing alert is called firing even if its sender last repeated it before another symptom was seen', () => {
@@ -304,6 +317,19 @@ test('a verdict on a rollout counts for the pipeline that caused the rollout', (
     confirmed.map(({ ref }) => ref),
     ['shop/pay#1'],
   )
+})
+
+test('a rejected change explains nothing', () => {
+  const changes = [deploy('pay', -3)]
+  const ranked = rankSuspects(facts({ changes, alerts: [alert('pay', 'HighErrorRate', 0)], of: 'pay' }))
+  const reasonsWith = (verdict: 'rejected' | null) => {
+    const links = changes.map((change) => ({ change, score: 0.9, verdict, reasons: [] }))
+    return JSON.stringify(judgeSuspects(ranked, changes, links, 'pay').map(({ reasons }) => reasons))
+  }
+  assert.match(reasonsWith(null), /pipeline shop\/pay#1 may explain this problem/)
+  const rejected = reasonsWith('rejected')
+  assert.match(rejected, /pipeline shop\/pay#1 does not explain this problem: a user rejected it as the cause/)
+  assert.doesNotMatch(rejected, /may explain/)
 })
 
 const inIncident = true

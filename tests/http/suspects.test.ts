@@ -86,6 +86,17 @@ test('an alert that ended before the resolution and fired again afterwards was n
   assert.match(text, /QueueFull[^"]*last reported 2 min before the incident was resolved/)
 })
 
+test('a verdict is the first reason of the suspect', async (t) => {
+  const { acme, ours, request, suspects } = await badDeploy(t)
+  assert.doesNotMatch((await suspects(ours)).text, /a user/)
+  const change = { incident: ours, change: { kind: 'pipeline', ref: 'shop/cart#31' } }
+  const links = (await request('GET', '/api/correlations', { token: acme.token })).body.data
+  for (const { id } of links)
+    await request('PATCH', `/api/correlations/${id}`, { token: acme.token, body: { verdict: 'rejected' } })
+  const judged = (await suspects(ours)).body.data.find(({ ref }: { ref: string }) => ref === change.change.ref)
+  assert.deepEqual(judged.reasons[0], { code: 'rejected', text: 'a user rejected this change as the cause' })
+})
+
 test('a foreign incident, a missing one and a malformed id give the same error', async (t) => {
   const { ours, charlie, suspects } = await badDeploy(t)
   const answers = await Promise.all([ours, newUuid(), 'x'].map((id) => suspects(id, charlie)))

@@ -1,6 +1,7 @@
 /** Combines suspects with users' verdicts. The API, pages, messages and postmortems use the resulting ranking. */
 import { type Change, outcomeOf } from '../correlation/change.ts'
 import { isChange, isOnlyTime, type JudgedSuspect, type Verdict } from './likely-cause.ts'
+import { explainsText } from './object.ts'
 import type { Suspect } from './suspect.ts'
 
 /** A link between a change and an alert in the incident. */
@@ -29,12 +30,14 @@ export function judgeSuspects<Link extends SuspectLink>(
   const confirmed = links.filter(({ verdict, change }) => verdict === 'confirmed' && !known.has(keyOf(change)))
   const added = [...Map.groupBy(confirmed, ({ change }) => keyOf(change)).values()].flatMap(([link]) => link ?? [])
   const all = [...suspects, ...added.map((link) => suspectOf(link, changes))]
+  const linksOf = (one: Suspect) => keysOf(one).flatMap((key) => links.filter(({ change }) => keyOf(change) === key))
+  const rejected = all.filter((one) => isChange(one) && verdictOf(linksOf(one)) === 'rejected').map(keyOf)
   return all.map((suspect) => {
     // The links of the change itself come before the links of its rollouts.
-    const own = keysOf(suspect).flatMap((key) => links.filter(({ change }) => keyOf(change) === key))
+    const own = linksOf(suspect)
     const change = changes.find((one) => keyOf(one) === keyOf(suspect)) ?? null
     return {
-      ...suspect,
+      ...{ ...suspect, reasons: suspect.reasons.map((reason) => judgedReason(reason, rejected)) },
       ...{ change, links: own, startsAt: change?.startsAt ?? null },
       outcome: change?.kind === 'pipeline' ? outcomeOf(change.facts) : (change?.emptied ?? null),
       verdict: verdictOf(own),
@@ -43,6 +46,14 @@ export function judgeSuspects<Link extends SuspectLink>(
       builtTheImage: own.some(({ reasons }) => reasons.some(({ code }) => code === 'image_tag_is_sha')),
     }
   })
+}
+
+/** What a user rejected as the cause explains nothing, although the score was computed before. */
+function judgedReason(reason: Suspect['reasons'][number], rejected: readonly string[]): Suspect['reasons'][number] {
+  const change = reason.code === 'change_explains' && rejected.find((key) => reason.text === explainsText(key))
+  return change
+    ? { ...reason, text: `${change} does not explain this problem: a user rejected it as the cause` }
+    : reason
 }
 
 /** A change with a confirmed link is confirmed, even if another of its links was rejected. */

@@ -79,6 +79,8 @@ function nodeService({ byName }: Components, component: string): SuspectService 
   return [...(byName.get(component) ?? [])].sort((a, b) => (a.id < b.id ? -1 : 1))[0]
 }
 
+export const explainsText = (change: string) => `${change} may explain this problem`
+
 function explanation(changes: readonly RankedSuspect[], { id }: SuspectService): Factor | null {
   const own = changes.filter(({ serviceId, score }) => serviceId === id && score > 0)
   const [change] = own.sort((a, b) => b.score - a.score || (a.ref < b.ref ? -1 : 1))
@@ -86,7 +88,7 @@ function explanation(changes: readonly RankedSuspect[], { id }: SuspectService):
   return {
     code: 'change_explains',
     value: 1 - CHANGE_EXPLAINS * change.score,
-    text: `${change.kind} ${change.ref} may explain this problem`,
+    text: explainsText(`${change.kind} ${change.ref}`),
   }
 }
 

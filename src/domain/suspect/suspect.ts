@@ -23,7 +23,13 @@ import { type Symptom, type SymptomEvidence, symptomsOf } from './symptom.ts'
 /** The facts about an incident. Times in ms UTC, ids are UUIDs, lists are unordered. */
 export type SuspectFacts = {
   /** `startedAt`: the first evidence. `endedAt`: null while the incident is ongoing. Later facts are ignored. */
-  readonly incident: { readonly service: string; readonly startedAt: number; readonly endedAt: number | null }
+  readonly incident: {
+    readonly service: string
+    readonly startedAt: number
+    readonly endedAt: number | null
+    /** Whether the problem ended at `endedAt`. Otherwise a user resolved the incident then. */
+    readonly endedItself?: boolean
+  }
   /** All services that occur in the facts or that a label could refer to. */
   readonly services: readonly SuspectService[]
   readonly changes: readonly Change[]

@@ -83,9 +83,7 @@ export function symptomsOf(facts: SuspectFacts, components: Components, end: num
   const byGist = new Map(
     [...Map.groupBy(sightings, ({ gist }) => gist)].map(([gist, alike]) => [gist, byComponent(alike)]),
   )
-  const weighed = sightings.map((one) =>
-    weigh(one, byGist.get(one.gist) ?? [], { lastAt, end, endedAt: facts.incident.endedAt }),
-  )
+  const weighed = sightings.map((one) => weigh(one, byGist.get(one.gist) ?? [], { lastAt, end, ...facts.incident }))
   return strongest(weighed)
 }
 
@@ -97,10 +95,14 @@ function byComponent(alike: readonly SymptomEvent[]): Alike {
 }
 
 /**
- * `lastAt`: the last observation of any symptom. `end`: when the problem ended. `endedAt`: when the incident was resolved.
- * The last two are null while the problem or the incident is ongoing.
+ * `lastAt`: the last observation of any symptom. `end`: when the problem ended. `endedAt` and `endedItself`: see
+ * `SuspectFacts`.
+ * The times are null while the problem or the incident is ongoing.
  */
-type Ends = { readonly lastAt: number; readonly end: number | null; readonly endedAt: number | null }
+type Ends = Pick<SuspectFacts['incident'], 'endedAt' | 'endedItself'> & {
+  readonly lastAt: number
+  readonly end: number | null
+}
 
 function weigh(sighting: SymptomEvent, alike: Alike, ends: Ends): Symptom {
   const fresh = freshness(sighting, ends)
@@ -113,21 +115,25 @@ function weigh(sighting: SymptomEvent, alike: Alike, ends: Ends): Symptom {
  * Rates how recent a symptom is. The weight depends on the last observation of any symptom. The text depends on the end
  * of the incident. An alert that has not ended is still firing, even if its sender repeats it rarely.
  */
-function freshness({ lastAt, factors, isFiring }: SymptomEvent, { lastAt: latest, end, endedAt }: Ends): Factor {
+function freshness(
+  { lastAt, factors, isFiring }: SymptomEvent,
+  { lastAt: latest, end, endedAt, endedItself }: Ends,
+): Factor {
   const value = isFiring ? 1 : 0.5 ** ((latest - lastAt) / FRESH_HALF_LIFE)
+  const ending = endedItself ? 'the problem ended' : 'the incident was resolved'
   const has = (code: string) => factors.some((factor) => factor.code === code)
   if (has('severity') && !has('ended')) {
     if (end === null) return { code: 'ongoing', value, text: 'still firing' }
-    const moment = end === endedAt ? 'was resolved' : 'recovered'
-    return { code: 'ongoing', value, text: `still firing when the incident ${moment}` }
+    const moment = end === endedAt ? ending : 'the problem ended'
+    return { code: 'ongoing', value, text: `still firing when ${moment}` }
   }
   const minutes = Math.floor(((endedAt ?? latest) - lastAt) / 60_000)
   if (minutes >= 1) {
-    const text = `last reported ${formatSeconds(minutes * 60)} ${endedAt === null ? 'ago' : 'before the incident was resolved'}`
+    const text = `last reported ${formatSeconds(minutes * 60)} ${endedAt === null ? 'ago' : `before ${ending}`}`
     return { code: 'past', value, text }
   }
   const now = has('ended') || has('recovered') ? 'last seen a moment ago' : 'still present'
-  return { code: 'ongoing', value, text: endedAt === null ? now : 'seen until the end of the incident' }
+  return { code: 'ongoing', value, text: endedAt === null ? now : `seen until ${ending}` }
 }
 
 /** A condition that also occurs at other times does not explain the incident. */

@@ -20,7 +20,9 @@ export type IncidentOutcome = {
 }
 
 /** `serviceId`: a UUID. */
-export type SuspectsAsked = Pick<LiveIncident, 'rowId' | 'startedAt' | 'resolvedAt'> & { readonly serviceId: string }
+export type SuspectsAsked = Pick<LiveIncident, 'rowId' | 'startedAt' | 'resolvedAt' | 'problem'> & {
+  readonly serviceId: string
+}
 
 /** `asked`: tells the engine whose suspects to look up; null without an incident. */
 type Tried = { readonly outcome: IncidentOutcome | null; readonly asked: SuspectsAsked | null }
@@ -41,7 +43,7 @@ export function outcomeOf(
   const known = before.get(incident.rowId)
   const { title, severity, status, rowId, startedAt, resolvedAt } = incident
   const serviceId = state.services.get(incident.serviceId)?.id
-  const asked = serviceId === undefined ? null : { rowId, serviceId, startedAt, resolvedAt }
+  const asked = serviceId === undefined ? null : { rowId, serviceId, startedAt, resolvedAt, problem: incident.problem }
   const message = messageOf(known, incident, live.alert.name, now)
   return { outcome: { incident: { title, severity, status, isNew: known === undefined }, message, silences }, asked }
 }

@@ -25,7 +25,7 @@ const MAX_SERVICES = 5_000
 const MAX_ASSIGNED = 200
 
 /** The incident fields that determine its suspects. `serviceId`: a UUID. */
-type Incident = Pick<IncidentRecord, 'rowId' | 'serviceId' | 'startedAt' | 'resolvedAt'>
+type Incident = Pick<IncidentRecord, 'rowId' | 'serviceId' | 'startedAt' | 'resolvedAt' | 'problem'>
 
 /** Returns an incident's suspects with users' verdicts, most probable first. */
 export function findJudgedSuspects(
@@ -48,8 +48,9 @@ export function findSuspects(
   now: number,
 ): Required<Omit<Suspect, 'since' | 'callers'>>[] {
   const { suspects } = findJudgedSuspects(db, organizationId, incident, now)
-  return suspects.map(({ kind, ref, serviceId, score, reasons, evidence, rollouts = [] }) => {
-    const told = reasons.map(({ code, text }) => ({ code, text }))
+  return suspects.map(({ kind, ref, serviceId, score, reasons, evidence, verdict, rollouts = [] }) => {
+    const judged = verdict ? [{ code: verdict, text: `a user ${verdict} this change as the cause` }] : []
+    const told = [...judged, ...reasons.map(({ code, text }) => ({ code, text }))]
     return { kind, ref, serviceId, score, reasons: told, evidence, rollouts }
   })
 }
@@ -71,7 +72,10 @@ function findSuspectFacts(db: Db, organizationId: number, incident: Incident, no
   const { scalingsFrom, from, to } = searchedSpan(incident, now)
   const services = servicesOf(db, organizationId)
   return {
-    incident: { service: incident.serviceId, startedAt: incident.startedAt, endedAt: incident.resolvedAt },
+    incident: {
+      ...{ service: incident.serviceId, startedAt: incident.startedAt, endedAt: incident.resolvedAt },
+      endedItself: incident.problem.since === null && incident.problem.endedAt === incident.resolvedAt,
+    },
     services,
     changes: [
       ...listDeployed(db, organizationId, services, { from, to }),
