@@ -210,7 +210,7 @@ export function contradictionsIn(document: Postmortem): string[] {
       'a later end and none',
     ],
     [
-      /^see “/.test(fact.get('Fix') ?? '') && says(/No change that could have caused the incident/),
+      / may name it$/.test(fact.get('Fix') ?? '') && says(/No change that could have caused the incident/),
       'a cause elsewhere and none',
     ],
     [says(/for at least/) && (impact.to !== null || says(/still critical/)), 'an end, or none, that nobody reported'],

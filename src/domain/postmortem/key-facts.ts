@@ -5,7 +5,7 @@ import { likelihoodOf } from '../suspect/likely-cause.ts'
 import { formatSeconds, formatTime, joinNames, quoted, secondsBetween } from '../text.ts'
 import { declarerOf, lastReportOf, problemSeconds, secondsAfterwards, wasCritical, wasMerged } from './critical.ts'
 import type { KeyFact, Metric, Postmortem } from './document.ts'
-import { type GroupedFacts, incidentRef, intoRefs, intoText } from './groups.ts'
+import { type GroupedFacts, incidentRef, intoRefs, intoText, mergedInto } from './groups.ts'
 import { secondsOf } from './metrics.ts'
 import { cordonSentences, isUnconnected, rejectedOf } from './no-cause.ts'
 import { causeElsewhere, earlierReports } from './others.ts'
@@ -25,7 +25,10 @@ export function keyFactsOf(
   const cause = triggerOf(facts, contributing)
   const elsewhere = causeElsewhere(facts)
   const probably = facts.component ? [`probably ${facts.component.ref}`] : []
-  const see = elsewhere ? [`see ${quoted(elsewhere.title)}`] : []
+  const title = quoted(elsewhere?.title ?? '')
+  // Whether the other incident's document knows the cause is unknown: that incident can go on.
+  const from = mergedInto(facts) ? `not known here; merged into ${title}` : `probably followed from ${title}`
+  const see = elsewhere ? [from] : []
   return [
     { ...lengthOf(facts), refs: [ref, ...intoRefs(facts)] },
     detected,
@@ -43,7 +46,7 @@ export function keyFactsOf(
           refs: fixes.map(({ eventId }) => `event/${eventId}`),
         }
       : elsewhere
-        ? { label: 'Fix', text: `see ${quoted(elsewhere.title)}`, refs: [elsewhere.ref] }
+        ? { label: 'Fix', text: `not known here; the postmortem of ${title} may name it`, refs: [elsewhere.ref] }
         : { label: 'Fix', ...noFix(facts) },
   ]
 }

@@ -103,7 +103,7 @@ export function groupSentences(facts: GroupedFacts): readonly Sentence[] {
 
 /** Says which incident this one, or it and `others`, followed. */
 function followedText(what: string, { title }: { readonly title: string }, facts: GroupedFacts): string {
-  return `${what} probably followed from ${quoted(title)}; see there for the ${whatElsewhere(facts)}.`
+  return `${what} probably followed from ${quoted(title)}, whose postmortem may name the ${whatElsewhere(facts)}.`
 }
 
 /** Names the incidents that probably followed from the failure of a node. */
@@ -119,7 +119,7 @@ function whatElsewhere({ fixes }: GroupedFacts): string {
   return fixes.length > 0 ? 'cause' : 'cause and the fix'
 }
 
-/** Returns the incident that has the cause and the fix of this one: the one that it followed, or was merged into. */
+/** Returns the incident that may have the cause and the fix of this one: the one that it followed, or was merged into. */
 export function causeElsewhere(facts: GroupedFacts): { readonly ref: string; readonly title: string } | undefined {
   const { incident, group } = facts
   const into = mergedInto(facts)
@@ -130,10 +130,12 @@ export function causeElsewhere(facts: GroupedFacts): { readonly ref: string; rea
   return group.others.find(({ ref }) => ref === group.leader)
 }
 
-/** Refers to the incident that has the cause, and the fix if none of its own was found. */
+/** Refers to the incident that may have the cause, and the fix if none of its own was found. */
 export function elsewhereSentence(facts: GroupedFacts): Sentence | undefined {
   const one = causeElsewhere(facts)
-  return one ? { text: `For the ${whatElsewhere(facts)}, see ${quoted(one.title)}.`, refs: [one.ref] } : undefined
+  return one
+    ? { text: `The postmortem of ${quoted(one.title)} may name the ${whatElsewhere(facts)}.`, refs: [one.ref] }
+    : undefined
 }
 
 /** Names what ran on the node of the incident. The node's own alerts do not name it. */
