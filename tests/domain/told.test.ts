@@ -75,6 +75,15 @@ test('notifications that one digest tells are one row, and so is what was not se
   assert.equal(texts([], [not(0), not(30)]).length, 1)
 })
 
+test('a digest with several kinds of news of one incident is one message', () => {
+  const title = 'cart was critical again. It is well now.'
+  const [recovered, again] = [told('a', { kind: 'recovered', title }), told('a', { kind: 'again', title })]
+  assert.deepEqual(texts([recovered, again]), [`message: message “again” and “recovered” sent to a: ${title}`])
+  assert.equal(texts([recovered, { ...again, at: NOON + 1 }]).length, 2)
+  assert.equal(texts([recovered, { ...again, title: 'cart is critical.' }]).length, 2)
+  assert.equal(texts([recovered, { ...again, status: 'failed' }]).length, 2)
+})
+
 test('the same message a minute later, and another text in the same second, have their own rows', () => {
   assert.equal(texts([told('a'), told('b', { at: NOON + MINUTE })]).length, 2)
   assert.equal(texts([told('a'), told('b', { title: 'cart is critical since 13:00 CET.' })]).length, 2)

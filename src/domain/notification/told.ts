@@ -144,13 +144,29 @@ export function toldRows(
   const isToldKind = new Set(told.map(({ kind }) => kind))
   const withheld = notTold.filter(({ kind, reason }) => !BY_OWN_RULE.has(reason) || !isToldKind.has(kind))
   const moments: readonly Moment[] = [
-    ...told.map((one) => ({ kind: 'message' as const, at: one.at, channel: one.channel, ...toldText(one) })),
+    ...messagesOf(told).map(([one, ...more]) => {
+      const kinds = [...new Set([one, ...more].map(({ kind }) => kind))].reverse()
+      return { kind: 'message' as const, at: one.at, channel: one.channel, ...toldText(one, kinds) }
+    }),
     ...withheld.map(({ kind, at, channel, reason }) => {
       const [before, after] = [`message “${kind}” not sent to `, `: ${REASONS[reason]}`]
       return { kind: 'not-told' as const, at, channel, before, after }
     }),
   ]
   return moments.length === 0 ? timeline : sortRows([...timeline, ...grouped(moments).map(rowOf(incidentId))])
+}
+
+/** Returns what was sent, newest first. A digest is one message, although it has several kinds of news of an incident. */
+function messagesOf(told: readonly Told[]): readonly (readonly [Told, ...Told[]])[] {
+  const keyOf = ({ status, channel, at, title, kind }: Told, index: number) =>
+    status === 'delivered' && title !== null ? `${channel} ${at} ${title}` : `${index} ${kind}`
+  const byMessage = [
+    ...Map.groupBy(
+      told.map((one, index) => ({ one, key: keyOf(one, index) })),
+      ({ key }) => key,
+    ).values(),
+  ]
+  return byMessage.flatMap(([first, ...more]) => (first ? [[first.one, ...more.map(({ one }) => one)]] : []))
 }
 
 function grouped(moments: readonly Moment[]): readonly (readonly [Moment, ...Moment[]])[] {
@@ -183,10 +199,13 @@ function rowOf(incidentId: string) {
   }
 }
 
-function toldText(told: Told): { readonly before: string; readonly after: string } {
+function toldText(told: Told, kinds: readonly MessageKind[]): { readonly before: string; readonly after: string } {
   const { kind, status, dueAt, detail, title, isDigest } = told
   const said = title === null ? '' : isDigest ? ', in a digest' : `: ${title}`
-  if (status === 'delivered') return { before: `message “${kind}” sent to `, after: said }
+  if (status === 'delivered') {
+    const named = joinNames(kinds.map((one) => `“${one}”`))
+    return { before: `message ${named} sent to `, after: said }
+  }
   const why = detail === null ? '' : `: ${detail}`
   if (status === 'failed') return { before: `message “${kind}” could not be sent to `, after: why }
   const before = `message “${kind}” waits for `
