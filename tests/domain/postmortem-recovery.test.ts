@@ -50,6 +50,24 @@ test('a crash that ends with the start of a container says so', () => {
   assert.match(text, /ended at .*, when Kubernetes reported the start of a container/)
 })
 
+test('an end that follows from a scale-down says so, and ends at different times have a sentence each', () => {
+  const ended = { ...FIRST, endsAt: startedAt + 5 * MINUTE, resolution: 'reported' as const }
+  const later = { ...ended, uuid: 'later', name: 'CrashLoopBackOff', endsAt: startedAt + 6 * MINUTE }
+  const scaled = (text: string) => ({ ...event('ScalingReplicaSet', 5, 'Deployment/cart'), text })
+  const down = scaled('Scaled down replica set cart-7c9f6d5b8 to 0 from 1')
+  const text = textOf({ alerts: [ended, later], events: [down] })
+  const what = `${FIRST.name} ended at [-0-9: ]+ UTC`
+  assert.match(text, new RegExp(`${what}, when Kubernetes reported a scale-down`))
+  assert.match(text, /CrashLoopBackOff ended at .*, as reported by Kubernetes/)
+  assert.match(
+    textOf({ alerts: [ended], events: [scaled('Scaled up replica set cart-1 to 1')] }),
+    /, as reported by Kube/,
+  )
+  const two = textOf({ alerts: [ended, later] })
+  assert.match(two, new RegExp(`${what}, as reported by Kubernetes`))
+  assert.doesNotMatch(two, /ended between/)
+})
+
 test('each round has its end, its acknowledgement and its place in the order', () => {
   const ref = `alert/${FIRST.uuid}`
   const entries = [

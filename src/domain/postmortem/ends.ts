@@ -30,11 +30,19 @@ export function endSentences(facts: GroupedFacts): readonly Told[] {
   // What ended after the resolution has a sentence of its own.
   const isLater = (one: GroupedFact) => secondsBetween(resolutionAt(facts) ?? lastAtOf(one), lastAtOf(one)) > 0
   const alike = Map.groupBy(inOrder, (one) => `${one.way} ${one.way === 'unreported' ? '' : isLater(one)}`)
-  return [...alike.values()].flatMap((alike) => {
+  return [...alike.values()].flatMap(apart).flatMap((alike) => {
     const way = alike[0]?.way ?? 'unknown'
     const at = alike.reduce((last, one) => Math.max(last, lastAtOf(one)), 0)
     return { ...(way === 'unreported' ? unreportedSentence(alike, facts) : endSentence(alike, way, facts)), at }
   })
+}
+
+/** How many alerts that ended at different times have a sentence each. */
+const MAX_APART = 3
+
+function apart<Alert extends GroupedFact>(alike: readonly Alert[]): readonly (readonly Alert[])[] {
+  const isFew = alike.length <= MAX_APART && alike.every(({ endsAt }) => endsAt !== null)
+  return isFew ? [...Map.groupBy(alike, (one) => formatTime(lastAtOf(one))).values()] : [alike]
 }
 
 const lastAtOf = ({ endsAt, lastSeenAt }: GroupedFact) => endsAt ?? lastSeenAt
@@ -56,7 +64,9 @@ export function earlierEnds({ incident, entries, alerts }: GroupedFacts): readon
   })
 }
 
-type Way = 'moment' | 'unreported' | 'unknown' | 'replaced' | 'started' | Resolution
+type Way = 'moment' | 'unreported' | 'unknown' | 'replaced' | 'started' | 'scaled' | Resolution
+
+const SCALING = /^ScalingReplicaSet Scaled down/
 
 /** An eviction or a killed container has no end. What a pod had on a lost node ends when another pod replaces it. */
 function wayOf(alert: GroupedFact, { events }: GroupedFacts): Way {
@@ -66,6 +76,8 @@ function wayOf(alert: GroupedFact, { events }: GroupedFacts): Way {
   if (isReplaced && resolution === 'reported') return 'replaced'
   const isStarted = source === 'cluster' && events.some((event) => event.name === 'Started' && event.at === endsAt)
   if (isStarted && resolution === 'reported') return 'started'
+  const isScaled = events.some(({ name, text, at }) => SCALING.test(`${name} ${text}`) && at === endsAt)
+  if (source === 'cluster' && isScaled && resolution === 'reported') return 'scaled'
   return endsAt === null || isUnreported(alert) ? 'unreported' : (resolution ?? 'unknown')
 }
 
@@ -116,6 +128,7 @@ function momentsText(times: readonly number[]): string {
 function howText(way: Way, ended: readonly GroupedFact[], entries: readonly EntryFact[]): string {
   const isOne = ended.length === 1
   if (way === 'started') return ', when Kubernetes reported the start of a container'
+  if (way === 'scaled') return ', when Kubernetes reported a scale-down'
   if (way === 'replaced') return ', when replacement pods were assigned to nodes'
   if (way === 'reported') {
     const senders = distinct(ended.map(senderOf))
