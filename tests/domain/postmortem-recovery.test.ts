@@ -68,6 +68,15 @@ test('an end that follows from a scale-down says so, and ends at different times
   assert.doesNotMatch(two, /ended between/)
 })
 
+test('the detection says who was told first and when, or that there is no channel', () => {
+  const told = { hasChannel: true, names: ['mail', 'pager'], firstAt: createdAt + MINUTE }
+  const text = (more: { hasChannel?: boolean; firstAt?: null }) =>
+    markdown(generate({ ...BARE, told: { ...told, ...more } }))
+  assert.match(text({}), /- Told: mail and pager, first at 2026-03-14 [0-9:]+ UTC \(E1\)\./)
+  assert.match(text({ hasChannel: false, firstAt: null }), /- There is no notification channel \(E1\)\./)
+  for (const one of [text({ firstAt: null }), markdown(generate(BARE))]) assert.doesNotMatch(one, /Told:|channel/)
+})
+
 test('each round has its end, its acknowledgement and its place in the order', () => {
   const ref = `alert/${FIRST.uuid}`
   const entries = [

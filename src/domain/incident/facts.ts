@@ -41,6 +41,8 @@ export type PostmortemFacts = {
   /** The other incidents that opened during this one, until its problem ended. */
   readonly meanwhile?: readonly (OtherIncident & { readonly service?: string })[]
   readonly group?: GroupFact | null
+  /** Who was told about the incident, and when first: null if nobody was. Default: unknown. */
+  readonly told?: { readonly hasChannel: boolean; readonly names: readonly string[]; readonly firstAt: number | null }
   /** The incidents that were merged with this one, in either direction. */
   readonly merged?: readonly OtherIncident[]
   /** The silences that the entries refer to. */

@@ -110,3 +110,13 @@ export function unheardSentences(facts: Pick<GroupedFacts, 'alerts'>): readonly 
     return { text: `The sender ${sender} sent no heartbeat ${when}.`, refs: [ref] }
   })
 }
+
+/** Says who was told, or that there is no channel. What waits in a queue is not known to arrive. */
+export function toldSentences({ incident, told }: GroupedFacts): readonly Sentence[] {
+  if (!told || (told.hasChannel && told.firstAt === null)) return []
+  const text =
+    told.firstAt === null
+      ? 'There is no notification channel.'
+      : `Told: ${joinNames(told.names)}, first at ${formatTime(told.firstAt)}.`
+  return [{ text, refs: [incidentRef(incident)] }]
+}

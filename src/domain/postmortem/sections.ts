@@ -27,6 +27,7 @@ import {
   mergedInto,
   namesOf,
   senderOf,
+  toldSentences,
 } from './groups.ts'
 import { wasClockSetBack } from './metrics.ts'
 import {
@@ -157,8 +158,7 @@ export function servicesOf({ incident, services }: GroupedFacts): readonly strin
 
 export function detectionOf(facts: GroupedFacts): Postmortem['detection'] {
   const { incident, alerts, entries } = facts
-  const ref = incidentRef(incident)
-  const first = firstSymptom(alerts)
+  const [ref, first] = [incidentRef(incident), firstSymptom(alerts)]
   const opener = entries.find(({ kind }) => kind === 'opened')?.actor ?? null
   const by = incident.origin === 'automatic' ? 'incmon' : opener
   const openedAt = formatTime(incident.createdAt)
@@ -183,7 +183,7 @@ export function detectionOf(facts: GroupedFacts): Postmortem['detection'] {
       text: `${quoted(title)}, which was merged into this incident, was opened at ${formatTime(createdAt)}.`,
       refs: [ref],
     })),
-    { text: acknowledgedText(incident, entries), refs: [ref] },
+    ...[...toldSentences(facts), { text: acknowledgedText(incident, entries), refs: [ref] }],
     ...(hasLapsed(incident, entries)
       ? [{ text: 'This acknowledgement lapsed when the problem came back.', refs: [ref] }]
       : []),
