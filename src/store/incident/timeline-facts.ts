@@ -37,7 +37,7 @@ import { findLiveIncident } from './live-incidents.ts'
 import { withUnheard } from './silent-senders.ts'
 import { findJudgedSuspects } from './suspects.ts'
 import { eventsOf } from './timeline-events.ts'
-import { findWhoWasTold, listNotToldOf, listToldOf } from './told-messages.ts'
+import { findTold, listNotToldOf, listToldOf } from './told-messages.ts'
 
 /** How long before the first evidence to search for changes. */
 const SEARCHED_BEFORE = 2 * HOUR
@@ -72,23 +72,12 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, e
     lowestScore: incident.lowestScore,
     meanwhile: openedDuring(db, incident, until),
     group: findGroupUntil(db, incident, until),
-    told: toldOf(db, incident, now),
+    told: findTold(db, incident, now),
     merged: mergedWith(db, incident.organizationId, all),
     silences: silencesNamed(db, incident.organizationId, all),
     earlier: earlierOf(db, incident, [incident.serviceId, ...others.keys()], alerts),
     recordedSince: recordedSince(db, incident.organizationId, now),
     rejectedEvidence: rejectionsOf(db, incident.organizationId, incident.startedAt, searched.to),
-  }
-}
-
-function toldOf(db: Db, { organizationId, rowId, id }: LiveIncident, now: number) {
-  const who = findWhoWasTold(db, organizationId, [rowId], now).get(rowId)
-  const sent = listToldOf(db, rowId, id).filter(({ status }) => status === 'delivered')
-  const firstAt = sent.length === 0 ? null : sent.reduce((first, { at }) => Math.min(first, at), now)
-  return {
-    hasChannel: who?.hasChannel ?? true,
-    names: [...new Set(sent.map(({ channel }) => channel))].sort(),
-    firstAt,
   }
 }
 

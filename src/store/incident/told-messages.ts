@@ -2,6 +2,7 @@
 
 import { sql } from 'kysely'
 import { BUDGETS } from '../../domain/budgets.ts'
+import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { behindFailure, type NotTold, type Told, type WhoWasTold, whoWasTold } from '../../domain/notification/told.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed, query } from '../sqlite/query.ts'
@@ -119,4 +120,16 @@ export function listNotToldOf(db: Db, incidentId: number): NotTold[] {
     .orderBy('untold.at', 'desc')
     .limit(MAX_MESSAGES)
   return db.all(rows)
+}
+
+/** Returns the channels that got a message about an incident, and when the first one did. */
+export function findTold(db: Db, { organizationId, rowId, id }: LiveIncident, now: number) {
+  const who = findWhoWasTold(db, organizationId, [rowId], now).get(rowId)
+  const sent = listToldOf(db, rowId, id).filter(({ status }) => status === 'delivered')
+  const firstAt = sent.length === 0 ? null : sent.reduce((first, { at }) => Math.min(first, at), now)
+  return {
+    hasChannel: who?.hasChannel ?? true,
+    names: [...new Set(sent.map(({ channel }) => channel))].sort(),
+    firstAt,
+  }
 }
