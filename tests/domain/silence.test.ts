@@ -83,3 +83,12 @@ test('a silence without a window says when its schedule has the next one', () =>
     'no window of this schedule lies between 2026-03-11T00:00:00.000Z and 2026-03-12T00:00:00.000Z; the next window is from 2026-03-14T22:00:00.000Z to 2026-03-15T02:00:00.000Z',
   )
 })
+
+test('a weekly window that the clock skips is followed by that of the next week', () => {
+  const schedule = { from: '02:15', to: '02:45', timeZone: 'Europe/Berlin', weekdays: ['sunday'] as const }
+  const made = Date.parse('2028-03-24T12:00:00Z')
+  const period = { startsAt: made, endsAt: made + 364 * 86_400_000, schedule }
+  assert.equal(nextChangeOf(period, made), Date.parse('2028-04-02T00:15:00Z'))
+  assert.equal(nextChangeOf(period, Date.parse('2028-03-26T01:30:00Z')), Date.parse('2028-04-02T00:15:00Z'))
+  assert.equal(statusOf(period, Date.parse('2028-04-02T00:20:00Z')), 'active')
+})

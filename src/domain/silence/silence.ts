@@ -30,8 +30,11 @@ export type Period = { readonly startsAt: number; readonly endsAt: number; reado
 export const SILENCE_STATUSES = ['pending', 'active', 'expired'] as const
 export type SilenceStatus = (typeof SILENCE_STATUSES)[number]
 
-/** A week plus one day at each end, so that the periods before and after `at` are always included. */
-const AROUND_DAYS = 8
+/**
+ * Two weeks plus one day at each end, so that the periods before and after `at` are always included, even if the clock
+ * skips one of them.
+ */
+const AROUND_DAYS = 15
 
 /** Returns the status of a silence at a given time. A weekly silence is pending between its periods. */
 export function statusOf(period: Period, at: number): SilenceStatus {
