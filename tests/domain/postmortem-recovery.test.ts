@@ -38,7 +38,7 @@ test('what a pod had on a lost node ends with its replacement, whose start has a
   const text = textOf({ alerts: [lost], events })
   assert.match(text, /NodeNotReady \(pod\) ended at .*, when replacement pods were assigned to nodes/)
   assert.match(text, /\| replacement Pod\/cart-2 started \| Kubernetes/)
-  assert.match(text, /TaintManagerEviction.* – not part of an incident/)
+  assert.match(text, /TaintManagerEviction.* – not part of this incident/)
   const other = textOf({ alerts: [lost], events: [event('Started', 6, 'Pod/cart-2')] })
   assert.match(other, /NodeNotReady \(pod\) ended at .*, as reported by Kubernetes/)
   assert.doesNotMatch(other, /replacement/)

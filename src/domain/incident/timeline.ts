@@ -74,7 +74,7 @@ function withOther(row: TimelineRow, known: Known, events: readonly EventFact[])
   const id = row.ref.replace('alert/', '')
   if ((row.kind !== 'alert' && row.kind !== 'ended') || known.has(id)) return row
   const title = events.find(({ alertId }) => alertId === id)?.incident
-  return { ...row, text: `${row.text} – ${title ? `part of ${quoted(title)}` : 'not part of an incident'}` }
+  return { ...row, text: `${row.text} – ${title ? `part of ${quoted(title)}` : 'not part of this incident'}` }
 }
 
 /** Returns the groups of similar alerts, most severe first. Returns few groups even if every alert has its own name. */
