@@ -1,6 +1,6 @@
 /** The problem of an incident: whether it goes on, since when, and for how long it has been critical. Start here. */
 import type { Severity } from '../severity.ts'
-import { MINUTE } from '../units.ts'
+import { MINUTE, SECOND } from '../units.ts'
 import type { Raised } from './lasted.ts'
 import { endOf, reportedEndOf, withoutEmptyInterval, withReportedEnd } from './problem-end.ts'
 
@@ -186,10 +186,11 @@ function begun(known: Problem, { now, burning }: Observation, wasWrong: boolean)
   // What had ended when the silence was over joins up with what goes on.
   const joins = known.isMuted && known.ended !== null && from <= known.ended.to
   const since = joins ? Math.min(from, known.ended.from) : from
+  // A silence that left an alert as it became critical has covered nothing.
+  const isCovered = until - since >= SECOND
   // What began under a silence was covered although the problem was not on.
-  const covered = since < now && !known.isMuted ? Math.max(0, until - Math.max(since, endedAt ?? since)) : 0
-  const mutedMs = known.mutedMs + covered
-  const before = { ...known, covered: since < now ? { since, until } : null, mutedMs }
+  const anew = isCovered && !known.isMuted ? Math.max(0, until - Math.max(since, endedAt ?? since)) : 0
+  const before = { ...known, covered: isCovered ? { since, until } : null, mutedMs: known.mutedMs + anew }
   if (wasWrong && endedAt !== null) return { ...before, since: endedAt }
   if (endedAt === null) return { ...before, since: Math.min(now, ...burning.map(({ since }) => since)) }
   const onset = Math.min(now, ...burning.map((one) => one.onset))

@@ -1,0 +1,27 @@
+/** What a silence that has ended says about a problem. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { NO_PROBLEM, observe, type Problem } from '../../src/domain/incident/problem.ts'
+import { MINUTE } from '../../src/domain/units.ts'
+
+/** Observes at minute 10 a condition that a silence has covered for so long. */
+const freedAfter = (coveredMs: number, before: Problem = NO_PROBLEM) => {
+  const now = 10 * MINUTE
+  const covered = { since: now - coveredMs, until: now }
+  return observe(before, { now, burning: [{ name: 'Down', since: now, onset: now, covered }], muted: [], ended: [] })
+}
+
+test('a condition that a silence covered has gone on since before, and was silenced for so long', () => {
+  const { covered, mutedMs } = freedAfter(2 * MINUTE)
+  assert.deepEqual([covered, mutedMs], [{ since: 8 * MINUTE, until: 10 * MINUTE }, 2 * MINUTE])
+})
+
+test('a warning that a silence covered, and that becomes critical, was not covered', () => {
+  const { covered, mutedMs } = freedAfter(0)
+  assert.deepEqual([covered, mutedMs], [null, 0])
+})
+
+test('what the silence covered before the last end counts no more', () => {
+  const over = { ...NO_PROBLEM, endedAt: 9 * MINUTE, knownAt: 9 * MINUTE, had: ['Down'] }
+  assert.equal(freedAfter(2 * MINUTE, over).mutedMs, MINUTE)
+})
