@@ -16,7 +16,8 @@ function starting(milliseconds: number) {
     now += milliseconds
   }
   const start = spreadStarts(listen, () => now)
-  const request = (url: string, destroyed = false) => start({ url } as IncomingMessage, { destroyed } as ServerResponse)
+  const request = (url: string, destroyed = false, method = 'GET') =>
+    start({ url, method } as IncomingMessage, { destroyed } as ServerResponse)
   return { started, request }
 }
 
@@ -43,6 +44,13 @@ test('a health check does not wait for other requests', () => {
   const { started, request } = starting(25)
   for (const url of ['/a', '/b', '/healthz']) request(url)
   assert.deepEqual(started, ['/a', '/healthz'])
+})
+
+test('what a sender posts does not wait: the engine refuses what it cannot store soon', () => {
+  const { started, request } = starting(25)
+  for (const url of ['/a', '/b']) request(url)
+  request('/c', false, 'POST')
+  assert.deepEqual(started, ['/a', '/c'])
 })
 
 test('a request whose client is gone before its turn is not started', async () => {

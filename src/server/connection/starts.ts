@@ -1,13 +1,15 @@
-/** Starts requests. If many arrive at the same time, some start in later rounds of the event loop. */
+/** Starts requests. If many reads arrive at the same time, some start in later rounds of the event loop. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 
 /** How long the requests of one round can take, in milliseconds. */
 const ROUND_MS = 20
+/** What is processed while it starts. Other requests wait in the engine, which refuses what it cannot store soon. */
+const READS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD'])
 /** Health checks take no time and must not wait. */
 const PROBE = '/healthz'
 
 /**
- * Returns a listener that starts waiting requests one per round, so that no round takes long.
+ * Returns a listener that starts waiting reads one per round, so that no round takes long.
  * @param elapsed returns the time of a monotonic clock in milliseconds
  */
 export function spreadStarts(listen: RequestListener, elapsed = () => performance.now()): RequestListener {
@@ -28,7 +30,7 @@ export function spreadStarts(listen: RequestListener, elapsed = () => performanc
   return (request, response) => {
     if (began === null) startRound()
     const isLate = waiting.length > 0 || elapsed() - (began ?? 0) > ROUND_MS
-    if (isLate && request.url !== PROBE) return void waiting.push({ request, response })
+    if (isLate && READS.has(request.method) && request.url !== PROBE) return void waiting.push({ request, response })
     listen(request, response)
   }
 }
