@@ -156,14 +156,18 @@ const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, rea
           <td data-label="Source" class="alert-source">
             {source}
           </td>
-          <td data-label="Started" class="nowrap">
+          <td data-label="Started">
             <span>
-              <Time at={startsAt} reader={reader} style="moment" />
+              <span class="nowrap">
+                <Time at={startsAt} reader={reader} style="moment" />
+              </span>
               {row.lastStartsAt - startsAt < 60_000 ? null : (
-                <span class="quiet">
+                <>
                   {' '}
-                  to <Time at={row.lastStartsAt} reader={reader} style="moment" />
-                </span>
+                  <span class="quiet nowrap">
+                    to <Time at={row.lastStartsAt} reader={reader} style="moment" />
+                  </span>
+                </>
               )}
             </span>
           </td>
