@@ -37,7 +37,10 @@ export function begun(deps: Deps, channel: ChannelRecord, now: number): Leader |
 /** Returns whether a message is still true. Takes it apart if it is not. */
 export function isTrue(deps: Deps, channel: ChannelRecord, { rowId }: Leader, now: number): boolean {
   const entries = listBegun(deps.db, rowId)
-  if (entries.every((entry) => verdictIn(deps, channel, entry, entries, now).do === 'send')) return true
+  const together = Map.groupBy(entries, ({ incidentId }) => incidentId)
+  const isSent = (entry: QueuedEntry) =>
+    verdictIn(deps, channel, entry, together.get(entry.incidentId) ?? [], now).do === 'send'
+  if (entries.every(isSent)) return true
   const waiting = listQueue(deps.db, channel.rowId, now + RECHECK_MS, MAX_LISTED)
   deps.db.transaction(() => {
     releaseMessage(deps.db, rowId)

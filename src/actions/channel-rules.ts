@@ -7,10 +7,10 @@ import { type MessageKind, type NotificationKind, OVER, ruledSeverityOf } from '
 import { readsAlerts } from '../domain/notification/rule.ts'
 import { listOpenIncidents } from '../store/incident/live-incidents.ts'
 import { listMissed, listToldChannels, listToldNames } from '../store/incident/told.ts'
-import type { ChannelRecord } from '../store/notification/channels.ts'
+import { type ChannelRecord, listRecipients } from '../store/notification/channels.ts'
 import { insertNotifications, NO_FACTS, type OutboxEntry } from '../store/notification/outbox.ts'
 import { alertsAbout, listMergedServices, listRuledAlerts } from '../store/notification/ruled-alerts.ts'
-import { loadServiceName } from '../store/service/services.ts'
+import { findServiceRowId, loadServiceName } from '../store/service/services.ts'
 import type { Deps } from './deps.ts'
 
 /** A message about an incident. `names`: the critical conditions that it names. */
@@ -49,14 +49,39 @@ export function entryOf(
 const MAX_MISSED = BUDGETS['told-incidents'].value
 
 /**
+ * Tells the channels whose rules match a service since it got another name, or was merged into another one, what burns.
+ * @param id the UUID of the service
+ */
+export function catchUpService(deps: Deps, organizationId: number, id: string): void {
+  const serviceId = findServiceRowId(deps.db, organizationId, id)
+  const open = listOpenIncidents(deps.db, organizationId, MAX_MISSED).filter((one) => one.serviceId === serviceId)
+  if (open.length === 0) return
+  const about = new Set(open.flatMap(({ rowId, problem }) => [rowId, ...problem.merged]))
+  deps.db.transaction(() => {
+    for (const channel of listRecipients(deps.db, organizationId).filter(({ enabled }) => enabled)) {
+      const missed = listMissed(deps.db, channel.rowId, MAX_MISSED).filter(({ incident }) => about.has(incident.rowId))
+      tellMissed(deps, channel, open, missed)
+    }
+  })
+}
+
+/**
  * Tells a channel that was added, switched on or given other rules what burns that it was never told of, and what
  * happened while it was off to what it was told of.
  */
 export function catchUp(deps: Deps, channel: ChannelRecord): void {
   if (!channel.enabled) return
-  const now = deps.now()
   const open = listOpenIncidents(deps.db, channel.organizationId, MAX_MISSED)
-  const missed = listMissed(deps.db, channel.rowId, MAX_MISSED)
+  tellMissed(deps, channel, open, listMissed(deps.db, channel.rowId, MAX_MISSED))
+}
+
+function tellMissed(
+  deps: Deps,
+  channel: ChannelRecord,
+  open: readonly LiveIncident[],
+  missed: ReturnType<typeof listMissed>,
+): void {
+  const now = deps.now()
   const told = listToldChannels(deps.db, [...open, ...missed.map(({ incident }) => incident)])
   const own = new Map(told.flatMap((one) => (one.channelId === channel.rowId ? [[one.incidentId, one]] : [])))
   const burning = open.filter(({ rowId, problem }) => !own.has(rowId) && problemAt(problem, now) === 'on')

@@ -105,13 +105,6 @@ export function changeChannel(deps: Deps, organizationId: number, id: string, ch
   deps.announce({ kind: 'channel', id, organizationId })
 }
 
-/** Tells each channel what burns that its rules match since a service got another name or was merged into another one. */
-export function catchUpChannels(deps: Deps, organizationId: number): void {
-  deps.db.transaction(() => {
-    for (const channel of listRecipients(deps.db, organizationId)) catchUp(deps, channel)
-  })
-}
-
 /** Deletes a channel with its secrets and deliveries. @throws IncmonError `not-found` */
 export function removeChannel(deps: Deps, organizationId: number, id: string): void {
   deps.db.transaction(() => deleteChannel(deps.db, requireChannel(deps, organizationId, id).rowId))

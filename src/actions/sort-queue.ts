@@ -69,6 +69,7 @@ export function sort(
 /**
  * Returns whether to send a notification now. After a stop of incmon, what has waited, for example during quiet hours,
  * waits until it is known whether the problem goes on.
+ * @param together what can be sent about the same incident
  */
 export function verdictIn(
   deps: Deps,
@@ -80,9 +81,9 @@ export function verdictIn(
   const { db, engine } = deps
   const { organizationId } = channel
   const { dueAt, createdAt, incidentId, incident } = entry
-  const opening = together.find((one) => one.incidentId === incidentId && isFirst(one))
+  const opening = together.find(isFirst)
   const isPromised = once(() => opening !== undefined && wasHeld(db, channel.rowId, incidentId))
-  // Who has not heard of an incident hears that somebody works on it only with the opening.
+  // A channel that was not told of an incident is told who works on it only with the opening.
   if (opening && entry.kind === 'acknowledged' && !hasDelivered(db, channel.rowId, entry.incidentUuid))
     return verdictIn(deps, channel, opening, together, now)
   const isTold =
@@ -101,13 +102,12 @@ export function verdictIn(
 
 /** What began and ended in quiet hours, or while the receiver failed, is told with its end, once this is known. */
 function withEnd(
-  { incidentId, incident: { problem } }: QueuedEntry,
+  { incident: { problem } }: QueuedEntry,
   together: readonly QueuedEntry[],
   verdict: Verdict,
   now: number,
 ): Verdict {
-  const own = together.filter((one) => one.incidentId === incidentId && OVER.has(one.kind))
-  const end = own.find((one) => verdictOf({ ...one, isTold: true }, now).do === 'send')
+  const end = together.find((one) => OVER.has(one.kind) && verdictOf({ ...one, isTold: true }, now).do === 'send')
   if (end) return end.dueAt > now ? { do: 'wait', until: end.dueAt } : { do: 'send' }
   return problem.isOver ? verdict : { do: 'wait', until: now + RECHECK_MS }
 }

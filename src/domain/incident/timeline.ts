@@ -63,17 +63,18 @@ export function timelineOf(material: TimelineMaterial, groups = groupsOf(materia
       .map((event) => ofEvent(event, changes)),
   ])
   const stored = new Set(entries.map(({ ref }) => ref))
+  const titles = new Map(events.map(({ alertId, incident }) => [alertId, incident ?? null]))
   return sortRows([
-    ...rest.map((row) => (stored.has(row.ref) ? row : withOther(row, known, events))),
+    ...rest.map((row) => (stored.has(row.ref) ? row : withOther(row, known, titles))),
     ...groupRows(groups, events),
   ])
 }
 
-/** Says so if a report or an end belongs to an alert of another incident, or of none. */
-function withOther(row: TimelineRow, known: Known, events: readonly EventFact[]): TimelineRow {
+/** Says so if a report or an end belongs to an alert of another incident. `titles`: the incident of each alert. */
+function withOther(row: TimelineRow, known: Known, titles: ReadonlyMap<string | null, string | null>): TimelineRow {
   const id = row.ref.replace('alert/', '')
   if ((row.kind !== 'alert' && row.kind !== 'ended') || known.has(id)) return row
-  const title = events.find(({ alertId }) => alertId === id)?.incident
+  const title = titles.get(id) ?? null
   return { ...row, text: `${row.text} – ${title ? `part of ${quoted(title)}` : 'not part of this incident'}` }
 }
 

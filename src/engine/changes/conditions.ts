@@ -7,6 +7,7 @@ import { begunAtOf } from '../../domain/alert/skipped-end.ts'
 import { PUNCTUAL_SENDER, type SenderBehavior } from '../../domain/alert/unavailable.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import type { SituationAlert } from '../../domain/incident/situation.ts'
+import { once } from '../../domain/memoize.ts'
 import { type Beat, withShared } from '../../domain/sender/beats.ts'
 import { delayOf, type LiveSender, PROMETHEUS } from '../../domain/sender/sender.ts'
 import { rank, SEVERITIES } from '../../domain/severity.ts'
@@ -29,16 +30,17 @@ export function alertsOf(state: OrganizationState, serviceId: number): LiveAlert
 /** Returns the alerts of a service that are firing or ended after `endedSince`. */
 export function conditionsOf(state: OrganizationState, serviceId: number, endedSince: number): Condition[] {
   const found: Condition[] = []
+  const metricsFire = firingMetricsOf(state, serviceId)
   for (const live of alertsOf(state, serviceId)) {
     // The end of an inferred alert lies in the past when it becomes known.
     if (isCurrent(live.alert, endedSince) || (live.alert.endedAt ?? 0) > endedSince)
-      found.push(conditionOf(state, live))
+      found.push(conditionOf(state, live, metricsFire))
   }
   return found
 }
 
 /** Copies only the fields that the rules use, because a service can have thousands of alerts. */
-function conditionOf(state: OrganizationState, live: LiveAlert): Condition {
+function conditionOf(state: OrganizationState, live: LiveAlert, metricsFire: FiringMetrics): Condition {
   const { alert } = live
   const times = timesOf(live)
   const begunAt = begunAtOf(alert, live.fingerprints)
@@ -56,7 +58,11 @@ function conditionOf(state: OrganizationState, live: LiveAlert): Condition {
     evidence: alert.evidence,
     uuid: live.id,
     live,
-    sender: alert.source === 'cluster' ? behaviorFor(state, live) : PUNCTUAL_SENDER,
+    // A condition that a metrics alert keeps firing also keeps the problem of its incident.
+    sender:
+      alert.source === 'cluster'
+        ? { ...senderBehaviorOf(state, live), metricsFiring: metricsFire(alert.startsAt) }
+        : PUNCTUAL_SENDER,
     inIncident: isInOpenIncident(state, live),
     hasIncident: live.incidentId !== null,
     ...times,
@@ -65,12 +71,6 @@ function conditionOf(state: OrganizationState, live: LiveAlert): Condition {
     wasSilenced: begunAt > times.since && hadSilence(state, times.since, begunAt),
     summary: alert.summary,
   }
-}
-
-/** A condition that a metrics alert keeps firing also keeps the problem of its incident. */
-function behaviorFor(state: OrganizationState, live: LiveAlert): SenderBehavior {
-  const metricsFiring = hasFiringMetrics(state, live.serviceId, live.alert.startsAt)
-  return { ...senderBehaviorOf(state, live), metricsFiring }
 }
 
 /** Expired silences are known for an hour, and an alert fires anew within ten minutes. */
@@ -97,17 +97,20 @@ function isInOpenIncident(state: OrganizationState, { incidentId }: LiveAlert): 
 /** An Alertmanager rule can fire this many milliseconds before the Kubernetes event for the same problem. */
 const EARLIER = 15 * 60_000
 
+type FiringMetrics = (startsAt: number) => boolean
+
 /**
- * Returns whether the service has a firing metrics alert that started around or after `startsAt`. A warning that has
- * been firing for days does not prove that today's condition persists.
+ * Returns a function that says whether the service has a firing metrics alert that started around or after `startsAt`. A
+ * warning that has been firing for days does not prove that today's condition persists. Reads the alerts at most once.
  */
-export function hasFiringMetrics(state: OrganizationState, serviceId: number, startsAt: number): boolean {
-  for (const rowId of state.alertsOfService.get(serviceId)) {
-    const alert = state.alerts.get(rowId)?.alert
-    if (alert?.source !== 'metrics' || alert.status !== 'firing' || alert.severity === 'info') continue
-    if (alert.startsAt >= startsAt - EARLIER) return true
-  }
-  return false
+export function firingMetricsOf(state: OrganizationState, serviceId: number): FiringMetrics {
+  const latest = once(() =>
+    alertsOf(state, serviceId).reduce((last, { alert }) => {
+      const counts = alert.source === 'metrics' && alert.status === 'firing' && alert.severity !== 'info'
+      return counts ? Math.max(last, alert.startsAt) : last
+    }, Number.NEGATIVE_INFINITY),
+  )
+  return (startsAt) => latest() >= startsAt - EARLIER
 }
 
 /** Returns whether a live alert of the service has the same name and is firing at the same or a higher severity. */

@@ -14,7 +14,7 @@ import { putSender } from '../state/apply.ts'
 import type { Context } from '../state/context.ts'
 import { dueStep, type OrganizationState, settingsOf } from '../state/state.ts'
 import { changeAlert } from './alerts.ts'
-import { beatsOf, hasFiringMetrics, senderBehaviorOf, senderOf } from './conditions.ts'
+import { beatsOf, firingMetricsOf, senderBehaviorOf, senderOf } from './conditions.ts'
 import { openHeartbeatIncident } from './receive/heartbeats.ts'
 import { deliveryOf } from './receive/senders.ts'
 import { hasEndedShortage } from './shortage.ts'
@@ -104,7 +104,7 @@ export function sweepAlert(ctx: Context, rowId: number, now: number): number | n
     return null
   }
   const { source, startsAt } = live.alert
-  const metricsFiring = source === 'cluster' && hasFiringMetrics(ctx.state, live.serviceId, startsAt)
+  const metricsFiring = source === 'cluster' && firingMetricsOf(ctx.state, live.serviceId)(startsAt)
   const { alert, fingerprints, dueAt } = settleAll(
     live.alert,
     live.fingerprints,
@@ -135,7 +135,7 @@ function deliveredBy(
 /** Returns when an alert loaded from the store is due. Senders and groups must be loaded first. */
 export function firstDueAt(state: OrganizationState, one: Delivered & Pick<LiveAlert, 'fingerprints'>): number {
   const { alert, serviceId } = one
-  const metricsFiring = alert.source === 'cluster' && hasFiringMetrics(state, serviceId, alert.startsAt)
+  const metricsFiring = alert.source === 'cluster' && firingMetricsOf(state, serviceId)(alert.startsAt)
   const context = {
     ...deliveredBy(state, one, alert.receivedAt),
     metricsFiring,

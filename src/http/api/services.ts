@@ -1,6 +1,6 @@
 /** /api/services: list, create, show, change and merge services. */
 import * as v from 'valibot'
-import { catchUpChannels } from '../../actions/channels.ts'
+import { catchUpService } from '../../actions/channel-rules.ts'
 import { ALIAS_KINDS } from '../../domain/service/service.ts'
 import { createService, mergeServices, updateService } from '../../engine/changes/services.ts'
 import { listServices } from '../../store/service/services.ts'
@@ -179,7 +179,7 @@ export const serviceRoutes: readonly Route[] = [
     handle: async (call) => {
       const { id } = (await requireService(call)).service
       await call.own.change((ctx, now) => updateService(ctx, id, call.body, now))
-      if (call.body.name !== undefined) await call.own.run(catchUpChannels)
+      if (call.body.name !== undefined) await call.own.run(catchUpService, id)
       return json(await showWhole(call))
     },
   }),
@@ -198,7 +198,7 @@ export const serviceRoutes: readonly Route[] = [
       const { id } = (await requireService(call)).service
       const { into } = call.body
       await call.own.change((ctx, now, actor) => mergeServices(ctx, id, into, now, actor))
-      await call.own.run(catchUpChannels)
+      await call.own.run(catchUpService, into)
       return json(await showWhole({ ...call, id: into }))
     },
   }),

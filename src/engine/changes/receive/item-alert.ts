@@ -18,7 +18,7 @@ import { beatsFor, isDoubted } from '../../../domain/sender/beats.ts'
 import { ruleText } from '../../../domain/service/rule.ts'
 import type { Context } from '../../state/context.ts'
 import { changeAlert, noteDoubt } from '../alerts.ts'
-import { firingEventAlerts, hasFiringMetrics, hasNamesake, senderBehaviorOf } from '../conditions.ts'
+import { firingEventAlerts, firingMetricsOf, hasNamesake, senderBehaviorOf } from '../conditions.ts'
 import { endingEventsSince, hasStarted, returnOfNode } from '../going-away.ts'
 import { joinOpenIncident } from '../incidents/incidents.ts'
 import { makeDue } from '../live-service.ts'
@@ -167,7 +167,7 @@ function settleWithin(
   const endings =
     isEvent && signal.status === 'firing' ? endingEventsSince(ctx, { service, key: service }, signal.at) : []
   const isCluster = signal.source === 'cluster'
-  const metricsFiring = isCluster && hasFiringMetrics(ctx.state, service.rowId, alert.startsAt)
+  const metricsFiring = isCluster && firingMetricsOf(ctx.state, service.rowId)(alert.startsAt)
   const sender = isCluster ? senderBehaviorOf(ctx.state, item) : PUNCTUAL_SENDER
   const { delivery, receivedAt } = item
   const delays = { awaited: ctx.state.awaited.get('period'), beats: beatsFor(item.beats, service.cluster) }
@@ -200,11 +200,11 @@ function withHelp(alert: Alert, { at, sighting }: Signal): Alert {
 /** Applies an event to each firing Kubernetes condition of its service. Returns whether any condition changed. */
 export function endConditions(ctx: Context, service: LiveService, event: ReceivedEvent, now: number): boolean {
   let changed = false
+  const metricsFire = firingMetricsOf(ctx.state, service.rowId)
   for (const live of firingEventAlerts(ctx.state, service)) {
     const after = withReceivedEvents(live.alert, [event])
     if (after === live.alert) continue
-    const metricsFiring = hasFiringMetrics(ctx.state, service.rowId, after.startsAt)
-    const context = { delivery: null, metricsFiring, ...senderBehaviorOf(ctx.state, live) }
+    const context = { delivery: null, metricsFiring: metricsFire(after.startsAt), ...senderBehaviorOf(ctx.state, live) }
     changeAlert(ctx, live, { ...live, ...settle(after, context, now) }, now)
     changed = true
   }
