@@ -30,7 +30,7 @@ export function dueAtOf(
   const merged = listMergedServices(db, { incident, kind, names })
   const severity = ruledSeverityOf(kind, incident)
   const ruled = { kind, severity, serviceId, service, namespace, cluster, alerts, merged }
-  return recipientsOf([channel], ruled, () => isTold, now)[0]?.dueAt ?? null
+  return recipientsOf([channel], ruled, isTold, now)[0]?.dueAt ?? null
 }
 
 /** Returns the notification for a channel that is not caused by a change of the incident. */

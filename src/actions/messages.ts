@@ -32,6 +32,7 @@ import {
 import { beginMessage, listQueue } from '../store/notification/queue.ts'
 import { begin, begun, isTrue } from './begin-message.ts'
 import type { Deps } from './deps.ts'
+import { isNewIncident } from './sort-queue.ts'
 
 /** A message to send now. */
 export type Message = {
@@ -109,8 +110,8 @@ const MAX_LATE = 500
 function joinLate({ db, now }: Deps, { leader, channel, items }: Message, groups: ReturnType<typeof findGroups>): void {
   const group = items[0]?.kind === 'group' ? groups.get(items[0].incident.id) : undefined
   if (!group) return
-  const late = listQueue(db, channel.rowId, now() + LATE, MAX_LATE).filter(({ kind, only, incidentUuid }) => {
-    return (kind === 'opened' || kind === 'group') && only !== 'opened' && groups.get(incidentUuid) === group
+  const late = listQueue(db, channel.rowId, now() + LATE, MAX_LATE).filter((entry) => {
+    return isNewIncident(entry) && entry.only !== 'opened' && groups.get(entry.incidentUuid) === group
   })
   if (late.length > 0) beginMessage(db, [leader.rowId, ...late.map(({ rowId }) => rowId)], 'group')
 }

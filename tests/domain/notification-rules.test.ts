@@ -154,23 +154,18 @@ test('quiet hours that never end are rejected', () => {
 
 test('an escalation channel gets nothing before the escalation', () => {
   const channels = [{ rowId: 1, enabled: true, settings: { ...DEFAULT_CHANNEL, escalateAfter: 15 } }]
-  assert.deepEqual(
-    recipientsOf(channels, NEWS, () => false, NOW),
-    [{ rowId: 1, kind: 'opened', dueAt: null, untold: 'escalation', only: null }],
-  )
-  assert.deepEqual(
-    recipientsOf(channels, { ...NEWS, kind: 'worse' }, () => false, NOW),
-    [],
-  )
-  assert.deepEqual(
-    recipientsOf(channels, NEWS, () => true, NOW),
-    [{ rowId: 1, kind: 'opened', dueAt: NOW, untold: null, only: null }],
-  )
+  assert.deepEqual(recipientsOf(channels, NEWS, false, NOW), [
+    { rowId: 1, kind: 'opened', dueAt: null, untold: 'escalation', only: null },
+  ])
+  assert.deepEqual(recipientsOf(channels, { ...NEWS, kind: 'worse' }, false, NOW), [])
+  assert.deepEqual(recipientsOf(channels, NEWS, true, NOW), [
+    { rowId: 1, kind: 'opened', dueAt: NOW, untold: null, only: null },
+  ])
 })
 
 test('a channel without a matching rule and one in quiet hours say why they are not told now', () => {
   const channel = (rule: Rule) => [{ rowId: 1, enabled: true, settings: { ...DEFAULT_CHANNEL, rules: [rule] } }]
-  const planned = (rule: Rule) => recipientsOf(channel(rule), NEWS, () => true, NOW)[0]
+  const planned = (rule: Rule) => recipientsOf(channel(rule), NEWS, true, NOW)[0]
   assert.deepEqual(planned({ events: ['resolved'] }), {
     rowId: 1,
     kind: 'opened',
@@ -208,7 +203,7 @@ for (const [what, sent, due, second, pace, queued = due] of [
 
 test('a disabled channel gets nothing, and the timeline of a new incident says so once', () => {
   const channels = [{ rowId: 1, enabled: false, settings: DEFAULT_CHANNEL }]
-  const untold = (kind: 'opened' | 'again') => recipientsOf(channels, { ...NEWS, kind }, () => false, NOW)
+  const untold = (kind: 'opened' | 'again') => recipientsOf(channels, { ...NEWS, kind }, false, NOW)
   assert.deepEqual(untold('opened'), [{ rowId: 1, kind: 'opened', dueAt: null, untold: 'disabled', only: null }])
   assert.deepEqual(untold('again'), [])
 })

@@ -54,21 +54,20 @@ const FIRST: ReadonlySet<NotificationKind> = new Set(['worse', 'again', 'severit
 /**
  * Returns for each channel when it sends a notification, and why it does not do so now. For a channel that was not told
  * of the incident, it is new. A channel that was told hears the end although its rules may have changed.
- * @param isTold returns whether a channel was told of the incident. An escalation channel gets updates only of these.
+ * @param knows whether the channels were told of the incident. An escalation channel gets updates only of these.
  * @param at when a channel that was not told of the incident gets the notification at the earliest
  * @param toldAt when the others do
  */
 export function recipientsOf(
   channels: readonly { readonly rowId: number; readonly enabled: boolean; readonly settings: ChannelSettings }[],
   notification: RuledNotification,
-  isTold: (rowId: number) => boolean,
+  knows: boolean,
   at: number,
   toldAt = at,
 ): Planned[] {
   const { kind } = notification
   const isNew = kind === 'opened' || kind === 'sender-silent'
   return channels.flatMap(({ rowId, enabled, settings: { rules, escalateAfter } }): Planned[] => {
-    const knows = isTold(rowId)
     const not = (untold: Untold): Planned[] => [{ rowId, kind, dueAt: null, untold, only: null }]
     if (!enabled) return knows || isNew ? not('disabled') : []
     const earliest = isNew ? at : toldAt

@@ -15,7 +15,7 @@ export type Queued = {
   readonly createdAt: number
   /** Of `reopened`: whether a user only took an acknowledgement back. */
   readonly isTakenBack?: boolean
-  /** Whether the channel has heard that the incident's problem is on. */
+  /** Whether the channel was told that the incident's problem is on. */
   readonly isTold: boolean
   /** Whether the channel knows that the problem is over. */
   readonly isKnown: boolean

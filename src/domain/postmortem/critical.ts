@@ -3,7 +3,7 @@
 import type { IncidentFact } from '../incident/facts.ts'
 import { endedByMerge } from '../incident/timeline-entries.ts'
 import { distinct } from '../order.ts'
-import { placedName, subjectName } from '../sender/sender-name.ts'
+import { nameInCluster, subjectName } from '../sender/sender-name.ts'
 import { isNodeService } from '../service/node.ts'
 import { capitalized, formatPeriod, formatSeconds, formatTime, joinNames, quoted, secondsBetween } from '../text.ts'
 import type { Sentence } from './document.ts'
@@ -100,9 +100,9 @@ export function happenedSentences(facts: GroupedFacts): readonly Sentence[] {
 /** Names the services whose critical conditions belong to the incident. */
 function subjectOf({ incident, services, alerts }: GroupedFacts): { readonly name: string; readonly was: string } {
   const { service } = incident
-  const own = placedName(service)
+  const own = nameInCluster(service)
   const ids = new Set(alerts.filter(({ severity }) => severity === 'critical').map(({ serviceId }) => serviceId))
-  const hit = distinct(services.filter(({ uuid }) => ids.has(uuid)).map(placedName)).filter((one) => one !== own)
+  const hit = distinct(services.filter(({ uuid }) => ids.has(uuid)).map(nameInCluster)).filter((one) => one !== own)
   // A failed node is one problem, whatever its pods report.
   const others = isNodeService(service) ? [] : hit
   if (others.length === 0) return { name: own, was: 'was' }
@@ -199,7 +199,7 @@ function laterText(facts: GroupedFacts): string {
 function lastedTexts(facts: GroupedFacts): readonly string[] {
   const { incident } = facts
   const { title, resolvedAt, cause, origin, service } = incident
-  const about = `${capitalized(declarerOf(facts))} declared an incident of ${placedName(service)}: ${quoted(title)}`
+  const about = `${capitalized(declarerOf(facts))} declared an incident of ${nameInCluster(service)}: ${quoted(title)}`
   const isDeclared = origin === 'manual' && cause !== 'silence'
   const health = isDeclared && resolvedAt !== null ? healthTexts(facts) : []
   const merged = wasMerged(facts) ? `, when it was merged into ${intoText(facts)}` : ''

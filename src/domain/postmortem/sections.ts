@@ -4,7 +4,7 @@ import { firstSymptom } from '../alert/first-symptom.ts'
 import type { EntryFact, IncidentFact } from '../incident/facts.ts'
 import { acknowledgementsIn } from '../incident/timeline-entries.ts'
 import { distinct } from '../order.ts'
-import { placedName, subjectName } from '../sender/sender-name.ts'
+import { nameInCluster, subjectName } from '../sender/sender-name.ts'
 import { SEVERITIES, type Severity } from '../severity.ts'
 import {
   countOf,
@@ -152,8 +152,8 @@ function withPrefix(objects: readonly string[], prefix: string): readonly string
 
 /** Returns the names of the services, starting with the incident's own. */
 export function servicesOf({ incident, services }: GroupedFacts): readonly string[] {
-  const own = placedName(incident.service)
-  return [own, ...distinct(services.map(placedName)).filter((name) => name !== own)]
+  const own = nameInCluster(incident.service)
+  return [own, ...distinct(services.map(nameInCluster)).filter((name) => name !== own)]
 }
 
 export function detectionOf(facts: GroupedFacts): Postmortem['detection'] {

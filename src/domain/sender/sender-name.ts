@@ -17,7 +17,7 @@ export function subjectName(service: { readonly namespace: string; readonly name
 }
 
 /** Returns the name of a service, with its cluster if the organization has several. */
-export function placedName(service: Parameters<typeof subjectName>[0] & { readonly cluster?: string }): string {
+export function nameInCluster(service: Parameters<typeof subjectName>[0] & { readonly cluster?: string }): string {
   return `${subjectName(service)}${service.cluster ? ` in cluster ${service.cluster}` : ''}`
 }
 

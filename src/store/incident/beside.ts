@@ -59,21 +59,6 @@ const incidentAt = query<{ service: number; rowId: number; since: number; from: 
       .limit(1),
 )
 
-/** Returns whether the services of an organization run in more than one cluster. */
-export function hasClusters(db: Db, organizationId: number): boolean {
-  return db.all(clusters, { organizationId }).length > 1
-}
-
-const clusters = query<{ organizationId: number }>()((sql, hole) =>
-  sql
-    .selectFrom('services')
-    .select('cluster')
-    .distinct()
-    .where('organization_id', '=', hole('organizationId'))
-    .where('cluster', '!=', '')
-    .limit(2),
-)
-
 /** Finds the incidents that the entries about a merge name. */
 export function mergedWith(db: Db, organizationId: number, entries: readonly Pick<EntryFact, 'kind' | 'ref'>[]) {
   return entries.flatMap(({ kind, ref }) => {

@@ -19,19 +19,11 @@ import { listScalings } from '../correlation/links.ts'
 import { listPipelinesNear } from '../correlation/pipelines.ts'
 import { gapEntries } from '../kubernetes.ts'
 import { rejectionsOf } from '../rejections.ts'
-import { findServiceRowId } from '../service/services.ts'
+import { findServiceRowId, hasSeveralClusters } from '../service/services.ts'
 import { listStates } from '../service/states.ts'
 import type { Db } from '../sqlite/open.ts'
 import { type AlertRows, alertsOf, alertsOnNode, serviceOf, timelineAlertsOf } from './alert-facts.ts'
-import {
-  earlierOf,
-  findIncidentAt,
-  hasClusters,
-  mergedWith,
-  openedDuring,
-  recordedSince,
-  silencesNamed,
-} from './beside.ts'
+import { earlierOf, findIncidentAt, mergedWith, openedDuring, recordedSince, silencesNamed } from './beside.ts'
 import { findGroupUntil } from './groups.ts'
 import { findLiveIncident } from './live-incidents.ts'
 import { withUnheard } from './silent-senders.ts'
@@ -57,7 +49,7 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, e
   const all = [...facts.entries, ...entries]
   const { service } = facts.incident
   const { isSuppressed, endedAt } = incident.problem
-  const shown = hasClusters(db, incident.organizationId) ? asIs : withoutCluster
+  const shown = hasSeveralClusters(db, incident.organizationId) ? asIs : withoutCluster
   const until = (isSuppressed ? null : endedAt) ?? incident.resolvedAt ?? now
   return {
     ...facts,

@@ -181,7 +181,7 @@ function plan(
     const isBack = BACK.has(change) && told.get(channel.rowId) === true
     // Who heard that it is over, and not that it is back, knows nothing of what goes on.
     const knows = told.has(channel.rowId) && !(told.get(channel.rowId) && CHANGES.has(change) && isOn)
-    return recipientsOf([channel], isBack ? back : ruled, () => knows, at, digestAt ?? due.toldAt)
+    return recipientsOf([channel], isBack ? back : ruled, knows, at, digestAt ?? due.toldAt)
   })
   return recipients.flatMap((one) => {
     const { rowId: channelId, kind, dueAt, untold: reason, only } = one
