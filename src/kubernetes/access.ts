@@ -132,7 +132,7 @@ function fieldsOf(value: unknown): Fields {
 }
 
 function refusal(message: string): IncmonError {
-  return new IncmonError('invalid', message)
+  return new IncmonError('invalid', `kubernetes: ${message}`)
 }
 
 /** One entry of `[[kubernetes]]`, or one value of `--kubernetes`. */

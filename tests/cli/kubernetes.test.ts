@@ -46,9 +46,29 @@ test('an unknown context, a missing file and a missing cluster are refused', asy
   const config = writeKubeconfig(t, 'https://127.0.0.1:1')
   const said = async (...args: string[]) => (await refusal(['kubernetes', 'check', ...args])).text
   assert.match(await said('--kubernetes', `${config}#other`), /has no context other; it has test/)
-  assert.match(await said('--kubernetes', '/nowhere'), /\/nowhere: cannot be read \(ENOENT\)/)
+  assert.match(await said('--kubernetes', '/nowhere'), /^kubernetes: \/nowhere: cannot be read \(ENOENT\)/)
   assert.match(await said('--kubernetes', 'in-cluster'), /does not run in a pod/)
   assert.match(await said('--config', '/dev/null'), /no cluster is configured/)
+})
+
+test('check-config and doctor name settings whose files or partners are missing', async (t) => {
+  const env = {
+    INCMON_KUBERNETES: '/nowhere',
+    INCMON_SMTP_PASSWORD_FILE: '/nobody',
+    INCMON_USER_HEADER: 'Remote-User',
+    INCMON_PORT: '0',
+  }
+  const cwd = temporaryDirectory(t)
+  const [checked, examined] = await Promise.all([call(cwd, ['check-config'], { env }), call(cwd, ['doctor'], { env })])
+  for (const fault of [
+    'kubernetes: /nowhere: cannot be read (ENOENT)',
+    'smtp-password-file: /nobody cannot be read',
+    'user-header signs nobody in without trusted-proxies',
+  ]) {
+    assert.ok(checked.err.includes(`incmon: ${fault}`), checked.err)
+    assert.ok(examined.out.includes(`fail  configuration  ${fault}`), examined.out)
+  }
+  assert.deepEqual([checked.code, examined.code], [1, 1])
 })
 
 test('a refused token and a server that does not answer are explained', async (t) => {

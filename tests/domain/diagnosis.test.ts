@@ -66,6 +66,8 @@ const SOUND: DoctorFacts = {
   now: NOW,
   uid: 1000,
   faults: [],
+  settingFaults: [],
+  users: { header: '', organization: '' },
   file: '/var/lib/incmon/incmon.db',
   directory: DIRECTORY,
   entry: ENTRY,
@@ -108,6 +110,36 @@ test('the size of the database includes its log', () => {
   ])
 })
 
+const used = (...names: readonly string[]) => {
+  const usage = names.map((organization) => ({ organization, limit: 'tokens', used: 1 }) as const)
+  return { ...CONTENT, history: { ...CONTENT.history, usage } }
+}
+const [WITH_ACME, WITH_BOTH] = [used('Acme'), used('Acme', 'Basil')]
+
+test('users that a proxy names and that have an organization cause no warning', () => {
+  for (const [organization, content] of [
+    ['', WITH_ACME],
+    ['Basil', WITH_BOTH],
+  ] as const) {
+    const findings = diagnose({ ...SOUND, users: { header: 'remote-user', organization }, content })
+    assert.deepEqual(
+      findings.filter(({ check }) => check === 'users'),
+      [],
+    )
+  }
+})
+
+test('of a database that the user cannot read, nothing is said about its log or its server', () => {
+  const entry = { ...ENTRY, readable: false, isFile: true }
+  const port = { state: 'free' } as const
+  const findings = diagnose({ ...SOUND, entry, content: null, served: false, port })
+  assert.deepEqual(
+    findings.filter(({ check }) => check === 'log'),
+    [],
+  )
+  assert.equal(findings.find(({ check }) => check === 'port')?.text, 'http://127.0.0.1:8080 is free')
+})
+
 const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp][] = [
   [
     'a sender with a wrong token',
@@ -128,6 +160,21 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
     'more senders with wrong tokens than are listed',
     { refusedSenders: { newest: [], more: 12 } },
     /^warn token: requests from 12 more networks were rejected with 401 in the last hour; the token is missing or wrong/,
+  ],
+  [
+    'a file that a setting names',
+    { settingFaults: ['kubernetes: /x: cannot be read'] },
+    /^fail configuration: kubernetes: \/x: cannot be read/,
+  ],
+  [
+    'users of an organization that does not exist',
+    { users: { header: 'remote-user', organization: 'Nope' }, content: WITH_ACME },
+    /^warn users: there is no organization Nope, so user-header signs nobody in/,
+  ],
+  [
+    'users with several organizations',
+    { users: { header: 'remote-user', organization: '' }, content: WITH_BOTH },
+    /^warn users: user-organization is empty, so user-header signs nobody in/,
   ],
   ['a fault', { faults: ['INCMON_PORT: "x" is not'] }, /^fail configuration: INCMON_PORT: "x" is not/],
   [

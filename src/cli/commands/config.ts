@@ -8,6 +8,7 @@ import { NegativeAnswer } from '../failure.ts'
 import type { Common } from '../hint.ts'
 import { print, printError, printList } from '../output.ts'
 import { addCommand } from '../plain-command.ts'
+import { settingFaults } from '../setting-faults.ts'
 
 /** @param now returns the current Unix time in milliseconds */
 export function addConfig(program: Command, now: () => number): void {
@@ -22,10 +23,11 @@ export function addConfig(program: Command, now: () => number): void {
 }
 
 /** @throws NegativeAnswer if there is an error */
-function checkConfig(options: Common, now: number): void {
+async function checkConfig(options: Common, now: number): Promise<void> {
   const { settings, config, faults: found } = readSettings({ flags: options })
   const tls = readTls({ cert: config['tls-cert'], key: config['tls-key'] }, now)
-  const faults = found.length === 0 && 'fault' in tls ? [tls.fault] : found
+  const inFiles = async () => [...('fault' in tls ? [tls.fault] : []), ...(await settingFaults(config))]
+  const faults = found.length === 0 ? await inFiles() : found
   if (options.json) print(JSON.stringify({ faults, settings: settings.map(brief) }, null, 2))
   else if (faults.length === 0) printSettings(settings)
   else for (const fault of faults) printError(`incmon: ${visible(fault)}`)

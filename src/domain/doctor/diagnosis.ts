@@ -25,22 +25,37 @@ export function diagnose(facts: DoctorFacts): Finding[] {
     ...diagnoseContent(facts),
     ...diagnoseChannels(facts),
     ...diagnoseLimits(facts),
+    ...diagnoseUsers(facts),
     diagnoseServer(facts),
     ...diagnoseRefusedSenders(facts),
     ...diagnoseCertificate(facts),
   ]
 }
 
-function diagnoseConfiguration({ faults }: DoctorFacts): Finding[] {
-  if (faults.length === 0)
+function diagnoseConfiguration({ faults, settingFaults }: DoctorFacts): Finding[] {
+  if (faults.length + settingFaults.length === 0)
     return [ok('configuration', 'no errors in the options, environment variables and configuration file')]
-  return faults.map((fault) =>
-    fail('configuration', fault, 'correct this setting; the other checks use its default value'),
-  )
+  const remedy = 'correct this setting; the other checks use its default value'
+  return [
+    ...faults.map((fault) => fail('configuration', fault, remedy)),
+    ...settingFaults.map((fault) => fail('configuration', fault, 'correct this setting or its file')),
+  ]
+}
+
+/** Checks whether the users that a proxy names have an organization. If not, incmon asks them to sign in. */
+function diagnoseUsers({ users, content }: DoctorFacts): Finding[] {
+  const usage = content?.state === 'read' ? (content.history?.usage ?? []) : []
+  const names = [...new Set(usage.map(({ organization }) => organization))]
+  if (users.header === '' || names.length === 0) return []
+  if (users.organization === '' ? names.length === 1 : names.includes(users.organization)) return []
+  const what =
+    users.organization === '' ? 'user-organization is empty' : `there is no organization ${users.organization}`
+  return [warn('users', `${what}, so user-header signs nobody in`, `set user-organization to ${names.join(' or ')}`)]
 }
 
 /** Checks which program is using the port. If the program is incmon, also checks whether it uses this database. */
-function diagnoseServer({ served, port, address }: DoctorFacts): Finding {
+function diagnoseServer({ served, port, address, entry }: DoctorFacts): Finding {
+  const idle = entry?.readable === false ? '' : ': no server is running'
   switch (port.state) {
     case 'incmon':
       return diagnoseRunning(address, port.unready, served)
@@ -57,9 +72,9 @@ function diagnoseServer({ served, port, address }: DoctorFacts): Finding {
     case 'unreachable':
       return warn('port', 'a server is using the database, but this command cannot reach it', port.why)
     case 'any':
-      return served ? silentServer() : ok('port', 'any free port; no server is running')
+      return served ? silentServer() : ok('port', `any free port${idle}`)
     case 'free':
-      return served ? silentServer() : ok('port', `${address} is free: no server is running`)
+      return served ? silentServer() : ok('port', `${address} is free${idle}`)
   }
 }
 
@@ -199,7 +214,7 @@ function diagnoseRoom({ disk, entry, minFree }: DoctorFacts): Finding[] {
 }
 
 function diagnoseLog({ companions, entry, served }: DoctorFacts): Finding[] {
-  if (!entry) return []
+  if (!entry?.readable) return []
   const size = logSize(companions)
   if (size > MAX_LOG) {
     const remedy = served

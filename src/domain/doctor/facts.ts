@@ -134,6 +134,10 @@ export type DoctorFacts = {
   /** The current user; null on systems without user IDs. */
   readonly uid: number | null
   readonly faults: readonly string[]
+  /** What is wrong with the files that settings name, and what to do. */
+  readonly settingFaults: readonly string[]
+  /** The header in which a proxy names the user, and the organization of these users; '' if not configured. */
+  readonly users: { readonly header: string; readonly organization: string }
   readonly file: string
   readonly directory: FileEntry | null
   /** Null if the file is missing or empty. */
