@@ -115,6 +115,13 @@ for (const [line, text] of [
   })
 }
 
+test('a receiver that sends the alerts to incmon becomes no channel', () => {
+  const own = 'webhook_configs: [{url: http://127.0.0.1:8080/api/webhooks/metrics}]'
+  const { channels, notes } = planImport(`route: {receiver: incmon}\nreceivers: [{name: incmon, ${own}}]`)
+  assert.deepEqual(channels, [])
+  assert.match(notes[0]?.text ?? '', /^the receiver incmon was not imported: it sends the alerts to incmon$/)
+})
+
 test('one channel, and one line that was not imported', async (t) => {
   const { run } = start(t, 'route: { receiver: ops }\nreceivers:\n  - name: ops\n    opsgenie_configs: [{}]\n')
   const { out } = await run('--alertmanager', 'alertmanager.yml')

@@ -87,6 +87,8 @@ const INTEGRATIONS: Readonly<Record<string, readonly [ChannelKind, (config: Fiel
   telegram_configs: ['telegram', telegram],
 }
 
+/** The path at which incmon receives alerts. A channel with this URL would send its messages back to incmon. */
+const OWN_WEBHOOK = /\/api\/webhooks\/metrics\b/
 const NO_HTTP_CONFIG = 'http_config was not imported: write a user and a password into the URL of the channel'
 const MISSING = (name: string) => `${name} is missing or is read from a file; add the channel with "incmon channel add"`
 
@@ -113,6 +115,10 @@ function channelsOf(receiver: Fields, global: Fields, path: Path, note: AddNote)
       const found = targetOf(config, global)
       if (typeof found === 'string') {
         note(at, `${name} of the receiver ${receiver.name} was not imported: ${found}`)
+        continue
+      }
+      if (OWN_WEBHOOK.test(found.url ?? '')) {
+        note(at, `the receiver ${receiver.name} was not imported: it sends the alerts to incmon`)
         continue
       }
       if ('http_config' in config) note([...at, 'http_config'], NO_HTTP_CONFIG)
