@@ -117,7 +117,7 @@ function isForBrowser(c: Context): boolean {
 }
 
 function missingText(path: string): string {
-  if (!path.startsWith('/api/webhooks/')) return 'this path does not exist; GET /docs lists all paths'
+  if (!path.includes('/webhooks')) return 'this path does not exist; GET /docs lists all paths'
   return `there is no such webhook; send to ${webhooksText()}, or ${BASE}/api/v2/alerts for Prometheus`
 }
 

@@ -47,7 +47,7 @@ export function parseDuration(option: string): (text: string) => number {
     const duration = Number(count) * (UNITS[unit] ?? 0)
     if (duration > 0 && duration <= MAX_DURATION) return duration
     throw new UsageError(
-      `${option}: ${text} is not a duration: use a duration such as 30m, 12h, 90d, 26w or 1y, at most 100y`,
+      `${option}: ${text} is not a duration from 1m to 100y: use a duration such as 30m, 12h, 90d, 26w or 1y`,
     )
   }
 }

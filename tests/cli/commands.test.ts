@@ -217,6 +217,14 @@ suite('commands', { concurrency: 1 }, () => {
     assert.match(await add('--weekly', days, '--start', '2099-01-01'), /, next from 2099-01-01T\S+ to 2099-\S+, until /)
   })
 
+  test('a silence ends once', async (t) => {
+    const { cwd } = acme(t)
+    const added = await call(cwd, ['silence', 'add', 'team="a"', '--for', '7d', '--comment', 'x', '--json'])
+    const { id } = JSON.parse(added.out)
+    const expire = async () => (await call(cwd, ['silence', 'expire', id])).out
+    assert.deepEqual([await expire(), await expire()], [`ended silence ${id}\n`, `silence ${id} had already ended\n`])
+  })
+
   test('with several organizations, one must be named', async (t) => {
     const { db } = acme(t, { basil: true })
     const { code, text } = await refusal(['token', 'create', '--database', db.file])

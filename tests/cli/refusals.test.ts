@@ -52,8 +52,12 @@ const USAGE: readonly [args: string, line: RegExp][] = [
   ['channel set a --remind-after soon', /^--remind-after: "soon" is not a duration; use minutes \(10\)/],
   ['token create --scopes ingest,root', /^--scopes: root is not a scope: choose from ingest, read, write, admin$/],
   ['token create --scopes ,', /^--scopes is empty: choose from ingest, read, write, admin$/],
-  ['token create --expires 90', /^--expires: 90 is not a duration: use a duration such as 30m, 12h, 90d/],
-  ['token create --expires 0d', /^--expires: 0d is not a duration/],
+  ['token create --expires 90', /^--expires: 90 is not a duration from 1m to 100y: use a duration such as 30m/],
+  ['token create --expires 0d', /^--expires: 0d is not a duration from 1m to 100y/],
+  [
+    'silence add a=~b( --comment x --for 1h',
+    /^matcher: .+ regular expression: missing closing \): `b\(`; correct it, or compare with = or !=$/,
+  ],
   [
     'send-test pager --token x',
     /^unknown sender pager: choose one of kubernetes, alertmanager, .+ metrics, dashboard, ci$/,

@@ -67,6 +67,8 @@ suite('serve', { concurrency: 4 }, () => {
     const revoked = await call(cwd, ['token', 'revoke', id])
     assert.match(revoked.out, /^revoked API token [\d-]+ of default;/)
     assert.equal((await list(url, token)).status, 401)
+    const again = await call(cwd, ['token', 'revoke', id])
+    assert.match(again.out, /^API token [\d-]+ of default was already revoked at \d{4}-\S+Z$/m)
   })
 
   test('send-test creates a service that the list shows', async (t) => {

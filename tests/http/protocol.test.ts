@@ -44,6 +44,14 @@ describe('paths', () => {
     })
   }
 
+  test('a webhook without /api or with another name is told the right paths', async (t) => {
+    const { request } = makeWorld(t)
+    for (const path of ['/webhooks/metrics', '/api/webhooks/grafana']) {
+      const { status, body } = await request('POST', path, { body: {} })
+      assert.deepEqual([status, /send to \/api\/webhooks\/cluster for/.test(body.detail)], [404, true])
+    }
+  })
+
   for (const path of ['/api', '/api/nothing', '/api/services/x/y/z', '/API/services', '/%E0%A4%A']) {
     test(`${path} gets 404 as a problem document`, async (t) => {
       const { request } = makeWorld(t)

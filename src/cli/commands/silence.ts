@@ -139,7 +139,8 @@ async function expireSilence(id: string, options: OrganizationOptions): Promise<
     await api.json('DELETE', `${PATH}/${found.id}`)
     return found
   })
-  print(options.json ? JSON.stringify({ id: silence.id }) : `ended silence ${silence.id}`)
+  const ended = silence.status === 'expired' ? `silence ${silence.id} had already ended` : `ended silence ${silence.id}`
+  print(options.json ? JSON.stringify({ id: silence.id }) : ended)
 }
 
 /** Parses a schedule such as "saturday,sunday 22:00-06:00 Europe/Berlin". Days without times are whole days. */

@@ -154,9 +154,10 @@ async function revokeToken(id: string, options: Common): Promise<void> {
     }
     throw new CommandError(`there is no token with the id ${id}: "incmon token list" shows all ids`)
   })
-  const { name } = token
+  const { name, revokedAt } = token
   if (options.json) return print(JSON.stringify({ id: token.id, name, organization: organization.name, revoked: true }))
-  print(`revoked ${visible(name)} of ${visible(organization.name)}; it is no longer valid`)
+  const of = `${visible(name)} of ${visible(organization.name)}`
+  print(revokedAt ? `${of} was already revoked at ${revokedAt}` : `revoked ${of}; it is no longer valid`)
 }
 
 /** Parses a list such as `ingest,read`. Returns each scope once, in a fixed order. */

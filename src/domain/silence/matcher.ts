@@ -35,7 +35,7 @@ export function matcherFault({ name, op, value }: Matcher): string | null {
   try {
     return sizeOf(value) > MAX_SIZE ? TOO_LARGE : null
   } catch (error) {
-    return `the value is not a valid RE2 regular expression: ${syntaxFault(value, error)}`
+    return `the value is not a valid RE2 regular expression: ${syntaxFault(value, error)}; correct it, or compare with = or !=`
   }
 }
 
@@ -43,7 +43,9 @@ const NOT_IN_RE2 = /\(\?<?[=!]|\\[1-9]/
 
 function syntaxFault(value: string, error: unknown): string {
   if (NOT_IN_RE2.test(value)) return 'RE2 does not support look-around or back-references'
-  return error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : 'check its brackets'
+  return error instanceof Error
+    ? error.message.replace(/^error parsing regexp: |(?<=`)\(\?s\)/g, '')
+    : 'check its brackets'
 }
 
 /**
