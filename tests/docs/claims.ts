@@ -4,6 +4,10 @@
  */
 import { globSync, readFileSync } from 'node:fs'
 import { BUDGETS } from '../../src/domain/budgets.ts'
+import { relationOf } from '../../src/domain/service/from-project.ts'
+import { LAST_NAMES } from '../../src/domain/service/target.ts'
+import { READERS } from '../../src/intake/index.ts'
+import { build, pipeline } from '../helpers/senders.ts'
 import { ROOT } from './pages.ts'
 
 type Claim = readonly [sentence: string, value: string | number]
@@ -28,13 +32,27 @@ const lasting = (name: string) => constantOf('lasting', name, 'MINUTE')
 const problem = (name: string) => constantOf('problem', name, 'MINUTE')
 const schedule = (name: string, unit: keyof typeof UNITS | null = null) => constantOf('schedule', name, unit)
 const interval = (name: string) => constantOf('delivery-interval', name)
+const listOf = (names: readonly string[]) => `\`${names.join('`, `')}\``.replace(/, (?=[^,]*$)/, ' or ')
 const graph = (name: string) => constantOf('graph', name)
+
+/** Returns how a deploy of the project `team/PROJECT` to an environment finds a service. */
+const relation = (project: string, service: string, environment: string) => {
+  const deploy = build('deploy', 'failed', { environment: { name: environment, action: 'start' } })
+  const draft = READERS.ci(pipeline('failed', `team/${project}`, { jobs: [deploy] }), 0).accepted[0]?.draft
+  const jobs = draft?.source === 'ci' && draft.kind === 'pipeline' ? draft.jobs : []
+  const [namespace = '', name = ''] = service.split('/')
+  return relationOf(`team/${project}`, jobs, { namespace, name })
+}
+/** Returns what a reader says about an unknown status. */
+const unknownStatus = (source: 'metrics' | 'ci', body: unknown) =>
+  /(?:treated|counts) as (\w+)$/.exec(READERS[source](body, 0).accepted[0]?.warnings?.join() ?? '')?.[1] ?? ''
 
 export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
   'README.md': [['Node … as a dependency', 24]],
   'docs/alertmanager.md': [
     ['An alert ends after … missed deliveries', interval('MISSED_REPEATS')],
     ['the alert expires after … hours', constantOf('ending', 'EXPIRES', 'HOUR')],
+    ['the … names the service.', listOf(LAST_NAMES)],
     ['not arrived for … intervals', interval('MISSED_REPEATS') === 3 ? 'three' : ''],
     ['three intervals, and at least … minutes', constantOf('delivery-interval', 'MIN_REPEAT_TIMEOUT', 'MINUTE')],
     ['with at most … series', graph('MAX_SERIES')],
@@ -44,6 +62,7 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['Prometheus must answer within … seconds', constantOf('graphs', 'TIMEOUT_MS', 'SECOND')],
   ],
   'docs/api.md': [
+    ['has more than … characters', constantOf('header', 'MAX_KEY')],
     ['`limit` is … by default', constantOf('pagination', 'DEFAULT_LIMIT')],
     ['by default and at most ….', constantOf('pagination', 'MAX_LIMIT')],
     ['If more than … records of one kind change', constantOf('notices', 'MAX_IDS')],
@@ -58,8 +77,10 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['the limit is … times `max-waiting`', 'four'],
     ['1 to …. |', String(constantOf('organization', 'MAX_RETENTION_DAYS'))],
   ],
-  'docs/continuous-copy.md': [['Litestream adds … tables', 'two']],
+  'docs/continuous-copy.md': [['incmon ignores the … tables', 'two']],
   'docs/decisions.md': [
+    ['that begin or repeat within … minutes of its failure', constantOf('node-trouble', 'NEAR_NODE', 'MINUTE')],
+    ['belong to the node for … hour', constantOf('node-trouble', 'LINGERS', 'HOUR') === 1 ? 'another' : ''],
     ['A probe must fail … times, over at least 45 seconds', constantOf('unavailable', 'PROBES')],
     [
       'over at least … seconds (startup probes: 5 minutes), or a liveness probe',
@@ -93,7 +114,17 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['*possible* from …,', constantOf('likely-cause', 'POSSIBLE')],
     ['if it ended at most … minutes before the last problem', constantOf('sighting', 'RECOVERY') / 60_000],
   ],
-  'docs/gitlab.md': [['or after … hours', constantOf('ending', 'EXPIRES', 'HOUR')]],
+  'docs/gitlab.md': [
+    ['or after … hours', constantOf('ending', 'EXPIRES', 'HOUR')],
+    [
+      "A service with the project's name is in a namespace of the deploy job's …",
+      relation('cart', 'blue/front', 'blue') ?? relation('cart-api', 'blue/cart', 'blue') ?? '',
+    ],
+    ['such as `…` or `production/checkout`', relation('cart', 'x/checkout', 'checkout') ? 'checkout' : ''],
+    ['or `…`. 4.', relation('cart', 'x/checkout', 'production/checkout') ? 'production/checkout' : ''],
+    ['Common names such as `…` count only', relation('web', 'x/web', '') === null ? 'web' : ''],
+    ["in a … of the project's group", relation('web', 'team/web', '') ?? ''],
+  ],
   'docs/grafana.md': [['and gives it the severity …', '`warning`']],
   'docs/install.md': [['on the … plan', '`Pro`']],
   'docs/kubernetes.md': [
@@ -113,6 +144,7 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['Fewer replicas than wanted have been available for … minutes', constantOf('workload', 'FEW_LAST', 'MINUTE')],
   ],
   'docs/notifications.md': [
+    ['| … or more unresolved incidents', constantOf('group', 'LEAST_MEMBERS') === 3 ? 'three' : ''],
     ['begin with about … and 15 seconds', schedule('FIRST_RETRY', 'SECOND')],
     ['up to … email addresses in', constantOf('target', 'MAX_ADDRESSES')],
     ['one digest every … minutes', constantOf('opening', 'FLAPPING_DIGEST', 'MINUTE')],
@@ -144,6 +176,13 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['works only once and expires after … minutes', constantOf('session', 'SETUP_LINK_LIFE', 'MINUTE')],
   ],
   'docs/webhooks.md': [
+    [
+      'An unknown status is treated as …,',
+      unknownStatus('metrics', {
+        alerts: [{ labels: { severity: 'info', service: 'a', alertname: 'A' }, status: 'x' }],
+      }),
+    ],
+    ['of a pipeline as …. An', unknownStatus('ci', pipeline('x'))],
     ['accepts at most … items', BUDGETS['dry-run'].value],
     ['`warnings` contains at most … entries', constantOf('delivery', 'MAX_WARNINGS')],
     ['a clock that is more than … minutes ahead', constantOf('clock', 'AHEAD', 'MINUTE')],
