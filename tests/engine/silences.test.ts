@@ -153,3 +153,12 @@ test('services with many alerts are evaluated in smaller steps, at least one per
   assert.deepEqual(splitServices({ alertsOfService }, [4, 1]), { first: [4], rest: [1] })
   assert.deepEqual(splitServices({ alertsOfService }, []), { first: [], rest: [] })
 })
+
+test('what each service stores of the silences that it was compared with does not grow with their number', async (t) => {
+  const flow = await start(t)
+  for (let n = 0; n < 100; n += 1) await flow.silence(`team="other-${n}"`)
+  await sweepAll(flow)
+  const stored = await flow.deps.engine.read(flow.acme.key, ({ compared }) => [...compared.values()])
+  assert.equal(stored.length, SERVICES)
+  assert.ok(JSON.stringify(stored).length < 100 * SERVICES, `${JSON.stringify(stored).length} characters`)
+})

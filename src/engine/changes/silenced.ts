@@ -30,16 +30,16 @@ function silencingOf({ state }: Context, { name, namespace, cluster }: LiveServi
   return { labels, active }
 }
 
-/** Returns a key that changes whenever different silences may match the service's alerts. */
-function keyOf({ labels, active }: Silencing): string {
-  return JSON.stringify([labels, active.map(({ silence: { rowId, revision } }) => [rowId, revision])])
+/** Returns a key that changes whenever different silences may match the service's alerts. Each service stores one. */
+function keyOf({ hashOf }: Context, { labels, active }: Silencing): number {
+  return hashOf(JSON.stringify([labels, active.map(({ silence: { rowId, revision } }) => [rowId, revision])]))
 }
 
 /**
  * Returns a predicate that tells whether an alert has to be matched against the silences. If not, the alert's
  * `silencedBy` is still correct from an earlier evaluation with the same silences.
  */
-function isUncompared({ state }: Context, serviceId: number, key: string): (live: LiveAlert) => boolean {
+function isUncompared({ state }: Context, serviceId: number, key: number): (live: LiveAlert) => boolean {
   const compared = state.compared.get(serviceId)
   return ({ alert, rowId }) => alert.status === 'firing' && (compared?.key !== key || rowId > compared.last)
 }
@@ -93,7 +93,7 @@ function compare(
   conditions: readonly Condition[],
 ): ReadonlyMap<number, readonly number[]> {
   const { state } = ctx
-  const key = keyOf(silencing)
+  const key = keyOf(ctx, silencing)
   const active = silencing.active.map(({ compiled }) => compiled)
   const isOpen = isUncompared(ctx, serviceId, key)
   const open = conditions.filter(({ live }) => isOpen(live))

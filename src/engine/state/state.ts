@@ -20,8 +20,8 @@ export type State = {
   readonly organizations: Map<number, OrganizationState>
 }
 
-/** `key`: the active silences and the service's names. `last`: the highest row id among the compared alerts. */
-export type Compared = { readonly key: string; readonly last: number }
+/** `key`: a hash of the active silences and the service's names. `last`: the highest row id among the compared alerts. */
+export type Compared = { readonly key: number; readonly last: number }
 
 /** Tables by row id, with indexes. Only `apply` changes the tables. */
 export type OrganizationState = Readonly<ReturnType<typeof createTables>> & { readonly rowId: number }
