@@ -127,6 +127,7 @@ const INDEXES: Readonly<Record<string, string>> = {
   postmortems_due_by_incident: 'whether the postmortem of an incident is still due',
   rejections_by_organization: 'GET /api/rejections',
   services_by_status: 'the numbers of services on every page',
+  services_by_name: 'whether services of several namespaces share a name, for each message',
   sessions_by_end: 'deleting expired sessions',
   sessions_by_organization: 'the page of sessions',
   setup_links_by_end: 'deleting expired setup links',

@@ -11,7 +11,7 @@ import { summaryOf } from '../alert-texts.ts'
 import { reportedAt, toDelivery } from '../history/last-report.ts'
 import { alertCount, firingAlerts, hasPostmortem } from '../incident/incidents.ts'
 import { toProblem } from '../incident/live-incidents.ts'
-import { findAmbiguousNames, hasSeveralClusters } from '../service/services.ts'
+import { hasSeveralClusters, isAmbiguousName } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
 import { listGoingOn } from './going-on.ts'
@@ -79,9 +79,12 @@ export function listItems(
   const alerts = listMessageAlerts(db, new Map(rows.map(({ rowId, serviceId }) => [rowId, serviceId])))
   const organizationId = rows[0]?.organizationId ?? 0
   const isSeveral = hasSeveralClusters(db, organizationId)
-  const ambiguous = findAmbiguousNames(db, organizationId)
   const placed: Placed = (service) => {
-    return { ...service, shownCluster: isSeveral ? service.cluster : '', isAmbiguous: ambiguous.has(service.name) }
+    return {
+      ...service,
+      shownCluster: isSeveral ? service.cluster : '',
+      isAmbiguous: isAmbiguousName(db, organizationId, service.name),
+    }
   }
   const messageGroupOf = cacheByKey(
     (group: IncidentGroup) => group,

@@ -195,10 +195,21 @@ export function hasSeveralClusters(db: Db, organizationId: number): boolean {
   return first?.cluster !== last?.cluster
 }
 
-/** Returns the names that services of several namespaces have. */
-export function findAmbiguousNames(db: Db, organizationId: number): ReadonlySet<string> {
-  const services = db.sql.selectFrom('services').select('name').where('organization_id', '=', organizationId)
-  const several = services.where('namespace', '>', '').groupBy('name')
-  const found = several.having((eb) => eb(eb.fn.count<number>('namespace').distinct(), '>', 1))
-  return new Set(db.all(found).map(({ name }) => name))
+/** Returns whether services of several namespaces have this name. Compares the first and the last namespace. */
+export function isAmbiguousName(db: Db, organizationId: number, name: string): boolean {
+  const asked = { organizationId, name }
+  return db.first(firstNamespace, asked)?.namespace !== db.first(lastNamespace, asked)?.namespace
 }
+
+const namespaceOf = (order: 'asc' | 'desc') =>
+  query<{ organizationId: number; name: string }>()((sql, hole) =>
+    sql
+      .selectFrom('services')
+      .select('namespace')
+      .where('organization_id', '=', hole('organizationId'))
+      .where('name', '=', hole('name'))
+      .where('namespace', '>', '')
+      .orderBy('namespace', order)
+      .limit(1),
+  )
+const [firstNamespace, lastNamespace] = [namespaceOf('asc'), namespaceOf('desc')]

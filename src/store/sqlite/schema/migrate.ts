@@ -30,6 +30,7 @@ export const MIGRATIONS = [
   '0022_shorten_index_of_refs',
   '0023_drop_index_of_receipt',
   '0024_add_code_of_silences',
+  '0031_index_names_of_services',
 ] as const
 
 /** Creates the table of applied migrations. Runs before the first migration. */
