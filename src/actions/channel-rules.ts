@@ -4,7 +4,7 @@ import type { LiveIncident } from '../domain/incident/live-incident.ts'
 import { phaseOf, problemAt } from '../domain/incident/problem.ts'
 import { recipientsOf } from '../domain/notification/channel.ts'
 import { type MessageKind, type NotificationKind, OVER, ruledSeverityOf } from '../domain/notification/kind.ts'
-import { readsAlerts } from '../domain/notification/rule.ts'
+import { readsAlerts, ruleSteps } from '../domain/notification/rule.ts'
 import { listOpenIncidents } from '../store/incident/live-incidents.ts'
 import { listMissed, listToldChannels, listToldNames } from '../store/incident/told.ts'
 import { type ChannelRecord, listRecipients } from '../store/notification/channels.ts'
@@ -23,13 +23,14 @@ export function dueAtOf(
   { incident, kind, names = [] }: About,
   now: number,
   isTold = true,
+  steps = ruleSteps(),
 ): number | null {
   const { id: serviceId, name: service, namespace, cluster } = loadServiceName(db, incident.serviceId)
   const all = readsAlerts(channel.settings) ? listRuledAlerts(db, incident.rowId) : []
   const alerts = alertsAbout(db, { kind, names, ownServiceId: incident.serviceId }, all)
   const merged = listMergedServices(db, { incident, kind, names })
   const severity = ruledSeverityOf(kind, incident)
-  const ruled = { kind, severity, serviceId, service, namespace, cluster, alerts, merged }
+  const ruled = { kind, severity, serviceId, service, namespace, cluster, alerts, merged, steps }
   return recipientsOf([channel], ruled, isTold, now)[0]?.dueAt ?? null
 }
 
@@ -98,9 +99,10 @@ function tellMissed(
       return [...OVER].some((kind) => kindsOf.get(rowId)?.has(kind)) ? endOf(incident, now) : []
     return known && kinds.size > 0 ? changeOf(deps, channel, incident, { kinds, isOver: known.isOver === 1 }) : []
   })
+  const steps = ruleSteps()
   const entriesFor = (all: readonly About[], isKnown: boolean) =>
     all.flatMap((one) => {
-      const dueAt = dueAtOf(deps, channel, one, now, isKnown)
+      const dueAt = dueAtOf(deps, channel, one, now, isKnown, steps)
       return dueAt === null ? [] : [entryOf(deps, channel, one, now, dueAt)]
     })
   insertNotifications(deps.db, [...entriesFor(news, false), ...entriesFor(later, true)])

@@ -2,7 +2,7 @@
 import { IncmonError, invalidField } from '../domain/error.ts'
 import { type ChannelSettings, DEFAULT_CHANNEL } from '../domain/notification/channel.ts'
 import type { ChannelKind } from '../domain/notification/format.ts'
-import { quietHoursFault } from '../domain/notification/rule.ts'
+import { quietHoursFault, ruleSteps } from '../domain/notification/rule.ts'
 import { maskTarget, targetFault } from '../domain/notification/target.ts'
 import { MAX_COST } from '../domain/silence/expression.ts'
 import { costOfAll, matchersFault } from '../domain/silence/matcher.ts'
@@ -192,10 +192,12 @@ const MAX_HELD = 2_000
 function rescheduleHeld(deps: Deps, channel: ChannelRecord): void {
   const now = deps.now()
   const queue = listQueue(deps.db, channel.rowId, Number.MAX_SAFE_INTEGER, MAX_HELD)
+  const steps = ruleSteps()
   for (const entry of queue.filter(({ dueAt }) => dueAt > now)) {
     const { kind, incidentUuid, names } = entry
     const incident = findLiveIncident(deps.db, channel.organizationId, incidentUuid)
-    const dueAt = incident && kind !== 'test' ? dueAtOf(deps, channel, { incident, kind, names }, now) : null
+    const dueAt =
+      incident && kind !== 'test' ? dueAtOf(deps, channel, { incident, kind, names }, now, true, steps) : null
     if (dueAt !== null && dueAt !== entry.dueAt) rescheduleNotification(deps.db, entry.rowId, dueAt)
   }
 }

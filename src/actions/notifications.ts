@@ -5,6 +5,7 @@ import { STILL_FIRING_AFTER } from '../domain/incident/incident.ts'
 import type { LiveIncident } from '../domain/incident/live-incident.ts'
 import { phaseOf } from '../domain/incident/problem.ts'
 import type { NotificationKind } from '../domain/notification/kind.ts'
+import { ruleSteps } from '../domain/notification/rule.ts'
 import { isDoubtful, nextReminder } from '../domain/notification/schedule.ts'
 import { type IncidentGroup, LEAST_MEMBERS } from '../domain/suspect/group.ts'
 import { MINUTE } from '../domain/units.ts'
@@ -128,8 +129,9 @@ function dueStillFiring(
 /** Returns outbox entries for the channels whose rules match now, or none if all firing alerts are silenced. */
 function entriesFor(deps: Deps, incident: LiveIncident, due: readonly Due[], now: number): OutboxEntry[] {
   if (due.length === 0 || isSilenced(deps.db, incident.rowId)) return []
+  const steps = ruleSteps()
   return due.flatMap(({ channel, kind }) => {
-    const dueAt = dueAtOf(deps, channel, { incident, kind }, now)
+    const dueAt = dueAtOf(deps, channel, { incident, kind }, now, true, steps)
     // In quiet hours, the first message is still pending, so that no reminder is queued. An escalation is a first message.
     const isWanted = dueAt !== null && (dueAt === now || kind === 'escalation')
     return isWanted ? [entryOf(deps, channel, { incident, kind }, now, dueAt)] : []

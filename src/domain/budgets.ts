@@ -168,6 +168,20 @@ export const BUDGETS = {
     unit: 'steps',
     effect: 'further silences do not apply',
   },
+  'rule-work': {
+    scope: 'organization',
+    what: 'the same for all rules and the messages stored at once',
+    value: 10_000_000,
+    unit: 'steps',
+    effect: 'further regular expressions match',
+  },
+  'read-work': {
+    scope: 'request',
+    what: 'the same for all alerts of a list or preview',
+    value: 400_000_000,
+    unit: 'steps',
+    effect: 'refused with 400',
+  },
   'event-streams': refusing('organization', 'open event streams', 1_000, 'streams'),
   'list-text': {
     scope: 'request',

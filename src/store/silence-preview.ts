@@ -1,5 +1,5 @@
 import type { InferResult } from 'kysely'
-import { type Matcher, matcherTest } from '../domain/silence/matcher.ts'
+import { type Matcher, matcherTest, stepsOfRead } from '../domain/silence/matcher.ts'
 import { withSaid } from '../domain/silence/silence.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
@@ -17,7 +17,7 @@ export function findSilencePreview(
   matchers: readonly Matcher[],
   since: number,
 ): { readonly firing: number; readonly total: number } {
-  const matches = matcherTest(matchers)
+  const matches = testOf(matchers)
   let total = 0
   let last = { at: since, id: 0 }
   for (;;) {
@@ -34,7 +34,16 @@ export function findSilencePreview(
 export function countFiring(db: Db, organizationId: number, matchers: readonly Matcher[], labelsOnly = false): number {
   const live = select(db.sql).where('alerts.settled_at', 'is', null)
   const firing = live.where('alerts.organization_id', '=', organizationId).where('alerts.status', '=', 'firing')
-  return countOf(db.all(firing), matcherTest(matchers, labelsOnly))
+  return countOf(db.all(firing), testOf(matchers, labelsOnly))
+}
+
+/** Returns a test whose calls share the steps of one request. It throws an IncmonError `invalid` if none is left. */
+function testOf(matchers: readonly Matcher[], labelsOnly = false): ReturnType<typeof matcherTest> {
+  const [matches, { steps, check }] = [matcherTest(matchers, labelsOnly), stepsOfRead()]
+  return (alert) => {
+    check()
+    return matches(alert, steps)
+  }
 }
 
 type Row = InferResult<ReturnType<typeof select>>[number]

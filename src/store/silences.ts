@@ -6,7 +6,7 @@ import { type LiveSilence, statusOf, toSchedule } from '../domain/silence/silenc
 import { countOf, readPage } from './read.ts'
 import { countFiring } from './silence-preview.ts'
 import type { Db } from './sqlite/open.ts'
-import { query } from './sqlite/query.ts'
+import { listed, query } from './sqlite/query.ts'
 import type { Schema } from './sqlite/schema/schema.ts'
 import { uuidBytes, uuidFromBytes, uuidOrNone } from './sqlite/uuid.ts'
 
@@ -137,17 +137,17 @@ const firingSilenced = query<{ incidentRowId: number }>()((of, hole) =>
     .limit(1),
 )
 
-/** Lists the labels of a service's live alerts, by row id. */
-export function listLabelsOfAlerts(db: Db, serviceId: number): ReadonlyMap<number, Labels> {
-  return new Map(db.all(labelsOfService, { serviceId }).map(({ id, labels }) => [id, JSON.parse(labels)]))
+/** Lists the labels of alerts, by row id. */
+export function listLabelsOfAlerts(db: Db, rowIds: readonly number[]): ReadonlyMap<number, Labels> {
+  const rows = db.all(labelsOfAlerts, { rowIds: JSON.stringify(rowIds) })
+  return new Map(rows.map(({ id, labels }) => [id, JSON.parse(labels)]))
 }
 
-const labelsOfService = query<{ serviceId: number }>()((sql, hole) =>
+const labelsOfAlerts = query<{ rowIds: string }>()((sql, hole) =>
   sql
     .selectFrom('alerts')
     .select(['id', 'labels'])
-    .where('service_id', '=', hole('serviceId'))
-    .where('settled_at', 'is', null),
+    .where('id', 'in', listed(hole('rowIds'))),
 )
 
 /** Updates which silences apply to an alert. */

@@ -21,6 +21,7 @@ import { generateDuePostmortem } from '../store/live/postmortem.ts'
 import { type Query, type Read, readHere } from '../store/read.ts'
 import { listRejections } from '../store/rejections.ts'
 import { findMutedCount, findSilencePreview } from '../store/silence-preview.ts'
+import { findCountedSilence } from '../store/silences.ts'
 import type { Db } from '../store/sqlite/open.ts'
 import { findDamage } from '../store/sqlite/sound.ts'
 import { findIncidentRecords } from '../store/views.ts'
@@ -36,7 +37,7 @@ const QUERIES: Readonly<Record<Lane, Readonly<Record<string, Query>>>> = {
   /** Queries that can scan all alerts of a service or period, which takes up to a minute for ten million alerts. */
   search: { listMatchingAlerts, listConditions, findSilencePreview, findDamage },
   /** Queries that count rows with an index, or list all live alerts, which takes up to a second. */
-  list: { listEvents, findAlertGroups, findAlertsJson, findGroupsJson },
+  list: { listEvents, findAlertGroups, findAlertsJson, findGroupsJson, findCountedSilence },
   /** Queries for incidents and changes. There are few such records, so these queries take milliseconds. */
   view: {
     ...{ listIncidents, listCorrelations, listRejections, findReliability, findIncidentRecords },

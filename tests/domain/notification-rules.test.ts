@@ -285,3 +285,35 @@ for (const [events, kind, isWanted] of [
     assert.equal(sendTimeOf([{ events }], { ...NEWS, kind }, NOW), isWanted ? NOW : null)
   })
 }
+
+/** Rules that are slow to compare with a long label, as many as all channels may have. */
+const HARD = Array.from({ length: 400 }, (_, n): Rule => ({ matchers: [MATCH('x', '=~', `(a|b|ab)*c${n}`)] }))
+const LONG = { ...NEWS, alerts: Array.from({ length: 500 }, () => ({ ...ALERT, labels: { x: 'a'.repeat(3_900) } })) }
+
+test('many slow rules and alerts take little time together, and the message is sent', () => {
+  const began = process.cpuUsage()
+  assert.equal(sendTimeOf(HARD, LONG, NOW), NOW)
+  const { user, system } = process.cpuUsage(began)
+  assert.ok(user + system < 500_000, `${(user + system) / 1000} ms`)
+})
+
+test('a rule without a regular expression decides although the others used all steps', () => {
+  const steps = { left: 0, otherwise: true }
+  const other: Rule = { matchers: [MATCH('team', '=', 'platform')] }
+  assert.deepEqual(
+    [sendTimeOf([other], { ...NEWS, steps }, NOW), sendTimeOf(HARD, { ...NEWS, steps }, NOW)],
+    [null, NOW],
+  )
+})
+
+test('the channels of one message share the steps', () => {
+  const steps = { left: 1_000_000, otherwise: true }
+  const channels = HARD.map((rule, rowId) => ({
+    rowId,
+    enabled: true,
+    settings: { ...DEFAULT_CHANNEL, rules: [rule] },
+  }))
+  const sent = recipientsOf(channels, { ...LONG, alerts: LONG.alerts.slice(0, 1), steps }, false, NOW)
+  assert.ok(steps.left <= 0)
+  assert.deepEqual([sent[0]?.untold, sent.at(-1)?.untold], ['rule', null])
+})

@@ -162,3 +162,53 @@ test('what each service stores of the silences that it was compared with does no
   assert.equal(stored.length, SERVICES)
   assert.ok(JSON.stringify(stored).length < 100 * SERVICES, `${JSON.stringify(stored).length} characters`)
 })
+
+const HARD = 60
+
+/** Fires alerts of one service with long labels, after a silence and expressions that are slow to compare with them. */
+async function fireHard(t: TestContext, silenced: string) {
+  const flow = await start(t)
+  await flow.silence(silenced)
+  for (let n = 0; n < 6; n += 1) await flow.silence(`x=~"(a|b|ab)*c${n}"`)
+  await sweepAll(flow)
+  const one = (n: number) =>
+    alert('Down', { deployment: 'hard', instance: `${n}`, x: 'a'.repeat(4_000), severity: 'critical' })
+  await flow.send('metrics', alertmanager(Array.from({ length: HARD }, (_, n) => one(n))))
+  const aheadIn = () =>
+    flow.deps.engine.read(flow.acme.key, ({ services, compared }) =>
+      [...services.values()].flatMap(({ name, rowId }) =>
+        name === 'hard' ? (compared.get(rowId)?.ahead.size ?? 0) : [],
+      ),
+    )
+  return { ...flow, aheadIn }
+}
+
+test('alerts of one service that are slow to compare are compared in several batches', async (t) => {
+  const flow = await fireHard(t, 'team="other"')
+  const counts = [await flow.aheadIn()]
+  assert.equal(flow.incidents().length, 0, 'the service is evaluated once all of its alerts are compared')
+  while (await flow.deps.engine.sweep()) counts.push(await flow.aheadIn())
+  assert.ok(counts.length >= 2, `${counts}`)
+  assert.ok(
+    counts.flat().every((count) => count < HARD / 2 + counts.length * 30),
+    `${counts}`,
+  )
+  assert.deepEqual([await flow.aheadIn(), flow.incidents().length], [[0], 1])
+})
+
+test('a silence that matches them covers all of them, and no incident opens in between', async (t) => {
+  const flow = await fireHard(t, 'deployment="hard"')
+  await sweepAll(flow)
+  assert.deepEqual([await flow.silencedOf(), flow.incidents().length], [HARD, 0])
+})
+
+test('an alert that fires again while others wait to be compared is compared again, and the others are not', async (t) => {
+  const flow = await fireHard(t, 'team="other"')
+  await sweepAll(flow)
+  const before = flow.reads.labels
+  const again = { deployment: 'hard', instance: '7', x: 'b', severity: 'critical' }
+  await flow.send('metrics', alertmanager([alert('Down', again, { endsAt: NOON + MINUTE })]))
+  await flow.send('metrics', alertmanager([alert('Down', again, { startsAt: NOON + 2 * MINUTE })]))
+  await sweepAll(flow)
+  assert.ok(flow.reads.labels - before <= 2, `${flow.reads.labels - before}`)
+})

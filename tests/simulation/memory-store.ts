@@ -178,9 +178,9 @@ const FACTS: Answers = {
     ) && !images.has(serviceId),
   images: ({ images }, _, { serviceId }) => imagesOf(images, serviceId),
   pipeline: ({ pipelines }, rowId, { ref }) => pipelines.get(`${rowId} ${ref}`) ?? null,
-  labels: ({ alerts }, _, { serviceId }) => {
-    const live = [...alerts.values()].filter((one) => one.settledAt === null && one.live.serviceId === serviceId)
-    return new Map(live.map((one) => [one.live.rowId, one.labels]))
+  labels: ({ alerts }, _, { rowIds }) => {
+    const wanted = [...alerts.values()].filter((one) => rowIds.includes(one.live.rowId))
+    return new Map(wanted.map((one) => [one.live.rowId, one.labels]))
   },
   silence: ({ silences }, rowId, { id }) => find(silences, rowId, id),
   incident: ({ incidents }, rowId, { id }) => find(incidents, rowId, id),

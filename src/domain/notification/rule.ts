@@ -1,7 +1,8 @@
 /** Rules decide which notifications a channel gets, and when. */
+import { BUDGETS } from '../budgets.ts'
 import type { FieldError } from '../error.ts'
 import { rank, type Severity } from '../severity.ts'
-import { type MatchedAlert, type Matcher, matcherTest } from '../silence/matcher.ts'
+import { type MatchedAlert, type Matcher, matcherTest, newSteps, type Steps } from '../silence/matcher.ts'
 import { type DailySpan, dailySpanFault, spansAround, WEEKDAYS, type Weekday } from '../time-zone.ts'
 import type { NotificationKind } from './kind.ts'
 
@@ -33,6 +34,8 @@ export type RuledNotification = {
   readonly alerts: readonly RuledAlert[]
   /** The services of incidents that were merged into this one. */
   readonly merged?: readonly { readonly id: string; readonly name: string; readonly namespace: string }[]
+  /** What is left for regular expressions; see `ruleSteps`. */
+  readonly steps?: Steps
 }
 
 export type RuledAlert = Pick<MatchedAlert, 'source' | 'severity' | 'alertname' | 'labels'>
@@ -54,7 +57,8 @@ export function sendTimeOf(rules: readonly Rule[], notification: RuledNotificati
 }
 
 /** Returns when a channel sends a notification, and the first rule with the earliest time. */
-export function choiceOf(rules: readonly Rule[], notification: RuledNotification, now: number): Choice {
+export function choiceOf(rules: readonly Rule[], given: RuledNotification, now: number): Choice {
+  const notification = { steps: ruleSteps(), ...given }
   if (rules.length === 0) return { dueAt: now, rule: null }
   let choice: Choice = { dueAt: null, rule: null }
   for (const [index, rule] of rules.entries()) {
@@ -116,9 +120,17 @@ function isIn(namespaces: readonly string[], { namespace, alerts, merged = [] }:
 /** An incident without alerts, such as one that a user opened, is matched by its own fields. */
 const NO_ALERT: RuledAlert = { source: '', severity: '', alertname: '', labels: {} }
 
-function matches(matchers: readonly Matcher[], { alerts, severity, ...place }: RuledNotification): boolean {
+/**
+ * Returns the steps for the rules of an organization and the messages that are decided together. Without steps, every
+ * regular expression matches, because one message too many is better than a missing one.
+ */
+export function ruleSteps(): Steps {
+  return newSteps(BUDGETS['rule-work'].value, true)
+}
+
+function matches(matchers: readonly Matcher[], notification: RuledNotification): boolean {
+  const { alerts, severity, service, namespace, cluster, steps } = notification
   const test = matcherTest(matchers)
-  const { service, namespace, cluster } = place
   const known = alerts.length > 0 ? alerts : [{ ...NO_ALERT, severity }]
-  return known.some((alert) => test({ ...alert, service, namespace, cluster }))
+  return known.some((alert) => test({ ...alert, service, namespace, cluster }, steps))
 }

@@ -2,6 +2,7 @@
  * Parses and compiles matchers in Alertmanager's syntax, such as `service="checkout"` or `severity=~"warning|info"`.
  */
 import { BUDGETS } from '../budgets.ts'
+import { IncmonError } from '../error.ts'
 import { compiled, costOf, MAX_COST } from './expression.ts'
 
 export const OPERATORS = ['=', '!=', '=~', '!~'] as const
@@ -156,11 +157,22 @@ function isOwnName(name: string): name is OwnName {
   return (OWN_NAMES as readonly string[]).includes(name)
 }
 
-/** The steps that are left for comparing an alert with regular expressions. */
-export type Steps = { left: number }
+/** The steps that are left for comparing texts with regular expressions. `otherwise`: whether they hold without steps. */
+export type Steps = { left: number; readonly otherwise: boolean }
 
-export function newSteps(): Steps {
-  return { left: MAX_STEPS }
+/** Returns the steps for one alert, or for several comparisons that share them. */
+export function newSteps(left: number = MAX_STEPS, otherwise = false): Steps {
+  return { left, otherwise }
+}
+
+/** Returns the steps for all alerts that a request reads, and a function that throws an IncmonError `invalid` if none is left. */
+export function stepsOfRead() {
+  const steps = newSteps(BUDGETS['read-work'].value)
+  const check = () => {
+    if (steps.left > 0) return
+    throw new IncmonError('invalid', 'the regular expressions take too long: use fewer or smaller ones')
+  }
+  return { steps, check }
 }
 
 /** What it takes to begin a comparison, and to read a character, in steps: even a small expression takes some time. */
@@ -175,7 +187,8 @@ function testOf({ op, value }: Matcher): (text: string, steps?: Steps) => boolea
   const isPositive = op === '=~'
   // Over the limit, a matcher does not hold, whether it is negative or not. The alert is then not silenced.
   return (text, steps = newSteps()) => {
-    if (text.length > longest || steps.left <= 0) return false
+    if (text.length > longest) return false
+    if (steps.left <= 0) return steps.otherwise
     steps.left -= (size + LEAST.size) * (text.length + LEAST.characters)
     return expression?.matches(text) === isPositive
   }

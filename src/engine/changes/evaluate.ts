@@ -58,18 +58,26 @@ export function splitServices(
  * sweep evaluates the service later. Postponing keeps batches short when many incidents open or end at once.
  */
 export function evaluateOrPostpone(ctx: Context, serviceId: number, now: number, most: number): void {
-  if (ctx.workload() < most) evaluate(ctx, serviceId, now)
+  if (ctx.workload() < most) evaluate(ctx, serviceId, now, most)
   else makeDue(ctx, serviceId, now)
 }
 
-/** Evaluates the health and the incidents of a service at `now`. Returns null if the service was removed by a merge. */
-export function evaluate(ctx: Context, serviceId: number, now: number): Health | null {
+/**
+ * Evaluates the health and the incidents of a service at `now`. Returns null if the service was removed by a merge, or if
+ * the workload reached `most` first. The service then stays due.
+ */
+export function evaluate(ctx: Context, serviceId: number, now: number, most = Number.POSITIVE_INFINITY): Health | null {
   const { state } = ctx
   const service = state.services.get(serviceId)
   if (!service) return null
   const known = withNodes(ctx, service, conditionsOf(state, serviceId, now - DECAY), now - LINGERS)
   ctx.addWork(known.length / ALERTS_PER_EFFECT)
-  const { conditions: all, resilenced } = withoutSilenced(ctx, service, known, now)
+  const compared = withoutSilenced(ctx, service, known, now, most)
+  if (compared === null) {
+    makeDue(ctx, serviceId, now)
+    return null
+  }
+  const { conditions: all, resilenced } = compared
   const troubles = troublesOf(ctx, service, all, now)
   const conditions = withoutAlike(all, new Set(troubles.map(({ node }) => node)))
   const trusts = isUnattributed(service) ? 'sender' : service.name === RUNNER_SERVICE ? 'nothing' : 'all'

@@ -100,7 +100,10 @@ export function moveAll(
   const [from, into] = [ctx.state.services.get(fromId), ctx.state.services.get(intoId)]
   if (!from || !into) return
   const incidents = incidentsToMerge(ctx, from, into)
-  const labels = ctx.state.silences.size() === 0 ? new Map() : ctx.fact('labels', { serviceId: from.rowId })
+  const labels =
+    ctx.state.silences.size() === 0
+      ? new Map()
+      : ctx.fact('labels', { rowIds: [...ctx.state.alertsOfService.get(from.rowId)] })
   ctx.emit({ kind: 'service-merged', from, into, labels })
   addOwnFingerprints(ctx, into)
   for (const ids of incidents) mergeIncidents(ctx, ids, actor, now)

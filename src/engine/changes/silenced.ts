@@ -13,8 +13,11 @@ import { addEntry } from './incidents/incidents.ts'
 /** Matching one alert against this many silences takes as long as saving one effect. */
 const SILENCES_PER_EFFECT = 50
 
+/** The maximum number of alerts whose labels are loaded for an evaluation that can be continued later. */
+const AT_ONCE = 500
+
 /** So many steps take as long as saving one effect; see `Steps`. */
-const STEPS_PER_EFFECT = 25_000
+const STEPS_PER_EFFECT = 10_000
 
 /** Returns whether the organization has an active silence. */
 export function hasActiveSilence({ state }: Context, now: number): boolean {
@@ -41,24 +44,31 @@ function keyOf({ hashOf }: Context, { labels, active }: Silencing): number {
  */
 function isUncompared({ state }: Context, serviceId: number, key: number): (live: LiveAlert) => boolean {
   const compared = state.compared.get(serviceId)
-  return ({ alert, rowId }) => alert.status === 'firing' && (compared?.key !== key || rowId > compared.last)
+  const changed = state.uncompared.get(serviceId)
+  return ({ alert, rowId }) =>
+    alert.status === 'firing' && (compared?.key !== key || rowId > compared.last || changed.has(rowId))
 }
 
 /** An alert before and after a change of its silences. */
 export type Resilenced = { readonly before: LiveAlert; readonly after: LiveAlert }
 
-/** Updates which alerts of a service are silenced. Returns the alerts that are not silenced, and the changes. */
+/**
+ * Updates which alerts of a service are silenced. Returns the alerts that are not silenced, and the changes.
+ * @param most the workload at which to stop. Then nothing is updated, null is returned, and the next call continues.
+ */
 export function withoutSilenced(
   ctx: Context,
   service: LiveService,
   conditions: readonly Condition[],
   now: number,
-): { readonly conditions: readonly Condition[]; readonly resilenced: readonly Resilenced[] } {
+  most: number,
+): { readonly conditions: readonly Condition[]; readonly resilenced: readonly Resilenced[] } | null {
   const resilenced: Resilenced[] = []
   const silencing = silencingOf(ctx, service, now)
   if (silencing.active.length === 0 && conditions.every(({ live }) => live.silencedBy.length === 0))
     return { conditions, resilenced }
-  const after = compare(ctx, service.rowId, silencing, conditions)
+  const after = compare(ctx, service.rowId, silencing, { conditions, most })
+  if (after === null) return null
   const unsilenced = conditions.flatMap((condition) => {
     const { live } = condition
     const silencedBy = after.get(live.rowId) ?? live.silencedBy
@@ -85,35 +95,45 @@ function freedAt({ state }: Context, { live, begunAt }: Condition, now: number):
 
 type Silencing = ReturnType<typeof silencingOf>
 
-/** Returns the matching silences for each alert that has to be checked, keyed by the alert's row id. */
+/** Returns the matching silences for each alert that has to be checked, keyed by the alert's row id; null if some are left. */
 function compare(
   ctx: Context,
   serviceId: number,
   silencing: Silencing,
-  conditions: readonly Condition[],
-): ReadonlyMap<number, readonly number[]> {
+  { conditions, most }: { readonly conditions: readonly Condition[]; readonly most: number },
+): ReadonlyMap<number, readonly number[]> | null {
   const { state } = ctx
   const key = keyOf(ctx, silencing)
   const active = silencing.active.map(({ compiled }) => compiled)
   const isOpen = isUncompared(ctx, serviceId, key)
-  const open = conditions.filter(({ live }) => isOpen(live))
-  const needsSaved = active.length > 0 && open.some(({ live }) => ctx.state.unsavedLabels.get(live.rowId) === undefined)
-  const saved = needsSaved ? ctx.fact('labels', { serviceId }) : null
-  const found = new Map<number, readonly number[]>()
-  for (const { live, source, severity, status, name } of open) {
+  const open = conditions.filter(({ live }) => isOpen(live)).sort((a, b) => a.live.rowId - b.live.rowId)
+  const some = most === Number.POSITIVE_INFINITY ? open : open.slice(0, AT_ONCE)
+  const unknown = some.flatMap(({ live: { rowId } }) => (state.unsavedLabels.get(rowId) === undefined ? rowId : []))
+  const saved = active.length > 0 && unknown.length > 0 ? ctx.fact('labels', { rowIds: unknown }) : null
+  const before = state.compared.get(serviceId)
+  const isSame = before?.key === key
+  const found = new Map(isSame ? before.ahead : NONE)
+  let last = isSame ? before.last : 0
+  const done: number[] = []
+  for (const [index, { live, source, severity, status, name }] of some.entries()) {
     const { rowId, silencedBy } = live
     const labels = withSaid(state.unsavedLabels.get(rowId) ?? saved?.get(rowId) ?? {}, live.alert.said)
     const steps = newSteps()
-    const most = steps.left
+    const all = steps.left
     const compared = { ...silencing.labels, source, severity, alertname: name, labels, status, silencedBy }
     found.set(rowId, silencesOf(compared, active, steps))
-    ctx.addWork((most - steps.left) / STEPS_PER_EFFECT)
+    last = Math.max(last, rowId)
+    done.push(rowId)
+    ctx.addWork((all - steps.left) / STEPS_PER_EFFECT + active.length / SILENCES_PER_EFFECT)
+    if (index + 1 === open.length || (index + 1 < some.length && ctx.workload() < most)) continue
+    ctx.put.compared(serviceId, { key, last, ahead: found }, done)
+    return null
   }
-  ctx.addWork((open.length * active.length) / SILENCES_PER_EFFECT)
-  const last = open.reduce((most, { live }) => Math.max(most, live.rowId), state.compared.get(serviceId)?.last ?? 0)
-  if (open.length > 0) ctx.put.compared(serviceId, { key, last })
+  if (open.length > 0 || found.size > 0) ctx.put.compared(serviceId, { key, last, ahead: NONE }, done)
   return found
 }
+
+const NONE: ReadonlyMap<number, readonly number[]> = new Map()
 
 /** Records in the incident timeline which alerts became silenced and which are no longer silenced. */
 export function noteSilences(

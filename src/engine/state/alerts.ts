@@ -82,10 +82,11 @@ export function replaceAlert(state: OrganizationState, before: LiveAlert, after:
     if (was.status === 'firing') dropFiring(state, before)
     if (is.status === 'firing') putFiring(state, after)
     // Different silences may now apply to the alert.
-    if (is.status === 'firing') state.compared.delete(after.serviceId)
+    if (is.status === 'firing' && state.compared.get(after.serviceId)) state.uncompared.add(after.serviceId, rowId)
   }
   if (isMoved) {
     removeFromService(state, before.serviceId, rowId)
+    state.uncompared.remove(before.serviceId, rowId)
     addToService(state, after.serviceId, rowId)
   }
   if (before.groupId !== after.groupId) {
@@ -109,6 +110,7 @@ export function dropAlert(state: OrganizationState, one: LiveAlert): void {
   for (const name of namesOf(one)) unname(state, one, name)
   state.alertByLogicalKey.remove(alert.source, alert.logicalKey, rowId)
   removeFromService(state, serviceId, rowId)
+  state.uncompared.remove(serviceId, rowId)
   if (groupId !== null) state.alertsOfGroup.remove(groupId, rowId)
   if (alert.status === 'firing') dropFiring(state, one)
   const step = dueStep(one.dueAt)

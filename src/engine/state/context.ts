@@ -47,8 +47,8 @@ export type Facts = {
   readonly hasOnlyCi: { readonly asked: { readonly serviceId: number }; readonly found: boolean }
   readonly images: { readonly asked: { readonly serviceId: number }; readonly found: readonly LiveImage[] }
   readonly pipeline: { readonly asked: { readonly ref: string }; readonly found: LivePipeline | null }
-  /** The stored labels of a service's live alerts, by row id. */
-  readonly labels: { readonly asked: { readonly serviceId: number }; readonly found: ReadonlyMap<number, Labels> }
+  /** The stored labels of alerts, by row id. */
+  readonly labels: { readonly asked: { rowIds: readonly number[] }; readonly found: ReadonlyMap<number, Labels> }
   /** A silence that is not in the live state, by UUID. */
   readonly silence: { readonly asked: { readonly id: string }; readonly found: LiveSilence | null }
   /** An incident that is not in the live state, by UUID. */

@@ -24,7 +24,8 @@ export type Put = {
   /** Keeps all images of a service, newest first. Only in the live state; see the effect `image-pulled`. */
   readonly images: (serviceId: number, images: readonly LiveImage[]) => void
   /** Notes that a service's firing alerts were matched against the silences. Only in the live state. */
-  readonly compared: (serviceId: number, compared: Compared) => void
+  /** `rowIds`: the alerts that were compared. */
+  readonly compared: (serviceId: number, compared: Compared, rowIds: readonly number[]) => void
 }
 
 /** @param renamed called when a service is added or renamed */
@@ -53,7 +54,10 @@ export function putInto(state: OrganizationState, emit: (effect: Effect) => void
     group: (after) => putGroup(state, after),
     silence: (after) => putSilence(state, after),
     images: (serviceId, images) => state.images.set(serviceId, images),
-    compared: (serviceId, compared) => state.compared.set(serviceId, compared),
+    compared: (serviceId, compared, rowIds) => {
+      state.compared.set(serviceId, compared)
+      for (const rowId of rowIds) state.uncompared.remove(serviceId, rowId)
+    },
   }
 }
 

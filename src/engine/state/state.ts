@@ -20,8 +20,11 @@ export type State = {
   readonly organizations: Map<number, OrganizationState>
 }
 
-/** `key`: a hash of the active silences and the service's names. `last`: the highest row id among the compared alerts. */
-export type Compared = { readonly key: number; readonly last: number }
+/**
+ * `key`: a hash of the active silences and the service's names. `last`: the highest row id among the compared alerts.
+ * `ahead`: the silences of the alerts that were compared for an evaluation that is still due.
+ */
+export type Compared = Readonly<{ key: number; last: number; ahead: ReadonlyMap<number, readonly number[]> }>
 
 /** Tables by row id, with indexes. Only `apply` changes the tables. */
 export type OrganizationState = Readonly<ReturnType<typeof createTables>> & { readonly rowId: number }
@@ -101,6 +104,8 @@ function createTables(journal: Journal) {
      * been compared since startup.
      */
     compared: createTable<number, Compared>(journal),
+    /** Alerts that changed since they were compared, by service. */
+    uncompared: createIndex<number, number>(journal),
     /** Labels of alerts that the current batch opened or moved in a merge. */
     unsavedLabels: createTable<number, Labels>(journal),
     /** Responses stored by the current batch, by source and key. */

@@ -5,7 +5,7 @@ import type { Labels } from '../../domain/event/event.ts'
 import { explainedByNodes } from '../../domain/health/node-trouble.ts'
 import { cacheByKey, cacheLast, once } from '../../domain/memoize.ts'
 import { receiversOf, receiverTest } from '../../domain/notification/audience.ts'
-import { labelTest, type Matcher } from '../../domain/silence/matcher.ts'
+import { labelTest, type Matcher, type Steps, stepsOfRead } from '../../domain/silence/matcher.ts'
 import { statusOf } from '../../domain/silence/silence.ts'
 import type { Db } from '../sqlite/open.ts'
 import { byFingerprint, type FiringFingerprint, type FiringView, findFiringView, type Place } from './firing.ts'
@@ -68,19 +68,21 @@ export function shownAlerts(db: Db, organizationId: number, wanted: Wanted, text
   const [receivers, inhibitors] = [receiversOf(view.channels), inhibitorsOf(view)]
   const matches = matchers.length === 0 ? null : labelTest(matchers)
   const isOfReceiver = receiverTest(wanted.receiver)
-  const [silencesOf, placeOf, textOf] = [silencesIn(view, now), placesIn(view), textsOf(wanted)]
+  const { steps, check } = stepsOfRead()
+  const [silencesOf, placeOf, textOf] = [silencesIn(view, now, steps), placesIn(view), textsOf(wanted)]
   const shown: Shown[] = []
   const grow = sizeLimit('alerts')
   for (const one of view.fingerprints()) {
+    check()
     const labels = labelsOf(one)
     const silencedBy = silencesOf(one, labels)
     const inhibitedBy = inhibitors(one)
     const isMuted = silencedBy.length + inhibitedBy.length > 0
     if ((!active && !isMuted) || (!silenced && silencedBy.length > 0) || (!inhibited && inhibitedBy.length > 0))
       continue
-    if (matches && !matches(labels())) continue
+    if (matches && !matches(labels(), steps)) continue
     const { serviceId, service, namespace, cluster } = placeOf(one)
-    const names = receivers({ serviceId, service, namespace, cluster, severity: one.severity }, () => ({
+    const names = receivers({ serviceId, service, namespace, cluster, severity: one.severity, steps }, () => ({
       source: one.source,
       severity: one.severity,
       alertname: labels().alertname ?? '',
@@ -92,6 +94,7 @@ export function shownAlerts(db: Db, organizationId: number, wanted: Wanted, text
     grow(texts.size(text))
     shown.push({ fingerprint: one.fingerprint, labels: own, receivers: names, isMuted, text })
   }
+  check()
   return shown.sort(byFingerprint)
 }
 
@@ -156,12 +159,12 @@ const NOWHERE: Place = { serviceId: '', cluster: '', namespace: '', service: '' 
  * Returns a function that lists the silences of a fingerprint. Silences from this API compare its own labels, as in
  * Alertmanager.
  */
-function silencesIn({ silences, labelSilences }: FiringView, now: number) {
+function silencesIn({ silences, labelSilences }: FiringView, now: number, steps: Steps) {
   const active = labelSilences.filter((silence) => statusOf(silence, now) === 'active')
   const tests = active.map(({ id, matchers }) => ({ id, matches: labelTest(matchers) }))
   return ({ id }: FiringFingerprint, labels: () => Labels): readonly string[] => {
     const found = silences.get(id) ?? NONE
-    const own = tests.filter(({ matches }) => matches(labels()))
+    const own = tests.filter(({ matches }) => matches(labels(), steps))
     return own.length === 0 ? found : [...found, ...own.map((silence) => silence.id)].sort()
   }
 }

@@ -35,7 +35,7 @@ const READERS: Readers = {
     db.first(notOfCi, { serviceId }) === undefined && db.first(workload, { serviceId }) === undefined,
   images: (db, _, { serviceId }) => listImages(db, serviceId),
   pipeline: (db, organizationId, { ref }) => findPipeline(db, organizationId, ref),
-  labels: (db, _, { serviceId }) => listLabelsOfAlerts(db, serviceId),
+  labels: (db, _, { rowIds }) => listLabelsOfAlerts(db, rowIds),
   silence: (db, organizationId, { id }) => findSilence(db, organizationId, id) ?? null,
   incident: (db, organizationId, { id }) => findLiveIncident(db, organizationId, id),
   nodeOfPod: (db, _, { serviceId, pod }) =>

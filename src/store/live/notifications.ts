@@ -3,7 +3,8 @@ import { GATHERING, phaseOf } from '../../domain/incident/problem.ts'
 import { cacheByKey } from '../../domain/memoize.ts'
 import { recipientsOf } from '../../domain/notification/channel.ts'
 import { type MessageKind, OVER, ruledSeverityOf } from '../../domain/notification/kind.ts'
-import { type RuledAlert, readsAlerts } from '../../domain/notification/rule.ts'
+import { type RuledAlert, readsAlerts, ruleSteps } from '../../domain/notification/rule.ts'
+import type { Steps } from '../../domain/silence/matcher.ts'
 import type { Effect } from '../../engine/state/effect.ts'
 import { findLiveIncidents } from '../incident/live-incidents.ts'
 import { insertUntold, listToldChannels, listToldNames, type UntoldEntry } from '../incident/told.ts'
@@ -31,6 +32,7 @@ export function writeNotifications(db: Db, all: readonly NotificationDue[], newI
   const entries: OutboxEntry[] = []
   const untold: UntoldEntry[] = []
   const alertsOf = ruledAlerts(db)
+  const stepsOf = stepsByOrganization()
   for (const due of all) {
     const { organizationId, rowId } = due.incident
     const known = channelsOf(organizationId)
@@ -39,7 +41,7 @@ export function writeNotifications(db: Db, all: readonly NotificationDue[], newI
     // If nobody was told about a problem, nobody is told about its recovery.
     if (known.length === 0 || (due.change === 'recovered' && involved.size === 0)) continue
     const alerts = known.some(({ settings }) => readsAlerts(settings)) ? alertsOf(due) : []
-    const planned = plan(db, known, due, involved, { untold, newId, alerts })
+    const planned = plan(db, known, due, involved, { untold, newId, alerts, steps: stepsOf(organizationId) })
     for (const { channelId, kind } of planned) if (kind !== 'acknowledged') involved.set(channelId, OVER.has(kind))
     entries.push(...planned)
   }
@@ -66,6 +68,7 @@ export function tellNewcomers(db: Db, joined: readonly Joined[], newId: () => st
   const incidents = findLiveIncidents(db, [...times.keys()])
   const told = new Set(listToldChannels(db, incidents).map(({ incidentId, channelId }) => `${incidentId} ${channelId}`))
   const untold: UntoldEntry[] = []
+  const stepsOf = stepsByOrganization()
   const entries = incidents.flatMap((incident) => {
     const { organizationId, rowId, status, serviceId, problem } = incident
     const at = times.get(rowId) ?? 0
@@ -77,6 +80,7 @@ export function tellNewcomers(db: Db, joined: readonly Joined[], newId: () => st
     if (unaware.length + aware.length === 0) return []
     const service = loadServiceName(db, serviceId)
     const alerts = listRuledAlerts(db, rowId)
+    const more = { untold, newId, steps: stepsOf(organizationId) }
     const due = { ...NO_NEWS, incident, service, conditions: problem.firing, at, toldAt: at }
     // The incident may have had a condition of which a channel that reads labels was not told.
     const own = alerts.filter(
@@ -88,10 +92,10 @@ export function tellNewcomers(db: Db, joined: readonly Joined[], newId: () => st
       if (about.length === 0) return []
       const conditions = [...new Set(about.map(({ alertname }) => alertname))]
       const toldAt = Math.max(at, incident.createdAt + GATHERING)
-      const more = { ...due, change: 'worse' as const, conditions, toldAt }
-      return plan(db, [channel], more, new Map([[channel.rowId, false]]), { untold, newId, alerts: about })
+      const worse = { ...due, change: 'worse' as const, conditions, toldAt }
+      return plan(db, [channel], worse, new Map([[channel.rowId, false]]), { ...more, alerts: about })
     })
-    return [...plan(db, unaware, due, new Map(), { untold, newId, alerts }), ...later]
+    return [...plan(db, unaware, due, new Map(), { ...more, alerts }), ...later]
   })
   insertNotifications(db, entries)
   const held = untold.filter(({ reason }) => reason === 'quiet-hours')
@@ -142,6 +146,11 @@ type Plan = {
   readonly untold: UntoldEntry[]
   readonly newId: () => string
   readonly alerts: readonly RuledAlert[]
+  readonly steps: Steps
+}
+
+function stepsByOrganization(): (organizationId: number) => Steps {
+  return cacheByKey((organizationId: number) => organizationId, ruleSteps)
 }
 
 type News = Omit<NotificationDue, 'kind' | 'service'> & {
@@ -154,7 +163,7 @@ function plan(
   channels: readonly ChannelRecord[],
   due: News,
   told: Told,
-  { untold, newId, alerts }: Plan,
+  { untold, newId, alerts, steps }: Plan,
 ): OutboxEntry[] {
   const {
     change,
@@ -173,7 +182,7 @@ function plan(
   const severity = ruledSeverityOf(change, incident)
   const { id: serviceId, name, namespace, cluster } = service
   const merged = listMergedServices(db, { incident, kind: change, names: conditions })
-  const ruled = { kind: change, severity, serviceId, service: name, namespace, cluster, alerts, merged }
+  const ruled = { kind: change, severity, serviceId, service: name, namespace, cluster, alerts, merged, steps }
   const back = { ...ruled, severity: 'critical' as const }
   const isOn = phaseOf(incident.problem, at) === 'on'
   const recipients = channels.flatMap((channel) => {
