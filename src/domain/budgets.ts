@@ -11,6 +11,10 @@ const closing = (scope: Scope, what: string, value: number, unit: string): Budge
 const refusing = (scope: Scope, what: string, value: number, unit: string): Budget => {
   return { scope, what, value, unit, effect: 'refused with 503 and Retry-After' }
 }
+/** A limit on the time of regular expressions. */
+const steps = (scope: Scope, what: string, value: number, effect: string): Budget => {
+  return { scope, what, value, unit: 'steps', effect }
+}
 
 /** The defaults fit a machine with 512 MB of memory. The setting `limits` can change those of `LIMIT_NAMES`. */
 export const BUDGETS = {
@@ -37,7 +41,7 @@ export const BUDGETS = {
     what: 'alerts that fire or ended less than 24 hours ago; the ones that ended first make room',
     value: 50_000,
     unit: 'alerts',
-    effect: 'a new alert is refused with 503 and Retry-After; for cluster and ci, the event is stored without an alert',
+    effect: 'a new alert is refused with 503 and Retry-After; cluster and ci store only the event',
   },
   services: {
     scope: 'organization',
@@ -135,7 +139,7 @@ export const BUDGETS = {
   },
   'expression-text': {
     scope: 'organization',
-    what: 'a label that is compared with a regular expression',
+    what: 'a label compared with a regular expression',
     value: 4_096,
     unit: 'characters',
     effect: 'the silence does not apply to this alert',
@@ -154,41 +158,27 @@ export const BUDGETS = {
     unit: 'instructions',
     effect: 'refused with 400; an existing silence does not apply',
   },
-  'expression-work': {
-    scope: 'organization',
-    what: 'size of a regular expression × length of the label',
-    value: 100_000,
-    unit: 'steps',
-    effect: 'the silence does not apply to this alert',
-  },
-  'alert-work': {
-    scope: 'organization',
-    what: 'the same for all silences and one alert',
-    value: 400_000,
-    unit: 'steps',
-    effect: 'further silences do not apply',
-  },
-  'rule-work': {
-    scope: 'organization',
-    what: 'the same for all rules and the messages stored at once',
-    value: 10_000_000,
-    unit: 'steps',
-    effect: 'further regular expressions match',
-  },
-  'read-work': {
-    scope: 'request',
-    what: 'the same for all alerts of a list or preview',
-    value: 400_000_000,
-    unit: 'steps',
-    effect: 'refused with 400',
-  },
+  'expression-work': steps(
+    'organization',
+    'size of a regular expression × length of the label',
+    100_000,
+    'the silence does not apply to this alert',
+  ),
+  'alert-work': steps(
+    'organization',
+    'the same for all silences and one alert',
+    400_000,
+    'further silences do not apply',
+  ),
+  'rule-work': steps('organization', 'the same for all rules', 10_000_000, 'other expressions match'),
+  'read-work': steps('request', 'the same for alerts', 400_000_000, 'refused with 400'),
   'event-streams': refusing('organization', 'open event streams', 1_000, 'streams'),
   'list-text': {
     scope: 'request',
     what: 'text of the records of a list',
     value: 4 * MIB,
     unit: 'characters',
-    effect: 'refused with 400, which names a smaller limit; a single record is never refused',
+    effect: 'refused with 400, except a single record',
   },
   'alertmanager-answer': {
     scope: 'request',
@@ -202,13 +192,13 @@ export const BUDGETS = {
     what: 'objects of Kubernetes that are watched',
     value: 50_000,
     unit: 'objects',
-    effect: 'no further object is taken, and the state of the cluster says so',
+    effect: 'further objects are ignored; its state says so',
   },
   'object-items': { scope: 'cluster', what: 'list items of an object', value: 100, unit: 'items', effect: 'cut off' },
   'object-text': { scope: 'cluster', what: 'a text of an object', value: 4_096, unit: 'characters', effect: 'cut off' },
   'told-incidents': {
     scope: 'organization',
-    what: 'unresolved incidents that reminders and an enabled channel cover',
+    what: 'unresolved incidents that reminders and channels cover',
     value: 500,
     unit: 'incidents',
     effect: 'the most severe, then the newest',
@@ -254,6 +244,6 @@ export const BUDGETS = {
     what: 'unread bytes of all connections',
     value: 32 * MIB,
     unit: 'bytes',
-    effect: 'the connections that have not read for the longest time are closed',
+    effect: 'the slowest connections are closed',
   },
 } as const satisfies Readonly<Record<string, Budget>>

@@ -37,7 +37,7 @@ const QUERIES: Readonly<Record<Lane, Readonly<Record<string, Query>>>> = {
   /** Queries that can scan all alerts of a service or period, which takes up to a minute for ten million alerts. */
   search: { listMatchingAlerts, listConditions, findSilencePreview, findDamage },
   /** Queries that count rows with an index, or list all live alerts, which takes up to a second. */
-  list: { listEvents, findAlertGroups, findAlertsJson, findGroupsJson, findCountedSilence },
+  list: { listEvents, findCountedSilence, findAlertGroups, findAlertsJson, findGroupsJson },
   /** Queries for incidents and changes. There are few such records, so these queries take milliseconds. */
   view: {
     ...{ listIncidents, listCorrelations, listRejections, findReliability, findIncidentRecords },

@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { costOf } from '../../src/domain/silence/expression.ts'
-import { formatMatchers, matchersFault, matcherTest, parseMatchers } from '../../src/domain/silence/matcher.ts'
+import {
+  formatMatchers,
+  labelTest,
+  matchersFault,
+  matcherTest,
+  parseMatchers,
+  stepsOfRead,
+} from '../../src/domain/silence/matcher.ts'
 import { compileSilence, silencesOf } from '../../src/domain/silence/silence.ts'
 import { assertQuick } from '../helpers/processor.ts'
 
@@ -161,4 +168,15 @@ test('a silence without a regular expression applies although the others used al
   const matchers = [{ name: 'service', op: '=' as const, value: 'checkout' }]
   const plain = compileSilence({ rowId: 999, startsAt: 0, endsAt: 1, schedule: null, matchers, labelsOnly: false })
   assert.deepEqual(silencesOf(firing('a'.repeat(4_000)), [...HARD, plain]), [999])
+})
+
+test('a request that compares too many alerts is refused once its steps are used', () => {
+  const { steps, check } = stepsOfRead()
+  const matches = labelTest([{ name: 'x', op: '=~', value: '(a|b|ab)*c' }])
+  check()
+  matches({ x: 'a'.repeat(3_900) }, steps)
+  check()
+  steps.left = 1
+  matches({ x: 'a' }, steps)
+  assert.throws(check, /the regular expressions take too long: use fewer or smaller ones/)
 })

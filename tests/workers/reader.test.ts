@@ -11,8 +11,9 @@ import { listEvents } from '../../src/store/events.ts'
 import { listMatchingAlerts } from '../../src/store/history/alert-search.ts'
 import { listIncidents } from '../../src/store/incident/incidents.ts'
 import { listRejections } from '../../src/store/rejections.ts'
+import { findCountedSilence } from '../../src/store/silences.ts'
 import { openReader } from '../../src/store/sqlite/open.ts'
-import { createReader, LIMITS } from '../../src/workers/reader.ts'
+import { createReader, LIMITS, queryByName } from '../../src/workers/reader.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { startBundled } from '../helpers/bundle.ts'
 import { makeAlert, makeOrganization, makeService } from '../helpers/factory.ts'
@@ -216,4 +217,8 @@ test('a thread says as well as the main thread that a page has too much text', a
   await assert.rejects(reader.read(listMatchingAlerts, acme.key, { severity: 'info' }, page), (error) => {
     return error instanceof IncmonError && error.code === 'invalid' && /such as 2$/.test(error.message)
   })
+})
+
+test('the firing alerts that a silence matches are counted in a thread, because there can be tens of thousands', () => {
+  assert.equal(queryByName('findCountedSilence'), findCountedSilence)
 })

@@ -161,7 +161,7 @@ function isOwnName(name: string): name is OwnName {
 export type Steps = { left: number; readonly otherwise: boolean }
 
 /** Returns the steps for one alert, or for several comparisons that share them. */
-export function newSteps(left: number = MAX_STEPS, otherwise = false): Steps {
+export function newSteps(left = MAX_STEPS, otherwise = false): Steps {
   return { left, otherwise }
 }
 

@@ -257,6 +257,20 @@ export const RULE_MUTANTS: readonly Mutant[] = [
     test: 'tests/domain/matcher.test.ts',
   },
   {
+    name: 'compared-at-once',
+    file: 'src/engine/changes/evaluate.ts',
+    from: 'if (ctx.workload() < most) evaluate(ctx, serviceId, now, most)',
+    to: 'if (ctx.workload() < most) evaluate(ctx, serviceId, now)',
+    test: 'tests/engine/silences.test.ts',
+  },
+  {
+    name: 'steps-for-each-rule',
+    file: 'src/domain/notification/rule.ts',
+    from: 'test({ ...alert, service, namespace, cluster }, steps)',
+    to: 'test({ ...alert, service, namespace, cluster })',
+    test: 'tests/domain/notification-rules.test.ts',
+  },
+  {
     name: 'compiled-unseen',
     file: 'src/domain/silence/expression.ts',
     from: 'if (cost > MOST) return null',
