@@ -81,9 +81,9 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
   'docs/decisions.md': [
     ['that begin or repeat within … minutes of its failure', constantOf('node-trouble', 'NEAR_NODE', 'MINUTE')],
     ['belong to the node for … hour', constantOf('node-trouble', 'LINGERS', 'HOUR') === 1 ? 'another' : ''],
-    ['A probe must fail … times, over at least 45 seconds', constantOf('unavailable', 'PROBES')],
+    ['A probe must fail … times, over 45 seconds', constantOf('unavailable', 'PROBES')],
     [
-      'over at least … seconds (startup probes: 5 minutes), or a liveness probe',
+      'times, over … seconds (startup probes, and readiness probes in rollouts: 5 minutes)',
       constantOf('unavailable', 'PROBES_LAST') / 1000,
     ],
     ['or a liveness probe … times', constantOf('unavailable', 'PROBES') + 1],
@@ -95,6 +95,7 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['the score is below …,', constantOf('health', 'DEGRADED_BELOW')],
     ['after one minute or … reports', constantOf('unavailable', 'REPEATS')],
     ['A volume attachment must fail for … minutes', constantOf('unavailable', 'TWO_MINUTES', 'MINUTE')],
+    ['`NodeNotReady` of a pod on an unknown node for … minutes', constantOf('unavailable', 'EVICTED', 'MINUTE')],
     ['for 2 minutes or … times', constantOf('unavailable', 'REPEATS')],
     ['fewer than … times so far', constantOf('unavailable', 'REPEATS')],
     ['the problem must last … minutes', constantOf('unavailable', 'PLANNED', 'MINUTE')],

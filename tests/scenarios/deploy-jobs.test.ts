@@ -21,6 +21,12 @@ const ran = (minute: number, status: string, jobs: readonly Body[]): Told => [
 /** A deploy job that failed for a reason of GitLab. */
 const dropped = (reason: string) => deploy(3, 'failed', { build_failure_reason: reason, build_started_at: null })
 
+const idle = (name: string, more: Body = {}) =>
+  build(name, 'failed', { started_at: null, failure_reason: 'missing_dependency_failure', ...more })
+/** A failed pipeline whose deploy was never started. */
+const unstarted = (reason: string, jobs: readonly Body[]): Told =>
+  ran(3, 'failed', [...jobs, idle('deploy', { environment: PRODUCTION, failure_reason: reason })])
+
 async function play(t: Parameters<typeof makeFlow>[0], told: readonly Told[]) {
   const flow = makeFlow(t)
   for (const [minute, body] of told) {
@@ -37,6 +43,18 @@ describe('a failed deploy job', () => {
   const failed = deploy(3, 'failed')
   test('is an alert of the service, and no incident', async (t) => {
     assert.deepEqual(await play(t, [failed]), ['checkout warning firing'])
+  })
+  test('that the runner failed after it had started is an alert', async (t) => {
+    const begun = deploy(3, 'failed', { build_failure_reason: 'runner_system_failure' })
+    assert.deepEqual(await play(t, [begun]), ['checkout warning firing'])
+  })
+  test('in a pipeline is an alert, although another job was not started', async (t) => {
+    const failed = build('deploy', 'failed', { environment: PRODUCTION })
+    assert.deepEqual(await play(t, [ran(3, 'failed', [failed, idle('unit')])]), ['checkout warning firing'])
+  })
+  test('that was not started leaves the failed tests of its pipeline an alert', async (t) => {
+    const told = unstarted('stuck_or_timeout_failure', [build('unit', 'failed')])
+    assert.deepEqual(await play(t, [told]), ['checkout info firing'])
   })
   for (const reason of ['script_failure', 'job_execution_timeout', 'server_timeout_running'])
     test(`is an alert after ${reason}`, async (t) =>
@@ -84,6 +102,14 @@ describe('no alert is opened by', () => {
     ['a deploy that a newer one overtook', dropped('failed_outdated_deployment_job')],
     ['a deploy that nobody approved', dropped('deployment_rejected')],
     ['a deploy whose artifacts are gone', dropped('missing_dependency_failure')],
+    ['a deploy for which no runner came', dropped('stuck_or_timeout_failure')],
+    ['a deploy that the scheduler dropped', dropped('scheduler_failure')],
+    ['a pipeline of which only a deploy did not start', unstarted('stuck_or_timeout_failure', [])],
+    ['a pipeline of which nothing started', unstarted('runner_unsupported', [idle('unit')])],
+    [
+      'a pipeline whose newer deploy was first',
+      unstarted('failed_outdated_deployment_job', [build('unit', 'success')]),
+    ],
     ['a failed test job', deploy(3, 'failed', { environment: null, build_name: 'unit', build_stage: 'test' })],
   ] as const)
     test(what, async (t) => assert.deepEqual(await play(t, [told]), []))

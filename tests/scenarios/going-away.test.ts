@@ -112,6 +112,14 @@ describe('nothing opens for', () => {
     ],
     ['such a pod on a spot machine', [node(0, 'SpotInterruption'), node(2, 'NodeNotReady'), lost(2), removed(2.5)]],
     [
+      'such a pod on a machine that the cloud deletes slowly',
+      [node(0, 'SpotInterruption'), node(2, 'NodeNotReady'), lost(2), removed(6)],
+    ],
+    [
+      'such a pod that is reported before its node',
+      [node(0, 'SpotInterrupted'), lost(1.9), node(2, 'NodeNotReady'), removed(5)],
+    ],
+    [
       'such a pod on a node that Karpenter disrupted',
       [node(0, 'Disrupted'), node(1, 'NodeNotReady'), lost(1), node(1.8, 'RemovingNode')],
     ],
@@ -151,6 +159,13 @@ describe('an alert fires for', () => {
   })
   test('a pod that was lost long before a node leaves', async (t) => {
     assert.equal((await play(t, [lost(0), node(3, 'ScaleDown'), node(3.5, 'DeletingNode')])).incidents, 1)
+  })
+  test('a pod that was lost long before a node that leaves fails', async (t) => {
+    const told = [lost(0), node(3, 'SpotInterruption'), node(4, 'NodeNotReady'), removed(4.5)]
+    assert.equal((await play(t, told)).incidents, 1)
+  })
+  test('a pod whose node nobody knows or removes', async (t) => {
+    assert.equal((await play(t, [lost(0)])).incidents, 1)
   })
   test('a pod that was lost while one node fails and another leaves', async (t) => {
     const other: Told = [1, 'NodeNotReady', 'worker-2', { kind: 'Node' }]

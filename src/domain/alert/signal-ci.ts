@@ -2,7 +2,7 @@
 
 import type { Job, JobDraft, OtherDraft, PipelineDraft } from '../event/event.ts'
 import { digest } from '../event/fingerprint.ts'
-import { isBegun, isDefaultBranch, isDeploy, isFailedDeploy } from '../event/pipeline.ts'
+import { hasOnlyUnstarted, isBegun, isDefaultBranch, isDeploy, isFailedDeploy } from '../event/pipeline.ts'
 import { reachesBy } from '../service/environment.ts'
 import type { Attribution } from '../service/service.ts'
 import type { Severity } from '../severity.ts'
@@ -58,7 +58,8 @@ function history(event: DraftJudgement['event']): DraftJudgement {
 function judgePipeline(draft: PipelineDraft, attribution: Attribution): DraftJudgement {
   const { project, ref, jobs, status } = draft
   const deploy = jobs.some((job) => isDeploy(job) && isBegun(job))
-  const counts = !draft.mergeRequest && (draft.tag || deploy || isDefaultBranch(project, ref))
+  const isOfProject = draft.tag || deploy || isDefaultBranch(project, ref)
+  const counts = !draft.mergeRequest && isOfProject && !hasOnlyUnstarted(jobs)
   const failed = status === 'failed'
   // A failed deploy to another environment leaves the service as it was.
   const failedDeploy = jobs.find((job) => isFailedDeploy(job) && reachesBy(job, project.path, attribution))

@@ -1,9 +1,11 @@
 /** Determines which conditions make a pod unavailable, and when they open an incident. */
 import { isMoment, isProbe, lastsFrom, meansUnavailable } from '../event/lasting.ts'
 import { isTerminal } from '../event/reason.ts'
+import { templatesOf } from '../service/pod-name.ts'
 import { countOf } from '../text.ts'
 import { MINUTE } from '../units.ts'
 import type { Alert } from './alert.ts'
+import type { Evidence } from './evidence.ts'
 import { type FiringPeriod, firingPeriodsOf, ongoing } from './firing-period.ts'
 
 /**
@@ -20,14 +22,22 @@ const REPEATS = 4
  */
 const PROBES = 3
 const PROBES_LAST = 45_000
-/** A container that starts slowly has a startup probe, which fails until it has started. */
+/**
+ * A container that starts slowly has a startup probe, which fails until it has started, or a readiness probe, which keeps
+ * a rollout waiting while the old pods serve.
+ */
 const STARTS = 5 * MINUTE
 /**
  * Conditions that get more time to clear. A volume must first be detached from its previous node, and the kubelet waits
- * two minutes before it reports a failure. For a pod on a lost node, the event about the node may arrive later.
+ * two minutes before it reports a failure. A lost node has an incident of its own, unless it was told to leave: if
+ * nothing says which node it is, it may still be removed until its pods are evicted (`tolerationSeconds`).
  */
-const SLOW = new Set(['FailedAttachVolume', 'NodeNotReady (pod)'])
 const TWO_MINUTES = 2 * MINUTE
+const EVICTED = 5 * MINUTE
+const SLOW = new Map([
+  ['FailedAttachVolume', TWO_MINUTES],
+  ['NodeNotReady (pod)', EVICTED],
+])
 /**
  * How long the autoscaler waits for a new node (`--max-node-provision-time`). Draining a node can take just as long.
  */
@@ -126,19 +136,29 @@ function verdictOf(period: FiringPeriod, alert: Watched, context: Circumstances)
   return verdict && isLate ? { ...verdict, at: Math.max(verdict.at, alert.receivedAt + BACKLOG) } : verdict
 }
 
-function ownVerdict({ object, since, lastAt, count }: FiringPeriod, { name }: Watched, { planned }: Circumstances) {
+function ownVerdict(
+  { object, since, lastAt, count }: FiringPeriod,
+  { name, evidence }: Watched,
+  { planned }: Circumstances,
+) {
   if (planned)
     return isFleeting(name) ? null : { at: since + PLANNED, since, rule: `${object}: ${name} for 15 minutes` }
   if (isProbe(name)) {
     const isRestarted = name === 'Unhealthy (liveness)' && count > PROBES
-    const lasts = name === 'Unhealthy (startup)' ? STARTS : PROBES_LAST
+    const isStarting = name === 'Unhealthy (startup)' || isRolledOut(object, since, evidence)
+    const lasts = isStarting && name !== 'Unhealthy (liveness)' ? STARTS : PROBES_LAST
     const failed = isRestarted || (count >= PROBES && lastAt - since >= lasts)
     return failed ? { at: lastAt, since, rule: `${object}: ${countOf(count, 'failed attempt')}` } : null
   }
   if (count >= REPEATS) return { at: lastAt, since, rule: `${object}: ${countOf(count, 'failed attempt')}` }
   if (isFleeting(name)) return null
-  const lasts = SLOW.has(name) ? TWO_MINUTES : LASTS
+  const lasts = SLOW.get(name) ?? LASTS
   return { at: since + lasts, since, rule: `${object}: for more than ${lasts / MINUTE} min` }
+}
+
+/** Returns whether a rollout created a pod, or its ReplicaSet, before the pod began to fail. */
+function isRolledOut(pod: string, since: number, { rollouts }: Evidence): boolean {
+  return rollouts.some(([at, created]) => at <= since && (created === pod || templatesOf([pod])[0] === created))
 }
 
 function earliest(verdicts: readonly (Unavailable | null)[]): Unavailable | null {

@@ -4,13 +4,16 @@ import { ALL_WELL, REASONS } from './reason-table.ts'
 
 type Told = { readonly reason: string; readonly message: string }
 
+export const FAILURE_START = /^(?:Failed|Error|Err|Invalid|Unable)/
 export const FAILURE_END = /(?:Failed|Failure|Error|BackOff|Timeout|Exceeded|Unhealthy|Killed|Denied|NotReady)$/
 
 /** Reasons that report the end of another one, and that one. node-problem-detector has the first two forms. */
 const OPPOSITES: readonly (readonly [reason: RegExp, ends: string])[] = [
   [/^No([A-Z]\w+)$/, '$1'],
   [/^(\w+Is)Not([A-Z]\w*)$/, '$1$2'],
-  [/^(\w+)(?:Succeeded|Successful|Success|Completed)$/, '$1Failed'],
+  [/^(\w+)(?:Succeeded|Successful|Success|Completed?)$/, '$1Failed'],
+  // The monitor of volumes by Kubernetes CSI
+  [/^(\w+)Normal$/, '$1Abnormal'],
   // Flux: `ChartPullSucceeded`
   [/^(\w+)Succeeded$/, '$1Error'],
   [/^Succe(?:eded|ss(?:ful)?(?:ly)?)([A-Z]\w+)$/, 'Failed$1'],
@@ -27,14 +30,20 @@ export function oppositesOf(reason: string): readonly string[] {
   return OPPOSITES.flatMap(([form, ends]) => (form.test(reason) ? [reason.replace(form, ends)] : []))
 }
 
-/** Returns the conditions that a past tense ends: `Presented` ends `PresentError`, and `Restored` ends `FailedRestore`. */
+/** `Restored`, `UpdatedLoadBalancer`, `AppliedManifest` */
+const PAST = /^((?:[A-Z]\w*)?[A-Z][a-z]+?)(ed|ied)((?:[A-Z]\w*)?)$/
+
+/**
+ * Returns the conditions that a past tense ends: `Presented` ends `PresentError`, `Restored` ends `FailedRestore`, and
+ * `CreatedWorkerPod` ends `FailedToCreateWorkerPod`.
+ */
 export function undoneBy(reason: string): readonly string[] {
-  if (!reason.endsWith('ed') || FAILURE_END.test(reason)) return []
-  return [reason.slice(0, -2), reason.slice(0, -1)].flatMap((verb) => [
-    `${verb}Error`,
-    `${verb}Failed`,
-    `Failed${verb}`,
-  ])
+  const [, start = '', end, object = ''] = PAST.exec(reason) ?? []
+  if (end === undefined || FAILURE_START.test(reason) || FAILURE_END.test(reason)) return []
+  const verbs = end === 'ied' ? [`${start}y`] : [start, `${start}e`]
+  return verbs
+    .map((verb) => verb + object)
+    .flatMap((it) => [`${it}Error`, `${it}Failed`, `Failed${it}`, `FailedTo${it}`])
 }
 
 /** Kinds of objects of which each is one run of something that is run again and again, in lower case. */

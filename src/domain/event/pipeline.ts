@@ -62,15 +62,26 @@ export function isOwnTrouble(failureReason: string | null): boolean {
   return failureReason !== null && OWN_TROUBLE.has(failureReason)
 }
 
-/** Returns whether a job was started, and so may have changed something. */
+/** Returns whether a job was started, and so may have changed something. A job can also wait in vain for a runner. */
 export function isBegun({ startedAt, status, failureReason }: Job): boolean {
   if (failureReason !== null && NOT_STARTED.has(failureReason)) return false
+  if (startedAt === null && isOwnTrouble(failureReason)) return false
   return startedAt !== null || ['running', 'success', 'failed', 'canceling'].includes(status)
 }
 
 /** Returns whether a job is a deploy that was started and failed. */
 export function isFailedDeploy(job: Job): boolean {
-  return isDeploy(job) && isBegun(job) && job.status === 'failed' && !job.allowFailure
+  return isDeploy(job) && isBegun(job) && isFailed(job)
+}
+
+/** Returns whether a pipeline failed only because jobs were not started. */
+export function hasOnlyUnstarted(jobs: readonly Job[]): boolean {
+  const failed = jobs.filter(isFailed)
+  return failed.length > 0 && !failed.some(isBegun)
+}
+
+function isFailed({ status, allowFailure }: Job): boolean {
+  return status === 'failed' && !allowFailure
 }
 
 function words(name: string): string[] {

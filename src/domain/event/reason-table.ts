@@ -18,6 +18,12 @@ export type Failure =
   | 'monitoring'
   | 'other'
 
+/** Why a Job failed for good (the Job controller's `JobReason…` in k8s.io/api/batch/v1). */
+const JOB_FAILURES = 'BackoffLimitExceeded DeadlineExceeded PodFailurePolicy FailedIndexes MaxFailedIndexesExceeded'
+const AUTOSCALING = `FailedRescale FailedGetResourceMetric FailedComputeMetricsReplicas FailedGetScale InvalidSelector
+  FailedGetPodsMetric FailedGetObjectMetric FailedGetExternalMetric FailedGetContainerResourceMetric
+  InvalidMetricSourceType`
+
 type ReasonRow = { readonly severity: Severity; readonly failure: Failure | null }
 
 const ROWS: readonly (readonly [Severity, Failure | null, string])[] = [
@@ -25,7 +31,7 @@ const ROWS: readonly (readonly [Severity, Failure | null, string])[] = [
   ['critical', 'memory', 'OOMKilled OOMKilling PodOOMKilling SystemOOM'],
   ['critical', 'node', 'NodeNotReady KubeletSetupFailed FreeDiskSpaceFailed EvictionThresholdMet'],
   ['critical', 'node', 'NodeHasDiskPressure NodeHasInsufficientMemory NodeHasInsufficientPID NodeShutdown'],
-  ['critical', 'job', 'BackoffLimitExceeded DeadlineExceeded'],
+  ['critical', 'job', JOB_FAILURES],
   ['critical', 'rollout', 'ProgressDeadlineExceeded WorkloadUnavailable'],
   ['critical', 'network', 'NetworkNotReady FailedCreatePodSandBox'],
   ['critical', 'image', 'ErrImageNeverPull InvalidImageName'],
@@ -54,13 +60,7 @@ const ROWS: readonly (readonly [Severity, Failure | null, string])[] = [
   ['warning', 'rollout', 'ReplicaSetCreateError WorkloadIncomplete RecreatingFailedPod'],
   ['warning', 'job', 'MissSchedule TooManyMissedTimes'],
   ['warning', 'other', 'ExceededGracePeriod FailedKillPod FailedPreStopHook FailedSync FailedDelete'],
-  ['warning', 'other', 'FailedGetResourceMetric FailedComputeMetricsReplicas FailedRescale'],
-  [
-    'warning',
-    'other',
-    'FailedGetScale InvalidSelector FailedGetPodsMetric FailedGetObjectMetric FailedGetExternalMetric',
-  ],
-  ['warning', 'other', 'FailedGetContainerResourceMetric InvalidMetricSourceType'],
+  ['warning', 'other', AUTOSCALING],
   // node-problem-detector (config/*.json in its repository) and AKS.
   ['warning', 'node', 'KernelDeadlock DockerHung AUFSUmountHung ReadonlyFilesystem FilesystemIsReadOnly XfsShutdown'],
   ['warning', 'node', 'KubeletUnhealthy KubeletIsDown DockerUnhealthy ContainerdUnhealthy ContainerRuntimeUnhealthy'],
@@ -86,7 +86,7 @@ const ROWS: readonly (readonly [Severity, Failure | null, string])[] = [
 
 /** The severity and failure for each known reason. An error becomes critical if repeated. */
 export const REASONS: ReadonlyMap<string, ReasonRow> = new Map(
-  ROWS.flatMap(([severity, failure, reasons]) => reasons.split(' ').map((reason) => [reason, { severity, failure }])),
+  ROWS.flatMap(([severity, failure, reasons]) => [...words(reasons)].map((reason) => [reason, { severity, failure }])),
 )
 
 /** Reasons that are critical for nodes but only a warning for other objects. */
@@ -125,11 +125,11 @@ export const REPORTED_ONCE: ReadonlySet<string> = words(
 )
 
 /** Final failures, which are never repeated. */
-export const TERMINAL: ReadonlySet<string> = words('BackoffLimitExceeded DeadlineExceeded ProgressDeadlineExceeded')
+export const TERMINAL: ReadonlySet<string> = words(`${JOB_FAILURES} ProgressDeadlineExceeded`)
 
 // The kubelet attaches and mounts volumes, creates the sandbox, pulls the image, creates and starts the container.
 // Each of these steps proves that the previous steps succeeded.
-const PREPARED = 'FailedAttachVolume FailedMount FailedMapVolume FailedCreatePodSandBox NetworkNotReady'
+const PREPARED = 'FailedAttachVolume FailedMount FailedMapVolume FailedCreatePodSandBox NetworkNotReady NoNetworkFound'
 const IMAGE = 'ImagePullBackOff ErrImageNeverPull InvalidImageName InspectFailed'
 
 const POD_PROBLEMS = `CrashLoopBackOff BackOff Failed FailedScheduling CreateContainerConfigError CreateContainerError
@@ -146,10 +146,7 @@ export const STATES: ReadonlySet<string> = new Set([
   'NodeNotReady (pod)',
 ])
 
-const AUTOSCALING = `FailedRescale FailedGetResourceMetric FailedComputeMetricsReplicas FailedGetScale InvalidSelector
-  FailedGetPodsMetric FailedGetObjectMetric FailedGetExternalMetric FailedGetContainerResourceMetric
-  InvalidMetricSourceType`
-
+const UNBALANCED = 'SyncLoadBalancerFailed UpdateLoadBalancerFailed UnAvailableLoadBalancer'
 const UNREACHED = `CannotConnectToProvider CannotInitializeManagedResource CannotResolveResourceReferences
   CannotObserveExternalResource`
 
@@ -177,7 +174,11 @@ export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['ScaledUpGroup', words('FailedToScaleUpGroup ScaleUpTimedOut ScaleUpFailed')],
   ['SuccessfulRescale', words(AUTOSCALING)],
   ['AutoscalerActive', words(AUTOSCALING)],
-  ['EnsuredLoadBalancer', words('SyncLoadBalancerFailed')],
+  ['EnsuredLoadBalancer', words(UNBALANCED)],
+  ['UpdatedLoadBalancer', words(UNBALANCED)],
+  // GKE, Multus
+  ['Attach', words('SyncNetworkEndpointGroupFailed')],
+  ['AddedInterface', words('NoNetworkFound')],
   ['FileSystemResizeSuccessful', words('FileSystemResizeFailed VolumeResizeFailed')],
   // Karpenter
   ['Launched', words('InsufficientCapacityError LaunchFailed')],
@@ -191,7 +192,7 @@ export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   // Crossplane (pkg/reconciler/managed/reconciler.go): a resource that is created or updated was reached.
   ['CreatedExternalResource', words(`CannotCreateExternalResource ${UNREACHED}`)],
   ['UpdatedExternalResource', words(`CannotUpdateExternalResource CannotCreateExternalResource ${UNREACHED}`)],
-  ['Completed', words('BackoffLimitExceeded DeadlineExceeded')],
+  ['Completed', words(JOB_FAILURES)],
   // A watched cluster. A pod that is ready has no problem.
   ['PodReady', new Set([...words(`${POD_PROBLEMS} ${IMAGE} ${PREPARED}`), ...PROBES, 'NodeNotReady (pod)'])],
   ['WorkloadAvailable', words('WorkloadUnavailable')],
@@ -221,7 +222,7 @@ export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   // Flux and OpenShift's lifecycle manager
   ['InstallSucceeded', words('InstallFailed UpgradeFailed TestFailed InstallComponentFailed InstallCheckFailed')],
   ['UpgradeSucceeded', words('InstallFailed UpgradeFailed TestFailed RollbackFailed RemediationFailed')],
-  ['SawCompletedJob', words('BackoffLimitExceeded DeadlineExceeded MissSchedule TooManyMissedTimes')],
+  ['SawCompletedJob', words(`${JOB_FAILURES} MissSchedule TooManyMissedTimes`)],
 ])
 
 /**

@@ -8,7 +8,7 @@ import { rank, type Severity } from '../severity.ts'
 import { ALERT_NAMES } from './alert-names.ts'
 import { addsNode, isHarmless, leavesCluster } from './going-away.ts'
 import { TURNS } from './message-table.ts'
-import { endedByRun, FAILURE_END, isAllWell, isRun, oppositesOf, undoneBy } from './opposite.ts'
+import { endedByRun, FAILURE_END, FAILURE_START, isAllWell, isRun, oppositesOf, undoneBy } from './opposite.ts'
 import { hintOf } from './reason-hint.ts'
 import { EXPECTED, nodeCondition, plainMessage, type ReasonJudgement, reasonOf, subtypeOf } from './reason-message.ts'
 import {
@@ -40,7 +40,6 @@ type KubernetesEvent = { readonly reason: string; readonly message: string; read
 type TypedEvent = KubernetesEvent & { readonly type: 'Normal' | 'Warning' | null }
 
 const GROUP_LENGTH = 100
-const FAILURE_START = /^(?:Failed|Error|Err|Invalid|Unable)/
 const FAILED_MESSAGE = /^(?:failed|failure|error|err\b|invalid|unable)/i
 
 /**

@@ -38,6 +38,29 @@ export function rolloutOf(message: string): Scaled | null {
   }
 }
 
+const POD_OF_SET = /^create Pod (\S+) in StatefulSet /
+
+/**
+ * Returns what a rollout under way has created while other pods serve, and when: the hashes of new ReplicaSets, and pods
+ * of StatefulSets. Once an old ReplicaSet has no pods left, only the new ones serve. Also the first pod of a StatefulSet
+ * can be the only one.
+ */
+export function rolledOut(
+  events: readonly { readonly text: string; readonly at: number }[],
+): readonly (readonly [at: number, created: string])[] {
+  const scaled = events.flatMap(({ text, at }) => [rolloutOf(text)].flatMap((one) => (one ? { ...one, at } : [])))
+  const isOver = scaled.some(({ direction, to }) => direction === 'down' && to === 0)
+  const sets = isOver ? [] : scaled.filter(({ direction, from }) => direction === 'up' && (from ?? 0) === 0)
+  const pods = events.flatMap(({ text, at }) =>
+    (POD_OF_SET.exec(text)?.slice(1) ?? []).map((pod) => [at, pod] as const),
+  )
+  const isAlone = new Set(pods.map(([, pod]) => pod)).size < 2
+  return [
+    ...sets.map(({ at, hash }) => [at, hash] as const),
+    ...pods.filter(([, pod]) => !isAlone || !pod.endsWith('-0')),
+  ]
+}
+
 /** A controller or a watched cluster reports a new pod template. */
 export const CHANGES: ReadonlySet<string> = new Set(['ScalingReplicaSet', 'RolloutStarted', 'WorkloadScaled'])
 

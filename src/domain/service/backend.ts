@@ -13,6 +13,10 @@ const NAMED: readonly RegExp[] = [
 ]
 /** Istio's names of clusters: `outbound|8080|v1|cart.shop.svc.cluster.local` */
 const OF_ISTIO = /^(?:in|out)bound\|\d*\|[^|]*\|(.+)$/
+/** The upstreams of Kong's ingress controller: `<service>.<namespace>.<port>.svc` */
+const OF_KONG = /^([a-z\d-]+)\.([a-z\d-]+)\.(?:pnum-)?(?:\d{1,5}|https?)\.svc$/
+/** How ids of resources of Azure and AWS begin: `/subscriptions/…/servers/orders-db`, `arn:aws:rds:eu-west-1:1234:db:orders-db` */
+const OF_CLOUD = /^(?:\/subscriptions\/|arn:aws[\w-]*:(?:[^:]*:){3}(?:loadbalancer\/)?)/i
 /** Elastic load balancers of AWS and their target groups: `app/web-prod/50dc6c495c0c9188` */
 const OF_AWS = /^(?:app|net|gwy|targetgroup)\/([^/]+)\/[\da-f]{16}$/
 /** The name of a Service inside a cluster, and of a pod behind it. */
@@ -52,11 +56,14 @@ export function backendsOf(value: string, namespace: string): readonly Name[] {
  */
 export function serviceAt(value: string, namespace: string, known: readonly Name[]): Name {
   if (PLAIN.test(value)) return { namespace, name: value }
+  const [, ofKong, where] = OF_KONG.exec(value) ?? []
+  if (ofKong && where) return { namespace: where, name: ofKong }
   const host = OF_ISTIO.exec(value)?.[1] ?? value
   const [, pod, service, inside] = IN_CLUSTER.exec(host) ?? []
   if (service && inside) return { namespace: inside, name: pod ? readPodName(pod, null, inside).name : service }
-  const balancer = OF_AWS.exec(value)?.[1]
-  if (balancer) return { namespace, name: balancer }
+  const resource = value.replace(OF_CLOUD, '')
+  const balancer = OF_AWS.exec(resource)?.[1]
+  if (balancer || resource !== value) return { namespace, name: balancer ?? resource.split(/[:/]/).at(-1) ?? value }
   for (const pattern of NAMED) {
     const [, of, backend] = pattern.exec(value) ?? []
     if (of && backend) return { namespace: of, name: backend }

@@ -54,7 +54,7 @@ export const OBJECTS_OF: readonly {
   { jobs: /^(?:pve|proxmox)/i, kind: 'Guest', name: 'name id', namespace: '' },
   { alerts: /^(?:pve|proxmox)/i, kind: 'Guest', name: 'name id', namespace: '' },
   { marker: 'vmid', kind: 'Guest', name: 'name host vmid', namespace: '' },
-  { jobs: /libvirt/, kind: 'Guest', name: 'domain', namespace: '' },
+  { jobs: /libvirt/, kind: 'Guest', name: 'instance_name domain', namespace: '' },
   { jobs: /^(?:incus|lxd)/, kind: 'Guest', name: 'name', namespace: '' },
   // Programs that ask devices: UniFi's access points and switches, routers of MikroTik, the things of Home Assistant and
   // of FRITZ!Box, power supplies of NUT and apcupsd. Two devices of one program are two services.
@@ -73,6 +73,11 @@ export const OBJECTS_OF: readonly {
   { jobs: /^(?:smokeping|ping[-_]exporter)/, kind: 'Check', name: 'host target', namespace: '' },
   // Programs that check addresses: Gatus and Healthchecks name the check.
   { jobs: /gatus|healthchecks/, kind: 'Check', name: 'name', namespace: '' },
+  // LINSTOR's controller reports about the nodes of a storage cluster, gNMI collectors about the devices that they ask.
+  { jobs: /linstor|piraeus/, kind: 'Node', name: 'node', namespace: '' },
+  { jobs: /gnmi/, kind: 'Node', name: 'source target', namespace: '' },
+  // Programs with namespaces of their own: Prometheus renames the label.
+  { jobs: /temporal/, kind: 'Pod', name: 'pod', namespace: 'namespace' },
   // domain_exporter, and alerts about certificates that name only the domain
   { alerts: DOMAIN_ALERT, jobs: /^domain/, kind: 'Domain', name: 'domain domain_name', namespace: '' },
   // OpenShift's ClusterOperatorDown and ClusterOperatorDegraded

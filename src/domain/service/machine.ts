@@ -22,13 +22,18 @@ const HOST_JOBS: ReadonlySet<string> = new Set(
 const HOST_ALERT =
   /^(?:(?:Host|Windows)(?=[A-Z])|Node(?:Filesystem|Memory|Network|CPU|Disk|Clock|RAID|Systemd|TextFile|FileDesc|SystemS|HighNumberConntrack))/
 
+/** Labels of Nagios, Icinga, Zabbix and Checkmk, which watch machines and call their checks services. */
+const OF_CHECK = list('check_command hostgroup service_description trigger_id')
+
 /** Returns whether an alert is about a machine, whatever the scrape job of its exporter is called. */
 export function isMachine(labels: Labels, { labels: found, aboutMachine }: Reading): boolean {
   if (!found.some(isNode)) return false
   if (HOST_PORT.test(labels.instance?.trim() ?? '')) return found.every(isAboutMachine)
   const job = labels.job?.trim().toLowerCase() ?? ''
   const isNamed = HOST_JOBS.has(job) || HOST_ALERT.test(labels.alertname ?? '')
-  return (aboutMachine || isNamed) && found.every((it) => isNode(it) || it.known.reads === 'job label')
+  const isChecked = OF_CHECK.some((name) => name in labels) || /\s/.test(labels.service ?? '')
+  const others = isChecked ? ['job label', 'service'] : ['job label']
+  return (aboutMachine || isNamed || isChecked) && found.every((it) => isNode(it) || others.includes(it.known.reads))
 }
 
 /** Returns whether a label can be on an alert about a machine. Such an alert names no workload. */

@@ -4,6 +4,7 @@ import type { Labels } from '../event/event.ts'
 import { cacheByName, cacheLast } from '../memoize.ts'
 import { isPlaceholder } from '../placeholder.ts'
 import { OBJECT_PREFIXES, OBJECTS_OF } from './described-object.ts'
+import { hostOf } from './host.ts'
 import { CALLEE, type ExporterKind, list, NAMESPACES, PREFIXES, type Reader, TARGETS } from './target.ts'
 
 const EXPORTED = 'exported_'
@@ -118,7 +119,8 @@ function readOnce(labels: Labels): Reading {
     if (typeof mark === 'object') marked = mark
     const value = labelValue(labels, name)
     if (value === undefined || (value === 'unknown' && CALLEE.test(name))) continue
-    if (known && !NO_NAMES.has(value)) found.push({ name, value, known })
+    if (known && !NO_NAMES.has(value) && !(known.reads === 'service' && IP.test(value)))
+      found.push({ name, value, known })
     if (rank !== null) namespaces.push({ name, value, rank })
     if (name.startsWith(EXPORTED)) exported = (exported ?? new Set()).add(name.slice(EXPORTED.length))
     if ((typeof mark === 'string' && !isBare(name, value)) || isOfTraefik(known, value)) {
@@ -129,6 +131,9 @@ function readOnce(labels: Labels): Reading {
   const described = (object ? objectIn(labels) : null) ?? (marked === null ? null : objectOfProgram(labels, marked))
   return { labels: found, namespaces, exported: exported ?? NONE, marker, mesh, aboutMachine, object: described }
 }
+
+/** No service is called by its address, as the servers that a resolver asks are. */
+const IP = /^\d+(?:\.\d+){3}(?::\d+)?$/
 
 /** The containers of Docker are named by cAdvisor's label `name`. Which alerts have it: by their job, by their name. */
 const CONTAINER_JOB = /cadvisor|docker/i
@@ -199,7 +204,8 @@ function objectOfProgram(labels: Labels, { kind, name, namespace }: Program): Re
   const label = names.split(' ').find((one) => labelValue(labels, one) !== undefined)
   if (label === undefined) return null
   const namespaces = namespace.split(' ').flatMap((one) => labelValue(labels, one) ?? [])
-  return { kind, name: labelValue(labels, label) ?? '', namespace: namespaces[0] ?? '', label }
+  const value = labelValue(labels, label) ?? ''
+  return { kind, name: kind === 'Node' ? hostOf(value) : value, namespace: namespaces[0] ?? '', label }
 }
 type Program = (typeof OBJECTS_OF)[number]
 

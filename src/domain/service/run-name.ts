@@ -32,6 +32,8 @@ const JOBS: readonly Row[] = [
 
 /** The names of workflow runs and their pods, by Argo Workflows, Tekton and operators for batch jobs. */
 const RUNS: readonly Row[] = [
+  // Cluster API: a machine of a MachineSet, and a run of a run.
+  ['run', new RegExp(`^(.+)-(?:${RANDOM.replace('$', '-')}|${HASH})-${RANDOM}$`)],
   ['run', named(String.raw`(?:${RANDOM}|${CRON_TIME}|\d{14})`)],
   STEP,
   ['revision of a job', named(REVISION)],

@@ -63,9 +63,12 @@ export const TARGETS: readonly (readonly [Reader, string])[] = [
   ['name', 'app_kubernetes_io_instance'],
   // Rancher's alerts about the control plane
   ['name', 'component_name'],
+  // Kong and NGINX. Resolvers call the servers that they ask the same.
+  ['service', 'upstream'],
   // Azure and Google: Grafana's labels of resources. AWS: the dimensions of CloudWatch as Grafana, YACE (`dimension_…`)
   // and the CloudWatch exporter write them.
   ['name', 'resourceName resource_name database_id'],
+  ['service', 'resourceID resource_arn'],
   ['name', 'DBInstanceIdentifier DBClusterIdentifier dbinstance_identifier dbcluster_identifier'],
   ['service', 'TargetGroup target_group LoadBalancer LoadBalancerName load_balancer load_balancer_name'],
   ['name', 'QueueName FunctionName CacheClusterId'],
@@ -87,7 +90,16 @@ export const TARGETS: readonly (readonly [Reader, string])[] = [
  * rule can keep of the metrics of RabbitMQ, Celery, Kafka, NATS and Vitess. These labels name the service only if nothing
  * else does.
  */
-export const LAST_NAMES = ['component', 'entity', 'sql_instance', 'queue', 'topic', 'stream', 'keyspace'] as const
+export const LAST_NAMES = [
+  'component',
+  'kubernetes_operator_part_of',
+  'entity',
+  'sql_instance',
+  'queue',
+  'topic',
+  'stream',
+  'keyspace',
+] as const
 
 /**
  * Prefixes that senders put before the names in `TARGETS`: OpenTelemetry, Fluent Bit, kube-state-metrics, YACE, service

@@ -1,6 +1,6 @@
 /** What goes away on purpose: pods that are being stopped, kubelets that are starting, and nodes that leave. */
 
-import type { Signal } from '../../domain/alert/alert.ts'
+import type { Alert, Signal } from '../../domain/alert/alert.ts'
 import { settle } from '../../domain/alert/ending.ts'
 import { isAbout, withEvidence } from '../../domain/alert/evidence.ts'
 import type { DraftJudgement } from '../../domain/alert/judgement.ts'
@@ -14,6 +14,7 @@ import {
 } from '../../domain/event/going-away.ts'
 import { isLostNode } from '../../domain/event/lasting.ts'
 import { deletedObjectOf } from '../../domain/event/reason.ts'
+import { rolledOut } from '../../domain/event/rollout.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import { lostNode, type NodeTrouble } from '../../domain/health/node-trouble.ts'
 import { once } from '../../domain/memoize.ts'
@@ -101,6 +102,9 @@ function eventsOfNode(ctx: Context, { service, key }: Place, { sighting, node }:
 function isLeaving({ name, object }: ReceivedEvent): boolean {
   return leavesCluster({ reason: name, kind: object.split('/', 1)[0] ?? '' })
 }
+function isDown({ name }: ReceivedEvent): boolean {
+  return name === 'NodeNotReady'
+}
 const RETURNS: ReadonlySet<string> = new Set(['NodeReady', 'NodeSchedulable'])
 
 /** What an event says about the pods on its node: they are gone, or the node's loss is over. */
@@ -123,6 +127,19 @@ export function hasStarted(ctx: Context, cluster: string, node: string, at: numb
   return isStarting(ctx, { service: findService(ctx.state, key), key }, { at })
 }
 
+/** A rollout is expected to make progress within this time (`progressDeadlineSeconds`). */
+const ROLLOUT = 10 * MINUTE
+
+/** Adds what a rollout had created when the readiness probe of a pod began to fail; see `rolledOut`. */
+export function withRollout(ctx: Context, service: LiveService, alert: Alert, { sighting, at }: Signal): Alert {
+  const seen = alert.evidence.seen.filter(([, pod]) => pod === sighting?.object)
+  if (alert.name !== 'Unhealthy (readiness)' || seen.length !== 1) return alert
+  const rolled = rolledOut(endingEventsSince(ctx, { service, key: service }, at - ROLLOUT))
+  // A service that is as new as its rollout has no old pods.
+  const created = rolled.filter(([begun]) => begun >= service.createdAt + MINUTE)
+  return { ...alert, evidence: created.reduce((all, mark) => withEvidence(all, 'rollouts', mark), alert.evidence) }
+}
+
 /** Returns the events since `from` that can end a condition. The list is usually empty. */
 export function endingEventsSince(ctx: Context, { service, key }: Place, from: number): readonly ReceivedEvent[] {
   const [serviceId, awaited] = service ? [service.rowId, awaitedName(service)] : [0, awaitedName(key)]
@@ -141,7 +158,8 @@ export function endPodsOf(ctx: Context, { service, key }: Place, fate: NodeFate,
   const node = nodeNameOf(key)
   const own = service ? alertsOf(ctx.state, service.rowId).map(({ alert }) => ({ ...alert, node })) : []
   // A node that was told to leave fails without an alert of its own. Its pods are then reported at about this time.
-  const told = of === 'gone' ? [{ node, startsAt: at, endsAt: at }] : []
+  const failed = () => endingEventsSince(ctx, { service, key }, at - LEAVING).findLast(isDown)?.at ?? at
+  const told = of === 'gone' ? [{ node, startsAt: failed(), endsAt: at }] : []
   const troubles = once(() => [...own, ...told, ...nodeTroublesIn(ctx.state, key.cluster, at - LEAVING)])
   const changed: number[] = []
   const { alerts, alertsOnNode } = ctx.state

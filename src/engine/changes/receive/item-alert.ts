@@ -19,7 +19,7 @@ import { ruleText } from '../../../domain/service/rule.ts'
 import type { Context } from '../../state/context.ts'
 import { changeAlert, noteDoubt } from '../alerts.ts'
 import { firingEventAlerts, firingMetricsOf, hasNamesake, senderBehaviorOf } from '../conditions.ts'
-import { endingEventsSince, hasStarted, returnOfNode } from '../going-away.ts'
+import { endingEventsSince, hasStarted, returnOfNode, withRollout } from '../going-away.ts'
 import { joinOpenIncident } from '../incidents/incidents.ts'
 import { makeDue } from '../live-service.ts'
 import { wasCordoned } from '../nodes.ts'
@@ -173,7 +173,7 @@ function settleWithin(
   const delays = { awaited: ctx.state.awaited.get('period'), beats: beatsFor(item.beats, service.cluster) }
   const context = { delivery, metricsFiring, ...sender, ...delays }
   const returned = isCluster ? returnOfNode(ctx, { service, key: service }, signal) : null
-  const told = withReturn(withReceivedEvents(alert, endings), returned, signal)
+  const told = withReturn(withReceivedEvents(withRollout(ctx, service, alert, signal), endings), returned, signal)
   const isPlanned = isDrained(ctx, service, signal) || isOnNewNode(ctx, service, signal)
   return settleAll(isPlanned ? withHelp(told, signal) : told, fingerprints, context, receivedAt)
 }
