@@ -4,6 +4,7 @@ import { BUDGETS } from '../domain/budgets.ts'
 import { STILL_FIRING_AFTER } from '../domain/incident/incident.ts'
 import type { LiveIncident } from '../domain/incident/live-incident.ts'
 import { phaseOf } from '../domain/incident/problem.ts'
+import type { ChannelSettings } from '../domain/notification/channel.ts'
 import type { NotificationKind } from '../domain/notification/kind.ts'
 import { ruleSteps } from '../domain/notification/rule.ts'
 import { isDoubtful, nextReminder } from '../domain/notification/schedule.ts'
@@ -95,21 +96,21 @@ type Due = { readonly channel: ChannelRecord; readonly kind: NotificationKind }
 /** Returns what a channel has to hear now. Reminders and escalations count from when the problem last began. */
 function dueKind({ rowId, settings }: ChannelRecord, of: readonly Reminded[], now: number): NotificationKind | null {
   const known = of.flatMap(({ told }) => told.filter(({ channelId }) => channelId === rowId))
-  const dueAt =
-    known.length > 0
-      ? nextReminder(
-          settings,
-          Math.max(...known.map(({ reminders }) => reminders)),
-          Math.max(...known.map(({ lastAt }) => lastAt)),
-        )
-      : escalationOf(settings.escalateAfter, of)
-  if (dueAt === null || dueAt > now) return null
-  return known.length > 0 ? 'reminder' : 'escalation'
+  const reminded = Math.max(0, ...known.map(({ reminders }) => reminders))
+  const isEscalation = known.length === 0 && settings.escalateAfter > 0
+  if (known.length === 0 && !isEscalation && !remindsOnly(settings)) return null
+  const alarmedAt = Math.min(...of.map(({ incident }) => incident.problem.alarmedAt))
+  const lastAt = known.length === 0 ? alarmedAt : Math.max(...known.map((one) => one.lastAt))
+  const dueAt = isEscalation ? alarmedAt + settings.escalateAfter * MINUTE : nextReminder(settings, reminded, lastAt)
+  return dueAt === null || dueAt > now ? null : isEscalation ? 'escalation' : 'reminder'
 }
 
-function escalationOf(minutes: number, of: readonly Reminded[]): number | null {
-  return minutes === 0 ? null : Math.min(...of.map(({ incident }) => incident.problem.alarmedAt)) + minutes * MINUTE
+/** Returns whether a channel wants reminders, but not to be told first what they are about. */
+function remindsOnly({ rules }: ChannelSettings): boolean {
+  return rules.some(({ events }) => events?.includes('reminder') && !FIRST.every((kind) => events.includes(kind)))
 }
+
+const FIRST = ['opened', 'again', 'reopened'] as const
 
 /** Returns the channels to tell, once, that alerts are still firing after a user resolved their incident. */
 function dueStillFiring(

@@ -6,7 +6,7 @@ import { ownChannel as world } from '../helpers/own-channel.ts'
 const OF = (namespace: string) => ({ rules: [{ namespaces: [namespace] }] })
 
 test('rules that did not match for a while tell what got worse, although somebody works on it, once', async (t) => {
-  const { addOwn, fires, user, change, until, sent } = world(t, OF('cart').rules)
+  const { addOwn, fires, user, change, until, sent, texts } = world(t, OF('cart').rules)
   addOwn()
   await fires(1, 'cart')
   await change(2, OF('web'))
@@ -16,7 +16,48 @@ test('rules that did not match for a while tell what got worse, although somebod
   await change(6, OF('web'))
   await change(7, OF('cart'))
   await until(8)
-  assert.deepEqual(sent, ['opened of cart at 1', 'acknowledged of cart at 4', 'worse of cart (Full) at 5'])
+  assert.deepEqual(sent, ['opened of cart at 1', 'worse of cart (Full) at 5'])
+  assert.match(texts[1] ?? '', /anna is on it/)
+})
+
+for (const [what, to, back] of [
+  ['who works on it', { status: 'investigating' }, ['acknowledged of cart at 5']],
+  ['that it is more severe', { severity: 'critical' }, []],
+] as const) {
+  test(`of what its rules no longer match, a channel hears the end, and not ${what}`, async (t) => {
+    const { addOwn, fires, ends, user, change, until, sent } = world(t, OF('cart').rules)
+    addOwn()
+    await fires(1, 'cart')
+    await user(1, { severity: 'warning' })
+    await change(2, OF('web'))
+    await user(3, to)
+    await ends(3, 'cart')
+    await until(6)
+    assert.deepEqual(sent, ['opened of cart at 1', 'recovered of cart at 4'])
+  })
+
+  test(`rules that match it again tell ${back.length > 0 ? what : 'nothing of it'}`, async (t) => {
+    const { addOwn, fires, user, change, until, sent } = world(t, OF('cart').rules)
+    addOwn()
+    await fires(1, 'cart')
+    await user(1, { severity: 'warning' })
+    await change(2, OF('web'))
+    await user(3, to)
+    await change(5, OF('cart'))
+    await until(6)
+    assert.deepEqual(sent, ['opened of cart at 1', ...back])
+  })
+}
+
+test('what a user takes back is no news either', async (t) => {
+  const { addOwn, fires, user, change, until, sent } = world(t, OF('cart').rules)
+  addOwn()
+  await fires(1, 'cart')
+  await user(2, { status: 'investigating' })
+  await change(3, OF('web'))
+  await user(4, { status: 'open' })
+  await until(5)
+  assert.deepEqual(sent, ['opened of cart at 1', 'acknowledged of cart at 2'])
 })
 
 test('they tell that the problem is back, or that a user reopened it, but no end of what was never told', async (t) => {

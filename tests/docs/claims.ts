@@ -157,7 +157,7 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
       'valid for one incident, and for … days',
       constantOf('acknowledgement', 'LINK_LIFE_MS') / UNITS.DAY === 3 ? 'three' : '',
     ],
-    ['`alerts` contains at most … alerts', constantOf('format', 'MAX_GROUP_ALERTS')],
+    ['`alerts` contains at most …', constantOf('format', 'MAX_GROUP_ALERTS')],
   ],
   'docs/operations.md': [
     ['in-flight requests get up to … seconds', constantOf('connections', 'DRAIN_WITHIN') / 1000],
@@ -172,7 +172,7 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['At most … alerts can wait', constantOf('engine', 'MAX_ITEMS_QUEUED')],
     ['bodies of up to … KiB', constantOf('pending-bodies', 'SMALL_BYTES') / 1024],
   ],
-  'docs/silences.md': [['one alert from the last … days', 30]],
+  'docs/silences.md': [['one from the last … days', 30]],
   'docs/troubleshooting.md': [
     ['works only once and expires after … minutes', constantOf('session', 'SETUP_LINK_LIFE', 'MINUTE')],
   ],

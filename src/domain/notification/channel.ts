@@ -1,6 +1,6 @@
 /** Channels: destinations for messages, and their settings. */
 import type { ChannelKind } from './format.ts'
-import { CALM, type NotificationKind } from './kind.ts'
+import { CALM, type NotificationKind, OVER } from './kind.ts'
 import { type Rule, type RuledNotification, sendTimeOf } from './rule.ts'
 import type { Reminders } from './schedule.ts'
 import type { Untold } from './truth.ts'
@@ -39,13 +39,13 @@ export const DEFAULT_CHANNEL: ChannelSettings = {
   escalateAfter: 0,
 }
 
-/** When a channel sends a message, or why it does not. `only`: the one form in which it wants to hear of an incident. */
+/** When a channel sends a message, or why it does not. `only`: the one form in which it wants to hear of the incident. */
 type Planned = {
   readonly rowId: number
   readonly kind: NotificationKind
   readonly dueAt: number | null
   readonly untold: Untold | null
-  readonly only: 'opened' | 'group' | null
+  readonly only: NotificationKind | null
 }
 
 /** What makes an incident known to a channel that was not told of it, because its rules did not match before. */
@@ -53,7 +53,7 @@ const FIRST: ReadonlySet<NotificationKind> = new Set(['worse', 'again', 'severit
 
 /**
  * Returns for each channel when it sends a notification, and why it does not do so now. For a channel that was not told
- * of the incident, it is new. A channel that was told hears the end although its rules may have changed.
+ * of the incident, it is new. A channel that was told hears the end, even if its rules do not match any more.
  * @param knows whether the channels were told of the incident. An escalation channel gets updates only of these.
  * @param at when a channel that was not told of the incident gets the notification at the earliest
  * @param toldAt when the others do
@@ -71,18 +71,16 @@ export function recipientsOf(
     const not = (untold: Untold): Planned[] => [{ rowId, kind, dueAt: null, untold, only: null }]
     if (!enabled) return knows || isNew ? not('disabled') : []
     const earliest = isNew ? at : toldAt
-    const own = planOf(
-      knows && (CALM.has(kind) || kind === 'severity') ? rulesOfTold(rules, notification) : rules,
-      notification,
-      earliest,
-    )
+    const own = planOf(knows && OVER.has(kind) ? rulesOfTold(rules, notification) : rules, notification, earliest)
     // The reason is in the timeline once, and not for each later message.
     if (escalateAfter > 0 && !knows) return isNew && own.dueAt !== null ? not('escalation') : []
-    const opened = knows || isNew ? null : planOf(rules, { ...notification, kind: 'opened' }, at)
-    const isFirst = opened !== null && opened.dueAt !== null && opened.only !== 'group'
+    const opened = isNew ? own : planOf(rules, { ...notification, kind: 'opened' }, at)
+    const isFirst = !knows && !isNew && opened.dueAt !== null && opened.only !== 'group'
     if (isFirst && CALM.has(kind)) return []
     const first = isFirst && FIRST.has(kind) ? { ...opened, kind: 'opened' as const, from: at } : null
-    const { dueAt, only, from, kind: as } = first ?? { ...own, kind, from: earliest }
+    // Rules that leave out the opening get no message of its kind.
+    const later = { ...own, only: opened.dueAt === null ? kind : own.only, kind, from: earliest }
+    const { dueAt, only, from, kind: as } = first ?? later
     if (dueAt === null) return not('rule')
     return [{ rowId, kind: as, dueAt, untold: dueAt > from ? 'quiet-hours' : null, only }]
   })

@@ -53,7 +53,7 @@ export function saysOver(table: string) {
 type Missed = { readonly incident: LiveIncident; readonly kinds: ReadonlySet<MessageKind> }
 
 /** Of what did not match a channel's rules, what counts as missed as soon as they match. Ends do not wait for rules. */
-const ALARMS = ['worse', 'again', 'flapping', 'reopened'] as const
+const NEWS = ['worse', 'again', 'flapping', 'reopened', 'acknowledged'] as const
 
 /**
  * Lists incidents with the messages that a channel did not get because it was disabled, failed or had other rules, newest
@@ -63,7 +63,7 @@ export function listMissed(db: Db, channelId: number, limit: number): Missed[] {
   const untold = db.sql
     .selectFrom('untold')
     .select(['incident_id as id', 'kind', 'at'])
-    .where((eb) => eb.or([eb('reason', '=', 'disabled'), eb('reason', '=', 'rule').and('kind', 'in', ALARMS)]))
+    .where((eb) => eb.or([eb('reason', '=', 'disabled'), eb('reason', '=', 'rule').and('kind', 'in', NEWS)]))
   const failed = db.sql
     .selectFrom('outbox')
     .select((eb) => [eb.ref('incident_id').$notNull().as('id'), 'kind', 'created_at as at'])

@@ -28,6 +28,7 @@ type Row = {
   readonly channelId: number
   readonly rowId: number
   readonly uuid: Buffer
+  readonly facts: string
 }
 
 /** Lists the notifications in a message, oldest first, except those about deleted incidents. */
@@ -139,13 +140,13 @@ function firingIn(db: Db, uuid: string): readonly string[] {
 /** Returns the kind of a message. The first message of a channel about an incident says what the incident is. */
 function kindOf(
   db: Db,
-  { kind, channelId, rowId, uuid }: Row,
+  { kind, channelId, rowId, uuid, facts }: Row,
   rows: readonly Pick<Row, 'kind' | 'rowId'>[],
   hasGroup: boolean,
 ): MessageKind {
   // The other incidents of the group may have been resolved in the meantime.
   if (kind === 'group') return hasGroup ? 'group' : 'opened'
-  if (kind !== 'worse' && kind !== 'again') return kind
+  if ((kind !== 'worse' && kind !== 'again') || toFacts(facts).only === kind) return kind
   const before: readonly MessageKind[] = kind === 'worse' ? ['opened', 'group', 'again'] : ['opened', 'group']
   const isAnnounced = rows.some((one) => one.rowId === rowId && before.includes(one.kind))
   return isAnnounced || hasDelivered(db, channelId, uuidFromBytes(uuid)) ? kind : 'opened'

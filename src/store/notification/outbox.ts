@@ -13,8 +13,8 @@ import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
 /**
  * What a message says about its moment. `names`: critical conditions. `wasWrong`: an all-clear was disproved.
  * `isTakenBack`: of `reopened`, a user only took an acknowledgement back. `mergedInto`, `mergedId`: the title and the
- * UUID of the incident into which this one was merged. `only`: the one form in which the channel wants to hear of a new
- * incident; null for both.
+ * UUID of the incident into which this one was merged. `only`: the one form in which the channel wants to hear of the
+ * incident; null for any.
  */
 export type MessageFacts = {
   readonly names: readonly string[]
@@ -22,7 +22,7 @@ export type MessageFacts = {
   readonly isTakenBack: boolean
   readonly mergedInto: string | null
   readonly mergedId: string | null
-  readonly only: 'opened' | 'group' | null
+  readonly only: MessageKind | null
 }
 export const NO_FACTS: MessageFacts = {
   names: [],
