@@ -4,13 +4,13 @@ import type { LiveIncident } from '../domain/incident/live-incident.ts'
 import { phaseOf, problemAt } from '../domain/incident/problem.ts'
 import { recipientsOf } from '../domain/notification/channel.ts'
 import { type MessageKind, type NotificationKind, OVER, ruledSeverityOf } from '../domain/notification/kind.ts'
-import { readsAlerts, ruleSteps } from '../domain/notification/rule.ts'
+import { readsAlerts, readsLabels, ruleSteps } from '../domain/notification/rule.ts'
 import { listOpenIncidents } from '../store/incident/live-incidents.ts'
 import { listMissed, listToldChannels, listToldNames } from '../store/incident/told.ts'
 import { type ChannelRecord, listRecipients } from '../store/notification/channels.ts'
 import { insertNotifications, NO_FACTS, type OutboxEntry } from '../store/notification/outbox.ts'
 import { alertsAbout, listMergedServices, listRuledAlerts } from '../store/notification/ruled-alerts.ts'
-import { findServiceRowId, loadServiceName } from '../store/service/services.ts'
+import { findServiceRowId, listOtherNames, loadServiceName } from '../store/service/services.ts'
 import type { Deps } from './deps.ts'
 
 /** A message about an incident. `names`: the critical conditions that it names. */
@@ -30,7 +30,8 @@ export function dueAtOf(
   const alerts = alertsAbout(db, { kind, names, ownServiceId: incident.serviceId }, all)
   const merged = listMergedServices(db, { incident, kind, names })
   const severity = ruledSeverityOf(kind, incident)
-  const ruled = { kind, severity, serviceId, service, namespace, cluster, alerts, merged, steps }
+  const aliases = readsLabels(channel.settings) ? listOtherNames(db, incident.serviceId) : []
+  const ruled = { kind, severity, serviceId, service, aliases, namespace, cluster, alerts, merged, steps }
   return recipientsOf([channel], ruled, isTold, now)[0]?.dueAt ?? null
 }
 

@@ -1,6 +1,8 @@
 import type { InferResult } from 'kysely'
+import { cacheByKey } from '../domain/memoize.ts'
 import { type Matcher, matcherTest, stepsOfRead } from '../domain/silence/matcher.ts'
 import { withSaid } from '../domain/silence/silence.ts'
+import { listOtherNames } from './service/services.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 
@@ -22,7 +24,7 @@ export function findSilencePreview(
   let last = { at: since, id: 0 }
   for (;;) {
     const rows = db.all(chunk, { organizationId, at: last.at, id: last.id })
-    total += countOf(rows, matches)
+    total += countOf(db, rows, matches)
     const end = rows.at(-1)
     if (!end || rows.length < CHUNK) break
     last = { at: end.startsAt, id: end.id }
@@ -34,7 +36,7 @@ export function findSilencePreview(
 export function countFiring(db: Db, organizationId: number, matchers: readonly Matcher[], labelsOnly = false): number {
   const live = select(db.sql).where('alerts.settled_at', 'is', null)
   const firing = live.where('alerts.organization_id', '=', organizationId).where('alerts.status', '=', 'firing')
-  return countOf(db.all(firing), testOf(matchers, labelsOnly))
+  return countOf(db, db.all(firing), testOf(matchers, labelsOnly))
 }
 
 /** Returns a test whose calls share the steps of one request. It throws an IncmonError `invalid` if none is left. */
@@ -48,9 +50,14 @@ function testOf(matchers: readonly Matcher[], labelsOnly = false): ReturnType<ty
 
 type Row = InferResult<ReturnType<typeof select>>[number]
 
-function countOf(rows: readonly Row[], matches: ReturnType<typeof matcherTest>): number {
-  return rows.filter(({ labels, said, name, ...row }) => {
-    return matches({ ...row, alertname: name, labels: withSaid(JSON.parse(labels), said) })
+function countOf(db: Db, rows: readonly Row[], matches: ReturnType<typeof matcherTest>): number {
+  const aliasesOf = cacheByKey(
+    (serviceId: number) => serviceId,
+    (serviceId) => listOtherNames(db, serviceId),
+  )
+  return rows.filter(({ labels, said, name, serviceId, ...row }) => {
+    const known = { ...row, aliases: aliasesOf(serviceId), alertname: name }
+    return matches({ ...known, labels: withSaid(JSON.parse(labels), said) })
   }).length
 }
 
@@ -60,6 +67,7 @@ function select(builder: Db['sql']) {
     .innerJoin('services', 'services.id', 'alerts.service_id')
     .select([
       'alerts.id',
+      'alerts.service_id as serviceId',
       'alerts.starts_at as startsAt',
       'alerts.name',
       'alerts.source',

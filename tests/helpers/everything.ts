@@ -124,7 +124,7 @@ async function whatIsPruned(flow: Flow): Promise<void> {
 type Ask = (method: string, path: string, body?: unknown) => Promise<unknown>
 
 function client({ deps, acme }: Flow): Ask {
-  const token = makeToken(deps.db, acme, ['read', 'write', 'admin'])
+  const token = makeToken(deps.db, acme, ['read', 'write', 'admin', 'ingest'])
   const app = createApp(deps, readHere(deps.db), makeServerContext())
   return async (method, path, body) => {
     const headers = { Authorization: `Bearer ${token}` }
@@ -180,6 +180,8 @@ async function silences(
   const matchers = [{ name: 'service', op: '=', value: 'every' }]
   const silence = { matchers, comment: 'Upgrade', endsAt: '2026-03-14T12:05:00Z' }
   await ask('POST', '/api/silences?dryRun=1', silence)
+  const another = alertmanager([alert('Late', { service: 'late', severity: 'critical' })])
+  await ask('POST', '/api/webhooks/metrics?dryRun=1', another)
   const made = await id('POST', '/api/silences', silence)
   await ask('PATCH', `/api/silences/${made}`, { comment: 'Longer', revision: 1 })
   await id('POST', '/api/silences', silence)

@@ -49,6 +49,14 @@ test('who was told is not told again, and other aliases tell nobody', async (t) 
   assert.deepEqual(told(), ['opened'])
 })
 
+test('a dry run says that its rule still matches', async (t) => {
+  const { ask, idOf } = await burning(t, ['cart'])
+  await ask('PATCH', `/api/services/${idOf('cart')}`, { name: 'basket' })
+  const items = [alert('Full', { service: 'basket', namespace: 'shop', severity: 'critical' })]
+  const { body } = await ask('POST', '/api/webhooks/metrics?dryRun=1', alertmanager(items, { groupKey: 'basket' }))
+  assert.deepEqual([body.decisions[0].told[0].rule, body.decisions[0].told[0].why], [1, 'at-once'])
+})
+
 test('Charlie cannot rename the service, and nobody is told', async (t) => {
   const { ask, idOf, told, charlie } = await burning(t, ['basket'])
   const { status } = await ask('PATCH', `/api/services/${idOf('cart')}`, { name: 'basket' }, charlie.token)

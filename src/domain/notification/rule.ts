@@ -28,6 +28,8 @@ export type RuledNotification = {
   readonly severity: Severity
   readonly serviceId: string
   readonly service: string
+  /** The other names of the service, which matchers compare, too. */
+  readonly aliases?: readonly string[] | undefined
   readonly namespace: string
   readonly cluster: string
   /** The alerts of the incident that the message is about, firing ones first. See `readsAlerts`. */
@@ -72,6 +74,11 @@ export function choiceOf(rules: readonly Rule[], given: RuledNotification, now: 
 /** Returns whether a rule reads the alerts of an incident. */
 export function readsAlerts({ rules }: { readonly rules: readonly Rule[] }): boolean {
   return rules.some(({ matchers, namespaces }) => matchers !== undefined || namespaces !== undefined)
+}
+
+/** Returns whether a rule compares the names of a service with matchers. */
+export function readsLabels({ rules }: { readonly rules: readonly Rule[] }): boolean {
+  return rules.some(({ matchers }) => matchers !== undefined)
 }
 
 /** Returns when the current quiet hours end, or `now` outside quiet hours. */
@@ -128,9 +135,9 @@ export function ruleSteps(): Steps {
   return newSteps(BUDGETS['rule-work'].value, true)
 }
 
-function matches(matchers: readonly Matcher[], notification: RuledNotification): boolean {
-  const { alerts, severity, service, namespace, cluster, steps } = notification
+function matches(matchers: readonly Matcher[], { alerts, severity, steps, ...place }: RuledNotification): boolean {
   const test = matcherTest(matchers)
+  const { service, aliases, namespace, cluster } = place
   const known = alerts.length > 0 ? alerts : [{ ...NO_ALERT, severity }]
-  return known.some((alert) => test({ ...alert, service, namespace, cluster }, steps))
+  return known.some((alert) => test({ ...alert, service, aliases, namespace, cluster }, steps))
 }

@@ -22,6 +22,11 @@ export const ALIAS_KINDS = ['ci-project', 'image', 'label', 'workload'] as const
 export type AliasKind = (typeof ALIAS_KINDS)[number]
 export type AliasRef = { readonly kind: AliasKind; readonly value: string }
 
+/** Returns the name in the alias of a workload: `namespace/name` or `cluster/namespace/name`. */
+export function workloadName(value: string): string {
+  return value.slice(value.lastIndexOf('/') + 1)
+}
+
 /** The service for events that do not name a workload. The namespace of this service is ''. */
 export const UNATTRIBUTED = 'unattributed'
 

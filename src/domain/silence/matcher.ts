@@ -10,12 +10,16 @@ export type Operator = (typeof OPERATORS)[number]
 
 export type Matcher = { readonly name: string; readonly op: Operator; readonly value: string }
 
-/** A matcher with one of these names is compared with both the label and the alert's own field. */
+/** A matcher with one of these names is compared with the label, the alert's own field, and any other names of its service. */
 export const OWN_NAMES = ['service', 'namespace', 'cluster', 'source', 'severity', 'alertname'] as const
 type OwnName = (typeof OWN_NAMES)[number]
 
 /** The alert fields that matchers can match. A label with the same name as a field can also match. */
-export type MatchedAlert = Readonly<Record<OwnName, string>> & { readonly labels: Readonly<Record<string, string>> }
+export type MatchedAlert = Readonly<Record<OwnName, string>> & {
+  readonly labels: Readonly<Record<string, string>>
+  /** The other names of its service, such as the one that it had before it was renamed. */
+  readonly aliases?: readonly string[] | undefined
+}
 
 export const MAX_MATCHERS = 20
 export const MAX_NAME = 200
@@ -146,7 +150,8 @@ function every(op: Operator, values: readonly string[], test: (value: string) =>
 function valuesOf(alert: MatchedAlert, name: string): string[] {
   const label = labelOf(alert.labels, name)
   if (!isOwnName(name)) return [label ?? '']
-  return label === undefined ? [alert[name]] : [alert[name], label]
+  const own = name === 'service' ? [alert.service, ...(alert.aliases ?? [])] : [alert[name]]
+  return label === undefined ? own : [...own, label]
 }
 
 function labelOf(labels: MatchedAlert['labels'], name: string): string | undefined {

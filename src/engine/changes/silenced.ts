@@ -24,9 +24,9 @@ export function hasActiveSilence({ state }: Context, now: number): boolean {
   return [...state.silences.values()].some(({ silence }) => statusOf(silence, now) === 'active')
 }
 
-/** Returns the labels of a service, and the active silences that may match its alerts. */
-function silencingOf({ state }: Context, { name, namespace, cluster }: LiveService, now: number) {
-  const labels = { service: name, namespace, cluster }
+/** Returns the names of a service, and the active silences that may match its alerts. */
+function silencingOf({ state }: Context, { rowId, name, namespace, cluster }: LiveService, now: number) {
+  const labels = { service: name, aliases: [...state.otherNames.get(rowId)], namespace, cluster }
   const active = [...state.silences.values()].filter(
     ({ silence, compiled }) => statusOf(silence, now) === 'active' && compiled.mayMatch(labels),
   )

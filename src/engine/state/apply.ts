@@ -3,12 +3,13 @@ import type { StoredEvent } from '../../domain/event/stored-event.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import type { LiveGroup, LiveSender } from '../../domain/sender/sender.ts'
+import type { AliasRef } from '../../domain/service/service.ts'
 import { compileSilence, type LiveSilence } from '../../domain/silence/silence.ts'
 import { DAY, HOUR } from '../../domain/units.ts'
 import { replaceAlert } from './alerts.ts'
 import { type Effect, endingEventOf } from './effect.ts'
-import { dropService, replaceService } from './services.ts'
-import { aliasKey, groupKey, type OrganizationState, senderKey } from './state.ts'
+import { dropService, putAlias, replaceService } from './services.ts'
+import { groupKey, type OrganizationState, senderKey } from './state.ts'
 
 /** Applies one effect to an organization's live state. Most effects only concern the store. */
 export function apply(state: OrganizationState, effect: Effect): void {
@@ -51,13 +52,10 @@ export function settleBatch(state: OrganizationState): void {
   state.unsavedAnswers.clear()
 }
 
-function setAliases(
-  state: OrganizationState,
-  serviceId: number,
-  aliases: readonly { readonly kind: string; readonly value: string }[],
-): void {
+function setAliases(state: OrganizationState, serviceId: number, aliases: readonly AliasRef[]): void {
   for (const key of [...state.aliases.keys()]) if (state.aliases.get(key) === serviceId) state.aliases.delete(key)
-  for (const alias of aliases) state.aliases.set(aliasKey(alias), serviceId)
+  for (const name of [...state.otherNames.get(serviceId)]) state.otherNames.remove(serviceId, name)
+  for (const alias of aliases) putAlias(state, serviceId, alias)
 }
 
 /** Keeps an unsaved event for later decisions in the same batch. */
@@ -148,6 +146,7 @@ function mergeService(state: OrganizationState, from: LiveService, into: LiveSer
   for (const key of [...state.aliases.keys()]) {
     if (state.aliases.get(key) === from.rowId) state.aliases.set(key, into.rowId)
   }
+  for (const name of [...state.otherNames.get(from.rowId)]) state.otherNames.add(into.rowId, name)
   for (const project of [...state.projects.keys()]) {
     if (!state.projects.get(project).has(from.rowId)) continue
     state.projects.remove(project, from.rowId)

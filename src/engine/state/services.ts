@@ -1,7 +1,8 @@
 /** Live services and their indexes: by UUID, key, name, namespace, and due time. */
 import type { LiveService } from '../../domain/health/live-service.ts'
 import { isNodeService } from '../../domain/service/node.ts'
-import { alikeKey, dueStep, namespaceKey, type OrganizationState, serviceKey } from './state.ts'
+import { type AliasRef, workloadName } from '../../domain/service/service.ts'
+import { aliasKey, alikeKey, dueStep, namespaceKey, type OrganizationState, serviceKey } from './state.ts'
 
 /** Adds a service and indexes it. */
 export function putService(state: OrganizationState, service: LiveService): void {
@@ -14,6 +15,12 @@ export function putService(state: OrganizationState, service: LiveService): void
   indexNode(state, service)
   const step = dueStep(service.evaluateAt)
   if (step !== null) state.dueServices.add(step, service.rowId)
+}
+
+/** Adds an alias of a service. */
+export function putAlias(state: OrganizationState, serviceId: number, { kind, value }: AliasRef): void {
+  state.aliases.set(aliasKey({ kind, value }), serviceId)
+  if (kind === 'workload') state.otherNames.add(serviceId, workloadName(value))
 }
 
 export function dropService(state: OrganizationState, service: LiveService): void {

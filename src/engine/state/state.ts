@@ -61,6 +61,8 @@ function createTables(journal: Journal) {
     servicesAlike: createIndex<string, number>(journal),
     /** Row ids of services, by `aliasKey`. */
     aliases: createTable<string, number>(journal),
+    /** The other names of each service: those of its aliases that are workloads. */
+    otherNames: createIndex<number, string>(journal),
     /** Services by CI project (in lower case), if they pulled an image that the project may have built. */
     projects: createIndex<string, number>(journal),
     /** Each service's images, newest first. Loaded on first use. */

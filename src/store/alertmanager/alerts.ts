@@ -81,8 +81,7 @@ export function shownAlerts(db: Db, organizationId: number, wanted: Wanted, text
     if ((!active && !isMuted) || (!silenced && silencedBy.length > 0) || (!inhibited && inhibitedBy.length > 0))
       continue
     if (matches && !matches(labels(), steps)) continue
-    const { serviceId, service, namespace, cluster } = placeOf(one)
-    const names = receivers({ serviceId, service, namespace, cluster, severity: one.severity, steps }, () => ({
+    const names = receivers({ ...placeOf(one), severity: one.severity, steps }, () => ({
       source: one.source,
       severity: one.severity,
       alertname: labels().alertname ?? '',

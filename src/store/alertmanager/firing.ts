@@ -2,6 +2,7 @@
 import type { ExpressionBuilder, Nullable } from 'kysely'
 import { listIncidentGroups } from '../incident/groups.ts'
 import { listRecipients } from '../notification/channels.ts'
+import { listOtherNames } from '../service/services.ts'
 import { listSilencesSince } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
@@ -18,6 +19,7 @@ export type Place = {
   readonly cluster: string
   readonly namespace: string
   readonly service: string
+  readonly aliases?: readonly string[] | undefined
 }
 
 /** Returns the firing fingerprints of an organization, and what explains or mutes them. */
@@ -99,7 +101,7 @@ function listPlaces(db: Db, organizationId: number): ReadonlyMap<number, Place> 
   const rows = db.sql.selectFrom('services').select(['id', 'uuid', 'cluster', 'namespace', 'name'])
   return new Map(
     db.all(rows.where('organization_id', '=', organizationId)).map(({ id, uuid, name, ...place }) => {
-      return [id, { ...place, service: name, serviceId: uuidFromBytes(uuid) }]
+      return [id, { ...place, service: name, serviceId: uuidFromBytes(uuid), aliases: listOtherNames(db, id) }]
     }),
   )
 }

@@ -1,12 +1,13 @@
 import type { LiveService } from '../../domain/health/live-service.ts'
 import type { LiveSender } from '../../domain/sender/sender.ts'
+import type { AliasRef } from '../../domain/service/service.ts'
 import { HOUR } from '../../domain/units.ts'
 import { scheduleAlerts } from '../../engine/changes/sweep.ts'
 import { putGroup, putIncident, putSender, putSilence } from '../../engine/state/apply.ts'
 import { ID_TABLES, type IdTable } from '../../engine/state/context.ts'
 import type { Journal } from '../../engine/state/journal.ts'
-import { putService } from '../../engine/state/services.ts'
-import { aliasKey, createOrganizationState, type OrganizationState } from '../../engine/state/state.ts'
+import { putAlias, putService } from '../../engine/state/services.ts'
+import { createOrganizationState, type OrganizationState } from '../../engine/state/state.ts'
 import { listSuppressedIncidents, selectIncidents, toLiveIncident } from '../incident/live-incidents.ts'
 import { findOrganization } from '../organizations.ts'
 import { listUnexpiredSilences } from '../silences.ts'
@@ -61,7 +62,7 @@ export function* loadOrganization(
 function loadServices(db: Db, state: OrganizationState): void {
   const organizationId = state.rowId
   for (const row of db.all(servicesOf, { organizationId })) putService(state, toLiveService(row))
-  for (const alias of db.all(aliasesOf, { organizationId })) state.aliases.set(aliasKey(alias), alias.serviceId)
+  for (const alias of db.all(aliasesOf, { organizationId })) putAlias(state, alias.serviceId, alias as AliasRef)
   for (const { project, serviceId } of db.all(projectsOf, { organizationId })) state.projects.add(project, serviceId)
 }
 

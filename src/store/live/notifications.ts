@@ -3,7 +3,7 @@ import { GATHERING, phaseOf } from '../../domain/incident/problem.ts'
 import { cacheByKey } from '../../domain/memoize.ts'
 import { recipientsOf } from '../../domain/notification/channel.ts'
 import { type MessageKind, OVER, ruledSeverityOf } from '../../domain/notification/kind.ts'
-import { type RuledAlert, readsAlerts, ruleSteps } from '../../domain/notification/rule.ts'
+import { type RuledAlert, readsAlerts, readsLabels, ruleSteps } from '../../domain/notification/rule.ts'
 import type { Steps } from '../../domain/silence/matcher.ts'
 import type { Effect } from '../../engine/state/effect.ts'
 import { findLiveIncidents } from '../incident/live-incidents.ts'
@@ -11,7 +11,7 @@ import { insertUntold, listToldChannels, listToldNames, type UntoldEntry } from 
 import { type ChannelRecord, listRecipients } from '../notification/channels.ts'
 import { insertNotifications, type OutboxEntry } from '../notification/outbox.ts'
 import { alertsAbout, listMergedServices, listRuledAlerts } from '../notification/ruled-alerts.ts'
-import { loadServiceName } from '../service/services.ts'
+import { listOtherNames, loadServiceName } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 
 type Joined = Extract<Effect, { readonly kind: 'alerts-joined' }>
@@ -76,7 +76,7 @@ export function tellNewcomers(db: Db, joined: readonly Joined[], newId: () => st
     if (status === 'resolved' || phase === 'off' || phase === 'muted') return []
     const known = Map.groupBy(channelsOf(organizationId), (channel) => told.has(`${rowId} ${channel.rowId}`))
     const unaware = (known.get(false) ?? []).filter(({ settings }) => readsAlerts(settings))
-    const aware = (known.get(true) ?? []).filter((channel) => returned.has(rowId) || readsLabels(channel))
+    const aware = (known.get(true) ?? []).filter((channel) => returned.has(rowId) || readsLabels(channel.settings))
     if (unaware.length + aware.length === 0) return []
     const service = loadServiceName(db, serviceId)
     const alerts = listRuledAlerts(db, rowId)
@@ -100,10 +100,6 @@ export function tellNewcomers(db: Db, joined: readonly Joined[], newId: () => st
   insertNotifications(db, entries)
   const held = untold.filter(({ reason }) => reason === 'quiet-hours')
   insertUntold(db, held)
-}
-
-function readsLabels({ settings: { rules } }: ChannelRecord): boolean {
-  return rules.some(({ matchers }) => matchers !== undefined)
 }
 
 const NO_NEWS = {
@@ -182,7 +178,10 @@ function plan(
   const severity = ruledSeverityOf(change, incident)
   const { id: serviceId, name, namespace, cluster } = service
   const merged = listMergedServices(db, { incident, kind: change, names: conditions })
-  const ruled = { kind: change, severity, serviceId, service: name, namespace, cluster, alerts, merged, steps }
+  const isNamed = channels.some(({ settings }) => readsLabels(settings))
+  const aliases = isNamed ? listOtherNames(db, incident.serviceId) : []
+  const place = { serviceId, service: name, aliases, namespace, cluster }
+  const ruled = { kind: change, severity, ...place, alerts, merged, steps }
   const back = { ...ruled, severity: 'critical' as const }
   const isOn = phaseOf(incident.problem, at) === 'on'
   const recipients = channels.flatMap((channel) => {

@@ -2,7 +2,7 @@
 import { type InferResult, sql } from 'kysely'
 import type { Health, Penalty } from '../../domain/health/health.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
-import type { AliasRef } from '../../domain/service/service.ts'
+import { type AliasRef, workloadName } from '../../domain/service/service.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes, uuidFromHex, uuidOrNone } from '../sqlite/uuid.ts'
@@ -132,6 +132,27 @@ const nameOf = query<{ rowId: number }>()((sql, hole) =>
 )
 
 // Alternative names under which senders refer to a service.
+
+/** Lists the other names of a service, given its row id. */
+export function listOtherNames(db: Db, serviceId: number): readonly string[] {
+  return db.all(workloads, { serviceId }).map(({ value }) => workloadName(value))
+}
+
+const workloads = query<{ serviceId: number }>()((sql, hole) =>
+  sql.selectFrom('aliases').select('value').where('service_id', '=', hole('serviceId')).where('kind', '=', 'workload'),
+)
+
+/** Returns the ID of a service and its other names, as the rules of channels compare them; '' if there is no such service. */
+export function findNames(
+  db: Db,
+  organizationId: number,
+  { cluster, namespace, name }: Omit<ServiceName, 'id'> & { readonly cluster: string },
+): { readonly serviceId: string; readonly aliases: readonly string[] } {
+  const named = db.sql.selectFrom('services').select(['id', 'uuid']).where('organization_id', '=', organizationId)
+  const row = db.first(named.where('cluster', '=', cluster).where('namespace', '=', namespace).where('name', '=', name))
+  if (!row) return { serviceId: '', aliases: [] }
+  return { serviceId: uuidFromBytes(row.uuid), aliases: listOtherNames(db, row.id) }
+}
 
 /** Lists a service's aliases, given its UUID. */
 export function listAliases(db: Db, organizationId: number, serviceId: string): AliasRef[] {

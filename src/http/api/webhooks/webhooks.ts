@@ -9,6 +9,7 @@ import { formatInstant } from '../../../domain/instant.ts'
 import { audienceOf } from '../../../domain/notification/audience.ts'
 import type { Receipt } from '../../../engine/changes/receive/receipt.ts'
 import { listRecipients } from '../../../store/notification/channels.ts'
+import { findNames } from '../../../store/service/services.ts'
 import { requireSender, type TokenHeader } from '../../middleware/auth.ts'
 import { isCompressed, readBytes, WEBHOOK_LIMIT } from '../../middleware/body.ts'
 import { idempotencyKeyOf } from '../../middleware/header.ts'
@@ -137,18 +138,19 @@ async function store(request: Request): Promise<Reply> {
 /** Adds who would be told to the decisions of a dry run. */
 async function withListeners({ parts, organizationId, source, receivedAt }: Request, intake: Intake, receipt: Receipt) {
   const channels = await parts.store.read(listRecipients, organizationId)
-  const decisions = (receipt.decisions ?? []).map((decision, position) => {
+  const decided = (receipt.decisions ?? []).map(async (decision, position) => {
     const { service, alert, outcome } = decision
     if (!alert || !outcome?.message || !outcome.incident) return { ...decision, told: [] }
     const draft = intake.accepted[position]?.draft
     const labels = draft && 'labels' in draft ? draft.labels : {}
     const matched = { source, severity: alert.severity, alertname: alert.name, labels }
     const { name, namespace, cluster } = service
-    const place = { serviceId: '', service: name, namespace, cluster, severity: outcome.incident.severity }
+    const names = await parts.store.read(findNames, organizationId, service)
+    const place = { ...names, service: name, namespace, cluster, severity: outcome.incident.severity }
     const told = audienceOf(channels, { kind: outcome.message, ...place, alerts: [matched] }, receivedAt)
     return { ...decision, told: told.map((one) => ({ ...one, at: one.at === null ? null : formatInstant(one.at) })) }
   })
-  return { ...receipt, decisions }
+  return { ...receipt, decisions: await Promise.all(decided) }
 }
 
 function readDryRun(c: Context): boolean {
