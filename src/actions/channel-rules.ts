@@ -6,7 +6,7 @@ import { recipientsOf } from '../domain/notification/channel.ts'
 import { type MessageKind, type NotificationKind, OVER, ruledSeverityOf } from '../domain/notification/kind.ts'
 import { readsAlerts, readsLabels, ruleSteps } from '../domain/notification/rule.ts'
 import { listOpenIncidents } from '../store/incident/live-incidents.ts'
-import { listMissed, listToldChannels, listToldNames } from '../store/incident/told.ts'
+import { insertUntold, listMissed, listToldChannels, listToldNames } from '../store/incident/told.ts'
 import { type ChannelRecord, listRecipients } from '../store/notification/channels.ts'
 import { insertNotifications, NO_FACTS, type OutboxEntry } from '../store/notification/outbox.ts'
 import { alertsAbout, listMergedServices, listRuledAlerts } from '../store/notification/ruled-alerts.ts'
@@ -106,7 +106,17 @@ function tellMissed(
       const dueAt = dueAtOf(deps, channel, one, now, isKnown, steps)
       return dueAt === null ? [] : [entryOf(deps, channel, one, now, dueAt)]
     })
-  insertNotifications(deps.db, [...entriesFor(news, false), ...entriesFor(later, true)])
+  queue(deps, [...entriesFor(news, false), ...entriesFor(later, true)], now)
+}
+
+/** Queues notifications. What begins and ends while quiet hours hold it back is told then. */
+export function queue({ db }: Pick<Deps, 'db'>, entries: readonly OutboxEntry[], now: number): void {
+  insertNotifications(db, entries)
+  const held = entries.filter(({ dueAt }) => dueAt > now)
+  insertUntold(
+    db,
+    held.map((one) => ({ ...one, at: now, reason: 'quiet-hours' })),
+  )
 }
 
 /** Returns the message about the end of an incident that a channel missed; none if it goes on in another one. */

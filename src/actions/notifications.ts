@@ -14,12 +14,12 @@ import { listLastReports } from '../store/history/last-report.ts'
 import { findGroups } from '../store/incident/groups.ts'
 import { findIncident } from '../store/incident/incidents.ts'
 import { listOpenIncidents, listSuppressedIncidents } from '../store/incident/live-incidents.ts'
-import { insertUntold, listStillFiring, listToldSince, type UntoldEntry } from '../store/incident/told.ts'
+import { listStillFiring, listToldSince } from '../store/incident/told.ts'
 import { type ChannelRecord, listRecipients } from '../store/notification/channels.ts'
-import { insertNotifications, type OutboxEntry } from '../store/notification/outbox.ts'
+import type { OutboxEntry } from '../store/notification/outbox.ts'
 import { listOrganizations } from '../store/organizations.ts'
 import { isSilenced } from '../store/silences.ts'
-import { dueAtOf, entryOf } from './channel-rules.ts'
+import { dueAtOf, entryOf, queue } from './channel-rules.ts'
 import type { Deps } from './deps.ts'
 
 /** The maximum number of unacknowledged incidents to check in one round, and of those resolved while alerts fired. */
@@ -32,13 +32,7 @@ export function remind(deps: Deps, organizations = listOrganizations(deps.db)): 
   const now = deps.now()
   const due = organizations.flatMap(({ rowId }) => remindersOf(deps, rowId, now))
   if (due.length === 0) return
-  const held = due.flatMap(({ incidentId, channelId, kind, dueAt }): UntoldEntry[] =>
-    dueAt > now && incidentId !== null ? [{ incidentId, channelId, kind, at: now, reason: 'quiet-hours' }] : [],
-  )
-  deps.db.transaction(() => {
-    insertNotifications(deps.db, due)
-    insertUntold(deps.db, held)
-  })
+  deps.db.transaction(() => queue(deps, due, now))
 }
 
 function remindersOf(deps: Deps, organizationId: number, now: number): OutboxEntry[] {

@@ -1,13 +1,17 @@
 /** What a channel hears after quiet hours of what began and ended in them. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { catchUpService } from '../../src/actions/channel-rules.ts'
 import { createChannel } from '../../src/actions/channels.ts'
 import type { Rule } from '../../src/domain/notification/rule.ts'
 import { parseMatchers } from '../../src/domain/silence/matcher.ts'
+import { updateService } from '../../src/engine/changes/services.ts'
 import { ownChannel } from '../helpers/own-channel.ts'
 
 /** Quiet hours from minute 2 to minute 20. */
 const QUIET: Rule = { quietHours: { from: '12:02', to: '12:20', timeZone: 'UTC' } }
+
+type Night = ReturnType<typeof ownChannel>
 
 function night(t: TestContext, rules: readonly Rule[] = [QUIET]) {
   const world = ownChannel(t, rules)
@@ -237,3 +241,46 @@ test('an escalation to a receiver that fails is told with its end when it works 
   await until(40)
   assert.match(texts[0] ?? '', /^cart has recovered: it was critical for 5 min, until 12:08 UTC\./)
 })
+
+for (const [what, begins] of [
+  ['of a channel that was added in them', (world: Night) => world.addOwn([QUIET])],
+  [
+    'whose channel got rules that match in them',
+    async (world: Night) => {
+      world.addOwn([{ ...QUIET, services: ['web'] }])
+      await world.change(5, { rules: [QUIET] })
+    },
+  ],
+  [
+    'whose channel was enabled in them',
+    async (world: Night) => {
+      world.addOwn([QUIET])
+      await world.off(2)
+      await world.on(5)
+    },
+  ],
+  [
+    'of a service that was renamed in them',
+    async (world: Night) => {
+      world.addOwn([{ ...QUIET, services: ['basket'] }])
+      const { deps, acme, service } = world
+      const id = service('cart')?.id ?? ''
+      await deps.engine.run(acme.key, (ctx, now) => updateService(ctx, id, { name: 'basket' }, now))
+      catchUpService(deps, acme.key, id)
+    },
+  ],
+] as const) {
+  test(`what burned and ended in the quiet hours ${what} is told at their end`, async (t) => {
+    const world = ownChannel(t, [QUIET])
+    const { fires, ends, until, sent } = world
+    await fires(2, 'cart')
+    await until(4)
+    await begins(world)
+    await ends(8, 'cart')
+    await until(30)
+    assert.deepEqual(
+      sent.map((one) => one.replace('basket', 'cart')),
+      ['opened of cart at 20', 'recovered of cart at 20'],
+    )
+  })
+}

@@ -128,11 +128,14 @@ test('an engine that was not swept for hours still ends its silences', async (t)
   assert.deepEqual(state(), ['critical', 60, 1])
 })
 
-test('a renamed service that no longer matches a silence is not silenced', async (t) => {
+test('a renamed service stays silenced, until a user takes its former name away', async (t) => {
   const { silence, send, deps, acme, service, incidents } = silenced(t)
   await silence('service="cart"')
   await send('metrics', alertmanager([DOWN]))
-  await updateService(deps, acme.key, service('cart')?.id ?? '', { name: 'basket' })
+  const id = service('cart')?.id ?? ''
+  await updateService(deps, acme.key, id, { name: 'basket' })
+  assert.deepEqual([service('basket')?.status, incidents().length], ['healthy', 0])
+  await updateService(deps, acme.key, id, { aliases: [] })
   assert.deepEqual([service('basket')?.status, incidents().length], ['critical', 1])
 })
 

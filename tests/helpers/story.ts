@@ -98,11 +98,12 @@ function acknowledge(world: World, status: 'investigating' | 'monitoring'): void
 /** Follows a problem that goes on after its incident was resolved. */
 function followLeft(world: World): void {
   const { now, incident, silenced, firing, ended } = world
-  if (incident?.status !== 'resolved' || incident.problem.since === null) return
-  const known = silenced ? [] : [...firing.values()].filter(({ hasIncident }) => hasIncident)
+  if (incident?.status !== 'resolved' || (incident.problem.since === null && !incident.problem.isMuted)) return
+  const all = [...firing.values()].filter(({ hasIncident }) => hasIncident)
+  const [known, muted] = silenced ? [[], all.map(({ name }) => name)] : [all, []]
   const critical = new Set(healthOf(known, now).critical.map(({ alertId }) => alertId))
   const burning = known.filter(({ uuid }) => critical.has(uuid))
-  world.incident = { ...incident, problem: observeLeft(incident.problem, { now, burning, ended }) }
+  world.incident = { ...incident, problem: observeLeft(incident.problem, { now, burning, ended, muted }) }
 }
 
 function evaluate(world: World): void {

@@ -209,17 +209,17 @@ export function alarmed(problem: Problem, now: number): Problem {
   return { ...problem, isOver: false, isSuppressed: false, alarmedAt: now }
 }
 
-/** Returns the problem of an incident that a user resolves. What fires goes on, and so does the problem. It flaps no more. */
+/** Returns the problem of an incident that a user resolves. What fires goes on, even under a silence. It flaps no more. */
 export function left(before: Problem, now: number): Problem {
   const problem = { ...withoutDeclared(before), returns: [], flapsSince: null }
-  if (problem.since === null || problem.firing.length === 0) return closed(problem, now)
-  return { ...unmuted(problem, now), knownAt: now, isOver: true, isSuppressed: true }
+  const goesOn = problem.since === null ? problem.isMuted : problem.firing.length > 0
+  return goesOn ? { ...problem, knownAt: now, isOver: true, isSuppressed: true } : closed(problem, now)
 }
 
 /** Returns the problem that `left` returned after an observation. Once it is over, an incident can open again. */
-export function observeLeft(before: Problem, seen: Pick<Observation, 'now' | 'burning' | 'ended'>): Problem {
-  const after = observe(before, { ...seen, muted: [] })
-  return after.since === null ? { ...after, isSuppressed: false } : after
+export function observeLeft(before: Problem, seen: Observation): Problem {
+  const after = observe(before, seen)
+  return after.since === null && !after.isMuted ? { ...after, isSuppressed: false } : after
 }
 
 /** Returns the problem of an incident that a user reopens. The evaluation finds out whether an automatic one is on. */

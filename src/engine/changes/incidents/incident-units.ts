@@ -79,7 +79,9 @@ export function followLeft(ctx: Context, found: Evaluated, now: number): void {
   for (const rowId of [...ctx.state.incidentsOfService.get(service.rowId)]) {
     const incident = ctx.state.incidents.get(rowId)
     if (incident?.status !== 'resolved') continue
-    const followed = incident.problem.since === null ? incident : observedLeft(ctx, incident, critical, found, now)
+    const { since, isMuted } = incident.problem
+    const goesOn = since !== null || isMuted
+    const followed = goesOn ? observedLeft(ctx, incident, critical, found, now) : incident
     const { problem } = followed
     if (!problem.awaitsEnds || problem.since !== null || firingIn(ctx.state, followed).length > 0) continue
     const ended = withProblem(ctx, followed, { ...problem, awaitsEnds: false })
@@ -92,20 +94,22 @@ function observedLeft(
   ctx: Context,
   incident: LiveIncident,
   critical: ReadonlySet<string>,
-  { conditions, known }: Evaluated,
+  { conditions, known, ...found }: Evaluated,
   now: number,
 ): LiveIncident {
   const { rowId, problem } = incident
+  const theirs = known.filter(({ live }) => live.incidentId === rowId)
   const all = conditions.filter(({ uuid, live }) => live.incidentId === rowId && critical.has(uuid))
   const { true: anew = [], false: own = [] } = Object.groupBy(all, (one) => `${isAnew(one, incident)}`)
   const burning = [...own, ...burningElsewhere(ctx, incident, now)]
   const ended = [
-    ...known.filter(({ live }) => live.incidentId === rowId).flatMap((one) => endOf(ctx.state, one)),
+    ...theirs.flatMap((one) => endOf(ctx.state, one)),
     // What fires anew ended before.
     ...anew.map(({ name, begunAt }) => ({ name, endsAt: begunAt - 1, isGuess: false })),
     ...endedElsewhere(ctx, incident, now),
   ]
-  return withProblem(ctx, incident, observeLeft(problem, { now, burning, ended }))
+  const muted = mutedOf({ ...found, conditions, known: theirs }, problem)
+  return withProblem(ctx, incident, observeLeft(problem, { now, burning, ended, muted }))
 }
 
 /** Returns what the incident rules know about one incident. */
