@@ -5,10 +5,16 @@ import { phaseOf, problemAt } from '../domain/incident/problem.ts'
 import { recipientsOf } from '../domain/notification/channel.ts'
 import { type MessageKind, type NotificationKind, OVER, ruledSeverityOf } from '../domain/notification/kind.ts'
 import { readsAlerts, readsLabels, ruleSteps } from '../domain/notification/rule.ts'
-import { listOpenIncidents } from '../store/incident/live-incidents.ts'
+import { findLiveIncident, listOpenIncidents } from '../store/incident/live-incidents.ts'
 import { insertUntold, listMissed, listToldChannels, listToldNames } from '../store/incident/told.ts'
 import { type ChannelRecord, listRecipients } from '../store/notification/channels.ts'
-import { insertNotifications, NO_FACTS, type OutboxEntry } from '../store/notification/outbox.ts'
+import {
+  insertNotifications,
+  NO_FACTS,
+  type OutboxEntry,
+  rescheduleNotification,
+} from '../store/notification/outbox.ts'
+import { listQueue } from '../store/notification/queue.ts'
 import { alertsAbout, listMergedServices, listRuledAlerts } from '../store/notification/ruled-alerts.ts'
 import { findServiceRowId, listOtherNames, loadServiceName } from '../store/service/services.ts'
 import type { Deps } from './deps.ts'
@@ -61,6 +67,7 @@ export function catchUpService(deps: Deps, organizationId: number, id: string): 
   const about = new Set(open.flatMap(({ rowId, problem }) => [rowId, ...problem.merged]))
   deps.db.transaction(() => {
     for (const channel of listRecipients(deps.db, organizationId).filter(({ enabled }) => enabled)) {
+      rescheduleHeld(deps, channel)
       const missed = listMissed(deps.db, channel.rowId, MAX_MISSED).filter(({ incident }) => about.has(incident.rowId))
       tellMissed(deps, channel, open, missed)
     }
@@ -141,4 +148,23 @@ function changeOf({ db }: Deps, { rowId }: ChannelRecord, incident: LiveIncident
   if (change && fresh.length > 0) return [{ incident, kind: change, names: fresh }]
   const isTaken = kinds.has('acknowledged') && incident.acknowledgedAt !== null
   return isTaken ? [{ incident, kind: 'acknowledged' }] : []
+}
+
+const MAX_HELD = 2_000
+
+/**
+ * Makes each held message due when the channel's rules send it, after the rules or a service have changed. A message
+ * that no rule wants any more keeps its time. Whatever waits for another reason is postponed again.
+ */
+export function rescheduleHeld(deps: Deps, channel: ChannelRecord): void {
+  const now = deps.now()
+  const queue = listQueue(deps.db, channel.rowId, Number.MAX_SAFE_INTEGER, MAX_HELD)
+  const steps = ruleSteps()
+  for (const entry of queue.filter(({ dueAt }) => dueAt > now)) {
+    const { kind, incidentUuid, names } = entry
+    const incident = findLiveIncident(deps.db, channel.organizationId, incidentUuid)
+    const dueAt =
+      incident && kind !== 'test' ? dueAtOf(deps, channel, { incident, kind, names }, now, true, steps) : null
+    if (dueAt !== null && dueAt !== entry.dueAt) rescheduleNotification(deps.db, entry.rowId, dueAt)
+  }
 }

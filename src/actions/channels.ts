@@ -2,12 +2,11 @@
 import { IncmonError, invalidField } from '../domain/error.ts'
 import { type ChannelSettings, DEFAULT_CHANNEL } from '../domain/notification/channel.ts'
 import type { ChannelKind } from '../domain/notification/format.ts'
-import { quietHoursFault, ruleSteps } from '../domain/notification/rule.ts'
+import { quietHoursFault } from '../domain/notification/rule.ts'
 import { maskTarget, targetFault } from '../domain/notification/target.ts'
 import { MAX_COST } from '../domain/silence/expression.ts'
 import { costOfAll, matchersFault } from '../domain/silence/matcher.ts'
 import { isTimeZone } from '../domain/time-zone.ts'
-import { findLiveIncident } from '../store/incident/live-incidents.ts'
 import {
   type ChannelRecord,
   deleteChannel,
@@ -20,9 +19,8 @@ import {
   replaceChannelSecrets,
   updateChannel,
 } from '../store/notification/channels.ts'
-import { rescheduleNotification, retryNotificationsNow } from '../store/notification/outbox.ts'
-import { listQueue } from '../store/notification/queue.ts'
-import { catchUp, dueAtOf } from './channel-rules.ts'
+import { retryNotificationsNow } from '../store/notification/outbox.ts'
+import { catchUp, rescheduleHeld } from './channel-rules.ts'
 import type { Deps } from './deps.ts'
 
 /** How long messages are also signed with the previous secret after a rotation. */
@@ -179,25 +177,4 @@ function requireChannel(deps: Deps, organizationId: number, id: string): Channel
   if (!channel)
     throw new IncmonError('not-found', 'this organization has no such channel; GET /api/channels lists all channels')
   return channel
-}
-
-// Changes when held messages are sent, after the quiet hours of their channel have changed.
-
-const MAX_HELD = 2_000
-
-/**
- * Makes each held message due when the channel's present rules send it. A message that no rule wants any more keeps its
- * time. Whatever waits for another reason is postponed again.
- */
-function rescheduleHeld(deps: Deps, channel: ChannelRecord): void {
-  const now = deps.now()
-  const queue = listQueue(deps.db, channel.rowId, Number.MAX_SAFE_INTEGER, MAX_HELD)
-  const steps = ruleSteps()
-  for (const entry of queue.filter(({ dueAt }) => dueAt > now)) {
-    const { kind, incidentUuid, names } = entry
-    const incident = findLiveIncident(deps.db, channel.organizationId, incidentUuid)
-    const dueAt =
-      incident && kind !== 'test' ? dueAtOf(deps, channel, { incident, kind, names }, now, true, steps) : null
-    if (dueAt !== null && dueAt !== entry.dueAt) rescheduleNotification(deps.db, entry.rowId, dueAt)
-  }
 }

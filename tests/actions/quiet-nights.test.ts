@@ -5,8 +5,9 @@ import { catchUpService } from '../../src/actions/channel-rules.ts'
 import { createChannel } from '../../src/actions/channels.ts'
 import type { Rule } from '../../src/domain/notification/rule.ts'
 import { parseMatchers } from '../../src/domain/silence/matcher.ts'
-import { updateService } from '../../src/engine/changes/services.ts'
+import { mergeServices, updateService } from '../../src/engine/changes/services.ts'
 import { ownChannel } from '../helpers/own-channel.ts'
+import { alert, alertmanager } from '../helpers/senders.ts'
 
 /** Quiet hours from minute 2 to minute 20. */
 const QUIET: Rule = { quietHours: { from: '12:02', to: '12:20', timeZone: 'UTC' } }
@@ -240,6 +241,20 @@ test('an escalation to a receiver that fails is told with its end when it works 
   receiver.status = 200
   await until(40)
   assert.match(texts[0] ?? '', /^cart has recovered: it was critical for 5 min, until 12:08 UTC\./)
+})
+
+test('a rule without quiet hours that matches since a merge tells at once what another rule had held', async (t) => {
+  const held = { ...QUIET, namespaces: ['cart'] }
+  const world = ownChannel(t, [{ namespaces: ['web'] }, held])
+  const { addOwn, fires, until, sent, deps, acme, service } = world
+  addOwn()
+  await world.send('metrics', alertmanager([alert('Warm', { service: 'web', namespace: 'web', severity: 'warning' })]))
+  await fires(4, 'cart')
+  const [from, into] = [service('cart')?.id ?? '', service('web')?.id ?? '']
+  await deps.engine.run(acme.key, (ctx, now) => mergeServices(ctx, from, into, now))
+  catchUpService(deps, acme.key, into)
+  await until(6)
+  assert.deepEqual(sent, ['opened of web at 4.5'])
 })
 
 for (const [what, begins] of [

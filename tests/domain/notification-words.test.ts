@@ -64,6 +64,37 @@ test('a recovery quotes what an alert said while it was critical, or only its na
   assert.match(bodyFor({ endsAt: null }), /^Still firing, but not critical: Disk: disk 85 % full\. /)
 })
 
+for (const [what, kind, ends, second, count, quoted] of [
+  ['a recovery', 'recovered', [1, 2], 'shard 2 lost', 2, 'It was: Shard: shard 1 lost and 1 more.'],
+  ['a reminder', 'reminder', [null, null], 'shard 2 lost', 2, 'Shard: shard 1 lost and 1 more.'],
+  ['a message of a larger incident', 'opened', [null, null], 'shard 2 lost', 30, 'Shard: shard 1 lost and more.'],
+  ['a message about the same', 'opened', [null, null], 'shard 1 lost', 2, 'Shard: shard 1 lost.'],
+  ['a reminder after one of two has ended', 'reminder', [1, null], 'shard 2 lost', 2, 'Shard: shard 2 lost.'],
+] as const) {
+  test(`${what} says “${quoted}”`, () => {
+    const alerts = ['shard 1 lost', second].map((summary, index) => {
+      const minutes = ends[index] ?? null
+      return messageAlert({ id: summary, name: 'Shard', summary, endsAt: minutes && NOW - minutes * 60_000 })
+    })
+    const problem = kind === 'recovered' ? healed(4, { had: ['Shard'] }) : burning(4, { firing: ['Shard'] })
+    const { body } = messageTextOf(item({ kind, alerts }, { problem, alertCount: count }), { ...CONTEXT, cause: '' })
+    assert.ok(body.startsWith(`${quoted} `), body)
+  })
+}
+
+test('after what ended, a recovery says of what goes on when it was last reported', () => {
+  const over = messageAlert({ id: 'b', name: 'Down', endsAt: NOW - 120_000, summary: 'checkout does not answer' })
+  const alerts = [messageAlert({ name: 'Full', severity: 'warning', receivedAt: NOW - 240_000 }), over]
+  const { body } = messageTextOf(
+    item({ kind: 'recovered', alerts }, { problem: healed(), firingAlerts: 1, alertCount: 2 }),
+    CONTEXT,
+  )
+  assert.match(
+    body,
+    /^It was: Down: checkout does not answer\. Still firing: Full \(warning\)\. Last reported at 14:02 UTC\. /,
+  )
+})
+
 test('after a merge, a recovery names each condition once, with its service', () => {
   const over = (condition: string, name: string) =>
     messageAlert({ name, condition, summary: name, endsAt: NOW - 120_000 })

@@ -54,7 +54,8 @@ export function problemText(item: MessageItem): string {
     return `Still firing, but not critical: ${shown.map(alertText).join('; ')}`
   const past = isPast(item, shown)
   const quoted = past ? shown.map((alert) => asCritical(alert, item.incident.problem)) : shown
-  const texts = shown.length === 0 ? [titleText(item.incident.title, item.service.name)] : quoted.map(alertText)
+  const quotes = quoted.map((alert) => `${alertText(alert)}${moreText(item, alert)}`)
+  const texts = shown.length === 0 ? [titleText(item.incident.title, item.service.name)] : quotes
   // The words are those of the sender or of a user, who wrote them while it went on.
   const rest = item.kind === 'recovered' ? unnamedOf(item, shown) : []
   const also = rest.length === 0 ? '' : `; ${namedUpTo(rest, NAMED)}`
@@ -80,20 +81,31 @@ function isPast({ incident, mergedInto }: MessageItem, shown: readonly MessageAl
   return incident.problem.since === null && mergedInto === null
 }
 
-/**
- * Returns the alerts that a message names, at most three and one of each condition: those that fire, or those that are over
- * if the problem is over.
- */
-export function namedAlerts({ kind, names, incident, alerts }: MessageItem): readonly MessageAlert[] {
+/** Returns the alerts that a message names, at most three and one of each condition. */
+export function namedAlerts(item: MessageItem): readonly MessageAlert[] {
+  const about = alertsAbout(item).toReversed()
+  const byCondition = new Map(about.map((alert) => [alert.condition, alert]))
+  return [...byCondition.values()].toReversed().slice(0, NAMED)
+}
+
+/** Returns ` and 1 more` if other alerts of the same condition, such as those of other shards, say something else. */
+function moreText(item: MessageItem, { condition }: MessageAlert): string {
+  const alike = alertsAbout(item).filter((one) => one.condition === condition)
+  const texts = new Set(alike.map((one) => one.summary))
+  if (texts.size < 2) return ''
+  const isAll = item.alerts.length >= item.incident.alertCount
+  return ` and ${isAll ? `${formatCount(texts.size - 1)} ` : ''}more`
+}
+
+/** Returns the alerts that a message is about: those that fire, or those that are over if the problem is over. */
+function alertsAbout({ kind, names, incident, alerts }: MessageItem): readonly MessageAlert[] {
   const preferred = alerts.filter(({ endsAt }) => (endsAt === null) === (kind !== 'recovered'))
   const own = preferred.length > 0 ? preferred : alerts
   const about = kind === 'worse' ? own.filter(({ condition }) => names.includes(condition)) : own
   const { firing, had } = incident.problem
   const critical = kind === 'recovered' ? [] : about.filter(({ condition }) => firing.includes(condition))
   const severe = critical.length > 0 ? critical : about.filter(({ condition }) => had.includes(condition))
-  const shown = severe.length > 0 ? severe : about
-  const byCondition = new Map(shown.toReversed().map((alert) => [alert.condition, alert]))
-  return [...byCondition.values()].toReversed().slice(0, NAMED)
+  return severe.length > 0 ? severe : about
 }
 
 /** Returns the critical conditions that a message is about and whose alerts it does not name. */

@@ -10,7 +10,7 @@ import {
   readAcknowledgeLink,
 } from '../../actions/acknowledgement.ts'
 import { severeOf, silencedText } from '../../domain/incident/lasted.ts'
-import { mutedMsOf, problemAt } from '../../domain/incident/problem.ts'
+import { mutedMsOf, phaseOf, problemAt } from '../../domain/incident/problem.ts'
 import { personName } from '../../domain/request/session.ts'
 import { STATES } from '../../domain/severity.ts'
 import { formatDuration, formatLasted } from '../../domain/shown-time.ts'
@@ -113,9 +113,11 @@ function problemText(incident: IncidentRecord, now: number): string {
   const { problem } = incident
   const { severity, ms } = severeOf(incident, now)
   const silenced = silencedText(mutedMsOf(problem, now))
-  return problemAt(problem, now) === 'on'
-    ? `The problem goes on. The service ${STATES[severity].hasBeen} for ${formatDuration(ms)}${silenced}.`
-    : `The problem is over. The service ${STATES[severity].was} for ${formatLasted(ms)}${silenced}.`
+  if (problemAt(problem, now) === 'on')
+    return `The problem goes on. The service ${STATES[severity].hasBeen} for ${formatDuration(ms)}${silenced}.`
+  const state =
+    phaseOf(problem, now) === 'muted' ? 'A silence covers the problem, which goes on.' : 'The problem is over.'
+  return `${state} The service ${STATES[severity].was} for ${formatLasted(ms)}${silenced}.`
 }
 
 /** Returns the visitor's name if they are allowed to change the incident. */
