@@ -6,7 +6,6 @@ import { isSender } from '../sender/sender-name.ts'
 import { formatMoment, formatWhen } from '../shown-time.ts'
 import { capitalized, formatCount, withoutStop } from '../text.ts'
 import { MINUTE } from '../units.ts'
-import { REMINDERS } from './kind.ts'
 import { namedUpTo, shortened } from './names.ts'
 import type { MessageAlert, MessageContext, MessageItem } from './words.ts'
 
@@ -219,11 +218,6 @@ export function countText({ alertCount, firingAlerts }: MessageItem['incident'])
   return `${formatCount(firingAlerts)} of ${formatCount(alertCount)} alerts ${firingAlerts === 1 ? 'is' : 'are'} firing.`
 }
 
-/** Returns what a silent sender has not sent: any heartbeat, or one of several. */
-export function unsentText({ had }: MessageItem['incident']['problem']): string {
-  return had.length > 0 ? `not sent ${namedUpTo(had, NAMED)}` : 'sent no heartbeat'
-}
-
 /** Returns `, too` if a condition fires that the message does not name; '' if what fired before has ended. */
 export function tooText({ names, incident: { problem } }: MessageItem): string {
   return problem.firing.some((name) => !names.includes(name)) ? ', too' : ''
@@ -236,13 +230,6 @@ export function onItText({ kind, incident, isTakenBack }: MessageItem): string {
   if (acknowledgedAt !== null) return `${acknowledgedBy ?? 'A user'} is on it.`
   // The first line of other messages says so.
   return ['worse', 'again', 'flapping', 'severity', 'reopened'].includes(kind) ? 'Nobody is on it.' : ''
-}
-
-/** Returns what a reminder adds: `Nobody is working on cart and web either.`, and who declared the incident. */
-export function remindedText({ kind, alike = [], incident }: MessageItem): string {
-  if (!REMINDERS.has(kind)) return ''
-  const others = alike.length === 0 ? '' : `Nobody is working on ${namedUpTo(alike, NAMED_BRIEFLY)} either. `
-  return `${others}${incident.origin === 'manual' ? `${incident.declaredBy ?? 'A user'} declared it.` : ''}`.trimEnd()
 }
 
 /** Returns the namespace of the service. An alert that names no service can still name a namespace. */

@@ -1,5 +1,6 @@
 /** Names for use in messages: short, on one line, and familiar to users. */
 import type { LiveService } from '../health/live-service.ts'
+import type { Problem } from '../incident/problem.ts'
 import { subjectName } from '../sender/sender-name.ts'
 import { formatCount, joinNames, LISTED } from '../text.ts'
 
@@ -49,4 +50,9 @@ export function namedUpTo(names: readonly string[], wanted: number): string {
   const rest = names.length - most
   const shown = names.slice(0, rest > 1 ? most : names.length).map((name) => shortened(name))
   return joinNames(rest > 1 ? [...shown, `${formatCount(rest)} more`] : shown)
+}
+
+/** Returns what a silent sender has not sent: any heartbeat, or one of several. */
+export function unsentText({ had }: Pick<Problem, 'had'>): string {
+  return had.length > 0 ? `not sent ${namedUpTo(had, 3)}` : 'sent no heartbeat'
 }

@@ -1,4 +1,4 @@
-/** Writes what a message says about a problem that is over or comes back: who ended it, how often, and what goes on. */
+/** Writes what a message says about a problem that is over or comes back: who ended it, how often, and what else goes on. */
 import { firingText } from '../incident/incident.ts'
 import { severityNow } from '../incident/lasted.ts'
 import { phaseOf } from '../incident/problem.ts'
@@ -6,11 +6,12 @@ import { STATES } from '../severity.ts'
 import { joinNames } from '../text.ts'
 import { HOUR } from '../units.ts'
 import { hadNames, namedAlerts } from './alert-texts.ts'
+import { REMINDERS } from './kind.ts'
 import { namedUpTo, shortened } from './names.ts'
 import type { MessageContext, MessageItem } from './words.ts'
 
 const NAMED = 3
-/** How many alerts that still fire a message names. */
+/** How many alerts that still fire, or other services, a message names. */
 const NAMED_BRIEFLY = 7
 
 /** Why Grafana ends an alert although nothing has recovered, by its `grafana_state_reason`. */
@@ -55,18 +56,23 @@ export function goesOnText({ goesOn = [] }: Pick<MessageItem, 'goesOn'>): string
 }
 
 /** Says what still fired on a node when its recovery was found. */
-export function onNodeText({ names }: MessageItem): string {
+function onNodeText({ names }: MessageItem): string {
   return names.length === 0 ? '' : `Still firing on its pods then: ${namedUpTo(names, NAMED)}.`
 }
 
 /** Names the alerts that still fire after a recovery and that the message does not name otherwise. */
-export function othersFiringText(item: MessageItem): string {
+function othersFiringText(item: MessageItem): string {
   const firing = item.alerts.filter(({ endsAt }) => endsAt === null)
   const named = namedAlerts(item).filter(({ endsAt }) => endsAt === null)
   if (item.incident.firingAlerts <= named.length) return ''
   const texts = firing.map(({ condition, severity }) => `${condition} (${severity})`)
   if (named.length > 0 || texts.length === 0) return `${firingText(item.incident.firingAlerts)}.`
   return `Still firing: ${namedUpTo([...new Set(texts)], NAMED_BRIEFLY)}.`
+}
+
+/** Says what still fires after a recovery: on the node, and of the incident. */
+export function firingTexts(item: MessageItem): readonly string[] {
+  return [onNodeText(item), othersFiringText(item)]
 }
 
 /** Says how often a problem came back, and whether it is on now. */
@@ -80,4 +86,11 @@ export function flappingText(item: MessageItem, name: string, context: MessageCo
   const well = but === '' ? 'It is well now' : `That is over now${but}`
   const state = phaseOf(problem, context.now) === 'on' ? `It ${STATES[severityNow(incident)].is} now` : well
   return `${name} is still flapping: ${often}. ${state}.`
+}
+
+/** Returns what a reminder adds: `Nobody is working on cart and web either.`, and who declared the incident. */
+export function remindedText({ kind, alike = [], incident }: MessageItem): string {
+  if (!REMINDERS.has(kind)) return ''
+  const others = alike.length === 0 ? '' : `Nobody is working on ${namedUpTo(alike, NAMED_BRIEFLY)} either. `
+  return `${others}${incident.origin === 'manual' ? `${incident.declaredBy ?? 'A user'} declared it.` : ''}`.trimEnd()
 }

@@ -17,14 +17,12 @@ import {
   othersText,
   overdueText,
   problemText,
-  remindedText,
   reportedText,
   tooText,
-  unsentText,
   whenText,
 } from './alert-texts.ts'
-import { namedUpTo, placedName, shortened } from './names.ts'
-import { flappingText, goesOnText, isInferred, onNodeText, othersFiringText, recoveryText } from './recovery-texts.ts'
+import { namedUpTo, placedName, shortened, unsentText } from './names.ts'
+import { firingTexts, flappingText, goesOnText, isInferred, recoveryText, remindedText } from './recovery-texts.ts'
 import type { MessageContext, MessageItem } from './words.ts'
 
 const NAMED = 3
@@ -224,8 +222,7 @@ function sentencesOf(item: MessageItem, context: MessageContext): string[] {
     burns || kind === 'recovered' ? onItText(item) : '',
     remindedText(item),
     isOver ? '' : count,
-    kind === 'recovered' ? onNodeText(item) : '',
-    kind === 'recovered' ? othersFiringText(item) : '',
+    ...(kind === 'recovered' ? firingTexts(item) : []),
     burns ? '' : lastReportText(item, context),
     incident.problem.about === null || isOver ? '' : NAMELESS,
     kind === 'opened' && incident.previous !== null ? 'The service had another incident recently.' : '',

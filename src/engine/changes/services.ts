@@ -107,6 +107,9 @@ export function moveAll(
   ctx.emit({ kind: 'service-merged', from, into, labels })
   addOwnFingerprints(ctx, into)
   for (const ids of incidents) mergeIncidents(ctx, ids, actor, now)
+  const kept = ctx.state.services.get(into.rowId)
+  // What a user left on does not come back with the merge.
+  if (kept && from.suppressed) ctx.put.service({ ...kept, suppressed: true })
   evaluate(ctx, into.rowId, now)
 }
 

@@ -4,21 +4,20 @@
  */
 import { worseEndOf } from '../../../domain/alert/fingerprints.ts'
 import { isUnattributed } from '../../../domain/alert/signal.ts'
-import { type Health, healthOf } from '../../../domain/health/health.ts'
+import type { Health } from '../../../domain/health/health.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
 import { isAnew } from '../../../domain/incident/incident.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
-import { conditionOf } from '../../../domain/incident/merge.ts'
-import { type Burning, type Ended, observeLeft, type Problem } from '../../../domain/incident/problem.ts'
+import { observeLeft, type Problem } from '../../../domain/incident/problem.ts'
 import type { Decision, Situation } from '../../../domain/incident/situation.ts'
-import { beatsFor, heldUntil } from '../../../domain/sender/beats.ts'
 import { isNodeService, nodeNameOf } from '../../../domain/service/node.ts'
 import { MINUTE } from '../../../domain/units.ts'
 import type { Context } from '../../state/context.ts'
 import { type OrganizationState, settingsOf } from '../../state/state.ts'
-import { beatsOf, type Condition, conditionsOf, senderOf } from '../conditions.ts'
+import type { Condition } from '../conditions.ts'
 import { makeDue } from '../live-service.ts'
 import { noteSilences, type Resilenced } from '../silenced.ts'
+import { burningElsewhere, endedElsewhere, endOf, mutedElsewhere } from './elsewhere.ts'
 import { firingIn } from './find.ts'
 import { applyStep } from './incident-steps.ts'
 import { lastResolvedIncident, nameAfterFirst, noteJoined, noteScore, unresolvedIncidents } from './incidents.ts'
@@ -108,7 +107,7 @@ function observedLeft(
     ...anew.map(({ name, begunAt }) => ({ name, endsAt: begunAt - 1, isGuess: false })),
     ...endedElsewhere(ctx, incident, now),
   ]
-  const muted = mutedOf({ ...found, conditions, known: theirs }, problem)
+  const muted = [...mutedOf({ ...found, conditions, known: theirs }, problem), ...mutedElsewhere(ctx, incident, now)]
   return withProblem(ctx, incident, observeLeft(problem, { now, burning, ended, muted }))
 }
 
@@ -134,21 +133,14 @@ export function situationOf(ctx: Context, found: Evaluated, unit: Unit, now: num
     suppressed: service.suppressed && (about === null || (last?.problem.isSuppressed ?? false)),
     candidates: found.all.filter(isOwn),
     elsewhere: current ? [...burningElsewhere(ctx, current, now, readyNode(found)), ...current.problem.declared] : [],
-    muted: needsMuted ? mutedOf(found, current?.problem ?? null) : [],
+    muted: [
+      ...(needsMuted ? mutedOf(found, current?.problem ?? null) : []),
+      ...(current ? mutedElsewhere(ctx, current, now, readyNode(found)) : []),
+    ],
     ended: current
       ? [...known.filter(isOwn).flatMap((one) => endOf(ctx.state, one)), ...endedElsewhere(ctx, current, now)]
       : [],
   }
-}
-
-function endOf(state: OrganizationState, { name, endsAt, live }: Condition): Ended[] {
-  const { alert, fingerprints, serviceId, groupId } = live
-  // A user who resolves an alert can be wrong, too. An alert that still fires as a warning is not critical any more.
-  const end = endsAt === null ? worseEndOf(alert, fingerprints) : { endsAt, isGuess: alert.resolution !== 'reported' }
-  if (!end) return []
-  if (end.isGuess || groupId === null) return [{ name, ...end }]
-  const beats = beatsFor(beatsOf(state, senderOf(state, live).sender), state.services.get(serviceId)?.cluster ?? '')
-  return [{ name, ...end, heldUntil: heldUntil(end.endsAt, alert.startsAt, beats) }]
 }
 
 /**
@@ -174,39 +166,6 @@ function mutedOf({ known, all }: Evaluated, problem: Problem | null): string[] {
  */
 function readyNode({ service, health }: Evaluated): string | null {
   return isNodeService(service) && health.critical.length === 0 ? nodeNameOf(service) : null
-}
-
-/**
- * Returns the critical conditions of other services that belong to an incident, because of a merge or a failed node.
- * @param ready a node that is ready again; conditions of its pods are left out
- */
-function burningElsewhere(
-  { state }: Context,
-  { rowId, problem }: LiveIncident,
-  now: number,
-  ready: string | null = null,
-): Burning[] {
-  return problem.others.flatMap((serviceId) => {
-    const own = conditionsOf(state, serviceId, now).filter(({ live }) => {
-      const isOver = ready !== null && live.alert.node === ready
-      return live.incidentId === rowId && live.silencedBy.length === 0 && !isOver
-    })
-    const byId = new Map(own.map((one) => [one.uuid, one]))
-    const service = state.services.get(serviceId)?.name ?? ''
-    return healthOf(own, now).critical.flatMap(({ alertId }) => {
-      const found = byId.get(alertId)
-      return found ? [{ ...found, name: conditionOf(found.name, service) }] : []
-    })
-  })
-}
-
-/** Returns the ends of the conditions that a merge moved into an incident of another service. */
-function endedElsewhere({ state }: Context, { rowId, problem }: LiveIncident, now: number): Ended[] {
-  return problem.others.flatMap((serviceId) => {
-    const service = state.services.get(serviceId)?.name ?? ''
-    const own = conditionsOf(state, serviceId, problem.since ?? now).filter(({ live }) => live.incidentId === rowId)
-    return own.flatMap((one) => endOf(state, one)).map((one) => ({ ...one, name: conditionOf(one.name, service) }))
-  })
 }
 
 /** Schedules the services whose incidents contain alerts of this service. */
