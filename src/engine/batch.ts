@@ -2,6 +2,7 @@
 
 import type { Notice } from '../domain/notice.ts'
 import { evaluateOrPostpone, MAX_EVALUATION_WORK } from './changes/evaluate.ts'
+import { applyDueSilences } from './changes/silences/silences.ts'
 import { awaitRepeats } from './changes/sweep.ts'
 import type { EngineEnvironment } from './environment.ts'
 import { settleBatch } from './state/apply.ts'
@@ -200,15 +201,11 @@ const RESOLUTIONS: ReadonlySet<Effect['kind']> = new Set(['postmortem-due'])
 
 /** Returns whether one of the effects since `from` is of these kinds. */
 function hasSince(effects: readonly Effect[], from: number, kinds: ReadonlySet<Effect['kind']>): boolean {
-  for (let index = from; index < effects.length; index += 1) {
-    const effect = effects[index]
-    if (effect && kinds.has(effect.kind)) return true
-  }
-  return false
+  return effects.slice(from).some(({ kind }) => kinds.has(kind))
 }
 
 /**
- * Processes one input. If the input fails, undoes its changes and returns the error.
+ * Processes one input, after the silences that were due by then. If it fails, undoes its changes and returns the error.
  * @throws the error if the store caused it
  */
 function decideOne(
@@ -220,6 +217,7 @@ function decideOne(
   const ctx = contextOf(deciding, input.organizationId)
   if (!ctx) return { error: new Error(`no organization ${input.organizationId}`) }
   try {
+    applyDueSilences(ctx, now)
     return input.decide(ctx, now)
   } catch (error) {
     if (deciding.history.isFault(error)) throw error

@@ -4,7 +4,6 @@ import type { Decided, Input } from './batch.ts'
 import { evaluateOrPostpone, MAX_EVALUATION_WORK, splitServices } from './changes/evaluate.ts'
 import { makeDue } from './changes/live-service.ts'
 import { endShortages } from './changes/shortage.ts'
-import { applyDueSilences } from './changes/silences/silences.ts'
 import { type Due, dropSilentGroups, findDue, isDue, postpone, sweepAlert, sweepSender } from './changes/sweep.ts'
 import { evict } from './state/apply.ts'
 import type { Context } from './state/context.ts'
@@ -58,14 +57,12 @@ const NOTHING_DUE: Due = { alerts: [], services: [], senders: [] }
 /** Processes due work and evaluates the affected services. Services beyond the limit for one step stay due. */
 function sweepAll(ctx: Context, due: Due, now: number): Decided<Swept> {
   const first = sweepStep(ctx, { ...due, services: [] }, now).outcome
-  const affected = [
-    ...new Set([...due.services, ...first.touched, ...applyDueSilences(ctx, now), ...endShortages(ctx, now)]),
-  ]
+  const affected = [...new Set([...due.services, ...first.touched, ...endShortages(ctx, now)])]
   const { first: services, rest } = splitServices(ctx.state, affected)
   for (const service of rest) makeDue(ctx, service, now)
   const second = sweepStep(ctx, { ...NOTHING_DUE, services }, now).outcome
   dropSilentGroups(ctx, now)
-  const more = second.more || due.alerts.length === STEP || due.services.length === STEP || rest.length > 0
+  const more = due.alerts.length === STEP || findDue(ctx.state, now, 1).services.length > 0
   return { outcome: { more, faults: [...first.faults, ...second.faults], touched: [] }, serviceIds: [] }
 }
 
@@ -86,12 +83,9 @@ function sweepStep(ctx: Context, { alerts, services, senders }: Due, now: number
   }
   for (const sender of senders) ctx.attempt(() => sweepSender(ctx, sender, now), later({ senders: [sender] }))
   const most = ctx.workload() + MAX_EVALUATION_WORK
-  let more = false
-  for (const service of services) {
+  for (const service of services)
     ctx.attempt(() => evaluateOrPostpone(ctx, service, now, most), later({ services: [service] }))
-    more ||= (ctx.state.services.get(service)?.evaluateAt ?? Number.POSITIVE_INFINITY) <= now
-  }
-  return { outcome: { more, faults, touched }, serviceIds: [] }
+  return { outcome: { more: false, faults, touched }, serviceIds: [] }
 }
 
 /** Processes each due record as a separate input, so that a record that cannot be stored does not block the others. */

@@ -163,3 +163,48 @@ for (const [what, isResolved] of [
     assert.match(texts.at(-1) ?? '', /, not counting 2 min under a silence/)
   })
 }
+
+/** Down fires at 1, a user resolves the incident, and a silence covers the service. In minutes after noon. */
+async function leftOn(t: TestContext, { resolved, from, to }: { resolved: number; from: number; to: number }) {
+  const flow = ownChannel(t)
+  const { addOwn, fires, user, until, deps, acme, clock } = flow
+  const silence = async () => {
+    await until(from)
+    const period = { startsAt: clock.now, endsAt: NOON + to * MINUTE, schedule: null, comment: 'work' }
+    await createSilence(deps, acme.key, { ...period, matchers: parseMatchers('service="cart"') }, 'Dana')
+  }
+  addOwn()
+  await fires(1, 'cart')
+  if (from < resolved) await silence()
+  await user(resolved, { status: 'resolved' })
+  if (from >= resolved) await silence()
+  return flow
+}
+
+for (const [what, times, told] of [
+  ['begins after the resolution and ends within half an hour', { resolved: 3, from: 4, to: 20 }, 33],
+  ['covers the half hour after the resolution', { resolved: 3, from: 30, to: 45 }, 45],
+  ['began before the resolution', { resolved: 5, from: 4, to: 20 }, 35],
+] as const) {
+  test(`what a user left on still fires after a silence that ${what}`, async (t) => {
+    const { until, sent, incidents } = await leftOn(t, times)
+    await until(50)
+    assert.deepEqual(sent.slice(-1), [`still-firing of cart at ${told}`])
+    assert.equal(incidents().length, 1)
+  })
+}
+
+test('what a user left on and ended under a silence opens a new incident when it fires again', async (t) => {
+  const { until, ends, fires, sent } = await leftOn(t, { resolved: 3, from: 4, to: 20 })
+  await ends(10, 'cart')
+  await until(40)
+  assert.ok(sent.every((text) => !text.startsWith('still-firing')))
+  await fires(60, 'cart')
+  assert.match(sent.at(-1) ?? '', /^(opened|again) of cart at 60$/)
+})
+
+test('what joins what a user left on does not count its time under a silence', async (t) => {
+  const { fires, texts } = await leftOn(t, { resolved: 3, from: 4, to: 10 })
+  await fires(15, 'cart', 'Full')
+  assert.match(texts.at(-1) ?? '', /since 12:10 UTC \(5 min, 8 min in all\)/)
+})

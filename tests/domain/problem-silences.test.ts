@@ -7,13 +7,20 @@ import { MINUTE } from '../../src/domain/units.ts'
 /** Observes at minute 10 a condition that a silence has covered for so long. */
 const freedAfter = (coveredMs: number, before: Problem = NO_PROBLEM) => {
   const now = 10 * MINUTE
-  const covered = { since: now - coveredMs, until: now }
+  const covered = { since: now - coveredMs, from: now - coveredMs, until: now }
   return observe(before, { now, burning: [{ name: 'Down', since: now, onset: now, covered }], muted: [], ended: [] })
 }
 
 test('a condition that a silence covered has gone on since before, and was silenced for so long', () => {
   const { covered, mutedMs } = freedAfter(2 * MINUTE)
   assert.deepEqual([covered, mutedMs], [{ since: 8 * MINUTE, until: 10 * MINUTE }, 2 * MINUTE])
+})
+
+test('what fired before its silence was silenced only since then', () => {
+  const now = 10 * MINUTE
+  const covered = { since: 2 * MINUTE, from: 7 * MINUTE, until: now }
+  const burning = [{ name: 'Down', since: now, onset: now, covered }]
+  assert.equal(observe(NO_PROBLEM, { now, burning, muted: [], ended: [] }).mutedMs, 3 * MINUTE)
 })
 
 test('a warning that a silence covered, and that becomes critical, was not covered', () => {

@@ -121,7 +121,7 @@ export function situationAlert(more: Partial<SituationAlert> = {}): SituationAle
   const own = {
     since: base.startsAt,
     onset: base.startsAt,
-    freedAt: null,
+    freed: null,
     begunAt: base.startsAt,
     wasSilenced: false,
     summary: '',

@@ -78,7 +78,7 @@ function happen(world: World, deed: string): void {
       startsAt,
       since: startsAt,
       onset: startsAt,
-      freedAt: null,
+      freed: null,
       begunAt: startsAt,
       wasSilenced: false,
       hasIncident,
@@ -110,7 +110,9 @@ function evaluate(world: World): void {
   followLeft(world)
   const { now, incident, silenced, firing, suppressed, resolveAfter } = world
   const known = [...firing.values()]
-  const alerts = silenced ? [] : known.map((one) => ({ ...one, freedAt: world.freed ? world.now : null }))
+  const alerts = silenced
+    ? []
+    : known.map((one) => ({ ...one, freed: world.freed ? { startsAt: NOON, endsAt: world.now } : null }))
   const isOpen = incident !== null && incident.status !== 'resolved'
   const { critical } = healthOf(alerts, now)
   const decision = decide({

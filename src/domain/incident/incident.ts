@@ -113,9 +113,10 @@ function burningOf({ now, elsewhere }: Situation, due: readonly SituationAlert[]
   return [...due.map((alert) => burning(alert, now)), ...elsewhere]
 }
 
-function burning({ name, since, onset, begunAt, freedAt }: SituationAlert, now: number): Burning {
-  if (freedAt === null) return { name, since, onset }
-  return { name, since: now, onset: now, covered: { since: Math.max(since, begunAt), until: freedAt } }
+function burning({ name, since, onset, begunAt, freed }: SituationAlert, now: number): Burning {
+  if (freed === null) return { name, since, onset }
+  const covered = { since: Math.max(since, begunAt), from: freed.startsAt, until: freed.endsAt }
+  return { name, since: now, onset: now, covered }
 }
 
 /**

@@ -78,13 +78,13 @@ export const NO_PROBLEM: Problem = {
 
 /**
  * A critical condition that goes on. `since`: since when it has been critical. `onset`: when it last began to be so. Time
- * under a silence does not count. `covered`: since when it has been critical, and when its silence ended, if this is news.
+ * under a silence does not count. `covered`: since when it has been critical, and when its silence applied, if this is news.
  */
 export type Burning = {
   readonly name: string
   readonly since: number
   readonly onset: number
-  readonly covered?: NonNullable<Problem['covered']>
+  readonly covered?: NonNullable<Problem['covered']> & { readonly from: number }
 }
 /** The end of a condition. `isGuess`: whether its sender did not report the end. `heldUntil`: see `Problem`. */
 export type Ended = {
@@ -181,15 +181,15 @@ function begun(known: Problem, { now, burning }: Observation, wasWrong: boolean)
   const { endedAt } = known
   if (known.since !== null) return known
   const covers = burning.flatMap(({ covered }) => covered ?? [])
-  const from = Math.min(...covers.map((one) => one.since))
-  const until = Math.max(...covers.map((one) => one.until))
+  const [from, until] = [Math.min(...covers.map((one) => one.since)), Math.max(...covers.map((one) => one.until))]
   // What had ended when the silence was over joins up with what goes on.
   const joins = known.isMuted && known.ended !== null && from <= known.ended.to
   const since = joins ? Math.min(from, known.ended.from) : from
   // A silence that left an alert as it became critical has covered nothing.
   const isCovered = until - since >= SECOND
   // What began under a silence was covered although the problem was not on.
-  const anew = isCovered && !known.isMuted ? Math.max(0, until - Math.max(since, endedAt ?? since)) : 0
+  const coveredFrom = Math.max(since, endedAt ?? since, Math.min(...covers.map((one) => one.from)))
+  const anew = isCovered && !known.isMuted ? Math.max(0, until - coveredFrom) : 0
   const before = { ...known, covered: isCovered ? { since, until } : null, mutedMs: known.mutedMs + anew }
   if (wasWrong && endedAt !== null) return { ...before, since: endedAt }
   if (endedAt === null) return { ...before, since: Math.min(now, ...burning.map(({ since }) => since)) }

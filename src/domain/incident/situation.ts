@@ -1,6 +1,7 @@
 /** What the rules for automatic incidents know, and what they decide. */
 import type { Health, HealthCondition } from '../health/health.ts'
 import type { Severity } from '../severity.ts'
+import type { Window } from '../silence/silence.ts'
 import type { LiveIncident } from './live-incident.ts'
 import type { Burning, Ended, Problem } from './problem.ts'
 
@@ -47,8 +48,8 @@ export type SituationAlert = HealthCondition & {
   readonly onset: number
   /** When the alert last began to fire, with any severity. */
   readonly begunAt: number
-  /** When the silence ended that was found to cover the alert no more. incmon may have been stopped then. Null if none. */
-  readonly freedAt: number | null
+  /** The period of the silence that was found to cover the alert no more; null if none. incmon may have been stopped then. */
+  readonly freed: Window | null
   /** Whether a silence applied before the alert began to fire anew. A report may also move its start back. */
   readonly wasSilenced: boolean
   readonly summary: string

@@ -70,7 +70,7 @@ export function silenceName(silence: { readonly comment: string } | undefined): 
 }
 
 /** A period in which a silence applies, in Unix time in milliseconds. */
-type Window = { readonly startsAt: number; readonly endsAt: number }
+export type Window = { readonly startsAt: number; readonly endsAt: number }
 
 /** Returns the window in which a silence applies at `at`, or the next one; null if there is none. */
 export function nextWindowOf({ startsAt, endsAt, schedule }: Period, at: number): Window | null {
@@ -86,11 +86,12 @@ export function windowOf({ startsAt, endsAt, schedule }: Period, at: number): Wi
   return nextWindowOf({ startsAt, endsAt, schedule }, at) ?? { startsAt, endsAt }
 }
 
-/** Returns when a silence that is not active last applied: until its end or, with a schedule, that of its last window. */
-export function lastEndOf({ endsAt, schedule }: Period, at: number): number {
+/** Returns the window in which a silence last applied, until `at` if it is active then. */
+export function lastWindowOf({ startsAt, endsAt, schedule }: Period, at: number): Window {
   const last = Math.min(endsAt, at)
-  const spans = schedule === null ? [] : spansOf(schedule, last).filter(({ startsAt }) => startsAt < last)
-  return Math.min(last, spans.at(-1)?.endsAt ?? last)
+  const spans = schedule === null ? [] : spansOf(schedule, last).filter((span) => span.startsAt < last)
+  const span = spans.at(-1)
+  return { startsAt: Math.max(startsAt, span?.startsAt ?? startsAt), endsAt: Math.min(last, span?.endsAt ?? last) }
 }
 
 /** Says that a silence never applies, and when its schedule would; null if the silence has a window at or after `now`. */

@@ -67,7 +67,7 @@ function conditionOf(state: OrganizationState, live: LiveAlert, metricsFire: Fir
     hasIncident: live.incidentId !== null,
     ...times,
     begunAt,
-    freedAt: null,
+    freed: null,
     wasSilenced: begunAt > times.since && hadSilence(state, times.since, begunAt),
     summary: alert.summary,
   }

@@ -4,7 +4,15 @@ import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { newSteps } from '../../domain/silence/matcher.ts'
-import { lastEndOf, nextChangeOf, silenceName, silencesOf, statusOf, withSaid } from '../../domain/silence/silence.ts'
+import {
+  lastWindowOf,
+  nextChangeOf,
+  silenceName,
+  silencesOf,
+  statusOf,
+  type Window,
+  withSaid,
+} from '../../domain/silence/silence.ts'
 import { countOf, formatTime } from '../../domain/text.ts'
 import type { Context } from '../state/context.ts'
 import type { Condition } from './conditions.ts'
@@ -77,20 +85,25 @@ export function withoutSilenced(
       resilenced.push(change)
       ctx.put.alert(change.after)
     }
-    return silencedBy.length > 0 ? [] : [{ ...condition, freedAt: freedAt(ctx, condition, now) }]
+    return silencedBy.length > 0 ? [] : [{ ...condition, freed: freedFrom(ctx, condition, now) }]
   })
   return { conditions: unsilenced, resilenced }
 }
 
-/** Returns when the silences that covered a condition since it last began ended; null if none did. */
-function freedAt({ state }: Context, { live, begunAt }: Condition, now: number): number | null {
-  const ends = live.silencedBy.flatMap((rowId) => {
+/** Returns the period in which silences covered a condition since it last began; null if none did. */
+function freedFrom({ state }: Context, { live, begunAt }: Condition, now: number): Window | null {
+  const windows = live.silencedBy.flatMap((rowId): Window[] => {
     const silence = state.silences.get(rowId)?.silence
+    if (silence === undefined) return [{ startsAt: begunAt, endsAt: now }]
+    const { startsAt, endsAt } = lastWindowOf(silence, now)
+    const window = { startsAt: Math.max(startsAt, silence.createdAt), endsAt }
     // An active silence covers the condition no more because the silence or the labels changed.
-    if (silence === undefined || statusOf(silence, now) === 'active') return [now]
-    return (nextChangeOf(silence, begunAt) ?? Number.POSITIVE_INFINITY) <= now ? [lastEndOf(silence, now)] : []
+    if (statusOf(silence, now) === 'active') return [window]
+    return (nextChangeOf(silence, begunAt) ?? Number.POSITIVE_INFINITY) <= now ? [window] : []
   })
-  return ends.length === 0 ? null : Math.max(...ends)
+  if (windows.length === 0) return null
+  const from = Math.min(...windows.map(({ startsAt }) => startsAt))
+  return { startsAt: Math.max(begunAt, from), endsAt: Math.max(...windows.map(({ endsAt }) => endsAt)) }
 }
 
 type Silencing = ReturnType<typeof silencingOf>

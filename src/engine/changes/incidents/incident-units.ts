@@ -93,7 +93,7 @@ function observedLeft(
   ctx: Context,
   incident: LiveIncident,
   critical: ReadonlySet<string>,
-  { conditions, known, ...found }: Evaluated,
+  { conditions, known, all: unsilenced }: Evaluated,
   now: number,
 ): LiveIncident {
   const { rowId, problem } = incident
@@ -107,7 +107,7 @@ function observedLeft(
     ...anew.map(({ name, begunAt }) => ({ name, endsAt: begunAt - 1, isGuess: false })),
     ...endedElsewhere(ctx, incident, now),
   ]
-  const muted = [...mutedOf({ ...found, conditions, known: theirs }, problem), ...mutedElsewhere(ctx, incident, now)]
+  const muted = [...mutedOf({ known: theirs, all: unsilenced }, problem), ...mutedElsewhere(ctx, incident, now)]
   return withProblem(ctx, incident, observeLeft(problem, { now, burning, ended, muted }))
 }
 
@@ -147,7 +147,7 @@ export function situationOf(ctx: Context, found: Evaluated, unit: Unit, now: num
  * Returns the silenced conditions that keep a problem muted: those that the incident has had, and critical ones that have
  * begun while it was muted. @param problem of the incident; null if only those count that have had one
  */
-function mutedOf({ known, all }: Evaluated, problem: Problem | null): string[] {
+function mutedOf({ known, all }: Pick<Evaluated, 'known' | 'all'>, problem: Problem | null): string[] {
   const unsilenced = new Set(all.map(({ uuid }) => uuid))
   const mutedSince = problem?.mutedSince ?? Number.POSITIVE_INFINITY
   return known.flatMap(({ uuid, status, name, severity, begunAt, hasIncident, live }) => {

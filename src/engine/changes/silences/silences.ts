@@ -168,20 +168,38 @@ function hasEqual({ state }: Context, wanted: WantedSilence): boolean {
   return [...state.silences.values()].some(({ silence }) => textOf(silence) === text)
 }
 
-/** Starts and ends due silences. Returns the row ids of the services to evaluate. */
-export function applyDueSilences(ctx: Context, now: number): readonly number[] {
-  const due = [...ctx.state.silences.values()].filter(
-    ({ silence: { changesAt } }) => changesAt !== null && changesAt <= now,
-  )
-  for (const { silence } of due) {
-    ctx.put.silence({ ...silence, changesAt: nextChangeOf(silence, now) })
+/**
+ * Starts and ends the silences that are due, each at its own time: incmon may have been stopped then. Evaluates the services
+ * as of these times, as far as they fit in a batch, so that nothing counts as silenced for longer than it was.
+ */
+export function applyDueSilences(ctx: Context, now: number): void {
+  const most = ctx.workload() + MAX_EVALUATION_WORK
+  for (let at = nextDueSilence(ctx, now); at !== null; at = nextDueSilence(ctx, now)) {
+    // What does not fit is evaluated by the sweep, as of then.
+    const until = ctx.workload() < most ? at : now
+    for (const { silence } of [...ctx.state.silences.values()])
+      if (silence.changesAt !== null && silence.changesAt <= until)
+        ctx.put.silence({ ...silence, changesAt: nextChangeOf(silence, until) })
+    // The sweep reports a service that cannot be evaluated.
+    ctx.attempt(
+      () => evaluateAffected(ctx, until, most),
+      () => makeServicesDue(ctx, now),
+    )
   }
-  return due.length > 0 ? makeServicesDue(ctx, now) : []
+}
+
+/** Returns the earliest time at which a silence was due to start or end, or null if none was. */
+function nextDueSilence({ state }: Context, now: number): number | null {
+  let first: number | null = null
+  for (const { silence } of state.silences.values()) {
+    const { changesAt } = silence
+    if (changesAt !== null && changesAt <= now && (first === null || changesAt < first)) first = changesAt
+  }
+  return first
 }
 
 /** Evaluates as many affected services as fit in a batch. The sweep evaluates the rest. */
-function evaluateAffected(ctx: Context, now: number): void {
-  const most = ctx.workload() + MAX_EVALUATION_WORK
+function evaluateAffected(ctx: Context, now: number, most = ctx.workload() + MAX_EVALUATION_WORK): void {
   const { first } = splitServices(ctx.state, makeServicesDue(ctx, now))
   for (const serviceId of first) evaluateOrPostpone(ctx, serviceId, now, most)
 }
