@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createChannel } from '../../src/actions/channels.ts'
 import { parseMatchers } from '../../src/domain/silence/matcher.ts'
-import { changeIncident, createSilence } from '../helpers/acts.ts'
+import { changeIncident, createSilence, mergeIncidents, mergeServices } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
 import { ownChannel } from '../helpers/own-channel.ts'
@@ -208,3 +208,49 @@ test('what joins what a user left on does not count its time under a silence', a
   await fires(15, 'cart', 'Full')
   assert.match(texts.at(-1) ?? '', /since 12:10 UTC \(5 min, 8 min in all\)/)
 })
+
+test('the end of a silence is told although its incident was merged into another one that has ended', async (t) => {
+  const { addOwn, fires, ends, until, sent, deps, acme, clock, incidents } = ownChannel(t)
+  addOwn()
+  await fires(1, 'cart')
+  await fires(1, 'shop')
+  await until(2)
+  const period = { startsAt: clock.now, endsAt: clock.now + 3 * MINUTE, schedule: null, comment: 'work' }
+  await createSilence(deps, acme.key, { ...period, matchers: parseMatchers('service="cart"') }, 'Dana')
+  const [cart, shop] = incidents()
+  await mergeIncidents(deps, acme.key, { from: cart?.id ?? '', into: shop?.id ?? '' }, 'anna')
+  await ends(4.5, 'shop')
+  await until(8)
+  assert.equal(sent.at(-1), 'again of shop at 5')
+})
+
+test('what was named before and fires again beside a silence is told', async (t) => {
+  const { addOwn, fires, ends, until, sent, deps, acme, clock } = ownChannel(t)
+  addOwn()
+  await fires(1, 'cart')
+  await fires(1, 'cart', 'Full')
+  await until(3)
+  const period = { startsAt: clock.now, endsAt: clock.now + 60 * MINUTE, schedule: null, comment: 'work' }
+  await createSilence(deps, acme.key, { ...period, matchers: parseMatchers('alertname="Down"') }, 'Dana')
+  await ends(4, 'cart', 'Full')
+  await until(10)
+  await fires(12, 'cart', 'Full')
+  await until(14)
+  assert.equal(sent.at(-1), 'again of cart at 12')
+})
+
+for (const isEmpty of [true, false]) {
+  test(`what a user left on opens nothing when its service is merged into ${isEmpty ? 'an empty' : 'a'} service`, async (t) => {
+    const { addOwn, fires, ends, user, until, sent, service, deps, acme } = ownChannel(t)
+    addOwn()
+    await fires(1, 'cart')
+    if (isEmpty) await ends(1, 'shop')
+    else await fires(1, 'shop')
+    await user(3, { status: 'resolved' })
+    const idOf = (name: string) => service(name)?.id ?? ''
+    const before = sent.length
+    await mergeServices(deps, acme.key, idOf('cart'), idOf('shop'))
+    await until(20)
+    assert.deepEqual(sent.slice(before).filter((text) => /^(again|opened)/.test(text)), [])
+  })
+}

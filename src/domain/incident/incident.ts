@@ -191,8 +191,7 @@ function follow(
   // Who was told of something critical hears of the rest in one message. Otherwise, it is urgent.
   const gathersUntil = severityNow(current) === 'critical' ? current.createdAt + GATHERING : now
   const toldAt = Math.max(now, gathersUntil)
-  const isCovered = problem.covered !== null || situation.elsewhere.length > 0
-  const isUncovered = before.isMuted && !before.isOver && problem.since !== null && isCovered
+  const isUncovered = before.isMuted && !before.isOver && problem.since !== null
   const steps: Step[] = worse.length > 0 ? [...joins, { do: 'worsen', names: worse, toldAt, isUncovered }] : joins
   if (isUncovered && worse.length === 0) steps.push({ do: 'uncover', names: problem.firing })
   if (isMilder(current, problem)) steps.push({ do: 'lessen', from: severityNow(current), toldAt: now + SETTLE })

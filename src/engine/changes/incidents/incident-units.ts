@@ -174,8 +174,8 @@ export function wakeOthers(ctx: Context, service: LiveService, known: readonly C
   for (const id of ids) {
     const incident = ctx.state.incidents.get(id)
     if (!incident || incident.serviceId === service.rowId) continue
-    const { since, awaitsEnds } = incident.problem
-    if (incident.status === 'resolved' && since === null && !awaitsEnds) continue
+    const { since, isMuted, awaitsEnds } = incident.problem
+    if (incident.status === 'resolved' && since === null && !isMuted && !awaitsEnds) continue
     makeDue(ctx, incident.serviceId, now)
   }
 }
