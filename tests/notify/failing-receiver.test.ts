@@ -140,6 +140,18 @@ test('the timeline shows the next attempt and the answer of the receiver', async
   assert.deepEqual(told(0)[1], `message “acknowledged” waits for pager: ${why}`)
 })
 
+test('all messages of a channel that fails name its next attempt, because they are sent if it succeeds', async (t) => {
+  const { fail, attempt, told, deps } = channelWith(t)
+  await fail('cart')
+  attempt(dead)
+  await fail('web')
+  const later = deps.db.sql.updateTable('outbox').set({ due_at: NOON + 5 * MINUTE, leader_id: 2 })
+  deps.db.run(later.where('id', '=', 2))
+  for (const index of [0, 1]) assert.match(told(index)[0] ?? '', /503: \{\}, next attempt at 2026-03-14 12:00:05 UTC$/)
+  deps.db.run(deps.db.sql.updateTable('channels').set({ failing: null, failing_since: null }))
+  assert.match(told(1)[0] ?? '', /at 2026-03-14 12:05:00 UTC$/)
+})
+
 test('quiet hours end with one message about everything', async (t) => {
   const quietHours = { from: '11:00', to: '18:00', timeZone: 'UTC' }
   const { fail, at, attempt } = channelWith(t, { rules: [{ quietHours }] })

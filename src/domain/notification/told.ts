@@ -225,9 +225,10 @@ type Waiting = {
 }
 
 /**
- * Returns when and why a pending notification waits behind a message that could not be sent, or null if it does not:
- * such a notification waits for the next attempt of that message.
+ * Returns when and why a pending notification waits for a receiver that fails, or null if the receiver does not fail. All
+ * messages wait for the channel's next attempt: if it succeeds, they are sent at once.
  */
 export function behindFailure({ leaderId, failing, dueAt, nextAt }: Waiting) {
-  return leaderId === null && failing !== null ? { dueAt: Math.max(dueAt, nextAt ?? 0), detail: failing } : null
+  if (failing === null) return null
+  return { dueAt: leaderId === null ? Math.max(dueAt, nextAt ?? 0) : (nextAt ?? dueAt), detail: failing }
 }

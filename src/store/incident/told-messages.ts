@@ -24,10 +24,10 @@ export function listToldOf(db: Db, incidentId: number, uuid: string): Told[] {
         const message = { ...row, isDigest: isDigest === 1 }
         const { status, dueAt, detail } = message
         const at = endedAt ?? createdAt
-        if (status !== 'pending' || leaderId !== null) return { ...message, at }
+        if (status !== 'pending') return { ...message, at }
         const behind = nextAt === null ? null : behindFailure({ leaderId, failing, dueAt, nextAt })
         if (behind) return { ...message, at, dueAt: behind.dueAt, detail: detail ?? behind.detail }
-        return { ...message, at, dueAt: dueAt > createdAt ? dueAt : null }
+        return { ...message, at, dueAt: leaderId !== null || dueAt > createdAt ? dueAt : null }
       }),
   )
 }
