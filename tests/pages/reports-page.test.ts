@@ -30,7 +30,10 @@ test('the report counts the incidents in the period, and says how many have a ti
   assert.match(html, /1 of 3 is resolved; median 40 min\./)
   assert.doesNotMatch(html, /more than in the previous 90 days/)
   assert.match(html, /median of 1; mean 40 min\./)
-  assert.match(html, /about 5 min(?: 0 s)? after it was opened, so most of the time passes after that\./)
+  assert.match(
+    html,
+    /In 0 of 1 incident that was acknowledged and resolved, most of the time passed before the acknowledgement\./,
+  )
   assert.match(html, /aria-label="Incidents by week: 3 in 13 weeks, at most 2 in one week"/)
 })
 
@@ -49,14 +52,21 @@ test('the report says how long a service was not healthy, of the time that is kn
   assert.match(html, /cart[\s\S]*data-label="Not healthy">3 d[\s\S]*aria-label="critical for 3 d/)
 })
 
-test('the time to acknowledge counts from the first evidence if the evidence is known', async (t) => {
+test('the report compares the acknowledgement with the resolution only within the same incident', async (t) => {
   const { db, acme, app } = makeWorld(t)
+  const cart = makeService(db, acme, 'cart')
   const start = NOON - 2 * DAY
-  const times = { created_at: start, started_at: start - 2 * MINUTE, acknowledged_at: start + 5 * MINUTE }
-  makeIncident(db, acme, makeService(db, acme, 'cart'), { status: 'resolved', ...times, resolved_at: start + DAY })
+  const opened = { created_at: start, started_at: start - 6 * MINUTE }
+  const incident = (times: object) => makeIncident(db, acme, cart, { ...opened, ...times })
   const browser = makeBrowser(app)
   await browser.signIn(acme.token)
-  assert.match((await browser.get('/reports')).html, /about 7 min(?: 0 s)? after the first evidence/)
+  incident({ acknowledged_at: start + DAY })
+  incident({ status: 'resolved', resolved_at: start + MINUTE })
+  assert.doesNotMatch((await browser.get('/reports')).html, /before the acknowledgement/)
+  const acknowledged = { status: 'resolved', acknowledged_at: start + 5 * MINUTE } as const
+  incident({ ...acknowledged, resolved_at: start + DAY })
+  incident({ ...acknowledged, resolved_at: start + 15 * MINUTE })
+  assert.match((await browser.get('/reports')).html, /In 1 of 2 incidents that were acknowledged and resolved, most of/)
 })
 
 test('the last column is labeled with today, because it ends now', async (t) => {

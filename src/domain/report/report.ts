@@ -33,6 +33,8 @@ export type Reliability = {
   readonly to: number
   readonly definitions: Readonly<Record<'mttd' | 'mtta' | 'mttr' | 'recurrences' | 'incidents', string>>
   readonly organization: Figures
+  /** Of the incidents that were acknowledged and resolved: how many were acknowledged after more than half of the time. */
+  readonly late: { readonly count: number; readonly of: number }
   /** Services with incidents, those with the most time until the resolutions first. */
   readonly services: readonly (Figures & { readonly service: ServiceFact })[]
 }
@@ -63,6 +65,7 @@ export function reliability(incidents: readonly ReportedIncident[], from: number
         'incidents whose problem came back before the resolution, or with a condition that also occurred in an incident of the same service in the previous 30 days',
     },
     organization: figuresOf(counted, seen),
+    late: lateOf(counted),
     services: ordered(services, ({ lasted, incidents, service }) => {
       return [-lasted, -incidents, service.namespace, service.name, service.uuid]
     }).map(({ lasted: _, ...one }) => one),
@@ -72,6 +75,13 @@ export function reliability(incidents: readonly ReportedIncident[], from: number
 /** Returns how long the incidents lasted in all, in ms. */
 function lastedOf(incidents: readonly ReportedIncident[], now: number): number {
   return incidents.reduce((sum, { startedAt, resolvedAt }) => sum + Math.max(0, (resolvedAt ?? now) - startedAt), 0)
+}
+
+function lateOf(incidents: readonly ReportedIncident[]): Reliability['late'] {
+  const late = incidents.map(durationsOf).flatMap(({ ttd, tta, ttr }) => {
+    return tta === null || ttr === null ? [] : [(ttd ?? 0) + tta > ttr / 2]
+  })
+  return { count: late.filter(Boolean).length, of: late.length }
 }
 
 /** When incidents were created, by service and condition. */

@@ -2,7 +2,7 @@
 import type { FC } from 'hono/jsx'
 import type { Reliability, Spread } from '../../domain/report/report.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
-import { formatDate, formatDuration, formatLasted, type Reader } from '../../domain/shown-time.ts'
+import { formatDate, formatLasted, type Reader } from '../../domain/shown-time.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
 import { type ReportWeek, ResolutionChart, type ResolutionMark, WeekChart } from '../drawing/report.tsx'
 import { Ranges } from '../kit/choice.tsx'
@@ -78,7 +78,7 @@ export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
                 <p class="quiet">No incident in this period has been resolved.</p>
               ) : (
                 <>
-                  <p class="second">{splitText(report.organization)}</p>
+                  <p class="second">{lateText(report.late)}</p>
                   <ResolutionChart
                     marks={resolutions}
                     {...{ durations }}
@@ -109,15 +109,11 @@ function restOf({ report, before, span }: ReportView): string {
   return parts.flatMap((part) => (part === '' ? [] : [`${part}.`])).join(' ')
 }
 
-/** Says whether most of the time to resolve passes before or after the acknowledgement; '' if that is unknown. */
-function splitText({ mttd, mtta, mttr }: Reliability['organization']): string {
-  if (mtta.median === null || mttr.median === null) return ''
-  // An incident that a person opened has no evidence from before.
-  const isDetected = mttd.median !== null && mttd.of >= mtta.of
-  const start = (isDetected ? (mttd.median ?? 0) : 0) + mtta.median
-  const rest = start > mttr.median / 2 ? 'before that' : 'after that'
-  const from = isDetected ? 'the first evidence' : 'it was opened'
-  return `Somebody acknowledges an incident about ${formatDuration(start * 1000)} after ${from}, so most of the time passes ${rest}.`
+/** Says how often most of the time to resolve passed before somebody acknowledged the incident; '' if that is unknown. */
+function lateText({ count, of }: Reliability['late']): string {
+  if (of === 0) return ''
+  const which = `${countOf(of, 'incident')} that ${of === 1 ? 'was' : 'were'} acknowledged and resolved`
+  return `In ${formatCount(count)} of ${which}, most of the time passed before the acknowledgement.`
 }
 
 /** Returns `2 fewer than in the previous 90 days`; '' if there is no previous period. */
