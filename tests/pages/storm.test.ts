@@ -299,7 +299,7 @@ test('the search finds an incident by its service and by its notes, but not that
 test('the search finds services, incidents, firing alerts and pages, and offers older alerts', async (t) => {
   const { text } = await storm(t)
   assert.match(await text('/search?q=ledger'), /Services .*ledger.* Incidents .*ledger: Down/)
-  assert.match(await text('/search?q=down'), /Incidents .* Firing alerts .* Down/)
+  assert.match(await text('/search?q=down'), /Incidents .* Firing alerts .* Down shop\/ ledger The disk is full/)
   assert.match(await text('/search?q=severity'), /No service, recent incident, firing alert or page matches/)
   assert.match(await text('/search?q=down+critical'), /Firing alerts .* Down/)
   assert.doesNotMatch(await text('/search?q=down+%25'), /Firing alerts/)

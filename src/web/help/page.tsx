@@ -20,7 +20,9 @@ type Props = {
     /** Whether only a note of the incident matches. */
     readonly isNoted: boolean
   })[]
-  readonly alerts: readonly Pick<GroupedAlert, 'id' | 'name' | 'severity' | 'summary'>[]
+  readonly alerts: readonly (Pick<GroupedAlert, 'id' | 'name' | 'severity' | 'summary'> & {
+    readonly service: Parameters<typeof ServiceName>[0] | null
+  })[]
   readonly pages: readonly (readonly [name: string, href: string])[]
 }
 
@@ -68,7 +70,7 @@ export const SearchPage: FC<Props> = ({ q, reader, services, more, incidents, al
       ))}
     </Found>
     <Found title="Firing alerts" of={alerts}>
-      {alerts.map(({ id, name, severity, summary }) => (
+      {alerts.map(({ id, name, severity, summary, service }) => (
         <li class="row">
           <span class="item">
             <Mark level={severity} label={severity} />
@@ -76,6 +78,11 @@ export const SearchPage: FC<Props> = ({ q, reader, services, more, incidents, al
               <Words in="b" text={name} />
             </a>
           </span>
+          {service ? (
+            <span class="break">
+              <ServiceName {...service} />
+            </span>
+          ) : null}
           <Words in="span" class="second break" text={summary} />
         </li>
       ))}

@@ -63,9 +63,12 @@ async function search(visit: Visit): Promise<Reply> {
   ]
   const conditions = await own.read(listConditions, q, MAX_ALERTS)
   const health = conditions.length === 0 ? new Map() : await own.read(listHealth)
-  const alerts = conditions.flatMap((one) =>
-    countedGroups([one], { id: one.serviceId, health: health.get(one.serviceId) ?? [] }),
-  )
+  const alerts = conditions.flatMap((one) => {
+    const service = all.find(({ id }) => id === one.serviceId) ?? null
+    return countedGroups([one], { id: one.serviceId, health: health.get(one.serviceId) ?? [] }).map((alert) => {
+      return { ...alert, service: service && { namespace: service.namespace, name: service.name } }
+    })
+  })
   const shown = {
     ...{ services: listed, more: services.length - MAX_SERVICES, incidents, alerts },
     pages: PAGES.filter(([name]) => contains(name)),
