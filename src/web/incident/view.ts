@@ -103,7 +103,7 @@ export type FixView = {
   readonly when: string
 }
 
-/** `word`: `Not heard` or `Not repeated`. `at`: the last report. */
+/** `word`: `Not reported` or `Not repeated`. `at`: the last report. */
 export type Overdue = { readonly word: string; readonly at: number } | null
 
 export type TimelineView = TimelineRow & { readonly href: string | null }
