@@ -112,7 +112,7 @@ test('a group of 300 alerts counts all of them, and says how many its summary de
   const { text } = await worldWith(t, alike)
   const page = await text('/alerts')
   assert.match(page, /1 group from 300 alerts\. 240 alerts are still firing/)
-  assert.match(page, /Errors ×300 Errors fires: 100 routes \(in 100 of its alerts\) .* 11:10 firing 50 min/)
+  assert.match(page, /Errors ×300 Errors fires: 100 routes \(counted in 100 of 300 alerts\) .* 11:10 firing 50 min/)
 })
 
 test('an ended alert comes after every firing one, even if it was worse', async (t) => {

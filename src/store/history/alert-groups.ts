@@ -147,7 +147,7 @@ function groupsOf(db: Db, shown: readonly Counted[]): readonly AlikeGroup[] {
     if (!group) return []
     const counted = { ...group, severity, ...(sentAs ? { sentAs } : {}), services, incidents }
     if (count <= MAX_HEADS) return [counted]
-    const summary = `${group.summary} (in ${formatCount(members.length)} of its alerts)`
+    const summary = `${group.summary} (counted in ${formatCount(members.length)} of ${formatCount(count)} alerts)`
     const endsAt = firing > 0 ? null : group.endsAt
     const silencedBy = [...group.silencedBy, ...silencesOf(db, rows.slice(MAX_HEADS))]
     return [{ ...counted, count, firing, firstStartsAt: rows.at(-1)?.starts_at ?? 0, endsAt, summary, silencedBy }]

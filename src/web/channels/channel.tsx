@@ -61,7 +61,7 @@ export const ChannelPage: FC<Props> = ({ csrf, reader, channel, deliveries, secr
       {secret === null ? null : <NewSecret text={secret} about="This secret signs the messages." />}
       <div class="card after-card">
         <div class="body stack">
-          <LastSent channel={channel} reader={reader} />
+          <LastSent channel={channel} reader={reader} label="Last message delivered " />
           {warnings.map((text) => (
             <p class="with-icon">
               <Mark level="warning" />

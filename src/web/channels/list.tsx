@@ -75,7 +75,11 @@ const ChannelRow: FC<{ channel: ChannelView; csrf: string; reader: Reader }> = (
 }
 
 /** Shows whether the channel's messages are being delivered and, if not, why. */
-export const LastSent: FC<{ channel: ChannelView; reader: Reader }> = ({ channel, reader }) => {
+export const LastSent: FC<{ channel: ChannelView; reader: Reader; label?: string }> = ({
+  channel,
+  reader,
+  label = '',
+}) => {
   const { enabled, failing, failingSince, deliveredAt } = channel
   const delivered = deliveredAt === null ? 'nothing sent yet' : <Time at={deliveredAt} reader={reader} />
   if (failing !== null) {
@@ -88,5 +92,12 @@ export const LastSent: FC<{ channel: ChannelView; reader: Reader }> = ({ channel
     )
   }
   if (!enabled) return <Marked level="unknown">disabled, last {delivered}</Marked>
-  return <Marked level={deliveredAt === null ? 'unknown' : 'done'}>{delivered}</Marked>
+  return deliveredAt === null ? (
+    <Marked level="unknown">{delivered}</Marked>
+  ) : (
+    <Marked level="done">
+      {label}
+      {delivered}
+    </Marked>
+  )
 }

@@ -57,7 +57,7 @@ export const TvPage: FC<{ view: OverviewView }> = ({ view }) => {
                   {namespace === '' ? '' : `${namespace}, `}score {score}
                   {newestCritical?.id === id ? (
                     <>
-                      , critical since <Time at={newestCritical.at} reader={reader} style="moment" />
+                      , reported <Time at={newestCritical.at} reader={reader} style="moment" />
                     </>
                   ) : null}
                 </span>
