@@ -26,6 +26,22 @@ const SCRIPT = `(() => {
       faults.push('narrow column: ' + name(text) + ' (' + Math.round(width) + ' px)')
   }
 
+  for (const picture of document.querySelectorAll('main .card svg')) {
+    const over = picture.getBoundingClientRect().right - picture.closest('.card').getBoundingClientRect().right
+    if (seen(picture) && over > 0 && !picture.closest('.lanes-scroll, svg svg')) faults.push('leaves its card: ' + name(picture.getAttribute('aria-label') ?? '') + ' (' + Math.round(over) + ' px)')
+  }
+
+  // A text that touches the edge of its card.
+  const inCards = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  for (let node = inCards.nextNode(); node; node = inCards.nextNode()) {
+    const card = node.parentElement.closest('.card')
+    if (!card || node.nodeValue.trim() === '' || node.parentElement.closest('svg, .hidden-text, option') || !seen(node.parentElement)) continue
+    const range = document.createRange()
+    range.selectNodeContents(node)
+    const gap = range.getBoundingClientRect().left - card.getBoundingClientRect().left
+    if (gap >= 0 && gap < 8) faults.push('touches the edge: ' + name(node.nodeValue) + ' (' + Math.round(gap) + ' px)')
+  }
+
   // A word that continues on the next line, although nothing in it separates its parts. Parts between which the page
   // allows a break are texts of their own.
   const words = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)

@@ -79,7 +79,7 @@ export function acknowledgeText(open: number, all: number, isFirstOpen: boolean)
 /** Warns if alerts are still firing even though the incident was resolved. */
 export const StillFiring: FC<Pick<IncidentView['incident'], 'status' | 'firingAlerts'>> = ({ status, firingAlerts }) =>
   status === 'resolved' && firingAlerts > 0 ? (
-    <p class="card body item warn-card">
+    <p class="card item warn-card">
       <Mark level="warning" />
       <span>
         {capitalized(firingText(firingAlerts))}, though this incident is resolved. Reopen it, or wait until{' '}

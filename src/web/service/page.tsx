@@ -109,7 +109,7 @@ const Score: FC<{ view: ServiceView }> = ({ view }) => {
   const atLeast = more > 0 ? 'at least ' : ''
   return (
     <Section id="score" title={`Why the score is ${score}`}>
-      <div class="card bill-card">
+      <div class="card body">
         <Bill score={score} lines={penalties} />
         {penalties.length === 0 ? (
           <p class="bill-sum">There are no penalties.</p>

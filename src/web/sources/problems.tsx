@@ -18,7 +18,7 @@ export const Refused: FC<{ refused: RefusedSenders }> = ({ refused: { newest, mo
   })
   const all = joinNames(more === 0 ? names : [...names, countOf(more, 'more network')])
   return (
-    <p class="card body item warn-card">
+    <p class="card item warn-card">
       <Mark level="warning" />
       <span class="break">
         Refused with 401 in the last hour: {all}. Their tokens are missing or wrong; correct them in the configuration
