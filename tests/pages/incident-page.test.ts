@@ -207,7 +207,7 @@ test('the list says when an incident was resolved later than its problem ended',
   await send(`${path}/status`, { status: 'resolved' })
   assert.match(
     (await browser.get('/incidents')).html,
-    /data-label="Lasted"><span class="nowrap">10 min<\/span>, resolved after 16 min</,
+    /data-label="Lasted"><span><span class="nowrap">10 min<\/span>, resolved after 16 min</,
   )
 })
 
@@ -219,7 +219,7 @@ test('the duration stops when the last alert ends, and the list and the overview
   const { html } = await browser.get(path)
   assert.match(html, /Was critical for.*10 min.*from 11:58 to 12:08/s)
   assert.match(html, /<title>Recovered: cart: Down · incmon/)
-  assert.match((await browser.get('/incidents')).html, /data-label="Lasted"><span class="nowrap">10 min<\/span></)
+  assert.match((await browser.get('/incidents')).html, /data-label="Lasted"><span><span class="nowrap">10 min<\/span></)
   assert.match((await browser.get('/')).html, /Was critical for 10 min/)
 })
 

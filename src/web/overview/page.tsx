@@ -147,21 +147,24 @@ const MAX_FAILING = 3
 
 /** Renders `Messages do not arrive: pager since 19:28.` */
 const Failing: FC<{ channels: OverviewView['failing']; reader: Reader }> = ({ channels, reader }) => (
-  <p class="second break">
-    <Mark level="warning" /> Messages are not delivered to{' '}
-    {channels.slice(0, MAX_FAILING).map(({ name, href, since }, index) => (
-      <>
-        {index === 0 ? '' : ', '}
-        <a href={href}>{name}</a>
-        {since === null ? null : (
-          <>
-            {' since '}
-            <Time at={since} reader={reader} style="moment" />
-          </>
-        )}
-      </>
-    ))}
-    {channels.length > MAX_FAILING ? ` and ${formatCount(channels.length - MAX_FAILING)} more` : ''}.
+  <p class="second with-icon">
+    <Mark level="warning" />
+    <span class="break">
+      Messages are not delivered to{' '}
+      {channels.slice(0, MAX_FAILING).map(({ name, href, since }, index) => (
+        <>
+          {index === 0 ? '' : ', '}
+          <a href={href}>{name}</a>
+          {since === null ? null : (
+            <>
+              {' since '}
+              <Time at={since} reader={reader} style="moment" />
+            </>
+          )}
+        </>
+      ))}
+      {channels.length > MAX_FAILING ? ` and ${formatCount(channels.length - MAX_FAILING)} more` : ''}.
+    </span>
   </p>
 )
 

@@ -190,12 +190,14 @@ const IncidentRow: FC<{ incident: ListedIncident; reader: Reader; isFirst: boole
         <Time at={startedAt} reader={reader} style="moment" />
       </td>
       <td data-label="Lasted">
-        <span class="nowrap">
-          {endedAt === null ? `${formatDuration(criticalMs)} so far` : formatLasted(criticalMs)}
+        <span>
+          <span class="nowrap">
+            {endedAt === null ? `${formatDuration(criticalMs)} so far` : formatLasted(criticalMs)}
+          </span>
+          {breaks}
+          {silencedText(mutedMs)}
+          {resolvedText(incident)}
         </span>
-        {breaks}
-        {silencedText(mutedMs)}
-        {resolvedText(incident)}
       </td>
       <td class="number" data-label="Alerts">
         <a class="ink" href={`${href}#alerts`}>
