@@ -3,7 +3,7 @@
 import { silencedText } from '../domain/incident/lasted.ts'
 import { endedByMerge, noAlertsText } from '../domain/incident/timeline-entries.ts'
 import { rowDetails } from '../domain/incident/timeline-rows.ts'
-import { NO_SUSPECTS } from '../domain/suspect/likely-cause.ts'
+import { NO_SUSPECTS, SUSPECTS_IN_ORDER } from '../domain/suspect/likely-cause.ts'
 import { visible } from '../domain/terminal.ts'
 import { formatCount, formatScore, formatSeconds, serviceName } from '../domain/text.ts'
 import { SECOND } from '../domain/units.ts'
@@ -17,6 +17,9 @@ type Shown = WholeIncident & {
 }
 
 const SUSPECTS_SHOWN = 5
+
+/** What the list says instead of the score of a suspect that is below others in spite of it, by the code of the reason. */
+const UNSCORED: Readonly<Record<string, string>> = { rejected: 'rejected', late_change: 'began later' }
 
 /** Formats an incident with its alerts, suspects and timeline. */
 export function formatIncident(incident: Shown): string {
@@ -184,8 +187,10 @@ function alertsOf(alerts: Shown['alerts'], count = alerts.length): string {
 function suspectsOf(suspects: readonly Suspect[]): string {
   if (suspects.length === 0) return NO_SUSPECTS
   const lines = suspects.slice(0, SUSPECTS_SHOWN).flatMap(({ kind, ref, score, reasons }) => {
-    const cause = `${formatScore(score)}  ${visible(`${kind} ${ref}`)}`
+    // Neither is in the order of the scores.
+    const place = reasons.find(({ code }) => code in UNSCORED)?.code ?? ''
+    const cause = `${UNSCORED[place] ?? formatScore(score)}  ${visible(`${kind} ${ref}`)}`
     return [cause, ...reasons.map(({ text }) => `      - ${visible(text)}`)]
   })
-  return ['SUSPECTS', ...lines].join('\n')
+  return [`SUSPECTS, ${SUSPECTS_IN_ORDER}`, ...lines].join('\n')
 }

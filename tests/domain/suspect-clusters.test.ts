@@ -42,3 +42,17 @@ test('a problem of a node is not blamed on the node of the same name in another 
   const [suspect, ...others] = rankSuspects(facts({ services, alerts, of: 'us' }))
   assert.deepEqual([suspect?.serviceId, suspect?.evidence, others], ['us', [{ alertId: alerts[1]?.id }], []])
 })
+
+test('two workloads of the same name are told apart by their clusters, and one is not', () => {
+  const refsIn = (clusters: readonly string[]) => {
+    const services = clusters.map((cluster) => ({ id: cluster, cluster, namespace: 'shop', name: 'web' }))
+    const alerts = clusters.map((cluster, index) =>
+      alert(cluster, 'Down', index, { severity: 'critical', inIncident: index === 0 }),
+    )
+    return rankSuspects(facts({ services, alerts, of: clusters[0] ?? '' }))
+      .map(({ ref }) => ref)
+      .sort()
+  }
+  assert.deepEqual(refsIn(['eu', 'us']), ['shop/web in cluster eu', 'shop/web in cluster us'])
+  assert.deepEqual(refsIn(['eu']), ['shop/web'])
+})

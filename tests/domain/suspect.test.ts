@@ -227,7 +227,7 @@ test('the age of a symptom is measured from the end of the incident, and an ende
     return JSON.stringify(rankSuspects({ ...given, incident: { ...given.incident, endedAt } })[0]?.reasons)
   }
   assert.match(textOf(null, null), /; still firing;/)
-  assert.match(textOf(null, at(5)), /the alert has ended; .*last seen a moment ago/)
+  assert.match(textOf(null, at(5)), /the alert has ended; .*last seen less than a minute ago/)
   assert.match(textOf(at(5), at(5)), /seen until the incident was resolved/)
   assert.match(textOf(at(18), at(5)), /last reported 13 min before the incident was resolved/)
   assert.match(textOf(at(6), at(5)), /last reported 1 min before the incident was resolved/)

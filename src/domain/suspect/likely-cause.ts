@@ -4,6 +4,7 @@ import type { Suspect } from './suspect.ts'
 
 type Likelihood = 'likely' | 'possible' | 'unlikely'
 export type Verdict = 'confirmed' | 'rejected' | null
+type Standing = Likelihood | NonNullable<Verdict> | 'began later'
 
 /** A suspect with a user's verdict. `startsAt`: the start of a change; null for other suspects. */
 export type JudgedSuspect = Pick<Suspect, 'kind' | 'ref' | 'score' | 'since'> & {
@@ -46,6 +47,9 @@ const ITSELF = 'No other likely cause found'
 export const NO_SUSPECTS =
   'No suspects. Nothing that changed or failed around the start is connected with this incident.'
 
+/** How pages and the command line order the suspects; see `orderSuspects`. */
+export const SUSPECTS_IN_ORDER = 'a change that may be the cause first, then by score'
+
 /** The minimum score for a likely suspect. */
 export const LIKELY = 0.5
 /** The minimum score for a possible suspect. */
@@ -66,12 +70,12 @@ export function likelihoodOf({ score, onlyTime }: Pick<JudgedSuspect, 'score' | 
 }
 
 /**
- * Returns what lists say about a suspect: its likelihood, unless a user confirmed it. What began after the incident is
+ * Returns what lists say about a suspect: its likelihood, unless a user judged it. What began after the incident is
  * not its cause, whatever its score; a change that began after it only by the difference between two clocks is never more
  * than possible. `startedAt`: the start of the incident in ms UTC.
  */
-export function standingOf(suspect: JudgedSuspect, startedAt: number | null): Likelihood | 'confirmed' | 'began later' {
-  if (suspect.verdict === 'confirmed') return 'confirmed'
+export function standingOf(suspect: JudgedSuspect, startedAt: number | null): Standing {
+  if (suspect.verdict) return suspect.verdict
   if (!(isChange(suspect) ? precedes(suspect, startedAt) : began(suspect, startedAt))) return 'began later'
   const isAfter = isChange(suspect) && startedAt !== null && (suspect.startsAt ?? startedAt) > startedAt
   return likelihoodOf({ ...suspect, onlyTime: suspect.onlyTime || isAfter })

@@ -1,6 +1,7 @@
 /** Ranks workloads, nodes and namespaces as suspects, based on symptoms that nothing else explains. */
 
 import { ordered } from '../order.ts'
+import { nameInCluster } from '../sender/sender-name.ts'
 import { serviceName } from '../text.ts'
 import type { Components } from './component.ts'
 import { connectionOf } from './connection.ts'
@@ -20,6 +21,16 @@ const CHANGE_EXPLAINS = 0.5
 const MENTIONED = 0.1
 /** What began after the incident is no cause of it. */
 const BEGAN_LATER: Factor = { code: 'began_later', value: 0.5, text: 'began after the incident' }
+
+/** Names the clusters of objects that have the same name: `shop/cart in cluster eu-1`. */
+export function inClusters(suspects: readonly Suspect[], { byId }: Components): readonly Suspect[] {
+  const named = Map.groupBy(suspects, ({ kind, ref }) => `${kind} ${ref}`)
+  return suspects.map((one) => {
+    const service = byId.get(one.serviceId ?? '')
+    const isAlike = one.kind === 'object' && (named.get(`object ${one.ref}`)?.length ?? 0) > 1
+    return isAlike && service ? { ...one, ref: nameInCluster(service) } : one
+  })
+}
 
 /** Returns one suspect per component with symptoms. A preceding change explains part of the score. */
 export function objectSuspects(

@@ -192,9 +192,13 @@ function persistence(
   if (isOver && alert.resolution === 'reported')
     return isEarly
       ? { code: 'recovered', value: RECOVERED, text: 'it recovered' }
-      : { code: 'recovered', value: lasting, text: `${times}, recovered with the incident` }
+      : { code: 'recovered', value: lasting, text: `${times} before it recovered with the incident` }
   if (isOver && alert.resolution === 'expired')
-    return { code: 'silent', value: isEarly ? Math.min(SILENT, repeated) : lasting, text: `${times}, not repeated` }
+    return {
+      code: 'silent',
+      value: isEarly ? Math.min(SILENT, repeated) : lasting,
+      text: `${times}, then no longer reported`,
+    }
   if (hasCounterpart(condition)) return { code: 'not_ended', value: lasting, text: `${times}, no recovery reported` }
   return { code: 'repeated', value: repeated, text: times }
 }

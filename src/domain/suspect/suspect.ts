@@ -16,7 +16,7 @@ import type { Connection } from './connection.ts'
 import { explain } from './explanation.ts'
 import { fixesOf } from './fix.ts'
 import { isChange, LIKELY, POSSIBLE } from './likely-cause.ts'
-import { objectSuspects, rounded } from './object.ts'
+import { inClusters, objectSuspects, rounded } from './object.ts'
 import { searchedSpan } from './searched.ts'
 import { type Symptom, type SymptomEvidence, symptomsOf } from './symptom.ts'
 
@@ -120,7 +120,8 @@ export function rankSuspects(known: SuspectFacts): readonly Suspect[] {
   const ordered = firstOfEach(sorted)
     .slice(0, MAX_SUSPECTS)
     .map((suspect) => ({ ...suspect, score: shownScore(suspect) }))
-  return withoutWeakChanges(ordered).filter(({ score }) => score > 0)
+  const shown = withoutWeakChanges(ordered).filter(({ score }) => score > 0)
+  return inClusters(shown, components)
 }
 
 /** Keeps an old rollout only if its pods ran out of memory for the first time. */

@@ -132,7 +132,7 @@ function freshness(
     const text = `last reported ${formatSeconds(minutes * 60)} ${endedAt === null ? 'ago' : `before ${ending}`}`
     return { code: 'past', value, text }
   }
-  const now = has('ended') || has('recovered') ? 'last seen a moment ago' : 'still present'
+  const now = has('ended') || has('recovered') ? 'last seen less than a minute ago' : 'still present'
   return { code: 'ongoing', value, text: endedAt === null ? now : `seen until ${ending}` }
 }
 

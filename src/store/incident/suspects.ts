@@ -8,7 +8,7 @@ import type { Change } from '../../domain/correlation/change.ts'
 import { assignedNode } from '../../domain/event/reason-message.ts'
 import { fixesOf } from '../../domain/suspect/fix.ts'
 import { type Judged, judgeSuspects } from '../../domain/suspect/judged.ts'
-import { orderSuspects } from '../../domain/suspect/likely-cause.ts'
+import { isChange, orderSuspects, standingOf } from '../../domain/suspect/likely-cause.ts'
 import { START } from '../../domain/suspect/restarting.ts'
 import { MAX_ALERTS, MAX_EVENTS, searchedSpan } from '../../domain/suspect/searched.ts'
 import { rankSuspects, type Suspect, type SuspectFacts } from '../../domain/suspect/suspect.ts'
@@ -48,9 +48,12 @@ export function findSuspects(
   now: number,
 ): Required<Omit<Suspect, 'since' | 'callers'>>[] {
   const { suspects } = findJudgedSuspects(db, organizationId, incident, now)
-  return suspects.map(({ kind, ref, serviceId, score, reasons, evidence, verdict, rollouts = [] }) => {
+  return suspects.map((one) => {
+    const { kind, ref, serviceId, score, reasons, evidence, verdict, rollouts = [] } = one
     const judged = verdict ? [{ code: verdict, text: `a user ${verdict} this change as the cause` }] : []
-    const told = [...judged, ...reasons.map(({ code, text }) => ({ code, text }))]
+    const isLate = isChange(one) && standingOf(one, incident.startedAt) === 'began later'
+    const late = isLate ? [{ code: 'late_change', text: 'this change began after the incident' }] : []
+    const told = [...judged, ...late, ...reasons.map(({ code, text }) => ({ code, text }))]
     return { kind, ref, serviceId, score, reasons: told, evidence, rollouts }
   })
 }
@@ -74,7 +77,7 @@ function findSuspectFacts(db: Db, organizationId: number, incident: Incident, no
   return {
     incident: {
       ...{ service: incident.serviceId, startedAt: incident.startedAt, endedAt: incident.resolvedAt },
-      endedItself: incident.problem.since === null && incident.problem.endedAt === incident.resolvedAt,
+      endedItself: incident.problem.endedAt === incident.resolvedAt && !wasEndedByUser(db, incident),
     },
     services,
     changes: [
@@ -87,6 +90,13 @@ function findSuspectFacts(db: Db, organizationId: number, incident: Incident, no
     images: imagesLike(db, organizationId, incident.serviceId),
     nodes: nodesOf(db, organizationId, incident.serviceId, scalingsFrom, to),
   }
+}
+
+/** Returns whether a user resolved an incident last, or merged it into another one. */
+function wasEndedByUser(db: Db, { rowId }: Incident): boolean {
+  const ends = db.sql.selectFrom('timeline').select('actor').where('incident_id', '=', rowId)
+  const last = ends.where('kind', '=', 'status').where('code', '=', 'resolved').orderBy('id', 'desc')
+  return (db.first(last.limit(1))?.actor ?? null) !== null
 }
 
 function servicesOf(db: Db, organizationId: number): SuspectFacts['services'] {

@@ -1,7 +1,7 @@
 /** Lists an incident's suspects by rank, each with its likelihood in words and its reasons. */
 
 import type { FC } from 'hono/jsx'
-import { NO_SUSPECTS, standingOf } from '../../domain/suspect/likely-cause.ts'
+import { NO_SUSPECTS, SUSPECTS_IN_ORDER, standingOf } from '../../domain/suspect/likely-cause.ts'
 import { formatScore } from '../../domain/text.ts'
 import { Meter } from '../drawing/strip.tsx'
 import { External, Icon, Words } from '../kit/mark.tsx'
@@ -34,7 +34,7 @@ export const Suspects: FC<Props> = ({ suspects, allSuspects, cause, csrf, canWri
     />
   )
   return (
-    <Section id="suspects" title="Suspects" second="across all services, most probable first">
+    <Section id="suspects" title="Suspects" second={`across all services, ${SUSPECTS_IN_ORDER}`}>
       {suspects.length === 0 ? (
         <p class="card empty">{NO_SUSPECTS}</p>
       ) : (
