@@ -42,7 +42,11 @@ export type Health = {
   /** The largest penalties, at most 100. */
   readonly penalties: readonly Penalty[]
   /** Critical alerts, and why they are critical: the sender reported this severity, or an event and an alert agree. */
-  readonly critical: readonly { readonly alertId: string; readonly by: 'sender' | 'agreement' | 'events' }[]
+  readonly critical: readonly {
+    readonly alertId: string
+    readonly by: 'sender' | 'agreement' | 'events'
+    readonly rule: string
+  }[]
   /** When the health may next change without a new event, in ms UTC; null for never. */
   readonly changesAt: number | null
 }
@@ -91,7 +95,7 @@ export function healthOf(alerts: readonly HealthCondition[], now: number, { trus
   const critical = firing
     .filter(({ by }) => trusts === 'all' || (trusts === 'sender' && by === 'sender'))
     .sort(byWeight)
-    .flatMap(({ alert, by }) => (by ? [{ alertId: alert.uuid, by }] : []))
+    .flatMap(({ alert, by, rule }) => (by ? [{ alertId: alert.uuid, by, rule }] : []))
   const status = statusOf(score, firing)
   return {
     status: trusts !== 'all' && status === 'critical' ? 'degraded' : status,

@@ -4,7 +4,6 @@ import { incidentDueAt } from '../alert/unavailable.ts'
 import { circumstancesOf, isPlanned } from '../health/health.ts'
 import { earliest } from '../instant.ts'
 import { rank } from '../severity.ts'
-import { formatDuration } from '../shown-time.ts'
 import { countOf } from '../text.ts'
 import { HOUR, MINUTE } from '../units.ts'
 import { severityNow } from './lasted.ts'
@@ -21,6 +20,7 @@ import {
   settledAtOf,
   withNames,
 } from './problem.ts'
+import { overText } from './problem-end.ts'
 import type { CurrentIncident, Decision, Situation, SituationAlert, Step } from './situation.ts'
 
 export const INCIDENT_STATUSES = ['open', 'investigating', 'identified', 'monitoring', 'resolved'] as const
@@ -222,7 +222,7 @@ function comeBack(
   if (back.wasWrong || knownAt === null || now - knownAt <= COMES_BACK_WITHIN) {
     return { steps: [returning(situation, before, back)], problem: before, changesAt: null }
   }
-  const text = 'the service recovered and had been well for more than 30 minutes when the next problem began'
+  const text = `${overText(before, now)} when the next problem began`
   const end: Step = { do: 'resolve', at: endedAt ?? knownAt, text, isTold: false }
   if (!situation.opens) return { steps: [end], problem: before, changesAt: now }
   const { burning } = back
@@ -244,7 +244,7 @@ function endingOf(
   if (resolveAfter === null || knownAt === null || endedAt === null) return { steps: [], changesAt: null }
   const overAt = knownAt + (touchedAt === null ? resolveAfter : Math.max(resolveAfter, TOUCHED))
   if (now < overAt) return { steps: [], changesAt: overAt }
-  const text = `the service had been well for ${formatDuration(overAt - knownAt)}`
+  const text = overText(problem, overAt)
   // The service may have a second unresolved incident, for example because a user reopened one.
   return { steps: [{ do: 'resolve', at: endedAt, text, isTold: true }], changesAt: now }
 }

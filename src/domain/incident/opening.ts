@@ -5,7 +5,7 @@ import type { Situation, SituationAlert, Step } from './situation.ts'
 
 /** Returns the step that opens an incident. Its title names the condition that began first. */
 export function opening(
-  { now, serviceName, about }: Situation,
+  { now, serviceName, about, critical }: Situation,
   due: readonly SituationAlert[],
   { alertIds, burning, follows }: { alertIds: readonly string[]; burning: readonly Burning[]; follows: boolean },
 ): Step {
@@ -14,8 +14,11 @@ export function opening(
   const name = first?.name ?? 'critical'
   const summary = first?.summary ?? ''
   const named = summary === '' || summary === name ? name : `${name}: ${summary}`
+  const rule = critical.find(({ alertId }) => alertId === first?.uuid)?.rule ?? ''
+  const isSent = due.some(({ severity }) => severity === 'critical')
   return {
     do: 'open',
+    why: isSent || rule === '' ? '' : `${name}: ${rule}`,
     title: about === null ? `${serviceName}: ${name}` : named,
     startedAt: first?.since ?? now,
     alertIds,

@@ -1,5 +1,13 @@
 /** When the problem of an incident ended, as far as its senders reported it. */
+import { formatDuration } from '../shown-time.ts'
 import type { Ended, Observation, Problem } from './problem.ts'
+
+/** Says for how long a problem has been over. Nobody may have reported its end. */
+export function overText({ isGuess, endedAt, knownAt }: Problem, now: number): string {
+  return isGuess
+    ? `the problem had not been reported for ${formatDuration(now - (endedAt ?? now))}`
+    : `the service had been well for ${formatDuration(now - (knownAt ?? now))}`
+}
 
 /** Returns the problem with the end that a sender reported only after an earlier one had been assumed. */
 export function withReportedEnd(before: Problem, { now, ended }: Observation): Problem {

@@ -68,6 +68,8 @@ export type Step =
   | {
       readonly do: 'open'
       readonly title: string
+      /** Why the service is critical although no alert is; '' if one is. */
+      readonly why: string
       readonly startedAt: number
       readonly alertIds: readonly string[]
       readonly problem: Problem

@@ -3,6 +3,7 @@ import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import { IncmonError } from '../../../domain/error.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import { joinNames, timesOf } from '../../../domain/text.ts'
+import { MINUTE } from '../../../domain/units.ts'
 import type { Context } from '../../state/context.ts'
 import type { OrganizationState } from '../../state/state.ts'
 import { alertsOf, senderOf } from '../conditions.ts'
@@ -43,7 +44,10 @@ export function firingAfterwards(state: OrganizationState, incident: LiveInciden
 
 /** Returns whether an alert is reported as firing: it has not expired, and the heartbeat of its sender is not missing. */
 function isHeard(state: OrganizationState, live: LiveAlert, now: number): boolean {
-  if (live.alert.expiresAt !== null) return live.alert.expiresAt > now
+  const { expiresAt, source, lastSeenAt } = live.alert
+  if (expiresAt !== null) return expiresAt > now
+  // Kubernetes repeats what goes on, but seldom reports an end.
+  if (source === 'cluster') return lastSeenAt > now - MINUTE
   const { sender } = senderOf(state, live)
   return !sender || sender.heartbeatAt === null || sender.heartbeatDueAt !== null
 }

@@ -69,7 +69,7 @@ export function applyStep(ctx: Context, service: LiveService, step: Step, input:
 function openByRule(
   ctx: Context,
   service: LiveService,
-  { title, startedAt, problem }: Extract<Step, { do: 'open' }>,
+  { title, why, startedAt, problem }: Extract<Step, { do: 'open' }>,
   previous: LiveIncident | null,
   now: number,
 ): LiveIncident {
@@ -86,8 +86,8 @@ function openByRule(
     problem: { ...problem, since, mutedMs },
     previous: previous?.id ?? null,
   }
-  const subject = problem.about ?? service.name
-  return openIncident(ctx, { ...opening, text: `opened: ${subject} is critical`, actor: null }, now)
+  const text = [`opened: ${problem.about ?? service.name} is critical`, ...(why === '' ? [] : [why])].join(' – ')
+  return openIncident(ctx, { ...opening, text, actor: null }, now)
 }
 
 function recover(
