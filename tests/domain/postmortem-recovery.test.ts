@@ -74,7 +74,45 @@ test('the detection says who was told first and when, or that there is no channe
     markdown(generate({ ...BARE, told: { ...told, ...more } }))
   assert.match(text({}), /- Told: mail and pager, first at 2026-03-14 [0-9:]+ UTC \(E1\)\./)
   assert.match(text({ hasChannel: false, firstAt: null }), /- There is no notification channel \(E1\)\./)
-  for (const one of [text({ firstAt: null }), markdown(generate(BARE))]) assert.doesNotMatch(one, /Told:|channel/)
+  assert.match(
+    text({ firstAt: null }),
+    /- No channel had got a message about the incident by 2026-03-14 [0-9:]+ UTC \(E1\)\./,
+  )
+  assert.doesNotMatch(markdown(generate(BARE)), /Told:|channel/)
+})
+
+test('the paging is to be checked only if somebody was told, and nobody answered in time', () => {
+  const late = {
+    ...BARE.incident,
+    acknowledgedAt: null,
+    resolvedAt: createdAt + 60 * MINUTE,
+    critical: { ms: 50 * MINUTE, until: createdAt + 50 * MINUTE },
+  }
+  const idsOf = (told: NonNullable<PostmortemFacts['told']>) =>
+    generate({ ...BARE, alerts: [], incident: late, told }).actions.map(({ id }) => id)
+  assert.deepEqual(idsOf({ hasChannel: true, names: ['mail'], firstAt: createdAt }), ['paging'])
+  assert.deepEqual(idsOf({ hasChannel: true, names: [], firstAt: null }), ['channels'])
+  assert.deepEqual(idsOf({ hasChannel: false, names: [], firstAt: null }), ['channels'])
+})
+
+test('the end of a pod that Kubernetes killed is not called reported', () => {
+  const at = createdAt + 9 * MINUTE
+  const ended = { ...FIRST, endsAt: at, resolution: 'reported' as const, objects: ['Pod/cart-1'] }
+  const event = {
+    uuid: 'k',
+    at,
+    source: 'cluster',
+    kind: 'info',
+    name: 'Killing',
+    object: 'Pod/cart-1',
+    text: 'Killing',
+    alertId: null,
+  } as const
+  const text = (one: Partial<PostmortemFacts['events'][number]>) =>
+    textOf({ alerts: [ended], events: [{ ...event, ...one }] })
+  assert.match(text({}), /ended at .*, when Kubernetes reported that a container was stopped/)
+  assert.match(text({ object: 'Pod/pay-1' }), /ended at .*, as reported by Kubernetes/)
+  assert.match(text({ name: 'Pulled' }), /ended at .*, as reported by Kubernetes/)
 })
 
 test('each round has its end, its acknowledgement and its place in the order', () => {
@@ -198,4 +236,19 @@ test('an own action about an alert takes the place of the proposed one', () => {
   const own = (text: string) => merge(document, { actions: [{ id: 'own', text }] }).actions.map(({ id }) => id)
   assert.ok(own('Buy a second disk').includes('alert-coverage'))
   assert.ok(!own('Alert on every certificate').includes('alert-coverage'))
+})
+
+test('the detection says when the first report arrived only if it did so late', () => {
+  const arrived = (minutes: number) =>
+    markdown(generate({ ...BARE, arrival: { at: startedAt, receivedAt: startedAt + minutes * MINUTE } }))
+  assert.match(
+    arrived(20),
+    /- The first report of ImagePullBackOff, from 2026-03-14 02:11:09 UTC, arrived only at 2026-03-14 02:31:09 UTC \(E2\)\./,
+  )
+  for (const text of [arrived(4), markdown(generate(BARE))]) assert.doesNotMatch(text, /arrived only/)
+})
+
+test('the head names the number of the incident, if it is known', () => {
+  assert.match(markdown(generate({ ...BARE, incident: { ...BARE.incident, number: 12 } })), /\n- Incident: 12\n/)
+  assert.doesNotMatch(markdown(generate(BARE)), /- Incident:/)
 })

@@ -94,7 +94,7 @@ test('a change that nothing connects to the incident is no row, unless its deplo
     return textOf({ changes: [{ ...other, endsAt: other.startsAt }, ...IMAGE.changes] })
   }
   assert.doesNotMatch(strange('deployed'), /\| (?:deploy of )?pipeline shop\/other#1/)
-  assert.match(strange('deployed'), /which nothing links to this incident: pipeline shop\/other#1/)
+  assert.match(strange('deployed'), /Also recorded, but not linked to this incident: pipeline shop\/other#1/)
   assert.match(strange('deploy failed'), /\| (?:deploy of )?pipeline shop\/other#1/)
 })
 

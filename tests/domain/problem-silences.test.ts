@@ -1,6 +1,7 @@
 /** What a silence that has ended says about a problem. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { figuresOf } from '../../src/domain/incident/lasted.ts'
 import { NO_PROBLEM, observe, type Problem } from '../../src/domain/incident/problem.ts'
 import { MINUTE } from '../../src/domain/units.ts'
 
@@ -31,4 +32,21 @@ test('a warning that a silence covered, and that becomes critical, was not cover
 test('what the silence covered before the last end counts no more', () => {
   const over = { ...NO_PROBLEM, endedAt: 9 * MINUTE, knownAt: 9 * MINUTE, had: ['Down'] }
   assert.equal(freedAfter(2 * MINUTE, over).mutedMs, MINUTE)
+})
+
+test('the lengths that people see add up to the time between the start and the end that they see', () => {
+  const startedAt = 10 * MINUTE
+  const problem = {
+    ...NO_PROBLEM,
+    endedAt: 40 * MINUTE + 300,
+    criticalMs: 20 * MINUTE - 500,
+    mutedMs: 10 * MINUTE + 800,
+  }
+  const { criticalSeconds, silencedSeconds } = figuresOf({ startedAt, problem }, 60 * MINUTE)
+  assert.deepEqual([criticalSeconds, silencedSeconds, criticalSeconds + silencedSeconds], [1200, 600, 1800])
+})
+
+test('a silence does not fill the breaks of a problem', () => {
+  const problem = { ...NO_PROBLEM, endedAt: 50 * MINUTE, criticalMs: 20 * MINUTE, mutedMs: 10 * MINUTE }
+  assert.equal(figuresOf({ startedAt: 10 * MINUTE, problem }, 60 * MINUTE).silencedSeconds, 600)
 })

@@ -33,7 +33,7 @@ const fire = (before: Rated, minutes: number, firing: readonly string[]): Rated 
 }
 const end = (before: Rated, minutes: number): Rated => ({ ...before, problem: closed(before.problem, after(minutes)) })
 const minutesOf = (incident: Rated, minutes: number) => {
-  const { severity, ms } = severeOf(incident, after(minutes))
+  const { severity, ms } = severeOf({ ...incident, startedAt: NOON }, after(minutes))
   return [severity, ms / MINUTE]
 }
 

@@ -152,6 +152,6 @@ test('picture, API and postmortem know a silence by its reference, whatever its 
   )
   await browser.send('/incidents/1/status', { status: 'resolved' })
   const words =
-    /Acme's token set the silence “Stop” applies to Down; Eve set it from “x” from 2026-03-14 12:10:00 UTC; it no longer/
+    /Acme's token set the silence “Stop” applies to Down; Eve set it from “x” from 2026-03-14 12:10:00 UTC; it ended/
   assert.match((await browser.get('/incidents/1/postmortem.md')).html, words)
 })

@@ -43,6 +43,8 @@ export type PostmortemFacts = {
   readonly group?: GroupFact | null
   /** Who was told about the incident, and when first: null if nobody was. Default: unknown. */
   readonly told?: { readonly hasChannel: boolean; readonly names: readonly string[]; readonly firstAt: number | null }
+  /** When the first report of the first symptom arrived, and of what time it was. Default: unknown. */
+  readonly arrival?: { readonly at: number; readonly receivedAt: number } | null
   /** The incidents that were merged with this one, in either direction. */
   readonly merged?: readonly OtherIncident[]
   /** The silences that the entries refer to. */
@@ -62,7 +64,7 @@ export type PostmortemFacts = {
 }
 
 /** `ref`: `silence/<uuid>`. */
-type SilenceFact = Pick<LiveSilence, 'comment' | 'createdBy' | 'startsAt'> & { readonly ref: string }
+type SilenceFact = Pick<LiveSilence, 'comment' | 'createdBy' | 'startsAt' | 'endsAt'> & { readonly ref: string }
 
 /** `ref`: `incident/<uuid>`. `service`: the UUID of its service. */
 type OtherIncident = { readonly ref: string; readonly title: string; readonly createdAt: number }
@@ -86,6 +88,8 @@ export type IncidentFact = Pick<
   'title' | 'severity' | 'origin' | 'cause' | 'createdAt' | 'startedAt' | 'acknowledgedAt' | 'resolvedAt'
 > & {
   readonly uuid: string
+  /** The number that people use. Default: unknown. */
+  readonly number?: number | undefined
   readonly service: ServiceFact
   readonly acknowledgedBy: string | null
   /** Whether the first acknowledgement lapsed, because the problem came back. */

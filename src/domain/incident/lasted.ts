@@ -1,6 +1,7 @@
 /** When the problem of an incident ended, and for how long it was on. Messages, pages and the API use only this file. */
 import { SEVERITIES, type Severity, worst } from '../severity.ts'
 import { formatLasted } from '../shown-time.ts'
+import { secondsBetween } from '../text.ts'
 import { SECOND } from '../units.ts'
 import type { LiveIncident } from './live-incident.ts'
 import { begunAtOf, criticalMsOf, mutedMsOf, type Problem, problemAt, withoutDeclared } from './problem.ts'
@@ -17,25 +18,44 @@ export function endOf(
 }
 
 /** Returns for how long a problem was on, as the API and webhooks say it. */
-export function figuresOf(problem: Problem, now: number) {
+export function figuresOf(incident: Lasting, now: number) {
+  const { problem } = incident
   return {
-    criticalSeconds: Math.floor(criticalMsOf(problem, now) / SECOND),
-    silencedSeconds: Math.floor(mutedMsOf(problem, now) / SECOND),
+    criticalSeconds: onMsOf(problem, now) / SECOND,
+    silencedSeconds: silencedMsOf(incident, now) / SECOND,
     isEndInferred: problem.isGuess,
   }
 }
+
+/** Returns for how long a problem was on, in whole seconds as ms: the difference of the times that people see. */
+export function onMsOf(problem: Problem, now: number): number {
+  const end = problem.since === null ? (problem.endedAt ?? now) : now
+  return secondsBetween(end - criticalMsOf(problem, now), end) * SECOND
+}
+
+type Lasting = Pick<LiveIncident, 'startedAt' | 'problem'>
+
+/** Returns for how long silences covered a problem, in whole seconds as ms: the rest, if nothing else interrupted it. */
+export function silencedMsOf({ startedAt, problem }: Lasting, now: number): number {
+  const { since, mutedSince, endedAt } = problem
+  const end = since === null && mutedSince === null ? (endedAt ?? now) : now
+  const rest = secondsBetween(startedAt, end) * SECOND - onMsOf(problem, now)
+  const ms = mutedMsOf(problem, now)
+  return ms >= SECOND && Math.abs(rest - ms) < 2 * SECOND ? rest : Math.round(ms / SECOND) * SECOND
+}
+
+export const BREAKS = ', with breaks'
 
 /** Returns `, with breaks` if the problem ended and came back; otherwise ''. */
 export function breaksText({ since, ended, criticalMs }: Problem): string {
   if (ended === null) return ''
   const isBack = since === null ? criticalMs > ended.to - ended.from : since > ended.to
-  return isBack ? ', with breaks' : ''
+  return isBack ? BREAKS : ''
 }
 
 /** Returns `, not counting 20 min under a silence`; '' if silences covered the problem for less than a second. */
 export function silencedText(mutedMs: number): string {
-  // A silence of 3 min covers a few milliseconds less.
-  return mutedMs < SECOND ? '' : `, not counting ${formatLasted(Math.round(mutedMs / SECOND) * SECOND)} under a silence`
+  return mutedMs < SECOND ? '' : `, not counting ${formatLasted(mutedMs)} under a silence`
 }
 
 /**
@@ -79,14 +99,15 @@ export function isLowered(incident: Rated): boolean {
 
 /**
  * Returns how severe an incident is and for how long it has been, in milliseconds: the sum of all such periods. Once the
- * problem is over, its worst severity counts.
+ * problem is over, its worst severity counts. `mutedMs`: how long silences covered it.
  */
-export function severeOf(incident: Rated, until: number): { readonly severity: Severity; readonly ms: number } {
+export function severeOf(incident: Rated & Lasting, until: number) {
   const { problem } = incident
   const now = severityNow(incident)
   const severity = problem.since === null ? worstSeverity(incident) : now
-  const all = Math.max(0, criticalMsOf(problem, until) - (problem.raised?.ms ?? 0))
-  return { severity, ms: severity === now ? all : (problem.raised?.earlier?.[severity] ?? 0) }
+  const all = Math.max(0, onMsOf(problem, until) - (problem.raised?.ms ?? 0))
+  const ms = severity === now ? all : (problem.raised?.earlier?.[severity] ?? 0)
+  return { severity, ms, mutedMs: silencedMsOf(incident, until) }
 }
 
 /** Returns the problem of an incident whose severity changed at `at`. */

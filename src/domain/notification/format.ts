@@ -185,7 +185,7 @@ function shownItem({ kind: _, at, actor, names, incident, service, alerts, group
   const timeOf = (time: number | null) => (time === null ? null : formatInstant(time))
   const times = { startedAt: timeOf(startedAt), resolvedAt: timeOf(resolvedAt), acknowledgedAt: timeOf(acknowledgedAt) }
   const state = { problem: problemAt(problem, now), conditions: names }
-  const shown = { ...rest, ...times, ...figuresOf(problem, now) }
+  const shown = { ...rest, ...times, ...figuresOf(incident, now) }
   return {
     at: formatInstant(at),
     actor,

@@ -1,7 +1,7 @@
 /** Writes the sentences of a message about one incident. */
 import { firingText } from '../incident/incident.ts'
-import { isLowered, lastBegunAt, severeOf, severityNow, silencedText } from '../incident/lasted.ts'
-import { criticalMsOf, mutedMsOf, type Problem, phaseOf } from '../incident/problem.ts'
+import { isLowered, lastBegunAt, onMsOf, severeOf, severityNow, silencedText } from '../incident/lasted.ts'
+import { type Problem, phaseOf } from '../incident/problem.ts'
 import { isSender } from '../sender/sender-name.ts'
 import { STATES } from '../severity.ts'
 import { formatDuration, formatLasted } from '../shown-time.ts'
@@ -141,12 +141,11 @@ export function pastText(item: MessageItem, context: MessageContext): string {
   const ended = (at: number) =>
     isInferred(item) ? `, last reported ${whenText(at, context)}` : `, until ${momentText(at, context)}`
   const until = endedAt === null ? '' : ended(endedAt)
-  const silenced = silencedText(mutedMsOf(problem, context.now))
-  const { severity, ms } = severeOf(incident, context.now)
+  const { severity, ms, mutedMs } = severeOf(incident, context.now)
   // At its end, the problem can have been less severe.
   const whole =
-    severity === severityNow(incident) ? '' : `, and went on${lengthText(criticalMsOf(problem, context.now))} in all`
-  return `${STATES[severity].was}${lengthText(ms)}${whole}${until}${silenced}`
+    severity === severityNow(incident) ? '' : `, and went on${lengthText(onMsOf(problem, context.now))} in all`
+  return `${STATES[severity].was}${lengthText(ms)}${whole}${until}${silencedText(mutedMs)}`
 }
 
 /** Says that what fires is silenced: it has not ended. */
@@ -164,17 +163,17 @@ function lengthText(ms: number, format = formatLasted, least = ''): string {
 /** Returns `was critical for 4 min`, `for at least` if nobody reported the end, and `has been` while it goes on. */
 export function lengthOf(item: MessageItem, { now }: MessageContext): string {
   const { problem } = item.incident
-  const { severity, ms } = severeOf(item.incident, now)
+  const { severity, ms, mutedMs } = severeOf(item.incident, now)
   const { hasBeen, was } = STATES[severity]
   const isOn = phaseOf(problem, now) === 'on'
   const length = lengthText(ms, isOn ? formatDuration : formatLasted, !isOn && isInferred(item) ? 'at least ' : '')
-  return `${isOn ? hasBeen : was}${length}${silencedText(mutedMsOf(problem, now))}`
+  return `${isOn ? hasBeen : was}${length}${silencedText(mutedMs)}`
 }
 
 function resolvedText(item: MessageItem, name: string, context: MessageContext): string {
   const { actor, incident, service, mergedInto, names } = item
   if (isSender(service.name))
-    return `${name} sends ${incident.problem.had.length > 0 ? 'all of its heartbeats' : 'its heartbeat'} again after ${formatLasted(criticalMsOf(incident.problem, context.now))}.`
+    return `${name} sends ${incident.problem.had.length > 0 ? 'all of its heartbeats' : 'its heartbeat'} again after ${formatLasted(onMsOf(incident.problem, context.now))}.`
   if (mergedInto !== null) {
     const merged = actor === null ? 'the incident was merged' : `${actor} merged the incident`
     const goesOn =

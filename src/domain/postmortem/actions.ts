@@ -8,7 +8,7 @@ import { formatSeconds, formatTime, joinNames, secondsBetween } from '../text.ts
 import { MINUTE } from '../units.ts'
 import { endOf, problemSeconds } from './critical.ts'
 import type { Action, Sentence } from './document.ts'
-import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf } from './groups.ts'
+import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef, namesOf, untoldSentence } from './groups.ts'
 import { causeElsewhere, earlierReports } from './others.ts'
 
 type Rule = {
@@ -78,7 +78,12 @@ const RULES: readonly Rule[] = [
   {
     id: 'paging',
     text: `Check the on-call paging for this service: who is paged, how, and why nobody acknowledged the incident within ${PAGED_WITHIN_MINUTES} minutes.`,
-    because: lateAnswer,
+    because: (facts) => (untoldSentence(facts) ? null : lateAnswer(facts)),
+  },
+  {
+    id: 'channels',
+    text: 'Set up notification channels that page somebody about this service.',
+    because: (facts) => (lateAnswer(facts) ? untoldSentence(facts) : null),
   },
   {
     id: 'rollback-runbook',

@@ -200,7 +200,7 @@ function unlinkedSentence(changes: readonly ChangeFact[]): Sentence {
   const named = joinNames(
     changes.map((change) => `${changePlace(change, outcomeText(change))} at ${formatTime(change.startsAt)}`),
   )
-  const text = `Other changes of these services, which nothing links to this incident: ${named}.`
+  const text = `Also recorded, but not linked to this incident: ${named}.`
   return { text, refs: changes.map(({ eventId }) => `event/${eventId}`) }
 }
 

@@ -15,6 +15,7 @@ import {
   incidentRef,
   intoRefs,
   intoText,
+  isSilentlyFiring,
   isUnreported,
   unheardSentences,
   whileFiring,
@@ -83,7 +84,7 @@ export function wasMerged({ incident, entries }: Pick<GroupedFacts, 'incident' |
 /** Writes the first sentences of the summary: what happened, from when to when, and for how long. */
 export function happenedSentences(facts: GroupedFacts): readonly Sentence[] {
   const { incident } = facts
-  const refs = [incidentRef(incident), ...intoRefs(facts)]
+  const refs = [incidentRef(incident), ...intoRefs(facts), ...lastReportRefs(facts)]
   const texts = wasClockSetBack(incident)
     ? [`The incident began at ${formatTime(incident.startedAt)}, but the clock was probably set back during it`]
     : wasCritical(incident)
@@ -161,11 +162,17 @@ export function lastReportOf({
   const all = alerts.filter((one) => (one.endsAt === critical.until || isAssumed(one)) && one.source !== 'ci')
   const severe = all.filter(({ severity }) => severity === 'critical')
   const last = severe.length > 0 ? severe : all
-  if (last.length === 0 || !last.every((one) => isUnreported(one) || isAssumed(one))) return null
+  const isOpen = isSilentlyFiring({ incident, alerts }) && !endedByMerge(entries, resolvedAt)
+  if (last.length === 0 || !(isOpen || last.every((one) => isUnreported(one) || isAssumed(one)))) return null
   if (critical.until !== null) return { at: critical.until, seconds: secondsOf(critical.ms, startedAt, critical.until) }
   const at = last.reduce((latest, { lastSeenAt }) => Math.max(latest, lastSeenAt), startedAt)
   const ms = Math.max(0, critical.ms - Math.max(0, (resolvedAt ?? at) - at))
   return { at, seconds: secondsOf(ms, startedAt, at) }
+}
+
+/** Returns the alerts whose last report counts as the end of the problem because they have none. */
+export function lastReportRefs(facts: GroupedFacts): readonly string[] {
+  return isSilentlyFiring(facts) && lastReportOf(facts) ? alertRefs(firingWhenResolved(facts)) : []
 }
 
 /** Names what users declared in incidents that were merged into this one. */
@@ -203,16 +210,19 @@ function lastedTexts(facts: GroupedFacts): readonly string[] {
   const isDeclared = origin === 'manual' && cause !== 'silence'
   const health = isDeclared && resolvedAt !== null ? healthTexts(facts) : []
   const merged = wasMerged(facts) ? `, when it was merged into ${intoText(facts)}` : ''
-  return [...(isDeclared ? [about] : []), `${lastedText(incident)}${merged}`, ...health]
+  return [...(isDeclared ? [about] : []), `${lastedText(facts)}${merged}`, ...health]
 }
 
-function lastedText(incident: IncidentFact): string {
-  const { startedAt, resolvedAt, cause, service } = incident
+function lastedText({ incident, entries }: GroupedFacts): string {
+  const { startedAt, resolvedAt, cause, service, lastedMs } = incident
   const silence = cause === 'silence'
   const what = silence ? `The sender ${subjectName(service)} sent no heartbeat` : 'The incident lasted'
   if (resolvedAt === null) return `${what} from ${formatTime(startedAt)} on; no resolution was recorded`
-  const window = `from ${formatPeriod(startedAt, resolvedAt)}`
-  const seconds = secondsBetween(startedAt, resolvedAt)
+  // What a user declared can have begun later than the first alert.
+  const isWhole = lastedMs !== undefined && entries.every(({ kind }) => kind !== 'reopened')
+  const from = isWhole ? resolvedAt - lastedMs : startedAt
+  const window = `from ${formatPeriod(from, resolvedAt)}`
+  const seconds = secondsBetween(from, resolvedAt)
   if (seconds < 0) return `${what} ${window}, but the end is before the start, so one of the times is wrong`
   const lasted = lastedSeconds(incident, resolvedAt)
   return lasted === seconds

@@ -21,6 +21,8 @@ export type Postmortem = {
     readonly revision: number
     readonly services: readonly string[]
     readonly incident: string
+    /** The number of the incident. Absent from documents of earlier versions. */
+    readonly number?: number | undefined
     readonly generatedAt: string
   }
   /** `addition`: written by a user. */

@@ -64,7 +64,7 @@ export function earlierEnds({ incident, entries, alerts }: GroupedFacts): readon
   })
 }
 
-type Way = 'moment' | 'unreported' | 'unknown' | 'replaced' | 'started' | 'scaled' | Resolution
+type Way = 'moment' | 'unreported' | 'unknown' | `when ${string}` | Resolution
 
 const SCALING = /^ScalingReplicaSet Scaled down/
 
@@ -72,13 +72,24 @@ const SCALING = /^ScalingReplicaSet Scaled down/
 function wayOf(alert: GroupedFact, { events }: GroupedFacts): Way {
   const { source, resolution, name, endsAt } = alert
   if (source === 'cluster' && resolution === 'expired' && isMoment(name)) return 'moment'
-  const isReplaced = isLostNode(name) && events.some((event) => event.name === 'Scheduled' && event.at === endsAt)
-  if (isReplaced && resolution === 'reported') return 'replaced'
-  const isStarted = source === 'cluster' && events.some((event) => event.name === 'Started' && event.at === endsAt)
-  if (isStarted && resolution === 'reported') return 'started'
-  const isScaled = events.some(({ name, text, at }) => SCALING.test(`${name} ${text}`) && at === endsAt)
-  if (source === 'cluster' && isScaled && resolution === 'reported') return 'scaled'
+  if (source === 'cluster' && resolution === 'reported') {
+    const sign = signOf(
+      alert,
+      events.filter(({ at, source }) => at === endsAt && source === 'cluster'),
+    )
+    if (sign !== null) return `when ${sign}`
+  }
   return endsAt === null || isUnreported(alert) ? 'unreported' : (resolution ?? 'unknown')
+}
+
+/** Returns what Kubernetes reported of which the end follows; null if it reported the end itself. */
+function signOf({ name, objects }: GroupedFact, events: GroupedFacts['events']): string | null {
+  const has = (reason: string) => events.some((event) => event.name === reason)
+  if (isLostNode(name) && has('Scheduled')) return 'replacement pods were assigned to nodes'
+  if (has('Started')) return 'Kubernetes reported the start of a container'
+  if (events.some(({ name, text }) => SCALING.test(`${name} ${text}`))) return 'Kubernetes reported a scale-down'
+  const isKilled = events.some(({ name, object }) => name === 'Killing' && objects.includes(object))
+  return isKilled ? 'Kubernetes reported that a container was stopped' : null
 }
 
 function endSentence(ended: readonly GroupedFact[], way: Way, facts: GroupedFacts): Sentence {
@@ -127,9 +138,7 @@ function momentsText(times: readonly number[]): string {
 /** Describes how the ends are known. Names the people who resolved alerts manually, if the timeline does. */
 function howText(way: Way, ended: readonly GroupedFact[], entries: readonly EntryFact[]): string {
   const isOne = ended.length === 1
-  if (way === 'started') return ', when Kubernetes reported the start of a container'
-  if (way === 'scaled') return ', when Kubernetes reported a scale-down'
-  if (way === 'replaced') return ', when replacement pods were assigned to nodes'
+  if (way.startsWith('when ')) return `, ${way}`
   if (way === 'reported') {
     const senders = distinct(ended.map(senderOf))
     return `, as reported by ${joinNames(senders)}`

@@ -5,6 +5,7 @@ import { senderName } from '../event/event.ts'
 import type { AlertFact, ChangeFact, IncidentFact, PostmortemFacts, Unheard } from '../incident/facts.ts'
 import { ordered } from '../order.ts'
 import { formatPeriod, formatTime, joinNames, quoted, timesOf } from '../text.ts'
+import { MINUTE } from '../units.ts'
 import type { Sentence } from './document.ts'
 
 /** An alert and the record that represents the alert's group. The record is the group's earliest alert. */
@@ -83,13 +84,21 @@ export function firingWhenResolved({
   })
 }
 
+/** Kubernetes repeats what goes on, but seldom reports an end. */
+const isOpenEnded = ({ source, endsAt }: GroupedFact) => source === 'cluster' && endsAt === null
+
+/** Returns whether nothing had been reported for a minute or longer when the incident was resolved, and no end either. */
+export function isSilentlyFiring(facts: Pick<GroupedFacts, 'incident' | 'alerts'>): boolean {
+  const firing = firingWhenResolved(facts)
+  const until = (facts.incident.resolvedAt ?? 0) - MINUTE
+  return firing.length > 0 && firing.every((one) => isOpenEnded(one) && one.lastSeenAt <= until)
+}
+
 /** Returns `while QueueFull was still firing`; '' if no alert was firing when the incident was resolved. */
 export function whileFiring(facts: Pick<GroupedFacts, 'incident' | 'alerts'>, lead = 'while '): string {
   const firing = firingWhenResolved(facts)
   if (firing.length === 0) return ''
-  // Kubernetes repeats what goes on, but seldom reports an end.
-  const isSilent = firing.every(({ source, endsAt }) => source === 'cluster' && endsAt === null)
-  return isSilent
+  return firing.every(isOpenEnded)
     ? `${lead}no end of ${namesOf(firing)} had been reported`
     : `${lead}${namesOf(firing)} ${firing.length === 1 ? 'was' : 'were'} still firing`
 }
@@ -111,12 +120,29 @@ export function unheardSentences(facts: Pick<GroupedFacts, 'alerts'>): readonly 
   })
 }
 
-/** Says who was told, or that there is no channel. What waits in a queue is not known to arrive. */
-export function toldSentences({ incident, told }: GroupedFacts): readonly Sentence[] {
-  if (!told || (told.hasChannel && told.firstAt === null)) return []
-  const text =
-    told.firstAt === null
-      ? 'There is no notification channel.'
-      : `Told: ${joinNames(told.names)}, first at ${formatTime(told.firstAt)}.`
+/** Says who was told, or that nobody was. */
+export function toldSentences(facts: GroupedFacts): readonly Sentence[] {
+  const { incident, told } = facts
+  if (!told || told.firstAt === null) return [untoldSentence(facts) ?? []].flat()
+  const text = `Told: ${joinNames(told.names)}, first at ${formatTime(told.firstAt)}.`
   return [{ text, refs: [incidentRef(incident)] }]
+}
+
+/** Says that nobody was told, if so. What waits in a queue is not known to arrive. */
+export function untoldSentence({ incident, told, generatedAt }: GroupedFacts): Sentence | null {
+  if (!told || told.firstAt !== null) return null
+  const text = told.hasChannel
+    ? `No channel had got a message about the incident by ${formatTime(generatedAt)}.`
+    : 'There is no notification channel.'
+  return { text, refs: [incidentRef(incident)] }
+}
+
+/** After how many milliseconds a report is late. */
+const LATE = 5 * MINUTE
+
+/** Says when the first report arrived if it did so late, for example because the network was down. */
+export function lateSentences({ arrival }: GroupedFacts, first: GroupedFact | undefined): readonly Sentence[] {
+  if (!first || !arrival || arrival.receivedAt - arrival.at < LATE) return []
+  const text = `The first report of ${first.name}, from ${formatTime(arrival.at)}, arrived only at ${formatTime(arrival.receivedAt)}.`
+  return [{ text, refs: alertRefs([first]) }]
 }

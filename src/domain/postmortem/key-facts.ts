@@ -3,7 +3,15 @@ import { changeName } from '../incident/change-text.ts'
 import { distinct } from '../order.ts'
 import { likelihoodOf } from '../suspect/likely-cause.ts'
 import { formatSeconds, formatTime, joinNames, quoted, secondsBetween } from '../text.ts'
-import { declarerOf, lastReportOf, problemSeconds, secondsAfterwards, wasCritical, wasMerged } from './critical.ts'
+import {
+  declarerOf,
+  lastReportOf,
+  lastReportRefs,
+  problemSeconds,
+  secondsAfterwards,
+  wasCritical,
+  wasMerged,
+} from './critical.ts'
 import type { KeyFact, Metric, Postmortem } from './document.ts'
 import { type GroupedFacts, incidentRef, intoRefs, intoText, mergedInto } from './groups.ts'
 import { secondsOf } from './metrics.ts'
@@ -30,7 +38,7 @@ export function keyFactsOf(
   const from = mergedInto(facts) ? `not known here; merged into ${title}` : `probably followed from ${title}`
   const see = elsewhere ? [from] : []
   return [
-    { ...lengthOf(facts), refs: [ref, ...intoRefs(facts)] },
+    { ...lengthOf(facts), refs: [ref, ...intoRefs(facts), ...lastReportRefs(facts)] },
     detected,
     cause
       ? { label: 'Cause', text: causeText(cause), refs: cause.sentence.refs }
@@ -78,7 +86,7 @@ function detectedFact(facts: GroupedFacts, { seconds, sentence: { refs } }: Metr
   if (seconds === null) return { label, text: 'not known', refs }
   const { incident, entries } = facts
   const isUncovered = entries.some(({ code, at }) => code === 'unsilenced' && at === incident.createdAt)
-  const after = `${formatSeconds(seconds)}${isUncovered ? ', when a silence ended' : ''}`
+  const after = `${formatSeconds(seconds)}${isUncovered ? ', after a silence ended' : ''}`
   const [earlier] = earlierReports(facts)
   if (!earlier) return { label, text: after, refs }
   const lead = formatSeconds(secondsBetween(earlier.at, incident.startedAt))
@@ -102,10 +110,11 @@ function criticalText(facts: GroupedFacts): string {
     const last = lastReportOf(facts)
     if (seconds === 0 && last)
       return `an unknown time: last reported at ${formatTime(last.at)}, and no end was reported`
-    if (seconds === 0 && critical.until !== null) return `a moment, at ${formatTime(critical.until)}`
+    if (seconds === 0 && critical.until !== null) return `less than a second, at ${formatTime(critical.until)}`
     if (last)
       return `at least ${formatSeconds(last.seconds)}, last reported at ${formatTime(last.at)}${silencedText(facts)}`
-    if (seconds !== null) return `${formatSeconds(seconds)}${silencedText(facts)}${afterwardsText(facts, seconds)}`
+    if (seconds !== null)
+      return `${formatSeconds(seconds)}${loweredText(facts, seconds)}${silencedText(facts)}${afterwardsText(facts, seconds)}`
     // A user resolved the incident while its alerts were firing.
     const lasted = secondsOf(critical.ms, incident.startedAt, incident.resolvedAt ?? incident.startedAt)
     return `${formatSeconds(lasted)} until ${wasMerged(facts) ? `it was merged into ${intoText(facts)}` : 'it was resolved'}; it was still critical then`
@@ -125,6 +134,13 @@ function criticalText(facts: GroupedFacts): string {
     : seen === 0
       ? `${formatSeconds(severe)}${until}, as declared by ${who} with the severity ${severity}`
       : `${formatSeconds(seen)}; ${who} declared the severity ${severity} for ${formatSeconds(severe)}${until}`
+}
+
+/** Says for how long an incident had its worst severity if a user lowered it. The alerts stayed critical. */
+function loweredText({ incident: { severe, declared = [] } }: GroupedFacts, seconds: number): string {
+  if (!severe || Math.abs(seconds - severe.ms / 1000) <= 1) return ''
+  const by = declared.length === 0 ? ' by its alerts' : ''
+  return `${by}; the severity of the incident was ${severe.severity} for ${formatSeconds(Math.floor(severe.ms / 1000))} of that time`
 }
 
 function afterwardsText(facts: GroupedFacts, seconds: number): string {

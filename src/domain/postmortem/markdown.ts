@@ -47,6 +47,7 @@ function headerOf(postmortem: Postmortem, numbers: Numbers): string {
   const added = hasAdditions(postmortem) ? '; what people wrote can be newer' : ''
   const facts = [
     ...(summary.facts ?? []).map((fact) => `**${fact.label}:** ${marked(fact, numbers)}`),
+    ...(header.number === undefined ? [] : [`Incident: ${header.number}`]),
     `Severity: ${header.severity}`,
     `Services: ${plain(header.services.join(', '))}`,
     `State: ${header.state}, revision ${header.revision}`,

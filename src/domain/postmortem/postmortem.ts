@@ -59,6 +59,7 @@ export function generate(facts: PostmortemFacts): Postmortem {
       revision: facts.revision,
       services: servicesOf(inOrder),
       incident: incidentRef(incident),
+      ...(incident.number === undefined ? {} : { number: incident.number }),
       generatedAt: new Date(facts.generatedAt).toISOString(),
     },
     summary: {

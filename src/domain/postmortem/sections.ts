@@ -23,6 +23,7 @@ import {
   type GroupedFact,
   type GroupedFacts,
   incidentRef,
+  lateSentences,
   mergedIn,
   mergedInto,
   namesOf,
@@ -77,19 +78,17 @@ export function summaryOf(facts: GroupedFacts, suspicions: readonly Sentence[]):
 
 export function impactOf(facts: GroupedFacts): Postmortem['impact'] {
   const { incident, alerts, lowestScore } = facts
-  const { startedAt } = incident
   const end = lastReportOf(facts) ? null : endOf(facts)
   const objects = distinct(alerts.flatMap((alert) => alert.objects))
-  const onNode = facts.onNode.flatMap((one) => withPrefix(one.objects, 'Pod/'))
   const pods = distinct([
     ...withPrefix(objects, 'Pod/'),
     ...alerts.flatMap(({ labels }) => labels.pod ?? []),
-    ...onNode,
+    ...facts.onNode.flatMap((one) => withPrefix(one.objects, 'Pod/')),
   ])
   const nodes = distinct([...withPrefix(objects, 'Node/'), ...alerts.flatMap((alert) => alert.nodes)])
   const count = (severity: Severity) => alerts.filter((alert) => alert.severity === severity).length
   return {
-    from: new Date(startedAt).toISOString(),
+    from: new Date(incident.startedAt).toISOString(),
     to: end === null ? null : new Date(end).toISOString(),
     seconds: problemSeconds(facts),
     pods,
@@ -173,6 +172,7 @@ export function detectionOf(facts: GroupedFacts): Postmortem['detection'] {
           text: incident.cause === 'silence' ? 'First signal: a missing heartbeat.' : 'First signal: none recorded.',
           refs: [ref],
         },
+    ...lateSentences(facts, first),
     ...(older && isEvidence(incident) ? [olderSentence(incident)] : []),
     {
       text:

@@ -2,7 +2,7 @@
 import { silenceEnd } from '../incident/timeline-entries.ts'
 import { distinct } from '../order.ts'
 import { silenceName } from '../silence/silence.ts'
-import { capitalized, formatSeconds, formatTime, joinNames, secondsBetween } from '../text.ts'
+import { capitalized, formatSeconds, formatTime, joinNames } from '../text.ts'
 import type { Sentence } from './document.ts'
 import { type GroupedFacts, incidentRef } from './groups.ts'
 import { secondsOf } from './metrics.ts'
@@ -12,15 +12,11 @@ type Facts = Pick<GroupedFacts, 'incident' | 'entries' | 'silences'>
 /** Returns `, plus 20 min silenced by Ann Lee (40 min in all)`; '' if no silence covered the problem. */
 export function silencedText(facts: Facts): string {
   const { critical, startedAt, resolvedAt } = facts.incident
-  const muted = Math.floor((critical.mutedMs ?? 0) / 1000)
-  if (muted === 0) return ''
+  const seconds = Math.floor((critical.mutedMs ?? 0) / 1000)
+  if (seconds === 0) return ''
   const end = critical.until ?? resolvedAt ?? startedAt
-  // If nothing else interrupted the problem, the two parts add up to the whole period.
-  const rest = secondsBetween(startedAt, end) - secondsOf(critical.ms, startedAt, end)
   const people = distinct(silencesOf(facts).map(({ who }) => who))
   const by = people.length === 0 ? '' : ` by ${joinNames(people)}`
-  // Each of the four times is rounded down.
-  const seconds = Math.abs(rest - muted) <= 2 ? rest : muted
   return `, plus ${formatSeconds(seconds)} silenced${by} (${formatSeconds(secondsOf(critical.ms, startedAt, end) + seconds)} in all)`
 }
 
@@ -36,16 +32,19 @@ function silencesOf({ incident, entries, silences = [] }: Facts) {
     const silence = silences.find((one) => one.ref === ref)
     const [who, name] = [silence?.createdBy ?? actor ?? 'a user', silenceName(silence)]
     const from = silence?.startsAt ?? (isOver ? null : at)
-    return [{ who, name, from, until: isOver ? at : null, ref: ref ?? incidentRef(incident) }]
+    // incmon can notice the end later, for example after a restart.
+    const isEnd = isOver && silence !== undefined && silence.endsAt <= at
+    const until = isEnd ? silence.endsAt : isOver ? at : null
+    return [{ who, name, from, until, isEnd, ref: ref ?? incidentRef(incident) }]
   })
 }
 
 /** Says who silenced the problem, and when. */
 export function silenceSentences(facts: Facts): readonly Sentence[] {
   if ((facts.incident.critical.mutedMs ?? 0) < 1000) return []
-  return silencesOf(facts).map(({ name, who, from, until, ref }) => {
+  return silencesOf(facts).map(({ name, who, from, until, isEnd, ref }) => {
     const began = from === null ? '' : ` from ${formatTime(from)}`
-    const applied = until === null ? '' : `; it no longer applied at ${formatTime(until)}`
+    const applied = until === null ? '' : `; it ${isEnd ? 'ended' : 'no longer applied'} at ${formatTime(until)}`
     return { text: `${capitalized(who)} set ${name}${began}${applied}.`, refs: [ref] }
   })
 }

@@ -5,6 +5,7 @@ import type { LiveService } from '../../domain/health/live-service.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { newSteps } from '../../domain/silence/matcher.ts'
 import {
+  type LiveSilence,
   lastWindowOf,
   nextChangeOf,
   silenceName,
@@ -13,7 +14,7 @@ import {
   type Window,
   withSaid,
 } from '../../domain/silence/silence.ts'
-import { countOf, formatTime } from '../../domain/text.ts'
+import { countOf, formatPeriod, formatTime } from '../../domain/text.ts'
 import type { Context } from '../state/context.ts'
 import type { Condition } from './conditions.ts'
 import { addEntry } from './incidents/incidents.ts'
@@ -176,6 +177,9 @@ function noteEach(
   now: number,
 ): void {
   const isOver = code === 'unsilenced'
+  // incmon can notice the end later, for example after a restart.
+  const whenOf = ({ startsAt, endsAt }: LiveSilence) =>
+    endsAt <= now ? formatPeriod(startsAt, endsAt) : formatTime(startsAt)
   const bySilence = Map.groupBy(found, ({ before, after }) => [...before.silencedBy, ...after.silencedBy][0])
   for (const [rowId = 0, [first, ...more]] of bySilence) {
     const silence = ctx.state.silences.get(rowId)?.silence
@@ -184,7 +188,7 @@ function noteEach(
       at: now,
       kind: 'silence',
       code,
-      text: `${silenceName(silence)} ${isOver ? 'no longer applies to' : 'applies to'} ${alerts}${isOver && silence ? `; ${silence.createdBy ?? 'a user'} set it from ${formatTime(silence.startsAt)}` : ''}`,
+      text: `${silenceName(silence)} ${isOver ? 'no longer applies to' : 'applies to'} ${alerts}${isOver && silence ? `; ${silence.createdBy ?? 'a user'} set it from ${whenOf(silence)}` : ''}`,
       // Whoever created a silence did nothing when it ended.
       actor: isOver ? null : (silence?.createdBy ?? null),
       ref: silence ? `silence/${silence.id}` : null,

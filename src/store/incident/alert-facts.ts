@@ -82,13 +82,18 @@ function withService<Row extends { readonly hex: string; readonly labels: string
 const firstEvent = query<{ alertId: number }>()((builder, hole) =>
   builder
     .selectFrom('events')
-    .select('text')
+    .select(['text', 'at', 'received_at as receivedAt'])
     .where('alert_id', '=', hole('alertId'))
     .where('kind', '=', 'firing')
     .orderBy('at')
     .orderBy('id')
     .limit(1),
 )
+
+/** Returns when the first report of an alert arrived, and of what time it was. */
+export function firstArrival(db: Db, alertId: number) {
+  return db.first(firstEvent, { alertId }) ?? null
+}
 
 /**
  * Adds the text of the first event to each alert that begins a row of the timeline, because each repeat replaces the

@@ -10,7 +10,7 @@ import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
 import type { AlertRows } from './alert-facts.ts'
-import { findLiveIncident } from './live-incidents.ts'
+import { findIncident } from './incidents.ts'
 
 const MAX_EARLIER = 500
 const MAX_OTHERS = 10_000
@@ -42,14 +42,21 @@ export function findIncidentAt(
 ) {
   const { service, rowId, startedAt } = of
   const row = db.first(incidentAt, { service, rowId, since: startedAt, from: startedAt - DAY, until: startedAt + HOUR })
-  return row && { ref: `incident/${uuidFromBytes(row.uuid)}`, title: row.title, createdAt: row.createdAt }
+  return (
+    row && {
+      ref: `incident/${uuidFromBytes(row.uuid)}`,
+      number: row.number,
+      title: row.title,
+      createdAt: row.createdAt,
+    }
+  )
 }
 
 const incidentAt = query<{ service: number; rowId: number; since: number; from: number; until: number }>()(
   (sql, hole) =>
     sql
       .selectFrom('incidents')
-      .select(['uuid', 'title', 'created_at as createdAt'])
+      .select(['uuid', 'number', 'title', 'created_at as createdAt'])
       .where('service_id', '=', hole('service'))
       .where('created_at', '>=', hole('from'))
       .where('created_at', '<=', hole('until'))
@@ -62,8 +69,8 @@ const incidentAt = query<{ service: number; rowId: number; since: number; from: 
 /** Finds the incidents that the entries about a merge name. */
 export function mergedWith(db: Db, organizationId: number, entries: readonly Pick<EntryFact, 'kind' | 'ref'>[]) {
   return entries.flatMap(({ kind, ref }) => {
-    const found = kind === 'merged' && ref ? findLiveIncident(db, organizationId, ref.replace('incident/', '')) : null
-    return found && ref ? [{ ref, title: found.title, createdAt: found.createdAt }] : []
+    const found = kind === 'merged' && ref ? findIncident(db, organizationId, ref.replace('incident/', '')) : null
+    return found && ref ? [{ ref, number: found.number, title: found.title, createdAt: found.createdAt }] : []
   })
 }
 
@@ -72,7 +79,9 @@ export function silencesNamed(db: Db, organizationId: number, entries: readonly 
   const refs = distinct(entries.flatMap(({ kind, ref }) => (kind === 'silence' && ref ? ref : [])))
   return refs.flatMap((ref) => {
     const found = findSilence(db, organizationId, ref.replace('silence/', ''))
-    return found ? [{ ref, comment: found.comment, createdBy: found.createdBy, startsAt: found.startsAt }] : []
+    return found
+      ? [{ ref, comment: found.comment, createdBy: found.createdBy, startsAt: found.startsAt, endsAt: found.endsAt }]
+      : []
   })
 }
 
@@ -80,7 +89,7 @@ const openedBetween = query<{ organizationId: number; from: number; until: numbe
   sql
     .selectFrom('incidents')
     .innerJoin('services', 'services.id', 'incidents.service_id')
-    .select(['incidents.uuid', 'title', 'incidents.created_at as createdAt', 'services.uuid as owner'])
+    .select(['incidents.uuid', 'number', 'title', 'incidents.created_at as createdAt', 'services.uuid as owner'])
     .where('incidents.organization_id', '=', hole('organizationId'))
     .where('incidents.created_at', '>=', hole('from'))
     .where('incidents.created_at', '<=', hole('until'))

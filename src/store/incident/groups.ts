@@ -35,8 +35,15 @@ export function findGroupUntil(db: Db, { id, organizationId, startedAt, cause }:
   const others = group.members.flatMap((member) => {
     const row = member === id ? undefined : known.get(member)
     if (!row) return []
-    const { title, createdAt, namespace, name } = row
-    return { ref: `incident/${member}`, title, createdAt, startedAt: row.startedAt, service: { namespace, name } }
+    const { number, title, createdAt, namespace, name } = row
+    return {
+      ref: `incident/${member}`,
+      number,
+      title,
+      createdAt,
+      startedAt: row.startedAt,
+      service: { namespace, name },
+    }
   })
   const leader = group.isLedByCause ? `incident/${group.leader}` : null
   return { cause: group.cause, leader, others }
@@ -97,7 +104,13 @@ function incidentsWithService(sql: Db['sql']) {
   return sql
     .selectFrom('incidents')
     .innerJoin('services', 'services.id', 'incidents.service_id')
-    .select(['incidents.id as rowId', 'incidents.uuid', 'incidents.title', 'incidents.created_at as createdAt'])
+    .select([
+      'incidents.id as rowId',
+      'incidents.uuid',
+      'incidents.number',
+      'incidents.title',
+      'incidents.created_at as createdAt',
+    ])
     .select(['started_at as startedAt', 'services.cluster', 'services.namespace', 'services.name'])
     .where('cause', '=', 'service')
     .limit(MAX_INCIDENTS)

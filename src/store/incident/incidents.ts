@@ -85,6 +85,12 @@ export function findIncidentByNumber(db: Db, organizationId: number, number: num
   const row = db.first(ofOrganization(db, organizationId).where('number', '=', number).select(columns))
   return row && toRecord(row)
 }
+
+/** Returns the number that people use for an incident; undefined if it is not saved yet. */
+export function findNumber(db: Db, rowId: number): number | undefined {
+  return db.first(db.sql.selectFrom('incidents').select('number').where('id', '=', rowId))?.number ?? undefined
+}
+
 export function findIncidentIds(db: Db, organizationId: number, numbers: readonly number[]): string[] {
   const rows = ofOrganization(db, organizationId).where('number', 'in', listed(JSON.stringify(numbers)))
   return db.all(rows.select('uuid')).map(({ uuid }) => uuidFromBytes(uuid))

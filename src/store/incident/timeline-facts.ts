@@ -1,13 +1,13 @@
 /** Reads records for an incident's postmortem and timeline. Limits the number of rows. */
 
+import { firstSymptom } from '../../domain/alert/first-symptom.ts'
 import { BUDGETS } from '../../domain/budgets.ts'
 import type { Change } from '../../domain/correlation/change.ts'
 import { rolloutsOf } from '../../domain/correlation/rollout.ts'
 import { criticalPeriods } from '../../domain/health/strip.ts'
 import { changeFact, type PostmortemFacts, withImages } from '../../domain/incident/facts.ts'
-import { severeOf } from '../../domain/incident/lasted.ts'
+import { onMsOf, severeOf, silencedMsOf } from '../../domain/incident/lasted.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
-import { criticalMsOf, mutedMsOf } from '../../domain/incident/problem.ts'
 import { timelineOf } from '../../domain/incident/timeline.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import { toldRows } from '../../domain/notification/told.ts'
@@ -22,13 +22,14 @@ import { rejectionsOf } from '../rejections.ts'
 import { findServiceRowId, hasSeveralClusters } from '../service/services.ts'
 import { listStates } from '../service/states.ts'
 import type { Db } from '../sqlite/open.ts'
-import { type AlertRows, alertsOf, alertsOnNode, serviceOf, timelineAlertsOf } from './alert-facts.ts'
+import { type AlertRows, alertsOf, alertsOnNode, firstArrival, serviceOf, timelineAlertsOf } from './alert-facts.ts'
 import { earlierOf, findIncidentAt, mergedWith, openedDuring, recordedSince, silencesNamed } from './beside.ts'
 import { findGroupUntil } from './groups.ts'
+import { findNumber } from './incidents.ts'
 import { findLiveIncident } from './live-incidents.ts'
 import { withUnheard } from './silent-senders.ts'
 import { findJudgedSuspects } from './suspects.ts'
-import { eventsOf } from './timeline-events.ts'
+import { eventsOf, numbered } from './timeline-events.ts'
 import { findTold, listNotToldOf, listToldOf } from './told-messages.ts'
 
 /** How long before the first evidence to search for changes. */
@@ -51,6 +52,9 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, e
   const { isSuppressed, endedAt } = incident.problem
   const shown = hasSeveralClusters(db, incident.organizationId) ? asIs : withoutCluster
   const until = (isSuppressed ? null : endedAt) ?? incident.resolvedAt ?? now
+  const named = <Other extends Parameters<typeof numbered>[0]>(other: Other) => numbered(other, incident.title)
+  const group = findGroupUntil(db, incident, until)
+  const first = firstSymptom(alerts)
   return {
     ...facts,
     incident: incidentFact(db, { ...facts.incident, service: shown(service) }, all, now),
@@ -62,10 +66,11 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, e
     alerts,
     searched,
     lowestScore: incident.lowestScore,
-    meanwhile: openedDuring(db, incident, until),
-    group: findGroupUntil(db, incident, until),
+    meanwhile: openedDuring(db, incident, until).map(named),
+    group: group && { ...group, others: group.others.map(named) },
     told: findTold(db, incident, now),
-    merged: mergedWith(db, incident.organizationId, all),
+    arrival: first ? firstArrival(db, first.rowId) : null,
+    merged: mergedWith(db, incident.organizationId, all).map(named),
     silences: silencesNamed(db, incident.organizationId, all),
     earlier: earlierOf(db, incident, [incident.serviceId, ...others.keys()], alerts),
     recordedSince: recordedSince(db, incident.organizationId, now),
@@ -86,7 +91,7 @@ function incidentFact(
 ) {
   const { problem, origin, cause, startedAt } = incident
   const end = incident.resolvedAt ?? now
-  const lastedMs = criticalMsOf(problem, end)
+  const lastedMs = onMsOf(problem, end)
   const until = problem.isSuppressed ? null : problem.endedAt
   const states = () => listStates(db, incident.organizationId, incident.service.uuid, startedAt) ?? []
   const known =
@@ -94,7 +99,7 @@ function incidentFact(
       ? { critical: { ms: 0, until: null }, lastedMs }
       : origin === 'manual'
         ? { critical: criticalPeriods(states(), startedAt, end), lastedMs }
-        : { critical: { ms: lastedMs, until, mutedMs: mutedMsOf(problem, end) } }
+        : { critical: { ms: lastedMs, until, mutedMs: silencedMsOf(incident, end) } }
   // Earlier versions recorded a resolution as an acknowledgement. A reopening is none.
   const { acknowledgedAt: at, resolvedAt } = incident
   const answeredAt = at === resolvedAt || entries.some((one) => one.kind === 'reopened' && one.at === at) ? null : at
@@ -102,6 +107,7 @@ function incidentFact(
   const hasLapsed = firstAt !== null && firstAt !== answeredAt
   return {
     ...incident,
+    number: findNumber(db, incident.rowId),
     ...known,
     about: problem.about,
     severe: severeOf(incident, end),
@@ -146,12 +152,12 @@ function suspectsOf(
 /** Returns the incident of the component that probably caused another one, if it has one. */
 function incidentOf(
   db: Db,
-  { organizationId, rowId, startedAt }: Pick<LiveIncident, 'organizationId' | 'rowId' | 'startedAt'>,
+  { organizationId, rowId, startedAt, title }: Pick<LiveIncident, 'organizationId' | 'rowId' | 'startedAt' | 'title'>,
   serviceId: string | null,
 ) {
   const service = serviceId === null ? undefined : findServiceRowId(db, organizationId, serviceId)
   const found = service === undefined ? null : findIncidentAt(db, { service, rowId, startedAt })
-  return found ? { incident: found } : {}
+  return found ? { incident: numbered(found, title) } : {}
 }
 
 /** Returns an incident's timeline, oldest first, or null if the incident does not exist. */
@@ -194,7 +200,7 @@ function gather(
 ) {
   const rowIds = [incident.serviceId, ...otherServices(incident, alerts).keys()]
   const changes = rowIds.flatMap((rowId) => changesOf(db, rowId, searched))
-  const events = rowIds.flatMap((rowId) => eventsOf(db, rowId, searched, counted))
+  const events = rowIds.flatMap((rowId) => eventsOf(db, rowId, searched, { counted, title: incident.title }))
   return {
     incident: { ...incident, uuid: incident.id, service: serviceOf(db, incident.serviceId) },
     entries: [...entriesOf(db, incident.rowId), ...gapEntries(db, incident, searched.to)],

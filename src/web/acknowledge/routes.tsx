@@ -10,7 +10,7 @@ import {
   readAcknowledgeLink,
 } from '../../actions/acknowledgement.ts'
 import { severeOf, silencedText } from '../../domain/incident/lasted.ts'
-import { mutedMsOf, phaseOf, problemAt } from '../../domain/incident/problem.ts'
+import { phaseOf, problemAt } from '../../domain/incident/problem.ts'
 import { personName } from '../../domain/request/session.ts'
 import { STATES } from '../../domain/severity.ts'
 import { formatDuration, formatLasted } from '../../domain/shown-time.ts'
@@ -111,8 +111,8 @@ function rememberedName({ c }: AnyVisit): string {
 
 function problemText(incident: IncidentRecord, now: number): string {
   const { problem } = incident
-  const { severity, ms } = severeOf(incident, now)
-  const silenced = silencedText(mutedMsOf(problem, now))
+  const { severity, ms, mutedMs } = severeOf(incident, now)
+  const silenced = silencedText(mutedMs)
   if (problemAt(problem, now) === 'on')
     return `The problem goes on. The service ${STATES[severity].hasBeen} for ${formatDuration(ms)}${silenced}.`
   const state =

@@ -4,17 +4,16 @@ import type { AlertGroup } from '../../domain/alert/groups.ts'
 import type { PipelineChange } from '../../domain/correlation/change.ts'
 import { rankLinks, TIME_CODES } from '../../domain/correlation/correlation.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
-import { breaksText, endOf, severeOf, silencedText } from '../../domain/incident/lasted.ts'
-import { criticalMsOf, mutedMsOf, phaseOf } from '../../domain/incident/problem.ts'
+import { BREAKS, breaksText, endOf, onMsOf, severeOf } from '../../domain/incident/lasted.ts'
+import { phaseOf } from '../../domain/incident/problem.ts'
 import { endedByMerge } from '../../domain/incident/timeline-entries.ts'
 import { namedUpTo } from '../../domain/notification/names.ts'
 import type { WhoWasTold } from '../../domain/notification/told.ts'
 import { isSender } from '../../domain/sender/sender-name.ts'
-import { formatDuration, formatLasted, formatMoment, formatWhen, type Reader } from '../../domain/shown-time.ts'
+import { formatWhen, type Reader } from '../../domain/shown-time.ts'
 import { judgeSuspects } from '../../domain/suspect/judged.ts'
 import { type LikelyCause, likelyCauseOf, orderSuspects } from '../../domain/suspect/likely-cause.ts'
 import type { Suspect } from '../../domain/suspect/suspect.ts'
-import { capitalized, secondsBetween } from '../../domain/text.ts'
 import type { BestLink } from '../../store/correlation/correlations.ts'
 import { findIncidentBrief } from '../../store/incident/incident-view.ts'
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
@@ -88,10 +87,10 @@ export function headOf(
       isMerged: endedByMerge(timeline, incident.resolvedAt),
       isSilence: isSender(service?.name ?? ''),
     },
-    criticalMs: criticalMsOf(incident.problem, reader.now),
-    breaks: breaksText(incident.problem),
+    criticalMs: onMsOf(incident.problem, reader.now),
+    breaks: timeline.some(({ kind }) => kind === 'reopened') ? BREAKS : breaksText(incident.problem),
     severeMs: severe.ms,
-    mutedMs: mutedMsOf(incident.problem, reader.now),
+    mutedMs: severe.mutedMs,
     ...{ movedAt: moved?.at ?? incident.createdAt, movedBy: moved?.actor ?? null, firingAlerts: incident.firingAlerts },
     firingNow: firingNow(incident),
     opened: automatic ? `Opened automatically ${at}.` : `Opened ${at} by ${opener?.actor ?? 'a user'}.`,
@@ -161,42 +160,4 @@ function gitlabLink({ ref, facts }: PipelineChange): SuspectView['external'] {
 /** Returns the pipeline's URL in GitLab, or null if it is unknown or not an http or https URL. */
 export function pipelineUrl({ url }: PipelineChange['facts']): string | null {
   return url ? safeUrl(url) : null
-}
-
-// How long the problem of an incident was on, as pages say it.
-
-type State = Pick<
-  IncidentHead,
-  'severity' | 'endedAt' | 'isGuess' | 'mutedSince' | 'severeMs' | 'mutedMs' | 'isSilence'
->
-
-/** Returns `critical for 12 min, not counting 20 min under a silence`; without a time below a second. */
-export function lastedText({ severity, severeMs, mutedMs, endedAt, isGuess, isSilence }: State): string {
-  if (isSilence) return `no heartbeat for ${(endedAt === null ? formatDuration : formatLasted)(severeMs)}`
-  const least = endedAt !== null && isGuess ? 'at least ' : ''
-  const length =
-    severeMs < 1000
-      ? severity
-      : `${severity} for ${least}${(endedAt === null ? formatDuration : formatLasted)(severeMs)}`
-  return `${length}${silencedText(mutedMs)}`
-}
-
-/** Returns `from 03:02 to 03:14`, or `between …` if the problem was not on all the time. */
-export function periodText(
-  { startedAt, endedAt, criticalMs, isGuess, isMerged }: IncidentHead,
-  reader: Reader,
-): string {
-  const from = formatMoment(startedAt, reader)
-  if (endedAt === null) return `since ${from}`
-  const to = formatMoment(endedAt, reader)
-  if (isGuess) return `from ${from}, last reported ${to}`
-  if (isMerged) return `from ${from} until it was merged at ${to}`
-  const isWhole = Math.abs(secondsBetween(startedAt, endedAt) - Math.floor(criticalMs / 1000)) <= 1
-  return isWhole ? `from ${from} to ${to}` : `between ${from} and ${to}`
-}
-
-/** Returns `Critical for 12 min`, or `Was critical for 12 min` once the problem is over. */
-export function stateText(state: State): string {
-  if (state.mutedSince !== null) return 'Silenced'
-  return state.endedAt === null || state.isSilence ? capitalized(lastedText(state)) : `Was ${lastedText(state)}`
 }

@@ -10,7 +10,6 @@ import { Action } from '../kit/form.tsx'
 import { Mark, ServiceName, ShortName, Status } from '../kit/mark.tsx'
 import { Card, Crumbs, Section } from '../kit/section.tsx'
 import { InKubernetes } from '../kit/workload.tsx'
-import { periodText, stateText } from './brief.ts'
 import { Cause, hintedGroup, OverdueSince } from './cause.tsx'
 import { ActionItems, EditIncident } from './edit.tsx'
 import { Affected, Groups, groupsText } from './groups.tsx'
@@ -20,6 +19,7 @@ import { Suspects } from './suspects.tsx'
 import { Timeline } from './timeline.tsx'
 import { ToldLine } from './told.tsx'
 import type { IncidentView } from './view.ts'
+import { periodText, stateText } from './view.ts'
 
 /** A longer title is cut in its middle. Its parts are below, with the service and the alerts. */
 const MAX_TITLE = 72

@@ -7,7 +7,7 @@ import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
 import { changeName } from '../../domain/incident/change-text.ts'
 import { silencedText } from '../../domain/incident/lasted.ts'
 import { overdueWord } from '../../domain/notification/alert-texts.ts'
-import { formatLasted, formatMoment } from '../../domain/shown-time.ts'
+import { formatMoment } from '../../domain/shown-time.ts'
 import { formatSeconds, secondsBetween } from '../../domain/text.ts'
 import { findLastReport } from '../../store/history/last-report.ts'
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
@@ -18,6 +18,7 @@ import { isolated } from '../kit/bidi.ts'
 import type { Visit } from '../page.ts'
 import type { IncidentFacts } from './data.ts'
 import type { FixView, IncidentHead, Overdue } from './view.ts'
+import { lastedText } from './view.ts'
 
 /** Returns the last deploy after which all alerts of the incident's service ended; null if there is none. */
 export function fixOf(
@@ -44,16 +45,17 @@ function nounOf(change: Change): string {
 export async function recoveryOf(
   visit: Visit,
   service: ServiceRecord | undefined,
-  { endedAt, isGuess, severity, severeMs, mutedMs }: IncidentHead,
+  head: IncidentHead,
   fix: FixView | null,
 ): Promise<string | null> {
+  const { endedAt, isGuess } = head
   if (endedAt === null) return null
   const organization = await visit.own.read(findOrganization)
   const resolves = organization !== undefined && organization.settings['auto-resolve'] !== 'off'
   const [shown] = service ? await visit.own.run(withRecovering, [service]) : []
   const now = shown ? `, ${shown.status} now` : ''
   return [
-    `Was ${severity} for ${isGuess ? 'at least ' : ''}${formatLasted(severeMs)}${isGuess ? ', last reported' : ' until'} ${formatMoment(endedAt, visit.viewer)}${silencedText(mutedMs)}${now}.`,
+    `Was ${lastedText({ ...head, mutedMs: 0 })}${isGuess ? ', last reported' : ' until'} ${formatMoment(endedAt, visit.viewer)}${silencedText(head.mutedMs)}${now}.`,
     ...(fix ? [`Probable fix: ${fix.noun} ${fix.ref}, ${fix.when}.`] : []),
     ...(resolves ? ['Resolves automatically unless the problem comes back.'] : []),
   ].join(' ')

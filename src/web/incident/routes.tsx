@@ -12,7 +12,6 @@ import { type PageRoute, page, type Visit } from '../page.ts'
 import { mutedCount } from '../silences/silenced.ts'
 import { choiceOf, pageOf, withQuery } from '../visit/choice.ts'
 import { redirect, show } from '../visit/reply.ts'
-import { lastedText } from './brief.ts'
 import { causesOf } from './causes.ts'
 import { incidentViewOf } from './data.ts'
 import { incidentFacts, incidentPath, requireIncident } from './find.ts'
@@ -21,6 +20,7 @@ import { findClusters, findListed, wentFirst } from './list/list-data.ts'
 import { IncidentPage } from './page.tsx'
 import { mutedText, overdueOf } from './recovery.ts'
 import type { IncidentView, Typed } from './view.ts'
+import { lastedText } from './view.ts'
 
 const MAX_TOGETHER = 1_000
 

@@ -3,13 +3,15 @@
 import type { AlertGroup, GroupedAlert } from '../../domain/alert/groups.ts'
 import type { Command } from '../../domain/event/reason-command.ts'
 import type { GraphRecord } from '../../domain/graph/graph.ts'
+import { silencedText } from '../../domain/incident/lasted.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import type { WhoWasTold } from '../../domain/notification/told.ts'
 import type { Action } from '../../domain/postmortem/document.ts'
 import type { Severity } from '../../domain/severity.ts'
-import type { Reader } from '../../domain/shown-time.ts'
+import { formatDuration, formatLasted, formatMoment, type Reader } from '../../domain/shown-time.ts'
 import type { JudgedSuspect, LikelyCause } from '../../domain/suspect/likely-cause.ts'
+import { capitalized } from '../../domain/text.ts'
 import type { WorkloadNow } from '../../domain/watch/workload-now.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
 import type { Fault } from '../kit/form.tsx'
@@ -174,4 +176,46 @@ export type IncidentView = {
   readonly workload: WorkloadNow | null
   /** The graph of the most severe alert, or null. */
   readonly graph: GraphRecord | null
+}
+
+// How long the problem of an incident was on, as pages say it.
+
+type State = Pick<
+  IncidentHead,
+  'severity' | 'endedAt' | 'isGuess' | 'mutedSince' | 'criticalMs' | 'severeMs' | 'mutedMs' | 'isSilence'
+>
+
+/**
+ * Returns `critical for 12 min, not counting 20 min under a silence`; without a time below a second. Says so if the problem
+ * went on with another severity.
+ */
+export function lastedText(state: State): string {
+  const { severity, criticalMs, severeMs, mutedMs, endedAt, isGuess, isSilence } = state
+  const [format, went] = endedAt === null ? [formatDuration, 'has gone'] : [formatLasted, 'went']
+  if (isSilence) return `no heartbeat for ${format(severeMs)}`
+  const least = endedAt !== null && isGuess ? 'at least ' : ''
+  const length = severeMs < 1000 ? severity : `${severity} for ${least}${format(severeMs)}`
+  const whole = Math.abs(criticalMs - severeMs) < 1000 ? '' : `, and ${went} on for ${format(criticalMs)} in all`
+  return `${length}${whole}${silencedText(mutedMs)}`
+}
+
+/** Returns `from 03:02 to 03:14`, or `between …` if the problem was not on all the time. */
+export function periodText(
+  { startedAt, endedAt, criticalMs, mutedMs, breaks, isGuess, isMerged }: IncidentHead,
+  reader: Reader,
+): string {
+  // What a user declared can have begun later than the first alert.
+  const isWhole = breaks === '' && mutedMs < 1000
+  const from = formatMoment(isWhole ? (endedAt ?? reader.now) - criticalMs : startedAt, reader)
+  if (endedAt === null) return `since ${from}`
+  const to = formatMoment(endedAt, reader)
+  if (isGuess) return `from ${from}, last reported ${to}`
+  if (isMerged) return `from ${from} until it was merged at ${to}`
+  return isWhole ? `from ${from} to ${to}` : `between ${from} and ${to}`
+}
+
+/** Returns `Critical for 12 min`, or `Was critical for 12 min` once the problem is over. */
+export function stateText(state: State): string {
+  if (state.mutedSince !== null) return 'Silenced'
+  return state.endedAt === null || state.isSilence ? capitalized(lastedText(state)) : `Was ${lastedText(state)}`
 }

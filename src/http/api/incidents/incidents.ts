@@ -56,7 +56,7 @@ export async function incidentShower({ deps, own }: Call) {
     const group = groups.get(incident.id)
     const state = {
       problem: problemAt(incident.problem, now),
-      ...figuresOf(incident.problem, now),
+      ...figuresOf(incident, now),
       group: group ? { leader: group.leader, size: group.members.length } : null,
     }
     return showFields({ ...incident, ...state })

@@ -71,6 +71,7 @@ const header = v.object({
   revision: shape.count('Increases each time the incident is resolved', 1),
   services: shape.list(v.string(), 'The affected services', ['shop/checkout']),
   incident: shape.text('The incident', `incident/${shape.EXAMPLE_ID}`),
+  number: v.optional(shape.count('The number of the incident; absent from documents of earlier versions', 12)),
   generatedAt: shape.instant('When the postmortem was generated'),
 })
 
