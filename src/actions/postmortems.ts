@@ -24,9 +24,6 @@ export function requireWritten({ db }: Deps, organizationId: number, incidentId:
     throw new IncmonError('unavailable', 'the postmortem is being generated: try again in a few seconds')
 }
 
-/** The error message if another user changed the same part in the meantime. */
-export const CHANGED_MEANWHILE = 'somebody else has changed this part of the postmortem; reload it and save again'
-
 /**
  * Changes the users' edits or the state of the latest revision.
  * @param seen the values that the user saw before editing; undefined to skip this check
@@ -44,7 +41,11 @@ export function editPostmortem(
     const before = findPostmortem(deps.db, organizationId, incidentId)
     if (!before) throw new IncmonError('not-found', 'no postmortem')
     const { state = before.state, ...edits } = change
-    if (seen && !isAsSeen(before.edits, seen, edits)) throw new IncmonError('conflict', CHANGED_MEANWHILE)
+    if (seen && !isAsSeen(before.edits, seen, edits))
+      throw new IncmonError(
+        'conflict',
+        'somebody else has changed this part of the postmortem; reload it and save again',
+      )
     const writes = Object.values(edits).some((value) => value !== undefined)
     if (writes && before.state === 'final' && state === 'final') {
       throw new IncmonError('conflict', 'the postmortem is final; set state to draft to edit it')

@@ -59,18 +59,21 @@ export function formatDate(at: number, { now, zone }: Reader): string {
  */
 export function formatMoment(at: number, reader: Reader): string {
   const parts = partsOf(at, reader.zone)
-  const today = partsOf(reader.now, reader.zone)
-  if (!parts || !today) return NO_TIME
+  if (!parts) return NO_TIME
   const time = `${formatClock(at, reader.zone)}${repeatedText(at, reader.zone)}`
-  if (parts.day === today.day && parts.month === today.month && parts.year === today.year) return time
+  if (isToday(at, reader)) return time
   if (Math.abs(reader.now - at) < 6 * DAY) return `${WEEKDAYS[parts.weekday]} ${time}`
   return formatDate(at, reader)
 }
 
+function isToday(at: number, { now, zone }: Reader): boolean {
+  const [one, today] = [localTimeOf(at, zone), localTimeOf(now, zone)]
+  return one.day === today.day && one.month === today.month && one.year === today.year
+}
+
 /** Formats a time within a sentence: `at 03:02` today, `on Wed 16:05` within six days, otherwise `on 17 Nov`. */
 export function formatWhen(at: number, reader: Reader): string {
-  const moment = formatMoment(at, reader)
-  return `${/^\d\d:/.test(moment) ? 'at' : 'on'} ${moment}`
+  return `${isToday(at, reader) ? 'at' : 'on'} ${formatMoment(at, reader)}`
 }
 
 /**

@@ -6,19 +6,23 @@ export const LISTED = 8
 
 /** Formats a time as `2026-03-14 02:11:09 UTC`. @throws RangeError if `ms` is not a valid time */
 export function formatTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+  return `${formatDay(ms)} ${formatUtcClock(ms)} UTC`
+}
+
+/** Formats the time of day in UTC: `02:11:09`. */
+export function formatUtcClock(ms: number): string {
+  return new Date(ms).toISOString().slice(11, 19)
 }
 
 /** Formats the date of a time as `2026-03-14`. @throws RangeError if `ms` is not a valid time */
 export function formatDay(ms: number): string {
-  return formatTime(ms).slice(0, 10)
+  return new Date(ms).toISOString().slice(0, 10)
 }
 
 /** Formats a period as `2026-03-14 02:11:09 to 02:41:10 UTC`, with the second date if it differs. */
 export function formatPeriod(from: number, to: number, word = 'to'): string {
-  const [start, end] = [formatTime(from), formatTime(to)]
-  const sameDay = start.slice(0, 10) === end.slice(0, 10)
-  return `${start.replace(' UTC', '')} ${word} ${sameDay ? end.slice(11) : end}`
+  const [day, last] = [formatDay(from), formatDay(to)]
+  return `${day} ${formatUtcClock(from)} ${word} ${last === day ? '' : `${last} `}${formatUtcClock(to)} UTC`
 }
 
 /** Formats a duration as `1 h 5 min 12 s`, `2 d 3 s` or `0 s`. `seconds` must be a whole number and not negative. */

@@ -12,8 +12,16 @@ type HeadlineFacts = {
   readonly unresolved: number
 }
 
-/** The sentence in two parts. `lead` is displayed prominently, and `rest` can be empty. */
-export type Headline = { readonly lead: string; readonly rest: string; readonly state: ServiceState }
+/**
+ * The sentence in two parts. `lead` is displayed prominently, and `rest` can be empty. `title`: the lead as the title of a
+ * page, without names.
+ */
+export type Headline = {
+  readonly title: string
+  readonly lead: string
+  readonly rest: string
+  readonly state: ServiceState
+}
 
 /** The states, worst first. */
 export const SERVICE_STATES: readonly ServiceState[] = ['critical', 'degraded', 'recovering', 'unknown', 'healthy']
@@ -25,18 +33,18 @@ const MAX_NAME = 63
 /** Returns the headline, for example `1 service is critical: checkout.` and `3 are degraded, 12 are healthy.` */
 export function headlineOf({ counts, names, unresolved }: HeadlineFacts): Headline {
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0)
-  if (all === 0) return { lead: 'There are no services yet.', rest: '', state: 'unknown' }
+  if (all === 0) return { ...leadOf('There are no services yet'), rest: '', state: 'unknown' }
   const worst = SERVICE_STATES.find((state) => counts[state] > 0)
   if (worst && TROUBLED.has(worst)) return troubled(worst, counts, names(worst))
   if (counts.unknown > 0) {
     return {
-      lead: `The status of ${countOf(counts.unknown, 'service')} is unknown: the sender is silent.`,
+      ...leadOf(`The status of ${countOf(counts.unknown, 'service')} is unknown: the sender is silent`),
       rest: restOf(counts, ['healthy']),
       state: 'unknown',
     }
   }
   return {
-    lead: all === 1 ? 'The only service is healthy.' : `All ${formatCount(all)} services are healthy.`,
+    ...leadOf(all === 1 ? 'The only service is healthy' : `All ${formatCount(all)} services are healthy`),
     rest: unresolved === 0 ? '' : `${countOf(unresolved, 'incident')} ${unresolved === 1 ? 'is' : 'are'} not resolved.`,
     state: 'healthy',
   }
@@ -44,12 +52,16 @@ export function headlineOf({ counts, names, unresolved }: HeadlineFacts): Headli
 
 function troubled(state: ServiceState, counts: HeadlineFacts['counts'], names: readonly string[]): Headline {
   const count = counts[state]
-  const named = count <= MAX_NAMES && names.length === count ? `: ${joinNames(names.map(shortened))}.` : '.'
+  const named = count <= MAX_NAMES && names.length === count ? `: ${joinNames(names.map(shortened))}` : ''
   return {
-    lead: `${countOf(count, 'service')} ${count === 1 ? 'is' : 'are'} ${state}${named}`,
+    ...leadOf(`${countOf(count, 'service')} ${count === 1 ? 'is' : 'are'} ${state}`, named),
     rest: restOf(counts, SERVICE_STATES.slice(SERVICE_STATES.indexOf(state) + 1)),
     state,
   }
+}
+
+function leadOf(title: string, named = ''): Pick<Headline, 'title' | 'lead'> {
+  return { title, lead: `${title}${named}.` }
 }
 
 function shortened(name: string): string {

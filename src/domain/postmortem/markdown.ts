@@ -4,7 +4,7 @@ import type { Graph, GraphRecord } from '../graph/graph.ts'
 import { faultText, formatValue, scopeText, seriesTexts } from '../graph/words.ts'
 import { actorOf, detailsText, type TimelineRowText } from '../incident/timeline-rows.ts'
 import { isOnlyTime, likelihoodOf } from '../suspect/likely-cause.ts'
-import { formatCount, formatScore, formatTime } from '../text.ts'
+import { formatCount, formatDay, formatScore, formatTime, formatUtcClock } from '../text.ts'
 import type { Action, Contribution, Metric, Postmortem, Sentence } from './document.ts'
 import { link, plain, prose, table } from './escape.ts'
 
@@ -72,9 +72,8 @@ function impactOf({ impact }: Postmortem, numbers: Numbers): readonly string[] {
 
 function timelineOf(rows: readonly TimelineRowText[], numbers: Numbers): string {
   if (rows.length === 0) return 'Nothing was recorded.'
-  const zoneless = (at: number) => formatTime(at).replace(' UTC', '')
   const cells = rows.map((row) => [
-    zoneless(Date.parse(row.at)),
+    zonelessTime(Date.parse(row.at)),
     `${plain(row.text)}${detailsText(row, (at) => shortTime(at, Date.parse(row.at)))}`,
     plain(actorOf(row)),
     cited([row.ref], numbers),
@@ -159,10 +158,13 @@ function cited(refs: readonly string[], numbers: Numbers): string {
     .join(', ')
 }
 
+function zonelessTime(at: number): string {
+  return `${formatDay(at)} ${formatUtcClock(at)}`
+}
+
 /** Formats the time of day. Adds the date if it differs from the date of `first`. */
 function shortTime(at: number, first: number): string {
-  const [one, other] = [formatTime(at), formatTime(first)]
-  return (one.slice(0, 10) === other.slice(0, 10) ? one.slice(11) : one).replace(' UTC', '')
+  return formatDay(at) === formatDay(first) ? formatUtcClock(at) : zonelessTime(at)
 }
 
 // The graph of the alert as Markdown: a row with the course and the values of each series.

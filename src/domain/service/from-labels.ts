@@ -103,7 +103,7 @@ const choiceOf = cacheLast((labels: Labels): { readonly choice: Choice | null; r
 function isPodName(instance: string, namespace: string): boolean {
   if (namespace === '' || !/^[a-z\d-]+$/.test(instance) || MACHINE.test(instance)) return false
   const { how } = readGenerated.pod({ namespace, name: instance, node: null })
-  return /^(?:deployment|statefulset|cronjob) pod$/.test(how)
+  return ['deployment pod', 'statefulset pod', 'cronjob pod'].includes(how)
 }
 const MACHINE = /(?:^|-)(?:node|worker|master|host|server|vm)-?\d+$/
 

@@ -1,7 +1,6 @@
 /** Combines suspects with users' verdicts. The API, pages, messages and postmortems use the resulting ranking. */
 import { type Change, outcomeOf } from '../correlation/change.ts'
 import { isChange, isOnlyTime, type JudgedSuspect, type Verdict } from './likely-cause.ts'
-import { explainsText } from './object.ts'
 import type { Suspect } from './suspect.ts'
 
 /** A link between a change and an alert in the incident. */
@@ -50,10 +49,9 @@ export function judgeSuspects<Link extends SuspectLink>(
 
 /** What a user rejected as the cause explains nothing, although the score was computed before. */
 function judgedReason(reason: Suspect['reasons'][number], rejected: readonly string[]): Suspect['reasons'][number] {
-  const change = reason.code === 'change_explains' && rejected.find((key) => reason.text === explainsText(key))
-  return change
-    ? { ...reason, text: `${change} does not explain this problem: a user rejected it as the cause` }
-    : reason
+  const { change } = reason
+  if (change === undefined || !rejected.includes(change)) return reason
+  return { ...reason, text: `${change} does not explain this problem: a user rejected it as the cause` }
 }
 
 /** A change with a confirmed link is confirmed, even if another of its links was rejected. */

@@ -1,4 +1,5 @@
 /** Writes one sentence about the likely cause of an incident and the evidence for that cause. */
+import type { Emptied, Outcome } from '../correlation/change.ts'
 import { formatSeconds, secondsBetween } from '../text.ts'
 import type { Suspect } from './suspect.ts'
 
@@ -10,7 +11,7 @@ type Standing = Likelihood | NonNullable<Verdict> | 'began later'
 export type JudgedSuspect = Pick<Suspect, 'kind' | 'ref' | 'score' | 'since'> & {
   readonly verdict: Verdict
   readonly startsAt: number | null
-  readonly outcome: string | null
+  readonly outcome: Outcome | Emptied | null
   /**
    * Whether an image of the service was built from the change's commit. The pods may still have failed to pull the
    * image.
@@ -137,7 +138,8 @@ export function likelyCauseOf<S extends JudgedSuspect>(
   if (change) {
     const standing = standingOf(change, startedAt)
     const code = standing === 'confirmed' || standing === 'likely' ? standing : 'possible'
-    return sentence(code, change, `${nounOf(change)} `, afterOf(change, firstAlertAt))
+    const link = linkText(change, firstAlertAt)
+    return sentence(code, change, `${nounOf(change)} `, link === '' ? '.' : ` ${link}.`)
   }
   const top = topComponent(suspects, startedAt)
   const own = suspects.find((one) => one.isOwn && standingOf(one, startedAt) === 'likely')
@@ -171,12 +173,16 @@ export function topComponent<S extends JudgedSuspect>(suspects: readonly S[], st
   return byVerdict(related(suspects)).find(isTop) ?? null
 }
 
-/** Returns text such as `started 3 min before the first alert`; '' if a time is unknown. */
-export function leadText(change: Pick<JudgedSuspect, 'startsAt'>, firstAlertAt: number | null): string {
-  if (change.startsAt === null || firstAlertAt === null) return ''
-  const lead = secondsBetween(change.startsAt, firstAlertAt)
+/** Returns text such as `started 3 min before the first alert`; '' if a time is unknown. `before`: the words for a lead. */
+export function leadText(
+  { startsAt }: Pick<JudgedSuspect, 'startsAt'>,
+  firstAlertAt: number | null,
+  before = 'before the first alert',
+) {
+  if (startsAt === null || firstAlertAt === null) return ''
+  const lead = secondsBetween(startsAt, firstAlertAt)
   if (lead === 0) return 'started together with the first alert'
-  return `started ${formatSeconds(Math.abs(lead))} ${lead < 0 ? 'after' : 'before'} the first alert`
+  return `started ${formatSeconds(Math.abs(lead))} ${lead < 0 ? 'after the first alert' : before}`
 }
 
 /** The reference of a node, a namespace or a registry says what it is. */
@@ -189,15 +195,14 @@ function nounOf({ kind, outcome }: JudgedSuspect): string {
   if (outcome === 'endpoints removed') return 'Removal of endpoints'
   if (kind === 'rollout') return 'Rollout'
   if (outcome === 'deploy failed') return 'Failed deploy'
-  if (outcome?.startsWith('failed')) return 'Failed pipeline'
+  if (outcome === 'failed, jobs unknown' || outcome === 'failed before a deploy') return 'Failed pipeline'
   return outcome === 'deployed' ? 'Deploy' : 'Pipeline'
 }
 
-function afterOf(change: JudgedSuspect, firstAlertAt: number | null): string {
-  const lead = leadText(change, firstAlertAt)
+/** Returns what connects a change with the incident, such as `started 3 min before the first alert`; see `leadText`. */
+export function linkText(change: JudgedSuspect, firstAlertAt: number | null, before?: string): string {
   const image = change.builtTheImage ? 'an image of the service was built from its commit' : ''
-  const said = [lead, image].filter((part) => part !== '')
-  return said.length === 0 ? '.' : ` ${said.join(', and ')}.`
+  return [leadText(change, firstAlertAt, before), image].filter((part) => part !== '').join(', and ')
 }
 
 /** The largest expected difference between two senders' clocks, in ms. */

@@ -90,17 +90,13 @@ function nodeService({ byName }: Components, component: string): SuspectService 
   return [...(byName.get(component) ?? [])].sort((a, b) => (a.id < b.id ? -1 : 1))[0]
 }
 
-export const explainsText = (change: string) => `${change} may explain this problem`
-
 function explanation(changes: readonly RankedSuspect[], { id }: SuspectService): Factor | null {
   const own = changes.filter(({ serviceId, score }) => serviceId === id && score > 0)
-  const [change] = own.sort((a, b) => b.score - a.score || (a.ref < b.ref ? -1 : 1))
-  if (!change) return null
-  return {
-    code: 'change_explains',
-    value: 1 - CHANGE_EXPLAINS * change.score,
-    text: explainsText(`${change.kind} ${change.ref}`),
-  }
+  const [found] = own.sort((a, b) => b.score - a.score || (a.ref < b.ref ? -1 : 1))
+  if (!found) return null
+  const change = `${found.kind} ${found.ref}`
+  const value = 1 - CHANGE_EXPLAINS * found.score
+  return { code: 'change_explains', value, text: `${change} may explain this problem`, change }
 }
 
 /** How many other reasons a suspect has that only the time connects. */
@@ -130,8 +126,8 @@ export function reasonOf({ condition, text, factors }: Symptom, where = ''): Sus
 }
 
 /** Formats a factor as a reason. */
-export function reasonOfFactor({ code, text }: Factor): Suspect['reasons'][number] {
-  return { code, text }
+export function reasonOfFactor({ code, text, change }: Factor): Suspect['reasons'][number] {
+  return { code, text, ...(change === undefined ? {} : { change }) }
 }
 
 /** Clamps a score to 0–1 and rounds it to four decimals. */

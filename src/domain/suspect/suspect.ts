@@ -82,13 +82,14 @@ export type Suspect = {
 
 /**
  * `condition` and `short` are the parts of the text that a page shows: the name of the condition, and what is said about
- * it. Absent if the reason is not about a condition.
+ * it. Absent if the reason is not about a condition. `change`: of `change_explains`, such as `pipeline shop/cart#31`.
  */
 type SuspectReason = {
   readonly code: string
   readonly text: string
   readonly condition?: string
   readonly short?: string
+  readonly change?: string
 }
 
 export type RankedSuspect = Suspect & { readonly connection: Connection['kind'] }

@@ -33,8 +33,14 @@ export type Symptom = {
 }
 
 export type SymptomEvidence = { readonly alertId?: string; readonly eventId?: string }
-/** `short`: the text after the name of a condition, if it differs. */
-export type Factor = { readonly code: string; readonly value: number; readonly text: string; readonly short?: string }
+/** `short`: the text after the name of a condition, if it differs. `change`: see `SuspectReason`. */
+export type Factor = {
+  readonly code: string
+  readonly value: number
+  readonly text: string
+  readonly short?: string
+  readonly change?: string
+}
 /** A symptom before it is compared with other symptoms. */
 export type SymptomEvent = Omit<Symptom, 'weight'> & {
   /** A generalized description of the problem, without names. Components with the same text have a common cause. */

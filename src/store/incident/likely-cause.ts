@@ -1,6 +1,6 @@
 /** Describes the likely cause of an incident in one sentence, for use in messages. */
 import { isDeploy } from '../../domain/event/pipeline.ts'
-import { LIKELY, likelyCauseOf, placeOf } from '../../domain/suspect/likely-cause.ts'
+import { LIKELY, likelyCauseOf, linkText, placeOf } from '../../domain/suspect/likely-cause.ts'
 import type { Suspect } from '../../domain/suspect/suspect.ts'
 import { listPipelinesNear } from '../correlation/pipelines.ts'
 import { findServiceRowId } from '../service/services.ts'
@@ -60,19 +60,15 @@ function sentenceOf(
   suspects: readonly Judged[],
   { startedAt, serviceId, problem }: Pick<IncidentRecord, 'startedAt' | 'serviceId' | 'problem'>,
 ): string {
-  const { code, heading, suspect, before, after } = likelyCauseOf(suspects, startedAt)
+  const { code, heading, suspect, before } = likelyCauseOf(suspects, startedAt)
   if (suspect === null) return ''
   const isOwnChange = code === 'possible' && suspect.serviceId === serviceId
-  if (code === 'confirmed' || code === 'likely' || isOwnChange)
-    return `${heading}: ${before.toLowerCase()}${suspect.ref}${afterText(after, (problem.since ?? startedAt) <= startedAt)}`
+  if (code === 'confirmed' || code === 'likely' || isOwnChange) {
+    // The message already says when the problem began. One that came back began later than the first alert.
+    const isFirst = (problem.since ?? startedAt) <= startedAt
+    const link = linkText(suspect, startedAt, isFirst ? 'earlier' : undefined)
+    return `${heading}: ${before.toLowerCase()}${suspect.ref}${link === '' ? '' : `, ${link}`}.`
+  }
   const isLikely = code === 'none' && suspect.verdict === null && suspect.score >= LIKELY
   return isLikely ? `Likely cause: ${placeOf(suspect)}${suspect.ref}.` : ''
-}
-
-/**
- * Returns text such as `, started 3 min earlier.` The message already says when the problem began. One that came back
- * began later than the first alert.
- */
-function afterText(after: string, isFirst: boolean): string {
-  return after === '.' ? after : `,${isFirst ? after.replace(' before the first alert', ' earlier') : after}`
 }

@@ -2,7 +2,7 @@
 import type { FC } from 'hono/jsx'
 import { SEVERITIES } from '../../domain/severity.ts'
 import { formatDuration, formatLasted, type Reader } from '../../domain/shown-time.ts'
-import { countOf, formatCount, serviceName } from '../../domain/text.ts'
+import { capitalized, countOf, formatCount, serviceName } from '../../domain/text.ts'
 import { Histogram } from '../drawing/histogram.tsx'
 import { Options } from '../kit/choice.tsx'
 import { Submit } from '../kit/form.tsx'
@@ -53,8 +53,8 @@ export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
 function foundText({ groups, total, shown, filters }: AlertsView): string {
   if (total === 0) return ''
   const part =
-    shown < total ? `The newest ${formatCount(shown)} of ${countOf(total, 'alert')}` : countOf(total, 'alert')
-  return filters.group ? `${countOf(groups, 'group')} from ${part.replace('The', 'the')}.` : `${part}.`
+    shown < total ? `the newest ${formatCount(shown)} of ${countOf(total, 'alert')}` : countOf(total, 'alert')
+  return filters.group ? `${countOf(groups, 'group')} from ${part}.` : `${capitalized(part)}.`
 }
 
 /** Renders `7 alerts are still firing.` as a link to these alerts. */

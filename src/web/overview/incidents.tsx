@@ -117,7 +117,7 @@ export const IncidentLine: FC<Props & { readonly first?: boolean }> = ({ one, cs
       {open && canWrite ? (
         <Acknowledge one={one} csrf={csrf} look={first ? 'small primary' : 'small'} />
       ) : (
-        <span class="quiet">{ownerOf(one, reader.now).replace(/\.$/, '')}</span>
+        <span class="quiet">{ownerOf(one, reader.now)}</span>
       )}
     </article>
   )

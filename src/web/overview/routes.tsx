@@ -85,9 +85,7 @@ async function showOverview(visit: Visit): Promise<Reply> {
 function overviewTitle({ counts, services, headline }: OverviewView): string {
   const [worst] = services
   if (counts.critical === 1 && worst?.status === 'critical') return `(1) ${worst.name} is critical`
-  return counts.critical + counts.degraded + counts.recovering === 0
-    ? headline.lead.replace(/\.$/, '')
-    : headline.lead.replace(/[:.].*$/, '')
+  return headline.title
 }
 
 async function overviewView(visit: Visit): Promise<OverviewView> {

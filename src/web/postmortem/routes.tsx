@@ -1,6 +1,6 @@
 /** /incidents/:id/postmortem: shows and edits the postmortem, and serves it as Markdown. */
 
-import { CHANGED_MEANWHILE, editPostmortem, requireWritten, whyNoPostmortem } from '../../actions/postmortems.ts'
+import { editPostmortem, requireWritten, whyNoPostmortem } from '../../actions/postmortems.ts'
 import { IncmonError } from '../../domain/error.ts'
 import { hasPostmortems } from '../../domain/organization.ts'
 import type { Postmortem } from '../../domain/postmortem/document.ts'
@@ -110,7 +110,7 @@ async function showRefused(visit: Visit, name: PartName, text: string, error: In
   const { incident, record } = await findRecord(visit)
   if (!record) throw error
   const why =
-    error.message === CHANGED_MEANWHILE
+    record.state === 'draft'
       ? 'Somebody else changed this part while you were writing. The new version is below. Merge both versions and save again.'
       : 'Somebody marked this postmortem as final while you were writing. Open it in another tab, make it a draft again, and save.'
   return showDocument(visit, incident, record, { editing: name, refused: { text, why } })

@@ -13,6 +13,8 @@ type ReportView = {
   readonly reader: Reader
   /** `90 days` */
   readonly span: string
+  /** `previous 90 days` or `previous year`. */
+  readonly preceding: string
   readonly ranges: readonly { readonly text: string; readonly href: string; readonly current: boolean }[]
   readonly csvHref: string
   /** Null if there are too many incidents to evaluate. */
@@ -98,10 +100,10 @@ export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
 /**
  * Returns the rest of the headline, such as `2 fewer than in the previous 90 days. 3 of 5 are resolved; median 38 min.`
  */
-function restOf({ report, before, span }: ReportView): string {
+function restOf({ report, before, preceding }: ReportView): string {
   if (report === null) return ''
   const { incidents, resolved, mttr } = report.organization
-  const parts = [comparison(incidents, before, span)]
+  const parts = [comparison(incidents, before, preceding)]
   if (mttr.median !== null) {
     const median = formatLasted(mttr.median * 1000)
     parts.push(`${resolved} of ${incidents} ${resolved === 1 ? 'is' : 'are'} resolved; median ${median}`)
@@ -117,26 +119,21 @@ function lateText({ count, of }: Reliability['late']): string {
 }
 
 /** Returns `2 fewer than in the previous 90 days`; '' if there is no previous period. */
-function comparison(incidents: number, before: Reliability | null, span: string): string {
+function comparison(incidents: number, before: Reliability | null, preceding: string): string {
   if (before === null) return ''
   const fewer = before.organization.incidents - incidents
   const amount = fewer === 0 ? 'As many as' : `${formatCount(Math.abs(fewer))} ${fewer > 0 ? 'fewer' : 'more'} than`
-  return `${amount} in the ${precedingOf(span)}`
-}
-
-/** Returns `previous 90 days` or `previous year`. */
-function precedingOf(span: string): string {
-  return `previous ${span.replace(/^1 /, '')}`
+  return `${amount} in the ${preceding}`
 }
 
 const Figures: FC<{ view: ReportView; report: Reliability }> = ({ view, report }) => {
-  const { before, span, since, reader } = view
+  const { before, preceding, since, reader } = view
   const { incidents, mttd, mtta, mttr } = report.organization
   const earlier = before?.organization
-  const compared = comparison(incidents, before, span)
+  const compared = comparison(incidents, before, preceding)
   const recorded =
     since === null
-      ? `not comparable with the ${precedingOf(span)}`
+      ? `not comparable with the ${preceding}`
       : `recorded since ${formatDate(since, reader)}, so not comparable yet`
   return (
     <div class="report-figures">

@@ -59,6 +59,7 @@ async function showReport(visit: Visit): Promise<Reply> {
   const isComparable = since <= earlier.from || (before?.organization.incidents ?? 0) > 0
   const view = {
     ...{ reader: visit.viewer, span: words, report, before: isComparable ? before : null },
+    preceding: `previous ${name === '1y' ? 'year' : words}`,
     since: since > span.from ? since : null,
     ranges: rangeLinks(RANGES, '/reports', range, USUAL),
     csvHref: `/reports.csv?range=${name}`,

@@ -63,7 +63,7 @@ async function showSources(visit: Visit, secret: string | null, done: Done | '' 
   const watched = visit.server.clusters(organizationId)
   const isWatched = ({ source, cluster }: SenderRecord) =>
     source === 'cluster' && watched.some(({ name }) => name === cluster)
-  const { lead, rest } = headlineOf(senders, rejected.total, isWatched)
+  const { title, rest } = headlineOf(senders, rejected.total, isWatched)
   const pages = Math.ceil(senders.length / MAX_ROWS)
   const page = pageOf(visit.query('page'), pages)
   const rows = senders.slice((page - 1) * MAX_ROWS, page * MAX_ROWS)
@@ -82,7 +82,7 @@ async function showSources(visit: Visit, secret: string | null, done: Done | '' 
   )
   const content = (
     <SourcesPage
-      {...{ lead, rest, senders: shown, refused, failing, clusters, page, pages, ...counts }}
+      {...{ lead: `${title}.`, rest, senders: shown, refused, failing, clusters, page, pages, ...counts }}
       reader={visit.viewer}
     >
       <ConnectTabs current={current} path="/sources" />
@@ -90,7 +90,7 @@ async function showSources(visit: Visit, secret: string | null, done: Done | '' 
     </SourcesPage>
   )
   const shownOnce = { banner: bannerFor(done), still: secret !== null }
-  return show(visit, { title: lead.replace(/\.$/, ''), content, current: 'sources', ...shownOnce })
+  return show(visit, { title, content, current: 'sources', ...shownOnce })
 }
 
 /** Cuts off the text and the error of a rejected item. */
@@ -209,21 +209,21 @@ function headlineOf(
   senders: readonly SenderRecord[],
   rejected: number,
   isWatched: (sender: SenderRecord) => boolean,
-): { readonly lead: string; readonly rest: string } {
-  if (senders.length === 0) return { lead: 'No sender is connected yet.', rest: '' }
+): { readonly title: string; readonly rest: string } {
+  if (senders.length === 0) return { title: 'No sender is connected yet', rest: '' }
   const silent = senders.filter(({ heartbeat }) => heartbeat?.silent)
   const names = silent.map(({ source, cluster }) => CONNECTIONS[source].name + (cluster === '' ? '' : ` of ${cluster}`))
   const known = senders.length - silent.length
-  const rest = `${known === 1 ? '1 sender is' : `${known} senders are`} connected.`
+  const connected = `${known === 1 ? '1 sender is' : `${known} senders are`} connected`
   const items = rejected === 0 ? '' : ` ${countOf(rejected, 'item')} ${rejected === 1 ? 'was' : 'were'} rejected.`
   if (silent.length === 0) {
     return {
-      lead: rest,
+      title: connected,
       rest: `${heartbeatText(senders.filter((one) => one.heartbeat !== null || !isWatched(one)))}${items}`,
     }
   }
-  const lead = `${silent.length === 1 ? '1 heartbeat has' : `${silent.length} heartbeats have`} stopped: ${names.join(', ')}.`
-  return { lead, rest: `${known === 0 ? '' : rest}${items}`.trim() }
+  const title = `${silent.length === 1 ? '1 heartbeat has' : `${silent.length} heartbeats have`} stopped: ${names.join(', ')}`
+  return { title, rest: `${known === 0 ? '' : `${connected}.`}${items}`.trim() }
 }
 
 /** Returns a sentence about the senders' heartbeats. Called only if no heartbeat is missing. */
