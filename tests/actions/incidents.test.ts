@@ -250,8 +250,8 @@ test('fifty parallel resolves create one timeline entry', async (t) => {
   await Promise.all(Array.from({ length: 50 }, async () => change(flow, { status: 'resolved' })))
   const entries = flow.timeline(flow.incidents()[0] ?? { key: 0 })
   assert.deepEqual(
-    entries.filter(({ kind }) => kind === 'status').map(({ text, actor }) => [text, actor]),
-    [['while CartDown was still firing', 'Ann']],
+    entries.filter(({ kind }) => kind === 'status').map(({ facts, actor }) => [facts, actor]),
+    [['{"code":"firing","alerts":[["CartDown",1]]}', 'Ann']],
   )
 })
 

@@ -65,7 +65,9 @@ test('the timeline names the alerts that were firing when a person resolved the 
   await resolve()
   const [incident] = incidents()
   assert.ok(incident)
-  assert.equal(timeline(incident).at(-1)?.text, 'while Down0, Down1 and Down2 were still firing')
+  const { text, facts } = timeline(incident).at(-1) ?? {}
+  const alerts = ['Down0', 'Down1', 'Down2'].map((name) => [name, 1])
+  assert.deepEqual([text, JSON.parse(facts ?? '')], ['', { code: 'firing', alerts }])
 })
 
 test('the timeline does not mention alerts that had ended', async (t) => {

@@ -22,14 +22,17 @@ function only(flow: Flow) {
   assert.ok(incident)
   assert.deepEqual(others, [])
   const problem = toProblem(incident.problem)
-  const severities = flow.timeline(incident).filter(({ text }) => text.startsWith('severity of'))
+  const severities = flow.timeline(incident).filter(({ code }) => code === 'severity')
   return {
     incident,
     problem,
     since: problem.since === null ? null : (problem.since - NOON) / MINUTE,
     startedAt: (incident.started_at - NOON) / MINUTE,
     minutes: criticalMsOf(problem, flow.clock.now) / MINUTE,
-    changes: severities.map(({ at: time, text }) => [(time - NOON) / MINUTE, text.replace('severity of Slow ', '')]),
+    changes: severities.map(({ at: time, facts }) => {
+      const { from, to } = JSON.parse(facts ?? '')
+      return [(time - NOON) / MINUTE, `changed from ${from} to ${to}`]
+    }),
   }
 }
 

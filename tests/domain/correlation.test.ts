@@ -110,7 +110,7 @@ const IDENTITIES: [string, Nearby, Parameters<typeof pipeline>[0], number, strin
     'image_tag_is_sha',
   ],
   ['an image of the project', nearby({ images: [{ path: 'shop/cart/web', tag: '1.2.3' }] }), {}, 0.95, 'image_path'],
-  ['a person’s alias', nearby({ service: { namespace: 'x', name: 'y' } }), { rule: 'alias ci-project' }, 1, 'alias'],
+  ['a person’s alias', nearby({ service: { namespace: 'x', name: 'y' } }), { rule: 'alias' }, 1, 'alias'],
   [
     'the same name in another namespace',
     nearby({ service: { namespace: 'live', name: 'cart' } }),

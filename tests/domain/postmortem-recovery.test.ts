@@ -121,7 +121,7 @@ test('each round has its end, its acknowledgement and its place in the order', (
     entry('status', 1, 'Tom', 'investigating'),
     { ...entry('ended', 2, null, 'reported', FIRST.name), ref },
     entry('status', 3, 'Tom', 'resolved'),
-    { ...entry('alert', 4, null, null, `${FIRST.name} is firing again`), ref },
+    { ...entry('alert', 4, null, 'again', FIRST.name), ref },
     entry('reopened', 4, null, 'open', 'the problem came back'),
     entry('status', 5, 'Lucia', 'investigating'),
     { ...entry('status', 0, 'Lucia', 'resolved'), at: END },

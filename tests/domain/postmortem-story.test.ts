@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { timelineOf } from '../../src/domain/incident/timeline.ts'
+import type { EntryFacts } from '../../src/domain/incident/timeline-entry.ts'
 import { markdown } from '../../src/domain/postmortem/markdown.ts'
 import { generate } from '../../src/domain/postmortem/postmortem.ts'
 import { factsOf } from './postmortem-goldens.ts'
@@ -225,12 +226,14 @@ test('if the record is shorter than 90 days, the recurrence says when the record
 test('an alert counts with its worst severity during the incident', () => {
   const [first] = IMAGE.alerts
   const mild = { ...first!, severity: 'warning' as const }
-  const change = (code: 'critical' | null) => ({ ...IMAGE.entries[0]!, kind: 'alert', code, ref: `alert/${mild.uuid}` })
-  const impactWith = (code: 'critical' | null) => {
-    return generate({ ...IMAGE, alerts: [mild], entries: [...IMAGE.entries, change(code)] }).impact.alerts
+  const common = { ...IMAGE.entries[0]!, kind: 'alert', ref: `alert/${mild.uuid}` }
+  const impactWith = (facts: EntryFacts | null) => {
+    const entry = { ...common, code: facts ? 'severity' : 'again', facts }
+    return generate({ ...IMAGE, alerts: [mild], entries: [...IMAGE.entries, entry] }).impact.alerts
   }
-  assert.deepEqual([impactWith('critical').critical, impactWith('critical').warning], [1, 0])
-  assert.deepEqual([impactWith(null).critical, impactWith(null).warning], [0, 1])
+  const [risen, same] = [impactWith({ code: 'severity', from: 'critical', to: 'warning' }), impactWith(null)]
+  assert.deepEqual([risen.critical, risen.warning], [1, 0])
+  assert.deepEqual([same.critical, same.warning], [0, 1])
 })
 
 test('the ends that one sender reported are the reports of one sender', () => {

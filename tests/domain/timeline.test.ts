@@ -156,24 +156,24 @@ for (const [name, moments, rows] of [
   test(`timeline: ${name}`, () => assert.deepEqual(told(moments), rows))
 }
 
-const FELL = ['alert', 'critical', 'severity of Slow changed from critical to warning'] as const
-const ROSE = ['alert', 'critical', 'severity of Slow changed from warning to critical'] as const
-const ENDED = ['ended', 'reported', 'Slow'] as const
-for (const [name, change, after, shown] of [
-  ['an end that comes in two steps is one end', FELL, 0, false],
-  ['a warning that goes on for a minute was milder', FELL, MINUTE, true],
-  ['an alert that rises and ends in one second did rise', ROSE, 0, true],
-  ['an alert that is firing again and ends at once did fire', ['alert', null, 'Slow is firing again'], 0, true],
+const FELL = { code: 'severity', facts: { code: 'severity', from: 'critical', to: 'warning' } } as const
+const ROSE = { code: 'severity', facts: { code: 'severity', from: 'warning', to: 'critical' } } as const
+const AGAIN = { code: 'again' } as const
+for (const [name, change, after, words] of [
+  ['an end that comes in two steps is one end', FELL, 0, ''],
+  ['a warning that goes on for a minute was milder', FELL, MINUTE, 'severity of Slow changed from critical to warning'],
+  ['an alert that rises and ends in one second did rise', ROSE, 0, 'severity of Slow changed from warning to critical'],
+  ['an alert that is firing again and ends at once did fire', AGAIN, 0, 'Slow is firing again'],
 ] as const) {
   test(`timeline: ${name}`, () => {
-    const common = { actor: null, ref: 'alert/1' }
+    const common = { text: 'Slow', actor: null, ref: 'alert/1' }
     const entries = [
-      { ...common, kind: change[0], code: change[1], text: change[2], at: NOON },
-      { ...common, kind: ENDED[0], code: ENDED[1], text: ENDED[2], at: NOON + after },
+      { ...common, kind: 'alert', ...change, at: NOON },
+      { ...common, kind: 'ended', code: 'reported', at: NOON + after },
     ]
     const none = { events: [], changes: [], correlations: [], alerts: [] }
     const rows = timelineOf({ ...none, incident: { uuid: 'i' }, entries })
-    assert.deepEqual(rows.map(({ text }) => text).sort(), ['Slow ended', ...(shown ? [change[2]] : [])].sort())
+    assert.deepEqual(rows.map(({ text }) => text).sort(), ['Slow ended', ...(words === '' ? [] : [words])].sort())
   })
 }
 
@@ -267,8 +267,9 @@ test('timeline: a change that ends before it starts is shown at its start', () =
 function statusTexts(...moves: string[]): string[] {
   const entries = moves.map((move, minute) => {
     const [told = '', actor = null] = move.split(' by ')
-    const [code = null, text = ''] = told.split(': ')
-    return { at: NOON + minute * MINUTE, kind: 'status', code, text, actor, ref: null }
+    const [code = null, left] = told.split(': ')
+    const facts = left === 'firing' || left === 'unreported' ? ({ code: left, alerts: [['Down', 2]] } as const) : null
+    return { at: NOON + minute * MINUTE, kind: 'status', code, text: '', facts, actor, ref: null } as const
   })
   const nothing = { alerts: [], events: [], changes: [], correlations: [] }
   return timelineOf({ incident: { uuid: 'i' }, entries, ...nothing }).map(({ text }) => text)
@@ -285,8 +286,8 @@ for (const [name, moves, texts] of [
   ['an automatic change is not one', ['monitoring', 'investigating by Ada'], ['changed to monitoring', 'acknowledged']],
   [
     'neither is a resolution',
-    ['resolved: while Down was still firing by Ada'],
-    ['resolved, while Down was still firing'],
+    ['resolved: firing by Ada', 'resolved: unreported by Ada'],
+    ['resolved, while Down ×2 was still firing', 'resolved: no end of Down ×2 was reported'],
   ],
   ['nor a change after it', ['resolved by Ada', 'identified by Ada'], ['resolved', 'changed to identified']],
 ] as const) {

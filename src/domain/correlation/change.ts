@@ -51,7 +51,7 @@ export type PipelineFacts = Pick<
   readonly statusAt: number
   /** The pipeline's page in GitLab; null if the sender did not include it. */
   readonly url: string | null
-  /** The rule that matched the project to the service. */
+  /** The code of the rule that matched the project to the service; see `ruleCode`. */
   readonly rule: string
 }
 

@@ -106,7 +106,7 @@ function identityOf(change: Change, { service, images }: Nearby): Factor {
       'image_tag_is_sha',
       `the service uses the image ${tagged.path}:${tagged.tag}, which was built from this commit`,
     )
-  if (rule.startsWith('alias')) return factor(1, 'alias', `somebody assigned ${project} to this service`)
+  if (rule === 'alias') return factor(1, 'alias', `somebody assigned ${project} to this service`)
   if (own[0]) return factor(0.95, 'image_path', `the service uses an image of ${project}`)
   const kin = relationOf(project, jobs, service)
   if (!kin && isFor(change.facts, service))

@@ -1,6 +1,9 @@
 /** Selects the stored entries that are rows of a timeline, and writes their texts. */
 import { ordered } from '../order.ts'
+import { rank } from '../severity.ts'
+import { joinNames, timesOf } from '../text.ts'
 import type { EntryFact } from './facts.ts'
+import type { EntryFacts } from './timeline-entry.ts'
 
 /**
  * Returns the entries without those that say nothing new: the resolution of a merged incident, and the assumed end of an
@@ -33,7 +36,8 @@ function asReported(entries: readonly EntryFact[]): readonly EntryFact[] {
 function withoutFallsAtEnds(entries: readonly EntryFact[]): readonly EntryFact[] {
   const momentOf = ({ ref, at }: EntryFact) => `${ref} ${Math.floor(at / 1000)}`
   const ends = new Set(entries.filter(({ kind }) => kind === 'ended').map(momentOf))
-  const isFall = ({ kind, code, text }: EntryFact) => kind === 'alert' && code !== null && !text.endsWith(` to ${code}`)
+  const isFall = ({ facts }: EntryFact) =>
+    facts?.code === 'severity' && facts.from !== null && rank(facts.to) < rank(facts.from)
   return entries.filter((entry) => !isFall(entry) || !ends.has(momentOf(entry)))
 }
 
@@ -83,15 +87,38 @@ export function acknowledgedText({ code, text }: EntryFact): string {
  * Returns the text of an entry. An entry without a code was stored by an earlier version that had only the sentence.
  * @param name of the alert, or of its group
  */
-export function entryText({ kind, code, text }: EntryFact, name: string): string {
-  if (kind === 'status') return statusText(code ?? '', text)
+export function entryText(entry: EntryFact, name: string): string {
+  const { kind, code, text } = entry
+  if (kind === 'status') return statusText(entry)
+  if (kind === 'alert') return alertText(entry)
   if (kind === 'reopened') return reasoned(code === 'open' ? 'reopened' : `reopened as ${code}`, text)
   if (kind !== 'ended' || code === null) return text
   return `${name} ${ENDS[code] ?? 'ended'}`
 }
 
-function statusText(code: string, text: string): string {
-  if (code === 'resolved') return text.startsWith('while ') ? `resolved, ${text}` : reasoned(code, text)
+function alertText({ code, text, facts }: EntryFact): string {
+  if (code === 'again') return `${text} is firing again`
+  if (code === 'doubt') return `${text} was reported as ended, but so was the heartbeat: the end does not count yet`
+  if (facts?.code !== 'severity') return text
+  return `severity of ${text} changed ${facts.from === null ? '' : `from ${facts.from} `}to ${facts.to}`
+}
+
+/** Returns `while QueueFull ×2 was still firing` for the resolution of an incident; '' for any other entry. */
+export function firingText({ text, facts }: EntryFact): string {
+  if (facts?.code !== 'firing') return ''
+  return text === '' ? `while ${alertNames(facts)} ${facts.alerts.length === 1 ? 'was' : 'were'} still firing` : text
+}
+
+function alertNames({ alerts }: Extract<EntryFacts, { readonly alerts: unknown }>): string {
+  return joinNames(alerts.map(([name, count]) => `${name}${timesOf(count)}`))
+}
+
+function statusText(entry: EntryFact): string {
+  const { text, facts } = entry
+  const code = entry.code ?? ''
+  if (facts?.code === 'firing') return `${code}, ${firingText(entry)}`
+  if (facts?.code === 'unreported') return reasoned(code, `no end of ${alertNames(facts)} was reported`)
+  if (code === 'resolved') return reasoned(code, text)
   if (code === 'open') return reasoned(text === '' ? 'acknowledgement taken back' : 'open again', text)
   return reasoned(text === '' ? `changed to ${code}` : code, text)
 }

@@ -52,7 +52,9 @@ export function earlierEnds({ incident, entries, alerts }: GroupedFacts): readon
   const known = new Map(alerts.map((alert) => [`alert/${alert.uuid}`, alert]))
   const ends = entries.flatMap(({ kind, code, at, ref }) => {
     const alert = kind === 'ended' && ref !== null ? known.get(ref) : undefined
-    const isAgain = entries.some((one) => one.kind === 'alert' && one.code === null && one.ref === ref && one.at >= at)
+    const isAgain = entries.some(
+      (one) => one.kind === 'alert' && one.code === 'again' && one.ref === ref && one.at >= at,
+    )
     return alert && isAgain ? [{ ...alert, at, isGuess: code === 'inferred' || code === 'expired' }] : []
   })
   return [...Map.groupBy(ends, ({ name, isGuess }) => `${isGuess} ${name}`).values()].map((of) => {

@@ -3,7 +3,7 @@
 import { firstSymptom } from '../alert/first-symptom.ts'
 import type { PostmortemFacts } from '../incident/facts.ts'
 import { ordered } from '../order.ts'
-import { SEVERITIES, type Severity, worst } from '../severity.ts'
+import { type Severity, worst } from '../severity.ts'
 import { actionsOf } from './actions.ts'
 import { contributingOf } from './causes.ts'
 import { lastReportOf, resolvedLater, wasMerged } from './critical.ts'
@@ -116,9 +116,10 @@ function othersOf({ meanwhile = [], group, entries }: PostmortemFacts) {
 /** Returns the alerts with their worst severity during the incident. */
 function atWorst({ alerts, entries }: PostmortemFacts): PostmortemFacts['alerts'] {
   const changed = new Map<string, Severity>()
-  for (const { kind, code, ref } of entries) {
-    const severity = kind === 'alert' && ref !== null ? SEVERITIES.find((one) => one === code) : undefined
-    if (severity && ref) changed.set(ref, worst(changed.get(ref) ?? severity, severity))
+  for (const { facts, ref } of entries) {
+    if (facts?.code !== 'severity' || ref === null) continue
+    const severity = worst(facts.from ?? facts.to, facts.to)
+    changed.set(ref, worst(changed.get(ref) ?? severity, severity))
   }
   return alerts.map((alert) => {
     const severity = changed.get(`alert/${alert.uuid}`)

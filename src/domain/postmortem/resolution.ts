@@ -2,6 +2,7 @@ import { groupKey } from '../alert/groups.ts'
 import { offsetText } from '../correlation/correlation.ts'
 import { changeName, changePlace, changeSentences, outcomeText } from '../incident/change-text.ts'
 import type { ChangeFact, EntryFact, IncidentFact } from '../incident/facts.ts'
+import { firingText } from '../incident/timeline-entries.ts'
 import { ordered } from '../order.ts'
 import { isDuring } from '../suspect/chain.ts'
 import { EFFECT } from '../suspect/fix.ts'
@@ -135,9 +136,10 @@ function movesOf(facts: GroupedFacts): readonly Told[] {
   const ref = incidentRef(incident)
   const moves = entries.filter(({ kind, code }) => kind === 'reopened' || (kind === 'status' && code === 'resolved'))
   const last = moves.findLastIndex(({ kind }) => kind === 'reopened')
-  const earlier = moves.slice(0, last + 1).map(({ kind, at, actor, text }) => {
-    const why =
-      text === '' ? '' : kind === 'reopened' ? `, because ${text}` : text.startsWith('while ') ? `, ${text}` : ''
+  const earlier = moves.slice(0, last + 1).map((entry) => {
+    const { kind, at, actor, text } = entry
+    const firing = firingText(entry)
+    const why = kind === 'reopened' ? (text === '' ? '' : `, because ${text}`) : firing === '' ? '' : `, ${firing}`
     const what = kind === 'reopened' ? 'reopened' : 'resolved'
     return { text: `${actor ?? 'incmon'} ${what} the incident at ${formatTime(at)}${why}.`, refs: [ref], at }
   })

@@ -43,6 +43,11 @@ function wayText(rule: ServiceRule): string {
   }
 }
 
+/** Returns the code of a rule for a pipeline, such as `alias` or `slug`. */
+export function ruleCode(rule: ServiceRule): string {
+  return 'code' in rule ? rule.code : rule.by === 'project' ? rule.how : rule.by
+}
+
 /** Returns the label that chose the service, also by an alias, or null. */
 export function chosenLabel(rule: ServiceRule): string | null {
   return 'by' in rule && 'label' in rule ? (rule.label ?? null) : null

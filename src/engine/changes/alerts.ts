@@ -35,10 +35,9 @@ function withOwnSummary(ctx: Context, before: LiveAlert, after: LiveAlert): Live
 }
 
 /** Records in the timeline of the incident that the end of an alert does not count yet. */
-export function noteDoubt(ctx: Context, { id, incidentId, alert: { name } }: LiveAlert, at: number): void {
+export function noteDoubt(ctx: Context, { id, incidentId, alert: { name: text } }: LiveAlert, at: number): void {
   if (incidentId === null) return
-  const text = `${name} was reported as ended, but so was the heartbeat: the end does not count yet`
-  const entry: TimelineEntry = { at, kind: 'alert', code: null, text, actor: null, ref: `alert/${id}` }
+  const entry: TimelineEntry = { at, kind: 'alert', code: 'doubt', text, actor: null, ref: `alert/${id}` }
   ctx.emit({ kind: 'timeline-added', incidentId, entry })
 }
 
@@ -50,7 +49,7 @@ function changeOf(before: Alert, after: LiveAlert, now: number): TimelineEntry {
     return { ...common, kind: 'ended', code: alert.resolution, text: name, at: alert.endsAt ?? at }
   if (before.status === 'resolved') {
     const since = firingAgainSince(alert, fingerprints, before.endsAt ?? at)
-    return { ...common, kind: 'alert', code: null, text: `${name} is firing again`, at: Math.min(since ?? at, at) }
+    return { ...common, kind: 'alert', code: 'again', text: name, at: Math.min(since ?? at, at) }
   }
   const from = before.severity
   return severityEntry(after, { from, at: changedAt(alert, fingerprints, from, now) })

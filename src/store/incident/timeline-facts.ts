@@ -5,7 +5,7 @@ import { BUDGETS } from '../../domain/budgets.ts'
 import type { Change } from '../../domain/correlation/change.ts'
 import { rolloutsOf } from '../../domain/correlation/rollout.ts'
 import { criticalPeriods } from '../../domain/health/strip.ts'
-import { changeFact, type PostmortemFacts, withImages } from '../../domain/incident/facts.ts'
+import { changeFact, type EntryFact, type PostmortemFacts, withImages } from '../../domain/incident/facts.ts'
 import { onMsOf, severeOf, silencedMsOf } from '../../domain/incident/lasted.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { timelineOf } from '../../domain/incident/timeline.ts'
@@ -227,9 +227,12 @@ function otherServices(incident: LiveIncident, alerts: readonly WithService[]) {
 const MAX_ENTRIES = BUDGETS.timeline.value
 
 function entriesOf(db: Db, incidentId: number) {
-  const entries = db.sql.selectFrom('timeline').select(['at', 'kind', 'code', 'text', 'actor', 'ref'])
+  const entries = db.sql.selectFrom('timeline').select(['at', 'kind', 'code', 'text', 'facts', 'actor', 'ref'])
   const newest = entries.where('incident_id', '=', incidentId).orderBy('id', 'desc').limit(MAX_ENTRIES)
-  return db.all(newest).reverse()
+  return db
+    .all(newest)
+    .reverse()
+    .map(({ facts, ...entry }): EntryFact => ({ ...entry, facts: facts === null ? null : JSON.parse(facts) }))
 }
 
 function changesOf(db: Db, serviceId: number, { from, to }: Facts['searched']): Change[] {

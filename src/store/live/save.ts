@@ -53,7 +53,8 @@ export function saveBatch(db: Db, { rows, effects }: Changes, newId: () => strin
   )
   insertRows(db, 'timeline', appended('timeline-added'), ({ incidentId, entry }) => {
     const { at, kind, code, text, actor, ref } = entry
-    return { incident_id: incidentId, at, kind, code, text, actor, ref }
+    const facts = entry.facts ? JSON.stringify(entry.facts) : null
+    return { incident_id: incidentId, at, kind, code, text, facts, actor, ref }
   })
   for (const { rejection } of appended('item-rejected')) insertRejection(db, rejection)
   for (const one of newestPipelines(appended)) storePipeline(db, one.pipeline, one.eventRowId, one.organizationId)

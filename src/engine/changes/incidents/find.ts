@@ -2,7 +2,7 @@
 import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import { IncmonError } from '../../../domain/error.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
-import { joinNames, timesOf } from '../../../domain/text.ts'
+import type { EntryFacts } from '../../../domain/incident/timeline-entry.ts'
 import { MINUTE } from '../../../domain/units.ts'
 import type { Context } from '../../state/context.ts'
 import type { OrganizationState } from '../../state/state.ts'
@@ -29,17 +29,14 @@ export function firingIn(state: OrganizationState, { rowId, serviceId, problem }
     .filter(({ incidentId, alert }) => incidentId === rowId && alert.status === 'firing' && alert.source !== 'ci')
 }
 
-/** Returns text such as `while QueueFull was still firing` for the timeline, or null if every alert has ended. */
-export function firingAfterwards(state: OrganizationState, incident: LiveIncident, now: number): string | null {
-  const names = (alerts: readonly LiveAlert[]) => {
-    const byName = Map.groupBy(alerts, ({ alert }) => alert.name)
-    return joinNames([...byName].map(([name, { length }]) => `${name}${timesOf(length)}`).sort())
-  }
+/** Returns which alerts fire when a user resolves an incident, for the timeline, or null if every alert has ended. */
+export function firingAfterwards(state: OrganizationState, incident: LiveIncident, now: number): EntryFacts | null {
   const firing = firingIn(state, incident)
   const heard = firing.filter((one) => isHeard(state, one, now))
   if (firing.length === 0) return null
-  if (heard.length === 0) return `no end of ${names(firing)} was reported`
-  return `while ${names(heard)} ${heard.length === 1 ? 'was' : 'were'} still firing`
+  const byName = Map.groupBy(heard.length === 0 ? firing : heard, ({ alert }) => alert.name)
+  const alerts = [...byName].map(([name, { length }]) => [name, length] as const).sort()
+  return { code: heard.length === 0 ? 'unreported' : 'firing', alerts }
 }
 
 /** Returns whether an alert is reported as firing: it has not expired, and the heartbeat of its sender is not missing. */

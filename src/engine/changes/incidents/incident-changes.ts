@@ -71,7 +71,8 @@ export function changeIncident(ctx: Context, id: string, change: IncidentChange,
   moveIncident(ctx, {
     before,
     after,
-    why: after.status === 'resolved' ? firingAfterwards(ctx.state, before, now) : null,
+    why: null,
+    facts: after.status === 'resolved' ? firingAfterwards(ctx.state, before, now) : null,
     actor,
     now,
   })

@@ -111,13 +111,14 @@ type Move = Omit<News, 'change' | 'conditions' | 'severityBefore'> &
     readonly after: LiveIncident
     /** The reason that the timeline shows after the new status. */
     readonly why: string | null
+    readonly facts?: TimelineEntry['facts']
     /** The message about the change; null for none. By default, the message follows from the change. */
     readonly tells?: NotificationKind | null
   }
 
 /** Updates an incident. If the incident becomes resolved, the same commit marks its postmortem as due. */
 export function moveIncident(ctx: Context, move: Move): LiveIncident {
-  const { before, why, actor, now } = move
+  const { before, why, facts = null, actor, now } = move
   const isResolved = move.after.status === 'resolved' && before.status !== 'resolved'
   // The alerts of a merged incident belong to the other one.
   const awaitsEnds = isResolved && !move.mergedInto && firingIn(ctx.state, before).length > 0
@@ -128,7 +129,7 @@ export function moveIncident(ctx: Context, move: Move): LiveIncident {
   tell(ctx, after, { ...move, ...more, change, conditions: move.conditions ?? after.problem.firing })
   if (after.status === before.status) return after
   const kind = before.status === 'resolved' ? 'reopened' : 'status'
-  addEntry(ctx, after, { at: now, kind, code: after.status, text: why ?? '', actor, ref: null })
+  addEntry(ctx, after, { at: now, kind, code: after.status, text: why ?? '', facts, actor, ref: null })
   if (after.status === 'resolved') ctx.emit({ kind: 'postmortem-due', incident: after, at: now })
   return after
 }

@@ -6,7 +6,7 @@ import { isUnattributed, judge, makesAlert } from '../../../domain/alert/signal.
 import type { Draft } from '../../../domain/event/event.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
 import { once } from '../../../domain/memoize.ts'
-import { ruleText } from '../../../domain/service/rule.ts'
+import { ruleCode } from '../../../domain/service/rule.ts'
 import type { Context } from '../../state/context.ts'
 import { awaitedName, fingerprintScope } from '../../state/state.ts'
 import { matchService, type ServiceMatch } from '../attribution.ts'
@@ -202,7 +202,7 @@ function follow(ctx: Context, item: Item, found: Followed): number[] {
     ctx.emit({ kind: 'links-due', due: { service, of, now: receivedAt } })
   }
   if (draft.source === 'ci' && draft.kind !== 'other') {
-    affected.push(...learnPipeline(ctx, service, draft, ruleText(match.attribution.rule), event, receivedAt))
+    affected.push(...learnPipeline(ctx, service, draft, ruleCode(match.attribution.rule), event, receivedAt))
   } else if (result && isEvidence(result, judged.event.kind, span)) {
     const { rowId: alertId, alert } = result.live
     const start = { startsAt: alert.startsAt, previous: known?.alert ?? null, now: receivedAt }

@@ -10,6 +10,7 @@ export type HistoryTables = {
     kind: string
     code: string | null
     text: string
+    facts: string | null
     actor: string | null
     ref: string | null
   }

@@ -30,6 +30,9 @@ export const MIGRATIONS = [
   '0022_shorten_index_of_refs',
   '0023_drop_index_of_receipt',
   '0024_add_code_of_silences',
+  '0025_shorten_rules_of_pipelines',
+  '0026_add_facts_of_timeline',
+  '0027_structure_timeline',
   '0031_index_names_of_services',
 ] as const
 

@@ -1,0 +1,66 @@
+/** The migrations that turn sentences into codes and facts. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { migrationText } from '../../src/assets.ts'
+import { makeEvent, makeIncident, makeOrganization, makeService } from '../helpers/factory.ts'
+import { temporaryStore } from '../helpers/store.ts'
+
+for (const [rule, code] of [
+  ['alias ci-project', 'alias'],
+  ['alias', 'alias'],
+  ['slug', 'slug'],
+  ['image path', 'image path'],
+  ['aliased by hand', 'aliased by hand'],
+] as const) {
+  test(`the rule “${rule}” of a pipeline becomes “${code}”`, (t) => {
+    assert.deepEqual(migratedPipeline(t, { project: 'shop/cart', rule }), { project: 'shop/cart', rule: code })
+  })
+}
+
+const CHANGE = { code: 'severity', from: 'warning', to: 'critical' }
+const FIRING = { code: 'firing', alerts: [] }
+const DOUBT = 'was reported as ended, but so was the heartbeat: the end does not count yet'
+for (const [kind, before, sentence, ...after] of [
+  ['alert', 'critical', 'severity of Slow changed from warning to critical', 'severity', 'Slow', CHANGE],
+  ['alert', 'error', 'severity of A changed to B changed to error', 'severity', 'A changed to B', risen('error')],
+  ['alert', null, 'severity of Slow changed from warning to critical', 'severity', 'Slow', CHANGE],
+  ['alert', 'critical', 'severity of Slow changed from warn to critical', 'critical', null, null],
+  ['alert', null, 'Slow is firing again', 'again', 'Slow', null],
+  ['alert', null, 'Slow is firing again is firing again', 'again', 'Slow is firing again', null],
+  ['alert', null, `Slow ${DOUBT}`, 'doubt', 'Slow', null],
+  ['alert', null, 'a sentence of an unknown version', null, null, null],
+  ['status', 'resolved', 'while Down and Slow ×2 were still firing', 'resolved', null, FIRING],
+  ['status', 'resolved', 'while Down was still firing', 'resolved', null, FIRING],
+  ['status', 'resolved', 'no end of Down was reported', 'resolved', null, null],
+  ['status', 'open', 'while Down was still firing', 'open', null, null],
+  ['note', null, 'Slow is firing again', null, null, null],
+] as const) {
+  test(`the ${kind} “${sentence}” with the code ${before} gets the code ${after[0]}`, (t) => {
+    const [code, text, facts] = after
+    assert.deepEqual(migratedEntry(t, kind, before, sentence), { code, text: text ?? sentence, facts })
+  })
+}
+
+function risen(to: string) {
+  return { code: 'severity', from: null, to }
+}
+
+function migratedEntry(t: TestContext, kind: string, code: string | null, text: string) {
+  const db = temporaryStore(t)
+  const acme = makeOrganization(db, 'Acme', 'Team')
+  const { key } = makeIncident(db, acme, makeService(db, acme, 'cart'))
+  db.run(db.sql.insertInto('timeline').values({ incident_id: key, at: 0, kind, code, text, actor: 'Ann' }))
+  db.execute(migrationText('0027_structure_timeline'))
+  const row = db.first(db.sql.selectFrom('timeline').select(['code', 'text', 'facts']).where('at', '=', 0))
+  return row && { ...row, facts: JSON.parse(row.facts ?? 'null') }
+}
+
+function migratedPipeline(t: TestContext, facts: unknown) {
+  const db = temporaryStore(t)
+  const acme = makeOrganization(db, 'Acme', 'Team')
+  const common = { organization_id: acme.key, service_id: makeService(db, acme, 'cart').key, ref: 'shop/cart#31' }
+  const times = { event_id: makeEvent(db, acme).key, starts_at: 0, ends_at: 0 }
+  db.run(db.sql.insertInto('pipelines').values({ ...common, ...times, facts: JSON.stringify(facts) }))
+  db.execute(migrationText('0025_shorten_rules_of_pipelines'))
+  return JSON.parse(db.first(db.sql.selectFrom('pipelines').select('facts'))?.facts ?? '')
+}
