@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { migrationText } from '../../src/assets.ts'
-import { makeEvent, makeIncident, makeOrganization, makeService } from '../helpers/factory.ts'
+import { insertPostmortem } from '../../src/store/incident/postmortems.ts'
+import { makeEvent, makeIncident, makeOrganization, makeService, newUuid } from '../helpers/factory.ts'
 import { temporaryStore } from '../helpers/store.ts'
 
 for (const [rule, code] of [
@@ -53,6 +54,45 @@ function migratedEntry(t: TestContext, kind: string, code: string | null, text: 
   db.execute(migrationText('0027_structure_timeline'))
   const row = db.first(db.sql.selectFrom('timeline').select(['code', 'text', 'facts']).where('at', '=', 0))
   return row && { ...row, facts: JSON.parse(row.facts ?? 'null') }
+}
+
+const DEPLOY = 'deploy of pipeline shop/cart#31 on main began'
+for (const [kind, text, code] of [
+  ['pipeline', `${DEPLOY}; commit “Ask” by Ada; it succeeded`, 'deployed'],
+  ['pipeline', `${DEPLOY}; it failed (deploy: script_failure)`, 'deploy failed'],
+  ['pipeline', `${DEPLOY}; it failed`, 'deploy failed'],
+  ['pipeline', `${DEPLOY}; commit “it failed”`, null],
+  ['pipeline', 'pipeline shop/cart#31 on main: under way; it succeeded', null],
+  ['note', `${DEPLOY}; it succeeded`, null],
+] as const) {
+  test(`the row of a ${kind} “${text}” gets the code ${code}`, (t) => {
+    const other = { kind: 'alert', code: null, text: 'Down', at: 1.5 }
+    const before = { timeline: [other, { kind, code: null, text }, other], summary: { sentences: [] } }
+    const after = { ...before, timeline: [other, { kind, code, text }, other] }
+    assert.deepEqual(migratedDocument(t, before), after)
+  })
+}
+
+test('a definition loses the name of its figure, and what is not known stays', (t) => {
+  const metrics = (ttd: string, tta: string, ttr: string) => ({
+    metrics: { ttd: { definition: ttd }, tta: { definition: tta }, ttr: { definition: ttr } },
+  })
+  const before = metrics('time to detect: from a', 'time to acknowledge: from b', 'time to resolve: from c')
+  assert.deepEqual(migratedDocument(t, before), metrics('from a', 'from b', 'from c'))
+  const unknown = metrics('to detect: from a', '', 'time to detect: from c')
+  assert.deepEqual(migratedDocument(t, unknown), unknown)
+})
+
+function migratedDocument(t: TestContext, document: unknown) {
+  const db = temporaryStore(t)
+  const acme = makeOrganization(db, 'Acme', 'Team')
+  const incidentId = makeIncident(db, acme, makeService(db, acme, 'cart')).key
+  insertPostmortem(db, {
+    ...{ id: newUuid(), incidentId, revision: 1, generatedAt: 0 },
+    document: JSON.stringify(document),
+  })
+  db.execute(migrationText('0028_structure_postmortems'))
+  return JSON.parse(db.first(db.sql.selectFrom('postmortems').select('document'))?.document ?? '')
 }
 
 function migratedPipeline(t: TestContext, facts: unknown) {

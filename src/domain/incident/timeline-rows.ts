@@ -10,7 +10,7 @@ export type TimelineRow = {
   /** When an alert was last seen, when a pipeline ended, or the time of the last repeat. */
   readonly until: number
   readonly kind: string
-  /** `acknowledged` or the new status, how an alert ended, `silenced` or `unsilenced`; null for all other kinds. */
+  /** `acknowledged` or the new status, how an alert or a deploy ended, `silenced` or `unsilenced`; null for all other rows. */
   readonly code: string | null
   readonly text: string
   /** The name of the token or user that made the change; null for senders and automatic changes. */
@@ -113,12 +113,12 @@ export function named(objects: ReadonlySet<string>): string {
  * Formats the details after a row's text: `, 440 alerts, seen 1,879 times, last seen 18:34`. `seen` counts events. `shown`
  * formats a time.
  */
-export function rowDetails({ at, until, kind, text, count, seen }: TimelineRow, shown: (at: number) => string): string {
+export function rowDetails({ at, until, kind, code, count, seen }: TimelineRow, shown: (at: number) => string): string {
   const parts = [countText(kind, count)]
   if (kind === 'alert' && seen > count) parts.push(`seen ${formatTimes(seen)}`)
   const isLater = shown(until) !== shown(at)
   if (isLater && kind === 'pipeline')
-    return `${parts.join(', ')}${/; it (?:succeeded|failed)[^;]*$/.test(text) ? '' : '; it ended'} at ${shown(until)}`
+    return `${parts.join(', ')}${code === null ? '; it ended' : ''} at ${shown(until)}`
   if (isLater && kind === 'alert') parts.push(`last seen ${shown(until)}`)
   else if (isLater && count > 1) parts.push(`the last at ${shown(until)}`)
   return parts.join(', ')

@@ -145,12 +145,12 @@ function ofEntry(entry: EntryFact, incident: string, known: Known): Moment {
 
 function ofChange(change: ChangeFact): Moment {
   const { kind, startsAt, endsAt, eventId } = change
-  const common = { at: startsAt, kind, code: null, actor: null, echo: false, object: '' }
+  const common = { at: startsAt, kind, actor: null, echo: false, object: '' }
   const source = kind === 'pipeline' ? 'ci' : 'cluster'
   // The end of a rollout is unknown.
   const until = kind === 'pipeline' ? Math.max(startsAt, endsAt) : startsAt
-  const text = isDeploy(change) ? deployText(change) : wholeChangeText(change)
-  return { ...common, until, source, text, ref: `event/${eventId}`, group: change.ref }
+  const [code, text] = isDeploy(change) ? [change.outcome, deployText(change)] : [null, wholeChangeText(change)]
+  return { ...common, code, until, source, text, ref: `event/${eventId}`, group: change.ref }
 }
 
 /** Returns the best link between each change and each group of similar alerts, with the number of links. */

@@ -5,8 +5,9 @@ import { faultText, formatValue, scopeText, seriesTexts } from '../graph/words.t
 import { actorOf, detailsText, type TimelineRowText } from '../incident/timeline-rows.ts'
 import { isOnlyTime, likelihoodOf } from '../suspect/likely-cause.ts'
 import { formatCount, formatDay, formatScore, formatTime, formatUtcClock } from '../text.ts'
-import type { Action, Contribution, Metric, Postmortem, Sentence } from './document.ts'
+import type { Action, Contribution, Postmortem, Sentence } from './document.ts'
 import { link, plain, prose, table } from './escape.ts'
+import { METRIC_NAMES } from './metrics.ts'
 
 /** The number of each record in the evidence section. */
 type Numbers = ReadonlyMap<string, number>
@@ -98,9 +99,12 @@ function hintsOf(hints: readonly Sentence[], numbers: Numbers): readonly string[
   return hints.length === 0 ? [] : ['Usual meaning of these conditions:', items(hints, numbers)]
 }
 
-function metricsOf({ ttd, tta, ttr }: Postmortem['metrics'], numbers: Numbers): string {
-  const row = (name: string, { definition, sentence }: Metric) => [name, marked(sentence, numbers), plain(definition)]
-  return table(['Figure', 'Value', 'Definition'], [row('TTD', ttd), row('TTA', tta), row('TTR', ttr)])
+function metricsOf(metrics: Postmortem['metrics'], numbers: Numbers): string {
+  const rows = (['ttd', 'tta', 'ttr'] as const).map((name) => {
+    const { definition, sentence } = metrics[name]
+    return [name.toUpperCase(), marked(sentence, numbers), plain(`${METRIC_NAMES[name]}: ${definition}`)]
+  })
+  return table(['Figure', 'Value', 'Definition'], rows)
 }
 
 function actionsOf(actions: readonly Action[], numbers: Numbers): string {

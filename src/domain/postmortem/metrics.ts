@@ -4,11 +4,12 @@ import type { IncidentFact } from '../incident/facts.ts'
 import { formatSeconds, secondsBetween } from '../text.ts'
 import type { Metric } from './document.ts'
 
-/** The definition of each metric. */
+/** The name and the definition of each metric. */
+export const METRIC_NAMES = { ttd: 'time to detect', tta: 'time to acknowledge', ttr: 'time to resolve' } as const
 export const DEFINITIONS = {
-  ttd: 'time to detect: from the start of the problem until the incident was opened',
-  tta: 'time to acknowledge: from the opening of the incident until somebody acknowledged it',
-  ttr: 'time to resolve: from the start of the problem (or from the opening, if the opening was earlier) until the incident was resolved',
+  ttd: 'from the start of the problem until the incident was opened',
+  tta: 'from the opening of the incident until somebody acknowledged it',
+  ttr: 'from the start of the problem (or from the opening, if the opening was earlier) until the incident was resolved',
 } as const
 
 export type Timing = Pick<IncidentFact, 'origin' | 'createdAt' | 'startedAt' | 'acknowledgedAt' | 'resolvedAt'> & {
@@ -132,7 +133,7 @@ export function metricsOf(
 function definitionOf(timing: Timing, end: string | null): string {
   const { openedAt = timing.createdAt } = timing
   const isFromOpening = openedAt < (firstEvidenceAt(timing) ?? openedAt)
-  const from = `time to resolve: from the ${isFromOpening ? 'opening of the incident' : 'start of the problem'} until`
+  const from = `from the ${isFromOpening ? 'opening of the incident' : 'start of the problem'} until`
   if (end !== null) return `${from} ${end}, after which incmon resolved the incident`
   return `${from} ${isFromOpening ? 'it' : 'the incident'} was resolved`
 }

@@ -5,7 +5,7 @@
 
 import type { IncidentFact, ServiceFact } from '../incident/facts.ts'
 import { ordered } from '../order.ts'
-import { DEFINITIONS, durationsOf, type Timing } from '../postmortem/metrics.ts'
+import { DEFINITIONS, durationsOf, METRIC_NAMES, type Timing } from '../postmortem/metrics.ts'
 import { SEVERITIES, type Severity } from '../severity.ts'
 
 /** `conditions`: the source and name of each alert. `cameBack`: whether its problem came back before the resolution. */
@@ -58,9 +58,9 @@ export function reliability(incidents: readonly ReportedIncident[], from: number
     to,
     definitions: {
       incidents: 'incidents opened in this period',
-      mttd: DEFINITIONS.ttd,
-      mtta: DEFINITIONS.tta,
-      mttr: DEFINITIONS.ttr,
+      mttd: `${METRIC_NAMES.ttd}: ${DEFINITIONS.ttd}`,
+      mtta: `${METRIC_NAMES.tta}: ${DEFINITIONS.tta}`,
+      mttr: `${METRIC_NAMES.ttr}: ${DEFINITIONS.ttr}`,
       recurrences:
         'incidents whose problem came back before the resolution, or with a condition that also occurred in an incident of the same service in the previous 30 days',
     },

@@ -92,7 +92,7 @@ export const Figure: FC<{ name: string; metric: Metric }> = ({ name, metric }) =
   <div>
     <p class="second">{name}</p>
     <p class="figure">{metric.seconds === null ? metric.sentence.text : formatSeconds(metric.seconds)}</p>
-    <Words in="p" class="second break" text={metric.definition.replace(/^time to [a-z]+: /i, '')} />
+    <Words in="p" class="second break" text={metric.definition} />
   </div>
 )
 

@@ -33,6 +33,7 @@ export const MIGRATIONS = [
   '0025_shorten_rules_of_pipelines',
   '0026_add_facts_of_timeline',
   '0027_structure_timeline',
+  '0028_structure_postmortems',
   '0031_index_names_of_services',
 ] as const
 
