@@ -120,7 +120,7 @@ function joinLate({ db, now }: Deps, { leader, channel, items }: Message, groups
 export function recordSent(
   deps: Deps,
   { leader, items }: Message,
-  { title, body }: Pick<MessageText, 'title' | 'body'>,
+  { title, titleWithoutAge, body }: Pick<MessageText, 'title' | 'titleWithoutAge' | 'body'>,
 ): void {
   const last = items.at(-1)
   if (!last) return
@@ -128,7 +128,7 @@ export function recordSent(
   const ofGroup = last.kind === 'group' && last.group ? { leader: last.group.leader.id } : {}
   const at = deps.now()
   const state = { status, problem: problemAt(problem, at), firing: problem.firing, at, named: namedIn(items, at) }
-  storeSent(deps.db, leader.rowId, { title, body, kind: last.kind, ...state, ...ofGroup })
+  storeSent(deps.db, leader.rowId, { title, titleWithoutAge, body, kind: last.kind, ...state, ...ofGroup })
 }
 
 /** Records the result of an attempt. @param jitter from 0 to 1 */

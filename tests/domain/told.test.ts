@@ -39,7 +39,10 @@ test('the first line of a digest, which can be about another incident, is not sh
 test('a message that several channels got within a minute is one row, without the age that differs', () => {
   const title = (age: string) => `cart has been critical since 12:00 UTC (${age}).`
   const sent = (channel: string, seconds: number, age: string) =>
-    told(channel, { at: NOON + seconds * 1000, title: title(age) })
+    told(channel, {
+      ...{ at: NOON + seconds * 1000, title: title(age) },
+      titleWithoutAge: 'cart has been critical since 12:00 UTC.',
+    })
   assert.deepEqual(texts([sent('mail', 13, '11 s'), sent('night', 12, '11 s'), sent('phone', 14, '12 s')]), [
     'message: message “opened” sent to night, mail and phone: cart has been critical since 12:00 UTC.',
   ])
@@ -49,7 +52,10 @@ test('a message that several channels got within a minute is one row, without th
 
 test('each message to a channel has its row, also if it comes a little less than a minute after the last one', () => {
   const sent = (channel: string, seconds: number) =>
-    told(channel, { kind: 'reminder', at: NOON + seconds * 1000, title: `cart is critical (${seconds} s).` })
+    told(channel, {
+      ...{ kind: 'reminder', at: NOON + seconds * 1000, title: `cart is critical (${seconds} s).` },
+      titleWithoutAge: 'cart is critical.',
+    })
   const all = [0, 59.9, 119.8, 179.7].flatMap((seconds) => [sent('a', seconds), sent('b', seconds + 0.05)])
   assert.deepEqual(
     texts(all).map((text) => text.replace(/:.*: /, ' ')),

@@ -106,7 +106,9 @@ function lastingText(item: MessageItem, context: MessageContext): string {
   const begunAt = Math.max(lastBegunAt(incident), ...began)
   const { since, until: coveredUntil } = problem.covered ?? { since: begunAt, until: null }
   const sinceText = `since ${momentText(since, context)}`
-  if (isSender(service.name)) return `${name} has ${unsentText(problem)} ${sinceText} (${ageText(now - since)})`
+  const ageText = (more = '') =>
+    context.hidesAge ? '' : ` (${now - since < SECOND ? 'just now' : formatDuration(now - since)}${more})`
+  if (isSender(service.name)) return `${name} has ${unsentText(problem)} ${sinceText}${ageText()}`
   const phase = phaseOf(problem, now)
   if (phase === 'muted') return `${name} ${mutedText(item, context)}`
   if (phase !== 'on') return `${name} ${pastText(item, context)}`
@@ -114,20 +116,15 @@ function lastingText(item: MessageItem, context: MessageContext): string {
   const reported = reportedText(alerts, problem.firing, context)
   const silence = coveredUntil === null ? '' : `; its silence ended ${whenText(coveredUntil, context)}`
   if (reported !== '') return `${begun}, ${reported}${silence}`
-  const age = ageText(now - since)
-  if (silence !== '') return `${begun} (${age}${silence})`
+  if (silence !== '') return `${begun}${ageText(silence)}`
   const { ms } = severeOf(incident, now)
   const isWhole = declared.length > 0 || ms <= now - since + SECOND
-  return `${begun} (${age}${isWhole ? '' : `, ${formatLasted(ms)} in all`})`
+  return `${begun}${ageText(isWhole ? '' : `, ${formatLasted(ms)} in all`)}`
 }
 
 /** Returns what users declared in incidents that were merged into this one, if nothing else of the incident goes on. */
 function declaredAlone({ firing, declared }: Problem): Problem['declared'] {
   return firing.length > 0 && firing.every((name) => declared.some((one) => one.name === name)) ? declared : []
-}
-
-function ageText(age: number): string {
-  return age < SECOND ? 'just now' : formatDuration(age)
 }
 
 /**

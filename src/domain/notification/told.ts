@@ -20,6 +20,8 @@ export type Told = {
   readonly detail: string | null
   /** The first line of the message as it was sent; null if it was not sent. */
   readonly title: string | null
+  /** The first line without the age of the problem; null if none was stored. */
+  readonly titleWithoutAge?: string | null
   /** Whether the message was a digest, whose first line can be about another incident. */
   readonly isDigest?: boolean
 }
@@ -53,7 +55,6 @@ const BY_OWN_RULE: ReadonlySet<Untold> = new Set(['rule', 'escalation', 'known',
 
 /** Messages to several channels within this time, with the same text apart from its age, are one row. */
 const TOGETHER = MINUTE
-const AGE = / \((?:just now|\d[^()]*)\)/
 
 type Moment = {
   readonly kind: 'message' | 'not-told'
@@ -61,6 +62,8 @@ type Moment = {
   readonly channel: string
   readonly before: string
   readonly after: string
+  /** `after` without the age of the problem. */
+  readonly ageless: string
 }
 
 /** Who was told about an incident, and who was not, with the reason. Times are Unix times in milliseconds. */
@@ -150,7 +153,7 @@ export function toldRows(
     }),
     ...withheld.map(({ kind, at, channel, reason }) => {
       const [before, after] = [`message “${kind}” not sent to `, `: ${REASONS[reason]}`]
-      return { kind: 'not-told' as const, at, channel, before, after }
+      return { kind: 'not-told' as const, at, channel, before, after, ageless: after }
     }),
   ]
   return moments.length === 0 ? timeline : sortRows([...timeline, ...grouped(moments).map(rowOf(incidentId))])
@@ -172,7 +175,7 @@ function messagesOf(told: readonly Told[]): readonly (readonly [Told, ...Told[]]
 function grouped(moments: readonly Moment[]): readonly (readonly [Moment, ...Moment[]])[] {
   const newest = new Map<string, [Moment, ...Moment[]]>()
   return ordered(moments, ({ at, channel }) => [at, channel]).flatMap((one) => {
-    const key = JSON.stringify([one.kind, one.before, one.after.replace(AGE, '')])
+    const key = JSON.stringify([one.kind, one.before, one.ageless])
     const known = newest.get(key)
     if (known && one.at - known[0].at < TOGETHER && !known.some((other) => isAnother(one, other))) {
       known.push(one)
@@ -191,29 +194,31 @@ function isAnother(one: Moment, other: Moment): boolean {
 
 function rowOf(incidentId: string) {
   return (of: readonly [Moment, ...Moment[]]): TimelineRow => {
-    const [{ kind, at, before, after }] = of
-    const said = of.every((one) => one.after === after) ? after : after.replace(AGE, '')
+    const [{ kind, at, before, after, ageless }] = of
+    const said = of.every((one) => one.after === after) ? after : ageless
     const text = `${before}${joinNames([...new Set(of.map(({ channel }) => channel))])}${said}`
     const common = { actor: null, source: null, ref: `incident/${incidentId}`, code: null }
     return { at, until: at, kind, text, ...common, count: 1, seen: 1 }
   }
 }
 
-function toldText(told: Told, kinds: readonly MessageKind[]): { readonly before: string; readonly after: string } {
-  const { kind, status, dueAt, detail, title, isDigest } = told
-  const said = title === null ? '' : isDigest ? ', in a digest' : `: ${title}`
-  if (status === 'delivered') {
-    const named = joinNames(kinds.map((one) => `“${one}”`))
-    return { before: `message ${named} sent to `, after: said }
+function toldText(told: Told, kinds: readonly MessageKind[]): Pick<Moment, 'before' | 'after' | 'ageless'> {
+  if (told.status !== 'delivered') {
+    const [before, after] = unsentText(told)
+    return { before, after, ageless: after }
   }
+  const { title, titleWithoutAge, isDigest } = told
+  const saidOf = (line: string | null) => (line === null ? '' : isDigest ? ', in a digest' : `: ${line}`)
+  const before = `message ${joinNames(kinds.map((one) => `“${one}”`))} sent to `
+  return { before, after: saidOf(title), ageless: saidOf(titleWithoutAge ?? title) }
+}
+
+function unsentText({ kind, status, dueAt, detail }: Told): readonly [before: string, after: string] {
   const why = detail === null ? '' : `: ${detail}`
-  if (status === 'failed') return { before: `message “${kind}” could not be sent to `, after: why }
+  if (status === 'failed') return [`message “${kind}” could not be sent to `, why]
   const before = `message “${kind}” waits for `
-  if (dueAt === null) return { before, after: ', in the next digest' }
-  return {
-    before,
-    after: detail === null ? `, due at ${formatTime(dueAt)}` : `${why}, next attempt at ${formatTime(dueAt)}`,
-  }
+  if (dueAt === null) return [before, ', in the next digest']
+  return [before, detail === null ? `, due at ${formatTime(dueAt)}` : `${why}, next attempt at ${formatTime(dueAt)}`]
 }
 
 type Waiting = {

@@ -88,6 +88,8 @@ export type MessageItem = {
 export type MessageContext = {
   readonly now: number
   readonly timeZone: string
+  /** Whether a text leaves out how long the problem has gone on. */
+  readonly hidesAge?: true
   /** How long after its recovery an untouched incident is resolved, in milliseconds; null for never. */
   readonly resolveAfter: number | null
   /** How many incidents go on, if the channel was told of so many at once that it was not told of all; otherwise null. */
@@ -113,6 +115,8 @@ export type MessageText = {
   readonly subject: string
   /** One line: the problem and when it started. */
   readonly title: string
+  /** The title without the age of the problem, if it has one. */
+  readonly titleWithoutAge?: string | undefined
   /** One line: the problem, its likely cause and the number of alerts; '' if there is nothing to add. */
   readonly body: string
   /** Links to acknowledge and view the incident, most urgent first. Empty if no public URL is configured. */
@@ -140,7 +144,8 @@ export function messageTextOf(item: MessageItem, context: MessageContext): Messa
       ? 'Test message'
       : `[incmon #${incident.number}] ${shortened(incident.title, MAX_SUBJECT)}${clusterText(item.service)}`
   const body = [leftText([item]), bodyOf(item, context)].filter((text) => text !== '').join(' ')
-  const lines = { title: reminderOf(item) ?? titleOf(item, context), body }
+  const titleIn = (own: MessageContext) => reminderOf(item) ?? titleOf(item, own)
+  const lines = { title: titleIn(context), titleWithoutAge: titleIn({ ...context, hidesAge: true }), body }
   const isReady = hasReadyPostmortem(item)
   const open = kind === 'test' ? 'Open incmon' : isReady ? 'Read the postmortem' : `Open incident #${incident.number}`
   const own = linksOf(context, open, isReady ? '/postmortem' : '')

@@ -106,6 +106,7 @@ function messages(db: Db) {
     .select(['channels.failing', 'outbox.leader_id as leaderId'])
     .select(nextAttempt)
     .select(sql<string | null>`leader.sent ->> '$.title'`.as('title'))
+    .select(sql<string | null>`leader.sent ->> '$.titleWithoutAge'`.as('titleWithoutAge'))
     .select(ofOthers)
     .orderBy('outbox.id', 'desc')
 }
