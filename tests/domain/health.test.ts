@@ -5,6 +5,7 @@ import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { NO_EVIDENCE } from '../../src/domain/alert/evidence.ts'
 import { type HealthCondition, healthOf } from '../../src/domain/health/health.ts'
+import { reasonText } from '../../src/domain/health/penalty-text.ts'
 import { SEVERITIES } from '../../src/domain/severity.ts'
 import { condition, crashing, HOUR, MINUTE, NOON } from '../helpers/signals.ts'
 
@@ -118,9 +119,10 @@ describe('an explanation', () => {
   test('lists each alert and rule, the most severe first', () => {
     const { penalties } = healthOf([condition({ uuid: 'w' }), crashing()], NOON)
     assert.deepEqual(penalties, [
-      { alertId: 'crash', reason: 'BackOff (restarting): error', penalty: 25 },
-      { alertId: 'w', reason: 'HighLatency: warning', penalty: 12 },
+      { alertId: 'crash', name: 'BackOff (restarting)', rule: { code: 'severity', severity: 'error' }, penalty: 25 },
+      { alertId: 'w', name: 'HighLatency', rule: { code: 'severity', severity: 'warning' }, penalty: 12 },
     ])
+    assert.deepEqual(penalties.map(reasonText), ['BackOff (restarting): error', 'HighLatency: warning'])
   })
 
   test('distinguishes critical alerts from critical events', () => {

@@ -7,14 +7,19 @@ import { DAY, makeAlert, makeIncident, makeService, NOON, newUuid } from '../hel
 test('the list is an array with the reason for each score, sorted by namespace and name', async (t) => {
   const { db, acme, request } = makeWorld(t)
   makeService(db, acme, 'web', { namespace: 'b' })
-  const health = JSON.stringify(['Down: critical', 'Slow: error'].map((reason) => ({ reason })))
+  const health = JSON.stringify(['Down', 'Slow'].map((name) => ({ name, rule: { code: 'agreement' } })))
   const ill = { status: 'critical', score: 35, health, last_alert_at: NOON } as const
   const cart = makeService(db, acme, 'cart', { namespace: 'a', ...ill })
   const { status, body } = await request('GET', '/api/services', { token: acme.token })
   assert.equal(status, 200)
   assert.deepEqual(body[0], {
     ...{ id: cart.id, name: 'cart', namespace: 'a', cluster: '', archived: false },
-    ...{ status: 'critical', score: 35, reason: 'Down: critical', lastAlertAt: '2026-03-14T12:00:00.000Z' },
+    ...{
+      status: 'critical',
+      score: 35,
+      reason: 'Down: an event and an alert agree',
+      lastAlertAt: '2026-03-14T12:00:00.000Z',
+    },
   })
   assert.deepEqual([body[1].reason, body[1].lastAlertAt], [null, null])
 })
@@ -43,7 +48,8 @@ test('archived=maybe is refused with the name of the parameter', async (t) => {
 test('shows a service with its newest 20 alerts, open incidents and the parts of its score', async (t) => {
   const { db, acme, request } = makeWorld(t)
   const alertId = newUuid()
-  const health = JSON.stringify([{ alertId, reason: 'critical', penalty: 40 }])
+  const rule = { code: 'severity', severity: 'critical' }
+  const health = JSON.stringify([{ alertId, name: 'Down', rule, penalty: 40 }])
   const cart = makeService(db, acme, 'cart', { status: 'critical', score: 60, health })
   for (let i = 0; i < 21; i++) makeAlert(db, acme, cart, { name: `A${i}`, starts_at: NOON + i })
   const open = makeIncident(db, acme, cart)
@@ -51,7 +57,7 @@ test('shows a service with its newest 20 alerts, open incidents and the parts of
   const { body } = await request('GET', `/api/services/${cart.id}`, { token: acme.token })
   assert.deepEqual([body.recentAlerts.length, body.recentAlerts[0].name, body.recentAlerts[19].name], [20, 'A20', 'A1'])
   assert.deepEqual(body.openIncidents.map(idOf), [open.id])
-  assert.deepEqual(body.health, [{ alertId, reason: 'critical', penalty: 40 }])
+  assert.deepEqual(body.health, [{ alertId, reason: 'Down: critical', penalty: 40 }])
 })
 
 test('Charlie sees an empty list; a foreign and an unknown ID give the same 404', async (t) => {

@@ -2,6 +2,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { migrationText } from '../../src/assets.ts'
+import type { PenaltyRule } from '../../src/domain/health/health.ts'
+import { reasonText } from '../../src/domain/health/penalty-text.ts'
+import type { Severity } from '../../src/domain/severity.ts'
 import { insertPostmortem } from '../../src/store/incident/postmortems.ts'
 import { makeEvent, makeIncident, makeOrganization, makeService, newUuid } from '../helpers/factory.ts'
 import { temporaryStore } from '../helpers/store.ts'
@@ -54,6 +57,44 @@ function migratedEntry(t: TestContext, kind: string, code: string | null, text: 
   db.execute(migrationText('0027_structure_timeline'))
   const row = db.first(db.sql.selectFrom('timeline').select(['code', 'text', 'facts']).where('at', '=', 0))
   return row && { ...row, facts: JSON.parse(row.facts ?? 'null') }
+}
+
+const OWN = (severity: Severity) => ({ code: 'severity', severity }) as const
+for (const [name, words, rule] of [
+  ['Down', 'critical', OWN('critical')],
+  ['Disk: full', 'warning', OWN('warning')],
+  ['Down', 'error, ended in the last 30 min', { code: 'ended', severity: 'error' }],
+  ['Down', 'an event and an alert agree', { code: 'agreement' }],
+  ['Slow', 'warning for 15 minutes', { code: 'lasting' }],
+  ['BackOff', 'unavailable, Pod/a: 9 failed attempts', { code: 'unavailable', why: 'Pod/a: 9 failed attempts' }],
+] as const satisfies [string, string, PenaltyRule][]) {
+  test(`the reason “${name}: ${words}” becomes a rule that reads the same`, (t) => {
+    const other = { alertId: 'b', name: 'Other', rule: OWN('info'), penalty: 1 }
+    const reason = `${name}: ${words}`
+    const after = migratedHealth(t, [
+      { alertId: 'a', reason, penalty: 40 },
+      { ...other, reason: 'Other: info' },
+    ])
+    assert.deepEqual(after, [{ alertId: 'a', name, rule, penalty: 40 }, other])
+    assert.equal(reasonText({ name, rule }), reason)
+  })
+}
+
+test('a reason of an unknown version is still shown', (t) => {
+  const [one, ...others] = migratedHealth(t, [{ alertId: 'a', reason: 'as ever', penalty: 40 }])
+  assert.deepEqual(
+    [one, others],
+    [{ alertId: 'a', name: '', rule: { code: 'text', text: 'as ever' }, penalty: 40 }, []],
+  )
+  assert.equal(reasonText(one), 'as ever')
+  assert.deepEqual(migratedHealth(t, []), [])
+})
+
+function migratedHealth(t: TestContext, health: readonly object[]) {
+  const db = temporaryStore(t)
+  makeService(db, makeOrganization(db, 'Acme', 'Team'), 'cart', { health: JSON.stringify(health) })
+  db.execute(migrationText('0029_structure_penalties'))
+  return JSON.parse(db.first(db.sql.selectFrom('services').select('health'))?.health ?? '')
 }
 
 const DEPLOY = 'deploy of pipeline shop/cart#31 on main began'

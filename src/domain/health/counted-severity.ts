@@ -33,14 +33,9 @@ export function countedByService<One extends Group>(
   )
 }
 
-/** Returns the highest penalty by condition. A reason is `NAME: RULE`, and both can contain a colon. */
+/** Returns the highest penalty by condition. */
 function pointsByName(health: readonly Penalty[]): ReadonlyMap<string, number> {
   const points = new Map<string, number>()
-  for (const { reason, penalty } of health) {
-    for (let end = reason.indexOf(': '); end >= 0; end = reason.indexOf(': ', end + 1)) {
-      const name = reason.slice(0, end)
-      points.set(name, Math.max(penalty, points.get(name) ?? penalty))
-    }
-  }
+  for (const { name, penalty } of health) points.set(name, Math.max(penalty, points.get(name) ?? penalty))
   return points
 }

@@ -33,7 +33,21 @@ export type HealthCondition = Pick<
   readonly sender?: SenderBehavior
 }
 
-export type Penalty = { readonly alertId: string; readonly reason: string; readonly penalty: number }
+/** `name`: the name of the alert. */
+export type Penalty = {
+  readonly alertId: string
+  readonly name: string
+  readonly rule: PenaltyRule
+  readonly penalty: number
+}
+
+/** Why an alert has its penalty. `ended`: it ended in the last 30 minutes. `lasting`: a warning for 15 minutes. */
+export type PenaltyRule =
+  | { readonly code: 'severity' | 'ended'; readonly severity: Severity }
+  | { readonly code: 'agreement' | 'lasting' }
+  | { readonly code: 'unavailable'; readonly why: string }
+  /** A sentence that an older version stored. */
+  | { readonly code: 'text'; readonly text: string }
 
 export type Health = {
   readonly status: 'healthy' | 'degraded' | 'critical'
@@ -45,7 +59,7 @@ export type Health = {
   readonly critical: readonly {
     readonly alertId: string
     readonly by: 'sender' | 'agreement' | 'events'
-    readonly rule: string
+    readonly rule: PenaltyRule
   }[]
   /** When the health may next change without a new event, in ms UTC; null for never. */
   readonly changesAt: number | null
@@ -66,7 +80,7 @@ export const MAX_PENALTIES = 100
 type Weighed = {
   readonly alert: HealthCondition
   readonly severity: Severity
-  readonly rule: string
+  readonly rule: PenaltyRule
   readonly penalty: number
   readonly by: Health['critical'][number]['by'] | null
 }
@@ -100,11 +114,7 @@ export function healthOf(alerts: readonly HealthCondition[], now: number, { trus
   return {
     status: trusts !== 'all' && status === 'critical' ? 'degraded' : status,
     score,
-    penalties: penalties.map(({ alert, penalty, rule }) => ({
-      alertId: alert.uuid,
-      reason: `${alert.name}: ${rule}`,
-      penalty,
-    })),
+    penalties: penalties.map(({ alert: { uuid, name }, penalty, rule }) => ({ alertId: uuid, name, rule, penalty })),
     critical,
     changesAt: changesAt(alerts, planned, now),
   }
@@ -138,8 +148,8 @@ export function isPlanned(alerts: readonly HealthCondition[]): boolean {
 
 function weigh(alert: HealthCondition, witnesses: Witnesses, context: Circumstances, now: number): Weighed {
   if (alert.status === 'resolved') {
-    const penalty = decayed(alert, now)
-    return { alert, severity: alert.severity, rule: `${alert.severity}, ended in the last 30 min`, penalty, by: null }
+    const { severity } = alert
+    return { alert, severity, rule: { code: 'ended', severity }, penalty: decayed(alert, now), by: null }
   }
   const { severity, rule, by } = effective(alert, witnesses, unavailable(alert, now, context), now)
   return { alert, severity, rule, penalty: PENALTY[severity], by }
@@ -161,18 +171,16 @@ function effective(
   down: Unavailable | null,
   now: number,
 ): Pick<Weighed, 'severity' | 'rule' | 'by'> {
-  if (alert.severity === 'info') return { severity: 'info', rule: 'info', by: null }
-  if (isWitnessed(alert, witnesses)) {
-    return { severity: 'critical', rule: 'an event and an alert agree', by: 'agreement' }
-  }
-  if (down && down.at <= now) return { severity: 'critical', rule: `unavailable, ${down.rule}`, by: 'events' }
-  if (alert.severity === 'critical') {
-    return { severity: 'critical', rule: 'critical', by: alert.source === 'cluster' ? 'events' : 'sender' }
-  }
-  if (alert.severity === 'warning' && alert.failure !== 'monitoring' && lasts(alert)) {
-    return { severity: 'error', rule: 'warning for 15 minutes', by: null }
-  }
-  return { severity: alert.severity, rule: alert.severity, by: null }
+  const { severity } = alert
+  const own = { severity, rule: { code: 'severity', severity }, by: null } as const
+  if (severity === 'info') return own
+  if (isWitnessed(alert, witnesses)) return { severity: 'critical', rule: { code: 'agreement' }, by: 'agreement' }
+  if (down && down.at <= now)
+    return { severity: 'critical', rule: { code: 'unavailable', why: down.rule }, by: 'events' }
+  if (severity === 'critical') return { ...own, by: alert.source === 'cluster' ? 'events' : 'sender' }
+  if (severity === 'warning' && alert.failure !== 'monitoring' && lasts(alert))
+    return { severity: 'error', rule: { code: 'lasting' }, by: null }
+  return own
 }
 
 /** Returns whether the first and the last report of the condition are at least 15 minutes apart. */

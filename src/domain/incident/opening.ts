@@ -1,4 +1,5 @@
 /** Opens an incident, and brings one back whose problem returned. */
+import { reasonText } from '../health/penalty-text.ts'
 import { HOUR, MINUTE } from '../units.ts'
 import { alarmed, type Burning, NO_PROBLEM, observe, type Problem, withNames } from './problem.ts'
 import type { Situation, SituationAlert, Step } from './situation.ts'
@@ -14,11 +15,11 @@ export function opening(
   const name = first?.name ?? 'critical'
   const summary = first?.summary ?? ''
   const named = summary === '' || summary === name ? name : `${name}: ${summary}`
-  const rule = critical.find(({ alertId }) => alertId === first?.uuid)?.rule ?? ''
+  const rule = critical.find(({ alertId }) => alertId === first?.uuid)?.rule
   const isSent = due.some(({ severity }) => severity === 'critical')
   return {
     do: 'open',
-    why: isSent || rule === '' ? '' : `${name}: ${rule}`,
+    why: isSent || !rule ? '' : reasonText({ name, rule }),
     title: about === null ? `${serviceName}: ${name}` : named,
     startedAt: first?.since ?? now,
     alertIds,

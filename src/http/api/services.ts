@@ -1,6 +1,7 @@
 /** /api/services: list, create, show, change and merge services. */
 import * as v from 'valibot'
 import { catchUpService } from '../../actions/channel-rules.ts'
+import { shownPenalty } from '../../domain/health/penalty-text.ts'
 import { ALIAS_KINDS } from '../../domain/service/service.ts'
 import { createService, mergeServices, updateService } from '../../engine/changes/services.ts'
 import { listServices } from '../../store/service/services.ts'
@@ -213,7 +214,7 @@ async function showWhole(call: Call) {
     kubernetes: now && { ...now, pods: now.pods.map(showPod) },
     recentAlerts: alerts.map(showAlert),
     openIncidents: incidents.map(showIncident),
-    health: service.health,
+    health: service.health.map(shownPenalty),
     aliases,
   }
 }

@@ -2,6 +2,7 @@
 import { type InferResult, sql } from 'kysely'
 import type { Health, Penalty } from '../../domain/health/health.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
+import { reasonText } from '../../domain/health/penalty-text.ts'
 import { type AliasRef, workloadName } from '../../domain/service/service.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
@@ -107,14 +108,14 @@ function select(builder: Db['sql']) {
     .select(['cluster', 'namespace', 'name', 'status', 'score'])
     .select(['last_alert_at as lastAlertAt', 'last_event_at as lastEventAt', 'created_at as createdAt'])
     .select(sql<string>`lower(hex(uuid))`.as('uuid'))
-    .select(sql<string | null>`health ->> '$[0].reason'`.as('reason'))
+    .select(sql<string | null>`health -> '$[0]'`.as('worst'))
 }
 
 type ServiceRow = InferResult<ReturnType<typeof select>>[number]
 
-function toRecord({ uuid, lastEventAt, createdAt, ...row }: ServiceRow, now: number): ServiceRecord {
+function toRecord({ uuid, lastEventAt, createdAt, worst, ...row }: ServiceRow, now: number): ServiceRecord {
   const archived = row.status === 'healthy' && now - (lastEventAt ?? createdAt) >= ARCHIVED_AFTER
-  return { ...row, id: uuidFromHex(uuid), archived }
+  return { ...row, id: uuidFromHex(uuid), reason: worst === null ? null : reasonText(JSON.parse(worst)), archived }
 }
 
 type ServiceName = { readonly id: string; readonly name: string; readonly namespace: string }

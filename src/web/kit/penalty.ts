@@ -1,7 +1,7 @@
 /** A penalty of a service's score, as pages show it. */
-import { penaltySeverity } from '../../domain/health/health.ts'
+import { type Penalty, penaltySeverity } from '../../domain/health/health.ts'
+import { weighedText } from '../../domain/health/penalty-text.ts'
 import type { Severity } from '../../domain/severity.ts'
-import type { ServiceWithHealth } from '../../store/service/services.ts'
 
 export type PenaltyView = {
   readonly name: string
@@ -15,17 +15,17 @@ export type PenaltyView = {
 }
 
 /** Returns a penalty with its condition, and the start of the condition if `starts` has its alert or its name. */
-export function penaltyOf(
-  { alertId, reason, penalty }: ServiceWithHealth['health'][number],
-  starts: ReadonlyMap<string, number>,
-): PenaltyView {
-  const [name = reason, ...words] = reason.split(': ')
-  const severity = penaltySeverity(penalty)
-  const why = words.join(': ')
-  // A severity that the sender did not choose is named before its reason: `critical: event and alert agree`.
-  const rule = why.startsWith(severity) ? why : `${severity}: ${why}`
+export function penaltyOf(one: Penalty, starts: ReadonlyMap<string, number>): PenaltyView {
+  const { alertId, name, penalty } = one
   const since = starts.get(alertId) ?? starts.get(name) ?? null
-  return { name, rule, penalty, severity, href: `/alerts/${alertId}`, since }
+  return {
+    name,
+    rule: weighedText(one),
+    penalty,
+    severity: penaltySeverity(penalty),
+    href: `/alerts/${alertId}`,
+    since,
+  }
 }
 
 // The severity that a sender reported, if another one counts.

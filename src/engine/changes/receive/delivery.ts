@@ -2,6 +2,7 @@
 
 import { identityText, rulesText } from '../../../domain/alert/rules.ts'
 import type { Intake } from '../../../domain/event/event.ts'
+import { shownPenalty } from '../../../domain/health/penalty-text.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import type { KeyUse } from '../../../domain/request/idempotency.ts'
 import { corrected } from '../../../domain/sender/clock.ts'
@@ -180,7 +181,10 @@ function dryRunReceipt(
     if (!found) return decision
     const { status, score } = found
     // Listing every penalty for every item would make the response too large.
-    return { ...decision, health: { status, score, penalties: found.penalties.slice(0, MAX_PENALTIES) } }
+    return {
+      ...decision,
+      health: { status, score, penalties: found.penalties.slice(0, MAX_PENALTIES).map(shownPenalty) },
+    }
   })
   return { receipt: { ...own, decisions }, sent, serviceIds: [], waiting: NONE, kind: 'dry run' }
 }

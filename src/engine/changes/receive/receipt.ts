@@ -1,7 +1,8 @@
 /** What a sender is told about its delivery. */
+
 import type { Alert, Change } from '../../../domain/alert/alert.ts'
 import type { DraftJudgement } from '../../../domain/alert/judgement.ts'
-import type { Penalty } from '../../../domain/health/health.ts'
+import type { shownPenalty } from '../../../domain/health/penalty-text.ts'
 import type { IncidentOutcome, SuspectsAsked } from '../outcome.ts'
 import type { Shortage } from '../room.ts'
 
@@ -55,7 +56,11 @@ export type ItemDecision = {
     readonly fingerprint: string
     readonly rules: Readonly<Record<keyof Alert['rules'], string>>
   }
-  readonly health: null | { readonly status: string; readonly score: number; readonly penalties: readonly Penalty[] }
+  readonly health: null | {
+    readonly status: string
+    readonly score: number
+    readonly penalties: readonly ReturnType<typeof shownPenalty>[]
+  }
   readonly correlations: readonly LinkSummary[]
   /** What happens to incidents; null for an event without an alert. */
   readonly outcome: IncidentOutcome | null

@@ -34,6 +34,7 @@ export const MIGRATIONS = [
   '0026_add_facts_of_timeline',
   '0027_structure_timeline',
   '0028_structure_postmortems',
+  '0029_structure_penalties',
   '0031_index_names_of_services',
 ] as const
 
