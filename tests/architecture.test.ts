@@ -311,3 +311,43 @@ function sources(): File[] {
   assert.ok(names.length > 20, 'src/ holds hardly any file: are the tests run from a whole checkout?')
   return names.map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
 }
+
+/** The files that read sentences of other programs: of Kubernetes and senders, SQLite, Linux and libraries. */
+const READS_SENTENCES = [
+  ...['domain/event/', 'domain/suspect/', 'domain/postmortem/actions.ts', 'domain/postmortem/ends.ts', 'intake/'],
+  ...['store/sqlite/inspect.ts', 'server/connection/connections.ts', 'domain/silence/matcher.ts', 'assets.ts'],
+  ...['domain/placeholder.ts', 'domain/service/service.ts', 'web/incident/data.ts', 'cli/plain-command.ts'],
+  // These replace the times, or the commands, of any sentence.
+  ...['domain/shown-time.ts', 'web/incident/timeline.tsx', 'cli/hint.ts'],
+]
+
+test('Only the files that read the texts of other programs search for words in a text', () => {
+  const root = new URL('../src/', import.meta.url)
+  const found = globSync('**/*.{ts,tsx}', { cwd: root.pathname }).filter((path) =>
+    readsSentence(readFileSync(new URL(path, root), 'utf8')),
+  )
+  const others = found.filter((path) => !READS_SENTENCES.some((start) => path.startsWith(start)))
+  assert.deepEqual(others, [])
+})
+
+for (const [code, isRead] of [
+  ["text.startsWith('while ') && text.endsWith(' was firing')", true],
+  ['if (/; it (?:succeeded|failed) before$/.test(text)) return', true],
+  ['const AGE = / for \\d+ min ago/', true],
+  ["ref.startsWith('alert/')", false],
+  ["names.join(' and ')", false],
+  ['// text.endsWith(" no longer applies")', false],
+  ['text.split(/\\s+/)', false],
+] as const)
+  test(`${code} ${isRead ? 'searches' : 'does not search'} for words`, () => assert.equal(readsSentence(code), isRead))
+
+/** Returns whether code searches for two words, or for a word and a space. */
+function readsSentence(code: string): boolean {
+  const plain = code.replace(/^\s*(?:\/\/|\/?\*).*$/gm, '')
+  const calls =
+    /\.(?:startsWith|endsWith|includes|replace|replaceAll|split|indexOf)\(\s*['"`](?:[^'"`]*[a-z] [a-z]|[a-z]+ ['"`]| [a-z]+['"`])/
+  return (
+    calls.test(plain) ||
+    /(?:[=(,:[?]|^|return)\s*\/(?![/*])[^/\n]*[a-z)] [a-z(][^/\n]*\/[a-z]*(?:[.,;)\]\s]|$)/m.test(plain)
+  )
+}

@@ -2,7 +2,6 @@
 import type { Deps } from '../actions/deps.ts'
 import { momentText } from '../domain/notification/alert-texts.ts'
 import { shortened } from '../domain/notification/names.ts'
-import { SWITCHED_OFF } from '../domain/notification/schedule.ts'
 import { type MessageContext, type MessageText, SYMBOLS } from '../domain/notification/words.ts'
 import { formatDuration } from '../domain/shown-time.ts'
 import { capitalized } from '../domain/text.ts'
@@ -51,8 +50,8 @@ function toldBefore(deps: Deps, at: number): Told {
   return new Map(failing.map(({ rowId, failingSince }) => [rowId, { since: failingSince ?? 0, isOff: false }]))
 }
 
-function isOff({ enabled, failing }: ChannelRecord): boolean {
-  return !enabled && failing !== null && failing.startsWith(SWITCHED_OFF)
+function isOff({ enabled, isGone }: ChannelRecord): boolean {
+  return !enabled && isGone
 }
 
 /** Returns the message about a channel that is due; null if there is none. */

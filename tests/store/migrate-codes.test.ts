@@ -6,7 +6,7 @@ import type { PenaltyRule } from '../../src/domain/health/health.ts'
 import { reasonText } from '../../src/domain/health/penalty-text.ts'
 import type { Severity } from '../../src/domain/severity.ts'
 import { insertPostmortem } from '../../src/store/incident/postmortems.ts'
-import { makeEvent, makeIncident, makeOrganization, makeService, newUuid } from '../helpers/factory.ts'
+import { makeChannel, makeEvent, makeIncident, makeOrganization, makeService, newUuid } from '../helpers/factory.ts'
 import { temporaryStore } from '../helpers/store.ts'
 
 for (const [rule, code] of [
@@ -57,6 +57,22 @@ function migratedEntry(t: TestContext, kind: string, code: string | null, text: 
   db.execute(migrationText('0027_structure_timeline'))
   const row = db.first(db.sql.selectFrom('timeline').select(['code', 'text', 'facts']).where('at', '=', 0))
   return row && { ...row, facts: JSON.parse(row.facts ?? 'null') }
+}
+
+const GONE = 'incmon has disabled the channel, because the receiver responded with 410'
+for (const [enabled, failing, gone] of [
+  [0, GONE, 1],
+  [1, GONE, 0],
+  [0, 'the receiver responded with 503', 0],
+  [0, null, 0],
+] as const) {
+  test(`a ${enabled ? 'working' : 'disabled'} channel with the failure “${failing}” is ${gone ? '' : 'not '}gone`, (t) => {
+    const db = temporaryStore(t)
+    const { key } = makeChannel(db, makeOrganization(db, 'Acme', 'Team'))
+    db.run(db.sql.updateTable('channels').set({ enabled, failing }).where('id', '=', key))
+    db.execute(migrationText('0030_add_gone_of_channels').replace(/^ALTER.*$/m, ''))
+    assert.equal(db.first(db.sql.selectFrom('channels').select('gone'))?.gone, gone)
+  })
 }
 
 const OWN = (severity: Severity) => ({ code: 'severity', severity }) as const

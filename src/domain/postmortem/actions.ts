@@ -21,7 +21,8 @@ type Rule = {
 
 const PAGED_WITHIN_MINUTES = 15
 const STOPS: ReadonlySet<string> = new Set(['crash', 'memory', 'image', 'config', 'scheduling', 'volume', 'node'])
-const REFUSED = /\b40[13]\b|unauthori[sz]ed|forbidden|access denied|authentication required|pull secret/i
+const REFUSED =
+  /\b40[13]\b|unauthori[sz]ed|forbidden|access denied|authentication required|authorization failed|pull secret/i
 
 const RULES: readonly Rule[] = [
   {
@@ -143,8 +144,8 @@ function isWorkloadHit({ incident, onNode, alerts }: GroupedFacts): boolean {
 }
 
 /** Returns whether the registry refused the credentials. */
-function isRefused({ hint, summary, firstText = '' }: GroupedFact): boolean {
-  return REFUSED.test(`${hint ?? ''} ${summary} ${firstText}`)
+function isRefused({ summary, firstText = '' }: GroupedFact): boolean {
+  return REFUSED.test(`${summary} ${firstText}`)
 }
 
 function ofFailure({ alerts }: GroupedFacts, failure: string): Sentence | null {

@@ -15,6 +15,8 @@ export type ChannelRecord = Channel & {
   readonly rowId: number
   readonly organizationId: number
   readonly createdAt: number
+  /** Whether incmon has disabled the channel, because its receiver does not exist any more. */
+  readonly isGone: boolean
 }
 
 /** The maximum number of channels per organization. Every incident change is matched against all channels. */
@@ -130,7 +132,7 @@ export function deleteChannel(db: Db, rowId: number): void {
 
 /** Records that a message was delivered. */
 export function recordDelivery(db: Db, rowId: number, at: number): void {
-  const state = { failing: null, failing_since: null, delivered_at: at }
+  const state = { failing: null, failing_since: null, gone: 0, delivered_at: at } as const
   db.run(db.sql.updateTable('channels').set(state).where('id', '=', rowId))
 }
 
@@ -139,7 +141,7 @@ export function recordFailure(db: Db, rowId: number, failing: string, at: number
   db.run(
     db.sql
       .updateTable('channels')
-      .set((eb) => ({ failing, failing_since: eb.fn.coalesce('failing_since', eb.val(at)) }))
+      .set((eb) => ({ failing, failing_since: eb.fn.coalesce('failing_since', eb.val(at)), gone: disable ? 1 : 0 }))
       .$if(disable, (channels) => channels.set({ enabled: 0 }))
       .where('id', '=', rowId),
   )
@@ -159,5 +161,6 @@ function toRecord(row: Selectable<Schema['channels']>): ChannelRecord {
     failingSince: row.failing_since,
     deliveredAt: row.delivered_at,
     createdAt: row.created_at,
+    isGone: row.gone === 1,
   }
 }

@@ -35,6 +35,7 @@ export const MIGRATIONS = [
   '0027_structure_timeline',
   '0028_structure_postmortems',
   '0029_structure_penalties',
+  '0030_add_gone_of_channels',
   '0031_index_names_of_services',
 ] as const
 

@@ -52,6 +52,7 @@ export type SettingsTables = {
     settings: string
     failing: string | null
     failing_since: number | null
+    gone: Generated<0 | 1>
     delivered_at: number | null
     created_at: number
   }
