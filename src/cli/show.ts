@@ -1,7 +1,7 @@
 /** Formats an incident or alert for people: one fact per line, followed by tables. */
 
 import { silencedText } from '../domain/incident/lasted.ts'
-import { endedByMerge, noAlertsText } from '../domain/incident/timeline-entries.ts'
+import { endedByMerge, lastResolution, noAlertsText } from '../domain/incident/timeline-entries.ts'
 import { rowDetails } from '../domain/incident/timeline-rows.ts'
 import { NO_SUSPECTS, SUSPECTS_IN_ORDER } from '../domain/suspect/likely-cause.ts'
 import { visible } from '../domain/terminal.ts'
@@ -54,7 +54,7 @@ export function formatIncident(incident: Shown): string {
 
 /** incmon resolves an incident some time after its problem, whose end the API shows as the resolution. */
 function resolutionOf({ resolvedAt, timeline }: Shown): string | null {
-  const last = timeline.findLast(({ kind, code }) => kind === 'status' && code === 'resolved')
+  const last = lastResolution(timeline)
   if (resolvedAt === null || !last) return resolvedAt
   return `${last.at} by ${last.actor ?? 'incmon'}`
 }

@@ -77,6 +77,11 @@ export function endedByMerge(entries: readonly Pick<EntryFact, 'kind'>[], resolv
   return entries.some((entry) => entry.kind === 'merged' && 'at' in entry && entry.at === resolvedAt)
 }
 
+/** Returns the last entry that says that the incident was resolved. */
+export function lastResolution<One extends Pick<EntryFact, 'kind' | 'code'>>(entries: readonly One[]): One | undefined {
+  return entries.findLast(({ kind, code }) => kind === 'status' && code === 'resolved')
+}
+
 export function acknowledgedText({ code, text }: EntryFact): string {
   return code === 'investigating' && text === ''
     ? 'acknowledged'

@@ -26,11 +26,6 @@ export function escapeDiscord(text: string): string {
   return withoutMentions(escapeMarkdown(text))
 }
 
-/** For the Adaptive Cards of Teams, which understand a part of Markdown. A mention would need an entity of its own. */
-export function escapeTeams(text: string): string {
-  return escapeMarkdown(text)
-}
-
 /** For Telegram's HTML. Telegram also notifies people whose @name occurs in a text. */
 export function escapeTelegram(text: string): string {
   return withoutMentions(escapeHtml(text))
@@ -60,7 +55,8 @@ function escapeAngles(text: string): string {
   return withoutTurns(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
-function escapeMarkdown(text: string): string {
+/** For the Adaptive Cards of Teams, which understand a part of Markdown. A mention would need an entity of its own. */
+export function escapeMarkdown(text: string): string {
   return withoutTurns(text).replace(/[\\`*_[\]<>~|]/g, (character) => `\\${character}`)
 }
 

@@ -7,9 +7,9 @@ import type { Severity } from '../severity.ts'
 import {
   escapeDiscord,
   escapeHtml,
+  escapeMarkdown,
   escapePlain,
   escapeSlack,
-  escapeTeams,
   escapeTelegram,
   withoutTurns,
 } from './escape.ts'
@@ -59,7 +59,7 @@ export function formatDiscord({ tone, symbol, title, body, links }: MessageText)
 export function formatTeams({ tone, symbol, title, body, links }: MessageText): ChannelRequest {
   const text = (value: string, more: object = {}) => ({
     type: 'TextBlock',
-    text: cut(escapeTeams(value)),
+    text: cut(escapeMarkdown(value)),
     wrap: true,
     ...more,
   })

@@ -2,6 +2,7 @@
 import type { Resolution } from '../alert/alert.ts'
 import { isLostNode, isMoment } from '../event/lasting.ts'
 import type { EntryFact } from '../incident/facts.ts'
+import { lastResolution } from '../incident/timeline-entries.ts'
 import { distinct, ordered } from '../order.ts'
 import { formatPeriod, formatSeconds, formatTime, formatTimes, joinNames, quoted, secondsBetween } from '../text.ts'
 import type { Sentence } from './document.ts'
@@ -105,8 +106,7 @@ function endSentence(ended: readonly GroupedFact[], way: Way, facts: GroupedFact
 /** Returns when the incident was resolved. incmon does so some time after the end of the problem, which it records. */
 function resolutionAt({ incident, entries }: GroupedFacts): number | null {
   const { resolvedAt } = incident
-  const last = entries.findLast(({ kind, code }) => kind === 'status' && code === 'resolved')
-  return resolvedAt === null ? null : Math.max(resolvedAt, last?.at ?? 0)
+  return resolvedAt === null ? null : Math.max(resolvedAt, lastResolution(entries)?.at ?? 0)
 }
 
 /** Says how long after the resolution the last of these ends was. */

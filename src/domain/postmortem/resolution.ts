@@ -2,7 +2,7 @@ import { groupKey } from '../alert/groups.ts'
 import { offsetText } from '../correlation/correlation.ts'
 import { changeName, changePlace, changeSentences, outcomeText } from '../incident/change-text.ts'
 import type { ChangeFact, EntryFact, IncidentFact } from '../incident/facts.ts'
-import { firingText } from '../incident/timeline-entries.ts'
+import { firingText, lastResolution } from '../incident/timeline-entries.ts'
 import { ordered } from '../order.ts'
 import { isDuring } from '../suspect/chain.ts'
 import { EFFECT } from '../suspect/fix.ts'
@@ -150,20 +150,20 @@ function movesOf(facts: GroupedFacts): readonly Told[] {
 
 /** Returns whether incmon resolved the incident some time after the problem, whose end counts as the resolution. */
 export function countsFromEnd({ incident, entries }: GroupedFacts): boolean {
-  const last = entries.findLast(({ kind, code }) => kind === 'status' && code === 'resolved')
+  const last = lastResolution(entries)
   return last?.actor === null && incident.resolvedAt !== null && secondsBetween(incident.resolvedAt, last.at) > 0
 }
 
 /** Returns whether a person resolved the incident, who can do so while alerts are firing. */
 export function resolvedByPerson({ entries }: GroupedFacts): boolean {
-  return (entries.findLast(({ kind, code }) => kind === 'status' && code === 'resolved')?.actor ?? null) !== null
+  return (lastResolution(entries)?.actor ?? null) !== null
 }
 
 function resolvedText(facts: GroupedFacts): string {
   const { incident, entries } = facts
   const { resolvedAt } = incident
   if (resolvedAt === null) return 'No resolution was recorded.'
-  const last = entries.filter(({ kind, code }) => kind === 'status' && code === 'resolved').at(-1)
+  const last = lastResolution(entries)
   const firing = whileFiring(facts)
   const early = firing === '' ? '' : `, ${firing}`
   if (!last) return `The incident was resolved at ${formatTime(resolvedAt)}.`

@@ -18,7 +18,7 @@ import { fixesOf } from './fix.ts'
 import { isChange, LIKELY, POSSIBLE } from './likely-cause.ts'
 import { inClusters, objectSuspects, rounded } from './object.ts'
 import { searchedSpan } from './searched.ts'
-import { type Symptom, type SymptomEvidence, symptomsOf } from './symptom.ts'
+import { type Factor, type Symptom, type SymptomEvidence, symptomsOf } from './symptom.ts'
 
 /** The facts about an incident. Times in ms UTC, ids are UUIDs, lists are unordered. */
 export type SuspectFacts = {
@@ -84,13 +84,7 @@ export type Suspect = {
  * `condition` and `short` are the parts of the text that a page shows: the name of the condition, and what is said about
  * it. Absent if the reason is not about a condition. `change`: of `change_explains`, such as `pipeline shop/cart#31`.
  */
-type SuspectReason = {
-  readonly code: string
-  readonly text: string
-  readonly condition?: string
-  readonly short?: string
-  readonly change?: string
-}
+type SuspectReason = Omit<Factor, 'value'> & { readonly condition?: string }
 
 export type RankedSuspect = Suspect & { readonly connection: Connection['kind'] }
 

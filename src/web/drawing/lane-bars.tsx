@@ -13,8 +13,9 @@ const BAR = 20
 const MAX_TICKS = 40
 const MARKS = new Set(['critical', 'error', 'warning', 'info'])
 
-type Props = {
+export type LanesProps = {
   readonly picture: LanePicture
+  /** The links to draw, best first. */
   readonly best: readonly LaneLink[]
   readonly lanes: readonly LaidLane[]
   readonly widths: Widths
@@ -25,7 +26,7 @@ export function topOf({ y }: LaidLane, { row }: PlacedBar): number {
   return y + PADDING + row * ROW
 }
 
-export const LaneBars: FC<Props> = ({ picture, best, lanes, widths }) => {
+export const LaneBars: FC<LanesProps> = ({ picture, best, lanes, widths }) => {
   const ongoing = lanes.some(({ bars }) => bars.some(isOngoing))
   const trunks = trunksOf(best)
   /** The classes with which the style sheet lights up a change and its conditions while the pointer is on the change. */

@@ -2,9 +2,8 @@
 
 import type { FC } from 'hono/jsx'
 import { formatScore } from '../../domain/text.ts'
-import { topOf } from './lane-bars.tsx'
-import type { LaneLink, LanePicture } from './lane-model.ts'
-import type { LaidLane } from './lane-picture.tsx'
+import { type LanesProps, topOf } from './lane-bars.tsx'
+import type { LaneLink } from './lane-model.ts'
 import type { PlacedBar, Widths } from './lanes.ts'
 import { trunksOf } from './links.ts'
 import { position, rounded } from './scale.ts'
@@ -20,12 +19,7 @@ const CHECK_WIDTH = 14
 /** The width of a score plus its distance from the end of the branch, in px. */
 const SCORE_WIDTH = 40
 
-type Props = {
-  readonly picture: LanePicture
-  /** The links to draw, best first. */
-  readonly best: readonly LaneLink[]
-  readonly lanes: readonly LaidLane[]
-  readonly widths: Widths
+type Props = LanesProps & {
   /** `lines` are drawn below the bars and their labels. `ends` are drawn above the bars and labels. */
   readonly part: 'lines' | 'ends'
   /** Whether to show the scores of the links. */

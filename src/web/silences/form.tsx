@@ -11,7 +11,7 @@ import { Head } from '../kit/section.tsx'
 import { Matchers, SilenceTime } from './list.tsx'
 import { LENGTHS, type SilenceForm, type SilencePreview, type SilenceView } from './view.ts'
 
-type Props = {
+export type FormProps = {
   readonly csrf: string
   readonly reader: Reader
   /** The stored silence; null for a new silence. */
@@ -27,7 +27,7 @@ type Props = {
 const OPERATOR_WORDS = { '=': 'is', '!=': 'is not', '=~': 'matches', '!~': 'does not match' } as const
 const OPERATOR_OPTIONS = OPERATORS.map((one) => [one, OPERATOR_WORDS[one]] as const)
 
-export const SilencePage: FC<Props> = (props) => {
+export const SilencePage: FC<FormProps> = (props) => {
   const { reader, silence, conflict } = props
   const title = silence?.status === 'expired' ? 'This silence has ended' : 'Change a silence'
   return (
@@ -53,7 +53,7 @@ export const SilencePage: FC<Props> = (props) => {
   )
 }
 
-const SilenceFields: FC<Props> = ({ csrf, silence, form, faults, preview }) => {
+const SilenceFields: FC<FormProps> = ({ csrf, silence, form, faults, preview }) => {
   const action = `/settings/silences/${silence?.id ?? 'new'}`
   const hidden = { csrf, revision: form.revision, matchers: `${form.matchers.length}` }
   return (
@@ -82,7 +82,7 @@ const SilenceFields: FC<Props> = ({ csrf, silence, form, faults, preview }) => {
   )
 }
 
-const MatcherFields: FC<Pick<Props, 'form' | 'faults' | 'preview'>> = ({ form, faults, preview }) => (
+const MatcherFields: FC<Pick<FormProps, 'form' | 'faults' | 'preview'>> = ({ form, faults, preview }) => (
   <fieldset class="card" id="matchers">
     <legend>Which alerts</legend>
     <div class="body stack">
@@ -149,7 +149,7 @@ const REPEAT_OPTIONS = [
   ['weekly', 'once a week'],
 ] as const
 
-const When: FC<Pick<Props, 'form' | 'faults'>> = ({ form, faults }) => {
+const When: FC<Pick<FormProps, 'form' | 'faults'>> = ({ form, faults }) => {
   const field = fieldsOf(form, faults)
   return (
     <fieldset class="card">

@@ -8,14 +8,13 @@ import { newSilenceBody, previewSilence, silenceChangeBody } from '../../http/ap
 import { required } from '../../http/middleware/problem.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { type CountedSilence, findCountedSilence, listSilences } from '../../store/silences.ts'
-import type { Fault } from '../kit/form.tsx'
 import { QUICK_LENGTHS } from '../kit/silenced.tsx'
 import { type PageRoute, page, type Visit } from '../page.ts'
 import { showSection } from '../settings/section-routes.tsx'
 import { validated, withFormErrors } from '../visit/apply.ts'
 import { pageOf } from '../visit/choice.ts'
 import { redirect } from '../visit/reply.ts'
-import { SilencePage } from './form.tsx'
+import { type FormProps, SilencePage } from './form.tsx'
 import {
   matchersOf,
   newSilenceForm,
@@ -27,7 +26,7 @@ import {
   withLine,
 } from './input.ts'
 import { SilenceList } from './list.tsx'
-import type { SilenceForm, SilencePreview, SilenceView } from './view.ts'
+import type { SilenceForm, SilenceView } from './view.ts'
 
 const PATH = '/settings/silences'
 const MAX_CURRENT = { page: 1, limit: 200 }
@@ -62,12 +61,7 @@ async function showSilences(visit: Visit): Promise<Reply> {
   return showSection(visit, { current: 'silences', title: 'Silences', content })
 }
 
-type Shown = {
-  readonly form: SilenceForm
-  readonly faults?: readonly Fault[]
-  readonly preview?: SilencePreview | null
-  readonly conflict?: boolean
-}
+type Shown = Pick<FormProps, 'form'> & Partial<Pick<FormProps, 'faults' | 'preview' | 'conflict'>>
 
 /** Shows the form for a new silence if `silence` is null. */
 function showForm(visit: Visit, silence: CountedSilence | null, shown: Shown): Promise<Reply> {
