@@ -224,6 +224,8 @@ test('The unit starts incmon again however often it has failed, and limits its m
   const [, unit = '', service = ''] = read('incmon.service').split(/^\[(?:Unit|Service)\]$/m)
   assert.match(unit, /^StartLimitIntervalSec=0$/m)
   for (const line of [/^Restart=on-failure$/m, /^RestartSec=\d+$/m, /^MemoryMax=512M$/m]) assert.match(service, line)
+  for (const file of ['incmon.service', 'Dockerfile'])
+    assert.match(read(file), /^(ENV |Environment=)MALLOC_ARENA_MAX=1$/m)
 })
 
 test('The unit restricts what a compromised process can access', { skip: skipSystemd }, () => {
