@@ -251,6 +251,9 @@ for (const isEmpty of [true, false]) {
     const before = sent.length
     await mergeServices(deps, acme.key, idOf('cart'), idOf('shop'))
     await until(20)
-    assert.deepEqual(sent.slice(before).filter((text) => /^(again|opened)/.test(text)), [])
+    assert.deepEqual(
+      sent.slice(before).filter((text) => /^(again|opened)/.test(text)),
+      [],
+    )
   })
 }

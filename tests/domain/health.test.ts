@@ -88,8 +88,8 @@ describe('an event and an alert of one service', () => {
   const both = {
     score: 20,
     critical: [
-      { alertId: 'crash', by: 'agreement', rule: 'an event and an alert agree' },
-      { alertId: 'loop', by: 'agreement', rule: 'an event and an alert agree' },
+      { alertId: 'crash', by: 'agreement', rule: { code: 'agreement' } },
+      { alertId: 'loop', by: 'agreement', rule: { code: 'agreement' } },
     ],
   }
   test('that agree are critical together', () => {
@@ -130,8 +130,8 @@ describe('an explanation', () => {
       condition({ uuid: 'a', severity: 'critical', source: 'dashboard' }),
       crashing({ severity: 'critical', failure: 'job', startsAt: at(1) }),
     ]
-    assert.deepEqual(healthOf([alerts[1]!], NOON).critical, [{ alertId: 'crash', by: 'events', rule: 'critical' }])
-    assert.deepEqual(healthOf([alerts[0]!], NOON).critical, [{ alertId: 'a', by: 'sender', rule: 'critical' }])
+    assert.deepEqual(healthOf([alerts[1]!], NOON).critical, [{ alertId: 'crash', by: 'events', rule: { code: 'severity', severity: 'critical' } }])
+    assert.deepEqual(healthOf([alerts[0]!], NOON).critical, [{ alertId: 'a', by: 'sender', rule: { code: 'severity', severity: 'critical' } }])
   })
 
   test('of unattributed alerts is never critical, but names what its sender called critical', () => {

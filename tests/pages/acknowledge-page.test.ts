@@ -63,10 +63,7 @@ test('under a silence, the page does not say that the problem is over', async (t
   assert.equal((await request('POST', '/api/silences', { token, body: silence })).status, 201)
   const { body: incidents } = await request('GET', '/api/incidents', { token })
   const { html } = await makeBrowser(app).get(linkTo(deps, acme.key, incidents.data[0].id))
-  assert.match(
-    html,
-    /A silence covers the problem, which goes on\. The service was critical for 10 min\./,
-  )
+  assert.match(html, /A silence covers the problem, which goes on\. The service was critical for 10 min\./)
 })
 
 test('the button and the line below it count the same others of the group', async (t) => {

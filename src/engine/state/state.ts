@@ -101,10 +101,7 @@ function createTables(journal: Journal) {
     dueServices: createIndex<number, number>(journal),
     /** The current batch's unsaved events that can end a condition, by service or awaited name. */
     unsavedEndings: createTable<number | string, readonly ReceivedEvent[]>(journal),
-    /**
-     * The silences with which each service's alerts were last compared. A service has no entry if its alerts have not
-     * been compared since startup.
-     */
+    /** The silences with which each service's alerts were last compared, unless they have not been since startup. */
     compared: createTable<number, Compared>(journal),
     /** Alerts that changed since they were compared, by service. */
     uncompared: createIndex<number, number>(journal),
