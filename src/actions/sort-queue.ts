@@ -124,7 +124,7 @@ function wantsNoOpening(deps: Deps, channel: ChannelRecord, { kind, incidentUuid
 /** Returns whether what has become worse, or goes on in a flapping incident, stood in a message that the channel got since. */
 function isSaid({ db }: Deps, { rowId }: ChannelRecord, entry: QueuedEntry): boolean {
   const { kind, isDigest, createdAt, incident } = entry
-  const names = kind === 'worse' ? entry.names : isDigest ? incident.problem.firing : []
+  const names = kind === 'worse' && entry.another === null ? entry.names : isDigest ? incident.problem.firing : []
   if (names.length === 0) return false
   const said = listSaid(db, rowId, entry, createdAt)
   return names.every((name) => said.has(name))

@@ -124,7 +124,7 @@ test('docs/notifications.md says which failures are not retried', () => {
   const final = [400, 401, 403, 404, 408, 413, 422, 429, 500, 503].filter(
     (status) => resultOf(status, false) === 'failed',
   )
-  const [, told = ''] = /unless the receiver answered ([^:]+):/.exec(pageAt('docs/notifications.md').text) ?? []
+  const [, told = ''] = /unless the receiver answered ([^.]+)\./.exec(pageAt('docs/notifications.md').text) ?? []
   assert.deepEqual(told.match(/\d+/g)?.map(Number), final)
 })
 

@@ -94,6 +94,11 @@ async function whatComes(flow: Flow): Promise<void> {
     await flow.send('cluster', crashLoop(POD, { node: 'worker-2', count: 6 }))
     await flow.send('metrics', alertmanager([DOWN, { labels: 1 }], { truncatedAlerts: 1 }))
   }
+  for (const shard of ['1', '2']) {
+    const at = NOON + 4 * MINUTE + Number(shard)
+    const lost = alert('ShardLost', { service: 'store', shard, severity: 'critical' }, { startsAt: at })
+    await flow.send('metrics', alertmanager([lost], { groupKey: shard }), { at })
+  }
   const scaled = { kind: 'Deployment', message: 'Scaled up replica set cart-5d4f8c7b9 to 3' }
   await flow.send('cluster', kubernetesEvent('ScalingReplicaSet', 'cart', scaled))
   for (const project of ['cart', 'wagon']) {

@@ -23,6 +23,23 @@ const VOLATILE = new Set([
 
 const NONE: ReadonlySet<string> = new Set()
 
+/** Labels by which alerts about replicas of one thing differ, or that say what is wrong with it. */
+const OF_REPLICAS =
+  /^(?:(?:exported_|kubernetes_|target_)?(?:pod|container|instance|node|host)(?:_?(?:name|ip|id|uid))?|nodename|hostname|uid|id|ip|address|image|version|reason|phase|condition|status|state|code|method|path|uri|url|route|handler|le|quantile|.*_hash|alertname|namespace|team|owner|(?:alert)?state|grafana_folder|.*rule_uid__?|.*summary|.*value)$/i
+
+/** Returns the labels that name what an alert is about, such as a shard, and not one of its replicas. Sorted by name. */
+export function subjectLabels(labels: Labels): readonly (readonly [string, string])[] {
+  const names = Object.keys(labels).filter((name) => !VOLATILE.has(name) && !OF_REPLICAS.test(name))
+  return names.sort().map((name) => [name, labels[name] ?? ''] as const)
+}
+
+/** Returns the labels in which an alert differs from all others, as `shard 2`; '' if there are none, or no others. */
+export function differenceOf(labels: Labels, others: readonly Labels[]): string {
+  if (others.length === 0) return ''
+  const differing = subjectLabels(labels).filter(([name, value]) => others.every((one) => one[name] !== value))
+  return differing.map(([name, value]) => `${name} ${value}`).join(', ')
+}
+
 /**
  * Returns the sorted names of the labels in the logical key. Leaves out volatile labels and labels that identify the
  * exporter. Keeps the label that determined the service, and the target's own `pod` label.

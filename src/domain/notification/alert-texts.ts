@@ -97,10 +97,13 @@ function moreText(item: MessageItem, { condition }: MessageAlert): string {
 }
 
 /** Returns the alerts that a message is about: those that fire, or those that are over if the problem is over. */
-function alertsAbout({ kind, names, incident, alerts }: MessageItem): readonly MessageAlert[] {
+function alertsAbout({ kind, names, others = [], incident, alerts }: MessageItem): readonly MessageAlert[] {
   const preferred = alerts.filter(({ endsAt }) => (endsAt === null) === (kind !== 'recovered'))
   const own = preferred.length > 0 ? preferred : alerts
-  const about = kind === 'worse' ? own.filter(({ condition }) => names.includes(condition)) : own
+  const further = own.filter(({ id }) => others.includes(id))
+  const isFurther = (name: string) => further.some(({ condition }) => condition === name)
+  const fresh = own.filter(({ condition }) => names.includes(condition) && !isFurther(condition))
+  const about = kind === 'worse' ? [...further, ...fresh] : own
   const { firing, had } = incident.problem
   const critical = kind === 'recovered' ? [] : about.filter(({ condition }) => firing.includes(condition))
   const severe = critical.length > 0 ? critical : about.filter(({ condition }) => had.includes(condition))
@@ -216,11 +219,6 @@ export function countText({ alertCount, firingAlerts }: MessageItem['incident'])
   if (alertCount <= 1) return ''
   if (firingAlerts >= alertCount) return `${formatCount(alertCount)} alerts.`
   return `${formatCount(firingAlerts)} of ${formatCount(alertCount)} alerts ${firingAlerts === 1 ? 'is' : 'are'} firing.`
-}
-
-/** Returns `, too` if a condition fires that the message does not name; '' if what fired before has ended. */
-export function tooText({ names, incident: { problem } }: MessageItem): string {
-  return problem.firing.some((name) => !names.includes(name)) ? ', too' : ''
 }
 
 /** Returns `ann is on it.` or that nobody is, unless the first line says so. */

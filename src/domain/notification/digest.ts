@@ -50,7 +50,8 @@ function wholeOf(items: readonly MessageItem[], last: MessageItem): MessageItem 
   if (last.kind !== 'worse') return last
   const names = [...new Set(items.flatMap((item) => item.names))]
   const first = items.find(({ kind }) => kind === 'opened' || kind === 'group' || kind === 'again')
-  return first ? { ...last, kind: first.kind, wasWrong: first.wasWrong, names } : { ...last, names }
+  const others = items.flatMap((item) => item.others ?? [])
+  return first ? { ...last, kind: first.kind, wasWrong: first.wasWrong, names } : { ...last, names, others }
 }
 
 function groupTextOf(group: MessageGroup, items: readonly MessageItem[], context: MessageContext): MessageText {

@@ -1,11 +1,12 @@
 /** Writes what a message says about a problem that is over or comes back: who ended it, how often, and what else goes on. */
+import { differenceOf } from '../alert/logical-labels.ts'
 import { firingText } from '../incident/incident.ts'
 import { severityNow } from '../incident/lasted.ts'
 import { phaseOf } from '../incident/problem.ts'
 import { STATES } from '../severity.ts'
 import { joinNames } from '../text.ts'
-import { HOUR } from '../units.ts'
-import { hadNames, namedAlerts } from './alert-texts.ts'
+import { DAY, HOUR } from '../units.ts'
+import { hadNames, namedAlerts, whenText } from './alert-texts.ts'
 import { REMINDERS } from './kind.ts'
 import { namedUpTo, shortened } from './names.ts'
 import type { MessageContext, MessageItem } from './words.ts'
@@ -71,7 +72,7 @@ function othersFiringText(item: MessageItem): string {
 }
 
 /** Says what still fires after a recovery: on the node, and of the incident. */
-export function firingTexts(item: MessageItem): readonly string[] {
+export function restOf(item: MessageItem): readonly string[] {
   return [onNodeText(item), othersFiringText(item)]
 }
 
@@ -93,4 +94,28 @@ export function remindedText({ kind, alike = [], incident }: MessageItem): strin
   if (!REMINDERS.has(kind)) return ''
   const others = alike.length === 0 ? '' : `Nobody is working on ${namedUpTo(alike, NAMED_BRIEFLY)} either. `
   return `${others}${incident.origin === 'manual' ? `${incident.declaredBy ?? 'A user'} declared it.` : ''}`.trimEnd()
+}
+
+/** Returns `Shard (shard 2) is firing, too`; without `too` if what fired before has ended. */
+export function worseText({ names, others = [], alerts, incident: { problem } }: MessageItem): string {
+  const named = names.flatMap((name) => {
+    const alike = alerts.filter(({ condition, endsAt }) => condition === name && endsAt === null)
+    const known = alike.filter(({ id }) => !others.includes(id)).map(({ labels }) => labels)
+    const further = alike.filter(({ id }) => others.includes(id))
+    const texts = further.map(({ labels }) => shortened(differenceOf(labels, known)))
+    return texts.length === 0 ? [name] : texts.map((text) => (text === '' ? name : `${name} (${text})`))
+  })
+  const isMore = others.length > 0 || problem.firing.some((name) => !names.includes(name))
+  return `${namedUpTo([...new Set(named)], NAMED)} ${named.length === 1 ? 'is' : 'are'} firing${isMore ? ', too' : ''}`
+}
+
+/** Says when a recovered incident is resolved by itself. */
+export function nextText({ incident }: MessageItem, context: MessageContext): string {
+  const { knownAt } = incident.problem
+  const { resolveAfter, now } = context
+  if (incident.origin === 'manual' || incident.status === 'resolved' || knownAt === null) return ''
+  if (resolveAfter === null) return 'It stays open until a user resolves it.'
+  const at = knownAt + (incident.touchedAt === null ? resolveAfter : Math.max(resolveAfter, DAY))
+  // A message that was late does not promise what should have happened by now.
+  return at <= now ? '' : `It resolves by itself ${whenText(at, context)} unless the problem comes back.`
 }

@@ -5,7 +5,7 @@ import { type Problem, phaseOf } from '../incident/problem.ts'
 import { isSender } from '../sender/sender-name.ts'
 import { STATES } from '../severity.ts'
 import { formatDuration, formatLasted } from '../shown-time.ts'
-import { DAY, SECOND } from '../units.ts'
+import { SECOND } from '../units.ts'
 import {
   countText,
   hasOwnTitle,
@@ -18,11 +18,19 @@ import {
   overdueText,
   problemText,
   reportedText,
-  tooText,
   whenText,
 } from './alert-texts.ts'
 import { namedUpTo, placedName, shortened, unsentText } from './names.ts'
-import { firingTexts, flappingText, goesOnText, isInferred, recoveryText, remindedText } from './recovery-texts.ts'
+import {
+  flappingText,
+  goesOnText,
+  isInferred,
+  nextText,
+  recoveryText,
+  remindedText,
+  restOf,
+  worseText,
+} from './recovery-texts.ts'
 import type { MessageContext, MessageItem } from './words.ts'
 
 const NAMED = 3
@@ -51,7 +59,7 @@ export function titleOf(item: MessageItem, context: MessageContext): string {
     case 'sender-silent':
       return `${lasting}.`
     case 'worse':
-      return `${name} got worse: ${namedUpTo(names, NAMED)} ${names.length === 1 ? 'is' : 'are'} firing${tooText(item)}.`
+      return `${name} got worse: ${worseText(item)}.`
     case 'severity':
       return `${state} now${severityBefore ? ` (previously ${severityBefore})` : ''}: ${lasting}.`
     case 'acknowledged':
@@ -218,7 +226,7 @@ function sentencesOf(item: MessageItem, context: MessageContext): string[] {
     burns || kind === 'recovered' ? onItText(item) : '',
     remindedText(item),
     isOver ? '' : count,
-    ...(kind === 'recovered' ? firingTexts(item) : []),
+    ...(kind === 'recovered' ? restOf(item) : []),
     burns ? '' : lastReportText(item, context),
     incident.problem.about === null || isOver ? '' : NAMELESS,
     kind === 'opened' && incident.previous !== null ? 'The service had another incident recently.' : '',
@@ -228,14 +236,3 @@ function sentencesOf(item: MessageItem, context: MessageContext): string[] {
 }
 
 const NAMELESS = 'The alert names no service: add a label such as service or namespace and deployment, or an alias.'
-
-/** Says when a recovered incident is resolved by itself. */
-function nextText({ incident }: MessageItem, context: MessageContext): string {
-  const { knownAt } = incident.problem
-  const { resolveAfter, now } = context
-  if (incident.origin === 'manual' || incident.status === 'resolved' || knownAt === null) return ''
-  if (resolveAfter === null) return 'It stays open until a user resolves it.'
-  const at = knownAt + (incident.touchedAt === null ? resolveAfter : Math.max(resolveAfter, DAY))
-  // A message that was late does not promise what should have happened by now.
-  return at <= now ? '' : `It resolves by itself ${whenText(at, context)} unless the problem comes back.`
-}

@@ -15,6 +15,8 @@ export type Queued = {
   readonly createdAt: number
   /** Of `reopened`: whether a user only took an acknowledgement back. */
   readonly isTakenBack?: boolean
+  /** Of `worse` about another alert of a condition: whether this alert has ended. */
+  readonly isEnded?: boolean
   /** Whether the channel was told that the incident's problem is on. */
   readonly isTold: boolean
   /** Whether the channel knows that the problem is over. */
@@ -76,7 +78,7 @@ export function verdictOf(queued: Queued, now: number): Verdict {
 }
 
 function verdictOnProblem(
-  { kind, names, isTold, isKnown, isTakenBack, severityBefore, incident }: Queued,
+  { kind, names, isTold, isKnown, isTakenBack, isEnded, severityBefore, incident }: Queued,
   now: number,
 ): Verdict {
   const { status, problem } = incident
@@ -87,6 +89,7 @@ function verdictOnProblem(
     case 'again':
       return whileOn(phase, problem, now)
     case 'worse': {
+      if (isEnded) return drop('over')
       const isGone = phase === 'on' && names.length > 0 && !names.some((name) => problem.firing.includes(name))
       // Until the problem is over, the condition can fire again. It is then not news for the incident, but for the channel.
       return isGone ? { do: 'wait', until: now + RECHECK_MS } : whileOn(phase, problem, now)

@@ -42,6 +42,8 @@ export type MessageItem = {
   readonly severityBefore: Severity | null
   /** The critical conditions that the message is about. After a merge: those that fire in the other incident. */
   readonly names: readonly string[]
+  /** Of `worse`: the UUIDs of further alerts of conditions that go on, such as that of another shard. */
+  readonly others?: readonly string[]
   /** Whether an all-clear was disproved. */
   readonly wasWrong: boolean
   /** Of `reopened`: whether a user only took an acknowledgement back. */

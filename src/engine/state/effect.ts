@@ -103,6 +103,8 @@ export type Effect =
       readonly incidentId: number
       readonly at: number
       readonly isReturn: boolean
+      /** The row ids of the alerts, if they are known. */
+      readonly alertIds: readonly number[]
     }
   /** The store recomputes the links from the history in the same commit. */
   | { readonly kind: 'links-due'; readonly due: LinksDue }

@@ -5,12 +5,13 @@ import { recipientsOf } from '../../domain/notification/channel.ts'
 import { type MessageKind, OVER, ruledSeverityOf } from '../../domain/notification/kind.ts'
 import { type RuledAlert, readsAlerts, readsLabels, ruleSteps } from '../../domain/notification/rule.ts'
 import type { Steps } from '../../domain/silence/matcher.ts'
+import { MINUTE } from '../../domain/units.ts'
 import type { Effect } from '../../engine/state/effect.ts'
 import { findLiveIncidents } from '../incident/live-incidents.ts'
 import { insertUntold, listToldChannels, listToldNames, type UntoldEntry } from '../incident/told.ts'
 import { type ChannelRecord, listRecipients } from '../notification/channels.ts'
-import { insertNotifications, type OutboxEntry } from '../notification/outbox.ts'
-import { alertsAbout, listMergedServices, listRuledAlerts } from '../notification/ruled-alerts.ts'
+import { findAlarmAt, insertNotifications, type OutboxEntry } from '../notification/outbox.ts'
+import { alertsAbout, findAlike, listMergedServices, listRuledAlerts } from '../notification/ruled-alerts.ts'
 import { listOtherNames, loadServiceName } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 
@@ -102,6 +103,40 @@ export function tellNewcomers(db: Db, joined: readonly Joined[], newId: () => st
   insertUntold(db, held)
 }
 
+/** So long after the last alarm about an incident, people hear of a further alert of a condition that they know. */
+const ALIKE_AFTER = 5 * MINUTE
+
+/** Tells who knows of an incident of a further alert of its conditions that is about something else, such as another shard. */
+export function tellAlike(db: Db, joined: readonly Joined[], newId: () => string): void {
+  const fresh = Map.groupBy(
+    joined.filter(({ alertIds }) => alertIds.length > 0),
+    ({ incidentId }) => incidentId,
+  )
+  const stepsOf = stepsByOrganization()
+  const incidents = findLiveIncidents(db, [...fresh.keys()]).filter(({ status }) => status !== 'resolved')
+  for (const incident of incidents) {
+    const { rowId, organizationId, serviceId, createdAt } = incident
+    const [first, ...others] = fresh.get(rowId) ?? []
+    const at = first?.at ?? createdAt
+    const alertIds = [first, ...others].flatMap((one) => one?.alertIds ?? [])
+    if (at === createdAt || phaseOf(incident.problem, at) !== 'on') continue
+    const about = findAlike(db, incident, alertIds)
+    if (!about) continue
+    const told = new Map(listToldChannels(db, [incident]).map(({ channelId, isOver }) => [channelId, isOver === 1]))
+    // Who was not told of the condition itself hears of it by its rules.
+    const knows = (channelId: number) => listToldNames(db, channelId, rowId).includes(about.alertname)
+    const aware = ({ rowId: id }: ChannelRecord) => told.get(id) === false && knows(id)
+    const channels = listRecipients(db, organizationId).filter(aware)
+    const lastAt = findAlarmAt(db, rowId) ?? createdAt
+    const toldAt = lastAt > at ? lastAt : Math.max(at, lastAt + ALIKE_AFTER)
+    const service = loadServiceName(db, serviceId)
+    const news = { ...NO_NEWS, change: 'worse' as const, incident, service, conditions: [about.alertname], at, toldAt }
+    const further = { ...news, another: about.id }
+    const steps = stepsOf(organizationId)
+    insertNotifications(db, plan(db, channels, further, told, { untold: [], newId, alerts: [about], steps }))
+  }
+}
+
 const NO_NEWS = {
   change: 'opened' as const,
   ...{ severityBefore: null, wasWrong: false, isTakenBack: false, mergedInto: null, actor: null, digestAt: null },
@@ -151,6 +186,7 @@ function stepsByOrganization(): (organizationId: number) => Steps {
 
 type News = Omit<NotificationDue, 'kind' | 'service'> & {
   readonly service: Pick<NotificationDue['service'], 'id' | 'name' | 'namespace' | 'cluster'>
+  readonly another?: string
 }
 
 /** Returns the entries of one notification. Adds to `untold` who does not get it. */
@@ -196,7 +232,9 @@ function plan(
     if (reason !== null) untold.push({ incidentId, channelId, kind, at, reason })
     if (dueAt === null) return []
     const merged = { mergedInto: mergedInto?.title ?? null, mergedId: mergedInto?.id ?? null }
-    const facts = { names: conditions, wasWrong, isTakenBack: kind === 'reopened' && isTakenBack, ...merged, only }
+    const { another = null } = due
+    const isBack = kind === 'reopened' && isTakenBack
+    const facts = { names: conditions, wasWrong, isTakenBack: isBack, ...merged, only, another }
     const isDigest = digestAt !== null && kind !== 'opened'
     // Who raised the severity of an incident did not declare it.
     const by = kind === change ? actor : null

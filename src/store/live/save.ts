@@ -26,7 +26,7 @@ import type { Db } from '../sqlite/open.ts'
 import { insertRows, query, saveChanges } from '../sqlite/query.ts'
 import { uuidBytes } from '../sqlite/uuid.ts'
 import { fingerprintKey, saveFingerprints } from './fingerprints.ts'
-import { tellNewcomers, writeNotifications } from './notifications.ts'
+import { tellAlike, tellNewcomers, writeNotifications } from './notifications.ts'
 import { generatePostmortem, writeDuePostmortemsOf } from './postmortem.ts'
 import { saveAlerts } from './save-alerts.ts'
 import { saveEvents } from './save-events.ts'
@@ -75,6 +75,7 @@ export function saveBatch(db: Db, { rows, effects }: Changes, newId: () => strin
   for (const { incident, at } of others) insertDuePostmortem(db, incident, at)
   writeNotifications(db, appended('notification-due'), newId)
   for (const { from, into, ownEntries } of appended('incident-merged')) moveIncidentRecords(db, from, into, ownEntries)
+  tellAlike(db, appended('alerts-joined'), newId)
   tellNewcomers(db, appended('alerts-joined'), newId)
   return notices
 }

@@ -106,11 +106,12 @@ export function listItems(
     const known = { id: uuidFromBytes(row.uuid), hasPostmortem: row.hasPostmortem === 1, previous, declaredBy }
     const times = { startedAt, resolvedAt, acknowledgedAt, acknowledgedBy, touchedAt }
     const state = { number, title, severity, status, origin, alertCount, firingAlerts, problem: toProblem(row.problem) }
-    const { names: told, wasWrong, isTakenBack, mergedInto, mergedId } = toFacts(row.facts)
+    const { names: told, wasWrong, isTakenBack, mergedInto, mergedId, another } = toFacts(row.facts)
     // What has ended in the meantime is not named.
     const going = told.filter((name) => state.problem.firing.includes(name))
     const names = mergedId !== null ? firingIn(db, mergedId) : going.length > 0 ? going : told
-    const facts = { names, wasWrong, isTakenBack, mergedInto, isDigest: row.isDigest === 1 }
+    const others = another === null ? [] : [another]
+    const facts = { names, others, wasWrong, isTakenBack, mergedInto, isDigest: row.isDigest === 1 }
     const found = groupOf.get(known.id)
     const group = found ? messageGroupOf(found) : null
     const kind = kindOf(db, row, rows, group !== null)

@@ -23,6 +23,8 @@ export type MessageFacts = {
   readonly mergedInto: string | null
   readonly mergedId: string | null
   readonly only: MessageKind | null
+  /** Of `worse`: the UUID of another alert of the same condition, such as that of another shard; null for a new condition. */
+  readonly another: string | null
 }
 export const NO_FACTS: MessageFacts = {
   names: [],
@@ -31,6 +33,7 @@ export const NO_FACTS: MessageFacts = {
   mergedInto: null,
   mergedId: null,
   only: null,
+  another: null,
 }
 
 /** A notification to send. Times are Unix times in milliseconds. */
@@ -138,6 +141,13 @@ const failed = query<{ channelId: number; after: number }>()((sql, hole) =>
     .where('leader_id', 'is not', null)
     .where('expires_at', '>', hole('after')),
 )
+
+/** Returns when the last message that an incident burns was due; null if there was none. */
+export function findAlarmAt(db: Db, incidentId: number): number | null {
+  const own = db.sql.selectFrom('outbox').select((eb) => eb.fn.max('due_at').as('at'))
+  const alarms = own.where('incident_id', '=', incidentId).where('kind', 'in', ['opened', 'group', 'worse', 'again'])
+  return db.first(alarms)?.at ?? null
+}
 
 /** Lists a channel's messages that were delivered after `since`. */
 export function listSent(db: Db, channelId: number, since: number) {

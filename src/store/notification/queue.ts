@@ -18,8 +18,7 @@ export type QueuedEntry = Queued & {
   readonly dueAt: number
   /** Whether other channels have heard that the incident's problem is on, but not this one. */
   readonly isToldElsewhere: boolean
-  readonly only: MessageFacts['only']
-}
+} & Pick<MessageFacts, 'only' | 'another'>
 
 /** Lists up to `limit` due notifications of a channel that are in no message yet, the one that is due first first. */
 export function listQueue(db: Db, channelId: number, now: number, limit: number): QueuedEntry[] {
@@ -88,22 +87,29 @@ function queued(db: Db) {
       const sent = own.where('said.leader_id', 'is not', null).where('said.status', 'in', ['pending', 'delivered'])
       return sent.select(saysOver('said').as('is')).as('isOver')
     })
+    .select((eb) => {
+      const another = sql<Buffer>`unhex(replace(facts ->> '$.another', '-', ''))`
+      const ended = eb.selectFrom('alerts').where('alerts.uuid', '=', another).where('ends_at', 'is not', null)
+      return ended.select(sql<1>`1`.as('is')).as('isEnded')
+    })
     .select(['outbox.actor', 'channels.kind as channelKind', hasPostmortem])
 }
 
 function toQueued(row: InferResult<ReturnType<typeof queued>>[number]): QueuedEntry {
-  const { isOver, actor, channelKind, hasPostmortem: isWritten, ...more } = row
+  const { isOver, isEnded, actor, channelKind, hasPostmortem: isWritten, ...more } = row
   const { facts, isDigest, isTold, status, origin, severity, problem, acknowledgedAt, uuid, ...rest } = more
   const incident = { status, origin, severity, problem: toProblem(problem), acknowledgedAt }
   // A program that gets a webhook follows the status.
   const isForPeople = channelKind !== 'webhook' && isWritten === 0
   const isKnown = isOver === 1 && (row.kind === 'recovered' || (actor === null && isForPeople))
-  const { names, only, isTakenBack } = toFacts(facts)
+  const { names, only, another, isTakenBack } = toFacts(facts)
   return {
     ...rest,
     incidentUuid: uuidFromBytes(uuid),
     names,
     only,
+    another,
+    isEnded: isEnded === 1,
     isTakenBack,
     isDigest: isDigest === 1,
     isTold: isTold === 1,

@@ -1,4 +1,7 @@
 /** Reads the alerts of an incident that the rules of channels are compared with. */
+import { sql } from 'kysely'
+import { differenceOf } from '../../domain/alert/logical-labels.ts'
+import type { Labels } from '../../domain/event/event.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { conditionOf, isConditionOf } from '../../domain/incident/merge.ts'
 import { CALM, type NotificationKind } from '../../domain/notification/kind.ts'
@@ -24,6 +27,38 @@ const ruled = query<{ incidentId: number }>()((sql, hole) =>
     .where('incident_id', '=', hole('incidentId'))
     .orderBy('ends_at')
     .limit(500),
+)
+
+/** Returns a critical alert among those given that is about something else than the others of its condition. */
+export function findAlike(db: Db, { rowId, serviceId, problem }: LiveIncident, alertIds: readonly number[]) {
+  const joined = new Set(alertIds)
+  const all = db
+    .all(alike, { incidentId: rowId, serviceId })
+    .filter((one) => problem.firing.includes(one.alertname))
+    .map(({ labels, uuid, ...one }) => ({ ...one, id: uuidFromBytes(uuid), labels: JSON.parse(labels) as Labels }))
+  return all.find((one) => {
+    const others = all.filter((other) => other.alertname === one.alertname && !joined.has(other.rowId))
+    return (
+      joined.has(one.rowId) &&
+      differenceOf(
+        one.labels,
+        others.map(({ labels }) => labels),
+      ) !== ''
+    )
+  })
+}
+
+const alike = query<{ incidentId: number; serviceId: number }>()((of, hole) =>
+  of
+    .selectFrom('alerts')
+    .select(['id as rowId', 'uuid', 'source', 'severity', 'name as alertname', 'labels'])
+    .where('incident_id', '=', hole('incidentId'))
+    .where('ends_at', 'is', null)
+    .where('service_id', '=', hole('serviceId'))
+    .where('severity', '=', 'critical')
+    .where('source', 'in', ['metrics', 'dashboard'])
+    .where(sql<boolean>`NOT EXISTS (SELECT 1 FROM silenced_alerts WHERE alert_id = alerts.id)`)
+    .limit(100),
 )
 
 /** Returns the alerts that a message is about: if it names new conditions, only their alerts. */

@@ -48,3 +48,9 @@ function isHeard(state: OrganizationState, live: LiveAlert, now: number): boolea
   const { sender } = senderOf(state, live)
   return !sender || sender.heartbeatAt === null || sender.heartbeatDueAt !== null
 }
+
+/** Lets the store tell channels whose rules match an incident since alerts have joined it. */
+export function noteJoined(ctx: Context, incident: LiveIncident, at: number, alertIds: readonly number[] = []): void {
+  const { organizationId, rowId: incidentId } = incident
+  ctx.emit({ kind: 'alerts-joined', organizationId, incidentId, at, isReturn: false, alertIds })
+}

@@ -14,8 +14,8 @@ import type { Context } from '../../state/context.ts'
 import { conditionsOf } from '../conditions.ts'
 import { evaluate } from '../evaluate.ts'
 import { edits, noteEdits } from './edits.ts'
-import { findIncident, firingAfterwards, NO_INCIDENT, requireIncident } from './find.ts'
-import { addEntry, moveIncident, noteJoined, openIncident, tell } from './incidents.ts'
+import { findIncident, firingAfterwards, NO_INCIDENT, noteJoined, requireIncident } from './find.ts'
+import { addEntry, moveIncident, openIncident, tell } from './incidents.ts'
 
 /**
  * Opens an incident manually. Firing alerts of the service join the incident.

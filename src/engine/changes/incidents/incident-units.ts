@@ -20,7 +20,7 @@ import { noteSilences, type Resilenced } from '../silenced.ts'
 import { burningElsewhere, endedElsewhere, endOf, mutedElsewhere } from './elsewhere.ts'
 import { firingIn } from './find.ts'
 import { applyStep } from './incident-steps.ts'
-import { lastResolvedIncident, nameAfterFirst, noteJoined, noteScore, unresolvedIncidents } from './incidents.ts'
+import { lastResolvedIncident, nameAfterFirst, noteScore, unresolvedIncidents } from './incidents.ts'
 
 /** The evaluation of a service. `known`: all conditions; `all`: those that are not silenced. */
 type Evaluated = {
@@ -185,7 +185,10 @@ export function updateIncident(ctx: Context, found: Evaluated, unit: Unit, decis
   const { service, health, conditions, all, explained, resilenced } = found
   const current = unit.current && withProblem(ctx, unit.current, decision.problem)
   const last = unit.last && withProblem(ctx, unit.last, decision.problem)
-  if (current && unit.current && hasReturned(unit.current.problem, current.problem)) noteJoined(ctx, current, now, true)
+  if (current && unit.current && hasReturned(unit.current.problem, current.problem)) {
+    const { organizationId, rowId: incidentId } = current
+    ctx.emit({ kind: 'alerts-joined', organizationId, incidentId, at: now, isReturn: true, alertIds: [] })
+  }
   let incident = current && unit.joins ? noteScore(ctx, current, health.score) : current
   for (const step of decision.steps) {
     incident = applyStep(ctx, service, step, { incident, last, conditions: all, score: health.score, now })

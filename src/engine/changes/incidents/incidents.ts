@@ -10,7 +10,7 @@ import type { Severity } from '../../../domain/severity.ts'
 import type { Context } from '../../state/context.ts'
 import type { OrganizationState } from '../../state/state.ts'
 import type { Condition } from '../conditions.ts'
-import { firingIn } from './find.ts'
+import { firingIn, noteJoined } from './find.ts'
 
 /** The earliest allowed start of an incident, relative to now. A sender may have its clock set to 1970. */
 export const OLDEST_START = 400 * 24 * 3_600_000
@@ -93,11 +93,6 @@ export function openIncident(ctx: Context, { text, actor, ...opening }: Opening,
   tell(ctx, incident, { change: notificationKindOf(null, incident), conditions: incident.problem.firing, actor, now })
   addEntry(ctx, incident, { at: now, kind: 'opened', code: null, text, actor, ref: null })
   return incident
-}
-
-/** Lets the store tell channels whose rules match an incident since alerts have joined it or fire in it again. */
-export function noteJoined(ctx: Context, incident: LiveIncident, at: number, isReturn = false): void {
-  ctx.emit({ kind: 'alerts-joined', organizationId: incident.organizationId, incidentId: incident.rowId, at, isReturn })
 }
 
 /** Adds a timeline entry to an incident. */
@@ -211,11 +206,15 @@ function bySinceAndName(a: Condition, b: Condition): number {
  * Counts a new alert as part of the open incident of its service. Returns the row id of the incident, or null if no
  * incident is open. Called for alerts that do not change the health.
  */
-export function joinOpenIncident(ctx: Context, serviceId: number, about: string | null, now: number): number | null {
-  const incident = oldestOpenIncident(ctx.state, serviceId, about)
+export function joinOpenIncident(
+  ctx: Context,
+  alert: { readonly rowId: number; readonly serviceId: number; readonly about: string | null },
+  now: number,
+): number | null {
+  const incident = oldestOpenIncident(ctx.state, alert.serviceId, alert.about)
   if (!incident) return null
   ctx.put.incident({ ...incident, alertCount: incident.alertCount + 1 })
-  noteJoined(ctx, incident, now)
+  noteJoined(ctx, incident, now, [alert.rowId])
   return incident.rowId
 }
 
@@ -233,8 +232,9 @@ export function addAlerts(
   if (joining.length === 0) return incident
   const after = { ...incident, alertCount: incident.alertCount + joining.length }
   ctx.put.incident(after)
-  noteJoined(ctx, incident, now)
-  for (const { rowId } of joining) {
+  const ids = joining.map(({ rowId }) => rowId)
+  noteJoined(ctx, incident, now, ids)
+  for (const rowId of ids) {
     const live = ctx.state.alerts.get(rowId)
     if (!live) continue
     ctx.put.alert({ ...live, incidentId: incident.rowId })

@@ -76,14 +76,14 @@ function openAlert(ctx: Context, item: Item, { service, signal, stored }: Receiv
   const made = open(signal, item.receivedAt, sharedOf(signal))
   const { alert, fingerprints, dueAt } = settleWithin(ctx, service, item, made, null, signal)
   const isAlike = hasFiringNamesake(ctx, service, alert, item.receivedAt)
+  const rowId = ctx.rowId('alerts')
+  const about = isUnattributed(service) ? alert.name : null
   const live: LiveAlert = {
-    rowId: ctx.rowId('alerts'),
+    rowId,
     id: ctx.newId(),
     organizationId: ctx.state.rowId,
     serviceId: service.rowId,
-    incidentId: isAlike
-      ? joinOpenIncident(ctx, service.rowId, isUnattributed(service) ? alert.name : null, item.receivedAt)
-      : null,
+    incidentId: isAlike ? joinOpenIncident(ctx, { rowId, serviceId: service.rowId, about }, item.receivedAt) : null,
     groupId: item.groupId,
     cluster: item.cluster,
     // The fields are listed one by one because V8 would allocate a second object for a spread.
