@@ -18,8 +18,8 @@ function world(t: TestContext) {
     await createSilence(deps, acme.key, { ...period, matchers: parseMatchers('service="cart"') } as never, 'Dana')
   }
   /** Merges the incident of the cart into that of web. */
-  const merge = () => {
-    const [from = '', into = ''] = ['cart', 'web'].map(
+  const merge = (names = ['cart', 'web']) => {
+    const [from = '', into = ''] = names.map(
       (name) => incidents().find(({ title }) => title === `${name}: Down`)?.id ?? '',
     )
     return mergeIncidents(deps, acme.key, { from, into }, 'Dana')
@@ -32,8 +32,8 @@ function world(t: TestContext) {
 }
 
 for (const [what, to, later] of [
-  ['within the minute after the rest ended', 6.5, ['again of web at 7']],
-  ['after that', 9, ['again of web at 9.5']],
+  ['within the minute after the rest ended', 6.5, ['again of web at 6.5']],
+  ['after that', 9, ['again of web at 9']],
 ] as const) {
   test(`a merged part whose silence ends ${what} is told`, async (t) => {
     const { fires, ends, silence, merge, until, sent } = world(t)
@@ -69,4 +69,17 @@ test('what a user left on does not come back when its service is merged into ano
   assert.deepEqual(sent, ['opened of cart at 1', 'resolved of cart at 2'])
   await fires(6, 'web', 'Full')
   assert.deepEqual(sent.slice(2), ['again of web at 6'])
+})
+
+test('what goes on is no news when it is merged into an incident that a silence covers', async (t) => {
+  const { fires, ends, silence, merge, until, sent } = world(t)
+  await fires(1, 'cart')
+  await fires(2, 'web')
+  await silence(3, 20)
+  await merge(['web', 'cart'])
+  await until(8)
+  assert.deepEqual(sent.slice(2), ['resolved of web at 3.5'])
+  await ends(9, 'web')
+  await until(24)
+  assert.equal(sent.at(-1), 'again of cart at 20')
 })

@@ -130,8 +130,12 @@ describe('an explanation', () => {
       condition({ uuid: 'a', severity: 'critical', source: 'dashboard' }),
       crashing({ severity: 'critical', failure: 'job', startsAt: at(1) }),
     ]
-    assert.deepEqual(healthOf([alerts[1]!], NOON).critical, [{ alertId: 'crash', by: 'events', rule: { code: 'severity', severity: 'critical' } }])
-    assert.deepEqual(healthOf([alerts[0]!], NOON).critical, [{ alertId: 'a', by: 'sender', rule: { code: 'severity', severity: 'critical' } }])
+    assert.deepEqual(healthOf([alerts[1]!], NOON).critical, [
+      { alertId: 'crash', by: 'events', rule: { code: 'severity', severity: 'critical' } },
+    ])
+    assert.deepEqual(healthOf([alerts[0]!], NOON).critical, [
+      { alertId: 'a', by: 'sender', rule: { code: 'severity', severity: 'critical' } },
+    ])
   })
 
   test('of unattributed alerts is never critical, but names what its sender called critical', () => {

@@ -53,19 +53,6 @@ async function group(t: TestContext) {
   return { text, press }
 }
 
-test('under a silence, the page does not say that the problem is over', async (t) => {
-  const { request, acme, deps, app } = makeWorld(t)
-  const { token } = acme
-  const body = failing(['ledger'], 'Down', NOON - 10 * MINUTE)
-  await request('POST', '/api/webhooks/metrics', { token, body })
-  const matchers = [{ name: 'service', op: '=', value: 'ledger' }]
-  const silence = { matchers, endsAt: new Date(NOON + 60 * MINUTE).toISOString(), comment: 'work' }
-  assert.equal((await request('POST', '/api/silences', { token, body: silence })).status, 201)
-  const { body: incidents } = await request('GET', '/api/incidents', { token })
-  const { html } = await makeBrowser(app).get(linkTo(deps, acme.key, incidents.data[0].id))
-  assert.match(html, /A silence covers the problem, which goes on\. The service was critical for 10 min\./)
-})
-
 test('the button and the line below it count the same others of the group', async (t) => {
   const { text } = await group(t)
   assert.match(

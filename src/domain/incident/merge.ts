@@ -4,7 +4,7 @@ import { type Severity, worst } from '../severity.ts'
 import { SECOND } from '../units.ts'
 import { regraded, severityNow } from './lasted.ts'
 import type { LiveIncident } from './live-incident.ts'
-import { criticalMsOf } from './problem.ts'
+import { criticalMsOf, unmuted } from './problem.ts'
 
 /** The incident fields needed for a merge. Times are Unix times in milliseconds. */
 export type Mergeable = Pick<LiveIncident, 'id' | 'title' | 'status' | 'startedAt' | 'cause'>
@@ -52,8 +52,10 @@ export function mergedProblem(
   from: LiveIncident,
   into: LiveIncident,
   service: string,
+  now: number,
 ): Pick<LiveIncident, 'severity' | 'problem'> {
-  const [a, b] = [from.problem, into.problem]
+  // What goes on in the other incident is no news of a silence that covers this one.
+  const [a, b] = [from.problem, from.problem.since === null ? into.problem : unmuted(into.problem, now)]
   const others = [from.serviceId, ...a.others, ...b.others].filter((rowId) => rowId !== into.serviceId)
   const nameOf = (name: string) => (from.serviceId === into.serviceId ? name : conditionOf(name, service))
   const own =
@@ -74,10 +76,10 @@ export function mergedProblem(
   const problem = { ...b, ...known, since, isOver, firing: [...new Set(firing)].sort() }
   const severity = ratedAs(from, into)
   const whole = { ...into, severity, problem }
-  const now = severityNow(whole)
-  const asSevere = [from, into].filter((one) => severityNow(one) === now)
+  const rated = severityNow(whole)
+  const asSevere = [from, into].filter((one) => severityNow(one) === rated)
   const at = Math.min(...asSevere.map((one) => one.problem.raised?.at ?? one.startedAt))
-  if (severityNow(into) !== now) return { severity, problem: regraded(into, whole, at) }
+  if (severityNow(into) !== rated) return { severity, problem: regraded(into, whole, at) }
   const ms = b.raised === null ? Math.max(0, at - (since ?? at)) : criticalMsOf(problem, at)
   return { severity, problem: { ...problem, raised: ms < SECOND ? null : { ...b.raised, at, ms } } }
 }

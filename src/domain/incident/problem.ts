@@ -244,6 +244,7 @@ export function withoutDeclared(problem: Problem): Problem {
   return { ...problem, declared: [], firing: problem.firing.filter((name) => !declared.has(name)) }
 }
 
-function unmuted(problem: Problem, now: number): Problem {
+/** Returns a problem that no silence covers from `now` on. */
+export function unmuted(problem: Problem, now: number): Problem {
   return { ...problem, isMuted: false, mutedSince: null, mutedMs: mutedMsOf(problem, now) }
 }

@@ -209,11 +209,18 @@ export function mergeIncidents(
   const merged = { at: now, kind: 'merged', code: null, actor } as const
   addEntry(ctx, left, { ...merged, text: why, ref: `incident/${into.id}` })
   addEntry(ctx, into, { ...merged, text: took, ref: `incident/${left.id}` })
-  const { severity, problem } = mergedProblem(from, into, ctx.state.services.get(from.serviceId)?.name ?? '')
+  const { severity, problem } = mergedProblem(from, into, ctx.state.services.get(from.serviceId)?.name ?? '', now)
   const isBack = into.problem.isOver && problem.since !== null
   const back = isBack ? { ...onAgain(into, now), problem: alarmed(problem, now) } : { problem }
   const touchedAt = actor === null ? into.touchedAt : now
-  const joined = { ...into, severity, startedAt, alertCount: into.alertCount + left.alertCount, touchedAt, ...back }
+  const joined = {
+    ...into,
+    severity,
+    startedAt,
+    alertCount: into.alertCount + left.alertCount,
+    touchedAt,
+    ...back,
+  }
   const after = { ...joined, ...takenOver(from, joined) }
   const isTaken = after.status !== joined.status
   const because = isTaken
