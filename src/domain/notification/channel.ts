@@ -71,9 +71,10 @@ export function recipientsOf(
     const not = (untold: Untold): Planned[] => [{ rowId, kind, dueAt: null, untold, only: null }]
     if (!enabled) return knows || isNew ? not('disabled') : []
     const earliest = isNew ? at : toldAt
+    const ruled = planOf(knows && OVER.has(kind) ? rulesOfTold(rules, notification) : rules, notification, earliest)
     // Who was told that it is critical hears that it is less severe now.
-    const rated = knows && kind === 'severity' ? { ...notification, severity: 'critical' as const } : notification
-    const own = planOf(knows && OVER.has(kind) ? rulesOfTold(rules, notification) : rules, rated, earliest)
+    const isLess = knows && kind === 'severity' && ruled.dueAt === null
+    const own = isLess ? planOf(rules, { ...notification, severity: 'critical' }, earliest) : ruled
     // The reason is in the timeline once, and not for each later message.
     if (escalateAfter > 0 && !knows) return isNew && own.dueAt !== null ? not('escalation') : []
     const opened = isNew ? own : planOf(rules, { ...notification, kind: 'opened' }, at)
