@@ -110,7 +110,7 @@ test('an alert under a silence whose incident was merged brings back that one wh
   assert.deepEqual(told(5), ['again'])
   assert.deepEqual(states(), [
     ['pay: Bad', 'resolved', null, 0],
-    ['web: Bad', 'open', 6.5, 2],
+    ['web: Bad', 'open', 6, 2],
   ])
 })
 

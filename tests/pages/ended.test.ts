@@ -142,7 +142,7 @@ test('picture, API and postmortem know a silence by its reference, whatever its 
   while (await deps.engine.sweep());
   clock.now = NOON + 45 * MINUTE
   const html = await text('/incidents/1')
-  assert.match(html, /12:10 12:31 people \S.*: the silence “Stop” applies to Down; Eve set it from “x” applies to Down/)
+  assert.match(html, /12:10 12:30 people \S.*: the silence “Stop” applies to Down; Eve set it from “x” applies to Down/)
   const id = (await request('GET', '/api/incidents', { token })).body.data[0].id
   const { timeline } = (await request('GET', `/api/incidents/${id}`, { token })).body
   const told = timeline.filter(({ kind }: { kind: string }) => kind === 'silence')

@@ -68,12 +68,9 @@ export type Problem = {
 /** A problem that has no critical condition yet. */
 export const NO_PROBLEM: Problem = {
   ...{ since: null, endedAt: null, knownAt: null, isGuess: false, heldUntil: null, ended: null, criticalMs: 0 },
-  reportedAt: null,
-  ...{ isMuted: false, mutedSince: null, mutedMs: 0, covered: null, raised: null, isOver: false },
-  ...{ firing: [], had: [], returns: [] },
-  ...{ alarmedAt: 0, flapsSince: null, firstAcknowledgedAt: null },
-  ...{ isSuppressed: false, awaitsEnds: false },
-  ...{ others: [], merged: [], declared: [], hadDeclared: [], about: null },
+  ...{ isMuted: false, mutedSince: null, mutedMs: 0, covered: null, raised: null, isOver: false, reportedAt: null },
+  ...{ firing: [], had: [], returns: [], others: [], merged: [], declared: [], hadDeclared: [], about: null },
+  ...{ alarmedAt: 0, flapsSince: null, firstAcknowledgedAt: null, isSuppressed: false, awaitsEnds: false },
 }
 
 /**
@@ -194,8 +191,11 @@ function begun(known: Problem, { now, burning }: Observation, wasWrong: boolean)
   if (wasWrong && endedAt !== null) return { ...before, since: endedAt }
   if (endedAt === null) return { ...before, since: Math.min(now, ...burning.map(({ since }) => since)) }
   const onset = Math.min(now, ...burning.map((one) => one.onset))
+  // What the problem has not had yet can have begun before that end, and be reported after it: then there was no gap.
+  const isEarlier = burning.some((one) => one.onset <= endedAt && !known.had.includes(one.name))
   // A condition cannot have begun again before it ended, and it does not count while a silence covers it.
-  return { ...before, since: onset > endedAt && !before.isMuted ? onset : now }
+  const back = onset > endedAt ? onset : isEarlier ? endedAt : now
+  return { ...before, since: before.isMuted ? now : back }
 }
 
 /** Records conditions that the incident has had. Returns those that are new. */
