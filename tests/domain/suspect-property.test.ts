@@ -75,7 +75,7 @@ test('there are at most 20 suspects with falling scores between 0 and 1, reasons
         assert.ok(reasons.length > 0 && evidence.length > 0)
         for (const reason of reasons)
           assert.deepEqual(
-            Object.keys(reason).filter((key) => key !== 'condition' && key !== 'short'),
+            Object.keys(reason).filter((key) => !['condition', 'short', 'change'].includes(key)),
             ['code', 'text'],
           )
       }

@@ -227,7 +227,8 @@ test('the age of a symptom is measured from the end of the incident, and an ende
     return JSON.stringify(rankSuspects({ ...given, incident: { ...given.incident, endedAt } })[0]?.reasons)
   }
   assert.match(textOf(null, null), /; still firing;/)
-  assert.match(textOf(null, at(5)), /the alert has ended; .*last seen less than a minute ago/)
+  assert.match(textOf(null, at(5)), /the alert has ended; .*last reported 5 min ago/)
+  assert.match(textOf(null, at(10)), /the alert has ended; .*last seen less than a minute ago/)
   assert.match(textOf(at(5), at(5)), /seen until the incident was resolved/)
   assert.match(textOf(at(18), at(5)), /last reported 13 min before the incident was resolved/)
   assert.match(textOf(at(6), at(5)), /last reported 1 min before the incident was resolved/)
@@ -246,6 +247,26 @@ test('ages are measured from the end of the problem if nobody resolved the incid
   const firing = textOf(at(18), null)
   assert.match(firing, /still firing when the problem ended/)
   assert.doesNotMatch(firing, /was resolved/)
+})
+
+test('the age of a symptom is measured from the end of a problem whose incident nobody has resolved', () => {
+  const last = alert('pay', 'HighErrorRate', 0, { endsAt: at(9), inIncident: true })
+  const given = facts({
+    alerts: [last, alert('pay', 'Slow', 0, { endsAt: at(5) })],
+    events: [event('pay', 'BackOff', 9)],
+  })
+  const told = JSON.stringify(rankSuspects({ ...given, incident: { ...given.incident, now: at(90) } })[0]?.reasons)
+  assert.match(told, /Slow: [^"]*; last reported 4 min before the problem ended;/)
+  assert.match(told, /HighErrorRate: [^"]*; seen until the problem ended;/)
+  assert.doesNotMatch(told, / ago|still present/)
+})
+
+test('the age of a symptom is measured from now while the problem goes on', () => {
+  const given = facts({ alerts: [alert('pay', 'HighErrorRate', 0)], events: [event('pay', 'BackOff', 9)] })
+  const told = (now: number) =>
+    JSON.stringify(rankSuspects({ ...given, incident: { ...given.incident, now } })[0]?.reasons)
+  assert.match(told(at(24)), /BackOff: [^"]*; last reported 15 min ago;/)
+  assert.match(told(at(9)), /BackOff: [^"]*; still present;/)
 })
 
 test('a firing alert is called firing even if its sender last repeated it before another symptom was seen', () => {

@@ -100,12 +100,8 @@ function byComponent(alike: readonly SymptomEvent[]): Alike {
   return [...Map.groupBy(alike, ({ component }) => component).values()]
 }
 
-/**
- * `lastAt`: the last observation of any symptom. `end`: when the problem ended. `endedAt` and `endedItself`: see
- * `SuspectFacts`.
- * The times are null while the problem or the incident is ongoing.
- */
-type Ends = Pick<SuspectFacts['incident'], 'endedAt' | 'endedItself'> & {
+/** `lastAt`: the last observation of any symptom. `end`: when the problem ended; null while it is ongoing. */
+type Ends = Pick<SuspectFacts['incident'], 'endedAt' | 'endedItself' | 'now'> & {
   readonly lastAt: number
   readonly end: number | null
 }
@@ -119,27 +115,31 @@ function weigh(sighting: SymptomEvent, alike: Alike, ends: Ends): Symptom {
 
 /**
  * Rates how recent a symptom is. The weight depends on the last observation of any symptom. The text depends on the end
- * of the incident. An alert that has not ended is still firing, even if its sender repeats it rarely.
+ * of the incident, else on that of the problem, else on the current time. An alert that has not ended is still firing,
+ * even if its sender repeats it rarely.
  */
 function freshness(
   { lastAt, factors, isFiring }: SymptomEvent,
-  { lastAt: latest, end, endedAt, endedItself }: Ends,
+  { lastAt: latest, end, endedAt, endedItself, now }: Ends,
 ): Factor {
   const value = isFiring ? 1 : 0.5 ** ((latest - lastAt) / FRESH_HALF_LIFE)
-  const ending = endedItself ? 'the problem ended' : 'the incident was resolved'
+  const ending = endedItself || endedAt === null ? 'the problem ended' : 'the incident was resolved'
   const has = (code: string) => factors.some((factor) => factor.code === code)
   if (has('severity') && !has('ended')) {
     if (end === null) return { code: 'ongoing', value, text: 'still firing' }
     const moment = end === endedAt ? ending : 'the problem ended'
     return { code: 'ongoing', value, text: `still firing when ${moment}` }
   }
-  const minutes = Math.floor(((endedAt ?? latest) - lastAt) / 60_000)
-  if (minutes >= 1) {
-    const text = `last reported ${formatSeconds(minutes * 60)} ${endedAt === null ? 'ago' : `before ${ending}`}`
-    return { code: 'past', value, text }
-  }
-  const now = has('ended') || has('recovered') ? 'last seen less than a minute ago' : 'still present'
-  return { code: 'ongoing', value, text: endedAt === null ? now : `seen until ${ending}` }
+  const minutes = Math.floor(((endedAt ?? end ?? now) - lastAt) / 60_000)
+  const isOn = end === null
+  if (minutes >= 1)
+    return {
+      code: 'past',
+      value,
+      text: `last reported ${formatSeconds(minutes * 60)} ${isOn ? 'ago' : `before ${ending}`}`,
+    }
+  const recent = has('ended') || has('recovered') ? 'last seen less than a minute ago' : 'still present'
+  return { code: 'ongoing', value, text: isOn ? recent : `seen until ${ending}` }
 }
 
 /** A condition that also occurs at other times does not explain the incident. */
