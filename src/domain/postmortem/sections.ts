@@ -210,7 +210,7 @@ function clockSentence(incident: IncidentFact): Sentence {
 }
 
 function olderSentence(incident: IncidentFact): Sentence {
-  const text = `This alert did not open the incident: the problem began at ${formatTime(incident.startedAt)}.`
+  const text = `At first this alert opened no incident: the problem began at ${formatTime(incident.startedAt)}.`
   return { text, refs: [incidentRef(incident)] }
 }
 
