@@ -98,6 +98,17 @@ test('a change that nothing connects to the incident is no row, unless its deplo
   assert.match(strange('deploy failed'), /\| (?:deploy of )?pipeline shop\/other#1/)
 })
 
+test('a pipeline whose failure is an alert of the incident is not called unlinked, and another one is', () => {
+  const change = IMAGE.changes.find(({ kind }) => kind === 'pipeline')
+  const [alert] = IMAGE.alerts
+  assert.ok(change && alert)
+  const other = (ref: string) => ({ ...change, ref, eventId: ref, outcome: 'deploy failed' as const })
+  const labels = { project: 'shop/other', pipeline: '2' }
+  const failed = { ...alert, uuid: 'ci', name: 'PipelineFailed', source: 'ci' as const, labels }
+  const text = textOf({ changes: [other('shop/other#1'), other('shop/other#2')], alerts: [...IMAGE.alerts, failed] })
+  assert.match(text, /not linked to this incident: pipeline shop\/other#1 [^,]*, deploy failed\) at [^,]* UTC \(/)
+})
+
 test('an alert that Prometheus sent without Alertmanager is from Prometheus', () => {
   const alert = { ...FIRST, source: 'metrics', isDirect: true } as const
   assert.match(textOf({ alerts: [alert] }), /First signal: ImagePullBackOff from Prometheus at/)

@@ -44,7 +44,7 @@ export function contributingOf(known: GroupedFacts): Postmortem['contributing'] 
   }
 }
 
-/** Returns the changes that nothing connects to the incident. */
+/** Returns the changes that nothing connects to the incident and its alerts. */
 export function unlinkedOf(known: GroupedFacts): readonly ChangeFact[] {
   return sortedOut(known).unlinked
 }
@@ -62,7 +62,10 @@ function sortedOut(known: GroupedFacts) {
     (one) => !judged.has(changeName(one)) && !byChange.has(changeName(one)) && !fixes.has(changeName(one)),
   )
   const chained = suspects.flatMap(({ rollouts = [] }) => rollouts.map((ref) => changeName({ kind: 'rollout', ref })))
-  const told = new Set([...judged, ...others.map(changeName), ...byChange.keys(), ...chained])
+  const failed = facts.alerts.flatMap(({ source, labels: { project, pipeline } }) =>
+    source === 'ci' ? changeName({ kind: 'pipeline', ref: `${project}#${pipeline}` }) : [],
+  )
+  const told = new Set([...judged, ...others.map(changeName), ...byChange.keys(), ...chained, ...failed])
   const unlinked = changes.filter(
     (change) => !told.has(changeName(change)) && touches(change, searched) && !isRemedy(change, facts.incident),
   )
