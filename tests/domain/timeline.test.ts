@@ -268,6 +268,15 @@ function statusTexts(...moves: string[]): string[] {
   const entries = moves.map((move, minute) => {
     const [told = '', actor = null] = move.split(' by ')
     const [code = null, left] = told.split(': ')
+    if (told === 'merge')
+      return {
+        at: NOON + (minute - 1) * MINUTE,
+        kind: 'merged',
+        code: null,
+        text: told,
+        actor,
+        ref: 'incident/j',
+      } as const
     const facts = left === 'firing' || left === 'unreported' ? ({ code: left, alerts: [['Down', 2]] } as const) : null
     return { at: NOON + minute * MINUTE, kind: 'status', code, text: '', facts, actor, ref: null } as const
   })
@@ -288,6 +297,11 @@ for (const [name, moves, texts] of [
     'neither is a resolution',
     ['resolved: firing by Ada', 'resolved: unreported by Ada'],
     ['resolved, while Down ×2 was still firing', 'resolved: no end of Down ×2 was reported'],
+  ],
+  [
+    'neither is a status that a merge takes over, nor a change after it',
+    ['investigating by Ada', 'merge by Ada', 'identified by Bo'],
+    ['changed to investigating', 'merge', 'changed to identified'],
   ],
   ['nor a change after it', ['resolved by Ada', 'identified by Ada'], ['resolved', 'changed to identified']],
 ] as const) {

@@ -43,10 +43,11 @@ function withoutFallsAtEnds(entries: readonly EntryFact[]): readonly EntryFact[]
 
 /**
  * Returns the entries in which a user acknowledged the incident: the first status other than `open` that a user set after
- * the incident opened or came back, unless that status is `resolved`.
+ * the incident opened or came back, unless that status is `resolved` or comes from a merged incident.
  */
 export function acknowledgementsIn(entries: readonly EntryFact[]): ReadonlySet<EntryFact> {
   const found = new Set<EntryFact>()
+  const merged = new Set(entries.flatMap(({ kind, at }) => (kind === 'merged' ? at : [])))
   let isAnswered = false
   for (const entry of ordered(entries, ({ at }) => [at])) {
     const { kind, code, actor } = entry
@@ -54,7 +55,7 @@ export function acknowledgementsIn(entries: readonly EntryFact[]): ReadonlySet<E
     if (isReturn) isAnswered = false
     else if (kind === 'status' && actor !== null && !isAnswered) {
       isAnswered = true
-      if (code !== 'resolved') found.add(entry)
+      if (code !== 'resolved' && !merged.has(entry.at)) found.add(entry)
     }
   }
   return found
