@@ -78,11 +78,10 @@ function lastReportOf(alerts: Shown['alerts']): string | null {
 
 export function problemText(shown: Pick<Shown, 'problem' | 'criticalSeconds' | 'silencedSeconds' | 'isEndInferred'>) {
   const { problem, criticalSeconds, silencedSeconds, isEndInferred } = shown
-  const [length, silenced] = [formatSeconds(criticalSeconds), silencedText(silencedSeconds * SECOND)]
+  const length = `${isEndInferred ? 'at least ' : ''}${formatSeconds(criticalSeconds)}`
+  const silenced = silencedText(silencedSeconds * SECOND)
   if (problem === 'on') return `on, ${length} in all${silenced}`
-  return criticalSeconds === 0
-    ? `off${silenced}`
-    : `off, was on for ${isEndInferred ? 'at least ' : ''}${length}${silenced}`
+  return criticalSeconds === 0 ? `off${silenced}` : `off, was on for ${length}${silenced}`
 }
 
 type ShownAlert = WholeAlert & {

@@ -197,6 +197,7 @@ export function incidentView(more: Partial<IncidentView> = {}): IncidentView {
         resolvedAt: null,
         endedAt: null,
         isGuess: false,
+        reportedAt: null,
         criticalMs: READER.now - at('03:02'),
         breaks: '',
         severeMs: READER.now - at('03:02'),

@@ -2,6 +2,7 @@ import { type Selection, sql } from 'kysely'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import type { Listed, Page } from '../../domain/pagination.ts'
 import { SEVERITIES, type Severity } from '../../domain/severity.ts'
+import { MINUTE } from '../../domain/units.ts'
 import { readPage, type TimeFilter } from '../read.ts'
 import { ownerOf } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -21,6 +22,8 @@ export type IncidentRecord = Omit<
   readonly firingAlerts: number
   /** When the last alert ended; null while an alert is firing, or if the incident has no alerts. */
   readonly recoveredAt: number | null
+  /** When the problem was last reported if nothing but Kubernetes, long before the resolution, did; else null. */
+  readonly reportedAt: number | null
   readonly hasPostmortem: boolean
 }
 
@@ -165,19 +168,27 @@ const columns = [
   sql<number | null>`(
     SELECT ends_at FROM alerts WHERE incident_id = incidents.id AND source <> 'ci' ORDER BY ends_at DESC LIMIT 1
   )`.as('last_ends_at'),
+  // The same rule as `isSilentlyFiring` of postmortems.
+  sql<number | null>`CASE WHEN origin = 'automatic' AND resolved_at IS NOT NULL THEN (
+    SELECT coalesce(max(CASE severity WHEN 'critical' THEN last_seen_at END), max(last_seen_at)) FROM alerts
+    WHERE incident_id = incidents.id AND source <> 'ci' AND starts_at <= resolved_at AND (ends_at IS NULL OR ends_at > resolved_at)
+    HAVING min(source = 'cluster' AND ends_at IS NULL AND last_seen_at <= resolved_at - ${MINUTE})
+  ) END`.as('reported_at'),
   hasPostmortem,
 ] as const
 
 function toRecord(row: Selection<Schema, 'incidents', (typeof columns)[number]>): IncidentRecord {
-  const { uuid, service, firing_alerts: firing, last_ends_at: lastEndsAt, ...rest } = row
+  const { uuid, service, firing_alerts: firing, last_ends_at: lastEndsAt, reported_at, ...rest } = row
+  const problem = toProblem(row.problem)
   return {
     ...rest,
     id: uuidFromBytes(uuid),
     serviceId: uuidFromBytes(service),
     firingAlerts: firing,
+    reportedAt: problem.since === null ? null : reported_at,
     recoveredAt: firing > 0 ? null : lastEndsAt,
     hasPostmortem: row.hasPostmortem === 1,
-    problem: toProblem(row.problem),
+    problem,
     previous: row.previous && uuidFromBytes(row.previous),
   }
 }

@@ -68,8 +68,11 @@ export function headOf(
   const opener = timeline.find(({ kind }) => kind === 'opened')
   const at = formatWhen(incident.createdAt, reader)
   const automatic = incident.origin === 'automatic'
-  const severe = severeOf(incident, reader.now)
   const isMuted = incident.resolvedAt === null && phaseOf(incident.problem, reader.now) === 'muted'
+  const { reportedAt } = incident
+  const until = reportedAt ?? reader.now
+  const severe = severeOf(incident, until)
+  const endedAt = isMuted ? null : endOf(incident, reader.now)
   return {
     ...{ number, href, title: incident.title, severity: severe.severity, status: incident.status },
     service: {
@@ -81,13 +84,13 @@ export function headOf(
     ...{
       acknowledgedAt,
       acknowledgedBy: incident.acknowledgedBy ?? acknowledged?.actor ?? null,
-      endedAt: isMuted ? null : endOf(incident, reader.now),
+      ...{ endedAt, reportedAt },
       mutedSince: isMuted ? incident.problem.mutedSince : null,
-      isGuess: incident.problem.isGuess,
+      isGuess: reportedAt !== null || (endedAt !== null && incident.problem.isGuess),
       isMerged: endedByMerge(timeline, incident.resolvedAt),
       isSilence: isSender(service?.name ?? ''),
     },
-    criticalMs: onMsOf(incident.problem, reader.now),
+    criticalMs: onMsOf(incident.problem, until),
     breaks: timeline.some(({ kind }) => kind === 'reopened') ? BREAKS : breaksText(incident.problem),
     severeMs: severe.ms,
     mutedMs: severe.mutedMs,

@@ -37,6 +37,8 @@ export type IncidentHead = Pick<
   /** Since when silences have covered all that goes on; null if they do not. */
   readonly mutedSince: number | null
   readonly isGuess: boolean
+  /** When the problem of a resolved incident was last reported if nothing said that it ended; else null. */
+  readonly reportedAt: number | null
   /** Whether the incident ended because it was merged into another one. */
   readonly isMerged: boolean
   /** Whether it is about a sender that sent no heartbeat. */
@@ -193,7 +195,7 @@ export function lastedText(state: State): string {
   const { severity, criticalMs, severeMs, mutedMs, endedAt, isGuess, isSilence } = state
   const [format, went] = endedAt === null ? [formatDuration, 'has gone'] : [formatLasted, 'went']
   if (isSilence) return `no heartbeat for ${format(severeMs)}`
-  const least = endedAt !== null && isGuess ? 'at least ' : ''
+  const least = isGuess ? 'at least ' : ''
   const length = severeMs < 1000 ? severity : `${severity} for ${least}${format(severeMs)}`
   const whole = Math.abs(criticalMs - severeMs) < 1000 ? '' : `, and ${went} on for ${format(criticalMs)} in all`
   return `${length}${whole}${silencedText(mutedMs)}`
@@ -201,13 +203,14 @@ export function lastedText(state: State): string {
 
 /** Returns `from 03:02 to 03:14`, or `between …` if the problem was not on all the time. */
 export function periodText(
-  { startedAt, endedAt, criticalMs, mutedMs, breaks, isGuess, isMerged }: IncidentHead,
+  { startedAt, endedAt, reportedAt, criticalMs, mutedMs, breaks, isGuess, isMerged }: IncidentHead,
   reader: Reader,
 ): string {
   // What a user declared can have begun later than the first alert.
   const isWhole = breaks === '' && mutedMs < 1000
-  const from = formatMoment(isWhole ? (endedAt ?? reader.now) - criticalMs : startedAt, reader)
-  if (endedAt === null) return `since ${from}`
+  const from = formatMoment(isWhole ? (endedAt ?? reportedAt ?? reader.now) - criticalMs : startedAt, reader)
+  if (endedAt === null)
+    return `since ${from}${reportedAt === null ? '' : `, last reported ${formatMoment(reportedAt, reader)}`}`
   const to = formatMoment(endedAt, reader)
   if (isGuess) return `from ${from}, last reported ${to}`
   if (isMerged) return `from ${from} until it was merged at ${to}`

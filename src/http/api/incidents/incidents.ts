@@ -56,7 +56,8 @@ export async function incidentShower({ deps, own }: Call) {
     const group = groups.get(incident.id)
     const state = {
       problem: problemAt(incident.problem, now),
-      ...figuresOf(incident, now),
+      ...figuresOf(incident, incident.reportedAt ?? now),
+      isEndInferred: incident.problem.isGuess || incident.reportedAt !== null,
       group: group ? { leader: group.leader, size: group.members.length } : null,
     }
     return showFields({ ...incident, ...state })

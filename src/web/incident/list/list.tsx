@@ -137,6 +137,7 @@ const IncidentRow: FC<{ incident: ListedIncident; reader: Reader; isFirst: boole
     resolvedAt,
     endedAt,
     criticalMs,
+    isGuess,
     breaks,
     mutedMs,
     alertCount,
@@ -191,8 +192,9 @@ const IncidentRow: FC<{ incident: ListedIncident; reader: Reader; isFirst: boole
       </td>
       <td data-label="Lasted">
         <span>
+          {isGuess ? 'at least ' : ''}
           <span class="nowrap">
-            {endedAt === null ? `${formatDuration(criticalMs)} so far` : formatLasted(criticalMs)}
+            {endedAt === null && !isGuess ? `${formatDuration(criticalMs)} so far` : formatLasted(criticalMs)}
           </span>
           {breaks}
           {silencedText(mutedMs)}
