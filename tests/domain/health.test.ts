@@ -13,6 +13,8 @@ const RUNS = { numRuns: 1000 }
 const at = (minutes: number) => NOON + minutes * MINUTE
 const ended = (endsAt: number, more: Partial<HealthCondition> = {}) =>
   condition({ status: 'resolved', severity: 'critical', endsAt, ...more })
+const history = (more: Partial<HealthCondition> = {}) =>
+  ended(at(0), { lastSeenAt: at(0), resolution: 'reported', ...more })
 const lasting = (minutes: number, more: Partial<HealthCondition> = {}) =>
   condition({ lastSeenAt: at(minutes), ...more })
 const loop = condition({ uuid: 'loop', name: 'KubePodCrashLooping', failure: 'crash' })
@@ -55,6 +57,10 @@ describe('the score and status of a service', () => {
     ['after 15 minutes half', [ended(at(0))], 15, 80, 'healthy'],
     ['after 30 minutes nothing', [ended(at(0))], 30, 100, 'healthy'],
     ['an end in the future costs no more', [ended(at(60))], 0, 60, 'degraded'],
+    ['an end that was reported before any firing costs nothing', [history()], 0, 100, 'healthy'],
+    ['nor does one of Grafana', [history({ source: 'dashboard' })], 0, 100, 'healthy'],
+    ['an end that was inferred from silence costs all', [history({ resolution: 'inferred' })], 0, 60, 'degraded'],
+    ['a pipeline that ended when it was last seen does, too', [history({ source: 'ci' })], 0, 60, 'degraded'],
     [
       'decay alone is never critical',
       names(4, { status: 'resolved', severity: 'critical', endsAt: NOON }),
@@ -165,6 +171,7 @@ describe('health over time', () => {
   const cases: readonly (readonly [string, readonly HealthCondition[], number | null])[] = [
     ['never, while all fires', [condition()], null],
     ['never, after an end of an info', [ended(NOON, { severity: 'info' })], null],
+    ['never, after an end that was reported first', [history()], null],
     ['never, once an end weighs nothing', [ended(NOON - HOUR)], null],
     ['as a critical’s end loses half a point', [ended(NOON)], 22_501],
     ['as the first of several does', [ended(NOON), ended(NOON, { severity: 'warning' })], 22_501],
@@ -186,6 +193,7 @@ const someCondition: fc.Arbitrary<HealthCondition> = fc
     startsAt: someMinute,
     lastSeenAt: someMinute,
     endsAt: fc.option(someMinute),
+    resolution: fc.constantFrom('reported', 'inferred', 'expired', 'manual', null),
   })
   .map((one) => ({
     ...one,

@@ -103,11 +103,11 @@ export function alertOf(more: Partial<Alert> = {}): Alert {
 }
 
 export function condition(more: Partial<HealthCondition> = {}): HealthCondition {
-  const { source, name, severity, status, failure, startsAt, endsAt, lastSeenAt } = alertOf()
+  const { source, name, severity, status, resolution, failure, startsAt, endsAt, lastSeenAt } = alertOf()
   const times = { startsAt, endsAt, lastSeenAt, ...more }
   const seen = more.source === 'cluster' ? [[times.lastSeenAt, 'cart-7d9f5b6c8-aaaaa', times.startsAt, 1] as const] : []
   const known = { receivedAt: times.lastSeenAt, evidence: { ...NO_EVIDENCE, seen } }
-  return { uuid: more.name ?? 'a1', source, name, severity, status, failure, ...known, ...times }
+  return { uuid: more.name ?? 'a1', source, name, severity, status, resolution, failure, ...known, ...times }
 }
 
 /** Returns a crash loop that is reported by events with the severity `error`. */

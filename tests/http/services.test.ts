@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
-import { DAY, makeAlert, makeIncident, makeService, NOON, newUuid } from '../helpers/factory.ts'
+import { DAY, MINUTE, makeAlert, makeIncident, makeService, NOON, newUuid } from '../helpers/factory.ts'
 
 test('the list is an array with the reason for each score, sorted by namespace and name', async (t) => {
   const { db, acme, request } = makeWorld(t)
@@ -58,6 +58,40 @@ test('shows a service with its newest 20 alerts, open incidents and the parts of
   assert.deepEqual([body.recentAlerts.length, body.recentAlerts[0].name, body.recentAlerts[19].name], [20, 'A20', 'A1'])
   assert.deepEqual(body.openIncidents.map(idOf), [open.id])
   assert.deepEqual(body.health, [{ alertId, reason: 'Down: critical', penalty: 40 }])
+})
+
+test('an alert that is first received as resolved is history; one that was received as firing costs its service', async (t) => {
+  const { acme, clock, request } = makeWorld(t)
+  const at = (ms: number) => new Date(ms).toISOString()
+  const send = (name: string, endsAt?: number) =>
+    request('POST', '/api/webhooks/metrics', {
+      token: acme.token,
+      body: JSON.stringify({
+        alerts: [
+          {
+            status: endsAt ? 'resolved' : 'firing',
+            labels: { alertname: 'Down', service: name, severity: 'critical' },
+            startsAt: at(NOON - 5 * MINUTE),
+            ...(endsAt ? { endsAt: at(endsAt) } : {}),
+          },
+        ],
+      }),
+    })
+  await send('failed')
+  clock.now += MINUTE
+  await send('failed', clock.now - 1000)
+  await send('was-down', clock.now)
+  const { body } = await request('GET', '/api/services', { token: acme.token })
+  const expected = [
+    ['failed', 'degraded', 60],
+    ['was-down', 'healthy', 100],
+  ]
+  assert.deepEqual(
+    body.map(({ name, status, score }: { name: string; status: string; score: number }) => [name, status, score]),
+    expected,
+  )
+  const { body: alerts } = await request('GET', '/api/alerts', { token: acme.token })
+  assert.deepEqual(alerts.data.map(nameOf), ['Down', 'Down'])
 })
 
 test('Charlie sees an empty list; a foreign and an unknown ID give the same 404', async (t) => {

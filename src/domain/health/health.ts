@@ -1,6 +1,7 @@
 /** Health: the status and score of a service, with reasons. Start here. */
 
 import type { Alert } from '../alert/alert.ts'
+import { isJudgedByFingerprint } from '../alert/fingerprints.ts'
 import {
   type Circumstances,
   nextPeriodChange,
@@ -21,6 +22,7 @@ export type HealthCondition = Pick<
   | 'name'
   | 'severity'
   | 'status'
+  | 'resolution'
   | 'failure'
   | 'startsAt'
   | 'endsAt'
@@ -157,9 +159,11 @@ function weigh(alert: HealthCondition, witnesses: Witnesses, context: Circumstan
 
 /**
  * Returns the remaining penalty of an ended alert. Because of rounding, the penalty reaches 0 before the half hour is
- * over.
+ * over. An alert that was never received as firing, and so was last seen at its reported end, is history and costs
+ * nothing.
  */
-function decayed({ severity, endsAt }: HealthCondition, now: number): number {
+function decayed({ source, severity, resolution, endsAt, lastSeenAt }: HealthCondition, now: number): number {
+  if (isJudgedByFingerprint({ source }) && resolution === 'reported' && lastSeenAt === endsAt) return 0
   const left = DECAY - (now - (endsAt ?? now))
   return Math.round((PENALTY[severity] * Math.min(DECAY, Math.max(0, left))) / DECAY)
 }

@@ -5,7 +5,7 @@ import { MINUTE } from '../units.ts'
 import type { HealthCondition } from './health.ts'
 
 /** An alert and its node. `node` is null if unknown. */
-export type ConditionOnNode = Omit<HealthCondition, 'evidence'> & { readonly node: string | null }
+export type ConditionOnNode = Omit<HealthCondition, 'evidence' | 'resolution'> & { readonly node: string | null }
 
 /** `counted`: the names of conditions that an incident of the service already counts as going on. */
 type Known = { readonly now: number; readonly counted?: readonly string[] }

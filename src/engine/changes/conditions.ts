@@ -49,6 +49,7 @@ function conditionOf(state: OrganizationState, live: LiveAlert, metricsFire: Fir
     name: alert.name,
     severity: alert.severity,
     status: alert.status,
+    resolution: alert.resolution,
     failure: alert.failure,
     node: alert.node,
     startsAt: alert.startsAt,
