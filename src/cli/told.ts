@@ -9,11 +9,11 @@ export type Decision = NonNullable<Receipt['decisions']>[number] & { readonly to
 export type Line = readonly [what: string, decided: string, rule: string]
 
 /** Returns what happens to incidents and who would be told. An event without an alert has no such lines. */
-export function toldLines({ alert, event, outcome, told = [] }: Decision): Line[] {
+export function toldLines({ alert, outcome, told = [] }: Decision): Line[] {
   if (!alert || !outcome) return []
   const silences: Line[] = outcome.silences.map((comment) => ['silence', quoted(comment), 'mutes the alert'])
-  const { incident, message } = outcome
-  if (!incident) return [...silences, ['incident', 'none', whyNone(alert, event, outcome.silences.length > 0)]]
+  const { incident, why, message } = outcome
+  if (!incident) return [...silences, ['incident', 'none', why ?? '-']]
   const opened: Line = ['incident', incident.title, stateText(incident)]
   if (message === null) return [...silences, opened, ['told', 'nobody', whyNoMessage(alert)]]
   const lines = told.map((one): Line => [`told: ${one.channel}`, whenText(message, one), ruleText(one)])
@@ -25,19 +25,6 @@ type Incident = NonNullable<NonNullable<Decision['outcome']>['incident']>
 function stateText({ isNew, status }: Incident): string {
   if (isNew) return 'opens'
   return status === 'resolved' ? 'the alert belongs to it; it is resolved' : 'is open already'
-}
-
-function whyNone(
-  { severity, status }: NonNullable<Decision['alert']>,
-  { object }: Decision['event'],
-  isSilenced: boolean,
-): string {
-  if (status !== 'firing') return 'the alert no longer fires'
-  if (isSilenced) return 'the alert is silenced'
-  if (severity !== 'critical') return `the alert is ${severity}; only a critical condition opens an incident`
-  return object !== ''
-    ? 'only Kubernetes events show the problem, so it must last a minute or be reported 4 times first'
-    : 'no rule opens one yet'
 }
 
 function whyNoMessage({ severity, status }: NonNullable<Decision['alert']>): string {

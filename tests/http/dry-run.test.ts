@@ -84,6 +84,61 @@ test('a dry run says which incident opens and who would be told, by which rule',
   assert.deepEqual([warning.outcome.incident, warning.told], [null, []])
 })
 
+const event = (reason: string, more: Record<string, unknown> = {}) =>
+  [
+    'cluster',
+    { reason, message: reason, namespace: 'shop', podName: 'cart-7d9f5b6c8-xk2lp', involvedObjectKind: 'Pod', ...more },
+  ] as const
+const down = (labels: Record<string, string>, more = {}) =>
+  ['metrics', { alerts: [{ ...alert('Down', { service: 'till', ...labels }), ...more }] }] as const
+const ofEvents = 'only Kubernetes events show the problem, so it must last a minute or be reported 4 times first'
+const ofRule = 'only a critical condition opens an incident'
+
+for (const [what, [source, body], why] of [
+  ['a warning', down({ severity: 'warning' }), `the alert is warning; ${ofRule}`],
+  ['a back-off of the severity error', event('BackOff'), ofEvents],
+  ['a critical event', event('OOMKilled'), ofEvents],
+  ['an event of which no pod is unavailable', event('FailedSync'), `the alert is warning; ${ofRule}`],
+  [
+    'a failed probe',
+    event('Unhealthy', { message: 'Readiness probe failed' }),
+    'the probe must continue to fail first',
+  ],
+  [
+    'a pod of a CI job',
+    event('OOMKilled', { podName: 'runner-a1-project-7-concurrent-0-x2kqp' }),
+    'pods of CI jobs open no incident',
+  ],
+  ['a reported end', down({}, { status: 'resolved', endsAt: '2026-03-14T12:00:00Z' }), 'the alert no longer fires'],
+] as const)
+  test(`a dry run says why ${what} opens no incident`, async (t) => {
+    const { acme, request } = makeWorld(t)
+    const { body: answer } = await request('POST', `/api/webhooks/${source}?dryRun=1`, { token: acme.token, body })
+    const { incident, why: said } = answer.decisions[0].outcome
+    assert.deepEqual([incident, said], [null, why])
+  })
+
+test('a dry run says that a silence, a user or the setting prevents an incident', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const send = async (method: string, path: string, body: unknown) =>
+    (await request(method, path, { token: acme.token, body: JSON.stringify(body) })).body
+  const tried = async () => (await send('POST', `${METRICS}?dryRun=1`, down({})[1])).decisions[0].outcome.why
+  assert.equal(await tried(), null)
+  await send('POST', METRICS, down({})[1])
+  const [{ id }] = (await request('GET', '/api/incidents', { token: acme.token })).body.data
+  await send('PATCH', `/api/incidents/${id}`, { status: 'resolved' })
+  const matchers = [{ name: 'service', op: '=', value: 'till' }]
+  const other = async (labels: Record<string, string>) =>
+    (await send('POST', `${METRICS}?dryRun=1`, down(labels)[1])).decisions[0].outcome.why
+  const firing = 'a user resolved an incident while it was firing, and it has not ended since'
+  assert.deepEqual([await other({ pod: 'till-0' }), await other({ alertname: 'Other' })], [firing, null])
+  const silence = await send('POST', '/api/silences', { matchers, endsAt: '2026-03-15', comment: 'x' })
+  assert.equal(await other({ pod: 'till-0' }), 'the alert is silenced')
+  await request('DELETE', `/api/silences/${silence.id}`, { token: acme.token })
+  await send('PATCH', '/api/organization', { settings: { 'auto-incidents': 'off' } })
+  assert.equal(await other({ service: 'shop' }), 'the setting auto-incidents is off')
+})
+
 test('suspects are looked up for five incidents, and the answer says so', async (t) => {
   const { acme, request } = makeWorld(t)
   const suspectsOf = async (...services: readonly string[]) => {

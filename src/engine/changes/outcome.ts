@@ -1,9 +1,13 @@
 /** Says in a dry run what an alert does to incidents, and which message follows. */
 
+import type { LiveAlert } from '../../domain/alert/live-alert.ts'
+import { isProbe, meansUnavailable } from '../../domain/event/lasting.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { phaseOf } from '../../domain/incident/problem.ts'
 import type { NotificationKind } from '../../domain/notification/kind.ts'
+import { RUNNER_SERVICE } from '../../domain/service/run-name.ts'
 import type { Context } from '../state/context.ts'
+import { type OrganizationState, settingsOf } from '../state/state.ts'
 
 export type IncidentOutcome = {
   /** The incident that the alert belongs to; null if it belongs to none. */
@@ -13,6 +17,8 @@ export type IncidentOutcome = {
     readonly status: LiveIncident['status']
     readonly isNew: boolean
   } | null
+  /** Why the alert belongs to no incident; null if it belongs to one. */
+  readonly why: string | null
   /** The message that follows; null for none. */
   readonly message: NotificationKind | null
   /** The comments of the silences that apply to the alert. */
@@ -39,13 +45,31 @@ export function outcomeOf(
   if (!live) return { outcome: null, asked: null }
   const silences = live.silencedBy.flatMap((id) => state.silences.get(id)?.silence.comment ?? [])
   const incident = live.incidentId === null ? undefined : state.incidents.get(live.incidentId)
-  if (!incident) return { outcome: { incident: null, message: null, silences }, asked: null }
+  if (!incident) return { outcome: { incident: null, why: whyNone(state, live), message: null, silences }, asked: null }
   const known = before.get(incident.rowId)
   const { title, severity, status, rowId, startedAt, resolvedAt } = incident
   const serviceId = state.services.get(incident.serviceId)?.id
   const asked = serviceId === undefined ? null : { rowId, serviceId, startedAt, resolvedAt, problem: incident.problem }
   const message = messageOf(known, incident, live.alert.name, now)
-  return { outcome: { incident: { title, severity, status, isNew: known === undefined }, message, silences }, asked }
+  const opened = { title, severity, status, isNew: known === undefined }
+  return { outcome: { incident: opened, why: null, message, silences }, asked }
+}
+
+function whyNone(state: OrganizationState, { alert, silencedBy, serviceId }: LiveAlert): string {
+  const { source, severity, name } = alert
+  const service = state.services.get(serviceId)
+  if (alert.status !== 'firing') return 'the alert no longer fires'
+  if (silencedBy.length > 0) return 'the alert is silenced'
+  if (settingsOf(state)['auto-incidents'] === 'off') return 'the setting auto-incidents is off'
+  if (source === 'ci') return 'CI alerts open no incident'
+  if (service?.name === RUNNER_SERVICE) return 'pods of CI jobs open no incident'
+  if (source === 'cluster' && isProbe(name)) return 'the probe must continue to fail first'
+  if (source === 'cluster' && (severity === 'critical' || meansUnavailable(name)))
+    return 'only Kubernetes events show the problem, so it must last a minute or be reported 4 times first'
+  if (severity !== 'critical') return `the alert is ${severity}; only a critical condition opens an incident`
+  return service?.suppressed
+    ? 'a user resolved an incident while it was firing, and it has not ended since'
+    : 'no rule opens one yet'
 }
 
 function messageOf(
