@@ -79,6 +79,32 @@ test('both follow a service that is merged into another one', async (t) => {
   assert.equal(JSON.parse(incidents()[0]?.problem ?? '{}').isMuted, true)
 })
 
+test('neither covers what names only the other service, before and after the merge', async (t) => {
+  const { addOwn, fires, merge, silence, until, sent, incidents, deps, acme } = world(t)
+  await fires(1, 'web')
+  await fires(2, 'cart', { severity: 'warning' })
+  await silence()
+  addOwn()
+  await merge('cart', 'web')
+  await fires(3, 'web', { pod: 'web-0' })
+  await until(4)
+  assert.deepEqual(sent, [])
+  assert.equal(JSON.parse(incidents()[0]?.problem ?? '{}').isMuted, false)
+  assert.equal(countFiring(deps.db, acme.key, parseMatchers('service="cart"')), 1)
+})
+
+test('a silence covers the pods of a merged service', async (t) => {
+  const { addOwn, fires, merge, silence, until, sent } = world(t)
+  addOwn([])
+  await fires(1, 'web', { severity: 'warning' })
+  await fires(2, 'cart', { severity: 'warning' })
+  await silence()
+  await merge('cart', 'web')
+  await fires(3, 'web', { pod: 'cart-7d9f8b6c54-x2x4z' })
+  await until(4)
+  assert.deepEqual(sent, [])
+})
+
 test('a silence of everything but one service does not begin to cover it when it is renamed', async (t) => {
   const { addOwn, fires, rename, silence, until, sent } = world(t)
   addOwn([])

@@ -3,6 +3,7 @@
  */
 import { BUDGETS } from '../budgets.ts'
 import { IncmonError } from '../error.ts'
+import { readPodName } from '../service/pod-name.ts'
 import { compiled, costOf, MAX_COST } from './expression.ts'
 
 export const OPERATORS = ['=', '!=', '=~', '!~'] as const
@@ -17,7 +18,7 @@ type OwnName = (typeof OWN_NAMES)[number]
 /** The alert fields that matchers can match. A label with the same name as a field can also match. */
 export type MatchedAlert = Readonly<Record<OwnName, string>> & {
   readonly labels: Readonly<Record<string, string>>
-  /** The other names of its service, such as the one that it had before it was renamed. */
+  /** The other names of its service, such as the one that it had before it was renamed. Only those that the labels contain count. */
   readonly aliases?: readonly string[] | undefined
 }
 
@@ -150,8 +151,16 @@ function every(op: Operator, values: readonly string[], test: (value: string) =>
 function valuesOf(alert: MatchedAlert, name: string): string[] {
   const label = labelOf(alert.labels, name)
   if (!isOwnName(name)) return [label ?? '']
-  const own = name === 'service' ? [alert.service, ...(alert.aliases ?? [])] : [alert[name]]
+  const own = name === 'service' ? [alert.service, ...namedAliases(alert)] : [alert[name]]
   return label === undefined ? own : [...own, label]
+}
+
+/** A name that came with a merged service is not that of the rest: the labels contain it, or its pod. */
+function namedAliases({ aliases = [], labels }: MatchedAlert): readonly string[] {
+  if (aliases.length === 0) return aliases
+  const pods = [labels.pod, labels.name].map((pod = '') => readPodName(pod, null, '').name)
+  const named = new Set([...Object.values(labels), ...pods])
+  return Object.keys(labels).length === 0 ? aliases : aliases.filter((alias) => named.has(alias))
 }
 
 function labelOf(labels: MatchedAlert['labels'], name: string): string | undefined {
