@@ -199,7 +199,10 @@ test('The configuration file contains every key', () => {
 
 test('The walkthrough goes from an empty database to a postmortem', async () => {
   const { stdout } = await promisify(execFile)(path('walkthrough.sh'), { timeout: 240_000 })
-  assert.match(stdout, /SUSPECTS\n0\.\d\d {2}pipeline shop\/checkout#4711\n/)
+  assert.match(
+    stdout,
+    /SUSPECTS, a change that may be the cause first, then by score\n0\.\d\d {2}pipeline shop\/checkout#4711\n/,
+  )
   assert.match(stdout, /^resolved incident 1 \(checkout: CrashLoopBackOff\) of shop\/checkout$/m)
   assert.match(stdout, /^# Postmortem: checkout: CrashLoopBackOff$/m)
   for (const line of stdout.split('\n')) assert.ok(line.length <= 120, line)
