@@ -32,8 +32,12 @@ test('an alert is a warning again when only its warning still fires, and the tim
   assert.deepEqual([known?.status, known?.severity, known?.said], ['firing', 'warning', 'warning'])
   assert.notEqual(flow.services()[0]?.status, 'critical')
   const { db } = flow.deps
-  const changes = db.all(db.sql.selectFrom('timeline').select('text').where('kind', '=', 'alert'))
-  assert.equal(changes.filter(({ text }) => /critical to warning/.test(text)).length, 1)
+  const changes = db.all(db.sql.selectFrom('timeline').select('facts').where('kind', '=', 'alert'))
+  const facts = changes.map((row) => JSON.parse(row.facts ?? 'null'))
+  assert.deepEqual(
+    facts.filter((one) => one?.from === 'critical'),
+    [{ code: 'severity', from: 'critical', to: 'warning' }],
+  )
 })
 
 test('the severities of the fingerprints survive a restart', async (t) => {

@@ -100,7 +100,7 @@ test('a severity that rises under one fingerprint counts from the delivery that 
   await flow.send('metrics', alertmanager([one('critical')]), { at: at(45) })
   await flow.sweepUntil(at(50))
   const { since, startedAt, minutes, changes } = only(flow)
-  assert.deepEqual([since, startedAt, minutes, changes], [40, 40, 10, [[40, 'changed to critical']]])
+  assert.deepEqual([since, startedAt, minutes, changes], [40, 40, 10, [[40, 'changed from null to critical']]])
 })
 
 test('a problem that returns under one name counts from its new critical item', async (t) => {

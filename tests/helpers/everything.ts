@@ -29,6 +29,7 @@ import { alertsAbout, listRuledAlerts } from '../../src/store/notification/ruled
 import { findOrganizationByName, listOrganizations } from '../../src/store/organizations.ts'
 import { readHere } from '../../src/store/read.ts'
 import { listSessions } from '../../src/store/sessions.ts'
+import { findMutingSilence } from '../../src/store/silences.ts'
 import { byLink } from './by-link.ts'
 import { MINUTE, makeToken, NOON, newUuid } from './factory.ts'
 import type { Flow } from './flow.ts'
@@ -78,6 +79,7 @@ export async function everything(flow: Flow): Promise<void> {
   findNewestUuid(deps.db)
   recordStop(deps.db, NOON, NOON + MINUTE)
   for (const table of ['incidents', 'alerts', 'silences'] as const) findIdMatches(deps.db, table, '01900000')
+  findMutingSilence(deps.db, flow.acme.key, 1)
   await whatIsPruned(flow)
   await loadExample(deps, 1, [])
   await removeExample(deps, 1)

@@ -266,8 +266,8 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   {
     name: 'steps-for-each-rule',
     file: 'src/domain/notification/rule.ts',
-    from: 'test({ ...alert, service, namespace, cluster }, steps)',
-    to: 'test({ ...alert, service, namespace, cluster })',
+    from: 'test({ ...alert, service, aliases, namespace, cluster }, steps)',
+    to: 'test({ ...alert, service, aliases, namespace, cluster })',
     test: 'tests/domain/notification-rules.test.ts',
   },
   {
