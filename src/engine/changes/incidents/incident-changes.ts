@@ -214,11 +214,8 @@ export function mergeIncidents(
   const back = isBack ? { ...onAgain(into, now), problem: alarmed(problem, now) } : { problem }
   const touchedAt = actor === null ? into.touchedAt : now
   const joined = {
-    ...into,
-    severity,
-    startedAt,
+    ...{ ...into, severity, startedAt, touchedAt },
     alertCount: into.alertCount + left.alertCount,
-    touchedAt,
     ...back,
   }
   const after = { ...joined, ...takenOver(from, joined) }

@@ -53,10 +53,12 @@ export function unitsOf(state: OrganizationState, { service, health, conditions 
     const oldest: Unit = { about: null, current: first ?? null, last, joins: true }
     return [oldest, ...others.map((current) => ({ about: null, current, last: null, joins: false }))]
   }
-  const names = new Map(conditions.map(({ uuid, name }) => [uuid, name]))
+  const names = new Map(conditions.map((one) => [one.uuid, aboutOf(state, one)]))
   const critical = health.critical.flatMap(({ alertId }) => names.get(alertId) ?? [])
   const manual = open.filter(({ problem }) => problem.about === null)
-  const abouts = new Set([...open.flatMap(({ problem }) => problem.about ?? []), ...critical])
+  const left = [...state.incidentsOfService.get(service.rowId)].flatMap((rowId) => state.incidents.get(rowId) ?? [])
+  const followed = [...open, ...left.filter(({ problem }) => problem.isSuppressed)]
+  const abouts = new Set([...followed.flatMap(({ problem }) => problem.about ?? []), ...critical])
   return [
     ...manual.map((current) => ({ about: null, current, last: null, joins: false })),
     ...[...abouts].sort().flatMap((about) => {
@@ -66,6 +68,16 @@ export function unitsOf(state: OrganizationState, { service, health, conditions 
       return [oldest, ...others.map((current) => ({ about, current, last: null, joins: false }))]
     }),
   ]
+}
+
+/**
+ * Returns the alert name of the incident of `unattributed` to which a condition belongs: that of the incident into which a
+ * user merged it or that a user left on, or its own. Null if it belongs to what a user declared.
+ */
+function aboutOf({ incidents }: OrganizationState, { name, live }: Condition): string | null {
+  const incident = incidents.get(live.incidentId ?? 0)
+  if (incident?.serviceId !== live.serviceId) return name
+  return incident.status !== 'resolved' || incident.problem.isSuppressed ? incident.problem.about : name
 }
 
 /**
@@ -118,8 +130,8 @@ export function situationOf(ctx: Context, found: Evaluated, unit: Unit, now: num
   const settings = settingsOf(ctx.state)
   // What a user declared besides another incident has only the alerts that belong to it.
   const isApart = !joins && current?.origin === 'manual'
-  const isOwn = ({ name, live }: Condition) =>
-    (about === null || name === about) && (!isApart || live.incidentId === current.rowId)
+  const isOwn = (one: Condition) =>
+    (about === null || aboutOf(ctx.state, one) === about) && (!isApart || one.live.incidentId === current.rowId)
   const alerts = found.conditions.filter(isOwn)
   const ids = new Set(alerts.map(({ uuid }) => uuid))
   const resolve = settings['auto-resolve']
@@ -134,7 +146,7 @@ export function situationOf(ctx: Context, found: Evaluated, unit: Unit, now: num
     candidates: found.all.filter(isOwn),
     elsewhere: current ? [...burningElsewhere(ctx, current, now, readyNode(found)), ...current.problem.declared] : [],
     muted: [
-      ...(needsMuted ? mutedOf(found, current?.problem ?? null) : []),
+      ...(needsMuted ? mutedOf({ ...found, known: known.filter(isOwn) }, current?.problem ?? null) : []),
       ...(current ? mutedElsewhere(ctx, current, now, readyNode(found)) : []),
     ],
     ended: current

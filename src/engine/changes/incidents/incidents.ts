@@ -18,7 +18,7 @@ export const MAX_TITLE = 200
 
 /**
  * Returns the oldest unresolved incident of a service. New alerts join this incident.
- * @param about for the service `unattributed`: the name of the alert that the incident is about
+ * @param about for the service `unattributed`: the name of an alert that the incident is about, or that was merged into it
  */
 export function oldestOpenIncident(
   state: OrganizationState,
@@ -28,7 +28,8 @@ export function oldestOpenIncident(
   return best(
     state,
     serviceId,
-    ({ status, problem }) => status !== 'resolved' && (about === null || problem.about === about),
+    ({ status, problem }) =>
+      status !== 'resolved' && (about === null || problem.about === about || problem.firing.includes(about)),
     (a, b) => a.createdAt - b.createdAt || a.rowId - b.rowId,
   )
 }
