@@ -241,10 +241,7 @@ test('an own action about an alert takes the place of the proposed one', () => {
 test('the detection says when the first report arrived only if it did so late', () => {
   const arrived = (minutes: number) =>
     markdown(generate({ ...BARE, arrival: { at: startedAt, receivedAt: startedAt + minutes * MINUTE } }))
-  assert.match(
-    arrived(20),
-    /- The first report of ImagePullBackOff, from 2026-03-14 02:11:09 UTC, arrived only at 2026-03-14 02:31:09 UTC \(E2\)\./,
-  )
+  assert.match(arrived(20), /- The first report of ImagePullBackOff arrived only at 2026-03-14 02:31:09 UTC \(E2\)\./)
   for (const text of [arrived(4), markdown(generate(BARE))]) assert.doesNotMatch(text, /arrived only/)
 })
 

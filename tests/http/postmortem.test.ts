@@ -5,7 +5,7 @@ import { queryOf } from '../../src/domain/graph/graph.ts'
 import { saveGraph } from '../../src/store/incident/graphs.ts'
 import { makeWorld } from '../helpers/app.ts'
 import { MINUTE, makeAlert, makeIncident, makeService, NOON, newUuid } from '../helpers/factory.ts'
-import { alert, alertmanager } from '../helpers/senders.ts'
+import { alert, alertmanager, crashLoop } from '../helpers/senders.ts'
 
 const MARKDOWN = { Accept: 'text/markdown' }
 
@@ -251,3 +251,28 @@ for (const [name, statuses, tta] of [
     assert.equal((await read()).body.metrics.tta.seconds, tta)
   })
 }
+
+test('of reports that arrive late and in reverse order, the first that arrived counts, and one in time is not late', async (t) => {
+  for (const [minutes, told] of [
+    [[20, 21], true],
+    [[4, 21], false],
+  ] as const) {
+    const { acme, clock, deps, request } = makeWorld(t)
+    const { token } = acme
+    for (const [index, minute] of minutes.entries()) {
+      clock.now = NOON + minute * MINUTE
+      const [at, count] = index === 0 ? [NOON + 4 * MINUTE, 23] : [NOON, 1]
+      const body = crashLoop('cart-5d4f8c7b9-x2kqp', { at, since: NOON, count })
+      await request('POST', '/api/webhooks/cluster', { token, body })
+      clock.now += MINUTE
+      while (await deps.engine.sweep());
+    }
+    const [incident] = (await request('GET', '/api/incidents', { token })).body.data
+    const path = `/api/incidents/${incident.id}`
+    await request('PATCH', path, { token, body: { status: 'resolved' } })
+    const { text } = await request('GET', `${path}/postmortem`, { token, headers: { Accept: 'text/markdown' } })
+    const late = /The first report of CrashLoopBackOff arrived only at 2026-03-14 12:20:00 UTC/
+    assert.equal(late.test(text), told, text)
+    if (!told) assert.doesNotMatch(text, /arrived only/)
+  }
+})

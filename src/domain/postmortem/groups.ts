@@ -143,6 +143,6 @@ const LATE = 5 * MINUTE
 /** Says when the first report arrived if it did so late, for example because the network was down. */
 export function lateSentences({ arrival }: GroupedFacts, first: GroupedFact | undefined): readonly Sentence[] {
   if (!first || !arrival || arrival.receivedAt - arrival.at < LATE) return []
-  const text = `The first report of ${first.name}, from ${formatTime(arrival.at)}, arrived only at ${formatTime(arrival.receivedAt)}.`
+  const text = `The first report of ${first.name} arrived only at ${formatTime(arrival.receivedAt)}.`
   return [{ text, refs: alertRefs([first]) }]
 }

@@ -82,7 +82,7 @@ function withService<Row extends { readonly hex: string; readonly labels: string
 const firstEvent = query<{ alertId: number }>()((builder, hole) =>
   builder
     .selectFrom('events')
-    .select(['text', 'at', 'received_at as receivedAt'])
+    .select('text')
     .where('alert_id', '=', hole('alertId'))
     .where('kind', '=', 'firing')
     .orderBy('at')
@@ -90,9 +90,10 @@ const firstEvent = query<{ alertId: number }>()((builder, hole) =>
     .limit(1),
 )
 
-/** Returns when the first report of an alert arrived, and of what time it was. */
+/** Returns of what time the first report of an alert was, and when a report arrived first. Both are null if it has none. */
 export function firstArrival(db: Db, alertId: number) {
-  return db.first(firstEvent, { alertId }) ?? null
+  const reports = db.sql.selectFrom('events').where('alert_id', '=', alertId).where('kind', '=', 'firing')
+  return db.first(reports.select(({ fn }) => [fn.min('at').as('at'), fn.min('received_at').as('receivedAt')])) ?? null
 }
 
 /**
