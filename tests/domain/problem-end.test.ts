@@ -58,6 +58,31 @@ test('a reported end counts although another condition of the problem has none',
   assert.deepEqual(endsAt([down], [{ ...pending, endsAt: 30 * MINUTE }]), [30 * MINUTE, true])
 })
 
+test('another condition that was on at the end of the problem, and is known only later, leaves no gap', () => {
+  const over: Problem = { ...GUESSED, isGuess: false, endedAt: 18 * MINUTE, ended: { from: 0, to: 18 * MINUTE } }
+  const since = (name: string, onset: number, more: Partial<Problem> = {}) => {
+    const burning = [{ name, since: onset, onset }]
+    return observe({ ...over, ...more }, { now: 26 * MINUTE, burning, muted: [], ended: [] }).since
+  }
+  assert.equal(since('Old', 5 * MINUTE), 18 * MINUTE)
+  assert.equal(since('Old', 20 * MINUTE), 20 * MINUTE)
+  // The condition that ended cannot have begun before its end, and a silence has hidden what it covers.
+  assert.equal(since('Down', 5 * MINUTE), 26 * MINUTE)
+  assert.equal(since('Old', 5 * MINUTE, { isMuted: true }), 26 * MINUTE)
+})
+
+test('a condition that became milder while its reports arrived late was over at its last report, without gaps', () => {
+  const burning = [{ name: 'Down', since: 0, onset: 9 * MINUTE }]
+  const on: Problem = { ...NO_PROBLEM, since: 0, had: ['Down'], firing: ['Down'] }
+  const look = (problem: Problem, minute: number, isOn: boolean, ended: readonly Ended[] = []) =>
+    observe(problem, { now: minute * MINUTE, burning: isOn ? burning : [], muted: [], ended })
+  const back = look(look(look(on, 30, false), 31, true), 33, false)
+  assert.deepEqual([back.since, back.endedAt, back.criticalMs], [null, 33 * MINUTE, 33 * MINUTE])
+  const end = [{ name: 'Down', endsAt: 9 * MINUTE, isGuess: true }]
+  const { endedAt, criticalMs, isGuess } = look(look(back, 34, true), 50, false, end)
+  assert.deepEqual([endedAt, criticalMs, isGuess], [9 * MINUTE, 9 * MINUTE, true])
+})
+
 test('a problem that came back without a report was over at its last report', () => {
   const back = { ...GUESSED, isGuess: false, since: 7 * MINUTE, ended: { from: 0, to: 5 * MINUTE } }
   const end = { since: null, endedAt: 4 * MINUTE, knownAt: 12 * MINUTE, isGuess: true, criticalMs: 4 * MINUTE }

@@ -45,7 +45,8 @@ const DURATIONS: readonly (readonly [string, Partial<ReportedIncident>, (number 
   ['opened long after its first alert, which became critical then', { startedAt: NOON + 2 * MINUTE }, [0, 300, 1680]],
   ['acknowledged before its opening', { acknowledgedAt: NOON }, [120, null, 1800]],
   ['over before it began', { resolvedAt: NOON - 1 }, [120, 300, null]],
-  ['resolved after the clock was set back', { startedAt: NOON - DAY, resolvedAt: NOON - DAY }, [null, null, null]],
+  ['resolved after the clock was set back', { resolvedAt: NOON - DAY }, [null, null, null]],
+  ['over before a report of it arrived', { startedAt: NOON - DAY, resolvedAt: NOON - DAY }, [86520, 300, 0]],
 ]
 
 for (const [name, more, [mttd, mtta, mttr]] of DURATIONS) {

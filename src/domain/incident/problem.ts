@@ -175,7 +175,7 @@ function observed(before: Problem, seen: Observation, wasWrong: boolean): Proble
 }
 
 function begun(known: Problem, { now, burning }: Observation, wasWrong: boolean): Problem {
-  const { endedAt } = known
+  const { endedAt, knownAt, had } = known
   if (known.since !== null) return known
   const covers = burning.flatMap(({ covered }) => covered ?? [])
   const [from, until] = [Math.min(...covers.map((one) => one.since)), Math.max(...covers.map((one) => one.until))]
@@ -188,14 +188,13 @@ function begun(known: Problem, { now, burning }: Observation, wasWrong: boolean)
   const coveredFrom = Math.max(since, endedAt ?? since, Math.min(...covers.map((one) => one.from)))
   const anew = isCovered && !known.isMuted ? Math.max(0, until - coveredFrom) : 0
   const before = { ...known, covered: isCovered ? { since, until } : null, mutedMs: known.mutedMs + anew }
-  if (wasWrong && endedAt !== null) return { ...before, since: endedAt }
   if (endedAt === null) return { ...before, since: Math.min(now, ...burning.map(({ since }) => since)) }
+  // Another condition that was on at that end leaves no gap, nor does the same one if nobody had reported an end.
+  const joinsUp = burning.some(({ name, onset }) => onset <= endedAt && (endedAt === knownAt || !had.includes(name)))
+  if (wasWrong || (joinsUp && !before.isMuted)) return { ...before, since: endedAt }
   const onset = Math.min(now, ...burning.map((one) => one.onset))
-  // What the problem has not had yet can have begun before that end, and be reported after it: then there was no gap.
-  const isEarlier = burning.some((one) => one.onset <= endedAt && !known.had.includes(one.name))
   // A condition cannot have begun again before it ended, and it does not count while a silence covers it.
-  const back = onset > endedAt ? onset : isEarlier ? endedAt : now
-  return { ...before, since: before.isMuted ? now : back }
+  return { ...before, since: onset > endedAt && !before.isMuted ? onset : now }
 }
 
 /** Records conditions that the incident has had. Returns those that are new. */

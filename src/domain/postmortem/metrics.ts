@@ -49,14 +49,13 @@ const TOLERATED = 5 * 60_000
 
 /**
  * Returns whether the incident was acknowledged or resolved before it was opened. This is only possible if the server's
- * clock was set back in between. Then no duration between the times means anything.
+ * clock was set back in between. Then no duration between the times means anything. A problem whose reports arrive late
+ * can end before the opening, but not before its start.
  */
-export function wasClockSetBack({
-  createdAt,
-  acknowledgedAt,
-  resolvedAt,
-}: Omit<Timing, 'origin' | 'startedAt' | 'firstAlertAt'>) {
-  return Math.min(acknowledgedAt ?? createdAt, resolvedAt ?? createdAt) < createdAt - TOLERATED
+export function wasClockSetBack(timing: Omit<Timing, 'origin' | 'firstAlertAt'>) {
+  const { createdAt, startedAt, acknowledgedAt, resolvedAt } = timing
+  const ended = resolvedAt === null || resolvedAt >= startedAt ? createdAt : resolvedAt
+  return Math.min(acknowledgedAt ?? createdAt, ended) < createdAt - TOLERATED
 }
 
 export function durationsOf(timing: Timing): Durations {
