@@ -30,6 +30,12 @@ test('a declared incident says who declared what, and nothing about the health o
   assert.doesNotMatch(text, /By its alerts|Lowest health score/)
 })
 
+test('the name of who declared an incident stays as it is, and a sentence about somebody unknown begins with a capital', () => {
+  const by = (actor: string | null) => textOf({ entries: [entry('opened', createdAt, actor)] }, MANUAL)
+  assert.match(by('root'), /\nroot declared an incident of/)
+  assert.match(by(null), /\nA user declared an incident of/)
+})
+
 test('each resolution is told, and the summary does not say that the last one was late', () => {
   const moves = [
     entry('status', createdAt + 5 * MINUTE, 'Ann', 'resolved'),

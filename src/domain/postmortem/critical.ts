@@ -5,7 +5,7 @@ import { endedByMerge } from '../incident/timeline-entries.ts'
 import { distinct } from '../order.ts'
 import { nameInCluster, subjectName } from '../sender/sender-name.ts'
 import { isNodeService } from '../service/node.ts'
-import { capitalized, formatPeriod, formatSeconds, formatTime, joinNames, quoted, secondsBetween } from '../text.ts'
+import { formatPeriod, formatSeconds, formatTime, joinNames, quoted, secondsBetween } from '../text.ts'
 import type { Sentence } from './document.ts'
 import {
   alertRefs,
@@ -206,7 +206,8 @@ function laterText(facts: GroupedFacts): string {
 function lastedTexts(facts: GroupedFacts): readonly string[] {
   const { incident } = facts
   const { title, resolvedAt, cause, origin, service } = incident
-  const about = `${capitalized(declarerOf(facts))} declared an incident of ${nameInCluster(service)}: ${quoted(title)}`
+  const by = declarerOf(facts)
+  const about = `${by === 'a user' ? 'A user' : by} declared an incident of ${nameInCluster(service)}: ${quoted(title)}`
   const isDeclared = origin === 'manual' && cause !== 'silence'
   const health = isDeclared && resolvedAt !== null ? healthTexts(facts) : []
   const merged = wasMerged(facts) ? `, when it was merged into ${intoText(facts)}` : ''
