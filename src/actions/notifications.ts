@@ -9,11 +9,11 @@ import type { NotificationKind } from '../domain/notification/kind.ts'
 import { ruleSteps } from '../domain/notification/rule.ts'
 import { isDoubtful, nextReminder } from '../domain/notification/schedule.ts'
 import { type IncidentGroup, LEAST_MEMBERS } from '../domain/suspect/group.ts'
-import { MINUTE } from '../domain/units.ts'
+import { DAY, MINUTE } from '../domain/units.ts'
 import { listLastReports } from '../store/history/last-report.ts'
 import { findGroups } from '../store/incident/groups.ts'
 import { findIncident } from '../store/incident/incidents.ts'
-import { listOpenIncidents, listSuppressedIncidents } from '../store/incident/live-incidents.ts'
+import { listLeftIncidents, listOpenIncidents, listSuppressedIncidents } from '../store/incident/live-incidents.ts'
 import { listStillFiring, listToldSince } from '../store/incident/told.ts'
 import { type ChannelRecord, listRecipients } from '../store/notification/channels.ts'
 import type { OutboxEntry } from '../store/notification/outbox.ts'
@@ -24,6 +24,8 @@ import type { Deps } from './deps.ts'
 
 /** The maximum number of unacknowledged incidents to check in one round, and of those resolved while alerts fired. */
 const MAX_INCIDENTS = BUDGETS['told-incidents'].value
+/** How long people can hear that what a user left on still fires; of the last incident of a service, for longer. */
+const LEFT_FOR = 2 * DAY
 
 /**
  * Queues the due reminders and escalations of these organizations in one transaction. Does not write if nothing is due.
@@ -42,10 +44,17 @@ function remindersOf(deps: Deps, organizationId: number, now: number): OutboxEnt
   const burning = open
     .filter(({ problem }) => phaseOf(problem, now) === 'on')
     .map((incident) => ({ incident, told: listToldSince(deps.db, incident, incident.problem.alarmedAt) }))
-  const suppressed = listSuppressedIncidents(deps.db, organizationId, MAX_INCIDENTS)
+  // What was merged from another service goes on although nothing of the incident's own service does.
+  const left = [
+    ...listSuppressedIncidents(deps.db, organizationId, MAX_INCIDENTS),
+    ...listLeftIncidents(deps.db, organizationId, now - LEFT_FOR, MAX_INCIDENTS),
+  ]
+  const suppressed = new Map(left.map((incident) => [incident.rowId, incident]))
   return [
     ...dueReminders(deps, organizationId, channels, burning, now),
-    ...suppressed.flatMap((incident) => entriesFor(deps, incident, dueStillFiring(deps, incident, channels, now), now)),
+    ...[...suppressed.values()].flatMap((incident) =>
+      entriesFor(deps, incident, dueStillFiring(deps, incident, channels, now), now),
+    ),
   ]
 }
 

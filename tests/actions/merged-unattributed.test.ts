@@ -134,3 +134,25 @@ test('what ended under the silence and fires anew does come back', async (t) => 
   await until(22)
   assert.deepEqual(told().slice(1), ['again at 21.5'])
 })
+
+test('people hear of each alert that a user left on', async (t) => {
+  const { resolve, until, told, texts, restart } = await world(t)
+  await resolve(5, 'Fan')
+  await resolve(6, 'Disk')
+  await until(20)
+  restart()
+  await until(34)
+  assert.deepEqual(told(), ['resolved at 5.5', 'resolved at 6.5'])
+  await until(80)
+  assert.deepEqual(told().slice(2), ['still-firing at 35', 'still-firing at 36'])
+  assert.deepEqual([/Fan/.test(texts[2] ?? ''), /Disk/.test(texts[3] ?? '')], [true, true])
+})
+
+test('they do so of the first one although the last one has ended', async (t) => {
+  const { resolve, ends, until, told } = await world(t)
+  await resolve(5, 'Fan')
+  await resolve(6, 'Disk')
+  await ends(10, 'Disk')
+  await until(80)
+  assert.deepEqual(told().slice(2), ['still-firing at 35'])
+})

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { parseMatchers } from '../../src/domain/silence/matcher.ts'
-import { createSilence } from '../helpers/acts.ts'
+import { changeIncident, createIncident, createSilence, mergeIncidents } from '../helpers/acts.ts'
 import { MINUTE } from '../helpers/factory.ts'
 import { ownChannel } from '../helpers/own-channel.ts'
 
@@ -16,7 +16,15 @@ function world(t: TestContext) {
     const period = { startsAt: clock.now, endsAt: clock.now + (to - from) * MINUTE, schedule: null, comment: 'work' }
     await createSilence(deps, acme.key, { ...period, matchers: parseMatchers('service="cart"') } as never, 'Dana')
   }
-  return { ...flow, silence, resolve: () => flow.user(5, { status: 'resolved' }) }
+  const idOf = (title: string) => flow.incidents().find((one) => one.title === title)?.id ?? ''
+  const merge = (from: string, into: string) =>
+    mergeIncidents(deps, acme.key, { from: idOf(from), into: idOf(into) }, 'Dana')
+  const resolveOf = (title: string) => changeIncident(deps, acme.key, idOf(title), { status: 'resolved' }, 'Dana')
+  const declare = (name: string) => {
+    const wanted = { title: 'Slow', serviceId: flow.service(name)?.id ?? '', severity: 'warning' } as const
+    return createIncident(deps, acme.key, wanted, 'Dana')
+  }
+  return { ...flow, silence, merge, resolveOf, declare, resolve: () => flow.user(5, { status: 'resolved' }) }
 }
 
 const TOLD = ['opened of cart at 1', 'resolved of cart at 5']
@@ -71,4 +79,56 @@ test('an alert that fires anew under the silence brings the incident back at its
   await until(60)
   assert.deepEqual(sent.slice(2, 3), ['again of cart at 40'])
   assert.equal(sent.filter((one) => one.startsWith('still-firing')).length, 0)
+})
+
+for (const [what, to] of [
+  ['without a silence', 0],
+  ['under a silence for a while', 20],
+] as const) {
+  test(`they hear, once, of what was merged from another service, ${what}`, async (t) => {
+    const { fires, ends, silence, merge, resolveOf, until, restart, sent } = world(t)
+    await fires(1, 'cart')
+    await fires(1, 'web')
+    await until(3)
+    await merge('cart: Down', 'web: Down')
+    await until(5)
+    await resolveOf('web: Down')
+    if (to > 0) await silence(6, to)
+    await ends(10, 'web')
+    await until(34)
+    assert.deepEqual(sent.slice(2), ['resolved of cart at 3.5', 'resolved of web at 5.5'])
+    restart()
+    await until(80)
+    assert.deepEqual(sent.slice(4), ['still-firing of web at 35'])
+  })
+}
+
+test('they hear of what was merged into an incident that a user declared and resolved', async (t) => {
+  const { fires, merge, declare, resolveOf, until, sent, ends } = world(t)
+  await fires(1, 'cart')
+  await fires(1, 'web')
+  await ends(2, 'web')
+  await declare('web')
+  await until(3)
+  await merge('cart: Down', 'Slow')
+  await until(5)
+  await resolveOf('Slow')
+  await until(34)
+  const { length } = sent
+  await until(80)
+  assert.deepEqual(sent.slice(length), ['still-firing of web at 35'])
+})
+
+test('they hear nothing of what was merged and has ended', async (t) => {
+  const { fires, ends, merge, resolveOf, until, sent } = world(t)
+  await fires(1, 'cart')
+  await fires(1, 'web')
+  await until(3)
+  await merge('cart: Down', 'web: Down')
+  await until(5)
+  await resolveOf('web: Down')
+  await ends(10, 'web')
+  await ends(20, 'cart')
+  await until(80)
+  assert.equal(sent.length, 4)
 })

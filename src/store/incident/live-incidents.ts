@@ -63,6 +63,15 @@ export function listSuppressedIncidents(db: Db, organizationId: number, limit: n
   })
 }
 
+/** Lists the incidents that users resolved since a time, and in which something goes on, latest first. */
+export function listLeftIncidents(db: Db, organizationId: number, since: number, limit: number): LiveIncident[] {
+  const lately = selectIncidents(db.sql).where('organization_id', '=', organizationId).where('resolved_at', '>', since)
+  const left = lately
+    .where(sql<boolean>`problem ->> '$.isSuppressed'`)
+    .where(sql<boolean>`(problem ->> '$.since' IS NOT NULL OR problem ->> '$.isMuted')`)
+  return db.all(left.orderBy('resolved_at', 'desc').limit(limit)).map(toLiveIncident)
+}
+
 /** Lists an organization's unresolved incidents: those that are on first, then the most severe and the newest ones. */
 export function listOpenIncidents(
   db: Db,
