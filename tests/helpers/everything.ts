@@ -12,6 +12,7 @@ import { createApp } from '../../src/app.ts'
 import { listLastReports } from '../../src/store/history/last-report.ts'
 import { findIdMatches, findNewestUuid } from '../../src/store/id-matches.ts'
 import { saveGraphFault } from '../../src/store/incident/graphs.ts'
+import { findMergedInto } from '../../src/store/incident/incidents.ts'
 import { findLikelyCause } from '../../src/store/incident/likely-cause.ts'
 import { countGoingOn } from '../../src/store/incident/live-incidents.ts'
 import { recordStop } from '../../src/store/incident/stops.ts'
@@ -258,6 +259,7 @@ function messages({ deps, clock }: Flow): void {
     remind(deps)
     listLastReports(deps.db, 1, ['Down'])
     countGoingOn(deps.db, 1)
+    findMergedInto(deps.db, 1, 1)
     for (const { channelId } of listDueChannels(deps.db, deps.now())) {
       const message = takeMessage(deps, channelId)
       if (!message) continue

@@ -122,6 +122,31 @@ test('a resolved incident is not reopened by a late click', async (t) => {
   assert.match((await browser.get(path)).html, /nothing left to acknowledge/)
 })
 
+test('the link of an incident that was merged into another one names that one', async (t) => {
+  const { browser, path, fields, shown, request, acme, deps, move } = await withLink(t)
+  const token = acme.token
+  const serviceId = makeService(deps.db, acme, 'cart').id
+  const body = { title: 'cart is slow', serviceId, severity: 'critical' }
+  const into = (await request('POST', '/api/incidents', { token, body })).body.id
+  const id = fields.incident ?? ''
+  assert.equal((await request('POST', `/api/incidents/${id}/merge`, { token, body: { into } })).status, 200)
+  const { html } = await browser.get(path)
+  assert.match(
+    html,
+    /merged into incident #2, “cart is slow”, whose problem goes on\.[\s\S]+"\/incidents\/2">Show incident #2</,
+  )
+  assert.doesNotMatch(html, /is over|nothing left/)
+  await browser.post(PATH, { ...fields, name: 'Dana' })
+  assert.equal((await shown()).status, 'resolved')
+  const change = (status: string) => request('PATCH', `/api/incidents/${into}`, { token, body: { status } })
+  await change('investigating')
+  assert.match((await browser.get(path)).html, /goes on\. Acme&#39;s token is working on it\./)
+  await change('resolved')
+  assert.match((await browser.get(path)).html, /nothing left to acknowledge/)
+  await move('open')
+  assert.match((await browser.get(path)).html, /reopened after this message/)
+})
+
 test('a link from before the incident was reopened says so, and a new link works', async (t) => {
   const { browser, path, fields, shown, move, makePath } = await withLink(t)
   for (const status of ['resolved', 'open']) await move(status)

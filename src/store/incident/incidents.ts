@@ -94,6 +94,15 @@ export function findNumber(db: Db, rowId: number): number | undefined {
   return db.first(db.sql.selectFrom('incidents').select('number').where('id', '=', rowId))?.number ?? undefined
 }
 
+/** Finds the unresolved incident into which another one was merged while its problem went on; undefined if there is none. */
+export function findMergedInto(db: Db, organizationId: number, rowId: number): IncidentRecord | undefined {
+  const open = ofOrganization(db, organizationId).where('resolved_at', 'is', null).select(columns)
+  return db
+    .all(open)
+    .map(toRecord)
+    .find(({ problem }) => problem.merged.includes(rowId))
+}
+
 export function findIncidentIds(db: Db, organizationId: number, numbers: readonly number[]): string[] {
   const rows = ofOrganization(db, organizationId).where('number', 'in', listed(JSON.stringify(numbers)))
   return db.all(rows.select('uuid')).map(({ uuid }) => uuidFromBytes(uuid))

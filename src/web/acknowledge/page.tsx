@@ -10,6 +10,8 @@ type AcknowledgeView = Pick<LiveIncident, 'title' | 'severity' | 'status'> & {
   readonly number: number
   /** One sentence about the present state: whether the problem goes on, and for how long. */
   readonly state: string
+  /** The number of the unresolved incident into which this one was merged; null if there is none. */
+  readonly into: number | null
   /** The likely cause; '' if unknown. */
   readonly cause: string
   readonly organization: string
@@ -37,20 +39,21 @@ const Card: FC<{ children?: Child }> = ({ children }) => (
 )
 
 export const AcknowledgePage: FC<{ view: AcknowledgeView }> = ({ view }) => {
-  const { title, number, severity, status, organization } = view
+  const { title, number, severity, status, organization, into } = view
   return (
     <Card>
       <h1 class="break">{title}</h1>
       <p class="second">
         Incident #{number} of {organization}, {severity}
       </p>
-      <p>{view.state}</p>
+      <p class="break">{view.state}</p>
       {view.cause === '' ? null : <p class="break">{view.cause}</p>}
-      {status === 'open' ? null : <p role="status">{stateText(view, status)}</p>}
+      {status === 'open' || into ? null : <p role="status">{stateText(view, status)}</p>}
       {status === 'open' || view.group ? <Ask view={view} /> : null}
       {view.group ? <Others group={view.group} /> : null}
       <p>
-        <a href={`/incidents/${number}`}>Show the incident</a> (requires signing in)
+        <a href={`/incidents/${into ?? number}`}>Show {into ? `incident #${into}` : 'the incident'}</a> (requires
+        signing in)
       </p>
     </Card>
   )

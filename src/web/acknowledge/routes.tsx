@@ -16,7 +16,7 @@ import { STATES } from '../../domain/severity.ts'
 import { formatDuration, formatLasted } from '../../domain/shown-time.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { findGroup } from '../../store/incident/groups.ts'
-import { findIncident, type IncidentRecord } from '../../store/incident/incidents.ts'
+import { findIncident, findMergedInto, type IncidentRecord } from '../../store/incident/incidents.ts'
 import { findLikelyCause } from '../../store/incident/likely-cause.ts'
 import { findOrganization } from '../../store/organizations.ts'
 import type { Fault } from '../kit/form.tsx'
@@ -71,15 +71,17 @@ async function showLink(
   const { incident, organizationId } = found
   const { title, number, severity, status, acknowledgedBy } = incident
   const fields = Object.fromEntries(FIELDS.map((name) => [name, get(name)]))
-  const [organization, cause, group] = await Promise.all([
+  const [organization, into, cause, group] = await Promise.all([
     visit.store.read(findOrganization, organizationId),
+    status === 'resolved' ? visit.store.read(findMergedInto, organizationId, incident.rowId) : undefined,
     visit.store.read(findLikelyCause, organizationId, incident.id, visit.deps.now()),
     openGroup(visit, found),
   ])
   const view = {
     ...{ title, number, severity, status, acknowledgedBy, fields, faults, group },
     organization: organization?.name ?? '',
-    state: problemText(incident, visit.deps.now()),
+    state: into ? mergedText(into, visit.deps.now()) : problemText(incident, visit.deps.now()),
+    into: into?.number ?? null,
     cause: cause?.cause ?? '',
     person: personOf(visit, found),
     knownName: rememberedName(visit),
@@ -107,6 +109,13 @@ async function openGroup(visit: AnyVisit, found: Acknowledging) {
 /** Returns the name that was used last in this browser, or ''. */
 function rememberedName({ c }: AnyVisit): string {
   return new URLSearchParams(`name=${cookieOf(c, NAME_COOKIE)}`).get('name') ?? ''
+}
+
+/** Says where an incident goes on that was merged into another one. */
+function mergedText({ number, title, problem, acknowledgedBy }: IncidentRecord, now: number): string {
+  const goesOn = problemAt(problem, now) === 'on' || phaseOf(problem, now) === 'muted'
+  const onIt = acknowledgedBy === null ? '' : ` ${acknowledgedBy} is working on it.`
+  return `This incident was merged into incident #${number}, “${title}”, whose problem ${goesOn ? 'goes on' : 'is over'}.${onIt}`
 }
 
 function problemText(incident: IncidentRecord, now: number): string {
