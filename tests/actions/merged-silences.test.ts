@@ -83,3 +83,21 @@ test('what goes on is no news when it is merged into an incident that a silence 
   await until(24)
   assert.equal(sent.at(-1), 'again of cart at 20')
 })
+
+test('a resolved incident whose alert joins another one after a merge of services names itself, and its own length', async (t) => {
+  const { fires, user, mergeInto, until, receiver, texts } = world(t)
+  await fires(1, 'cart')
+  await fires(1, 'web')
+  await until(2)
+  receiver.status = 503
+  await user(3, { status: 'resolved' })
+  await mergeInto('web')
+  await until(8)
+  receiver.status = 200
+  await until(12)
+  const text = texts.slice(2).join(' ')
+  assert.match(text, /“cart: Down”/)
+  assert.match(text, /web: anna resolved the incident “cart: Down”\. It was critical for 2 min 30 s\./)
+  await until(40)
+  assert.equal(texts.length, 4)
+})

@@ -5,7 +5,7 @@ import { SEVERITIES } from '../severity.ts'
 import { formatLasted } from '../shown-time.ts'
 import { countOf, formatCount, joinNames, timesOf, uncapitalized } from '../text.ts'
 import { SECOND } from '../units.ts'
-import { overdueText, whenText } from './alert-texts.ts'
+import { hasOwnTitle, overdueText, whenText } from './alert-texts.ts'
 import { commonOf, listedOf, MAX_FIRING, sorted } from './digest-order.ts'
 import { groupLinesOf, type MessageGroup } from './group-words.ts'
 import { clusterText, namedUpTo, shortened } from './names.ts'
@@ -229,10 +229,9 @@ function unheardText(item: MessageItem, context: MessageContext): string[] {
   return text === '' ? [] : [`${nameOf(item)}: ${uncapitalized(text)}`]
 }
 
-/** Names an incident by its service or, if a user declared the incident, by the user's words. */
+/** Names an incident by its service or, if a user named it or its service was merged, by its title. */
 function nameOf(item: MessageItem): string {
-  const { origin, title } = item.incident
-  return origin === 'manual' ? `“${shortened(title)}” (${subjectOf(item)})` : subjectOf(item)
+  return hasOwnTitle(item) ? `“${shortened(item.incident.title)}” (${subjectOf(item)})` : subjectOf(item)
 }
 
 /** Names the first incidents, and how many others there are. The same name in two clusters is written `api ×2`. */

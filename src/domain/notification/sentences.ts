@@ -185,7 +185,9 @@ function resolvedText(item: MessageItem, name: string, context: MessageContext):
       names.length === 0 ? '' : `, where ${namedUpTo(names, NAMED)} ${names.length === 1 ? 'goes' : 'go'} on`
     return `${name}: ${merged} into “${shortened(mergedInto)}”${goesOn}.`
   }
-  const by = actor === null ? 'the incident is resolved' : `${actor} resolved the incident`
+  // After a merge of services, the service can burn in another incident.
+  const which = incident.origin === 'automatic' && hasOwnTitle(item) ? ` “${shortened(incident.title)}”` : ''
+  const by = actor === null ? `the incident${which} is resolved` : `${actor} resolved the incident${which}`
   const firing = incident.firingAlerts > 0 && actor !== null ? `, but ${firingText(incident.firingAlerts)}` : ''
   return `${name}: ${by}${firing}. It ${lengthOf(item, context)}.`
 }

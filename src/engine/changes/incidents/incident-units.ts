@@ -205,6 +205,11 @@ export function updateIncident(ctx: Context, found: Evaluated, unit: Unit, decis
   for (const step of decision.steps) {
     incident = applyStep(ctx, service, step, { incident, last, conditions: all, score: health.score, now })
   }
+  // What a user left on may have joined this incident, and then nothing goes on in the other one.
+  const isJoined = decision.steps.some((step) => 'alertIds' in step && step.alertIds.length > 0)
+  const known = [...ctx.state.incidentsOfService.get(service.rowId)].map((rowId) => ctx.state.incidents.get(rowId))
+  const isLeft = known.some((one) => one?.status === 'resolved' && one.problem.since !== null)
+  if (isJoined && isLeft) makeDue(ctx, service.rowId, now)
   if (!incident || !unit.joins) return
   const causes = health.critical.filter(({ alertId }) => !explained.has(alertId)).map(({ alertId }) => alertId)
   nameAfterFirst(ctx, service, { incident, causes, conditions, now })
