@@ -272,8 +272,8 @@ test('a message says since when nothing was heard of an alert', () => {
       }),
       CONTEXT,
     ).body
-  assert.match(bodyWith({}), /Not reported since 13:46 UTC\./)
-  assert.match(bodyWith({ interval: 5 * 60_000 }), /Not reported since 13:46 UTC\./)
+  assert.match(bodyWith({}), /Not heard since 13:46 UTC\./)
+  assert.match(bodyWith({ interval: 5 * 60_000 }), /Not heard since 13:46 UTC\./)
   assert.match(bodyWith({ interval: 60_000, reportsEnds: true }), /Not repeated since 13:46 UTC\./)
   for (const delivery of [
     { interval: 10 * 60_000 },
@@ -291,8 +291,8 @@ test('a digest says which of its incidents nothing was heard of', () => {
   }
   const { title, body } = digestTextOf([about('cart', unheard), about('web', {})], CONTEXT)
   assert.match(title, /^Nobody is working on this yet: 2 incidents/)
-  assert.match(body, /cart: not reported since 13:46 UTC\./)
-  assert.doesNotMatch(body, /web: not reported/)
+  assert.match(body, /cart: not heard since 13:46 UTC\./)
+  assert.doesNotMatch(body, /web: not heard/)
 })
 
 test('an alert that names no service is called by its own name, with what to do', () => {

@@ -22,10 +22,10 @@ async function pageAfter(t: TestContext, minutes: number, more: object = {}) {
   return text
 }
 
-test('the page says since when such an alert was not reported', async (t) => {
-  assert.match(await pageAfter(t, 25), /Not reported since 12:00/)
+test('the page says since when such an alert was not heard of', async (t) => {
+  assert.match(await pageAfter(t, 25), /Not heard since 12:00/)
 })
 
 test('the page does not say so while repeats may still come', async (t) => {
-  assert.doesNotMatch(await pageAfter(t, 3), /Not reported since|Not repeated since/)
+  assert.doesNotMatch(await pageAfter(t, 3), /Not heard since|Not repeated since/)
 })

@@ -158,16 +158,16 @@ test('the overview says nothing about channels that work', async (t) => {
   assert.doesNotMatch(await text('/'), /not delivered/)
 })
 
-test('the pages say since when a firing alert was not reported, until it is reported again', async (t) => {
+test('the pages say since when a firing alert was not heard, until it is reported again', async (t) => {
   const { clock, request, token, report, text } = await broken(t)
   const { data } = (await request('GET', '/api/alerts', { token })).body
   const shown = async () => [await text('/incidents/1'), await text(`/alerts/${data[0].id}`)]
   clock.now = NOON + 14 * MINUTE
-  for (const page of await shown()) assert.doesNotMatch(page, /Not reported/)
+  for (const page of await shown()) assert.doesNotMatch(page, /Not heard/)
   clock.now = NOON + 20 * MINUTE
-  for (const page of await shown()) assert.match(page, /Not reported since 12:00 ?\./)
+  for (const page of await shown()) assert.match(page, /Not heard since 12:00 ?\./)
   await report()
-  for (const page of await shown()) assert.doesNotMatch(page, /Not reported/)
+  for (const page of await shown()) assert.doesNotMatch(page, /Not heard/)
 })
 
 test('an incident names the incident that it continues', async (t) => {

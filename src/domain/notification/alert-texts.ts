@@ -206,12 +206,12 @@ export function overdueText({ kind, alerts }: MessageItem, context: MessageConte
   return word ? `${word} since ${momentText(last.receivedAt, context)}.` : ''
 }
 
-/** Returns `Not reported` if the report is older than its sender's repeats take; null if it is not, or has no repeats. */
+/** Returns `Not heard` if the report is older than its sender's repeats take; null if it is not, or has no repeats. */
 export function overdueWord({ source, receivedAt, delivery }: Report, now: number) {
   const { interval, reportsEnds, isRepeated } = delivery
   if (source === 'cluster' || !isRepeated) return null
   if (now - receivedAt < (interval === null ? OVERDUE_AFTER : timeoutOf(interval))) return null
-  return reportsEnds && interval !== null ? 'Not repeated' : 'Not reported'
+  return reportsEnds && interval !== null ? 'Not repeated' : 'Not heard'
 }
 
 /** Returns `12 alerts.` or `3 of 12 alerts are firing.`; '' for a single alert. */

@@ -223,7 +223,7 @@ function worstTexts(items: readonly MessageItem[]): string[] {
   })
 }
 
-/** Returns `cart: not reported since 14:02 UTC.` about what its sender does not repeat; nothing if it does. */
+/** Returns `cart: not heard since 14:02 UTC.` about what its sender does not repeat; nothing if it does. */
 function unheardText(item: MessageItem, context: MessageContext): string[] {
   const text = overdueText(item, context)
   return text === '' ? [] : [`${nameOf(item)}: ${uncapitalized(text)}`]

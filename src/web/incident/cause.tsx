@@ -155,7 +155,7 @@ export const Verdict: FC<{ suspect: SuspectView; csrf: string; action: string }>
   )
 }
 
-/** Renders `Not reported since 14:06.` */
+/** Renders `Not heard since 14:06.` */
 export const OverdueSince: FC<{ overdue: Overdue; reader: Reader }> = ({ overdue, reader }) =>
   overdue === null ? null : (
     <span class="warn-text">

@@ -107,7 +107,7 @@ export type FixView = {
   readonly when: string
 }
 
-/** `word`: `Not reported` or `Not repeated`. `at`: the last report. */
+/** `word`: `Not heard` or `Not repeated`. `at`: the last report. */
 export type Overdue = { readonly word: string; readonly at: number } | null
 
 export type TimelineView = TimelineRow & { readonly href: string | null }
