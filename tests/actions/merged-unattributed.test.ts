@@ -156,3 +156,39 @@ test('they do so of the first one although the last one has ended', async (t) =>
   await until(80)
   assert.deepEqual(told().slice(2), ['still-firing at 35'])
 })
+
+test('what was merged and has ended fires anew while a user left another alert on', async (t) => {
+  const { merge, resolve, fires, ends, until, told } = await world(t)
+  await merge(3, 'Disk', 'Fan')
+  await ends(5, 'Fan')
+  await ends(5, 'Disk')
+  await resolve(7, 'Fan')
+  await fires(8, 'Cpu')
+  await resolve(9, 'Cpu')
+  const { length } = told()
+  await fires(11, 'Disk')
+  await until(13)
+  assert.deepEqual(told().slice(length), ['resolved at 9.5', 'opened at 11.5'])
+})
+
+for (const [what, from] of [
+  ['before', 3],
+  ['after', 5],
+] as const) {
+  test(`what was merged into the incident of a service ${what} a silence began does not come back by itself`, async (t) => {
+    const flow = await world(t)
+    const { merge, silence, until, sent, clock } = flow
+    const item = alert('Down', { service: 'web', severity: 'critical' }, { startsAt: clock.now })
+    await flow.send('metrics', alertmanager([item], { groupKey: 'web' }))
+    await until(2.5)
+    if (from === 3) await silence(3, 10)
+    await merge(4, 'Disk', 'web: Down')
+    if (from === 5) await silence(5, 10)
+    await until(14)
+    assert.deepEqual(sent, ['opened of web at 2.5', 'resolved of unattributed at 4.5'])
+    await flow.ends(15, 'Disk')
+    await flow.fires(18, 'Disk')
+    await until(19)
+    assert.deepEqual(sent.slice(2), ['opened of unattributed at 18.5'])
+  })
+}

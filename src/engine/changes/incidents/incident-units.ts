@@ -45,7 +45,7 @@ type Unit = {
 }
 
 /** Returns the incidents to evaluate. */
-export function unitsOf(state: OrganizationState, { service, health, conditions }: Evaluated): Unit[] {
+export function unitsOf(state: OrganizationState, { service, health, conditions, known }: Evaluated): Unit[] {
   const open = unresolvedIncidents(state, service.rowId)
   if (!isUnattributed(service)) {
     const [first, ...others] = open
@@ -58,7 +58,8 @@ export function unitsOf(state: OrganizationState, { service, health, conditions 
   const manual = open.filter(({ problem }) => problem.about === null)
   const left = [...state.incidentsOfService.get(service.rowId)].flatMap((rowId) => state.incidents.get(rowId) ?? [])
   const followed = [...open, ...left.filter(({ problem }) => problem.isSuppressed)]
-  const abouts = new Set([...followed.flatMap(({ problem }) => problem.about ?? []), ...critical])
+  const held = known.flatMap((one) => (one.inIncident ? (aboutOf(state, one) ?? []) : []))
+  const abouts = new Set([...followed.flatMap(({ problem }) => problem.about ?? []), ...critical, ...held])
   return [
     ...manual.map((current) => ({ about: null, current, last: null, joins: false })),
     ...[...abouts].sort().flatMap((about) => {
@@ -135,6 +136,8 @@ export function situationOf(ctx: Context, found: Evaluated, unit: Unit, now: num
   const alerts = found.conditions.filter(isOwn)
   const ids = new Set(alerts.map(({ uuid }) => uuid))
   const resolve = settings['auto-resolve']
+  const isLeft = last?.problem.isSuppressed ?? false
+  const isElsewhere = current === null && known.some((one) => isOwn(one) && one.inIncident)
   const needsMuted = (current !== null || service.suppressed) && found.known.length > found.all.length
   return {
     ...{ now, alerts, explained, current, last, about, joins },
@@ -142,7 +145,7 @@ export function situationOf(ctx: Context, found: Evaluated, unit: Unit, now: num
     resolveAfter: resolve === 'off' ? null : resolve * MINUTE,
     serviceName: service.name,
     critical: about === null ? health.critical : health.critical.filter(({ alertId }) => ids.has(alertId)),
-    suppressed: service.suppressed && (about === null || (last?.problem.isSuppressed ?? false)),
+    suppressed: service.suppressed && (about === null || isLeft || isElsewhere),
     candidates: found.all.filter(isOwn),
     elsewhere: current ? [...burningElsewhere(ctx, current, now, readyNode(found)), ...current.problem.declared] : [],
     muted: [
