@@ -1,8 +1,7 @@
 import type { InferResult } from 'kysely'
-import { cacheByKey } from '../domain/memoize.ts'
 import { type Matcher, matcherTest, stepsOfRead } from '../domain/silence/matcher.ts'
 import { withSaid } from '../domain/silence/silence.ts'
-import { listOtherNames } from './service/services.ts'
+import { listAllOtherNames } from './service/services.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 
@@ -19,12 +18,12 @@ export function findSilencePreview(
   matchers: readonly Matcher[],
   since: number,
 ): { readonly firing: number; readonly total: number } {
-  const matches = testOf(matchers)
+  const matches = testOf(db, organizationId, matchers)
   let total = 0
   let last = { at: since, id: 0 }
   for (;;) {
     const rows = db.all(chunk, { organizationId, at: last.at, id: last.id })
-    total += countOf(db, rows, matches)
+    total += rows.filter(matches).length
     const end = rows.at(-1)
     if (!end || rows.length < CHUNK) break
     last = { at: end.startsAt, id: end.id }
@@ -36,29 +35,25 @@ export function findSilencePreview(
 export function countFiring(db: Db, organizationId: number, matchers: readonly Matcher[], labelsOnly = false): number {
   const live = select(db.sql).where('alerts.settled_at', 'is', null)
   const firing = live.where('alerts.organization_id', '=', organizationId).where('alerts.status', '=', 'firing')
-  return countOf(db, db.all(firing), testOf(matchers, labelsOnly))
-}
-
-/** Returns a test whose calls share the steps of one request. It throws an IncmonError `invalid` if none is left. */
-function testOf(matchers: readonly Matcher[], labelsOnly = false): ReturnType<typeof matcherTest> {
-  const [matches, { steps, check }] = [matcherTest(matchers, labelsOnly), stepsOfRead()]
-  return (alert) => {
-    check()
-    return matches(alert, steps)
-  }
+  return db.all(firing).filter(testOf(db, organizationId, matchers, labelsOnly)).length
 }
 
 type Row = InferResult<ReturnType<typeof select>>[number]
 
-function countOf(db: Db, rows: readonly Row[], matches: ReturnType<typeof matcherTest>): number {
-  const aliasesOf = cacheByKey(
-    (serviceId: number) => serviceId,
-    (serviceId) => listOtherNames(db, serviceId),
-  )
-  return rows.filter(({ labels, said, name, serviceId, ...row }) => {
-    const known = { ...row, aliases: aliasesOf(serviceId), alertname: name }
-    return matches({ ...known, labels: withSaid(JSON.parse(labels), said) })
-  }).length
+/** Returns a test whose calls share the steps of one request. It throws an IncmonError `invalid` if none is left. */
+function testOf(
+  db: Db,
+  organizationId: number,
+  matchers: readonly Matcher[],
+  labelsOnly = false,
+): (row: Row) => boolean {
+  const [matches, { steps, check }] = [matcherTest(matchers, labelsOnly), stepsOfRead()]
+  const otherNames = listAllOtherNames(db, organizationId)
+  return ({ labels, said, name, serviceId, ...row }) => {
+    check()
+    const known = { ...row, aliases: otherNames.get(serviceId), alertname: name }
+    return matches({ ...known, labels: withSaid(JSON.parse(labels), said) }, steps)
+  }
 }
 
 function select(builder: Db['sql']) {

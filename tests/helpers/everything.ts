@@ -29,6 +29,7 @@ import { findGroupSentAt, joinBegun, listBegun, releaseMessage } from '../../src
 import { alertsAbout, listRuledAlerts } from '../../src/store/notification/ruled-alerts.ts'
 import { findOrganizationByName, listOrganizations } from '../../src/store/organizations.ts'
 import { readHere } from '../../src/store/read.ts'
+import { listOtherNames } from '../../src/store/service/services.ts'
 import { listSessions } from '../../src/store/sessions.ts'
 import { findMutingSilence } from '../../src/store/silences.ts'
 import { byLink } from './by-link.ts'
@@ -81,6 +82,7 @@ export async function everything(flow: Flow): Promise<void> {
   recordStop(deps.db, NOON, NOON + MINUTE)
   for (const table of ['incidents', 'alerts', 'silences'] as const) findIdMatches(deps.db, table, '01900000')
   findMutingSilence(deps.db, flow.acme.key, 1)
+  listOtherNames(deps.db, 1)
   await whatIsPruned(flow)
   await loadExample(deps, 1, [])
   await removeExample(deps, 1)

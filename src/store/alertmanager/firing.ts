@@ -2,7 +2,7 @@
 import type { ExpressionBuilder, Nullable } from 'kysely'
 import { listIncidentGroups } from '../incident/groups.ts'
 import { listRecipients } from '../notification/channels.ts'
-import { listOtherNames } from '../service/services.ts'
+import { listAllOtherNames } from '../service/services.ts'
 import { listSilencesSince } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
@@ -99,9 +99,10 @@ const alertsOfNodes = query<{ organizationId: number }>()((builder, hole) =>
 
 function listPlaces(db: Db, organizationId: number): ReadonlyMap<number, Place> {
   const rows = db.sql.selectFrom('services').select(['id', 'uuid', 'cluster', 'namespace', 'name'])
+  const otherNames = listAllOtherNames(db, organizationId)
   return new Map(
     db.all(rows.where('organization_id', '=', organizationId)).map(({ id, uuid, name, ...place }) => {
-      return [id, { ...place, service: name, serviceId: uuidFromBytes(uuid), aliases: listOtherNames(db, id) }]
+      return [id, { ...place, service: name, serviceId: uuidFromBytes(uuid), aliases: otherNames.get(id) }]
     }),
   )
 }

@@ -143,6 +143,14 @@ const workloads = query<{ serviceId: number }>()((sql, hole) =>
   sql.selectFrom('aliases').select('value').where('service_id', '=', hole('serviceId')).where('kind', '=', 'workload'),
 )
 
+/** Lists the other names of all services of an organization, by the row id of the service. */
+export function listAllOtherNames(db: Db, organizationId: number): ReadonlyMap<number, readonly string[]> {
+  const named = db.sql.selectFrom('aliases').select(['service_id as serviceId', 'value'])
+  const all = db.all(named.where('organization_id', '=', organizationId).where('kind', '=', 'workload'))
+  const byService = Map.groupBy(all, ({ serviceId }) => serviceId)
+  return new Map([...byService].map(([id, of]) => [id, of.map(({ value }) => workloadName(value))]))
+}
+
 /** Returns the ID of a service and its other names, as the rules of channels compare them; '' if there is no such service. */
 export function findNames(
   db: Db,

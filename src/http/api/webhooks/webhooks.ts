@@ -6,8 +6,10 @@ import { BUDGETS } from '../../../domain/budgets.ts'
 import { type FieldError, IncmonError, invalidField } from '../../../domain/error.ts'
 import type { Intake, Source } from '../../../domain/event/event.ts'
 import { formatInstant } from '../../../domain/instant.ts'
+import { cacheByKey } from '../../../domain/memoize.ts'
 import { audienceOf } from '../../../domain/notification/audience.ts'
 import type { Receipt } from '../../../engine/changes/receive/receipt.ts'
+import { serviceKey } from '../../../engine/state/state.ts'
 import { listRecipients } from '../../../store/notification/channels.ts'
 import { findNames } from '../../../store/service/services.ts'
 import { requireSender, type TokenHeader } from '../../middleware/auth.ts'
@@ -138,6 +140,9 @@ async function store(request: Request): Promise<Reply> {
 /** Adds who would be told to the decisions of a dry run. */
 async function withListeners({ parts, organizationId, source, receivedAt }: Request, intake: Intake, receipt: Receipt) {
   const channels = await parts.store.read(listRecipients, organizationId)
+  const namesOf = cacheByKey(serviceKey, (one: Parameters<typeof findNames>[2]) =>
+    parts.store.read(findNames, organizationId, one),
+  )
   const decided = (receipt.decisions ?? []).map(async (decision, position) => {
     const { service, alert, outcome } = decision
     if (!alert || !outcome?.message || !outcome.incident) return { ...decision, told: [] }
@@ -145,8 +150,13 @@ async function withListeners({ parts, organizationId, source, receivedAt }: Requ
     const labels = draft && 'labels' in draft ? draft.labels : {}
     const matched = { source, severity: alert.severity, alertname: alert.name, labels }
     const { name, namespace, cluster } = service
-    const names = await parts.store.read(findNames, organizationId, service)
-    const place = { ...names, service: name, namespace, cluster, severity: outcome.incident.severity }
+    const place = {
+      ...(await namesOf(service)),
+      service: name,
+      namespace,
+      cluster,
+      severity: outcome.incident.severity,
+    }
     const told = audienceOf(channels, { kind: outcome.message, ...place, alerts: [matched] }, receivedAt)
     return { ...decision, told: told.map((one) => ({ ...one, at: one.at === null ? null : formatInstant(one.at) })) }
   })
