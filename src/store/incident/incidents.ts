@@ -97,10 +97,8 @@ export function findNumber(db: Db, rowId: number): number | undefined {
 /** Finds the unresolved incident into which another one was merged while its problem went on; undefined if there is none. */
 export function findMergedInto(db: Db, organizationId: number, rowId: number): IncidentRecord | undefined {
   const open = ofOrganization(db, organizationId).where('resolved_at', 'is', null).select(columns)
-  return db
-    .all(open)
-    .map(toRecord)
-    .find(({ problem }) => problem.merged.includes(rowId))
+  const row = db.first(open.where(sql.val(rowId), 'in', listed(sql`problem -> '$.merged'`)))
+  return row && toRecord(row)
 }
 
 export function findIncidentIds(db: Db, organizationId: number, numbers: readonly number[]): string[] {
@@ -177,8 +175,10 @@ const columns = [
   sql<number | null>`(
     SELECT ends_at FROM alerts WHERE incident_id = incidents.id AND source <> 'ci' ORDER BY ends_at DESC LIMIT 1
   )`.as('last_ends_at'),
-  // The same rule as `isSilentlyFiring` of postmortems.
-  sql<number | null>`CASE WHEN origin = 'automatic' AND resolved_at IS NOT NULL THEN (
+  // The same rule as `isSilentlyFiring` of postmortems. Hardly any incident is resolved while its problem goes on.
+  sql<
+    number | null
+  >`CASE WHEN origin = 'automatic' AND resolved_at IS NOT NULL AND problem ->> '$.since' IS NOT NULL THEN (
     SELECT coalesce(max(CASE severity WHEN 'critical' THEN last_seen_at END), max(last_seen_at)) FROM alerts
     WHERE incident_id = incidents.id AND source <> 'ci' AND starts_at <= resolved_at AND (ends_at IS NULL OR ends_at > resolved_at)
     HAVING min(source = 'cluster' AND ends_at IS NULL AND last_seen_at <= resolved_at - ${MINUTE})
@@ -187,17 +187,16 @@ const columns = [
 ] as const
 
 function toRecord(row: Selection<Schema, 'incidents', (typeof columns)[number]>): IncidentRecord {
-  const { uuid, service, firing_alerts: firing, last_ends_at: lastEndsAt, reported_at, ...rest } = row
-  const problem = toProblem(row.problem)
+  const { uuid, service, firing_alerts: firing, last_ends_at: lastEndsAt, reported_at: reportedAt, ...rest } = row
   return {
     ...rest,
     id: uuidFromBytes(uuid),
     serviceId: uuidFromBytes(service),
     firingAlerts: firing,
-    reportedAt: problem.since === null ? null : reported_at,
+    reportedAt,
     recoveredAt: firing > 0 ? null : lastEndsAt,
     hasPostmortem: row.hasPostmortem === 1,
-    problem,
+    problem: toProblem(row.problem),
     previous: row.previous && uuidFromBytes(row.previous),
   }
 }
