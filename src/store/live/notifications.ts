@@ -120,13 +120,13 @@ export function tellAlike(db: Db, joined: readonly Joined[], newId: () => string
     const at = first?.at ?? createdAt
     const alertIds = [first, ...others].flatMap((one) => one?.alertIds ?? [])
     if (at === createdAt || phaseOf(incident.problem, at) !== 'on') continue
-    const about = findAlike(db, incident, alertIds)
-    if (!about) continue
     const told = new Map(listToldChannels(db, [incident]).map(({ channelId, isOver }) => [channelId, isOver === 1]))
+    const aware = listRecipients(db, organizationId).filter((channel) => told.get(channel.rowId) === false)
+    // Most incidents have no such alert. Looking for one reads the labels of many.
+    const about = aware.length === 0 ? undefined : findAlike(db, incident, alertIds)
+    if (!about) continue
     // Who was not told of the condition itself hears of it by its rules.
-    const knows = (channelId: number) => listToldNames(db, channelId, rowId).includes(about.alertname)
-    const aware = ({ rowId: id }: ChannelRecord) => told.get(id) === false && knows(id)
-    const channels = listRecipients(db, organizationId).filter(aware)
+    const channels = aware.filter((channel) => listToldNames(db, channel.rowId, rowId).includes(about.alertname))
     const lastAt = findAlarmAt(db, rowId) ?? createdAt
     const toldAt = lastAt > at ? lastAt : Math.max(at, lastAt + ALIKE_AFTER)
     const service = loadServiceName(db, serviceId)

@@ -36,16 +36,10 @@ export function findAlike(db: Db, { rowId, serviceId, problem }: LiveIncident, a
     .all(alike, { incidentId: rowId, serviceId })
     .filter((one) => problem.firing.includes(one.alertname))
     .map(({ labels, uuid, ...one }) => ({ ...one, id: uuidFromBytes(uuid), labels: JSON.parse(labels) as Labels }))
-  return all.find((one) => {
-    const others = all.filter((other) => other.alertname === one.alertname && !joined.has(other.rowId))
-    return (
-      joined.has(one.rowId) &&
-      differenceOf(
-        one.labels,
-        others.map(({ labels }) => labels),
-      ) !== ''
-    )
-  })
+  const { true: fresh = [], false: known = [] } = Object.groupBy(all, ({ rowId: id }) => `${joined.has(id)}`)
+  const knownOf = Map.groupBy(known, ({ alertname }) => alertname)
+  const othersOf = (name: string) => (knownOf.get(name) ?? []).map(({ labels }) => labels)
+  return fresh.find(({ alertname, labels }) => differenceOf(labels, othersOf(alertname)) !== '')
 }
 
 const alike = query<{ incidentId: number; serviceId: number }>()((of, hole) =>
