@@ -158,9 +158,9 @@ const MAX_HELD = 2_000
  */
 export function rescheduleHeld(deps: Deps, channel: ChannelRecord): void {
   const now = deps.now()
-  const queue = listQueue(deps.db, channel.rowId, Number.MAX_SAFE_INTEGER, MAX_HELD)
+  const waiting = listQueue(deps.db, channel.rowId, Number.MAX_SAFE_INTEGER, MAX_HELD)
   const steps = ruleSteps()
-  for (const entry of queue.filter(({ dueAt }) => dueAt > now)) {
+  for (const entry of waiting.filter(({ dueAt }) => dueAt > now)) {
     const { kind, incidentUuid, names } = entry
     const incident = findLiveIncident(deps.db, channel.organizationId, incidentUuid)
     const dueAt =

@@ -146,7 +146,10 @@ function mergeService(state: OrganizationState, from: LiveService, into: LiveSer
   for (const key of [...state.aliases.keys()]) {
     if (state.aliases.get(key) === from.rowId) state.aliases.set(key, into.rowId)
   }
-  for (const name of [...state.otherNames.get(from.rowId)]) state.otherNames.add(into.rowId, name)
+  for (const name of [...state.otherNames.get(from.rowId)]) {
+    state.otherNames.remove(from.rowId, name)
+    state.otherNames.add(into.rowId, name)
+  }
   for (const project of [...state.projects.keys()]) {
     if (!state.projects.get(project).has(from.rowId)) continue
     state.projects.remove(project, from.rowId)

@@ -23,8 +23,7 @@ export type Put = {
   readonly silence: (after: LiveSilence) => void
   /** Keeps all images of a service, newest first. Only in the live state; see the effect `image-pulled`. */
   readonly images: (serviceId: number, images: readonly LiveImage[]) => void
-  /** Notes that a service's firing alerts were matched against the silences. Only in the live state. */
-  /** `rowIds`: the alerts that were compared. */
+  /** Notes that a service's firing alerts, `rowIds`, were matched against the silences. Only in the live state. */
   readonly compared: (serviceId: number, compared: Compared, rowIds: readonly number[]) => void
 }
 

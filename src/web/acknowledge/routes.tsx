@@ -113,7 +113,7 @@ function rememberedName({ c }: AnyVisit): string {
 
 /** Says where an incident goes on that was merged into another one. */
 function mergedText({ number, title, problem, acknowledgedBy }: IncidentRecord, now: number): string {
-  const goesOn = problemAt(problem, now) === 'on' || phaseOf(problem, now) === 'muted'
+  const goesOn = phaseOf(problem, now) !== 'off'
   const onIt = acknowledgedBy === null ? '' : ` ${acknowledgedBy} is working on it.`
   return `This incident was merged into incident #${number}, “${title}”, whose problem ${goesOn ? 'goes on' : 'is over'}.${onIt}`
 }

@@ -18,8 +18,7 @@ import { Actions, countPipelines, StillFiring } from './state-actions.tsx'
 import { Suspects } from './suspects.tsx'
 import { Timeline } from './timeline.tsx'
 import { ToldLine } from './told.tsx'
-import type { IncidentView } from './view.ts'
-import { periodText, stateText } from './view.ts'
+import { type IncidentView, periodText, stateText } from './view.ts'
 
 /** A longer title is cut in its middle. Its parts are below, with the service and the alerts. */
 const MAX_TITLE = 72

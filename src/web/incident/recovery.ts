@@ -17,8 +17,7 @@ import { findMutingSilence } from '../../store/silences.ts'
 import { isolated } from '../kit/bidi.ts'
 import type { Visit } from '../page.ts'
 import type { IncidentFacts } from './data.ts'
-import type { FixView, IncidentHead, Overdue } from './view.ts'
-import { lastedText } from './view.ts'
+import { type FixView, type IncidentHead, lastedText, type Overdue } from './view.ts'
 
 /** Returns the last deploy after which all alerts of the incident's service ended; null if there is none. */
 export function fixOf(

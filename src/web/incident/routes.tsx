@@ -19,8 +19,7 @@ import { IncidentListPage, incidentListTitle } from './list/list.tsx'
 import { findClusters, findListed, wentFirst } from './list/list-data.ts'
 import { IncidentPage } from './page.tsx'
 import { mutedText, overdueOf } from './recovery.ts'
-import type { IncidentView, Typed } from './view.ts'
-import { lastedText } from './view.ts'
+import { type IncidentView, lastedText, type Typed } from './view.ts'
 
 const MAX_TOGETHER = 1_000
 

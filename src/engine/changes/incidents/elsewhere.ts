@@ -21,53 +21,54 @@ export function endOf(state: OrganizationState, { name, endsAt, live }: Conditio
 }
 
 /**
- * Returns the critical conditions of other services that belong to an incident, because of a merge or a failed node.
+ * Returns the conditions of an incident that other services have, by service, and how the incident names them.
  * @param ready a node that is ready again; conditions of its pods are left out
  */
-export function burningElsewhere(
+function partsOf(
   { state }: Context,
   { rowId, problem }: LiveIncident,
-  now: number,
+  endedSince: number,
   ready: string | null = null,
-): Burning[] {
-  return problem.others.flatMap((serviceId) => {
-    const own = conditionsOf(state, serviceId, now).filter(({ live }) => {
-      const isOver = ready !== null && live.alert.node === ready
-      return live.incidentId === rowId && live.silencedBy.length === 0 && !isOver
-    })
-    const byId = new Map(own.map((one) => [one.uuid, one]))
+) {
+  return problem.others.map((serviceId) => {
     const service = state.services.get(serviceId)?.name ?? ''
-    return healthOf(own, now).critical.flatMap(({ alertId }) => {
+    const own = conditionsOf(state, serviceId, endedSince).filter(({ live }) => {
+      const isOver = ready !== null && live.alert.node === ready
+      return live.incidentId === rowId && !isOver
+    })
+    return { own, nameOf: (name: string) => conditionOf(name, service) }
+  })
+}
+
+/**
+ * Returns the critical conditions of other services that belong to an incident, because of a merge or a failed node.
+ * @param ready see `partsOf`
+ */
+export function burningElsewhere(ctx: Context, incident: LiveIncident, now: number, ready?: string | null): Burning[] {
+  return partsOf(ctx, incident, now, ready).flatMap(({ own, nameOf }) => {
+    const counted = own.filter(({ live }) => live.silencedBy.length === 0)
+    const byId = new Map(counted.map((one) => [one.uuid, one]))
+    return healthOf(counted, now).critical.flatMap(({ alertId }) => {
       const found = byId.get(alertId)
-      return found ? [{ ...found, name: conditionOf(found.name, service) }] : []
+      return found ? [{ ...found, name: nameOf(found.name) }] : []
     })
   })
 }
 
 /** Returns the ends of the conditions that a merge moved into an incident of another service. */
-export function endedElsewhere({ state }: Context, { rowId, problem }: LiveIncident, now: number): Ended[] {
-  return problem.others.flatMap((serviceId) => {
-    const service = state.services.get(serviceId)?.name ?? ''
-    const own = conditionsOf(state, serviceId, problem.since ?? now).filter(({ live }) => live.incidentId === rowId)
-    return own.flatMap((one) => endOf(state, one)).map((one) => ({ ...one, name: conditionOf(one.name, service) }))
-  })
+export function endedElsewhere(ctx: Context, incident: LiveIncident, now: number): Ended[] {
+  return partsOf(ctx, incident, incident.problem.since ?? now).flatMap(({ own, nameOf }) =>
+    own.flatMap((one) => endOf(ctx.state, one)).map((one) => ({ ...one, name: nameOf(one.name) })),
+  )
 }
 
-/** Returns the silenced conditions of other services that an incident has had. @param ready see `burningElsewhere` */
-export function mutedElsewhere(
-  { state }: Context,
-  { rowId, problem }: LiveIncident,
-  now: number,
-  ready: string | null = null,
-): string[] {
-  return problem.others.flatMap((serviceId) => {
-    const service = state.services.get(serviceId)?.name ?? ''
-    return conditionsOf(state, serviceId, now).flatMap(({ live, name, status }) => {
-      const isMuted = status === 'firing' && live.silencedBy.length > 0 && live.incidentId === rowId
-      const isOver = ready !== null && live.alert.node === ready
-      const condition = conditionOf(name, service)
+/** Returns the silenced conditions of other services that an incident has had. @param ready see `partsOf` */
+export function mutedElsewhere(ctx: Context, incident: LiveIncident, now: number, ready?: string | null): string[] {
+  return partsOf(ctx, incident, now, ready).flatMap(({ own, nameOf }) => {
+    const muted = own.filter(({ live, status }) => {
       const isCritical = worseEndOf(live.alert, live.fingerprints) === null
-      return isMuted && isCritical && !isOver && problem.had.includes(condition) ? [condition] : []
+      return status === 'firing' && live.silencedBy.length > 0 && isCritical
     })
+    return muted.map(({ name }) => nameOf(name)).filter((name) => incident.problem.had.includes(name))
   })
 }

@@ -22,6 +22,11 @@ export function findIncident(ctx: Context, id: string): LiveIncident | null {
   return known ?? ctx.fact('incident', { id })
 }
 
+/** Returns the incidents of a service in the live state: the unresolved ones, and those that were resolved lately. */
+export function incidentsOf(state: OrganizationState, serviceId: number): LiveIncident[] {
+  return [...state.incidentsOfService.get(serviceId)].flatMap((rowId) => state.incidents.get(rowId) ?? [])
+}
+
 /** Returns the alerts of an incident that fire, except failed pipelines. */
 export function firingIn(state: OrganizationState, { rowId, serviceId, problem }: LiveIncident): LiveAlert[] {
   return [serviceId, ...problem.others]
@@ -32,15 +37,15 @@ export function firingIn(state: OrganizationState, { rowId, serviceId, problem }
 /** Returns which alerts fire when a user resolves an incident, for the timeline, or null if every alert has ended. */
 export function firingAfterwards(state: OrganizationState, incident: LiveIncident, now: number): EntryFacts | null {
   const firing = firingIn(state, incident)
-  const heard = firing.filter((one) => isHeard(state, one, now))
+  const reported = firing.filter((one) => isReported(state, one, now))
   if (firing.length === 0) return null
-  const byName = Map.groupBy(heard.length === 0 ? firing : heard, ({ alert }) => alert.name)
+  const byName = Map.groupBy(reported.length === 0 ? firing : reported, ({ alert }) => alert.name)
   const alerts = [...byName].map(([name, { length }]) => [name, length] as const).sort()
-  return { code: heard.length === 0 ? 'unreported' : 'firing', alerts }
+  return { code: reported.length === 0 ? 'unreported' : 'firing', alerts }
 }
 
 /** Returns whether an alert is reported as firing: it has not expired, and the heartbeat of its sender is not missing. */
-function isHeard(state: OrganizationState, live: LiveAlert, now: number): boolean {
+function isReported(state: OrganizationState, live: LiveAlert, now: number): boolean {
   const { expiresAt, source, lastSeenAt } = live.alert
   if (expiresAt !== null) return expiresAt > now
   // Kubernetes repeats what goes on, but seldom reports an end.
@@ -49,8 +54,12 @@ function isHeard(state: OrganizationState, live: LiveAlert, now: number): boolea
   return !sender || sender.heartbeatAt === null || sender.heartbeatDueAt !== null
 }
 
-/** Lets the store tell channels whose rules match an incident since alerts have joined it. */
-export function noteJoined(ctx: Context, incident: LiveIncident, at: number, alertIds: readonly number[] = []): void {
-  const { organizationId, rowId: incidentId } = incident
-  ctx.emit({ kind: 'alerts-joined', organizationId, incidentId, at, isReturn: false, alertIds })
+/** Lets the store tell channels whose rules match an incident since alerts have joined it or, if `isReturn`, fire in it again. */
+export function noteJoined(
+  ctx: Context,
+  { organizationId, rowId: incidentId }: LiveIncident,
+  at: number,
+  { alertIds = [] as readonly number[], isReturn = false } = {},
+): void {
+  ctx.emit({ kind: 'alerts-joined', organizationId, incidentId, at, isReturn, alertIds })
 }

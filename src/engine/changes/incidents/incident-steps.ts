@@ -86,7 +86,7 @@ function openByRule(
     problem: { ...problem, since, mutedMs },
     previous: previous?.id ?? null,
   }
-  const text = [`opened: ${problem.about ?? service.name} is critical`, ...(why === '' ? [] : [why])].join(' – ')
+  const text = `opened: ${problem.about ?? service.name} is critical${why === '' ? '' : ` – ${why}`}`
   return openIncident(ctx, { ...opening, text, actor: null }, now)
 }
 

@@ -18,7 +18,7 @@ import type { Condition } from '../conditions.ts'
 import { makeDue } from '../live-service.ts'
 import { noteSilences, type Resilenced } from '../silenced.ts'
 import { burningElsewhere, endedElsewhere, endOf, mutedElsewhere } from './elsewhere.ts'
-import { firingIn } from './find.ts'
+import { firingIn, incidentsOf, noteJoined } from './find.ts'
 import { applyStep } from './incident-steps.ts'
 import { lastResolvedIncident, nameAfterFirst, noteScore, unresolvedIncidents } from './incidents.ts'
 
@@ -56,8 +56,8 @@ export function unitsOf(state: OrganizationState, { service, health, conditions,
   const names = new Map(conditions.map((one) => [one.uuid, aboutOf(state, one)]))
   const critical = health.critical.flatMap(({ alertId }) => names.get(alertId) ?? [])
   const manual = open.filter(({ problem }) => problem.about === null)
-  const left = [...state.incidentsOfService.get(service.rowId)].flatMap((rowId) => state.incidents.get(rowId) ?? [])
-  const followed = [...open, ...left.filter(({ problem }) => problem.isSuppressed)]
+  const left = incidentsOf(state, service.rowId).filter(({ problem }) => problem.isSuppressed)
+  const followed = [...open, ...left]
   const held = known.flatMap((one) => (one.inIncident ? (aboutOf(state, one) ?? []) : []))
   const abouts = new Set([...followed.flatMap(({ problem }) => problem.about ?? []), ...critical, ...held])
   return [
@@ -88,9 +88,8 @@ function aboutOf({ incidents }: OrganizationState, { name, live }: Condition): s
 export function followLeft(ctx: Context, found: Evaluated, now: number): void {
   const { service, health } = found
   const critical = new Set(health.critical.map(({ alertId }) => alertId))
-  for (const rowId of [...ctx.state.incidentsOfService.get(service.rowId)]) {
-    const incident = ctx.state.incidents.get(rowId)
-    if (incident?.status !== 'resolved') continue
+  for (const incident of incidentsOf(ctx.state, service.rowId)) {
+    if (incident.status !== 'resolved') continue
     const { since, isMuted } = incident.problem
     const goesOn = since !== null || isMuted
     const followed = goesOn ? observedLeft(ctx, incident, critical, found, now) : incident
@@ -200,19 +199,16 @@ export function updateIncident(ctx: Context, found: Evaluated, unit: Unit, decis
   const { service, health, conditions, all, explained, resilenced } = found
   const current = unit.current && withProblem(ctx, unit.current, decision.problem)
   const last = unit.last && withProblem(ctx, unit.last, decision.problem)
-  if (current && unit.current && hasReturned(unit.current.problem, current.problem)) {
-    const { organizationId, rowId: incidentId } = current
-    ctx.emit({ kind: 'alerts-joined', organizationId, incidentId, at: now, isReturn: true, alertIds: [] })
-  }
+  if (current && unit.current && hasReturned(unit.current.problem, current.problem))
+    noteJoined(ctx, current, now, { isReturn: true })
   let incident = current && unit.joins ? noteScore(ctx, current, health.score) : current
   for (const step of decision.steps) {
     incident = applyStep(ctx, service, step, { incident, last, conditions: all, score: health.score, now })
   }
   // What a user left on may have joined this incident, and then nothing goes on in the other one.
   const isJoined = decision.steps.some((step) => 'alertIds' in step && step.alertIds.length > 0)
-  const known = [...ctx.state.incidentsOfService.get(service.rowId)].map((rowId) => ctx.state.incidents.get(rowId))
-  const isLeft = known.some((one) => one?.status === 'resolved' && one.problem.since !== null)
-  if (isJoined && isLeft) makeDue(ctx, service.rowId, now)
+  const isLeft = ({ status, problem }: LiveIncident) => status === 'resolved' && problem.since !== null
+  if (isJoined && incidentsOf(ctx.state, service.rowId).some(isLeft)) makeDue(ctx, service.rowId, now)
   if (!incident || !unit.joins) return
   const causes = health.critical.filter(({ alertId }) => !explained.has(alertId)).map(({ alertId }) => alertId)
   nameAfterFirst(ctx, service, { incident, causes, conditions, now })

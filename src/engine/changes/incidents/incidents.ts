@@ -10,7 +10,7 @@ import type { Severity } from '../../../domain/severity.ts'
 import type { Context } from '../../state/context.ts'
 import type { OrganizationState } from '../../state/state.ts'
 import type { Condition } from '../conditions.ts'
-import { firingIn, noteJoined } from './find.ts'
+import { firingIn, incidentsOf, noteJoined } from './find.ts'
 
 /** The earliest allowed start of an incident, relative to now. A sender may have its clock set to 1970. */
 export const OLDEST_START = 400 * 24 * 3_600_000
@@ -36,8 +36,7 @@ export function oldestOpenIncident(
 
 /** Returns all unresolved incidents of a service, oldest first. */
 export function unresolvedIncidents(state: OrganizationState, serviceId: number): LiveIncident[] {
-  const incidents = [...state.incidentsOfService.get(serviceId)].flatMap((rowId) => state.incidents.get(rowId) ?? [])
-  const open = incidents.filter(({ status }) => status !== 'resolved')
+  const open = incidentsOf(state, serviceId).filter(({ status }) => status !== 'resolved')
   return open.sort((a, b) => a.createdAt - b.createdAt || a.rowId - b.rowId)
 }
 
@@ -59,10 +58,8 @@ function best(
   order: (a: LiveIncident, b: LiveIncident) => number,
 ): LiveIncident | null {
   let found: LiveIncident | null = null
-  for (const rowId of state.incidentsOfService.get(serviceId)) {
-    const incident = state.incidents.get(rowId)
-    if (incident && isCandidate(incident) && (found === null || order(incident, found) < 0)) found = incident
-  }
+  for (const incident of incidentsOf(state, serviceId))
+    if (isCandidate(incident) && (found === null || order(incident, found) < 0)) found = incident
   return found
 }
 
@@ -215,7 +212,7 @@ export function joinOpenIncident(
   const incident = oldestOpenIncident(ctx.state, alert.serviceId, alert.about)
   if (!incident) return null
   ctx.put.incident({ ...incident, alertCount: incident.alertCount + 1 })
-  noteJoined(ctx, incident, now, [alert.rowId])
+  noteJoined(ctx, incident, now, { alertIds: [alert.rowId] })
   return incident.rowId
 }
 
@@ -233,9 +230,9 @@ export function addAlerts(
   if (joining.length === 0) return incident
   const after = { ...incident, alertCount: incident.alertCount + joining.length }
   ctx.put.incident(after)
-  const ids = joining.map(({ rowId }) => rowId)
-  noteJoined(ctx, incident, now, ids)
-  for (const rowId of ids) {
+  const alertIds = joining.map(({ rowId }) => rowId)
+  noteJoined(ctx, incident, now, { alertIds })
+  for (const rowId of alertIds) {
     const live = ctx.state.alerts.get(rowId)
     if (!live) continue
     ctx.put.alert({ ...live, incidentId: incident.rowId })
