@@ -7,10 +7,12 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
+import { createChannel } from '../../src/actions/channels.ts'
 import { createOrganization } from '../../src/actions/organizations.ts'
 import { createToken } from '../../src/actions/tokens.ts'
 import { askAxe } from '../helpers/axe.ts'
 import { startBrowser } from '../helpers/browser.ts'
+import { NOON } from '../helpers/factory.ts'
 import { inCi } from '../helpers/in-ci.ts'
 import { layoutFaults } from '../helpers/layout.ts'
 import { startServer } from '../helpers/server.ts'
@@ -125,6 +127,19 @@ describe('At every width and in both themes', () => {
     const [tile] = await page.locator('.tv-tile').allTextContents()
     assert.match(tile ?? '', /^invoicebilling, score \d+, reported \d/)
     assert.match((await page.textContent('.tv')) ?? '', /… and 38\d more healthy/)
+  })
+
+  test('beside a channel that fails, the wall for a screen is no higher than the screen', async () => {
+    const { deps, db, organization } = server
+    const target = { kind: 'webhook', target: 'https://hooks.example/x', name: 'pager' } as const
+    createChannel(deps, organization.rowId, { ...target, rules: [], remindAfter: 0 })
+    db.run(db.sql.updateTable('channels').set({ failing: 'the receiver responded with 503', failing_since: NOON }))
+    const page = await enter(server.token)
+    await page.setViewportSize({ width: 1920, height: 1080 })
+    await page.goto(`${server.url}/?view=wall&tv=1`)
+    assert.match((await page.textContent('.tv')) ?? '', /pager/)
+    assert.equal(await page.evaluate('document.documentElement.scrollHeight'), 1080)
+    db.run(db.sql.deleteFrom('channels'))
   })
 
   test('a cell of the wall leads to its service', async () => {

@@ -16,6 +16,8 @@ import { Wall } from './wall.tsx'
 
 /** With the tile that counts the others, full rows of 6 and 9. In a storm, the page fits on a screen of 1920 x 1080 px. */
 const MAX_TILES = 17
+/** Beside the line about channels whose messages are not delivered: one row less. */
+const MAX_TILES_FAILING = 8
 const MAX_NAME = 18
 /** With more services, the tiles are small. */
 const MAX_LARGE = 8
@@ -31,6 +33,7 @@ export const TvPage: FC<{ view: OverviewView }> = ({ view }) => {
   const healthy = services.length - unhealthy.length
   const early = ill.flatMap(({ resolvedEarly }) => resolvedEarly ?? []).slice(0, MAX_INCIDENTS)
   const [newest] = changes
+  const tiles = view.failing.length === 0 ? MAX_TILES : MAX_TILES_FAILING
   return (
     <div class="tv">
       <Headline view={view} />
@@ -46,7 +49,7 @@ export const TvPage: FC<{ view: OverviewView }> = ({ view }) => {
       )}
       {ill.length === 0 ? null : (
         <ul class={ill.length <= MAX_LARGE ? 'tv-tiles tv-large' : 'tv-tiles'}>
-          {ill.slice(0, MAX_TILES).map(({ id, href, name, namespace, status, score }) => (
+          {ill.slice(0, tiles).map(({ id, href, name, namespace, status, score }) => (
             <li class={`card tv-tile level-${status} ${newestCritical?.id === id ? 'newer-critical' : ''}`}>
               <a class="ink plain" href={href}>
                 <Mark level={status} label={status} />
@@ -64,8 +67,8 @@ export const TvPage: FC<{ view: OverviewView }> = ({ view }) => {
               </a>
             </li>
           ))}
-          {ill.length > MAX_TILES ? (
-            <li class="card tv-tile">{countOf(ill.length - MAX_TILES, 'more service')} on the wall</li>
+          {ill.length > tiles ? (
+            <li class="card tv-tile">{countOf(ill.length - tiles, 'more service')} on the wall</li>
           ) : null}
         </ul>
       )}
