@@ -98,6 +98,15 @@ export function uncapitalized(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1)
 }
 
+/** Returns the title of an incident, which can change, and its number, if it is known: `“cart: Down” (incident 2)`. */
+export function incidentName({ title, number }: { readonly title: string; readonly number?: number | null }): string {
+  return `${quoted(title)}${numberText(number)}`
+}
+
+export function numberText(number: number | null = null): string {
+  return number === null ? '' : ` (incident ${number})`
+}
+
 /** Quotes untrusted text within a sentence: on one line, without a final period. */
 export function quoted(text: string): string {
   return `“${text.replace(/\s+/g, ' ').trim().replace(/\.$/, '')}”`

@@ -125,7 +125,9 @@ function unusedPayloads({ deps: { db } }: Flow): unknown[] {
 
 /** An alert is not said to be part of an incident that is deleted. */
 function unnamed(answer: unknown): unknown {
-  return JSON.parse(JSON.stringify(answer).replaceAll(/ – part of “[^”]*”/g, ' – not part of this incident'))
+  return JSON.parse(
+    JSON.stringify(answer).replaceAll(/ – part of “[^”]*”(?: \(incident \d+\))?/g, ' – not part of this incident'),
+  )
 }
 
 test('pruning deletes all expired records that are not referenced, in steps of any size, after any crash', async () => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { criticalMsOf } from '../../src/domain/incident/problem.ts'
 import { toProblem } from '../../src/store/incident/live-incidents.ts'
+import { findTimeline } from '../../src/store/incident/timeline-facts.ts'
 import { createIncident, createSilence, expireSilence } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
@@ -50,6 +51,27 @@ for (const order of ['first', 'last'] as const) {
     assert.deepEqual([since, startedAt, minutes], [60, 60, 10])
     assert.deepEqual(changes, [[60, ROSE]])
     assert.equal(flow.alerts()[0]?.summary, 'critical latency')
+  })
+}
+
+for (const [what, ends, wanted] of [
+  ['as a critical one keeps the words that were critical', ['critical', 'warning'], 'critical latency'],
+  ['as a warning after it was critical has the words of the warning', ['critical'], 'warning latency'],
+] as const) {
+  test(`an alert that ends ${what}, and its timeline says what was critical`, async (t) => {
+    const flow = makeFlow(t)
+    await flow.send('metrics', alertmanager([slow('warning', 0)]), { at: at(1) })
+    await flow.send('metrics', alertmanager([slow('critical', 60)]), { at: at(61) })
+    const from = { critical: 60, warning: 0 }
+    const items = ends.map((severity) => ({ ...slow(severity, from[severity], 70), annotations: { summary: 'Slow' } }))
+    await flow.send('metrics', alertmanager(items), { at: at(70) })
+    if (ends.length === 1) await flow.send('metrics', alertmanager([slow('warning', 0, 75)]), { at: at(75) })
+    await flow.sweepUntil(at(76))
+    assert.equal(flow.alerts()[0]?.summary, wanted)
+    const found = findTimeline(flow.deps.db, flow.acme.key, flow.incidents()[0]?.id ?? '', at(76)) ?? []
+    const rows = found.map(({ text }) => text)
+    assert.ok(rows.includes(`severity of Slow ${ROSE}: critical latency`), rows.join('\n'))
+    assert.ok(rows.every((text) => !text.includes(`${FELL}:`)))
   })
 }
 

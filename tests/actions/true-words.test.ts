@@ -42,7 +42,7 @@ test('an incident whose end nobody reported was not resolved because the service
   assert.doesNotMatch(text, /been well/)
 })
 
-test('another incident of the same title is named with its number, and any other by its title alone', async (t) => {
+test('another incident is named with its title and its number, and an incident in its own document by its title alone', async (t) => {
   const flow = makeFlow(t)
   await fire(flow, 0, 8)
   await flow.sweepUntil(after(55))
@@ -50,6 +50,6 @@ test('another incident of the same title is named with its number, and any other
   await flow.sweepUntil(after(120))
   const text = documentOf(flow, 1)
   assert.match(text, /\n- Incident: 2\n/)
-  assert.match(text, /Down.* – part of “cart: Down \(incident 1\)”/)
+  assert.match(text, /Down.* – part of “cart: Down” \(incident 1\)/)
   assert.doesNotMatch(documentOf(flow, 0), /\(incident 2\)/)
 })

@@ -15,8 +15,8 @@ for (const [from, into, startedAt] of [
   test(`${from.title} merged into ${into.title} started at ${startedAt}`, () => {
     const merged = mergeOf(from, into)
     assert.equal(merged.startedAt, startedAt)
-    assert.equal(merged.why, `merged into ${into.title}`)
-    assert.equal(merged.took, `merged incident ${from.title} into this incident`)
+    assert.equal(merged.why, `merged into “${into.title}”`)
+    assert.equal(merged.took, `merged into this incident: “${from.title}”`)
   })
 }
 

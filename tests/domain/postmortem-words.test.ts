@@ -133,16 +133,16 @@ test('a written root cause replaces the cause that incmon found, unless somebody
   assert.match(causeOf({ ...IMAGE, correlations }) ?? '', /\(confirmed\)$/)
 })
 
-test('an incident was detected when the first of the incidents that were merged into it was opened', () => {
+test('an incident was detected when the first of the incidents that were merged into it was opened, which it names by its number', () => {
   const ref = 'incident/other'
-  const merged = [{ ref, title: 'api: HighLatency', createdAt: createdAt - MINUTE }]
+  const merged = [{ ref, title: 'api: HighLatency', number: 4, createdAt: createdAt - MINUTE }]
   const took = { ...entry('merged', createdAt + MINUTE, 'Ann'), ref }
   const text = textOf({ merged, entries: [took] })
   assert.match(text, /\*\*Detected after:\*\* 1 min \(/)
-  assert.match(text, /“api: HighLatency”, which was merged into this incident, was opened at 2026/)
-  assert.match(text, /- E\d+: incident “api: HighLatency”, opened at /)
+  assert.match(text, /“api: HighLatency” \(incident 4\), which was merged into this incident, was opened at 2026/)
+  assert.match(text, /- E\d+: “api: HighLatency” \(incident 4\), opened at /)
   const gone = [entry('status', END, 'Ann', 'resolved'), { ...entry('merged', END, 'Ann'), ref }]
-  assert.match(textOf({ merged, entries: gone }), /Ann merged the incident into “api: HighLatency” at/)
+  assert.match(textOf({ merged, entries: gone }), /Ann merged the incident into “api: HighLatency” \(incident 4\) at/)
   assert.match(textOf({ merged, entries: gone }), /\*\*Detected after:\*\* 2 min \(/)
 })
 

@@ -70,8 +70,12 @@ test('a merge resolves the source, and both timelines name the other incident', 
   const merged = ({ timeline }: { timeline: { kind: string }[] }) => timeline.find(({ kind }) => kind === 'merged')
   assert.deepEqual([gone.status, gone.hasPostmortem, kept.status], ['resolved', true, 'open'])
   const by = { actor: "Acme's token" }
-  assert.partialDeepStrictEqual(merged(gone), { ...by, text: 'merged into Web is down', ref: `incident/${into.id}` })
-  const took = 'merged incident Cart is slow into this incident'
+  assert.partialDeepStrictEqual(merged(gone), {
+    ...by,
+    text: 'merged into “Web is down” (incident 2)',
+    ref: `incident/${into.id}`,
+  })
+  const took = 'merged into this incident: “Cart is slow” (incident 1)'
   assert.partialDeepStrictEqual(merged(kept), { ...by, text: took, ref: `incident/${from.id}` })
 })
 

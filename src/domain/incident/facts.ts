@@ -7,6 +7,7 @@ import type { StoredEvent } from '../event/stored-event.ts'
 import type { Severity } from '../severity.ts'
 import type { LiveSilence } from '../silence/silence.ts'
 import type { Suspect } from '../suspect/suspect.ts'
+import type { incidentName } from '../text.ts'
 import type { LiveIncident } from './live-incident.ts'
 import type { TimelineEntry } from './timeline-entry.ts'
 
@@ -67,7 +68,7 @@ export type PostmortemFacts = {
 type SilenceFact = Pick<LiveSilence, 'comment' | 'createdBy' | 'startsAt' | 'endsAt'> & { readonly ref: string }
 
 /** `ref`: `incident/<uuid>`. `service`: the UUID of its service. */
-type OtherIncident = { readonly ref: string; readonly title: string; readonly createdAt: number }
+type OtherIncident = Parameters<typeof incidentName>[0] & { readonly ref: string; readonly createdAt: number }
 
 /**
  * The incidents with the same cause. `cause`: its name, such as `postgres`. `leader`: the incident of the cause; null if
@@ -159,8 +160,8 @@ export type EntryFact = Omit<TimelineEntry, 'kind' | 'code'> & { readonly kind: 
 export type EventFact = Pick<StoredEvent, 'at' | 'source' | 'kind' | 'name' | 'object' | 'text'> & {
   readonly uuid: string
   readonly alertId: string | null
-  /** The title of the incident to which the alert belongs. */
-  readonly incident?: string | null
+  /** The incident to which the alert belongs. */
+  readonly incident?: Parameters<typeof incidentName>[0] | null
 }
 
 /** `branch`, `sha`, `commit` and `url`: null for a rollout, or if unknown. */

@@ -1,6 +1,7 @@
 /** Merges two incidents: the remaining incident takes over all records, and the other incident is resolved. */
 
 import { type Severity, worst } from '../severity.ts'
+import { quoted } from '../text.ts'
 import { SECOND } from '../units.ts'
 import { regraded, severityNow } from './lasted.ts'
 import type { LiveIncident } from './live-incident.ts'
@@ -100,7 +101,7 @@ function ratedAs(from: LiveIncident, into: LiveIncident): Severity {
 export function mergeOf(from: Mergeable, into: Mergeable): Merge {
   return {
     startedAt: Math.min(from.startedAt, into.startedAt),
-    took: `merged incident ${from.title} into this incident`,
-    why: `merged into ${into.title}`,
+    took: `merged into this incident: ${quoted(from.title)}`,
+    why: `merged into ${quoted(into.title)}`,
   }
 }

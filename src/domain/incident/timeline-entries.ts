@@ -1,7 +1,7 @@
 /** Selects the stored entries that are rows of a timeline, and writes their texts. */
 import { ordered } from '../order.ts'
 import { rank } from '../severity.ts'
-import { joinNames, timesOf } from '../text.ts'
+import { joinNames, timesOf, withoutStop } from '../text.ts'
 import type { EntryFact } from './facts.ts'
 import type { EntryFacts } from './timeline-entry.ts'
 
@@ -92,21 +92,23 @@ export function acknowledgedText({ code, text }: EntryFact): string {
 /**
  * Returns the text of an entry. An entry without a code was stored by an earlier version that had only the sentence.
  * @param name of the alert, or of its group
+ * @param isOnly whether the group has no other alert, whose summary can differ
  */
-export function entryText(entry: EntryFact, name: string): string {
+export function entryText(entry: EntryFact, name: string, isOnly = false): string {
   const { kind, code, text } = entry
   if (kind === 'status') return statusText(entry)
-  if (kind === 'alert') return alertText(entry)
+  if (kind === 'alert') return alertText(entry, isOnly)
   if (kind === 'reopened') return reasoned(code === 'open' ? 'reopened' : `reopened as ${code}`, text)
   if (kind !== 'ended' || code === null) return text
   return `${name} ${ENDS[code] ?? 'ended'}`
 }
 
-function alertText({ code, text, facts }: EntryFact): string {
+function alertText({ code, text, facts }: EntryFact, isOnly: boolean): string {
   if (code === 'again') return `${text} is firing again`
   if (code === 'doubt') return `${text} was reported as ended, but so was the heartbeat: the end does not count yet`
   if (facts?.code !== 'severity') return text
-  return `severity of ${text} changed ${facts.from === null ? '' : `from ${facts.from} `}to ${facts.to}`
+  const words = isOnly && facts.summary ? `: ${withoutStop(facts.summary)}` : ''
+  return `severity of ${text} changed ${facts.from === null ? '' : `from ${facts.from} `}to ${facts.to}${words}`
 }
 
 /** Returns `while QueueFull ×2 was still firing` for the resolution of an incident; '' for any other entry. */

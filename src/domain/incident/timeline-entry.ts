@@ -1,8 +1,8 @@
 /** An entry of an incident's timeline, as it is stored. */
 import type { Resolution } from '../alert/alert.ts'
-import type { SeverityChange } from '../alert/fingerprints.ts'
+import { isJudgedByFingerprint, type SeverityChange } from '../alert/fingerprints.ts'
 import type { LiveAlert } from '../alert/live-alert.ts'
-import type { Severity } from '../severity.ts'
+import { rank, type Severity } from '../severity.ts'
 import type { IncidentStatus } from './incident.ts'
 
 export type TimelineEntry = {
@@ -29,11 +29,13 @@ export type TimelineEntry = {
 export type EntryFacts =
   /** A user resolved the incident while alerts were firing, or although no end of them was reported. */
   | { readonly code: 'firing' | 'unreported'; readonly alerts: readonly (readonly [name: string, count: number])[] }
-  /** The change of `severity`. `from`: null if unknown. */
-  | { readonly code: 'severity'; readonly from: Severity | null; readonly to: Severity }
+  /** The change of `severity`. `from`: null if unknown. `summary`: what the sender said of an alert that got worse. */
+  | { readonly code: 'severity'; readonly from: Severity | null; readonly to: Severity; readonly summary?: string }
 
 /** Returns the entry of an alert whose severity changed. */
 export function severityEntry({ id, alert }: LiveAlert, { from, at }: SeverityChange): TimelineEntry {
-  const facts = { code: 'severity', from, to: alert.severity } as const
+  const isRise = isJudgedByFingerprint(alert) && rank(alert.severity) > rank(from ?? 'info')
+  const words = isRise && alert.summary !== alert.name ? { summary: alert.summary } : {}
+  const facts = { code: 'severity', from, to: alert.severity, ...words } as const
   return { at, kind: 'alert', code: 'severity', text: alert.name, facts, actor: null, ref: `alert/${id}` }
 }

@@ -8,7 +8,7 @@ import { rolloutOf } from '../event/rollout.ts'
 import { ordered } from '../order.ts'
 import { templatesOf } from '../service/pod-name.ts'
 import { likelihoodOfLink } from '../suspect/likely-cause.ts'
-import { formatScore, quoted } from '../text.ts'
+import { formatScore, incidentName, numberText } from '../text.ts'
 import { MINUTE } from '../units.ts'
 import { changeName, deployText, isDeploy, wholeChangeText } from './change-text.ts'
 import type { AlertFact, ChangeFact, CorrelationFact, EntryFact, EventFact, PostmortemFacts } from './facts.ts'
@@ -18,7 +18,7 @@ import { collapse, type Moment, named, sortRows, type TimelineRow } from './time
 /** The alert fields needed for grouping. */
 type TimelineAlert = Omit<AlertFact, 'links' | 'node' | 'nodes' | 'objects' | 'failure' | 'hint'>
 
-type TimelineMaterial = Pick<PostmortemFacts, 'entries' | 'events' | 'changes'> & {
+type TimelineMaterial = Pick<PostmortemFacts, 'entries' | 'events' | 'changes' | 'merged'> & {
   readonly incident: { readonly uuid: string }
   readonly alerts: readonly TimelineAlert[]
   readonly correlations: readonly Link[]
@@ -44,7 +44,7 @@ const MAX_RUNS = 20
  * and important events. `groups`: the groups of the alerts.
  */
 export function timelineOf(material: TimelineMaterial, groups = groupsOf(material.alerts)): readonly TimelineRow[] {
-  const { incident, entries, events, correlations } = material
+  const { incident, entries, events, correlations, merged = [] } = material
   const changes = ordered(material.changes, ({ ref, kind, eventId }) => [ref, kind, eventId])
   const known = new Map(
     groups.flatMap((group) => group.members.map(({ uuid, startsAt }) => [uuid, { group, startsAt }] as const)),
@@ -63,19 +63,22 @@ export function timelineOf(material: TimelineMaterial, groups = groupsOf(materia
       .map((event) => ofEvent(event, changes)),
   ])
   const stored = new Set(entries.map(({ ref }) => ref))
-  const titles = new Map(events.map(({ alertId, incident }) => [alertId, incident ?? null]))
+  const numbers = new Map<string, string>(merged.map(({ ref, number }) => [ref, numberText(number)]))
+  const others = new Map(events.map(({ alertId, incident }) => [alertId, incident ?? null]))
   return sortRows([
-    ...rest.map((row) => (stored.has(row.ref) ? row : withOther(row, known, titles))),
+    ...rest
+      .map((row) => (stored.has(row.ref) ? row : withOther(row, known, others)))
+      .map((row) => (row.kind === 'merged' ? { ...row, text: `${row.text}${numbers.get(row.ref) ?? ''}` } : row)),
     ...groupRows(groups, events),
   ])
 }
 
-/** Says so if a report or an end belongs to an alert of another incident. `titles`: the incident of each alert. */
-function withOther(row: TimelineRow, known: Known, titles: ReadonlyMap<string | null, string | null>): TimelineRow {
+/** Says so if a report or an end belongs to an alert of another incident. `others`: the incident of each alert. */
+function withOther(row: TimelineRow, known: Known, others: Others): TimelineRow {
   const id = row.ref.replace('alert/', '')
   if ((row.kind !== 'alert' && row.kind !== 'ended') || known.has(id)) return row
-  const title = titles.get(id) ?? null
-  return { ...row, text: `${row.text} – ${title ? `part of ${quoted(title)}` : 'not part of this incident'}` }
+  const other = others.get(id) ?? null
+  return { ...row, text: `${row.text} – ${other ? `part of ${incidentName(other)}` : 'not part of this incident'}` }
 }
 
 /** Returns the groups of similar alerts, most severe first. Returns few groups even if every alert has its own name. */
@@ -125,6 +128,8 @@ function runsOfGroup(group: ReturnType<typeof groupsOf>[number]): ReturnType<typ
   return groupAlerts(group.members, new Map(rows.map((alerts, index) => [`${group.key} ${index}`, alerts])))
 }
 
+type Others = ReadonlyMap<string | null, NonNullable<EventFact['incident']> | null>
+
 /** The alerts' groups, by the alerts' UUIDs. */
 type Known = ReadonlyMap<string, { readonly group: AlertGroup; readonly startsAt: number }>
 
@@ -132,7 +137,7 @@ function ofEntry(entry: EntryFact, incident: string, known: Known): Moment {
   const { at, kind, code, actor, ref } = entry
   const alert = ref === null ? undefined : known.get(ref.replace('alert/', ''))
   const of = alert?.group
-  const words = entryText(entry, of?.isMixed ? of.name : entry.text)
+  const words = entryText(entry, of?.isMixed ? of.name : entry.text, of?.members.length === 1)
   const group = of ? `${of.key} ${words}` : words
   // Kubernetes reports no severity. The rules of incmon raise it when the events repeat.
   const isOwnRule = kind === 'alert' && of?.source === 'cluster'
@@ -172,16 +177,9 @@ function ofCorrelation(link: Link & { readonly count: number }, known: Known): M
   const name = known.get(link.alertId)?.group.name ?? 'an alert in another incident'
   const verdict = link.verdict === null ? '' : `, ${link.verdict} by ${link.verdictBy ?? 'a user'}`
   const text = `${changeName(link.change)} linked to ${name}: link score ${formatScore(link.score)}, ${likelihoodOfLink(link.score)}${verdict}`
-  const common = {
-    at: link.createdAt,
-    until: link.createdAt,
-    code: null,
-    actor: null,
-    source: null,
-    echo: false,
-    object: '',
-  }
-  return { ...common, kind: 'correlation', text, ref: `correlation/${link.uuid}`, group: text, count: link.count }
+  const [at, group] = [link.createdAt, text]
+  const common = { at, until: at, code: null, actor: null, source: null, echo: false, object: '' }
+  return { ...common, kind: 'correlation', text, ref: `correlation/${link.uuid}`, group, count: link.count }
 }
 
 /** Events of the incident's own alerts are already counted in their groups. */

@@ -4,7 +4,15 @@ import { isLostNode, isMoment } from '../event/lasting.ts'
 import type { EntryFact } from '../incident/facts.ts'
 import { lastResolution } from '../incident/timeline-entries.ts'
 import { distinct, ordered } from '../order.ts'
-import { formatPeriod, formatSeconds, formatTime, formatTimes, joinNames, quoted, secondsBetween } from '../text.ts'
+import {
+  formatPeriod,
+  formatSeconds,
+  formatTime,
+  formatTimes,
+  incidentName,
+  joinNames,
+  secondsBetween,
+} from '../text.ts'
 import type { Sentence } from './document.ts'
 import {
   alertRefs,
@@ -126,7 +134,7 @@ function unreportedSentence(alerts: readonly GroupedFact[], facts: GroupedFacts)
   const why = isOn ? `no end had been reported by ${formatTime(facts.generatedAt)}` : 'no end was reported'
   const text =
     isOn && into
-      ? `${namesOf(alerts)} ${was} still firing; see ${quoted(into.title)} for ${their}.`
+      ? `${namesOf(alerts)} ${was} still firing; see ${incidentName(into)} for ${their}.`
       : `${namesOf(alerts)} ${was} last reported ${when}; ${why}.`
   return { text, refs: [...alertRefs(alerts), ...(isOn ? [into ? into.ref : incidentRef(facts.incident)] : [])] }
 }

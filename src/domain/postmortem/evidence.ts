@@ -5,8 +5,9 @@ import { wholeChangeText } from '../incident/change-text.ts'
 import type { ChangeFact } from '../incident/facts.ts'
 import { named } from '../incident/timeline-rows.ts'
 import { distinct, ordered } from '../order.ts'
+import { SEVERITIES } from '../severity.ts'
 import { silenceName } from '../silence/silence.ts'
-import { formatCount, formatPeriod, formatTime, formatTimes, quoted } from '../text.ts'
+import { formatCount, formatPeriod, formatTime, formatTimes, incidentName, quoted } from '../text.ts'
 import type { Evidence, Postmortem, Sentence } from './document.ts'
 import { type GroupedFact, type GroupedFacts, incidentRef, namesOf, senderOf } from './groups.ts'
 
@@ -50,7 +51,7 @@ function describedRecords(facts: GroupedFacts): ReadonlyMap<string, Omit<Evidenc
     }),
     plain(incidentRef(incident), `incident ${quoted(incident.title)} and its timeline`),
     ...[...meanwhile, ...(group?.others ?? []), ...merged, ...[facts.component?.incident ?? []].flat()].map(
-      ({ ref, title, createdAt }) => plain(ref, `incident ${quoted(title)}, opened at ${formatTime(createdAt)}`),
+      ({ ref, createdAt, ...one }) => plain(ref, `${incidentName(one)}, opened at ${formatTime(createdAt)}`),
     ),
     ...alerts.flatMap(({ unheard }) =>
       unheard ? [plain(unheard.ref, `the heartbeat of ${unheard.sender} is missing`)] : [],
@@ -86,8 +87,11 @@ function describedAlerts(alerts: readonly GroupedFact[], { uuid }: GroupedFacts[
     `seen ${formatTimes(seen)}`,
     ...(isMixed ? [`listed by GET /api/alerts?incidentId=${uuid}`] : []),
   ].join(', ')
-  const shared = Object.entries(first.labels).filter(([name, value]) =>
-    alerts.every(({ labels }) => labels[name] === value),
+  // The label can be that of an earlier report, which was milder.
+  const isOutdated = (name: string, value: string) =>
+    name === 'severity' && value !== first.severity && SEVERITIES.some((one) => one === value)
+  const shared = Object.entries(first.labels).filter(
+    ([name, value]) => !isOutdated(name, value) && alerts.every(({ labels }) => labels[name] === value),
   )
   const { alertmanager, ...links } = first.links
   // Grafana sends the same field.

@@ -4,7 +4,7 @@ import { groupForIncident } from '../alert/groups.ts'
 import { senderName } from '../event/event.ts'
 import type { AlertFact, ChangeFact, IncidentFact, PostmortemFacts, Unheard } from '../incident/facts.ts'
 import { ordered } from '../order.ts'
-import { formatPeriod, formatTime, joinNames, quoted, timesOf } from '../text.ts'
+import { formatPeriod, formatTime, incidentName, joinNames, timesOf } from '../text.ts'
 import { MINUTE } from '../units.ts'
 import type { Sentence } from './document.ts'
 
@@ -64,7 +64,7 @@ export function mergedInto(facts: GroupedFacts): NonNullable<PostmortemFacts['me
 /** Names the incident that this one was merged into. */
 export function intoText(facts: GroupedFacts): string {
   const into = mergedInto(facts)
-  return into ? quoted(into.title) : 'another incident'
+  return into ? incidentName(into) : 'another incident'
 }
 
 /** Returns the record of the incident that this one was merged into, if it was. */

@@ -2,7 +2,7 @@
 import { changeName } from '../incident/change-text.ts'
 import { distinct } from '../order.ts'
 import { likelihoodOf } from '../suspect/likely-cause.ts'
-import { formatSeconds, formatTime, joinNames, quoted, secondsBetween } from '../text.ts'
+import { formatSeconds, formatTime, incidentName, joinNames, secondsBetween } from '../text.ts'
 import {
   declarerOf,
   lastReportOf,
@@ -33,7 +33,7 @@ export function keyFactsOf(
   const cause = triggerOf(facts, contributing)
   const elsewhere = causeElsewhere(facts)
   const probably = facts.component ? [`probably ${facts.component.ref}`] : []
-  const title = quoted(elsewhere?.title ?? '')
+  const title = elsewhere ? incidentName(elsewhere) : ''
   // Whether the other incident's document knows the cause is unknown: that incident can go on.
   const from = mergedInto(facts) ? `not known here; merged into ${title}` : `probably followed from ${title}`
   const see = elsewhere ? [from] : []

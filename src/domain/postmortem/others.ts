@@ -4,7 +4,7 @@ import { distinct, ordered } from '../order.ts'
 import { subjectName } from '../sender/sender-name.ts'
 import { isNodeService, nodeNameOf } from '../service/node.ts'
 import { isOnlyTime } from '../suspect/likely-cause.ts'
-import { countOf, formatCount, formatDay, formatTime, formatTimes, joinNames, LISTED, quoted } from '../text.ts'
+import { countOf, formatCount, formatDay, formatTime, formatTimes, incidentName, joinNames, LISTED } from '../text.ts'
 import { DAY, MINUTE } from '../units.ts'
 import type { Postmortem, Sentence } from './document.ts'
 import { alertRefs, type GroupedFacts, incidentRef, mergedInto } from './groups.ts'
@@ -51,7 +51,7 @@ export function meanwhileSentences(facts: GroupedFacts): readonly Sentence[] {
   const followed = new Set(onFailedNode(facts).map(({ ref }) => ref))
   const meanwhile = (facts.meanwhile ?? []).filter(({ ref }) => !followed.has(ref))
   if (meanwhile.length === 0) return []
-  const text = `Other incidents that opened during this one: ${joinNames(meanwhile.map(({ title }) => quoted(title)))}.`
+  const text = `Other incidents that opened during this one: ${joinNames(meanwhile.map(incidentName))}.`
   return [{ text, refs: meanwhile.slice(0, LISTED).map(({ ref }) => ref) }]
 }
 
@@ -59,13 +59,13 @@ export function meanwhileSentences(facts: GroupedFacts): readonly Sentence[] {
 function onFailedNode({ incident, services, meanwhile = [] }: GroupedFacts): readonly Followed[] {
   if (!isNodeService(incident.service)) return []
   const known = new Map(services.map((one) => [one.uuid, one]))
-  return meanwhile.flatMap(({ ref, title, service = '' }) => {
+  return meanwhile.flatMap(({ service = '', ...one }) => {
     const own = known.get(service)
-    return own ? [{ ref, title, service: own }] : []
+    return own ? [{ ...one, service: own }] : []
   })
 }
 
-type Followed = { readonly ref: string; readonly title: string; readonly service: Parameters<typeof subjectName>[0] }
+type Followed = Omit<NonNullable<GroupedFacts['group']>['others'][number], 'startedAt'>
 
 /** Names the services whose incidents probably followed from this one. */
 export function followedSentences(facts: GroupedFacts): readonly Sentence[] {
@@ -102,15 +102,15 @@ export function groupSentences(facts: GroupedFacts): readonly Sentence[] {
 }
 
 /** Says which incident this one, or it and `others`, followed. */
-function followedText(what: string, { title }: { readonly title: string }, facts: GroupedFacts): string {
-  return `${what} probably followed from ${quoted(title)}, whose postmortem may name the ${whatElsewhere(facts)}.`
+function followedText(what: string, one: Parameters<typeof incidentName>[0], facts: GroupedFacts): string {
+  return `${what} probably followed from ${incidentName(one)}, whose postmortem may name the ${whatElsewhere(facts)}.`
 }
 
 /** Names the incidents that probably followed from the failure of a node. */
 function ledSentences(facts: GroupedFacts): readonly Sentence[] {
   const others = onFailedNode(facts)
   if (others.length === 0) return []
-  const names = joinNames(others.map(({ title }) => quoted(title)))
+  const names = joinNames(others.map(incidentName))
   const text = `This incident probably led to ${countOf(others.length, 'other incident')}: ${names}.`
   return [{ text, refs: others.map(({ ref }) => ref) }]
 }
@@ -120,7 +120,7 @@ function whatElsewhere({ fixes }: GroupedFacts): string {
 }
 
 /** Returns the incident that may have the cause and the fix of this one: the one that it followed, or was merged into. */
-export function causeElsewhere(facts: GroupedFacts): { readonly ref: string; readonly title: string } | undefined {
+export function causeElsewhere(facts: GroupedFacts): NonNullable<GroupedFacts['merged']>[number] | undefined {
   const { incident, group } = facts
   const into = mergedInto(facts)
   // A change that is a likely cause is the cause here.
@@ -134,7 +134,7 @@ export function causeElsewhere(facts: GroupedFacts): { readonly ref: string; rea
 export function elsewhereSentence(facts: GroupedFacts): Sentence | undefined {
   const one = causeElsewhere(facts)
   return one
-    ? { text: `The postmortem of ${quoted(one.title)} may name the ${whatElsewhere(facts)}.`, refs: [one.ref] }
+    ? { text: `The postmortem of ${incidentName(one)} may name the ${whatElsewhere(facts)}.`, refs: [one.ref] }
     : undefined
 }
 

@@ -12,6 +12,7 @@ import {
   formatSeconds,
   formatTime,
   formatTimes,
+  incidentName,
   joinNames,
   quoted,
   secondsBetween,
@@ -158,10 +159,8 @@ export function servicesOf({ incident, services }: GroupedFacts): readonly strin
 export function detectionOf(facts: GroupedFacts): Postmortem['detection'] {
   const { incident, alerts, entries } = facts
   const [ref, first] = [incidentRef(incident), firstSymptom(alerts)]
-  const opener = entries.find(({ kind }) => kind === 'opened')?.actor ?? null
-  const by = incident.origin === 'automatic' ? 'incmon' : opener
+  const by = incident.origin === 'automatic' ? 'incmon' : entries.find(({ kind }) => kind === 'opened')?.actor
   const openedAt = formatTime(incident.createdAt)
-  const older = first !== undefined && secondsBetween(first.startsAt, incident.startedAt) > 0
   const sentences: Sentence[] = [
     first
       ? {
@@ -173,14 +172,14 @@ export function detectionOf(facts: GroupedFacts): Postmortem['detection'] {
           refs: [ref],
         },
     ...lateSentences(facts, first),
-    ...(older && isEvidence(incident) ? [olderSentence(incident)] : []),
+    ...(isEvidence(incident) ? olderSentences(incident, first) : []),
     {
       text:
-        by === null ? `The incident was opened manually at ${openedAt}.` : `${by} opened the incident at ${openedAt}.`,
+        by == null ? `The incident was opened manually at ${openedAt}.` : `${by} opened the incident at ${openedAt}.`,
       refs: [ref],
     },
-    ...mergedIn(facts).map(({ ref, title, createdAt }) => ({
-      text: `${quoted(title)}, which was merged into this incident, was opened at ${formatTime(createdAt)}.`,
+    ...mergedIn(facts).map(({ ref, createdAt, ...one }) => ({
+      text: `${incidentName(one)}, which was merged into this incident, was opened at ${formatTime(createdAt)}.`,
       refs: [ref],
     })),
     ...[...toldSentences(facts), { text: acknowledgedText(incident, entries), refs: [ref] }],
@@ -209,9 +208,10 @@ function clockSentence(incident: IncidentFact): Sentence {
   return { text, refs: [incidentRef(incident)] }
 }
 
-function olderSentence(incident: IncidentFact): Sentence {
+function olderSentences(incident: IncidentFact, first: GroupedFact | undefined): readonly Sentence[] {
+  if (!first || secondsBetween(first.startsAt, incident.startedAt) <= 0) return []
   const text = `At first this alert opened no incident: the problem began at ${formatTime(incident.startedAt)}.`
-  return { text, refs: [incidentRef(incident)] }
+  return [{ text, refs: [incidentRef(incident)] }]
 }
 
 /** Returns whether the problem came back after the first acknowledgement, so that nobody was on the incident any more. */

@@ -25,11 +25,12 @@ export function changeAlert(
   ctx.emit({ kind: 'timeline-added', incidentId: after.incidentId, entry })
 }
 
-/** Returns an alert that became less severe with the words of what still fires. */
+/** Returns an alert that became less severe, or that ended as severe as it was before, with the words of that severity. */
 function withOwnSummary(ctx: Context, before: LiveAlert, after: LiveAlert): LiveAlert {
   const { alert } = after
-  const isMilder = alert.status === 'firing' && rank(alert.severity) < rank(before.alert.severity)
-  if (!isMilder || alert.summary !== before.alert.summary || !isJudgedByFingerprint(alert)) return after
+  const [now, was] = [rank(alert.severity), rank(before.alert.severity)]
+  const isOther = alert.status === 'firing' ? now < was : now !== was
+  if (!isOther || alert.summary !== before.alert.summary || !isJudgedByFingerprint(alert)) return after
   const summary = ctx.fact('summary', { alertId: after.rowId, severity: alert.severity })
   return summary === null ? after : { ...after, alert: { ...alert, summary } }
 }

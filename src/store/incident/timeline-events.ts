@@ -42,25 +42,16 @@ const telling = query<{ serviceId: number; from: number; to: number; counted: nu
 
 /**
  * @param counted the row id of an incident whose alerts count their events, so that most of these are not read; 0 for none
- * @param title of the incident whose events are read
  */
-export function eventsOf(db: Db, serviceId: number, { from, to }: TimeSpan, { counted = 0, title = '' } = {}) {
+export function eventsOf(db: Db, serviceId: number, { from, to }: TimeSpan, counted = 0) {
   return db
     .all(telling, { serviceId, from, to, counted })
     .map(({ uuid, alert, incident, incidentNumber, ...event }) => ({
       ...event,
-      incident: incident === null ? null : numbered({ title: incident, number: incidentNumber }, title).title,
+      incident: incident === null ? null : { title: incident, number: incidentNumber },
       uuid: uuidFromBytes(uuid),
       alertId: alert && uuidFromBytes(alert),
     }))
-}
-
-/** Returns another incident, with its number if its title does not tell it from the incident called `own`. */
-export function numbered<Other extends { readonly title: string; readonly number: number | null }>(
-  other: Other,
-  own: string,
-): Other {
-  return other.title === own ? { ...other, title: `${own} (incident ${other.number})` } : other
 }
 
 /** Returns the row ids of those of an organization's incidents that have a note with this text, in any case. */

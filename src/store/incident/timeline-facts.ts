@@ -29,7 +29,7 @@ import { findNumber } from './incidents.ts'
 import { findLiveIncident } from './live-incidents.ts'
 import { withUnheard } from './silent-senders.ts'
 import { findJudgedSuspects } from './suspects.ts'
-import { eventsOf, numbered } from './timeline-events.ts'
+import { eventsOf } from './timeline-events.ts'
 import { findTold, listNotToldOf, listToldOf } from './told-messages.ts'
 
 /** How long before the first evidence to search for changes. */
@@ -52,8 +52,6 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, e
   const { isSuppressed, endedAt } = incident.problem
   const shown = hasSeveralClusters(db, incident.organizationId) ? asIs : withoutCluster
   const until = (isSuppressed ? null : endedAt) ?? incident.resolvedAt ?? now
-  const named = <Other extends Parameters<typeof numbered>[0]>(other: Other) => numbered(other, incident.title)
-  const group = findGroupUntil(db, incident, until)
   const first = firstSymptom(alerts)
   return {
     ...facts,
@@ -66,11 +64,11 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, e
     alerts,
     searched,
     lowestScore: incident.lowestScore,
-    meanwhile: openedDuring(db, incident, until).map(named),
-    group: group && { ...group, others: group.others.map(named) },
+    meanwhile: openedDuring(db, incident, until),
+    group: findGroupUntil(db, incident, until),
     told: findTold(db, incident, now),
     arrival: first ? firstArrival(db, first.rowId) : null,
-    merged: mergedWith(db, incident.organizationId, all).map(named),
+    merged: mergedWith(db, incident.organizationId, all),
     silences: silencesNamed(db, incident.organizationId, all),
     earlier: earlierOf(db, incident, [incident.serviceId, ...others.keys()], alerts),
     recordedSince: recordedSince(db, incident.organizationId, now),
@@ -152,12 +150,12 @@ function suspectsOf(
 /** Returns the incident of the component that probably caused another one, if it has one. */
 function incidentOf(
   db: Db,
-  { organizationId, rowId, startedAt, title }: Pick<LiveIncident, 'organizationId' | 'rowId' | 'startedAt' | 'title'>,
+  { organizationId, rowId, startedAt }: Pick<LiveIncident, 'organizationId' | 'rowId' | 'startedAt'>,
   serviceId: string | null,
 ) {
   const service = serviceId === null ? undefined : findServiceRowId(db, organizationId, serviceId)
   const found = service === undefined ? null : findIncidentAt(db, { service, rowId, startedAt })
-  return found ? { incident: numbered(found, title) } : {}
+  return found ? { incident: found } : {}
 }
 
 /** Returns an incident's timeline, oldest first, or null if the incident does not exist. */
@@ -185,7 +183,8 @@ export function findTimelineFacts(db: Db, incident: LiveIncident, now: number) {
   const alerts = timelineAlertsOf(db, incident.rowId)
   const links = listBestLinksOfIncident(db, incident.organizationId, incident.rowId)
   const facts = gather(db, incident, alerts, searchedAround(incident, now), incident.rowId)
-  return { ...facts, alerts, correlations: links.map(linkFact) }
+  const merged = mergedWith(db, incident.organizationId, facts.entries)
+  return { ...facts, alerts, merged, correlations: links.map(linkFact) }
 }
 
 type WithService = Pick<AlertRows[number], 'service'>
@@ -200,7 +199,7 @@ function gather(
 ) {
   const rowIds = [incident.serviceId, ...otherServices(incident, alerts).keys()]
   const changes = rowIds.flatMap((rowId) => changesOf(db, rowId, searched))
-  const events = rowIds.flatMap((rowId) => eventsOf(db, rowId, searched, { counted, title: incident.title }))
+  const events = rowIds.flatMap((rowId) => eventsOf(db, rowId, searched, counted))
   return {
     incident: { ...incident, uuid: incident.id, service: serviceOf(db, incident.serviceId) },
     entries: [...entriesOf(db, incident.rowId), ...gapEntries(db, incident, searched.to)],
