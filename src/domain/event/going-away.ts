@@ -59,7 +59,7 @@ const HARMLESS: readonly (readonly [string | null, RegExp])[] = [
   // The namespace is being deleted with everything in it.
   [null, /\bnamespace \S+ because it is being terminated\b/],
   // The driver of the volume expands it. Older versions send this with the type Warning.
-  ['ExternalExpanding', /\bwaiting for an external controller\b/],
+  ['ExternalExpanding', /\bwaiting for (?:an )?external (?:controller|resizer)\b/],
   // The taint manager reports that it does not evict the pod.
   ['TaintManagerEviction', /^Cancelling deletion\b/],
   // The kubelet has forgotten the volumes of a finished pod: github.com/kubernetes/kubernetes/issues/105204

@@ -46,6 +46,9 @@ export const TURNS: readonly {
   },
   // Google's controller for Ingresses. `Scheduled for sync` with the same reason ends nothing.
   { reason: 'Sync', group: 'Translate', ends: /^\w+ "\S+" (?:created|updated)/ },
+  // AKS: the node is back from its upgrade.
+  { reason: 'Update', group: 'NodeNotSchedulable', ends: /^Successfully (?:upgraded|reimaged) node\b/ },
+  { reason: 'Upgrade', group: 'NodeNotSchedulable', ends: /^Successfully (?:upgraded|reimaged) node\b/ },
   // The end has the reason `Healthy`, too.
   { reason: 'Degraded', group: 'VolumeDegraded', fails: /\bbecame degraded$/, ends: /\bbecame healthy$/ },
 ]

@@ -12,6 +12,7 @@ const LABELS = [
   'kubernetes_cluster',
   'cluster_id',
   'k8s.cluster.name',
+  'resource.label.cluster_name',
   'Cluster',
 ] as const
 

@@ -86,12 +86,17 @@ export const exporterOf: (labels: Labels) => Exporter = cacheLast((labels) => fi
  * renames those that its own scrape also has.
  */
 export const withoutFederation = cacheLast((labels: Labels): Labels => {
-  if (labels.exported_job === undefined || !/federat/i.test(labels.job ?? '')) return labels
+  if (labels.exported_job === undefined || !readsPrometheus(labels)) return labels
   const kept = Object.entries(labels).filter(
     ([name]) => !(SCRAPE as readonly string[]).includes(name) && !Object.hasOwn(labels, `exported_${name}`),
   )
   return Object.fromEntries(kept.map(([name, value]) => [name.replace(/^exported_/, ''), value]))
 })
+
+/** The job can have any name. Prometheus and VictoriaMetrics have their ports. */
+function readsPrometheus({ job = '', instance = '', exported_instance }: Labels): boolean {
+  return /federat/i.test(job) || (exported_instance !== undefined && /:(?:9090|8428)$/.test(instance))
+}
 
 function findExporter(labels: Labels, reading: Reading): Exporter {
   const { exported } = reading
@@ -172,15 +177,20 @@ const PROBED = [
   'monitor_hostname',
   'monitor_name',
   'addr',
+  'job',
   'instance',
   'host',
 ] as const
 
+/** Grafana Alloy names the check in its job, and itself in `instance`. */
+const CHECK_OF_ALLOY = /^integrations\/blackbox\/(?=.)/
+
 /** Returns the label with the address that an exporter asked, or with the name of the check, or null. */
 export function probed(labels: Labels): { label: string; value: string; reads: 'probe' | 'name' } | null {
   for (const label of PROBED) {
-    const value = labelValue(labels, label)
-    if (value && hostOf(value) !== '') return { label, value, reads: label === 'monitor_name' ? 'name' : 'probe' }
+    const said = labelValue(labels, label)
+    const value = label !== 'job' ? said : said?.match(CHECK_OF_ALLOY) && said.replace(CHECK_OF_ALLOY, '')
+    if (value && hostOf(value) !== '') return { label, value, reads: /_name$|^job$/.test(label) ? 'name' : 'probe' }
   }
   return null
 }

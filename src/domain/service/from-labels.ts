@@ -116,9 +116,9 @@ function lastName(labels: Labels, { kind }: Exporter): Choice | null {
 
 /** OpenTelemetry writes the namespace and the name of a service into the job: `shop/checkout`. */
 function namespaceOfJob(labels: Labels, choice: Choice | null): string {
-  const end = choice && `/${choice.value}`
-  const job = [labels.exported_job, labels.job].find((one) => end && one?.endsWith(end) && one.length > end.length)
-  return job?.slice(0, -(end?.length ?? 0)) ?? ''
+  const end = `/${choice?.value ?? ''}`
+  const job = [labels.exported_job, labels.job].find((one) => one?.endsWith(end) && !AGENT_JOB.test(one))
+  return job?.slice(0, -end.length) ?? ''
 }
 
 /** Returns the service that people give to a probed address, or null. A prober in Kubernetes has such labels itself. */
@@ -236,9 +236,10 @@ function placeGenerated(kind: GeneratedKind, object: Name, known: readonly Name[
   return { namespace, name, how }
 }
 
+const AGENT_JOB = /^integrations\//
 /** Splits a Prometheus operator job name, which has the format `namespace/monitor`. Grafana's agents have a prefix. */
 function placeJob(job: string, namespace: string): Name {
-  const value = job.replace(/^integrations\//, '')
+  const value = job.replace(AGENT_JOB, '')
   const slash = value.lastIndexOf('/')
   const name = value.slice(slash + 1)
   return name === '' || slash < 1 ? { namespace, name: value } : { namespace: namespace || value.slice(0, slash), name }

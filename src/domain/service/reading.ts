@@ -72,11 +72,13 @@ fillTables()
 
 /**
  * OpenTelemetry, Elastic and Kubernetes separate words with other characters: `k8s.pod.name`, `app.kubernetes.io/name`.
- * In Grafana, people write names with a capital: `Service`.
+ * Elasticsearch appends `.keyword`. In Grafana, people write names with a capital, and so does Azure: `PodName`.
  */
 function plainName(name: string): string {
-  const plain = name.replace(/[./-]/g, '_')
-  return KNOWN.has(plain) ? plain : plain.toLowerCase()
+  const plain = name.replace(/\.keyword$/, '').replace(/[./-]/g, '_')
+  if (KNOWN.has(plain)) return plain
+  const words = plain.replace(/(?<=[a-z\d])(?=[A-Z])/g, '_').toLowerCase()
+  return KNOWN.has(words) ? words : plain.toLowerCase()
 }
 
 /** Reads labels once. Several functions need the result for the same labels. */

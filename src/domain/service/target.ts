@@ -35,7 +35,7 @@ export const TARGETS: readonly (readonly [Reader, string])[] = [
   ['pod', 'pod pod_name'],
   ['replicaset', 'replicaset replicaset_name'],
   ['controller', 'replicationcontroller'],
-  ['autoscaler', 'horizontalpodautoscaler hpa hpa_name scaledobject scaledObject'],
+  ['autoscaler', 'horizontalpodautoscaler hpa hpa_name scaledobject scaledObject verticalpodautoscaler'],
   ['claim', 'persistentvolumeclaim pvc'],
   ['name', 'ingress ingress_name'],
   ['name', 'poddisruptionbudget'],
@@ -43,8 +43,11 @@ export const TARGETS: readonly (readonly [Reader, string])[] = [
   ['name', 'strimzi_io_name redisfailover redisfailovers_databases_spotahome_com_name'],
   ['name', 'app_kubernetes_io_name'],
   ['name', 'app'],
-  ['name', 'workload workload_name'],
-  ['service', 'service_name'],
+  // `rollout_group`: Grafana's rollout operator, for the StatefulSets of several zones. Google Cloud calls what controls a
+  // pod `top_level_controller`.
+  ['name', 'workload workload_name rollout_group top_level_controller_name'],
+  // Azure Application Insights calls the service a role.
+  ['service', 'service_name cloud_role_name app_role_name'],
   ['name', 'sloth_service'],
   // Istio's canonical service is the workload's.
   ['name', 'canonical_service'],
@@ -78,9 +81,10 @@ export const TARGETS: readonly (readonly [Reader, string])[] = [
   ['job label', 'job'],
   // Pyrra
   ['name', 'slo'],
-  // Network devices: SNMP's name of the system, what the collectors of switches call it, and the device that Telegraf
-  // asks.
+  // Network devices: SNMP's name of the system, what the collectors of switches call it, and the device that Telegraf or
+  // Alloy asks. Machines of Azure and Google.
   ['node', 'node nodename node_name kubernetes_host hostname Hostname vm_name sysName devicename agent_host'],
+  ['node', 'snmp_target computer metric_label_instance_name'],
   // Telegraf and other agents write `host`, OpenTelemetry `host.name`.
   ['instance', 'host host_name instance'],
 ]
@@ -109,6 +113,8 @@ export const PREFIXES = [
   ...['k8s_', 'kubernetes_', 'kubernetes_labels_', 'label_', 'dimension_', 'destination_', 'dst_', 'exported_'],
   // cAdvisor, for the labels of a container
   ...['container_label_io_kubernetes_', 'container_label_'],
+  // Google Cloud Monitoring: `resource.label.pod_name`
+  ...['resource_label_', 'metric_label_', 'metadata_system_labels_', 'metadata_user_labels_'],
 ] as const
 /** Service meshes name the callee with these prefixes: Istio and Hubble, Linkerd. The other labels name the caller. */
 export const CALLEE = /^(?:destination|dst)_/
