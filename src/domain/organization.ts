@@ -8,6 +8,18 @@ export function hasPostmortems(plan: Plan): boolean {
   return POSTMORTEM_PLANS.includes(plan)
 }
 
+/** Returns the organization with this name, or the only one if the name is ''. Returns null if there is none. */
+export function chooseOrganization<T extends { readonly name: string }>(all: readonly T[], name: string): T | null {
+  const [found, ...others] = name === '' ? all : all.filter((one) => one.name === name)
+  return found && others.length === 0 ? found : null
+}
+
+/** Says why no organization could be chosen, and to what a setting must be set. */
+export function unclearOrganization(names: readonly string[], name: string, setting: string): string {
+  const wrong = name === '' ? 'there are several organizations' : `there is no organization ${name}`
+  return `${wrong}; set ${setting} to ${names.join(' or ')}`
+}
+
 /** Control characters, line separators, and characters that reverse the direction of text. */
 const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u
 

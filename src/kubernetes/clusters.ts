@@ -1,5 +1,6 @@
 /** Starts the watches of all configured clusters. Loaded only if the configuration names a cluster. */
 import { IncmonError } from '../domain/error.ts'
+import { chooseOrganization, unclearOrganization } from '../domain/organization.ts'
 import { countOf } from '../domain/text.ts'
 import type { ClusterState } from '../domain/watch/object.ts'
 import type { Named, WorkloadNow } from '../domain/watch/workload-now.ts'
@@ -76,15 +77,12 @@ export function watchClusters(values: Parameters<typeof targetOf>[0][], deps: De
 function plan(target: Target, { db }: Deps) {
   const access = accessOf(target)
   const all = listOrganizations(db)
-  const found = target.organization === null ? all : all.filter(({ name }) => name === target.organization)
-  const [organization] = found
+  const wanted = target.organization ?? ''
+  const organization = chooseOrganization(all, wanted)
   const name = target.name ?? access.name
-  if (!organization || found.length > 1) {
-    const wrong =
-      target.organization === null
-        ? 'there are several organizations'
-        : `there is no organization ${target.organization}`
-    throw refusal(`kubernetes: ${name}: ${wrong}; set organization to ${all.map((one) => one.name).join(' or ')}`)
+  if (!organization) {
+    const names = all.map((one) => one.name)
+    throw refusal(`kubernetes: ${name}: ${unclearOrganization(names, wanted, 'organization')}`)
   }
   return { access, name, organizationId: organization.rowId, namespaces: target.namespaces }
 }

@@ -33,7 +33,7 @@ async function call(url: string, timeoutMs: number): Promise<string | null> {
     await response.body?.cancel()
     return response.ok ? null : `the monitor responded with ${response.status}`
   } catch (error) {
-    const { cause, name } = error as { cause?: { code?: string }; name: string }
-    return cause?.code ?? name
+    const { cause, message } = error as Error & { cause?: { code?: string; message?: string } }
+    return cause?.code ?? cause?.message ?? message
   }
 }

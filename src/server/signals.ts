@@ -72,26 +72,27 @@ const FIXED = ['host', 'port', 'database', 'kubernetes'] as const
 /** Reloads the configuration on each SIGHUP. @param started the configuration with which the server was started */
 export function reloadBySignal(
   running: Running,
-  options: { readonly flags: Flags; readonly started: Config; readonly log: Log; readonly now: () => number },
+  options: {
+    readonly flags: Flags
+    readonly started: Config
+    readonly log: Log
+    readonly now: () => number
+    /** Returns why the users that a proxy names have no organization, or null. */
+    readonly usersFaultOf: (config: Config) => string | null
+  },
 ): void {
   process.on('SIGHUP', () => reload(running, options))
 }
 
 /** Applies all changes, or none if there is an error. Logs the result in one line. */
 function reload(running: Running, options: Parameters<typeof reloadBySignal>[1]): void {
-  const { flags, started, log, now } = options
-  const read = readConfig({ flags })
+  const { flags, started, log, now, usersFaultOf } = options
+  const read = readable(readConfig({ flags }), now(), usersFaultOf)
   if ('faults' in read) {
     log.error({ faults: read.faults }, 'the configuration was not reloaded and nothing has changed')
     return
   }
-  const { config } = read
-  const certificate = readTls({ cert: config['tls-cert'], key: config['tls-key'] }, now())
-  if ('fault' in certificate) {
-    log.error({ faults: [certificate.fault] }, 'the configuration was not reloaded and nothing has changed')
-    return
-  }
-  const { tls, warning } = certificate
+  const { config, tls, warning } = read
   log.level = config['log-level']
   running.change(config, tls)
   const waiting = FIXED.filter((name) => !isDeepStrictEqual(config[name], started[name])).map(String)
@@ -99,4 +100,14 @@ function reload(running: Running, options: Parameters<typeof reloadBySignal>[1])
   const happening = { ...(waiting.length > 0 ? { 'after a restart': waiting } : {}), ...(warning ? { warning } : {}) }
   if (warning) log.warn(happening, 'reloaded')
   else log.info(happening, 'reloaded')
+}
+
+/** Returns the configuration with its certificate, or what is wrong with them. */
+function readable(read: ReturnType<typeof readConfig>, now: number, usersFaultOf: (config: Config) => string | null) {
+  if ('faults' in read) return read
+  const { config } = read
+  const certificate = readTls({ cert: config['tls-cert'], key: config['tls-key'] }, now)
+  if ('fault' in certificate) return { faults: [certificate.fault] }
+  const fault = usersFaultOf(config)
+  return fault === null ? { config, ...certificate } : { faults: [fault] }
 }

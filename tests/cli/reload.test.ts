@@ -216,6 +216,24 @@ suite('SIGHUP', { concurrency: 4 }, () => {
     assert.equal((await shownBy(url)).subject.CN, 'first')
   })
 
+  test('and the start refuse a user-organization that does not exist', async (t) => {
+    const { cwd, configure, reload } = await serving(t)
+    const flags = ['--user-header', 'Remote-User', '--trusted-proxies', '127.0.0.1', '--user-organization', 'Nope']
+    const started = await call(temporaryDirectory(t), ['serve', ...flags], { env: { INCMON_PORT: '0' } })
+    const refused = 'incmon: there is no organization Nope; set user-organization to default\n'
+    assert.deepEqual([started.code, started.err.endsWith(refused)], [1, true], started.err)
+    const users = 'user-header = "Remote-User"\ntrusted-proxies = ["127.0.0.1"]\n'
+    configure(`${users}user-organization = "Nope"\n`)
+    const why = 'there is no organization Nope; set user-organization to default'
+    assert.deepEqual((await reload()).faults, [why])
+    await call(cwd, ['org', 'create', 'Shop'])
+    configure(users)
+    const several = 'there are several organizations; set user-organization to Shop or default'
+    assert.deepEqual((await reload()).faults, [several])
+    configure(`${users}user-organization = "Shop"\n`)
+    assert.equal((await reload()).message, 'reloaded')
+  })
+
   test('names the settings that need a restart', async (t) => {
     const { configure, reload } = await serving(t)
     configure('host = "0.0.0.0"\ndatabase = "other.db"')

@@ -33,6 +33,7 @@ const DEFINITIONS: readonly (readonly [RegExp, object])[] = [
 
 /** Fails if Alertmanager's document does not allow the response. `path`: the whole path. */
 export function assertAlertmanager(method: string, path: string, status: number, body: unknown): void {
+  if (path.startsWith('/alertmanager/api/v1/')) return
   const call = `${method} ${path.replace('/alertmanager/api/v2', '')}`
   if (status === 200) {
     const schema = DEFINITIONS.find(([pattern]) => pattern.test(call))?.[1]

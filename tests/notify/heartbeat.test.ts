@@ -65,3 +65,16 @@ test('without a URL nothing is requested, and a later URL is used', async (t) =>
   )
   assert.deepEqual(lines, [])
 })
+
+for (const [url, why] of [
+  ['http://127.0.0.1:6667', 'bad port'],
+  ['http://nobody.invalid', 'ENOTFOUND'],
+] as const)
+  test(`the log says why ${url} cannot be requested: ${why}`, async (t) => {
+    const { lines } = beating(t, () => url)
+    const [line = ''] = await eventually(
+      async () => lines,
+      ({ length }) => length === 1,
+    )
+    assert.match(line, new RegExp(`"cause":"${why}"`))
+  })

@@ -8,6 +8,7 @@ import { checkStore } from '../../actions/readiness.ts'
 import { programVersion } from '../../assets.ts'
 import { type Config, programName } from '../../config.ts'
 import { systemClock, systemDeps } from '../../deps.ts'
+import { chooseOrganization, unclearOrganization } from '../../domain/organization.ts'
 import { serve } from '../../serve.ts'
 import { listening, tryPort } from '../../server/connection/port.ts'
 import { refuseLongPath } from '../../server/connection/socket.ts'
@@ -59,13 +60,16 @@ export async function runServe(options: Common): Promise<void> {
     })
     const migrated = bringUp(deps)
     refuseUnwritable(deps)
+    const unclear = usersFault(deps, settings)
+    if (unclear !== null) throw new CommandError(unclear)
     // A killed server may have committed without a sync, and a repeat of what it committed is answered without a commit.
     await db.sync()
     const stopped = recordStop(db, usedAt, deps.now())
     running = await listening(settings, () => serve({ deps, settings, tls, log, stopped }))
     reportCrashes(log)
     endBySignal({ running, db, release, log })
-    reloadBySignal(running, { flags: options, started: settings, log, now: deps.now })
+    const usersFaultOf = (config: Config) => usersFault(deps, config)
+    reloadBySignal(running, { flags: options, started: settings, log, now: deps.now, usersFaultOf })
     printFirstLines(deps, running.url, settings)
     if (migrated.applied.length > 0) inform(log, { database: db.file, ...migrated }, 'migrated')
     inform(log, { version: programVersion(), url: running.url, database: db.file }, 'started')
@@ -87,6 +91,15 @@ export async function runServe(options: Common): Promise<void> {
 function refuseUnwritable(deps: Deps): void {
   const fault = checkStore(deps).find(({ detail }) => detail !== null)
   if (fault) throw new CommandError(`${deps.db.file}: ${fault.detail}`)
+}
+
+/** Returns why the users that a proxy names have no organization, or null. */
+function usersFault({ db }: Deps, settings: Config): string | null {
+  const name = settings['user-organization']
+  if (settings['user-header'] === '') return null
+  const all = listOrganizations(db)
+  const names = all.map((one) => one.name)
+  return chooseOrganization(all, name) ? null : unclearOrganization(names, name, 'user-organization')
 }
 
 function requireTls(settings: Config): { readonly tls: Tls | null; readonly warning: string | null } {

@@ -73,6 +73,17 @@ export const missingPath: AlertmanagerRoute = {
   handle: (c) => withCors(coded(404, 404, `path ${c.req.path.slice(BASE.length)} was not found`).reply),
 }
 
+/** Answers the first version of the API as Alertmanager does. */
+export const removedVersion: AlertmanagerRoute = {
+  method: 'ALL',
+  path: `${BASE}/api/v1/*`,
+  handle: () => {
+    const error = `the API v1 was removed; use ${API}`
+    const headers = { 'content-type': 'application/json' }
+    return withCors({ status: 410, headers, body: JSON.stringify({ status: 'deprecated', error }), detail: error })
+  },
+}
+
 async function answer(c: Context, parts: HandlerParts, scope: Scope, handle: Handle): Promise<Reply> {
   try {
     const identity = await requireScope(c, parts, 'basic', scope)

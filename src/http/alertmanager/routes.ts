@@ -17,7 +17,7 @@ import { json, type Reply, text } from '../middleware/reply.ts'
 import type { HandlerParts } from '../route.ts'
 import { flag, matchersIn, receiverIn } from './filters.ts'
 import { postAlerts } from './post-alerts.ts'
-import { type AlertmanagerRoute, type ApiCall, api, BASE, missingPath } from './route.ts'
+import { type AlertmanagerRoute, type ApiCall, api, BASE, missingPath, removedVersion } from './route.ts'
 import { deleteSilence, getSilence, getSilences, postSilences } from './silences.ts'
 
 // GET /alerts and GET /alerts/groups: the firing alerts of Alertmanager and Grafana, one for each fingerprint.
@@ -66,6 +66,7 @@ export const alertmanagerRoutes: readonly AlertmanagerRoute[] = [
   { method: 'GET', path: `${BASE}/-/healthy`, handle: getHealthy },
   { method: 'GET', path: `${BASE}/-/ready`, handle: (_, parts) => getReady(parts) },
   { method: 'GET', path: `${BASE}/metrics`, handle: getMetrics },
+  removedVersion,
   missingPath,
 ]
 

@@ -98,7 +98,7 @@ const settingsShape = v.object(
         v.array(textField(MAX_LABEL), 'expected a list of label names'),
         v.maxLength(MAX_LABELS, `at most ${MAX_LABELS} labels are allowed`),
       ),
-      'The labels by which GET /alertmanager/api/v2/alerts/groups groups alerts',
+      'The labels by which GET /alertmanager/api/v2/alerts/groups groups alerts; `...`: all labels',
       DEFAULT_SETTINGS['group-by'],
     ),
   },

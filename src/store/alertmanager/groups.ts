@@ -7,7 +7,7 @@ import { createTexts, type Texts } from './texts.ts'
 
 type Group = Labelled & { readonly receiver: string; readonly alerts: Shown[] }
 
-/** `groupBy`: the labels of a group. `muted`: whether groups of nothing but muted alerts are wanted. */
+/** `groupBy`: the labels of a group, or `...` for all labels. `muted`: whether groups of nothing but muted alerts are wanted. */
 type WantedGroups = Wanted & { readonly groupBy: readonly string[]; readonly muted: boolean }
 
 /** Returns a JSON list of the groups, by their labels. @throws IncmonError `invalid` if it would be too large */
@@ -30,13 +30,14 @@ function groupsOf(alerts: readonly Shown[], { receiver: wanted, groupBy }: Wante
   const grow = sizeLimit('groups')
   for (const alert of alerts) {
     const labels: Labels = JSON.parse(alert.labels)
-    const values = groupBy.map((name) => (Object.hasOwn(labels, name) ? labels[name] : null))
+    const names = groupBy.includes('...') ? namesOf(labels) : groupBy
+    const values = names.flatMap((name) => (Object.hasOwn(labels, name) ? [name, labels[name]] : []))
     for (const receiver of alert.receivers.filter(isOfReceiver)) {
       grow(texts.size(alert.text))
       const key = JSON.stringify([receiver, ...values])
       const group = groups.get(key)
       if (group) group.alerts.push(alert)
-      else groups.set(key, { ...groupLabels(labels, groupBy), receiver, alerts: [alert] })
+      else groups.set(key, { ...groupLabels(labels, names), receiver, alerts: [alert] })
     }
   }
   return [...groups.values()]

@@ -151,7 +151,7 @@ const Organization: FC<{ csrf: string; form: OrganizationForm; faults: readonly 
             <Input
               {...field('group-by')}
               label="Group alerts by"
-              hint="The labels by which karma and Grafana see the alerts grouped, separated by commas."
+              hint="The labels by which karma and Grafana see the alerts grouped, separated by commas. ...: all labels."
               maxlength={1000}
             />
           </div>

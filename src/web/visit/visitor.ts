@@ -1,6 +1,7 @@
 /** Identifies the visitor by a session cookie or by an authenticating proxy. */
 import type { Context } from 'hono'
 import { csrfOf, findVisitor, type Visitor } from '../../actions/sessions.ts'
+import { chooseOrganization } from '../../domain/organization.ts'
 import { plainAddress } from '../../domain/request/forwarded.ts'
 import { personName, safePrefix } from '../../domain/request/session.ts'
 import { isShownZone, type Reader } from '../../domain/shown-time.ts'
@@ -121,9 +122,8 @@ async function proxyUser(c: Context, { store, server }: HandlerParts): Promise<V
   const actor = personName(headerOf(c, userHeader) ?? '')
   if (actor === '') return null
   const all = await store.read(listOrganizations)
-  const organization = userOrganization === '' ? all[0] : all.find(({ name }) => name === userOrganization)
-  // If the setting is empty and there are several organizations, the choice is ambiguous.
-  if (!organization || (userOrganization === '' && all.length > 1)) return null
+  const organization = chooseOrganization(all, userOrganization)
+  if (!organization) return null
   const { rowId: organizationId, plan, settings } = organization
   const csrf = csrfOf(`${server.web.csrfKey} ${organizationId} ${actor}`)
   const common = { sessionId: null, organizationId, plan, stays: false }

@@ -28,7 +28,7 @@ test('Grafana’s test of the data source finds an Alertmanager, and no Mimir or
   for (const path of ['/alertmanager/api/v2/status', '/api/v2/status', '/api/v1/status/buildinfo']) {
     statuses.push((await ask('GET', `/alertmanager${path}`)).status)
   }
-  assert.deepEqual(statuses, [404, 200, 404])
+  assert.deepEqual(statuses, [404, 200, 410])
   assert.equal((await ask('GET', '/api/v2/status')).status, 404)
 })
 
@@ -82,4 +82,22 @@ test('groups have the labels that the organization groups by', async (t) => {
   for (const wrong of ['severity', [''], [7], Array.from({ length: 21 }, () => 'a')]) {
     assert.equal((await set(token, wrong)).status, 400)
   }
+})
+
+test('grouping by ... puts only alerts with the same labels into a group, as Alertmanager does', async (t) => {
+  const { ask, request, token } = await start(t)
+  await ask('POST', '/alertmanager/api/v2/alerts', [
+    { labels: { ...labels, severity: 'warning' }, startsAt: at(-1), endsAt: at(5) },
+    { labels: { ...labels, pod: 'cart' }, startsAt: at(-1), endsAt: at(5) },
+  ])
+  await request('PATCH', '/api/organization', { token, body: { settings: { 'group-by': ['...'] } } })
+  const groups: { labels: object; alerts: object[] }[] = (await ask('GET', '/alertmanager/api/v2/alerts/groups')).body
+  assert.deepEqual(
+    groups.map((group) => [group.labels, group.alerts.length]),
+    [
+      [labels, 1],
+      [{ ...labels, severity: 'warning' }, 1],
+      [{ ...labels, pod: 'cart' }, 1],
+    ],
+  )
 })

@@ -218,7 +218,19 @@ test('Flux’s events become events, not alerts, and one that is sent again is s
   assert.equal((await request('GET', '/api/events', { token })).body.data.length, 2)
 })
 
-for (const path of ['/alertmanager/api/v2/nope', '/alertmanager/api/v1/alerts', '/alertmanager/x']) {
+for (const path of ['/alertmanager/api/v1/alerts', '/alertmanager/api/v1/status/buildinfo']) {
+  test(`${path} was removed, as in Alertmanager, whoever asks`, async (t) => {
+    const { request, token, charlie } = makePrometheus(t)
+    for (const own of [token, charlie.token])
+      for (const method of ['GET', 'POST']) {
+        const { status, body } = await request(method, path, { token: own })
+        const error = 'the API v1 was removed; use /alertmanager/api/v2'
+        assert.deepEqual([status, body], [410, { status: 'deprecated', error }])
+      }
+  })
+}
+
+for (const path of ['/alertmanager/api/v2/nope', '/alertmanager/x']) {
   test(`${path} does not exist`, async (t) => {
     const { request, token } = makePrometheus(t)
     const { status, body } = await request('GET', path, { token })
