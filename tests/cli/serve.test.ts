@@ -86,6 +86,12 @@ suite('serve', { concurrency: 4 }, () => {
       JSON.parse(listed.out).map((one: { namespace: string; name: string }) => `${one.namespace}/${one.name}`),
       ['incmon-test/send-test'],
     )
+    const [{ id }] = JSON.parse(listed.out)
+    for (const word of [id, id.slice(-8), id.slice(0, 12), 'incmon-test/send-test'])
+      assert.equal((await call(cwd, ['service', 'show', word, '--json'])).out.includes(id), true, word)
+    const opened = await call(cwd, ['incident', 'open', id.slice(-8), 'It', 'hangs', '--json'])
+    assert.equal(JSON.parse(opened.out).serviceId, id)
+    assert.match((await call(cwd, ['service', 'show', id.slice(-7)])).err, /there is no service/)
   })
 
   test('the list explains why a service is unhealthy, even after its alert has ended', async (t) => {

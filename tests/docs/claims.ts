@@ -3,6 +3,7 @@
  * `constantOf` reads a constant from a source file, so that the code need not export it.
  */
 import { globSync, readFileSync } from 'node:fs'
+import { document } from '../../src/app.ts'
 import { BUDGETS } from '../../src/domain/budgets.ts'
 import { relationOf } from '../../src/domain/service/from-project.ts'
 import { LAST_NAMES } from '../../src/domain/service/target.ts'
@@ -47,6 +48,22 @@ const relation = (project: string, service: string, environment: string) => {
 const unknownStatus = (source: 'metrics' | 'ci', body: unknown) =>
   /(?:treated|counts) as (\w+)$/.exec(READERS[source](body, 0).accepted[0]?.warnings?.join() ?? '')?.[1] ?? ''
 
+/** The lists of the API, each with the schema of its response and its parameters. */
+const LISTS = Object.entries(document().paths).flatMap(([path, { get }]) => {
+  const schema = get?.responses['200']?.content?.['application/json']?.schema
+  return schema && get.summary?.startsWith('List ') ? [{ name: path.replace(/.*\//, ''), schema, get }] : []
+})
+const listsWith = (isMeant: (schema: { readonly type?: unknown }) => boolean) =>
+  LISTS.flatMap(({ name, schema }) => (isMeant(schema) ? name : [])).join()
+/** Returns the lists that have pagination, but no parameter `limit`. */
+const onePages = () =>
+  LISTS.flatMap(({ name, schema, get }) => {
+    const isOne = schema.type === 'object' && !get.parameters?.some((one) => one.name === 'limit')
+    return isOne ? name : []
+  })
+    .toSorted()
+    .join()
+
 export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
   'README.md': [['Node … as a dependency', 24]],
   'docs/alertmanager.md': [
@@ -62,6 +79,9 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['Prometheus must answer within … seconds', constantOf('graphs', 'TIMEOUT_MS', 'SECOND')],
   ],
   'docs/api.md': [
+    ['except … (a plain array)', listsWith(({ type }) => type === 'array')],
+    ['array) and the … of a service', listsWith(({ type }) => type !== 'array' && type !== 'object')],
+    ['Suspects and action items are …. Very', onePages() === 'actions,suspects' ? 'one page' : ''],
     ['has more than … characters', constantOf('header', 'MAX_KEY')],
     ['`limit` is … by default', constantOf('pagination', 'DEFAULT_LIMIT')],
     ['by default and at most ….', constantOf('pagination', 'MAX_LIMIT')],
@@ -80,6 +100,7 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
   'docs/continuous-copy.md': [['incmon ignores the … tables', 'two']],
   'docs/decisions.md': [
     ['that begin or repeat within … minutes of its failure', constantOf('node-trouble', 'NEAR_NODE', 'MINUTE')],
+    ['in no incident yet count by themselves from … minutes after', constantOf('nodes', 'UNTOLD', 'MINUTE')],
     ['belong to the node for … hour', constantOf('node-trouble', 'LINGERS', 'HOUR') === 1 ? 'another' : ''],
     ['A probe must fail … times, over 45 seconds', constantOf('unavailable', 'PROBES')],
     [
@@ -161,6 +182,9 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
   ],
   'docs/operations.md': [
     ['in-flight requests get up to … seconds', constantOf('connections', 'DRAIN_WITHIN') / 1000],
+    ['After … failed attempts from one address', constantOf('wrong-tokens', 'AT_ONCE')],
+    ['except one a …, and', constantOf('wrong-tokens', 'PAUSE') === 1_000 ? 'second' : ''],
+    ['and at most … at once. Valid tokens', constantOf('wrong-tokens', 'MAX_WAITING')],
     ['warns … days before the certificate expires', constantOf('certificate', 'SOON', 'DAY')],
   ],
   'docs/performance.md': [

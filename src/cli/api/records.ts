@@ -30,6 +30,12 @@ export type Named<Found> = {
 /** The minimum length of a shortened id. */
 export const SHORTEST_PART = 8
 
+/** Returns whether a word is an id, or 8 or more characters from its start or its end. */
+export function isPartOf(id: string, word: string): boolean {
+  const part = word.trim().toLowerCase()
+  return part.length >= SHORTEST_PART && (id.startsWith(part) || id.endsWith(part))
+}
+
 type Noun = 'incident' | 'alert' | 'silence'
 
 /** Runs a command with the record that `word` identifies. @throws CommandError like `requireRecord` */

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { misspelled } from '../../domain/suggestion.ts'
 import { visible } from '../../domain/terminal.ts'
 import {
+  isPartOf,
   listServices,
   type OrganizationOptions,
   type Service,
@@ -73,12 +74,11 @@ async function mergeServices(from: string, into: string, options: MergeOptions):
 }
 
 function requireService(all: readonly Service[], text: string): Service {
-  const found = all.filter((service) => [service.id, pathOf(service), titleOf(service)].includes(text.trim()))
+  const named = all.filter((service) => [pathOf(service), titleOf(service)].includes(text.trim()))
+  const found = named.length > 0 ? named : all.filter(({ id }) => isPartOf(id, text))
   const [only, second] = found
   if (second)
-    throw new CommandError(
-      `several clusters have a service ${text}: use one of the ids ${found.map(({ id }) => id).join(', ')}`,
-    )
+    throw new CommandError(`${text} means several services: use one of the ids ${found.map(({ id }) => id).join(', ')}`)
   if (!only) {
     const meant = all.find(({ name }) => name === text.trim())
     const near = meant ? pathOf(meant) : misspelled(text.trim(), all.map(pathOf))

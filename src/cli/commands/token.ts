@@ -11,7 +11,13 @@ import { formatDay } from '../../domain/text.ts'
 import type { tokenShape } from '../../http/api/tokens.ts'
 import type { Listening } from '../../server/context.ts'
 import { withApi } from '../api/api.ts'
-import { listOrganizations, type OrganizationOptions, SHORTEST_PART, withOrganization } from '../api/records.ts'
+import {
+  isPartOf,
+  listOrganizations,
+  type OrganizationOptions,
+  SHORTEST_PART,
+  withOrganization,
+} from '../api/records.ts'
 import { requireConfig } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
 import { type Common, hint } from '../hint.ts'
@@ -141,9 +147,7 @@ async function revokeToken(id: string, options: Common): Promise<void> {
     for (const organization of await listOrganizations(api)) {
       const own = api.of(organization.id)
       const tokens = await own.all<Token>(PATH)
-      const word = id.trim().toLowerCase()
-      const isMeant = ({ id }: Token) => word.length >= SHORTEST_PART && (id.startsWith(word) || id.endsWith(word))
-      const [token, second] = tokens.filter(isMeant)
+      const [token, second] = tokens.filter((one) => isPartOf(one.id, id))
       if (!token) continue
       if (second)
         throw new CommandError(

@@ -7,6 +7,7 @@ import { countOf, joinNames } from '../../../domain/text.ts'
 import type { Api } from '../../api/api.ts'
 import {
   type Incident,
+  isPartOf,
   type Named,
   type OrganizationOptions,
   requireRecord,
@@ -112,7 +113,7 @@ async function openIncident(
       '/api/services?archived=1',
     )
     const isMeant = (one: (typeof services)[number]) =>
-      [one.id, one.name, `${one.namespace}/${one.name}`].includes(service)
+      [one.name, `${one.namespace}/${one.name}`].includes(service) || isPartOf(one.id, service)
     const [found, second] = services.filter(isMeant)
     if (!found)
       throw new CommandError(
