@@ -127,6 +127,7 @@ export function situationAlert(more: Partial<SituationAlert> = {}): SituationAle
     summary: '',
     inIncident: false,
     hasIncident: more.inIncident ?? false,
+    isLeft: false,
   }
   return { ...base, ...own, ...more }
 }

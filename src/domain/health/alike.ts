@@ -10,27 +10,32 @@ import { failureOf, TOGETHER } from './agreement.ts'
 import { type HealthCondition, lasts, MAX_PENALTIES } from './health.ts'
 import type { ConditionOnNode } from './node-trouble.ts'
 
-type OnNode = HealthCondition & Pick<ConditionOnNode, 'node'>
+type OnNode = HealthCondition & Pick<ConditionOnNode, 'node'> & { readonly isLeft?: boolean }
 
 /**
  * Returns the alerts that can affect the health or its causes, in the original order. Keeps only the earliest alert of
  * each class of firing alerts. If more than 100 names have the same effect, keeps only the earliest 100. Keeps all
- * ended alerts, all alerts from Kubernetes events, and all alerts on nodes with problems (`nodes`).
+ * ended alerts, all alerts from Kubernetes events, and all alerts on nodes with problems (`nodes`). `isOpen`: whether an
+ * incident is unresolved, in which only what no user left on counts.
  */
-export function withoutAlike<One extends OnNode>(alerts: readonly One[], nodes: ReadonlySet<string>): readonly One[] {
+export function withoutAlike<One extends OnNode>(
+  alerts: readonly One[],
+  nodes: ReadonlySet<string>,
+  isOpen = false,
+): readonly One[] {
   const times = turningPoints(alerts)
   const classes = new Map<string, Class<One>[]>()
   const kept: One[] = []
   for (const alert of alerts) {
     if (!isReducible(alert, nodes)) kept.push(alert)
-    else count(classes, alert, intervalOf(alert.startsAt, times))
+    else count(classes, alert, `${intervalOf(alert.startsAt, times)} ${isOpen && alert.isLeft}`)
   }
   const chosen = new Set([...kept, ...ofManyNames([...classes.values()].flat(), failuresOf(alerts))])
   return chosen.size === alerts.length ? alerts : alerts.filter((alert) => chosen.has(alert))
 }
 
 /** Firing alerts with the same name and the same effect on every rule. */
-type Class<One> = { readonly interval: number; earliest: One }
+type Class<One> = { readonly interval: string; earliest: One }
 
 /** The name of the alert to which a special rule applies while the alert is firing. */
 const SPECIAL = 'NodeNotSchedulable'
@@ -40,7 +45,7 @@ const SPECIAL = 'NodeNotSchedulable'
  * 100 penalties are listed.
  */
 function ofManyNames<One extends OnNode>(classes: readonly Class<One>[], failures: readonly Failure[]): readonly One[] {
-  const groups: { readonly agrees: string; readonly interval: number; readonly alerts: [One, ...One[]] }[] = []
+  const groups: { readonly agrees: string; readonly interval: string; readonly alerts: [One, ...One[]] }[] = []
   if (classes.length <= MAX_PENALTIES) return classes.map(({ earliest }) => earliest)
   for (const { interval, earliest: alert } of classes) {
     const agrees = alert.name === SPECIAL ? alert.name : failures.filter((one) => isSameFailure(one, alert)).join()
@@ -68,7 +73,7 @@ function isReducible({ status, source, evidence, node }: OnNode, nodes: Readonly
   )
 }
 
-function count<One extends OnNode>(classes: Map<string, Class<One>[]>, alert: One, interval: number): void {
+function count<One extends OnNode>(classes: Map<string, Class<One>[]>, alert: One, interval: string): void {
   const known = classes.get(alert.name)
   const alike = known?.find((one) => one.interval === interval && isAlike(one.earliest, alert))
   if (!known) classes.set(alert.name, [{ interval, earliest: alert }])

@@ -44,7 +44,7 @@ export function decide(situation: Situation): Decision {
   if (current) {
     const found = follow(situation, current, { due, burning: burningOf(situation, due), alertIds })
     const changesAt = earliest([...pending, found.changesAt, joining.length > MAX_JOINING ? now : null])
-    return { ...found, suppressed: false, changesAt }
+    return { ...found, suppressed: situation.suppressed, changesAt }
   }
   const fresh = due.filter(({ uuid }) => !ignored.has(uuid))
   const problem = last?.problem ?? null

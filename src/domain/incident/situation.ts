@@ -16,7 +16,7 @@ export type Situation = {
   readonly critical: Health['critical']
   /**
    * Whether a user resolved an incident while its alerts were firing. These alerts open no new incident until they have
-   * ended once.
+   * ended once, and the unresolved incident has none of them.
    */
   readonly suppressed: boolean
   /** The alerts that determine the health, without alerts that have the same effect as another alert. */
@@ -57,6 +57,8 @@ export type SituationAlert = HealthCondition & {
   readonly inIncident: boolean
   /** Whether the alert belongs to any incident. */
   readonly hasIncident: boolean
+  /** Whether a user left it on by resolving its incident. It does nothing in another incident until it begins anew. */
+  readonly isLeft: boolean
 }
 
 export type CurrentIncident = Pick<

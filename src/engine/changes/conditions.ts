@@ -6,10 +6,12 @@ import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import { begunAtOf } from '../../domain/alert/skipped-end.ts'
 import { PUNCTUAL_SENDER, type SenderBehavior } from '../../domain/alert/unavailable.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
+import { isAnew } from '../../domain/incident/incident.ts'
 import type { SituationAlert } from '../../domain/incident/situation.ts'
 import { once } from '../../domain/memoize.ts'
 import { type Beat, withShared } from '../../domain/sender/beats.ts'
 import { delayOf, type LiveSender, PROMETHEUS } from '../../domain/sender/sender.ts'
+import { isNodeService } from '../../domain/service/node.ts'
 import { rank, SEVERITIES } from '../../domain/severity.ts'
 import { HOUR } from '../../domain/units.ts'
 import { WATCH } from '../../domain/watch/object.ts'
@@ -66,6 +68,7 @@ function conditionOf(state: OrganizationState, live: LiveAlert, metricsFire: Fir
         : PUNCTUAL_SENDER,
     inIncident: isInOpenIncident(state, live),
     hasIncident: live.incidentId !== null,
+    isLeft: isLeft(state, live, { startsAt: alert.startsAt, begunAt }),
     ...times,
     begunAt,
     freed: null,
@@ -93,6 +96,15 @@ function isInOpenIncident(state: OrganizationState, { incidentId }: LiveAlert): 
   if (incidentId === null) return false
   const incident = state.incidents.get(incidentId)
   return incident !== undefined && incident.status !== 'resolved'
+}
+
+/** Returns whether a user resolved the incident of an alert while it fired, and it has not begun anew since. */
+function isLeft(state: OrganizationState, { incidentId }: LiveAlert, times: Parameters<typeof isAnew>[0]): boolean {
+  const incident = state.incidents.get(incidentId ?? 0)
+  if (incident?.status !== 'resolved' || !incident.problem.isSuppressed || isAnew(times, incident)) return false
+  // What a failed node explained counts by itself.
+  const service = state.services.get(incident.serviceId)
+  return service !== undefined && !isNodeService(service)
 }
 
 /** An Alertmanager rule can fire this many milliseconds before the Kubernetes event for the same problem. */

@@ -15,7 +15,7 @@ import { conditionsOf } from '../conditions.ts'
 import { evaluate } from '../evaluate.ts'
 import { edits, noteEdits } from './edits.ts'
 import { findIncident, firingAfterwards, NO_INCIDENT, noteJoined, requireIncident } from './find.ts'
-import { addEntry, moveIncident, openIncident, tell } from './incidents.ts'
+import { addAlerts, addEntry, moveIncident, openIncident, tell } from './incidents.ts'
 
 /**
  * Opens an incident manually. Firing alerts of the service join the incident.
@@ -46,6 +46,8 @@ export function createIncident(
   const problem = { ...alarmed(NO_PROBLEM, now), since, firing: names, had: names }
   const opening = { ...wanted, serviceId: rowId, ...origin, startedAt, touchedAt: now, problem, previous: null }
   const incident = openIncident(ctx, { ...opening, text: `opened: ${wanted.title}`, actor }, now)
+  const left = firing.flatMap(({ isLeft, live }) => (isLeft ? live : []))
+  addAlerts(ctx, incident, left, now)
   evaluate(ctx, rowId, now)
   return incident.id
 }

@@ -131,12 +131,14 @@ export function situationOf(ctx: Context, found: Evaluated, unit: Unit, now: num
   // What a user declared besides another incident has only the alerts that belong to it.
   const isApart = !joins && current?.origin === 'manual'
   const isOwn = (one: Condition) =>
-    (about === null || aboutOf(ctx.state, one) === about) && (!isApart || one.live.incidentId === current.rowId)
+    (about === null || aboutOf(ctx.state, one) === about) &&
+    (!isApart || one.live.incidentId === current.rowId) &&
+    (current === null || !one.isLeft)
   const alerts = found.conditions.filter(isOwn)
   const ids = new Set(alerts.map(({ uuid }) => uuid))
   const resolve = settings['auto-resolve']
   const isLeft = last?.problem.isSuppressed ?? false
-  const isElsewhere = current === null && known.some((one) => isOwn(one) && one.inIncident)
+  const isElsewhere = known.some((one) => isOwn(one) && one.inIncident)
   const needsMuted = (current !== null || service.suppressed) && found.known.length > found.all.length
   return {
     ...{ now, alerts, explained, current, last, about, joins },
@@ -144,7 +146,9 @@ export function situationOf(ctx: Context, found: Evaluated, unit: Unit, now: num
     resolveAfter: resolve === 'off' ? null : resolve * MINUTE,
     serviceName: service.name,
     critical: about === null ? health.critical : health.critical.filter(({ alertId }) => ids.has(alertId)),
-    suppressed: service.suppressed && (about === null || isLeft || isElsewhere),
+    suppressed: current
+      ? known.some((one) => one.isLeft && one.status === 'firing')
+      : service.suppressed && (about === null || isLeft || isElsewhere),
     candidates: found.all.filter(isOwn),
     elsewhere: current ? [...burningElsewhere(ctx, current, now, readyNode(found)), ...current.problem.declared] : [],
     muted: [
@@ -207,10 +211,11 @@ export function updateIncident(ctx: Context, found: Evaluated, unit: Unit, decis
   }
   // What a user left on may have joined this incident, and then nothing goes on in the other one.
   const isJoined = decision.steps.some((step) => 'alertIds' in step && step.alertIds.length > 0)
-  const isLeft = ({ status, problem }: LiveIncident) => status === 'resolved' && problem.since !== null
-  if (isJoined && incidentsOf(ctx.state, service.rowId).some(isLeft)) makeDue(ctx, service.rowId, now)
+  const isOn = ({ status, problem }: LiveIncident) => status === 'resolved' && problem.since !== null
+  if (isJoined && incidentsOf(ctx.state, service.rowId).some(isOn)) makeDue(ctx, service.rowId, now)
   if (!incident || !unit.joins) return
-  const causes = health.critical.filter(({ alertId }) => !explained.has(alertId)).map(({ alertId }) => alertId)
+  const left = new Set(conditions.flatMap(({ uuid, isLeft }) => (unit.current && isLeft ? uuid : [])))
+  const causes = health.critical.flatMap(({ alertId: id }) => (explained.has(id) || left.has(id) ? [] : id))
   nameAfterFirst(ctx, service, { incident, causes, conditions, now })
   noteSilences(ctx, incident, resilenced, now)
 }
