@@ -95,3 +95,17 @@ test('they tell nothing of what got worse and is over', async (t) => {
   await until(8)
   assert.deepEqual(sent, ['opened of cart at 1', 'recovered of cart at 5'])
 })
+
+test('of what a user has made less severe than they say, a channel hears the end, once, and not that it is back', async (t) => {
+  const { addOwn, fires, ends, user, until, sent } = world(t, [{ minSeverity: 'critical' }])
+  addOwn()
+  await fires(1, 'cart')
+  await user(2, { severity: 'warning' })
+  await user(3, { status: 'investigating' })
+  await user(4, { status: 'open' })
+  await ends(5, 'cart')
+  await fires(8, 'cart')
+  await ends(9, 'cart')
+  await until(12)
+  assert.deepEqual(sent, ['opened of cart at 1', 'recovered of cart at 6'])
+})

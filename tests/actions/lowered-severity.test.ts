@@ -56,17 +56,14 @@ test('another critical alert makes the incident critical again, and is told', as
   assert.deepEqual(told(), ['opened', 'worse', 'reminder'])
 })
 
-test('the same alert that fires anew after the all-clear is told, and leaves the severity as the user chose', async (t) => {
+test('the same alert that fires anew after the all-clear leaves the severity as the user chose, and is not told', async (t) => {
   const { told, fire, severity, sweepUntil, remindAt } = await lowered(t)
   await fire('Down', 0, 3)
   await sweepUntil(NOON + 5 * MINUTE)
   await fire('Down', 6)
   await sweepUntil(NOON + 8 * MINUTE)
   remindAt(15)
-  assert.deepEqual([told(), severity()], [['opened', 'recovered', 'again'], 'warning'])
-  await fire('Down', 6, 16)
-  await sweepUntil(NOON + 18 * MINUTE)
-  assert.deepEqual(told(), ['opened', 'recovered', 'again', 'recovered'])
+  assert.deepEqual([told(), severity()], [['opened', 'recovered'], 'warning'])
 })
 
 test('who has not heard the all-clear yet hears nothing of a warning that is back', async (t) => {
@@ -83,4 +80,11 @@ test('another critical alert after the recovery brings the incident back as crit
   await sweepUntil(NOON + 5 * MINUTE)
   await fire('Full', 6)
   assert.deepEqual([told(), severity()], [['opened', 'recovered', 'again'], 'critical'])
+})
+
+test('they do not hear who works on it, nor that nobody does any more', async (t) => {
+  const { told, deps, acme, incidents } = await lowered(t)
+  for (const status of ['investigating', 'open'] as const)
+    await changeIncident(deps, acme.key, incidents()[0]?.id ?? '', { status }, 'anna')
+  assert.deepEqual(told(), ['opened'])
 })

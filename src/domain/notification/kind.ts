@@ -33,12 +33,12 @@ export const PAGES: ReadonlySet<MessageKind> = new Set([
 /** The messages that say that a problem is over. */
 export const OVER: ReadonlySet<MessageKind> = new Set(['recovered', 'resolved'] as const)
 
-/** What only those hear who were told of the incident, even if it was worse then. */
+/** What only those hear who were told of the incident. */
 export const CALM: ReadonlySet<MessageKind> = new Set([...OVER, 'acknowledged'] as const)
 
-/** Returns the severity of an incident with which the rules of channels compare a message about it. */
+/** Returns the severity of an incident with which the rules of channels compare a message about it: of an end, the worst. */
 export function ruledSeverityOf(kind: MessageKind, incident: Rated): Severity {
-  return CALM.has(kind) ? worstSeverity(incident) : severityNow(incident)
+  return OVER.has(kind) ? worstSeverity(incident) : severityNow(incident)
 }
 
 /** What a channel hears that nobody is working on an incident. */

@@ -218,14 +218,11 @@ function plan(
   const aliases = isNamed ? listOtherNames(db, incident.serviceId) : []
   const place = { serviceId, service: name, aliases, namespace, cluster }
   const ruled = { kind: change, severity, ...place, alerts, merged, steps }
-  const back = { ...ruled, severity: 'critical' as const }
   const isOn = phaseOf(incident.problem, at) === 'on'
   const recipients = channels.flatMap((channel) => {
-    // Who heard that it is over hears that it is back, even if a user has lowered its severity meanwhile.
-    const isBack = BACK.has(change) && told.get(channel.rowId) === true
     // Who heard that it is over, and not that it is back, knows nothing of what goes on.
     const knows = told.has(channel.rowId) && !(told.get(channel.rowId) && CHANGES.has(change) && isOn)
-    return recipientsOf([channel], isBack ? back : ruled, knows, at, digestAt ?? due.toldAt)
+    return recipientsOf([channel], ruled, knows, at, digestAt ?? due.toldAt)
   })
   return recipients.flatMap((one) => {
     const { rowId: channelId, kind, dueAt, untold: reason, only } = one

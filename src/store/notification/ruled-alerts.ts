@@ -4,7 +4,7 @@ import { differenceOf } from '../../domain/alert/logical-labels.ts'
 import type { Labels } from '../../domain/event/event.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { conditionOf, isConditionOf } from '../../domain/incident/merge.ts'
-import { CALM, type NotificationKind } from '../../domain/notification/kind.ts'
+import { type NotificationKind, OVER } from '../../domain/notification/kind.ts'
 import type { RuledAlert } from '../../domain/notification/rule.ts'
 import { loadServiceName } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -85,7 +85,7 @@ export function listMergedServices(
   const { merged, firing } = about.incident.problem
   if (merged.length === 0) return []
   const { kind } = about
-  const conditions = kind === 'worse' ? about.names : CALM.has(kind) ? null : firing
+  const conditions = kind === 'worse' ? about.names : OVER.has(kind) ? null : firing
   const isAbout = (name: string) => conditions === null || conditions.some((one) => isConditionOf(one, name))
   return db
     .all(servicesOf, { incidentIds: JSON.stringify(merged) })
