@@ -5,6 +5,7 @@ import { phaseOf, problemAt } from '../domain/incident/problem.ts'
 import { recipientsOf } from '../domain/notification/channel.ts'
 import { type MessageKind, type NotificationKind, OVER, ruledSeverityOf } from '../domain/notification/kind.ts'
 import { readsAlerts, readsLabels, ruleSteps } from '../domain/notification/rule.ts'
+import type { Severity } from '../domain/severity.ts'
 import { findLiveIncident, listOpenIncidents } from '../store/incident/live-incidents.ts'
 import { insertUntold, listMissed, listToldChannels, listToldNames } from '../store/incident/told.ts'
 import { type ChannelRecord, listRecipients } from '../store/notification/channels.ts'
@@ -19,14 +20,19 @@ import { alertsAbout, listMergedServices, listRuledAlerts } from '../store/notif
 import { findServiceRowId, listOtherNames, loadServiceName } from '../store/service/services.ts'
 import type { Deps } from './deps.ts'
 
-/** A message about an incident. `names`: the critical conditions that it names. */
-type About = { readonly incident: LiveIncident; readonly kind: NotificationKind; readonly names?: readonly string[] }
+/** A message about an incident. `names`: the critical conditions that it names. `severity`: if not that of the kind. */
+type About = {
+  readonly incident: LiveIncident
+  readonly kind: NotificationKind
+  readonly names?: readonly string[]
+  readonly severity?: Severity
+}
 
 /** Returns when a channel gets a message about an incident, or null if its rules do not want it. */
 export function dueAtOf(
   { db }: Pick<Deps, 'db'>,
   channel: ChannelRecord,
-  { incident, kind, names = [] }: About,
+  { incident, kind, names = [], severity = ruledSeverityOf(kind, incident) }: About,
   now: number,
   isTold = true,
   steps = ruleSteps(),
@@ -35,7 +41,6 @@ export function dueAtOf(
   const all = readsAlerts(channel.settings) ? listRuledAlerts(db, incident.rowId) : []
   const alerts = alertsAbout(db, { kind, names, ownServiceId: incident.serviceId }, all)
   const merged = listMergedServices(db, { incident, kind, names })
-  const severity = ruledSeverityOf(kind, incident)
   const aliases = readsLabels(channel.settings) ? listOtherNames(db, incident.serviceId) : []
   const ruled = { kind, severity, serviceId, service, aliases, namespace, cluster, alerts, merged, steps }
   return recipientsOf([channel], ruled, isTold, now)[0]?.dueAt ?? null
@@ -154,7 +159,7 @@ const MAX_HELD = 2_000
 
 /**
  * Makes each held message due when the channel's rules send it, after the rules or a service have changed. A message
- * that no rule wants any more keeps its time. Whatever waits for another reason is postponed again.
+ * that no rule wants any more keeps its time, and is not sent then, unless a rule wants it again. Whatever waits for another reason is postponed again.
  */
 export function rescheduleHeld(deps: Deps, channel: ChannelRecord): void {
   const now = deps.now()

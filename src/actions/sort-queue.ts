@@ -1,6 +1,7 @@
 /** Decides which queued notifications are sent now, wait, or are not sent because they are no longer true. */
+import { isLowered, severityNow, worstSeverity } from '../domain/incident/lasted.ts'
 import { once } from '../domain/memoize.ts'
-import { OVER } from '../domain/notification/kind.ts'
+import { OVER, ruledSeverityOf } from '../domain/notification/kind.ts'
 import { isUnheardSince } from '../domain/notification/schedule.ts'
 import { RECHECK_MS, type Untold, type Verdict, verdictOf } from '../domain/notification/truth.ts'
 import { listLastReports } from '../store/history/last-report.ts'
@@ -81,7 +82,8 @@ export function verdictIn(
   const { db, engine } = deps
   const { organizationId } = channel
   const { dueAt, createdAt, incidentId, incident } = entry
-  const opening = together.find(isFirst)
+  if (isUnwanted(deps, channel, entry, now)) return UNWANTED
+  const opening = together.find((one) => isFirst(one) && !isUnwanted(deps, channel, one, now))
   const isPromised = once(() => opening !== undefined && wasHeld(db, channel.rowId, incidentId))
   // A channel that was not told of an incident is told who works on it only with the opening.
   if (opening && entry.kind === 'acknowledged' && !hasDelivered(db, channel.rowId, entry.incidentUuid))
@@ -112,12 +114,28 @@ function withEnd(
   return problem.isOver ? verdict : { do: 'wait', until: now + RECHECK_MS }
 }
 
+const UNWANTED = { do: 'drop', reason: 'rule' } as const
+
+/**
+ * Returns whether the rules of a channel do not match any more what has waited: they were changed, a service was merged, or a
+ * user lowered the severity. Of such an incident, it hears only the end.
+ */
+function isUnwanted(deps: Deps, channel: ChannelRecord, entry: QueuedEntry, now: number): boolean {
+  const { kind, dueAt, createdAt, incidentUuid, names } = entry
+  if (dueAt === createdAt || kind === 'test' || OVER.has(kind) || channel.settings.rules.length === 0) return false
+  const incident = findLiveIncident(deps.db, channel.organizationId, incidentUuid)
+  const severity = isLowered(entry.incident) ? severityNow(entry.incident) : worstSeverity(entry.incident)
+  return incident !== null && dueAtOf(deps, channel, { incident, kind, names, severity }, now) === null
+}
+
 /** Returns whether the rules of a channel want to hear how an incident goes on, but not that it began. */
 function wantsNoOpening(deps: Deps, channel: ChannelRecord, { kind, incidentUuid }: QueuedEntry, now: number): boolean {
   if (kind !== 'recovered' && kind !== 'acknowledged') return false
   const incident = findLiveIncident(deps.db, channel.organizationId, incidentUuid)
+  if (incident === null) return false
+  const severity = ruledSeverityOf(kind, incident)
   const wants = (one: 'opened' | typeof kind) =>
-    incident !== null && dueAtOf(deps, channel, { incident, kind: one }, now, false) !== null
+    dueAtOf(deps, channel, { incident, kind: one, severity }, now, false) !== null
   return wants(kind) && !wants('opened')
 }
 

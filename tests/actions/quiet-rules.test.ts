@@ -90,3 +90,47 @@ test('a warning waits although critical incidents do not, until a user makes it 
   await user(8, { severity: 'critical' })
   assert.deepEqual(sent, ['severity of cart at 8'])
 })
+
+const AT_NIGHT = { from: '12:02', to: '12:20', timeZone: 'UTC' }
+
+test('what the rules do not match any more when the quiet hours end is not told', async (t) => {
+  const { addOwn, fires, user, change, until, sent } = ownChannel(t, [QUIET])
+  addOwn()
+  await fires(3, 'cart')
+  await user(4, { status: 'investigating' })
+  await change(5, { rules: [{ namespaces: ['web'], quietHours: AT_NIGHT }] })
+  await until(22)
+  assert.deepEqual(sent, [])
+})
+
+test('nor is its end', async (t) => {
+  const { addOwn, fires, ends, change, until, sent } = ownChannel(t, [QUIET])
+  addOwn()
+  await fires(3, 'cart')
+  await change(5, { rules: [{ namespaces: ['web'], quietHours: AT_NIGHT }] })
+  await ends(6, 'cart')
+  await until(22)
+  assert.deepEqual(sent, [])
+})
+
+test('rules that match it again before they end do tell it', async (t) => {
+  const { addOwn, fires, change, until, sent } = ownChannel(t, [QUIET])
+  addOwn()
+  await fires(3, 'cart')
+  await change(5, { rules: [{ namespaces: ['web'], quietHours: AT_NIGHT }] })
+  await change(7, { rules: [QUIET] })
+  await until(22)
+  assert.deepEqual(sent, ['opened of cart at 20'])
+})
+
+test('what a user has made less severe than the rules say in quiet hours is not told', async (t) => {
+  const { addOwn, fires, ends, user, until, sent } = ownChannel(t, [{ minSeverity: 'critical', quietHours: AT_NIGHT }])
+  addOwn()
+  await fires(3, 'cart')
+  await user(4, { severity: 'warning' })
+  await user(5, { status: 'investigating' })
+  await until(22)
+  await ends(23, 'cart')
+  await until(26)
+  assert.deepEqual(sent, [])
+})
