@@ -212,6 +212,42 @@ describe('a pod that waits while nodes are drained has 15 minutes:', () => {
   })
 })
 
+describe('a pod that replaces one of a node that leaves has 15 minutes:', () => {
+  const ran = scheduled(-10)
+  const waits: Told = [
+    0.5,
+    'FailedScheduling',
+    'cart-5d4f8c7b9-z6kmw',
+    { message: '0/3 nodes are available: 3 Insufficient cpu.' },
+  ]
+  const stories: readonly (readonly [string, readonly Told[]])[] = [
+    ['its kubelet shuts down', [ran, node(-0.1, 'Shutdown'), stopped, waits]],
+    ['the cloud takes it back', [ran, node(-1, 'SpotInterruption'), stopped, waits]],
+    ['it is removed', [ran, stopped, removed(0.2), waits]],
+    ['Karpenter ends it', [ran, node(-1, 'DisruptionTerminating'), stopped, waits]],
+  ]
+  for (const [title, told] of stories) test(title, async (t) => assert.equal((await play(t, told)).incidents, 0))
+  const refusals: readonly (readonly [string, readonly Told[]])[] = [
+    ['if the node stays', [ran, stopped, waits]],
+    ['if the node came back', [ran, node(-2, 'Shutdown'), node(-1, 'NodeReady'), stopped, waits]],
+    ['if the pod still runs', [ran, node(-0.1, 'Shutdown'), waits]],
+    [
+      'if a pod of another service was deleted',
+      [
+        ran,
+        node(-0.1, 'Shutdown'),
+        [0, 'Killing', 'orders-5d4f8c7b9-x2kqp', { message: 'Stopping container app' }],
+        waits,
+      ],
+    ],
+  ]
+  for (const [title, told] of refusals)
+    test(`but not ${title}`, async (t) => assert.equal((await play(t, told)).incidents, 1))
+  test('no longer', async (t) => {
+    assert.equal((await play(t, [...stories[0]![1], node(16, 'RegisteredNode')])).incidents, 1)
+  })
+})
+
 describe('a pod that cannot start because its node has just started has 15 minutes:', () => {
   const started = node(0, 'Starting', 'Starting kubelet.')
   const fails = (reason: string, message: string): Told => [

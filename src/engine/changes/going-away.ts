@@ -6,11 +6,14 @@ import { isAbout, withEvidence } from '../../domain/alert/evidence.ts'
 import type { DraftJudgement } from '../../domain/alert/judgement.ts'
 import type { ReceivedEvent } from '../../domain/alert/late-events.ts'
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
+import { PLANNED } from '../../domain/alert/unavailable.ts'
 import {
+  FAILS_ON_NEW_NODE,
   FAILS_WHILE_LEAVING,
   FAILS_WHILE_STARTING,
   FAILS_WHILE_STOPPING,
   leavesCluster,
+  waitsForDrain,
 } from '../../domain/event/going-away.ts'
 import { isLostNode } from '../../domain/event/lasting.ts'
 import { deletedObjectOf } from '../../domain/event/reason.ts'
@@ -27,7 +30,7 @@ import { changeAlert } from './alerts.ts'
 import { findService, type ServiceKey } from './attribution.ts'
 import { alertsOf, senderBehaviorOf } from './conditions.ts'
 import { newestOf } from './live-service.ts'
-import { nodeTroublesIn } from './nodes.ts'
+import { nodeTroublesIn, wasCordoned } from './nodes.ts'
 
 /** How long a deleted pod can report failures. Its containers may take this long to stop. */
 const STOPPING = 10 * MINUTE
@@ -38,6 +41,9 @@ const STARTING = 2 * MINUTE
 
 /** Where an event belongs: its service, or the key of a service that does not exist yet. */
 type Place = { readonly service: LiveService | null; readonly key: ServiceKey }
+
+/** What was seen of an object, and where. */
+type Seen = Pick<Signal, 'at' | 'node'> & { readonly sighting: { readonly object: string } | null }
 
 /** The failures of a pod that is being stopped, of a node that leaves and of a kubelet that starts are only information. */
 export function withoutExpected(ctx: Context, place: Place, judged: DraftJudgement): DraftJudgement {
@@ -75,11 +81,33 @@ function isNew({ name, object }: ReceivedEvent, pod: string): boolean {
 }
 
 /** Returns whether a condition is of a node that was told to leave and has not come back, or of a pod on it. */
-function isOnLeavingNode(ctx: Context, place: Place, signal: Signal): boolean {
+function isOnLeavingNode(ctx: Context, place: Place, signal: Seen): boolean {
   const last = eventsOfNode(ctx, place, signal, signal.at - LEAVING)
     .filter((event) => event.at <= signal.at)
     .findLast((event) => isLeaving(event) || RETURNS.has(event.name))
   return last !== undefined && isLeaving(last)
+}
+
+/** Returns whether a pod cannot run yet because nodes leave, are being drained or have just started. */
+export function isPlanned(ctx: Context, service: LiveService, { failure, name, node, summary, at }: Signal): boolean {
+  const { state } = ctx
+  const { cluster } = service
+  if (failure !== 'scheduling')
+    return node !== null && FAILS_ON_NEW_NODE.has(name) && hasStarted(ctx, cluster, node, at)
+  const isDrained = waitsForDrain(summary, () => wasCordoned(state, cluster, at - PLANNED))
+  return isDrained || hasLostPlace(ctx, { service, key: service }, at)
+}
+
+/** Returns whether pods of the service were deleted shortly before on a node that leaves, so that others need a place. */
+function hasLostPlace(ctx: Context, place: Place, at: number): boolean {
+  const deleted = endingEventsSince(ctx, place, at - LEAVING).filter((event) => event.at <= at && isStopped(event))
+  const pods = [...new Set(deleted.map(({ object }) => object.slice('Pod/'.length)))].slice(-MAX_PODS)
+  return pods.some((object) => isOnLeavingNode(ctx, place, { at, node: null, sighting: { object } }))
+}
+const MAX_PODS = 10
+
+function isStopped({ name, text, object }: ReceivedEvent): boolean {
+  return object.startsWith('Pod/') && deletedObjectOf({ reason: name, message: text, kind: 'Pod', object }) !== null
 }
 
 /** Returns when the node of a lost pod was ready again, if that is known before the pod's own event arrives; else null. */
@@ -89,7 +117,7 @@ export function returnOfNode(ctx: Context, place: Place, signal: Signal): number
 }
 
 /** Returns the events about the node of a condition that can end conditions, oldest first. */
-function eventsOfNode(ctx: Context, { service, key }: Place, { sighting, node }: Signal, from: number) {
+function eventsOfNode(ctx: Context, { service, key }: Place, { sighting, node }: Seen, from: number) {
   const pod = `${sighting?.object}`
   const isNode = key.name === serviceOfNode(pod)
   const known = isNode ? pod : (node ?? (service && ctx.fact('nodeOfPod', { serviceId: service.rowId, pod })))
@@ -122,7 +150,7 @@ function isStarting(ctx: Context, place: Place, { at }: Pick<Signal, 'at'>): boo
 }
 
 /** Returns whether a node's kubelet started shortly before. */
-export function hasStarted(ctx: Context, cluster: string, node: string, at: number): boolean {
+function hasStarted(ctx: Context, cluster: string, node: string, at: number): boolean {
   const key = { cluster, namespace: '', name: serviceOfNode(node) }
   return isStarting(ctx, { service: findService(ctx.state, key), key }, { at })
 }

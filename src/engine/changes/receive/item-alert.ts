@@ -8,9 +8,8 @@ import { type ReceivedEvent, withReceivedEvents } from '../../../domain/alert/la
 import type { LastEvent, LiveAlert } from '../../../domain/alert/live-alert.ts'
 import { isUnattributed, makesAlert } from '../../../domain/alert/signal.ts'
 import { begunAtOf } from '../../../domain/alert/skipped-end.ts'
-import { PLANNED, PUNCTUAL_SENDER } from '../../../domain/alert/unavailable.ts'
+import { PUNCTUAL_SENDER } from '../../../domain/alert/unavailable.ts'
 import type { Draft } from '../../../domain/event/event.ts'
-import { FAILS_ON_NEW_NODE, waitsForDrain } from '../../../domain/event/going-away.ts'
 import { hasWeightChanged, lasts } from '../../../domain/health/health.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
 import { shareEqual } from '../../../domain/memoize.ts'
@@ -19,10 +18,9 @@ import { ruleText } from '../../../domain/service/rule.ts'
 import type { Context } from '../../state/context.ts'
 import { changeAlert, noteDoubt } from '../alerts.ts'
 import { firingEventAlerts, firingMetricsOf, hasNamesake, senderBehaviorOf } from '../conditions.ts'
-import { endingEventsSince, hasStarted, returnOfNode, withRollout } from '../going-away.ts'
+import { endingEventsSince, isPlanned, returnOfNode, withRollout } from '../going-away.ts'
 import { joinOpenIncident } from '../incidents/incidents.ts'
 import { makeDue } from '../live-service.ts'
-import { wasCordoned } from '../nodes.ts'
 import { hasActiveSilence } from '../silenced.ts'
 import type { SenderFacts } from './senders.ts'
 
@@ -174,18 +172,7 @@ function settleWithin(
   const context = { delivery, metricsFiring, ...sender, ...delays }
   const returned = isCluster ? returnOfNode(ctx, { service, key: service }, signal) : null
   const told = withReturn(withReceivedEvents(withRollout(ctx, service, alert, signal), endings), returned, signal)
-  const isPlanned = isDrained(ctx, service, signal) || isOnNewNode(ctx, service, signal)
-  return settleAll(isPlanned ? withHelp(told, signal) : told, fingerprints, context, receivedAt)
-}
-
-/** Returns whether a pod waits for a place because nodes are being drained. */
-function isDrained({ state }: Context, { cluster }: LiveService, { failure, summary, at }: Signal): boolean {
-  return failure === 'scheduling' && waitsForDrain(summary, () => wasCordoned(state, cluster, at - PLANNED))
-}
-
-/** Returns whether a pod cannot start yet because its node has just started. */
-function isOnNewNode(ctx: Context, { cluster }: LiveService, { name, node, at }: Signal): boolean {
-  return node !== null && FAILS_ON_NEW_NODE.has(name) && hasStarted(ctx, cluster, node, at)
+  return settleAll(isPlanned(ctx, service, signal) ? withHelp(told, signal) : told, fingerprints, context, receivedAt)
 }
 
 function withReturn(alert: Alert, at: number | null, { sighting }: Signal): Alert {
