@@ -95,7 +95,8 @@ export const withoutFederation = cacheLast((labels: Labels): Labels => {
 
 /** The job can have any name. Prometheus and VictoriaMetrics have their ports. */
 function readsPrometheus({ job = '', instance = '', exported_instance }: Labels): boolean {
-  return /federat/i.test(job) || (exported_instance !== undefined && /:(?:9090|8428)$/.test(instance))
+  if (exported_instance === undefined) return /federat/i.test(job)
+  return /federat|prometheus(?!.*(?:gateway|exporter))/i.test(job) || /:(?:9090|8428)$/.test(instance)
 }
 
 function findExporter(labels: Labels, reading: Reading): Exporter {

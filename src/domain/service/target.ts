@@ -33,7 +33,8 @@ export const TARGETS: readonly (readonly [Reader, string])[] = [
   ['name', 'chi clickhouse_altinity_com_chi'],
   ['job', 'job_name'],
   ['pod', 'pod pod_name'],
-  ['replicaset', 'replicaset replicaset_name'],
+  // AKS names the controller of a pod.
+  ['replicaset', 'replicaset replicaset_name ControllerName'],
   ['controller', 'replicationcontroller'],
   ['autoscaler', 'horizontalpodautoscaler hpa hpa_name scaledobject scaledObject verticalpodautoscaler'],
   ['claim', 'persistentvolumeclaim pvc'],
