@@ -117,6 +117,8 @@ function isForBrowser(c: Context): boolean {
 }
 
 function missingText(path: string): string {
+  if (/^\/api\/v[12]\//.test(path))
+    return `Alertmanager's API is at ${BASE}/api/v2; Prometheus needs the setting path_prefix: ${BASE}`
   if (!path.includes('/webhooks')) return 'this path does not exist; GET /docs lists all paths'
   return `there is no such webhook; send to ${webhooksText()}, or ${BASE}/api/v2/alerts for Prometheus`
 }

@@ -4,6 +4,7 @@
  */
 import { globSync, readFileSync } from 'node:fs'
 import { document } from '../../src/app.ts'
+import { judge } from '../../src/domain/alert/signal.ts'
 import { BUDGETS } from '../../src/domain/budgets.ts'
 import { relationOf } from '../../src/domain/service/from-project.ts'
 import { LAST_NAMES } from '../../src/domain/service/target.ts'
@@ -43,6 +44,14 @@ const relation = (project: string, service: string, environment: string) => {
   const jobs = draft?.source === 'ci' && draft.kind === 'pipeline' ? draft.jobs : []
   const [namespace = '', name = ''] = service.split('/')
   return relationOf(`team/${project}`, jobs, { namespace, name })
+}
+const PRODUCTION = { name: 'production', action: 'start' }
+/** Returns the severity of the alert of a failed pipeline. */
+const severityIn = (failed: ReturnType<typeof build>) => {
+  const [read] = READERS.ci(pipeline('failed', 'shop/cart', { jobs: [failed] }), 0).accepted
+  const found = { namespace: 'shop', name: 'cart', cluster: '' }
+  const service = { ...found, rule: { code: 'text', text: 'project' }, creates: 'alert' } as const
+  return (read && judge(read.draft, found, service).signal?.severity) ?? ''
 }
 /** Returns what a reader says about an unknown status. */
 const unknownStatus = (source: 'metrics' | 'ci', body: unknown) =>
@@ -134,9 +143,11 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['The score is multiplied by … for a rollout', constantOf('correlation', 'NEW_REPLICASET')],
     ['*likely* from …,', constantOf('likely-cause', 'LIKELY')],
     ['*possible* from …,', constantOf('likely-cause', 'POSSIBLE')],
-    ['if it ended at most … minutes before the last problem', constantOf('sighting', 'RECOVERY') / 60_000],
+    ['the problem of the incident ended at most … minutes later', constantOf('sighting', 'RECOVERY') / 60_000],
   ],
   'docs/gitlab.md': [
+    ['A failed deploy is a `…`, any other', severityIn(build('deploy', 'failed', { environment: PRODUCTION }))],
+    ['any other failure is `…`.', severityIn(build('test', 'failed'))],
     ['or after … hours', constantOf('ending', 'EXPIRES', 'HOUR')],
     [
       "A service with the project's name is in a namespace of the deploy job's …",

@@ -270,6 +270,8 @@ test('a webhook that does not exist names those that do, and another unknown pat
     /\/api\/webhooks\/metrics for Alertmanager.*\/alertmanager\/api\/v2\/alerts for Prometheus$/,
   )
   assert.doesNotMatch(await ask('/api/nope'), /webhooks/)
+  for (const version of ['v1', 'v2'])
+    assert.match(await ask(`/api/${version}/alerts`), /Prometheus needs the setting path_prefix: \/alertmanager/)
 })
 
 test('Alertmanager’s alerts at the webhook of Grafana are stored with a warning', async (t) => {

@@ -40,7 +40,8 @@ async function importChannels(file: string, options: Options): Promise<void> {
   const lines = new Set(plan.notes.map(({ line }) => line)).size
   const left = lines === 0 ? '' : `; ${countOf(lines, 'line')} ${lines === 1 ? 'was' : 'were'} not imported completely`
   const added = done.filter(({ outcome }) => outcome === 'added').length
-  print(`imported: ${added} of ${done.length} channels${left}. ${hint(options, 'channel list')} lists them`)
+  const listed = done.length === 0 ? '' : `. ${hint(options, 'channel list')} lists them`
+  print(`imported: ${added} of ${done.length} channels${left}${listed}`)
 }
 
 function planOf(file: string, text: string): Plan {
