@@ -15,9 +15,13 @@ export function chooseOrganization<T extends { readonly name: string }>(all: rea
 }
 
 /** Says why no organization could be chosen, and to what a setting must be set. */
-export function unclearOrganization(names: readonly string[], name: string, setting: string): string {
+export function unclearOrganization(
+  names: readonly string[],
+  name: string,
+  setting: string,
+): readonly [string, string] {
   const wrong = name === '' ? 'there are several organizations' : `there is no organization ${name}`
-  return `${wrong}; set ${setting} to ${names.join(' or ')}`
+  return [wrong, `set ${setting} to ${names.join(' or ')}`]
 }
 
 /** Control characters, line separators, and characters that reverse the direction of text. */

@@ -82,7 +82,7 @@ function plan(target: Target, { db }: Deps) {
   const name = target.name ?? access.name
   if (!organization) {
     const names = all.map((one) => one.name)
-    throw refusal(`kubernetes: ${name}: ${unclearOrganization(names, wanted, 'organization')}`)
+    throw refusal(`kubernetes: ${name}: ${unclearOrganization(names, wanted, 'organization').join('; ')}`)
   }
   return { access, name, organizationId: organization.rowId, namespaces: target.namespaces }
 }

@@ -67,7 +67,7 @@ const SOUND: DoctorFacts = {
   uid: 1000,
   faults: [],
   settingFaults: [],
-  users: { header: '', organization: '' },
+  organizations: [],
   file: '/var/lib/incmon/incmon.db',
   directory: DIRECTORY,
   entry: ENTRY,
@@ -116,14 +116,14 @@ const used = (...names: readonly string[]) => {
 }
 const [WITH_ACME, WITH_BOTH] = [used('Acme'), used('Acme', 'Basil')]
 
-test('users that a proxy names and that have an organization cause no warning', () => {
-  for (const [organization, content] of [
+test('settings that name an organization which exists cause no failure', () => {
+  for (const [name, content] of [
     ['', WITH_ACME],
     ['Basil', WITH_BOTH],
   ] as const) {
-    const findings = diagnose({ ...SOUND, users: { header: 'remote-user', organization }, content })
+    const findings = diagnose({ ...SOUND, organizations: [{ setting: 'user-organization', name }], content })
     assert.deepEqual(
-      findings.filter(({ check }) => check === 'users'),
+      findings.filter(({ check }) => check === 'organization'),
       [],
     )
   }
@@ -167,14 +167,14 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
     /^fail configuration: kubernetes: \/x: cannot be read/,
   ],
   [
-    'users of an organization that does not exist',
-    { users: { header: 'remote-user', organization: 'Nope' }, content: WITH_ACME },
-    /^warn users: there is no organization Nope, so user-header signs nobody in/,
+    'a setting with an organization that does not exist',
+    { organizations: [{ setting: 'user-organization', name: 'Nope' }], content: WITH_ACME },
+    /^fail organization: there is no organization Nope/,
   ],
   [
-    'users with several organizations',
-    { users: { header: 'remote-user', organization: '' }, content: WITH_BOTH },
-    /^warn users: user-organization is empty, so user-header signs nobody in/,
+    'a setting without a name, and several organizations',
+    { organizations: [{ setting: 'user-organization', name: '' }], content: WITH_BOTH },
+    /^fail organization: there are several organizations/,
   ],
   ['a fault', { faults: ['INCMON_PORT: "x" is not'] }, /^fail configuration: INCMON_PORT: "x" is not/],
   [

@@ -24,7 +24,7 @@ import { print } from '../output.ts'
 import { addCommand, addKeys } from '../plain-command.ts'
 import { showWaiting } from '../progress.ts'
 import { configuredAddress, reachableUrl } from '../server-address.ts'
-import { settingFaults } from '../setting-faults.ts'
+import { organizationsIn, settingFaults } from '../setting-faults.ts'
 
 /** How long to wait for a server on this machine. */
 const TIMEOUT_MS = 5_000
@@ -73,7 +73,7 @@ async function gatherFacts(options: Common, full: boolean, now: number): Promise
     uid: process.getuid?.() ?? null,
     faults,
     settingFaults: await settingFaults(config),
-    users: { header: config['user-header'], organization: config['user-organization'] },
+    organizations: organizationsIn(config),
     file: database,
     directory,
     entry: entry && { ...entry, isFile: statSync(file).isFile() },

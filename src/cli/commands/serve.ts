@@ -99,7 +99,7 @@ function usersFault({ db }: Deps, settings: Config): string | null {
   if (settings['user-header'] === '') return null
   const all = listOrganizations(db)
   const names = all.map((one) => one.name)
-  return chooseOrganization(all, name) ? null : unclearOrganization(names, name, 'user-organization')
+  return chooseOrganization(all, name) ? null : unclearOrganization(names, name, 'user-organization').join('; ')
 }
 
 function requireTls(settings: Config): { readonly tls: Tls | null; readonly warning: string | null } {

@@ -2,6 +2,7 @@
 
 import { BUDGETS } from '../budgets.ts'
 import { LIMIT_NAMES, type Limits } from '../limits.ts'
+import { chooseOrganization, unclearOrganization } from '../organization.ts'
 import { formatCount } from '../text.ts'
 import { diagnoseCertificate } from './certificate.ts'
 import { diagnoseChannels, diagnoseContent, diagnoseRefusedSenders } from './content.ts'
@@ -25,7 +26,7 @@ export function diagnose(facts: DoctorFacts): Finding[] {
     ...diagnoseContent(facts),
     ...diagnoseChannels(facts),
     ...diagnoseLimits(facts),
-    ...diagnoseUsers(facts),
+    ...diagnoseOrganizations(facts),
     diagnoseServer(facts),
     ...diagnoseRefusedSenders(facts),
     ...diagnoseCertificate(facts),
@@ -42,15 +43,13 @@ function diagnoseConfiguration({ faults, settingFaults }: DoctorFacts): Finding[
   ]
 }
 
-/** Checks whether the users that a proxy names have an organization. If not, incmon asks them to sign in. */
-function diagnoseUsers({ users, content }: DoctorFacts): Finding[] {
+/** Checks the organizations in the settings. Without them, the server does not start. */
+function diagnoseOrganizations({ organizations, content }: DoctorFacts): Finding[] {
   const usage = content?.state === 'read' ? (content.history?.usage ?? []) : []
   const names = [...new Set(usage.map(({ organization }) => organization))]
-  if (users.header === '' || names.length === 0) return []
-  if (users.organization === '' ? names.length === 1 : names.includes(users.organization)) return []
-  const what =
-    users.organization === '' ? 'user-organization is empty' : `there is no organization ${users.organization}`
-  return [warn('users', `${what}, so user-header signs nobody in`, `set user-organization to ${names.join(' or ')}`)]
+  const all = names.map((name) => ({ name }))
+  const unclear = organizations.filter(({ name }) => names.length > 0 && chooseOrganization(all, name) === null)
+  return unclear.map(({ setting, name }) => fail('organization', ...unclearOrganization(names, name, setting)))
 }
 
 /** Checks which program is using the port. If the program is incmon, also checks whether it uses this database. */

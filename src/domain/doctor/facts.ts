@@ -136,8 +136,8 @@ export type DoctorFacts = {
   readonly faults: readonly string[]
   /** What is wrong with the files that settings name, and what to do. */
   readonly settingFaults: readonly string[]
-  /** The header in which a proxy names the user, and the organization of these users; '' if not configured. */
-  readonly users: { readonly header: string; readonly organization: string }
+  /** The settings that name an organization, each with its value; '' for the only organization. */
+  readonly organizations: readonly { readonly setting: string; readonly name: string }[]
   readonly file: string
   readonly directory: FileEntry | null
   /** Null if the file is missing or empty. */
