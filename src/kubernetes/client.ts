@@ -23,6 +23,8 @@ export class ApiError extends Error {
 
 /** The status of an error of incmon itself: the cluster has too many objects. */
 export const TOO_MANY = 507
+/** The status of a response that incmon cannot read. The API server can be reached. */
+export const UNREADABLE = 502
 
 export type Client = {
   /** Returns the parsed JSON. @throws ApiError */
@@ -52,6 +54,8 @@ const IDLE = 70_000
 /** A cluster changes often. Reading its changes ten times a second takes a quarter of the processor time of reading each. */
 const GATHER = 100
 const MAX_MESSAGE = 300
+/** The maximum number of lines or objects that are read without a pause. */
+const MAX_TOGETHER = 200
 const MAX_SEARCHED = 10_000
 
 /** `idle`: a connection without data for so many milliseconds is given up. */
@@ -103,22 +107,26 @@ export function createClient(access: Access, now: () => number, idle = IDLE): Cl
     get: async (path, body) => parsed(await textOf(await opened(path, body)), 'did not answer with JSON'),
     lines: async (path, { onOpen, onLine }) => {
       const response = await opened(path)
+      const shared = sharing()
       onOpen()
       // The parts of the line that has not ended yet: joining them for each part would be quadratic.
       let parts: string[] = []
       let length = 0
       try {
         for await (const chunk of chunksOf(response)) {
-          const [head = '', ...lines] = chunk.split('\n')
-          parts.push(head)
-          length += head.length
+          let from = 0
+          for (let end = chunk.indexOf('\n'); end !== -1; end = chunk.indexOf('\n', from)) {
+            const line = parts.join('') + chunk.slice(from, end)
+            from = end + 1
+            ;[parts, length] = [[], 0]
+            if (line.length > MAX_LINE) throw tooLarge('a line')
+            if (line !== '') await onLine(line)
+            await shared()
+          }
+          parts.push(chunk.slice(from))
+          length += chunk.length - from
           if (length > MAX_LINE) throw tooLarge('a line')
-          if (lines.length === 0) continue
-          const rest = lines.pop() ?? ''
-          for (const line of [parts.join(''), ...lines]) if (line !== '') await onLine(line)
-          parts = [rest]
-          length = rest.length
-          if (response.readableLength === 0) await gather(response)
+          if (from > 0 && response.readableLength === 0) await gather(response)
         }
       } catch (error) {
         throw asApiError(error)
@@ -127,9 +135,13 @@ export function createClient(access: Access, now: () => number, idle = IDLE): Cl
     items: async (path, onItem) => {
       const response = await opened(path)
       const splitter = createSplitter()
+      const shared = sharing()
       try {
         for await (const chunk of chunksOf(response)) {
-          for (const item of splitter.take(chunk)) await onItem(item)
+          for (const item of splitter.take(chunk)) {
+            await onItem(item)
+            await shared()
+          }
           if (splitter.kept() > MAX_LINE) throw tooLarge('an object')
         }
       } catch (error) {
@@ -149,7 +161,18 @@ export function createClient(access: Access, now: () => number, idle = IDLE): Cl
 async function* chunksOf(response: IncomingMessage): AsyncGenerator<string> {
   for await (const chunk of response.setEncoding('utf8') as AsyncIterable<string>) {
     yield chunk
-    await new Promise((resolve) => setImmediate(resolve))
+    await turn()
+  }
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+/** Returns a function that lets requests of others come in between: one chunk can contain thousands of lines. */
+function sharing(): () => Promise<unknown> | undefined {
+  let count = 0
+  return () => {
+    count += 1
+    return count % MAX_TOGETHER === 0 ? turn() : undefined
   }
 }
 
@@ -174,7 +197,7 @@ export function parsed(text: string, fault: string, onCut = () => {}): unknown {
     if (short.length < text.length) onCut()
     return JSON.parse(guard(short))
   } catch {
-    throw new ApiError(0, `the API server ${fault}`)
+    throw new ApiError(UNREADABLE, `the API server ${fault}`)
   }
 }
 
@@ -192,7 +215,7 @@ async function textOf(response: IncomingMessage): Promise<string> {
 }
 
 function tooLarge(what: string): ApiError {
-  return new ApiError(0, `the API server sent ${what} of more than ${MAX_LINE} characters`)
+  return new ApiError(UNREADABLE, `the API server sent ${what} of more than ${MAX_LINE} characters`)
 }
 
 function asApiError(error: unknown): unknown {

@@ -10,7 +10,7 @@ import { type Change, changeOf, inOrder } from './changes.ts'
 import { ApiError, type Client, TOO_MANY } from './client.ts'
 import { type Prepared, prepare } from './intake.ts'
 import { createMemory } from './memory.ts'
-import { type Delivered, runStream, type Stream, type StreamState, streamsOf } from './stream.ts'
+import { type Delivered, runStream, type Stream, type StreamState, streamsOf, textIn } from './stream.ts'
 
 type ClusterDeps = {
   readonly name: string
@@ -166,7 +166,7 @@ export function watchCluster(deps: ClusterDeps) {
         if (
           delivered.type === 'object' &&
           memory.size() >= MOST &&
-          !memory.get(String(delivered.object?.metadata?.uid))
+          !memory.get(textIn(delivered.object?.metadata?.uid))
         )
           throw new ApiError(TOO_MANY, `the cluster has more than ${MOST} objects; watch only some namespaces`)
         const change = readable(delivered, stream)

@@ -1,7 +1,7 @@
 /** Reads one resource of a cluster for as long as the server runs: list, watch, and again after every failure. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kind } from '../domain/watch/object.ts'
-import { ApiError, type Client, parsed, TOO_MANY } from './client.ts'
+import { ApiError, type Client, parsed, TOO_MANY, UNREADABLE } from './client.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: `domain/kubernetes/parse.ts` reads the objects
 export type Json = any
@@ -43,6 +43,8 @@ const NOT_JSON = 'sent an object that is not JSON'
 const WATCH_SECONDS = 300
 const FIRST_PAUSE = 500
 const LONGEST_PAUSE = 30_000
+/** The longest pause that an API server can ask for. */
+const LONGEST_AFTER = 300_000
 /** What only an administrator can change is tried again after this time. */
 const DENIED_PAUSE = 60_000
 
@@ -89,6 +91,11 @@ export async function runStream(stream: Stream, version: string | null, deps: St
   }
 }
 
+/** Returns a text or number as a text that fits into a URL, and everything else as ''. */
+export function textIn(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value).toWellFormed() : ''
+}
+
 /** Delivers all objects in pages. Returns the version of the list. */
 async function list(path: string, { client, take }: StreamDeps, cut: () => void): Promise<string> {
   const uids = new Set<string>()
@@ -98,11 +105,11 @@ async function list(path: string, { client, take }: StreamDeps, cut: () => void)
     const more = next === '' ? '' : `&continue=${encodeURIComponent(next)}`
     const page = (await client.items(`${path}?limit=${PAGE}${more}`, async (text) => {
       const object: Json = parsed(text, NOT_JSON, cut)
-      uids.add(String(object?.metadata?.uid))
+      uids.add(textIn(object?.metadata?.uid))
       await take({ type: 'object', object, version: null })
     })) as Json
-    next = page?.metadata?.continue ?? ''
-    const version = String(page?.metadata?.resourceVersion ?? '')
+    next = textIn(page?.metadata?.continue)
+    const version = textIn(page?.metadata?.resourceVersion)
     if (next !== '' && uids.size === known) throw new ApiError(0, 'the API server continues a list without new objects')
     if (next !== '') continue
     await take({ type: 'listed', uids, version })
@@ -122,10 +129,11 @@ async function watch(
   try {
     const onOpen = () => state({ doing: 'watch', error: null, status: 200 })
     const onLine = async (line: string) => {
-      const { type, object }: Json = parsed(line, NOT_JSON, cut)
-      if (type === 'ERROR') throw new ApiError(Number(object?.code ?? 0), String(object?.message ?? 'the watch failed'))
+      const { type, object }: Json = parsed(line, NOT_JSON, cut) ?? {}
+      if (type === 'ERROR')
+        throw new ApiError(Number(textIn(object?.code)), textIn(object?.message) || 'the watch failed')
       works()
-      const at = String(object?.metadata?.resourceVersion ?? last)
+      const at = textIn(object?.metadata?.resourceVersion) || last
       if (type === 'BOOKMARK') await take({ type: 'bookmark', version: at })
       else await take({ type: type === 'DELETED' ? 'deleted' : 'object', object, version: at })
       last = at
@@ -133,7 +141,7 @@ async function watch(
     await client.lines(path + query, { onOpen, onLine })
   } catch (error) {
     // A cut connection resumes at the last version; a server that answers with an error is asked less often.
-    if (last === version || !(error instanceof ApiError) || error.status !== 0) throw error
+    if (last === version || !(error instanceof ApiError) || ![0, UNREADABLE].includes(error.status)) throw error
   }
   return last
 }
@@ -142,7 +150,7 @@ async function watch(
 export function pauseOf({ status, retryAfter }: ApiError, failures: number, random: number): number {
   if (status === 403 || status === TOO_MANY) return DENIED_PAUSE
   const longest = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** Math.min(failures - 1, 10))
-  return Math.max(retryAfter ?? 0, longest * (0.5 + random / 2))
+  return Math.max(Math.min(retryAfter ?? 0, LONGEST_AFTER), longest * (0.5 + random / 2))
 }
 
 async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {

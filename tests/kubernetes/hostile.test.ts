@@ -9,7 +9,7 @@ import type { Seen } from '../../src/domain/watch/object.ts'
 import type { Access } from '../../src/kubernetes/access.ts'
 import { ApiError, type Client, createClient, parsed } from '../../src/kubernetes/client.ts'
 import { watchCluster } from '../../src/kubernetes/cluster.ts'
-import { runStream, streamsOf } from '../../src/kubernetes/stream.ts'
+import { pauseOf, runStream, streamsOf } from '../../src/kubernetes/stream.ts'
 import { eventually } from '../helpers/server.ts'
 
 /** Starts a server that answers each request with `send`, and a client for it. */
@@ -85,10 +85,14 @@ test('an error with a long message is cut', async (t) => {
   await assert.rejects(get('/version'), (error: ApiError) => error.status === 403 && error.message.length === 300)
 })
 
-type Answers = { readonly list?: object; readonly watch: () => object }
+type Answers = { readonly list?: object; readonly watch: () => unknown; readonly reached?: () => AbortSignal }
 
 /** Runs the stream of nodes for a moment. Returns how often it listed and watched, and its last error. */
-async function runBriefly({ list = { resourceVersion: '1' }, watch }: Answers) {
+async function runBriefly({
+  list = { resourceVersion: '1' },
+  watch,
+  reached = () => new AbortController().signal,
+}: Answers) {
   const [stop, seen] = [new AbortController(), { lists: 0, watches: 0, error: null as string | null }]
   const client: Pick<Client, 'items' | 'lines'> = {
     items: async () => {
@@ -109,7 +113,7 @@ async function runBriefly({ list = { resourceVersion: '1' }, watch }: Answers) {
     state: ({ error }) => {
       seen.error = error ?? seen.error
     },
-    reached: () => new AbortController().signal,
+    reached,
   })
   return seen
 }
@@ -125,6 +129,64 @@ test('an API server that answers at once again and again is asked less often', a
   assert.deepEqual(await runBriefly({ watch: gone }), { lists: 2, watches: 2, error: null })
   const { lists, watches, error } = await runBriefly({ list: { continue: 'more' }, watch })
   assert.deepEqual([lists, watches, error], [1, 0, 'the API server continues a list without new objects'])
+})
+
+test('lines and versions of any type neither stop the server nor the watch', async () => {
+  for (const value of [
+    null,
+    1,
+    'x',
+    [],
+    {},
+    { object: null },
+    { type: 'ERROR' },
+    { type: 'ERROR', object: { code: {} } },
+  ])
+    await runBriefly({ watch: () => value })
+  const odd = [null, [], { toString: 1 }, '\ud800', true]
+  for (const resourceVersion of odd) {
+    const list = { resourceVersion, continue: resourceVersion }
+    const watch = () => ({ type: 'BOOKMARK', object: { metadata: { resourceVersion } } })
+    const { lists } = await runBriefly({ list, watch })
+    assert.equal(lists, 1)
+  }
+})
+
+test('a watch whose lines cannot be read is not repeated because another one works', async (t) => {
+  const { lines } = await client(t, (socket) => socket.end(`${OK}{]\n`))
+  let opened = 0
+  const stop = new AbortController()
+  setTimeout(() => stop.abort(), 200)
+  const counting: Client['lines'] = (path, on) => {
+    opened += 1
+    return lines(path, on)
+  }
+  const [stream] = streamsOf([])
+  assert.ok(stream)
+  await runStream(stream, '1', {
+    client: { lines: counting } as Client,
+    ...{ take: () => {}, warn: () => {}, forgotten: () => {}, state: () => {}, random: () => 1, signal: stop.signal },
+    reached: () => AbortSignal.timeout(5),
+  })
+  assert.equal(opened, 1)
+})
+
+test('other requests are served between thousands of lines, and empty lines are skipped', async (t) => {
+  const { lines } = await client(t, (socket) => socket.end(OK + '\n'.repeat(500_000) + '1\n'.repeat(20_000)))
+  const read: string[] = []
+  let turns = 0
+  const counting = setInterval(() => {
+    turns += 1
+  }, 0)
+  t.after(() => clearInterval(counting))
+  await lines('/api/v1/pods', { onOpen: () => {}, onLine: (line) => void read.push(line) })
+  assert.equal(read.length, 20_000)
+  assert.ok(turns > 10, `${turns}`)
+})
+
+test('an API server cannot ask for a pause of years, which a timer would turn into none', () => {
+  assert.equal(pauseOf(new ApiError(429, '', 1e14), 1, 0), 300_000)
+  assert.equal(pauseOf(new ApiError(429, '', -5), 1, 1), 500)
 })
 
 test('a watch that is stopped while its list waits to be saved ends', async (t) => {
