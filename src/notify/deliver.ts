@@ -1,5 +1,6 @@
 /** Attempts once to deliver a message through its channel. */
 
+import { connect, type Socket } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 import type { Message, SendOutcome } from '../actions/messages.ts'
 import { readSmallFile } from '../config.ts'
@@ -18,6 +19,7 @@ import { topicOf, withoutSecrets } from '../domain/notification/target.ts'
 import type { MessageContext, MessageText } from '../domain/notification/words.ts'
 import type { ChannelSecrets } from '../store/notification/channels.ts'
 import { type Network, post, SendError } from './post.ts'
+import { withTimeLimit } from './time-limit.ts'
 
 type OutgoingMessage = Pick<Message, 'secrets' | 'items' | 'incidentId' | 'replyTo' | 'isFirst'> & {
   /** The UUID of the message, which is the same for all attempts. */
@@ -35,6 +37,10 @@ export type Transports = {
 
 const MAIL_ACCEPTED = 250
 const MAX_DETAIL = 1_000
+/** The maximum size of everything that a mail server sends while it takes one mail, in bytes. */
+const MAX_ANSWERS = 65_536
+/** How many times the time for one answer a mail may take. */
+const ANSWERS_WITHIN = 6
 
 /** Delivers a message and returns the outcome. Never throws. */
 export async function deliver(message: OutgoingMessage, transports: Transports): Promise<SendOutcome> {
@@ -161,9 +167,28 @@ export async function sendMail(server: MailServer, to: string, mail: Mail): Prom
   const secure = protocol === 'smtps:'
   const user = decodeURIComponent(username)
   const auth = user === '' ? {} : { auth: { user, pass: passwordOf(server) } }
-  const transport = createTransport({
+  const place = {
     host: hostname.replace(/^\[|\]$/g, ''),
     port: port === '' ? (secure ? 465 : 587) : Number(port),
+  }
+  const sockets: Socket[] = []
+  const transport = createTransport({
+    ...place,
+    // nodemailer limits neither the size nor the time of all answers together.
+    getSocket: (_: unknown, done: (error: Error | null, opened?: { connection: Socket }) => void) => {
+      const socket = connect({ ...place, timeout: server.timeoutMs })
+      sockets.push(socket)
+      const failed = (error: Error) => done(error)
+      socket.once('error', failed)
+      socket.once('timeout', () => socket.destroy(new Error('Connection timeout')))
+      socket.once('connect', () => {
+        socket.removeListener('error', failed).removeAllListeners('timeout')
+        socket.on('data', () => {
+          if (socket.bytesRead > MAX_ANSWERS) socket.destroy(new Error(`more than ${MAX_ANSWERS} bytes arrived`))
+        })
+        done(null, { connection: socket })
+      })
+    },
     secure,
     // A password is never sent without TLS.
     requireTLS: user !== '',
@@ -178,13 +203,14 @@ export async function sendMail(server: MailServer, to: string, mail: Mail): Prom
   const thread = inReplyTo === null ? {} : { inReplyTo, references: inReplyTo }
   try {
     const headers = { 'Auto-Submitted': 'auto-generated' }
-    const sent = await transport.sendMail({ from: server.from, to, ...content, headers, ...thread })
+    const send = () => transport.sendMail({ from: server.from, to, ...content, headers, ...thread })
+    const sent = await withTimeLimit(server.timeoutMs * ANSWERS_WITHIN, send)
     // The response begins with the status, which is shown next to it.
     return sent.response.replace(/^250[ -]/, '')
   } catch (error) {
     throw new SendError(failureOf(error))
   } finally {
-    transport.close()
+    for (const socket of sockets) socket.destroy()
   }
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
@@ -130,4 +130,40 @@ test('without a mail server, the error says which settings are missing', async (
   await fail()
   await settled(() => messages()[0]?.attempts === 1)
   assert.match(messages()[0]?.detail ?? '', /set smtp-url and mail-from/)
+})
+
+for (const [name, text] of Object.entries({ 'empty lines': '\r\n'.repeat(30_000), 'no line end': 'x'.repeat(65_536) }))
+  test(`a mail server that answers without end is given up: ${name}`, async (t) => {
+    const server = createServer((socket) => {
+      socket.on('error', () => {})
+      socket.write('220 hi\r\n')
+      socket.once('data', () => {
+        const more = () => {
+          if (!socket.destroyed && socket.write(text)) setImmediate(more)
+        }
+        socket.on('drain', more)
+        more()
+      })
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.after(() => server.close())
+    const { port } = server.address() as AddressInfo
+    const place = { url: `smtp://127.0.0.1:${port}`, passwordFile: '', from: 'a@example.com', timeoutMs: 10_000 }
+    const began = process.cpuUsage().user
+    await assert.rejects(sendMail(place, 'b@example.com', MAIL), /more than 65536 bytes arrived/)
+    assert.ok(process.cpuUsage().user - began < 2_000_000)
+  })
+
+test('a mail server that answers one byte at a time is given up', async (t) => {
+  const server = createServer((socket) => {
+    socket.on('error', () => {})
+    socket.write('220 hi\r\n250-')
+    const drip = setInterval(() => socket.write('x'), 20)
+    socket.on('close', () => clearInterval(drip))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const place = { url: `smtp://127.0.0.1:${port}`, passwordFile: '', from: 'a@example.com', timeoutMs: 100 }
+  await assert.rejects(sendMail(place, 'b@example.com', MAIL), /no response in time/)
 })
