@@ -27,6 +27,7 @@ import { earlierOf, findIncidentAt, mergedWith, openedDuring, recordedSince, sil
 import { findGroupUntil } from './groups.ts'
 import { findNumber } from './incidents.ts'
 import { findLiveIncident } from './live-incidents.ts'
+import { withMovesBefore } from './moves-before.ts'
 import { withUnheard } from './silent-senders.ts'
 import { findJudgedSuspects } from './suspects.ts'
 import { eventsOf } from './timeline-events.ts'
@@ -47,7 +48,7 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, e
   const searched = searchedAround(incident, now)
   const facts = gather(db, incident, alerts, searched)
   const links = listBestLinksOfIncident(db, incident.organizationId, incident.rowId)
-  const all = [...facts.entries, ...entries]
+  const all = withMovesBefore(db, incident, alerts, [...facts.entries, ...entries])
   const { service } = facts.incident
   const { isSuppressed, endedAt } = incident.problem
   const shown = hasSeveralClusters(db, incident.organizationId) ? asIs : withoutCluster
@@ -184,7 +185,8 @@ export function findTimelineFacts(db: Db, incident: LiveIncident, now: number) {
   const links = listBestLinksOfIncident(db, incident.organizationId, incident.rowId)
   const facts = gather(db, incident, alerts, searchedAround(incident, now), incident.rowId)
   const merged = mergedWith(db, incident.organizationId, facts.entries)
-  return { ...facts, alerts, merged, correlations: links.map(linkFact) }
+  const entries = withMovesBefore(db, incident, alerts, facts.entries)
+  return { ...facts, entries, alerts, merged, correlations: links.map(linkFact) }
 }
 
 type WithService = Pick<AlertRows[number], 'service'>
