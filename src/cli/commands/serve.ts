@@ -60,8 +60,6 @@ export async function runServe(options: Common): Promise<void> {
     })
     const migrated = bringUp(deps)
     refuseUnwritable(deps)
-    const unclear = usersFault(deps, settings)
-    if (unclear !== null) throw new CommandError(unclear)
     // A killed server may have committed without a sync, and a repeat of what it committed is answered without a commit.
     await db.sync()
     const stopped = recordStop(db, usedAt, deps.now())
@@ -74,6 +72,9 @@ export async function runServe(options: Common): Promise<void> {
     if (migrated.applied.length > 0) inform(log, { database: db.file, ...migrated }, 'migrated')
     inform(log, { version: programVersion(), url: running.url, database: db.file }, 'started')
     if (warning) log.warn({ warning }, 'check the certificate')
+    // Who cannot sign in is no reason to page nobody.
+    const unclear = usersFault(deps, settings)
+    if (unclear !== null) log.warn({ warning: unclear }, 'users whom the proxy names cannot sign in')
     // The server keeps running if its terminal is closed.
     process.stdout.removeAllListeners('error').on('error', () => {})
     db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`)
