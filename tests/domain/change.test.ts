@@ -133,7 +133,13 @@ const OUTCOMES: [string, Partial<PipelineFacts>, string][] = [
     { status: 'canceled', jobs: [job({ status: 'canceled', startedAt: null })] },
     'success without a deploy',
   ],
-  ['running with its deploy begun', { status: 'running', jobs: [job({ status: 'running' })] }, 'deployed'],
+  [
+    'running with its deploy running',
+    { status: 'running', jobs: [job({ status: 'running', finishedAt: null })] },
+    'deploying',
+  ],
+  ['running after its deploy', { status: 'running', jobs: [job()] }, 'deployed'],
+  ['ended without the end of its deploy job', { jobs: [job({ status: 'running', finishedAt: null })] }, 'deployed'],
   ['running without a deploy yet', { status: 'running', jobs: [] }, 'under way'],
 ]
 for (const [name, more, expected] of OUTCOMES) {

@@ -60,6 +60,7 @@ export type Outcome =
   | 'failed, jobs unknown'
   | 'failed before a deploy'
   | 'deployed'
+  | 'deploying'
   | 'success, jobs unknown'
   | 'success without a deploy'
   | 'CI system failure'
@@ -176,6 +177,7 @@ export function outcomeOf(facts: PipelineFacts): Outcome {
     return deploys.length > 0 ? 'deployed' : 'failed before a deploy'
   }
   if (deploys.some(isFailedDeploy)) return 'deploy failed'
+  if (isDeploying(facts)) return 'deploying'
   if (deploys.length > 0) return 'deployed'
   if (facts.status === 'success' && facts.jobs.length === 0 && !facts.mergeRequest) return 'success, jobs unknown'
   return ENDED.has(facts.status) ? 'success without a deploy' : 'under way'

@@ -227,6 +227,7 @@ export const KINDS: Readonly<Record<Outcome, readonly [number, string, string]>>
   'failed, jobs unknown': [0.7, 'pipeline_failed', 'the pipeline failed; the failed job is unknown'],
   'failed before a deploy': [0.1, 'failed_before_deploy', 'the pipeline failed before it deployed anything'],
   deployed: [0.8, 'deployed', 'the pipeline deployed'],
+  deploying: [0.8, 'deploying', 'the deploy had begun, and no end of it is recorded'],
   'success, jobs unknown': [0.56, 'pipeline_succeeded', 'the pipeline succeeded; it is unknown whether it deployed'],
   'success without a deploy': [0.2, 'no_deploy', 'the pipeline deployed nothing'],
   'CI system failure': [0.2, 'ci_trouble', 'the CI system itself failed'],

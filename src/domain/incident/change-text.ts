@@ -48,15 +48,15 @@ export function wholeChangeText(change: ChangeFact): string {
 
 /**
  * Describes the start of a deploy: `deploy of pipeline shop/cart#31 on main (3f2a9c1d) began; commit “…” by Ada; it
- * failed (deploy: script_failure)`. The time of the end can follow.
+ * failed (deploy: script_failure)`. The time of the end can follow. Says nothing of an end that is not recorded.
  */
 export function deployText(change: ChangeFact): string {
   const { outcome, failedJobs, commit } = change
   const jobs = failedJobs.map(({ name, reason }) => `${name}${reason === null ? '' : `: ${reason}`}`)
   const why = jobs.length === 0 ? '' : ` (${joinNames(jobs)})`
   const written = commit === null ? [] : [changeDetails({ ...change, failedJobs: [] })]
-  const result = outcome === 'deployed' ? 'it succeeded' : `it failed${why}`
-  return [`deploy of ${changePlace(change)} began`, ...written, result].join('; ')
+  const result = outcome === 'deploying' ? [] : [outcome === 'deployed' ? 'it succeeded' : `it failed${why}`]
+  return [`deploy of ${changePlace(change)} began`, ...written, ...result].join('; ')
 }
 
 /**
@@ -73,12 +73,14 @@ export function changeSentences(change: ChangeFact, rollouts: readonly string[] 
   const ran = kind === 'pipeline' && endsAt > startsAt ? `ran from ${formatPeriod(startsAt, endsAt)}` : began
   if (!isDeploy(change)) return `${changePlace(change, outcomeText(change))}, which ${ran}${others}.${rest}`
   const result = outcome === 'deployed' ? 'succeeded' : 'failed'
+  if (outcome === 'deploying')
+    return `${changePlace(change)}, whose deploy ${began}${others}; no end of it is recorded.${rest}`
   return `${changePlace(change)}, whose deploy ${ran} and ${result}${others}.${rest}`
 }
 
-/** Returns whether a pipeline has deployed, or tried to. It then has the start and the end of its deploy job. */
+/** Returns whether a pipeline has deployed, or tried to. It then has the start of its deploy job, and its end if known. */
 export function isDeploy({ outcome }: Pick<ChangeFact, 'outcome'>): boolean {
-  return outcome === 'deployed' || outcome === 'deploy failed'
+  return outcome === 'deployed' || outcome === 'deploying' || outcome === 'deploy failed'
 }
 
 /** Returns `#4702` for `shop/checkout#4702`. */

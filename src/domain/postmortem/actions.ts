@@ -1,7 +1,7 @@
 /** Suggests action items by rules: measures that typically prevent or shorten this kind of incident. */
 
 import { REASONS } from '../event/reason-table.ts'
-import { changeName } from '../incident/change-text.ts'
+import { changeName, isDeploy } from '../incident/change-text.ts'
 import type { ChangeFact } from '../incident/facts.ts'
 import { isNodeService } from '../service/node.ts'
 import { formatSeconds, formatTime, joinNames, secondsBetween } from '../text.ts'
@@ -190,8 +190,8 @@ function failedDeploy({ changes, correlations, searched }: GroupedFacts): Senten
   const rejected = correlations.filter(({ verdict }) => verdict === 'rejected').map(({ change }) => change.ref)
   const failed = changes.filter(({ outcome, ref }) => outcome === 'deploy failed' && !rejected.includes(ref))
   const last = failed.at(-1)
-  const isLater = ({ kind, outcome, startsAt }: ChangeFact) =>
-    startsAt > (last?.startsAt ?? 0) && (kind === 'rollout' || outcome === 'deployed')
+  const isLater = (change: ChangeFact) =>
+    change.startsAt > (last?.startsAt ?? 0) && (change.kind === 'rollout' || isDeploy(change))
   if (!last || changes.some(isLater)) return null
   const refs = failed.map(({ eventId }) => `event/${eventId}`)
   const until = formatTime(searched.to)

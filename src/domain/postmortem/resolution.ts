@@ -55,7 +55,7 @@ export function isRemedy(
   { createdAt, resolvedAt }: IncidentFact,
 ): boolean {
   const within = startsAt >= createdAt && (resolvedAt === null || startsAt <= resolvedAt)
-  return within && emptied === undefined && (kind === 'rollout' || outcome === 'deployed')
+  return within && emptied === undefined && (kind === 'rollout' || outcome === 'deployed' || outcome === 'deploying')
 }
 
 /**

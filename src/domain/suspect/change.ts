@@ -15,6 +15,7 @@ import type { Factor, Symptom } from './symptom.ts'
 const REACHED: Readonly<Record<Outcome, number>> = {
   'deploy failed': 1,
   deployed: 0.95,
+  deploying: 0.95,
   'success, jobs unknown': 0.8,
   'failed, jobs unknown': 0.7,
   'under way': 0.7,
@@ -25,6 +26,7 @@ const REACHED: Readonly<Record<Outcome, number>> = {
 const OUTCOME_TEXTS: Readonly<Record<Outcome, string>> = {
   'deploy failed': 'the deploy job failed',
   deployed: 'the pipeline deployed',
+  deploying: 'the deploy had begun, and no end of it is recorded',
   'success, jobs unknown': 'the pipeline succeeded; it is unknown whether it deployed',
   'failed, jobs unknown': 'the pipeline failed; the failed job is unknown',
   'under way': 'the pipeline is still running',

@@ -5,7 +5,7 @@ import type { SuspectFacts } from './suspect.ts'
 
 /** A fix takes effect within half an hour: new pods start, and alerts end with a delay. */
 export const EFFECT = 30 * 60_000
-const DEPLOYED = new Set(['deployed', 'success, jobs unknown'])
+const DEPLOYED = new Set(['deployed', 'deploying', 'success, jobs unknown'])
 
 /**
  * Returns the changes that probably fixed the incident. For each service, returns the last deploy that started after

@@ -196,7 +196,7 @@ function nounOf({ kind, outcome }: JudgedSuspect): string {
   if (kind === 'rollout') return 'Rollout'
   if (outcome === 'deploy failed') return 'Failed deploy'
   if (outcome === 'failed, jobs unknown' || outcome === 'failed before a deploy') return 'Failed pipeline'
-  return outcome === 'deployed' ? 'Deploy' : 'Pipeline'
+  return outcome === 'deployed' || outcome === 'deploying' ? 'Deploy' : 'Pipeline'
 }
 
 /** Returns what connects a change with the incident, such as `started 3 min before the first alert`; see `leadText`. */

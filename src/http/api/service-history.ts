@@ -27,8 +27,8 @@ export const historyShape = v.object({
 })
 
 const OUTCOMES = [
-  ...['deploy failed', 'failed, jobs unknown', 'failed before a deploy', 'deployed', 'success, jobs unknown'],
-  ...['success without a deploy', 'CI system failure', 'under way'],
+  ...['deploy failed', 'failed, jobs unknown', 'failed before a deploy', 'deployed', 'deploying'],
+  ...['success, jobs unknown', 'success without a deploy', 'CI system failure', 'under way'],
 ] as const satisfies readonly Outcome[]
 
 const PAGE = 'https://gitlab.example.com/shop/checkout/-/pipelines/4711'

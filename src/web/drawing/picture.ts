@@ -18,6 +18,7 @@ const MARGIN = 10 * MINUTE
 /** The outcome of a pipeline as text, with the level of its bar. */
 export const OUTCOME_TEXTS: Readonly<Record<Outcome, readonly [string, LaneBar['level']]>> = {
   deployed: ['deployed', 'change'],
+  deploying: ['deploying', 'change'],
   'deploy failed': ['deploy failed', 'change'],
   'failed, jobs unknown': ['failed', 'change'],
   'success, jobs unknown': ['succeeded', 'change'],
@@ -103,7 +104,7 @@ function changeBar(change: Change, serviceId: string): LaneBar {
   const [word, level] = OUTCOME_TEXTS[outcome]
   const noun = isDeploy({ outcome }) ? 'Deploy of pipeline' : 'Pipeline'
   const title = `${noun} ${ref} on ${change.facts.branch}: ${outcome}`
-  const running = outcome === 'under way'
+  const running = outcome === 'under way' || outcome === 'deploying'
   const label = `${service === serviceId ? pipelineNumber(ref) : shortRef(ref)} ${word}`
   return { ...common, lane: 'ci', endsAt: running ? null : endsAt, level, shape: 'bar', label, title }
 }

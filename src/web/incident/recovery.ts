@@ -3,8 +3,8 @@
  * was not reported.
  */
 import { withRecovering } from '../../actions/firing.ts'
-import { type Change, outcomeOf } from '../../domain/correlation/change.ts'
-import { changeName } from '../../domain/incident/change-text.ts'
+import { type Change, isDeploying, outcomeOf } from '../../domain/correlation/change.ts'
+import { changeName, isDeploy } from '../../domain/incident/change-text.ts'
 import { silencedText } from '../../domain/incident/lasted.ts'
 import { overdueWord } from '../../domain/notification/alert-texts.ts'
 import { formatMoment } from '../../domain/shown-time.ts'
@@ -29,7 +29,7 @@ export function fixOf(
   const change = own.find(({ kind }) => kind === 'pipeline') ?? own[0]
   if (endedAt === null || !change || change.startsAt > endedAt) return null
   // The end of a rollout is not known.
-  const isOver = change.kind === 'pipeline' && change.endsAt <= endedAt
+  const isOver = change.kind === 'pipeline' && !isDeploying(change.facts) && change.endsAt <= endedAt
   const [at, verb] = isOver ? [change.endsAt, 'finished'] : [change.startsAt, 'started']
   const seconds = secondsBetween(at, endedAt)
   const when = `${verb} ${seconds === 0 ? 'together with the end of the problem' : `${formatSeconds(seconds)} before the problem ended`}`
@@ -37,7 +37,7 @@ export function fixOf(
 }
 
 function nounOf(change: Change): string {
-  return change.kind === 'rollout' ? 'rollout' : outcomeOf(change.facts) === 'deployed' ? 'deploy' : 'pipeline'
+  return change.kind === 'rollout' ? 'rollout' : isDeploy({ outcome: outcomeOf(change.facts) }) ? 'deploy' : 'pipeline'
 }
 
 /** Returns `Was critical for 21 min until 03:20, recovering now. …`; null while the problem goes on. */

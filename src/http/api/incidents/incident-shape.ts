@@ -71,7 +71,7 @@ export const timelineEntryShape = v.object({
   ),
   code: shape.nullable(
     v.string(),
-    'acknowledged or the new status; for ended: reported, inferred, expired or manual; for silence: silenced or unsilenced; for a pipeline that deploys: deployed or deploy failed',
+    'acknowledged or the new status; for ended: reported, inferred, expired or manual; for silence: silenced or unsilenced; for a pipeline that deploys: deployed, deploying or deploy failed',
     null,
   ),
   text: shape.text('A description in one line', 'rolled back to the previous release'),
