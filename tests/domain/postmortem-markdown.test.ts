@@ -212,3 +212,13 @@ for (const address of [
 test('a URL cannot break out of its brackets', () => {
   assert.equal(link('a]b', 'https://a.test/>)\n<b>"\\'), '[a\\]b](<https://a.test/%3E)%0A%3Cb%3E%22%5C>)')
 })
+
+test('a text of thousands of lines is escaped at once', () => {
+  for (const line of ['\r', '\n\n', 'a\n', '# x\n', '1. \n']) {
+    const text = line.repeat(65_536 / line.length)
+    const began = process.cpuUsage().user
+    prose(text)
+    const ms = (process.cpuUsage().user - began) / 1_000
+    assert.ok(ms < 100, `${JSON.stringify(line)}: ${ms} ms`)
+  }
+})

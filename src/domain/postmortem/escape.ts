@@ -1,4 +1,5 @@
 /** Escapes untrusted text for Markdown, and builds links and tables. */
+import { cacheByKey } from '../memoize.ts'
 
 /**
  * Characters with a meaning anywhere in GitHub Markdown: code, emphasis, HTML, table cells, strikethrough, formulas.
@@ -53,11 +54,16 @@ function escapeLinks(line: string): string {
 /** Escapes text written by a user, but keeps paragraphs, line breaks, and list items that start with `- `. */
 export function prose(text: string): string {
   const paragraphs = text.replace(/\r\n?/g, '\n').split(/\n[ \t]*\n/)
-  return paragraphs.map(paragraph).filter(Boolean).join('\n\n')
+  // A text of 65,536 characters can have as many lines. Only few of them differ.
+  const escaped = cacheByKey((line: string) => line, plain)
+  return paragraphs
+    .map((one) => paragraph(one, escaped))
+    .filter(Boolean)
+    .join('\n\n')
 }
 
-function paragraph(text: string): string {
-  const lines = text.split('\n').filter((line) => plain(line) !== '')
+function paragraph(text: string, escaped: (line: string) => string): string {
+  const lines = text.split('\n').filter((line) => escaped(line) !== '')
   return lines
     .map((line, index) => {
       const item = /^\s*- +(\S.*)$/s.exec(line)
@@ -65,7 +71,7 @@ function paragraph(text: string): string {
       const next = lines[index + 1]
       const end = next === undefined || item || /^\s*- /.test(next) ? '' : '\\'
       const gap = index > 0 && (item !== null) !== /^\s*- /.test(lines[index - 1] ?? '') ? '\n' : ''
-      return `${gap}${item ? `- ${plain(item[1] ?? '')}` : plain(line)}${end}`
+      return `${gap}${item ? `- ${escaped(item[1] ?? '')}` : escaped(line)}${end}`
     })
     .join('\n')
 }
