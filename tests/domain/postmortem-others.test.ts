@@ -26,6 +26,22 @@ test('a failed node names the services whose incidents opened while their pods w
     assert.doesNotMatch(text, /probably failed because of it/)
 })
 
+test('an incident that opened shortly before is named as such, and did not follow from this one', () => {
+  const before = { ...opened, number: 7, createdAt: createdAt - MINUTE }
+  const text = textOf({ services: [search], meanwhile: [before, { ...opened, service: 'pay' }] })
+  assert.match(text, /Other incidents that opened shortly before this one: “search: Down” \(incident 7\) \(E\d+\)\.\n/)
+  assert.match(text, /Other incidents that opened during this one: “search: Down”/)
+  assert.doesNotMatch(text, /probably failed because of it/)
+  assert.doesNotMatch(textOf({ services: [search], meanwhile: [opened] }), /shortly before/)
+})
+
+test('the alerts about the services of a node are the evidence for them, and not those about the node', () => {
+  const [first, ...others] = NODE.alerts
+  assert.ok(first)
+  const text = textOf({ services: [search], alerts: [{ ...first, serviceId: 'search' }, ...others] })
+  assert.match(text, /The incident includes alerts about shop\/search \(E\d+\)\./)
+})
+
 test('the services of a node are listed once, unless some do not belong to the incident', () => {
   const told = /Services with alerts about pods on/
   const of = (service: string) => textOf({ services: [search], onNode: [{ ...onNode, service }] })
@@ -41,10 +57,8 @@ test('an eviction is no recovery, unless nothing else is known', () => {
 
 test('without a fix, the document refers to the notes of people, if there are any', () => {
   const note = { at: createdAt, kind: 'note', code: null, text: 'Power is back', actor: 'Ann', ref: null }
-  assert.match(
-    textOf({ entries: [note] }),
-    /\*\*Fix:\*\* no deploy or rollout was found that ended the problem; the notes may say more/,
-  )
+  assert.match(textOf({ entries: [note] }), /\*\*Cause:\*\* no change was found in .*; the notes may say more \(/)
+  assert.match(textOf({ entries: [note] }), /\*\*Fix:\*\* no deploy or rollout is a likely fix; the notes may say more/)
   assert.doesNotMatch(textOf({ entries: [] }), /the notes may/)
 })
 

@@ -95,6 +95,13 @@ test('the paging is to be checked only if somebody was told, and nobody answered
   assert.deepEqual(idsOf({ hasChannel: false, names: [], firstAt: null }), ['channels'])
 })
 
+test('channels are to be set up if there are none, even if somebody answered in time', () => {
+  const idsOf = (told: NonNullable<PostmortemFacts['told']>) =>
+    generate({ ...BARE, incident: { ...BARE.incident, acknowledgedAt: createdAt }, told }).actions.map(({ id }) => id)
+  assert.ok(idsOf({ hasChannel: false, names: [], firstAt: null }).includes('channels'))
+  assert.ok(!idsOf({ hasChannel: true, names: [], firstAt: null }).includes('channels'))
+})
+
 test('the end of a pod that Kubernetes killed is not called reported', () => {
   const at = createdAt + 9 * MINUTE
   const ended = { ...FIRST, endsAt: at, resolution: 'reported' as const, objects: ['Pod/cart-1'] }
@@ -192,7 +199,7 @@ test('a rollout long after a deploy is the fix without the deploy, which did not
 
 test('a deploy after which the problem came back is no fix', () => {
   const back = entry('status', 16, null, 'open', 'the problem came back')
-  assert.equal(fixWith(3, [back]), 'no deploy or rollout was found that ended the problem')
+  assert.equal(fixWith(3, [back]), 'no deploy or rollout is a likely fix')
   assert.equal(fixWith(14, [back]), 'probably rollout shop/cart@7f9b6d5c4')
 })
 

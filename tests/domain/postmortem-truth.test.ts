@@ -446,7 +446,7 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   ],
   [
     'a symptom that is older than the problem',
-    /The first symptom was ImagePullBackOff: .*”, which began at 2026-03-14 02:01:09 UTC, 10 min before the problem \(/,
+    /The first symptom was ImagePullBackOff: .*”, which began at 2026-03-14 02:01:09 UTC, 10 min before the critical state began \(/,
     textOf({ alerts: [{ ...firing, startsAt: startedAt - 10 * MINUTE }] }),
     textOf({ alerts: [firing] }),
   ],

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Ended, NO_PROBLEM, observe, type Problem } from '../../src/domain/incident/problem.ts'
+import { overText } from '../../src/domain/incident/problem-end.ts'
 import { MINUTE } from '../../src/domain/units.ts'
 
 /** Began at minute 0. Last reported at minute 5, which was known at minute 20. */
@@ -34,6 +35,14 @@ test('an end that is assumed, in the future, or of something else changes nothin
   ]) {
     assert.equal(after(GUESSED, 30 * MINUTE, end).endedAt, 5 * MINUTE)
   }
+})
+
+test('a service was well since its problem was known to be over, unless that was known long after the end', () => {
+  const of = (known: number, isGuess = false) =>
+    overText({ ...GUESSED, isGuess, endedAt: 5 * MINUTE, knownAt: known * MINUTE }, 60 * MINUTE)
+  assert.equal(of(6), 'the service had been well for 54 min')
+  assert.equal(of(10), 'the end of the problem had been known for 50 min')
+  assert.equal(of(20, true), 'the problem had not been reported for 55 min')
 })
 
 test('a reported end is not moved', () => {

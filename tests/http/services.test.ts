@@ -159,6 +159,21 @@ test('a merge removes the source and moves its alerts', async (t) => {
   assert.equal((await request('GET', `/api/services/${from.id}`, { token: acme.token })).status, 404)
 })
 
+test('the timeline of an incident says who merged its service with another one, and which', async (t) => {
+  const { db, acme, request } = makeWorld(t)
+  const { token } = acme
+  const [from, into, other] = ['basket', 'cart', 'web'].map((name) => makeService(db, acme, name))
+  assert.ok(from && into && other)
+  const [incident, elsewhere] = [makeIncident(db, acme, from), makeIncident(db, acme, other)]
+  await request('POST', `/api/services/${from.id}/merge`, { token, body: { into: into.id } })
+  const edits = async ({ id }: { id: string }) =>
+    (await request('GET', `/api/incidents/${id}`, { token })).body.timeline.flatMap(
+      ({ kind, text, actor }: Record<string, string>) => (kind === 'edited' ? [[text, actor]] : []),
+    )
+  assert.deepEqual(await edits(incident), [['merged the service shop/basket into shop/cart', "Acme's token"]])
+  assert.deepEqual(await edits(elsewhere), [])
+})
+
 test('a service cannot be merged into itself', async (t) => {
   const { db, acme, request } = makeWorld(t)
   const { id } = makeService(db, acme, 'cart')

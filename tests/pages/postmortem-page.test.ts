@@ -83,7 +83,7 @@ test('the first line counts the action items that are not done, and those withou
   await request('PATCH', `/api/incidents/${id}/postmortem`, { token, body: { actions } })
   assert.match(
     (await browser.get(path)).html,
-    /<a href="#action-items">2 action items<\/a> are not done; nobody owns 1\./,
+    /<a href="#action-items">3 action items<\/a> are not done; nobody owns 2\./,
   )
 })
 

@@ -39,7 +39,7 @@ export type PostmortemFacts = {
   readonly lowestScore: number | null
   /** For an incident of a node: the alerts of workloads that ran on the node. */
   readonly onNode: readonly NodeAlert[]
-  /** The other incidents that opened during this one, until its problem ended. */
+  /** The other incidents that opened during this one, until its problem ended, or shortly before. */
   readonly meanwhile?: readonly (OtherIncident & { readonly service?: string })[]
   readonly group?: GroupFact | null
   /** Who was told about the incident, and when first: null if nobody was. Default: unknown. */

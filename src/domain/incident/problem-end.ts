@@ -1,12 +1,17 @@
 /** When the problem of an incident ended, as far as its senders reported it. */
 import { formatDuration } from '../shown-time.ts'
+import { MINUTE } from '../units.ts'
 import type { Ended, Observation, Problem } from './problem.ts'
+
+/** After how many milliseconds the end of a problem is known late, for example because another condition had no end. */
+const LATE = 5 * MINUTE
 
 /** Says for how long a problem has been over. Nobody may have reported its end. */
 export function overText({ isGuess, endedAt, knownAt }: Problem, now: number): string {
-  return isGuess
-    ? `the problem had not been reported for ${formatDuration(now - (endedAt ?? now))}`
-    : `the service had been well for ${formatDuration(now - (knownAt ?? now))}`
+  if (isGuess) return `the problem had not been reported for ${formatDuration(now - (endedAt ?? now))}`
+  const known = formatDuration(now - (knownAt ?? now))
+  const isLate = (knownAt ?? now) - (endedAt ?? now) >= LATE
+  return isLate ? `the end of the problem had been known for ${known}` : `the service had been well for ${known}`
 }
 
 /** Returns the problem with the end that a sender reported only after an earlier one had been assumed. */

@@ -73,7 +73,7 @@ const RULES: readonly Rule[] = [
   },
   {
     id: 'node-spread',
-    text: 'Spread the replicas over nodes (topology spread constraints, a disruption budget), so that the service survives the failure of one node.',
+    text: 'Spread the replicas over nodes (topology spread constraints, a disruption budget), so that services survive the failure of one node.',
     because: (facts) => (isWorkloadHit(facts) ? ofFailure(facts, 'node') : null),
   },
   {
@@ -84,7 +84,7 @@ const RULES: readonly Rule[] = [
   {
     id: 'channels',
     text: 'Set up notification channels that page somebody about this service.',
-    because: (facts) => (lateAnswer(facts) ? untoldSentence(facts) : null),
+    because: (facts) => (facts.told?.hasChannel === false || lateAnswer(facts) ? untoldSentence(facts) : null),
   },
   {
     id: 'rollback-runbook',

@@ -44,7 +44,9 @@ export function keyFactsOf(
       ? { label: 'Cause', text: causeText(cause), refs: cause.sentence.refs }
       : {
           label: 'Cause',
-          text: [...probably, ...see].join('; ') || noCauseText(facts, contributing),
+          text:
+            [...probably, ...see].join('; ') ||
+            `${noCauseText(facts, contributing)}${notesText({ ...facts, fixes: [] })}`,
           refs: [ref, ...(elsewhere ? [elsewhere.ref] : rejectedOf(facts).map(({ uuid }) => `correlation/${uuid}`))],
         },
     fixes.length > 0
@@ -69,13 +71,13 @@ function noFix(facts: GroupedFacts): Pick<KeyFact, 'text' | 'refs'> {
       ? `not known; during the incident: ${tried}`
       : incident.cause === 'silence'
         ? 'not known'
-        : 'no deploy or rollout was found that ended the problem'
+        : 'no deploy or rollout is a likely fix'
   const refs = [incidentRef(incident), ...remedies.map(({ eventId }) => `event/${eventId}`)]
   return { text: `${known}${notesText(facts)}`, refs }
 }
 
 /** Refers to what users wrote after the fix, or at all if none was found. */
-function notesText({ entries, fixes: [fix] }: GroupedFacts): string {
+function notesText({ entries, fixes: [fix] }: Pick<GroupedFacts, 'entries' | 'fixes'>): string {
   const isTold = entries.some(({ kind, at }) => kind === 'note' && at > (fix?.startsAt ?? 0))
   return isTold ? '; the notes may say more' : ''
 }

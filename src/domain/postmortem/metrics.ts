@@ -98,7 +98,7 @@ export function metricsOf(
   const detected = known ? 'the opening is earlier than the evidence' : 'no evidence before the opening was recorded'
   const answered =
     timing.acknowledgedAt === null
-      ? `nobody acknowledged the incident${timing.resolvedAt === null ? '' : ` before it was ${wasReopened ? 'first ' : ''}resolved`}`
+      ? `nobody acknowledged the incident${timing.resolvedAt === null ? '' : ` before it was ${timing.wasMerged ? 'merged' : wasReopened ? 'first resolved' : 'resolved'}`}`
       : 'the acknowledgement is earlier than the opening'
   const ended =
     timing.resolvedAt === null ? 'the incident is not resolved' : 'the resolution is earlier than the evidence'

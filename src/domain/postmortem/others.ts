@@ -46,13 +46,18 @@ export function earlierSentences(facts: GroupedFacts): readonly Sentence[] {
   return [{ text, refs: firsts.slice(0, LISTED).map(({ alertId }) => `alert/${alertId}`) }]
 }
 
-/** Names the other incidents that opened during this one. A common cause is not implied. */
+/** Names the other incidents that opened during this one, or shortly before. A common cause is not implied. */
 export function meanwhileSentences(facts: GroupedFacts): readonly Sentence[] {
   const followed = new Set(onFailedNode(facts).map(({ ref }) => ref))
-  const meanwhile = (facts.meanwhile ?? []).filter(({ ref }) => !followed.has(ref))
-  if (meanwhile.length === 0) return []
-  const text = `Other incidents that opened during this one: ${joinNames(meanwhile.map(incidentName))}.`
-  return [{ text, refs: meanwhile.slice(0, LISTED).map(({ ref }) => ref) }]
+  const others = (facts.meanwhile ?? []).filter(({ ref }) => !followed.has(ref))
+  const isBefore = (one: (typeof others)[number]) => one.createdAt < facts.incident.createdAt
+  return [
+    ['shortly before', others.filter(isBefore)] as const,
+    ['during', others.filter((one) => !isBefore(one))] as const,
+  ].flatMap(([when, these]) => {
+    const text = `Other incidents that opened ${when} this one: ${joinNames(these.map(incidentName))}.`
+    return these.length === 0 ? [] : [{ text, refs: these.slice(0, LISTED).map(({ ref }) => ref) }]
+  })
 }
 
 /** Returns the incidents that opened while a node had failed, of services with alerts about pods on it. */
@@ -60,7 +65,7 @@ function onFailedNode({ incident, services, meanwhile = [] }: GroupedFacts): rea
   if (!isNodeService(incident.service)) return []
   const known = new Map(services.map((one) => [one.uuid, one]))
   return meanwhile.flatMap(({ service = '', ...one }) => {
-    const own = known.get(service)
+    const own = one.createdAt < incident.createdAt ? undefined : known.get(service)
     return own ? [{ ...one, service: own }] : []
   })
 }
@@ -153,7 +158,8 @@ export function onNodeSentences({ incident, services: known, onNode }: GroupedFa
 export function onNodeToo({ incident, services, alerts }: GroupedFacts): readonly Sentence[] {
   if (!isNodeService(incident.service) || services.length === 0) return []
   const text = `The incident includes alerts about ${joinNames(distinct(services.map(subjectName)))}.`
-  return [{ text, refs: alertRefs(alerts) }]
+  const others = alerts.filter(({ serviceId }) => serviceId !== incident.service.uuid)
+  return [{ text, refs: alertRefs(others.length === 0 ? alerts : others) }]
 }
 
 const NO_ALERTS = 'The incident has no alerts that could be compared with earlier ones.'

@@ -17,7 +17,7 @@ import {
   quoted,
   secondsBetween,
 } from '../text.ts'
-import { endOf, happenedSentences, lastReportOf, problemSeconds } from './critical.ts'
+import { endOf, happenedSentences, lastReportOf, problemSeconds, wasCritical } from './critical.ts'
 import type { Postmortem, Sentence } from './document.ts'
 import {
   alertRefs,
@@ -58,7 +58,7 @@ export function summaryOf(facts: GroupedFacts, suspicions: readonly Sentence[]):
     const lead = secondsBetween(first.startsAt, incident.startedAt)
     const since =
       lead >= 60 && isEvidence(incident)
-        ? `, which began at ${formatTime(first.startsAt)}, ${formatSeconds(lead)} before the problem`
+        ? `, which began at ${formatTime(first.startsAt)}, ${formatSeconds(lead)} before ${wasCritical(incident) ? 'the critical state began' : 'the problem'}`
         : ''
     const refs = [...alertRefs([first]), ...(since === '' ? [] : [ref])]
     sentences.push({ text: `${what} was ${first.name}${quote}${since}.`, refs }, ...earlier)

@@ -13,7 +13,7 @@ import { findAlias, findService, inCluster } from './attribution.ts'
 import { firingEventAlerts } from './conditions.ts'
 import { evaluate } from './evaluate.ts'
 import { mergeIncidents } from './incidents/incident-changes.ts'
-import { unresolvedIncidents } from './incidents/incidents.ts'
+import { addEntry, unresolvedIncidents } from './incidents/incidents.ts'
 import { createLiveService } from './live-service.ts'
 
 const NO_SERVICE = 'no such service'
@@ -86,6 +86,10 @@ export function mergeServices(
   if (from.rowId === into.rowId) throw new IncmonError('conflict', 'a service cannot be merged into itself')
   keepName(ctx, into, from)
   moveAll(ctx, from, into, now, actor)
+  if (actor === null) return
+  const text = `merged the service ${serviceName(from)} into ${serviceName(into)}`
+  for (const incident of unresolvedIncidents(ctx.state, into.rowId))
+    addEntry(ctx, incident, { at: now, kind: 'edited', code: null, text, actor, ref: null })
 }
 
 /** Moves all records of one service to another, and merges their open incidents. */

@@ -3,7 +3,7 @@ import type { EntryFact } from '../../domain/incident/facts.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { distinct } from '../../domain/order.ts'
 import { cutoffsAt } from '../../domain/retention.ts'
-import { DAY, HOUR } from '../../domain/units.ts'
+import { DAY, HOUR, MINUTE } from '../../domain/units.ts'
 import { findOrganization } from '../organizations.ts'
 import { findSilence } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -14,6 +14,8 @@ import { findIncident } from './incidents.ts'
 
 const MAX_EARLIER = 500
 const MAX_OTHERS = 10_000
+/** How long before an incident another one can open because of the same trouble. */
+const SHORTLY = 5 * MINUTE
 
 /** Lists earlier alerts about the same conditions of the same services. */
 export function earlierOf(db: Db, incident: LiveIncident, serviceIds: readonly number[], alerts: AlertRows) {
@@ -26,10 +28,10 @@ export function earlierOf(db: Db, incident: LiveIncident, serviceIds: readonly n
     .map(({ uuid, name, startsAt }) => ({ ref: `alert/${uuidFromBytes(uuid)}`, name, startsAt }))
 }
 
-/** Lists the other incidents that opened between the opening of an incident and `until`, earliest first. */
+/** Lists the other incidents that opened between shortly before an incident and `until`, earliest first. */
 export function openedDuring(db: Db, { rowId, organizationId, createdAt }: LiveIncident, until: number) {
   return db
-    .all(openedBetween, { organizationId, from: createdAt, until, rowId })
+    .all(openedBetween, { organizationId, from: createdAt - SHORTLY, until, rowId })
     .map(({ uuid, owner, ...incident }) => {
       return { ref: `incident/${uuidFromBytes(uuid)}`, service: uuidFromBytes(owner), ...incident }
     })
