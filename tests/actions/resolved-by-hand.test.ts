@@ -41,8 +41,11 @@ test('repeats within half an hour do not count', async (t) => {
 })
 
 test('a later repeat shows that the all-clear was wrong', async (t) => {
-  const { report, told, incidents } = await resolved(t)
+  const { report, told, incidents, timeline } = await resolved(t)
   for (const minute of [10, 20, 30, 31, 40]) await report(minute)
+  const [incident] = incidents()
+  const why = incident && timeline(incident).find(({ kind }) => kind === 'reopened')?.text
+  assert.equal(why, 'the problem has been going on all the time')
   assert.deepEqual(told().at(-1), ['again', true, 31])
   assert.equal(told().filter(([kind]) => kind === 'again' || kind === 'opened').length, 2)
   const { since, criticalMs } = JSON.parse(incidents()[0]?.problem ?? '{}')

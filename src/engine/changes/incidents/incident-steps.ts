@@ -117,8 +117,8 @@ function comeBack(
   const after: LiveIncident = { ...rated, ...onAgain(incident, now, wasWrong), resolvedAt: null }
   const isDoubted = input.conditions.some(({ live: { alert } }) => alert.status === 'firing' && isPast(alert, now))
   const wrong = isDoubted
-    ? 'the all-clear does not count: the heartbeat of the sender ended, too'
-    : 'the all-clear was wrong: the problem has been going on all the time'
+    ? 'the heartbeat of the sender had ended, too, so the end does not count'
+    : 'the problem has been going on all the time'
   const why = wasWrong ? wrong : 'the problem came back'
   const isFirstFlap = problem.flapsSince === now
   const tells = isFirstFlap ? 'flapping' : 'again'
