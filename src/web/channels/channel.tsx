@@ -155,7 +155,6 @@ const Outcome: FC<{ delivery: DeliveryView; reader: Reader }> = ({ delivery, rea
 }
 
 type DeliveryView = {
-  readonly id: string
   readonly kind: string
   /** The first line of the message as it was sent; null before the first attempt. */
   readonly title: string | null

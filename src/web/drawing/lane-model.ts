@@ -48,7 +48,6 @@ export type LanePicture = {
 
 export type Marker = {
   readonly kind: 'first-alert' | 'recovered' | 'acknowledged' | 'resolved'
-  readonly at: number
   readonly x: number
   readonly text: string
   /** The side on which the label is placed in a wide picture. `narrowSide` is the side on a phone. */
@@ -120,7 +119,7 @@ export function markersOf(picture: LanePicture, widths: Widths, gutter = false):
     const text = `${MARKER_TEXTS[kind]} ${formatClock(at, zone)}`
     const side = sideFor({ x, text, kind, width: widths.wide, more, taken: taken.wide })
     const narrowSide = gutter ? side : sideFor({ x, text, kind, width: widths.narrow, more, taken: taken.narrow })
-    return [{ kind, at, x, text, side, narrowSide }]
+    return [{ kind, x, text, side, narrowSide }]
   })
 }
 

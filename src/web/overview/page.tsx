@@ -227,17 +227,13 @@ const WallLegend: FC<{ services: readonly ServiceRowView[] }> = ({ services }) =
 const Changes: FC<{ view: OverviewView }> = ({ view: { changes, reader } }) => (
   <Section id="changes" title="Changes in the last 12 hours" second="what to look at first if something breaks now">
     <ul class="card rows">
-      {changes.map(({ kind, ref, outcome, detail, followed, href, at }) => (
+      {changes.map(({ ref, outcome, detail, followed, href, at }) => (
         <li class="row change-row">
-          <Icon name={kind === 'pipeline' ? 'branch' : 'layers'} class="change" />
+          <Icon name="branch" class="change" />
           <span class="break change-text">
-            {href === null ? (
+            <a class="ink" href={href}>
               <Words in="b" text={ref} />
-            ) : (
-              <a class="ink" href={href}>
-                <Words in="b" text={ref} />
-              </a>
-            )}{' '}
+            </a>{' '}
             {outcome} <span class="quiet">{detail}</span>
           </span>
           <span class="quiet">{followed}</span>

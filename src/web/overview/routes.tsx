@@ -191,7 +191,6 @@ function rowOf(
   const last = recent ?? (good ? { ref: good.ref, at: good.startsAt, outcome: 'deployed', linked: false } : null)
   const lastDeploy = last && {
     text: pipelineNumber(last.ref),
-    href: null,
     at: last.at,
     failed: last.outcome === 'deploy failed',
     linked: last.linked,
@@ -225,7 +224,7 @@ function deployOf(
   const links = counts.get(ref) ?? 0
   const followed = links === 0 ? 'nothing followed' : `linked to ${areAll ? '' : 'at least '}${countOf(links, 'alert')}`
   const href = `/services/${service}`
-  return [{ kind: 'pipeline', ref, outcome, detail, followed, href, at, serviceId: service, linked: links > 0 }]
+  return [{ ref, outcome, detail, followed, href, at, serviceId: service, linked: links > 0 }]
 }
 
 async function lastIncident({ own }: Visit): Promise<OverviewView['calm']> {

@@ -161,13 +161,7 @@ const Deploy: FC<{ deploy: DeployView; reader: Reader }> = ({ deploy, reader }) 
         <Icon name="branch" class="change" />{' '}
       </span>
     ) : null}
-    {deploy.href === null ? (
-      deploy.text
-    ) : (
-      <a class={deploy.linked ? 'change' : 'ink'} href={deploy.href}>
-        {deploy.text}
-      </a>
-    )}{' '}
+    {deploy.text}{' '}
     <span class="quiet">
       {deploy.failed ? 'failed, ' : ''}started {formatAgo(deploy.at, reader)}
     </span>

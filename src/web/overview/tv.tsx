@@ -81,8 +81,8 @@ export const TvPage: FC<{ view: OverviewView }> = ({ view }) => {
       <p class="tv-change row">
         {newest ? (
           <span class="break">
-            <Icon name={newest.kind === 'pipeline' ? 'branch' : 'layers'} class="change" /> <b>{newest.ref}</b>{' '}
-            {newest.outcome} <Time at={newest.at} reader={reader} />, {newest.followed}
+            <Icon name="branch" class="change" /> <b>{newest.ref}</b> {newest.outcome}{' '}
+            <Time at={newest.at} reader={reader} />, {newest.followed}
           </span>
         ) : (
           'No change in the last 12 hours.'

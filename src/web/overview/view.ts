@@ -10,7 +10,7 @@ import type { IncidentHead, SuspectView } from '../incident/view.ts'
 import type { Silenced } from '../kit/silenced.tsx'
 
 /** A channel that gets no messages. `since`: when the first of them failed. */
-export type FailingChannel = { readonly name: string; readonly href: string; readonly since: number | null }
+type FailingChannel = { readonly name: string; readonly href: string; readonly since: number | null }
 
 /** An unresolved incident. */
 export type OpenIncidentView = {
@@ -87,22 +87,21 @@ export type ServiceRowView = {
 /** `linked` is true if the deploy is the likely cause of a condition. */
 export type DeployView = {
   readonly text: string
-  readonly href: string | null
   readonly at: number
   readonly failed: boolean
   readonly linked: boolean
 }
 
+/** A deploy by a pipeline. */
 export type ChangeView = {
-  readonly kind: 'pipeline' | 'rollout'
   readonly ref: string
   /** `deployed` */
   readonly outcome: string
   /** `main, 5b7de0c2` */
   readonly detail: string
-  /** The conditions linked to the change, or `nothing followed`. */
+  /** The conditions linked to the deploy, or `nothing followed`. */
   readonly followed: string
-  readonly href: string | null
+  readonly href: string
   readonly at: number
 }
 
