@@ -1,10 +1,9 @@
 /** Maps each webhook to its reader, and parses long lists in slices, so that other requests are answered in between. */
 
 import type { Intake, Source } from '../domain/event/event.ts'
-import { membersOf } from './alertmanager.ts'
+import { membersOf, readNotification } from './alertmanager.ts'
 import { readCi } from './ci.ts'
 import { readCluster } from './cluster.ts'
-import { readDashboard } from './dashboard.ts'
 import { fieldsOf } from './fields.ts'
 import { MAX_ITEMS } from './items.ts'
 import { readMetrics } from './metrics.ts'
@@ -20,7 +19,8 @@ type Reader = (body: unknown, receivedAt: number) => Intake
 export const READERS: Readonly<Record<ReaderName, Reader>> = {
   cluster: readCluster,
   metrics: readMetrics,
-  dashboard: readDashboard,
+  // `TestAlert`, which Grafana's Test button sends, becomes a test.
+  dashboard: (body, receivedAt) => readNotification(body, receivedAt, 'dashboard'),
   ci: readCi,
   prometheus: readPrometheus,
 }

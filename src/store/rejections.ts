@@ -60,10 +60,5 @@ function filtered(db: Db, organizationId: number, filter: RejectionFilter) {
 
 /** Returns how many of an organization's webhook items were rejected in the period. */
 export function rejectionsOf(db: Db, organizationId: number, from: number, to: number): number {
-  const rows = db.sql
-    .selectFrom('rejections')
-    .where('organization_id', '=', organizationId)
-    .where('received_at', '>=', from)
-    .where('received_at', '<=', to)
-  return countOf(db, rows)
+  return countOf(db, filtered(db, organizationId, { from, to: to + 1 }))
 }

@@ -1,6 +1,6 @@
 import { type Plan, withDefaults } from '../domain/organization.ts'
-import { SETUP_SCOPES, type Session } from '../domain/request/session.ts'
-import type { Scope } from '../domain/request/token.ts'
+import type { Session } from '../domain/request/session.ts'
+import { SCOPES, type Scope } from '../domain/request/token.ts'
 import type { Db } from './sqlite/open.ts'
 import { query } from './sqlite/query.ts'
 import { uuidBytes, uuidFromBytes, uuidOrNone } from './sqlite/uuid.ts'
@@ -42,8 +42,8 @@ export function findSession(db: Db, hash: Buffer, now: number): OpenSession | nu
   const { uuid, settings, scopes, token_id, revoked_at, token_expires_at, ...session } = row
   if (revoked_at !== null || (token_expires_at !== null && token_expires_at <= now)) return null
   const timeZone = withDefaults(JSON.parse(settings))['time-zone']
-  // Only sessions created with a setup link have no token.
-  const may = token_id === null ? SETUP_SCOPES : (JSON.parse(scopes ?? '[]') as Scope[])
+  // Only sessions created with a setup link have no token. They have all scopes.
+  const may = token_id === null ? SCOPES : (JSON.parse(scopes ?? '[]') as Scope[])
   return { ...session, id: uuidFromBytes(uuid), timeZone, scopes: may }
 }
 

@@ -20,7 +20,7 @@ import {
   listResolvedEarly,
 } from './incident/incidents.ts'
 import { findAlertOnNode } from './node-troubles.ts'
-import { listChannels, listRecipients } from './notification/channels.ts'
+import { listRecipients } from './notification/channels.ts'
 import { listSent } from './notification/outbox.ts'
 import { findOrganization } from './organizations.ts'
 import type { TimeSpan } from './read.ts'
@@ -191,7 +191,6 @@ export function findHasServices(db: Db, organizationId: number): boolean {
   return healthy + degraded + critical > 0
 }
 
-const MAX_CHANNELS = { page: 1, limit: 100 }
 /**
  * The maximum number of senders in the metrics. Senders choose their own names, and each name adds four time series, so
  * only the most recent senders are included.
@@ -200,7 +199,7 @@ const MAX_SENDERS = { page: 1, limit: 500 }
 
 /** Collects the figures for `/metrics` from the store. `messages`: of the busiest channel, in the last 30 seconds. */
 export function findFigures(db: Db, organizationId: number, now: number) {
-  const channels = listChannels(db, organizationId, MAX_CHANNELS).items
+  const channels = listRecipients(db, organizationId)
   return {
     channels,
     messages: Math.max(0, ...channels.map(({ rowId }) => listSent(db, rowId, now - AT_ONCE_WITHIN).length)),

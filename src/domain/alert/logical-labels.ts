@@ -28,7 +28,7 @@ const OF_REPLICAS =
   /^(?:(?:exported_|kubernetes_|target_)?(?:pod|container|instance|node|host)(?:_?(?:name|ip|id|uid))?|nodename|hostname|uid|id|ip|address|image|version|reason|phase|condition|status|code|method|path|uri|url|route|handler|le|quantile|.*_hash|alertname|namespace|team|owner|(?:alert)?state|grafana_folder|.*rule_uid__?|.*summary|.*value)$/i
 
 /** Returns the labels that name what an alert is about, such as a shard, and not one of its replicas. Sorted by name. */
-export function subjectLabels(labels: Labels): readonly (readonly [string, string])[] {
+function subjectLabels(labels: Labels): readonly (readonly [string, string])[] {
   const names = Object.keys(labels).filter((name) => !VOLATILE.has(name) && !OF_REPLICAS.test(name))
   return names.sort().map((name) => [name, labels[name] ?? ''] as const)
 }

@@ -24,7 +24,7 @@ export function outcomeText({ kind, outcome, isRollback, emptied, template }: Ch
 }
 
 /** Returns text such as `pipeline shop/cart#31 on main (3f2a9c1d): deploy failed`. */
-export function changeText(change: ChangeFact): string {
+function changeText(change: ChangeFact): string {
   return `${changePlace(change)}: ${outcomeText(change)}`
 }
 

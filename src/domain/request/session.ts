@@ -1,7 +1,6 @@
 /** Sessions: lifetimes, user names, and safe redirect targets. */
 
 import { DAY, HOUR, MINUTE } from '../units.ts'
-import { SCOPES, type Scope } from './token.ts'
 
 /** The maximum lifetimes of a session, in milliseconds: by default, and on a remembered device. */
 export const SHORT_SESSION = 12 * HOUR
@@ -9,9 +8,6 @@ export const LONG_SESSION = 30 * DAY
 /** How long a setup link is valid, in milliseconds. */
 export const SETUP_LINK_LIFE = 30 * MINUTE
 const MAX_NAME = 100
-
-/** The scopes of a session created by a setup link. */
-export const SETUP_SCOPES: readonly Scope[] = SCOPES
 
 /** A session as people see it. Times are Unix times in milliseconds. */
 export type Session = {

@@ -20,7 +20,7 @@ import { uuidFromBytes } from '../sqlite/uuid.ts'
 import { type AlertFilter, listMatchingAlerts, matchingAlerts } from './alert-search.ts'
 
 /** A member of a group, without the long texts of the alert. */
-export type GroupMember = GroupedAlert & Pick<AlertRecord, 'resolution' | 'incidentId' | 'silencedBy'>
+type GroupMember = GroupedAlert & Pick<AlertRecord, 'resolution' | 'incidentId' | 'silencedBy'>
 
 /** `withFiring`: also includes alerts that are firing now and started before `from`. */
 type GroupFilter = AlertFilter & {

@@ -39,7 +39,7 @@ export function listChannels(db: Db, organizationId: number, page: Page): Listed
   return readPage(db, all, all.selectAll().orderBy('id'), page, toRecord)
 }
 
-/** Lists all of an organization's channels, for queueing notifications. */
+/** Lists all of an organization's channels, oldest first. */
 export function listRecipients(db: Db, organizationId: number): readonly ChannelRecord[] {
   return db.all(ofOrganization, { organizationId }).map(toRecord)
 }

@@ -11,7 +11,7 @@ import {
 } from '../../http/api/channels/bodies.ts'
 import { required } from '../../http/middleware/problem.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
-import { type ChannelRecord, findChannel, listChannels } from '../../store/notification/channels.ts'
+import { type ChannelRecord, findChannel, listRecipients } from '../../store/notification/channels.ts'
 import { listMessages } from '../../store/notification/messages.ts'
 import type { Fault } from '../kit/form.tsx'
 import type { Banner } from '../kit/layout.tsx'
@@ -26,7 +26,6 @@ import { ChannelList } from './list.tsx'
 import type { ChannelForm, ChannelView } from './view.ts'
 
 const PATH = '/settings/notifications'
-const ALL_CHANNELS = { page: 1, limit: 100 }
 const LAST_MESSAGES = { page: 1, limit: 20 }
 
 export const channelPages: readonly PageRoute[] = [
@@ -39,7 +38,7 @@ export const channelPages: readonly PageRoute[] = [
 
 async function showChannels(visit: Visit): Promise<Reply> {
   const { own, visitor, viewer } = visit
-  const { items } = await own.read(listChannels, ALL_CHANNELS)
+  const items = await own.read(listRecipients)
   const channels = await Promise.all(items.map((channel) => viewOf(visit, channel)))
   const content = <ChannelList csrf={visitor.csrf} reader={viewer} channels={channels} />
   return showSection(visit, { current: 'notifications', title: 'Notifications', content })

@@ -112,11 +112,11 @@ export const CopyButton: FC<{ of: string; label?: string }> = ({ of, label = 'Co
 )
 
 /** A secret in a green box, which is shown only once. */
-export const Secret: FC<{ id: string; text: string; children?: Child }> = ({ id, text, children }) => (
+export const Secret: FC<{ text: string; children?: Child }> = ({ text, children }) => (
   <div class="row secret">
     {children}
-    <code id={id}>{text}</code>
-    <CopyButton of={id} />
+    <code id="secret">{text}</code>
+    <CopyButton of="secret" />
   </div>
 )
 

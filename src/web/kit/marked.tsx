@@ -12,7 +12,7 @@ export const Marked: FC<{ level: Level; class?: string; children?: Child }> = ({
 
 /** A secret that was just created, with a sentence about it. */
 export const NewSecret: FC<{ text: string; about: string }> = ({ text, about }) => (
-  <Secret id="secret" text={text}>
+  <Secret text={text}>
     <Marked level="done">
       <b>{about}</b> It is shown only once:
     </Marked>

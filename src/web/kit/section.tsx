@@ -11,36 +11,29 @@ export const Crumbs: FC<{ path: readonly (readonly [name: string | number, href?
   </ul>
 )
 
+type HeadProps = { readonly title: string; readonly id?: string; readonly second?: Child; readonly children?: Child }
+
 /** A heading, with text next to it and a link at the end of the line. */
-export const Head: FC<{ title: string; second?: string; children?: Child }> = ({ title, second, children }) => (
+export const Head: FC<HeadProps> = ({ title, id, second = null, children }) => (
   <div class="head">
-    <h2>{title}</h2>
-    {second === undefined ? null : <span class="second">{second}</span>}
+    <h2 id={id}>{title}</h2>
+    {second === null ? null : <span class="second">{second}</span>}
     {children}
   </div>
 )
 
-type SectionProps = {
-  readonly id: string
-  readonly title: string
-  /** Text next to the heading. */
-  readonly second?: Child
-  /** A link at the end of the heading line. */
-  readonly end?: readonly [href: string, text: string]
-  readonly children?: Child
-}
+/** `end`: a link at the end of the heading line. */
+type SectionProps = HeadProps & { readonly id: string; readonly end?: readonly [href: string, text: string] }
 
-export const Section: FC<SectionProps> = ({ id, title, second = null, end, children }) => (
-  <section aria-labelledby={id}>
-    <div class="head">
-      <h2 id={id}>{title}</h2>
-      {second === null ? null : <span class="second">{second}</span>}
+export const Section: FC<SectionProps> = ({ end, children, ...head }) => (
+  <section aria-labelledby={head.id}>
+    <Head {...head}>
       {end ? (
         <a class="end plain" href={end[0]}>
           {end[1]}
         </a>
       ) : null}
-    </div>
+    </Head>
     {children}
   </section>
 )

@@ -67,14 +67,14 @@ export const SignInPage: FC<SignInProps> = ({ program, faults, person, to, waiti
 )
 
 /** The page for a setup link. Opening the page changes nothing; its button signs the visitor in. */
-export const SetupPage: FC<{ secret: string; person: string }> = ({ secret, person }) => (
+export const SetupPage: FC<{ secret: string }> = ({ secret }) => (
   <Alone>
     <div class="card">
       <form class="body stack" method="post" action="/setup">
         <h1>Set up incmon</h1>
         <p class="second">This link signs you in as administrator. It works once.</p>
         <Hidden fields={{ key: secret }} />
-        <Person value={person} />
+        <Person value="" />
         <Stay />
         <Submit look="primary wide">Continue</Submit>
       </form>

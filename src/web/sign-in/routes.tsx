@@ -44,7 +44,7 @@ export const signInRoutes: readonly PageRoute[] = [
   openPage('GET /setup', async (visit) => {
     const secret = visit.query('key')
     if (!(await visit.store.run(isSetupLink, secret))) return showSpentLink(visit)
-    return show(visit, { title: 'Set up', content: <SetupPage secret={secret} person="" /> })
+    return show(visit, { title: 'Set up', content: <SetupPage secret={secret} /> })
   }),
   openPage('POST /setup', async (visit) => {
     const { store, form, c } = visit

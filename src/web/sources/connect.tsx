@@ -53,7 +53,7 @@ export const ConnectSteps: FC<Props> = (props) => {
           <>
             <h3>Copy the token for {senderName(connection)}</h3>
             <p class="second">{connection.tokenHint} It is shown only once.</p>
-            <Secret id="secret" text={secret} />
+            <Secret text={secret} />
           </>
         )}
       </li>
@@ -92,10 +92,10 @@ const Unreachable: FC<{ missing: Props['missing'] }> = ({ missing }) =>
   )
 
 /** Tabs for the kinds of senders. */
-export const ConnectTabs: FC<{ current: ConnectionName; path: string }> = ({ current, path }) => (
+export const ConnectTabs: FC<{ current: ConnectionName }> = ({ current }) => (
   <nav class="tabs" aria-label="Kind of sender">
     {Object.values(CONNECTIONS).map(({ id, name, icon }) => (
-      <a href={`${path}?connect=${id}`} aria-current={id === current ? 'true' : undefined}>
+      <a href={`/sources?connect=${id}`} aria-current={id === current ? 'true' : undefined}>
         <Icon name={icon} />
         {name}
       </a>

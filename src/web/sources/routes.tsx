@@ -11,7 +11,7 @@ import type { Reply } from '../../http/middleware/reply.ts'
 import { READERS } from '../../intake/index.ts'
 import { testEvent } from '../../intake/test-event.ts'
 import { listGaps } from '../../store/kubernetes.ts'
-import { listChannels } from '../../store/notification/channels.ts'
+import { listRecipients } from '../../store/notification/channels.ts'
 import { listOrganizations } from '../../store/organizations.ts'
 import { listRejections } from '../../store/rejections.ts'
 import { listSenders, type SenderRecord } from '../../store/senders.ts'
@@ -31,7 +31,6 @@ const MAX_ROWS = 40
 const WEEK = 7 * DAY
 const REJECTIONS = { page: 1, limit: 20 }
 const MAX_TEXT = BUDGETS['shown-payload'].value
-const CHANNELS = { page: 1, limit: 100 }
 const LOOPBACK = /^(?:(?:.+\.)?localhost|127(?:\.\d+){3}|\[::1\])$/
 /** The host of a server that listens on all interfaces. */
 const WILDCARD = /^(?:0\.0\.0\.0|\[::\])$/
@@ -57,8 +56,7 @@ async function showSources(visit: Visit, secret: string | null, done: Done | '' 
   const rejected = await own.read(listRejections, { from: now - DAY }, REJECTIONS)
   // A refused request belongs to no organization, so its address is shown only if there is a single organization.
   const isOnly = (await store.read(listOrganizations)).length === 1
-  const { items: channels } = await own.read(listChannels, CHANNELS)
-  const failing = channels.filter((channel) => channel.failing !== null)
+  const failing = (await own.read(listRecipients)).filter((channel) => channel.failing !== null)
   const current = connectionOf(visit)
   const watched = visit.server.clusters(organizationId)
   const isWatched = ({ source, cluster }: SenderRecord) =>
@@ -85,7 +83,7 @@ async function showSources(visit: Visit, secret: string | null, done: Done | '' 
       {...{ lead: `${title}.`, rest, senders: shown, refused, failing, clusters, page, pages, ...counts }}
       reader={visit.viewer}
     >
-      <ConnectTabs current={current} path="/sources" />
+      <ConnectTabs current={current} />
       <Connect visit={visit} secret={secret} path="/sources" senders={senders} />
     </SourcesPage>
   )
