@@ -109,3 +109,19 @@ test('of what a user has made less severe than they say, a channel hears the end
   await until(12)
   assert.deepEqual(sent, ['opened of cart at 1', 'recovered of cart at 6'])
 })
+
+for (const [what, isOver, reminders] of [
+  ['fires', false, ['reminder of cart at 4']],
+  ['has ended', true, []],
+] as const) {
+  test(`a channel for one alert ${isOver ? 'hears nothing of' : 'is reminded of'} an incident once that ${what}`, async (t) => {
+    const rules = [{ matchers: [{ name: 'alertname', op: '=', value: 'Down' }] }] as const
+    const { addOwn, fires, ends, until, sent } = world(t, rules, { remindAfter: 3, remindEvery: 60 })
+    addOwn()
+    await fires(1, 'cart')
+    await fires(2, 'cart', 'Full')
+    if (isOver) await ends(3, 'cart')
+    await until(8)
+    assert.deepEqual(sent, ['opened of cart at 1', ...reminders])
+  })
+}

@@ -4,7 +4,7 @@ import { differenceOf } from '../../domain/alert/logical-labels.ts'
 import type { Labels } from '../../domain/event/event.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { conditionOf, isConditionOf } from '../../domain/incident/merge.ts'
-import { type NotificationKind, OVER } from '../../domain/notification/kind.ts'
+import { type NotificationKind, OVER, REMINDERS } from '../../domain/notification/kind.ts'
 import type { RuledAlert } from '../../domain/notification/rule.ts'
 import { loadServiceName } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -55,13 +55,16 @@ const alike = query<{ incidentId: number; serviceId: number }>()((of, hole) =>
     .limit(100),
 )
 
-/** Returns the alerts that a message is about: if it names new conditions, only their alerts. */
-export function alertsAbout<Alert extends RuledAlert & { readonly serviceId: number }>(
+/** Returns the alerts that a message is about: if it names new conditions, only their alerts; a reminder, only what fires. */
+export function alertsAbout<
+  Alert extends Pick<RuledAlert, 'alertname'> & { readonly serviceId: number; readonly endsAt: number | null },
+>(
   db: Db,
   { kind, names, ownServiceId }: { kind: NotificationKind; names: readonly string[]; ownServiceId: number },
   alerts: readonly Alert[],
 ): readonly Alert[] {
-  if (kind !== 'worse') return alerts
+  const firing = REMINDERS.has(kind) ? alerts.filter(({ endsAt }) => endsAt === null) : []
+  if (kind !== 'worse') return firing.length > 0 ? firing : alerts
   return alerts.filter((one) => names.includes(conditionName(db, one.alertname, one.serviceId, ownServiceId)))
 }
 
