@@ -261,7 +261,7 @@ function messages({ deps, clock }: Flow): void {
     remind(deps)
     listLastReports(deps.db, 1, ['Down'])
     countGoingOn(deps.db, 1)
-    findMergedInto(deps.db, 1, 1)
+    findMergedInto(deps.db, 1, { rowId: 1, resolvedAt: clock.now })
     for (const { channelId } of listDueChannels(deps.db, deps.now())) {
       const message = takeMessage(deps, channelId)
       if (!message) continue

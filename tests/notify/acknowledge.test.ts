@@ -142,7 +142,10 @@ test('the link of an incident that was merged into another one names that one', 
   await change('investigating')
   assert.match((await browser.get(path)).html, /goes on\. Acme&#39;s token is working on it\./)
   await change('resolved')
-  assert.match((await browser.get(path)).html, /nothing left to acknowledge/)
+  assert.match(
+    (await browser.get(path)).html,
+    /into incident #2, “cart is slow”, which is resolved, and whose problem is over\./,
+  )
   await move('open')
   assert.match((await browser.get(path)).html, /reopened after this message/)
 })

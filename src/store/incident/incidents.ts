@@ -94,10 +94,16 @@ export function findNumber(db: Db, rowId: number): number | undefined {
   return db.first(db.sql.selectFrom('incidents').select('number').where('id', '=', rowId))?.number ?? undefined
 }
 
-/** Finds the unresolved incident into which another one was merged while its problem went on; undefined if there is none. */
-export function findMergedInto(db: Db, organizationId: number, rowId: number): IncidentRecord | undefined {
-  const open = ofOrganization(db, organizationId).where('resolved_at', 'is', null).select(columns)
-  const row = db.first(open.where(sql.val(rowId), 'in', listed(sql`problem -> '$.merged'`)))
+/** Finds the incident into which a resolved one was merged while its problem went on; undefined if there is none. */
+export function findMergedInto(
+  db: Db,
+  organizationId: number,
+  { rowId, resolvedAt }: Pick<IncidentRecord, 'rowId' | 'resolvedAt'>,
+): IncidentRecord | undefined {
+  const later = ofOrganization(db, organizationId).where((eb) =>
+    eb.or([eb('resolved_at', 'is', null), eb('resolved_at', '>=', resolvedAt)]),
+  )
+  const row = db.first(later.select(columns).where(sql.val(rowId), 'in', listed(sql`problem -> '$.merged'`)))
   return row && toRecord(row)
 }
 

@@ -10,7 +10,7 @@ type AcknowledgeView = Pick<LiveIncident, 'title' | 'severity' | 'status'> & {
   readonly number: number
   /** One sentence about the present state: whether the problem goes on, and for how long. */
   readonly state: string
-  /** The number of the unresolved incident into which this one was merged; null if there is none. */
+  /** The number of the incident into which this one was merged; null if there is none. */
   readonly into: number | null
   /** The likely cause; '' if unknown. */
   readonly cause: string

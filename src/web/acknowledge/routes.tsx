@@ -73,7 +73,7 @@ async function showLink(
   const fields = Object.fromEntries(FIELDS.map((name) => [name, get(name)]))
   const [organization, into, cause, group] = await Promise.all([
     visit.store.read(findOrganization, organizationId),
-    status === 'resolved' ? visit.store.read(findMergedInto, organizationId, incident.rowId) : undefined,
+    status === 'resolved' ? visit.store.read(findMergedInto, organizationId, incident) : undefined,
     visit.store.read(findLikelyCause, organizationId, incident.id, visit.deps.now()),
     openGroup(visit, found),
   ])
@@ -112,10 +112,12 @@ function rememberedName({ c }: AnyVisit): string {
 }
 
 /** Says where an incident goes on that was merged into another one. */
-function mergedText({ number, title, problem, acknowledgedBy }: IncidentRecord, now: number): string {
+function mergedText({ number, title, status, problem, acknowledgedBy }: IncidentRecord, now: number): string {
   const goesOn = phaseOf(problem, now) !== 'off'
-  const onIt = acknowledgedBy === null ? '' : ` ${acknowledgedBy} is working on it.`
-  return `This incident was merged into incident #${number}, “${title}”, whose problem ${goesOn ? 'goes on' : 'is over'}.${onIt}`
+  const isResolved = status === 'resolved'
+  const onIt = acknowledgedBy === null || isResolved ? '' : ` ${acknowledgedBy} is working on it.`
+  const state = `${isResolved ? 'which is resolved, and ' : ''}whose problem ${goesOn ? 'goes on' : 'is over'}`
+  return `This incident was merged into incident #${number}, “${title}”, ${state}.${onIt}`
 }
 
 function problemText(incident: IncidentRecord, now: number): string {
