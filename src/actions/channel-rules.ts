@@ -159,7 +159,8 @@ const MAX_HELD = 2_000
 
 /**
  * Makes each held message due when the channel's rules send it, after the rules or a service have changed. A message
- * that no rule wants any more keeps its time, and is not sent then, unless a rule wants it again. Whatever waits for another reason is postponed again.
+ * that no rule wants any more keeps its time, and is not sent then, unless a rule wants it again. Whatever waits for
+ * another reason is postponed again.
  */
 export function rescheduleHeld(deps: Deps, channel: ChannelRecord): void {
   const now = deps.now()

@@ -117,8 +117,8 @@ function withEnd(
 const UNWANTED = { do: 'drop', reason: 'rule' } as const
 
 /**
- * Returns whether the rules of a channel do not match any more what has waited: they were changed, a service was merged, or a
- * user lowered the severity. Of such an incident, it hears only the end.
+ * Returns whether the rules of a channel do not match any more what has waited: they were changed, a service was merged,
+ * or a user lowered the severity. Of such an incident, it hears only the end.
  */
 function isUnwanted(deps: Deps, channel: ChannelRecord, entry: QueuedEntry, now: number): boolean {
   const { kind, dueAt, createdAt, incidentUuid, names } = entry

@@ -41,7 +41,16 @@ function world(t: TestContext) {
     const { status, problem } = flow.incidents().findLast((one) => one.title === title) ?? {}
     return [status, JSON.parse(problem ?? '{}').firing]
   }
-  return { ...flow, until, told, report, idOf, resolve, mergeService, problemOf }
+  /** Leaves `Down` of `cart` on, lets an alert of `web` fire, and merges one service into the other. */
+  const leaveAndMerge = async (name: string, from: string, into: string) => {
+    await report('Down', 'cart', 0)
+    await until(1)
+    await resolve('cart: Down')
+    await report(name, 'web', 1)
+    await until(2)
+    await mergeService(from, into)
+  }
+  return { ...flow, until, told, report, idOf, resolve, mergeService, leaveAndMerge, problemOf }
 }
 
 for (const [from, into] of [
@@ -71,13 +80,8 @@ for (const [from, into] of [
 }
 
 test('an alert of the same name that a user left on does not keep the incident open', async (t) => {
-  const { until, told, report, resolve, mergeService, problemOf } = world(t)
-  await report('Down', 'cart', 0)
-  await until(1)
-  await resolve('cart: Down')
-  await report('Down', 'web', 1)
-  await until(2)
-  await mergeService('cart', 'web')
+  const { until, told, report, leaveAndMerge, problemOf } = world(t)
+  await leaveAndMerge('Down', 'cart', 'web')
   await report('Down', 'web', 1, 3)
   await until(5)
   assert.deepEqual(problemOf('web: Down'), ['monitoring', []])
@@ -85,13 +89,8 @@ test('an alert of the same name that a user left on does not keep the incident o
 })
 
 test('it counts in the incident of the other service as soon as it fires anew', async (t) => {
-  const { until, told, report, resolve, mergeService, problemOf } = world(t)
-  await report('Down', 'cart', 0)
-  await until(1)
-  await resolve('cart: Down')
-  await report('Slow', 'web', 1)
-  await until(2)
-  await mergeService('cart', 'web')
+  const { until, told, report, leaveAndMerge, problemOf } = world(t)
+  await leaveAndMerge('Slow', 'cart', 'web')
   await report('Down', 'cart', 0, 3)
   await until(4)
   told()
@@ -130,13 +129,8 @@ test('it belongs to an incident that a user declares later', async (t) => {
 })
 
 test('another alert of the same name counts besides it', async (t) => {
-  const { until, told, report, resolve, mergeService, problemOf } = world(t)
-  await report('Down', 'cart', 0)
-  await until(1)
-  await resolve('cart: Down')
-  await report('Down', 'web', 1)
-  await until(2)
-  await mergeService('web', 'cart')
+  const { until, told, leaveAndMerge, problemOf } = world(t)
+  await leaveAndMerge('Down', 'web', 'cart')
   await until(6)
   assert.deepEqual(problemOf('cart: Down'), ['open', ['Down']])
   assert.match(told().at(-1) ?? '', /^reminder: .*cart has been critical since 12:01/)

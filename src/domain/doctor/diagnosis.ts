@@ -43,7 +43,7 @@ function diagnoseConfiguration({ faults, settingFaults }: DoctorFacts): Finding[
   ]
 }
 
-/** Checks the organizations in the settings. Without them, the server does not start. */
+/** Checks the organizations in the settings. Without them, the server watches no cluster, and users cannot sign in. */
 function diagnoseOrganizations({ organizations, content }: DoctorFacts): Finding[] {
   const usage = content?.state === 'read' ? (content.history?.usage ?? []) : []
   const names = [...new Set(usage.map(({ organization }) => organization))]
