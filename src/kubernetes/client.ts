@@ -44,12 +44,18 @@ export type Client = {
   readonly close: () => void
 }
 
+/** `completed`: called when a line or object is whole, so that the connection is not given up. */
+type Opened = { readonly response: IncomingMessage; readonly completed: () => void }
+
 /** Kubernetes stores objects of at most 1.5 MiB, which are larger as JSON. */
 const MAX_LINE = 3 * 1024 * 1024
 /** Longer objects are checked and shortened before they are parsed. */
 const LONG = 65_536
 
-/** A server that sends nothing for this long is considered gone. The API server sends a bookmark every minute. */
+/**
+ * A server that sends no whole line, object or response for this long is considered gone. The API server sends a
+ * bookmark every minute.
+ */
 const IDLE = 70_000
 /** A cluster changes often. Reading its changes ten times a second takes a quarter of the processor time of reading each. */
 const GATHER = 100
@@ -58,7 +64,7 @@ const MAX_MESSAGE = 300
 const MAX_TOGETHER = 200
 const MAX_SEARCHED = 10_000
 
-/** `idle`: a connection without data for so many milliseconds is given up. */
+/** `idle`: a connection on which nothing was completed for so many milliseconds is given up. */
 export function createClient(access: Access, now: () => number, idle = IDLE): Client {
   const { ca, cert, key } = access.tls
   const isSecure = access.server.startsWith('https:')
@@ -70,7 +76,7 @@ export function createClient(access: Access, now: () => number, idle = IDLE): Cl
   let ahead = 0
 
   const open = (path: string, body?: object) =>
-    new Promise<IncomingMessage>((resolve, reject) => {
+    new Promise<Opened>((resolve, reject) => {
       const token = access.token()
       const headers = {
         Accept: 'application/json',
@@ -82,21 +88,24 @@ export function createClient(access: Access, now: () => number, idle = IDLE): Cl
       const url = access.server.replace(/\/+$/, '') + path
       const sentAt = now()
       const sent = send(url, { agent, headers, method: body ? 'POST' : 'GET', signal: stop.signal })
-      sent.setTimeout(idle, () =>
-        sent.destroy(new ApiError(0, `the API server sent nothing for ${Math.round(idle / 1000)} s`)),
-      )
+      let stream: { destroy(error: Error): unknown } = sent
+      const nothing = new ApiError(0, `the API server sent nothing whole for ${Math.round(idle / 1000)} s`)
+      const timer = setTimeout(() => stream.destroy(nothing), idle)
       limitInterim(sent, (what) => new ApiError(0, `the API server ${what}`))
       sent.once('error', reject)
+      sent.once('close', () => clearTimeout(timer))
       sent.once('response', (response) => {
+        stream = response
         ahead = aheadBy(Date.parse(response.headers.date ?? ''), sentAt, now())
-        resolve(response)
+        resolve({ response, completed: () => timer.refresh() })
       })
       sent.end(body && JSON.stringify(body))
     })
 
-  const opened = async (path: string, body?: object): Promise<IncomingMessage> => {
-    const response = await open(path, body).catch((error) => Promise.reject(asApiError(error)))
-    if ((response.statusCode ?? 0) < 300) return response
+  const opened = async (path: string, body?: object): Promise<Opened> => {
+    const answer = await open(path, body).catch((error) => Promise.reject(asApiError(error)))
+    const { response } = answer
+    if ((response.statusCode ?? 0) < 300) return answer
     const text = await textOf(response).catch(() => '')
     const after = Number(response.headers['retry-after'])
     const said = messageIn(text) || unexplained(response)
@@ -104,9 +113,9 @@ export function createClient(access: Access, now: () => number, idle = IDLE): Cl
   }
 
   return {
-    get: async (path, body) => parsed(await textOf(await opened(path, body)), 'did not answer with JSON'),
+    get: async (path, body) => parsed(await textOf((await opened(path, body)).response), 'did not answer with JSON'),
     lines: async (path, { onOpen, onLine }) => {
-      const response = await opened(path)
+      const { response, completed } = await opened(path)
       const shared = sharing()
       onOpen()
       // The parts of the line that has not ended yet: joining them for each part would be quadratic.
@@ -120,7 +129,10 @@ export function createClient(access: Access, now: () => number, idle = IDLE): Cl
             from = end + 1
             ;[parts, length] = [[], 0]
             if (line.length > MAX_LINE) throw tooLarge('a line')
-            if (line !== '') await onLine(line)
+            if (line !== '') {
+              await onLine(line)
+              completed()
+            }
             await shared()
           }
           parts.push(chunk.slice(from))
@@ -133,13 +145,14 @@ export function createClient(access: Access, now: () => number, idle = IDLE): Cl
       }
     },
     items: async (path, onItem) => {
-      const response = await opened(path)
+      const { response, completed } = await opened(path)
       const splitter = createSplitter()
       const shared = sharing()
       try {
         for await (const chunk of chunksOf(response)) {
           for (const item of splitter.take(chunk)) {
             await onItem(item)
+            completed()
             await shared()
           }
           if (splitter.kept() > MAX_LINE) throw tooLarge('an object')

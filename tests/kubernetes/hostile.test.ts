@@ -13,7 +13,7 @@ import { pauseOf, runStream, streamsOf } from '../../src/kubernetes/stream.ts'
 import { eventually } from '../helpers/server.ts'
 
 /** Starts a server that answers each request with `send`, and a client for it. */
-async function client(t: TestContext, send: (socket: Socket) => void) {
+async function client(t: TestContext, send: (socket: Socket) => void, idle?: number) {
   const server = createServer((socket) => {
     socket.on('error', () => {})
     socket.once('data', () => send(socket))
@@ -24,7 +24,7 @@ async function client(t: TestContext, send: (socket: Socket) => void) {
   const port = typeof address === 'object' ? address?.port : 0
   const tls = { ca: null, cert: null, key: null }
   const access: Access = { name: 'a', server: `http://127.0.0.1:${port}`, tls, isUnverified: false, token: () => null }
-  const made = createClient(access, Date.now)
+  const made = createClient(access, Date.now, idle)
   t.after(() => made.close())
   return made
 }
@@ -57,6 +57,48 @@ for (const [name, read] of Object.entries(reads)) {
     await assert.rejects(read(failing), (error) => error instanceof ApiError && error.status === 500)
   })
 }
+
+for (const [name, read] of Object.entries(reads)) {
+  for (const [sent, part] of [
+    ['a line that never ends', ' '],
+    ['empty lines only', '\n'],
+  ] as const) {
+    test(`a connection on which nothing is completed is given up: ${name}, ${sent}`, async (t) => {
+      const slow = await client(
+        t,
+        (socket) => {
+          socket.write(OK)
+          const timer = setInterval(() => socket.write(part), 20)
+          socket.on('close', () => clearInterval(timer))
+        },
+        300,
+      )
+      await assert.rejects(read(slow), new ApiError(0, 'the API server sent nothing whole for 0 s'))
+    })
+  }
+}
+
+test('a slow list is read to its end, as long as its objects are completed', async (t) => {
+  const slow = await client(
+    t,
+    (socket) => {
+      socket.write(`${OK}{"items":[`)
+      let left = 10
+      const timer = setInterval(() => {
+        left -= 1
+        if (left > 0) return socket.write('{},')
+        clearInterval(timer)
+        return socket.end('{}]}')
+      }, 50)
+    },
+    300,
+  )
+  let items = 0
+  await slow.items('/api/v1/pods', () => {
+    items += 1
+  })
+  assert.equal(items, 10)
+})
 
 test('other requests are served between the objects of a list', async (t) => {
   const item = JSON.stringify({ metadata: { uid: 'u' }, text: 'x'.repeat(60_000) })
