@@ -39,6 +39,8 @@ const MAIL_ACCEPTED = 250
 const MAX_DETAIL = 1_000
 /** The maximum size of everything that a mail server sends while it takes one mail, in bytes. */
 const MAX_ANSWERS = 65_536
+/** How often it is measured, in milliseconds: under TLS, a socket has no event for what arrives. */
+const MEASURED_EVERY = 20
 /** How many times the time for one answer a mail may take. */
 const ANSWERS_WITHIN = 6
 
@@ -172,6 +174,12 @@ export async function sendMail(server: MailServer, to: string, mail: Mail): Prom
     port: port === '' ? (secure ? 465 : 587) : Number(port),
   }
   const sockets: Socket[] = []
+  const flooded = Promise.withResolvers<never>()
+  const measure = () => {
+    if (!sockets.some(({ bytesRead }) => bytesRead > MAX_ANSWERS)) return
+    for (const socket of sockets) socket.destroy()
+    flooded.reject(new Error(`more than ${MAX_ANSWERS} bytes arrived`))
+  }
   const transport = createTransport({
     ...place,
     // nodemailer limits neither the size nor the time of all answers together.
@@ -183,9 +191,6 @@ export async function sendMail(server: MailServer, to: string, mail: Mail): Prom
       socket.once('timeout', () => socket.destroy(new Error('Connection timeout')))
       socket.once('connect', () => {
         socket.removeListener('error', failed).removeAllListeners('timeout')
-        socket.on('data', () => {
-          if (socket.bytesRead > MAX_ANSWERS) socket.destroy(new Error(`more than ${MAX_ANSWERS} bytes arrived`))
-        })
         done(null, { connection: socket })
       })
     },
@@ -201,15 +206,17 @@ export async function sendMail(server: MailServer, to: string, mail: Mail): Prom
   })
   const { inReplyTo, ...content } = mail
   const thread = inReplyTo === null ? {} : { inReplyTo, references: inReplyTo }
+  const measuring = setInterval(measure, MEASURED_EVERY)
   try {
     const headers = { 'Auto-Submitted': 'auto-generated' }
     const send = () => transport.sendMail({ from: server.from, to, ...content, headers, ...thread })
-    const sent = await withTimeLimit(server.timeoutMs * ANSWERS_WITHIN, send)
+    const sent = await Promise.race([withTimeLimit(server.timeoutMs * ANSWERS_WITHIN, send), flooded.promise])
     // The response begins with the status, which is shown next to it.
     return sent.response.replace(/^250[ -]/, '')
   } catch (error) {
     throw new SendError(failureOf(error))
   } finally {
+    clearInterval(measuring)
     for (const socket of sockets) socket.destroy()
   }
 }
