@@ -7,10 +7,11 @@ const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
 const INVISIBLE_BUT_LINE_FEED = /[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}]/gu
 
 /**
- * Makes an untrusted value safe within a line: each invisible character becomes `�`, and an empty value becomes `-`.
+ * Makes an untrusted value safe within a line: line breaks and tabs become spaces, each other invisible character `�`, and
+ * an empty value `-`.
  */
 export function visible(text: string): string {
-  return text === '' ? '-' : text.replace(INVISIBLE, '\ufffd')
+  return text === '' ? '-' : text.replace(/\r?\n|\t/g, ' ').replace(INVISIBLE, '\ufffd')
 }
 
 /**
