@@ -25,7 +25,11 @@ export const incidentShape = v.object({
     null,
   ),
   acknowledgedBy: shape.nullable(v.string(), 'Who acknowledged the incident', null),
-  resolvedAt: shape.nullable(shape.instant(), 'When the incident was resolved; null if it is not resolved', null),
+  resolvedAt: shape.nullable(
+    shape.instant(),
+    'When a user resolved the incident, or, if incmon resolved it, when its problem ended; null if it is not resolved',
+    null,
+  ),
   problem: shape.choice(
     ['on', 'off'],
     'Whether the problem is on: a critical condition goes on and is not silenced, whatever the status of the incident is',
