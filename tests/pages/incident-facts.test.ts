@@ -50,6 +50,22 @@ test('a deploy after which the problem ended is a probable fix and no suspect', 
   )
 })
 
+test('what was deployed just before a user declared an incident is not called good', async (t) => {
+  const world = await broken(t)
+  const deploy = async (id: number, at: number) => {
+    const body = pipeline('success', 'shop/search', { id, at, jobs: [build('deploy', 'success')] })
+    await world.request('POST', '/api/webhooks/ci', { token: world.token, body })
+  }
+  await deploy(40, NOON - 300 * MINUTE)
+  await deploy(41, NOON - 12 * MINUTE)
+  const { body } = await world.request('GET', '/api/services', { token: world.token })
+  const { id } = body.find(({ name }: { name: string }) => name === 'search')
+  const declared = { title: 'Results are empty', serviceId: id, severity: 'critical' }
+  assert.equal((await world.request('POST', '/api/incidents', { token: world.token, body: declared })).status, 201)
+  assert.match(await world.text('/incidents/2'), /Last good deploy: #40/)
+  assert.match(await world.text(`/services/${id}`), /Last good deploy: #41/)
+})
+
 test('each fact of a card leads to its evidence', async (t) => {
   const world = await broken(t)
   const { html } = await world.browser.get('/')
@@ -170,14 +186,14 @@ test('the pages say since when a firing alert was not heard, until it is reporte
   for (const page of await shown()) assert.doesNotMatch(page, /Not heard/)
 })
 
-test('an incident names the incident that it continues', async (t) => {
+test('an incident names the previous incident of its service', async (t) => {
   const world = await broken(t)
   await recover(world, 6)
   world.clock.now = NOON + 50 * MINUTE
   await world.report({ startsAt: world.clock.now })
   while (await world.deps.engine.sweep());
-  assert.match(await world.text('/incidents/2'), /It continues incident 1 ?\./)
-  assert.doesNotMatch(await world.text('/incidents/1'), /It continues/)
+  assert.match(await world.text('/incidents/2'), /The service’s previous incident was incident 1 ?\./)
+  assert.doesNotMatch(await world.text('/incidents/1'), /previous incident/)
 })
 
 test('the legend explains only what the picture contains', async (t) => {

@@ -4,6 +4,7 @@
  */
 import { sql } from 'kysely'
 import { shortGroup } from '../../domain/alert/groups.ts'
+import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { groupsOf, timelineOf } from '../../domain/incident/timeline.ts'
 import { listBestLinksOfIncident } from '../correlation/correlations.ts'
 import { findLastGoodDeploy } from '../correlation/pipelines.ts'
@@ -16,7 +17,7 @@ import { uuidFromBytes } from '../sqlite/uuid.ts'
 import { findGraph } from './graphs.ts'
 import type { IncidentRecord } from './incidents.ts'
 import { findLiveIncident } from './live-incidents.ts'
-import { findTimelineFacts, withMessages } from './timeline-facts.ts'
+import { findTimelineFacts, SEARCHED_BEFORE, withMessages } from './timeline-facts.ts'
 import { findWhoWasTold } from './told-messages.ts'
 
 /**
@@ -42,12 +43,17 @@ export function findIncidentView(
     }),
     links: facts?.correlations ?? [],
     timeline: live && facts ? withMessages(db, live, timelineOf(facts, groups)) : [],
-    lastGoodDeploy: live && findLastGoodDeploy(db, live.serviceId, live.startedAt),
+    lastGoodDeploy: live && findLastGoodDeploy(db, live.serviceId, goodUntil(live)),
     service: findService(db, organizationId, incident.serviceId, now),
     graph: findGraph(db, organizationId, incident.id),
     score: listStates(db, organizationId, incident.serviceId, from),
     told: findWhoWasTold(db, organizationId, [incident.rowId], now).get(incident.rowId) ?? null,
   }
+}
+
+/** Links are made for alerts. What was deployed just before a user declared an incident was linked to nothing. */
+function goodUntil({ origin, startedAt }: LiveIncident): number {
+  return origin === 'manual' ? startedAt - SEARCHED_BEFORE : startedAt
 }
 
 function podsOf(

@@ -34,7 +34,7 @@ import { eventsOf } from './timeline-events.ts'
 import { findTold, listNotToldOf, listToldOf } from './told-messages.ts'
 
 /** How long before the first evidence to search for changes. */
-const SEARCHED_BEFORE = 2 * HOUR
+export const SEARCHED_BEFORE = 2 * HOUR
 /** The alerts of workloads can be older than the report that their node failed. */
 const ON_NODE_BEFORE = 5 * MINUTE
 

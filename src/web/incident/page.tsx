@@ -136,7 +136,7 @@ const Related: FC<IncidentView> = ({ group, previous, overdue, told, reader, inc
       {group === null ? null : <GroupText group={group} />}
       {previous === null ? null : (
         <span>
-          It continues <a href={previous.href}>incident {previous.number}</a>.
+          The service’s previous incident was <a href={previous.href}>incident {previous.number}</a>.
         </span>
       )}
       <span>
