@@ -20,8 +20,8 @@ const MAX_LAGS = 8
  * Returns the suspected changes, ranked like the incident's suspects. Linked changes that are not suspects come last.
  * Rejected links are only counted. The probable fix is left out.
  */
-export function contributingOf(known: GroupedFacts): Postmortem['contributing'] {
-  const { facts, byChange, others, unlinked, rejected } = sortedOut(known)
+export function contributingOf(facts: GroupedFacts): Postmortem['contributing'] {
+  const { byChange, others, unlinked, rejected } = sortedOut(facts)
   const { searched, incident } = facts
   const all = [
     ...[...byChange.values()].flatMap((links) => contributionOf(links, facts) ?? []),
@@ -45,17 +45,22 @@ export function contributingOf(known: GroupedFacts): Postmortem['contributing'] 
 }
 
 /** Returns the changes that nothing connects to the incident and its alerts. */
-export function unlinkedOf(known: GroupedFacts): readonly ChangeFact[] {
-  return sortedOut(known).unlinked
+export function unlinkedOf(facts: GroupedFacts): readonly ChangeFact[] {
+  return sortedOut(facts).unlinked
 }
 
 /** `byChange`: the links of each change that may be the cause. `others`: suspected changes without a link. */
-function sortedOut(known: GroupedFacts) {
-  const facts = { ...known, suspects: withoutRejected(known) }
+function sortedOut(facts: GroupedFacts) {
   const { correlations, changes, searched, suspects } = facts
   const fixes = new Set(facts.fixes.map(changeName))
-  const kept = correlations.filter(({ verdict, change }) => verdict !== 'rejected' && !fixes.has(changeName(change)))
   const rejected = rejectedOf(facts)
+  // Who rejects a pipeline rejects the rollouts that it caused, unless somebody confirmed one of them.
+  const out = new Set(rejected.map(({ change }) => changeName(change)))
+  const isOut = ({ change, verdict }: CorrelationFact) => {
+    const owner = ownerOf(change, suspects)
+    return verdict === 'rejected' || (verdict === null && owner !== change && out.has(changeName(owner)))
+  }
+  const kept = correlations.filter((link) => !isOut(link) && !fixes.has(changeName(link.change)))
   const byChange = Map.groupBy(rankLinks(kept), (link) => changeName(ownerOf(link.change, suspects)))
   const judged = new Set(correlations.map(({ change }) => changeName(change)))
   const others = suspects.filter(
@@ -69,15 +74,7 @@ function sortedOut(known: GroupedFacts) {
   const unlinked = changes.filter(
     (change) => !told.has(changeName(change)) && touches(change, searched) && !isRemedy(change, facts.incident),
   )
-  return { facts, byChange, others, unlinked, rejected }
-}
-
-/** Separates each rejected pipeline from its rollouts, because the rollouts can still be the cause. */
-function withoutRejected({ suspects, correlations }: GroupedFacts): readonly SuspectFact[] {
-  const rejected = new Set(
-    correlations.flatMap(({ verdict, change }) => (verdict === 'rejected' ? changeName(change) : [])),
-  )
-  return suspects.map((one) => (rejected.has(changeName(one)) ? { ...one, rollouts: [] } : one))
+  return { byChange, others, unlinked, rejected }
 }
 
 /** Returns the suspected pipeline that caused a rollout, or the change itself. */

@@ -30,7 +30,7 @@ export function judgeSuspects<Link extends SuspectLink>(
   const added = [...Map.groupBy(confirmed, ({ change }) => keyOf(change)).values()].flatMap(([link]) => link ?? [])
   const all = [...suspects, ...added.map((link) => suspectOf(link, changes))]
   const linksOf = (one: Suspect) => keysOf(one).flatMap((key) => links.filter(({ change }) => keyOf(change) === key))
-  const rejected = all.filter((one) => isChange(one) && verdictOf(linksOf(one)) === 'rejected').map(keyOf)
+  const rejected = all.filter((one) => isChange(one) && verdictOf(linksOf(one)) === 'rejected').flatMap(keysOf)
   return all.map((suspect) => {
     // The links of the change itself come before the links of its rollouts.
     const own = linksOf(suspect)
