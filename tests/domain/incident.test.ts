@@ -76,6 +76,16 @@ describe('an incident opens', () => {
     assert.deepEqual([step.title, step.startedAt, step.alertIds], ['cart: Down', at(-5), ['outage', 'b', 'loop']])
   })
 
+  test('with the first name as its title, if two causes began together, however they arrived', () => {
+    for (const alerts of [
+      [outage({ name: 'B' }), outage({ uuid: 'a', name: 'A' })],
+      [outage({ name: 'A' }), outage({ uuid: 'a', name: 'B' })],
+    ]) {
+      const [step] = decide(situation(alerts)).steps
+      assert.equal(step?.do === 'open' && step.title, 'cart: A')
+    }
+  })
+
   test('by bringing the last one back, within 30 minutes of its recovery', () => {
     assert.deepEqual(steps([outage()], 30, { last: LAST }), ['return'])
     assert.deepEqual(steps([outage()], 30.01, { last: LAST }), ['open'])

@@ -10,7 +10,7 @@ export function opening(
   due: readonly SituationAlert[],
   { alertIds, burning, follows }: { alertIds: readonly string[]; burning: readonly Burning[]; follows: boolean },
 ): Step {
-  const first = [...due].sort((a, b) => a.since - b.since || (a.uuid < b.uuid ? -1 : 1))[0]
+  const first = [...due].sort((a, b) => a.since - b.since || (a.name < b.name ? -1 : 1))[0]
   const observed = observe(NO_PROBLEM, { now, burning, muted: [], ended: [] })
   const name = first?.name ?? 'critical'
   const summary = first?.summary ?? ''
