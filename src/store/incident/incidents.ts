@@ -55,14 +55,16 @@ export function listOpenIncidents(db: Db, organizationId: number, serviceId: str
   return db.all(rows.orderBy('created_at', 'desc').orderBy('id', 'desc')).map(toRecord)
 }
 
-/** Lists up to `limit` unresolved incidents, oldest first. `services` is the number of services of the alerts. */
+/** Lists up to `limit` unresolved incidents, oldest first. `services` is the number of services of the live alerts. */
 export function listUnresolvedIncidents(
   db: Db,
   organizationId: number,
   limit: number,
 ): (IncidentRecord & { readonly services: number })[] {
   const unresolved = ofOrganization(db, organizationId).where('resolved_at', 'is', null)
-  const services = sql<number>`(SELECT count(DISTINCT service_id) FROM alerts WHERE incident_id = incidents.id)`
+  const services = sql<number>`(
+    SELECT count(DISTINCT service_id) FROM alerts WHERE incident_id = incidents.id AND settled_at IS NULL
+  )`
   const rows = unresolved
     .select([...columns, services.as('services')])
     .orderBy('created_at')
