@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { findOrganization } from '../../src/store/organizations.ts'
+import { Time } from '../../src/web/kit/time.tsx'
 import { makeWorld } from '../helpers/app.ts'
 import { makeIncident, makeSender, makeService, makeToken } from '../helpers/factory.ts'
 import { makeBrowser } from '../helpers/site.ts'
@@ -16,6 +17,33 @@ async function start(t: TestContext) {
   await charlie.signIn(world.charlie.token)
   return { ...world, browser, reader, outsider: charlie }
 }
+
+for (const path of [
+  '/',
+  '/incidents',
+  '/settings',
+  '/settings/tokens',
+  '/settings/notifications/new',
+  '/settings/silences/new',
+]) {
+  test(`each form of the page ${path} has one CSRF token`, async (t) => {
+    const { browser } = await start(t)
+    const { html } = await browser.get(path)
+    const forms = [...html.matchAll(/<form method="post".*?<\/form>/gs)].map(
+      ([form]) => form.split('name="csrf"').length - 1,
+    )
+    assert.deepEqual([forms.length > 0, new Set(forms)], [true, new Set([1])])
+  })
+}
+
+test('a page for somebody who is not signed in has no CSRF token', async (t) => {
+  const { html } = await makeBrowser((await start(t)).app).get('/sign-in')
+  assert.doesNotMatch(html, /csrf/)
+})
+
+test('a time outside of a page cannot be rendered, because nobody reads it in any time zone', () => {
+  assert.throws(() => Time({ at: 0 }), /a component needs a page around it/)
+})
 
 test('a token is created, shown once, and works', async (t) => {
   const { browser, request } = await start(t)

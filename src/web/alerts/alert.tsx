@@ -4,6 +4,7 @@ import { formatCount } from '../../domain/text.ts'
 import { GraphSection } from '../drawing/graph-section.tsx'
 import { OverdueSince } from '../incident/cause.tsx'
 import { Action } from '../kit/form.tsx'
+import { getFrame } from '../kit/frame.ts'
 import { External, Icon, Mark, RepeatCount, ServiceName, Words } from '../kit/mark.tsx'
 import { sentText } from '../kit/penalty.ts'
 import { safeUrl } from '../kit/safe-url.ts'
@@ -14,7 +15,8 @@ import { AlertDuration } from './alerts.tsx'
 import type { AlertPageView } from './view.ts'
 
 export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
-  const { alert, reader, csrf, canWrite, labels, annotations, rules, links, changes, node, overdue } = view
+  const reader = getFrame()
+  const { alert, labels, annotations, rules, links, changes, node, overdue } = view
   return (
     <>
       <Crumbs path={[['Alerts', '/alerts'], [alert.source]]} />
@@ -25,9 +27,9 @@ export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
             <Words in="span" text={alert.name} />
           </h1>
           <p class="facts">
-            <AlertDuration {...alert} reader={reader} /> <SilencedMark silenced={alert.silenced} reader={reader} />
+            <AlertDuration {...alert} /> <SilencedMark silenced={alert.silenced} />
             <span>
-              {alert.endsAt === null ? 'since' : 'from'} <Time at={alert.startsAt} reader={reader} style="moment" />
+              {alert.endsAt === null ? 'since' : 'from'} <Time at={alert.startsAt} style="moment" />
             </span>
             <a href={alert.service.href}>
               <ServiceName namespace={alert.service.namespace} name={alert.service.name} />
@@ -40,28 +42,26 @@ export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
             {alert.incident ? <a href={alert.incident.href}>incident {alert.incident.number}</a> : null}
             <span>
               seen {alert.occurrences === 1 ? 'once' : `${alert.occurrences} times`}, last{' '}
-              <Time at={alert.lastSeenAt} reader={reader} />
+              <Time at={alert.lastSeenAt} />
             </span>
-            <OverdueSince {...{ overdue, reader }} />
+            <OverdueSince overdue={overdue} />
           </p>
         </div>
-        {canWrite && alert.endsAt === null ? (
+        {reader.canWrite && alert.endsAt === null ? (
           <div class="row actions">
             <SilenceMenu
               matched={{ alertname: alert.name, service: alert.service.name, namespace: alert.service.namespace }}
               what={`${alert.name} of ${alert.service.name}`}
-              {...{ csrf, back: `/alerts/${alert.id}`, mutes: view.mutes }}
+              {...{ back: `/alerts/${alert.id}`, mutes: view.mutes }}
             />
-            <Action action={`/alerts/${alert.id}/end`} csrf={csrf}>
-              Resolve manually
-            </Action>
+            <Action action={`/alerts/${alert.id}/end`}>Resolve manually</Action>
           </div>
         ) : null}
       </div>
       <p class="card empty break">
         <Words text={alert.summary} /> {sentText(alert)}
       </p>
-      <GraphSection found={view.graph} startsAt={alert.startsAt} reader={reader} />
+      <GraphSection found={view.graph} startsAt={alert.startsAt} />
       <div class="columns">
         <div>
           <Pairs title="Labels" pairs={labels} second={labelsText(view)} />
@@ -153,7 +153,7 @@ const Events: FC<{ view: AlertPageView }> = ({ view }) => (
       <ol class="entries">
         {view.events.map(({ at, name, text, object, count, firstAt }) => (
           <li class="entry">
-            <Time at={at} reader={view.reader} style="moment" />
+            <Time at={at} style="moment" />
             <span class="entry-icon">
               <Icon name="pulse" />
             </span>
@@ -163,7 +163,7 @@ const Events: FC<{ view: AlertPageView }> = ({ view }) => (
               {count === 1 ? null : (
                 <span class="quiet">
                   {' '}
-                  since <Time at={firstAt} reader={view.reader} style="moment" />
+                  since <Time at={firstAt} style="moment" />
                 </span>
               )}
             </p>

@@ -1,11 +1,12 @@
 /** Shows the alert history and the alerts that are currently firing. */
 import type { FC } from 'hono/jsx'
 import { SEVERITIES } from '../../domain/severity.ts'
-import { formatDuration, formatLasted, type Reader } from '../../domain/shown-time.ts'
+import { formatDuration, formatLasted } from '../../domain/shown-time.ts'
 import { capitalized, countOf, formatCount, serviceName } from '../../domain/text.ts'
 import { Histogram } from '../drawing/histogram.tsx'
 import { Options } from '../kit/choice.tsx'
 import { Submit } from '../kit/form.tsx'
+import { getFrame } from '../kit/frame.ts'
 import { Icon, LegendMark, Mark, RepeatCount, ServiceName, Words } from '../kit/mark.tsx'
 import { Pages } from '../kit/pages.tsx'
 import { Table } from '../kit/section.tsx'
@@ -16,7 +17,8 @@ import type { AlertRowView, AlertsView } from './view.ts'
 const SOURCES = ['cluster', 'metrics', 'dashboard', 'ci'] as const
 
 export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
-  const { rows, bins, span, reader, page, pages, addressOf } = view
+  const reader = getFrame()
+  const { rows, bins, span, page, pages, addressOf } = view
   return (
     <>
       <div class="title">
@@ -42,7 +44,7 @@ export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
             </span>
           </p>
         </div>
-        {rows.length === 0 ? <Nothing view={view} /> : <Rows rows={rows} reader={reader} />}
+        {rows.length === 0 ? <Nothing view={view} /> : <Rows rows={rows} />}
         <Pages page={page} pages={pages} addressOf={addressOf} />
       </div>
     </>
@@ -123,7 +125,7 @@ const Nothing: FC<{ view: AlertsView }> = ({ view: { chips } }) => (
 
 const LASTED = { name: 'Lasted', title: 'From the start until the end, or until now' }
 
-const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, reader }) => (
+const Rows: FC<{ rows: readonly AlertRowView[] }> = ({ rows }) => (
   <Table class="cards alerts" names={['Alert', 'Service', 'Source', 'Started', LASTED, 'Incident']}>
     {rows.map(
       ({ name, href, count, summary, service, source, startsAt, endsAt, ending, incident, silenced, ...row }) => (
@@ -138,7 +140,7 @@ const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, rea
                   </a>
                   <RepeatCount count={count} />
                   {row.sentAs ? <span class="second quiet">sent as {row.sentAs}</span> : null}
-                  <SilencedMark {...{ silenced, reader }} of={silencedPart(silenced, count)} />
+                  <SilencedMark silenced={silenced} of={silencedPart(silenced, count)} />
                 </span>
                 <span class="second clip">{summary}</span>
               </span>
@@ -159,20 +161,20 @@ const Rows: FC<{ rows: readonly AlertRowView[]; reader: Reader }> = ({ rows, rea
           <td data-label="Started">
             <span>
               <span class="nowrap">
-                <Time at={startsAt} reader={reader} style="moment" />
+                <Time at={startsAt} style="moment" />
               </span>
               {row.lastStartsAt - startsAt < 60_000 ? null : (
                 <>
                   {' '}
                   <span class="quiet nowrap">
-                    to <Time at={row.lastStartsAt} reader={reader} style="moment" />
+                    to <Time at={row.lastStartsAt} style="moment" />
                   </span>
                 </>
               )}
             </span>
           </td>
           <td data-label="Lasted" class="nowrap">
-            <AlertDuration {...{ startsAt, endsAt, ending, reader }} isGuess={row.isGuess} severity={row.severity} />
+            <AlertDuration {...{ startsAt, endsAt, ending }} isGuess={row.isGuess} severity={row.severity} />
           </td>
           <td data-label="Incident">
             {row.incidents > 1 ? (
@@ -194,12 +196,11 @@ const ENDINGS: Readonly<Record<string, string>> = {
   manual: 'resolved manually',
 }
 
-type DurationProps = Pick<AlertRowView, 'startsAt' | 'endsAt' | 'ending' | 'isGuess' | 'severity'> & {
-  readonly reader: Reader
-}
+type DurationProps = Pick<AlertRowView, 'startsAt' | 'endsAt' | 'ending' | 'isGuess' | 'severity'>
 
 /** Renders `firing 8 min` in the color of the severity, or `12 min, reported as resolved`, without a time below 1 s. */
-export const AlertDuration: FC<DurationProps> = ({ startsAt, endsAt, ending, isGuess, severity, reader }) => {
+export const AlertDuration: FC<DurationProps> = ({ startsAt, endsAt, ending, isGuess, severity }) => {
+  const reader = getFrame()
   if (endsAt === null)
     return (
       <span>

@@ -49,7 +49,7 @@ function alertsTitle({ firing }: AlertsView): string {
 }
 
 async function alertsView(visit: Visit): Promise<AlertsView> {
-  const { own, viewer: reader, query, now } = visit
+  const { own, query, now } = visit
   const what = wanted(visit)
   const incident = query('incident') === '' ? null : ((await findNamedIncident(visit, query('incident'))) ?? null)
   const found = await findShown(visit, what, incident)
@@ -59,7 +59,7 @@ async function alertsView(visit: Visit): Promise<AlertsView> {
   const ends = await silenceEndsOfGroups(visit, groups)
   const address = (change: Readonly<Record<string, string>>) => addressOf(visit, change)
   return {
-    ...{ reader, span: what.span, total: found.total, shown: found.shown, page: what.page },
+    ...{ span: what.span, total: found.total, shown: found.shown, page: what.page },
     filters: { ...what, severity: what.severity ?? '', source: what.source ?? '' },
     ranges: RANGES.map(([word, text]) => [word, text] as const),
     chips: await chipsOf(visit, what, incident),
@@ -131,7 +131,7 @@ function rowOf(
 }
 
 async function showAlert(visit: Visit): Promise<Reply> {
-  const { own, visitor, now } = visit
+  const { own, now } = visit
   const { alert, events, onNode, graph } = await requireAlert(visit)
   const links = await own.read(listCorrelationsOfAlert, alert.id)
   const targets = await own.read(findAlertTargets, [alert], now)
@@ -143,7 +143,7 @@ async function showAlert(visit: Visit): Promise<Reply> {
   const { name: service, namespace } = row.service
   const mutes = alert.endsAt === null ? await mutedCount(visit, { service, namespace, alertname: alert.name }) : 0
   const view: AlertPageView = {
-    ...{ mutes, reader: visit.viewer, csrf: visitor.csrf, canWrite: visitor.scopes.includes('write') },
+    mutes,
     alert: { ...alert, ...row },
     overdue: alert.endsAt === null ? await overdueOf(visit, alert.id) : null,
     node: onNode?.nodeServiceId

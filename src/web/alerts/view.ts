@@ -1,7 +1,7 @@
 /** The data for the alert pages. Times are Unix times in milliseconds. */
 
 import type { Severity } from '../../domain/severity.ts'
-import type { Reader } from '../../domain/shown-time.ts'
+
 import type { HistogramBin } from '../drawing/histogram.tsx'
 import type { Span } from '../drawing/scale.ts'
 import type { IncidentView, ServiceLink } from '../incident/view.ts'
@@ -39,7 +39,6 @@ export type AlertRowView = {
 export type ChipView = { readonly text: string; readonly without: string; readonly field: readonly [string, string] }
 
 export type AlertsView = {
-  readonly reader: Reader
   readonly filters: {
     readonly range: string
     readonly status: string
@@ -64,7 +63,7 @@ export type AlertsView = {
   readonly addressOf: (page: number) => string
 }
 
-export type AlertPageView = Pick<IncidentView, 'reader' | 'csrf' | 'canWrite' | 'overdue' | 'graph'> & {
+export type AlertPageView = Pick<IncidentView, 'overdue' | 'graph'> & {
   /** The number of firing alerts that a silence of alerts like this one mutes. */
   readonly mutes: number
   readonly alert: AlertRowView & {

@@ -1,7 +1,7 @@
 /** Shows a channel with its delivery status, latest messages and settings. Also shows the form for a new channel. */
 import type { FC } from 'hono/jsx'
 import type { ChannelKind } from '../../domain/notification/format.ts'
-import type { Reader } from '../../domain/shown-time.ts'
+
 import { Action, type Fault, Form, Submit } from '../kit/form.tsx'
 import { Icon, Mark } from '../kit/mark.tsx'
 import { Marked, NewSecret } from '../kit/marked.tsx'
@@ -11,7 +11,7 @@ import { ChannelFields } from './form.tsx'
 import { LastSent } from './list.tsx'
 import { type ChannelForm, type ChannelView, KINDS } from './view.ts'
 
-type FormProps = { readonly csrf: string; readonly form: ChannelForm; readonly faults: readonly Fault[] }
+type FormProps = { readonly form: ChannelForm; readonly faults: readonly Fault[] }
 
 export const NewChannel: FC<FormProps & { kind: ChannelKind; sendsMail: boolean }> = ({ sendsMail, ...props }) => (
   <>
@@ -39,14 +39,13 @@ export const NewChannel: FC<FormProps & { kind: ChannelKind; sendsMail: boolean 
 )
 
 type Props = FormProps & {
-  readonly reader: Reader
   readonly channel: ChannelView
   readonly deliveries: readonly DeliveryView[]
   /** The signing secret created by this request, which is shown only once. */
   readonly secret: string | null
 }
 
-export const ChannelPage: FC<Props> = ({ csrf, reader, channel, deliveries, secret, form, faults }) => {
+export const ChannelPage: FC<Props> = ({ channel, deliveries, secret, form, faults }) => {
   const { id, name, kind, target, enabled, warnings } = channel
   const action = `/settings/notifications/${id}`
   return (
@@ -61,7 +60,7 @@ export const ChannelPage: FC<Props> = ({ csrf, reader, channel, deliveries, secr
       {secret === null ? null : <NewSecret text={secret} about="This secret signs the messages." />}
       <div class="card after-card">
         <div class="body stack">
-          <LastSent channel={channel} reader={reader} label="Last message delivered " />
+          <LastSent channel={channel} label="Last message delivered " />
           {warnings.map((text) => (
             <p class="with-icon">
               <Mark level="warning" />
@@ -69,24 +68,24 @@ export const ChannelPage: FC<Props> = ({ csrf, reader, channel, deliveries, secr
             </p>
           ))}
           <div class="row">
-            <Action action={action} csrf={csrf} fields={{ do: 'test' }} look={isNew(channel) ? 'primary' : ''}>
+            <Action action={action} fields={{ do: 'test' }} look={isNew(channel) ? 'primary' : ''}>
               Send a test
             </Action>
-            <Action action={action} csrf={csrf} fields={{ do: enabled ? 'disable' : 'enable' }}>
+            <Action action={action} fields={{ do: enabled ? 'disable' : 'enable' }}>
               {enabled ? 'Disable' : 'Enable'}
             </Action>
             {kind === 'webhook' ? (
-              <Action action={action} csrf={csrf} fields={{ do: 'rotate' }}>
+              <Action action={action} fields={{ do: 'rotate' }}>
                 New signing secret
               </Action>
             ) : null}
-            <Remove name={name} action={action} csrf={csrf} />
+            <Remove name={name} action={action} />
           </div>
         </div>
       </div>
-      <Deliveries deliveries={deliveries} reader={reader} />
+      <Deliveries deliveries={deliveries} />
       <Head title="Channel settings" />
-      <ChannelFields {...{ csrf, action, kind, form, faults }} stored={target} isPrimary={!isNew(channel)} />
+      <ChannelFields {...{ action, kind, form, faults }} stored={target} isPrimary={!isNew(channel)} />
     </>
   )
 }
@@ -102,10 +101,10 @@ function isNew({ deliveredAt, failing }: ChannelView): boolean {
   return deliveredAt === null || failing !== null
 }
 
-const Remove: FC<{ name: string; action: string; csrf: string }> = ({ name, action, csrf }) => (
+const Remove: FC<{ name: string; action: string }> = ({ name, action }) => (
   <details class="confirm">
     <summary class="button">Remove…</summary>
-    <Form action={action} fields={{ csrf, do: 'remove' }}>
+    <Form action={action} fields={{ do: 'remove' }}>
       <p class="break">
         Remove {name}? Its pending messages will not be sent, and its message history will be deleted.
       </p>
@@ -114,7 +113,7 @@ const Remove: FC<{ name: string; action: string; csrf: string }> = ({ name, acti
   </details>
 )
 
-const Deliveries: FC<{ deliveries: readonly DeliveryView[]; reader: Reader }> = ({ deliveries, reader }) => (
+const Deliveries: FC<{ deliveries: readonly DeliveryView[] }> = ({ deliveries }) => (
   <Section id="messages" title="Recent messages" second="from the last 30 days, without tests">
     <Card empty={deliveries.length === 0 ? 'No message has been sent to this channel yet.' : null}>
       <Table names={['Notification', 'Written', 'Outcome']}>
@@ -130,10 +129,10 @@ const Deliveries: FC<{ deliveries: readonly DeliveryView[]; reader: Reader }> = 
               )}
             </td>
             <td data-label="Written" class="nowrap">
-              <Time at={delivery.createdAt} reader={reader} style="moment" />
+              <Time at={delivery.createdAt} style="moment" />
             </td>
             <td data-label="Outcome">
-              <Outcome delivery={delivery} reader={reader} />
+              <Outcome delivery={delivery} />
             </td>
           </tr>
         ))}
@@ -142,13 +141,13 @@ const Deliveries: FC<{ deliveries: readonly DeliveryView[]; reader: Reader }> = 
   </Section>
 )
 
-const Outcome: FC<{ delivery: DeliveryView; reader: Reader }> = ({ delivery, reader }) => {
+const Outcome: FC<{ delivery: DeliveryView }> = ({ delivery }) => {
   const { status, attempts, dueAt, endedAt, detail } = delivery
   const tries = attempts > 1 ? ` after ${attempts} attempts` : ''
   return (
     <Marked level={status === 'delivered' ? 'done' : status === 'failed' ? 'error' : 'unknown'} class="break">
       {status === 'pending' ? 'pending, next attempt ' : `${status}${tries} `}
-      {dueAt === null && endedAt === null ? null : <Time at={endedAt ?? dueAt ?? 0} reader={reader} style="moment" />}
+      {dueAt === null && endedAt === null ? null : <Time at={endedAt ?? dueAt ?? 0} style="moment" />}
       {detail === null ? null : <span class="second">{detail}</span>}
     </Marked>
   )

@@ -9,7 +9,6 @@ import { type Fault, Input } from '../kit/form.tsx'
 import { type ChannelForm, KINDS, type RuleForm } from './view.ts'
 
 type Props = {
-  readonly csrf: string
   readonly action: string
   readonly kind: ChannelKind
   readonly form: ChannelForm
@@ -29,9 +28,9 @@ const NEWS_OPTIONS: readonly Option[] = Object.entries(NEWS)
 const NAMES_HINT = 'Separated by commas. Empty: all.'
 const MINUTES = { type: 'number', min: 0, max: 10_080 } as const
 
-export const ChannelFields: FC<Props> = ({ csrf, action, kind, form, faults, stored, isPrimary }) => {
+export const ChannelFields: FC<Props> = ({ action, kind, form, faults, stored, isPrimary }) => {
   const field = fieldsOf(form, faults)
-  const hidden = { csrf, kind, rules: `${form.rules.length}` }
+  const hidden = { kind, rules: `${form.rules.length}` }
   return (
     <EditForm class="stack" {...{ action, hidden, faults }} isNew={stored === null}>
       <div class="card">

@@ -1,7 +1,7 @@
 /** Lists the channels, each with its delivery status. */
 import type { FC } from 'hono/jsx'
 import { remindersText, rulesText } from '../../domain/notification/rule-text.ts'
-import type { Reader } from '../../domain/shown-time.ts'
+
 import { Action } from '../kit/form.tsx'
 import { Icon } from '../kit/mark.tsx'
 import { Marked } from '../kit/marked.tsx'
@@ -9,9 +9,9 @@ import { Card, Head, Table } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 import { type ChannelView, KINDS } from './view.ts'
 
-type Props = { readonly csrf: string; readonly reader: Reader; readonly channels: readonly ChannelView[] }
+type Props = { readonly channels: readonly ChannelView[] }
 
-export const ChannelList: FC<Props> = ({ csrf, reader, channels }) => (
+export const ChannelList: FC<Props> = ({ channels }) => (
   <>
     <Head title="Notification channels" second="where messages about incidents are sent">
       <a class={`button end ${channels.length === 0 ? 'primary' : ''}`} href="/settings/notifications/new">
@@ -28,14 +28,14 @@ export const ChannelList: FC<Props> = ({ csrf, reader, channels }) => (
     >
       <Table names={['Channel', 'Gets', 'Last sent']} action="Send a test">
         {channels.map((channel) => (
-          <ChannelRow channel={channel} csrf={csrf} reader={reader} />
+          <ChannelRow channel={channel} />
         ))}
       </Table>
     </Card>
   </>
 )
 
-const ChannelRow: FC<{ channel: ChannelView; csrf: string; reader: Reader }> = ({ channel, csrf, reader }) => {
+const ChannelRow: FC<{ channel: ChannelView }> = ({ channel }) => {
   const { id, name, kind, target, settings, warnings } = channel
   const href = `/settings/notifications/${id}`
   return (
@@ -63,10 +63,10 @@ const ChannelRow: FC<{ channel: ChannelView; csrf: string; reader: Reader }> = (
         </span>
       </td>
       <td data-label="Last sent">
-        <LastSent channel={channel} reader={reader} />
+        <LastSent channel={channel} />
       </td>
       <td class="shrink">
-        <Action action={href} csrf={csrf} fields={{ do: 'test' }} look="small">
+        <Action action={href} fields={{ do: 'test' }} look="small">
           Send a test<span class="hidden-text"> to {name}</span>
         </Action>
       </td>
@@ -75,18 +75,14 @@ const ChannelRow: FC<{ channel: ChannelView; csrf: string; reader: Reader }> = (
 }
 
 /** Shows whether the channel's messages are being delivered and, if not, why. */
-export const LastSent: FC<{ channel: ChannelView; reader: Reader; label?: string }> = ({
-  channel,
-  reader,
-  label = '',
-}) => {
+export const LastSent: FC<{ channel: ChannelView; label?: string }> = ({ channel, label = '' }) => {
   const { enabled, failing, failingSince, deliveredAt } = channel
-  const delivered = deliveredAt === null ? 'nothing sent yet' : <Time at={deliveredAt} reader={reader} />
+  const delivered = deliveredAt === null ? 'nothing sent yet' : <Time at={deliveredAt} />
   if (failing !== null) {
     return (
       <Marked level="warning" class="break">
         {enabled ? 'Failing' : 'Disabled, failing'} since{' '}
-        {failingSince === null ? 'now' : <Time at={failingSince} reader={reader} style="moment" />}
+        {failingSince === null ? 'now' : <Time at={failingSince} style="moment" />}
         <span class="second">{failing}</span>
       </Marked>
     )

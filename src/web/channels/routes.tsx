@@ -14,7 +14,7 @@ import type { Reply } from '../../http/middleware/reply.ts'
 import { type ChannelRecord, findChannel, listRecipients } from '../../store/notification/channels.ts'
 import { listMessages } from '../../store/notification/messages.ts'
 import type { Fault } from '../kit/form.tsx'
-import type { Banner } from '../kit/layout.tsx'
+import type { Banner } from '../kit/frame.ts'
 import { type PageRoute, page, type Visit } from '../page.ts'
 import { showSection } from '../settings/section-routes.tsx'
 import { validated, withFormErrors } from '../visit/apply.ts'
@@ -37,19 +37,19 @@ export const channelPages: readonly PageRoute[] = [
 ]
 
 async function showChannels(visit: Visit): Promise<Reply> {
-  const { own, visitor, viewer } = visit
+  const { own } = visit
   const items = await own.read(listRecipients)
   const channels = await Promise.all(items.map((channel) => viewOf(visit, channel)))
-  const content = <ChannelList csrf={visitor.csrf} reader={viewer} channels={channels} />
+  const content = <ChannelList channels={channels} />
   return showSection(visit, { current: 'notifications', title: 'Notifications', content })
 }
 
 function showNew(visit: Visit, typed: ChannelForm | null, faults: readonly Fault[]): Promise<Reply> {
-  const { visitor, viewer, server } = visit
+  const { viewer, server } = visit
   const kind = kindOf(visit)
   const form = typed ?? channelForm(viewer.zone)
   const sendsMail = server.notifier.hasMailServer()
-  const content = <NewChannel {...{ csrf: visitor.csrf, kind, sendsMail, form, faults }} />
+  const content = <NewChannel {...{ kind, sendsMail, form, faults }} />
   return showSection(visit, { current: 'notifications', title: 'New channel', content, faults })
 }
 
@@ -142,7 +142,7 @@ type Shown = {
 }
 
 async function showChannel(visit: Visit, channel: ChannelRecord, shown: Shown = {}): Promise<Reply> {
-  const { own, visitor, viewer } = visit
+  const { own, viewer } = visit
   const { typed, faults = [], secret = null, banner = null } = shown
   const { kind, name, target, settings } = channel
   const view = await viewOf(visit, channel)
@@ -155,9 +155,7 @@ async function showChannel(visit: Visit, channel: ChannelRecord, shown: Shown = 
     title: message.sent?.title ?? null,
     href: message.incidentId === null ? null : `/incidents/${message.incidentId}`,
   }))
-  const content = (
-    <ChannelPage {...{ csrf: visitor.csrf, reader: viewer, channel: view, deliveries, secret, form, faults }} />
-  )
+  const content = <ChannelPage {...{ channel: view, deliveries, secret, form, faults }} />
   const still = secret !== null || banner !== null
   return showSection(visit, { current: 'notifications', title: name, content, faults, still, banner })
 }

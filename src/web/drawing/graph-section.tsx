@@ -4,17 +4,18 @@ import type { Graph, GraphRecord, Series } from '../../domain/graph/graph.ts'
 import { faultText, formatValue, scopeText } from '../../domain/graph/words.ts'
 import { formatClock, formatWhen, type Reader } from '../../domain/shown-time.ts'
 import { formatCount } from '../../domain/text.ts'
+import { getFrame } from '../kit/frame.ts'
 import { position, rounded, timeTicks } from './scale.ts'
 
-type Props = { readonly found: GraphRecord | null; readonly startsAt: number; readonly reader: Reader }
+type Props = { readonly found: GraphRecord | null; readonly startsAt: number }
 
 /** Shows nothing if no alert has an expression, or if no Prometheus is configured. */
-export const GraphSection: FC<Props> = ({ found, startsAt, reader }) =>
+export const GraphSection: FC<Props> = ({ found, startsAt }) =>
   found === null ? null : (
     <section aria-labelledby="graph">
       <div class="head">
         <h2 id="graph">Graph</h2>
-        <span class="second">{secondText(found, reader)}</span>
+        <span class="second">{secondText(found, getFrame())}</span>
       </div>
       <div class="card picture">
         {found.graph === null ? null : (
@@ -25,7 +26,7 @@ export const GraphSection: FC<Props> = ({ found, startsAt, reader }) =>
             {found.graph.series.length === 0 ? (
               <p class="empty">Prometheus has no data for this expression.</p>
             ) : (
-              <GraphPicture graph={found.graph} startsAt={startsAt} zone={reader.zone} />
+              <GraphPicture graph={found.graph} startsAt={startsAt} zone={getFrame().zone} />
             )}
           </>
         )}

@@ -2,7 +2,7 @@
 import type { Child, FC } from 'hono/jsx'
 import type { GroupedAlert } from '../../domain/alert/groups.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
-import type { Reader } from '../../domain/shown-time.ts'
+
 import { Submit } from '../kit/form.tsx'
 import { Mark, ServiceName, Status, Words } from '../kit/mark.tsx'
 import { Head } from '../kit/section.tsx'
@@ -11,7 +11,6 @@ import type { ServiceRowView } from '../overview/view.ts'
 
 type Props = {
   readonly q: string
-  readonly reader: Reader
   readonly services: readonly Pick<ServiceRowView, 'id' | 'namespace' | 'name' | 'status' | 'score'>[]
   /** The number of matching services that are not shown. The number can be negative if all services are shown. */
   readonly more: number
@@ -26,7 +25,7 @@ type Props = {
   readonly pages: readonly (readonly [name: string, href: string])[]
 }
 
-export const SearchPage: FC<Props> = ({ q, reader, services, more, incidents, alerts, pages }) => (
+export const SearchPage: FC<Props> = ({ q, services, more, incidents, alerts, pages }) => (
   <div class="narrow" id="found">
     <h1>Search</h1>
     <form class="row lead search-form" action="/search">
@@ -65,7 +64,7 @@ export const SearchPage: FC<Props> = ({ q, reader, services, more, incidents, al
             incident {number}
             {isNoted ? ', in a note' : ''}
           </span>
-          <Time at={startedAt} reader={reader} style="moment" />
+          <Time at={startedAt} style="moment" />
         </li>
       ))}
     </Found>

@@ -73,7 +73,7 @@ async function search(visit: Visit): Promise<Reply> {
     ...{ services: listed, more: services.length - MAX_SERVICES, incidents, alerts },
     pages: PAGES.filter(([name]) => contains(name)),
   }
-  const content = <SearchPage q={q} reader={visit.viewer} {...shown} />
+  const content = <SearchPage q={q} {...shown} />
   return show(visit, { title: q === '' ? 'Search' : `Search: ${q}`, content })
 }
 

@@ -1,9 +1,10 @@
 /** Shows the likely cause: a sentence, its evidence, where to look, and the user's verdict. */
 import type { FC } from 'hono/jsx'
-import type { Reader } from '../../domain/shown-time.ts'
+
 import { leadText } from '../../domain/suspect/likely-cause.ts'
 import { uncapitalized } from '../../domain/text.ts'
 import { Action } from '../kit/form.tsx'
+import { getFrame } from '../kit/frame.ts'
 import { Command, External, Icon, Words } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
 import type { IncidentBrief } from './brief.ts'
@@ -11,9 +12,13 @@ import type { IncidentView, Overdue, SuspectView } from './view.ts'
 
 const MAX_REASONS = 4
 
-export const Cause: FC<
-  Pick<IncidentView, 'cause' | 'fix' | 'groups' | 'lastGoodDeploy' | 'reader' | 'csrf' | 'canWrite' | 'incident'>
-> = ({ cause, fix, groups, lastGoodDeploy, reader, csrf, canWrite, incident }) => {
+export const Cause: FC<Pick<IncidentView, 'cause' | 'fix' | 'groups' | 'lastGoodDeploy' | 'incident'>> = ({
+  cause,
+  fix,
+  groups,
+  lastGoodDeploy,
+  incident,
+}) => {
   const { code, heading, suspect, before, after } = cause
   const hint = hintedGroup(groups)?.hint
   const known = suspect !== null && code !== 'none'
@@ -45,7 +50,7 @@ export const Cause: FC<
           {suspect?.external ? <External {...suspect.external} /> : null}
           {lastGoodDeploy ? (
             <span>
-              <LastGoodDeploy deploy={lastGoodDeploy} reader={reader} />
+              <LastGoodDeploy deploy={lastGoodDeploy} />
             </span>
           ) : null}
         </p>
@@ -55,9 +60,7 @@ export const Cause: FC<
           </p>
         ) : null}
       </div>
-      {suspect && known && canWrite ? (
-        <Verdict suspect={suspect} csrf={csrf} action={`${incident.href}/verdict`} />
-      ) : null}
+      {suspect && known ? <Verdict suspect={suspect} action={`${incident.href}/verdict`} /> : null}
     </section>
   )
 }
@@ -88,7 +91,7 @@ export function hintedGroup(groups: IncidentView['groups']): IncidentView['group
 }
 
 /** Renders the last good deploy, linked to its pipeline if the sender provided a URL. */
-export const LastGoodDeploy: FC<{ deploy: NonNullable<IncidentView['lastGoodDeploy']>; reader: Reader }> = (props) => {
+export const LastGoodDeploy: FC<{ deploy: NonNullable<IncidentView['lastGoodDeploy']> }> = (props) => {
   const { text, href, at } = props.deploy
   return (
     <>
@@ -100,7 +103,7 @@ export const LastGoodDeploy: FC<{ deploy: NonNullable<IncidentView['lastGoodDepl
           {text}
         </a>
       )}
-      , <Time at={at} reader={props.reader} style="moment" />
+      , <Time at={at} style="moment" />
     </>
   )
 }
@@ -127,8 +130,9 @@ export const SuspectName: FC<{ suspect: SuspectView }> = ({ suspect }) => {
 const ICONS = { pipeline: 'branch', rollout: 'layers', node: 'server', object: 'workload' } as const
 
 /** Renders the verdict buttons, or the verdict with an undo button. */
-export const Verdict: FC<{ suspect: SuspectView; csrf: string; action: string }> = ({ suspect, csrf, action }) => {
-  if (!suspect.judgeable) return null
+export const Verdict: FC<{ suspect: SuspectView; action: string }> = ({ suspect, action }) => {
+  const { canWrite } = getFrame()
+  if (!suspect.judgeable || !canWrite) return null
   const fields = (verdict: string) => ({ ref: suspect.ref, kind: suspect.kind, verdict })
   if (suspect.verdict !== null) {
     return (
@@ -136,7 +140,7 @@ export const Verdict: FC<{ suspect: SuspectView; csrf: string; action: string }>
         <span class="second">
           {suspect.verdict === 'confirmed' ? 'Confirmed' : 'Rejected'} by {suspect.verdictBy ?? 'a user'}.
         </span>
-        <Action action={action} csrf={csrf} fields={fields('')} look="bare small">
+        <Action action={action} fields={fields('')} look="bare small">
           Undo
         </Action>
       </div>
@@ -144,11 +148,11 @@ export const Verdict: FC<{ suspect: SuspectView; csrf: string; action: string }>
   }
   return (
     <div class="row verdict">
-      <Action action={action} csrf={csrf} fields={fields('confirmed')} look="small">
+      <Action action={action} fields={fields('confirmed')} look="small">
         <Icon name="check" />
         Confirm
       </Action>
-      <Action action={action} csrf={csrf} fields={fields('rejected')} look="bare small">
+      <Action action={action} fields={fields('rejected')} look="bare small">
         Not the cause
       </Action>
     </div>
@@ -156,9 +160,9 @@ export const Verdict: FC<{ suspect: SuspectView; csrf: string; action: string }>
 }
 
 /** Renders `Not heard since 14:06.` */
-export const OverdueSince: FC<{ overdue: Overdue; reader: Reader }> = ({ overdue, reader }) =>
+export const OverdueSince: FC<{ overdue: Overdue }> = ({ overdue }) =>
   overdue === null ? null : (
     <span class="warn-text">
-      {overdue.word} since <Time at={overdue.at} reader={reader} style="moment" />.
+      {overdue.word} since <Time at={overdue.at} style="moment" />.
     </span>
   )

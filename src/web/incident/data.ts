@@ -63,17 +63,7 @@ export function incidentViewOf(
   { range, order }: { readonly range: string; readonly order: string },
 ): Omit<
   IncidentView,
-  | 'csrf'
-  | 'canWrite'
-  | 'hasChannel'
-  | 'items'
-  | 'previous'
-  | 'group'
-  | 'overdue'
-  | 'workload'
-  | 'typed'
-  | 'mutes'
-  | 'allSuspects'
+  'hasChannel' | 'items' | 'previous' | 'group' | 'overdue' | 'workload' | 'typed' | 'mutes' | 'allSuspects'
 > {
   const { incident, href, timeline } = facts
   const suspects = suspectsOf(facts)
@@ -88,7 +78,7 @@ export function incidentViewOf(
   const { endedAt } = head
   const fix = fixOf(facts, endedAt)
   return {
-    ...{ reader, cause, groups, newestFirst, fix, suspects, incident: head },
+    ...{ cause, groups, newestFirst, fix, suspects, incident: head },
     affected: affectedOf(facts, cause.suspect?.ref ?? null),
     lastGoodDeploy: facts.lastGoodDeploy && deployView(facts.lastGoodDeploy),
     picture: incidentPicture(facts, groups, fix, { span, reader, suspectAt }, endedAt),

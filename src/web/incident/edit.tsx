@@ -6,6 +6,7 @@ import { capitalized } from '../../domain/text.ts'
 import { Select } from '../kit/choice.tsx'
 import { fieldsOf } from '../kit/edit-form.tsx'
 import { Action as ActionButton, Faults, Form, Input, Submit } from '../kit/form.tsx'
+import { getFrame } from '../kit/frame.ts'
 import { Card, Section } from '../kit/section.tsx'
 import { type IncidentView, type Typed, typedInto } from './view.ts'
 
@@ -14,13 +15,14 @@ const MAX_TITLE = 200
 const SEVERITY_OPTIONS = SEVERITIES.map((one) => [one, capitalized(one)] as const)
 
 /** The form that opens an incident. `isFirst`: whether this is what one would do now, because nothing is open. */
-export const Declare: FC<{ csrf: string; typed: Typed | null; isFirst: boolean }> = ({ csrf, typed, isFirst }) => {
+export const Declare: FC<{ typed: Typed | null; isFirst: boolean }> = ({ typed, isFirst }) => {
   const { values, faults } = typedInto('declare', typed)
   const field = fieldsOf(values, faults)
+  if (!getFrame().canWrite) return null
   return (
     <details class="confirm" open={faults.length > 0}>
       <summary class={isFirst ? 'button primary' : 'button'}>Declare incident…</summary>
-      <Form action="/incidents" class="stack" fields={{ csrf }} faults={faults}>
+      <Form action="/incidents" class="stack" faults={faults}>
         <Input {...field('title')} label="What is wrong" maxlength={MAX_TITLE} required autocomplete="off" />
         <Input {...field('service')} label="Service" hint="Its name, or namespace/name." required spellcheck={false} />
         <Select id="severity" label="Severity" options={SEVERITY_OPTIONS} value={values.severity ?? 'critical'} />
@@ -31,14 +33,14 @@ export const Declare: FC<{ csrf: string; typed: Typed | null; isFirst: boolean }
 }
 
 /** The forms that change an incident, or merge it into another one. */
-export const EditIncident: FC<Pick<IncidentView, 'incident' | 'csrf' | 'typed'>> = ({ incident, csrf, typed }) => {
+export const EditIncident: FC<Pick<IncidentView, 'incident' | 'typed'>> = ({ incident, typed }) => {
   const edited = typedInto('edit', typed)
   const merged = typedInto('merge', typed)
   return (
     <details class="confirm" open={edited.faults.length + merged.faults.length > 0}>
       <summary class="button bare">Edit…</summary>
       <div class="stack">
-        <Form action={`${incident.href}/edit`} class="stack" fields={{ csrf }} faults={edited.faults}>
+        <Form action={`${incident.href}/edit`} class="stack" faults={edited.faults}>
           <Input
             {...fieldsOf({ title: edited.values.title ?? incident.title }, edited.faults)('title')}
             label="Title"
@@ -54,7 +56,7 @@ export const EditIncident: FC<Pick<IncidentView, 'incident' | 'csrf' | 'typed'>>
           />
           <Submit>Save</Submit>
         </Form>
-        <Form action={`${incident.href}/merge`} class="stack" fields={{ csrf }} faults={merged.faults}>
+        <Form action={`${incident.href}/merge`} class="stack" faults={merged.faults}>
           <Input
             {...fieldsOf(merged.values, merged.faults)('into')}
             label="Merge into incident"
@@ -69,28 +71,28 @@ export const EditIncident: FC<Pick<IncidentView, 'incident' | 'csrf' | 'typed'>>
   )
 }
 
-type ItemsProps = Pick<IncidentView, 'incident' | 'csrf' | 'canWrite' | 'typed'> & { readonly items: readonly Action[] }
+type ItemsProps = Pick<IncidentView, 'incident' | 'typed'> & { readonly items: readonly Action[] }
 
 /** The action items, with a form for another one. */
-export const ActionItems: FC<ItemsProps> = ({ items, incident, csrf, canWrite, typed }) => (
+export const ActionItems: FC<ItemsProps> = ({ items, incident, typed }) => (
   <Section id="actions" title="Action items">
-    <Card empty={items.length === 0 && !canWrite ? 'There are no action items.' : null}>
+    <Card empty={items.length === 0 && !getFrame().canWrite ? 'There are no action items.' : null}>
       <Faults faults={typedInto('assign', typed).faults} />
       {items.map((item) => (
-        <Item {...{ item, incident, csrf, canWrite, typed }} />
+        <Item {...{ item, incident, typed }} />
       ))}
-      {canWrite ? <NewItem {...{ incident, csrf, typed }} /> : null}
+      {getFrame().canWrite ? <NewItem {...{ incident, typed }} /> : null}
     </Card>
   </Section>
 )
 
-const NewItem: FC<Pick<ItemsProps, 'incident' | 'csrf' | 'typed'>> = ({ incident, csrf, typed }) => {
+const NewItem: FC<Pick<ItemsProps, 'incident' | 'typed'>> = ({ incident, typed }) => {
   const { values, faults } = typedInto('item', typed)
   const field = fieldsOf(values, faults)
   return (
     <details class="more" open={faults.length > 0}>
       <summary>Add an action item</summary>
-      <Form action={`${incident.href}/actions`} class="body stack" fields={{ csrf }} faults={faults}>
+      <Form action={`${incident.href}/actions`} class="body stack" faults={faults}>
         <Input {...field('text')} label="What has to be done?" required autocomplete="off" />
         <div class="row">
           <Input {...field('owner')} label="Owner" />
@@ -102,7 +104,8 @@ const NewItem: FC<Pick<ItemsProps, 'incident' | 'csrf' | 'typed'>> = ({ incident
   )
 }
 
-const Item: FC<Omit<ItemsProps, 'items'> & { item: Action }> = ({ item, incident, csrf, canWrite, typed }) => {
+const Item: FC<Omit<ItemsProps, 'items'> & { item: Action }> = ({ item, incident, typed }) => {
+  const { canWrite } = getFrame()
   const { id, text, owner, due, state } = item
   const { values } = typedInto('assign', typed)
   const shownOwner = values.item === id ? values.owner : (owner ?? '')
@@ -118,13 +121,12 @@ const Item: FC<Omit<ItemsProps, 'items'> & { item: Action }> = ({ item, incident
       </p>
       {canWrite ? (
         <>
-          <Form action={`${incident.href}/action`} class="row" fields={{ csrf, item: id }}>
+          <Form action={`${incident.href}/action`} class="row" fields={{ item: id }}>
             <input type="text" name="owner" aria-label={`Owner of ${text}`} placeholder="Owner" value={shownOwner} />
             <Submit look="small">Assign</Submit>
           </Form>
           <ActionButton
             action={`${incident.href}/action`}
-            csrf={csrf}
             fields={{ item: id, state: isOpen ? 'done' : 'open' }}
             look="small"
           >

@@ -4,6 +4,7 @@ import type { FC } from 'hono/jsx'
 import { formatDuration, formatLasted, formatMoment, formatWhen, type Reader } from '../../domain/shown-time.ts'
 import { countOf, formatCount, formatTimes } from '../../domain/text.ts'
 import { Sparkbars } from '../drawing/strip.tsx'
+import { getFrame } from '../kit/frame.ts'
 import { Command, Icon, Mark, RepeatCount, ServiceName, Words } from '../kit/mark.tsx'
 import { sentText } from '../kit/penalty.ts'
 import { Card, Section } from '../kit/section.tsx'
@@ -18,9 +19,8 @@ const LEAST_MEMBERS = 3
 
 type Props = {
   readonly groups: readonly GroupView[]
-  readonly reader: Reader
-  /** The service to name in silence links; null if the reader cannot create silences. */
-  readonly service: Pick<ServiceLink, 'name' | 'namespace'> | null
+  /** The service to name in silence links. */
+  readonly service: Pick<ServiceLink, 'name' | 'namespace'>
 }
 
 /** Counts the alerts of the groups that are not listed separately. */
@@ -36,7 +36,7 @@ export function groupsText(groups: readonly Pick<GroupView, 'isMixed' | 'count'>
 }
 
 /** Renders the rows. A group's name links to the list of its alerts. */
-export const Groups: FC<Props> = ({ groups, reader, service }) => (
+export const Groups: FC<Props> = ({ groups, service }) => (
   <ul class="rows groups">
     {groups.map((group) => (
       <li class="item group">
@@ -47,8 +47,8 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
               <Words in="b" class="break" text={group.name} />
             </a>
             <RepeatCount count={group.count} />
-            <SilencedMark silenced={group.silenced} reader={reader} of={silencedPart(group.silenced, group.firing)} />
-            {service && group.firing > 0 && !group.isMixed ? (
+            <SilencedMark silenced={group.silenced} of={silencedPart(group.silenced, group.firing)} />
+            {getFrame().canWrite && group.firing > 0 && !group.isMixed ? (
               <SilenceLink
                 matched={{ alertname: group.name, service: service.name, namespace: service.namespace }}
                 what={group.name}
@@ -66,13 +66,13 @@ export const Groups: FC<Props> = ({ groups, reader, service }) => (
               {group.hint.text} <Command text={group.hint.command} />
             </p>
           ) : null}
-          {group.count > 1 ? <Members group={group} reader={reader} most={mostOf(groups)} /> : null}
+          {group.count > 1 ? <Members group={group} most={mostOf(groups)} /> : null}
         </div>
         {group.counts.length > 0 ? (
           <Sparkbars counts={group.counts} level={group.severity} label={`${group.name}, how often it was reported`} />
         ) : null}
         <span class="group-time second">
-          {group.firing > 0 ? ongoingText(group, reader) : endedText(group, reader)} <br />
+          {group.firing > 0 ? ongoingText(group, getFrame()) : endedText(group, getFrame())} <br />
           <span class="quiet">{group.source}</span>
         </span>
       </li>
@@ -111,7 +111,7 @@ function mostOf(groups: readonly GroupView[]): number {
   return Math.max(LEAST_MEMBERS, Math.min(MAX_MEMBERS, Math.floor(MAX_LISTED / Math.max(1, large))))
 }
 
-const Members: FC<{ group: GroupView; reader: Reader; most: number }> = ({ group, reader, most }) => {
+const Members: FC<{ group: GroupView; most: number }> = ({ group, most }) => {
   const members = group.members.slice(0, most)
   const [first] = members
   const differing = Object.keys(first?.labels ?? {}).find((name) =>
@@ -125,7 +125,7 @@ const Members: FC<{ group: GroupView; reader: Reader; most: number }> = ({ group
       <ul class="members">
         {members.map(({ href, startsAt, labels, summary }) => (
           <li>
-            <Time at={startsAt} reader={reader} style="moment" />{' '}
+            <Time at={startsAt} style="moment" />{' '}
             <a href={href}>
               <Words text={labels.pod ?? labels.instance ?? labels.name ?? labels[differing ?? ''] ?? summary} />
             </a>
@@ -138,7 +138,7 @@ const Members: FC<{ group: GroupView; reader: Reader; most: number }> = ({ group
 }
 
 /** Services without alerts here that are affected for the same reason share one row. */
-export const Affected: FC<Pick<IncidentView, 'affected' | 'reader'>> = ({ affected, reader }) => (
+export const Affected: FC<Pick<IncidentView, 'affected'>> = ({ affected }) => (
   <Section id="affected" title="Affected" second={affected.length === 0 ? null : countOf(affected.length, 'service')}>
     <Card empty={affected.length === 0 ? 'No affected service is known.' : null}>
       <ul class="rows groups">
@@ -153,13 +153,13 @@ export const Affected: FC<Pick<IncidentView, 'affected' | 'reader'>> = ({ affect
                   <ul class="members affected">
                     {alike.map((other) => (
                       <li>
-                        <AffectedName {...other} /> <span class="quiet nowrap">{timeText(other, reader)}</span>
+                        <AffectedName {...other} /> <span class="quiet nowrap">{timeText(other, getFrame())}</span>
                       </li>
                     ))}
                   </ul>
                 )}
               </div>
-              {alike.length === 1 ? <span class="group-time second">{timeText(one, reader)}</span> : null}
+              {alike.length === 1 ? <span class="group-time second">{timeText(one, getFrame())}</span> : null}
             </li>
           )),
         )}

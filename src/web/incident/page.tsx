@@ -2,11 +2,12 @@
 import type { FC } from 'hono/jsx'
 import { INCIDENT_STATUSES } from '../../domain/incident/incident.ts'
 import { noAlertsText } from '../../domain/incident/timeline-entries.ts'
-import { formatDuration, formatMoment } from '../../domain/shown-time.ts'
+import { formatDuration, formatMoment, type Reader } from '../../domain/shown-time.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
 import { GraphSection } from '../drawing/graph-section.tsx'
 import { isolated } from '../kit/bidi.ts'
 import { Action } from '../kit/form.tsx'
+import { getFrame } from '../kit/frame.ts'
 import { Mark, ServiceName, ShortName, Status } from '../kit/mark.tsx'
 import { Card, Crumbs, Section } from '../kit/section.tsx'
 import { InKubernetes } from '../kit/workload.tsx'
@@ -29,7 +30,7 @@ export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
     <Steps view={view} />
     <Cause {...view} />
     <Picture {...view} />
-    <GraphSection found={view.graph} startsAt={view.incident.startedAt} reader={view.reader} />
+    <GraphSection found={view.graph} startsAt={view.incident.startedAt} />
     <div class="columns">
       <div>
         <Section
@@ -39,18 +40,14 @@ export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
           end={[view.alertsHref, 'All alerts in the history']}
         >
           <Card empty={view.groups.length === 0 ? noAlertsText(view.incident.isMerged) : null}>
-            <Groups
-              groups={groupsBelow(view)}
-              reader={view.reader}
-              service={view.canWrite ? view.incident.service : null}
-            />
+            <Groups groups={groupsBelow(view)} service={view.incident.service} />
           </Card>
         </Section>
         <Suspects {...view} />
         <Affected {...view} />
       </div>
       <div>
-        <InKubernetes now={view.workload} reader={view.reader} />
+        <InKubernetes now={view.workload} />
         <Timeline {...view} />
         <ActionItems {...view} items={view.items} />
       </div>
@@ -60,11 +57,11 @@ export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
 )
 
 /** The two buttons that a phone keeps within reach of the thumb. */
-const PhoneBar: FC<IncidentView> = ({ incident: { href, status }, csrf, canWrite }) =>
-  canWrite && status !== 'resolved' ? (
+const PhoneBar: FC<IncidentView> = ({ incident: { href, status } }) =>
+  getFrame().canWrite && status !== 'resolved' ? (
     <div class="phone-bar">
       {status === 'open' ? (
-        <Action action={`${href}/status`} csrf={csrf} fields={{ status: 'investigating' }} look="primary">
+        <Action action={`${href}/status`} fields={{ status: 'investigating' }} look="primary">
           Acknowledge
         </Action>
       ) : null}
@@ -92,7 +89,8 @@ function alertsText({ groups, incident: { firingAlerts } }: IncidentView): strin
 }
 
 const Head: FC<{ view: IncidentView }> = ({ view }) => {
-  const { incident, reader, canWrite } = view
+  const reader = getFrame()
+  const { incident } = view
   const { number, title, severity, service, endedAt, status, opened, breaks } = incident
   return (
     <>
@@ -120,8 +118,8 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
           </p>
           <Related {...view} />
         </div>
-        {canWrite ? <Actions view={view} /> : null}
-        {canWrite ? <EditIncident {...view} /> : null}
+        {reader.canWrite ? <Actions view={view} /> : null}
+        {reader.canWrite ? <EditIncident {...view} /> : null}
       </div>
       <StillFiring {...incident} />
     </>
@@ -129,22 +127,20 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
 }
 
 /** The group, the previous incident, and who was told. */
-const Related: FC<IncidentView> = ({ group, previous, overdue, told, reader, incident: { status } }) => {
-  return (
-    <p class="facts">
-      <OverdueSince {...{ overdue, reader }} />
-      {group === null ? null : <GroupText group={group} />}
-      {previous === null ? null : (
-        <span>
-          The service’s previous incident was <a href={previous.href}>incident {previous.number}</a>.
-        </span>
-      )}
+const Related: FC<IncidentView> = ({ group, previous, overdue, told, incident: { status } }) => (
+  <p class="facts">
+    <OverdueSince overdue={overdue} />
+    {group === null ? null : <GroupText group={group} />}
+    {previous === null ? null : (
       <span>
-        <ToldLine told={told} href="" isOpen={status === 'open'} reader={reader} />
+        The service’s previous incident was <a href={previous.href}>incident {previous.number}</a>.
       </span>
-    </p>
-  )
-}
+    )}
+    <span>
+      <ToldLine told={told} href="" isOpen={status === 'open'} />
+    </span>
+  </p>
+)
 
 const GroupText: FC<{ group: NonNullable<IncidentView['group']> }> = ({
   group: { cause, size, leader, wentFirst, began },
@@ -165,25 +161,26 @@ const GroupText: FC<{ group: NonNullable<IncidentView['group']> }> = ({
 
 /** Renders the five statuses as steps. The current status shows its duration. All other statuses are buttons. */
 const Steps: FC<{ view: IncidentView }> = ({ view }) => {
-  const { incident, csrf, canWrite } = view
+  const reader = getFrame()
+  const { incident } = view
   return (
     <ol class="card steps" aria-label="Status">
       {INCIDENT_STATUSES.map((status) => {
         const current = status === incident.status
-        const movable = canWrite && !current && status !== 'open' && status !== 'resolved'
+        const movable = reader.canWrite && !current && status !== 'open' && status !== 'resolved'
         return (
           <li
             class={`step ${current ? `step-current step-${status}` : ''}`}
             aria-current={current ? 'step' : undefined}
           >
             {movable ? (
-              <Action action={`${incident.href}/status`} csrf={csrf} fields={{ status }} look="bare">
+              <Action action={`${incident.href}/status`} fields={{ status }} look="bare">
                 <Status status={status} />
               </Action>
             ) : (
               <Status status={status} />
             )}
-            {current ? <span class="step-detail">{detailOf(view)}</span> : null}
+            {current ? <span class="step-detail">{detailOf(incident, reader)}</span> : null}
           </li>
         )
       })}
@@ -192,8 +189,7 @@ const Steps: FC<{ view: IncidentView }> = ({ view }) => {
 }
 
 /** Returns who set the status and how long ago. The name is isolated because it might be written right to left. */
-function detailOf({ incident, reader }: IncidentView): string {
-  const { status, movedAt, movedBy } = incident
+function detailOf({ status, movedAt, movedBy }: IncidentView['incident'], reader: Reader): string {
   if (status === 'open') return formatDuration(reader.now - movedAt)
   const who = movedBy === null ? 'incmon' : isolated(movedBy)
   return `${who}, ${status === 'resolved' ? formatMoment(movedAt, reader) : formatDuration(reader.now - movedAt)}`

@@ -34,13 +34,12 @@ export const incidentRoutes: readonly PageRoute[] = [
 
 /** @param typed the form that was refused */
 export async function showIncidents(visit: Visit, typed: Typed | null = null): Promise<Reply> {
-  const { viewer, visitor, query } = visit
+  const { query } = visit
   const status = choiceOf(query('status'), ['all', ...INCIDENT_STATUSES] as const, 'all')
   const found = await findListed(visit, { status, service: query('service'), page: pageOf(query('page')) })
   const addressOf = (to: { readonly status?: string; readonly page?: number }) =>
     listAddress({ status, service: found.service?.id ?? '', ...to })
-  const csrf = visitor.scopes.includes('write') ? visitor.csrf : null
-  const view = { ...found, csrf, typed, reader: viewer, status, service: found.service?.name ?? null, addressOf }
+  const view = { ...found, typed, status, service: found.service?.name ?? null, addressOf }
   const content = <IncidentListPage view={view} />
   return show(visit, { ...refused(typed, incidentListTitle(view)), content, current: 'incidents' })
 }
@@ -56,18 +55,17 @@ export async function showIncident(visit: Visit, typed: Typed | null = null): Pr
   const facts = await incidentFacts(visit, await requireIncident(visit))
   const shown = incidentViewOf(facts, viewer, { range: query('range'), order: query('order') })
   const channels = await visit.own.read(listChannels, { page: 1, limit: 1 })
-  const canWrite = visitor.scopes.includes('write')
   const items = await visit.own.read(listActionItems, facts.incident.id)
   const related = await relatedOf(visit, facts.incident)
   const { incident, service } = facts
   const isOver = incident.resolvedAt !== null
   const workload = service && !isOver ? visit.server.workloadNow(visitor.organizationId, service) : null
-  const page = { csrf: visitor.csrf, canWrite, hasChannel: channels.total > 0 }
+  const hasChannel = channels.total > 0
   const { name, namespace } = shown.incident.service
   const mutes = !isOver ? await mutedCount(visit, { service: name, namespace }) : 0
   const allSuspects = query('suspects') === 'all'
   const muted = shown.incident.mutedSince !== null ? await mutedText(visit, facts.incident) : null
-  const view = { ...shown, ...related, muted, items, workload, ...page, typed, mutes, allSuspects }
+  const view = { ...shown, ...related, muted, items, workload, hasChannel, typed, mutes, allSuspects }
   const content = <IncidentPage view={view} />
   const refreshes = typed === null
   return show(visit, { ...refused(typed, incidentTitle(view)), content, current: 'incidents', refreshes })

@@ -2,13 +2,13 @@
 import type { FC } from 'hono/jsx'
 import { firingText } from '../../domain/incident/incident.ts'
 import { capitalized, countOf, formatCount } from '../../domain/text.ts'
-import { Action } from '../kit/form.tsx'
+import { Action, Form } from '../kit/form.tsx'
 import { Mark } from '../kit/mark.tsx'
 import { SilenceMenu } from '../kit/silenced.tsx'
 import type { IncidentView } from './view.ts'
 
 export const Actions: FC<{ view: IncidentView }> = ({ view }) => {
-  const { csrf, group } = view
+  const { group } = view
   const { number, href, status, service, firingAlerts, hasPostmortem } = view.incident
   const action = `${href}/status`
   if (status === 'resolved') {
@@ -19,12 +19,7 @@ export const Actions: FC<{ view: IncidentView }> = ({ view }) => {
             Postmortem
           </a>
         ) : null}
-        <Action
-          action={action}
-          csrf={csrf}
-          fields={{ status: 'investigating' }}
-          look={firingAlerts > 0 ? 'primary' : ''}
-        >
+        <Action action={action} fields={{ status: 'investigating' }} look={firingAlerts > 0 ? 'primary' : ''}>
           Reopen
         </Action>
       </div>
@@ -37,30 +32,28 @@ export const Actions: FC<{ view: IncidentView }> = ({ view }) => {
   return (
     <div class="row actions">
       {status === 'open' ? (
-        <Action action={action} csrf={csrf} fields={{ status: 'investigating' }} look="primary" id="acknowledge">
+        <Action action={action} fields={{ status: 'investigating' }} look="primary" id="acknowledge">
           Acknowledge <kbd class="desk">a</kbd>
         </Action>
       ) : null}
       {group?.leader.isThis && group.cause !== null && group.unowned.length > 1 ? (
-        <Action action="/incidents/acknowledge" csrf={csrf} fields={{ incidents: group.unowned.join(','), back: href }}>
+        <Action action="/incidents/acknowledge" fields={{ incidents: group.unowned.join(','), back: href }}>
           {acknowledgeText(group.unowned.length, group.size, status === 'open')}
         </Action>
       ) : null}
       <SilenceMenu
         matched={{ service: service.name, namespace: service.namespace }}
-        {...{ what: service.name, csrf, back: href, mutes: view.mutes }}
+        {...{ what: service.name, back: href, mutes: view.mutes }}
         class="button bare"
       />
       <details class="confirm">
         <summary class="button">Resolve…</summary>
-        <form method="post" action={action}>
+        <Form action={action} fields={{ status: 'resolved' }}>
           <p>{warning}</p>
-          <input type="hidden" name="csrf" value={csrf} />
-          <input type="hidden" name="status" value="resolved" />
           <button type="submit" class={status === 'open' ? 'button' : 'button primary'}>
             Resolve incident {number}
           </button>
-        </form>
+        </Form>
       </details>
     </div>
   )

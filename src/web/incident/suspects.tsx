@@ -14,9 +14,9 @@ const MAX_SUSPECTS = 5
 const MAX_FOLDED = 5
 const MAX_REASONS = 3
 
-type Props = Pick<IncidentView, 'suspects' | 'allSuspects' | 'cause' | 'csrf' | 'canWrite' | 'incident'>
+type Props = Pick<IncidentView, 'suspects' | 'allSuspects' | 'cause' | 'incident'>
 
-export const Suspects: FC<Props> = ({ suspects, allSuspects, cause, csrf, canWrite, incident }) => {
+export const Suspects: FC<Props> = ({ suspects, allSuspects, cause, incident }) => {
   // The first suspect is always shown. After it, those that are not likely are folded.
   const unlikely = suspects.findIndex(
     (one, rank) => rank > 0 && one.verdict === null && standingOf(one, incident.startedAt) !== 'likely',
@@ -26,11 +26,11 @@ export const Suspects: FC<Props> = ({ suspects, allSuspects, cause, csrf, canWri
   const folded = allSuspects ? more : more.slice(0, MAX_FOLDED)
   const row = (suspect: SuspectView, index: number) => (
     <SuspectRow
-      {...{ suspect, csrf }}
+      suspect={suspect}
       rank={index + 1}
       standing={standingOf(suspect, incident.startedAt)}
       isCause={suspect.ref === cause.suspect?.ref}
-      action={canWrite ? `${incident.href}/verdict` : null}
+      action={`${incident.href}/verdict`}
     />
   )
   return (
@@ -61,13 +61,12 @@ type RowProps = {
   readonly suspect: SuspectView
   readonly rank: number
   readonly standing: ReturnType<typeof standingOf>
-  readonly csrf: string
   /** Whether the suspect's link and verdict are already shown with the cause, elsewhere on the page. */
   readonly isCause: boolean
-  readonly action: string | null
+  readonly action: string
 }
 
-const SuspectRow: FC<RowProps> = ({ suspect, rank, standing, csrf, isCause, action }) => {
+const SuspectRow: FC<RowProps> = ({ suspect, rank, standing, isCause, action }) => {
   const { kind, score, reasons, verdict } = suspect
   const change = kind === 'pipeline' || kind === 'rollout'
   const [first, rest] = [reasons.slice(0, MAX_REASONS), reasons.slice(MAX_REASONS)]
@@ -109,7 +108,7 @@ const SuspectRow: FC<RowProps> = ({ suspect, rank, standing, csrf, isCause, acti
             <External {...suspect.external} />
           </p>
         ) : null}
-        {change && action !== null && !isCause ? <Verdict suspect={suspect} csrf={csrf} action={action} /> : null}
+        {change && !isCause ? <Verdict suspect={suspect} action={action} /> : null}
       </div>
     </li>
   )

@@ -4,6 +4,7 @@ import { rowDetails } from '../../domain/incident/timeline-rows.ts'
 import { formatMoment, type Reader } from '../../domain/shown-time.ts'
 import { capitalized } from '../../domain/text.ts'
 import { control, Form, Submit } from '../kit/form.tsx'
+import { getFrame } from '../kit/frame.ts'
 import { Icon, Words } from '../kit/mark.tsx'
 import { safeUrl } from '../kit/safe-url.ts'
 import { Section } from '../kit/section.tsx'
@@ -16,9 +17,14 @@ const ICONS: Readonly<Record<string, IconName>> = {
   ...{ event: 'box', message: 'bell', note: 'message', status: 'person', opened: 'incident', reopened: 'incident' },
 }
 
-export const Timeline: FC<
-  Pick<IncidentView, 'timeline' | 'newestFirst' | 'turnHref' | 'reader' | 'csrf' | 'canWrite' | 'incident' | 'typed'>
-> = ({ timeline, newestFirst, turnHref, reader, csrf, canWrite, incident, typed }) => {
+export const Timeline: FC<Pick<IncidentView, 'timeline' | 'newestFirst' | 'turnHref' | 'incident' | 'typed'>> = ({
+  timeline,
+  newestFirst,
+  turnHref,
+  incident,
+  typed,
+}) => {
+  const { canWrite } = getFrame()
   const { values, faults } = typedInto('note', typed)
   const order = newestFirst ? [...timeline].reverse() : timeline
   return (
@@ -30,7 +36,7 @@ export const Timeline: FC<
     >
       <div class="card timeline">
         {canWrite ? (
-          <Form action={`${incident.href}/notes`} class="note-form" fields={{ csrf }} faults={faults}>
+          <Form action={`${incident.href}/notes`} class="note-form" faults={faults}>
             <input
               type="text"
               {...control('note', faults, false)}
@@ -50,7 +56,7 @@ export const Timeline: FC<
         ) : (
           <ol class="entries">
             {order.map((entry) => (
-              <Entry entry={entry} reader={reader} />
+              <Entry entry={entry} />
             ))}
           </ol>
         )}
@@ -59,12 +65,13 @@ export const Timeline: FC<
   )
 }
 
-const Entry: FC<{ entry: TimelineView; reader: Reader }> = ({ entry, reader }) => {
+const Entry: FC<{ entry: TimelineView }> = ({ entry }) => {
+  const reader = getFrame()
   const { at, kind, actor, href } = entry
   const change = kind === 'pipeline' || kind === 'rollout' || kind === 'change'
   return (
     <li class={`entry entry-${kind === 'note' ? 'note' : change ? 'change' : 'plain'}`}>
-      <Time at={at} reader={reader} style="moment" />
+      <Time at={at} style="moment" />
       <span class={change ? 'entry-icon change' : 'entry-icon'}>
         <Icon name={ICONS[kind] ?? 'clock'} />
       </span>

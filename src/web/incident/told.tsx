@@ -2,7 +2,7 @@
 import type { Child, FC } from 'hono/jsx'
 import { namedUpTo } from '../../domain/notification/names.ts'
 import type { WhoWasTold } from '../../domain/notification/told.ts'
-import type { Reader } from '../../domain/shown-time.ts'
+
 import { formatCount } from '../../domain/text.ts'
 import { isolatedName } from '../kit/bidi.ts'
 import { NobodyNotified } from '../kit/section.tsx'
@@ -16,13 +16,12 @@ type Props = {
   readonly href: string
   /** Whether to say that nobody was told. */
   readonly isOpen: boolean
-  readonly reader: Reader
   /** ` about incident 3`, if the line is about one of several incidents. */
   readonly about?: string
 }
 
 /** Renders `Told: on-call, last 19:28. Not told: pager (failing since 19:28), shop-team (rule).` */
-export const ToldLine: FC<Props> = ({ told, href, isOpen, reader, about = '' }) => {
+export const ToldLine: FC<Props> = ({ told, href, isOpen, about = '' }) => {
   if (told === null || (!told.hasChannel && !isOpen)) return null
   if (!told.hasChannel) return <NobodyNotified />
   const { lastAt, waiting, notTold } = told
@@ -36,11 +35,11 @@ export const ToldLine: FC<Props> = ({ told, href, isOpen, reader, about = '' }) 
           <a class="ink plain" href={`${href}#timeline`}>
             {namedUpTo(told.told.map(isolatedName), MAX_NAMES)}
           </a>
-          , last <Time at={lastAt} reader={reader} style="moment" />.
+          , last <Time at={lastAt} style="moment" />.
         </>
       )}
       {listOf('To be told', waiting, ({ dueAt }) =>
-        dueAt === null ? 'next digest' : <Time at={dueAt} reader={reader} style="moment" />,
+        dueAt === null ? 'next digest' : <Time at={dueAt} style="moment" />,
       )}
       {listOf('Not told', notTold, ({ why, since }) => (
         <>
@@ -48,7 +47,7 @@ export const ToldLine: FC<Props> = ({ told, href, isOpen, reader, about = '' }) 
           {since === null ? null : (
             <>
               {' since '}
-              <Time at={since} reader={reader} style="moment" />
+              <Time at={since} style="moment" />
             </>
           )}
         </>

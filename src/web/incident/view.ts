@@ -125,9 +125,6 @@ export function typedInto(form: Typed['form'], typed: Typed | null): Omit<Typed,
 }
 
 export type IncidentView = {
-  readonly reader: Reader
-  readonly csrf: string
-  readonly canWrite: boolean
   /** The number of firing alerts that a silence of the service mutes. */
   readonly mutes: number
   /** Whether there is a channel that can send a reminder. */

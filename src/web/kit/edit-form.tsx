@@ -1,7 +1,7 @@
 /** A form with several buttons, of which one saves the form and the others change its fields. */
 import type { Child, FC } from 'hono/jsx'
 import { ZoneNames } from './choice.tsx'
-import { type Fault, Faults, Hidden } from './form.tsx'
+import { type Fault, Form } from './form.tsx'
 
 type Props = {
   readonly action: string
@@ -13,16 +13,14 @@ type Props = {
 }
 
 export const EditForm: FC<Props> = ({ action, hidden, faults, isNew, class: look, children }) => (
-  <form class={look} method="post" action={action} data-new={isNew && faults.length === 0}>
-    <Hidden fields={hidden} />
+  <Form class={look} action={action} fields={hidden} faults={faults} data-new={isNew && faults.length === 0}>
     {/* Pressing Enter submits the form with its first button. */}
     <button type="submit" name="do" value="save" hidden>
       Save
     </button>
     <ZoneNames />
-    <Faults faults={faults} />
     {children}
-  </form>
+  </Form>
 )
 
 /** The button that saves an `EditForm`. */

@@ -1,6 +1,7 @@
 /** Form components: an action button with its own form, hidden fields, labeled fields, error summaries and secrets. */
 import type { Child, FC, JSX } from 'hono/jsx'
 import type { FieldError } from '../../domain/error.ts'
+import { getFrame } from './frame.ts'
 import { Icon } from './mark.tsx'
 
 /** A field error. `label` is the visible name of the field. */
@@ -15,20 +16,23 @@ export const Hidden: FC<{ fields: Readonly<Record<string, string>> }> = ({ field
 )
 
 type FormProps = Omit<JSX.IntrinsicElements['form'], 'method'> & {
-  /** The values of the form's hidden fields, such as the CSRF token. */
-  readonly fields: Readonly<Record<string, string>>
+  /** The values of the form's hidden fields. */
+  readonly fields?: Readonly<Record<string, string>>
   readonly faults?: readonly Fault[]
   readonly children?: Child
 }
 
-/** A form that posts its fields, with its hidden fields and errors. */
-export const Form: FC<FormProps> = ({ fields, faults = [], children, ...attributes }) => (
-  <form method="post" {...attributes}>
-    <Hidden fields={fields} />
-    <Faults faults={faults} />
-    {children}
-  </form>
-)
+/** A form that posts its fields, with the visitor's CSRF token, its hidden fields and errors. */
+export const Form: FC<FormProps> = ({ fields, faults = [], children, ...attributes }) => {
+  const { csrf } = getFrame()
+  return (
+    <form method="post" {...attributes}>
+      <Hidden fields={{ ...(csrf === null ? {} : { csrf }), ...fields }} />
+      <Faults faults={faults} />
+      {children}
+    </form>
+  )
+}
 
 type FieldProps = {
   readonly id: string
@@ -126,7 +130,6 @@ export function faultOf(id: string, faults: readonly FieldError[]): string | und
 
 type ActionProps = {
   readonly action: string
-  readonly csrf: string
   readonly fields?: Readonly<Record<string, string>>
   /** The style of the button, which is `primary`, `bare` or `small`. */
   readonly look?: string
@@ -135,8 +138,8 @@ type ActionProps = {
 }
 
 /** A button with its own form that posts an action. */
-export const Action: FC<ActionProps> = ({ action, csrf, fields = {}, look = '', children, id }) => (
-  <Form action={action} class="action" fields={{ csrf, ...fields }}>
+export const Action: FC<ActionProps> = ({ action, fields, look = '', children, id }) => (
+  <Form action={action} class="action" {...(fields ? { fields } : {})}>
     <button type="submit" class={`button ${look}`} id={id}>
       {children}
     </button>

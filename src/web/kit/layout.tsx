@@ -1,56 +1,13 @@
 /** The layout of every page: head, navigation bar, banner, content and footer. */
 import { html, raw } from 'hono/html'
 import type { Child, FC } from 'hono/jsx'
-import { formatClock, formatExactClock, type Reader, shortZone } from '../../domain/shown-time.ts'
+import { formatClock, formatExactClock, shortZone } from '../../domain/shown-time.ts'
 import { countOf } from '../../domain/text.ts'
 import { Action, Form } from './form.tsx'
+import { type Banner, type Frame, FrameContext, type Section, type Theme } from './frame.ts'
 import { Icon, Mark } from './mark.tsx'
-import { type IconName, type MarkName, symbolsFor } from './symbols.ts'
+import { type IconName, symbolsFor } from './symbols.ts'
 import { isoOf } from './time.tsx'
-
-export type Section = 'services' | 'incidents' | 'alerts' | 'sources' | 'reports' | 'settings'
-export type Theme = 'auto' | 'light' | 'dark'
-
-/** A message above the content. */
-export type Banner = {
-  readonly text: string
-  readonly level: 'done' | 'warning' | 'error'
-  /** The numbers of the incidents whose acknowledgement can be taken back, separated by commas. */
-  readonly undo?: string | null
-}
-
-/** The data for the layout. URLs start with `/`; `withPrefix` prepends a proxy's path prefix. */
-export type Frame = Reader & {
-  /** The organization's name; null if nobody is signed in. */
-  readonly organization: string | null
-  /** Whether the visitor is signed in to other organizations, too. */
-  readonly canSwitch: boolean
-  readonly current: Section | null
-  /** The number of unresolved incidents. */
-  readonly unresolved: number
-  /** The number of channels whose messages are not delivered. */
-  readonly failing: number
-  /** The worst status of any service, for the favicon. */
-  readonly worst: MarkName
-  readonly theme: Theme
-  readonly version: string
-  /** The URLs of the style sheet and the script. */
-  readonly style: string
-  readonly script: string
-  /** The URL of this page. Forms redirect back to this page. */
-  readonly back: string
-  readonly banner: Banner | null
-  /** Whether the page shows something only once, for example a secret. The script must not refresh such a page. */
-  readonly still: boolean
-  /** Whether the page has no navigation, for a screen that nobody operates. */
-  readonly bare: boolean
-  /** The CSRF token of a visitor who can write; null for anybody else. */
-  readonly csrf: string | null
-  /** Whether any event has ever been received. */
-  readonly hasEvents: boolean
-  /** Whether keyboard shortcuts are enabled. */
-  readonly keys: boolean
-}
 
 type Item = { readonly section: Section; readonly href: string; readonly word: string; readonly icon: IconName }
 
@@ -74,7 +31,11 @@ export async function renderPage(props: {
   readonly refreshes: boolean
 }): Promise<string> {
   const { frame, title, content, refreshes } = props
-  const body = await html`${<Body frame={frame}>{content}</Body>}`
+  const body = await html`${(
+    <FrameContext.Provider value={frame}>
+      <Body frame={frame}>{content}</Body>
+    </FrameContext.Provider>
+  )}`
   const refresh = refreshes ? '<noscript><meta http-equiv="refresh" content="30"></noscript>' : ''
   const page = await html`${raw(pageStart(frame))}<title>${`${title} \u00b7 incmon`}</title>
 <link rel="icon" type="image/svg+xml" href="/assets/icon-${frame.worst}.svg" id="tab-icon">
@@ -118,7 +79,7 @@ const Body: FC<{ frame: Frame; children?: Child }> = ({ frame, children }) => (
     </a>
     {frame.organization === null || frame.bare ? null : <Bar frame={frame} />}
     <div id="banner" data-live>
-      {frame.banner ? <BannerLine banner={frame.banner} csrf={frame.csrf} /> : null}
+      {frame.banner ? <BannerLine banner={frame.banner} canWrite={frame.canWrite} /> : null}
     </div>
     {frame.bare ? <Live frame={frame} /> : null}
     <main id="main" tabindex={-1} data-live={frame.still ? undefined : true}>
@@ -203,13 +164,13 @@ function failingText(channels: number): string {
   return `Messages are not delivered to ${countOf(channels, 'channel')}`
 }
 
-const BannerLine: FC<{ banner: Banner; csrf: string | null }> = ({ banner, csrf }) => (
+const BannerLine: FC<{ banner: Banner; canWrite: boolean }> = ({ banner, canWrite }) => (
   <div class={`banner banner-${banner.level}`}>
     <div class="inner row" role="status" id="message" tabindex={-1}>
       <Mark level={banner.level} />
       <span>{banner.text}</span>
-      {banner.undo && csrf ? (
-        <Action action="/incidents/unacknowledge" csrf={csrf} fields={{ incidents: banner.undo }} look="small">
+      {banner.undo && canWrite ? (
+        <Action action="/incidents/unacknowledge" fields={{ incidents: banner.undo }} look="small">
           Undo
         </Action>
       ) : null}

@@ -1,6 +1,5 @@
 /** The mark for silenced alerts, and links to the form for a new silence. */
 import type { FC } from 'hono/jsx'
-import type { Reader } from '../../domain/shown-time.ts'
 import { formatMatchers, type Matcher } from '../../domain/silence/matcher.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
 import { isolated } from './bidi.ts'
@@ -12,8 +11,7 @@ import { Time } from './time.tsx'
 export type Silenced = { readonly count: number; readonly until: number | null }
 
 /** Renders `silenced until 14:30` or `2 alerts silenced`, or nothing if no alert is silenced. */
-export const SilencedMark: FC<{ silenced: Silenced | null | undefined; reader: Reader; of?: string }> = (props) => {
-  const { silenced, reader, of = '' } = props
+export const SilencedMark: FC<{ silenced: Silenced | null | undefined; of?: string }> = ({ silenced, of = '' }) => {
   if (!silenced) return null
   const { until } = silenced
   return (
@@ -22,7 +20,7 @@ export const SilencedMark: FC<{ silenced: Silenced | null | undefined; reader: R
       {until === null ? null : (
         <>
           {' until '}
-          <Time at={until} reader={reader} style="moment" />
+          <Time at={until} style="moment" />
         </>
       )}
     </span>
@@ -61,7 +59,6 @@ export const QUICK_LENGTHS = [
 ] as const
 
 type MenuProps = LinkProps & {
-  readonly csrf: string
   /** The page to which the menu returns. */
   readonly back: string
   /** The number of firing alerts that the silence mutes. */
@@ -69,7 +66,7 @@ type MenuProps = LinkProps & {
 }
 
 /** A menu that silences alerts for a while with one click, and leads to the form for anything else. */
-export const SilenceMenu: FC<MenuProps> = ({ matched, what, csrf, back, mutes, class: look = 'button' }) => {
+export const SilenceMenu: FC<MenuProps> = ({ matched, what, back, mutes, class: look = 'button' }) => {
   const matchers = matchersOf(matched)
   return (
     <details class="confirm">
@@ -77,7 +74,7 @@ export const SilenceMenu: FC<MenuProps> = ({ matched, what, csrf, back, mutes, c
         <Icon name="bell-off" />
         Silence…<span class="hidden-text"> {what}</span>
       </summary>
-      <Form action="/settings/silences/quick" class="stack" fields={{ csrf, back, matchers: formatMatchers(matchers) }}>
+      <Form action="/settings/silences/quick" class="stack" fields={{ back, matchers: formatMatchers(matchers) }}>
         <p>
           Silences {mutes === 0 ? 'no alert that is firing now' : `${countOf(mutes, 'alert')} now`}, and further ones of{' '}
           {isolated(what)}.

@@ -8,6 +8,7 @@ import {
   formatMoment,
   type Reader,
 } from '../../domain/shown-time.ts'
+import { getFrame } from './frame.ts'
 
 /** The latest time that `Date` can represent, in milliseconds. The earliest time is the negative of this value. */
 const LIMIT = 8_640_000_000_000_000
@@ -25,11 +26,14 @@ const SHOWN: Readonly<Record<Style, (at: number, reader: Reader) => string>> = {
  * Renders a time. Styles: `ago` (12 min ago), `clock` (03:14), `moment` (03:14, Wed 16:05 or 17 Nov), `minute` (17 Nov
  * 03:14).
  */
-export const Time: FC<{ at: number; reader: Reader; style?: Style }> = ({ at, reader, style = 'ago' }) => (
-  <time datetime={isoOf(at)} title={exactTime(at, reader.zone)} data-style={style === 'ago' ? 'ago' : undefined}>
-    {SHOWN[style](at, reader)}
-  </time>
-)
+export const Time: FC<{ at: number; style?: Style }> = ({ at, style = 'ago' }) => {
+  const reader = getFrame()
+  return (
+    <time datetime={isoOf(at)} title={exactTime(at, reader.zone)} data-style={style === 'ago' ? 'ago' : undefined}>
+      {SHOWN[style](at, reader)}
+    </time>
+  )
+}
 
 /** Returns the full time in the reader's time zone. Adds the UTC time if it differs. */
 function exactTime(at: number, zone: string): string {

@@ -1,9 +1,10 @@
 /** Shows what a watched Kubernetes cluster says about a workload now, and when the cluster was not observed. */
 import type { FC } from 'hono/jsx'
-import { formatDuration, type Reader } from '../../domain/shown-time.ts'
+import { formatDuration } from '../../domain/shown-time.ts'
 import { countOf } from '../../domain/text.ts'
 import type { Gap } from '../../domain/watch/object.ts'
 import type { WorkloadNow } from '../../domain/watch/workload-now.ts'
+import { getFrame } from './frame.ts'
 import { Icon, Mark, ShortName } from './mark.tsx'
 import { Card, Section } from './section.tsx'
 import { Time } from './time.tsx'
@@ -11,16 +12,16 @@ import { Time } from './time.tsx'
 const MAX_PODS = 10
 const MAX_NAME = 40
 
-type Props = { readonly now: WorkloadNow | null; readonly gaps?: readonly Gap[]; readonly reader: Reader }
+type Props = { readonly now: WorkloadNow | null; readonly gaps?: readonly Gap[] }
 
-export const InKubernetes: FC<Props> = ({ now, gaps = [], reader }) =>
+export const InKubernetes: FC<Props> = ({ now, gaps = [] }) =>
   now === null && gaps.length === 0 ? null : (
     <Section id="kubernetes" title="Kubernetes" second={now === null ? null : `${now.kind} in ${now.cluster}, now`}>
       <Card empty={null}>
         <ul class="rows groups">
           {now === null ? null : <Replicas {...now} />}
           {(now?.pods ?? []).slice(0, MAX_PODS).map((pod) => (
-            <Pod {...{ pod, reader }} />
+            <Pod pod={pod} />
           ))}
           {now && now.pods.length > MAX_PODS ? (
             <li class="item second">and {countOf(now.pods.length - MAX_PODS, 'more pod')}</li>
@@ -28,7 +29,7 @@ export const InKubernetes: FC<Props> = ({ now, gaps = [], reader }) =>
           {gaps.map((gap) => (
             <li class="item second">
               <span>
-                <GapText gap={gap} reader={reader} />
+                <GapText gap={gap} />
               </span>
             </li>
           ))}
@@ -37,10 +38,10 @@ export const InKubernetes: FC<Props> = ({ now, gaps = [], reader }) =>
     </Section>
   )
 
-export const GapText: FC<{ gap: Gap; reader: Reader }> = ({ gap: { from, to }, reader }) => (
+export const GapText: FC<{ gap: Gap }> = ({ gap: { from, to } }) => (
   <>
-    Not observed from <Time at={from} reader={reader} style="moment" /> to{' '}
-    <Time at={to} reader={reader} style="moment" />: the API server had forgotten the changes.
+    Not observed from <Time at={from} style="moment" /> to <Time at={to} style="moment" />: the API server had forgotten
+    the changes.
   </>
 )
 
@@ -66,9 +67,9 @@ const Replicas: FC<WorkloadNow> = ({ wanted, available, revision, stuck, images 
   )
 }
 
-const Pod: FC<{ pod: WorkloadNow['pods'][number]; reader: Reader }> = ({ pod, reader }) => {
+const Pod: FC<{ pod: WorkloadNow['pods'][number] }> = ({ pod }) => {
   const { name, node, isReady, state, restarts, restartsInHour, notReadySince, createdAt } = pod
-  const age = (since: number) => formatDuration(Math.max(0, reader.now - since))
+  const age = (since: number) => formatDuration(Math.max(0, getFrame().now - since))
   const facts = [
     isReady ? '' : state,
     notReadySince === null ? '' : `not ready for ${age(notReadySince)}`,

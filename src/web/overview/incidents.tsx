@@ -4,13 +4,14 @@
  */
 
 import type { FC } from 'hono/jsx'
-import { formatDuration, type Reader } from '../../domain/shown-time.ts'
+import { formatDuration } from '../../domain/shown-time.ts'
 import { Lanes } from '../drawing/lane-picture.tsx'
 import { CauseLine } from '../incident/cause.tsx'
 import { ToldLine } from '../incident/told.tsx'
 import { stateText } from '../incident/view.ts'
 import { isolated } from '../kit/bidi.ts'
 import { Action } from '../kit/form.tsx'
+import { getFrame } from '../kit/frame.ts'
 import { Badge, ServiceName, ShortName, Status } from '../kit/mark.tsx'
 import type { OpenIncidentView } from './view.ts'
 
@@ -19,13 +20,11 @@ const MAX_NAME = 40
 
 type Props = {
   readonly one: OpenIncidentView
-  readonly reader: Reader
-  readonly csrf: string
-  readonly canWrite: boolean
 }
 
 /** Shows the most urgent incident: what is wrong, since when, the likely cause, and an acknowledge button. */
-export const FirstIncident: FC<Props> = ({ one, csrf, canWrite, reader }) => {
+export const FirstIncident: FC<Props> = ({ one }) => {
+  const reader = getFrame()
   const { incident, facts, picture } = one
   const open = incident.status === 'open'
   return (
@@ -58,12 +57,12 @@ export const FirstIncident: FC<Props> = ({ one, csrf, canWrite, reader }) => {
           </ul>
         )}
         <div class="row first-actions">
-          {open && canWrite ? <Acknowledge one={one} csrf={csrf} look="primary" /> : null}
-          <a class={open || !canWrite ? 'button' : 'button primary'} href={incident.href}>
+          {open && reader.canWrite ? <Acknowledge one={one} look="primary" /> : null}
+          <a class={open || !reader.canWrite ? 'button' : 'button primary'} href={incident.href}>
             Open incident
           </a>
           <span class="quiet">
-            {ownerOf(one, reader.now)} <ToldLine told={one.told} href={incident.href} isOpen={open} reader={reader} />
+            {ownerOf(one, reader.now)} <ToldLine told={one.told} href={incident.href} isOpen={open} />
           </span>
         </div>
       </div>
@@ -85,7 +84,8 @@ export const StateBadge: FC<Pick<OpenIncidentView, 'incident'>> = ({ incident })
  * Shows an incident on one line: its duration, what is wrong, and the likely cause. `first`: whether this is the most
  * urgent incident.
  */
-export const IncidentLine: FC<Props & { readonly first?: boolean }> = ({ one, csrf, canWrite, first, reader }) => {
+export const IncidentLine: FC<Props & { readonly first?: boolean }> = ({ one, first }) => {
+  const reader = getFrame()
   const { incident, facts } = one
   const open = incident.status === 'open'
   return (
@@ -105,7 +105,7 @@ export const IncidentLine: FC<Props & { readonly first?: boolean }> = ({ one, cs
         <CauseLine one={one} />
         {first ? (
           <p class="second">
-            <ToldLine told={one.told} href={incident.href} isOpen={open} reader={reader} />
+            <ToldLine told={one.told} href={incident.href} isOpen={open} />
           </p>
         ) : null}
       </div>
@@ -114,8 +114,8 @@ export const IncidentLine: FC<Props & { readonly first?: boolean }> = ({ one, cs
           {fact.text}
         </a>
       ))}
-      {open && canWrite ? (
-        <Acknowledge one={one} csrf={csrf} look={first ? 'small primary' : 'small'} />
+      {open && reader.canWrite ? (
+        <Acknowledge one={one} look={first ? 'small primary' : 'small'} />
       ) : (
         <span class="quiet">{ownerOf(one, reader.now)}</span>
       )}
@@ -123,8 +123,8 @@ export const IncidentLine: FC<Props & { readonly first?: boolean }> = ({ one, cs
   )
 }
 
-const Acknowledge: FC<Pick<Props, 'one' | 'csrf'> & { look: string }> = ({ one, csrf, look }) => (
-  <Action action={`${one.incident.href}/status`} csrf={csrf} fields={{ status: 'investigating' }} look={look}>
+const Acknowledge: FC<Pick<Props, 'one'> & { look: string }> = ({ one, look }) => (
+  <Action action={`${one.incident.href}/status`} fields={{ status: 'investigating' }} look={look}>
     Acknowledge
   </Action>
 )

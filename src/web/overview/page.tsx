@@ -2,7 +2,7 @@
 import type { Child, FC } from 'hono/jsx'
 import { TROUBLED } from '../../domain/health/headline.ts'
 import { firingText } from '../../domain/incident/incident.ts'
-import type { Reader } from '../../domain/shown-time.ts'
+
 import { countOf, formatCount } from '../../domain/text.ts'
 import { Declare } from '../incident/edit.tsx'
 import { Icon, LegendMark, Mark, Words } from '../kit/mark.tsx'
@@ -30,7 +30,7 @@ export function rowsFor(services: number, view: OverviewView['view']): number {
 }
 
 export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
-  const { incidents, services, reader, csrf, canWrite, changes } = view
+  const { incidents, services, changes } = view
   const ill = services.filter(({ status }) => TROUBLED.has(status))
   const urgent = ill.filter(({ status }) => status !== 'recovering').length
   const well = services.filter(({ status }) => status === 'healthy' || status === 'unknown')
@@ -40,20 +40,17 @@ export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
   const shownWell = well.slice(0, many ? 0 : rows - shownIll.length)
   const hidden = services.length - shownIll.length - shownWell.length
   const early = services.some(({ resolvedEarly }) => resolvedEarly)
-  const props = { csrf, canWrite, reader }
   return (
     <>
-      {view.hasExample ? <ExampleNote csrf={csrf} canAdminister={view.canAdminister} /> : null}
-      <Headline view={view}>
-        {incidents.length === 0 && canWrite ? <Declare csrf={csrf} typed={null} isFirst={!early} /> : null}
-      </Headline>
+      {view.hasExample ? <ExampleNote /> : null}
+      <Headline view={view}>{incidents.length === 0 ? <Declare typed={null} isFirst={!early} /> : null}</Headline>
       {incidents.map((one, index) =>
         'members' in one ? (
-          <StormCard storm={one} isFirst={index === 0} {...props} />
+          <StormCard storm={one} isFirst={index === 0} />
         ) : index === 0 && !many ? (
-          <FirstIncident one={one} {...props} />
+          <FirstIncident one={one} />
         ) : (
-          <IncidentLine one={one} first={index === 0} {...props} />
+          <IncidentLine one={one} first={index === 0} />
         ),
       )}
       {view.hiddenIncidents > 0 ? (
@@ -73,12 +70,7 @@ export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
       ) : null}
       {shownIll.length > 0 || shownWell.length > 0 ? (
         <div class="card">
-          {shownIll.length > 0 ? (
-            <UnhealthyRows
-              {...{ services: shownIll, reader, csrf: canWrite ? csrf : null }}
-              isFirst={incidents.length === 0}
-            />
-          ) : null}
+          {shownIll.length > 0 ? <UnhealthyRows services={shownIll} isFirst={incidents.length === 0} /> : null}
           {many && ill.length > BELOW_WALL ? (
             <p class="empty">
               <a href={view.addressOf({ view: 'list' })}>{formatCount(ill.length - BELOW_WALL)} more are not healthy</a>
@@ -91,7 +83,7 @@ export const OverviewPage: FC<{ view: OverviewView }> = ({ view }) => {
                   <Mark level="healthy" /> {formatCount(well.length)} healthy
                 </p>
               ) : null}
-              <HealthyGrid services={shownWell} reader={reader} />
+              <HealthyGrid services={shownWell} />
             </>
           ) : null}
           {!many && hidden > 0 ? (
@@ -115,7 +107,7 @@ function attentionText(urgent: number, recovering: number): string {
 }
 
 export const Headline: FC<{ view: OverviewView; children?: Child }> = ({
-  view: { headline, calm, failing, reader },
+  view: { headline, calm, failing },
   children,
 }) => (
   <div class={`overview-title ${headline.state === 'healthy' ? 'overview-calm' : ''}`}>
@@ -127,7 +119,7 @@ export const Headline: FC<{ view: OverviewView; children?: Child }> = ({
       {calm ? (
         <p class="second">
           The last incident, <a href={calm.href}>{calm.title}</a>, {calm.stillFiring ? 'was resolved' : 'ended'}{' '}
-          <Time at={calm.endedAt} reader={reader} />
+          <Time at={calm.endedAt} />
           {calm.stillFiring ? `; ${firingText(calm.stillFiring)}` : ''}.
           {calm.postmortem === null ? null : (
             <>
@@ -137,7 +129,7 @@ export const Headline: FC<{ view: OverviewView; children?: Child }> = ({
           )}
         </p>
       ) : null}
-      {failing.length > 0 ? <Failing channels={failing} reader={reader} /> : null}
+      {failing.length > 0 ? <Failing channels={failing} /> : null}
     </div>
     {children}
   </div>
@@ -146,7 +138,7 @@ export const Headline: FC<{ view: OverviewView; children?: Child }> = ({
 const MAX_FAILING = 3
 
 /** Renders `Messages do not arrive: pager since 19:28.` */
-const Failing: FC<{ channels: OverviewView['failing']; reader: Reader }> = ({ channels, reader }) => (
+const Failing: FC<{ channels: OverviewView['failing'] }> = ({ channels }) => (
   <p class="second with-icon">
     <Mark level="warning" />
     <span class="break">
@@ -158,7 +150,7 @@ const Failing: FC<{ channels: OverviewView['failing']; reader: Reader }> = ({ ch
           {since === null ? null : (
             <>
               {' since '}
-              <Time at={since} reader={reader} style="moment" />
+              <Time at={since} style="moment" />
             </>
           )}
         </>
@@ -224,7 +216,7 @@ const WallLegend: FC<{ services: readonly ServiceRowView[] }> = ({ services }) =
   </p>
 )
 
-const Changes: FC<{ view: OverviewView }> = ({ view: { changes, reader } }) => (
+const Changes: FC<{ view: OverviewView }> = ({ view: { changes } }) => (
   <Section id="changes" title="Changes in the last 12 hours" second="what to look at first if something breaks now">
     <ul class="card rows">
       {changes.map(({ ref, outcome, detail, followed, href, at }) => (
@@ -237,7 +229,7 @@ const Changes: FC<{ view: OverviewView }> = ({ view: { changes, reader } }) => (
             {outcome} <span class="quiet">{detail}</span>
           </span>
           <span class="quiet">{followed}</span>
-          <Time at={at} reader={reader} style="moment" />
+          <Time at={at} style="moment" />
         </li>
       ))}
     </ul>

@@ -89,7 +89,7 @@ function overviewTitle({ counts, services, headline }: OverviewView): string {
 }
 
 async function overviewView(visit: Visit): Promise<OverviewView> {
-  const { own, visitor, viewer: reader, now, query } = visit
+  const { own, now, query } = visit
   const day = { from: now - DAY, to: now }
   const { services, health, pipelines, links, resolvedEarly, failing } = await own.read(findOverview, day)
   const withStatus = await own.run(withRecovering, services)
@@ -125,8 +125,7 @@ async function overviewView(visit: Visit): Promise<OverviewView> {
   const silenced = Map.groupBy(muted.items, ({ serviceId }) => serviceId)
   const calm = incidents.length === 0 && counts.critical + counts.degraded + counts.recovering === 0
   return {
-    ...{ reader, csrf: visitor.csrf, canWrite: visitor.scopes.includes('write'), counts, status, q, view, incidents },
-    canAdminister: visitor.scopes.includes('admin'),
+    ...{ counts, status, q, view, incidents },
     hasExample: all.some(({ cluster }) => cluster === EXAMPLE_CLUSTER),
     headline: headlineOf({ counts, names, unresolved }),
     failing: failing.map(({ id, name, failingSince }) => {

@@ -1,12 +1,13 @@
 /** Shows the services on the overview: unhealthy services as rows and healthy services as a grid. */
 import type { FC } from 'hono/jsx'
-import { formatAgo, type Reader } from '../../domain/shown-time.ts'
+import { formatAgo } from '../../domain/shown-time.ts'
 import { formatCount, serviceName } from '../../domain/text.ts'
 import { Meter, Strip } from '../drawing/strip.tsx'
 import { CauseLine } from '../incident/cause.tsx'
 import { ToldLine } from '../incident/told.tsx'
 import { stateText } from '../incident/view.ts'
 import { Action } from '../kit/form.tsx'
+import { getFrame } from '../kit/frame.ts'
 import { Icon, Mark, ServiceName, ShortName } from '../kit/mark.tsx'
 import { SilencedMark } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
@@ -18,14 +19,11 @@ const MAX_NAME = 34
 /** Shows a row for each service that needs attention. */
 type RowsProps = {
   readonly services: readonly ServiceRowView[]
-  readonly reader: Reader
-  /** Null if the visitor cannot reopen an incident. */
-  readonly csrf: string | null
   /** Whether nothing on the page is more urgent than an incident that was resolved while its alerts fire. */
   readonly isFirst: boolean
 }
 
-export const UnhealthyRows: FC<RowsProps> = ({ services, reader, csrf, isFirst }) => (
+export const UnhealthyRows: FC<RowsProps> = ({ services, isFirst }) => (
   <table class="services cards">
     <thead>
       <tr>
@@ -57,14 +55,10 @@ export const UnhealthyRows: FC<RowsProps> = ({ services, reader, csrf, isFirst }
                 <ServiceName namespace={service.namespace} name={service.name} />
               </a>
               {service.status === 'recovering' ? <span class="second">recovering</span> : null}
-              <SilencedMark
-                silenced={service.silenced}
-                reader={reader}
-                of={formatCount(service.silenced?.count ?? 0)}
-              />
+              <SilencedMark silenced={service.silenced} of={formatCount(service.silenced?.count ?? 0)} />
             </span>
             <ResolvedEarly
-              {...{ of: service.resolvedEarly ?? null, reader, csrf }}
+              of={service.resolvedEarly ?? null}
               isFirst={isFirst && service === services.find(({ resolvedEarly }) => resolvedEarly)}
             />
           </td>
@@ -77,9 +71,7 @@ export const UnhealthyRows: FC<RowsProps> = ({ services, reader, csrf, isFirst }
           <td class="service-costs">
             <Costs service={service} />
           </td>
-          <td class="service-deploy">
-            {service.lastDeploy ? <Deploy deploy={service.lastDeploy} reader={reader} /> : null}
-          </td>
+          <td class="service-deploy">{service.lastDeploy ? <Deploy deploy={service.lastDeploy} /> : null}</td>
         </tr>
       ))}
     </tbody>
@@ -94,41 +86,39 @@ function titleOf(service: ServiceRowView): string | undefined {
 
 type EarlyProps = RowsProps & { readonly of: NonNullable<ServiceRowView['resolvedEarly']> | null }
 
-const ResolvedEarly: FC<Omit<EarlyProps, 'services'>> = ({ of, reader, csrf, isFirst }) =>
+const ResolvedEarly: FC<Omit<EarlyProps, 'services'>> = ({ of, isFirst }) =>
   of === null ? null : (
     <>
       <p class="second break">
         {of.brief === null ? null : (
           <>
-            <b>{stateText(of.brief.incident)}</b>, since{' '}
-            <Time at={of.brief.incident.startedAt} reader={reader} style="moment" />.{' '}
+            <b>{stateText(of.brief.incident)}</b>, since <Time at={of.brief.incident.startedAt} style="moment" />.{' '}
           </>
         )}
-        <EarlyText of={of} reader={reader} />
+        <EarlyText of={of} />
       </p>
       {of.brief === null ? null : (
         <>
           <CauseLine one={of.brief} />
           <p class="second">
-            <ToldLine told={of.brief.told} href={of.href} isOpen reader={reader} />
+            <ToldLine told={of.brief.told} href={of.href} isOpen />
           </p>
         </>
       )}
-      {csrf === null ? null : (
+      {getFrame().canWrite ? (
         <Action
           action={`${of.href}/status`}
-          csrf={csrf}
           fields={{ status: 'investigating' }}
           look={isFirst ? 'small primary' : 'small'}
         >
           Reopen
         </Action>
-      )}
+      ) : null}
     </>
   )
 
 /** Says who resolved the incident of a service although its alerts are still firing. */
-export const EarlyText: FC<{ of: NonNullable<ServiceRowView['resolvedEarly']>; reader: Reader }> = ({ of, reader }) => (
+export const EarlyText: FC<{ of: NonNullable<ServiceRowView['resolvedEarly']> }> = ({ of }) => (
   <>
     <a href={of.href}>Incident {of.number}</a> was resolved{' '}
     {of.by === null ? null : (
@@ -136,7 +126,7 @@ export const EarlyText: FC<{ of: NonNullable<ServiceRowView['resolvedEarly']>; r
         by <bdi>{of.by}</bdi>{' '}
       </>
     )}
-    <Time at={of.at} reader={reader} />, but {of.firing}.
+    <Time at={of.at} />, but {of.firing}.
   </>
 )
 
@@ -154,7 +144,7 @@ const Costs: FC<{ service: ServiceRowView }> = ({ service }) => {
   )
 }
 
-const Deploy: FC<{ deploy: DeployView; reader: Reader }> = ({ deploy, reader }) => (
+const Deploy: FC<{ deploy: DeployView }> = ({ deploy }) => (
   <span class="second nowrap">
     {deploy.linked ? (
       <span class="deploy-linked">
@@ -163,13 +153,13 @@ const Deploy: FC<{ deploy: DeployView; reader: Reader }> = ({ deploy, reader }) 
     ) : null}
     {deploy.text}{' '}
     <span class="quiet">
-      {deploy.failed ? 'failed, ' : ''}started {formatAgo(deploy.at, reader)}
+      {deploy.failed ? 'failed, ' : ''}started {formatAgo(deploy.at, getFrame())}
     </span>
   </span>
 )
 
 /** Shows healthy and unknown services in a compact three-column grid. */
-export const HealthyGrid: FC<{ services: readonly ServiceRowView[]; reader: Reader }> = ({ services, reader }) => (
+export const HealthyGrid: FC<{ services: readonly ServiceRowView[] }> = ({ services }) => (
   <ul class="healthy">
     {services.map((service) => (
       <li>
@@ -177,7 +167,7 @@ export const HealthyGrid: FC<{ services: readonly ServiceRowView[]; reader: Read
         <a class="ink plain" href={service.href}>
           <ServiceName namespace={service.namespace} name={service.name} />
         </a>
-        <SilencedMark silenced={service.silenced} reader={reader} />
+        <SilencedMark silenced={service.silenced} />
         {service.strip ? (
           <Strip bins={service.strip.bins} label={`Last 24 hours: ${service.strip.text}`} small />
         ) : null}

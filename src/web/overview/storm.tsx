@@ -1,11 +1,12 @@
 /** Shows incidents with a common cause, or a storm, as one card: the cause or what was first, how many, and a button. */
 import type { FC } from 'hono/jsx'
-import { formatAgo, formatDuration, formatMoment, type Reader } from '../../domain/shown-time.ts'
+import { formatAgo, formatDuration, formatMoment } from '../../domain/shown-time.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
 import { CauseLine } from '../incident/cause.tsx'
 import { acknowledgeText } from '../incident/state-actions.tsx'
 import { ToldLine } from '../incident/told.tsx'
 import { Action } from '../kit/form.tsx'
+import { getFrame } from '../kit/frame.ts'
 import { Badge, Mark, ServiceName, ShortName, Status, Words } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
 import { ownerOf, StateBadge } from './incidents.tsx'
@@ -17,14 +18,12 @@ const BAR_HEIGHT = 40
 
 type Props = {
   readonly storm: StormView
-  readonly reader: Reader
-  readonly csrf: string
-  readonly canWrite: boolean
   /** Whether this is the most urgent card. */
   readonly isFirst: boolean
 }
 
-export const StormCard: FC<Props> = ({ storm, reader, csrf, canWrite, isFirst }) => {
+export const StormCard: FC<Props> = ({ storm, isFirst }) => {
+  const reader = getFrame()
   const { first, members, unowned, worst, cause, newest } = storm
   const { incident } = first
   return (
@@ -41,7 +40,7 @@ export const StormCard: FC<Props> = ({ storm, reader, csrf, canWrite, isFirst })
         <h2 class="first-title">
           <StormTitle storm={storm} max={MAX_NAME} />
         </h2>
-        <StormCause storm={storm} reader={reader} />
+        <StormCause storm={storm} />
         <ul class="facts second first-facts">
           <li>
             <a class="ink plain" href={cause === null ? '/alerts?status=firing' : `${incident.href}#alerts`}>
@@ -55,10 +54,9 @@ export const StormCard: FC<Props> = ({ storm, reader, csrf, canWrite, isFirst })
           </li>
         </ul>
         <div class="row first-actions">
-          {unowned.length > 0 && canWrite ? (
+          {unowned.length > 0 && reader.canWrite ? (
             <Action
               action="/incidents/acknowledge"
-              csrf={csrf}
               fields={{ incidents: unowned.join(',') }}
               look={isFirst ? 'primary' : ''}
             >
@@ -74,13 +72,12 @@ export const StormCard: FC<Props> = ({ storm, reader, csrf, canWrite, isFirst })
               told={first.told}
               href={incident.href}
               isOpen={isFirst && unowned.length > 0}
-              reader={reader}
               about={` about incident ${incident.number}`}
             />
           </span>
         </div>
       </div>
-      <Bars storm={storm} reader={reader} />
+      <Bars storm={storm} />
       <details class="storm-members" id={`storm-${incident.number}`}>
         <summary>All {countOf(members.length, 'incident')}</summary>
         <ul>
@@ -137,14 +134,14 @@ export const StormTitle: FC<Pick<Props, 'storm'> & { readonly max: number }> = (
   )
 }
 
-export const StormCause: FC<Pick<Props, 'storm' | 'reader'>> = ({ storm: { cause, first, members }, reader }) =>
+export const StormCause: FC<Pick<Props, 'storm'>> = ({ storm: { cause, first, members } }) =>
   cause === null ? (
     <p class="cause-line">
       No common cause found. First:{' '}
       <a href={first.incident.href}>
         <ShortName text={first.incident.title} max={MAX_TITLE} />
       </a>
-      , <Time at={first.incident.startedAt} reader={reader} />.
+      , <Time at={first.incident.startedAt} />.
     </p>
   ) : first.recovery !== null || first.cause === null || first.cause.code === 'none' ? (
     <p class="cause-line">
@@ -155,7 +152,8 @@ export const StormCause: FC<Pick<Props, 'storm' | 'reader'>> = ({ storm: { cause
   )
 
 /** New incidents per period as bars, from the first one until now. */
-const Bars: FC<Pick<Props, 'storm' | 'reader'>> = ({ storm: { bars, first }, reader }) => {
+const Bars: FC<Pick<Props, 'storm'>> = ({ storm: { bars, first } }) => {
+  const reader = getFrame()
   const peak = Math.max(...bars.counts)
   const from = formatMoment(first.incident.startedAt, reader)
   const every = bars.ms === 60_000 ? 'minute' : formatDuration(bars.ms)

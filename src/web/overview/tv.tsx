@@ -1,10 +1,11 @@
 /** The wall for a screen that nobody operates: no navigation, large names, and the newest change along the bottom. */
 import type { Child, FC } from 'hono/jsx'
 import { ordered } from '../../domain/order.ts'
-import type { Reader } from '../../domain/shown-time.ts'
+
 import { countOf, formatCount } from '../../domain/text.ts'
 import { CauseLine } from '../incident/cause.tsx'
 import { ToldLine } from '../incident/told.tsx'
+import { getFrame } from '../kit/frame.ts'
 import { Icon, Mark, ShortName, Status } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
 import { ownerOf, StateBadge } from './incidents.tsx'
@@ -25,7 +26,7 @@ const MAX_INCIDENTS = 3
 const MAX_TITLE = 60
 
 export const TvPage: FC<{ view: OverviewView }> = ({ view }) => {
-  const { services, reader, changes, addressOf, newestCritical } = view
+  const { services, changes, addressOf, newestCritical } = view
   // Nobody has to do anything about a service that recovers.
   const troubled = services.filter(({ status }) => status === 'critical' || status === 'degraded')
   const ill = ordered(troubled, ({ id }) => [Number(id !== newestCritical?.id)])
@@ -38,12 +39,12 @@ export const TvPage: FC<{ view: OverviewView }> = ({ view }) => {
     <div class="tv">
       <Headline view={view} />
       {view.incidents.slice(0, MAX_INCIDENTS).map((one, index) => (
-        <TvIncident one={one} reader={reader} isFirst={index === 0} />
+        <TvIncident one={one} isFirst={index === 0} />
       ))}
       {early.map((of) =>
         of.brief ? (
-          <TvIncident one={of.brief} reader={reader} isFirst>
-            <EarlyText of={of} reader={reader} />
+          <TvIncident one={of.brief} isFirst>
+            <EarlyText of={of} />
           </TvIncident>
         ) : null,
       )}
@@ -60,7 +61,7 @@ export const TvPage: FC<{ view: OverviewView }> = ({ view }) => {
                   {namespace === '' ? '' : `${namespace}, `}score {score}
                   {newestCritical?.id === id ? (
                     <>
-                      , reported <Time at={newestCritical.at} reader={reader} style="moment" />
+                      , reported <Time at={newestCritical.at} style="moment" />
                     </>
                   ) : null}
                 </span>
@@ -81,8 +82,8 @@ export const TvPage: FC<{ view: OverviewView }> = ({ view }) => {
       <p class="tv-change row">
         {newest ? (
           <span class="break">
-            <Icon name="branch" class="change" /> <b>{newest.ref}</b> {newest.outcome}{' '}
-            <Time at={newest.at} reader={reader} />, {newest.followed}
+            <Icon name="branch" class="change" /> <b>{newest.ref}</b> {newest.outcome} <Time at={newest.at} />,{' '}
+            {newest.followed}
           </span>
         ) : (
           'No change in the last 12 hours.'
@@ -96,12 +97,12 @@ export const TvPage: FC<{ view: OverviewView }> = ({ view }) => {
 }
 
 /** What a person across the room has to know: what burns and since when, what went first, and whether somebody is on it. */
-const TvIncident: FC<{ one: OpenIncidentView | StormView; reader: Reader; isFirst: boolean; children?: Child }> = ({
+const TvIncident: FC<{ one: OpenIncidentView | StormView; isFirst: boolean; children?: Child }> = ({
   one,
-  reader,
   isFirst,
   children,
 }) => {
+  const reader = getFrame()
   const storm = 'members' in one ? one : null
   const first = 'members' in one ? one.first : one
   const { incident } = first
@@ -127,7 +128,7 @@ const TvIncident: FC<{ one: OpenIncidentView | StormView; reader: Reader; isFirs
             </a>
           )}
         </b>
-        {storm ? <StormCause storm={storm} reader={reader} /> : <CauseLine one={first} />}
+        {storm ? <StormCause storm={storm} /> : <CauseLine one={first} />}
       </div>
       <span class="end tv-owner">
         {children ?? (storm ? ownersOf(storm, reader.now) : ownerOf(first, reader.now))}
@@ -136,7 +137,6 @@ const TvIncident: FC<{ one: OpenIncidentView | StormView; reader: Reader; isFirs
           told={first.told}
           href={incident.href}
           isOpen={isFirst && !isOver}
-          reader={reader}
           about={storm ? ` about incident ${incident.number}` : ''}
         />
       </span>

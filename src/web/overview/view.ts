@@ -3,7 +3,7 @@ import type { Headline, ServiceState } from '../../domain/health/headline.ts'
 import type { StripBin } from '../../domain/health/strip.ts'
 import type { WhoWasTold } from '../../domain/notification/told.ts'
 import type { Severity } from '../../domain/severity.ts'
-import type { Reader } from '../../domain/shown-time.ts'
+
 import type { LikelyCause } from '../../domain/suspect/likely-cause.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
 import type { IncidentHead, SuspectView } from '../incident/view.ts'
@@ -109,10 +109,6 @@ export type Filter = 'all' | ServiceState
 export const FILTERS: readonly Filter[] = ['all', 'critical', 'degraded', 'recovering', 'healthy', 'unknown']
 
 export type OverviewView = {
-  readonly reader: Reader
-  readonly csrf: string
-  readonly canWrite: boolean
-  readonly canAdminister: boolean
   /** Whether example data is loaded. */
   readonly hasExample: boolean
   readonly headline: Headline

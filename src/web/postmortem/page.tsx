@@ -7,6 +7,7 @@ import { countOf } from '../../domain/text.ts'
 import { GraphSection } from '../drawing/graph-section.tsx'
 import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
 import { Action } from '../kit/form.tsx'
+import { getFrame } from '../kit/frame.ts'
 import { Badge, Icon } from '../kit/mark.tsx'
 import { Crumbs } from '../kit/section.tsx'
 import { EditableText, type Numbers, PARTS, Sentences, textsOf } from './parts.tsx'
@@ -52,10 +53,10 @@ export const PostmortemPage: FC<{ view: PostmortemView }> = ({ view }) => {
   )
 }
 
-const Bar: FC<{ view: PostmortemView; left: readonly ReturnType<typeof unwritten>[number][] }> = ({ view, left }) => {
-  const { incident, document, reader, csrf, canWrite } = view
-  const { state, revision, generatedAt } = document.header
-  const address = `${incident.href}/postmortem`
+const Bar: FC<{ view: PostmortemView; left: ReturnType<typeof unwritten> }> = ({ view, left }) => {
+  const reader = getFrame()
+  const { state, revision, generatedAt } = view.document.header
+  const address = `${view.incident.href}/postmortem`
   return (
     <div class="card row postmortem-bar no-print">
       {state === 'draft' ? <Badge level="warning" text="Draft" /> : <Badge level="healthy" text="Final" />}
@@ -75,16 +76,15 @@ const Bar: FC<{ view: PostmortemView; left: readonly ReturnType<typeof unwritten
             .
           </>
         )}{' '}
-        <ActionsLeft actions={document.actions} />
+        <ActionsLeft actions={view.document.actions} />
       </span>
       <span class="row end">
         <a class="button small" href={`${address}.md`}>
           <Icon name="file" /> Markdown
         </a>
-        {canWrite ? (
+        {reader.canWrite ? (
           <Action
             action={address}
-            csrf={csrf}
             fields={{ state: state === 'draft' ? 'final' : 'draft' }}
             look={state === 'draft' && left.length === 0 ? 'small primary' : 'small'}
           >
@@ -123,7 +123,8 @@ const ActionsLeft: FC<{ actions: Postmortem['actions'] }> = ({ actions }) => {
   )
 }
 
-const Head: FC<{ view: PostmortemView }> = ({ view: { document, reader, incident } }) => {
+const Head: FC<{ view: PostmortemView }> = ({ view: { document, incident } }) => {
+  const reader = getFrame()
   const { title, severity, services } = document.header
   const { from, to } = document.impact
   const end = to === null ? incident.resolvedAt : Date.parse(to)
@@ -166,7 +167,7 @@ const Body: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view, numbers })
             <LanesTable picture={view.picture} />
           </div>
         )}
-        <GraphSection found={view.graph} startsAt={view.incident.startedAt} reader={view.reader} />
+        <GraphSection found={view.graph} startsAt={view.incident.startedAt} />
         <Sentences sentences={summary.sentences.slice(1)} numbers={numbers} />
         <EditableText name="summary" view={view} />
       </Section>

@@ -2,6 +2,7 @@
 import type { FC } from 'hono/jsx'
 import type { Postmortem, Sentence } from '../../domain/postmortem/document.ts'
 import { Form, Submit } from '../kit/form.tsx'
+import { getFrame } from '../kit/frame.ts'
 import { Icon, Words } from '../kit/mark.tsx'
 import type { PartName, PostmortemView } from './view.ts'
 
@@ -58,14 +59,15 @@ export function textsOf({ summary, impact, rootCause, lessons }: Postmortem): Re
 
 /** Renders a section written by people, as text or as an input field. If the section is empty, shows its question. */
 export const EditableText: FC<{ name: PartName; view: PostmortemView }> = ({ name, view }) => {
+  const { canWrite } = getFrame()
   const [, label, question] = PARTS[name]
   const text = textsOf(view.document)[name]
-  const { canWrite, document, editing, refused, incident, csrf } = view
+  const { document, editing, refused, incident } = view
   const address = `${incident.href}/postmortem`
   const open = canWrite && document.header.state === 'draft'
   if ((open || refused) && editing === name) {
     return (
-      <Form action={address} class="card written" id={`part-${name}`} fields={{ csrf, seen: text ?? '' }}>
+      <Form action={address} class="card written" id={`part-${name}`} fields={{ seen: text ?? '' }}>
         {refused ? <Refused why={refused.why} text={text} /> : null}
         <div class="field">
           <label for={`text-${name}`}>{refused ? `${label}: your text` : label}</label>

@@ -42,19 +42,16 @@ async function showDocument(
   record: PostmortemRecord,
   written: Pick<PostmortemView, 'editing' | 'refused'>,
 ): Promise<Reply> {
-  const { visitor } = visit
   const document = documentOf(record, visit.viewer.zone)
   const shown = incidentViewOf(await incidentFacts(visit, incident), visit.viewer, { range: '', order: 'oldest' })
   const view = {
     ...{
-      reader: shown.reader,
       incident: shown.incident,
       picture: pictureIn(document, shown.picture),
       graph: shown.graph,
       document,
       ...written,
     },
-    ...{ csrf: visitor.csrf, canWrite: visitor.scopes.includes('write') },
   }
   const title = `Postmortem of ${incident.title}, ${document.header.state}`
   const status = written.refused ? 409 : 200

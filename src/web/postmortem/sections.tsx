@@ -5,6 +5,7 @@ import type { Contribution, KeyFact, Metric } from '../../domain/postmortem/docu
 import { formatDate, formatExactClock, formatFullTime, type Reader } from '../../domain/shown-time.ts'
 import { formatSeconds } from '../../domain/text.ts'
 import { entryText } from '../incident/timeline.tsx'
+import { getFrame } from '../kit/frame.ts'
 import { Icon, Words } from '../kit/mark.tsx'
 import { safeUrl } from '../kit/safe-url.ts'
 import { Table } from '../kit/section.tsx'
@@ -31,19 +32,16 @@ export function slug(name: string): string {
   return name.toLowerCase().replace(' ', '-')
 }
 
-export const TimelineSection: FC<{ view: PostmortemView; numbers: Numbers }> = ({
-  view: { document, reader },
-  numbers,
-}) => (
+export const TimelineSection: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view: { document }, numbers }) => (
   <Section name="Timeline">
     <table class="document-timeline">
       <tbody>
         {document.timeline.slice(0, MAX_ROWS).map((row, index, all) => (
           <tr>
-            <td class="nowrap quiet">{timelineTime(row.at, all[index - 1]?.at, reader)}</td>
+            <td class="nowrap quiet">{timelineTime(row.at, all[index - 1]?.at, getFrame())}</td>
             <td class="break">
               <Words text={entryText(row)} />
-              {detailsText(row, (at) => formatExactClock(at, reader.zone))}
+              {detailsText(row, (at) => formatExactClock(at, getFrame().zone))}
             </td>
             <td class="nowrap second">
               <bdi class={row.actor === null ? 'quiet' : 'actor'}>{actorOf(row)}</bdi>

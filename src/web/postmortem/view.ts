@@ -6,7 +6,7 @@ import type { IncidentView } from '../incident/view.ts'
 /** A section written by people, by its form field name. */
 export type PartName = 'summary' | 'customers' | 'rootCause' | 'wentWell' | 'wentBadly' | 'lucky'
 
-export type PostmortemView = Pick<IncidentView, 'reader' | 'csrf' | 'canWrite' | 'incident' | 'picture' | 'graph'> & {
+export type PostmortemView = Pick<IncidentView, 'incident' | 'picture' | 'graph'> & {
   readonly document: Postmortem
   /** The section being edited, or null. */
   readonly editing: PartName | null

@@ -2,15 +2,15 @@
 import type { FC } from 'hono/jsx'
 import type { Reliability, Spread } from '../../domain/report/report.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
-import { formatDate, formatLasted, type Reader } from '../../domain/shown-time.ts'
+import { formatDate, formatLasted } from '../../domain/shown-time.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
 import { type ReportWeek, ResolutionChart, type ResolutionMark, WeekChart } from '../drawing/report.tsx'
 import { Ranges } from '../kit/choice.tsx'
+import { getFrame } from '../kit/frame.ts'
 import { LegendMark } from '../kit/mark.tsx'
 import { type ServiceHealth, Services } from './services.tsx'
 
 type ReportView = {
-  readonly reader: Reader
   /** `90 days` */
   readonly span: string
   /** `previous 90 days` or `previous year`. */
@@ -63,7 +63,7 @@ export const ReportPage: FC<{ view: ReportView }> = ({ view }) => {
               <h2 id="weeks">Incidents by week</h2>
               <p class="second">
                 Each column covers the 7 days that end on its date. The last column ends now.
-                {view.since === null ? '' : ` Recording began on ${formatDate(view.since, view.reader)}.`}
+                {view.since === null ? '' : ` Recording began on ${formatDate(view.since, getFrame())}.`}
               </p>
               <WeekChart weeks={weeks} />
               <p class="legend">
@@ -127,7 +127,8 @@ function comparison(incidents: number, before: Reliability | null, preceding: st
 }
 
 const Figures: FC<{ view: ReportView; report: Reliability }> = ({ view, report }) => {
-  const { before, preceding, since, reader } = view
+  const reader = getFrame()
+  const { before, preceding, since } = view
   const { incidents, mttd, mtta, mttr } = report.organization
   const earlier = before?.organization
   const compared = comparison(incidents, before, preceding)

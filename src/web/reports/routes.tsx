@@ -58,7 +58,7 @@ async function showReport(visit: Visit): Promise<Reply> {
   // A period before the organization existed has no records. Such a period must not count as free of incidents.
   const isComparable = since <= earlier.from || (before?.organization.incidents ?? 0) > 0
   const view = {
-    ...{ reader: visit.viewer, span: words, report, before: isComparable ? before : null },
+    ...{ span: words, report, before: isComparable ? before : null },
     preceding: `previous ${name === '1y' ? 'year' : words}`,
     since: since > span.from ? since : null,
     ranges: rangeLinks(RANGES, '/reports', range, USUAL),

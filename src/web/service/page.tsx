@@ -10,6 +10,7 @@ import { Bill } from '../drawing/bill.tsx'
 import { CauseLine, LastGoodDeploy } from '../incident/cause.tsx'
 import { Groups, groupsText, unlisted } from '../incident/groups.tsx'
 import { Picture } from '../incident/picture.tsx'
+import { getFrame } from '../kit/frame.ts'
 import { External, Icon, Mark, Status, Words } from '../kit/mark.tsx'
 import { Card, Crumbs, Section } from '../kit/section.tsx'
 import { SilencedMark, SilenceMenu } from '../kit/silenced.tsx'
@@ -36,7 +37,7 @@ export const ServicePage: FC<{ view: ServiceView }> = ({ view }) => (
         <Earlier view={view} />
       </div>
       <div>
-        <InKubernetes now={view.workload} gaps={view.gaps} reader={view.reader} />
+        <InKubernetes now={view.workload} gaps={view.gaps} />
         <Changes view={view} />
         {view.aliases.length === 0 && view.cluster === '' ? null : <Names view={view} />}
       </div>
@@ -47,7 +48,8 @@ export const ServicePage: FC<{ view: ServiceView }> = ({ view }) => (
 const SERVICES = ['Services', '/'] as const
 
 const Head: FC<{ view: ServiceView }> = ({ view }) => {
-  const { namespace, name, status, incident, reader, penalties, changes } = view
+  const reader = getFrame()
+  const { namespace, name, status, incident, penalties, changes } = view
   const began = status === 'critical' && incident?.head.endedAt === null ? incident.head.startedAt : view.since
   // When the last alert ended is not known here.
   const since = began === null || status === 'recovering' ? '' : ` for ${formatDuration(reader.now - began)}`
@@ -71,7 +73,7 @@ const Head: FC<{ view: ServiceView }> = ({ view }) => {
               </b>
             ) : null}
             {incident?.recovery ? null : <b>{`${capitalized(status)}${since}.`}</b>}{' '}
-            <SilencedMark silenced={view.silenced} reader={reader} of={countOf(view.silenced?.count ?? 0, 'alert')} />{' '}
+            <SilencedMark silenced={view.silenced} of={countOf(view.silenced?.count ?? 0, 'alert')} />{' '}
             {incident ? (
               <CauseLine one={incident} />
             ) : worst ? (
@@ -88,10 +90,10 @@ const Head: FC<{ view: ServiceView }> = ({ view }) => {
               Incident {shown.number} <Status status={shown.status} />
             </a>
           ) : null}
-          {view.canWrite ? (
+          {reader.canWrite ? (
             <SilenceMenu
               matched={{ service: name, namespace }}
-              {...{ what: name, csrf: view.csrf, back: view.href, mutes: view.mutes }}
+              {...{ what: name, back: view.href, mutes: view.mutes }}
               class="button bare"
             />
           ) : null}
@@ -102,7 +104,8 @@ const Head: FC<{ view: ServiceView }> = ({ view }) => {
 }
 
 const Score: FC<{ view: ServiceView }> = ({ view }) => {
-  const { score, penalties, reader } = view
+  const reader = getFrame()
+  const { score, penalties } = view
   const sum = penalties.reduce((total, { penalty }) => total + penalty, 0)
   // A score has at most as many penalties as a page lists groups.
   const more = penalties.length < BUDGETS['shown-groups'].value ? 0 : unlisted(view.groups)
@@ -149,7 +152,7 @@ const Score: FC<{ view: ServiceView }> = ({ view }) => {
   )
 }
 
-const Firing: FC<{ view: ServiceView }> = ({ view: { groups, alertsHref, reader, canWrite, name, namespace } }) => {
+const Firing: FC<{ view: ServiceView }> = ({ view: { groups, alertsHref, name, namespace } }) => {
   const count = groups.reduce((total, group) => total + group.count, 0)
   return (
     <Section
@@ -159,13 +162,13 @@ const Firing: FC<{ view: ServiceView }> = ({ view: { groups, alertsHref, reader,
       end={[alertsHref, 'All alerts']}
     >
       <Card empty={groups.length === 0 ? 'Nothing is firing.' : null}>
-        <Groups groups={groups} reader={reader} service={canWrite ? { name, namespace } : null} />
+        <Groups groups={groups} service={{ name, namespace }} />
       </Card>
     </Section>
   )
 }
 
-const Earlier: FC<{ view: ServiceView }> = ({ view: { earlier, incident, reader } }) => (
+const Earlier: FC<{ view: ServiceView }> = ({ view: { earlier, incident } }) => (
   <Section id="earlier" title="Earlier incidents">
     <Card empty={earlier.length === 0 ? `No ${incident ? 'other ' : ''}incident of this service is recorded.` : null}>
       <ul class="rows">
@@ -186,7 +189,7 @@ const Earlier: FC<{ view: ServiceView }> = ({ view: { earlier, incident, reader 
                 ) : null}
               </p>
             </div>
-            <Time at={startedAt} reader={reader} style="moment" />
+            <Time at={startedAt} style="moment" />
           </li>
         ))}
       </ul>
@@ -194,12 +197,8 @@ const Earlier: FC<{ view: ServiceView }> = ({ view: { earlier, incident, reader 
   </Section>
 )
 
-const Changes: FC<{ view: ServiceView }> = ({ view: { changes, lastGoodDeploy, reader } }) => (
-  <Section
-    id="changes"
-    title="Changes"
-    second={lastGoodDeploy && <LastGoodDeploy deploy={lastGoodDeploy} reader={reader} />}
-  >
+const Changes: FC<{ view: ServiceView }> = ({ view: { changes, lastGoodDeploy } }) => (
+  <Section id="changes" title="Changes" second={lastGoodDeploy && <LastGoodDeploy deploy={lastGoodDeploy} />}>
     <Card empty={changes.length === 0 ? 'No pipelines or rollouts in this period.' : null}>
       <ul class="rows">
         {changes.map(({ kind, name, href, word, detail, linked, changed, at }) => (
@@ -214,7 +213,7 @@ const Changes: FC<{ view: ServiceView }> = ({ view: { changes, lastGoodDeploy, r
               </p>
             </div>
             <span class="group-time second">
-              <Time at={at} reader={reader} style="moment" />
+              <Time at={at} style="moment" />
             </span>
           </li>
         ))}

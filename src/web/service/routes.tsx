@@ -100,7 +100,6 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
   const open = incident ? await incidentBrief(visit, incident) : null
   // A storm has more links than fit on one page of results, so the incident's complete list is used.
   const links = open ? open.links : facts.links
-  const canWrite = visitor.scopes.includes('write')
   const earlier = resolved.items.map((one) =>
     headOf({ incident: one, service, timeline: [], ...incidentLink(one) }, reader),
   )
@@ -108,9 +107,9 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
   const shown = zoom?.part ?? span
   const muted = { service: service.name, namespace: service.namespace }
   return {
-    ...{ canWrite, csrf: visitor.csrf, href: `/services/${id}` },
+    href: `/services/${id}`,
     mutes: await mutedCount(visit, muted),
-    ...{ reader, namespace: service.namespace, name: service.name, cluster: service.cluster },
+    ...{ namespace: service.namespace, name: service.name, cluster: service.cluster },
     status: shownService.status,
     score: service.score,
     incident: open,
@@ -172,8 +171,8 @@ function zoomOf({ span, states, open, earlier, now, id }: ZoomParts): ServiceVie
 }
 
 type PictureParts = Facts & {
-  readonly span: Span
   readonly reader: Reader
+  readonly span: Span
   readonly service: ServiceWithHealth
   readonly open: IncidentBrief | null
   readonly earlier: ServiceView['earlier']

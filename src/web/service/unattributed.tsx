@@ -2,6 +2,7 @@
 import type { FC } from 'hono/jsx'
 import { Select } from '../kit/choice.tsx'
 import { Form, Input, Submit } from '../kit/form.tsx'
+import { getFrame } from '../kit/frame.ts'
 import { Section } from '../kit/section.tsx'
 import type { ServiceView } from './view.ts'
 
@@ -16,7 +17,8 @@ function labelsOf(groups: ServiceView['groups']): readonly string[] {
   return [...new Set(found)].sort().slice(0, MAX_LABELS)
 }
 
-export const Unattributed: FC<{ view: ServiceView }> = ({ view: { groups, csrf, canWrite } }) => {
+export const Unattributed: FC<{ view: ServiceView }> = ({ view: { groups } }) => {
+  const { canWrite } = getFrame()
   const labels = labelsOf(groups)
   return (
     <Section id="unattributed" title="Why these alerts are here">
@@ -26,7 +28,7 @@ export const Unattributed: FC<{ view: ServiceView }> = ({ view: { groups, csrf, 
           the alert rule, or assign one of the labels to a service: alerts that fire from then on belong to it.
         </p>
         {canWrite && labels.length > 0 ? (
-          <Form action="/services/alias" class="fields" fields={{ csrf }}>
+          <Form action="/services/alias" class="fields">
             <Select
               id="label"
               label="Alerts with the label"

@@ -22,10 +22,7 @@ export type ServiceChangeView = {
   readonly at: number
 }
 
-export type ServiceView = Pick<
-  IncidentView,
-  'reader' | 'canWrite' | 'csrf' | 'mutes' | 'picture' | 'ranges' | 'groups' | 'lastGoodDeploy'
-> & {
+export type ServiceView = Pick<IncidentView, 'mutes' | 'picture' | 'ranges' | 'groups' | 'lastGoodDeploy'> & {
   readonly href: string
   readonly namespace: string
   readonly name: string

@@ -54,7 +54,6 @@ async function showGeneral(visit: Visit, { typed, typedZone, faults = [] }: Show
   const isAdmin = visitor.scopes.includes('admin')
   const content = (
     <GeneralSettings
-      csrf={visitor.csrf}
       person={visitor.actor}
       hasSession={visitor.sessionId !== null}
       hasKeys={cookieOf(c, 'keys') !== 'off'}
@@ -110,7 +109,7 @@ async function showRetention(visit: Visit, typed?: RetentionForm, faults: readon
     alerts: `${settings['retention-alerts-days']}`,
     incidents: `${settings['retention-incidents-days']}`,
   }
-  const content = <RetentionSettings csrf={visit.visitor.csrf} form={typed ?? stored} faults={faults} />
+  const content = <RetentionSettings form={typed ?? stored} faults={faults} />
   return showSection(visit, { current: 'retention', content, faults })
 }
 

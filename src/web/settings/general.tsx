@@ -21,7 +21,6 @@ export type OrganizationForm = Pick<Settings, 'auto-incidents' | 'heartbeats' | 
 }
 
 type Props = {
-  readonly csrf: string
   readonly person: string
   /** Whether the visitor has an incmon session. Users of an authenticating proxy have no session. */
   readonly hasSession: boolean
@@ -34,79 +33,81 @@ type Props = {
   readonly faults: readonly Fault[]
 }
 
-export const GeneralSettings: FC<Props> = ({ csrf, person, hasSession, hasKeys, organization, faults, ...zones }) => (
-  <>
-    <ZoneNames />
-    <Faults faults={faults} />
-    <Head title="You" />
-    <div class="card">
-      <div class="body stack">
-        <div class="fields">
-          {hasSession ? (
-            <Form class="fields" action="/settings/name" fields={{ csrf }}>
-              <Input
-                id="person"
-                label="Your name"
-                hint="Timelines show this name next to your actions."
-                value={person}
-                maxlength={100}
-                autocomplete="name"
+export const GeneralSettings: FC<Props> = ({ person, hasSession, hasKeys, organization, faults, ...zones }) => {
+  return (
+    <>
+      <ZoneNames />
+      <Faults faults={faults} />
+      <Head title="You" />
+      <div class="card">
+        <div class="body stack">
+          <div class="fields">
+            {hasSession ? (
+              <Form class="fields" action="/settings/name">
+                <Input
+                  id="person"
+                  label="Your name"
+                  hint="Timelines show this name next to your actions."
+                  value={person}
+                  maxlength={100}
+                  autocomplete="name"
+                />
+                <p class="row whole">
+                  <Submit>Change name</Submit>
+                </p>
+              </Form>
+            ) : (
+              <p>
+                The proxy in front of this server has signed you in as <b>{person}</b>.
+              </p>
+            )}
+            <Form class="fields" action="/settings/zone">
+              <ZoneField
+                id="own-zone"
+                label="Your time zone"
+                value={zones.ownZone}
+                hint={`Applies only to this browser. If empty, the time zone of the organization is used: ${zones.commonZone}.`}
+                faults={faults}
               />
               <p class="row whole">
-                <Submit>Change name</Submit>
+                <Submit>Change time zone</Submit>
               </p>
             </Form>
-          ) : (
-            <p>
-              The proxy in front of this server has signed you in as <b>{person}</b>.
-            </p>
-          )}
-          <Form class="fields" action="/settings/zone" fields={{ csrf }}>
-            <ZoneField
-              id="own-zone"
-              label="Your time zone"
-              value={zones.ownZone}
-              hint={`Applies only to this browser. If empty, the time zone of the organization is used: ${zones.commonZone}.`}
-              faults={faults}
-            />
-            <p class="row whole">
-              <Submit>Change time zone</Submit>
-            </p>
-          </Form>
-        </div>
-        <div class="row">
-          <Form action="/settings/keys" fields={{ csrf, keys: hasKeys ? 'off' : 'on' }}>
-            <Submit>Turn keyboard shortcuts {hasKeys ? 'off' : 'on'}</Submit>
-          </Form>
-          {hasSession ? (
-            <a class="button" href="/organizations">
-              Other organizations
-            </a>
-          ) : null}
-          {hasSession ? (
-            <Form action="/sign-out" fields={{ csrf }}>
-              <Submit>Sign out</Submit>
+          </div>
+          <div class="row">
+            <Form action="/settings/keys" fields={{ keys: hasKeys ? 'off' : 'on' }}>
+              <Submit>Turn keyboard shortcuts {hasKeys ? 'off' : 'on'}</Submit>
             </Form>
-          ) : null}
+            {hasSession ? (
+              <a class="button" href="/organizations">
+                Other organizations
+              </a>
+            ) : null}
+            {hasSession ? (
+              <Form action="/sign-out">
+                <Submit>Sign out</Submit>
+              </Form>
+            ) : null}
+          </div>
         </div>
       </div>
-    </div>
-    {organization === null ? (
-      <p class="second after-card">Only administrators can change the organization, tokens and sessions.</p>
-    ) : (
-      <Organization csrf={csrf} form={organization} faults={faults} />
-    )}
-  </>
-)
+      {organization === null ? (
+        <p class="second after-card">Only administrators can change the organization, tokens and sessions.</p>
+      ) : (
+        <Organization form={organization} faults={faults} />
+      )}
+    </>
+  )
+}
 
-const Organization: FC<{ csrf: string; form: OrganizationForm; faults: readonly Fault[] }> = (props) => {
-  const { csrf, form, faults } = props
+const Organization: FC<{ form: OrganizationForm; faults: readonly Fault[] }> = (props) => {
+  const { form, faults } = props
   const field = fieldsOf(form, faults)
   return (
     <>
       <Head title="Organization" />
       <div class="card">
-        <Form class="body stack" action="/settings" fields={{ csrf }}>
+        <Form class="body stack" action="/settings">
           <div class="fields">
             <Input {...field('name')} label="Name" required maxlength={100} />
             <Select
@@ -173,15 +174,15 @@ export type RetentionForm = Readonly<Record<'events' | 'alerts' | 'incidents', s
 
 const DAYS = { type: 'number', min: 1, max: MAX_RETENTION_DAYS, required: true } as const
 
-export const RetentionSettings: FC<{ csrf: string; form: RetentionForm; faults: readonly Fault[] }> = (props) => {
-  const { csrf, form, faults } = props
+export const RetentionSettings: FC<{ form: RetentionForm; faults: readonly Fault[] }> = (props) => {
+  const { form, faults } = props
   const field = fieldsOf(form, faults)
   return (
     <>
       <Head title="Retention" />
       <Faults faults={faults} />
       <div class="card">
-        <Form class="body stack" action="/settings/retention" fields={{ csrf }}>
+        <Form class="body stack" action="/settings/retention">
           <div class="fields">
             <Input {...field('events')} {...DAYS} label="Keep events for (days)" />
             <Input

@@ -42,12 +42,12 @@ async function showTokens(
   visit: Visit,
   { form = NEW_TOKEN, faults = [], created = null }: Partial<Parameters<typeof TokenSettings>[0]> = {},
 ): Promise<Reply> {
-  const { own, visitor, viewer, now } = visit
+  const { own, now } = visit
   const { items } = await own.read(listTokens, EVERY)
   const tokens = items.filter(
     ({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt === null || expiresAt > now),
   )
-  const content = <TokenSettings {...{ csrf: visitor.csrf, reader: viewer, tokens, form, faults, created }} />
+  const content = <TokenSettings {...{ tokens, form, faults, created }} />
   return showSection(visit, { current: 'tokens', content, faults, still: created !== null })
 }
 
@@ -64,9 +64,9 @@ async function makeToken(visit: Visit): Promise<Reply> {
 }
 
 async function showSessions(visit: Visit): Promise<Reply> {
-  const { own, visitor, viewer, now } = visit
+  const { own, visitor, now } = visit
   const open = await own.read(listSessions, now)
   const sessions = open.map((session) => ({ ...session, isOwn: session.id === visitor.sessionId }))
-  const content = <SessionSettings csrf={visitor.csrf} reader={viewer} sessions={sessions} />
+  const content = <SessionSettings sessions={sessions} />
   return showSection(visit, { current: 'sessions', content })
 }

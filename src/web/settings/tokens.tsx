@@ -5,7 +5,8 @@ import type { Session } from '../../domain/request/session.ts'
 import { SCOPES, type Scope } from '../../domain/request/token.ts'
 import { formatAgo, formatMoment, type Reader } from '../../domain/shown-time.ts'
 import { fieldsOf } from '../kit/edit-form.tsx'
-import { type Fault, Faults, Form, faultOf, Hidden, Input, Submit } from '../kit/form.tsx'
+import { type Fault, Form, faultOf, Input, Submit } from '../kit/form.tsx'
+import { getFrame } from '../kit/frame.ts'
 import { NewSecret } from '../kit/marked.tsx'
 import { Card, Head, Table } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
@@ -15,8 +16,6 @@ type TokenView = Pick<TokenFact, 'id' | 'name' | 'scopes' | 'cluster' | 'lastUse
 export type TokenForm = { readonly name: string; readonly cluster: string; readonly scopes: readonly string[] }
 
 type Props = {
-  readonly csrf: string
-  readonly reader: Reader
   readonly tokens: readonly TokenView[]
   readonly form: TokenForm
   readonly faults: readonly Fault[]
@@ -32,7 +31,7 @@ const MEANINGS: Readonly<Record<Scope, string>> = {
 }
 const SOON = 14 * 86_400_000
 
-export const TokenSettings: FC<Props> = ({ csrf, reader, tokens, form, faults, created }) => (
+export const TokenSettings: FC<Props> = ({ tokens, form, faults, created }) => (
   <>
     <Head title="Tokens" second="who can send, read and change data" />
     {created ? <NewSecret text={created.secret} about={`Token “${created.name}” was created.`} /> : null}
@@ -42,16 +41,14 @@ export const TokenSettings: FC<Props> = ({ csrf, reader, tokens, form, faults, c
       ) : (
         <Table names={['Name', 'Scopes', 'Cluster', 'Last used', 'Expires']} action="Revoke">
           {tokens.map((token) => (
-            <TokenRow token={token} csrf={csrf} reader={reader} />
+            <TokenRow token={token} />
           ))}
         </Table>
       )}
     </div>
     <div class="card after-card">
-      <form class="body stack" method="post" action="/settings/tokens">
+      <Form class="body stack" action="/settings/tokens" faults={faults}>
         <h3>New token</h3>
-        <Faults faults={faults} />
-        <Hidden fields={{ csrf }} />
         <div class="fields">
           <Input
             {...fieldsOf(form, faults)('name')}
@@ -87,45 +84,48 @@ export const TokenSettings: FC<Props> = ({ csrf, reader, tokens, form, faults, c
         <p>
           <Submit look="primary">Create token</Submit>
         </p>
-      </form>
+      </Form>
     </div>
   </>
 )
 
-const TokenRow: FC<{ token: TokenView; csrf: string; reader: Reader }> = ({ token, csrf, reader }) => (
-  <tr>
-    <td class="break">
-      <b>{token.name}</b>
-    </td>
-    <td data-label="Scopes">
-      <span class="row">
-        {token.scopes.map((scope) => (
-          <span class="chip">{scope}</span>
-        ))}
-      </span>
-    </td>
-    <td data-label="Cluster" class={token.cluster === '' ? 'quiet' : 'break'}>
-      {token.cluster === '' ? 'any' : token.cluster}
-    </td>
-    <td data-label="Last used" class="nowrap">
-      {token.lastUsedAt === null ? 'never' : <Time at={token.lastUsedAt} reader={reader} />}
-    </td>
-    <td data-label="Expires" class={isSoon(token, reader) ? 'nowrap soon' : 'nowrap'}>
-      {token.expiresAt === null ? 'never' : formatMoment(token.expiresAt, reader)}
-    </td>
-    <td class="shrink">
-      <details class="confirm">
-        <summary class="button small">Revoke…</summary>
-        <Form action={`/settings/tokens/${token.id}/revoke`} fields={{ csrf }}>
-          <p>
-            Revoke {token.name}? {useOf(token, reader)}
-          </p>
-          <Submit look="small">Revoke {token.name}</Submit>
-        </Form>
-      </details>
-    </td>
-  </tr>
-)
+const TokenRow: FC<{ token: TokenView }> = ({ token }) => {
+  const reader = getFrame()
+  return (
+    <tr>
+      <td class="break">
+        <b>{token.name}</b>
+      </td>
+      <td data-label="Scopes">
+        <span class="row">
+          {token.scopes.map((scope) => (
+            <span class="chip">{scope}</span>
+          ))}
+        </span>
+      </td>
+      <td data-label="Cluster" class={token.cluster === '' ? 'quiet' : 'break'}>
+        {token.cluster === '' ? 'any' : token.cluster}
+      </td>
+      <td data-label="Last used" class="nowrap">
+        {token.lastUsedAt === null ? 'never' : <Time at={token.lastUsedAt} />}
+      </td>
+      <td data-label="Expires" class={isSoon(token, reader) ? 'nowrap soon' : 'nowrap'}>
+        {token.expiresAt === null ? 'never' : formatMoment(token.expiresAt, reader)}
+      </td>
+      <td class="shrink">
+        <details class="confirm">
+          <summary class="button small">Revoke…</summary>
+          <Form action={`/settings/tokens/${token.id}/revoke`}>
+            <p>
+              Revoke {token.name}? {useOf(token, reader)}
+            </p>
+            <Submit look="small">Revoke {token.name}</Submit>
+          </Form>
+        </details>
+      </td>
+    </tr>
+  )
+}
 
 function useOf({ lastUsedAt }: TokenView, reader: Reader): string {
   return lastUsedAt === null ? 'It was never used.' : `It was last used ${formatAgo(lastUsedAt, reader)}.`
@@ -137,7 +137,7 @@ function isSoon({ expiresAt }: TokenView, { now }: Reader): boolean {
 
 type SessionView = Session & { readonly isOwn: boolean }
 
-export const SessionSettings: FC<{ csrf: string; reader: Reader; sessions: readonly SessionView[] }> = (props) => (
+export const SessionSettings: FC<{ sessions: readonly SessionView[] }> = (props) => (
   <>
     <Head title="Sessions" second="browsers that are signed in" />
     <Card empty={props.sessions.length === 0 ? 'Nobody is signed in with a session.' : null}>
@@ -153,13 +153,13 @@ export const SessionSettings: FC<{ csrf: string; reader: Reader; sessions: reado
             </td>
             <td data-label="Browser">{session.agent}</td>
             <td data-label="Since">
-              <Time at={session.createdAt} reader={props.reader} style="moment" />
+              <Time at={session.createdAt} style="moment" />
             </td>
             <td data-label="Last used">
-              <Time at={session.lastUsedAt} reader={props.reader} />
+              <Time at={session.lastUsedAt} />
             </td>
             <td class="shrink">
-              <Form action={`/settings/sessions/${session.id}/end`} fields={{ csrf: props.csrf }}>
+              <Form action={`/settings/sessions/${session.id}/end`}>
                 <Submit look="small">End session</Submit>
               </Form>
             </td>

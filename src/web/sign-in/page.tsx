@@ -143,13 +143,12 @@ export function fieldWords(name: string): string {
 // The page for a person who is signed in to several organizations.
 
 type Props = {
-  readonly csrf: string
   readonly current: string
   /** The other organizations to which this browser is signed in. */
   readonly others: readonly { readonly id: string; readonly name: string }[]
 }
 
-export const OrganizationsPage: FC<Props> = ({ csrf, current, others }) => (
+export const OrganizationsPage: FC<Props> = ({ current, others }) => (
   <>
     <h1>Organizations</h1>
     <Section id="signed-in" title="You are signed in to" second={`this page shows ${current}`}>
@@ -162,7 +161,7 @@ export const OrganizationsPage: FC<Props> = ({ csrf, current, others }) => (
           <li class="row">
             <span class="break">{name}</span>
             <span class="end">
-              <Action action="/organizations" csrf={csrf} fields={{ organization: id }} look="small">
+              <Action action="/organizations" fields={{ organization: id }} look="small">
                 Switch to {name}
               </Action>
             </span>

@@ -81,7 +81,7 @@ async function showOrganizations(visit: Visit): Promise<Reply> {
   const { store, visitor } = visit
   const current = (await store.read(findOrganization, visitor.organizationId))?.name ?? ''
   const others = (await ownSessions(visit)).filter(({ organizationId }) => organizationId !== visitor.organizationId)
-  const content = <OrganizationsPage csrf={visitor.csrf} current={current} others={others} />
+  const content = <OrganizationsPage current={current} others={others} />
   return show(visit, { title: 'Organizations', content, current: 'settings' })
 }
 

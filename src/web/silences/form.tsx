@@ -1,6 +1,6 @@
 /** The pages for creating and changing a silence, with its matchers, time and reason. */
 import type { FC } from 'hono/jsx'
-import type { Reader } from '../../domain/shown-time.ts'
+
 import { OPERATORS, OWN_NAMES } from '../../domain/silence/matcher.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
 import { Checks, DAYS, Segments, Select, ZoneField } from '../kit/choice.tsx'
@@ -12,8 +12,6 @@ import { Matchers, SilenceTime } from './list.tsx'
 import { LENGTHS, type SilenceForm, type SilencePreview, type SilenceView } from './view.ts'
 
 export type FormProps = {
-  readonly csrf: string
-  readonly reader: Reader
   /** The stored silence; null for a new silence. */
   readonly silence: SilenceView | null
   readonly form: SilenceForm
@@ -28,7 +26,7 @@ const OPERATOR_WORDS = { '=': 'is', '!=': 'is not', '=~': 'matches', '!~': 'does
 const OPERATOR_OPTIONS = OPERATORS.map((one) => [one, OPERATOR_WORDS[one]] as const)
 
 export const SilencePage: FC<FormProps> = (props) => {
-  const { reader, silence, conflict } = props
+  const { silence, conflict } = props
   const title = silence?.status === 'expired' ? 'This silence has ended' : 'Change a silence'
   return (
     <>
@@ -43,7 +41,7 @@ export const SilencePage: FC<FormProps> = (props) => {
             <h3 id="stored">The version that somebody else saved</h3>
             <Matchers matchers={silence.matchers} />
             <p class="break">{silence.comment}</p>
-            <SilenceTime silence={silence} reader={reader} />
+            <SilenceTime silence={silence} />
             <p class="second">Your version is below. Save it again to replace the stored version.</p>
           </div>
         </section>
@@ -53,9 +51,9 @@ export const SilencePage: FC<FormProps> = (props) => {
   )
 }
 
-const SilenceFields: FC<FormProps> = ({ csrf, silence, form, faults, preview }) => {
+const SilenceFields: FC<FormProps> = ({ silence, form, faults, preview }) => {
   const action = `/settings/silences/${silence?.id ?? 'new'}`
-  const hidden = { csrf, revision: form.revision, matchers: `${form.matchers.length}` }
+  const hidden = { revision: form.revision, matchers: `${form.matchers.length}` }
   return (
     <EditForm class="stack after-card" {...{ action, hidden, faults }} isNew={silence === null}>
       <MatcherFields form={form} faults={faults} preview={preview} />

@@ -1,13 +1,14 @@
 /** Lists the silences and maintenance windows: active, scheduled and expired. */
 
 import type { FC } from 'hono/jsx'
-import type { Reader } from '../../domain/shown-time.ts'
+
 import type { Matcher } from '../../domain/silence/matcher.ts'
 import type { Schedule } from '../../domain/silence/silence.ts'
 import { capitalized, formatCount, joinNames } from '../../domain/text.ts'
 import { WEEKDAYS } from '../../domain/time-zone.ts'
 import { DAY } from '../../domain/units.ts'
 import { Form, Submit } from '../kit/form.tsx'
+import { getFrame } from '../kit/frame.ts'
 import { Icon } from '../kit/mark.tsx'
 import { Pages } from '../kit/pages.tsx'
 import { Card, Head, Table } from '../kit/section.tsx'
@@ -16,9 +17,6 @@ import { Time } from '../kit/time.tsx'
 import type { SilenceView } from './view.ts'
 
 type Props = {
-  readonly csrf: string
-  readonly reader: Reader
-  readonly canWrite: boolean
   readonly current: readonly SilenceView[]
   readonly ended: readonly SilenceView[]
   readonly page: number
@@ -27,10 +25,10 @@ type Props = {
 
 const SILENCED_NOW = { name: 'Silenced now', class: 'number' }
 
-export const SilenceList: FC<Props> = ({ csrf, reader, canWrite, current, ended, page, pages }) => {
+export const SilenceList: FC<Props> = ({ current, ended, page, pages }) => {
+  const { canWrite } = getFrame()
   const active = current.filter(({ status }) => status === 'active')
   const planned = current.filter(({ status }) => status === 'pending')
-  const common = { csrf, reader, canWrite }
   return (
     <>
       <Head
@@ -44,9 +42,9 @@ export const SilenceList: FC<Props> = ({ csrf, reader, canWrite, current, ended,
           </a>
         ) : null}
       </Head>
-      <Part {...common} id="active" title="Active" time="Until" silences={active} />
-      {planned.length === 0 ? null : <Part {...common} id="planned" title="Planned" time="Begins" silences={planned} />}
-      {ended.length === 0 ? null : <Part {...common} id="ended" title="Ended" time="Ended" silences={ended} />}
+      <Part id="active" title="Active" time="Until" silences={active} />
+      {planned.length === 0 ? null : <Part id="planned" title="Planned" time="Begins" silences={planned} />}
+      {ended.length === 0 ? null : <Part id="ended" title="Ended" time="Ended" silences={ended} />}
       <Pages
         page={page}
         pages={pages}
@@ -56,7 +54,7 @@ export const SilenceList: FC<Props> = ({ csrf, reader, canWrite, current, ended,
   )
 }
 
-type PartProps = Pick<Props, 'csrf' | 'reader' | 'canWrite'> & {
+type PartProps = {
   readonly id: string
   readonly title: string
   /** The heading of the column with the time. */
@@ -64,7 +62,7 @@ type PartProps = Pick<Props, 'csrf' | 'reader' | 'canWrite'> & {
   readonly silences: readonly SilenceView[]
 }
 
-const Part: FC<PartProps> = ({ id, title, time, silences, csrf, reader, canWrite }) => (
+const Part: FC<PartProps> = ({ id, title, time, silences }) => (
   <section aria-labelledby={id} class="after-card">
     <h3 id={id} class="part">
       {title} {silences.length > 0 && id !== 'ended' ? <span class="quiet">{formatCount(silences.length)}</span> : null}
@@ -83,14 +81,16 @@ const Part: FC<PartProps> = ({ id, title, time, silences, csrf, reader, canWrite
               </span>
             </td>
             <td data-label={time}>
-              <SilenceTime silence={silence} reader={reader} />
+              <SilenceTime silence={silence} />
             </td>
             {id === 'active' ? (
               <td class="number" data-label="Silenced now">
                 {formatCount(silence.matching)}
               </td>
             ) : null}
-            <td class="shrink">{canWrite ? <Actions silence={silence} csrf={csrf} /> : null}</td>
+            <td class="shrink">
+              <Actions silence={silence} />
+            </td>
           </tr>
         ))}
       </Table>
@@ -110,23 +110,24 @@ export const Matchers: FC<{ matchers: readonly Matcher[] }> = ({ matchers }) => 
 )
 
 /** Shows when a silence starts, ends, or ended. */
-export const SilenceTime: FC<{ silence: SilenceView; reader: Reader }> = ({ silence, reader }) => {
+export const SilenceTime: FC<{ silence: SilenceView }> = ({ silence }) => {
+  const reader = getFrame()
   const { status, startsAt, endsAt, changesAt, schedule } = silence
-  if (status === 'expired') return <Time at={endsAt} reader={reader} style="moment" />
+  if (status === 'expired') return <Time at={endsAt} style="moment" />
   const at = status === 'active' ? (changesAt ?? endsAt) : (changesAt ?? startsAt)
   return (
     <span>
       <span class="nowrap">
-        <Time at={at} reader={reader} style={at - reader.now < DAY ? 'moment' : 'minute'} />{' '}
+        <Time at={at} style={at - reader.now < DAY ? 'moment' : 'minute'} />{' '}
         {at - reader.now < DAY ? (
           <span class="quiet">
-            <Time at={at} reader={reader} />
+            <Time at={at} />
           </span>
         ) : null}
       </span>
       {schedule === null ? null : (
         <span class="second">
-          {scheduleText(schedule)}, until <Time at={endsAt} reader={reader} style="minute" />
+          {scheduleText(schedule)}, until <Time at={endsAt} style="minute" />
         </span>
       )}
     </span>
@@ -138,7 +139,8 @@ function scheduleText({ weekdays, from, to, timeZone }: Schedule): string {
   return `every ${days} ${from}–${to} ${timeZone}`
 }
 
-const Actions: FC<{ silence: SilenceView; csrf: string }> = ({ silence, csrf }) => {
+const Actions: FC<{ silence: SilenceView }> = ({ silence }) => {
+  if (!getFrame().canWrite) return null
   const href = `/settings/silences/${silence.id}`
   if (silence.status === 'expired') {
     return (
@@ -154,7 +156,7 @@ const Actions: FC<{ silence: SilenceView; csrf: string }> = ({ silence, csrf }) 
       </a>
       <details class="confirm">
         <summary class="button small">End now…</summary>
-        <Form action={href} fields={{ csrf, do: 'end' }}>
+        <Form action={href} fields={{ do: 'end' }}>
           <p>
             {silence.matching > 0
               ? `End this silence now? ${silence.matching === 1 ? '1 silenced alert is still firing and will count' : `${formatCount(silence.matching)} silenced alerts are still firing and will count`} again.`

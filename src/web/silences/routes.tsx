@@ -46,13 +46,13 @@ export const silencePages: readonly PageRoute[] = [
 ]
 
 async function showSilences(visit: Visit): Promise<Reply> {
-  const { own, visitor, viewer, now, query } = visit
+  const { own, now, query } = visit
   const number = pageOf(query('page'))
   const current = await own.read(listSilences, { expired: false }, now, MAX_CURRENT)
   const ended = await own.read(listSilences, { expired: true }, now, { page: number, limit: ENDED })
   const content = (
     <SilenceList
-      {...{ csrf: visitor.csrf, reader: viewer, canWrite: visitor.scopes.includes('write'), page: number }}
+      page={number}
       current={current.items.map((silence) => viewOf(visit, silence))}
       ended={ended.items.map((silence) => viewOf(visit, silence))}
       pages={Math.ceil(ended.total / ENDED)}
@@ -65,12 +65,9 @@ type Shown = Pick<FormProps, 'form'> & Partial<Pick<FormProps, 'faults' | 'previ
 
 /** Shows the form for a new silence if `silence` is null. */
 function showForm(visit: Visit, silence: CountedSilence | null, shown: Shown): Promise<Reply> {
-  const { visitor, viewer } = visit
   const { form, faults = [], preview = null, conflict = false } = shown
   const view = silence && viewOf(visit, silence)
-  const content = (
-    <SilencePage {...{ csrf: visitor.csrf, reader: viewer, silence: view, form, faults, preview, conflict }} />
-  )
+  const content = <SilencePage {...{ silence: view, form, faults, preview, conflict }} />
   const title = silence ? 'Silence' : 'New silence'
   return showSection(visit, { current: 'silences', title, content, faults, still: preview !== null })
 }

@@ -1,6 +1,6 @@
 /** Shows the watched Kubernetes clusters, what cannot be read, and when they were not observed. */
 import type { FC } from 'hono/jsx'
-import type { Reader } from '../../domain/shown-time.ts'
+
 import { countOf } from '../../domain/text.ts'
 import type { ClusterState, Gap } from '../../domain/watch/object.ts'
 import { Mark } from '../kit/mark.tsx'
@@ -10,20 +10,20 @@ import { GapText } from '../kit/workload.tsx'
 
 export type ClusterView = ClusterState & { readonly gaps: readonly Gap[] }
 
-export const Clusters: FC<{ clusters: readonly ClusterView[]; reader: Reader }> = ({ clusters, reader }) => (
+export const Clusters: FC<{ clusters: readonly ClusterView[] }> = ({ clusters }) => (
   <>
     <Head title="Watched clusters" />
     <Card empty={null}>
       <ul class="rows">
         {clusters.map((cluster) => (
-          <Cluster cluster={cluster} reader={reader} />
+          <Cluster cluster={cluster} />
         ))}
       </ul>
     </Card>
   </>
 )
 
-const Cluster: FC<{ readonly cluster: ClusterView; readonly reader: Reader }> = ({ cluster, reader }) => {
+const Cluster: FC<{ readonly cluster: ClusterView }> = ({ cluster }) => {
   const { name, server, objects, heardAt, failures, gaps } = cluster
   return (
     <li class="item group">
@@ -44,13 +44,13 @@ const Cluster: FC<{ readonly cluster: ClusterView; readonly reader: Reader }> = 
         ))}
         {gaps.map((gap) => (
           <p class="second">
-            <GapText gap={gap} reader={reader} />
+            <GapText gap={gap} />
           </p>
         ))}
       </div>
       {heardAt === null ? null : (
         <span class="group-time second">
-          last contact <Time at={heardAt} reader={reader} style="moment" />
+          last contact <Time at={heardAt} style="moment" />
         </span>
       )}
     </li>

@@ -1,8 +1,9 @@
 /** The steps to connect a sender: its token, its configuration with this server's URL, and its first event. */
 import type { FC } from 'hono/jsx'
-import type { Reader } from '../../domain/shown-time.ts'
+
 import { countOf } from '../../domain/text.ts'
 import { CopyButton, Form, Secret, Submit } from '../kit/form.tsx'
+import { getFrame } from '../kit/frame.ts'
 import { Icon, Mark } from '../kit/mark.tsx'
 import { Time } from '../kit/time.tsx'
 import { CONNECTIONS, type Connection, type ConnectionName } from './connections.ts'
@@ -16,8 +17,6 @@ function senderName({ id, name }: Connection): string {
 type Arrival = { readonly at: number; readonly events: number }
 
 type Props = {
-  readonly csrf: string
-  readonly reader: Reader
   readonly current: ConnectionName
   /** The URL of the page that contains these steps. */
   readonly path: string
@@ -27,12 +26,12 @@ type Props = {
   readonly missing: readonly string[]
   /** The token created by this request, which is shown only once. */
   readonly secret: string | null
-  readonly canAdminister: boolean
   readonly arrival: Arrival | null
 }
 
 export const ConnectSteps: FC<Props> = (props) => {
-  const { csrf, current, path, address, secret, canAdminister } = props
+  const { canAdminister } = getFrame()
+  const { current, path, address, secret } = props
   const connection = CONNECTIONS[current]
   return (
     <ol class="connect-steps">
@@ -42,7 +41,7 @@ export const ConnectSteps: FC<Props> = (props) => {
             <h3>Create a token for {senderName(connection)}</h3>
             <p class="second">The token can only send events. It is shown once and stored as a hash.</p>
             {canAdminister ? (
-              <Form action={`${path}?connect=${current}`} fields={{ csrf, connect: current }}>
+              <Form action={`${path}?connect=${current}`} fields={{ connect: current }}>
                 <Submit look="primary">Create token</Submit>
               </Form>
             ) : (
@@ -130,7 +129,7 @@ const Configuration: FC<{ connection: Connection; address: string; secret: strin
   )
 }
 
-const ArrivalLine: FC<Props> = ({ csrf, current, path, secret, arrival, reader }) => (
+const ArrivalLine: FC<Props> = ({ current, path, secret, arrival }) => (
   <div class="row arrival">
     <span class="with-icon" id="arrival" data-live data-events>
       <Mark level={arrival === null ? 'unknown' : 'done'} />
@@ -139,13 +138,13 @@ const ArrivalLine: FC<Props> = ({ csrf, current, path, secret, arrival, reader }
       ) : (
         <span>
           Received {countOf(arrival.events, 'event')} from {senderName(CONNECTIONS[current])}, the last one{' '}
-          <Time at={arrival.at} reader={reader} />.
+          <Time at={arrival.at} />.
         </span>
       )}
     </span>
     <Form
       action={`${path}/test?connect=${current}`}
-      fields={{ csrf, connect: current, ...(secret === null ? {} : { secret }) }}
+      fields={{ connect: current, ...(secret === null ? {} : { secret }) }}
     >
       <Submit look="small">
         <Icon name="right" />

@@ -1,16 +1,17 @@
 /** A note that the data is an example, with a button to remove it. */
 import type { FC } from 'hono/jsx'
 import { Action } from '../kit/form.tsx'
+import { getFrame } from '../kit/frame.ts'
 import { Mark } from '../kit/mark.tsx'
 
-export const ExampleNote: FC<{ csrf: string; canAdminister: boolean }> = ({ csrf, canAdminister }) => (
+export const ExampleNote: FC = () => (
   <div class="card row note">
     <Mark level="info" />
     <span>This is an example. None of it comes from your systems.</span>
-    {canAdminister ? (
+    {getFrame().canAdminister ? (
       <>
         <a href="/welcome">Connect a sender</a>
-        <Action action="/welcome/example/remove" csrf={csrf} look="small">
+        <Action action="/welcome/example/remove" look="small">
           Remove the example
         </Action>
       </>

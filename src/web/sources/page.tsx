@@ -4,7 +4,7 @@ import type { Child, FC } from 'hono/jsx'
 import type { RefusedSenders } from '../../domain/doctor/facts.ts'
 import type { Source } from '../../domain/event/event.ts'
 import type { LiveSender } from '../../domain/sender/sender.ts'
-import { formatDuration, type Reader } from '../../domain/shown-time.ts'
+import { formatDuration } from '../../domain/shown-time.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
 import { Sparkbars } from '../drawing/strip.tsx'
 import { Icon } from '../kit/mark.tsx'
@@ -52,7 +52,6 @@ type RejectionView = {
 }
 
 type Props = {
-  readonly reader: Reader
   readonly lead: string
   readonly rest: string
   readonly senders: readonly SenderView[]
@@ -71,7 +70,7 @@ type Props = {
 }
 
 export const SourcesPage: FC<Props> = (props) => {
-  const { reader, lead, rest, senders, refused, page, pages, rejections, rejected, failing, clusters, children } = props
+  const { lead, rest, senders, refused, page, pages, rejections, rejected, failing, clusters, children } = props
   return (
     <>
       <div class="title">
@@ -83,15 +82,15 @@ export const SourcesPage: FC<Props> = (props) => {
         <div class="card">
           <Table names={COLUMNS}>
             {senders.map((sender) => (
-              <SenderRow sender={sender} reader={reader} />
+              <SenderRow sender={sender} />
             ))}
           </Table>
           <Pages page={page} pages={pages} addressOf={(to) => `/sources?page=${to}`} />
         </div>
       )}
-      {clusters.length === 0 ? null : <Clusters clusters={clusters} reader={reader} />}
+      {clusters.length === 0 ? null : <Clusters clusters={clusters} />}
       {refused === null || refused.newest.length === 0 ? null : <Refused refused={refused} />}
-      {failing.length === 0 ? null : <FailingChannels channels={failing} reader={reader} />}
+      {failing.length === 0 ? null : <FailingChannels channels={failing} />}
       <Head title="Rejected items" second={rejected === 0 ? '' : `${rejected} in the last 24 hours`} />
       <Card empty={rejections.length === 0 ? 'Nothing was rejected in the last 24 hours.' : null}>
         <ul class="rows">
@@ -99,7 +98,7 @@ export const SourcesPage: FC<Props> = (props) => {
             <li>
               <details id={`rejection-${one.id}`}>
                 <summary>
-                  <Time at={one.receivedAt} reader={reader} style="moment" /> <b>{CONNECTIONS[one.source].name}</b>{' '}
+                  <Time at={one.receivedAt} style="moment" /> <b>{CONNECTIONS[one.source].name}</b>{' '}
                   <code>
                     item {one.index}: {one.error}
                   </code>
@@ -124,7 +123,7 @@ export const SourcesPage: FC<Props> = (props) => {
   )
 }
 
-const SenderRow: FC<{ sender: SenderView; reader: Reader }> = ({ sender, reader }) => {
+const SenderRow: FC<{ sender: SenderView }> = ({ sender }) => {
   const { name, icon } = CONNECTIONS[sender.source]
   const { receiver, tokens, hasTwin } = sender
   const named = hasTwin || tokens.length > 1 ? tokens.map((token) => `token ${token}`) : []
@@ -148,7 +147,7 @@ const SenderRow: FC<{ sender: SenderView; reader: Reader }> = ({ sender, reader 
           <span class="quiet">never</span>
         ) : (
           <span class={sender.heartbeat?.silent ? 'warn-text' : ''}>
-            <Time at={sender.lastEventAt} reader={reader} />
+            <Time at={sender.lastEventAt} />
           </span>
         )}
         <span class="second">{rateText(sender)}</span>
@@ -160,7 +159,7 @@ const SenderRow: FC<{ sender: SenderView; reader: Reader }> = ({ sender, reader 
         {formatCount(sender.events)}
       </td>
       <td data-label="Heartbeat">
-        <Heartbeat sender={sender} reader={reader} />
+        <Heartbeat sender={sender} />
       </td>
       <td class="number" data-label="Rejected, total">
         {formatCount(sender.rejections)}
@@ -195,14 +194,14 @@ function hoursText(byHour: readonly number[]): string {
   return `${formatCount(total)} events in the last 24 hours, at most ${formatCount(most)} in one hour`
 }
 
-const Heartbeat: FC<{ sender: SenderView; reader: Reader }> = ({ sender: { heartbeat, isWatched }, reader }) => {
+const Heartbeat: FC<{ sender: SenderView }> = ({ sender: { heartbeat, isWatched } }) => {
   if (heartbeat === null && isWatched) return <span class="second">watched, with its last contact below</span>
   if (heartbeat === null)
     return <span class="second">none, so incmon cannot tell whether this sender is idle or down</span>
   return (
     <Marked level={heartbeat.silent ? 'warning' : 'done'}>
       {heartbeat.silent ? 'Watchdog stopped ' : 'Watchdog received '}
-      <Time at={heartbeat.lastAt} reader={reader} />
+      <Time at={heartbeat.lastAt} />
     </Marked>
   )
 }

@@ -2,7 +2,7 @@
 
 import type { FC } from 'hono/jsx'
 import { type RefusedSenders, timesText } from '../../domain/doctor/facts.ts'
-import { formatDuration, type Reader } from '../../domain/shown-time.ts'
+import { formatDuration } from '../../domain/shown-time.ts'
 import { countOf, joinNames } from '../../domain/text.ts'
 import type { ChannelView } from '../channels/view.ts'
 import { Mark } from '../kit/mark.tsx'
@@ -29,7 +29,7 @@ export const Refused: FC<{ refused: RefusedSenders }> = ({ refused: { newest, mo
 }
 
 /** Shows the channels that cannot deliver messages. */
-export const FailingChannels: FC<{ channels: readonly FailingChannel[]; reader: Reader }> = ({ channels, reader }) => (
+export const FailingChannels: FC<{ channels: readonly FailingChannel[] }> = ({ channels }) => (
   <>
     <Head title="Failing channels" second="Messages about incidents are not delivered to these channels." />
     <div class="card">
@@ -40,7 +40,7 @@ export const FailingChannels: FC<{ channels: readonly FailingChannel[]; reader: 
               <a href={`/settings/notifications/${id}`}>{name}</a>{' '}
               {enabled ? 'fails' : 'was disabled, because its receiver no longer exists'}
               {failingSince === null ? '' : ' since '}
-              {failingSince === null ? null : <Time at={failingSince} reader={reader} style="moment" />}: {failing}
+              {failingSince === null ? null : <Time at={failingSince} style="moment" />}: {failing}
             </p>
           </li>
         ))}

@@ -79,10 +79,7 @@ async function showSources(visit: Visit, secret: string | null, done: Done | '' 
     })),
   )
   const content = (
-    <SourcesPage
-      {...{ lead: `${title}.`, rest, senders: shown, refused, failing, clusters, page, pages, ...counts }}
-      reader={visit.viewer}
-    >
+    <SourcesPage {...{ lead: `${title}.`, rest, senders: shown, refused, failing, clusters, page, pages, ...counts }}>
       <ConnectTabs current={current} />
       <Connect visit={visit} secret={secret} path="/sources" senders={senders} />
     </SourcesPage>
@@ -104,17 +101,13 @@ function cut(text: string): string {
 
 /** Shows how to connect a sender. `secret` is the token to show. `done` is the action that this request performed. */
 export async function showWelcome(visit: Visit, secret: string | null, done: Done | '' = ''): Promise<Reply> {
-  const { own, visitor } = visit
+  const { own } = visit
   const current = connectionOf(visit)
   const { items: senders } = await own.read(listSenders, SENDERS)
   const hasServices = await own.read(findHasServices)
   const hasEvents = senders.length > 0
   const content = (
-    <WelcomePage
-      {...{ current, hasServices, hasEvents }}
-      csrf={visitor.csrf}
-      canAdminister={visitor.scopes.includes('admin')}
-    >
+    <WelcomePage {...{ current, hasServices, hasEvents }}>
       <Connect visit={visit} secret={secret} path="/welcome" senders={senders} />
     </WelcomePage>
   )
@@ -131,15 +124,7 @@ function Connect(props: { visit: Visit; secret: string | null; path: string; sen
   )
   const at = Math.max(...own.map(({ lastEventAt }) => lastEventAt ?? 0))
   const arrival = own.length === 0 ? null : { at, events: own.reduce((sum, { events }) => sum + events, 0) }
-  return (
-    <ConnectSteps
-      {...{ secret, path, current, arrival }}
-      csrf={visit.visitor.csrf}
-      reader={visit.viewer}
-      {...senderAddress(visit)}
-      canAdminister={visit.visitor.scopes.includes('admin')}
-    />
-  )
+  return <ConnectSteps {...{ secret, path, current, arrival }} {...senderAddress(visit)} />
 }
 
 /**

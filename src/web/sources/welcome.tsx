@@ -1,19 +1,18 @@
 /** The page shown before the first event, and later at its own URL: three steps to connect a sender. */
 import type { Child, FC } from 'hono/jsx'
 import { Action } from '../kit/form.tsx'
+import { getFrame } from '../kit/frame.ts'
 import { Icon } from '../kit/mark.tsx'
 import { CONNECTIONS, type ConnectionName } from './connections.ts'
 
 type Props = {
   readonly current: ConnectionName
-  readonly csrf: string
-  readonly canAdminister: boolean
   readonly hasServices: boolean
   readonly hasEvents: boolean
   readonly children?: Child
 }
 
-export const WelcomePage: FC<Props> = ({ current, csrf, canAdminister, hasServices, hasEvents, children }) => (
+export const WelcomePage: FC<Props> = ({ current, hasServices, hasEvents, children }) => (
   <div class="narrow">
     <div id="welcome-lead" data-live>
       <h1>
@@ -45,10 +44,10 @@ export const WelcomePage: FC<Props> = ({ current, csrf, canAdminister, hasServic
     <h2 class="hidden-text">Three steps</h2>
     <div class="card">{children}</div>
     <div id="welcome-example" data-live>
-      {canAdminister && !hasServices ? (
+      {getFrame().canAdminister && !hasServices ? (
         <div class="row after-card">
           <span class="second">Just looking? The example shows a bad deploy, its crash loop and the incident.</span>
-          <Action action="/welcome/example" csrf={csrf} look="small">
+          <Action action="/welcome/example" look="small">
             Load the example
           </Action>
         </div>

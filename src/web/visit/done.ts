@@ -1,5 +1,5 @@
 /** The confirmation shown after an action, selected by `?done=` in the URL. */
-import type { Banner } from '../kit/layout.tsx'
+import type { Banner } from '../kit/frame.ts'
 
 const SENTENCES = {
   'signed-in': 'You are signed in.',

@@ -4,7 +4,8 @@ import type { Child } from 'hono/jsx'
 import { headerOf } from '../../http/middleware/header.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { findFrame } from '../../store/views.ts'
-import { type Banner, type Frame, pageStart, renderPage, type Section, type Theme, withPrefix } from '../kit/layout.tsx'
+import type { Banner, Frame, Section, Theme } from '../kit/frame.ts'
+import { pageStart, renderPage, withPrefix } from '../kit/layout.tsx'
 import type { AnyVisit } from '../page.ts'
 import { choiceOf } from './choice.ts'
 import { bannerFor, type Done } from './done.ts'
@@ -88,13 +89,15 @@ async function frameOf(
   current: Section | null,
   banner: Banner | null,
 ): Promise<Omit<Frame, 'still' | 'bare'>> {
-  const { c, own, server, visitor, now } = visit
+  const { c, own, server, visitor } = visit
   const common = {
-    ...{ current, banner, now, version: server.web.version, zone: visit.viewer.zone, ...assetsOf(visit) },
+    ...{ ...visit.viewer, current, banner, version: server.web.version, ...assetsOf(visit) },
     back: c.req.method === 'GET' ? addressOf(c) : '/',
     keys: cookieOf(c, 'keys') !== 'off',
     canSwitch: sessionSecrets(c, visit).length > 1,
-    csrf: visitor?.scopes.includes('write') ? visitor.csrf : null,
+    csrf: visitor?.csrf ?? null,
+    canWrite: visitor?.scopes.includes('write') ?? false,
+    canAdminister: visitor?.scopes.includes('admin') ?? false,
   }
   if (!visitor || !own)
     return { ...common, organization: null, unresolved: 0, failing: 0, worst: 'unknown', hasEvents: true }

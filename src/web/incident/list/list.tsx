@@ -3,7 +3,7 @@ import type { FC } from 'hono/jsx'
 import { firingText, INCIDENT_STATUSES, type IncidentStatus } from '../../../domain/incident/incident.ts'
 import { silencedText } from '../../../domain/incident/lasted.ts'
 import type { WhoWasTold } from '../../../domain/notification/told.ts'
-import { formatDuration, formatLasted, type Reader } from '../../../domain/shown-time.ts'
+import { formatDuration, formatLasted } from '../../../domain/shown-time.ts'
 import { capitalized, countOf, formatCount } from '../../../domain/text.ts'
 import { Icon, Mark, ServiceName, ShortName, Status, Words } from '../../kit/mark.tsx'
 import { Pages } from '../../kit/pages.tsx'
@@ -30,9 +30,7 @@ type ListedIncident = IncidentHead & {
 }
 
 type IncidentListView = {
-  readonly reader: Reader
   /** Null if the visitor cannot declare an incident. */
-  readonly csrf: string | null
   /** The refused form, if this page answers it. */
   readonly typed: Typed | null
   readonly status: IncidentStatus | 'all'
@@ -64,7 +62,7 @@ export function incidentListTitle({ unresolved }: IncidentListView): string {
 }
 
 export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
-  const { incidents, status, service, counts, page, pages, addressOf, reader, csrf } = view
+  const { incidents, status, service, counts, page, pages, addressOf } = view
   return (
     <>
       <div class="title">
@@ -72,7 +70,7 @@ export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
           {incidentListTitle(view)}
           {status === 'all' && service === null ? <span class="rest">, {formatCount(counts.all)} in total.</span> : '.'}
         </h1>
-        {csrf === null ? null : <Declare csrf={csrf} typed={view.typed} isFirst={view.unresolved === 0} />}
+        <Declare typed={view.typed} isFirst={view.unresolved === 0} />
       </div>
       <nav class="row filters list-filters" aria-label="Incidents by status">
         {(['all', ...INCIDENT_STATUSES] as const).map((one) => (
@@ -101,8 +99,8 @@ export const IncidentListPage: FC<{ view: IncidentListView }> = ({ view }) => {
           <Table class="cards compact" names={COLUMNS}>
             {incidents.map((incident, index) => (
               <>
-                <IncidentRow incident={incident} reader={reader} isFirst={index === 0} />
-                {incident.followers.length > 0 ? <Followers of={incident} reader={reader} /> : null}
+                <IncidentRow incident={incident} isFirst={index === 0} />
+                {incident.followers.length > 0 ? <Followers of={incident} /> : null}
               </>
             ))}
           </Table>
@@ -121,11 +119,7 @@ function resolvedText({ startedAt, endedAt, resolvedAt }: IncidentHead): string 
 }
 
 /** `isFirst`: only the first row says that there is no channel. */
-const IncidentRow: FC<{ incident: ListedIncident; reader: Reader; isFirst: boolean }> = ({
-  incident,
-  reader,
-  isFirst,
-}) => {
+const IncidentRow: FC<{ incident: ListedIncident; isFirst: boolean }> = ({ incident, isFirst }) => {
   const {
     severity,
     href,
@@ -172,7 +166,7 @@ const IncidentRow: FC<{ incident: ListedIncident; reader: Reader; isFirst: boole
         ) : null}
         {incident.told === null ? null : (
           <span class="second break">
-            <ToldLine told={incident.told} href={href} isOpen={isFirst || incident.told.hasChannel} reader={reader} />
+            <ToldLine told={incident.told} href={href} isOpen={isFirst || incident.told.hasChannel} />
           </span>
         )}
       </td>
@@ -188,7 +182,7 @@ const IncidentRow: FC<{ incident: ListedIncident; reader: Reader; isFirst: boole
         </a>
       </td>
       <td class="nowrap" data-label="Started">
-        <Time at={startedAt} reader={reader} style="moment" />
+        <Time at={startedAt} style="moment" />
       </td>
       <td data-label="Lasted">
         <span>
@@ -220,7 +214,7 @@ function followText({ number, cause, wentFirst, began }: ListedIncident): string
 }
 
 /** The other incidents of a group or storm, folded into one row below the first one. */
-const Followers: FC<{ of: ListedIncident; reader: Reader }> = ({ of, reader }) => (
+const Followers: FC<{ of: ListedIncident }> = ({ of }) => (
   <tr>
     <td colspan={COLUMNS.length}>
       <details class="storm-members" id={`followers-${of.number}`}>
@@ -238,7 +232,7 @@ const Followers: FC<{ of: ListedIncident; reader: Reader }> = ({ of, reader }) =
               <span class="quiet">incident {one.number}</span>
               <Status status={one.status} />
               <span class="quiet">
-                <Time at={one.startedAt} reader={reader} style="moment" />
+                <Time at={one.startedAt} style="moment" />
               </span>
             </li>
           ))}
