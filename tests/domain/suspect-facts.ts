@@ -22,7 +22,7 @@ export const NODE = { id: 'n1', cluster: '', namespace: '', name: 'node/worker-1
 export function facts(given: Partial<Omit<SuspectFacts, 'incident'>> & { of?: string }): SuspectFacts {
   const { of = 'web', ...rest } = given
   return {
-    incident: { service: of, startedAt: START, endedAt: null, now: at(10) },
+    incident: { service: of, startedAt: START, endedAt: null },
     services: [...SERVICES, UNRELATED, NODE],
     changes: [],
     alerts: [],

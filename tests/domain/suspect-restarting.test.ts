@@ -49,7 +49,7 @@ test('the reason says how often the node of the pods started, with the message i
       ranked.map(({ ref }) => ref),
       ['shop/web', 'node/worker-1'],
     )
-    return ranked[1]?.reasons[0]?.text.replace(/; nothing else.*/, '')
+    return ranked[1]?.reasons[0]?.text.replace(/; last reported.*/, '')
   }
   assert.equal(saidOf('Starting kubelet.'), 'Starting: Starting kubelet. (it keeps starting; seen 3 times')
   assert.equal(saidOf(''), 'Starting: (it keeps starting; seen 3 times')

@@ -83,7 +83,7 @@ test('an alert that ended before the resolution and fired again afterwards was n
   await send(8, alert('QueueFull', labels, { startsAt: NOON + 8 * MINUTE }))
   const { text } = await suspects(ours)
   assert.match(text, /HighErrorRate[^"]*still firing when the incident was resolved/)
-  assert.match(text, /QueueFull[^"]*last reported 2 min before the incident was resolved/)
+  assert.match(text, /QueueFull[^"]*ended at 2[^"]*:05:00 UTC/)
 })
 
 test('a verdict is the first reason of the suspect', async (t) => {

@@ -108,7 +108,7 @@ test('the pages list a change that only time connects with this caveat, and say 
   const { html } = await browser.get(`/incidents/${incident.number}`)
   assert.doesNotMatch(html, /(Likely|Possible) cause/)
   assert.match(html, /<section [^>]*aria-label="No other likely cause found"/)
-  assert.match(html, /<li class="break">only the time connects this suspect to fruit.*<b>Down in pay <\/b>began/s)
+  assert.match(html, /<li class="break">only the time connects it to fruit.*<b>Down in pay <\/b>began/s)
 })
 
 test('a message and a postmortem do not name a change that only time connects as the cause', async (t) => {

@@ -78,8 +78,8 @@ function byLabels(
   if (!names && !isNamed) return null
   const message = byMessage(facts, components, own, symptoms, component)
   if (message) return message
-  if (names) return known('named_in_labels', `an alert for ${own.name} names this suspect`)
-  return complaint(own, symptoms, component, 'named_in_labels', `an alert for this suspect names ${own.name}`)
+  if (names) return known('named_in_labels', `an alert of ${own.name} names it`)
+  return complaint(own, symptoms, component, 'named_in_labels', `one of its alerts names ${own.name}`)
 }
 
 /** A workload that failed after the one of which it complains is a consequence of it. */
@@ -169,9 +169,9 @@ function byMessage(
   // The name of a service says nothing about its namesake in another namespace.
   if (other === null || other === own.name) return null
   if (textsOf(facts, own.id).some((text) => names(text, other)))
-    return known('named_in_message', `a message from ${own.name} names this suspect`)
+    return known('named_in_message', `an alert or event of ${own.name} names it`)
   return textsOf(facts, component).some((text) => names(text, own.name))
-    ? complaint(own, symptoms, component, 'named_in_message', `a message from this suspect names ${own.name}`)
+    ? complaint(own, symptoms, component, 'named_in_message', `one of its alerts or events names ${own.name}`)
     : null
 }
 
@@ -220,7 +220,7 @@ function byPlace({ component: own, name }: Own, symptoms: readonly Symptom[], co
 }
 
 function byTime({ name, service: own }: Own, other: SuspectService | undefined, component: string): Connection {
-  const only = `only the time connects this suspect to ${name}`
+  const only = `only the time connects it to ${name}`
   const namespace = other?.namespace ?? (component.startsWith(NAMESPACE) ? component.slice(NAMESPACE.length) : null)
   if (other && areApart(other.cluster, own.cluster))
     return { code: 'only_time', value: FOREIGN, text: `${only}, and the two are in different clusters`, kind: 'time' }

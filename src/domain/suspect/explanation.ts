@@ -72,7 +72,7 @@ export function rarity(symptom: SymptomEvent, alike: Alike): Factor {
     alike.length === 1 ? 1 : alike.filter((of) => of.some((one) => areTogether(one, symptom, apart))).length
   const overlapping = together(0)
   const components = isAlert(symptom) ? overlapping : together(APART)
-  if (components <= 1) return { code: 'only_here', value: 1, text: 'nothing else has this problem' }
+  if (components <= 1) return { code: 'only_here', value: 1, text: '' }
   const when = components === overlapping ? 'at the same time' : 'within 10 min'
   return {
     code: 'shared',

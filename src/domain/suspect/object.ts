@@ -120,7 +120,7 @@ function briefly({ text, condition, short }: Suspect['reasons'][number]): string
  */
 export function reasonOf({ condition, text, factors }: Symptom, where = ''): Suspect['reasons'][number] {
   const code = factors.find(({ code }) => !['failure', 'severity'].includes(code))?.code ?? 'symptom'
-  const short = factors.map((factor) => factor.text).join('; ')
+  const short = factors.flatMap((factor) => factor.text || []).join('; ')
   const said = text === '' ? '' : ` ${text}`
   return { code, text: `${condition}${where}:${said} (${short})`, condition: `${condition}${where}:`, short }
 }

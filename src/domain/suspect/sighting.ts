@@ -190,15 +190,9 @@ function persistence(
   const isOver = alert !== undefined && alert.endsAt !== null && alert.endsAt >= lastAt
   const isEarly = isOver && hasEndedEarly(alert, end)
   if (isOver && alert.resolution === 'reported')
-    return isEarly
-      ? { code: 'recovered', value: RECOVERED, text: 'it recovered' }
-      : { code: 'recovered', value: lasting, text: `${times} before it recovered with the incident` }
+    return { code: 'recovered', value: isEarly ? RECOVERED : lasting, text: `${times}, then recovered` }
   if (isOver && alert.resolution === 'expired')
-    return {
-      code: 'silent',
-      value: isEarly ? Math.min(SILENT, repeated) : lasting,
-      text: `${times}, then no longer reported`,
-    }
+    return { code: 'silent', value: isEarly ? Math.min(SILENT, repeated) : lasting, text: times }
   if (hasCounterpart(condition)) return { code: 'not_ended', value: lasting, text: `${times}, no recovery reported` }
   return { code: 'repeated', value: repeated, text: times }
 }

@@ -29,7 +29,6 @@ export type SuspectFacts = {
     readonly endedAt: number | null
     /** Whether the problem ended at `endedAt`. Otherwise a user resolved the incident then. */
     readonly endedItself?: boolean
-    readonly now: number
   }
   /** All services that occur in the facts or that a label could refer to. */
   readonly services: readonly SuspectService[]

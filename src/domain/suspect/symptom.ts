@@ -2,7 +2,7 @@
 
 import { isGuessed } from '../alert/doubt.ts'
 import { templatesOf } from '../service/pod-name.ts'
-import { formatSeconds } from '../text.ts'
+import { formatTime } from '../text.ts'
 import { calledServiceOf } from './accused.ts'
 import { type Components, componentAt } from './component.ts'
 import { isAlert, rarity } from './explanation.ts'
@@ -33,7 +33,7 @@ export type Symptom = {
 }
 
 export type SymptomEvidence = { readonly alertId?: string; readonly eventId?: string }
-/** `short`: the text after the name of a condition, if it differs. `change`: see `SuspectReason`. */
+/** `text`: '' if it says nothing. `short`: the text after the name of a condition, if it differs. `change`: see `SuspectReason`. */
 export type Factor = {
   readonly code: string
   readonly value: number
@@ -101,7 +101,7 @@ function byComponent(alike: readonly SymptomEvent[]): Alike {
 }
 
 /** `lastAt`: the last observation of any symptom. `end`: when the problem ended; null while it is ongoing. */
-type Ends = Pick<SuspectFacts['incident'], 'endedAt' | 'endedItself' | 'now'> & {
+type Ends = Pick<SuspectFacts['incident'], 'endedAt' | 'endedItself'> & {
   readonly lastAt: number
   readonly end: number | null
 }
@@ -114,40 +114,26 @@ function weigh(sighting: SymptomEvent, alike: Alike, ends: Ends): Symptom {
 }
 
 /**
- * Rates how recent a symptom is. The weight depends on the last observation of any symptom. The text depends on the end
- * of the incident, else on that of the problem, else on the current time. An alert that has not ended is still firing,
- * even if its sender repeats it rarely.
+ * Rates how recent a symptom is, compared with the last observation of any symptom. An alert that has not ended is still
+ * firing, even if its sender repeats it rarely.
  */
 function freshness(
   { lastAt, factors, isFiring }: SymptomEvent,
-  { lastAt: latest, end, endedAt, endedItself, now }: Ends,
+  { lastAt: latest, end, endedAt, endedItself }: Ends,
 ): Factor {
   const value = isFiring ? 1 : 0.5 ** ((latest - lastAt) / FRESH_HALF_LIFE)
-  const ending = endedItself || endedAt === null ? 'the problem ended' : 'the incident was resolved'
   const has = (code: string) => factors.some((factor) => factor.code === code)
   if (has('severity') && !has('ended')) {
     if (end === null) return { code: 'ongoing', value, text: 'still firing' }
-    const moment = end === endedAt ? ending : 'the problem ended'
+    const moment = end === endedAt && !endedItself ? 'the incident was resolved' : 'the problem ended'
     return { code: 'ongoing', value, text: `still firing when ${moment}` }
   }
-  const minutes = Math.floor(((endedAt ?? end ?? now) - lastAt) / 60_000)
-  const isOn = end === null
-  if (minutes >= 1)
-    return {
-      code: 'past',
-      value,
-      text: `last reported ${formatSeconds(minutes * 60)} ${isOn ? 'ago' : `before ${ending}`}`,
-    }
-  const recent = has('ended') || has('recovered') ? 'last seen less than a minute ago' : 'still present'
-  return { code: 'ongoing', value, text: isOn ? recent : `seen until ${ending}` }
+  return { code: 'past', value, text: has('ended') ? '' : `last reported at ${formatTime(lastAt)}` }
 }
 
 /** A condition that also occurs at other times does not explain the incident. */
 function newness({ seen, seenBefore, evidence }: SymptomEvent): Factor {
-  const recent = isAlert({ evidence })
-    ? 'this alert did not begin long before the incident'
-    : 'no occurrence long before the incident'
-  if (seenBefore === 0) return { code: 'new', value: 1, text: recent }
+  if (seenBefore === 0) return { code: 'new', value: 1, text: '' }
   const value = Math.max(OLD, 1 - seenBefore / seen)
   const text = isAlert({ evidence })
     ? 'the alert began long before the incident'
@@ -213,7 +199,8 @@ function propagated({ summary }: SuspectAlert): Factor[] {
 
 function ended(alert: SuspectAlert, end: number | null): Factor[] {
   if (alert.endsAt === null) return []
-  const text = isGuessed(alert.resolution) ? 'the end of the alert was not reported' : 'the alert has ended'
+  const at = formatTime(alert.endsAt)
+  const text = isGuessed(alert.resolution) ? `last reported at ${at}, no end was reported` : `ended at ${at}`
   return [{ code: 'ended', value: hasEndedEarly(alert, end) ? PASSED : 1, text }]
 }
 

@@ -76,7 +76,7 @@ function findSuspectFacts(db: Db, organizationId: number, incident: Incident, no
   const services = servicesOf(db, organizationId)
   return {
     incident: {
-      ...{ service: incident.serviceId, startedAt: incident.startedAt, endedAt: incident.resolvedAt, now },
+      ...{ service: incident.serviceId, startedAt: incident.startedAt, endedAt: incident.resolvedAt },
       endedItself: incident.problem.endedAt === incident.resolvedAt && !wasEndedByUser(db, incident),
     },
     services,

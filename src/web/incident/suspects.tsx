@@ -4,9 +4,11 @@ import type { FC } from 'hono/jsx'
 import { NO_SUSPECTS, SUSPECTS_IN_ORDER, standingOf } from '../../domain/suspect/likely-cause.ts'
 import { formatScore } from '../../domain/text.ts'
 import { Meter } from '../drawing/strip.tsx'
+import { getFrame } from '../kit/frame.ts'
 import { External, Icon, Words } from '../kit/mark.tsx'
 import { Section } from '../kit/section.tsx'
 import { SuspectName, Verdict } from './cause.tsx'
+import { withTimes } from './timeline.tsx'
 import type { IncidentView, ReasonView, SuspectView } from './view.ts'
 
 const MAX_SUSPECTS = 5
@@ -123,7 +125,7 @@ const Reasons: FC<{ reasons: readonly ReasonView[] }> = ({ reasons }) => (
             <Words text={condition} />{' '}
           </b>
         )}
-        <Words text={text} />
+        <Words text={withTimes(text, getFrame())} />
       </li>
     ))}
   </ul>

@@ -98,7 +98,7 @@ const Entry: FC<{ entry: TimelineView }> = ({ entry }) => {
 }
 
 /** Writes the times in the text of incmon as the rest of the page does. */
-function withTimes(text: string, reader: Reader): string {
+export function withTimes(text: string, reader: Reader): string {
   return text.replace(/(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) UTC/g, (_, day, time) =>
     formatMoment(Date.parse(`${day}T${time}Z`), reader),
   )
