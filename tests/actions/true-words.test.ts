@@ -27,20 +27,20 @@ const documentOf = (flow: Flow, index: number) => {
   return markdown(found.document)
 }
 
-test('an incident whose end was reported was resolved because the service had been well', async (t) => {
+test('an incident whose end was reported was resolved because the problem had not come back', async (t) => {
   const flow = makeFlow(t)
   await fire(flow, 0, 8)
   await flow.sweepUntil(after(60))
-  assert.match(documentOf(flow, 0), /incmon resolved the incident at .*: the service had been well for 30 min/)
+  assert.match(documentOf(flow, 0), /incmon resolved the incident at .*: the problem had not come back \(E/)
 })
 
-test('an incident whose end nobody reported was not resolved because the service had been well', async (t) => {
+test('an incident whose end nobody reported was resolved because the problem was no longer reported', async (t) => {
   const flow = makeFlow(t)
   await fire(flow, 0, 8, false)
   await flow.sweepUntil(after(300))
   const text = documentOf(flow, 0)
   assert.match(text, /incmon resolved the incident at .*: the problem had not been reported for \d+/)
-  assert.doesNotMatch(text, /been well/)
+  assert.doesNotMatch(text, /not come back/)
 })
 
 test('another incident is named with its title and its number, and an incident in its own document by its title alone', async (t) => {

@@ -17,13 +17,13 @@ const onNode = { ref: 'alert/pod', name: 'NodeNotReady (pod)', startsAt: started
 
 test('a failed node names the services whose incidents opened while their pods were on it', () => {
   const text = textOf({ services: [search], meanwhile: [opened] })
-  assert.match(text, /- Services that probably failed because of it: 1 \(shop\/search\) \(E\d+\)/)
+  assert.match(text, /- Services with an incident that probably followed from this one: 1 \(shop\/search\) \(E\d+\)/)
   assert.doesNotMatch(text, /Other incidents that opened/)
   const elsewhere = textOf({ services: [search], meanwhile: [{ ...opened, service: 'pay' }] })
   assert.match(elsewhere, /Other incidents that opened during this one: “search: Down”/)
   const noNode = { ...NODE.incident, service: { ...NODE.incident.service, name: 'cart' } }
   for (const text of [elsewhere, textOf({ incident: noNode, services: [search], meanwhile: [opened] })])
-    assert.doesNotMatch(text, /probably failed because of it/)
+    assert.doesNotMatch(text, /probably followed from this one/)
 })
 
 test('an incident that opened shortly before is named as such, and did not follow from this one', () => {
@@ -31,7 +31,7 @@ test('an incident that opened shortly before is named as such, and did not follo
   const text = textOf({ services: [search], meanwhile: [before, { ...opened, service: 'pay' }] })
   assert.match(text, /Other incidents that opened shortly before this one: “search: Down” \(incident 7\) \(E\d+\)\.\n/)
   assert.match(text, /Other incidents that opened during this one: “search: Down”/)
-  assert.doesNotMatch(text, /probably failed because of it/)
+  assert.doesNotMatch(text, /probably followed from this one/)
   assert.doesNotMatch(textOf({ services: [search], meanwhile: [opened] }), /shortly before/)
 })
 
@@ -60,6 +60,22 @@ test('without a fix, the document refers to the notes of people, if there are an
   assert.match(textOf({ entries: [note] }), /\*\*Cause:\*\* no change was found in .*; the notes may say more \(/)
   assert.match(textOf({ entries: [note] }), /\*\*Fix:\*\* no deploy or rollout is a likely fix; the notes may say more/)
   assert.doesNotMatch(textOf({ entries: [] }), /the notes may/)
+})
+
+test('alerts of other incidents share a row only with those of the same incident, which it names', () => {
+  const event = (alertId: string, number: number | null) => ({
+    ...{ uuid: alertId, kind: 'firing', source: 'metrics', name: 'HighErrorRate', object: '', at: createdAt, alertId },
+    ...{ text: `HighErrorRate ${alertId}`, incident: number === null ? null : { title: 'pay: Down', number } },
+  })
+  const events = [event('cart', null), event('search', null), event('pay', 2), event('bank', 2)] as never
+  const rows = generate({ ...NODE, events }).timeline.filter(({ text }) => text.startsWith('HighErrorRate'))
+  assert.deepEqual(
+    rows.map(({ text, count }) => [text, count]),
+    [
+      ['HighErrorRate – not part of this incident', 2],
+      ['HighErrorRate – part of “pay: Down” (incident 2)', 2],
+    ],
+  )
 })
 
 test('an alert of another incident has its end in the timeline, and an own one only once', () => {

@@ -63,8 +63,9 @@ test('an end that follows from a scale-down says so, and ends at different times
     textOf({ alerts: [ended], events: [scaled('Scaled up replica set cart-1 to 1')] }),
     /, as reported by Kube/,
   )
-  const two = textOf({ alerts: [ended, later] })
-  assert.match(two, new RegExp(`${what}, as reported by Kubernetes`))
+  const pods = ['1', '2', '3'].map((pod) => ({ ...ended, uuid: pod, objects: [`Pod/cart-${pod}`] }))
+  const two = textOf({ alerts: [...pods, later] })
+  assert.match(two, new RegExp(`${FIRST.name} ×3 ended at [-0-9: ]+ UTC, as reported by Kubernetes`))
   assert.doesNotMatch(two, /ended between/)
 })
 

@@ -62,7 +62,10 @@ test('an alert older than the incident is described as older, and the time to de
   const [first, ...rest] = IMAGE.alerts
   const startsAt = IMAGE.incident.startedAt - 2 * 24 * 60 * MINUTE
   const { detection, metrics } = generate({ ...IMAGE, alerts: [{ ...first!, startsAt }, ...rest] })
-  assert.match(detection.sentences[1]?.text ?? '', /^At first this alert opened no incident: the problem began at /)
+  assert.match(
+    detection.sentences[1]?.text ?? '',
+    /^At first this alert opened no incident: the critical state began at /,
+  )
   assert.equal(metrics.ttd.seconds, generate(IMAGE).metrics.ttd.seconds)
   assert.doesNotMatch(JSON.stringify(generate(IMAGE).detection), /is older/)
 })

@@ -66,7 +66,7 @@ const upgrade = {
   comment: 'Upgrade',
   createdBy: 'Ada',
   startsAt: startedAt - MINUTE,
-  endsAt: Number.POSITIVE_INFINITY,
+  endsAt: startedAt + 90 * MINUTE,
 }
 
 const mergeIn = { ...merge, at: createdAt + MINUTE, ref: 'incident/declared' }
@@ -185,6 +185,12 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
     /Ben set a silence from 2026-03-14 02:11:09 UTC \(E2\)/,
     textOf({ entries: [bySilence, { ...unsilenced, ref: 'silence/y' }] }, silenced),
     textOf({ entries: [bySilence, unsilenced] }, silenced),
+  ],
+  [
+    'a silence that still applies, with the end that it has',
+    /ada set the silence “Upgrade” from 2026-03-14 02:10:09 UTC until 2026-03-14 03:41:09 UTC \(E2\)/,
+    textOf({ entries: [bySilence], silences: [{ ...upgrade, createdBy: 'ada' }] }, silenced),
+    textOf({ entries: [bySilence], silences: [] }, silenced),
   ],
   [
     'a silence without a record',
@@ -329,9 +335,9 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   ],
   [
     'seen lately and not earlier',
-    /began once in the previous 30 days, and no earlier one was recorded/,
+    /began once in the previous 30 days and not once in the 60 days before/,
+    textOf({ earlier: [lately], recordedSince: 0 }),
     textOf({ earlier: [lately] }),
-    textOf({ earlier: [lately, before] }),
   ],
   [
     'not critical',

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Ended, NO_PROBLEM, observe, type Problem } from '../../src/domain/incident/problem.ts'
-import { overText } from '../../src/domain/incident/problem-end.ts'
+import { endText, overText } from '../../src/domain/incident/problem-end.ts'
 import { MINUTE } from '../../src/domain/units.ts'
 
 /** Began at minute 0. Last reported at minute 5, which was known at minute 20. */
@@ -37,12 +37,16 @@ test('an end that is assumed, in the future, or of something else changes nothin
   }
 })
 
-test('a service was well since its problem was known to be over, unless that was known long after the end', () => {
-  const of = (known: number, isGuess = false) =>
-    overText({ ...GUESSED, isGuess, endedAt: 5 * MINUTE, knownAt: known * MINUTE }, 60 * MINUTE)
-  assert.equal(of(6), 'the service had been well for 54 min')
-  assert.equal(of(10), 'the end of the problem had been known for 50 min')
-  assert.equal(of(20, true), 'the problem had not been reported for 55 min')
+test('an end that is known late has its time, unless nobody reported it', () => {
+  const of = (known: number, isGuess = false) => endText({ ...GUESSED, isGuess }, known * MINUTE)
+  assert.equal(of(6), 'the problem is over')
+  assert.equal(of(10), 'the problem had ended at 1970-01-01 00:05:00 UTC')
+  assert.equal(of(10, true), 'the problem is over')
+})
+
+test('an incident is not resolved because of an end that nobody reported', () => {
+  assert.equal(overText(GUESSED, 60 * MINUTE, 'over'), 'the problem had not been reported for 55 min')
+  assert.equal(overText({ ...GUESSED, isGuess: false }, 60 * MINUTE, 'over'), 'over')
 })
 
 test('a reported end is not moved', () => {

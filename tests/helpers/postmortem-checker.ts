@@ -215,7 +215,7 @@ export function contradictionsIn(document: Postmortem): string[] {
     ],
     [says(/for at least/) && (impact.to !== null || says(/still critical/)), 'an end, or none, that nobody reported'],
     [says(/for at least/) !== (fact.get('Critical for') ?? '').startsWith('at least'), 'a length that is one in part'],
-    [says(/had been well for/) && says(/still firing/), 'well and firing'],
+    [says(/problem had not come back/) && says(/still firing/), 'over and firing'],
     [says(/recorded time of the resolution/), 'two times of one resolution'],
     [says(/×\d/) && says(/for example/), 'a count beside its example'],
     [

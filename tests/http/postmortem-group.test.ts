@@ -45,7 +45,7 @@ test('the postmortem of the cause names what followed, and which of them was fir
   )
   assert.match(
     text,
-    /Services that probably failed because of it: 4 \(shop\/api-1, shop\/api-2, shop\/api-3, shop\/api-4\)\./,
+    /Services with an incident that probably followed from this one: 4 \(shop\/api-1, shop\/api-2, shop\/api-3, shop\/api-4\)\./,
   )
   assert.doesNotMatch(text, /Other incidents that opened/)
 })

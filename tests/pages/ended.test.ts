@@ -67,7 +67,7 @@ test('an alert whose end nobody reported was last reported then: in its row, on 
   const [found] = (await request('GET', '/api/alerts?q=Down', { token })).body.data
   const incident = await text('/incidents/1')
   assert.match(incident, /fired for at least 9 min, last reported at 12:09/)
-  assert.match(incident, /the end of the alert was not reported/)
+  assert.match(incident, /last reported at 12:09, no end was reported/)
   assert.doesNotMatch(incident, /the alert has ended|ended after/)
   assert.match(await text(`/alerts/${found.id}`), /at least 9 min ?, /)
 })

@@ -222,7 +222,7 @@ function comeBack(
   if (back.wasWrong || knownAt === null || now - knownAt <= COMES_BACK_WITHIN) {
     return { steps: [returning(situation, before, back)], problem: before, changesAt: null }
   }
-  const text = `${overText(before, now)} when the next problem began`
+  const text = `${overText(before, now, 'the problem was over')} when the next one began`
   const end: Step = { do: 'resolve', at: endedAt ?? knownAt, text, isTold: false }
   if (!situation.opens) return { steps: [end], problem: before, changesAt: now }
   const { burning } = back
@@ -244,7 +244,7 @@ function endingOf(
   if (resolveAfter === null || knownAt === null || endedAt === null) return { steps: [], changesAt: null }
   const overAt = knownAt + (touchedAt === null ? resolveAfter : Math.max(resolveAfter, TOUCHED))
   if (now < overAt) return { steps: [], changesAt: overAt }
-  const text = overText(problem, overAt)
+  const text = overText(problem, overAt, 'the problem had not come back')
   // The service may have a second unresolved incident, for example because a user reopened one.
   return { steps: [{ do: 'resolve', at: endedAt, text, isTold: true }], changesAt: now }
 }

@@ -1,17 +1,21 @@
 /** When the problem of an incident ended, as far as its senders reported it. */
 import { formatDuration } from '../shown-time.ts'
+import { formatTime } from '../text.ts'
 import { MINUTE } from '../units.ts'
 import type { Ended, Observation, Problem } from './problem.ts'
 
 /** After how many milliseconds the end of a problem is known late, for example because another condition had no end. */
 const LATE = 5 * MINUTE
 
-/** Says for how long a problem has been over. Nobody may have reported its end. */
-export function overText({ isGuess, endedAt, knownAt }: Problem, now: number): string {
-  if (isGuess) return `the problem had not been reported for ${formatDuration(now - (endedAt ?? now))}`
-  const known = formatDuration(now - (knownAt ?? now))
-  const isLate = (knownAt ?? now) - (endedAt ?? now) >= LATE
-  return isLate ? `the end of the problem had been known for ${known}` : `the service had been well for ${known}`
+/** Says that a problem is over. Adds its end if that was known late. */
+export function endText({ isGuess, endedAt }: Problem, now: number): string {
+  const isLate = !isGuess && endedAt !== null && now - endedAt >= LATE
+  return isLate ? `the problem had ended at ${formatTime(endedAt)}` : 'the problem is over'
+}
+
+/** Returns why an incident was resolved: `known`, unless nobody reported the end of its problem. */
+export function overText({ isGuess, endedAt }: Problem, now: number, known: string): string {
+  return isGuess ? `the problem had not been reported for ${formatDuration(now - (endedAt ?? now))}` : known
 }
 
 /** Returns the problem with the end that a sender reported only after an earlier one had been assumed. */

@@ -77,8 +77,11 @@ export function timelineOf(material: TimelineMaterial, groups = groupsOf(materia
 function withOther(row: TimelineRow, known: Known, others: Others): TimelineRow {
   const id = row.ref.replace('alert/', '')
   if ((row.kind !== 'alert' && row.kind !== 'ended') || known.has(id)) return row
-  const other = others.get(id) ?? null
-  return { ...row, text: `${row.text} – ${other ? `part of ${incidentName(other)}` : 'not part of this incident'}` }
+  return { ...row, text: `${row.text}${otherText(others.get(id))}` }
+}
+
+export function otherText(other: EventFact['incident']): string {
+  return ` – ${other ? `part of ${incidentName(other)}` : 'not part of this incident'}`
 }
 
 /** Returns the groups of similar alerts, most severe first. Returns few groups even if every alert has its own name. */

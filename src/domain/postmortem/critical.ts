@@ -17,6 +17,7 @@ import {
   intoText,
   isSilentlyFiring,
   isUnreported,
+  personFirst,
   unheardSentences,
   whileFiring,
 } from './groups.ts'
@@ -207,7 +208,7 @@ function lastedTexts(facts: GroupedFacts): readonly string[] {
   const { incident } = facts
   const { title, resolvedAt, cause, origin, service } = incident
   const by = declarerOf(facts)
-  const about = `${by === 'a user' ? 'A user' : by} declared an incident of ${nameInCluster(service)}: ${quoted(title)}`
+  const about = `${personFirst(by)} declared an incident of ${nameInCluster(service)}: ${quoted(title)}`
   const isDeclared = origin === 'manual' && cause !== 'silence'
   const health = isDeclared && resolvedAt !== null ? healthTexts(facts) : []
   const merged = wasMerged(facts) ? `, when it was merged into ${intoText(facts)}` : ''

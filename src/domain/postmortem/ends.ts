@@ -46,12 +46,12 @@ export function endSentences(facts: GroupedFacts): readonly Told[] {
   })
 }
 
-/** How many alerts that ended at different times have a sentence each. */
+/** How many different times have a sentence each. */
 const MAX_APART = 3
 
 function apart<Alert extends GroupedFact>(alike: readonly Alert[]): readonly (readonly Alert[])[] {
-  const isFew = alike.length <= MAX_APART && alike.every(({ endsAt }) => endsAt !== null)
-  return isFew ? [...Map.groupBy(alike, (one) => formatTime(lastAtOf(one))).values()] : [alike]
+  const byTime = [...Map.groupBy(alike, (one) => formatTime(lastAtOf(one))).values()]
+  return byTime.length <= MAX_APART && alike.every(({ endsAt }) => endsAt !== null) ? byTime : [alike]
 }
 
 const lastAtOf = ({ endsAt, lastSeenAt }: GroupedFact) => endsAt ?? lastSeenAt

@@ -34,6 +34,11 @@ export function alertRefs(alerts: readonly GroupedFact[]): readonly string[] {
   return [...new Set(alerts.map(({ ref }) => ref))]
 }
 
+/** Returns the name of a person for the start of a sentence. A login keeps its small letter. */
+export function personFirst(who: string): string {
+  return who === 'a user' ? 'A user' : who
+}
+
 /** Formats the alerts' names with counts: `OOMKilled and HighErrorRate ×440`. */
 export function namesOf(alerts: readonly GroupedFact[]): string {
   const byName = Map.groupBy(alerts, ({ name }) => name)

@@ -4,17 +4,9 @@ import type { ChangeFact, CorrelationFact } from '../incident/facts.ts'
 import { distinct, ordered } from '../order.ts'
 import { isNodeService } from '../service/node.ts'
 import { likelihoodOf, placeOf as placeText } from '../suspect/likely-cause.ts'
-import {
-  capitalized,
-  formatPeriod,
-  formatScore,
-  formatSeconds,
-  formatTime,
-  joinNames,
-  secondsBetween,
-} from '../text.ts'
+import { formatPeriod, formatScore, formatSeconds, formatTime, joinNames, secondsBetween } from '../text.ts'
 import type { Sentence } from './document.ts'
-import { type GroupedFacts, incidentRef } from './groups.ts'
+import { type GroupedFacts, incidentRef, personFirst } from './groups.ts'
 import { elsewhereSentence } from './others.ts'
 
 /** Says that no change was recorded that can have caused the incident, or which incident has the cause. */
@@ -65,5 +57,5 @@ export function rejectedSentences(rejected: readonly CorrelationFact[]): readonl
   const refs = ordered(rejected, ({ uuid }) => [uuid]).map(({ uuid }) => `correlation/${uuid}`)
   const named = joinNames(distinct(rejected.map(({ change }) => changeName(change))))
   const people = joinNames(distinct(rejected.map(({ verdictBy }) => verdictBy ?? 'a user')))
-  return [{ text: `${capitalized(people)} rejected ${named} as the cause.`, refs }]
+  return [{ text: `${personFirst(people)} rejected ${named} as the cause.`, refs }]
 }

@@ -81,7 +81,7 @@ export function followedSentences(facts: GroupedFacts): readonly Sentence[] {
   const names = distinct(others.map(({ service }) => subjectName(service)))
   const listed = names.slice(0, MAX_FOLLOWED).join(', ')
   const rest = names.length > MAX_FOLLOWED ? ` and ${formatCount(names.length - MAX_FOLLOWED)} more` : ''
-  const text = `Services that probably failed because of it: ${formatCount(names.length)} (${listed}${rest}).`
+  const text = `Services with an incident that probably followed from this one: ${formatCount(names.length)} (${listed}${rest}).`
   return [{ text, refs: others.map(({ ref }) => ref) }]
 }
 
@@ -182,7 +182,7 @@ export function recurrenceOf({ incident, alerts, earlier, ...facts }: GroupedFac
   const period = isShort ? 'before this incident' : 'in the previous 90 days'
   const months =
     lately.length === before.length
-      ? `${formatTimes(before.length)} in the previous 30 days, and no earlier one was recorded`
+      ? `${formatTimes(before.length)} in the previous 30 days${isShort ? '' : ' and not once in the 60 days before'}`
       : `${seenTimes(lately.length)} in the previous 30 days and ${seenTimes(before.length)} in the previous 90 days`
   const none = `No alert for the same conditions was recorded ${period}.`
   const sentences: Sentence[] = last

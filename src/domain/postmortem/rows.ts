@@ -1,6 +1,6 @@
 /** The rows of a postmortem's timeline. */
 import { isLostNode } from '../event/lasting.ts'
-import { timelineOf } from '../incident/timeline.ts'
+import { otherText, timelineOf } from '../incident/timeline.ts'
 import { sortRows, type TimelineRow } from '../incident/timeline-rows.ts'
 import { distinct } from '../order.ts'
 import { subjectName } from '../sender/sender-name.ts'
@@ -82,11 +82,14 @@ function together(rows: readonly TimelineRow[], facts: GroupedFacts): readonly T
     ...facts.events.flatMap(({ alertId, name }) => (alertId === null ? [] : [[`alert/${alertId}`, name] as const])),
     ...facts.alerts.map(({ uuid, name }) => [`alert/${uuid}`, name] as const),
   ])
-  const own = new Set<string>(facts.alerts.map(({ uuid }) => `alert/${uuid}`))
+  const others = new Map<string, string>([
+    ...facts.events.map(({ alertId, incident }) => [`alert/${alertId}`, otherText(incident)] as const),
+    ...facts.alerts.map(({ uuid }) => [`alert/${uuid}`, ''] as const),
+  ])
   const keyOf = ({ kind, at, text, source, ref }: TimelineRow, index: number) => {
     if (kind === 'ended') return JSON.stringify([kind, Math.floor(at / 1000), text, source])
     const name = kind === 'alert' ? names.get(ref) : undefined
-    return name === undefined ? index : JSON.stringify([kind, Math.floor(at / 1000), name, source, own.has(ref)])
+    return name === undefined ? index : JSON.stringify([kind, Math.floor(at / 1000), name, source, others.get(ref)])
   }
   return [
     ...Map.groupBy(
@@ -103,7 +106,8 @@ function together(rows: readonly TimelineRow[], facts: GroupedFacts): readonly T
     if (first.kind === 'alert' && services.length === 1) return all
     const on = services.length === 0 ? '' : ` in ${joinNames(services)}`
     const name = names.get(first.ref) ?? ''
-    const started = isLostNode(name) ? `pods${on} are on a node that is not ready` : `${name}${on}`
+    const what = isLostNode(name) ? `pods${on} are on a node that is not ready` : `${name}${on}`
+    const started = `${what}${others.get(first.ref) ?? ''}`
     const text = first.kind === 'ended' ? `${first.text}${services.length < 2 ? '' : on}` : started
     const isOne = text === started && isLostNode(name)
     const [count, seen] = isOne ? [1, 1] : [sum((row) => row.count), sum((row) => row.seen)]

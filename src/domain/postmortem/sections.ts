@@ -58,7 +58,7 @@ export function summaryOf(facts: GroupedFacts, suspicions: readonly Sentence[]):
     const lead = secondsBetween(first.startsAt, incident.startedAt)
     const since =
       lead >= 60 && isEvidence(incident)
-        ? `, which began at ${formatTime(first.startsAt)}, ${formatSeconds(lead)} before ${wasCritical(incident) ? 'the critical state began' : 'the problem'}`
+        ? `, which began at ${formatTime(first.startsAt)}, ${formatSeconds(lead)} before the ${wasCritical(incident) ? 'critical state' : 'incident'} began`
         : ''
     const refs = [...alertRefs([first]), ...(since === '' ? [] : [ref])]
     sentences.push({ text: `${what} was ${first.name}${quote}${since}.`, refs }, ...earlier)
@@ -172,7 +172,7 @@ export function detectionOf(facts: GroupedFacts): Postmortem['detection'] {
           refs: [ref],
         },
     ...lateSentences(facts, first),
-    ...(isEvidence(incident) ? olderSentences(incident, first) : []),
+    ...(isEvidence(incident) && wasCritical(incident) ? olderSentences(incident, first) : []),
     {
       text:
         by == null ? `The incident was opened manually at ${openedAt}.` : `${by} opened the incident at ${openedAt}.`,
@@ -210,7 +210,7 @@ function clockSentence(incident: IncidentFact): Sentence {
 
 function olderSentences(incident: IncidentFact, first: GroupedFact | undefined): readonly Sentence[] {
   if (!first || secondsBetween(first.startsAt, incident.startedAt) <= 0) return []
-  const text = `At first this alert opened no incident: the problem began at ${formatTime(incident.startedAt)}.`
+  const text = `At first this alert opened no incident: the critical state began at ${formatTime(incident.startedAt)}.`
   return [{ text, refs: [incidentRef(incident)] }]
 }
 

@@ -2,9 +2,9 @@
 import { silenceEnd } from '../incident/timeline-entries.ts'
 import { distinct } from '../order.ts'
 import { silenceName } from '../silence/silence.ts'
-import { capitalized, formatSeconds, formatTime, joinNames } from '../text.ts'
+import { formatSeconds, formatTime, joinNames } from '../text.ts'
 import type { Sentence } from './document.ts'
-import { type GroupedFacts, incidentRef } from './groups.ts'
+import { type GroupedFacts, incidentRef, personFirst } from './groups.ts'
 import { secondsOf } from './metrics.ts'
 
 type Facts = Pick<GroupedFacts, 'incident' | 'entries' | 'silences'>
@@ -22,7 +22,7 @@ export function silencedText(facts: Facts): string {
 
 /**
  * Returns who set the silences that covered the problem, and when they applied. `from`: null if it is not known. `until`:
- * null if they still applied.
+ * null if they still applied. `planned`: when they were to end, if it is known.
  */
 function silencesOf({ incident, entries, silences = [] }: Facts) {
   return entries.flatMap((entry) => {
@@ -35,16 +35,17 @@ function silencesOf({ incident, entries, silences = [] }: Facts) {
     // incmon can notice the end later, for example after a restart.
     const isEnd = isOver && silence !== undefined && silence.endsAt <= at
     const until = isEnd ? silence.endsAt : isOver ? at : null
-    return [{ who, name, from, until, isEnd, ref: ref ?? incidentRef(incident) }]
+    return [{ who, name, from, until, isEnd, planned: silence?.endsAt, ref: ref ?? incidentRef(incident) }]
   })
 }
 
 /** Says who silenced the problem, and when. */
 export function silenceSentences(facts: Facts): readonly Sentence[] {
   if ((facts.incident.critical.mutedMs ?? 0) < 1000) return []
-  return silencesOf(facts).map(({ name, who, from, until, isEnd, ref }) => {
+  return silencesOf(facts).map(({ name, who, from, until, isEnd, planned, ref }) => {
     const began = from === null ? '' : ` from ${formatTime(from)}`
-    const applied = until === null ? '' : `; it ${isEnd ? 'ended' : 'no longer applied'} at ${formatTime(until)}`
-    return { text: `${capitalized(who)} set ${name}${began}${applied}.`, refs: [ref] }
+    const end = planned === undefined ? '' : ` until ${formatTime(planned)}`
+    const applied = until === null ? end : `; it ${isEnd ? 'ended' : 'no longer applied'} at ${formatTime(until)}`
+    return { text: `${personFirst(who)} set ${name}${began}${applied}.`, refs: [ref] }
   })
 }

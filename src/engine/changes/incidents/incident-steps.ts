@@ -8,6 +8,7 @@ import { regraded } from '../../../domain/incident/lasted.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import { digestAtOf, FLAPPING_BURNS } from '../../../domain/incident/opening.ts'
 import type { Problem } from '../../../domain/incident/problem.ts'
+import { endText } from '../../../domain/incident/problem-end.ts'
 import type { Step } from '../../../domain/incident/situation.ts'
 import type { Context } from '../../state/context.ts'
 import type { Condition } from '../conditions.ts'
@@ -99,7 +100,7 @@ function recover(
 ): LiveIncident {
   const after = { ...incident, status: 'monitoring', problem } as const
   const digestAt = digestAtOf(problem, now)
-  const why = 'the problem is over'
+  const why = endText(problem, now)
   const move = { before: incident, after, why, actor: null, now, digestAt, conditions: firingOnNode(ctx, service) }
   return moveIncident(ctx, { ...move, tells: 'recovered' })
 }
