@@ -104,6 +104,23 @@ test('an event and an alert that agree open an incident immediately, even if nei
   assert.deepEqual([states(flow), flow.incidents()[0]?.alert_count], [['open'], 2])
 })
 
+test('an alert that only an event makes critical is critical since the event, in whatever order they arrive', async (t) => {
+  const warning = (severity = 'warning') => {
+    const labels = { pod: POD, severity }
+    return alertmanager([alert('KubePodCrashLooping', labels, { startsAt: NOON - 6 * MINUTE })])
+  }
+  const startOf = async (...sent: readonly (readonly ['cluster' | 'metrics', object])[]) => {
+    const flow = makeFlow(t)
+    for (const [webhook, body] of sent) await flow.send(webhook, body)
+    const [found] = flow.incidents()
+    return found && [found.started_at, JSON.parse(found.problem).since]
+  }
+  assert.deepEqual(await startOf(['metrics', warning()], ['cluster', crashLoop(POD)]), [NOON, NOON])
+  assert.deepEqual(await startOf(['cluster', crashLoop(POD)], ['metrics', warning()]), [NOON, NOON])
+  const sent = await startOf(['cluster', crashLoop(POD)], ['metrics', warning('critical')])
+  assert.deepEqual(sent, [NOON - 6 * MINUTE, NOON - 6 * MINUTE])
+})
+
 test('warnings and failed deploys open no incident', async (t) => {
   const flow = makeFlow(t)
   const warnings = ['A', 'B', 'C', 'D', 'E', 'F'].map((name) =>

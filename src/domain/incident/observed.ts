@@ -1,10 +1,11 @@
 /** What an observation means for an unresolved incident, part of which a user may have declared. */
+import type { Health } from '../health/health.ts'
 import { rank } from '../severity.ts'
 import { HOUR } from '../units.ts'
 import { regraded, severityNow } from './lasted.ts'
 import { FLAPPING_DIGEST, FLAPS } from './opening.ts'
 import { type Burning, observe, type Problem, SETTLE } from './problem.ts'
-import type { CurrentIncident, Situation } from './situation.ts'
+import type { CurrentIncident, Situation, SituationAlert } from './situation.ts'
 
 /** Returns the problem of an unresolved incident after an observation. What fires anew besides a declared problem is news. */
 export function observedOf(situation: Situation, current: CurrentIncident, burning: readonly Burning[]): Problem {
@@ -60,4 +61,18 @@ export function isMilder(current: CurrentIncident, problem: Problem): boolean {
   const { returns, raised } = current.problem
   const falls = rank(severityNow({ ...current, problem })) < rank(severityNow(current))
   return falls && problem.since !== null && (returns.length < FLAPS || (returns.at(-1) ?? 0) >= (raised?.at ?? 0))
+}
+
+/** Returns the conditions. A milder alert that counts as critical because an event agrees does so since that event. */
+export function sinceAgreed<One extends SituationAlert>(
+  conditions: readonly One[],
+  critical: Health['critical'],
+): readonly One[] {
+  const by = new Map(critical.map((one) => [one.alertId, one.by]))
+  const events = conditions.filter(({ uuid, source }) => source === 'cluster' && by.has(uuid))
+  const from = Math.min(...events.map(({ since }) => since))
+  return conditions.map((one) => {
+    const isMilder = by.get(one.uuid) === 'agreement' && one.source !== 'cluster' && one.severity !== 'critical'
+    return isMilder ? { ...one, since: Math.max(one.since, from), onset: Math.max(one.onset, from) } : one
+  })
 }

@@ -6,6 +6,7 @@ import { DECAY, type Health, healthOf } from '../../domain/health/health.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import { explainedByNodes, LINGERS, type NodeTrouble, REPORTED } from '../../domain/health/node-trouble.ts'
 import { decide } from '../../domain/incident/incident.ts'
+import { sinceAgreed } from '../../domain/incident/observed.ts'
 import type { Step } from '../../domain/incident/situation.ts'
 import { earliest } from '../../domain/instant.ts'
 import { isNodeService } from '../../domain/service/node.ts'
@@ -80,9 +81,10 @@ export function evaluate(ctx: Context, serviceId: number, now: number, most = Nu
   const { conditions: all, resilenced } = compared
   const troubles = troublesOf(ctx, service, all, now)
   const open = unresolvedIncidents(state, serviceId)
-  const conditions = withoutAlike(all, new Set(troubles.map(({ node }) => node)), open.length > 0)
+  const counting = withoutAlike(all, new Set(troubles.map(({ node }) => node)), open.length > 0)
   const trusts = isUnattributed(service) ? 'sender' : service.name === RUNNER_SERVICE ? 'nothing' : 'all'
-  const health = healthOf(conditions, now, { trusts })
+  const health = healthOf(counting, now, { trusts })
+  const conditions = sinceAgreed(counting, health.critical)
   const healthySince = recoveredAt(service, conditions, now)
   const counted = (troubles.length === 0 ? [] : open).flatMap(({ problem }) => problem.firing)
   const near = explainedByNodes(conditions, troubles, { now, counted })
