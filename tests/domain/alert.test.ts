@@ -55,6 +55,16 @@ describe('a repeat', () => {
   test('of a Kubernetes event uses the time when it happened, not when it arrived', () =>
     assert.equal(after(opened(sighted(at(0))), [sighted(at(1)), 30]).alert.lastSeenAt, at(1)))
 
+  test('of a Kubernetes event counts what its sender counted, in whatever order the events arrive', () => {
+    const seen = (minute: number, count: number) => sighted(at(minute), 'cart-a', { startsAt: at(0), count })
+    const [first, ...others] = [seen(9, 23), seen(4, 19), seen(2, 7), seen(1, 4)]
+    assert.ok(first)
+    const late = after(opened(first), ...others.map((one) => [one, 30] as const))
+    assert.equal(late.alert.occurrences, 23)
+    assert.equal(after(late, [seen(12, 30), 31]).alert.occurrences, 30)
+    assert.equal(after(late, [first, 31]).alert.occurrences, 24)
+  })
+
   test('never changes the name or the fingerprint of the alert', () => {
     const { alert } = after(opened(firing()), [firing({ name: 'Other', fingerprint: 'f2', labels: { a: 'b' } }), 1])
     assert.deepEqual([alert.name, alert.fingerprint], ['HighLatency', 'f1'])

@@ -41,7 +41,7 @@ for (const [title, starts, isSuspected] of [
     ))
 }
 
-test('the reason says how often the node of the pods started, with the message if there is one', () => {
+test('the reason says that the node of the pods keeps starting, with the message if there is one', () => {
   const saidOf = (text: string) => {
     const starts = every(2, { text }).map(start)
     const ranked = rankSuspects(facts({ alerts: [down], events: starts, nodes: ['worker-1'] }))
@@ -51,6 +51,6 @@ test('the reason says how often the node of the pods started, with the message i
     )
     return ranked[1]?.reasons[0]?.text.replace(/; last reported.*/, '')
   }
-  assert.equal(saidOf('Starting kubelet.'), 'Starting: Starting kubelet. (it keeps starting; seen 3 times')
-  assert.equal(saidOf(''), 'Starting: (it keeps starting; seen 3 times')
+  assert.equal(saidOf('Starting kubelet.'), 'Starting: Starting kubelet. (it keeps starting; seen repeatedly')
+  assert.equal(saidOf(''), 'Starting: (it keeps starting; seen repeatedly')
 })

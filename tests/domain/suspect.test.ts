@@ -118,7 +118,7 @@ test('without a change the object with the specific, persistent failure ranks fi
   )
   assert.match(
     ranked[0]?.reasons[1]?.text ?? '',
-    /the image cannot be pulled; seen 12 times, no recovery reported; last reported at/,
+    /the image cannot be pulled; seen repeatedly, no recovery reported; last reported at/,
   )
 })
 

@@ -170,7 +170,7 @@ export function absorb(
     expiresAt: expiryOf(signal.expiry, receivedAt),
     severity: severityAfter(signal, alert.severity, evidence),
     evidence,
-    occurrences: alert.occurrences + newOccurrences(alert.evidence, signal.sighting),
+    occurrences: alert.occurrences + newOccurrences(alert.evidence, signal),
     lastSeenAt: Math.max(alert.lastSeenAt, lastSeen(signal, receivedAt)),
     receivedAt: Math.max(alert.receivedAt, receivedAt),
     ...(isNewest ? { summary: signal.summary, said: signal.said, node: signal.node ?? alert.node } : {}),

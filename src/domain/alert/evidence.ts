@@ -60,10 +60,21 @@ export function withObservation(evidence: Evidence, sighting: Observation): Evid
   return { ...evidence, seen: evidence.seen.map((one) => (one === known ? merged : one)) }
 }
 
-/** Returns how many occurrences an event adds. A sender can combine those of one object. A copy of an event counts, too. */
-export function newOccurrences({ seen }: Evidence, now: { readonly object: string; readonly count: number } | null) {
-  const known = seen.flatMap(([, object, , count]) => (object === now?.object ? count : []))
-  return Math.max(1, (now?.count ?? 1) - Math.max(0, ...known))
+/**
+ * Returns how many occurrences an event adds. A sender can combine those of one object: a later count includes an earlier
+ * one, even if that arrives later. A copy of an event counts.
+ */
+export function newOccurrences({ seen }: Evidence, { at, startsAt, sighting }: Occurrence): number {
+  if (sighting === null) return 1
+  const known = seen.filter(([, object]) => object === sighting.object)
+  if (known.some(([later, , since, of]) => later > at && since === startsAt && of > sighting.count)) return 0
+  return Math.max(1, sighting.count - Math.max(0, ...known.map(([, , , count]) => count)))
+}
+
+type Occurrence = {
+  readonly at: number
+  readonly startsAt: number
+  readonly sighting: { readonly object: string; readonly count: number } | null
 }
 
 /** Returns whether a mark is about an object. The mark's name can end in `*`, which stands for any end of the name. */

@@ -3,7 +3,6 @@
 import { beginningOf } from '../event/occurrence.ts'
 import { hasCounterpart, isTerminal, judgeReason } from '../event/reason.ts'
 import { templatesOf } from '../service/pod-name.ts'
-import { formatTimes } from '../text.ts'
 import { accusedIn } from './accused.ts'
 import { type Components, componentAt } from './component.ts'
 import { emptied } from './empty.ts'
@@ -185,7 +184,8 @@ function persistence(
 ): Factor {
   const repeated = 1 - DOUBT ** seen
   const lasting = hasCounterpart(condition) ? Math.max(UNENDED, repeated) : repeated
-  const times = `seen ${formatTimes(seen)}`
+  // Other messages of the same alert count elsewhere, too.
+  const times = seen === 1 ? 'seen once' : 'seen repeatedly'
   if (isTerminal(condition)) return { code: 'final', value: 1, text: 'Kubernetes will not retry' }
   const isOver = alert !== undefined && alert.endsAt !== null && alert.endsAt >= lastAt
   const isEarly = isOver && hasEndedEarly(alert, end)

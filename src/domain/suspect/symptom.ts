@@ -137,7 +137,7 @@ function newness({ seen, seenBefore, evidence }: SymptomEvent): Factor {
   const value = Math.max(OLD, 1 - seenBefore / seen)
   const text = isAlert({ evidence })
     ? 'the alert began long before the incident'
-    : `${seenBefore} of ${seen} occurrences came long before the incident`
+    : 'some occurrences came long before the incident'
   return { code: 'habitual', value, text }
 }
 
