@@ -43,6 +43,9 @@ const silenced = { critical: { ms: 10 * MINUTE, until: startedAt + 30 * MINUTE, 
 const back = status('open', createdAt + 10 * MINUTE, null)
 const lapsed = { acknowledgedAt: createdAt + MINUTE, hasLapsed: true }
 const merge = { at: resolvedAt, kind: 'merged', code: null, text: '', actor: 'Ada', ref: 'incident/x' }
+const other = { ref: 'incident/x', title: 'pay: Down', number: 2, createdAt: startedAt }
+const taken = status('investigating', createdAt + 4 * MINUTE, 'Ada')
+const byOther = { acknowledgedAt: createdAt + MINUTE, acknowledgedBy: 'Ada' }
 const pay = { uuid: 'pay', namespace: 'shop', name: 'pay' }
 const ofPay = { ...IMAGE.alerts[0]!, uuid: 'p', serviceId: 'pay', severity: 'critical' as const }
 const postgres = { kind: 'object' as const, ref: 'shop/postgres', score: 0.61 }
@@ -400,6 +403,18 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
     /Ada acknowledged the incident at 2026-03-14 02:14:09 UTC/,
     textOf({ entries: [acknowledged] }, { acknowledgedAt: createdAt + MINUTE }),
     textOf({ entries: [byAda] }, { acknowledgedAt: null }),
+  ],
+  [
+    'acknowledged before it was merged',
+    /Ada acknowledged “pay: Down” \(incident 2\) at 2026-03-14 02:14:09 UTC, before it was merged into this incident \(E1, E2\)/,
+    textOf({ merged: [other], entries: [taken, { ...merge, at: taken.at }] }, byOther),
+    textOf({ merged: [other], entries: [taken, { ...merge, at: taken.at + 1 }] }, byOther),
+  ],
+  [
+    'the acknowledgement of a merged incident as such in its figure',
+    /until somebody acknowledged it or an incident that was merged into it/,
+    textOf({ merged: [other], entries: [taken, { ...merge, at: taken.at }] }, byOther),
+    textOf({ merged: [other], entries: [acknowledged, { ...merge, at: taken.at }] }, byOther),
   ],
   [
     'not acknowledged',

@@ -4,7 +4,8 @@ import { groupForIncident } from '../alert/groups.ts'
 import { senderName } from '../event/event.ts'
 import type { AlertFact, ChangeFact, IncidentFact, PostmortemFacts, Unheard } from '../incident/facts.ts'
 import { ordered } from '../order.ts'
-import { formatPeriod, formatTime, incidentName, joinNames, timesOf } from '../text.ts'
+import { SEVERITIES } from '../severity.ts'
+import { countOf, formatCount, formatPeriod, formatTime, incidentName, joinNames, timesOf } from '../text.ts'
 import { MINUTE } from '../units.ts'
 import type { Sentence } from './document.ts'
 
@@ -45,6 +46,20 @@ export function namesOf(alerts: readonly GroupedFact[]): string {
   return joinNames([...byName].map(([name, { length }]) => `${name}${timesOf(length)}`))
 }
 
+/**
+ * Returns text such as `Alerts of this incident: 1 critical, 440 warnings (OOMKilled and HighErrorRate ×440)`. In the score, an alert can
+ * count as more severe, for example if an event confirms the alert.
+ */
+export function alertsText(alerts: readonly GroupedFact[]): string {
+  const counts = SEVERITIES.flatMap((severity) => {
+    const count = alerts.filter((alert) => alert.severity === severity).length
+    const noun = severity === 'error' || severity === 'warning'
+    return count === 0 ? [] : [noun ? countOf(count, severity) : `${formatCount(count)} ${severity}`]
+  })
+  const inOrder = SEVERITIES.flatMap((severity) => alerts.filter((alert) => alert.severity === severity))
+  return `Alerts of this incident: ${counts.join(', ')} (${namesOf(inOrder)})`
+}
+
 /** Returns the program that sent the alert. Prometheus, vmalert and other rulers can send alerts without Alertmanager. */
 export function senderOf({ source, isDirect }: Pick<AlertFact, 'source' | 'isDirect'>): string {
   return isDirect ? 'Prometheus' : senderName(source)
@@ -59,6 +74,16 @@ function mergedWith({ merged = [], entries }: GroupedFacts, isInto: (at: number)
 /** Returns the incidents that were merged into this one. */
 export function mergedIn(facts: GroupedFacts): NonNullable<PostmortemFacts['merged']> {
   return mergedWith(facts, (at) => at !== facts.incident.resolvedAt)
+}
+
+/** Returns the merged incident whose acknowledgement counts for this one; undefined if its own counts. */
+export function takenFrom(facts: GroupedFacts): ReturnType<typeof mergedIn>[number] | undefined {
+  const { entries } = facts
+  const isMove = ({ kind, code }: GroupedFacts['entries'][number]) => kind === 'status' && code !== 'resolved'
+  const took = entries.find(
+    (one) => one.kind === 'merged' && entries.some((move) => isMove(move) && move.at === one.at),
+  )
+  return mergedIn(facts).find(({ ref }) => ref === took?.ref)
 }
 
 /** Returns the incident that this one was merged into; undefined if it was not. */

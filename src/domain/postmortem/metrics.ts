@@ -81,7 +81,7 @@ function span(from: number | null, to: number | null): number | null {
 
 /** `firing`: see `whileFiring`. `later`: seconds from the end of the problem, or its last report, to the resolution. */
 type Ends = Readonly<
-  { firing: string; later: number } & Record<'isReported' | 'countsFromEnd' | 'wasReopened', boolean>
+  { firing: string; later: number } & Record<'isReported' | 'countsFromEnd' | 'wasReopened' | 'isTaken', boolean>
 >
 
 /**
@@ -90,7 +90,7 @@ type Ends = Readonly<
 export function metricsOf(
   timing: Timing,
   refs: { readonly incident: string; readonly evidence: readonly string[] },
-  { firing, later, isReported, countsFromEnd, wasReopened }: Ends,
+  { firing, later, isReported, countsFromEnd, wasReopened, isTaken }: Ends,
 ) {
   const { ttd, tta, ttr } = durationsOf(timing)
   const known = firstEvidenceAt(timing) !== null
@@ -118,7 +118,12 @@ export function metricsOf(
       moved ?? detected,
       known ? both : [refs.incident],
     ),
-    tta: metric(tta, DEFINITIONS.tta, moved ?? answered, [refs.incident]),
+    tta: metric(
+      tta,
+      `${DEFINITIONS.tta}${isTaken ? ' or an incident that was merged into it' : ''}`,
+      moved ?? answered,
+      [refs.incident],
+    ),
     ttr: metric(
       ttr,
       `${definitionOf(timing, countsFromEnd ? from : null)}${early}${late}`,

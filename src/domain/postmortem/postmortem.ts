@@ -16,6 +16,7 @@ import {
   groupFacts,
   incidentRef,
   mergedIn,
+  takenFrom,
   whileFiring,
 } from './groups.ts'
 import { keyFactsOf } from './key-facts.ts'
@@ -49,6 +50,7 @@ export function generate(facts: PostmortemFacts): Postmortem {
     later: resolvedLater(inOrder),
     isReported: lastReportOf(inOrder) === null,
     countsFromEnd: countsFromEnd(inOrder),
+    isTaken: takenFrom(inOrder) !== undefined,
     wasReopened: inOrder.entries.some(({ kind }) => kind === 'reopened'),
   })
   const document = {

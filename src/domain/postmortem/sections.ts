@@ -5,9 +5,8 @@ import type { EntryFact, IncidentFact } from '../incident/facts.ts'
 import { acknowledgementsIn } from '../incident/timeline-entries.ts'
 import { distinct } from '../order.ts'
 import { nameInCluster, subjectName } from '../sender/sender-name.ts'
-import { SEVERITIES, type Severity } from '../severity.ts'
+import type { Severity } from '../severity.ts'
 import {
-  countOf,
   formatCount,
   formatSeconds,
   formatTime,
@@ -21,14 +20,16 @@ import { endOf, happenedSentences, lastReportOf, problemSeconds, wasCritical } f
 import type { Postmortem, Sentence } from './document.ts'
 import {
   alertRefs,
+  alertsText,
   type GroupedFact,
   type GroupedFacts,
   incidentRef,
   lateSentences,
   mergedIn,
   mergedInto,
-  namesOf,
+  personFirst,
   senderOf,
+  takenFrom,
   toldSentences,
 } from './groups.ts'
 import { wasClockSetBack } from './metrics.ts'
@@ -124,20 +125,6 @@ function impactSentences(
   ]
 }
 
-/**
- * Returns text such as `Alerts of this incident: 1 critical, 440 warnings (OOMKilled and HighErrorRate ×440)`. In the score, an alert can
- * count as more severe, for example if an event confirms the alert.
- */
-function alertsText(alerts: readonly GroupedFact[]): string {
-  const counts = SEVERITIES.flatMap((severity) => {
-    const count = alerts.filter((alert) => alert.severity === severity).length
-    const noun = severity === 'error' || severity === 'warning'
-    return count === 0 ? [] : [noun ? countOf(count, severity) : `${formatCount(count)} ${severity}`]
-  })
-  const inOrder = SEVERITIES.flatMap((severity) => alerts.filter((alert) => alert.severity === severity))
-  return `Alerts of this incident: ${counts.join(', ')} (${namesOf(inOrder)})`
-}
-
 function touchedSentences(what: string, names: readonly string[], refs: readonly string[]): readonly Sentence[] {
   return names.length === 0 ? [] : [{ text: `${what}: ${formatCount(names.length)} (${joinNames(names)}).`, refs }]
 }
@@ -182,7 +169,7 @@ export function detectionOf(facts: GroupedFacts): Postmortem['detection'] {
       text: `${incidentName(one)}, which was merged into this incident, was opened at ${formatTime(createdAt)}.`,
       refs: [ref],
     })),
-    ...[...toldSentences(facts), { text: acknowledgedText(incident, entries), refs: [ref] }],
+    ...[...toldSentences(facts), acknowledgedSentence(facts)],
     ...(hasLapsed(incident, entries)
       ? [{ text: 'This acknowledgement lapsed when the problem came back.', refs: [ref] }]
       : []),
@@ -231,7 +218,9 @@ function laterAcknowledgements({ incident, entries }: GroupedFacts): readonly Se
     }))
 }
 
-function acknowledgedText(incident: IncidentFact, entries: readonly EntryFact[]): string {
+function acknowledgedSentence(facts: GroupedFacts): Sentence {
+  const { incident, entries } = facts
+  const refs = [incidentRef(incident)]
   const { acknowledgedAt, acknowledgedBy, resolvedAt } = incident
   if (acknowledgedAt === null) {
     const ending = entries.find(({ kind, actor, code }) => kind === 'status' && actor !== null && code === 'resolved')
@@ -241,10 +230,14 @@ function acknowledgedText(incident: IncidentFact, entries: readonly EntryFact[])
     const again = entries.find(({ kind, actor }) => kind === 'reopened' && actor !== null)
     const deed = again?.code === 'open' ? 'reopened it' : 'reopened it and took it over'
     const after = again ? `; ${again.actor} ${deed} at ${formatTime(again.at)}` : ''
-    return `Nobody acknowledged the incident${before}${after}.`
+    return { text: `Nobody acknowledged the incident${before}${after}.`, refs }
   }
   const entry = entries.find(({ at, kind, actor }) => kind === 'status' && at === acknowledgedAt && actor !== null)
   const actor = entry?.actor ?? acknowledgedBy
-  const at = formatTime(acknowledgedAt)
-  return actor === null ? `The incident was acknowledged at ${at}.` : `${actor} acknowledged the incident at ${at}.`
+  const other = takenFrom(facts)
+  const what = other ? incidentName(other) : 'the incident'
+  const text = `${personFirst(actor ?? 'a user')} acknowledged ${what} at ${formatTime(acknowledgedAt)}`
+  return other
+    ? { text: `${text}, before it was merged into this incident.`, refs: [...refs, other.ref] }
+    : { text: `${text}.`, refs }
 }
