@@ -146,7 +146,7 @@ test('the changes are in the order of the suspects, including one without a link
 test('a linked change that is not a suspect is not called the trigger', () => {
   const { contributing, summary } = generate({ ...IMAGE, suspects: [] })
   assert.ok(contributing.changes.length > 0)
-  assert.ok(summary.sentences.some(({ text }) => text === 'No change is a likely trigger.'))
+  assert.ok(summary.sentences.some(({ text }) => text === 'No change is a likely cause.'))
 })
 
 test('if all links are rejected, no correlated change is found, and the searched period is stated', () => {
@@ -155,7 +155,7 @@ test('if all links are rejected, no correlated change is found, and the searched
   const text = 'No other change that could have caused the incident was found'
   const told = contributing.sentences.map((sentence) => sentence.text)
   assert.match(told[0] ?? '', /^A user rejected pipeline shop\/cart-api#4711 and rollout .* as the cause\.$/)
-  assert.equal(told[1], `${text} in the 30 min before it (2026-03-14 01:41:09 to 02:11:09 UTC).`)
+  assert.equal(told[1], `${text}. The 30 min before the incident were searched (2026-03-14 01:41:09 to 02:11:09 UTC).`)
   assert.ok(summary.sentences.some((sentence) => sentence.text === `${text}.`))
 })
 

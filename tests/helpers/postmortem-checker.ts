@@ -201,12 +201,12 @@ export function contradictionsIn(document: Postmortem): string[] {
     [says(/no later deploy or rollout began/) && hasLaterDeploy(timeline), 'a later deploy and none'],
     [says(/no end had been reported/) && says(/The last alert ended/), 'an end and none'],
     [
-      / after it was resolved\)/.test(fact.get('Critical for') ?? '') !==
-        says(/ of it after the incident was resolved/),
+      / after the incident was resolved\)/.test(fact.get('Critical for') ?? '') !==
+        says(/ of them after the incident was resolved/),
       'a problem that went on after the resolution, or not',
     ],
     [
-      /no end had been reported by/.test(text) && says(/ of it after the incident was resolved/),
+      /no end had been reported by/.test(text) && says(/ of them after the incident was resolved/),
       'a later end and none',
     ],
     [

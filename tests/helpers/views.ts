@@ -219,7 +219,7 @@ export function incidentView(more: Partial<IncidentView> = {}): IncidentView {
         count: 38,
         until: at('03:14'),
       }),
-      entry('03:02', 'correlation', 'shop/checkout#4711 linked to CrashLoopBackOff: link score 0.92, likely'),
+      entry('03:02', 'correlation', 'shop/checkout#4711 linked to CrashLoopBackOff: likely'),
       entry('03:03', 'opened', 'opened automatically: a cluster event and an alert agree'),
       entry('03:08', 'note', 'rolling back to #4702', { actor: 'Alex' }),
     ],

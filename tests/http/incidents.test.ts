@@ -76,7 +76,7 @@ test('shows an incident with alerts, correlations and a sorted timeline', async 
     body.timeline.map(({ text, ref }: { text: string; ref: string }) => [text, ref]),
     [
       ['HighLatency: slow', `alert/${alert.id}`],
-      ['pipeline acme/shop!7 linked to HighLatency: link score 0.50, likely', `correlation/${link.id}`],
+      ['pipeline acme/shop!7 linked to HighLatency: likely', `correlation/${link.id}`],
       ['first', `incident/${incident.id}`],
       ['second', `incident/${incident.id}`],
     ],

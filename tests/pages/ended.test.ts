@@ -46,6 +46,17 @@ test('a duration that is over has its seconds on all pages, in the document, the
   assert.match(await text('/reports'), /Time to resolve 19 min 50 s/)
 })
 
+test('an incident whose severity a user lowered says for how much of the whole it was critical', async (t) => {
+  const { cart, clock, text, request, token } = await start(t)
+  await cart(0)
+  clock.now = NOON + 5 * MINUTE
+  const [{ id }] = (await request('GET', '/api/incidents', { token })).body.data
+  await request('PATCH', `/api/incidents/${id}`, { token, body: { severity: 'warning' } })
+  await cart(0, 30 * MINUTE)
+  clock.now += 5 * MINUTE
+  assert.match(await text('/incidents/1'), /Was critical for 5 min of 30 min in all from 12:00 to 12:30/)
+})
+
 test('an alert that fired twice says how often and for how long', async (t) => {
   const { cart, text } = await start(t)
   for (const [from, to] of [

@@ -132,12 +132,12 @@ function countText(kind: string, count: number): string {
 }
 
 /**
- * Formats the details after the text of a row in a postmortem; see `rowDetails`. When an alert was last seen matters only
- * if it has no end, which the section about the recovery says.
+ * Formats the details after the text of a row in a postmortem; see `rowDetails`. The evidence says how often an alert was
+ * seen. When it was last seen matters only if it has no end, which the section about the recovery says.
  */
 export function detailsText(row: TimelineRowText, shown: (at: number) => string): string {
   const at = Date.parse(row.at)
-  return rowDetails({ ...row, at, until: row.kind === 'alert' ? at : Date.parse(row.until) }, shown)
+  return rowDetails({ ...row, seen: row.count, at, until: row.kind === 'alert' ? at : Date.parse(row.until) }, shown)
 }
 
 /** Returns who is responsible for a row: a user, a sender such as `Kubernetes`, or incmon. */

@@ -8,7 +8,7 @@ import { rolloutOf } from '../event/rollout.ts'
 import { ordered } from '../order.ts'
 import { templatesOf } from '../service/pod-name.ts'
 import { likelihoodOfLink } from '../suspect/likely-cause.ts'
-import { formatScore, incidentName, numberText } from '../text.ts'
+import { incidentName, numberText } from '../text.ts'
 import { MINUTE } from '../units.ts'
 import { changeName, deployText, isDeploy, wholeChangeText } from './change-text.ts'
 import type { AlertFact, ChangeFact, CorrelationFact, EntryFact, EventFact, PostmortemFacts } from './facts.ts'
@@ -178,8 +178,8 @@ function bestLinks(links: readonly Link[], known: Known): readonly (Link & { cou
 
 function ofCorrelation(link: Link & { readonly count: number }, known: Known): Moment {
   const name = known.get(link.alertId)?.group.name ?? 'an alert in another incident'
-  const verdict = link.verdict === null ? '' : `, ${link.verdict} by ${link.verdictBy ?? 'a user'}`
-  const text = `${changeName(link.change)} linked to ${name}: link score ${formatScore(link.score)}, ${likelihoodOfLink(link.score)}${verdict}`
+  const verdict = link.verdict === null ? '' : `; later ${link.verdict} by ${link.verdictBy ?? 'a user'}`
+  const text = `${changeName(link.change)} linked to ${name}: ${likelihoodOfLink(link.score)}${verdict}`
   const [at, group] = [link.createdAt, text]
   const common = { at, until: at, code: null, actor: null, source: null, echo: false, object: '' }
   return { ...common, kind: 'correlation', text, ref: `correlation/${link.uuid}`, group, count: link.count }

@@ -52,9 +52,13 @@ const RULES: readonly Rule[] = [
   {
     id: 'probe-tuning',
     text: 'Tune the probe: compare its timeout and failure threshold with the latency of the endpoint under load.',
-    // The probe of a container that crashes or cannot start fails for that reason.
+    // The probe of a container that crashes, cannot start or is critical for another reason fails for that reason.
     because: (facts) =>
-      facts.alerts.some(({ failure }) => failure !== null && STOPS.has(failure)) ? null : ofFailure(facts, 'probe'),
+      facts.alerts.some(({ failure, severity, source }) =>
+        source === 'cluster' ? STOPS.has(failure ?? '') : severity === 'critical',
+      )
+        ? null
+        : ofFailure(facts, 'probe'),
   },
   {
     id: 'pull-secret',
@@ -171,13 +175,14 @@ function unendedText(alerts: readonly GroupedFact[]): Sentence | null {
 
 /** Applies if somebody acknowledged the incident after more than 15 minutes, or nobody did and the problem lasted longer. */
 function lateAnswer(facts: GroupedFacts): Sentence | null {
-  const { origin, createdAt, acknowledgedAt, resolvedAt, uuid } = facts.incident
+  const { origin, createdAt, acknowledgedAt, resolvedAt, uuid, critical } = facts.incident
   const end = acknowledgedAt ?? Math.min(...[endOf(facts), resolvedAt].flatMap((at) => at ?? []))
   const [late, lasted] = [PAGED_WITHIN_MINUTES * MINUTE, problemSeconds(facts)]
   if (origin === 'manual' || !Number.isFinite(end) || end <= createdAt + late) return null
   // Whoever works on the incident that has the cause works on this one, too.
   if (acknowledgedAt === null && causeElsewhere(facts)) return null
-  // Silences do not count.
+  // Whoever silences the problem knows of it, and silences do not count.
+  if (acknowledgedAt === null && (critical.mutedMs ?? 0) > 0) return null
   if (acknowledgedAt === null && lasted !== null && lasted * 1000 <= late) return null
   const text =
     acknowledgedAt === null

@@ -44,11 +44,6 @@ export function contributingOf(facts: GroupedFacts): Postmortem['contributing'] 
   }
 }
 
-/** Returns the changes that nothing connects to the incident and its alerts. */
-export function unlinkedOf(facts: GroupedFacts): readonly ChangeFact[] {
-  return sortedOut(facts).unlinked
-}
-
 /** `byChange`: the links of each change that may be the cause. `others`: suspected changes without a link. */
 function sortedOut(facts: GroupedFacts) {
   const { correlations, changes, searched, suspects } = facts
@@ -200,7 +195,7 @@ function unlinkedSentence(changes: readonly ChangeFact[]): Sentence {
   const named = joinNames(
     changes.map((change) => `${changePlace(change, outcomeText(change))} at ${formatTime(change.startsAt)}`),
   )
-  const text = `Also recorded, but not linked to this incident: ${named}.`
+  const text = `Unlikely causes: ${named}.`
   return { text, refs: changes.map(({ eventId }) => `event/${eventId}`) }
 }
 

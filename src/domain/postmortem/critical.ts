@@ -195,7 +195,7 @@ function timesText({ incident: { startedAt } }: GroupedFacts, until: number, sec
 /** An incident that was reopened has more than one resolution. */
 function laterText(facts: GroupedFacts): string {
   const [later, afterwards] = [resolvedLater(facts), secondsAfterwards(facts, problemSeconds(facts) ?? 0)]
-  if (afterwards > 0) return `, ${formatSeconds(afterwards)} of it after the incident was resolved`
+  if (afterwards > 0) return `, ${formatSeconds(afterwards)} of them after the incident was resolved`
   if (later === 0 || facts.entries.some(({ kind }) => kind === 'reopened')) return ''
   const at = facts.incident.resolvedAt
   const what = wasMerged(facts) ? `merged into ${intoText(facts)}` : 'resolved'

@@ -51,7 +51,7 @@ const MAX_APART = 3
 
 function apart<Alert extends GroupedFact>(alike: readonly Alert[]): readonly (readonly Alert[])[] {
   const byTime = [...Map.groupBy(alike, (one) => formatTime(lastAtOf(one))).values()]
-  return byTime.length <= MAX_APART && alike.every(({ endsAt }) => endsAt !== null) ? byTime : [alike]
+  return byTime.length <= MAX_APART ? byTime : [alike]
 }
 
 const lastAtOf = ({ endsAt, lastSeenAt }: GroupedFact) => endsAt ?? lastSeenAt

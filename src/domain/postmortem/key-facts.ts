@@ -35,7 +35,8 @@ export function keyFactsOf(
   const probably = facts.component ? [`probably ${facts.component.ref}`] : []
   const title = elsewhere ? incidentName(elsewhere) : ''
   // Whether the other incident's document knows the cause is unknown: that incident can go on.
-  const from = mergedInto(facts) ? `not known here; merged into ${title}` : `probably followed from ${title}`
+  const isMerged = mergedInto(facts) !== undefined
+  const from = isMerged ? `not known here; merged into ${title}` : `the incident probably followed from ${title}`
   const see = elsewhere ? [from] : []
   return [
     { ...lengthOf(facts), refs: [ref, ...intoRefs(facts), ...lastReportRefs(facts)] },
@@ -55,7 +56,7 @@ export function keyFactsOf(
           text: `probably ${joinNames(fixes.map(changeName))}${notesText(facts)}`,
           refs: fixes.map(({ eventId }) => `event/${eventId}`),
         }
-      : elsewhere
+      : elsewhere && isMerged
         ? { label: 'Fix', text: `not known here; the postmortem of ${title} may name it`, refs: [elsewhere.ref] }
         : { label: 'Fix', ...noFix(facts) },
   ]
@@ -64,16 +65,10 @@ export function keyFactsOf(
 function noFix(facts: GroupedFacts): Pick<KeyFact, 'text' | 'refs'> {
   const { incident, alerts, changes } = facts
   const remedies = alerts.length > 0 ? [] : changes.filter((change) => isRemedy(change, incident))
-  const tried = joinNames(remedies.map(changeName))
   // Without an alert, nothing shows when the problem ended.
-  const known =
-    tried !== ''
-      ? `not known; during the incident: ${tried}`
-      : incident.cause === 'silence'
-        ? 'not known'
-        : 'no deploy or rollout is a likely fix'
+  const tried = remedies.length === 0 ? '' : `; during the incident: ${joinNames(remedies.map(changeName))}`
   const refs = [incidentRef(incident), ...remedies.map(({ eventId }) => `event/${eventId}`)]
-  return { text: `${known}${notesText(facts)}`, refs }
+  return { text: `not known${tried}${notesText(facts)}`, refs }
 }
 
 /** Refers to what users wrote after the fix, or at all if none was found. */
@@ -147,18 +142,16 @@ function loweredText({ incident: { severe, declared = [] } }: GroupedFacts, seco
 
 function afterwardsText(facts: GroupedFacts, seconds: number): string {
   const afterwards = secondsAfterwards(facts, seconds)
-  return afterwards === 0 ? '' : ` (${formatSeconds(afterwards)} of it after it was resolved)`
+  return afterwards === 0 ? '' : ` (${formatSeconds(afterwards)} of them after the incident was resolved)`
 }
 
 function noCauseText(facts: GroupedFacts, { changes }: Postmortem['contributing']): string {
-  const { searched, incident } = facts
-  if (incident.cause === 'silence') return 'not known'
+  if (facts.incident.cause === 'silence') return 'not known'
   const rejected = joinNames(distinct(rejectedOf(facts).map(({ change }) => changeName(change))))
   if (rejected !== '') return `not known; rejected: ${rejected}`
-  const before = formatSeconds(secondsBetween(searched.from, incident.startedAt))
   return changes.length === 0 && !isUnconnected(facts)
-    ? `no change was found in the ${before} before the incident${cordonSentences(facts).length > 0 ? ', but a node was cordoned' : ''}`
-    : 'no connected change was found'
+    ? `no change was found that could be the cause${cordonSentences(facts).length > 0 ? ', but a node was cordoned' : ''}`
+    : 'no change is a likely cause'
 }
 
 function causeText(cause: Postmortem['contributing']['changes'][number]): string {

@@ -107,8 +107,7 @@ export function metricsOf(
   const what = isReported ? 'the end of the problem' : 'the last report of the problem'
   const ofIt = isReported ? 'its end' : 'its last report'
   const from = later === 0 ? ofIt : `${formatSeconds(later)} after ${ofIt}`
-  const late =
-    countsFromEnd || later === 0 || timing.wasMerged ? '' : `, which was ${formatSeconds(later)} after ${what}`
+  const late = countsFromEnd || later === 0 || timing.wasMerged ? '' : `, ${formatSeconds(later)} after ${what}`
   const isFirst = (timing.openedAt ?? timing.createdAt) < timing.createdAt
   const both = [...refs.evidence, refs.incident]
   return {
@@ -126,7 +125,7 @@ export function metricsOf(
     ),
     ttr: metric(
       ttr,
-      `${definitionOf(timing, countsFromEnd ? from : null)}${early}${late}`,
+      `${definitionOf(timing, countsFromEnd ? from : null)}${late}${early}`,
       moved ?? recovered,
       known ? both : [refs.incident],
     ),

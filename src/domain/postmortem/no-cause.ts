@@ -15,15 +15,15 @@ export function noneFound(facts: GroupedFacts): Sentence {
   const elsewhere = elsewhereSentence(facts)
   if (elsewhere)
     return { text: `${elsewhere.text}${componentText(facts)}`, refs: [...elsewhere.refs, incidentRef(incident)] }
-  const before = secondsBetween(searched.from, incident.startedAt)
-  const period = `in the ${formatSeconds(before)} before it (${formatPeriod(searched.from, incident.startedAt)})`
-  return { text: `${noneText(facts)} was found ${period}.${componentText(facts)}`, refs: [incidentRef(incident)] }
+  const before = formatSeconds(secondsBetween(searched.from, incident.startedAt))
+  const period = `The ${before} before the incident were searched (${formatPeriod(searched.from, incident.startedAt)}).`
+  return { text: `${noneText(facts)}. ${period}${componentText(facts)}`, refs: [incidentRef(incident)] }
 }
 
-/** Returns `No change that could have caused the incident`, or `No other change …` if a user rejected one. */
-export function noneText(facts: GroupedFacts): string {
-  const other = rejectedOf(facts).length > 0 ? 'other ' : ''
-  return isUnconnected(facts) ? `No ${other}connected change` : `No ${other}change that could have caused the incident`
+/** Says that no change is a likely cause: `isKnown`, if there is one, or `No other change …` if a user rejected one. */
+export function noneText(facts: GroupedFacts, isKnown = isUnconnected(facts)): string {
+  const change = rejectedOf(facts).length > 0 ? 'No other change' : 'No change'
+  return isKnown ? `${change} is a likely cause` : `${change} that could have caused the incident was found`
 }
 
 /** Returns whether the services had changes before the incident, although nothing connects them to it. */

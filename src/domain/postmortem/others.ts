@@ -91,7 +91,7 @@ export function groupSentences(facts: GroupedFacts): readonly Sentence[] {
   const [first] = group?.others ?? []
   if (!group || !first) {
     const one = mergedInto(facts) ? undefined : causeElsewhere(facts)
-    return one ? [{ text: followedText('This incident', one, facts), refs: [one.ref] }] : ledSentences(facts)
+    return one ? [{ text: followedText('This incident', one), refs: [one.ref] }] : ledSentences(facts)
   }
   const { cause, leader, others } = group
   if (leader === incidentRef(incident)) {
@@ -102,13 +102,13 @@ export function groupSentences(facts: GroupedFacts): readonly Sentence[] {
   const led = others.find(({ ref }) => ref === leader)
   const rest = others.filter((one) => one !== led)
   const names = joinNames(['This incident', ...(rest.length === 0 ? [] : [`${countOf(rest.length, 'other')}`])])
-  const text = led ? followedText(names, led, facts) : `${names} probably have the same cause: ${cause}.`
+  const text = led ? followedText(names, led) : `${names} probably have the same cause: ${cause}.`
   return [{ text, refs: [...(led ? [led.ref] : [incidentRef(incident)]), ...rest.map(({ ref }) => ref)] }]
 }
 
 /** Says which incident this one, or it and `others`, followed. */
-function followedText(what: string, one: Parameters<typeof incidentName>[0], facts: GroupedFacts): string {
-  return `${what} probably followed from ${incidentName(one)}, whose postmortem may name the ${whatElsewhere(facts)}.`
+function followedText(what: string, one: Parameters<typeof incidentName>[0]): string {
+  return `${what} probably followed from ${incidentName(one)}.`
 }
 
 /** Names the incidents that probably followed from the failure of a node. */
@@ -118,10 +118,6 @@ function ledSentences(facts: GroupedFacts): readonly Sentence[] {
   const names = joinNames(others.map(incidentName))
   const text = `This incident probably led to ${countOf(others.length, 'other incident')}: ${names}.`
   return [{ text, refs: others.map(({ ref }) => ref) }]
-}
-
-function whatElsewhere({ fixes }: GroupedFacts): string {
-  return fixes.length > 0 ? 'cause' : 'cause and the fix'
 }
 
 /** Returns the incident that may have the cause and the fix of this one: the one that it followed, or was merged into. */
@@ -135,12 +131,13 @@ export function causeElsewhere(facts: GroupedFacts): NonNullable<GroupedFacts['m
   return group.others.find(({ ref }) => ref === group.leader)
 }
 
-/** Refers to the incident that may have the cause, and the fix if none of its own was found. */
+/** Names the incident that may have the cause. Once incidents are merged, one document tells of both. */
 export function elsewhereSentence(facts: GroupedFacts): Sentence | undefined {
   const one = causeElsewhere(facts)
-  return one
-    ? { text: `The postmortem of ${incidentName(one)} may name the ${whatElsewhere(facts)}.`, refs: [one.ref] }
-    : undefined
+  if (!one) return undefined
+  const what = facts.fixes.length > 0 ? 'cause' : 'cause and the fix'
+  const merged = `The postmortem of ${incidentName(one)} may name the ${what}.`
+  return { text: mergedInto(facts) ? merged : followedText('This incident', one), refs: [one.ref] }
 }
 
 /** Names what ran on the node of the incident. The node's own alerts do not name it. */

@@ -5,23 +5,14 @@ import { sortRows, type TimelineRow } from '../incident/timeline-rows.ts'
 import { distinct } from '../order.ts'
 import { subjectName } from '../sender/sender-name.ts'
 import { joinNames } from '../text.ts'
-import { unlinkedOf } from './causes.ts'
 import { type GroupedFacts, senderOf, silentSenders, whileFiring } from './groups.ts'
 
-/** Outcomes that matter even if nothing connects the change to the incident: no fix could be deployed. */
-const ALWAYS_SHOWN: ReadonlySet<string | null> = new Set(['deploy failed', 'CI system failure'])
-
-/**
- * Returns the rows without the changes that nothing connects to the incident. Alerts of one name that several services
- * had at the same second share a row, and so do their ends.
- */
+/** Returns the rows. Alerts of one name that several services had at the same second share one, and so do their ends. */
 export function rowsOf(facts: GroupedFacts): ReturnType<typeof timelineOf> {
-  const hidden = unlinkedOf(facts).filter(({ outcome }) => !ALWAYS_SHOWN.has(outcome))
-  const strange = new Set(hidden.map(({ eventId }) => `event/${eventId}`))
   const senders = new Map(facts.alerts.map((alert) => [`alert/${alert.uuid}`, senderOf(alert)]))
   // The cordon of a node is no alert of its own.
   const events = [...facts.events, ...(facts.cordons ?? []).map((one) => ({ ...one, alertId: null }))]
-  const rows = timelineOf({ ...facts, events, correlations: [] }).filter(({ ref }) => !strange.has(ref))
+  const rows = timelineOf({ ...facts, events, correlations: [] })
   const all = [...together(rows, facts), ...silenceRows(facts), ...replacedRows(facts)]
   return sortRows(
     all.map((row) =>

@@ -197,7 +197,7 @@ function clockSentence(incident: IncidentFact): Sentence {
 
 function olderSentences(incident: IncidentFact, first: GroupedFact | undefined): readonly Sentence[] {
   if (!first || secondsBetween(first.startsAt, incident.startedAt) <= 0) return []
-  const text = `At first this alert opened no incident: the critical state began at ${formatTime(incident.startedAt)}.`
+  const text = `The critical state began at ${formatTime(incident.startedAt)}.`
   return [{ text, refs: [incidentRef(incident)] }]
 }
 

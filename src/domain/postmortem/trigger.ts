@@ -70,16 +70,8 @@ export function suspicionsOf(facts: GroupedFacts, contributing: Postmortem['cont
 function noTrigger(facts: GroupedFacts, { changes }: Postmortem['contributing']): readonly Sentence[] {
   const rejected = rejectedSentences(rejectedOf(facts))
   if (causeElsewhere(facts) || facts.incident.cause === 'silence') return rejected
-  const connected = changes.filter((one) => isConnected(one, facts))
-  const text =
-    changes.length === 0
-      ? `${noneText(facts)} was found.`
-      : connected.length > 0
-        ? 'No connected change began before the problem.'
-        : changes.some((one) => suspectOf(one, facts) !== undefined)
-          ? 'No connected change was found.'
-          : 'No change is a likely trigger.'
-  const none = { text: `${text}${componentText(facts)}`, refs: [incidentRef(facts.incident)] }
+  const text = changes.length === 0 ? noneText(facts) : noneText(facts, true)
+  const none = { text: `${text}.${componentText(facts)}`, refs: [incidentRef(facts.incident)] }
   return [...rejected, none, ...(changes.length === 0 ? cordonSentences(facts) : [])]
 }
 

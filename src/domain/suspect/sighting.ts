@@ -25,7 +25,7 @@ const SPECIFIC: Readonly<Record<string, readonly [number, string]>> = {
   node: [0.85, 'the node has a problem'],
   scheduling: [0.8, 'no node can run the pod'],
   rollout: [0.7, 'pods are missing or not available'],
-  job: [0.7, 'the job failed'],
+  job: [0.7, 'a job failed or did not start'],
   network: [0.5, 'the pod network cannot be set up'],
   probe: [0.5, 'a probe fails'],
 }

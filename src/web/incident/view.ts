@@ -185,17 +185,17 @@ type State = Pick<
 >
 
 /**
- * Returns `critical for 12 min, not counting 20 min under a silence`; without a time below a second. Says so if the problem
- * went on with another severity.
+ * Returns `critical for 12 min of 30 min in all, not counting 20 min under a silence`; without a time below a second. The
+ * whole differs if the problem had another severity, too.
  */
 export function lastedText(state: State): string {
   const { severity, criticalMs, severeMs, mutedMs, endedAt, isGuess, isSilence } = state
-  const [format, went] = endedAt === null ? [formatDuration, 'has gone'] : [formatLasted, 'went']
+  const format = endedAt === null ? formatDuration : formatLasted
   if (isSilence) return `no heartbeat for ${format(severeMs)}`
   const least = isGuess ? 'at least ' : ''
-  const length = severeMs < 1000 ? severity : `${severity} for ${least}${format(severeMs)}`
-  const whole = Math.abs(criticalMs - severeMs) < 1000 ? '' : `, and ${went} on for ${format(criticalMs)} in all`
-  return `${length}${whole}${silencedText(mutedMs)}`
+  if (severeMs < 1000) return `${severity}${silencedText(mutedMs)}`
+  const whole = Math.abs(criticalMs - severeMs) < 1000 ? '' : ` of ${format(criticalMs)} in all`
+  return `${severity} for ${least}${format(severeMs)}${whole}${silencedText(mutedMs)}`
 }
 
 /** Returns `from 03:02 to 03:14`, or `between …` if the problem was not on all the time. */
