@@ -200,7 +200,8 @@ test('a rollout long after a deploy is the fix without the deploy, which did not
 
 test('a deploy after which the problem came back is no fix', () => {
   const back = entry('status', 16, null, 'open', 'the problem came back')
-  assert.equal(fixWith(3, [back]), 'not known')
+  const tried = 'pipeline shop/cart#12 and rollout shop/cart@7f9b6d5c4'
+  assert.equal(fixWith(3, [back]), `not known; during the incident: ${tried}`)
   assert.equal(fixWith(14, [back]), 'probably rollout shop/cart@7f9b6d5c4')
 })
 

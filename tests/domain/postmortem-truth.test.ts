@@ -98,6 +98,17 @@ const fixing = {
 const cordon = { ...report, name: 'NodeNotSchedulable', object: 'Node/worker-3', at: startedAt - 6 * MINUTE }
 const early = { ...IMAGE.changes[0]!, ...{ startsAt: startedAt - 10 * MINUTE, endsAt: startedAt - 9 * MINUTE } }
 const leader = { ref: 'incident/led', title: 'Down', createdAt, startedAt, service: pay }
+const milder = {
+  ...{
+    at: startedAt + 10 * MINUTE,
+    kind: 'alert',
+    code: null,
+    text: 'X',
+    actor: null,
+    ref: `alert/${alerts[0]?.uuid}`,
+  },
+  facts: { code: 'severity', from: 'critical', to: 'warning' },
+} as const
 const unseen = { ...critical(25), acknowledgedAt: null }
 
 /** Returns the text with a suspected change that began some minutes after the first symptom. */
@@ -338,9 +349,27 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   ],
   [
     'seen lately and not earlier',
-    /began once in the previous 30 days and not once in the 60 days before/,
+    /occurred once in the previous 30 days and not once in the 60 days before/,
     textOf({ earlier: [lately], recordedSince: 0 }),
     textOf({ earlier: [lately] }),
+  ],
+  [
+    'several alerts of one incident as one occurrence',
+    /occurred once in the previous 30 days \(E2\)\. Previous occurrence: X, 2026-03-14 01:11:09 UTC \(incident 7\) \(E2\)/,
+    textOf({ earlier: [{ ...lately, ref: 'alert/z' }, lately].map((one) => ({ ...one, incident: 7 })) }),
+    textOf({ earlier: [{ ...lately, ref: 'alert/z' }, lately] }),
+  ],
+  [
+    'alerts of the services during the incident that belong to no incident',
+    /Also reported about these services, but not part of this incident: OOMKilled \(E\d+\)\./,
+    textOf({ alerts, events: [{ ...report, at: startedAt + MINUTE }] }, critical(10)),
+    textOf({ alerts, events: [{ ...report, at: startedAt + 11 * MINUTE }, own] }, critical(10)),
+  ],
+  [
+    'an alert that became milder, which ended the problem',
+    /- ImagePullBackOff changed from critical to warning at 2026-03-14 02:21:09 UTC \(E2\)\./,
+    textOf({ alerts, entries: [milder] }, critical(10)),
+    textOf({ alerts, entries: [milder] }, critical(11)),
   ],
   [
     'not critical',
@@ -488,6 +517,12 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
     /why nobody acknowledged/,
     textOf({ group: { cause: 'postgres', leader: null, others: [leader] } }, unseen),
     textOf({ group: { cause: 'postgres', leader: leader.ref, others: [leader] } }, unseen),
+  ],
+  [
+    'nobody answered in time, even with a note',
+    /why nobody acknowledged/,
+    textOf({ entries: [{ ...merge, kind: 'note', at: createdAt + 16 * MINUTE }] }, unseen),
+    textOf({ entries: [{ ...merge, kind: 'note', at: createdAt + 14 * MINUTE }] }, unseen),
   ],
   [
     'an end that was reported after it was assumed',

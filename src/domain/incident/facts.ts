@@ -206,8 +206,8 @@ export type SuspectFact = Pick<Change, 'kind' | 'ref'> &
 /** An alert about a workload on a node. `objects`: the objects of the alert's events on this node. */
 type NodeAlert = EarlierFact & { readonly service: string; readonly objects: readonly string[] }
 
-/** `ref`: `alert/<uuid>`. */
-type EarlierFact = { readonly ref: string; readonly name: string; readonly startsAt: number }
+/** `ref`: `alert/<uuid>`. `incident`: the number of its incident; null if it has none. */
+type EarlierFact = Readonly<{ ref: string; name: string; startsAt: number; incident?: number | null }>
 
 /** Converts a change to a fact for a postmortem. */
 export function changeFact(change: Change): ChangeFact {

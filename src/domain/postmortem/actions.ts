@@ -175,14 +175,15 @@ function unendedText(alerts: readonly GroupedFact[]): Sentence | null {
 
 /** Applies if somebody acknowledged the incident after more than 15 minutes, or nobody did and the problem lasted longer. */
 function lateAnswer(facts: GroupedFacts): Sentence | null {
-  const { origin, createdAt, acknowledgedAt, resolvedAt, uuid, critical } = facts.incident
+  const { origin, createdAt, acknowledgedAt, resolvedAt, uuid } = facts.incident
   const end = acknowledgedAt ?? Math.min(...[endOf(facts), resolvedAt].flatMap((at) => at ?? []))
   const [late, lasted] = [PAGED_WITHIN_MINUTES * MINUTE, problemSeconds(facts)]
   if (origin === 'manual' || !Number.isFinite(end) || end <= createdAt + late) return null
   // Whoever works on the incident that has the cause works on this one, too.
   if (acknowledgedAt === null && causeElsewhere(facts)) return null
-  // Whoever silences the problem knows of it, and silences do not count.
-  if (acknowledgedAt === null && (critical.mutedMs ?? 0) > 0) return null
+  // Who wrote a note, silenced the problem or resolved the incident had answered.
+  if (facts.entries.some(({ at, actor }) => actor !== null && at > createdAt && at <= createdAt + late)) return null
+  // Silences do not count.
   if (acknowledgedAt === null && lasted !== null && lasted * 1000 <= late) return null
   const text =
     acknowledgedAt === null

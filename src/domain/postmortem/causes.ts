@@ -30,7 +30,7 @@ export function contributingOf(facts: GroupedFacts): Postmortem['contributing'] 
   const late = all.filter((one) => isLate(one, facts))
   const contributions = all.filter((one) => !late.includes(one))
   // Changes of the workloads on a node say nothing about the node.
-  const told = isNodeService(incident.service) ? [] : unlinked
+  const told = isNodeService(incident.service) ? [] : unlinked.filter(({ startsAt }) => startsAt <= incident.startedAt)
   return {
     from: new Date(searched.from).toISOString(),
     to: new Date(searched.to).toISOString(),

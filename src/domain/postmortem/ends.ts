@@ -75,6 +75,18 @@ export function earlierEnds({ incident, entries, alerts }: GroupedFacts): readon
   })
 }
 
+/** Names the alerts whose problem ended because they became milder. */
+export function falls({ incident, entries, alerts }: GroupedFacts): readonly Told[] {
+  const { until } = incident.critical
+  return entries.flatMap(({ facts, at, ref }) => {
+    const alert = alerts.find(({ uuid }) => ref === `alert/${uuid}`)
+    if (facts?.code !== 'severity' || facts.from !== 'critical' || !alert || until === null) return []
+    if (secondsBetween(at, until) !== 0 || secondsBetween(at, lastAtOf(alert)) === 0) return []
+    const text = `${alert.name} changed from critical to ${facts.to} at ${formatTime(at)}.`
+    return [{ text, refs: alertRefs([alert]), at }]
+  })
+}
+
 type Way = 'moment' | 'unreported' | 'unknown' | `when ${string}` | Resolution
 
 const SCALING = /^ScalingReplicaSet Scaled down/

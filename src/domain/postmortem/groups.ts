@@ -41,7 +41,7 @@ export function personFirst(who: string): string {
 }
 
 /** Formats the alerts' names with counts: `OOMKilled and HighErrorRate ×440`. */
-export function namesOf(alerts: readonly GroupedFact[]): string {
+export function namesOf(alerts: readonly Pick<GroupedFact, 'name'>[]): string {
   const byName = Map.groupBy(alerts, ({ name }) => name)
   return joinNames([...byName].map(([name, { length }]) => `${name}${timesOf(length)}`))
 }

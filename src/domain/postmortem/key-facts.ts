@@ -63,9 +63,8 @@ export function keyFactsOf(
 }
 
 function noFix(facts: GroupedFacts): Pick<KeyFact, 'text' | 'refs'> {
-  const { incident, alerts, changes } = facts
-  const remedies = alerts.length > 0 ? [] : changes.filter((change) => isRemedy(change, incident))
-  // Without an alert, nothing shows when the problem ended.
+  const { incident, changes } = facts
+  const remedies = changes.filter((change) => isRemedy(change, incident))
   const tried = remedies.length === 0 ? '' : `; during the incident: ${joinNames(remedies.map(changeName))}`
   const refs = [incidentRef(incident), ...remedies.map(({ eventId }) => `event/${eventId}`)]
   return { text: `not known${tried}${notesText(facts)}`, refs }

@@ -4,10 +4,21 @@ import { distinct, ordered } from '../order.ts'
 import { subjectName } from '../sender/sender-name.ts'
 import { isNodeService, nodeNameOf } from '../service/node.ts'
 import { isOnlyTime } from '../suspect/likely-cause.ts'
-import { countOf, formatCount, formatDay, formatTime, formatTimes, incidentName, joinNames, LISTED } from '../text.ts'
+import {
+  countOf,
+  formatCount,
+  formatDay,
+  formatTime,
+  formatTimes,
+  incidentName,
+  joinNames,
+  LISTED,
+  numberText,
+} from '../text.ts'
 import { DAY, MINUTE } from '../units.ts'
+import { endOf } from './critical.ts'
 import type { Postmortem, Sentence } from './document.ts'
-import { alertRefs, type GroupedFacts, incidentRef, mergedInto } from './groups.ts'
+import { alertRefs, type GroupedFacts, incidentRef, mergedInto, namesOf } from './groups.ts'
 
 /** How many services that failed because of an incident are named. */
 const MAX_FOLLOWED = 50
@@ -19,20 +30,30 @@ const EARLIER = 15 * MINUTE
  * Returns what was reported about the same services shortly before the first symptom, but belongs to no alert of this
  * incident: the first report of each name, earliest first.
  */
-export function earlierReports({ events, alerts }: GroupedFacts): readonly GroupedFacts['events'][number][] {
-  const until = firstSymptom(alerts)?.startsAt
+export function earlierReports(facts: GroupedFacts): readonly GroupedFacts['events'][number][] {
+  const until = firstSymptom(facts.alerts)?.startsAt
   if (until === undefined) return []
-  const own = new Set(alerts.map(({ uuid }) => uuid))
-  const before = events.filter(
-    ({ kind, source, at, alertId }) =>
-      kind === 'firing' &&
-      source !== 'ci' &&
-      alertId !== null &&
-      !own.has(alertId) &&
-      at < until &&
-      at >= until - EARLIER,
-  )
+  const before = foreignReports(facts).filter(({ at }) => at < until && at >= until - EARLIER)
   return [...Map.groupBy(before, ({ name }) => name).values()].flatMap(([one]) => one ?? [])
+}
+
+/** Returns what was reported about the same services, but belongs to no alert of this incident. */
+function foreignReports({ events, alerts }: GroupedFacts): GroupedFacts['events'] {
+  const own = new Set(alerts.map(({ uuid }) => uuid))
+  return events.filter((one) => {
+    return one.kind === 'firing' && one.source !== 'ci' && one.alertId !== null && !own.has(one.alertId)
+  })
+}
+
+/** Names the alerts about the same services that began during the incident, but belong to no incident. */
+export function besideSentences(facts: GroupedFacts): readonly Sentence[] {
+  const from = firstSymptom(facts.alerts)?.startsAt ?? Number.POSITIVE_INFINITY
+  const until = endOf(facts) ?? Number.POSITIVE_INFINITY
+  const found = foreignReports(facts).filter(({ at, incident }) => !incident && at >= from && at <= until)
+  const alerts = [...new Map(found.map((one) => [one.alertId, one])).values()]
+  if (alerts.length === 0) return []
+  const text = `Also reported about these services, but not part of this incident: ${namesOf(alerts)}.`
+  return [{ text, refs: alerts.slice(0, LISTED).map(({ alertId }) => `alert/${alertId}`) }]
 }
 
 /** Names what was reported before the first alert of the incident. */
@@ -170,10 +191,12 @@ export function recurrenceOf({ incident, alerts, earlier, ...facts }: GroupedFac
     ...[...earlier, ...alerts.slice(0, 1)].map(({ startsAt }) => startsAt),
   )
   const isShort = recordedSince > incident.startedAt - 90 * DAY
-  const before = ordered(
-    earlier.filter(({ startsAt }) => startsAt < incident.startedAt && startsAt >= incident.startedAt - 90 * DAY),
-    ({ startsAt, ref }) => [startsAt, ref],
+  const own = earlier.filter(
+    ({ startsAt }) => startsAt < incident.startedAt && startsAt >= incident.startedAt - 90 * DAY,
   )
+  // The alerts of one incident are one occurrence.
+  const inOrder = ordered(own, ({ startsAt, ref }) => [startsAt, ref])
+  const before = [...new Map(inOrder.map((one) => [one.incident ?? one.ref, one])).values()]
   const lately = before.filter(({ startsAt }) => startsAt >= incident.startedAt - 30 * DAY)
   const last = before.at(-1)
   const period = isShort ? 'before this incident' : 'in the previous 90 days'
@@ -184,8 +207,11 @@ export function recurrenceOf({ incident, alerts, earlier, ...facts }: GroupedFac
   const none = `No alert for the same conditions was recorded ${period}.`
   const sentences: Sentence[] = last
     ? [
-        { text: `Alerts for the same conditions began ${months}.`, refs: before.map(({ ref }) => ref) },
-        { text: `Previous occurrence: ${last.name}, ${formatTime(last.startsAt)}.`, refs: [last.ref] },
+        { text: `The same conditions occurred ${months}.`, refs: before.map(({ ref }) => ref) },
+        {
+          text: `Previous occurrence: ${last.name}, ${formatTime(last.startsAt)}${numberText(last.incident)}.`,
+          refs: [last.ref],
+        },
       ]
     : [{ text: alerts.length === 0 ? NO_ALERTS : none, refs: [incidentRef(incident)] }]
   const short = { text: `The record begins on ${formatDay(recordedSince)}.`, refs: [incidentRef(incident)] }

@@ -10,7 +10,7 @@ import { formatSeconds, formatTime, joinNames, secondsBetween } from '../text.ts
 import { MINUTE } from '../units.ts'
 import { wasMerged } from './critical.ts'
 import type { Sentence } from './document.ts'
-import { earlierEnds, endSentences, type Told } from './ends.ts'
+import { earlierEnds, endSentences, falls, type Told } from './ends.ts'
 import {
   alertRefs,
   firingWhenResolved,
@@ -34,9 +34,9 @@ export function resolutionOf(facts: GroupedFacts): { readonly sentences: readonl
     sentences: [
       ...fixSentence(facts),
       ...others.map((change) => otherSentence(change, facts)),
-      ...ordered([...earlierEnds(facts), ...endSentences(facts), ...movesOf(facts)], ({ at }) => [at]).map(
-        ({ text, refs }) => ({ text, refs }),
-      ),
+      ...ordered([...earlierEnds(facts), ...falls(facts), ...endSentences(facts), ...movesOf(facts)], ({ at }) => [
+        at,
+      ]).map(({ text, refs }) => ({ text, refs })),
       ...unheardSentences(facts),
     ],
   }

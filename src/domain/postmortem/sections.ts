@@ -34,6 +34,7 @@ import {
 } from './groups.ts'
 import { wasClockSetBack } from './metrics.ts'
 import {
+  besideSentences,
   earlierSentences,
   elsewhereSentence,
   followedSentences,
@@ -114,6 +115,7 @@ function impactSentences(
     { text: `Services: ${joinNames(servicesOf(facts))}.`, refs: [ref] },
     ...followedSentences(facts),
     ...meanwhileSentences(facts),
+    ...besideSentences(facts),
     ...touchedSentences('Pods', pods, onPods),
     ...touchedSentences('Nodes', nodes, alertRefs(alerts.filter(hasNode))),
     ...onNodeSentences(facts),

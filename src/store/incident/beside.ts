@@ -25,7 +25,7 @@ export function earlierOf(db: Db, incident: LiveIncident, serviceIds: readonly n
     .sort((a, b) => b.startsAt - a.startsAt)
     .slice(0, MAX_EARLIER)
     .filter(({ service_id, source, name }) => conditions.has(JSON.stringify([service_id, source, name])))
-    .map(({ uuid, name, startsAt }) => ({ ref: `alert/${uuidFromBytes(uuid)}`, name, startsAt }))
+    .map(({ uuid, name, startsAt, incident }) => ({ ref: `alert/${uuidFromBytes(uuid)}`, name, startsAt, incident }))
 }
 
 /** Lists the other incidents that opened between shortly before an incident and `until`, earliest first. */
@@ -112,8 +112,9 @@ export function recordedSince(db: Db, organizationId: number, now: number): numb
 function alertsBefore(db: Db, incident: LiveIncident, serviceId: number) {
   const before = db.sql
     .selectFrom('alerts')
-    .select(['uuid', 'service_id', 'source', 'name', 'starts_at as startsAt'])
-    .where('service_id', '=', serviceId)
+    .leftJoin('incidents', 'incidents.id', 'alerts.incident_id')
+    .select(['alerts.uuid', 'alerts.service_id', 'source', 'name', 'starts_at as startsAt', 'number as incident'])
+    .where('alerts.service_id', '=', serviceId)
     .where('starts_at', '>=', incident.startedAt - 90 * DAY)
     .where('starts_at', '<', incident.startedAt)
     .where((eb) => eb.or([eb('incident_id', 'is', null), eb('incident_id', '!=', incident.rowId)]))

@@ -32,7 +32,7 @@ export function fixOf(
   const isOver = change.kind === 'pipeline' && !isDeploying(change.facts) && change.endsAt <= endedAt
   const [at, verb] = isOver ? [change.endsAt, 'finished'] : [change.startsAt, 'started']
   const seconds = secondsBetween(at, endedAt)
-  const when = `${verb} ${seconds === 0 ? 'together with the end of the problem' : `${formatSeconds(seconds)} before the problem ended`}`
+  const when = `${verb} ${seconds === 0 ? 'when' : `${formatSeconds(seconds)} before`} the problem ended`
   return { id: changeName(change), noun: nounOf(change), ref: change.ref, when }
 }
 
