@@ -115,7 +115,9 @@ function withGroups(deps: Deps, channelId: number, entries: readonly QueuedEntry
   const now = deps.now()
   const nextAt = new Map<IncidentGroup, number>()
   return entries.flatMap((entry): GroupedEntry[] => {
-    const group = (isNewIncident(entry) && groups.get(entry.incidentUuid)) || null
+    // What has ended in the meantime is told with its end.
+    const isBurning = isNewIncident(entry) && entry.incident.problem.since !== null
+    const group = (isBurning && groups.get(entry.incidentUuid)) || null
     const form = group === null || entry.only === 'opened' ? null : group
     if (!isNewIncident(entry) || (form === null && entry.only !== 'group')) return [{ ...entry, group: form }]
     if (form === null) {

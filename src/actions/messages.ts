@@ -7,7 +7,6 @@ import { othersPause, resultOf, retryPause, SWITCHED_OFF } from '../domain/notif
 import type { MessageItem, MessageText } from '../domain/notification/words.ts'
 import { SECOND } from '../domain/units.ts'
 import { findGroups } from '../store/incident/groups.ts'
-import { noteHeld } from '../store/incident/told.ts'
 import {
   type ChannelRecord,
   type ChannelSecrets,
@@ -111,7 +110,8 @@ function joinLate({ db, now }: Deps, { leader, channel, items }: Message, groups
   const group = items[0]?.kind === 'group' ? groups.get(items[0].incident.id) : undefined
   if (!group) return
   const late = listQueue(db, channel.rowId, now() + LATE, MAX_LATE).filter((entry) => {
-    return isNewIncident(entry) && entry.only !== 'opened' && groups.get(entry.incidentUuid) === group
+    const isBurning = isNewIncident(entry) && entry.incident.problem.since !== null
+    return isBurning && entry.only !== 'opened' && groups.get(entry.incidentUuid) === group
   })
   if (late.length > 0) beginMessage(db, [leader.rowId, ...late.map(({ rowId }) => rowId)], 'group')
 }
@@ -148,7 +148,6 @@ export function settleMessage(deps: Deps, { leader, channel }: Message, outcome:
     const why = [answer, detail].filter((part) => part !== null).join(': ')
     recordFailure(deps.db, channel.rowId, fate === 'disable' ? `${SWITCHED_OFF}${why}` : why, now, fate === 'disable')
     if (fate === 'retry') {
-      noteHeld(deps.db, channel.rowId, now)
       postponeMessage(deps.db, leader, { ...outcome, detail: why }, nextAt)
       holdMessages(deps.db, channel.rowId, leader, now + othersPause(retryAfter))
       return

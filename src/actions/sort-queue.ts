@@ -1,12 +1,11 @@
 /** Decides which queued notifications are sent now, wait, or are not sent because they are no longer true. */
 import { isLowered, severityNow, worstSeverity } from '../domain/incident/lasted.ts'
-import { once } from '../domain/memoize.ts'
 import { OVER, ruledSeverityOf } from '../domain/notification/kind.ts'
 import { isUnheardSince } from '../domain/notification/schedule.ts'
 import { RECHECK_MS, type Untold, type Verdict, verdictOf } from '../domain/notification/truth.ts'
 import { listLastReports } from '../store/history/last-report.ts'
 import { findLiveIncident } from '../store/incident/live-incidents.ts'
-import { insertUntold, listSaid, wasHeld } from '../store/incident/told.ts'
+import { insertUntold, listSaid } from '../store/incident/told.ts'
 import type { ChannelRecord } from '../store/notification/channels.ts'
 import { hasDelivered } from '../store/notification/outbox.ts'
 import { deleteNotification, postponeNotification, type QueuedEntry } from '../store/notification/queue.ts'
@@ -84,16 +83,15 @@ export function verdictIn(
   const { dueAt, createdAt, incidentId, incident } = entry
   if (isUnwanted(deps, channel, entry, now)) return UNWANTED
   const opening = together.find((one) => isFirst(one) && !isUnwanted(deps, channel, one, now))
-  const isPromised = once(() => opening !== undefined && wasHeld(db, channel.rowId, incidentId))
   // A channel that was not told of an incident is told who works on it only with the opening.
   if (opening && entry.kind === 'acknowledged' && !hasDelivered(db, channel.rowId, entry.incidentUuid))
     return verdictIn(deps, channel, opening, together, now)
   const isTold =
     entry.isTold ||
-    (entry.kind === 'recovered' && isPromised()) ||
+    (entry.kind === 'recovered' && opening !== undefined) ||
     (entry.isToldElsewhere && wantsNoOpening(deps, channel, entry, now))
   const verdict = verdictOf({ ...entry, isTold }, now)
-  if (verdict.do === 'drop' && verdict.reason !== 'acknowledged' && isFirst(entry) && isPromised())
+  if (verdict.do === 'drop' && verdict.reason !== 'acknowledged' && isFirst(entry))
     return withEnd(entry, together, verdict, now)
   if (verdict.do !== 'send' || dueAt === createdAt || incident.problem.since === null) return verdict
   const awaitedSince = engine.awaitedSince(organizationId)
@@ -102,7 +100,10 @@ export function verdictIn(
   return isUnknown ? { do: 'wait', until: now + RECHECK_MS } : verdict
 }
 
-/** What began and ended in quiet hours, or while the receiver failed, is told with its end, once this is known. */
+/**
+ * What ended before it could be told is told with its end, once this is known: it began in quiet hours, in a digest, soon
+ * after a message about its group, or while the receiver failed or incmon was stopped.
+ */
 function withEnd(
   { incident: { problem } }: QueuedEntry,
   together: readonly QueuedEntry[],

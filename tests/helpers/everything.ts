@@ -16,7 +16,7 @@ import { findMergedInto } from '../../src/store/incident/incidents.ts'
 import { findLikelyCause } from '../../src/store/incident/likely-cause.ts'
 import { countGoingOn } from '../../src/store/incident/live-incidents.ts'
 import { recordStop } from '../../src/store/incident/stops.ts'
-import { listSaid, listStillFiring, listToldNames, wasHeld } from '../../src/store/incident/told.ts'
+import { listSaid, listStillFiring, listToldNames } from '../../src/store/incident/told.ts'
 import { listGaps, loadWatch } from '../../src/store/kubernetes.ts'
 import { listRecipients } from '../../src/store/notification/channels.ts'
 import {
@@ -279,7 +279,6 @@ function messages({ deps, clock }: Flow): void {
     alertsAbout(deps.db, { kind: 'worse', names: [], ownServiceId: 0 }, listRuledAlerts(deps.db, 1))
     findLikelyCause(deps.db, 1, id, 0)
     listStillFiring(deps.db, 1, 0)
-    wasHeld(deps.db, 1, 1)
     listSaid(deps.db, 1, { incidentId: 1, incidentUuid: id }, 0)
   }
   rescheduleNotification(deps.db, 1, 0)

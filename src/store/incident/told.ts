@@ -89,13 +89,6 @@ export function listMissed(db: Db, channelId: number, limit: number): Missed[] {
   })
 }
 
-/** Returns whether quiet hours or a failing receiver held back the message to a channel that an incident opened. */
-export function wasHeld(db: Db, channelId: number, incidentId: number): boolean {
-  const own = db.sql.selectFrom('untold').where('incident_id', '=', incidentId).where('channel_id', '=', channelId)
-  const held = own.where('kind', 'in', ['opened', 'escalation']).where('reason', 'in', ['quiet-hours', 'failing'])
-  return db.first(held.select('kind').limit(1)) !== undefined
-}
-
 /** Lists the critical conditions that a channel was told about an incident since its last all-clear. */
 export function listToldNames(db: Db, channelId: number, incidentId: number): string[] {
   const own = db.sql.selectFrom('outbox').select(['kind', 'facts', 'is_digest']).where('incident_id', '=', incidentId)
@@ -159,32 +152,6 @@ export function listStillFiring(db: Db, incidentId: number, since: number): numb
   const sent = db.sql.selectFrom('outbox').select('channel_id').where('incident_id', '=', incidentId)
   return db.all(sent.where('kind', '=', 'still-firing').where('created_at', '>=', since)).map((row) => row.channel_id)
 }
-
-/** Records that the openings that a channel should have got by now are held back, because its receiver fails. */
-export function noteHeld(db: Db, channelId: number, now: number): void {
-  const due = db.sql.selectFrom('outbox').select(['incident_id as incidentId', 'channel_id as channelId'])
-  const pending = due.where('channel_id', '=', channelId).where('status', '=', 'pending').where('created_at', '<=', now)
-  const openings = pending.where('kind', 'in', ['opened', 'group', 'escalation']).where('incident_id', 'is not', null)
-  const fresh = openings.where(({ eb, exists, not }) => {
-    const noted = eb.selectFrom('untold').select('untold.id').where('reason', 'in', ['quiet-hours', 'failing'])
-    return not(
-      exists(
-        noted
-          .whereRef('untold.incident_id', '=', 'outbox.incident_id')
-          .whereRef('untold.channel_id', '=', 'outbox.channel_id'),
-      ),
-    )
-  })
-  const all = db.all(fresh.limit(MAX_HELD))
-  insertUntold(
-    db,
-    all.flatMap(({ incidentId, channelId: to }) =>
-      incidentId === null ? [] : { incidentId, channelId: to, kind: 'opened', at: now, reason: 'failing' },
-    ),
-  )
-}
-
-const MAX_HELD = 500
 
 export type UntoldEntry = {
   readonly incidentId: number
