@@ -76,12 +76,12 @@ function lastReportOf(alerts: Shown['alerts']): string | null {
   )
 }
 
-export function problemText(shown: Pick<Shown, 'problem' | 'criticalSeconds' | 'silencedSeconds' | 'isEndInferred'>) {
-  const { problem, criticalSeconds, silencedSeconds, isEndInferred } = shown
+type Problem = Pick<Shown, 'problemState' | 'criticalSeconds' | 'silencedSeconds' | 'isEndInferred'>
+
+export function problemText({ problemState, criticalSeconds, silencedSeconds, isEndInferred }: Problem): string {
   const length = `${isEndInferred ? 'at least ' : ''}${formatSeconds(criticalSeconds)}`
-  const silenced = silencedText(silencedSeconds * SECOND)
-  if (problem === 'on') return `on, ${length} in all${silenced}`
-  return criticalSeconds === 0 ? `off${silenced}` : `off, was on for ${length}${silenced}`
+  const on = criticalSeconds === 0 ? '' : `; on for ${length}`
+  return `${problemState}${on}${silencedText(silencedSeconds * SECOND)}`
 }
 
 type ShownAlert = WholeAlert & {

@@ -39,7 +39,7 @@ const PLACEHOLDERS: readonly (readonly [what: RegExp, placeholder: string])[] = 
   [/\b(sqlite"?[: ]"?)\d+\.\d+\.\d+/gi, '$1{sqlite}'],
   [/("bytes":)\d+/g, '$1{bytes}'],
   [new RegExp(`"dataModel":${MIGRATIONS.length}\\b`, 'g'), '"dataModel":{model}'],
-  [/^(problem +)(?:on|off)\b.*/gm, '$1{problem}'],
+  [/^(problem +)(?:goes on|is over)\b.*/gm, '$1{problem}'],
   [/("criticalSeconds": ?)\d+/g, '$1{seconds}'],
   [/\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z/g, '{time}'],
   [/(?<=created on )\d{4}-\d{2}-\d{2}/g, '{date}'],

@@ -1,10 +1,10 @@
 /** When the problem of an incident ended, and for how long it was on. Messages, pages and the API use only this file. */
 import { SEVERITIES, type Severity, worst } from '../severity.ts'
 import { formatLasted } from '../shown-time.ts'
-import { secondsBetween } from '../text.ts'
+import { formatUtcClock, secondsBetween } from '../text.ts'
 import { SECOND } from '../units.ts'
 import type { LiveIncident } from './live-incident.ts'
-import { begunAtOf, criticalMsOf, mutedMsOf, type Problem, problemAt, withoutDeclared } from './problem.ts'
+import { begunAtOf, criticalMsOf, mutedMsOf, type Problem, phaseOf, settledAtOf, withoutDeclared } from './problem.ts'
 
 /**
  * Returns when the problem ended, or null while it is on. A resolution does not end what still fires. Times are Unix
@@ -14,13 +14,23 @@ export function endOf(
   { problem, resolvedAt }: { readonly problem: Problem; readonly resolvedAt: number | null },
   now: number,
 ): number | null {
-  return problemAt(problem, now) === 'on' ? null : (problem.endedAt ?? resolvedAt)
+  return phaseOf(problem, now) === 'on' ? null : (problem.endedAt ?? resolvedAt)
+}
+
+/** Returns what is known about a problem, as pages, messages and the API say it: it `goes on`, or `is over`. */
+export function stateOf(problem: Problem, now: number): string {
+  const phase = phaseOf(problem, now)
+  const [endedAt, settledAt] = [problem.endedAt ?? now, settledAtOf(problem) ?? now].map(formatUtcClock)
+  if (phase === 'settling')
+    return `will count as over at ${settledAt} UTC, because nothing critical has fired since ${endedAt} UTC`
+  return { on: 'goes on', muted: 'goes on under a silence', off: 'is over' }[phase]
 }
 
 /** Returns for how long a problem was on, as the API and webhooks say it. */
 export function figuresOf(incident: Lasting, now: number) {
   const { problem } = incident
   return {
+    problemState: stateOf(problem, now),
     criticalSeconds: onMsOf(problem, now) / SECOND,
     silencedSeconds: silencedMsOf(incident, now) / SECOND,
     isEndInferred: problem.isGuess,

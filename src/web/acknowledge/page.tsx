@@ -108,7 +108,7 @@ function stateText({ acknowledgedBy }: AcknowledgeView, status: Exclude<Incident
   const states = {
     investigating: `${name} is working on this incident.`,
     identified: `${name} is working on this incident and has found the cause.`,
-    monitoring: 'The problem is over. The incident is being monitored.',
+    monitoring: 'The incident is being monitored.',
     resolved: 'This incident is resolved. There is nothing left to acknowledge.',
   }
   return states[status]

@@ -9,8 +9,7 @@ import {
   acknowledge,
   readAcknowledgeLink,
 } from '../../actions/acknowledgement.ts'
-import { severeOf, silencedText } from '../../domain/incident/lasted.ts'
-import { phaseOf, problemAt } from '../../domain/incident/problem.ts'
+import { severeOf, silencedText, stateOf } from '../../domain/incident/lasted.ts'
 import { personName } from '../../domain/request/session.ts'
 import { STATES } from '../../domain/severity.ts'
 import { formatDuration, formatLasted } from '../../domain/shown-time.ts'
@@ -113,22 +112,20 @@ function rememberedName({ c }: AnyVisit): string {
 
 /** Says where an incident goes on that was merged into another one. */
 function mergedText({ number, title, status, problem, acknowledgedBy }: IncidentRecord, now: number): string {
-  const goesOn = phaseOf(problem, now) !== 'off'
   const isResolved = status === 'resolved'
   const onIt = acknowledgedBy === null || isResolved ? '' : ` ${acknowledgedBy} is working on it.`
-  const state = `${isResolved ? 'which is resolved, and ' : ''}whose problem ${goesOn ? 'goes on' : 'is over'}`
+  const state = `${isResolved ? 'which is resolved, and ' : ''}whose problem ${stateOf(problem, now)}`
   return `This incident was merged into incident #${number}, “${title}”, ${state}.${onIt}`
 }
 
 function problemText(incident: IncidentRecord, now: number): string {
   const { problem } = incident
   const { severity, ms, mutedMs } = severeOf(incident, now)
-  const silenced = silencedText(mutedMs)
-  if (problemAt(problem, now) === 'on')
-    return `The problem goes on. The service ${STATES[severity].hasBeen} for ${formatDuration(ms)}${silenced}.`
-  const state =
-    phaseOf(problem, now) === 'muted' ? 'A silence covers the problem, which goes on.' : 'The problem is over.'
-  return `${state} The service ${STATES[severity].was} for ${formatLasted(ms)}${silenced}.`
+  const [is, format] =
+    problem.since === null
+      ? ([STATES[severity].was, formatLasted] as const)
+      : ([STATES[severity].hasBeen, formatDuration] as const)
+  return `The problem ${stateOf(problem, now)}. The service ${is} for ${format(ms)}${silencedText(mutedMs)}.`
 }
 
 /** Returns the visitor's name if they are allowed to change the incident. */
