@@ -299,3 +299,44 @@ for (const [what, begins] of [
     )
   })
 }
+
+/** Lets a service flap from minute 3 on, until minute `end`. The digest is due at 22:30. */
+async function flaps({ fires, ends }: Night, end: number) {
+  for (const minute of [3, 4.5, 6]) {
+    await fires(minute, 'cart')
+    await ends(minute + 0.1, 'cart')
+  }
+  await fires(7.5, 'cart')
+  await ends(end, 'cart')
+}
+
+const FLAPPING = /^cart is (still )?flapping: /
+
+test('a flapping service whose state was told at the end of quiet hours has no digest without news', async (t) => {
+  const world = night(t)
+  await flaps(world, 10)
+  await world.until(60)
+  const flapping = world.texts.filter((text) => FLAPPING.test(text))
+  assert.equal(flapping.length, 1)
+  assert.match(flapping[0] ?? '', /^cart is flapping: it came back 3 times within the last hour\./)
+})
+
+test('a flapping service that comes back after that has a digest', async (t) => {
+  const world = night(t)
+  await flaps(world, 10)
+  await world.fires(21, 'cart')
+  await world.ends(21.2, 'cart')
+  await world.until(60)
+  const flapping = world.texts.filter((text) => FLAPPING.test(text))
+  assert.equal(flapping.length, 2)
+  assert.match(flapping[1] ?? '', /^cart is still flapping: it came back 4 times .* It is well now\./)
+})
+
+test('a flapping service that ends after quiet hours has a digest with the end', async (t) => {
+  const world = night(t)
+  await flaps(world, 21)
+  await world.until(60)
+  const flapping = world.texts.filter((text) => FLAPPING.test(text))
+  assert.equal(flapping.length, 2)
+  assert.match(flapping[1] ?? '', /^cart is still flapping: .* It is well now\./)
+})

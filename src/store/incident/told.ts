@@ -106,12 +106,11 @@ export function listSaid(
   channelId: number,
   { incidentId, incidentUuid }: { readonly incidentId: number; readonly incidentUuid: string },
   since: number,
-): ReadonlySet<string> {
-  const names = db.all(said, { channelId, incidentId }).flatMap(({ sent }): string[] => {
+): string[][] {
+  return db.all(said, { channelId, incidentId }).flatMap(({ sent }) => {
     const { at, named } = sent === null ? {} : JSON.parse(sent)
-    return at >= since ? (named[incidentUuid] ?? []) : []
+    return at >= since ? [named[incidentUuid] ?? []] : []
   })
-  return new Set(names)
 }
 
 const said = query<{ channelId: number; incidentId: number }>()((sql, hole) =>
