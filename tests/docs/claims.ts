@@ -6,6 +6,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { document } from '../../src/app.ts'
 import { judge } from '../../src/domain/alert/signal.ts'
 import { BUDGETS } from '../../src/domain/budgets.ts'
+import { FAILS_ON_NEW_NODE } from '../../src/domain/event/going-away.ts'
 import { relationOf } from '../../src/domain/service/from-project.ts'
 import { LAST_NAMES } from '../../src/domain/service/target.ts'
 import { READERS } from '../../src/intake/index.ts'
@@ -128,7 +129,8 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['`NodeNotReady` of a pod on an unknown node for … minutes', constantOf('unavailable', 'EVICTED', 'MINUTE')],
     ['for 2 minutes or … times', constantOf('unavailable', 'REPEATS')],
     ['fewer than … times so far', constantOf('unavailable', 'REPEATS')],
-    ['the problem must last … minutes', constantOf('unavailable', 'PLANNED', 'MINUTE')],
+    ['that has just started, must last … minutes', constantOf('unavailable', 'PLANNED', 'MINUTE')],
+    ['of a drained node, and … on a node that has just started', listOf([...FAILS_ON_NEW_NODE])],
     ['The problem is over … seconds after the last reported end', problem('SETTLE') * 60],
     ['If the problem is back within … minutes after its end became known', problem('COMES_BACK_WITHIN')],
     ['otherwise after … hours', constantOf('incident', 'TOUCHED', 'HOUR')],

@@ -55,6 +55,11 @@ describe('an incident opens', () => {
       1,
     ],
     ['when a pod has waited 15 minutes for the node that the autoscaler adds', [pendingPod({ evidence: HELP })], 15],
+    [
+      'when a crash loop has lasted a minute, while another pod waits for a new node',
+      [events(), pendingPod({ uuid: 'pending', evidence: HELP })],
+      1,
+    ],
     ['when a cordoned node has been down for 15 minutes', [nodeDown, cordon], 15],
   ]
   for (const [title, alerts, minute] of cases) {

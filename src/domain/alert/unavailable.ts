@@ -62,7 +62,7 @@ export type SenderBehavior = {
   readonly watchedUntil?: number | null
   readonly metricsFiring?: boolean
 }
-/** `planned`: whether a node is being drained or added. */
+/** `planned`: whether the node of the condition is being drained or added. */
 export type Circumstances = SenderBehavior & { readonly planned: boolean }
 
 export const PUNCTUAL_SENDER: SenderBehavior = { repeats: true, lag: 0 }

@@ -67,10 +67,8 @@ function failuresOf(alerts: readonly HealthCondition[]): readonly Failure[] {
   return [...new Set(events.map(failureOf))]
 }
 
-function isReducible({ status, source, evidence, node }: OnNode, nodes: ReadonlySet<string>): boolean {
-  return (
-    status === 'firing' && source !== 'cluster' && evidence.helped.length === 0 && (node === null || !nodes.has(node))
-  )
+function isReducible({ status, source, node }: OnNode, nodes: ReadonlySet<string>): boolean {
+  return status === 'firing' && source !== 'cluster' && (node === null || !nodes.has(node))
 }
 
 function count<One extends OnNode>(classes: Map<string, Class<One>[]>, alert: One, interval: string): void {

@@ -100,8 +100,8 @@ export function penaltySeverity(penalty: number): Severity {
  */
 export function healthOf(alerts: readonly HealthCondition[], now: number, { trusts = 'all' as Trust } = {}): Health {
   const witnesses = splitBySource(alerts)
-  const planned = isPlanned(alerts)
-  const weighed = alerts.map((alert) => weigh(alert, witnesses, circumstancesOf(alert, planned), now))
+  const drained = isDrained(alerts)
+  const weighed = alerts.map((alert) => weigh(alert, witnesses, circumstancesOf(alert, drained), now))
   const penalties = heaviestOfEach(weighed)
     .filter(({ penalty }) => penalty > 0)
     .sort(byWeight)
@@ -118,7 +118,7 @@ export function healthOf(alerts: readonly HealthCondition[], now: number, { trus
     score,
     penalties: penalties.map(({ alert: { uuid, name }, penalty, rule }) => ({ alertId: uuid, name, rule, penalty })),
     critical,
-    changesAt: changesAt(alerts, planned, now),
+    changesAt: changesAt(alerts, drained, now),
   }
 }
 
@@ -133,19 +133,17 @@ export function hasWeightChanged(before: Weight, after: Weight): boolean {
 const WEIGHT = ['severity', 'status', 'startsAt', 'endsAt', 'evidence'] as const
 type Weight = Pick<HealthCondition, (typeof WEIGHT)[number] | 'lastSeenAt'>
 
-/** Returns the circumstances that affect a condition apart from its own events. */
+/** Returns the circumstances that affect a condition apart from its own events. `drained`: whether its node is drained. */
 export function circumstancesOf(
-  { sender = PUNCTUAL_SENDER }: Pick<HealthCondition, 'sender'>,
-  planned: boolean,
+  { sender = PUNCTUAL_SENDER, evidence }: Pick<HealthCondition, 'sender' | 'evidence'>,
+  drained: boolean,
 ): Circumstances {
-  return { ...sender, planned }
+  return { ...sender, planned: drained || evidence.helped.length > 0 }
 }
 
-/** Returns whether a node is being drained or added, in which case pods are expected to be pending for a while. */
-export function isPlanned(alerts: readonly HealthCondition[]): boolean {
-  return alerts.some(({ name, status, evidence }) => {
-    return status === 'firing' && (name === 'NodeNotSchedulable' || evidence.helped.length > 0)
-  })
+/** Returns whether these are the alerts of a node that is being drained. */
+export function isDrained(alerts: readonly HealthCondition[]): boolean {
+  return alerts.some(({ name, status }) => status === 'firing' && name === 'NodeNotSchedulable')
 }
 
 function weigh(alert: HealthCondition, witnesses: Witnesses, context: Circumstances, now: number): Weighed {
@@ -227,11 +225,11 @@ function statusOf(score: number, firing: readonly Weighed[]): Health['status'] {
 }
 
 /** Returns when an ended or ongoing alert next changes the score, or null for never. */
-function changesAt(alerts: readonly HealthCondition[], planned: boolean, now: number): number | null {
+function changesAt(alerts: readonly HealthCondition[], drained: boolean, now: number): number | null {
   const decaying = alerts.filter((alert) => alert.status === 'resolved' && decayed(alert, now) > 0)
   return earliest([
     ...decaying.map((alert) => nextPoint(alert, now)),
-    ...alerts.map((alert) => nextPeriodChange(alert, now, circumstancesOf(alert, planned))),
+    ...alerts.map((alert) => nextPeriodChange(alert, now, circumstancesOf(alert, drained))),
   ])
 }
 

@@ -1,7 +1,7 @@
 /** Decides when incidents open, change and end automatically. Start here. */
 import { isJudgedByFingerprint } from '../alert/fingerprints.ts'
 import { incidentDueAt } from '../alert/unavailable.ts'
-import { circumstancesOf, isPlanned } from '../health/health.ts'
+import { circumstancesOf, isDrained } from '../health/health.ts'
 import { earliest } from '../instant.ts'
 import { rank } from '../severity.ts'
 import { countOf } from '../text.ts'
@@ -64,12 +64,12 @@ export function decide(situation: Situation): Decision {
  * nor repeats. Leaves out alerts explained by a failed node.
  */
 function causesOf({ now, critical, alerts, explained }: Situation): { alert: SituationAlert; dueAt: number | null }[] {
-  const planned = isPlanned(alerts)
+  const drained = isDrained(alerts)
   const known = new Map(alerts.map((alert) => [alert.uuid, alert]))
   return critical.flatMap(({ alertId, by }) => {
     const alert = known.get(alertId)
     if (!alert || explained.has(alertId)) return []
-    return [{ alert, dueAt: by === 'events' ? incidentDueAt(alert, now, circumstancesOf(alert, planned)) : now }]
+    return [{ alert, dueAt: by === 'events' ? incidentDueAt(alert, now, circumstancesOf(alert, drained)) : now }]
   })
 }
 
