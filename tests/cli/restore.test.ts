@@ -50,6 +50,8 @@ suite('restore', { concurrency: 4 }, () => {
       ['', '-2', '-3'].map((end) => `/incmon.db.before-restore${end}`),
     )
     assert.deepEqual(namesIn(join(cwd, 'incmon.db.before-restore')), ['Acme'])
+    const { err } = await incmon(cwd, ['restore', 'backup.db'])
+    assert.match(err, /keep it as incmon\.db\.before-restore-4, or/)
   })
 
   test('a kept database can be restored like any backup', async (t) => {

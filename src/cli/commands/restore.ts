@@ -9,7 +9,13 @@ import { errorCode } from '../../store/sqlite/fault.ts'
 import { applicationOf } from '../../store/sqlite/file.ts'
 import { holdLock } from '../../store/sqlite/lock.ts'
 import { realNameOf } from '../../store/sqlite/path.ts'
-import { refuseEndless, refuseForeignBackup, replaceDatabase, requireRestorable } from '../../store/sqlite/restore.ts'
+import {
+  keptNameOf,
+  refuseEndless,
+  refuseForeignBackup,
+  replaceDatabase,
+  requireRestorable,
+} from '../../store/sqlite/restore.ts'
 import { hasLog, type Part, withPart } from '../../store/sqlite/temporary-file.ts'
 import { isMissing, requireConfig } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
@@ -72,7 +78,7 @@ function refuseSource(source: string, database: string): void {
 function refuseExisting(database: string, force: boolean | undefined): void {
   if (force || isMissing(database)) return
   throw new CommandError(
-    `${database} already exists: add --force to replace it and keep it as ${database}.before-restore, or choose another --database`,
+    `${database} already exists: add --force to replace it and keep it as ${keptNameOf(database)}, or choose another --database`,
   )
 }
 

@@ -100,7 +100,7 @@ export function replaceDatabase(file: string, part: Part): string | null {
   if (exists) refuseForeign(file)
   // All steps that can fail come first, before anything is changed.
   fsyncSync(part.handle)
-  const kept = freeName(file)
+  const kept = keptNameOf(file)
   const held = exists ? holdAlone(file, kept) : null
   try {
     copyOwner(part.path, existsSync(file) ? file : dirname(file))
@@ -123,7 +123,8 @@ function refuseForeign(file: string): void {
   throw new StoreError(`${file} belongs to another program: choose another --database`)
 }
 
-function freeName(file: string): string {
+/** Returns the path under which the next restore keeps the old database. */
+export function keptNameOf(file: string): string {
   for (let number = 1; ; number += 1) {
     const name = `${file}.before-restore${number === 1 ? '' : `-${number}`}`
     if (!['', ...COMPANIONS].some((end) => existsSync(name + end))) return name
