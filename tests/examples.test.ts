@@ -13,6 +13,7 @@ import { parseAllDocuments, parse as parseYaml } from 'yaml'
 import { DEFAULTS, readConfig } from '../src/config.ts'
 import { KEYS } from '../src/settings.ts'
 import { CONNECTIONS } from '../src/web/sources/connections.ts'
+import { call } from './helpers/cli.ts'
 import { ROOT, skipExecutable } from './helpers/executable.ts'
 
 import { startServer } from './helpers/server.ts'
@@ -290,6 +291,20 @@ test('the Kubernetes manifest keeps the database on the volume and runs without 
   assert.deepEqual(securityContext.capabilities.drop, ['ALL'])
   const variables = Object.fromEntries(env.map(({ name, value }: Record<string, string>) => [name, value]))
   assert.ok('config' in readConfig({ flags: {}, env: variables, readFile: () => '' }))
+})
+
+test('the Kubernetes manifest says how the server watches its own cluster', async () => {
+  const { out } = await call(ROOT, ['kubernetes', 'manifest'])
+  const account = parseAllDocuments(out)
+    .map((one) => one.toJS())
+    .find(({ kind }) => kind === 'ServiceAccount')
+  const text = read('kubernetes.yaml')
+  const [, replaced = ''] = /# "(serviceAccountName: .+)"\. Also/.exec(text) ?? []
+  const [, deployment] = parseAllDocuments(text.replace('automountServiceAccountToken: false', replaced))
+  assert.equal(deployment?.toJS().spec.template.spec.serviceAccountName, account.metadata.name)
+  assert.match(text, new RegExp(`kubectl apply -n ${account.metadata.namespace} `))
+  const [, name = '', value = ''] = /variable (INCMON_\w+) with the value "(.+)"/.exec(text) ?? []
+  assert.ok('config' in readConfig({ flags: {}, env: { [name]: value }, readFile: () => '' }), name)
 })
 
 test('The settings of the image and of the unit are accepted unchanged', () => {

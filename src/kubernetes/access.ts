@@ -16,6 +16,7 @@ export type Access = {
 }
 
 const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
+const MOUNT = 'set serviceAccountName in the pod, and remove automountServiceAccountToken: false'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -33,9 +34,9 @@ function inCluster(): Access {
   return {
     name: IN_CLUSTER,
     server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
-    tls: { ca: readText(`${ACCOUNT}/ca.crt`), cert: null, key: null },
+    tls: { ca: readText(`${ACCOUNT}/ca.crt`, MOUNT), cert: null, key: null },
     isUnverified: false,
-    token: () => readText(`${ACCOUNT}/token`).trim(),
+    token: () => readText(`${ACCOUNT}/token`, MOUNT).trim(),
   }
 }
 
@@ -89,12 +90,12 @@ function parsed(path: string): unknown {
   }
 }
 
-function readText(path: string): string {
+function readText(path: string, remedy = 'check the path and its permissions'): string {
   try {
     return readSmallFile(path)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
-    throw refusal(`${path}: cannot be read (${code}); check the path and its permissions`)
+    throw refusal(`${path}: cannot be read (${code}); ${remedy}`)
   }
 }
 

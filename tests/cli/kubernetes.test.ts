@@ -51,6 +51,12 @@ test('an unknown context, a missing file and a missing cluster are refused', asy
   assert.match(await said('--config', '/dev/null'), /no cluster is configured/)
 })
 
+test('a pod without the token of a service account is refused, with what to set', async (t) => {
+  const env = { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: '1' }
+  const { err } = await call(temporaryDirectory(t), ['kubernetes', 'check', '--kubernetes', 'in-cluster'], { env })
+  assert.match(err, /ca\.crt: cannot be read \(ENOENT\); set serviceAccountName in the pod/)
+})
+
 test('check-config and doctor name settings whose files or partners are missing', async (t) => {
   const env = {
     INCMON_KUBERNETES: '/nowhere',
