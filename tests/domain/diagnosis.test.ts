@@ -406,7 +406,7 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
   [
     'no token',
     { content: { ...CONTENT, history: { ...CONTENT.history, tokens: [] } } },
-    /^warn token: there are no tokens: every request is rejected with 401; create a token for a sender with "incmon token create/,
+    /^warn token: there are no tokens: webhooks and API requests are rejected with 401; create a token for a sender with "incmon token create/,
   ],
   [
     'no token that counts',

@@ -207,7 +207,7 @@ const MAKE_ONE =
 function diagnoseTokens(tokens: readonly TokenFact[], now: number): Finding[] {
   if (!tokens.some(({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt === null || expiresAt > now))) {
     const what = tokens.length === 0 ? 'there are no tokens' : 'every token is revoked or expired'
-    return [warn('token', `${what}: every request is rejected with 401`, MAKE_ONE)]
+    return [warn('token', `${what}: webhooks and API requests are rejected with 401`, MAKE_ONE)]
   }
   const found = tokens.flatMap((token) => diagnoseToken(token, now) ?? [])
   return found.length > 0 ? found : [ok('token', 'no token in use expires within 7 days')]

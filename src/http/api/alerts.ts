@@ -51,7 +51,7 @@ export const alertShape = v.object({
   lastSeenAt: shape.instant('When the alert was last reported'),
   occurrences: shape.count('How often the alert was reported', 6),
   incidentId: shape.nullable(shape.uuid(), 'The incident that the alert belongs to'),
-  links: shape.texts("Links to the sender's pages, by purpose", {}),
+  links: shape.texts("Links to the sender's pages and to the runbook, by purpose", {}),
   silencedBy: shape.list(
     shape.uuid(),
     'The silences that apply to the alert, or that applied when the alert ended',

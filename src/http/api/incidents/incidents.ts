@@ -115,9 +115,10 @@ export const incidentRoutes: readonly Route[] = [
     summary: 'Change the status, title, severity or start of an incident',
     description:
       '{"status":"resolved"} resolves the incident and generates its postmortem on the Team and Pro plans. Any status ' +
-      'can change to any other status, and a resolved incident can be reopened. The first change from open to a status ' +
-      'other than resolved sets acknowledgedAt. In the response, firingAlerts is the number of alerts that are still firing. If alerts are still firing after ' +
-      'an incident is resolved, its channels are notified after 30 minutes. Omitted fields stay unchanged.',
+      'can change to any other status, and a resolved incident can be reopened. A change to investigating, identified or ' +
+      'monitoring sets acknowledgedAt if it is null, and a change to open sets it to null. In the response, ' +
+      'firingAlerts is the number of alerts that are still firing. If a critical one still fires 30 minutes after the ' +
+      'incident was resolved, its channels are notified. Omitted fields stay unchanged.',
     scope: 'write',
     body: shape.object(
       {

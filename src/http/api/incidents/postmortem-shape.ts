@@ -53,7 +53,7 @@ const evidence = v.object({
   ref: shape.text('The record', `alert/${shape.EXAMPLE_ID}`),
   text: shape.described(words, 'A description, or null', 'CrashLoopBackOff on shop/checkout'),
   labels: shape.texts('The labels, as received from the sender', { namespace: 'shop' }),
-  links: shape.texts("Links to the sender's pages, by purpose", {}),
+  links: shape.texts("Links to the sender's pages and to the runbook, by purpose", {}),
 })
 
 const keyFact = v.object({
