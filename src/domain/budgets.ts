@@ -170,7 +170,7 @@ export const BUDGETS = {
     400_000,
     'further silences do not apply',
   ),
-  'rule-work': steps('organization', 'the same for all rules', 10_000_000, 'other expressions match'),
+  'rule-work': steps('organization', 'the same for all rules', 10_000_000, 'further expressions count as a match'),
   'read-work': steps('request', 'the same for alerts', 400_000_000, 'refused with 400'),
   'event-streams': refusing('organization', 'open event streams', 1_000, 'streams'),
   'list-text': {

@@ -12,6 +12,7 @@ import { CRITICAL_BELOW, PENALTY } from '../../src/domain/health/health.ts'
 import { NOTIFICATION_KINDS } from '../../src/domain/notification/kind.ts'
 import { resultOf } from '../../src/domain/notification/schedule.ts'
 import { SEVERITY_LABELS } from '../../src/domain/severity.ts'
+import { REFUSALS } from '../../src/http/middleware/auth.ts'
 import { MINUTE, NOON, pipeline } from '../helpers/changes.ts'
 import { CLAIMS } from './claims.ts'
 import { codeBlocks, PAGES, pageAt, ROOT } from './pages.ts'
@@ -146,3 +147,13 @@ for (const [page, example] of [
       'the page and the example differ',
     )
   })
+
+test('troubleshooting lists how each message of a 401 about the header begins', () => {
+  const rows = tableOf('docs/troubleshooting.md', '| message starts with | what to do |')
+  const begins = rows.flatMap(([texts = '']) => texts.split(', '))
+  const messages = Object.values(REFUSALS).map((message) => message('bearer'))
+  assert.deepEqual(
+    messages.filter((message) => !begins.some((begin) => message.startsWith(begin))),
+    [],
+  )
+})

@@ -7,6 +7,10 @@ import { document } from '../../src/app.ts'
 import { judge } from '../../src/domain/alert/signal.ts'
 import { BUDGETS } from '../../src/domain/budgets.ts'
 import { FAILS_ON_NEW_NODE } from '../../src/domain/event/going-away.ts'
+import { acknowledged } from '../../src/domain/incident/acknowledgement.ts'
+import { INCIDENT_STATUSES, type IncidentStatus } from '../../src/domain/incident/incident.ts'
+import { NO_PROBLEM } from '../../src/domain/incident/problem.ts'
+import { beatsFor } from '../../src/domain/sender/beats.ts'
 import { relationOf } from '../../src/domain/service/from-project.ts'
 import { LAST_NAMES } from '../../src/domain/service/target.ts'
 import { READERS } from '../../src/intake/index.ts'
@@ -54,6 +58,15 @@ const severityIn = (failed: ReturnType<typeof build>) => {
   const service = { ...found, rule: { code: 'text', text: 'project' }, creates: 'alert' } as const
   return (read && judge(read.draft, found, service).signal?.severity) ?? ''
 }
+/** The heartbeat of a cluster. */
+const BEAT = { fingerprint: 'a', cluster: 'blue', endsAt: null, gap: null }
+/** Returns whether a user's change to a status acknowledges an incident, or withdraws its acknowledgement. */
+const OPEN = { status: 'open', acknowledgedAt: null, problem: NO_PROBLEM } as const
+const acknowledges = (status: IncidentStatus) => 'acknowledgedBy' in acknowledged(OPEN, status, 'ann', 1)
+const withdraws = (status: IncidentStatus) => {
+  const after = acknowledged({ ...OPEN, status: 'monitoring', acknowledgedAt: 1 }, status, 'ann', 2)
+  return 'acknowledgedAt' in after && after.acknowledgedAt === null
+}
 /** Returns what a reader says about an unknown status. */
 const unknownStatus = (source: 'metrics' | 'ci', body: unknown) =>
   /(?:treated|counts) as (\w+)$/.exec(READERS[source](body, 0).accepted[0]?.warnings?.join() ?? '')?.[1] ?? ''
@@ -80,6 +93,7 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['An alert ends after … missed deliveries', interval('MISSED_REPEATS')],
     ['the alert expires after … hours', constantOf('ending', 'EXPIRES', 'HOUR')],
     ['the … names the service.', listOf(LAST_NAMES)],
+    ['The heartbeat of another … does not matter.', beatsFor([BEAT], 'red').length === 0 ? 'cluster' : ''],
     ['not arrived for … intervals', interval('MISSED_REPEATS') === 3 ? 'three' : ''],
     ['three intervals, and at least … minutes', constantOf('delivery-interval', 'MIN_REPEAT_TIMEOUT', 'MINUTE')],
     ['with at most … series', graph('MAX_SERIES')],
@@ -89,10 +103,12 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['Prometheus must answer within … seconds', constantOf('graphs', 'TIMEOUT_MS', 'SECOND')],
   ],
   'docs/api.md': [
-    ['except … (a plain array)', listsWith(({ type }) => type === 'array')],
-    ['array) and the … of a service', listsWith(({ type }) => type !== 'array' && type !== 'object')],
+    ['except … (a plain array by name)', listsWith(({ type }) => type === 'array')],
+    ['by name) and the … of a service', listsWith(({ type }) => type !== 'array' && type !== 'object')],
     ['Suspects and action items are …. Very', onePages() === 'actions,suspects' ? 'one page' : ''],
     ['has more than … characters', constantOf('header', 'MAX_KEY')],
+    ["A user's change to … sets `acknowledgedAt`", listOf(INCIDENT_STATUSES.filter(acknowledges))],
+    ['null again when a user sets `…`, or', INCIDENT_STATUSES.filter(withdraws).join()],
     ['`limit` is … by default', constantOf('pagination', 'DEFAULT_LIMIT')],
     ['by default and at most ….', constantOf('pagination', 'MAX_LIMIT')],
     ['If more than … records of one kind change', constantOf('notices', 'MAX_IDS')],
@@ -110,7 +126,7 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
   'docs/continuous-copy.md': [['incmon ignores the … tables', 'two']],
   'docs/decisions.md': [
     ['that begin or repeat within … minutes of its failure', constantOf('node-trouble', 'NEAR_NODE', 'MINUTE')],
-    ['in no incident yet count by themselves from … minutes after', constantOf('nodes', 'UNTOLD', 'MINUTE')],
+    ['in no incident yet open their own from … minutes after', constantOf('nodes', 'UNTOLD', 'MINUTE')],
     ['belong to the node for … hour', constantOf('node-trouble', 'LINGERS', 'HOUR') === 1 ? 'another' : ''],
     ['A probe must fail … times, over 45 seconds', constantOf('unavailable', 'PROBES')],
     [

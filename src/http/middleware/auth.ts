@@ -34,7 +34,7 @@ const HEADERS: Readonly<Record<Carrier, string>> = {
 }
 
 /** The error messages. Every secret that was never a token gets the `unknown` message. */
-const REFUSALS = {
+export const REFUSALS = {
   missing: (carrier: Carrier) => `no token; ${HEADERS[carrier]} (create a token with incmon token create)`,
   misplaced: (carrier: Carrier) =>
     `found a token in the ${carrier === 'ci' ? 'Authorization' : 'X-Ci-Token or X-Gitlab-Token'} header, which this endpoint does not read; ${HEADERS[carrier]}`,
