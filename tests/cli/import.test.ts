@@ -122,6 +122,13 @@ test('a receiver that sends the alerts to incmon becomes no channel', () => {
   assert.match(notes[0]?.text ?? '', /^the receiver incmon was not imported: it sends the alerts to incmon$/)
 })
 
+test('routes to receivers that become no channel are not mentioned', () => {
+  const route = 'route: {receiver: default, group_by: [alertname], routes: [{receiver: default, repeat_interval: 2m}]}'
+  assert.deepEqual(planImport(`${route}\nreceivers: [{name: default}]`), { channels: [], notes: [] })
+  const imported = planImport(`${route}\nreceivers: [{name: default, slack_configs: [{api_url: https://a.example}]}]`)
+  assert.equal(imported.notes.length, 3)
+})
+
 test('one channel, and one line that was not imported', async (t) => {
   const { run } = start(t, 'route: { receiver: ops }\nreceivers:\n  - name: ops\n    opsgenie_configs: [{}]\n')
   const { out } = await run('--alertmanager', 'alertmanager.yml')

@@ -39,15 +39,18 @@ export function planImport(text: string): Plan {
     notes.push({ line: lines.linePos(node?.range?.[0] ?? 0).line, text: why })
   }
   noteTopLevel(config, note)
-  const rules = routesOf(config, note)
-  const channels = recordsOf(config.receivers).flatMap((receiver, index) =>
-    channelsOf(receiver, recordOf(config.global), ['receivers', index], note).flatMap((channel) => {
-      const own = rules.get(String(receiver.name))
-      if (own) return { ...channel, rules: own }
-      note(['receivers', index], `the receiver ${receiver.name} was not imported: no route leads to it`)
-      return []
-    }),
-  )
+  const found = recordsOf(config.receivers).flatMap((receiver, index) => {
+    const path = ['receivers', index]
+    const of = channelsOf(receiver, recordOf(config.global), path, note)
+    return of.map((channel) => ({ channel, path, receiver: String(receiver.name) }))
+  })
+  const rules = routesOf(config, new Set(found.map(({ receiver }) => receiver)), note)
+  const channels = found.flatMap(({ channel, path, receiver }) => {
+    const own = rules.get(receiver)
+    if (own) return { ...channel, rules: own }
+    note(path, `the receiver ${receiver} was not imported: no route leads to it`)
+    return []
+  })
   return { channels, notes: notes.sort((a, b) => a.line - b.line) }
 }
 

@@ -8,8 +8,15 @@ import { recordOf, recordsOf, textOf } from './fields.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Returns the rules of each receiver that a route leads to. No rules means all incidents. */
-export function routesOf(config: Fields, note: AddNote): ReadonlyMap<string, readonly Rule[]> {
+/**
+ * Returns the rules of each receiver that a route leads to. No rules means all incidents.
+ * @param imported the receivers that become channels
+ */
+export function routesOf(
+  config: Fields,
+  imported: ReadonlySet<string>,
+  note: AddNote,
+): ReadonlyMap<string, readonly Rule[]> {
   const intervals = intervalsOf(config, note)
   const rules = new Map<string, Rule[]>()
   const visit = (route: Fields, path: Path, above: Rule, inherited: string | null): void => {
@@ -18,10 +25,10 @@ export function routesOf(config: Fields, note: AddNote): ReadonlyMap<string, rea
       ...narrowed(above, matchersOf(route, path, note)),
       ...quietOf(route, path, intervals, note),
     }
-    if (receiver !== null) rules.set(receiver, [...(rules.get(receiver) ?? []), rule])
-    noteUnused(route, path, note)
     const below = recordsOf(route.routes)
-    if (below.length > 0 && receiver !== null) {
+    if (receiver !== null) rules.set(receiver, [...(rules.get(receiver) ?? []), rule])
+    if (receiver !== null && imported.has(receiver)) {
+      noteUnused(route, path, note)
       const why = 'also gets the alerts that its routes send to other receivers'
       if (below.some(({ continue: goesOn }) => goesOn !== true)) note(path, `the receiver ${receiver} ${why}`)
     }
