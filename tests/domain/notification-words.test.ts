@@ -520,6 +520,15 @@ test('a message about what a user declared in a merged incident does not say tha
     assert.match(other.title, /: checkout has been critical since 14:02 UTC \(4 min\)\.$/)
 })
 
+test('what a user declared as a warning has been one since then, also if it was merged into a critical incident', () => {
+  const name = '“Slow” of pay'
+  const declared = [{ name, since: NOW - 2 * 60_000, onset: NOW - 2 * 60_000, severity: 'warning' }] as const
+  const raised = { at: NOW - 60_000, ms: 3 * 60_000, earlier: { critical: 3 * 60_000 } }
+  const problem = burning(4, { firing: [name], had: ['Down', name], declared, raised })
+  const { title } = messageTextOf(item({ kind: 'reminder' }, { problem }), CONTEXT)
+  assert.match(title, /merged into checkout, has had a warning since 14:04 UTC \(2 min\)\.$/)
+})
+
 test("a message about a declared incident has the user's words and name", () => {
   const declared = { origin: 'manual', title: 'Customers pay twice', alertCount: 0 } as const
   const since = '“Customers pay twice” (checkout) has been critical since 14:02 UTC (4 min).'

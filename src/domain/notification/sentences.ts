@@ -107,11 +107,11 @@ function lastingText(item: MessageItem, context: MessageContext): string {
       : hasOwnTitle(item)
         ? `“${shortened(incident.title, MAX_TITLE)}” (${subject})`
         : subject
-  const began = [
-    ...(declared.length > 0 ? [Math.min(...declared.map((one) => one.since))] : []),
-    isLowered(incident) ? 0 : (problem.raised?.at ?? 0),
-  ]
-  const begunAt = Math.max(lastBegunAt(incident), ...began)
+  // What was declared had its own severity before the rest ended.
+  const isRated = declared.length > 0 && declared.every(({ severity }) => severity !== undefined)
+  const raisedAt = isLowered(incident) || isRated ? 0 : (problem.raised?.at ?? 0)
+  const declaredAt = declared.length > 0 ? Math.min(...declared.map((one) => one.since)) : 0
+  const begunAt = Math.max(lastBegunAt(incident), declaredAt, raisedAt)
   const { since, until: coveredUntil } = problem.covered ?? { since: begunAt, until: null }
   const sinceText = `since ${momentText(since, context)}`
   const ageText = (more = '') =>
