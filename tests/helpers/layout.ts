@@ -80,6 +80,36 @@ const SCRIPT = `(() => {
       faults.push('covered value: ' + cell.dataset.label + ' (' + label.width + ')')
   }
 
+  // A strip whose bars are thinner than a pixel loses them; a head must stay apart from its neighbour.
+  for (const strip of document.querySelectorAll('td > .strip')) {
+    const { width } = strip.getBoundingClientRect()
+    if (seen(strip) && width < 150) faults.push('squeezed strip: ' + Math.round(width) + ' px')
+  }
+  const heads = [...document.querySelectorAll('thead')].filter((head) => seen(head) && getComputedStyle(head).position !== 'absolute')
+  for (const head of heads) {
+    const boxes = [...head.querySelectorAll('th')].flatMap((one) => {
+      const range = document.createRange()
+      const found = document.createTreeWalker(one, NodeFilter.SHOW_TEXT)
+      const all = []
+      for (let node = found.nextNode(); node; node = found.nextNode()) {
+        range.selectNodeContents(node)
+        if (!node.parentElement.closest('.hidden-text')) all.push({ text: node.nodeValue, ...range.getBoundingClientRect().toJSON() })
+      }
+      return all
+    })
+    boxes.forEach((one, index) => {
+      const next = boxes[index + 1]
+      if (next && next.left - one.right < 4) faults.push('touching heads: ' + one.text + ' / ' + next.text)
+    })
+  }
+
+  // A text of a picture that its edge cuts.
+  for (const text of document.querySelectorAll('.lanes-scroll svg.lanes-plot text')) {
+    const frame = text.closest('.lanes-scroll')
+    const over = text.getBoundingClientRect().right - frame.getBoundingClientRect().right
+    if (seen(text) && !text.closest('.lanes-bar[width]') && frame.scrollWidth <= frame.clientWidth + 40 && over > 0.5) faults.push('cut text: ' + name(text.textContent) + ' (' + Math.round(over) + ' px)')
+  }
+
   // A fraction of a pixel is enough to cut a name.
   for (const one of document.querySelectorAll('.organization')) {
     const range = document.createRange()
