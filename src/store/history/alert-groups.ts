@@ -11,7 +11,6 @@ import { countedByService } from '../../domain/health/counted-severity.ts'
 import { ordered } from '../../domain/order.ts'
 import { offsetOf, type Page } from '../../domain/pagination.ts'
 import { rank, type Severity } from '../../domain/severity.ts'
-import { formatCount } from '../../domain/text.ts'
 import { type AlertRecord, alertHeadColumns, serviceUuid, toAlertHead } from '../alerts.ts'
 import { listHealth } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -30,8 +29,8 @@ type GroupFilter = AlertFilter & {
 
 /** The maximum number of alerts to group, newest first. */
 const MAX_ALERTS = 20_000
-/** The maximum number of alerts of a group of which more is read than what the counts need. */
-const MAX_HEADS = 100
+/** Only of groups with at most this many alerts, the labels of all alerts are read and compared. */
+const MAX_COMPARED = 500
 
 /**
  * One row of the alerts: a condition of one service, or of several services that have it alike. `severity` is the one that
@@ -135,7 +134,7 @@ function countsOf(conditions: readonly Condition[], alike: boolean): readonly Co
   ])
 }
 
-/** Reads only the newest alerts of each group, because a storm has thousands of alerts. */
+/** Reads only the newest alert of a large group, because a storm has thousands of alerts. */
 function groupsOf(db: Db, shown: readonly Counted[]): readonly AlikeGroup[] {
   const alerts = db.sql.selectFrom('alerts').select(['id', ...alertHeadColumns])
   const rowIds = shown.flatMap(({ rows }) => headsOf(rows)).map(({ id }) => id)
@@ -146,20 +145,19 @@ function groupsOf(db: Db, shown: readonly Counted[]): readonly AlikeGroup[] {
     const [group] = groupAlerts(members, new Map([['', members]])).map(shortGroup)
     if (!group) return []
     const counted = { ...group, severity, ...(sentAs ? { sentAs } : {}), services, incidents }
-    if (count <= MAX_HEADS) return [counted]
-    const summary = `${group.summary} (counted in ${formatCount(members.length)} of ${formatCount(count)} alerts)`
+    if (count <= MAX_COMPARED) return [counted]
+    const { summary = '' } = members[0] ?? {}
     const endsAt = firing > 0 ? null : group.endsAt
-    const silencedBy = [...group.silencedBy, ...silencesOf(db, rows.slice(MAX_HEADS))]
+    const silencedBy = silencesOf(db, rows)
     return [{ ...counted, count, firing, firstStartsAt: rows.at(-1)?.starts_at ?? 0, endsAt, summary, silencedBy }]
   })
 }
 
-/** Returns the newest alerts of a group and, if it is over, the one that ended last. */
+/** Returns the alerts of a group; of a large one the newest alert and, if it is over, the one that ended last. */
 function headsOf(rows: readonly Row[]): readonly Row[] {
-  if (rows.length <= MAX_HEADS) return rows
-  if (rows.some(({ status }) => status === 'firing')) return rows.slice(0, MAX_HEADS)
+  if (rows.length <= MAX_COMPARED) return rows
   const last = rows.reduce((a, b) => ((b.ends_at ?? 0) > (a.ends_at ?? 0) ? b : a))
-  return [...new Set([...rows.slice(0, MAX_HEADS), last])]
+  return [...new Set([...rows.slice(0, 1), last])]
 }
 
 /** Returns the silences of each firing alert that is silenced. */
