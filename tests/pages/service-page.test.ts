@@ -74,6 +74,14 @@ test('a degraded service says since when, what costs the most, and that no chang
   assert.match(html, /No incident of this service is recorded\./)
 })
 
+test('the picture of a service has no scores of changes, because they are compared within an incident', async (t) => {
+  const { browser, id } = await stormyCart(t)
+  const { html } = await browser.get(`/services/${id}`)
+  assert.match(html, /lanes-links.*a change and its alerts/s)
+  assert.doesNotMatch(html, /link-score|the score of the change/)
+  assert.match((await browser.get('/incidents/1')).html, /a change, its alerts, and the score of the change/)
+})
+
 test('the penalties add up to what is missing from the score', async (t) => {
   const { browser, id } = await stormyCart(t)
   const { html } = await browser.get(`/services/${id}`)

@@ -36,10 +36,11 @@ const ICONS: Readonly<Record<LaneName | 'score', IconName>> = {
 export type LaidLane = PlacedLane & { readonly y: number; readonly height: number }
 
 /**
- * Draws the picture. A `small` picture, as on the overview, has no names and no score. `widths` is set if the picture
- * is narrower than a page.
+ * Draws the picture. A `small` picture, as on the overview, has no names and no score. `scores`: whether to show the
+ * scores of the links. `widths` is set if the picture is narrower than a page.
  */
-export const Lanes: FC<{ picture: LanePicture; small?: boolean; widths?: Widths }> = ({ picture, small, widths }) => {
+export const Lanes: FC<{ picture: LanePicture; small?: boolean; scores?: boolean; widths?: Widths }> = (props) => {
+  const { picture, small, scores = false, widths } = props
   const sizes = widths ?? (small ? SMALL : WIDE)
   const withScore = !small && picture.score !== null
   const top = HEADER + (withScore ? SCORE : 0)
@@ -50,7 +51,7 @@ export const Lanes: FC<{ picture: LanePicture; small?: boolean; widths?: Widths 
     picture,
     lanes.flatMap(({ bars }) => bars),
   )
-  const links = { picture, best, lanes, widths: sizes, scores: !small }
+  const links = { picture, best, lanes, widths: sizes, scores }
   const kind = `lanes ${small ? 'lanes-small' : gutter ? 'lanes-gutter' : 'lanes-fit'}`
   return (
     <figure class="lanes-scroll" aria-label={pictureText(picture)}>

@@ -162,7 +162,7 @@ const Body: FC<{ view: PostmortemView; numbers: Numbers }> = ({ view, numbers })
         <KeyFacts facts={summary.facts ?? []} numbers={numbers} />
         {view.picture.bars.length === 0 ? null : (
           <div class="card picture document-picture">
-            <Lanes picture={view.picture} widths={WIDTHS} />
+            <Lanes picture={view.picture} scores widths={WIDTHS} />
             <ScoreNote view={view} />
             <LanesTable picture={view.picture} />
           </div>

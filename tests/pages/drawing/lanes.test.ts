@@ -48,7 +48,7 @@ const PICTURE: LanePicture = {
   ],
   ...{ firstAlertAt: ago(12), acknowledgedAt: null, resolvedAt: null, lead: { from: ago(15), to: ago(12) } },
 }
-const drawn = (more: Partial<LanePicture> = {}) => String(Lanes({ picture: { ...PICTURE, ...more } }))
+const drawn = (more: Partial<LanePicture> = {}) => String(Lanes({ picture: { ...PICTURE, ...more }, scores: true }))
 const place = (bars: readonly LaneBar[]) => placeLane('alerts', bars, SPAN, NOW, WIDTHS)
 
 /** Returns the space that a bar and its label occupy in a wide picture, in px. */
