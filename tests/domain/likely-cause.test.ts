@@ -95,7 +95,7 @@ test('the headline never names the service of the incident as the suspect', () =
   }
   const itself = (what: string) => `No change or other service stands out: the evidence points to the ${what} itself.`
   assert.equal(sentenceOf([own]), itself('service'))
-  assert.equal(likelyCauseOf([own], FIRST).heading, 'No other likely cause found')
+  assert.equal(likelyCauseOf([own], FIRST).heading, 'No likely cause found outside the service')
   assert.equal(sentenceOf([{ ...own, score: 0.49 }]), 'No suspect stands out.')
   assert.equal(sentenceOf([own, object(0.5)]), 'Top suspect: the workload logistics/route-planner')
   assert.equal(sentenceOf([{ ...own, kind: 'node', ref: 'worker-1' }]), itself('node'))

@@ -103,11 +103,11 @@ test('the pages list a change that only time connects with this caveat, and say 
   const browser = makeBrowser(app)
   await browser.signIn(acme.token, 'Ada')
   const line = /aria-label="Incident 2".*?<\/article>/s.exec((await browser.get('/')).html)?.[0] ?? ''
-  assert.match(line, /No other likely cause found\./)
+  assert.match(line, /No likely cause found outside the service\./)
   assert.doesNotMatch(line, /shop\/pay#/)
   const { html } = await browser.get(`/incidents/${incident.number}`)
   assert.doesNotMatch(html, /(Likely|Possible) cause/)
-  assert.match(html, /<section [^>]*aria-label="No other likely cause found"/)
+  assert.match(html, /<section [^>]*aria-label="No likely cause found outside the service"/)
   assert.match(html, /<li class="break">only the time connects it to fruit.*<b>Down in pay <\/b>began/s)
 })
 

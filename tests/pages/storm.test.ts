@@ -244,7 +244,7 @@ test('the screen shows a single incident with its likely cause and its owner', a
   await browser.send('/incidents/1/status', { status: 'investigating' })
   assert.match(
     await text('/?view=wall&tv=1'),
-    /ledger: Down No other likely cause found\. .?Ada.? is investigating, 0 s\./,
+    /ledger: Down No likely cause found outside the service\. .?Ada.? is investigating, 0 s\./,
   )
 })
 

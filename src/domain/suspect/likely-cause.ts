@@ -42,7 +42,7 @@ const HEADINGS = {
 /** If no change is the likely cause, but another component is. */
 const ELSEWHERE = 'Likely cause elsewhere'
 /** If the service of the incident is a likely suspect itself, and nothing else is. */
-const ITSELF = 'No other likely cause found'
+const ITSELF = 'No likely cause found outside the service'
 
 /** What pages and the command line say if there is no suspect. A change may have happened all the same. */
 export const NO_SUSPECTS =

@@ -29,7 +29,7 @@ export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
     <Head view={view} />
     <Steps view={view} />
     <Cause {...view} />
-    <Picture {...view} />
+    <Picture {...view} scores />
     <GraphSection found={view.graph} startsAt={view.incident.startedAt} />
     <div class="columns">
       <div>
