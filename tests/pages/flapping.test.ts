@@ -89,5 +89,26 @@ test('an incident whose problem ended and came back lasts with breaks, and one t
     const text = async (path: string) => (await browser.get(path)).html.replace(/<[^>]*>|\s+/g, ' ').replace(/ +/g, ' ')
     assert.equal(/7 min so far , with breaks/.test(await text('/incidents')), breaks)
     assert.equal(/since 11:51, with breaks/.test(await text('/incidents/1')), breaks)
+    const one = (await request('GET', '/api/alerts', { token: acme.token })).body.data[0]
+    const duration = breaks ? '7 min, with breaks' : '9 min'
+    for (const path of ['/incidents/1', `/services/${one.serviceId}`])
+      assert.match(await text(path), new RegExp(`firing for ${duration} `), path)
+    for (const path of ['/alerts', '/alerts?group=0', `/alerts/${one.id}`])
+      assert.match(await text(path), new RegExp(`firing ${duration} `), path)
+    for (const path of [`/services/${one.serviceId}`, `/alerts/${one.id}`])
+      assert.match(await text(path), /since 11:51/)
   }
+})
+
+test('an incident that a user resolved and reopened while its alert fired lasts without breaks', async (t) => {
+  const { request, app, acme } = makeWorld(t)
+  const token = acme.token
+  const body = alertmanager([alert('Slow', LABELS, { startsAt: NOON - 9 * MINUTE })])
+  await request('POST', '/api/webhooks/metrics', { token, body })
+  const [{ id }] = (await request('GET', '/api/incidents', { token })).body.data
+  for (const status of ['resolved', 'open']) await request('PATCH', `/api/incidents/${id}`, { token, body: { status } })
+  const browser = makeBrowser(app)
+  await browser.signIn(token)
+  assert.match((await browser.get('/incidents/1')).html, /Critical for 9 min/)
+  for (const path of ['/incidents', '/incidents/1']) assert.doesNotMatch((await browser.get(path)).html, /with breaks/)
 })

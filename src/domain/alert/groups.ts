@@ -96,6 +96,11 @@ export function mayFlap(groups: readonly Pick<AlertGroup, 'count' | 'seen' | 'me
   return alone.slice(0, MAX_FLAPPING)
 }
 
+/** Returns for how long a group has been firing until `to`, without its gaps, in milliseconds. */
+export function firingMs({ firstStartsAt, gaps }: Pick<AlertGroup, 'firstStartsAt' | 'gaps'>, to: number): number {
+  return to - firstStartsAt - gaps.reduce((sum, [from, until]) => sum + until - from, 0)
+}
+
 /** Adds the gaps that the events of alerts show, by the id of the alert. */
 export function withGaps<Group extends Pick<AlertGroup, 'gaps' | 'count' | 'members'>>(
   groups: readonly Group[],

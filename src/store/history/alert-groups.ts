@@ -147,9 +147,10 @@ function groupsOf(db: Db, shown: readonly Counted[]): readonly AlikeGroup[] {
     const counted = { ...group, severity, ...(sentAs ? { sentAs } : {}), services, incidents }
     if (count <= MAX_COMPARED) return [counted]
     const { summary = '' } = members[0] ?? {}
+    const firstStartsAt = rows.at(-1)?.starts_at ?? 0
     const endsAt = firing > 0 ? null : group.endsAt
     const silencedBy = silencesOf(db, rows)
-    return [{ ...counted, count, firing, firstStartsAt: rows.at(-1)?.starts_at ?? 0, endsAt, summary, silencedBy }]
+    return [{ ...counted, count, firing, firstStartsAt, endsAt, gaps: [], summary, silencedBy }]
   })
 }
 

@@ -1,5 +1,6 @@
 /** Shows the alert history and the alerts that are currently firing. */
 import type { FC } from 'hono/jsx'
+import { BREAKS } from '../../domain/incident/lasted.ts'
 import { SEVERITIES } from '../../domain/severity.ts'
 import { formatDuration, formatLasted } from '../../domain/shown-time.ts'
 import { capitalized, countOf, formatCount, serviceName } from '../../domain/text.ts'
@@ -127,65 +128,63 @@ const LASTED = { name: 'Lasted', title: 'From the start until the end, or until 
 
 const Rows: FC<{ rows: readonly AlertRowView[] }> = ({ rows }) => (
   <Table class="cards alerts" names={['Alert', 'Service', 'Source', 'Started', LASTED, 'Incident']}>
-    {rows.map(
-      ({ name, href, count, summary, service, source, startsAt, endsAt, ending, incident, silenced, ...row }) => (
-        <tr>
-          <td class="alert-name">
-            <span class="item">
-              <Mark level={row.severity} label={row.severity} />
-              <span class="grow">
-                <span class="row group-name">
-                  <a class="ink" href={href}>
-                    <Words in="b" class="break" text={name} />
-                  </a>
-                  <RepeatCount count={count} />
-                  {row.sentAs ? <span class="second quiet">sent as {row.sentAs}</span> : null}
-                  <SilencedMark silenced={silenced} of={silencedPart(silenced, count)} />
+    {rows.map(({ name, href, count, summary, service, source, startsAt, incident, silenced, ...row }) => (
+      <tr>
+        <td class="alert-name">
+          <span class="item">
+            <Mark level={row.severity} label={row.severity} />
+            <span class="grow">
+              <span class="row group-name">
+                <a class="ink" href={href}>
+                  <Words in="b" class="break" text={name} />
+                </a>
+                <RepeatCount count={count} />
+                {row.sentAs ? <span class="second quiet">sent as {row.sentAs}</span> : null}
+                <SilencedMark silenced={silenced} of={silencedPart(silenced, count)} />
+              </span>
+              <span class="second clip">{summary}</span>
+            </span>
+          </span>
+        </td>
+        <td data-label="Service">
+          {row.services > 1 ? (
+            <a href={service.href}>{countOf(row.services, 'service')}</a>
+          ) : (
+            <a class="ink clip alert-service" href={service.href} title={serviceName(service)}>
+              <ServiceName namespace={service.namespace} name={service.name} />
+            </a>
+          )}
+        </td>
+        <td data-label="Source" class="alert-source">
+          {source}
+        </td>
+        <td data-label="Started">
+          <span>
+            <span class="nowrap">
+              <Time at={startsAt} style="moment" />
+            </span>
+            {row.lastStartsAt - startsAt < 60_000 ? null : (
+              <>
+                {' '}
+                <span class="quiet nowrap">
+                  to <Time at={row.lastStartsAt} style="moment" />
                 </span>
-                <span class="second clip">{summary}</span>
-              </span>
-            </span>
-          </td>
-          <td data-label="Service">
-            {row.services > 1 ? (
-              <a href={service.href}>{countOf(row.services, 'service')}</a>
-            ) : (
-              <a class="ink clip alert-service" href={service.href} title={serviceName(service)}>
-                <ServiceName namespace={service.namespace} name={service.name} />
-              </a>
+              </>
             )}
-          </td>
-          <td data-label="Source" class="alert-source">
-            {source}
-          </td>
-          <td data-label="Started">
-            <span>
-              <span class="nowrap">
-                <Time at={startsAt} style="moment" />
-              </span>
-              {row.lastStartsAt - startsAt < 60_000 ? null : (
-                <>
-                  {' '}
-                  <span class="quiet nowrap">
-                    to <Time at={row.lastStartsAt} style="moment" />
-                  </span>
-                </>
-              )}
-            </span>
-          </td>
-          <td data-label="Lasted" class="nowrap">
-            <AlertDuration {...{ startsAt, endsAt, ending }} isGuess={row.isGuess} severity={row.severity} />
-          </td>
-          <td data-label="Incident">
-            {row.incidents > 1 ? (
-              <span class="quiet nowrap">{countOf(row.incidents, 'incident')}</span>
-            ) : incident ? (
-              <a href={incident.href}>{incident.number}</a>
-            ) : null}
-          </td>
-        </tr>
-      ),
-    )}
+          </span>
+        </td>
+        <td data-label="Lasted" class="nowrap">
+          <AlertDuration {...row} />
+        </td>
+        <td data-label="Incident">
+          {row.incidents > 1 ? (
+            <span class="quiet nowrap">{countOf(row.incidents, 'incident')}</span>
+          ) : incident ? (
+            <a href={incident.href}>{incident.number}</a>
+          ) : null}
+        </td>
+      </tr>
+    ))}
   </Table>
 )
 
@@ -196,19 +195,22 @@ const ENDINGS: Readonly<Record<string, string>> = {
   manual: 'resolved manually',
 }
 
-type DurationProps = Pick<AlertRowView, 'startsAt' | 'endsAt' | 'ending' | 'isGuess' | 'severity'>
+type DurationProps = Pick<AlertRowView, 'endsAt' | 'lastedMs' | 'hasBreaks' | 'ending' | 'isGuess' | 'severity'>
 
 /** Renders `firing 8 min` in the color of the severity, or `12 min, reported as resolved`, without a time below 1 s. */
-export const AlertDuration: FC<DurationProps> = ({ startsAt, endsAt, ending, isGuess, severity }) => {
-  const reader = getFrame()
+export const AlertDuration: FC<DurationProps> = ({ endsAt, lastedMs, hasBreaks, ending, isGuess, severity }) => {
+  const breaks = hasBreaks ? BREAKS : ''
   if (endsAt === null)
     return (
       <span>
         <b class={`ink-level level-${severity}`}>firing</b>{' '}
-        <span class="quiet">{formatDuration(reader.now - startsAt)}</span>
+        <span class="quiet">
+          {formatDuration(lastedMs)}
+          {breaks}
+        </span>
       </span>
     )
-  const lasted = endsAt - startsAt < 1000 ? '' : `${isGuess ? 'at least ' : ''}${formatLasted(endsAt - startsAt)}`
+  const lasted = lastedMs < 1000 ? '' : `${isGuess ? 'at least ' : ''}${formatLasted(lastedMs)}${breaks}`
   const how = ENDINGS[ending] ?? (lasted === '' ? 'ended' : '')
   return (
     <span>

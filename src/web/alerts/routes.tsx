@@ -1,6 +1,6 @@
 /** /alerts: the filterable alert history, and the page of a single alert. */
 
-import { type AlertGroup, groupAlerts, shortGroup } from '../../domain/alert/groups.ts'
+import { type AlertGroup, firingMs, groupAlerts, mayFlap, shortGroup, withGaps } from '../../domain/alert/groups.ts'
 import { rulesText } from '../../domain/alert/rules.ts'
 import { countedGroups } from '../../domain/health/counted-severity.ts'
 import type { Severity } from '../../domain/severity.ts'
@@ -12,6 +12,7 @@ import { notFound, required } from '../../http/middleware/problem.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { listCorrelationsOfAlert } from '../../store/correlation/correlations.ts'
 import type { EventRecord } from '../../store/events.ts'
+import { findAlertGaps } from '../../store/history/alert-gaps.ts'
 import type { AlikeGroup } from '../../store/history/alert-groups.ts'
 import type { IncidentRecord } from '../../store/incident/incidents.ts'
 import { findService } from '../../store/service/services.ts'
@@ -53,7 +54,8 @@ async function alertsView(visit: Visit): Promise<AlertsView> {
   const what = wanted(visit)
   const incident = query('incident') === '' ? null : ((await findNamedIncident(visit, query('incident'))) ?? null)
   const found = await findShown(visit, what, incident)
-  const { counts, groups } = found
+  const { counts } = found
+  const groups = withGaps(found.groups, await own.read(findAlertGaps, mayFlap(found.groups)))
   const newestMembers = groups.flatMap(({ members }) => members.slice(0, 1))
   const targets = await own.read(findAlertTargets, newestMembers, now)
   const ends = await silenceEndsOfGroups(visit, groups)
@@ -64,7 +66,7 @@ async function alertsView(visit: Visit): Promise<AlertsView> {
     ranges: RANGES.map(([word, text]) => [word, text] as const),
     chips: await chipsOf(visit, what, incident),
     bins: binsOf(counts, what.span, address),
-    rows: groups.map((group) => rowOf(group, targets, ends, address)),
+    rows: groups.map((group) => rowOf(group, targets, ends, { now, address })),
     groups: counts.length,
     firing: counts.reduce((sum, { firing }) => sum + firing, 0),
     pages: Math.ceil((what.group ? counts.length : found.total) / MAX_ROWS),
@@ -102,12 +104,12 @@ async function chipsOf(
   return chips
 }
 
-/** `address`: returns the URL of the list with some parameters changed. */
+/** `address` returns the URL of the list with some parameters changed. */
 function rowOf(
   group: AlikeGroup,
   targets: ReturnType<typeof findAlertTargets>,
   ends: SilenceEnds,
-  address: (change: Readonly<Record<string, string>>) => string,
+  { now, address }: { now: number; address: (change: Readonly<Record<string, string>>) => string },
 ): AlertRowView {
   const [newest] = group.members
   const { name, count, summary, severity, sentAs, services, incidents, source, serviceId } = group
@@ -124,6 +126,7 @@ function rowOf(
     incident: incident ? incidentLink(incident) : null,
     href: services > 1 ? alike : count === 1 ? `/alerts/${newest?.id}` : own,
     ...{ startsAt: group.firstStartsAt, lastStartsAt: group.lastStartsAt, endsAt: group.endsAt },
+    ...{ lastedMs: firingMs(group, group.endsAt ?? now), hasBreaks: group.gaps.length > 0 },
     silenced: silencedOfGroup(group, ends),
     ending: group.endsAt === null ? '' : (newest?.resolution ?? ''),
     isGuess: group.isGuess,
@@ -135,11 +138,13 @@ async function showAlert(visit: Visit): Promise<Reply> {
   const { alert, events, onNode, graph } = await requireAlert(visit)
   const links = await own.read(listCorrelationsOfAlert, alert.id)
   const targets = await own.read(findAlertTargets, [alert], now)
-  const [group] = countedGroups(groupAlerts([alert]).map(shortGroup), targets.services.get(alert.serviceId))
+  const alone = groupAlerts([alert]).map(shortGroup)
+  const gaps = await own.read(findAlertGaps, mayFlap(alone))
+  const [group] = countedGroups(withGaps(alone, gaps), targets.services.get(alert.serviceId))
   if (!group) throw notFound('alert', 'the page Alerts')
   const rules = rulesText(alert.rules)
   const ends = await silenceEndsOfGroups(visit, [group])
-  const row = rowOf({ ...group, services: 1, incidents: 1 }, targets, ends, () => '')
+  const row = rowOf({ ...group, services: 1, incidents: 1 }, targets, ends, { now, address: () => '' })
   const { name: service, namespace } = row.service
   const mutes = alert.endsAt === null ? await mutedCount(visit, { service, namespace, alertname: alert.name }) : 0
   const view: AlertPageView = {

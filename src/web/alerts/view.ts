@@ -27,6 +27,9 @@ export type AlertRowView = {
   readonly lastStartsAt: number
   /** Null while the alert is firing. */
   readonly endsAt: number | null
+  /** How long the alert has fired, or the group if it is one, without the breaks in between. */
+  readonly lastedMs: number
+  readonly hasBreaks: boolean
   /** How the end is known, for example `reported`; '' while the alert is firing. */
   readonly ending: string
   /** Whether nobody reported the end. */

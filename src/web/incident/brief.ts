@@ -4,7 +4,7 @@ import type { AlertGroup } from '../../domain/alert/groups.ts'
 import type { PipelineChange } from '../../domain/correlation/change.ts'
 import { rankLinks, TIME_CODES } from '../../domain/correlation/correlation.ts'
 import { pipelineNumber } from '../../domain/incident/change-text.ts'
-import { BREAKS, breaksText, endOf, onMsOf, severeOf } from '../../domain/incident/lasted.ts'
+import { breaksText, endOf, onMsOf, severeOf } from '../../domain/incident/lasted.ts'
 import { phaseOf } from '../../domain/incident/problem.ts'
 import { endedByMerge } from '../../domain/incident/timeline-entries.ts'
 import { namedUpTo } from '../../domain/notification/names.ts'
@@ -91,7 +91,7 @@ export function headOf(
       isSilence: isSender(service?.name ?? ''),
     },
     criticalMs: onMsOf(incident.problem, until),
-    breaks: timeline.some(({ kind }) => kind === 'reopened') ? BREAKS : breaksText(incident.problem),
+    breaks: breaksText(incident.problem),
     severeMs: severe.ms,
     mutedMs: severe.mutedMs,
     ...{ movedAt: moved?.at ?? incident.createdAt, movedBy: moved?.actor ?? null, firingAlerts: incident.firingAlerts },

@@ -1,6 +1,8 @@
 /** Shows groups of similar alerts, one expandable row per group, and the affected services. */
 
 import type { FC } from 'hono/jsx'
+import { firingMs } from '../../domain/alert/groups.ts'
+import { BREAKS } from '../../domain/incident/lasted.ts'
 import { formatDuration, formatLasted, formatMoment, formatWhen, type Reader } from '../../domain/shown-time.ts'
 import { countOf, formatCount, formatTimes } from '../../domain/text.ts'
 import { Sparkbars } from '../drawing/strip.tsx'
@@ -81,21 +83,22 @@ export const Groups: FC<Props> = ({ groups, service }) => (
 )
 
 /**
- * Returns `firing for 10 min`, or `330 of 440 still firing after 10 min` if some have ended. A failed pipeline is not
- * counted as a firing alert, so its text is `failed 10 min ago`.
+ * Returns `firing for 10 min, with breaks`, or `330 of 440 still firing after 10 min` if some have ended. A failed
+ * pipeline is not counted as a firing alert, so its text is `failed 10 min ago`.
  */
-function ongoingText({ firing, count, firstStartsAt, gaps, source }: GroupView, { now }: Reader): string {
-  const [, since = firstStartsAt] = gaps.at(-1) ?? []
-  const duration = formatDuration(now - since)
+function ongoingText(group: GroupView, { now }: Reader): string {
+  const { firing, count, gaps, source } = group
+  const duration = `${formatDuration(firingMs(group, now))}${gaps.length > 0 ? BREAKS : ''}`
   if (source === 'ci') return `failed ${duration} ago`
   if (firing === count) return `firing for ${duration}`
   return `${formatCount(firing)} of ${formatCount(count)} still firing after ${duration}`
 }
 
 /** Returns `ended after 24 min`, `fired 3 times, for 24 min in all`, or `fired for at least 9 min, last reported at 03:12`. */
-function endedText({ endsAt, firstStartsAt, gaps, isGuess, source }: GroupView, reader: Reader): string {
+function endedText(group: GroupView, reader: Reader): string {
+  const { endsAt, firstStartsAt, gaps, isGuess, source } = group
   const end = endsAt ?? firstStartsAt
-  const ms = end - firstStartsAt - gaps.reduce((sum, [from, to]) => sum + to - from, 0)
+  const ms = firingMs(group, end)
   const times = gaps.length === 0 ? '' : ` ${gaps.length + 1} times,`
   const least = isGuess && source !== 'ci'
   const last = least ? `last reported ${formatWhen(end, reader)}` : ''

@@ -127,7 +127,13 @@ const Score: FC<{ view: ServiceView }> = ({ view }) => {
                   </a>{' '}
                   <span class="quiet">{rule}</span>
                 </span>
-                <span class="quiet nowrap">{since === null ? '' : formatDuration(reader.now - since)}</span>
+                <span class="quiet nowrap">
+                  {since === null ? null : (
+                    <>
+                      since <Time at={since} style="moment" />
+                    </>
+                  )}
+                </span>
               </li>
             ))}
             {more > 0 ? (

@@ -149,7 +149,8 @@ async function alertsAndLinks({ own }: Visit, serviceId: string, span: Span): Pr
   const found = await own.read(findServiceGroups, serviceId, span.from)
   const links = await own.read(listCorrelations, { serviceId, from: span.from }, MANY)
   const gaps = await own.read(findAlertGaps, mayFlap(found.groups))
-  return { ...found, groups: withGaps(found.groups, gaps), links: links.items }
+  const [firing, groups] = [withGaps(found.firing, gaps), withGaps(found.groups, gaps)]
+  return { ...found, firing, groups, links: links.items }
 }
 
 type ZoomParts = {
