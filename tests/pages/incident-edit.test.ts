@@ -84,7 +84,11 @@ test('a merge leads to the remaining incident', async (t) => {
   await browser.send('/incidents', { ...CART, title: 'Other' })
   const { location } = await browser.send('/incidents/1/merge', { into: '#2' })
   assert.equal(location, '/incidents/2?done=merged')
+  const [{ id }] = (await ask('/api/incidents?status=open')).data
   assert.deepEqual((await ask('/api/incidents?status=resolved')).data.length, 1)
+  const head = /<h1>.*?<ol class="card steps"/s.exec((await browser.get('/incidents/1')).html)?.[0] ?? ''
+  assert.match(head, new RegExp(`<a href="/incidents/${id}">Merged into “Other” \\(incident 2\\)</a>`))
+  assert.equal((await browser.get(`/incidents/${id}`)).status, 200)
 })
 
 test('action items are added, assigned and finished on the page', async (t) => {

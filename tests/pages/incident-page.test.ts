@@ -32,6 +32,21 @@ async function brokenCart(t: TestContext, { deploys = true } = {}) {
   return { ...world, token, browser, path, id: String(id), send, recover }
 }
 
+test('a group of another service, whose incident was merged, names it and silences it', async (t) => {
+  const { browser, request, token, send, clock } = await brokenCart(t)
+  clock.now = NOON + MINUTE
+  const body = alertmanager([alert('Down', { service: 'stock', namespace: 'depot' })])
+  await request('POST', '/api/webhooks/metrics', { token, body })
+  await send('/incidents/2/merge', { into: '1' })
+  const alerts = /id="alerts".*?id="suspects"/s.exec((await browser.get('/incidents/1')).html)?.[0] ?? ''
+  const silenced = [...alerts.matchAll(/\?matchers=([^"]*)"/g)].map(([, one]) => decodeURIComponent(one ?? ''))
+  assert.deepEqual(
+    silenced.map((one) => /service="(\w+)"/.exec(one)?.[1]),
+    ['stock', 'cart', 'cart'],
+  )
+  assert.equal([...alerts.matchAll(/depot\/<\/span><wbr\/?><b>stock/g)].length, 1)
+})
+
 test('the overview says what is critical, since when, why, and that nobody has acknowledged it', async (t) => {
   const { browser } = await brokenCart(t)
   const { html, status } = await browser.get('/')

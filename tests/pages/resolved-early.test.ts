@@ -83,7 +83,9 @@ test('the page of the service leads to the incident until the alerts have ended'
   const [path = ''] = /\/services\/[\w-]+/.exec((await browser.get('/')).html) ?? []
   await setStatus('resolved')
   assert.match(await page(path), /<a class="button" href="\/incidents\/1">\s*Incident 1/)
+  assert.match(await page(path), /No other incident of this service is recorded/)
   await end()
+  assert.match(await page(path), /Earlier incidents.*cart: Down/)
   assert.doesNotMatch(await page(path), /<a class="button" href="\/incidents\/1">/)
 })
 

@@ -39,7 +39,7 @@ test('a storm is one card, which says what went first and how many followed', as
   const { text, browser } = await storm(t)
   assert.match(
     await text('/'),
-    /ledger went first, 6 services followed .*Likely cause of 7 incidents: ledger ?\. 1 of 7 alerts is its own .* Acknowledge all 7/,
+    /ledger went first, 6 services followed .*Likely cause of 7 incidents: ledger ?\. 1 of 7 alerts is its own last incident began 21 min ago Acknowledge all 7/,
   )
   assert.equal([...(await browser.get('/')).html.matchAll(/<article/g)].length, 1)
 })

@@ -73,7 +73,10 @@ export function incidentViewOf(
   const length = RANGES.find(([word]) => word === range)?.[2]
   const span = length === undefined ? whole : { from: whole.to - length, to: whole.to }
   const newestFirst = order === '' ? incident.resolvedAt === null : order !== 'oldest'
-  const groups = facts.groups.map((group) => groupViewOf(group, span, group.silenced))
+  const groups = facts.groups.map((group) => {
+    const of = group.serviceId === incident.serviceId ? null : facts.names.get(group.serviceId)
+    return { ...groupViewOf(group, span, group.silenced), ...(of ? { of } : {}) }
+  })
   const head = headOf(facts, reader)
   const { endedAt } = head
   const fix = fixOf(facts, endedAt)
@@ -164,5 +167,6 @@ const MAX_ENTRIES = 200
 
 function timelineViewOf(row: TimelineRow): TimelineView {
   const [noun = '', id = ''] = row.ref.split('/')
-  return { ...row, href: noun === 'alert' ? `/alerts/${id}` : null }
+  const href = noun === 'alert' ? `/alerts/${id}` : row.kind === 'merged' ? `/incidents/${id}` : null
+  return { ...row, href }
 }

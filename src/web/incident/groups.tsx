@@ -49,10 +49,19 @@ export const Groups: FC<Props> = ({ groups, service }) => (
               <Words in="b" class="break" text={group.name} />
             </a>
             <RepeatCount count={group.count} />
+            {group.of ? (
+              <span class="second">
+                <ServiceName {...group.of} />
+              </span>
+            ) : null}
             <SilencedMark silenced={group.silenced} of={silencedPart(group.silenced, group.firing)} />
             {getFrame().canWrite && group.firing > 0 && !group.isMixed ? (
               <SilenceLink
-                matched={{ alertname: group.name, service: service.name, namespace: service.namespace }}
+                matched={{
+                  alertname: group.name,
+                  service: (group.of ?? service).name,
+                  namespace: (group.of ?? service).namespace,
+                }}
                 what={group.name}
                 class="silence end"
               />

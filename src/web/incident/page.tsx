@@ -17,7 +17,7 @@ import { Affected, Groups, groupsText } from './groups.tsx'
 import { Picture } from './picture.tsx'
 import { Actions, countPipelines, StillFiring } from './state-actions.tsx'
 import { Suspects } from './suspects.tsx'
-import { Timeline } from './timeline.tsx'
+import { entryText, Timeline } from './timeline.tsx'
 import { ToldLine } from './told.tsx'
 import { type IncidentView, periodText, stateText } from './view.ts'
 
@@ -126,21 +126,26 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
   )
 }
 
-/** The group, the previous incident, and who was told. */
-const Related: FC<IncidentView> = ({ group, previous, overdue, told, incident: { status } }) => (
-  <p class="facts">
-    <OverdueSince overdue={overdue} />
-    {group === null ? null : <GroupText group={group} />}
-    {previous === null ? null : (
+/** The incident that it was merged into, the group, the previous incident, and who was told. */
+const Related: FC<IncidentView> = ({ group, previous, overdue, told, incident, timeline }) => {
+  const { status, isMerged, resolvedAt } = incident
+  const merge = isMerged ? timeline.find(({ kind, at }) => kind === 'merged' && at === resolvedAt) : undefined
+  return (
+    <p class="facts">
+      {merge?.href ? <a href={merge.href}>{entryText(merge)}</a> : null}
+      <OverdueSince overdue={overdue} />
+      {group === null ? null : <GroupText group={group} />}
+      {previous === null ? null : (
+        <span>
+          The service’s previous incident was <a href={previous.href}>incident {previous.number}</a>.
+        </span>
+      )}
       <span>
-        The service’s previous incident was <a href={previous.href}>incident {previous.number}</a>.
+        <ToldLine told={told} href="" isOpen={status === 'open'} />
       </span>
-    )}
-    <span>
-      <ToldLine told={told} href="" isOpen={status === 'open'} />
-    </span>
-  </p>
-)
+    </p>
+  )
+}
 
 const GroupText: FC<{ group: NonNullable<IncidentView['group']> }> = ({
   group: { cause, size, leader, wentFirst, began },

@@ -87,6 +87,8 @@ export type GroupView = AlertGroup<GroupedAlert & { readonly href: string }> & {
   readonly sentAs?: Severity
   readonly href: string
   readonly silenced?: Silenced | null
+  /** The service, if the page is about another one. */
+  readonly of?: Pick<ServiceLink, 'name' | 'namespace'>
 }
 
 /** A service that the incident affects. `severity`: null if the service has no alert in the incident. */

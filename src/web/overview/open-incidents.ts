@@ -155,10 +155,10 @@ export function newestCritical(
   return began.reduce<NewestCritical>((last, one) => (last && last.at >= one.at ? last : one), null)
 }
 
-/** The incident that was opened last. */
+/** The incident that began last, as in the bars. */
 function newestOf(members: readonly IncidentRecord[]): StormView['newest'] {
-  const one = members.reduce((newest, other) => (other.createdAt > newest.createdAt ? other : newest))
-  return { href: incidentPath(one), at: one.createdAt }
+  const one = members.reduce((newest, other) => (other.startedAt > newest.startedAt ? other : newest))
+  return { href: incidentPath(one), at: one.startedAt }
 }
 
 const MAX_LISTED = 20

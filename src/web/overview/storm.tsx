@@ -49,7 +49,7 @@ export const StormCard: FC<Props> = ({ storm, isFirst }) => {
           </li>
           <li>
             <a class="ink plain" href={newest.href}>
-              last new incident {formatAgo(newest.at, reader)}
+              last incident began {formatAgo(newest.at, reader)}
             </a>
           </li>
         </ul>

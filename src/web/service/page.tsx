@@ -104,7 +104,6 @@ const Head: FC<{ view: ServiceView }> = ({ view }) => {
 }
 
 const Score: FC<{ view: ServiceView }> = ({ view }) => {
-  const reader = getFrame()
   const { score, penalties } = view
   const sum = penalties.reduce((total, { penalty }) => total + penalty, 0)
   // A score has at most as many penalties as a page lists groups.

@@ -100,9 +100,9 @@ async function serviceView(visit: Visit): Promise<ServiceView> {
   const open = incident ? await incidentBrief(visit, incident) : null
   // A storm has more links than fit on one page of results, so the incident's complete list is used.
   const links = open ? open.links : facts.links
-  const earlier = resolved.items.map((one) =>
-    headOf({ incident: one, service, timeline: [], ...incidentLink(one) }, reader),
-  )
+  const earlier = resolved.items
+    .filter(({ id }) => id !== incident?.id)
+    .map((one) => headOf({ incident: one, service, timeline: [], ...incidentLink(one) }, reader))
   const zoom = query('zoom') === '0' ? null : zoomOf({ span, states, open, earlier, now, id })
   const shown = zoom?.part ?? span
   const muted = { service: service.name, namespace: service.namespace }
