@@ -83,7 +83,7 @@ const SCRIPT = `(() => {
   // A strip whose bars are thinner than a pixel loses them; a head must stay apart from its neighbour.
   for (const strip of document.querySelectorAll('td > .strip')) {
     const { width } = strip.getBoundingClientRect()
-    if (seen(strip) && width < 150) faults.push('squeezed strip: ' + Math.round(width) + ' px')
+    if (seen(strip) && width < 140) faults.push('squeezed strip: ' + Math.round(width) + ' px')
   }
   const heads = [...document.querySelectorAll('thead')].filter((head) => seen(head) && getComputedStyle(head).position !== 'absolute')
   for (const head of heads) {

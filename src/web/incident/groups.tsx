@@ -16,7 +16,7 @@ import type { AffectedView, GroupView, IncidentView, ServiceLink } from './view.
 
 /** The maximum number of alerts to list in a group, and in all groups together. */
 const MAX_MEMBERS = 20
-const MAX_LISTED = 48
+const MAX_LISTED = 20
 const LEAST_MEMBERS = 3
 
 type Props = {

@@ -20,7 +20,7 @@ import { Wall } from './wall.tsx'
 const RARE: readonly Filter[] = ['recovering', 'unknown']
 /** The list has room for this many services. Of more services, it shows the worst. */
 const IN_LIST = 40
-const WORST = 30
+const WORST = 25
 /** The maximum number of rows below the wall. */
 const BELOW_WALL = 10
 
