@@ -26,6 +26,8 @@ const HEIGHT = 900
 const DARK_WIDTH = 414
 const COMMON = ['/', '/incidents', '/incidents/1', '/alerts', '/sources', '/reports', '/settings/notifications']
 const SCREENSHOTS = process.env.INCMON_SCREENSHOTS ?? inCi('dist/screenshots', '')
+const RESOLVED = JSON.stringify({ status: 'resolved' })
+const JSON_TYPE = { 'content-type': 'application/json' }
 const SCOPES = ['ingest', 'read', 'write', 'admin'] as const
 
 describe('At every width and in both themes', () => {
@@ -130,15 +132,23 @@ describe('At every width and in both themes', () => {
     assert.match((await page.textContent('.tv')) ?? '', /… and 38\d more healthy/)
   })
 
-  test('beside a channel that fails, the wall for a screen is no higher than the screen', async () => {
+  test('beside a channel that fails and an incident that was resolved too early, the wall is no higher than the screen', async () => {
     const { deps, db, organization } = server
+    const { data } = await server.get('/api/incidents?limit=100')
+    const { id } = data.find(({ title }: { title: string }) => title.startsWith('invoice:'))
+    const resolved = await server.request('PATCH', `/api/incidents/${id}`, RESOLVED, JSON_TYPE)
+    assert.equal(resolved.status, 200)
     const target = { kind: 'webhook', target: 'https://hooks.example/x', name: 'pager' } as const
     createChannel(deps, organization.rowId, { ...target, rules: [], remindAfter: 0 })
     db.run(db.sql.updateTable('channels').set({ failing: 'the receiver responded with 503', failing_since: NOON }))
     const page = await enter(server.token)
     await page.setViewportSize({ width: 1920, height: 1080 })
     await page.goto(`${server.url}/?view=wall&tv=1`)
-    assert.match((await page.textContent('.tv')) ?? '', /pager/)
+    assert.match((await page.textContent('.tv')) ?? '', /pager.*was resolved by/s)
+    const titles = await page.evaluate(
+      "[...document.querySelectorAll('.tv-incident .line-text')].map((one) => one.offsetLeft)",
+    )
+    assert.deepEqual([new Set(titles as number[]).size, (titles as number[]).length], [1, 3])
     assert.equal(await page.evaluate('document.documentElement.scrollHeight'), 1080)
     db.run(db.sql.deleteFrom('channels'))
   })

@@ -32,13 +32,13 @@ export const TvPage: FC<{ view: OverviewView }> = ({ view }) => {
   const ill = ordered(troubled, ({ id }) => [Number(id !== newestCritical?.id)])
   const unhealthy = services.filter(({ status }) => status !== 'healthy')
   const healthy = services.length - unhealthy.length
-  const early = ill.flatMap(({ resolvedEarly }) => resolvedEarly ?? []).slice(0, MAX_INCIDENTS)
+  const early = ill.flatMap(({ resolvedEarly }) => resolvedEarly ?? []).slice(0, MAX_INCIDENTS - 1)
   const [newest] = changes
   const tiles = view.failing.length === 0 ? MAX_TILES : MAX_TILES_FAILING
   return (
     <div class="tv">
       <Headline view={view} />
-      {view.incidents.slice(0, MAX_INCIDENTS).map((one, index) => (
+      {view.incidents.slice(0, MAX_INCIDENTS - early.length).map((one, index) => (
         <TvIncident one={one} isFirst={index === 0} />
       ))}
       {early.map((of) =>
@@ -110,14 +110,16 @@ const TvIncident: FC<{ one: OpenIncidentView | StormView; isFirst: boolean; chil
   const isOver = (incident.endedAt !== null || incident.mutedSince !== null) && (storm === null || storm.isLed)
   return (
     <article class={`card row tv-incident ${isOver ? '' : `level-${level}`}`}>
-      {storm && !isOver ? (
-        <StormState storm={storm} />
-      ) : (
-        <>
-          {incident.endedAt === null && incident.mutedSince === null ? <StateBadge incident={incident} /> : null}
-          <Status status={incident.status} />
-        </>
-      )}
+      <div class="row">
+        {storm && !isOver ? (
+          <StormState storm={storm} />
+        ) : (
+          <>
+            {incident.endedAt === null && incident.mutedSince === null ? <StateBadge incident={incident} /> : null}
+            <Status status={incident.status} />
+          </>
+        )}
+      </div>
       <div class="line-text">
         <b class="break">
           {storm ? (
@@ -130,7 +132,7 @@ const TvIncident: FC<{ one: OpenIncidentView | StormView; isFirst: boolean; chil
         </b>
         {storm ? <StormCause storm={storm} /> : <CauseLine one={first} />}
       </div>
-      <span class="end tv-owner">
+      <span>
         {children ?? (storm ? ownersOf(storm, reader.now) : ownerOf(first, reader.now))}
         <br />
         <ToldLine
