@@ -286,6 +286,10 @@ test('a page of alerts has at most 40 rows, whether or not similar alerts share 
   assert.equal(await rows('/alerts'), 40)
   assert.equal(await rows('/alerts?page=2'), 13)
   assert.equal(await rows('/alerts?group=0'), 40)
+  const first = (await browser.get('/alerts?group=0')).html
+  assert.match(first, /The newest 40 of 82 alerts\..*Each bar counts the alerts on this page that started/s)
+  assert.match((await browser.get('/alerts?group=0&page=2')).html, /40 of 82 alerts\. .*40 of these are still firing/s)
+  assert.doesNotMatch((await browser.get('/alerts?group=0&page=2')).html, /newest/i)
 })
 
 test('seven days are a strip, and the picture shows the newest incident in them', async (t) => {

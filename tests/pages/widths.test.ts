@@ -179,6 +179,16 @@ describe('At every width and in both themes', () => {
     })
   }
 
+  test('with forced colors, only the current page, filter and view have an outline', async () => {
+    const page = await enter(calm)
+    await page.emulateMedia({ forcedColors: 'active' })
+    await page.goto(`${server.url}/`)
+    const outlined = await page.evaluate(
+      "[...document.querySelectorAll('header a, main a')].filter((one) => getComputedStyle(one).outlineStyle === 'solid').map((one) => one.textContent)",
+    )
+    assert.deepEqual(outlined, ['Services', '4 all', 'List'])
+  })
+
   test('a broken page is found', async () => {
     const page = await enter(calm)
     await page.goto(`${server.url}/incidents/1`)

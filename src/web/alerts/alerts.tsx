@@ -40,7 +40,7 @@ export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
               <LegendMark level={level} />
             ))}
             <span class="end">
-              Each bar counts the {view.filters.group ? 'groups' : 'alerts'} that started in its period.
+              Each bar counts the {countedText(view)} that started in its period.
               <span class="desk"> Choose a bar to see them.</span>
             </span>
           </p>
@@ -53,11 +53,16 @@ export const AlertsPage: FC<{ view: AlertsView }> = ({ view }) => {
 }
 
 /** Returns the first sentence of the summary above the list, such as `43 groups from 519 alerts.` */
-function foundText({ groups, total, shown, filters }: AlertsView): string {
+function foundText({ groups, total, shown, filters, page }: AlertsView): string {
   if (total === 0) return ''
-  const part =
-    shown < total ? `the newest ${formatCount(shown)} of ${countOf(total, 'alert')}` : countOf(total, 'alert')
+  const newest = filters.group || page === 1 ? 'the newest ' : ''
+  const part = `${shown < total ? `${newest}${formatCount(shown)} of ` : ''}${countOf(total, 'alert')}`
   return filters.group ? `${countOf(groups, 'group')} from ${part}.` : `${capitalized(part)}.`
+}
+
+/** Names what the bars count: what the sentence above them counts. */
+function countedText({ filters, shown, total }: AlertsView): string {
+  return filters.group ? 'groups' : `alerts${shown < total ? ' on this page' : ''}`
 }
 
 /** Renders `7 alerts are still firing.` as a link to these alerts. */
