@@ -129,7 +129,8 @@ const Score: FC<{ view: ServiceView }> = ({ view }) => {
                 <span class="quiet nowrap">
                   {since === null ? null : (
                     <>
-                      since <Time at={since} style="moment" />
+                      <span class="desk">since </span>
+                      <Time at={since} style="moment" />
                     </>
                   )}
                 </span>
