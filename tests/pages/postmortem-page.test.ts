@@ -39,6 +39,9 @@ test('the document has every section, its figures, and the evidence of its sente
   assert.deepEqual(ids, [...new Set(ids)])
   assert.match(html, /<a href="#root-cause">Root cause<span class="quiet"> to write<\/span>/)
   assert.match(html, /<a href="#e1">E1<\/a>.*<li id="e1">/s)
+  const figures = [...html.matchAll(/<p class="figure">([^<]*)</g)].map(([, text]) => text)
+  assert.deepEqual(figures, ['2 min', '2 min'], 'only a duration is large')
+  assert.match(html, /<p>Undefined: nobody acknowledged the incident before it was resolved\.<\/p>/)
 })
 
 test('the picture says why the score is low after the problem, unless the problem is not over', async (t) => {

@@ -89,7 +89,7 @@ export const Change: FC<{ change: Contribution; numbers: Numbers }> = ({ change,
 export const Figure: FC<{ name: string; metric: Metric }> = ({ name, metric }) => (
   <div>
     <p class="second">{name}</p>
-    <p class="figure">{metric.seconds === null ? metric.sentence.text : formatSeconds(metric.seconds)}</p>
+    {metric.seconds === null ? <p>{metric.sentence.text}</p> : <p class="figure">{formatSeconds(metric.seconds)}</p>}
     <Words in="p" class="second break" text={metric.definition} />
   </div>
 )
