@@ -90,6 +90,8 @@ test('an incident whose problem ended and came back lasts with breaks, and one t
     assert.equal(/7 min so far , with breaks/.test(await text('/incidents')), breaks)
     assert.equal(/since 11:51, with breaks/.test(await text('/incidents/1')), breaks)
     const one = (await request('GET', '/api/alerts', { token: acme.token })).body.data[0]
+    const long = breaks ? 'Critical for 7 min, with breaks\\.' : 'Critical for 9 min\\.'
+    assert.match(await text(`/services/${one.serviceId}`), new RegExp(long))
     const duration = breaks ? '7 min, with breaks' : '9 min'
     for (const path of ['/incidents/1', `/services/${one.serviceId}`])
       assert.match(await text(path), new RegExp(`firing for ${duration} `), path)

@@ -92,7 +92,8 @@ const ResolvedEarly: FC<Omit<EarlyProps, 'services'>> = ({ of, isFirst }) =>
       <p class="second break">
         {of.brief === null ? null : (
           <>
-            <b>{stateText(of.brief.incident)}</b>, since <Time at={of.brief.incident.startedAt} style="moment" />.{' '}
+            <b>{stateText(of.brief.incident)}</b>, since <Time at={of.brief.incident.startedAt} style="moment" />
+            {of.brief.incident.breaks}.{' '}
           </>
         )}
         <EarlyText of={of} />

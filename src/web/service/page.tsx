@@ -4,7 +4,7 @@ import { isUnattributed } from '../../domain/alert/signal.ts'
 import { BUDGETS } from '../../domain/budgets.ts'
 import { firingText } from '../../domain/incident/incident.ts'
 import { silencedText } from '../../domain/incident/lasted.ts'
-import { formatDuration, formatLasted } from '../../domain/shown-time.ts'
+import { formatLasted } from '../../domain/shown-time.ts'
 import { capitalized, countOf } from '../../domain/text.ts'
 import { Bill } from '../drawing/bill.tsx'
 import { CauseLine, LastGoodDeploy } from '../incident/cause.tsx'
@@ -17,7 +17,7 @@ import { SilencedMark, SilenceMenu } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
 import { InKubernetes } from '../kit/workload.tsx'
 import { Unattributed } from './unattributed.tsx'
-import { type ServiceView, statusText } from './view.ts'
+import { lengthText, type ServiceView, statusText } from './view.ts'
 
 /** Returns the page title, with the most important fact first, for example `checkout is critical`. */
 export function serviceTitle({ name, status, silenced }: ServiceView): string {
@@ -48,11 +48,8 @@ export const ServicePage: FC<{ view: ServiceView }> = ({ view }) => (
 const SERVICES = ['Services', '/'] as const
 
 const Head: FC<{ view: ServiceView }> = ({ view }) => {
-  const reader = getFrame()
+  const frame = getFrame()
   const { namespace, name, status, incident, penalties, changes } = view
-  const began = status === 'critical' && incident?.head.endedAt === null ? incident.head.startedAt : view.since
-  // When the last alert ended is not known here.
-  const since = began === null || status === 'recovering' ? '' : ` for ${formatDuration(reader.now - began)}`
   const [worst] = penalties
   const shown = incident?.head
   return (
@@ -72,7 +69,7 @@ const Head: FC<{ view: ServiceView }> = ({ view }) => {
                 Incident {shown.number} is resolved, but {firingText(shown.firingAlerts)}.{' '}
               </b>
             ) : null}
-            {incident?.recovery ? null : <b>{`${capitalized(status)}${since}.`}</b>}{' '}
+            {incident?.recovery ? null : <b>{`${capitalized(status)}${lengthText(view, frame.now)}.`}</b>}{' '}
             <SilencedMark silenced={view.silenced} of={countOf(view.silenced?.count ?? 0, 'alert')} />{' '}
             {incident ? (
               <CauseLine one={incident} />
@@ -90,7 +87,7 @@ const Head: FC<{ view: ServiceView }> = ({ view }) => {
               Incident {shown.number} <Status status={shown.status} />
             </a>
           ) : null}
-          {reader.canWrite ? (
+          {frame.canWrite ? (
             <SilenceMenu
               matched={{ service: name, namespace }}
               {...{ what: name, back: view.href, mutes: view.mutes }}

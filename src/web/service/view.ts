@@ -1,6 +1,7 @@
 /** The data for the service page. Times are Unix times in milliseconds. */
 
 import type { ServiceState } from '../../domain/health/headline.ts'
+import { formatDuration } from '../../domain/shown-time.ts'
 import type { LikelyCause } from '../../domain/suspect/likely-cause.ts'
 import { capitalized, countOf } from '../../domain/text.ts'
 import type { Gap } from '../../domain/watch/object.ts'
@@ -63,4 +64,12 @@ export function statusText({ status, penalties, groups, silenced }: ServiceView)
   return status === 'critical'
     ? because(critical, 'critical condition', 'its score is low')
     : because(firing, 'alert', 'alerts lower the score until 30 minutes after they end')
+}
+
+/** Returns ` for 7 min, with breaks`, as on the page of the incident; '' if it is not known. */
+export function lengthText({ status, incident, since }: ServiceView, now: number): string {
+  const head = incident?.head
+  if (status === 'critical' && head?.endedAt === null) return ` for ${formatDuration(head.criticalMs)}${head.breaks}`
+  // When the last alert of a service that recovers ended is not known here.
+  return since === null || status === 'recovering' ? '' : ` for ${formatDuration(now - since)}`
 }
