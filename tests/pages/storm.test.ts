@@ -48,6 +48,7 @@ test('the page of an incident shows the headline first, then a few suspects, and
   const { browser, text } = await unrelated(t, 7)
   const suspects = async (path: string) => (await browser.get(path)).html.match(/class="item suspect/g)?.length
   assert.match(await text('/incidents/1'), /No suspect stands out\. .* Suspects .* 1 shop\/s\d the service itself /)
+  assert.doesNotMatch(await text('/incidents/1'), /this is the service itself/i)
   const [address = ''] = /\/incidents\/1\?suspects=all/.exec((await browser.get('/incidents/1')).html) ?? []
   assert.deepEqual([await suspects('/incidents/1'), await suspects(address)], [6, 7])
 })

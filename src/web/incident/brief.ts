@@ -137,8 +137,8 @@ export function suspectsOf({ incident, suspects, links, changes }: Suspected): r
         verdictBy: own.find((link) => link.verdict === verdict)?.verdictBy ?? null,
         ...{ builtTheImage: suspect.builtTheImage, onlyTime: suspect.onlyTime },
         rollouts: suspect.rollouts ?? [],
-        // The page shows the rollouts next to the pipeline.
-        reasons: suspect.reasons.filter(({ code }) => code !== 'rollout').map(reasonOf),
+        // The page shows the rollouts and the service next to the name.
+        reasons: suspect.reasons.filter(({ code }) => code !== 'rollout' && code !== 'same_service').map(reasonOf),
         // The sentence says when the change began.
         support: best?.reasons.flatMap(({ code, text }) => (TIME_CODES.has(code) ? [] : text)) ?? [],
         isOwn: suspect.isOwn,
