@@ -1,6 +1,7 @@
 /** Groups of incidents with a common cause. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { wordsOf } from '../../src/domain/suspect/accused.ts'
 import { type DependentAlert, dependenciesOf } from '../../src/domain/suspect/dependency.ts'
 import { incidentGroupsOf, type OpenIncident } from '../../src/domain/suspect/group.ts'
 import { MINUTE } from '../helpers/factory.ts'
@@ -11,7 +12,7 @@ const UNWELL = new Map(
 )
 
 function said(text: string, more: Partial<DependentAlert> = {}): DependentAlert {
-  return { text, labels: {}, node: null, ...more }
+  return { text: wordsOf(text, {}), labels: {}, node: null, ...more }
 }
 
 const NAMES: readonly (readonly [text: string, names: readonly string[]])[] = [

@@ -39,7 +39,20 @@ export function alert(service: string, name: string, minutes: number, more: Part
   const [startsAt, lastSeenAt] = [at(minutes), at(10)]
   const rest = { source: 'metrics' as const, severity: 'warning' as Severity, summary: name, node: null, labels: {} }
   const inIncident = false
-  return { id, service, name, startsAt, lastSeenAt, endsAt: null, resolution: null, inIncident, ...rest, ...more }
+  const words = more.summary ?? name
+  return {
+    id,
+    words,
+    service,
+    name,
+    startsAt,
+    lastSeenAt,
+    endsAt: null,
+    resolution: null,
+    inIncident,
+    ...rest,
+    ...more,
+  }
 }
 
 /** Returns an event for a pod of the service. */

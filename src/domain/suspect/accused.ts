@@ -1,4 +1,5 @@
 /** Finds the service that an alert or a message accuses: the callee in a label, or in `dial tcp: lookup payment: …`. */
+import type { Labels } from '../event/event.ts'
 import { areApart } from '../service/cluster.ts'
 import { hostOf } from '../service/host.ts'
 import type { Components } from './component.ts'
@@ -35,6 +36,22 @@ const CALLED: readonly RegExp[] = [
 /** Messages are cut at 1,024 characters. The first few hosts are the ones that the error is about. */
 const MAX_HOSTS = 8
 
+/** Annotations that lead to an explanation or say what to do. Their hosts are not what failed. */
+const ADVICE =
+  /^__|^hint$|url|link|run_?book|play_?book|dashboard|panel|image|action|remed|resol|mitigat|fix|procedure|steps|impact|doc/i
+const URL = /\b[a-z][a-z\d+.-]{1,20}:\/\/[^\s"'`<>()]+/gi
+const EXPLANATION = /runbook|playbook|grafana|dashboard|wiki|docs|confluence|kibana|\/(?:d|graph|explore|alerting)\b/i
+/** Longer texts are cut, because an annotation can have 64 kB. */
+const MAX_WORDS = 4_000
+
+/** Returns what an alert says to people: its summary and its annotations, without advice and links to explanations. */
+export function wordsOf(summary: string, annotations: Labels): string {
+  const names = Object.keys(annotations).filter((name) => !ADVICE.test(name))
+  const texts = new Set([summary, ...names.sort().map((name) => annotations[name] ?? '')])
+  const words = [...texts].join('\n').slice(0, MAX_WORDS)
+  return words.replace(URL, (address) => (EXPLANATION.test(address) ? ' ' : address))
+}
+
 /** Returns the only known service, other than its own, that a message of a service says it called; null if none. */
 export function accusedIn(components: Components, own: SuspectService, message: string): string | null {
   const hosts = new Set(
@@ -56,7 +73,7 @@ export function calledServiceOf(components: Components, alert: SuspectAlert): st
     const named = value === undefined ? null : findCallee(components, own, value)
     if (named && named.id !== own.id) return named.id
   }
-  return accusedIn(components, own, alert.summary)
+  return accusedIn(components, own, alert.words)
 }
 
 /** Finds a service by name in the caller's namespace, by `name.namespace`, or by name alone if the name is unique. */

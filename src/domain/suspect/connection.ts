@@ -187,7 +187,7 @@ const textsByService = cacheLast(({ alerts, events }: SuspectFacts): ReadonlyMap
     if (known) known.add(text)
     else texts.set(service, new Set([text]))
   }
-  for (const { service, summary } of alerts) add(service, summary)
+  for (const { service, words } of alerts) add(service, words)
   for (const { service, text } of events) add(service, text)
   return new Map([...texts].map(([service, own]) => [service, [...own]]))
 })

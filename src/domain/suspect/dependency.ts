@@ -5,7 +5,7 @@ import { registryOf } from '../service/image.ts'
 import { isNodeService, nodeNameOf } from '../service/node.ts'
 import { CALLEE_LABELS } from './accused.ts'
 
-/** An alert of an incident. `text`: its summary, or the message of the event. */
+/** An alert of an incident. `text`: its words, or the message of the event. */
 export type DependentAlert = { readonly text: string; readonly labels: Labels; readonly node: string | null }
 
 type Place = { readonly cluster: string; readonly namespace: string; readonly name: string }
@@ -36,8 +36,6 @@ const HOST_AND_PORT = /(?<![\w./@-])([a-z\d](?:[a-z\d.-]*[a-z\d])?):(\d{2,5})(?!
 const CALLING = /(?:\b(?:to|at|from|tcp|host|server|upstream|backend)|\bE[A-Z]{6,})\s+["'`]?$/
 const AFTER_WORD = /\b(?:lookup|resolve|resolving|hostname|host|UnknownHostException:?)\s+["'`]?([a-z\d][\w.-]+)/gi
 const SOURCE_FILE = /\.(?:go|py|java|js|ts|rb|php|rs|cs|kt|scala|c|cc|cpp)$/i
-/** A link in a summary leads to an explanation, not to the cause. */
-const EXPLANATION = /runbook|grafana|dashboard|wiki|docs|confluence|\/d\//i
 const DNS_PORT = '53'
 /** Says that a name was not found in DNS. While the DNS server itself has a problem, it is the cause. */
 const LOOKUP_FAILED = /\blookup \S+.*(?:no such host|timeout|misbehaving)|\bENOTFOUND\b|\bEAI_AGAIN\b|name resolution/i
@@ -105,7 +103,7 @@ const namesIn = cacheByName((text) => {
 /** Returns the hosts that a text calls, and the words that are hosts only if they are known names. */
 function hostsIn(text: string): { readonly addressed: readonly string[]; readonly looked: readonly string[] } {
   const urls = [...text.matchAll(URL_HOST)]
-  const linked = urls.flatMap(([, host = '', path = '']) => (EXPLANATION.test(host + path) ? [] : [host]))
+  const linked = urls.map(([, host = '']) => host)
   const rest = text.replace(URL_HOST, ' ')
   const ports = [...rest.matchAll(HOST_AND_PORT)].flatMap(({ 1: host = '', 2: port, index }) => {
     const isName = isAddress(host) || /[a-z]/i.test(host)

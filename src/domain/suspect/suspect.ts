@@ -50,6 +50,8 @@ export type SuspectAlert = Pick<
 > & {
   readonly id: string
   readonly labels: Labels
+  /** All that it says to people; see `wordsOf`. */
+  readonly words: string
   readonly service: string
   readonly severity: Severity
   readonly resolution: Resolution | null

@@ -192,8 +192,8 @@ function accusation(): Factor {
   return { code: 'accused', value: ACCUSED, text: 'reported by a service that calls it' }
 }
 
-function propagated({ summary }: SuspectAlert): Factor[] {
-  if (!INTERNAL_ERROR.test(summary)) return []
+function propagated({ words }: SuspectAlert): Factor[] {
+  if (!INTERNAL_ERROR.test(words)) return []
   return [{ code: 'propagated', value: PROPAGATED, text: 'HTTP 500, which a failed dependency can also cause' }]
 }
 

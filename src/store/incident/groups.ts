@@ -1,5 +1,6 @@
 /** Reads what the grouping of incidents needs: the incidents, their first alerts, and services in trouble. */
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
+import { wordsOf } from '../../domain/suspect/accused.ts'
 import {
   type IncidentGroup,
   incidentGroupsOf,
@@ -63,7 +64,9 @@ function groupsOf(db: Db, organizationId: number, rows: readonly Row[]): readonl
     const own = alerts[index] ?? []
     return {
       ...{ id: uuidFromBytes(uuid), createdAt, startedAt, service: { cluster, namespace, name } },
-      alerts: own.map(({ text, labels, node }) => ({ text, labels: JSON.parse(labels), node })),
+      alerts: own.map(({ summary, annotations, labels, node }) => {
+        return { text: wordsOf(summary, JSON.parse(annotations)), labels: JSON.parse(labels), node }
+      }),
       change: own.flatMap((alert) => changes.get(alert.rowId) ?? [])[0] ?? null,
     }
   })
@@ -120,7 +123,7 @@ function incidentsWithService(sql: Db['sql']) {
 const firstAlerts = query<{ incidentId: number }>()((sql, hole) =>
   sql
     .selectFrom('alerts')
-    .select(['id as rowId', 'summary as text', 'labels', 'node'])
+    .select(['id as rowId', 'summary', 'annotations', 'labels', 'node'])
     .where('incident_id', '=', hole('incidentId'))
     .orderBy('ends_at')
     .limit(8),

@@ -6,6 +6,7 @@
 import { sql } from 'kysely'
 import type { Change } from '../../domain/correlation/change.ts'
 import { assignedNode } from '../../domain/event/reason-message.ts'
+import { wordsOf } from '../../domain/suspect/accused.ts'
 import { fixesOf } from '../../domain/suspect/fix.ts'
 import { type Judged, judgeSuspects } from '../../domain/suspect/judged.ts'
 import { isChange, orderSuspects, standingOf } from '../../domain/suspect/likely-cause.ts'
@@ -125,7 +126,7 @@ function alertsIn(
       .selectFrom('alerts')
       .innerJoin('services', 'services.id', 'alerts.service_id')
       .select(['alerts.uuid', 'services.uuid as service', 'source', 'alerts.name', 'severity', 'summary'])
-      .select(['node', 'labels', 'incident_id', 'resolution'])
+      .select(['node', 'labels', 'annotations', 'incident_id', 'resolution'])
       .select(['starts_at as startsAt', 'ends_at as endsAt', 'last_seen_at as lastSeenAt'])
       .where('alerts.organization_id', '=', organizationId)
       .where('last_seen_at', '>=', from)
@@ -141,7 +142,7 @@ function alertsIn(
   return [...db.all(late), ...db.all(settled), ...db.all(live)]
     .toSorted((a, b) => b.startsAt - a.startsAt)
     .slice(0, MAX_ALERTS)
-    .map(({ uuid, service, labels, incident_id, ...alert }) => {
+    .map(({ uuid, service, labels, annotations, incident_id, ...alert }) => {
       const id = uuidFromBytes(uuid)
       return {
         ...alert,
@@ -150,6 +151,7 @@ function alertsIn(
         id,
         service: uuidFromBytes(service),
         labels: JSON.parse(labels),
+        words: wordsOf(alert.summary, JSON.parse(annotations)),
       }
     })
 }
