@@ -28,7 +28,7 @@ export function facts(given: Partial<Omit<SuspectFacts, 'incident'>> & { of?: st
     alerts: [],
     events: [],
     images: [],
-    nodes: [],
+    assigned: [],
     ...rest,
   }
 }
@@ -90,3 +90,6 @@ export function deploy(service: string, minutes: number, status = 'success'): Ch
     },
   }
 }
+
+/** Says that a pod was assigned to a node an hour before the incident. */
+export const assigned = (pod: string, node: string) => ({ pod, node, at: at(-60) })

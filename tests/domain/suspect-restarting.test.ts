@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { rankSuspects } from '../../src/domain/suspect/suspect.ts'
-import { alert, event, facts } from './suspect-facts.ts'
+import { alert, assigned, event, facts } from './suspect-facts.ts'
 
 type Start = { readonly minute: number; readonly text?: string; readonly object?: string }
 
@@ -44,7 +44,7 @@ for (const [title, starts, isSuspected] of [
 test('the reason says that the node of the pods keeps starting, with the message if there is one', () => {
   const saidOf = (text: string) => {
     const starts = every(2, { text }).map(start)
-    const ranked = rankSuspects(facts({ alerts: [down], events: starts, nodes: ['worker-1'] }))
+    const ranked = rankSuspects(facts({ alerts: [down], events: starts, assigned: [assigned('web-1', 'worker-1')] }))
     assert.deepEqual(
       ranked.map(({ ref }) => ref),
       ['shop/web', 'node/worker-1'],

@@ -5,7 +5,7 @@ import { judgeSuspects } from '../../src/domain/suspect/judged.ts'
 import { isOnlyTime } from '../../src/domain/suspect/likely-cause.ts'
 import { rankSuspects, type Suspect, type SuspectAlert, type SuspectFacts } from '../../src/domain/suspect/suspect.ts'
 import { formatTime } from '../../src/domain/text.ts'
-import { alert, at, deploy, event, facts, NODE, SERVICES, UNRELATED } from './suspect-facts.ts'
+import { alert, assigned, at, deploy, event, facts, NODE, SERVICES, UNRELATED } from './suspect-facts.ts'
 
 const refs = (given: SuspectFacts) => rankSuspects(given).map(({ ref }) => ref)
 const changesOf = (given: SuspectFacts) =>
@@ -467,7 +467,9 @@ test('a sidecar that other services also run is no connection', () => {
 test('a node with a problem is connected with the service whose pods were assigned to it', () => {
   const events = [event('n1', 'NodeHasDiskPressure', 0, { object: 'Node/worker-1' })]
   const said = (nodes: readonly string[]) => {
-    const ranked = rankSuspects(facts({ alerts: [alert('web', 'Down', 0)], events, nodes }))
+    const ranked = rankSuspects(
+      facts({ alerts: [alert('web', 'Down', 0)], events, assigned: nodes.map((node) => assigned('web-1', node)) }),
+    )
     return connectionOf(ranked.find(({ kind }) => kind === 'node'))?.text
   }
   assert.equal(said(['worker-1']), 'pods of web run on this node')
@@ -487,7 +489,7 @@ for (const [what, minutes, connection] of [
     const events = [event('n1', 'NodeNotReady', 0, { object: 'Node/worker-1' })]
     const on = { severity: 'critical', node: 'worker-1' } as const
     const alerts = [alert('web', 'PodDown', 1, on), alert('cart', 'CartDown', minutes, on)]
-    const ranked = rankSuspects(facts({ events, alerts, nodes: ['worker-1'] }))
+    const ranked = rankSuspects(facts({ events, alerts, assigned: [assigned('web-1', 'worker-1')] }))
     const cart = ranked.find(({ serviceId }) => serviceId === 'cart')
     const node = ranked.find(({ kind }) => kind === 'node')
     assert.equal(connectionOf(cart)?.text, connection)

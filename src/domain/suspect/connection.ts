@@ -94,12 +94,12 @@ function consequence(code: string, text: string): Connection {
 }
 
 function byNode(
-  { nodes }: SuspectFacts,
+  { assigned }: SuspectFacts,
   own: Own,
   symptoms: readonly Symptom[],
   { component, isChange }: { readonly component: string; readonly isChange: boolean },
 ): Connection | null {
-  if (nodes.some((node) => component === `${NODE}${node}`))
+  if (assigned.some(({ node }) => component === `${NODE}${node}`))
     return known('same_node', `pods of ${own.name} run on this node`)
   const [mine, its] = [nodesOf(own.component, symptoms), nodesOf(component, symptoms)]
   const shared = [...its].find((node) => mine.has(node))

@@ -1,4 +1,8 @@
 /** Reduces the weight of symptoms that are caused by a problem in another component, or that many components have. */
+import { templatesOf } from '../service/pod-name.ts'
+import { MINUTE } from '../units.ts'
+import { START } from './restarting.ts'
+import type { SuspectFacts } from './suspect.ts'
 import type { Alike, Factor, Symptom, SymptomEvent } from './symptom.ts'
 
 /** The factor for a caller's symptom if it names the called service. */
@@ -16,18 +20,56 @@ const SHARED = 0.75
 /** How far apart events of two services may be that show one problem. */
 const APART = 10 * 60_000
 
+/** What follows from the loss of a node is reported within this time. The node's own sign comes up to a minute late. */
+const FOLLOWS = 10 * MINUTE
+
 /** Reduces the weight of explained symptoms. Symptoms explained by a node also count against the node. */
-export function explain(symptoms: readonly Symptom[]): Symptom[] {
+export function explain(symptoms: readonly Symptom[], facts: SuspectFacts): Symptom[] {
   const accusers = accusersOf(symptoms)
   const nodes = nodesInTrouble(symptoms)
+  const lost = [...nodes].flatMap((node) => {
+    const own = symptoms.filter(
+      (one) => one.component === node && one.witnesses.length === 0 && one.condition !== START,
+    )
+    const since = Math.min(...own.map(({ startsAt }) => startsAt))
+    return carriedMost(facts, node, since) ? [{ node, since }] : []
+  })
+  const carrier = (symptom: Symptom) =>
+    lost.find(({ since }) => {
+      const after = symptom.startsAt - since
+      return isOfWhole(symptom, facts) && after >= -MINUTE && after <= FOLLOWS
+    })?.node ?? null
   return symptoms.flatMap((symptom) => {
-    const node = symptom.node === null ? null : `node/${symptom.node}`
+    const node = symptom.node === null ? carrier(symptom) : `node/${symptom.node}`
     if (node !== null && node !== symptom.component && nodes.has(node)) return onNode(symptom, node)
     const callee = accusers.get(symptom.component)
     if (!callee || symptom.witnesses.includes(callee)) return [symptom]
     const text = 'another alert names a failing service that this service calls'
     return [lighter(symptom, { code: 'callee_explains', value: CALLEE_EXPLAINS, text })]
   })
+}
+
+/** Returns whether a symptom is about the incident's service as a whole: no single pod, and nothing that it calls. */
+function isOfWhole(symptom: Symptom, { incident }: SuspectFacts): boolean {
+  const { component, witnesses, isMemory, condition } = symptom
+  const isOwn = component === incident.service && witnesses.length === 0 && !isMemory
+  return isOwn && (isAlert(symptom) || condition === 'WorkloadUnavailable')
+}
+
+/** Returns whether most of the known pods of the incident's service were on a node when it failed. */
+function carriedMost({ assigned, events, alerts, incident }: SuspectFacts, node: string, since: number): boolean {
+  const before = assigned.filter(({ at }) => at <= since)
+  const [newest] = templatesOf(before.slice(-1).map(({ pod }) => pod))
+  const current = before.filter(({ pod }) => templatesOf([pod])[0] === newest)
+  const onNode = new Set(alerts.flatMap((alert) => (`node/${alert.node}` === node ? alert.id : [])))
+  const lost = events.filter(({ service, name, alertId }) => {
+    return service === incident.service && name === 'NodeNotReady' && alertId !== null && onNode.has(alertId)
+  })
+  const places = new Map([
+    ...lost.map(({ object }) => [object.replace(/^Pod\//, ''), node] as const),
+    ...current.map((one) => [one.pod, `node/${one.node}`] as const),
+  ])
+  return [...places.values()].filter((place) => place === node).length * 2 > places.size
 }
 
 /** Treats the weights as independent probabilities, and returns the probability that at least one of them is right. */
@@ -55,7 +97,8 @@ function nodesInTrouble(symptoms: readonly Symptom[]): Set<string> {
 
 function onNode(symptom: Symptom, node: string): Symptom[] {
   const rest = lighter(symptom, { code: 'node_explains', value: NODE_EXPLAINS, text: `${node} itself has a problem` })
-  const gain = lighter(symptom, { code: 'on_node', value: NODE_GAINS, text: 'the pod runs on this node' })
+  const where = symptom.node === null ? 'most of its pods ran on this node' : 'the pod runs on this node'
+  const gain = lighter(symptom, { code: 'on_node', value: NODE_GAINS, text: where })
   return [rest, { ...gain, component: node, witnesses: [symptom.component] }]
 }
 

@@ -38,8 +38,8 @@ export type SuspectFacts = {
   readonly events: readonly SuspectEvent[]
   /** One entry for each service that pulled an image of the incident's service. `path`: the image without its tag. */
   readonly images: readonly { readonly service: string; readonly path: string }[]
-  /** The nodes on which the service's pods were scheduled. */
-  readonly nodes: readonly string[]
+  /** The nodes to which the service's pods were assigned, in order of time. */
+  readonly assigned: readonly { readonly pod: string; readonly node: string; readonly at: number }[]
 }
 
 export type SuspectService = Pick<LiveService, 'id' | 'cluster' | 'namespace' | 'name'>
@@ -108,7 +108,7 @@ export function rankSuspects(known: SuspectFacts): readonly Suspect[] {
   const near = withoutForeignNodes(before)
   const components = componentsOf(near)
   const facts = inEnvironment(near, components)
-  const symptoms = explain(symptomsOf(facts, components, end))
+  const symptoms = explain(symptomsOf(facts, components, end), facts)
   const fixes = fixesOf({ ...facts, alerts: known.alerts })
   const changes = changeSuspects(withoutOld(facts, symptoms), components, symptoms, fixes)
   const ranked = belowConnected([...changes, ...objectSuspects(facts, components, symptoms, changes)])

@@ -89,7 +89,7 @@ function findSuspectFacts(db: Db, organizationId: number, incident: Incident, no
     alerts: alertsIn(db, organizationId, incident, from, to),
     events: eventsIn(db, organizationId, from, to),
     images: imagesLike(db, organizationId, incident.serviceId),
-    nodes: nodesOf(db, organizationId, incident.serviceId, scalingsFrom, to),
+    assigned: assignedOf(db, organizationId, incident.serviceId, scalingsFrom, to),
   }
 }
 
@@ -221,18 +221,23 @@ function imagesLike(db: Db, organizationId: number, serviceId: string): SuspectF
 }
 
 /** Lists the nodes of a service's pods, from events such as `Successfully assigned shop/cart-1 to worker-1`. */
-function nodesOf(db: Db, organizationId: number, serviceId: string, from: number, to: number): string[] {
+function assignedOf(db: Db, organizationId: number, serviceId: string, from: number, to: number) {
   const rowId = findServiceRowId(db, organizationId, serviceId)
   if (rowId === undefined) return []
   const rows = db.sql
     .selectFrom('events')
-    .select('text')
+    .select(['object', 'text', 'at'])
     .where('service_id', '=', rowId)
     .where('at', '>=', from)
     .where('at', '<=', to)
     .where('name', '=', 'Scheduled')
     .orderBy('at', 'desc')
     .limit(MAX_ASSIGNED)
-  const nodes = db.all(rows).flatMap(({ text }) => assignedNode(text) ?? [])
-  return [...new Set(nodes)]
+  return db
+    .all(rows)
+    .reverse()
+    .flatMap(({ object, text, at }) => {
+      const node = assignedNode(text)
+      return node === null ? [] : [{ pod: object.replace(/^Pod\//, ''), node, at }]
+    })
 }
