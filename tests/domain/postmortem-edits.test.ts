@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { IncmonError } from '../../src/domain/error.ts'
 import { applyEdits, type Edits, merge } from '../../src/domain/postmortem/edits.ts'
+import { markdown } from '../../src/domain/postmortem/markdown.ts'
 import { generate } from '../../src/domain/postmortem/postmortem.ts'
 import { factsOf, GOLDENS } from './postmortem-goldens.ts'
 
@@ -43,7 +44,10 @@ test('an edited action that is no longer suggested keeps its text', () => {
 })
 
 test('the state of the revision applies to the draft', () => {
-  assert.equal(merge(generate(IMAGE), {}, 'final').header.state, 'final')
+  const final = merge(generate(IMAGE), {}, 'final')
+  assert.equal(final.header.state, 'final')
+  assert.match(markdown(final), /\*Nothing was written\.\*/)
+  assert.doesNotMatch(markdown(final), /To be filled in/)
 })
 
 const CHANGES: readonly (readonly [string, Edits, Partial<Edits>, Edits])[] = [

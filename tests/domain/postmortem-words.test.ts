@@ -65,6 +65,14 @@ test('a merged incident has one row for the merge and says where its problem wen
   assert.equal(text.split('merged into shop: X').length, 2)
 })
 
+test('the name of an alert of several words has quotes, and is not repeated if it says everything', () => {
+  const named = (summary: string) => ({ ...FIRST, source: 'dashboard' as const, name: 'Queue depth', summary })
+  const text = textOf({ alerts: [named('Queue depth')] })
+  assert.match(text, /The first symptom was “Queue depth” \(E2\)\./)
+  assert.match(text, /\| “Queue depth” \| Grafana/)
+  assert.match(textOf({ alerts: [named('9 wait')] }), /The first symptom was “Queue depth”: “9 wait” \(E2\)\./)
+})
+
 test('an assumed end at the second of the only report is no row', () => {
   const ended = (at: number): EntryFact => ({
     ...entry('ended', at, null, 'expired', FIRST.name),

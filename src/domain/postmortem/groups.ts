@@ -5,7 +5,7 @@ import { senderName } from '../event/event.ts'
 import type { AlertFact, ChangeFact, IncidentFact, PostmortemFacts, Unheard } from '../incident/facts.ts'
 import { ordered } from '../order.ts'
 import { SEVERITIES } from '../severity.ts'
-import { countOf, formatCount, formatPeriod, formatTime, incidentName, joinNames, timesOf } from '../text.ts'
+import { countOf, formatCount, formatPeriod, formatTime, incidentName, joinNames, quoted, timesOf } from '../text.ts'
 import { MINUTE } from '../units.ts'
 import type { Sentence } from './document.ts'
 
@@ -18,12 +18,20 @@ export type GroupedFacts = Omit<PostmortemFacts, 'alerts'> & {
   readonly fixes: readonly ChangeFact[]
 }
 
-/** Returns the alerts sorted by start, each with the record that represents its group. */
+/**
+ * Returns the alerts sorted by start, each with the record that represents its group. A name of several words has quotes,
+ * because it is part of sentences. Kubernetes has one word.
+ */
 export function groupFacts(alerts: readonly AlertFact[]): readonly GroupedFact[] {
   const inOrder = ordered(alerts, ({ startsAt, uuid }) => [startsAt, uuid])
   const groups = [...groupForIncident(inOrder).values()]
   const firsts = new Map(groups.flatMap((group) => group.map((alert) => [alert, group[0]] as const)))
-  return inOrder.map((alert) => ({ ...alert, ref: `alert/${(firsts.get(alert) ?? alert).uuid}` }))
+  return inOrder.map((alert) => {
+    const { name, source, summary, firstText = summary } = alert
+    const shown = (text: string) => (source !== 'cluster' && text === name && name.includes(' ') ? quoted(name) : text)
+    const texts = { name: shown(name), summary: shown(summary), firstText: shown(firstText) }
+    return { ...alert, ...texts, ref: `alert/${(firsts.get(alert) ?? alert).uuid}` }
+  })
 }
 
 export function incidentRef({ uuid }: Pick<IncidentFact, 'uuid'>): string {

@@ -13,7 +13,7 @@ import { METRIC_NAMES } from './metrics.ts'
 type Numbers = ReadonlyMap<string, number>
 
 const SCORES = 'The score, from 0 to 1, says how likely it is that the change caused the incident.'
-const TO_FILL_IN = '*To be filled in manually.*'
+const UNWRITTEN = { draft: '*To be filled in manually.*', final: '*Nothing was written.*' } as const
 
 /**
  * Returns GitHub-flavored Markdown without HTML: times in UTC, durations in words, evidence as numbers (E1, E2…).
@@ -22,6 +22,7 @@ const TO_FILL_IN = '*To be filled in manually.*'
 export function markdown(postmortem: Postmortem, graph: OwnGraph | null = null): string {
   const numbers: Numbers = new Map(postmortem.evidence.records.map(({ ref }, index) => [ref, index + 1]))
   const { summary, detection, resolution, recurrence, rootCause, lessons } = postmortem
+  const written = (text: string | null) => (text ? prose(text) : UNWRITTEN[postmortem.header.state])
   const sections: readonly (readonly [string, readonly string[]])[] = [
     ['Summary', [told(summary.sentences, numbers), ...(summary.addition ? [prose(summary.addition)] : [])]],
     ...(graph === null ? [] : [['Graph', graphLines(graph)] as const]),
@@ -63,10 +64,10 @@ function hasAdditions({ summary, impact, rootCause, lessons, actions }: Postmort
   return texts.some(Boolean) || actions.some(({ because }) => because === null)
 }
 
-function impactOf({ impact }: Postmortem, numbers: Numbers): readonly string[] {
+function impactOf({ impact, header }: Postmortem, numbers: Numbers): readonly string[] {
   return [
     items(impact.sentences, numbers),
-    `**Customers:** ${impact.customers ? '' : TO_FILL_IN}`.trim(),
+    `**Customers:** ${impact.customers ? '' : UNWRITTEN[header.state]}`.trim(),
     ...(impact.customers ? [prose(impact.customers)] : []),
   ]
 }
@@ -96,7 +97,7 @@ function contributionOf({ sentence, score, verdict, reasons }: Contribution, num
 }
 
 function hintsOf(hints: readonly Sentence[], numbers: Numbers): readonly string[] {
-  return hints.length === 0 ? [] : ['Usual meaning of these conditions:', items(hints, numbers)]
+  return hints.length === 0 ? [] : ['Usual meaning:', items(hints, numbers)]
 }
 
 function metricsOf(metrics: Postmortem['metrics'], numbers: Numbers): string {
@@ -127,10 +128,6 @@ function evidenceOf({ evidence }: Postmortem, numbers: Numbers): readonly string
     return `- ${cited([ref], numbers)}: ${what === '' ? '' : `${what}; `}\`${ref.replace(/[^\w/-]/g, '')}\``
   })
   return [records.join('\n'), ...(evidence.sentences.length > 0 ? [told(evidence.sentences, numbers)] : [])]
-}
-
-function written(text: string | null): string {
-  return text ? prose(text) : TO_FILL_IN
 }
 
 function items(sentences: readonly Sentence[], numbers: Numbers): string {
