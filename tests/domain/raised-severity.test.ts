@@ -84,7 +84,7 @@ test('an incident that takes over a more severe one was as severe only since the
   const one = (more: Partial<LiveIncident>) =>
     ({ ...DECLARED, title: 'X', serviceId: 1, startedAt: NOON, ...more }) as LiveIncident
   const merged = (from: LiveIncident, into: LiveIncident) =>
-    minutesOf({ ...into, ...mergedProblem(from, into, 'web', NOON + 10 * MINUTE) }, 10)
+    minutesOf({ ...into, ...mergedProblem(from, into, (name) => `${name} of web`, NOON + 10 * MINUTE) }, 10)
   const worse = one({ severity: 'critical', startedAt: after(6), problem: { ...ON, since: after(6) } })
   assert.deepEqual(merged(worse, one({})), ['critical', 4])
   assert.deepEqual(merged(one({}), worse), ['critical', 4])

@@ -1,7 +1,7 @@
 /** Merges two incidents: the remaining incident takes over all records, and the other incident is resolved. */
 
 import { type Severity, worst } from '../severity.ts'
-import { quoted } from '../text.ts'
+import { quoted, serviceName } from '../text.ts'
 import { SECOND } from '../units.ts'
 import { regraded, severityNow } from './lasted.ts'
 import type { LiveIncident } from './live-incident.ts'
@@ -34,31 +34,40 @@ export function refuseMerge(from: Mergeable, into: Mergeable): string | null {
   return null
 }
 
-/** Returns the name of a condition in an incident of another service. */
-export function conditionOf(name: string, service: string): string {
-  return `${name} of ${service}`
+type Named = { readonly namespace: string; readonly name: string }
+
+/** Returns the name of a condition in an incident of another service, with the namespace if both services have one name. */
+export function conditionOf(name: string, service: Named, { name: own }: Named): string {
+  return `${name} of ${service.name === own ? serviceName(service) : service.name}`
 }
 
 /** Returns whether a condition is one that `conditionOf` names after a service. */
-export function isConditionOf(condition: string, service: string): boolean {
-  return condition.endsWith(conditionOf('', service))
+export function isConditionOf(condition: string, service: Named): boolean {
+  return [service.name, serviceName(service)].some((name) => condition.endsWith(` of ${name}`))
+}
+
+/** Returns whether a condition is one that `conditionOf` names after any service, because of a condition or an alert. */
+export function isPartOf(condition: string, name: string): boolean {
+  return condition.startsWith(`${name} of `)
 }
 
 /**
  * Returns the severity and the problem of the remaining incident: it has the conditions of both, and what is on in one of
  * them goes on, as severe as it was.
- * @param service the name of the service of `from`
+ * @param nameIn returns the name of a condition of the service of `from` in the remaining incident
  */
 export function mergedProblem(
   from: LiveIncident,
   into: LiveIncident,
-  service: string,
+  nameIn: (name: string) => string,
   now: number,
 ): Pick<LiveIncident, 'severity' | 'problem'> {
   // What goes on in the other incident is no news of a silence that covers this one.
   const [a, b] = [from.problem, from.problem.since === null ? into.problem : unmuted(into.problem, now)]
   const others = [from.serviceId, ...a.others, ...b.others].filter((rowId) => rowId !== into.serviceId)
-  const nameOf = (name: string) => (from.serviceId === into.serviceId ? name : conditionOf(name, service))
+  // What was merged into the other incident before is named after its own service.
+  const isPart = (name: string) => a.had.some((own) => isPartOf(name, own))
+  const nameOf = (name: string) => (from.serviceId === into.serviceId || isPart(name) ? name : nameIn(name))
   const own =
     from.origin === 'manual' && a.since !== null
       ? [{ name: nameOf(`“${from.title}”`), since: a.since, onset: a.since, severity: from.severity }]

@@ -1,6 +1,6 @@
 /** Writes what a message says about the alerts that fire. */
 
-import { conditionOf } from '../incident/merge.ts'
+import { isPartOf } from '../incident/merge.ts'
 import { MIN_REPEAT_TIMEOUT, timeoutOf } from '../sender/delivery-interval.ts'
 import { isSender } from '../sender/sender-name.ts'
 import { formatMoment, formatWhen } from '../shown-time.ts'
@@ -67,11 +67,14 @@ function unnamedOf(item: MessageItem, shown: readonly MessageAlert[]): readonly 
   return hadNames(item).filter((name) => !named.has(name))
 }
 
-/** Names the critical conditions that an incident has had. After a merge, the record also has those by their own names. */
+/** Names the critical conditions that an incident has had. After merges, the record also has those by other names. */
 export function hadNames({ incident: { problem }, alerts }: MessageItem): readonly string[] {
-  const isOwn = (name: string) => alerts.some(({ condition }) => condition === name)
-  const isMerged = (name: string) => problem.had.some((other) => other.startsWith(conditionOf(name, '')))
-  return problem.had.filter((name) => isOwn(name) || !isMerged(name))
+  const declared = problem.hadDeclared.map((name) => ({ name, condition: name }))
+  const known = [...alerts, ...declared]
+  const isOwn = (name: string) => known.some(({ condition }) => condition === name)
+  const isOther = (name: string) => known.some((one) => one.name === name || isPartOf(name, one.name))
+  const isMerged = (name: string) => problem.had.some((other) => isPartOf(other, name))
+  return problem.had.filter((name) => isOwn(name) || !(isOther(name) || isMerged(name)))
 }
 
 /** Returns whether what the message quotes is over. What was merged into another incident may go on there. */

@@ -178,7 +178,7 @@ export function firingOnNode({ state }: Context, service: LiveService): string[]
     if (!own || own.rowId === service.rowId || !isOfCluster(own, service)) return []
     const { source, name, severity } = live.alert
     const counts = source !== 'cluster' && severity === 'critical' && live.silencedBy.length === 0
-    return counts ? [conditionOf(name, own.name)] : []
+    return counts ? [conditionOf(name, own, service)] : []
   })
   return [...new Set(names)].sort()
 }

@@ -4,11 +4,12 @@ import { phaseOf } from '../../domain/incident/problem.ts'
 import { selectIncidents, toLiveIncident } from '../incident/live-incidents.ts'
 import type { Db } from '../sqlite/open.ts'
 
-/** An incident whose problem is over. `name`: that of its service. */
+/** An incident whose problem is over. `namespace`, `name`: those of its service. */
 type Over = {
   readonly rowId: number
   readonly organizationId: number
   readonly serviceId: number
+  readonly namespace: string
   readonly name: string
   readonly problem: string
 }
@@ -29,11 +30,11 @@ export function listGoingOn(db: Db, over: readonly Over[], now: number): Readonl
   const incidents = db.all(open.orderBy('id', 'desc').limit(MAX_INCIDENTS)).map(toLiveIncident)
   const going = incidents.filter(({ cause, problem }) => cause === 'service' && IS_ON.has(phaseOf(problem, now)))
   return new Map(
-    over.map(({ rowId, serviceId, name }) => {
+    over.map(({ rowId, serviceId, ...service }) => {
       const concerns = going.filter((one) => {
         if (one.rowId === rowId || one.problem.about !== null) return false
         const { others, firing } = one.problem
-        const isElsewhere = others.includes(serviceId) && firing.some((condition) => isConditionOf(condition, name))
+        const isElsewhere = others.includes(serviceId) && firing.some((condition) => isConditionOf(condition, service))
         return one.serviceId === serviceId || isElsewhere
       })
       return [rowId, concerns.map(({ title }) => title)]

@@ -70,7 +70,8 @@ export function alertsAbout<
 
 /** Returns the name of an alert's condition in an incident. @param ownServiceId the service of the incident */
 export function conditionName(db: Db, name: string, serviceId: number, ownServiceId: number): string {
-  return serviceId === ownServiceId ? name : conditionOf(name, loadServiceName(db, serviceId).name)
+  if (serviceId === ownServiceId) return name
+  return conditionOf(name, loadServiceName(db, serviceId), loadServiceName(db, ownServiceId))
 }
 
 /**
@@ -89,10 +90,11 @@ export function listMergedServices(
   if (merged.length === 0) return []
   const { kind } = about
   const conditions = kind === 'worse' ? about.names : OVER.has(kind) ? null : firing
-  const isAbout = (name: string) => conditions === null || conditions.some((one) => isConditionOf(one, name))
+  const isAbout = (service: { namespace: string; name: string }) =>
+    conditions === null || conditions.some((one) => isConditionOf(one, service))
   return db
     .all(servicesOf, { incidentIds: JSON.stringify(merged) })
-    .filter(({ name }) => isAbout(name))
+    .filter(isAbout)
     .map(({ uuid, ...service }) => ({ id: uuidFromBytes(uuid), ...service }))
 }
 

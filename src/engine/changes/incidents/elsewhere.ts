@@ -20,23 +20,28 @@ export function endOf(state: OrganizationState, { name, endsAt, live }: Conditio
   return [{ name, ...end, heldUntil: heldUntil(end.endsAt, alert.startsAt, beats) }]
 }
 
+/** Returns how the conditions of a service are named in an incident of the service `ownId`. */
+export function namerOf({ services }: OrganizationState, serviceId: number, ownId: number): (name: string) => string {
+  const [service, own] = [services.get(serviceId), services.get(ownId)]
+  return (name) => (service && own ? conditionOf(name, service, own) : name)
+}
+
 /**
  * Returns the conditions of an incident that other services have, by service, and how the incident names them.
  * @param ready a node that is ready again; conditions of its pods are left out
  */
 function partsOf(
   { state }: Context,
-  { rowId, problem }: LiveIncident,
+  { rowId, problem, serviceId: ownId }: LiveIncident,
   endedSince: number,
   ready: string | null = null,
 ) {
   return problem.others.map((serviceId) => {
-    const service = state.services.get(serviceId)?.name ?? ''
     const own = conditionsOf(state, serviceId, endedSince).filter(({ live }) => {
       const isOver = ready !== null && live.alert.node === ready
       return live.incidentId === rowId && !isOver
     })
-    return { own, nameOf: (name: string) => conditionOf(name, service) }
+    return { own, nameOf: namerOf(state, serviceId, ownId) }
   })
 }
 
