@@ -152,6 +152,17 @@ for (const [kind, problem, expected] of [
   })
 }
 
+for (const [what, raisedAt, expected] of [
+  ['after its silence is not as old', NOW - 60_000, /: checkout has been critical since 14:05 UTC \(1 min\)\.$/],
+  ['under its silence is as old', NOW - 4 * 60_000, / since 14:01 UTC \(5 min; its silence ended at 14:04 UTC\)\.$/],
+] as const) {
+  test(`a problem that a silence covered at first, and that got its severity ${what}`, () => {
+    const covered = { since: NOW - 5 * 60_000, until: NOW - 2 * 60_000 }
+    const problem = { ...burning(2), covered, mutedMs: 3 * 60_000, raised: { at: raisedAt, ms: 60_000 } }
+    assert.match(messageTextOf(item({ kind: 'reminder' }, { problem }), CONTEXT).title, expected)
+  })
+}
+
 test('an incident that is on again because of a merge says who merged what', () => {
   const merged = item({ kind: 'again', actor: 'Dana', names: ['Customers pay twice of cart'] })
   const title = 'checkout: Dana merged an incident that goes on into this one: Customers pay twice of cart.'

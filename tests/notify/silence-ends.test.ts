@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { acknowledgeIncidents } from '../../src/engine/changes/incidents/incident-changes.ts'
 import { createSilence } from '../../src/engine/changes/silences/silences.ts'
+import { changeIncident } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { alert, alertmanager } from '../helpers/senders.ts'
 import { startReceiver } from './receiver.ts'
@@ -97,4 +98,15 @@ test('a condition that began during the silence and goes on alone has gone on si
     told[0] ?? '',
     /^incident\.again: cart has been critical since 12:03 UTC.*; its silence ended at 12:05 UTC/,
   )
+})
+
+test('what is critical only since the silence is not as old as the warning that it covered', async (t) => {
+  const told = await silenced(t, async ({ deps, acme, incidents, send, clock, sweepUntil }) => {
+    await changeIncident(deps, acme.key, incidents()[0]?.id ?? '', { severity: 'warning' }, 'Ann')
+    await sweepUntil(NOON + 6 * MINUTE)
+    const critical = { service: 'cart', severity: 'critical' }
+    await send('metrics', alertmanager([alert('Full', critical, { startsAt: clock.now })], { groupKey: 'full' }))
+    await changeIncident(deps, acme.key, incidents()[0]?.id ?? '', { status: 'investigating' }, 'Ann')
+  })
+  assert.match(told.at(-1) ?? '', /: cart has been critical since 12:06 UTC, last reported at 12:06 UTC\. /)
 })

@@ -112,7 +112,9 @@ function lastingText(item: MessageItem, context: MessageContext): string {
   const raisedAt = isLowered(incident) || isRated ? 0 : (problem.raised?.at ?? 0)
   const declaredAt = declared.length > 0 ? Math.min(...declared.map((one) => one.since)) : 0
   const begunAt = Math.max(lastBegunAt(incident), declaredAt, raisedAt)
-  const { since, until: coveredUntil } = problem.covered ?? { since: begunAt, until: null }
+  // What got its severity after a silence was less severe when the silence ended.
+  const covered = problem.covered !== null && raisedAt < problem.covered.until ? problem.covered : null
+  const { since, until: coveredUntil } = covered ?? { since: begunAt, until: null }
   const sinceText = `since ${momentText(since, context)}`
   const ageText = (more = '') =>
     context.hidesAge ? '' : ` (${now - since < SECOND ? 'just now' : formatDuration(now - since)}${more})`
