@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { refuseVanished } from '../../src/store/sqlite/file.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { makeOrganization } from '../helpers/factory.ts'
 import { newStore, temporaryDirectory } from '../helpers/store.ts'
@@ -93,6 +94,15 @@ for (const [what, which, names] of [
     else openStore(file).close()
   })
 }
+
+test('after the printed command for a missing database, a server starts with an empty one', (t) => {
+  const { file } = withCopy(t)
+  rmSync(file)
+  for (const end of ['.lock', '.sock']) writeFileSync(`${file}${end}`, '')
+  assert.throws(() => refuseVanished(file), /contains its data/)
+  run(t, refusalOf(file), 1)
+  assert.doesNotThrow(() => refuseVanished(file))
+})
 
 for (const [what, replace] of [
   ['directory', (file: string) => mkdirSync(file)],

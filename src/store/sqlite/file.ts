@@ -5,7 +5,7 @@ import type SQLite from 'better-sqlite3'
 import { openSqlite } from './driver.ts'
 import { errorCode, isBusy, StoreError } from './fault.ts'
 import { LOG_LIMIT } from './log-file.ts'
-import { entryAt, ownEntryAt } from './path.ts'
+import { entryAt, forgetting, ownEntryAt, tracesOf } from './path.ts'
 import { describeRescued } from './rescue.ts'
 
 /** The application ID in the header of incmon's database files: 'incm'. */
@@ -45,11 +45,11 @@ export function refuseRescued(file: string): void {
  */
 export function refuseVanished(file: string): void {
   if (entryAt(file)) return
-  const trace = ['.lock', '.sock'].map((end) => `${file}${end}`).find((path) => existsSync(path))
+  const [trace] = tracesOf(file)
   if (trace === undefined) return
   refuseUnusable(file)
   throw new StoreError(
-    `${file} is missing, but ${trace} shows that a server has used it: put the file back, or run "incmon restore BACKUP --database ${file}"; to start with an empty database instead, run "rm ${trace}"`,
+    `${file} is missing, but ${trace} shows that a server has used it: put the file back, or run "incmon restore BACKUP --database ${file}"; to start with an empty database instead, run "${forgetting(file)}"`,
   )
 }
 

@@ -1,6 +1,7 @@
 /** Resolves the path of a database. Refuses paths that would make SQLite use a second log for the same file. */
 import { existsSync, lstatSync, readFileSync, readlinkSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
+import { shellQuote } from '../../domain/terminal.ts'
 import { StoreError } from './fault.ts'
 
 /** Lists the mounts of this process, one per line (Linux only). The fifth field is the mount point. */
@@ -85,4 +86,15 @@ function isMountPoint(path: string): boolean {
 function mountPointIn(line: string): string {
   const field = line.split(' ')[4] ?? ''
   return field.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8)))
+}
+
+/** Returns the files that show that a server has used a database, although the database is missing. */
+export function tracesOf(file: string): string[] {
+  return ['.lock', '.sock'].map((end) => `${file}${end}`).filter((path) => existsSync(path))
+}
+
+/** The command after which a server starts with an empty database in place of a missing one; '' if it already does. */
+export function forgetting(file: string): string {
+  const traces = tracesOf(file)
+  return traces.length === 0 ? '' : `rm ${traces.map(shellQuote).join(' ')}`
 }

@@ -4,7 +4,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path'
 import type SQLite from 'better-sqlite3'
 import { shellQuote } from '../../domain/terminal.ts'
 import { copyInto } from './commit.ts'
-import { entryAt, ownEntryAt } from './path.ts'
+import { entryAt, forgetting, ownEntryAt } from './path.ts'
 import { faultIn } from './sound.ts'
 import { COMPANIONS, syncDirectory } from './temporary-file.ts'
 
@@ -116,7 +116,7 @@ export function describeRescued(file: string): string | null {
     const use = `run "${commandToUse(copy, file, all)}" to continue with this data`
     return exists
       ? `${copy} contains all data that a server had stored in ${file} ${savedAt(copy)}, and the present ${file} can lack some of it${others.join('')}: ${use}, or ${keep} to keep the present file`
-      : `${file} is missing, and ${copy} contains its data, saved ${savedAt(copy)}${others.join('')}: ${use}, or ${keep} to start with an empty database`
+      : `${file} is missing, and ${copy} contains its data, saved ${savedAt(copy)}${others.join('')}: ${use}, or "${[asideOf(all), forgetting(file)].filter(Boolean).join(' && ')}" to start with an empty database`
   }
   if (log === undefined) return null
   const use = [
