@@ -21,7 +21,7 @@ export const incidentShape = v.object({
   startedAt: shape.instant('The time of the first evidence, or createdAt if there is no evidence'),
   acknowledgedAt: shape.nullable(
     shape.instant(),
-    'When a user acknowledged the incident; null again after the problem has returned. The timeline and the postmortem keep the first acknowledgement',
+    'When a user acknowledged the incident; null again after the problem has returned, or a user has set open. The timeline keeps it',
     null,
   ),
   acknowledgedBy: shape.nullable(v.string(), 'Who acknowledged the incident', null),
