@@ -153,6 +153,19 @@ describe('At every width and in both themes', () => {
     db.run(db.sql.deleteFrom('channels'))
   })
 
+  test('the titles of rows begin below each other, whatever the length of their durations', async () => {
+    const page = await enter(server.token)
+    await page.goto(`${server.url}/`)
+    const starts = async () =>
+      (await page.evaluate(
+        "[...new Set([...document.querySelectorAll('.line-text')].map((one) => one.getBoundingClientRect().left))]",
+      )) as number[]
+    await page.evaluate(
+      "document.querySelectorAll('.line > .badge').forEach((one, n) => one.lastChild.replaceWith(n ? '1 min' : '23 h 59 min'))",
+    )
+    assert.equal((await starts()).length, 1)
+  })
+
   test('a cell of the wall leads to its service', async () => {
     const page = await enter(server.token)
     const names = async (path: string) => (await page.goto(server.url + path))?.status()
