@@ -218,6 +218,7 @@ test('a restart never changes the result', async (t) => {
 test("an exporter that reports repeats has no effect on how another one's silence is interpreted", async (t) => {
   const flow = makeFlow(t)
   const loop = (count: number) => kubernetesEvent('FailedMount', 'cart-5d4f8c7b9-x2kqp', { at: NOON, count })
+  for (let n = 0; n < 100; n += 1) await flow.send('cluster', kubernetesEvent('Started', 'job-x'), { cluster: 'once' })
   await flow.send('cluster', loop(1), { cluster: 'once' })
   await flow.send('cluster', loop(4), { cluster: 'again' })
   await flow.sweepUntil(NOON + 20 * MINUTE)

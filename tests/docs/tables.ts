@@ -117,7 +117,7 @@ const WAITS: readonly (readonly [condition: string, examples: readonly Waiting[]
   ],
   ['`FailedCreate` seen at least 6 times: the controller waits twice as long each time', [['FailedCreate', 6]]],
   [
-    'back-off, image error or liveness probe seen at least 25 times: Kubernetes then drops most repeats',
+    'back-off, image error or liveness probe seen at least 25 times',
     [
       ['Unhealthy (liveness)', 25],
       ['CrashLoopBackOff', 25],

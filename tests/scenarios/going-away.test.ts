@@ -146,7 +146,8 @@ describe('an alert fires for', () => {
     assert.equal((await play(t, [stopped, loop(12, { since: NOON + 11 * MINUTE })])).incidents, 1)
   })
   test('another pod of the service', async (t) => {
-    const other: Told = [2, 'BackOff', 'cart-5d4f8c7b9-b7k4z', { message: 'Back-off restarting failed container' }]
+    const more = { message: 'Back-off restarting failed container', count: 3, since: NOON + MINUTE }
+    const other: Told = [2, 'BackOff', 'cart-5d4f8c7b9-b7k4z', more]
     assert.equal((await play(t, [stopped, other])).firing, 1)
   })
   test('a node that stayed after all', async (t) => {

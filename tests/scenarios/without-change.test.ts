@@ -1,5 +1,5 @@
 /** Problems that no change explains: incmon creates no links. */
-import { ended, fires, kube, metrics, ran, scaled, warning } from '../helpers/deliveries.ts'
+import { ended, fires, kube, metrics, ran, scaled, timeOf, warning } from '../helpers/deliveries.ts'
 import { scenario } from '../helpers/scenario.ts'
 
 const POD = 'cart-5d4f8c7b9-x2kqp'
@@ -76,6 +76,7 @@ scenario('A CronJob that fails', {
     kube(0, 'SuccessfulCreate', 'report', { kind: 'CronJob', message: `Created job ${JOB}` }),
     kube(2, 'BackOff', `${JOB}-b7k2x`, {
       message: `Back-off restarting failed container app in pod ${JOB}-b7k2x_shop(6d)`,
+      ...{ count: 6, since: timeOf(1) },
     }),
     kube(4, 'BackoffLimitExceeded', JOB, { kind: 'Job', message: 'Job has reached the specified backoff limit' }),
     kube(4.1, 'SawCompletedJob', 'report', {
@@ -85,11 +86,11 @@ scenario('A CronJob that fails', {
     metrics(20, [warning('KubeJobFailed', 19.5, { job: 'kube-state-metrics', job_name: JOB, condition: 'true' })]),
   ],
   expect: {
-    until: 30,
+    until: 50,
     services: ['shop/report'],
     alerts: [
       'report: BackoffLimitExceeded, critical, firing',
-      'report: CrashLoopBackOff, error, firing',
+      'report: CrashLoopBackOff, critical, resolved (expired)',
       'report: KubeJobFailed, warning, firing',
     ],
     incidents: ['report: CrashLoopBackOff, open, critical'],

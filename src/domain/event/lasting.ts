@@ -118,7 +118,7 @@ function quietOf(group: string, count: number, lasted: number): number {
   // The scheduler reports an unschedulable pod once, and again only after the cluster has changed.
   if (group === 'FailedScheduling') return HOUR
   // Node states and final failures are reported only once.
-  if (REPORTED_ONCE.has(group) || TERMINAL.has(group)) return HOUR
+  if (REPORTED_ONCE.has(group) || TERMINAL.has(group) || isLostNode(group)) return HOUR
   if (group === 'Failed (Certificate)') return CERTIFICATE
   if (group === 'FailedCreate') return count >= MANY_CREATES ? 20 * MINUTE : 5 * MINUTE
   if (group === 'FailedBinding' || group === 'ProvisioningFailed') return 10 * MINUTE

@@ -46,6 +46,14 @@ export type LiveSender = Heartbeat & {
 
 const MAX_TOKENS = 3
 
+/** In this many events, a sender that reports repeats has reported one: pods fail a probe now and then. */
+const TELLING = 100
+
+/** Returns whether missing repeats of a Kubernetes event mean something. A new sender is not suspected to ignore them. */
+export function isRepeating(sender: Pick<LiveSender, 'events' | 'reportsRepeats'> | undefined): boolean {
+  return sender !== undefined && (sender.reportsRepeats || sender.events < TELLING)
+}
+
 /** Returns the sender's tokens after a delivery. Returns the same list if it has not changed. */
 export function withToken(before: readonly string[], token: string): readonly string[] {
   return before[0] === token ? before : [token, ...before.filter((one) => one !== token)].slice(0, MAX_TOKENS)

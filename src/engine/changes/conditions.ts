@@ -10,7 +10,7 @@ import { isAnew } from '../../domain/incident/incident.ts'
 import type { SituationAlert } from '../../domain/incident/situation.ts'
 import { once } from '../../domain/memoize.ts'
 import { type Beat, withShared } from '../../domain/sender/beats.ts'
-import { delayOf, type LiveSender, PROMETHEUS } from '../../domain/sender/sender.ts'
+import { delayOf, isRepeating, type LiveSender, PROMETHEUS } from '../../domain/sender/sender.ts'
 import { isNodeService } from '../../domain/service/node.ts'
 import { rank, SEVERITIES } from '../../domain/severity.ts'
 import { HOUR } from '../../domain/units.ts'
@@ -151,7 +151,7 @@ export function senderBehaviorOf(state: OrganizationState, { cluster }: Pick<Liv
   const watch = state.senders.get(senderKey({ source: 'cluster', cluster, receiver: WATCH }))
   if (watch) return { repeats: true, lag: 0, watchedUntil: (watch.lastEventAt ?? 0) + TRUSTED }
   const sender = state.senders.get(senderKey({ source: 'cluster', cluster, receiver: '' }))
-  return { repeats: sender?.reportsRepeats ?? false, lag: delayOf(sender?.lag ?? null) }
+  return { repeats: isRepeating(sender), lag: delayOf(sender?.lag ?? null) }
 }
 
 /**

@@ -7,6 +7,7 @@ import { corrected, offsetIn, readingOf, withReading } from '../../../domain/sen
 import { type DeliveryInterval, NO_INTERVAL, repeatTimeoutOf } from '../../../domain/sender/delivery-interval.ts'
 import { isSilent, NO_HOURS, withEvents } from '../../../domain/sender/heartbeat.ts'
 import { type LiveSender, withLag, withToken } from '../../../domain/sender/sender.ts'
+import { SECOND } from '../../../domain/units.ts'
 import { WATCH } from '../../../domain/watch/object.ts'
 import type { Context } from '../../state/context.ts'
 import { type OrganizationState, senderKey } from '../../state/state.ts'
@@ -157,8 +158,8 @@ function withLearnedBehavior(
   const offset = offsetIn(clock, sender.source, reading)
   for (const draft of drafts) {
     lag = withLag(lag, { at: corrected(draft, offset, receivedAt).at, receivedAt })
-    // This sender forwards the repeat counts from Kubernetes.
-    reportsRepeats ||= draft.source === 'cluster' && draft.count > 1
+    // The count can be missing, and the time of the last repeat be there.
+    reportsRepeats ||= draft.source === 'cluster' && (draft.count > 1 || draft.at - draft.startsAt > SECOND)
   }
   return { ...sender, lag, reportsRepeats }
 }
