@@ -14,9 +14,13 @@ async function firstSuspect(
   t: Parameters<typeof makeFlow>[0],
   annotations: Readonly<Record<string, string>>,
   source: Source = 'metrics',
+  labels: Readonly<Record<string, string>> = {},
 ) {
   const flow = makeFlow(t)
-  const orders = { ...alert('OrdersHighErrorRate', { deployment: 'orders' }, { startsAt: NOON }), annotations }
+  const orders = {
+    ...alert('OrdersHighErrorRate', { deployment: 'orders', ...labels }, { startsAt: NOON }),
+    annotations,
+  }
   const database = alert('CNPGClusterHACritical', { namespace: 'db', statefulset: 'pg' }, { startsAt: NOON + MINUTE })
   await flow.send(source, alertmanager([orders]), { at: NOON + 2 * MINUTE })
   await flow.send(source, alertmanager([database], { groupKey: 'pg' }), { at: NOON + 3 * MINUTE })
@@ -45,6 +49,17 @@ describe('the database is the first suspect if', () => {
   ]
   for (const [title, annotations, source] of stories)
     test(title, async (t) => assert.equal(await firstSuspect(t, annotations, source), 'db/pg'))
+})
+
+describe('the database is the first suspect of the service with its own workload label if', () => {
+  for (const [name, value] of [
+    ['destination_service', 'pg.db.svc.cluster.local'],
+    ['destination_service_name', 'pg'],
+    ['upstream', 'pg'],
+    ['peer_service', 'pg.db'],
+  ] as const)
+    test(`the label ${name} says that it calls it`, async (t) =>
+      assert.equal(await firstSuspect(t, { summary: 'Errors' }, 'metrics', { [name]: value }), 'db/pg'))
 })
 
 describe('the database is not the first suspect if', () => {

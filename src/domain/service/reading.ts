@@ -5,7 +5,7 @@ import { cacheByName, cacheLast } from '../memoize.ts'
 import { isPlaceholder } from '../placeholder.ts'
 import { OBJECT_PREFIXES, OBJECTS_OF } from './described-object.ts'
 import { hostOf } from './host.ts'
-import { CALLEE, type ExporterKind, list, NAMESPACES, PREFIXES, type Reader, TARGETS } from './target.ts'
+import { CALLEE, type ExporterKind, isOfMesh, list, NAMESPACES, PREFIXES, type Reader, TARGETS } from './target.ts'
 
 const EXPORTED = 'exported_'
 
@@ -125,7 +125,7 @@ function readOnce(labels: Labels): Reading {
       found.push({ name, value, known })
     if (rank !== null) namespaces.push({ name, value, rank })
     if (name.startsWith(EXPORTED)) exported = (exported ?? new Set()).add(name.slice(EXPORTED.length))
-    if ((typeof mark === 'string' && !isBare(name, value)) || isOfTraefik(known, value)) {
+    if ((typeof mark === 'string' && !isOnlyCalled(name, value, labels)) || isOfTraefik(known, value)) {
       marker = typeof mark === 'string' ? mark : 'proxy'
       mesh ||= CALLEE.test(name)
     }
@@ -151,9 +151,12 @@ export function labelValue(labels: Labels, name: string): string | undefined {
   return value === undefined || isPlaceholder(value) ? undefined : value.trim()
 }
 
-/** Istio's `destination_service` is a host name. People call what a service needs the same, by its name. */
-function isBare(name: string, value: string): boolean {
-  return name === 'destination_service' && !value.includes('.')
+/**
+ * Returns whether a label names what a workload calls, and not the target. People use the labels of meshes for this, too:
+ * a name as `destination_service`, where Istio writes a host name, or beside the workload that their rule is about.
+ */
+function isOnlyCalled(name: string, value: string, labels: Labels): boolean {
+  return CALLEE.test(name) && ((name === 'destination_service' && !value.includes('.')) || !isOfMesh(labels))
 }
 
 /** Traefik writes `service="production-my-api-80@kubernetes"`. */

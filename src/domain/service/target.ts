@@ -4,6 +4,7 @@
  * described-object.ts lists the labels that describe an object.
  */
 
+import type { Labels } from '../event/event.ts'
 import type { GeneratedKind } from './pod-name.ts'
 
 /** How to read a label's value. */
@@ -119,6 +120,20 @@ export const PREFIXES = [
 ] as const
 /** Service meshes name the callee with these prefixes: Istio and Hubble, Linkerd. The other labels name the caller. */
 export const CALLEE = /^(?:destination|dst)_/
+/** Who measured a request, of Istio, Linkerd and Hubble. Linkerd writes `dst_…` only at the caller. */
+const MEASURED = /^(?:reporter|(?:traffic_)?direction$|source_|src_|dst_)/
+const PROXY = /istio|envoy|linkerd|hubble|cilium|gateway|waypoint|ztunnel/
+const WORKLOADS = list('deployment rollout statefulset daemonset cronjob pod workload')
+
+/**
+ * Returns whether the labels of a callee name the target of an alert. In the metrics of a mesh, the workload beside them is
+ * the one whose proxy measured the requests. In any other alert with a workload, that workload is the target.
+ */
+export function isOfMesh(labels: Labels): boolean {
+  if (Object.keys(labels).some((name) => MEASURED.test(name))) return true
+  const beside = WORKLOADS.filter((name) => labels[name] !== undefined)
+  return beside.length === 0 || [...beside, 'job', 'container'].some((name) => PROXY.test(labels[name] ?? ''))
+}
 
 /** The labels with the namespace, most reliable first. After these, any label that ends in `NAMESPACE_ENDS`. */
 export const NAMESPACES = list(`namespace kubernetes_namespace k8s_namespace_name kubernetes_namespace_name k8s_ns_name
