@@ -8,12 +8,13 @@ import { countOf } from '../text.ts'
 import { HOUR, MINUTE } from '../units.ts'
 import { severityNow } from './lasted.ts'
 import type { LiveIncident } from './live-incident.ts'
-import { isDisproved, isMilder, observedOf } from './observed.ts'
+import { isMilder, observedOf } from './observed.ts'
 import { type Back, opening, returning } from './opening.ts'
 import {
   type Burning,
   COMES_BACK_WITHIN,
   GATHERING,
+  isDisproved,
   type Problem,
   phaseOf,
   SETTLE,
@@ -114,7 +115,7 @@ function burningOf({ now, elsewhere }: Situation, due: readonly SituationAlert[]
 }
 
 function burning({ name, since, onset, begunAt, freed }: SituationAlert, now: number): Burning {
-  if (freed === null) return { name, since, onset }
+  if (freed === null) return { name, since, onset, begunAt }
   const covered = { since: Math.max(since, begunAt), from: freed.startsAt, until: freed.endsAt }
   return { name, since: now, onset: now, covered }
 }
@@ -225,13 +226,12 @@ function comeBack(
   const text = `${overText(before, now, 'the problem was over')} when the next one began`
   const end: Step = { do: 'resolve', at: endedAt ?? knownAt, text, isTold: false }
   if (!situation.opens) return { steps: [end], problem: before, changesAt: now }
-  const { burning } = back
   // The alerts belong to the new incident, even those that were in the old one.
   const alertIds = situation.candidates
     .filter(({ status, severity }) => status === 'firing' && rank(severity) >= rank('warning'))
     .slice(0, MAX_TAKEN)
     .map(({ uuid }) => uuid)
-  const begins = opening(situation, due, { alertIds, burning, follows: true })
+  const begins = opening(situation, due, { alertIds, burning: back.burning, follows: true })
   return { steps: [end, begins], problem: before, changesAt: null }
 }
 

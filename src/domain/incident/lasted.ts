@@ -4,7 +4,8 @@ import { formatLasted } from '../shown-time.ts'
 import { formatUtcClock, secondsBetween } from '../text.ts'
 import { SECOND } from '../units.ts'
 import type { LiveIncident } from './live-incident.ts'
-import { begunAtOf, criticalMsOf, mutedMsOf, type Problem, phaseOf, settledAtOf, withoutDeclared } from './problem.ts'
+import { criticalMsOf, mutedMsOf, type Problem, phaseOf, settledAtOf, withoutDeclared } from './problem.ts'
+import { begunAtOf } from './problem-end.ts'
 
 /**
  * Returns when the problem ended, or null while it is on. A resolution does not end what still fires. Times are Unix
@@ -158,4 +159,16 @@ export function begunAt(incident: LiveIncident, startedAt: number): Problem {
   const { raised, since } = problem
   const moved = raised && { ...raised, ms: Math.max(0, raised.ms + (since ?? startedAt) - startedAt) }
   return { ...problem, since: startedAt, raised: moved }
+}
+
+/** Returns the problem of an incident whose first condition goes on and began before all that was known. */
+export function begunEarlier(
+  { startedAt, problem }: Lasting,
+  first: { readonly since: number; readonly begunAt: number },
+): Problem {
+  const { since, ended, criticalMs } = problem
+  if (since === startedAt) return { ...problem, since: first.since }
+  if (first.begunAt > startedAt) return problem
+  const from = ended?.from === startedAt ? { ended: { ...ended, from: first.since } } : {}
+  return { ...problem, ...from, criticalMs: criticalMs + startedAt - first.since }
 }

@@ -24,17 +24,8 @@ function seen({ origin, problem }: CurrentIncident, what: Parameters<typeof obse
   const { burning } = what
   // The problem of a manual incident is on until a person resolves it, but can become more or less severe.
   if (origin === 'manual') return { ...problem, firing: [...new Set(burning.map(({ name }) => name))].sort() }
-  const observed = observe(problem, what, isDisproved(problem, burning))
+  const observed = observe(problem, what)
   return burning.length > 0 ? { ...observed, isOver: false } : observed
-}
-
-/**
- * Returns whether what fires shows that the last end was wrong: it has been firing since before that end or, if another
- * sender goes on repeating what one has reported as ended, since that very moment.
- */
-export function isDisproved({ since, endedAt, isGuess, isMuted }: Problem, burning: readonly Burning[]): boolean {
-  if (since !== null || endedAt === null) return false
-  return burning.some(({ onset }) => (isGuess ? onset <= endedAt : onset === endedAt && !isMuted))
 }
 
 /**

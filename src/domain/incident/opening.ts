@@ -45,7 +45,7 @@ export function returning(
   before: Problem,
   { burning, alertIds, wasWrong }: Back,
 ): Step {
-  const observed = withFiring(observe(before, { now, burning, muted: [], ended: [] }, wasWrong))
+  const observed = withFiring(observe(before, { now, burning, muted: [], ended: [] }))
   // A problem that a user left on did not come back.
   const problem = before.since === null ? returned(observed, now) : alarmed(observed, now)
   return { do: 'return', alertIds, problem, wasWrong }

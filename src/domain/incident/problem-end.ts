@@ -74,3 +74,31 @@ export function endOf(problem: Problem, { now, ended }: Observation) {
   const heldUntil = own.reduce((until, one) => Math.max(until, one.heldUntil ?? 0), 0)
   return { endedAt, knownAt: now, isGuess: last?.isGuess ?? false, heldUntil: heldUntil || null }
 }
+
+/** Returns when the present interval began; null while the problem is off. An end that was wrong is no gap. */
+export function begunAtOf({ since, ended }: Pick<Problem, 'since' | 'ended'>): number | null {
+  return ended !== null && since === ended.to ? ended.from : since
+}
+
+/**
+ * Returns a problem that goes on with what is known only now: a gap, because all that was on ended before the rest began,
+ * or a condition that began before the rest.
+ * @param ended the last end that a sender reported while the problem went on
+ */
+export function withLate(
+  problem: Problem,
+  before: Problem,
+  { now, burning }: Observation,
+  ended: number | null,
+): Problem {
+  const { since, endedAt } = problem
+  if (since === null || before.since === null) return problem
+  const from = Math.min(...burning.map((one) => Math.max(one.since, one.begunAt ?? 0)))
+  if (ended !== null && ended > since && from > ended && from <= now) {
+    const end = { endedAt: ended, knownAt: now, isGuess: false, heldUntil: null }
+    const period = { from: begunAtOf(problem) ?? since, to: ended }
+    return { ...problem, ...end, ended: period, since: from, criticalMs: problem.criticalMs + ended - since }
+  }
+  const fresh = burning.flatMap(({ name, onset }) => (before.firing.includes(name) ? [] : onset))
+  return endedAt === null ? problem : { ...problem, since: Math.min(since, Math.max(endedAt, Math.min(...fresh))) }
+}

@@ -2,7 +2,7 @@
 import type { Severity } from '../severity.ts'
 import { MINUTE, SECOND } from '../units.ts'
 import type { Raised } from './lasted.ts'
-import { endOf, reportedEndOf, withoutEmptyInterval, withReportedEnd } from './problem-end.ts'
+import { begunAtOf, endOf, reportedEndOf, withLate, withoutEmptyInterval, withReportedEnd } from './problem-end.ts'
 
 /** How long the problem must be gone after a reported end. An inferred or expired end has already waited. */
 export const SETTLE = MINUTE
@@ -75,12 +75,13 @@ export const NO_PROBLEM: Problem = {
 
 /**
  * A critical condition that goes on. `since`: since when it has been critical. `onset`: when it last began to be so. Time
- * under a silence does not count. `covered`: since when it has been critical, and when its silence applied, if this is news.
+ * under a silence does not count. `begunAt`: when its alert last began to fire, if it has fired before. `covered`: since when it has been critical, and when its silence applied, if this is news.
  */
 export type Burning = {
   readonly name: string
   readonly since: number
   readonly onset: number
+  readonly begunAt?: number
   readonly covered?: NonNullable<Problem['covered']> & { readonly from: number }
 }
 /** The end of a condition. `isGuess`: whether its sender did not report the end. `heldUntil`: see `Problem`. */
@@ -125,11 +126,6 @@ export function settledAtOf({ since, knownAt, isGuess, heldUntil }: Problem): nu
   return since !== null || knownAt === null ? null : Math.max(knownAt + (isGuess ? 0 : SETTLE), heldUntil ?? 0)
 }
 
-/** Returns when the present interval began; null while the problem is off. An end that was wrong is no gap. */
-export function begunAtOf({ since, ended }: Pick<Problem, 'since' | 'ended'>): number | null {
-  return ended !== null && since === ended.to ? ended.from : since
-}
-
 /** Returns the sum of the intervals in which the problem was on, in milliseconds. */
 export function criticalMsOf({ since, criticalMs }: Problem, until: number): number {
   return criticalMs + (since === null ? 0 : Math.max(0, until - since))
@@ -140,24 +136,21 @@ export function mutedMsOf({ mutedSince, mutedMs }: Problem, until: number): numb
   return mutedMs + (mutedSince === null ? 0 : Math.max(0, until - mutedSince))
 }
 
-/**
- * Returns the problem after an observation. Does not announce anything.
- * @param wasWrong whether the last end is disproved, so that its gap disappears
- */
-export function observe(before: Problem, seen: Observation, wasWrong = false): Problem {
-  const after = observed(before, seen, wasWrong)
+/** Returns the problem after an observation. Does not announce anything. */
+export function observe(before: Problem, seen: Observation): Problem {
+  const after = observed(before, seen)
   if (after.isMuted) return { ...after, mutedSince: before.mutedSince ?? seen.now }
   // What ended while a silence covered it was covered until its end.
   const until = after.since === null ? (after.endedAt ?? seen.now) : seen.now
   return { ...after, mutedSince: null, mutedMs: mutedMsOf(before, until) + after.mutedMs - before.mutedMs }
 }
 
-function observed(before: Problem, seen: Observation, wasWrong: boolean): Problem {
+function observed(before: Problem, seen: Observation): Problem {
   const { now, burning } = seen
   const firing = [...new Set(burning.map(({ name }) => name))].sort()
   if (burning.length > 0) {
     const reportedAt = reportedEndOf(before, seen, firing)
-    return { ...begun(before, seen, wasWrong), reportedAt, firing, isMuted: false }
+    return { ...withLate(begun(before, seen), before, seen, reportedAt), reportedAt, firing, isMuted: false }
   }
   const isMuted = seen.muted.length > 0
   if (before.since === null) {
@@ -174,8 +167,17 @@ function observed(before: Problem, seen: Observation, wasWrong: boolean): Proble
   return { ...before, ...end, since: null, ended, criticalMs, firing, isMuted }
 }
 
-function begun(known: Problem, { now, burning }: Observation, wasWrong: boolean): Problem {
-  const { endedAt, knownAt, had } = known
+/**
+ * Returns whether what fires shows that the problem was not over at its last end: it has been firing since before that end
+ * or, if another sender goes on repeating what one has reported as ended, since that very moment.
+ */
+export function isDisproved({ since, endedAt, isGuess, isMuted }: Problem, burning: readonly Burning[]): boolean {
+  if (since !== null || endedAt === null || (isMuted && !isGuess)) return false
+  return burning.some(({ onset }) => onset <= endedAt)
+}
+
+function begun(known: Problem, { now, burning }: Observation): Problem {
+  const { endedAt } = known
   if (known.since !== null) return known
   const covers = burning.flatMap(({ covered }) => covered ?? [])
   const [from, until] = [Math.min(...covers.map((one) => one.since)), Math.max(...covers.map((one) => one.until))]
@@ -189,9 +191,7 @@ function begun(known: Problem, { now, burning }: Observation, wasWrong: boolean)
   const anew = isCovered && !known.isMuted ? Math.max(0, until - coveredFrom) : 0
   const before = { ...known, covered: isCovered ? { since, until } : null, mutedMs: known.mutedMs + anew }
   if (endedAt === null) return { ...before, since: Math.min(now, ...burning.map(({ since }) => since)) }
-  // Another condition that was on at that end leaves no gap, nor does the same one if nobody had reported an end.
-  const joinsUp = burning.some(({ name, onset }) => onset <= endedAt && (endedAt === knownAt || !had.includes(name)))
-  if (wasWrong || (joinsUp && !before.isMuted)) return { ...before, since: endedAt }
+  if (isDisproved(known, burning)) return { ...before, since: endedAt }
   const onset = Math.min(now, ...burning.map((one) => one.onset))
   // A condition cannot have begun again before it ended, and it does not count while a silence covers it.
   return { ...before, since: onset > endedAt && !before.isMuted ? onset : now }

@@ -2,7 +2,7 @@
 
 import { firstSymptom } from '../alert/first-symptom.ts'
 import type { EntryFact, IncidentFact } from '../incident/facts.ts'
-import { acknowledgementsIn } from '../incident/timeline-entries.ts'
+import { acknowledgementsIn, hasComeBack } from '../incident/timeline-entries.ts'
 import { distinct } from '../order.ts'
 import { nameInCluster, subjectName } from '../sender/sender-name.ts'
 import type { Severity } from '../severity.ts'
@@ -67,7 +67,7 @@ export function summaryOf(facts: GroupedFacts, suspicions: readonly Sentence[]):
   } else if (incident.cause !== 'silence')
     sentences.push({ text: 'No alert was recorded for this incident.', refs: [ref] })
   sentences.push(...onNodeToo(facts))
-  const returns = entries.filter(isReturn).length
+  const returns = entries.filter(hasComeBack).length
   if (returns > 0) sentences.push({ text: `The problem came back ${formatTimes(returns)}.`, refs: [ref] })
   sentences.push(
     ...suspicions,

@@ -1,6 +1,7 @@
 /** Reads incidents for a reliability report. */
 
 import { sql } from 'kysely'
+import { NOT_OVER } from '../../domain/incident/timeline-entries.ts'
 import { type Reliability, type ReportedIncident, reliability } from '../../domain/report/report.ts'
 import type { Severity } from '../../domain/severity.ts'
 import { DAY } from '../../domain/units.ts'
@@ -56,7 +57,13 @@ function listReportedIncidents(db: Db, organizationId: number, span: TimeSpan, m
     .select((eb) => {
       const open = eb.selectFrom('timeline').select('timeline.id').whereRef('incident_id', '=', 'incidents.id')
       return eb
-        .exists(open.where('kind', '=', 'status').where('code', '=', 'open').where('actor', 'is', null))
+        .exists(
+          open
+            .where('kind', '=', 'status')
+            .where('code', '=', 'open')
+            .where('actor', 'is', null)
+            .where('text', 'not in', Object.values(NOT_OVER)),
+        )
         .as('back')
     })
     .select(['services.uuid as service', 'services.namespace', 'services.name'])

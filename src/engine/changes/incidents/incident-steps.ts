@@ -10,6 +10,7 @@ import { digestAtOf, FLAPPING_BURNS } from '../../../domain/incident/opening.ts'
 import type { Problem } from '../../../domain/incident/problem.ts'
 import { endText } from '../../../domain/incident/problem-end.ts'
 import type { Step } from '../../../domain/incident/situation.ts'
+import { NOT_OVER } from '../../../domain/incident/timeline-entries.ts'
 import type { Context } from '../../state/context.ts'
 import type { Condition } from '../conditions.ts'
 import { firingOnNode } from '../nodes.ts'
@@ -117,10 +118,7 @@ function comeBack(
   const rated = withNew(ctx, incident, fresh, renewed(incident, problem, wasWrong), problem.since ?? now, now)
   const after: LiveIncident = { ...rated, ...onAgain(incident, now, wasWrong), resolvedAt: null }
   const isDoubted = input.conditions.some(({ live: { alert } }) => alert.status === 'firing' && isPast(alert, now))
-  const wrong = isDoubted
-    ? 'the heartbeat of the sender had ended, too, so the end does not count'
-    : 'the problem has been going on all the time'
-  const why = wasWrong ? wrong : 'the problem came back'
+  const why = !wasWrong ? 'the problem came back' : isDoubted ? NOT_OVER.isUncertain : NOT_OVER.wentOn
   const isFirstFlap = problem.flapsSince === now
   const tells = isFirstFlap ? 'flapping' : 'again'
   const nextAt = isFirstFlap ? null : digestAtOf(problem, now)

@@ -3,6 +3,7 @@ import { riseOf } from '../../../domain/alert/fingerprints.ts'
 import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import type { LiveService } from '../../../domain/health/live-service.ts'
 import { sinceBegun } from '../../../domain/incident/incident.ts'
+import { begunEarlier } from '../../../domain/incident/lasted.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
 import { severityEntry, type TimelineEntry } from '../../../domain/incident/timeline-entry.ts'
 import { type NotificationKind, notificationKindOf, takesBack } from '../../../domain/notification/kind.ts'
@@ -190,9 +191,8 @@ export function nameAfterFirst(
     (first.since < incident.startedAt && first.since >= incident.createdAt - OLDEST_START) ||
     (first.since === incident.startedAt && title < incident.title)
   if (!isFirst) return
-  const { problem } = incident
-  const since = problem.since === incident.startedAt ? first.since : problem.since
-  const after = { ...incident, title, startedAt: first.since, problem: { ...problem, since } }
+  const problem = begunEarlier(incident, first)
+  const after = { ...incident, title, startedAt: first.since, problem }
   moveIncident(ctx, { before: incident, after, why: null, actor: null, now })
 }
 
