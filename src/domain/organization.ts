@@ -8,20 +8,23 @@ export function hasPostmortems(plan: Plan): boolean {
   return POSTMORTEM_PLANS.includes(plan)
 }
 
+type Named = { readonly name: string }
+
 /** Returns the organization with this name, or the only one if the name is ''. Returns null if there is none. */
-export function chooseOrganization<T extends { readonly name: string }>(all: readonly T[], name: string): T | null {
+export function chooseOrganization<T extends Named>(all: readonly T[], name: string): T | null {
   const [found, ...others] = name === '' ? all : all.filter((one) => one.name === name)
   return found && others.length === 0 ? found : null
 }
 
-/** Says why no organization could be chosen, and to what a setting must be set. */
+/** Says why a setting names no organization, and to what it must be set; null if it names one. */
 export function unclearOrganization(
-  names: readonly string[],
+  all: readonly Named[],
   name: string,
   setting: string,
-): readonly [string, string] {
+): readonly [wrong: string, remedy: string] | null {
+  if (chooseOrganization(all, name)) return null
   const wrong = name === '' ? 'there are several organizations' : `there is no organization ${name}`
-  return [wrong, `set ${setting} to ${names.join(' or ')}`]
+  return [wrong, `set ${setting} to ${all.map((one) => one.name).join(' or ')}`]
 }
 
 /** Control characters, line separators, and characters that reverse the direction of text. */

@@ -80,10 +80,8 @@ function plan(target: Target, { db }: Deps) {
   const wanted = target.organization ?? ''
   const organization = chooseOrganization(all, wanted)
   const name = target.name ?? access.name
-  if (!organization) {
-    const names = all.map((one) => one.name)
-    throw refusal(`kubernetes: ${name}: ${unclearOrganization(names, wanted, 'organization').join('; ')}`)
-  }
+  if (!organization)
+    throw refusal(`kubernetes: ${name}: ${unclearOrganization(all, wanted, 'organization')?.join('; ')}`)
   return { access, name, organizationId: organization.rowId, namespaces: target.namespaces }
 }
 

@@ -8,7 +8,7 @@ import { checkStore } from '../../actions/readiness.ts'
 import { programVersion } from '../../assets.ts'
 import { type Config, programName } from '../../config.ts'
 import { systemClock, systemDeps } from '../../deps.ts'
-import { chooseOrganization, unclearOrganization } from '../../domain/organization.ts'
+import { unclearOrganization } from '../../domain/organization.ts'
 import { serve } from '../../serve.ts'
 import { listening, tryPort } from '../../server/connection/port.ts'
 import { refuseLongPath } from '../../server/connection/socket.ts'
@@ -96,11 +96,10 @@ function refuseUnwritable(deps: Deps): void {
 
 /** Returns why the users that a proxy names have no organization, or null. */
 function usersFault({ db }: Deps, settings: Config): string | null {
-  const name = settings['user-organization']
-  if (settings['user-header'] === '') return null
-  const all = listOrganizations(db)
-  const names = all.map((one) => one.name)
-  return chooseOrganization(all, name) ? null : unclearOrganization(names, name, 'user-organization').join('; ')
+  const [setting, all] = ['user-organization', listOrganizations(db)] as const
+  return settings['user-header'] === ''
+    ? null
+    : (unclearOrganization(all, settings[setting], setting)?.join('; ') ?? null)
 }
 
 function requireTls(settings: Config): { readonly tls: Tls | null; readonly warning: string | null } {

@@ -2,7 +2,7 @@
 
 import { BUDGETS } from '../budgets.ts'
 import { LIMIT_NAMES, type Limits } from '../limits.ts'
-import { chooseOrganization, unclearOrganization } from '../organization.ts'
+import { unclearOrganization } from '../organization.ts'
 import { formatCount } from '../text.ts'
 import { diagnoseCertificate } from './certificate.ts'
 import { diagnoseChannels, diagnoseContent, diagnoseRefusedSenders } from './content.ts'
@@ -46,10 +46,10 @@ function diagnoseConfiguration({ faults, settingFaults }: DoctorFacts): Finding[
 /** Checks the organizations in the settings. Without them, the server watches no cluster, and users cannot sign in. */
 function diagnoseOrganizations({ organizations, content }: DoctorFacts): Finding[] {
   const usage = content?.state === 'read' ? (content.history?.usage ?? []) : []
-  const names = [...new Set(usage.map(({ organization }) => organization))]
-  const all = names.map((name) => ({ name }))
-  const unclear = organizations.filter(({ name }) => names.length > 0 && chooseOrganization(all, name) === null)
-  return unclear.map(({ setting, name }) => fail('organization', ...unclearOrganization(names, name, setting)))
+  const all = [...new Set(usage.map(({ organization }) => organization))].map((name) => ({ name }))
+  if (all.length === 0) return []
+  const unclear = organizations.map(({ setting, name }) => unclearOrganization(all, name, setting))
+  return unclear.flatMap((found) => (found ? fail('organization', ...found) : []))
 }
 
 /** Checks which program is using the port. If the program is incmon, also checks whether it uses this database. */

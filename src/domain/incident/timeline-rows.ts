@@ -2,7 +2,6 @@
 import type { Source } from '../event/event.ts'
 import { senderName } from '../event/event.ts'
 import { ordered } from '../order.ts'
-
 import { countOf, formatCount, formatTimes } from '../text.ts'
 
 export type TimelineRow = {

@@ -1,7 +1,6 @@
 /** The data for the alert pages. Times are Unix times in milliseconds. */
 
 import type { Severity } from '../../domain/severity.ts'
-
 import type { HistogramBin } from '../drawing/histogram.tsx'
 import type { Span } from '../drawing/scale.ts'
 import type { IncidentView, ServiceLink } from '../incident/view.ts'

@@ -1,7 +1,6 @@
 /** Shows a channel with its delivery status, latest messages and settings. Also shows the form for a new channel. */
 import type { FC } from 'hono/jsx'
 import type { ChannelKind } from '../../domain/notification/format.ts'
-
 import { Action, type Fault, Form, Submit } from '../kit/form.tsx'
 import { Icon, Mark } from '../kit/mark.tsx'
 import { Marked, NewSecret } from '../kit/marked.tsx'

@@ -1,7 +1,6 @@
 /** Lists the channels, each with its delivery status. */
 import type { FC } from 'hono/jsx'
 import { remindersText, rulesText } from '../../domain/notification/rule-text.ts'
-
 import { Action } from '../kit/form.tsx'
 import { Icon } from '../kit/mark.tsx'
 import { Marked } from '../kit/marked.tsx'

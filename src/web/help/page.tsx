@@ -2,7 +2,6 @@
 import type { Child, FC } from 'hono/jsx'
 import type { GroupedAlert } from '../../domain/alert/groups.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
-
 import { Submit } from '../kit/form.tsx'
 import { Mark, ServiceName, Status, Words } from '../kit/mark.tsx'
 import { Head } from '../kit/section.tsx'

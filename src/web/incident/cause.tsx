@@ -1,6 +1,5 @@
 /** Shows the likely cause: a sentence, its evidence, where to look, and the user's verdict. */
 import type { FC } from 'hono/jsx'
-
 import { leadText } from '../../domain/suspect/likely-cause.ts'
 import { uncapitalized } from '../../domain/text.ts'
 import { Action } from '../kit/form.tsx'

@@ -2,7 +2,6 @@
 import type { Child, FC } from 'hono/jsx'
 import { namedUpTo } from '../../domain/notification/names.ts'
 import type { WhoWasTold } from '../../domain/notification/told.ts'
-
 import { formatCount } from '../../domain/text.ts'
 import { isolatedName } from '../kit/bidi.ts'
 import { NobodyNotified } from '../kit/section.tsx'

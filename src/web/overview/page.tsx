@@ -2,7 +2,6 @@
 import type { Child, FC } from 'hono/jsx'
 import { TROUBLED } from '../../domain/health/headline.ts'
 import { firingText } from '../../domain/incident/incident.ts'
-
 import { countOf, formatCount } from '../../domain/text.ts'
 import { Declare } from '../incident/edit.tsx'
 import { Icon, LegendMark, Mark, Words } from '../kit/mark.tsx'

@@ -1,7 +1,6 @@
 /** The wall for a screen that nobody operates: no navigation, large names, and the newest change along the bottom. */
 import type { Child, FC } from 'hono/jsx'
 import { ordered } from '../../domain/order.ts'
-
 import { countOf, formatCount } from '../../domain/text.ts'
 import { CauseLine } from '../incident/cause.tsx'
 import { ToldLine } from '../incident/told.tsx'

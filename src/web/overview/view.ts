@@ -3,7 +3,6 @@ import type { Headline, ServiceState } from '../../domain/health/headline.ts'
 import type { StripBin } from '../../domain/health/strip.ts'
 import type { WhoWasTold } from '../../domain/notification/told.ts'
 import type { Severity } from '../../domain/severity.ts'
-
 import type { LikelyCause } from '../../domain/suspect/likely-cause.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
 import type { IncidentHead, SuspectView } from '../incident/view.ts'

@@ -1,6 +1,5 @@
 /** The pages for creating and changing a silence, with its matchers, time and reason. */
 import type { FC } from 'hono/jsx'
-
 import { OPERATORS, OWN_NAMES } from '../../domain/silence/matcher.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
 import { Checks, DAYS, Segments, Select, ZoneField } from '../kit/choice.tsx'

@@ -1,7 +1,6 @@
 /** Lists the silences and maintenance windows: active, scheduled and expired. */
 
 import type { FC } from 'hono/jsx'
-
 import type { Matcher } from '../../domain/silence/matcher.ts'
 import type { Schedule } from '../../domain/silence/silence.ts'
 import { capitalized, formatCount, joinNames } from '../../domain/text.ts'

@@ -1,6 +1,5 @@
 /** Shows the watched Kubernetes clusters, what cannot be read, and when they were not observed. */
 import type { FC } from 'hono/jsx'
-
 import { countOf } from '../../domain/text.ts'
 import type { ClusterState, Gap } from '../../domain/watch/object.ts'
 import { Mark } from '../kit/mark.tsx'

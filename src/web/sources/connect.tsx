@@ -1,6 +1,5 @@
 /** The steps to connect a sender: its token, its configuration with this server's URL, and its first event. */
 import type { FC } from 'hono/jsx'
-
 import { countOf } from '../../domain/text.ts'
 import { CopyButton, Form, Secret, Submit } from '../kit/form.tsx'
 import { getFrame } from '../kit/frame.ts'
