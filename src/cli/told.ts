@@ -41,16 +41,12 @@ function whenText(message: string, { at, why }: Told): string {
 
 function ruleText({ rule, why }: Told): string {
   const by = rule === null ? 'the channel has no rules' : `rule ${rule} matches`
-  switch (why) {
-    case 'disabled':
-      return 'the channel is disabled'
-    case 'no-rule-matches':
-      return 'no rule of the channel matches'
-    case 'quiet-hours':
-      return `${by}; quiet hours hold the message back`
-    case 'escalation':
-      return `${by}; only if nobody has acknowledged the incident by then`
-    case 'at-once':
-      return by
+  const texts = {
+    disabled: 'the channel is disabled',
+    'no-rule-matches': 'no rule of the channel matches',
+    'quiet-hours': `${by}; quiet hours hold the message back`,
+    escalation: `${by}; only if nobody has acknowledged the incident by then`,
+    'at-once': by,
   }
+  return texts[why]
 }

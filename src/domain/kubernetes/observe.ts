@@ -24,36 +24,34 @@ type Circumstances = {
 /** Compares a version of an object with the last one. `before`: null if the object is new to incmon. */
 export function observe(before: Seen | null, after: Seen, { known, now, isFirst }: Circumstances): Observation {
   const tell = teller(known, now)
-  const quiet = { after, told: [], dueAt: null }
+  if (isWorkload(after)) return dated(observeWorkload(before as Workload | null, after, { tell, known, now }))
+  if (after.kind === 'Pod') {
+    const node = after.facts.node === null ? null : known.find('Node', '', after.facts.node)
+    const on = { node: node?.kind === 'Node' ? node : null, tell, now }
+    return dated(observePod(before?.kind === 'Pod' ? before : null, after, on))
+  }
+  return { after, told: toldOf(before, after, tell, { known, now, isFirst }), dueAt: null }
+}
+
+function toldOf(
+  before: Seen | null,
+  after: Exclude<Seen, Workload | SeenOf<'Pod'>>,
+  tell: ReturnType<typeof teller>,
+  { known, now, isFirst }: Circumstances,
+): readonly ClusterDraft[] {
   switch (after.kind) {
-    case 'Pod': {
-      const node = after.facts.node === null ? null : known.find('Node', '', after.facts.node)
-      const on = { node: node?.kind === 'Node' ? node : null, tell, now }
-      return dated(observePod(before?.kind === 'Pod' ? before : null, after, on))
-    }
-    case 'Deployment':
-    case 'StatefulSet':
-    case 'DaemonSet': {
-      return dated(observeWorkload(before as Workload | null, after, { tell, known, now }))
-    }
     case 'ReplicaSet':
-      return {
-        ...quiet,
-        told: observeReplicaSet(before?.kind === 'ReplicaSet' ? before : null, after, { known, tell, now, isFirst }),
-      }
+      return observeReplicaSet(before?.kind === 'ReplicaSet' ? before : null, after, { known, tell, now, isFirst })
     case 'Node':
-      return { ...quiet, told: observeNode(before?.kind === 'Node' ? before : null, after, tell, known, now) }
+      return observeNode(before?.kind === 'Node' ? before : null, after, tell, known, now)
     case 'Job':
-      return { ...quiet, told: jobTold(before, after, tell) }
+      return jobTold(before, after, tell)
     case 'CronJob':
-      return {
-        ...quiet,
-        told: before ? [] : [tell(after, { reason: 'WorkloadFound', message: 'CronJob found', at: now })],
-      }
+      return before ? [] : [tell(after, { reason: 'WorkloadFound', message: 'CronJob found', at: now })]
     case 'HorizontalPodAutoscaler':
-      return { ...quiet, told: autoscalerTold(before, after, tell, now) }
+      return autoscalerTold(before, after, tell, now)
     case 'Event':
-      return quiet
+      return []
   }
 }
 
@@ -64,26 +62,20 @@ function dated(seen: Omit<Observation, 'dueAt'>): Observation {
 /** Returns when to observe the same version of an object again, in ms UTC; null for never. */
 export function dueAtOf(seen: Seen): number | null {
   if (seen.kind === 'Pod') return podDueAt(seen)
+  return isWorkload(seen) ? workloadDueAt(seen) : null
+}
+
+function isWorkload(seen: Seen): seen is Workload {
   return seen.kind === 'Deployment' || seen.kind === 'StatefulSet' || seen.kind === 'DaemonSet'
-    ? workloadDueAt(seen)
-    : null
 }
 
 /** Returns what the deletion of an object tells. */
 export function observeDeleted(before: Seen, known: Known, now: number): readonly ClusterDraft[] {
   const tell = teller(known, now)
-  switch (before.kind) {
-    case 'Pod':
-      return observeDeletedPod(before, tell, now)
-    case 'Node':
-      return [tell(before, { reason: 'RemovingNode', message: 'Node was deleted', at: now })]
-    case 'Deployment':
-    case 'StatefulSet':
-    case 'DaemonSet':
-      return [tell(before, { reason: 'WorkloadDeleted', message: `${before.kind} was deleted`, at: now })]
-    default:
-      return []
-  }
+  if (before.kind === 'Pod') return observeDeletedPod(before, tell, now)
+  if (before.kind === 'Node') return [tell(before, { reason: 'RemovingNode', message: 'Node was deleted', at: now })]
+  if (!isWorkload(before)) return []
+  return [tell(before, { reason: 'WorkloadDeleted', message: `${before.kind} was deleted`, at: now })]
 }
 
 function autoscalerTold(

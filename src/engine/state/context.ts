@@ -237,13 +237,5 @@ function notesIn(effects: readonly Effect[], incidentId: number): Notes {
 }
 
 function changesNames(effect: Effect): boolean {
-  switch (effect.kind) {
-    case 'service-merged':
-    case 'aliases-set':
-      return true
-    case 'image-pulled':
-      return effect.isNew
-    default:
-      return false
-  }
+  return ['service-merged', 'aliases-set'].includes(effect.kind) || (effect.kind === 'image-pulled' && effect.isNew)
 }

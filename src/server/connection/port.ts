@@ -28,19 +28,13 @@ export async function listening<Result>({ host, port }: Address, listen: () => P
 }
 
 function remedyFor(code: string, host: string, port: number): string | null {
-  switch (code) {
-    case 'EADDRINUSE':
-      return `port ${port} on ${host} is in use: stop the program that is using it, or choose another --port (0 chooses any free port)`
-    case 'EACCES':
-      return `no permission to listen on port ${port}: choose a --port of 1024 or above, or grant CAP_NET_BIND_SERVICE`
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-    case 'EINVAL':
-      return `this machine has no address ${host} (${code}): choose a --host such as 127.0.0.1, or 0.0.0.0 for all addresses`
-    default:
-      return null
-  }
+  if (code === 'EADDRINUSE')
+    return `port ${port} on ${host} is in use: stop the program that is using it, or choose another --port (0 chooses any free port)`
+  if (code === 'EACCES')
+    return `no permission to listen on port ${port}: choose a --port of 1024 or above, or grant CAP_NET_BIND_SERVICE`
+  return ['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EINVAL'].includes(code)
+    ? `this machine has no address ${host} (${code}): choose a --host such as 127.0.0.1, or 0.0.0.0 for all addresses`
+    : null
 }
 
 /**
