@@ -39,6 +39,32 @@ test('it hears nothing of what began and ended meanwhile, not even that it was r
   assert.deepEqual(sent, [])
 })
 
+test('a channel that wants only ends hears an end that it missed while it was off, once', async (t) => {
+  const { addOwn, fires, ends, off, on, sent } = world(t, [{ events: ['recovered'] }])
+  addOwn()
+  await fires(1, 'cart')
+  await off(2)
+  await ends(3, 'cart')
+  await on(6)
+  await off(7)
+  await on(8)
+  assert.deepEqual(sent, ['recovered of cart at 6'])
+})
+
+test('it hears nothing of an end of another service, or after which the problem came back', async (t) => {
+  const { addOwn, fires, ends, off, on, until, sent } = world(t, [{ events: ['recovered'], services: ['cart'] }])
+  addOwn()
+  await off(1)
+  await fires(2, 'web')
+  await fires(2, 'cart')
+  await ends(3, 'web')
+  await ends(3, 'cart')
+  await fires(5, 'cart')
+  await on(6)
+  await until(8)
+  assert.deepEqual(sent, [])
+})
+
 test('it hears nothing of an end after which the problem came back, but then of the last end', async (t) => {
   const { addOwn, fires, ends, off, on, until, sent } = world(t)
   addOwn()

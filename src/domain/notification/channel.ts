@@ -69,7 +69,7 @@ export function recipientsOf(
   const isNew = kind === 'opened' || kind === 'sender-silent'
   return channels.flatMap(({ rowId, enabled, settings: { rules, escalateAfter } }): Planned[] => {
     const not = (untold: Untold): Planned[] => [{ rowId, kind, dueAt: null, untold, only: null }]
-    if (!enabled) return knows || isNew ? not('disabled') : []
+    if (!enabled) return knows || isNew || wantsOnlyEnd(rules, notification) ? not('disabled') : []
     const earliest = isNew ? at : toldAt
     const ruled = planOf(knows && OVER.has(kind) ? rulesOfTold(rules, notification) : rules, notification, earliest)
     // Who was told that it is critical hears that it is less severe now.
@@ -87,6 +87,12 @@ export function recipientsOf(
     if (dueAt === null) return not('rule')
     return [{ rowId, kind: as, dueAt, untold: dueAt > from ? 'quiet-hours' : null, only }]
   })
+}
+
+/** Returns whether rules want to hear an end, but not the opening. */
+function wantsOnlyEnd(rules: readonly Rule[], notification: RuledNotification): boolean {
+  const wants = (kind: NotificationKind) => sendTimeOf(rules, { ...notification, kind }, 0) !== null
+  return OVER.has(notification.kind) && wants(notification.kind) && !wants('opened')
 }
 
 /**
