@@ -4,6 +4,7 @@
 import type { Worker } from 'node:worker_threads'
 import { startWorker } from '../assets.ts'
 import { IncmonError } from '../domain/error.ts'
+import { TURNS } from '../domain/request/turns.ts'
 import { findAlertsJson } from '../store/alertmanager/alerts.ts'
 import { findGroupsJson } from '../store/alertmanager/groups.ts'
 import { listCorrelations } from '../store/correlation/correlations.ts'
@@ -116,7 +117,8 @@ export function createReader(db: Db, start = startWorker, failed: Failed = () =>
       if (!slow) return read(query, ...args)
       return new Promise((resolve, reject) => {
         const ask = lanes.get(slow.lane)?.ask
-        ask?.({ name: slow.name, args, resolve: (result) => resolve(result as never), reject })
+        // What was read is rendered at once. Several results in one turn would keep other requests waiting.
+        ask?.({ name: slow.name, args, resolve: (result) => TURNS.later(() => resolve(result as never)), reject })
       })
     },
     close: async () => void (await Promise.all([...lanes.values()].map(({ close }) => close()))),

@@ -4,6 +4,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate as round } from 'node:timers/promises'
+import { createTurns } from '../../src/domain/request/turns.ts'
 import { spreadStarts } from '../../src/server/connection/starts.ts'
 import { startServer } from '../helpers/server.ts'
 
@@ -15,7 +16,7 @@ function starting(milliseconds: number) {
     started.push(url)
     now += milliseconds
   }
-  const start = spreadStarts(listen, () => now)
+  const start = spreadStarts(listen, createTurns(), () => now)
   const request = (url: string, destroyed = false, method = 'GET') =>
     start({ url, method } as IncomingMessage, { destroyed } as ServerResponse)
   return { started, request }

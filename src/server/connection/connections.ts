@@ -6,6 +6,7 @@ import { createServer as createSecureServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { BUDGETS } from '../../domain/budgets.ts'
+import { TURNS } from '../../domain/request/turns.ts'
 import { guardParser } from './parser.ts'
 import { freeBytes } from './pending-bodies.ts'
 import { spreadStarts } from './starts.ts'
@@ -119,6 +120,7 @@ export function createConnections(
     : createServer(LIMITS, take)
   server.on(tls ? 'secureConnection' : 'connection', (socket) => guardParser(socket, limits.closed))
   server.on('connection', (socket: Socket) => {
+    TURNS.accepted()
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
