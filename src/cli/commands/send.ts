@@ -47,10 +47,7 @@ export function addSend(program: Command, now: () => number): void {
       'a file with one { "t", "endpoint", "headers", "body" } object per line, or - for standard input',
     )
     .option('--url <url>', URL_HELP)
-    .option(
-      '--token <token>',
-      'the token for requests without one, and for {{token}} in headers (default: INCMON_TOKEN)',
-    )
+    .option('--token <token>', 'the token, also for {{token}} in the headers (default: INCMON_TOKEN)')
     .addOption(new Option('--shift <to>', 'shift all times so that the last request has this time').choices(['now']))
     .option(
       '--speed <times>',

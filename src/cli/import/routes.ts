@@ -8,15 +8,8 @@ import { recordOf, recordsOf, textOf } from './fields.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/**
- * Returns the rules of each receiver that a route leads to. No rules means all incidents.
- * @param imported the receivers that become channels
- */
-export function routesOf(
-  config: Fields,
-  imported: ReadonlySet<string>,
-  note: AddNote,
-): ReadonlyMap<string, readonly Rule[]> {
+/** Returns the rules of each receiver that a route leads to, none for all incidents. `imported`: those with a channel. */
+export function routesOf(config: Fields, imported: ReadonlySet<string>, note: AddNote): ReadonlyMap<string, Rule[]> {
   const intervals = intervalsOf(config, note)
   const rules = new Map<string, Rule[]>()
   const visit = (route: Fields, path: Path, above: Rule, inherited: string | null): void => {
