@@ -87,20 +87,12 @@ function formatted(
   { kind, words, items, context, id, secrets, incidentId, replyTo }: OutgoingMessage,
   target: URL,
 ): ChannelRequest {
-  switch (kind) {
-    case 'discord':
-      return formatDiscord(words)
-    case 'teams':
-      return formatTeams(words)
-    case 'telegram':
-      return formatTelegram(words, target.searchParams.get('chat_id') ?? '', replyTo)
-    case 'ntfy':
-      return formatNtfy(words, topicOf(target), updatesOf(items, incidentId))
-    case 'webhook':
-      return signed(id, secrets, formatWebhook(items, words, context), context.now)
-    default:
-      return formatSlack(words)
-  }
+  if (kind === 'discord') return formatDiscord(words)
+  if (kind === 'teams') return formatTeams(words)
+  if (kind === 'telegram') return formatTelegram(words, target.searchParams.get('chat_id') ?? '', replyTo)
+  if (kind === 'ntfy') return formatNtfy(words, topicOf(target), updatesOf(items, incidentId))
+  if (kind === 'webhook') return signed(id, secrets, formatWebhook(items, words, context), context.now)
+  return formatSlack(words)
 }
 
 /** An acknowledgement replaces the first message. ntfy shows a replaced message without another sound. */

@@ -197,19 +197,8 @@ function plan(
   told: Told,
   { untold, newId, alerts, steps }: Plan,
 ): OutboxEntry[] {
-  const {
-    change,
-    incident,
-    service,
-    severityBefore,
-    conditions,
-    wasWrong,
-    isTakenBack,
-    mergedInto,
-    actor,
-    at,
-    digestAt,
-  } = due
+  const { change, incident, service, severityBefore, conditions, wasWrong } = due
+  const { isTakenBack, mergedInto, actor, at, digestAt } = due
   const { organizationId, rowId: incidentId } = incident
   const severity = ruledSeverityOf(change, incident)
   const { id: serviceId, name, namespace, cluster } = service

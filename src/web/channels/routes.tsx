@@ -85,21 +85,16 @@ function changedRules({ form, viewer }: Visit, typed: ChannelForm): ChannelForm 
 async function act(visit: Visit): Promise<Reply> {
   const { own, form } = visit
   const channel = await requireChannel(visit)
-  switch (form.text('do')) {
-    case 'test':
-      return showTest(visit, channel)
-    case 'enable':
-    case 'disable':
-      await editChannel(visit, channel, { enabled: form.text('do') === 'enable' })
-      return redirect(visit, `${PATH}/${channel.id}`, 'saved')
-    case 'rotate':
-      return showChannel(visit, channel, { secret: await own.run(rotateSecret, channel.id) })
-    case 'remove':
-      await own.run(removeChannel, channel.id)
-      return redirect(visit, PATH, 'channel-removed')
-    default:
-      return save(visit, channel)
+  const wanted = form.text('do')
+  if (wanted === 'test') return showTest(visit, channel)
+  if (wanted === 'rotate') return showChannel(visit, channel, { secret: await own.run(rotateSecret, channel.id) })
+  if (wanted === 'remove') {
+    await own.run(removeChannel, channel.id)
+    return redirect(visit, PATH, 'channel-removed')
   }
+  if (wanted !== 'enable' && wanted !== 'disable') return save(visit, channel)
+  await editChannel(visit, channel, { enabled: wanted === 'enable' })
+  return redirect(visit, `${PATH}/${channel.id}`, 'saved')
 }
 
 async function save(visit: Visit, channel: ChannelRecord): Promise<Reply> {

@@ -11,13 +11,9 @@ import type { IncidentView, Overdue, SuspectView } from './view.ts'
 
 const MAX_REASONS = 4
 
-export const Cause: FC<Pick<IncidentView, 'cause' | 'fix' | 'groups' | 'lastGoodDeploy' | 'incident'>> = ({
-  cause,
-  fix,
-  groups,
-  lastGoodDeploy,
-  incident,
-}) => {
+type Props = Pick<IncidentView, 'cause' | 'fix' | 'groups' | 'lastGoodDeploy' | 'incident'>
+
+export const Cause: FC<Props> = ({ cause, fix, groups, lastGoodDeploy, incident }) => {
   const { code, heading, suspect, before, after } = cause
   const hint = hintedGroup(groups)?.hint
   const known = suspect !== null && code !== 'none'

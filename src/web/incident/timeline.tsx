@@ -17,13 +17,9 @@ const ICONS: Readonly<Record<string, IconName>> = {
   ...{ event: 'box', message: 'bell', note: 'message', status: 'person', opened: 'incident', reopened: 'incident' },
 }
 
-export const Timeline: FC<Pick<IncidentView, 'timeline' | 'newestFirst' | 'turnHref' | 'incident' | 'typed'>> = ({
-  timeline,
-  newestFirst,
-  turnHref,
-  incident,
-  typed,
-}) => {
+type Props = Pick<IncidentView, 'timeline' | 'newestFirst' | 'turnHref' | 'incident' | 'typed'>
+
+export const Timeline: FC<Props> = ({ timeline, newestFirst, turnHref, incident, typed }) => {
   const { canWrite } = getFrame()
   const { values, faults } = typedInto('note', typed)
   const order = newestFirst ? [...timeline].reverse() : timeline

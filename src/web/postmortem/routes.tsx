@@ -115,15 +115,8 @@ async function showRefused(visit: Visit, name: PartName, text: string, error: In
 
 function editsOf(name: PartName, text: string): Edits {
   const written = text === '' ? null : text
-  switch (name) {
-    case 'summary':
-    case 'rootCause':
-      return { [name]: written }
-    case 'customers':
-      return { impact: { customers: written } }
-    default:
-      return { lessons: { [name]: written } }
-  }
+  if (name === 'customers') return { impact: { customers: written } }
+  return name === 'summary' || name === 'rootCause' ? { [name]: written } : { lessons: { [name]: written } }
 }
 
 async function requirePostmortem(visit: Visit) {

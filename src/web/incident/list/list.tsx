@@ -120,23 +120,8 @@ function resolvedText({ startedAt, endedAt, resolvedAt }: IncidentHead): string 
 
 /** `isFirst`: only the first row says that there is no channel. */
 const IncidentRow: FC<{ incident: ListedIncident; isFirst: boolean }> = ({ incident, isFirst }) => {
-  const {
-    severity,
-    href,
-    title,
-    number,
-    status,
-    service,
-    startedAt,
-    resolvedAt,
-    endedAt,
-    criticalMs,
-    isGuess,
-    breaks,
-    mutedMs,
-    alertCount,
-    acknowledgedBy,
-  } = incident
+  const { severity, href, title, number, status, service, startedAt, resolvedAt } = incident
+  const { endedAt, criticalMs, isGuess, breaks, mutedMs, alertCount, acknowledgedBy } = incident
   return (
     <tr class={resolvedAt === null || endedAt === null ? undefined : 'row-resolved'}>
       <td>
