@@ -14,7 +14,7 @@ import { listLastReports } from '../store/history/last-report.ts'
 import { findGroups } from '../store/incident/groups.ts'
 import { findIncident } from '../store/incident/incidents.ts'
 import { listLeftIncidents, listOpenIncidents, listSuppressedIncidents } from '../store/incident/live-incidents.ts'
-import { listStillFiring, listToldSince } from '../store/incident/told.ts'
+import { listStillFiring, listToldNames, listToldSince } from '../store/incident/told.ts'
 import { type ChannelRecord, listRecipients } from '../store/notification/channels.ts'
 import type { OutboxEntry } from '../store/notification/outbox.ts'
 import { listOrganizations } from '../store/organizations.ts'
@@ -138,6 +138,8 @@ function entriesFor(deps: Deps, incident: LiveIncident, due: readonly Due[], now
     const dueAt = dueAtOf(deps, channel, { incident, kind }, now, true, steps)
     // In quiet hours, the first message is still pending, so that no reminder is queued. An escalation is a first message.
     const isWanted = dueAt !== null && (dueAt === now || kind === 'escalation')
-    return isWanted ? [entryOf(deps, channel, { incident, kind }, now, dueAt)] : []
+    // A channel whose rules did not want what came later is reminded of what it was told.
+    const names = isWanted ? listToldNames(deps.db, channel.rowId, incident.rowId) : []
+    return isWanted ? [entryOf(deps, channel, { incident, kind, names }, now, dueAt)] : []
   })
 }

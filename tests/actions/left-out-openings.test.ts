@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { NotificationKind } from '../../src/domain/notification/kind.ts'
+import { parseMatchers } from '../../src/domain/silence/matcher.ts'
 import { ownChannel } from '../helpers/own-channel.ts'
 
 const ONLY = (...events: NotificationKind[]) => [{ events }]
@@ -59,3 +60,23 @@ test('a channel for reminders gets none about a service that its rule does not n
   await until(8)
   assert.deepEqual(sent, [])
 })
+
+for (const [what, rules, named] of [
+  [
+    'of which it was told',
+    [{ matchers: parseMatchers('alertname="Down"') }],
+    /: Down: Down fires\. Also firing: Full\./,
+  ],
+  ['of both alerts', [], /: Down: Down fires; Full: Full fires\./],
+  ['of all that fires if it was told of nothing', ONLY('reminder'), /: Down: Down fires; Full: Full fires\./],
+] as const) {
+  test(`a reminder quotes the alerts ${what}`, async (t) => {
+    const { addOwn, fires, until, texts } = ownChannel(t, rules, { remindAfter: 4 })
+    addOwn()
+    await fires(1, 'cart')
+    await fires(3, 'cart', 'Full')
+    await until(8)
+    const reminder = texts.find((text) => text.startsWith('Nobody is working on this yet'))
+    assert.match(reminder?.replace(/cart has been .*?\. /, '') ?? '', named)
+  })
+}

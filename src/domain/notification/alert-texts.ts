@@ -6,6 +6,7 @@ import { isSender } from '../sender/sender-name.ts'
 import { formatMoment, formatWhen } from '../shown-time.ts'
 import { capitalized, formatCount, withoutStop } from '../text.ts'
 import { MINUTE } from '../units.ts'
+import { REMINDERS } from './kind.ts'
 import { namedUpTo, shortened } from './names.ts'
 import type { MessageAlert, MessageContext, MessageItem } from './words.ts'
 
@@ -106,7 +107,8 @@ function alertsAbout({ kind, names, others = [], incident, alerts }: MessageItem
   const further = own.filter(({ id }) => others.includes(id))
   const isFurther = (name: string) => further.some(({ condition }) => condition === name)
   const fresh = own.filter(({ condition }) => names.includes(condition) && !isFurther(condition))
-  const about = kind === 'worse' ? [...further, ...fresh] : own
+  const isOfNames = kind === 'worse' || (REMINDERS.has(kind) && fresh.length > 0)
+  const about = isOfNames ? [...further, ...fresh] : own
   const { firing, had } = incident.problem
   const critical = kind === 'recovered' ? [] : about.filter(({ condition }) => firing.includes(condition))
   const severe = critical.length > 0 ? critical : about.filter(({ condition }) => had.includes(condition))
