@@ -168,6 +168,7 @@ test('the summary, the impact and the time to resolve say how long after the pro
   assert.match(summary.sentences[0]?.text ?? '', later)
   assert.equal(impact.seconds, 25 * 60 + 21)
   assert.match(metrics.ttr.definition, /, 4 min 40 s after the end of the problem$/)
+  assert.equal(metrics.ttr.sentence.text, '30 min 1 s; 25 min 21 s until the end of the problem')
   const atOnce = { ...IMAGE, incident: { ...IMAGE.incident, resolvedAt: Date.parse(impact.to ?? '') } }
   assert.doesNotMatch(markdown(generate(atOnce)), /resolved .* later|had ended/)
 })

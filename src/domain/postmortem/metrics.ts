@@ -89,7 +89,7 @@ type Ends = Readonly<
  */
 export function metricsOf(
   timing: Timing,
-  refs: { readonly incident: string; readonly evidence: readonly string[] },
+  refs: Readonly<{ incident: string; evidence: readonly string[]; last: readonly string[] }>,
   { firing, later, isReported, countsFromEnd, wasReopened, isTaken }: Ends,
 ) {
   const { ttd, tta, ttr } = durationsOf(timing)
@@ -127,7 +127,9 @@ export function metricsOf(
       ttr,
       `${definitionOf(timing, countsFromEnd ? from : null)}${late}${early}`,
       moved ?? recovered,
-      known ? both : [refs.incident],
+      [...(known ? both : [refs.incident]), ...refs.last],
+      // The figure of an incident that incmon resolved ends there, and people compare them.
+      late === '' || ttr === null || ttr < later ? '' : `; ${formatSeconds(ttr - later)} until ${what}`,
     ),
   }
 }
@@ -141,7 +143,7 @@ function definitionOf(timing: Timing, end: string | null): string {
   return `${from} ${isFromOpening ? 'it' : 'the incident'} was resolved`
 }
 
-function metric(seconds: number | null, definition: string, why: string, refs: readonly string[]): Metric {
-  const text = seconds === null ? `Undefined: ${why}.` : formatSeconds(seconds)
+function metric(seconds: number | null, definition: string, why: string, refs: readonly string[], more = ''): Metric {
+  const text = seconds === null ? `Undefined: ${why}.` : `${formatSeconds(seconds)}${more}`
   return { seconds, definition, sentence: { text, refs } }
 }

@@ -6,7 +6,7 @@ import { ordered } from '../order.ts'
 import { type Severity, worst } from '../severity.ts'
 import { actionsOf } from './actions.ts'
 import { contributingOf } from './causes.ts'
-import { lastReportOf, resolvedLater, wasMerged } from './critical.ts'
+import { lastReportOf, lastReportRefs, resolvedLater, wasMerged } from './critical.ts'
 import type { Postmortem, Sentence } from './document.ts'
 import { evidenceOf } from './evidence.ts'
 import {
@@ -44,7 +44,8 @@ export function generate(facts: PostmortemFacts): Postmortem {
   // A warning can be older than the problem.
   const evidenceAt = firstEvidenceAt(timing)
   const evidence = alerts.find(({ startsAt }) => startsAt === evidenceAt) ?? first
-  const refs = { incident: incidentRef(incident), evidence: evidence ? alertRefs([evidence]) : [] }
+  const own = evidence ? alertRefs([evidence]) : []
+  const refs = { incident: incidentRef(incident), evidence: own, last: lastReportRefs(inOrder) }
   const metrics = metricsOf(timing, refs, {
     firing: resolvedByPerson(inOrder) ? whileFiring(inOrder) : '',
     later: resolvedLater(inOrder),
