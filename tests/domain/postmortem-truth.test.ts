@@ -508,7 +508,7 @@ const KINDS: readonly (readonly [string, RegExp, string, string])[] = [
   ],
   [
     'a change that nothing connects',
-    /\*\*Cause:\*\* no change is a likely cause.*\n(?:.*\n)*No change is a likely cause\. The .* were searched .* Unlikely causes: pipeline shop\/cart-api#4711 .* at 2026-03-14 02:01:09 UTC/,
+    /\*\*Cause:\*\* no change stands out \(.*\n(?:.*\n)*No change stands out as the cause\. The .* were searched .* Changes before the incident: pipeline shop\/cart-api#4711 .* at 2026-03-14 02:01:09 UTC/,
     textOf({ alerts, changes: [early] }),
     textOf({ alerts, changes: [{ ...early, startsAt: startedAt + MINUTE, endsAt: startedAt + MINUTE }] }),
   ],
@@ -664,12 +664,12 @@ test('the summary names only a connected change that began before the problem', 
     assert.match(text, /\*\*Cause:\*\* pipeline shop\/cart-api#4711/, what)
   }
   for (const [what, text, expected] of [
-    ['only time', summaryWith(60, ['only_time']), /No change is a likely cause/],
-    ['only time, after', summaryWith(-118, ['only_time']), /No change is a likely cause/],
-    ['connected, after', summaryWith(-118, ['same_service']), /No change is a likely cause/],
+    ['only time', summaryWith(60, ['only_time']), /No change stands out as the cause/],
+    ['only time, after', summaryWith(-118, ['only_time']), /No change stands out as the cause/],
+    ['connected, after', summaryWith(-118, ['same_service']), /No change stands out as the cause/],
   ] as const) {
     assert.match(text, expected, what)
-    assert.match(text, /\*\*Cause:\*\* no change is a likely cause/, what)
+    assert.match(text, /\*\*Cause:\*\* no change stands out/, what)
     assert.doesNotMatch(text, /#4711/, what)
   }
 })

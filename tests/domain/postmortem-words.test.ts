@@ -100,13 +100,13 @@ test('what was reported before the first alert, but belongs to another incident,
   }
 })
 
-test('a change that nothing connects to the incident is an unlikely cause, with a row like any other', () => {
+test('a change that nothing connects to the incident is named, with a row like any other', () => {
   const [change] = IMAGE.changes.filter(({ kind }) => kind === 'pipeline')
   assert.ok(change)
   const other = { ...change, ref: 'shop/other#1', eventId: 'other', startsAt: startedAt - 20 * MINUTE }
   const text = textOf({ changes: [{ ...other, endsAt: other.startsAt }, ...IMAGE.changes] })
   assert.match(text, /\| (?:deploy of )?pipeline shop\/other#1/)
-  assert.match(text, /Unlikely causes: pipeline shop\/other#1/)
+  assert.match(text, /Other changes before the incident: pipeline shop\/other#1/)
 })
 
 test('a pipeline whose failure is an alert of the incident is not called unlinked, and another one is', () => {
@@ -117,7 +117,10 @@ test('a pipeline whose failure is an alert of the incident is not called unlinke
   const labels = { project: 'shop/other', pipeline: '2' }
   const failed = { ...alert, uuid: 'ci', name: 'PipelineFailed', source: 'ci' as const, labels }
   const text = textOf({ changes: [other('shop/other#1'), other('shop/other#2')], alerts: [...IMAGE.alerts, failed] })
-  assert.match(text, /Unlikely causes: pipeline shop\/other#1 [^,]*, deploy failed\) at [^,]* UTC \(/)
+  assert.match(
+    text,
+    /(?:Other changes|Changes) before the incident: pipeline shop\/other#1 [^,]*, deploy failed\) at [^,]* UTC \(/,
+  )
 })
 
 test('an alert that Prometheus sent without Alertmanager is from Prometheus', () => {

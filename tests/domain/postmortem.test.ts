@@ -146,7 +146,7 @@ test('the changes are in the order of the suspects, including one without a link
 test('a linked change that is not a suspect is not called the trigger', () => {
   const { contributing, summary } = generate({ ...IMAGE, suspects: [] })
   assert.ok(contributing.changes.length > 0)
-  assert.ok(summary.sentences.some(({ text }) => text === 'No change is a likely cause.'))
+  assert.ok(summary.sentences.some(({ text }) => text === 'No change stands out as the cause.'))
 })
 
 test('if all links are rejected, no correlated change is found, and the searched period is stated', () => {

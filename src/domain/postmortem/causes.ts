@@ -38,7 +38,7 @@ export function contributingOf(facts: GroupedFacts): Postmortem['contributing'] 
     sentences: [
       ...rejectedSentences(rejected),
       ...(contributions.length === 0 ? [noneFound(facts), ...cordonSentences(facts)] : []),
-      ...(told.length > 0 ? [unlinkedSentence(told)] : []),
+      ...(told.length > 0 ? [unlinkedSentence(told, contributions.length > 0 ? 'Other changes' : 'Changes')] : []),
       ...(late.length > 0 ? [lateSentence(late)] : []),
     ],
   }
@@ -191,11 +191,11 @@ function touches({ startsAt, endsAt }: ChangeFact, { from, to }: PostmortemFacts
   return startsAt <= to && endsAt >= from
 }
 
-function unlinkedSentence(changes: readonly ChangeFact[]): Sentence {
+function unlinkedSentence(changes: readonly ChangeFact[], what: string): Sentence {
   const named = joinNames(
     changes.map((change) => `${changePlace(change, outcomeText(change))} at ${formatTime(change.startsAt)}`),
   )
-  const text = `Unlikely causes: ${named}.`
+  const text = `${what} before the incident: ${named}.`
   return { text, refs: changes.map(({ eventId }) => `event/${eventId}`) }
 }
 

@@ -15,7 +15,7 @@ import {
 import type { KeyFact, Metric, Postmortem } from './document.ts'
 import { type GroupedFacts, incidentRef, intoRefs, intoText, mergedInto } from './groups.ts'
 import { secondsOf } from './metrics.ts'
-import { cordonSentences, isUnconnected, rejectedOf } from './no-cause.ts'
+import { changesBefore, cordonSentences, rejectedOf } from './no-cause.ts'
 import { causeElsewhere, earlierReports } from './others.ts'
 import { isRemedy } from './resolution.ts'
 import { silencedText } from './silenced.ts'
@@ -148,9 +148,9 @@ function noCauseText(facts: GroupedFacts, { changes }: Postmortem['contributing'
   if (facts.incident.cause === 'silence') return 'not known'
   const rejected = joinNames(distinct(rejectedOf(facts).map(({ change }) => changeName(change))))
   if (rejected !== '') return `not known; rejected: ${rejected}`
-  return changes.length === 0 && !isUnconnected(facts)
+  return changes.length === 0 && changesBefore(facts).length === 0
     ? `no change was found that could be the cause${cordonSentences(facts).length > 0 ? ', but a node was cordoned' : ''}`
-    : 'no change is a likely cause'
+    : 'no change stands out'
 }
 
 function causeText(cause: Postmortem['contributing']['changes'][number]): string {

@@ -20,18 +20,18 @@ export function noneFound(facts: GroupedFacts): Sentence {
   return { text: `${noneText(facts)}. ${period}${componentText(facts)}`, refs: [incidentRef(incident)] }
 }
 
-/** Says that no change is a likely cause: `isKnown`, if there is one, or `No other change …` if a user rejected one. */
-export function noneText(facts: GroupedFacts, isKnown = isUnconnected(facts)): string {
+/** Says that no change stands out, if there is one (`isKnown`), or that none was found. `No other …` if a user rejected one. */
+export function noneText(facts: GroupedFacts, isKnown = changesBefore(facts).length > 0): string {
   const change = rejectedOf(facts).length > 0 ? 'No other change' : 'No change'
-  return isKnown ? `${change} is a likely cause` : `${change} that could have caused the incident was found`
+  return isKnown ? `${change} stands out as the cause` : `${change} that could have caused the incident was found`
 }
 
-/** Returns whether the services had changes before the incident, although nothing connects them to it. */
-export function isUnconnected(facts: GroupedFacts): boolean {
+/** Returns the changes of the services before the incident. Those of the workloads on a node say nothing about the node. */
+export function changesBefore(facts: GroupedFacts): readonly ChangeFact[] {
   const { incident, changes } = facts
+  if (isNodeService(incident.service)) return []
   const rejected = new Set(rejectedOf(facts).map(({ change }) => changeName(change)))
-  const isEarly = (one: ChangeFact) => one.startsAt <= incident.startedAt && !rejected.has(changeName(one))
-  return !isNodeService(incident.service) && changes.some(isEarly)
+  return changes.filter((one) => one.startsAt <= incident.startedAt && !rejected.has(changeName(one)))
 }
 
 /** Says which node was cordoned before the incident: no change of a service, but a reason why pods have no place. */
