@@ -8,7 +8,7 @@ import type { Components } from './component.ts'
 import type { SuspectFacts, SuspectService } from './suspect.ts'
 import type { Factor, Symptom } from './symptom.ts'
 
-/** `own`: the suspect is the service itself. `time`: the only connection is the timing. */
+/** `own`: the suspect is the service itself. `time`: the only connection is the timing, or a node that did not fail. */
 export type Connection = Factor & { readonly kind: 'own' | 'connected' | 'time' }
 
 /**
@@ -112,7 +112,7 @@ function byNode(
   const text = `has pods on ${shared}, like ${own.name}`
   return isVictim(symptoms, component, shared)
     ? consequence('same_node', `${text}, and fails because of the node`)
-    : known('shared_node', text)
+    : { code: 'shared_node', value: NEAR, text, kind: 'time' }
 }
 
 /** Returns whether a workload failed with or after its node, whose own sign comes up to a minute late. */
