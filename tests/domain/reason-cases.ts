@@ -191,6 +191,8 @@ export const END_CASES = [
   ['DiskIsNotSlow', 'from a plugin', 'Node', 'DiskIsSlow'],
   ['KubeletIsUp', '', 'Node', 'KubeletIsDown'],
   ['Issuing', 'The certificate has been successfully issued', 'Certificate', 'Failed (Certificate)'],
+  ['CreateCertificate', 'Successfully created Certificate "shop-tls"', 'Ingress', 'BadConfig'],
+  ['UpdateCertificate', 'Successfully updated Certificate "shop-tls"', 'Gateway', 'BadConfig'],
   ['Synced', 'Promotion completed! Scaling down podinfo.test', 'Canary', 'RolloutAborted'],
   ['ReconciliationSucceeded', 'Reconciliation finished in 2s', 'Kustomization', 'ReconciliationFailed'],
   ['BackupSucceeded', '', 'Backup', 'BackupFailed'],

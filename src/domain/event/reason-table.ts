@@ -180,6 +180,7 @@ export const ENDS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['Attach', words('SyncNetworkEndpointGroupFailed')],
   ['AddedInterface', words('NoNetworkFound')],
   ['FileSystemResizeSuccessful', words('FileSystemResizeFailed VolumeResizeFailed')],
+  ...['CreateCertificate', 'UpdateCertificate'].map((one) => [one, words('BadConfig')] as const),
   // Karpenter
   ['Launched', words('InsufficientCapacityError LaunchFailed')],
   ['KongConfigurationSucceeded', words('KongConfigurationApplyFailed KongConfigurationTranslationFailed')],

@@ -21,6 +21,9 @@ const OF_CLOUD = /^(?:\/subscriptions\/|arn:aws[\w-]*:(?:[^:]*:){3}(?:loadbalanc
 const OF_AWS = /^(?:app|net|gwy|targetgroup)\/([^/]+)\/[\da-f]{16}$/
 /** The name of a Service inside a cluster, and of a pod behind it. */
 const IN_CLUSTER = /^(?:([a-z\d-]+)\.)?([a-z\d-]+)\.([a-z\d-]+)\.svc(?:\.|$)/
+/** The Services with which kube-prometheus-stack scrapes the parts of Kubernetes, after the name of its release. */
+const OF_STACK =
+  /^(?:[a-z\d-]+-)?kube-prometheus(?:-stack)?-(kube-(?:etcd|scheduler|controller-manager|proxy|dns)|coredns|apiserver)$/
 /** A name that contains nothing but itself, as most do. */
 const PLAIN = /^[A-Za-z\d-]*$/
 /** Providers whose names have no namespace and no port. */
@@ -55,7 +58,7 @@ export function backendsOf(value: string, namespace: string): readonly Name[] {
  * A dash can be part of a namespace. `known`: the existing services among `backendsOf`.
  */
 export function serviceAt(value: string, namespace: string, known: readonly Name[]): Name {
-  if (PLAIN.test(value)) return { namespace, name: value }
+  if (PLAIN.test(value)) return { namespace, name: OF_STACK.exec(value)?.[1] ?? value }
   const [, ofKong, where] = OF_KONG.exec(value) ?? []
   if (ofKong && where) return { namespace: where, name: ofKong }
   const host = OF_ISTIO.exec(value)?.[1] ?? value
