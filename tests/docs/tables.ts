@@ -88,7 +88,7 @@ const WAITS: readonly (readonly [condition: string, examples: readonly Waiting[]
       ['CrashLoopBackOff', 4, 39 * SECOND],
     ],
   ],
-  ['failed probe seen at least 20 times: Kubernetes then drops most repeats', [['Unhealthy (readiness)', 20]]],
+  ['failed probe seen at least 20 times', [['Unhealthy (readiness)', 20]]],
   [
     '`FailedBinding`, `ProvisioningFailed`',
     [

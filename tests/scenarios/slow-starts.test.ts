@@ -88,7 +88,7 @@ describe('an incident opens for', () => {
       [scaled(0, `Scaled up replica set ${NEW} from 2 to 4`), ...fails(`${NEW}-x2kqp`, 0.5, 1.5)],
     ],
     ['the only pod of a StatefulSet', [created(0, 'kafka-0'), ...fails('kafka-0', 0.5, 1.5)]],
-    ['another pod of a StatefulSet', [created(0, 'kafka-2'), ...fails('kafka-1', 0.5, 1.5)]],
+    ['another pod of a StatefulSet', [created(0, 'kafka-2'), ...fails('kafka-0', 0.5, 1.5)]],
   ]
   for (const [title, told] of stories) test(title, async (t) => assert.equal(await play(t, told), 1))
   test('the first pod of a new service', async (t) => {

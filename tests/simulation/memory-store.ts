@@ -157,6 +157,10 @@ const FACTS: Answers = {
     const found = answers.get(`${rowId} ${source} ${key}`)
     return found && found.receivedAt > since ? found.answer : null
   },
+  recentEvents: ({ events }, _, { serviceId, from }) =>
+    [...events.values()]
+      .filter((one) => one.serviceId === serviceId && one.at >= from)
+      .sort((a, b) => a.at - b.at || a.rowId - b.rowId),
   endingEvents: (records, rowId, { serviceId, awaited, from }) =>
     eventsOf(records, rowId, serviceId, awaited)
       .flatMap((event) => endingEventOf(event) ?? [])

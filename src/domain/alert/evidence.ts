@@ -18,6 +18,8 @@ export type Evidence = {
   readonly rollouts: readonly Mark[]
   /** When an autoscaler added a node for a pending pod, or a drained node let it wait. Such pods get more time to start. */
   readonly helped: readonly Mark[]
+  /** The other pods of the workload that ran when the readiness probe of the newest pod in `seen` began to fail. */
+  readonly peers?: readonly Mark[]
 }
 export type Mark = readonly [at: number, object: string]
 /**
@@ -32,7 +34,7 @@ const MARKS_KEPT = 32
 const OBJECTS_KEPT = 256
 
 /** Adds a mark. Returns the same object if the mark already exists. */
-export function withEvidence(evidence: Evidence, of: Exclude<keyof Evidence, 'seen'>, mark: Mark): Evidence {
+export function withEvidence(evidence: Evidence, of: Exclude<keyof Evidence, 'seen' | 'peers'>, mark: Mark): Evidence {
   const marks = evidence[of]
   if (marks.some((one) => isSame(one, mark))) return evidence
   return { ...evidence, [of]: kept([...marks, mark]) }

@@ -6,6 +6,7 @@ import { deletedObjectOf, ends, endsAll, succeeds } from '../event/reason.ts'
 import { rolloutOf } from '../event/rollout.ts'
 import type { StoredEvent } from '../event/stored-event.ts'
 import { templatesOf } from '../service/pod-name.ts'
+import { MINUTE } from '../units.ts'
 import type { Alert } from './alert.ts'
 import { type Evidence, isAbout, type Mark, withEvidence } from './evidence.ts'
 import { endedBy } from './signal-ci.ts'
@@ -43,6 +44,26 @@ function withEvent(evidence: Evidence, alert: Alert, event: ReceivedEvent): Evid
   }
   const helps = addsNode(event.name) && alert.failure === 'scheduling'
   return helps ? withEvidence(evidence, 'helped', [event.at, object]) : evidence
+}
+
+/** What a peer reports for this long after a failure does not show that it runs. A back-off grows to half an hour. */
+const FAILED_LATELY = 30 * MINUTE
+
+/** Returns the pods of the same workload that started before `at`, were not deleted and have reported no failure lately. */
+export function peersOf(pod: string, earlier: readonly ReceivedEvent[], at: number): readonly Mark[] {
+  const running = new Map<string, number>()
+  for (const { kind: said, name, object: full, text, at: time } of earlier) {
+    const [kind = '', object = ''] = splitObject(full)
+    const gone = deletedObjectOf({ reason: name, message: text, kind, object })
+    if (gone !== null) for (const one of running.keys()) if (isAbout([time, gone], one)) running.delete(one)
+    if (kind !== 'Pod' || time > at) continue
+    if (name === 'Started' || name === 'PodReady') running.set(object, time)
+    if (said === 'firing' && time > at - FAILED_LATELY) running.delete(object)
+  }
+  const [template] = templatesOf([pod])
+  return [...running].flatMap(([peer, time]) => {
+    return peer !== pod && templatesOf([peer])[0] === template ? [[time, peer] as const] : []
+  })
 }
 
 /**

@@ -83,7 +83,7 @@ type Watched = Pick<Alert, 'name' | 'evidence' | 'status' | 'source' | 'lastSeen
  */
 export function unavailable(alert: Watched, now: number, context: Circumstances): Unavailable | null {
   if (!meansUnavailable(alert.name)) return null
-  return earliest(ongoingPeriods(alert, now, context).map((period) => verdictOf(period, alert, context)))
+  return earliest(ongoingPeriods(alert, now, context).map((one, _, all) => verdictOf(one, alert, context, all)))
 }
 
 /**
@@ -93,7 +93,7 @@ export function unavailable(alert: Watched, now: number, context: Circumstances)
  */
 export function incidentDueAt(alert: Watched, now: number, context: Circumstances): number | null {
   const periods = ongoingPeriods(alert, now, context)
-  const own = earliest(periods.map((period) => verdictOf(period, alert, context)))?.at ?? null
+  const own = earliest(periods.map((period) => verdictOf(period, alert, context, periods)))?.at ?? null
   return own ?? (context.planned || !isFleeting(alert.name) ? null : repeatedAt(periods))
 }
 
@@ -115,7 +115,10 @@ function isFleeting(name: string): boolean {
 /** Returns when a firing period next ends or opens an incident without a new event, in ms UTC; null for never. */
 export function nextPeriodChange(alert: Watched, now: number, context: Circumstances): number | null {
   const periods = ongoingPeriods(alert, now, context)
-  const times = periods.flatMap((period) => [period.quietAt + context.lag, verdictOf(period, alert, context)?.at ?? 0])
+  const times = periods.flatMap((period) => [
+    period.quietAt + context.lag,
+    verdictOf(period, alert, context, periods)?.at ?? 0,
+  ])
   const later = times.filter((time) => time > now)
   return later.length > 0 ? Math.min(...later) : null
 }
@@ -130,7 +133,14 @@ function ongoingPeriods(
   return ongoing(periods, now - lag, lastsFrom(name, metricsFiring))
 }
 
-function verdictOf(period: FiringPeriod, alert: Watched, context: Circumstances): Unavailable | null {
+/** `all`: the periods of all pods that have the condition now. */
+function verdictOf(
+  period: FiringPeriod,
+  alert: Watched,
+  context: Circumstances,
+  all: readonly FiringPeriod[],
+): Unavailable | null {
+  if (all.length === 1 && hasPeer(period, alert)) return null
   const verdict = ownVerdict(period, alert, context)
   const isLate = alert.receivedAt - alert.lastSeenAt > LATE
   return verdict && isLate ? { ...verdict, at: Math.max(verdict.at, alert.receivedAt + BACKLOG) } : verdict
@@ -154,6 +164,11 @@ function ownVerdict(
   if (isFleeting(name)) return null
   const lasts = SLOW.get(name) ?? LASTS
   return { at: since + lasts, since, rule: `${object}: for more than ${lasts / MINUTE} min` }
+}
+
+/** Returns whether other pods of the workload serve while one pod is not ready. */
+function hasPeer({ object }: FiringPeriod, { name, evidence }: Watched): boolean {
+  return name === 'Unhealthy (readiness)' && (evidence.peers ?? []).some(([, peer]) => peer !== object)
 }
 
 /** Returns whether a rollout created a pod, or its ReplicaSet, before the pod began to fail. */

@@ -2,9 +2,9 @@
 
 import type { Alert, Signal } from '../../domain/alert/alert.ts'
 import { settle } from '../../domain/alert/ending.ts'
-import { isAbout, withEvidence } from '../../domain/alert/evidence.ts'
+import { type Evidence, isAbout, withEvidence } from '../../domain/alert/evidence.ts'
 import type { DraftJudgement } from '../../domain/alert/judgement.ts'
-import type { ReceivedEvent } from '../../domain/alert/late-events.ts'
+import { peersOf, type ReceivedEvent } from '../../domain/alert/late-events.ts'
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import { PLANNED } from '../../domain/alert/unavailable.ts'
 import {
@@ -23,7 +23,7 @@ import { lostNode, type NodeTrouble } from '../../domain/health/node-trouble.ts'
 import { once } from '../../domain/memoize.ts'
 import { areApart } from '../../domain/service/cluster.ts'
 import { nodeNameOf, serviceOfNode } from '../../domain/service/node.ts'
-import { MINUTE } from '../../domain/units.ts'
+import { HOUR, MINUTE } from '../../domain/units.ts'
 import type { Context } from '../state/context.ts'
 import { awaitedName } from '../state/state.ts'
 import { changeAlert } from './alerts.ts'
@@ -158,14 +158,35 @@ function hasStarted(ctx: Context, cluster: string, node: string, at: number): bo
 /** A rollout is expected to make progress within this time (`progressDeadlineSeconds`). */
 const ROLLOUT = 10 * MINUTE
 
-/** Adds what a rollout had created when the readiness probe of a pod began to fail; see `rolledOut`. */
+/** How long ago a pod that runs can have started. */
+const RUNS = 24 * HOUR
+
+/** Adds what a rollout had created when the readiness probe of a pod began to fail, and which other pods ran then. */
 export function withRollout(ctx: Context, service: LiveService, alert: Alert, { sighting, at }: Signal): Alert {
   const seen = alert.evidence.seen.filter(([, pod]) => pod === sighting?.object)
   if (alert.name !== 'Unhealthy (readiness)' || seen.length !== 1) return alert
   const rolled = rolledOut(endingEventsSince(ctx, { service, key: service }, at - ROLLOUT))
   // A service that is as new as its rollout has no old pods.
   const created = rolled.filter(([begun]) => begun >= service.createdAt + MINUTE)
-  return { ...alert, evidence: created.reduce((all, mark) => withEvidence(all, 'rollouts', mark), alert.evidence) }
+  // In a storm, many pods are not ready, and it does not matter which others are.
+  const isStorm = alert.evidence.seen.length > FEW
+  const evidence = isStorm
+    ? alert.evidence
+    : withPeers(ctx, service, alert.evidence, { at, pod: `${sighting?.object}` })
+  return { ...alert, evidence: created.reduce((all, mark) => withEvidence(all, 'rollouts', mark), evidence) }
+}
+
+const FEW = 10
+
+function withPeers(ctx: Context, service: LiveService, evidence: Evidence, { at, pod }: { at: number; pod: string }) {
+  const recent = ctx.fact('recentEvents', { serviceId: service.rowId, from: at - RUNS })
+  const all = [...recent, ...endingEventsSince(ctx, { service, key: service }, at - RUNS)]
+  const peers = peersOf(
+    pod,
+    all.toSorted((a, b) => a.at - b.at),
+    at,
+  )
+  return peers.length === 0 && !evidence.peers ? evidence : { ...evidence, peers }
 }
 
 /** Returns the events since `from` that can end a condition. The list is usually empty. */

@@ -58,6 +58,11 @@ export type Facts = {
     readonly asked: { readonly serviceId: number; readonly pod: string }
     readonly found: string | null
   }
+  /** The newest events of a service since a time, oldest first. */
+  readonly recentEvents: {
+    readonly asked: { readonly serviceId: number; readonly from: number }
+    readonly found: readonly ReceivedEvent[]
+  }
   /** How many notes and edits the timeline of an incident has, and the length of their texts in characters. */
   readonly notes: { readonly asked: { readonly incidentId: number }; readonly found: Notes }
   /** The event of a cluster that happened at this time; null if it is not stored. */

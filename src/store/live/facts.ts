@@ -40,6 +40,7 @@ const READERS: Readers = {
   incident: (db, organizationId, { id }) => findLiveIncident(db, organizationId, id),
   nodeOfPod: (db, _, { serviceId, pod }) =>
     db.all(eventsOfPod, { serviceId, object: `Pod/${pod}` }).flatMap((one) => nodeIn(one) ?? [])[0] ?? null,
+  recentEvents: (db, _, asked) => db.all(newestEvents, asked).reverse(),
   notes: (db, _, { incidentId }) => db.first(notesOf, { incidentId }) ?? { entries: 0, length: 0 },
   event: (db, organizationId, asked) => {
     const found = db.first(eventOf, { organizationId, ...asked })
@@ -108,6 +109,16 @@ const eventsOfPod = query<{ serviceId: number; object: string }>()((sql, hole) =
     .where('newest.object', '=', hole('object'))
     .orderBy('newest.at', 'desc')
     .limit(20),
+)
+
+const newestEvents = query<Facts['recentEvents']['asked']>()((sql, hole) =>
+  sql
+    .selectFrom('events')
+    .select(['kind', 'name', 'object', 'text', 'at'])
+    .where('service_id', '=', hole('serviceId'))
+    .where('at', '>=', hole('from'))
+    .orderBy('at', 'desc')
+    .limit(MAX_SEARCHED),
 )
 
 /** One statement, because it runs for every new service of an organization with awaited events. */
