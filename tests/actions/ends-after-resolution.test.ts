@@ -3,11 +3,12 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { editPostmortem } from '../../src/actions/postmortems.ts'
 import { markdown } from '../../src/domain/postmortem/markdown.ts'
+import { findIncident } from '../../src/store/incident/incidents.ts'
 import { findPostmortem } from '../../src/store/incident/postmortems.ts'
 import { changeIncident } from '../helpers/acts.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
-import { alert, alertmanager } from '../helpers/senders.ts'
+import { alert, alertmanager, kubernetesEvent } from '../helpers/senders.ts'
 
 const after = (minutes: number) => NOON + minutes * MINUTE
 
@@ -81,4 +82,66 @@ test('an incident that lost an alert to a later one keeps its postmortem', async
   assert.equal(incidents().length, 2)
   await end(95)
   assert.equal(written().revision, 1)
+})
+
+/** Errors fires at noon, is not repeated, and its end is assumed. incmon resolves the incident half an hour later. */
+async function resolvedUnreported(t: TestContext) {
+  const flow = makeFlow(t)
+  const send = (name: string, more: object) =>
+    flow.send('metrics', alertmanager([alert(name, { service: 'cart' }, more)], { groupKey: name }))
+  await send('Errors', { startsAt: NOON - MINUTE })
+  await flow.sweepUntil(after(360), 5 * MINUTE)
+  const id = flow.incidents()[0]?.id ?? ''
+  const written = () => {
+    const found = findPostmortem(flow.deps.db, flow.acme.key, id)
+    assert.ok(found)
+    return { ...found, text: markdown(found.document) }
+  }
+  return { ...flow, send, written }
+}
+
+test('an end that is reported after incmon assumed one and resolved the incident replaces it', async (t) => {
+  const { send, sweepUntil, incidents, written } = await resolvedUnreported(t)
+  assert.match(written().text, /\*\*Critical for:\*\* at least 1 min, last reported at \S+ 12:00:00 UTC/)
+  assert.match(written().text, /No end of Errors was reported|no end was reported/)
+  await sweepUntil(after(420), 5 * MINUTE)
+  await send('Errors', { startsAt: NOON - MINUTE, endsAt: after(419) })
+  const [incident] = incidents()
+  const { criticalMs, isGuess } = JSON.parse(incident?.problem ?? '{}')
+  assert.deepEqual([criticalMs, isGuess, incident?.resolved_at], [420 * MINUTE, false, after(419)])
+  const { text, revision } = written()
+  assert.equal(revision, 2)
+  assert.match(text, /\*\*Critical for:\*\* 7 h \(\d h [^)]*after it was resolved\)/)
+  assert.match(text, /until its end, before which incmon resolved the incident/)
+  assert.doesNotMatch(text, /no end|No end|at least/)
+})
+
+test('the end of another alert, an earlier end and a second end change nothing', async (t) => {
+  const { send, written, incidents } = await resolvedUnreported(t)
+  await send('Others', { startsAt: NOON, endsAt: after(350) })
+  await send('Errors', { startsAt: NOON - 9 * MINUTE, endsAt: NOON - 2 * MINUTE })
+  assert.equal(written().revision, 1)
+  await send('Errors', { startsAt: NOON - MINUTE, endsAt: after(300) })
+  await send('Errors', { startsAt: NOON - MINUTE, endsAt: after(310) })
+  assert.deepEqual([written().revision, incidents()[0]?.resolved_at], [2, after(300)])
+})
+
+test('the end of a critical alert counts although what fired when a user resolved the incident has no end', async (t) => {
+  const flow = makeFlow(t)
+  const { deps, acme } = flow
+  await flow.send('cluster', kubernetesEvent('BackoffLimitExceeded', 'cart', { kind: 'Job', at: NOON }))
+  await flow.sweepUntil(after(2))
+  const failed = (more: object) => alertmanager([alert('Failed', { service: 'cart' }, { startsAt: after(1), ...more })])
+  await flow.send('metrics', failed({}))
+  await flow.sweepUntil(after(15))
+  await flow.send('metrics', failed({ endsAt: after(14) }))
+  await flow.sweepUntil(after(20))
+  const id = flow.incidents()[0]?.id ?? ''
+  assert.equal(flow.incidents().length, 1)
+  await changeIncident(deps, acme.key, id, { status: 'resolved' }, 'Ann')
+  const text = markdown(findPostmortem(deps.db, acme.key, id)?.document as never)
+  assert.match(text, /\*\*Critical for:\*\* at least 14 min, last reported at \S+ 12:14:00 UTC/)
+  assert.match(text, /no end of BackoffLimitExceeded had been reported/)
+  const { reportedAt } = findIncident(deps.db, acme.key, id) ?? {}
+  assert.equal(reportedAt, after(14))
 })

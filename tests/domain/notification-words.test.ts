@@ -12,7 +12,12 @@ import {
 } from '../../src/domain/notification/format.ts'
 import { formatMail } from '../../src/domain/notification/mail.ts'
 import { maskTarget, targetFault, withoutSecrets } from '../../src/domain/notification/target.ts'
-import { type MessageContext, type MessageItem, messageTextOf } from '../../src/domain/notification/words.ts'
+import {
+  type MessageAlert,
+  type MessageContext,
+  type MessageItem,
+  messageTextOf,
+} from '../../src/domain/notification/words.ts'
 import { burning, CONTEXT, healed, messageAlert, messageItem, NOW } from '../helpers/messages.ts'
 
 const item = messageItem
@@ -1024,4 +1029,18 @@ test('too many addresses are not called a wrong address', () => {
   assert.equal(targetFault('mail', list(20)), null)
   assert.equal(targetFault('mail', list(21)), '21 addresses; send at most 20, or the address of a mailing list')
   assert.match(targetFault('mail', `${list(21)},nobody`) ?? '', /^not an email address/)
+})
+
+test('a resolution says how long the problem is known to have gone on if nothing that fires was reported since', () => {
+  const left = burning(17, { isOver: true, isSuppressed: true, reportedAt: NOW - 5 * 60_000 })
+  const about = { problem: left, status: 'resolved', resolvedAt: NOW, firingAlerts: 1 } as const
+  const endOf = (alerts: readonly MessageAlert[]) =>
+    messageTextOf(item({ kind: 'resolved', actor: 'anna', alerts }, about), CONTEXT).title.split('firing. ')[1]
+  const event = messageAlert({ source: 'cluster', receivedAt: NOW - 9 * 60_000 })
+  assert.equal(endOf([event]), 'It was critical for at least 12 min, last reported at 14:01 UTC.')
+  const later = { ...event, lastSeenAt: NOW - 2 * 60_000 }
+  assert.equal(endOf([later]), 'It was critical for at least 15 min, last reported at 14:04 UTC.')
+  // Alertmanager reports ends, and a repeat within the last minute shows that the problem goes on.
+  assert.equal(endOf([event, messageAlert()]), 'It has been critical for 17 min.')
+  assert.equal(endOf([{ ...event, receivedAt: NOW }]), 'It has been critical for 17 min.')
 })

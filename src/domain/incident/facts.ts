@@ -109,9 +109,10 @@ export type IncidentFact = Pick<
 /**
  * How long the service was critical during the incident, in milliseconds, without the periods in which it was not.
  * `until`: when the last critical period ended; null if it went on or if there was none. `mutedMs`: for how long
- * silences covered the problem. `ms` does not contain this time.
+ * silences covered the problem. `ms` does not contain this time. `reportedAt`: the last end that a sender reported while
+ * the problem went on.
  */
-type CriticalFact = { readonly ms: number; readonly until: number | null; readonly mutedMs?: number }
+type CriticalFact = Readonly<{ ms: number; until: number | null; mutedMs?: number; reportedAt?: number | null }>
 
 /** `cluster`: absent if the organization has only one. */
 export type ServiceFact = {

@@ -5,11 +5,11 @@ import { severityNow } from '../incident/lasted.ts'
 import { phaseOf } from '../incident/problem.ts'
 import { STATES } from '../severity.ts'
 import { joinNames } from '../text.ts'
-import { DAY, HOUR } from '../units.ts'
+import { DAY, HOUR, MINUTE } from '../units.ts'
 import { hadNames, namedAlerts, whenText } from './alert-texts.ts'
 import { REMINDERS } from './kind.ts'
 import { namedUpTo, shortened } from './names.ts'
-import type { MessageContext, MessageItem } from './words.ts'
+import type { MessageAlert, MessageContext, MessageItem } from './words.ts'
 
 const NAMED = 3
 /** How many alerts that still fire, or other services, a message names. */
@@ -38,6 +38,17 @@ export function endedBy({ alerts, incident: { problem } }: MessageItem) {
 /** Returns whether nobody reported the end of the problem. */
 export function isInferred(item: MessageItem): boolean {
   return item.incident.problem.isGuess && endedBy(item) === null
+}
+
+/**
+ * Returns until when the problem of a resolved incident is known to have gone on if nothing that fires was reported since:
+ * Kubernetes repeats what goes on, but seldom reports an end. Null if it goes on.
+ */
+export function lastKnownAt({ alerts, incident: { problem } }: MessageItem, { now }: MessageContext): number | null {
+  const firing = alerts.filter(({ endsAt }) => endsAt === null)
+  const isSilent = ({ source, receivedAt }: MessageAlert) => source === 'cluster' && receivedAt <= now - MINUTE
+  if (firing.length === 0 || !firing.every(isSilent)) return null
+  return Math.max(problem.reportedAt ?? 0, ...firing.map(({ receivedAt, lastSeenAt }) => lastSeenAt ?? receivedAt))
 }
 
 /** Returns `cart has recovered`, who ended its alert, or what of it is over although another incident goes on. */

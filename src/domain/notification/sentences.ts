@@ -25,6 +25,7 @@ import {
   flappingText,
   goesOnText,
   isInferred,
+  lastKnownAt,
   nextText,
   recoveryText,
   remindedText,
@@ -168,13 +169,16 @@ function lengthText(ms: number, format = formatLasted, least = ''): string {
 }
 
 /** Returns `was critical for 4 min`, `for at least` if nobody reported the end, and `has been` while it goes on. */
-export function lengthOf(item: MessageItem, { now }: MessageContext): string {
-  const { problem } = item.incident
-  const { severity, ms, mutedMs } = severeOf(item.incident, now)
+export function lengthOf(item: MessageItem, context: MessageContext): string {
+  const { kind, incident } = item
+  const isOn = phaseOf(incident.problem, context.now) === 'on'
+  const reportedAt = isOn && kind === 'resolved' ? lastKnownAt(item, context) : null
+  const { severity, ms, mutedMs } = severeOf(incident, reportedAt ?? context.now)
   const { hasBeen, was } = STATES[severity]
-  const isOn = phaseOf(problem, now) === 'on'
-  const length = lengthText(ms, isOn ? formatDuration : formatLasted, !isOn && isInferred(item) ? 'at least ' : '')
-  return `${isOn ? hasBeen : was}${length}${silencedText(mutedMs)}`
+  if (isOn && reportedAt === null) return `${hasBeen}${lengthText(ms, formatDuration)}${silencedText(mutedMs)}`
+  const length = lengthText(ms, formatLasted, isOn || isInferred(item) ? 'at least ' : '')
+  const last = reportedAt === null ? '' : `, last reported ${whenText(reportedAt, context)}`
+  return `${was}${length}${last}${silencedText(mutedMs)}`
 }
 
 function resolvedText(item: MessageItem, name: string, context: MessageContext): string {

@@ -29,6 +29,8 @@ export type MessageAlert = Pick<
   readonly resolvedBy?: string | undefined
   /** When the alert was last received. */
   readonly receivedAt: number
+  /** When it was last reported, as its sender says. Default: when it was received. */
+  readonly lastSeenAt?: number
   readonly delivery: Delivery
 }
 

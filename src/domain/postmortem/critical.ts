@@ -1,7 +1,7 @@
 /** Says for how long an incident was critical, or how long it lasted if it never was. */
 
 import type { IncidentFact } from '../incident/facts.ts'
-import { endedByMerge } from '../incident/timeline-entries.ts'
+import { endedByMerge, lastResolution } from '../incident/timeline-entries.ts'
 import { distinct } from '../order.ts'
 import { nameInCluster, subjectName } from '../sender/sender-name.ts'
 import { isNodeService } from '../service/node.ts'
@@ -52,7 +52,8 @@ export function resolvedLater(facts: Ending): number {
 
 /** Returns for how many seconds of `seconds` the problem went on after the incident was resolved; 0 if it did not. */
 export function secondsAfterwards(facts: Ending, seconds: number): number {
-  const [end, { resolvedAt }] = [endOf(facts), facts.incident]
+  const [end, last] = [endOf(facts), lastResolution(facts.entries)]
+  const resolvedAt = last?.actor === null ? last.at : facts.incident.resolvedAt
   return end === null || resolvedAt === null ? 0 : Math.min(seconds, Math.max(0, secondsBetween(resolvedAt, end)))
 }
 
@@ -166,7 +167,8 @@ export function lastReportOf({
   const isOpen = isSilentlyFiring({ incident, alerts }) && !endedByMerge(entries, resolvedAt)
   if (last.length === 0 || !(isOpen || last.every((one) => isUnreported(one) || isAssumed(one)))) return null
   if (critical.until !== null) return { at: critical.until, seconds: secondsOf(critical.ms, startedAt, critical.until) }
-  const at = last.reduce((latest, { lastSeenAt }) => Math.max(latest, lastSeenAt), startedAt)
+  const from = Math.max(startedAt, critical.reportedAt ?? 0)
+  const at = last.reduce((latest, { lastSeenAt }) => Math.max(latest, lastSeenAt), from)
   const ms = Math.max(0, critical.ms - Math.max(0, (resolvedAt ?? at) - at))
   return { at, seconds: secondsOf(ms, startedAt, at) }
 }

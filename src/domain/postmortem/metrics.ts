@@ -81,7 +81,10 @@ function span(from: number | null, to: number | null): number | null {
 
 /** `firing`: see `whileFiring`. `later`: seconds from the end of the problem, or its last report, to the resolution. */
 type Ends = Readonly<
-  { firing: string; later: number } & Record<'isReported' | 'countsFromEnd' | 'wasReopened' | 'isTaken', boolean>
+  { firing: string; later: number; countsFromEnd: 'before' | 'after' | null } & Record<
+    'isReported' | 'wasReopened' | 'isTaken',
+    boolean
+  >
 >
 
 /**
@@ -107,7 +110,8 @@ export function metricsOf(
   const what = isReported ? 'the end of the problem' : 'the last report of the problem'
   const ofIt = isReported ? 'its end' : 'its last report'
   const from = later === 0 ? ofIt : `${formatSeconds(later)} after ${ofIt}`
-  const late = countsFromEnd || later === 0 || timing.wasMerged ? '' : `, ${formatSeconds(later)} after ${what}`
+  const end = countsFromEnd === 'before' ? `${from}, before which incmon` : `${from}, after which incmon`
+  const late = countsFromEnd !== null || later === 0 || timing.wasMerged ? '' : `, ${formatSeconds(later)} after ${what}`
   const isFirst = (timing.openedAt ?? timing.createdAt) < timing.createdAt
   const both = [...refs.evidence, refs.incident]
   return {
@@ -125,7 +129,7 @@ export function metricsOf(
     ),
     ttr: metric(
       ttr,
-      `${definitionOf(timing, countsFromEnd ? from : null)}${late}${early}`,
+      `${definitionOf(timing, countsFromEnd && end)}${late}${early}`,
       moved ?? recovered,
       [...(known ? both : [refs.incident]), ...refs.last],
       // The figure of an incident that incmon resolved ends there, and people compare them.
@@ -139,7 +143,7 @@ function definitionOf(timing: Timing, end: string | null): string {
   const { openedAt = timing.createdAt } = timing
   const isFromOpening = openedAt < (firstEvidenceAt(timing) ?? openedAt)
   const from = `from the ${isFromOpening ? 'opening of the incident' : 'start of the problem'} until`
-  if (end !== null) return `${from} ${end}, after which incmon resolved the incident`
+  if (end !== null) return `${from} ${end} resolved the incident`
   return `${from} ${isFromOpening ? 'it' : 'the incident'} was resolved`
 }
 

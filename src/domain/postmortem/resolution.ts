@@ -148,10 +148,15 @@ function movesOf(facts: GroupedFacts): readonly Told[] {
   return [...earlier, { text: resolvedText(facts), refs, at: at ?? Number.POSITIVE_INFINITY }]
 }
 
-/** Returns whether incmon resolved the incident some time after the problem, whose end counts as the resolution. */
-export function countsFromEnd({ incident, entries }: GroupedFacts): boolean {
+/**
+ * Returns `after` if incmon resolved the incident some time after the problem, whose end counts as the resolution, `before`
+ * if that end was reported only later, and null if the resolution itself counts.
+ */
+export function countsFromEnd({ incident, entries }: GroupedFacts): 'before' | 'after' | null {
   const last = lastResolution(entries)
-  return last?.actor === null && incident.resolvedAt !== null && secondsBetween(incident.resolvedAt, last.at) > 0
+  if (last?.actor !== null || incident.resolvedAt === null) return null
+  const seconds = secondsBetween(incident.resolvedAt, last.at)
+  return seconds === 0 ? null : seconds > 0 ? 'after' : 'before'
 }
 
 /** Returns whether a person resolved the incident, who can do so while alerts are firing. */

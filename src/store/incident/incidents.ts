@@ -196,15 +196,16 @@ const columns = [
 
 function toRecord(row: Selection<Schema, 'incidents', (typeof columns)[number]>): IncidentRecord {
   const { uuid, service, firing_alerts: firing, last_ends_at: lastEndsAt, reported_at: reportedAt, ...rest } = row
+  const problem = toProblem(row.problem)
   return {
     ...rest,
     id: uuidFromBytes(uuid),
     serviceId: uuidFromBytes(service),
     firingAlerts: firing,
-    reportedAt,
+    reportedAt: reportedAt && Math.max(reportedAt, problem.reportedAt ?? 0),
     recoveredAt: firing > 0 ? null : lastEndsAt,
     hasPostmortem: row.hasPostmortem === 1,
-    problem: toProblem(row.problem),
+    problem,
     previous: row.previous && uuidFromBytes(row.previous),
   }
 }

@@ -98,7 +98,7 @@ function incidentFact(
       ? { critical: { ms: 0, until: null }, lastedMs }
       : origin === 'manual'
         ? { critical: criticalPeriods(states(), startedAt, end), lastedMs }
-        : { critical: { ms: lastedMs, until, mutedMs: silencedMsOf(incident, end) } }
+        : { critical: { ms: lastedMs, until, mutedMs: silencedMsOf(incident, end), reportedAt: problem.reportedAt } }
   // Earlier versions recorded a resolution as an acknowledgement. A reopening is none.
   const { acknowledgedAt: at, resolvedAt } = incident
   const answeredAt = at === resolvedAt || entries.some((one) => one.kind === 'reopened' && one.at === at) ? null : at

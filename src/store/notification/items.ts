@@ -200,6 +200,7 @@ function alertsOf(db: Db, incidentId: number, ownServiceId: number): MessageAler
     .select(['alerts.id', 'alerts.uuid', 'alerts.source', 'name', 'service_id as serviceId', 'severity', 'summary'])
     .select(['labels', 'annotations'])
     .select(['starts_at as startsAt', 'ends_at as endsAt', reportedAt.as('receivedAt')])
+    .select('last_seen_at as lastSeenAt')
     .select(['groups.longest_gap as ownGap', 'groups.gaps as ownGaps'])
     .select(['senders.longest_gap as senderGap', 'senders.gaps as senderGaps', 'reports_ends as reportsEnds'])
     .select(['alerts.expires_at as expiresAt', 'resolution'])
@@ -211,7 +212,8 @@ function alertsOf(db: Db, incidentId: number, ownServiceId: number): MessageAler
     .orderBy('alerts.id')
     .limit(MAX_ALERTS)
   return db.all(rows).map((row) => {
-    const { uuid, source, name, severity, summary, labels, annotations, startsAt, endsAt, resolution, receivedAt } = row
+    const { uuid, source, name, severity, summary, labels, annotations, startsAt, endsAt, resolution } = row
+    const { receivedAt, lastSeenAt } = row
     const texts = { labels: JSON.parse(labels), annotations: JSON.parse(annotations) }
     const critical = { alertId: row.id, severity: 'critical' } as const
     return {
@@ -229,7 +231,7 @@ function alertsOf(db: Db, incidentId: number, ownServiceId: number): MessageAler
       endsAt,
       resolution,
       resolvedBy: resolution === 'manual' ? resolverOf(db, incidentId, uuidFromBytes(uuid)) : undefined,
-      receivedAt,
+      ...{ receivedAt, lastSeenAt },
       delivery: toDelivery(row),
     }
   })

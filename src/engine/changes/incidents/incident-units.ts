@@ -82,25 +82,34 @@ function aboutOf({ incidents }: OrganizationState, { name, live }: Condition): s
 }
 
 /**
- * Follows the problems of incidents that were resolved while their alerts were firing. The last end makes their
- * postmortems due again.
+ * Follows the problems of incidents that were resolved while their alerts were firing, or before a sender reported the end.
+ * The last end makes their postmortems due again.
  */
 export function followLeft(ctx: Context, found: Evaluated, now: number): void {
   const { service, health } = found
   const critical = new Set(health.critical.map(({ alertId }) => alertId))
   for (const incident of incidentsOf(ctx.state, service.rowId)) {
     if (incident.status !== 'resolved') continue
-    const { since, isMuted } = incident.problem
+    const { since, isMuted, isGuess, endedAt } = incident.problem
     const goesOn = since !== null || isMuted
-    const followed = goesOn ? observedLeft(ctx, incident, critical, found, now) : incident
+    const followed = goesOn || isGuess ? observedLeft(ctx, incident, goesOn ? critical : NONE, found, now) : incident
     const { problem } = followed
+    if (!goesOn && isGuess && !problem.isGuess) {
+      // incmon resolved it as of its end.
+      const resolvedAt = incident.resolvedAt === endedAt ? problem.endedAt : incident.resolvedAt
+      const ended = { ...followed, resolvedAt }
+      ctx.put.incident(ended, followed)
+      ctx.emit({ kind: 'postmortem-due', incident: ended, at: now })
+    }
     if (!problem.awaitsEnds || problem.since !== null || firingIn(ctx.state, followed).length > 0) continue
     const ended = withProblem(ctx, followed, { ...problem, awaitsEnds: false })
     ctx.emit({ kind: 'postmortem-due', incident: ended, at: now })
   }
 }
 
-/** @param critical the UUIDs of the critical alerts of the service */
+const NONE: ReadonlySet<string> = new Set()
+
+/** @param critical the UUIDs of the critical alerts of the service that count */
 function observedLeft(
   ctx: Context,
   incident: LiveIncident,
