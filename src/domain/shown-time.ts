@@ -66,6 +66,11 @@ export function formatMoment(at: number, reader: Reader): string {
   return formatDate(at, reader)
 }
 
+/** Formats a period: `11:30 to 12:00`, or `Fri 12:00 to 12:00` if it began on an earlier day than `now`. */
+export function formatSpan({ from, to }: { readonly from: number; readonly to: number }, reader: Reader): string {
+  return `${formatMoment(from, reader)} to ${formatMoment(to, reader)}`
+}
+
 function isToday(at: number, { now, zone }: Reader): boolean {
   const [one, today] = [localTimeOf(at, zone), localTimeOf(now, zone)]
   return one.day === today.day && one.month === today.month && one.year === today.year

@@ -11,6 +11,7 @@ import {
   formatFullTime,
   formatLasted,
   formatMoment,
+  formatSpan,
   formatWhen,
   inZone,
 } from '../../src/domain/shown-time.ts'
@@ -83,6 +84,13 @@ test('an invalid time is shown as unknown', () => {
   const dated = [formatDate, formatMoment].map((show) => show(9e15, READER))
   assert.deepEqual([...new Set([...shown, ...dated])], ['unknown time'])
   assert.equal(dayOf(Number.POSITIVE_INFINITY, 'UTC'), null)
+})
+
+test('a period names the day of each end that is not today', () => {
+  const now = Date.parse('2026-03-14T12:00:00Z')
+  const reader = { now, zone: 'UTC' }
+  const spans = [HOUR, 24 * HOUR, 7 * 24 * HOUR].map((ms) => formatSpan({ from: now - ms, to: now }, reader))
+  assert.deepEqual(spans, ['11:00 to 12:00', 'Fri 12:00 to 12:00', '7 Mar to 12:00'])
 })
 
 test('a time that a clock shows twice says which one it is', () => {

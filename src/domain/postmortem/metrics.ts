@@ -111,7 +111,8 @@ export function metricsOf(
   const ofIt = isReported ? 'its end' : 'its last report'
   const from = later === 0 ? ofIt : `${formatSeconds(later)} after ${ofIt}`
   const end = countsFromEnd === 'before' ? `${from}, before which incmon` : `${from}, after which incmon`
-  const late = countsFromEnd !== null || later === 0 || timing.wasMerged ? '' : `, ${formatSeconds(later)} after ${what}`
+  const late =
+    countsFromEnd !== null || later === 0 || timing.wasMerged ? '' : `, ${formatSeconds(later)} after ${what}`
   const isFirst = (timing.openedAt ?? timing.createdAt) < timing.createdAt
   const both = [...refs.evidence, refs.incident]
   return {

@@ -4,7 +4,7 @@ import { type AlertGroup, firingMs, groupAlerts, mayFlap, shortGroup, withGaps }
 import { rulesText } from '../../domain/alert/rules.ts'
 import { countedGroups } from '../../domain/health/counted-severity.ts'
 import type { Severity } from '../../domain/severity.ts'
-import { formatClock } from '../../domain/shown-time.ts'
+import { formatSpan } from '../../domain/shown-time.ts'
 import { likelihoodOfLink } from '../../domain/suspect/likely-cause.ts'
 import { countOf, formatScore, serviceName } from '../../domain/text.ts'
 import { resolveAlert } from '../../engine/changes/alerts.ts'
@@ -96,7 +96,7 @@ async function chipsOf(
   if (query('name') !== '') add(`alert ${query('name')}`, 'name')
   if (incident) add(`incident ${incident.number}`, 'incident')
   if (isOwn) {
-    add(`started ${formatClock(span.from, visit.viewer.zone)} to ${formatClock(span.to, visit.viewer.zone)}`, 'from', {
+    add(`started ${formatSpan(span, visit.viewer)}`, 'from', {
       to: '',
     })
     chips.push({ text: '', without: '', field: ['to', query('to')] })

@@ -2,7 +2,7 @@
 
 import type { FC } from 'hono/jsx'
 import { SEVERITIES, type Severity } from '../../domain/severity.ts'
-import { formatClock } from '../../domain/shown-time.ts'
+import { formatSpan, type Reader } from '../../domain/shown-time.ts'
 import { formatCount } from '../../domain/text.ts'
 import { countTicks, position, rounded, type Span, timeTicks } from './scale.ts'
 import { Stack } from './strip.tsx'
@@ -61,7 +61,7 @@ export const Histogram: FC<Props> = ({ bins, span, zone }) => {
 const Bin: FC<{ bin: HistogramBin; span: Span; scale: (count: number) => number; zone: string }> = (props) => {
   const { bin, span, scale, zone } = props
   const [from, to] = [position(bin.from, span), position(bin.to, span)]
-  const title = binText(bin, zone)
+  const title = binText(bin, { now: span.to, zone })
   const counts = UPWARDS.map((severity) => ({ severity, count: bin.counts[severity] }))
   return (
     <a href={bin.href} aria-label={title} class="histogram-bin">
@@ -79,20 +79,21 @@ const Bin: FC<{ bin: HistogramBin; span: Span; scale: (count: number) => number;
   )
 }
 
-function binText(bin: HistogramBin, zone: string): string {
+function binText(bin: HistogramBin, reader: Reader): string {
   const parts = SEVERITIES.flatMap((severity) =>
     bin.counts[severity] === 0 ? [] : [`${formatCount(bin.counts[severity])} ${severity}`],
   )
-  return `${formatClock(bin.from, zone)} to ${formatClock(bin.to, zone)}: ${parts.length === 0 ? 'none' : parts.join(', ')}`
+  return `${formatSpan(bin, reader)}: ${parts.length === 0 ? 'none' : parts.join(', ')}`
 }
 
 /** Describes the histogram: the total, and the bin with the most alerts. */
-function histogramText(bins: readonly HistogramBin[], { from, to }: Span, zone: string): string {
+function histogramText(bins: readonly HistogramBin[], span: Span, zone: string): string {
+  const reader = { now: span.to, zone }
   const total = bins.reduce((sum, bin) => sum + totalOf(bin), 0)
-  const range = `Alerts from ${formatClock(from, zone)} to ${formatClock(to, zone)}`
+  const range = `Alerts from ${formatSpan(span, reader)}`
   if (total === 0) return `${range}: none`
   const highest = bins.reduce((best, bin) => (totalOf(bin) > totalOf(best) ? bin : best))
-  return `${range}: ${total}, at most ${formatCount(totalOf(highest))} from ${formatClock(highest.from, zone)} to ${formatClock(highest.to, zone)}`
+  return `${range}: ${total}, at most ${formatCount(totalOf(highest))} from ${formatSpan(highest, reader)}`
 }
 
 function totalOf({ counts }: HistogramBin): number {

@@ -1,6 +1,6 @@
 /** The content of a lane picture: its markers, its description for screen readers, and its table rows. */
 import { type StatusChange, spansOf } from '../../domain/health/strip.ts'
-import { formatClock, formatMoment } from '../../domain/shown-time.ts'
+import { formatClock, formatMoment, formatSpan } from '../../domain/shown-time.ts'
 import { capitalized, countOf, formatSeconds, joinNames, secondsBetween } from '../../domain/text.ts'
 import {
   LANES,
@@ -184,7 +184,7 @@ export function pictureText(picture: LanePicture): string {
     const count = bars.filter((bar) => bar.lane === lane).length
     return count === 0 ? [] : [countOf(count, NOUNS[lane])]
   })
-  const range = `What happened from ${formatClock(span.from, zone)} to ${formatClock(span.to, zone)}`
+  const range = `What happened from ${formatSpan(span, { now: span.to, zone })}`
   const moments = markersOf(picture, { wide: 800, narrow: 300 }).map(({ text }) => text)
   const lead = picture.lead
     ? `best suspect ${formatSeconds(secondsBetween(picture.lead.from, picture.lead.to))} before the first alert`
