@@ -145,3 +145,11 @@ test('the end of a critical alert counts although what fired when a user resolve
   const { reportedAt } = findIncident(deps.db, acme.key, id) ?? {}
   assert.equal(reportedAt, after(14))
 })
+
+test('a problem that was reported once has no time to resolve', async (t) => {
+  const flow = makeFlow(t)
+  await flow.send('metrics', alertmanager([alert('Errors', { service: 'cart' }, { startsAt: NOON })]))
+  await flow.sweepUntil(after(360), 5 * MINUTE)
+  const found = findPostmortem(flow.deps.db, flow.acme.key, flow.incidents()[0]?.id ?? '')
+  assert.match(markdown(found?.document as never), /TTR \| Undefined: no end of the problem was reported/)
+})

@@ -113,7 +113,7 @@ test('it does not count in an incident that a user declared besides its own befo
   assert.deepEqual(problemOf('Typo'), ['open', []])
   assert.deepEqual(
     told().map((one) => one.replace(/ \(cart\).*/, '')),
-    ['reminder: Nobody is working on this yet: “Typo”'],
+    ['reminder: Nobody has acknowledged this yet: “Typo”'],
   )
 })
 

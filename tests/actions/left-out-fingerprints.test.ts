@@ -48,7 +48,10 @@ test('the critical one ends when it was last received, and the warning is named 
   await fires(4, ['warning', 'critical'])
   await fires(12, ['warning'])
   assert.equal(sent[0]?.startsWith(OPENED.slice(0, 78)), true, sent[0])
-  assert.match(sent[1] ?? '', /^8\.5: db has recovered: it was critical for 1 min 30 s, last reported at 12:03 UTC\./)
+  assert.match(
+    sent[1] ?? '',
+    /^8\.5: db is no longer reported as critical: it was critical for at least 1 min 30 s, last reported at 12:03 UTC; no end was reported\./,
+  )
   assert.match(sent[1] ?? '', /Still firing, but not critical: Disk: disk 85 % full/)
   assert.equal(sent.length, 2)
 })
@@ -61,7 +64,7 @@ test('so it does if the warning is not repeated any more either, and then ends t
   await until(30)
   assert.match(
     sent[1] ?? '',
-    /^8\.5: db has recovered: .* last reported at 12:03 UTC.*disk 85 % full\. Last reported at 12:06 UTC/,
+    /^8\.5: db is no longer reported as critical: .* last reported at 12:03 UTC.*disk 85 % full\. Last reported at 12:06 UTC/,
   )
   assert.deepEqual([alerts()[0]?.status, alerts()[0]?.severity], ['resolved', 'warning'])
   assert.equal(alerts()[0]?.ends_at, NOON + 6 * MINUTE)
@@ -83,7 +86,7 @@ test('a sender that repeats every 15 seconds has an interval, too', async (t) =>
   await until(20)
   assert.match(
     sent[1] ?? '',
-    /^(8\.75|9): db has recovered: it was critical for 1 min 45 s, last reported at 12:03 UTC/,
+    /^(8\.75|9): db is no longer reported as critical: it was critical for at least 1 min 45 s, last reported at 12:03 UTC/,
   )
   assert.equal(alerts()[0]?.status, 'resolved')
 })
@@ -94,7 +97,7 @@ test('one that is sent again was firing all the time', async (t) => {
   await fires(4, ['warning', 'critical'])
   await fires(9, ['warning'])
   await fires(10, ['warning', 'critical'])
-  assert.match(sent[1] ?? '', /^8\.5: db has recovered/)
+  assert.match(sent[1] ?? '', /^8\.5: db is no longer reported as critical/)
   assert.match(sent[2] ?? '', /^9\.5: The all-clear was wrong: db has been critical since 12:02 UTC/)
 })
 

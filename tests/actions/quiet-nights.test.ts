@@ -50,7 +50,7 @@ test('what came back in quiet hours and ended again is told once', async (t) => 
   await ends(12, 'cart')
   await until(30)
   assert.equal(texts.length, 1)
-  assert.match(texts[0] ?? '', /^cart has recovered: it was critical for 5 min, until 12:12 UTC\./)
+  assert.match(texts[0] ?? '', /^cart has recovered: it was critical for 5 min in all, until 12:12 UTC\./)
 })
 
 test('what a user resolved in quiet hours is told as resolved', async (t) => {

@@ -79,13 +79,13 @@ for (const [what, items, title, body] of [
   [
     'a digest of reminders is a reminder',
     about('reminder', 'cart', 'web'),
-    'Nobody is working on this yet: 2 incidents (2 critical): cart and web.',
+    'Nobody has acknowledged this yet: 2 incidents (2 critical): cart and web.',
     /^Worst: /,
   ],
   [
     'a digest of escalations says that nobody has acknowledged the incidents',
     about('escalation', 'cart', 'web'),
-    'Nobody is working on this yet: 2 incidents (2 critical): cart and web.',
+    'Nobody has acknowledged this yet: 2 incidents (2 critical): cart and web.',
     /^Worst: /,
   ],
   [
@@ -98,7 +98,7 @@ for (const [what, items, title, body] of [
     'what is new comes before what came back and what nobody works on',
     [...about('reminder', 'web'), ...about('again', 'cart'), ...about('opened', 'till')],
     '1 new incident (1 critical): till.',
-    / 1 incident came back \(1 critical\): cart\. Nobody is working on this yet: 1 incident \(1 critical\): web\.$/,
+    / 1 incident came back \(1 critical\): cart\. Nobody has acknowledged this yet: 1 incident \(1 critical\): web\.$/,
   ],
 ] as const) {
   test(what, () => {

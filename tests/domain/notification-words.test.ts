@@ -29,7 +29,7 @@ for (const [kind, title] of [
   ['acknowledged', 'anna is working on it: checkout has been critical since 14:02 UTC (4 min).'],
   ['again', 'checkout is critical again: checkout has been critical since 14:02 UTC (4 min).'],
   ['reopened', 'anna reopened the incident: checkout has been critical since 14:02 UTC (4 min).'],
-  ['reminder', 'Nobody is working on this yet: checkout has been critical since 14:02 UTC (4 min).'],
+  ['reminder', 'Nobody has acknowledged this yet: checkout has been critical since 14:02 UTC (4 min).'],
   ['escalation', 'Nobody has acknowledged this incident: checkout has been critical since 14:02 UTC (4 min).'],
 ] as const) {
   test(`the first line of ${kind} says what is wrong and since when`, () => {
@@ -211,14 +211,24 @@ test('a message names the cluster, and who is on it', () => {
   assert.match(body, /Ada is on it\. 12 alerts\. Incident #7, namespace shop, cluster eu\.$/)
 })
 
+const BREAKS = { ended: { from: NOW - 3 * 60_000, to: NOW - 2 * 60_000 } }
 for (const [name, problem, text] of [
-  ['an inferred end is the last report', { isGuess: true }, 'was critical for 4 min, last reported at 14:04 UTC'],
-  ['one report has no length', { isGuess: true, criticalMs: 0 }, 'was critical, last reported at 14:04 UTC'],
-  ['a reported end is an end', {}, 'was critical for 4 min, until 14:04 UTC'],
+  [
+    'an inferred end is the last report',
+    { isGuess: true },
+    'is no longer reported as critical: it was critical for at least 4 min, last reported at 14:04 UTC; no end was reported',
+  ],
+  [
+    'one report has no length',
+    { isGuess: true, criticalMs: 0 },
+    'is no longer reported as critical: it was critical, last reported at 14:04 UTC; no end was reported',
+  ],
+  ['a reported end is an end', {}, 'has recovered: it was critical for 4 min, until 14:04 UTC'],
+  ['several periods have a sum', BREAKS, 'has recovered: it was critical for 4 min in all, until 14:04 UTC'],
 ] as const) {
   test(`a recovery tells only what is known: ${name}`, () => {
     const { title } = messageTextOf(item({ kind: 'recovered' }, { problem: healed(4, problem) }), CONTEXT)
-    assert.equal(title, `checkout has recovered: it ${text}.`)
+    assert.equal(title, `checkout ${text}.`)
   })
 }
 
@@ -229,7 +239,7 @@ for (const [name, more, text] of [
 ] as const) {
   test(`a reminder gives no length that a recovery could contradict: ${name}`, () => {
     const { title } = messageTextOf(item({ kind: 'reminder', alerts: [messageAlert(more)] }), CONTEXT)
-    assert.equal(title, `Nobody is working on this yet: checkout has been critical since 14:02 UTC${text}`)
+    assert.equal(title, `Nobody has acknowledged this yet: checkout has been critical since 14:02 UTC${text}`)
   })
 }
 
@@ -306,7 +316,7 @@ test('a digest says which of its incidents nothing was heard of', () => {
     return item({ kind: 'reminder', service, alerts: [messageAlert(more)] }, { id: name })
   }
   const { title, body } = digestTextOf([about('cart', unheard), about('web', {})], CONTEXT)
-  assert.match(title, /^Nobody is working on this yet: 2 incidents/)
+  assert.match(title, /^Nobody has acknowledged this yet: 2 incidents/)
   assert.match(body, /cart: not heard since 13:46 UTC\./)
   assert.doesNotMatch(body, /web: not heard/)
 })
@@ -392,7 +402,10 @@ test('in the hour that the clock repeats, times say which hour they are in', () 
 
 test('a problem that started on another day has a date', () => {
   const words = messageTextOf(item({ kind: 'reminder' }, { problem: burning(2 * 24 * 60) }), CONTEXT)
-  assert.equal(words.title, 'Nobody is working on this yet: checkout has been critical since Thu 14:06 UTC (2 days).')
+  assert.equal(
+    words.title,
+    'Nobody has acknowledged this yet: checkout has been critical since Thu 14:06 UTC (2 days).',
+  )
 })
 
 for (const [seconds, text] of [
@@ -455,11 +468,11 @@ test('a digest says when what has recovered was last reported if nobody reported
   const at = titleOf(guessed('cart'), of('till', null)).match(/last reported (at \d\d:\d\d UTC)/)?.[1]
   assert.equal(
     titleOf(guessed('cart'), of('till', null)),
-    `till has recovered after 4 min. cart has recovered after 4 min, last reported ${at}.`,
+    `till has recovered after 4 min. cart is no longer reported after at least 4 min, last reported ${at}; no end was reported.`,
   )
   assert.equal(
     titleOf(guessed('cart'), guessed('till')).trim(),
-    `cart and till have recovered after at least 4 min, last reported ${at} or before.`,
+    `cart and till are no longer reported after at least 4 min, last reported ${at} or before; no end was reported.`,
   )
   assert.equal(titleOf(guessed('cart', false), of('till', null)).includes('reported'), false)
 })
@@ -530,7 +543,7 @@ test('a message about what a user declared in a merged incident does not say tha
     )
   const { title, body } = of([name])
   const since = 'merged into checkout, has been critical since 14:04 UTC (2 min)'
-  assert.equal(title, `Nobody is working on this yet: ${name}, ${since}.`)
+  assert.equal(title, `Nobody has acknowledged this yet: ${name}, ${since}.`)
   assert.doesNotMatch(body, /Down|Going on/)
   for (const other of [of(['Down', name]), of(['Down'], []), of([name], [])])
     assert.match(other.title, /: checkout has been critical since 14:02 UTC \(4 min\)\.$/)
@@ -550,7 +563,7 @@ test("a message about a declared incident has the user's words and name", () => 
   const since = '“Customers pay twice” (checkout) has been critical since 14:02 UTC (4 min).'
   for (const [kind, actor, start] of [
     ['opened', 'Dana', 'Dana declared an incident'],
-    ['reminder', null, 'Nobody is working on this yet'],
+    ['reminder', null, 'Nobody has acknowledged this yet'],
     ['acknowledged', 'Ann', 'Ann is working on it'],
   ] as const) {
     const { title, body } = messageTextOf(item({ kind, actor }, declared), CONTEXT)
@@ -595,10 +608,13 @@ test('a reminder stands for a whole group only if nobody works on any of its inc
     const group = { leader: incidents[0], cause: 'postgres', incidents }
     return messageTextOf({ ...of('postgres', 4), kind: 'reminder', group }, CONTEXT).title
   }
-  assert.equal(titleOf('open'), 'Nobody is working on this yet: 3 services are critical, probably because of postgres.')
+  assert.equal(
+    titleOf('open'),
+    'Nobody has acknowledged this yet: 3 services are critical, probably because of postgres.',
+  )
   assert.equal(
     titleOf('investigating'),
-    'Nobody is working on this yet: postgres has been critical since 14:02 UTC (4 min).',
+    'Nobody has acknowledged this yet: postgres has been critical since 14:02 UTC (4 min).',
   )
 })
 
@@ -626,7 +642,7 @@ test('a digest names what is new first, with links to acknowledge it', () => {
   const acknowledgeUrls = { a: 'https://x.example/a', b: 'https://x.example/b', web: 'https://x.example/web' }
   const { title, body, links } = digestTextOf([...known, of('web', 1)], { ...CONTEXT, acknowledgeUrls })
   assert.equal(title, '1 new incident (1 critical): web.')
-  assert.match(body, / Nobody is working on this yet: 3 incidents \(3 critical\): a, b and c\./)
+  assert.match(body, / Nobody has acknowledged this yet: 3 incidents \(3 critical\): a, b and c\./)
   const texts = links.map(({ text, url }) => [text.replace(/#\d+ /, ''), url.slice(-4)])
   assert.deepEqual(texts.slice(0, 2), [
     ['Acknowledge web', '/web'],

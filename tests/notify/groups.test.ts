@@ -173,7 +173,7 @@ test('a channel is reminded once of a group, and of what is left of it', async (
   remind(deps)
   await settled(2)
   assert.deepEqual(types(), ['incident.group', 'incident.reminder'])
-  assert.match(bodies()[1].data.message.title, /^Nobody is working on this yet: 4 services are critical, probably/)
+  assert.match(bodies()[1].data.message.title, /^Nobody has acknowledged this yet: 4 services are critical, probably/)
   await heal('cart', 'payment', 'search', 'till')
   await settled(3)
   later(60)
@@ -193,7 +193,7 @@ test('a reminder of what is left of a group names all that nobody works on', asy
   await settled(3)
   const { title, body } = bodies()[2].data.message
   for (const name of ['payment', 'search', 'till']) assert.ok(`${title} ${body}`.includes(name), `${title} ${body}`)
-  assert.match(body, /Nobody is working on \w+ and \w+ either\./)
+  assert.match(body, /Nobody has acknowledged \w+ and \w+ either\./)
 })
 
 test('a channel that wants only groups hears nothing of a single incident', async (t) => {
@@ -251,7 +251,7 @@ for (const [what, rules, recovered] of [
     remind(deps)
     await settled(1)
     assert.deepEqual(types(), ['incident.escalation'])
-    assert.match(bodies()[0].data.message.title, /^Nobody is working on this yet: 4 services are critical, probably/)
+    assert.match(bodies()[0].data.message.title, /^Nobody has acknowledged this yet: 4 services are critical, probably/)
     await heal('cart', 'payment', 'search', 'till')
     await settled(2)
     assert.match(bodies()[1].data.message.title, recovered)

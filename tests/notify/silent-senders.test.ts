@@ -70,8 +70,8 @@ test('messages about alerts whose ends prove nothing say so', async (t) => {
     [...new Set(timeless)],
     [
       'Alertmanager (incmon) has sent no heartbeat since 12:12 UTC.',
-      'Nobody is working on this yet: Alertmanager (incmon) has sent no heartbeat since 12:12 UTC.',
-      'Nobody is working on this yet: cart has been critical since 12:00 UTC, last reported at 12:10 UTC.',
+      'Nobody has acknowledged this yet: Alertmanager (incmon) has sent no heartbeat since 12:12 UTC.',
+      'Nobody has acknowledged this yet: cart has been critical since 12:00 UTC, last reported at 12:10 UTC.',
       'The all-clear is uncertain: cart has been critical since 12:00 UTC, last reported at 12:10 UTC.',
       'cart has been critical since 12:00 UTC.',
       'cart has recovered: it was critical for 11 min 30 s, until 12:11 UTC.',

@@ -9,7 +9,7 @@ import { hasOwnTitle, overdueText, whenText } from './alert-texts.ts'
 import { commonOf, listedOf, MAX_FIRING, sorted } from './digest-order.ts'
 import { groupLinesOf, type MessageGroup } from './group-words.ts'
 import { clusterText, namedUpTo, shortened } from './names.ts'
-import { endedBy, goesOnText, isInferred, recoveryText } from './recovery-texts.ts'
+import { endedBy, goesOnText, isInferred, NO_END, recoveryText } from './recovery-texts.ts'
 import { lengthOf, pastText, subjectOf } from './sentences.ts'
 import {
   isAllClear,
@@ -71,7 +71,7 @@ function digestOf(all: readonly MessageItem[], context: MessageContext): Message
   const [first] = shown
   const told = [
     ...news.map(({ of, isBack }) => countedText(of, isBack ? 'incident' : 'new incident', isBack ? 'came back ' : '')),
-    unowned.length > 0 ? `Nobody is working on this yet: ${countedText(unowned, 'incident')}` : '',
+    unowned.length > 0 ? `Nobody has acknowledged this yet: ${countedText(unowned, 'incident')}` : '',
     countedText(known, shown.length > known.length ? 'earlier incident' : 'incident'),
     ...[...known, ...attended].flatMap((item) => changedText(item, all)).slice(0, MAX_CHANGED),
     uncoveredText([...known, ...attended], all),
@@ -83,7 +83,9 @@ function digestOf(all: readonly MessageItem[], context: MessageContext): Message
   const texts = [
     ...told,
     ending.length > 0 ? `${namesOf(ending)}: the last alert has just ended` : '',
-    ...past.map((item) => `${nameOf(item)} ${pastText(item, context)}, and has recovered`),
+    ...past.map(
+      (item) => `${nameOf(item)} ${pastText(item, context)}${isInferred(item) ? NO_END : ', and has recovered'}`,
+    ),
     ...recoveredTexts(
       quiet.filter((item) => !past.includes(item)),
       context,
@@ -120,15 +122,18 @@ function becauseText(items: readonly MessageItem[]): string {
 function recoveredTexts(all: readonly MessageItem[], context: MessageContext): string[] {
   const { true: guessed = [], false: sure = [] } = Object.groupBy(all, (item) => `${isInferred(item)}`)
   const lengths = (of: readonly MessageItem[]) => of.map(({ incident }) => severeOf(incident, context.now).ms)
-  const recovered = (of: readonly MessageItem[], ms: number, limit: string) => {
-    const after = ms < SECOND ? '' : ` after ${of.length > 1 ? limit : ''}${formatLasted(ms)}`
-    return `${namesOf(of)} ${of.length === 1 ? 'has' : 'have'} recovered${after}`
-  }
+  const after = (ms: number, limit: string) => (ms < SECOND ? '' : ` after ${limit}${formatLasted(ms)}`)
+  const was = (of: readonly MessageItem[], one: string, several: string) =>
+    `${namesOf(of)} ${of.length === 1 ? one : several}`
   const lastAt = guessed.flatMap(({ incident }) => incident.problem.endedAt ?? [])
   const reported = `, last reported ${whenText(Math.max(...lastAt), context)}${guessed.length > 1 ? ' or before' : ''}`
   return [
-    sure.length === 0 ? '' : recovered(sure, Math.max(...lengths(sure)), 'at most '),
-    guessed.length === 0 ? '' : recovered(guessed, Math.min(...lengths(guessed)), 'at least ') + reported,
+    sure.length === 0
+      ? ''
+      : `${was(sure, 'has', 'have')} recovered${after(Math.max(...lengths(sure)), sure.length > 1 ? 'at most ' : '')}`,
+    guessed.length === 0
+      ? ''
+      : `${was(guessed, 'is', 'are')} no longer reported${after(Math.min(...lengths(guessed)), 'at least ')}${reported}${NO_END}`,
   ]
 }
 

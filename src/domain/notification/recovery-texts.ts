@@ -1,11 +1,12 @@
 /** Writes what a message says about a problem that is over or comes back: who ended it, how often, and what else goes on. */
 import { differenceOf } from '../alert/logical-labels.ts'
 import { firingText } from '../incident/incident.ts'
-import { severityNow } from '../incident/lasted.ts'
+import { breaksText, onMsOf, severeOf, severityNow, worstSeverity } from '../incident/lasted.ts'
 import { phaseOf } from '../incident/problem.ts'
 import { STATES } from '../severity.ts'
+import { formatLasted } from '../shown-time.ts'
 import { joinNames } from '../text.ts'
-import { DAY, HOUR, MINUTE } from '../units.ts'
+import { DAY, HOUR, MINUTE, SECOND } from '../units.ts'
 import { hadNames, namedAlerts, whenText } from './alert-texts.ts'
 import { REMINDERS } from './kind.ts'
 import { namedUpTo, shortened } from './names.ts'
@@ -24,6 +25,9 @@ const GRAFANA_ENDS: Readonly<Record<string, string>> = {
   NoData: 'its query has no data',
   Error: 'its rule cannot be evaluated',
 }
+
+/** What follows on when a problem was last reported. */
+export const NO_END = '; no end was reported'
 
 /** Returns who ended the alert with which the problem ended, and why; null if it has recovered. */
 export function endedBy({ alerts, incident: { problem } }: MessageItem) {
@@ -56,8 +60,10 @@ export function recoveryText(item: MessageItem, name: string): string {
   const by = endedBy(item)
   const had = hadNames(item)
   const but = goesOnText(item)
-  const over = `${namedUpTo(had, NAMED)} of ${name} ${had.length === 1 ? 'is' : 'are'} over`
-  const what = but === '' ? `${name} has recovered` : over
+  const [is, over] = [had.length === 1 ? 'is' : 'are', isInferred(item) ? 'no longer reported' : 'over']
+  const rated = worstSeverity(item.incident) === 'critical' ? ' as critical' : ''
+  const well = isInferred(item) ? `is no longer reported${rated}` : 'has recovered'
+  const what = but === '' ? `${name} ${well}` : `${namedUpTo(had, NAMED)} of ${name} ${is} ${over}`
   return `${by ? `${by.who} the alert of ${name}${by.because}` : what}${but}`
 }
 
@@ -100,10 +106,10 @@ export function flappingText(item: MessageItem, name: string, context: MessageCo
   return `${name} is still flapping: ${often}. ${state}.`
 }
 
-/** Returns what a reminder adds: `Nobody is working on cart and web either.`, and who declared the incident. */
+/** Returns what a reminder adds: `Nobody has acknowledged cart and web either.`, and who declared the incident. */
 export function remindedText({ kind, alike = [], incident }: MessageItem): string {
   if (!REMINDERS.has(kind)) return ''
-  const others = alike.length === 0 ? '' : `Nobody is working on ${namedUpTo(alike, NAMED_BRIEFLY)} either. `
+  const others = alike.length === 0 ? '' : `Nobody has acknowledged ${namedUpTo(alike, NAMED_BRIEFLY)} either. `
   return `${others}${incident.origin === 'manual' ? `${incident.declaredBy ?? 'A user'} declared it.` : ''}`.trimEnd()
 }
 
@@ -129,4 +135,22 @@ export function nextText({ incident }: MessageItem, context: MessageContext): st
   const at = knownAt + (incident.touchedAt === null ? resolveAfter : Math.max(resolveAfter, DAY))
   // A message that was late does not promise what should have happened by now.
   return at <= now ? '' : `It resolves by itself ${whenText(at, context)} unless the problem comes back.`
+}
+
+/** Returns ` for 4 min`; '' for a problem that was reported only once. */
+export function lengthText(ms: number, format = formatLasted, least = ''): string {
+  return ms < SECOND ? '' : ` for ${least}${format(ms)}`
+}
+
+/** Returns `was critical for 4 min in all`, and for how long with which severity if it did not have it all the time. */
+export function severeText({ incident }: MessageItem, until: number, least: string, when: string): string {
+  const { problem, origin } = incident
+  const { severity, ms } = severeOf(incident, until)
+  const whole = onMsOf(problem, until)
+  const { was } = STATES[severity]
+  if (severity === severityNow(incident))
+    return `${was}${lengthText(ms, formatLasted, least)}${ms < SECOND || breaksText(problem) === '' ? '' : ' in all'}${when}`
+  if (origin === 'automatic' && problem.hadDeclared.length === 0)
+    return `${was}${lengthText(whole, formatLasted, least)} by its alerts${when}; the severity of the incident was ${severity}${lengthText(ms)} of that time`
+  return `${was}${lengthText(ms)}, and went on${lengthText(whole, formatLasted, least)} in all${when}`
 }

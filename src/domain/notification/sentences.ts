@@ -26,10 +26,13 @@ import {
   goesOnText,
   isInferred,
   lastKnownAt,
+  lengthText,
+  NO_END,
   nextText,
   recoveryText,
   remindedText,
   restOf,
+  severeText,
   worseText,
 } from './recovery-texts.ts'
 import type { MessageContext, MessageItem } from './words.ts'
@@ -66,7 +69,7 @@ export function titleOf(item: MessageItem, context: MessageContext): string {
     case 'acknowledged':
       return `${actor ?? incident.acknowledgedBy ?? 'A user'} is working on it: ${lasting}.`
     case 'recovered':
-      return `${recoveryText(item, name)}: ${goesOnText(item) === '' ? 'it' : 'what is over'} ${pastText(item, context)}.`
+      return `${recoveryText(item, name)}: ${goesOnText(item) === '' ? 'it' : 'what is over'} ${pastText(item, context)}${isInferred(item) ? NO_END : ''}.`
     case 'again':
       if (actor !== null)
         return `${name}: ${actor} merged an incident that goes on into this one: ${namedUpTo(names, NAMED)}.`
@@ -84,7 +87,7 @@ export function titleOf(item: MessageItem, context: MessageContext): string {
     case 'still-firing':
       return `${name}: ${firingText(incident.firingAlerts)}, even though the incident was resolved ${whenText(incident.resolvedAt ?? context.now, context)}.`
     case 'reminder':
-      return `Nobody is working on this yet: ${lasting}.`
+      return `Nobody has acknowledged this yet: ${lasting}.`
     case 'escalation':
       return `Nobody has acknowledged this incident: ${lasting}.`
   }
@@ -144,16 +147,13 @@ function declaredAlone({ firing, declared }: Problem): Problem['declared'] {
  */
 export function pastText(item: MessageItem, context: MessageContext): string {
   const { incident } = item
-  const { problem } = incident
-  const { endedAt } = problem
+  const { endedAt } = incident.problem
+  const least = isInferred(item)
   const ended = (at: number) =>
-    isInferred(item) ? `, last reported ${whenText(at, context)}` : `, until ${momentText(at, context)}`
+    least ? `, last reported ${whenText(at, context)}` : `, until ${momentText(at, context)}`
   const until = endedAt === null ? '' : ended(endedAt)
-  const { severity, ms, mutedMs } = severeOf(incident, context.now)
-  // At its end, the problem can have been less severe.
-  const whole =
-    severity === severityNow(incident) ? '' : `, and went on${lengthText(onMsOf(problem, context.now))} in all`
-  return `${STATES[severity].was}${lengthText(ms)}${whole}${until}${silencedText(mutedMs)}`
+  const { mutedMs } = severeOf(incident, context.now)
+  return `${severeText(item, context.now, least ? 'at least ' : '', until)}${silencedText(mutedMs)}`
 }
 
 /** Says that what fires is silenced: it has not ended. */
@@ -163,22 +163,17 @@ function mutedText({ incident }: MessageItem, context: MessageContext): string {
   return `${STATES[severity].was}${lengthText(ms)} until a silence covered it ${whenText(since, context)}, and still fires`
 }
 
-/** Returns ` for 4 min`; '' for a problem that was reported only once. */
-function lengthText(ms: number, format = formatLasted, least = ''): string {
-  return ms < SECOND ? '' : ` for ${least}${format(ms)}`
-}
-
 /** Returns `was critical for 4 min`, `for at least` if nobody reported the end, and `has been` while it goes on. */
 export function lengthOf(item: MessageItem, context: MessageContext): string {
   const { kind, incident } = item
   const isOn = phaseOf(incident.problem, context.now) === 'on'
   const reportedAt = isOn && kind === 'resolved' ? lastKnownAt(item, context) : null
   const { severity, ms, mutedMs } = severeOf(incident, reportedAt ?? context.now)
-  const { hasBeen, was } = STATES[severity]
-  if (isOn && reportedAt === null) return `${hasBeen}${lengthText(ms, formatDuration)}${silencedText(mutedMs)}`
-  const length = lengthText(ms, formatLasted, isOn || isInferred(item) ? 'at least ' : '')
+  if (isOn && reportedAt === null)
+    return `${STATES[severity].hasBeen}${lengthText(ms, formatDuration)}${silencedText(mutedMs)}`
   const last = reportedAt === null ? '' : `, last reported ${whenText(reportedAt, context)}`
-  return `${was}${length}${last}${silencedText(mutedMs)}`
+  const lasted = severeText(item, reportedAt ?? context.now, isOn || isInferred(item) ? 'at least ' : '', last)
+  return `${lasted}${silencedText(mutedMs)}`
 }
 
 function resolvedText(item: MessageItem, name: string, context: MessageContext): string {

@@ -162,7 +162,7 @@ export function messageTextOf(item: MessageItem, context: MessageContext): Messa
 function reminderOf({ kind, group }: MessageItem): string | null {
   if (!group || !REMINDERS.has(kind)) return null
   const isFree = group.incidents.every(({ status, problem }) => problem === 'off' || status === 'open')
-  return isFree ? `Nobody is working on this yet: ${groupTitleOf(group)}` : null
+  return isFree ? `Nobody has acknowledged this yet: ${groupTitleOf(group)}` : null
 }
 
 /** Returns links to the runbooks of the alerts that the message names. */

@@ -105,7 +105,10 @@ export function metricsOf(
       : 'the acknowledgement is earlier than the opening'
   const ended =
     timing.resolvedAt === null ? 'the incident is not resolved' : 'the resolution is earlier than the evidence'
-  const recovered = timing.wasMerged ? 'the incident was merged into another one' : ended
+  // A problem that was reported once has no known length.
+  const isUnknown = ttr === 0 && countsFromEnd !== null && !isReported
+  const unknown = isUnknown ? 'no end of the problem was reported' : ended
+  const recovered = timing.wasMerged ? 'the incident was merged into another one' : unknown
   const early = firing === '' || timing.resolvedAt === null || timing.wasMerged ? '' : `, ${firing}`
   const what = isReported ? 'the end of the problem' : 'the last report of the problem'
   const ofIt = isReported ? 'its end' : 'its last report'
@@ -129,7 +132,7 @@ export function metricsOf(
       [refs.incident],
     ),
     ttr: metric(
-      ttr,
+      isUnknown ? null : ttr,
       `${definitionOf(timing, countsFromEnd && end)}${late}${early}`,
       moved ?? recovered,
       [...(known ? both : [refs.incident]), ...refs.last],
