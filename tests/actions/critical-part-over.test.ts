@@ -103,6 +103,6 @@ test('what was merged into a critical incident and goes on is told, too', async 
   await ends(4)
   await to(20)
   assert.deepEqual(told().slice(1), [
-    'pager at 5: cart has a warning now (previously critical): “Typo”, merged into cart, has had a warning since 12:04 UTC (1 min).',
+    'pager at 5: cart has a warning now (previously critical): “Typo”, merged into cart, has had a warning since 12:02 UTC (3 min).',
   ])
 })
