@@ -111,7 +111,7 @@ test('an end that is reported after incmon assumed one and resolved the incident
   assert.deepEqual([criticalMs, isGuess, incident?.resolved_at], [420 * MINUTE, false, after(419)])
   const { text, revision } = written()
   assert.equal(revision, 2)
-  assert.match(text, /\*\*Critical for:\*\* 7 h \(\d h [^)]*after it was resolved\)/)
+  assert.match(text, /\*\*Critical for:\*\* 7 h \(\d h [^)]*after the incident was resolved\)/)
   assert.match(text, /until its end, before which incmon resolved the incident/)
   assert.doesNotMatch(text, /no end|No end|at least/)
 })

@@ -147,9 +147,9 @@ test("a page of an incident's alerts has at most 40 rows", async (t) => {
 
 for (const [services, view, shown, kB] of [
   [500, 'wall', 500, 110],
-  [500, 'list', 30, 60],
+  [500, 'list', 25, 60],
   [1_900, 'wall', 600, 130],
-  [1_900, 'list', 30, 60],
+  [1_900, 'list', 25, 60],
 ] as const) {
   test(`of ${services} services, the ${view} shows ${shown} on a page of at most ${kB} kB, and counts the rest`, async (t) => {
     const { browser, db, acme } = await oneAlert(t)
