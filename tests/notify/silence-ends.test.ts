@@ -110,3 +110,33 @@ test('what is critical only since the silence is not as old as the warning that 
   })
   assert.match(told.at(-1) ?? '', /: cart has been critical since 12:06 UTC, last reported at 12:06 UTC\. /)
 })
+
+for (const [seconds, count] of [
+  [14, 0],
+  [70, 1],
+] as const)
+  test(`what is back after ${seconds} s beside a silenced alert is told ${count === 0 ? 'by nobody' : 'once'}`, async (t) => {
+    const world = notifying(t)
+    const { url, received } = await startReceiver(t)
+    world.channel('webhook', url)
+    const report = (names: readonly string[], ended?: number) => {
+      const times = { startsAt: ended === undefined ? world.clock.now : NOON, ...(ended ? { endsAt: ended } : {}) }
+      const alerts = names.map((name) => alert(name, { service: 'cart', severity: 'critical' }, times))
+      return world.send('metrics', alertmanager(alerts))
+    }
+    await report(['A', 'B'])
+    await world.settled(() => received.length === 1)
+    await world.sweepUntil(NOON + 2 * MINUTE)
+    const matchers = [{ name: 'alertname', op: '=', value: 'B' }] as const
+    const wanted = { matchers, startsAt: world.clock.now, endsAt: NOON + 60 * MINUTE, schedule: null, comment: 'b' }
+    await world.deps.engine.run(world.acme.key, (ctx, now) => createSilence(ctx, wanted, 'Ann', now))
+    await world.sweepUntil(NOON + 3 * MINUTE)
+    const told = () => received.map(({ text }) => JSON.parse(text).type)
+    const before = told().length
+    await report(['A'], world.clock.now)
+    await world.sweepUntil(world.clock.now + seconds * 1_000)
+    await report(['A'])
+    await world.sweepUntil(NOON + 8 * MINUTE)
+    await world.settled(() => world.messages().every(({ status }) => status === 'delivered'))
+    assert.deepEqual(told().slice(before), Array(count).fill('incident.again'))
+  })

@@ -8,7 +8,7 @@ import { countOf } from '../text.ts'
 import { HOUR, MINUTE } from '../units.ts'
 import { severityNow } from './lasted.ts'
 import type { LiveIncident } from './live-incident.ts'
-import { isMilder, observedOf } from './observed.ts'
+import { isMilder, isUncovered, observedOf } from './observed.ts'
 import { type Back, opening, returning } from './opening.ts'
 import {
   type Burning,
@@ -192,15 +192,15 @@ function follow(
   // Who was told of something critical hears of the rest in one message. Otherwise, it is urgent.
   const gathersUntil = severityNow(current) === 'critical' ? current.createdAt + GATHERING : now
   const toldAt = Math.max(now, gathersUntil)
-  const isUncovered = before.isMuted && !before.isOver && problem.since !== null
-  const steps: Step[] = worse.length > 0 ? [...joins, { do: 'worsen', names: worse, toldAt, isUncovered }] : joins
-  if (isUncovered && worse.length === 0) steps.push({ do: 'uncover', names: problem.firing })
+  const isFree = isUncovered(before, problem, burning, now)
+  const steps = [...joins]
+  if (worse.length > 0) steps.push({ do: 'worsen', names: worse, toldAt, isUncovered: isFree })
+  if (isFree && worse.length === 0) steps.push({ do: 'uncover', names: problem.firing })
   if (isMilder(current, problem)) steps.push({ do: 'lessen', from: severityNow(current), toldAt: now + SETTLE })
   if (current.origin === 'manual') return { steps, problem, changesAt: null }
   const phase = phaseOf(problem, now)
   if (phase !== 'off') return { steps, problem, changesAt: phase === 'settling' ? settledAtOf(problem) : null }
-  const isNews = !problem.isOver && problem.knownAt !== null
-  if (isNews) steps.push({ do: 'recover', problem: recovered(problem, now) })
+  if (!problem.isOver && problem.knownAt !== null) steps.push({ do: 'recover', problem: recovered(problem, now) })
   const end = endingOf(situation, { ...current, problem })
   return { steps: [...steps, ...end.steps], problem, changesAt: end.changesAt }
 }

@@ -67,3 +67,16 @@ export function sinceAgreed<One extends SituationAlert>(
     return isMilder ? { ...one, since: Math.max(one.since, from), onset: Math.max(one.onset, from) } : one
   })
 }
+
+/**
+ * Returns whether a problem goes on that silences had covered as a whole. What has been firing under a silence does so at
+ * once; what ended and is back within the settle time goes on.
+ */
+export function isUncovered(before: Problem, { since }: Problem, burning: readonly Burning[], now: number): boolean {
+  const { isMuted, isOver, endedAt, knownAt } = before
+  const wasSilenced = burning.some(
+    ({ covered, begunAt, onset }) => covered !== undefined || (begunAt ?? onset) <= (endedAt ?? now),
+  )
+  const isSettled = knownAt === null || now - knownAt >= SETTLE
+  return isMuted && !isOver && since !== null && (wasSilenced || isSettled)
+}
