@@ -91,7 +91,10 @@ test('if a user resolves the incident within the minute, that is told instead', 
   await ends(4)
   await change({ status: 'resolved' })
   await to(20)
-  assert.deepEqual(told(), [OPENED, 'pager at 4.5: cart: anna resolved the incident. It was critical for 2 min.'])
+  assert.deepEqual(told(), [
+    OPENED,
+    'pager at 4.5: cart: anna resolved the incident. It was critical for 2 min, and went on for 4 min in all.',
+  ])
 })
 
 test('what was merged into a critical incident and goes on is told, too', async (t) => {

@@ -76,7 +76,7 @@ for (const [what, rules, named] of [
     await fires(1, 'cart')
     await fires(3, 'cart', 'Full')
     await until(8)
-    const reminder = texts.find((text) => text.startsWith('Nobody is working on this yet'))
+    const reminder = texts.find((text) => text.startsWith('Nobody has acknowledged this yet'))
     assert.match(reminder?.replace(/cart has been .*?\. /, '') ?? '', named)
   })
 }

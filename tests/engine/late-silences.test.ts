@@ -31,13 +31,13 @@ for (const [what, from, to, critical, silenced] of [
   test(`a silence that ${what} in the pause is counted exactly`, async (t) => {
     assert.match(
       await paused(t, from, to),
-      new RegExp(`it was critical for ${critical}, until .*, not counting ${silenced} under a silence`),
+      new RegExp(`it was critical for ${critical} in all, until .*, not counting ${silenced} under a silence`),
     )
   })
 }
 
 test('a silence that is over before the pause is counted once', async (t) => {
-  assert.match(await paused(t, 1.5, 2.5), /for 8 min, until .*, not counting 1 min under a silence/)
+  assert.match(await paused(t, 1.5, 2.5), /for 8 min in all, until .*, not counting 1 min under a silence/)
 })
 
 test('a silence that begins after the problem covers nothing', async (t) => {

@@ -294,8 +294,8 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   {
     name: 'one-round',
     file: 'src/server/connection/starts.ts',
-    from: 'waiting.length > 0 || elapsed() - (began ?? 0) > ROUND_MS',
-    to: 'waiting.length < 0',
+    from: 'waiting > 0 || elapsed() - (began ?? 0) > TURN_MS',
+    to: 'waiting < 0',
     test: 'tests/server/starts.test.ts',
   },
   {
