@@ -59,6 +59,7 @@ export function sinceAgreed<One extends SituationAlert>(
   conditions: readonly One[],
   critical: Health['critical'],
 ): readonly One[] {
+  if (!critical.some(({ by }) => by === 'agreement')) return conditions
   const by = new Map(critical.map((one) => [one.alertId, one.by]))
   const events = conditions.filter(({ uuid, source }) => source === 'cluster' && by.has(uuid))
   const from = Math.min(...events.map(({ since }) => since))
