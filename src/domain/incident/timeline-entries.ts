@@ -143,15 +143,7 @@ const ENDS: Readonly<Record<string, string>> = {
   manual: 'was resolved manually',
 }
 
-/** Why an incident is open again whose problem was not over. */
-export const NOT_OVER = {
-  wentOn: 'the problem has been going on all the time',
-  isUncertain: 'the heartbeat of the sender had ended, too, so the end does not count',
-} as const
-
-const WRONG: readonly string[] = Object.values(NOT_OVER)
-
 /** Returns whether the problem came back by itself. It was over before. */
-export function hasComeBack({ kind, code, actor, text }: EntryFact): boolean {
-  return kind === 'status' && code === 'open' && actor === null && !WRONG.includes(text)
+export function hasComeBack({ kind, code, actor, facts }: EntryFact): boolean {
+  return kind === 'status' && code === 'open' && actor === null && facts?.code !== 'disproved'
 }

@@ -29,6 +29,8 @@ export type TimelineEntry = {
 export type EntryFacts =
   /** A user resolved the incident while alerts were firing, or although no end of them was reported. */
   | { readonly code: 'firing' | 'unreported'; readonly alerts: readonly (readonly [name: string, count: number])[] }
+  /** An incident is open again whose problem was not over. */
+  | { readonly code: 'disproved' }
   /** The change of `severity`. `from`: null if unknown. `summary`: what the sender said of an alert that got worse. */
   | { readonly code: 'severity'; readonly from: Severity | null; readonly to: Severity; readonly summary?: string }
 

@@ -1,7 +1,6 @@
 /** Reads incidents for a reliability report. */
 
 import { sql } from 'kysely'
-import { NOT_OVER } from '../../domain/incident/timeline-entries.ts'
 import { type Reliability, type ReportedIncident, reliability } from '../../domain/report/report.ts'
 import type { Severity } from '../../domain/severity.ts'
 import { DAY } from '../../domain/units.ts'
@@ -62,7 +61,7 @@ function listReportedIncidents(db: Db, organizationId: number, span: TimeSpan, m
             .where('kind', '=', 'status')
             .where('code', '=', 'open')
             .where('actor', 'is', null)
-            .where('text', 'not in', Object.values(NOT_OVER)),
+            .where((one) => one.or([one('facts', 'is', null), one(sql`facts ->> '$.code'`, '!=', 'disproved')])),
         )
         .as('back')
     })

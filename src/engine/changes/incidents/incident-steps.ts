@@ -10,7 +10,6 @@ import { digestAtOf, FLAPPING_BURNS } from '../../../domain/incident/opening.ts'
 import type { Problem } from '../../../domain/incident/problem.ts'
 import { endText } from '../../../domain/incident/problem-end.ts'
 import type { Step } from '../../../domain/incident/situation.ts'
-import { NOT_OVER } from '../../../domain/incident/timeline-entries.ts'
 import type { Context } from '../../state/context.ts'
 import type { Condition } from '../conditions.ts'
 import { firingOnNode } from '../nodes.ts'
@@ -118,12 +117,16 @@ function comeBack(
   const rated = withNew(ctx, incident, fresh, renewed(incident, problem, wasWrong), problem.since ?? now, now)
   const after: LiveIncident = { ...rated, ...onAgain(incident, now, wasWrong), resolvedAt: null }
   const isDoubted = input.conditions.some(({ live: { alert } }) => alert.status === 'firing' && isPast(alert, now))
-  const why = !wasWrong ? 'the problem came back' : isDoubted ? NOT_OVER.isUncertain : NOT_OVER.wentOn
+  const wrong = isDoubted
+    ? 'the heartbeat of the sender had ended, too, so the end does not count'
+    : 'the problem has been going on all the time'
+  const why = wasWrong ? wrong : 'the problem came back'
+  const facts = wasWrong ? ({ code: 'disproved' } as const) : null
   const isFirstFlap = problem.flapsSince === now
   const tells = isFirstFlap ? 'flapping' : 'again'
   const nextAt = isFirstFlap ? null : digestAtOf(problem, now)
   const digestAt = nextAt === null ? null : Math.min(nextAt, now + FLAPPING_BURNS)
-  const moved = moveIncident(ctx, { before: incident, after, why, actor: null, now, tells, wasWrong, digestAt })
+  const moved = moveIncident(ctx, { before: incident, after, why, facts, actor: null, now, tells, wasWrong, digestAt })
   if (digestAt !== null && fresh.length > 0) tell(ctx, moved, { change: 'worse', conditions: fresh, actor: null, now })
   return addAlerts(ctx, moved, named(input, alertIds), now)
 }
