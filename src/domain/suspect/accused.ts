@@ -27,8 +27,8 @@ const CALLED: readonly RegExp[] = [
   // Python, PostgreSQL, Java, curl: `host='payment'`, `could not translate host name "db"`, `UnknownHostException: payment`
   /(?<=\bhost(?: ?name)?(?: |=|: ?)["'`]?)[\w.-]+/gi,
   /(?<=\bUnknownHost(?:Exception)?: )[\w.-]+/g,
-  // `connection to server at "db"`, `failed to connect to payment:8080`, `connection to redis refused`
-  /(?<=\bconnect(?:ion|ing)? (?:to|with) (?:server at |host )?["'`]?)[\w.-]+/gi,
+  // `connection to server at "db"`, `could not connect to server db:5432`, `failed to connect to payment:8080`
+  /(?<=\bconnect(?:ion|ing)? (?:to|with) (?:(?:server|host|database|broker) )?(?:at )?["'`]?)[\w.-]+/gi,
   // Kubernetes: `no endpoints available for service "payment"`
   /(?<=\bendpoints available for service ["'`]?)[\w.-]+/gi,
 ]
