@@ -140,13 +140,13 @@ function wantsNoOpening(deps: Deps, channel: ChannelRecord, { kind, incidentUuid
   return wants(kind) && !wants('opened')
 }
 
-/** Returns whether what became worse, or whether a flapping problem goes on, stood in a message that the channel got since. */
+/** Returns whether what became worse, or what is back or flaps, stood in a message that the channel got since. */
 function isSaid({ db }: Deps, { rowId }: ChannelRecord, entry: QueuedEntry): boolean {
   const { kind, isDigest, createdAt, incident } = entry
   const { since, knownAt, firing } = incident.problem
   if (isDigest && since === null && knownAt !== null)
     return listSaid(db, rowId, entry, Math.max(createdAt, knownAt)).length > 0
-  const names = kind === 'worse' && entry.another === null ? entry.names : isDigest ? firing : []
+  const names = kind === 'worse' && entry.another === null ? entry.names : isDigest || kind === 'again' ? firing : []
   if (names.length === 0) return false
   const said = new Set(listSaid(db, rowId, entry, createdAt).flat())
   return names.every((name) => said.has(name))

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createChannel } from '../../src/actions/channels.ts'
 import { SECOND } from '../../src/domain/units.ts'
+import { createSilence } from '../../src/engine/changes/silences/silences.ts'
 import { changeIncident } from '../helpers/acts.ts'
 import { NOON } from '../helpers/factory.ts'
 import { makeFlow } from '../helpers/flow.ts'
@@ -115,4 +116,45 @@ test('what fires again after an all-clear is told as worse, although the opening
   await fires(800, 'B')
   await sends(801)
   assert.deepEqual(kinds(told), ['1: opened', '81: recovered', '701: again', '801: worse'])
+})
+
+type Pager = ReturnType<typeof pager>
+
+/** Silences the alert A from now on, until a second if there is one. */
+function silence({ deps, acme, clock }: Pager, until = 3_600) {
+  const matchers = [{ name: 'alertname', op: '=', value: 'A' }] as const
+  const times = { startsAt: clock.now, endsAt: NOON + until * SECOND, schedule: null }
+  return deps.engine.run(acme.key, (ctx, now) => createSilence(ctx, { matchers, ...times, comment: 'A' }, 'anna', now))
+}
+
+for (const [what, back, expected] of [
+  ['20 s later', [23, 43, 63], '65: worse'],
+  ['80 s later', [23, 43, 123], '123: again'],
+  ['twice within a minute', [10, 15, 20, 30, 63], '65: worse'],
+] as const)
+  test(`what fires beside a silenced alert, ends and fires again ${what} is told once`, async (t) => {
+    const flow = pager(t)
+    const { fires, sends, told } = flow
+    await fires(0, 'A')
+    await sends(3)
+    await silence(flow)
+    for (let second = 4; second <= 140; second += 1) {
+      const index = back.findIndex((at) => at === second)
+      if (index >= 0) await fires(second, 'B', 'cart', index % 2 === 1)
+      await sends(second)
+    }
+    assert.deepEqual(kinds(told), ['3: opened', expected])
+  })
+
+test('the ends of two silences are told once', async (t) => {
+  const flow = pager(t)
+  const { deps, clock, fires, sends, told } = flow
+  await fires(0, 'A')
+  await sends(100)
+  await silence(flow, 110)
+  clock.now = NOON + 111 * SECOND
+  while (await deps.engine.sweep());
+  await silence(flow, 120)
+  for (let second = 113; second <= 130; second += 1) await sends(second)
+  assert.deepEqual(kinds(told), ['100: opened', '120: again'])
 })
