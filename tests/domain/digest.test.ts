@@ -148,11 +148,18 @@ for (const [what, items, expected] of [
   })
 }
 
-test('the message about a group says of what recovered that it is not critical now', () => {
-  const { body } = digestTextOf([{ ...opened('web'), kind: 'group', group: groupOf(['web', 'till'], false) }], URLS)
-  assert.match(body, / First: shop\/postgres since 14:06 UTC, not critical now\. /)
-  assert.match(body, / Incidents #2 and #3\.$/)
-})
+for (const [what, isSilenced, said] of [
+  ['recovered', false, 'not critical now'],
+  ['a silence covers', true, 'under a silence now'],
+] as const)
+  test(`the message about a group says of what ${what} that it is ${said}`, () => {
+    const group = groupOf(['web', 'till'], false)
+    const incidents = group.incidents.map((one) => ({ ...one, isSilenced: isSilenced && !one.isFiring }))
+    const of = { ...group, leader: incidents[0] ?? group.leader, incidents }
+    const { body } = digestTextOf([{ ...opened('web'), kind: 'group', group: of }], URLS)
+    assert.ok(body.includes(` First: shop/postgres since 14:06 UTC, ${said}. `), body)
+    assert.match(body, / Incidents #2 and #3\.$/)
+  })
 
 function groupOf(names: readonly string[], isFiring = true) {
   const member = (service: string, number: number, fires: boolean) => ({

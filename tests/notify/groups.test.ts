@@ -6,6 +6,7 @@ import { retake, settleMessage, takeMessage } from '../../src/actions/messages.t
 import { remind } from '../../src/actions/notifications.ts'
 import type { Rule } from '../../src/domain/notification/rule.ts'
 import { acknowledgeIncidents } from '../../src/engine/changes/incidents/incident-changes.ts'
+import { createSilence } from '../../src/engine/changes/silences/silences.ts'
 import { findTimeline } from '../../src/store/incident/timeline-facts.ts'
 import { listDueChannels } from '../../src/store/notification/outbox.ts'
 import { MINUTE, NOON } from '../helpers/factory.ts'
@@ -62,6 +63,21 @@ test('the third incident of one cause is announced by a message about the group'
   )
   assert.deepEqual([incidents.length, leader.service.name, incident.id], [3, 'cart', leader.id])
   assert.deepEqual([group, conditions], [{ leader: leader.id, size: 3 }, ['HighErrorRate']])
+})
+
+test('the message about a group does not call a service well that burns under a silence', async (t) => {
+  const { fail, bodies, settled, deps, acme, clock, sweepUntil } = await callers(t)
+  await fail('cart', 'payment', 'search')
+  await settled(1)
+  const matchers = [{ name: 'service', op: '=', value: 'cart' }] as const
+  const wanted = { matchers, startsAt: clock.now, endsAt: NOON + 60 * MINUTE, schedule: null, comment: 'deploy' }
+  await deps.engine.run(acme.key, (ctx, now) => createSilence(ctx, wanted, 'Ann', now))
+  await sweepUntil(NOON + 2 * MINUTE)
+  await fail('till')
+  await settled(bodies().length + 1)
+  const { message, incidents } = bodies().at(-1).data
+  assert.match(message.body, / First: shop\/cart since 12:00 UTC, under a silence now\. /)
+  assert.deepEqual([incidents[0].problem, 'isSilenced' in incidents[0]], ['off', false])
 })
 
 test('the timeline of the leading incident has the message about its group', async (t) => {

@@ -135,11 +135,12 @@ for (const [what, back, expected] of [
   test(`what fires beside a silenced alert, ends and fires again ${what} is told once`, async (t) => {
     const flow = pager(t)
     const { fires, sends, told } = flow
+    const changes: readonly number[] = back
     await fires(0, 'A')
     await sends(3)
     await silence(flow)
     for (let second = 4; second <= 140; second += 1) {
-      const index = back.findIndex((at) => at === second)
+      const index = changes.indexOf(second)
       if (index >= 0) await fires(second, 'B', 'cart', index % 2 === 1)
       await sends(second)
     }

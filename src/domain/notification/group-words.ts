@@ -16,6 +16,8 @@ export type GroupMember = Pick<
   readonly problem: 'on' | 'off'
   /** Whether a condition fires at the time of sending. In the minute after the last end, the problem is still on. */
   readonly isFiring: boolean
+  /** Whether silences cover all that goes on. */
+  readonly isSilenced?: boolean
   readonly service: MessageItem['service']
 }
 
@@ -51,7 +53,7 @@ export function groupLinesOf(group: MessageGroup, items: readonly MessageItem[],
     body: [
       ...newTexts(items),
       othersText(burningOf(group), items),
-      `First: ${nameOf(first)} since ${momentText(first.startedAt, context)}${first.isFiring ? '' : ', not critical now'}.`,
+      `First: ${nameOf(first)} since ${momentText(first.startedAt, context)}${nowText(first)}.`,
       context.cause,
       onItText(group),
       `Incidents ${numbersOf(burningOf(group))}.`,
@@ -81,6 +83,10 @@ function burningOf({ incidents }: MessageGroup): readonly GroupMember[] {
 
 function nameOf({ service }: GroupMember): string {
   return placedName(service, serviceName(service))
+}
+
+function nowText({ isFiring, isSilenced = false }: GroupMember): string {
+  return isSilenced ? ', under a silence now' : isFiring ? '' : ', not critical now'
 }
 
 function newTexts(items: readonly MessageItem[]): string[] {

@@ -176,7 +176,8 @@ function messageGroup(
   const incidents = db.all(rows).map(({ uuid, problem, name, namespace, cluster, ...incident }): GroupMember => {
     const service = placed({ name, namespace, cluster })
     const known = toProblem(problem)
-    const state = { problem: problemAt(known, now), isFiring: phaseOf(known, now) === 'on' }
+    const phase = phaseOf(known, now)
+    const state = { problem: problemAt(known, now), isFiring: phase === 'on', isSilenced: phase === 'muted' }
     return { id: uuidFromBytes(uuid), ...incident, ...state, service }
   })
   const first = incidents.find(({ id }) => id === leader)
