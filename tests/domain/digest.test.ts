@@ -258,6 +258,76 @@ for (const [what, kind, names, firing, said] of [
     assert.equal(/web (?:got worse|was reopened)[^.]*\./.exec(whole)?.[0] ?? '', said)
   })
 
+const LETTERS = [...'abcdefghi']
+
+/** Acknowledged incidents, each of which got worse by the condition that `nameOf` returns. */
+function worsened(services: readonly string[], nameOf: (service: string) => string): MessageItem[] {
+  return services.map((service) => {
+    const of = taken(service, 'ann')
+    const problem = { ...of.incident.problem, firing: ['Down', nameOf(service)] }
+    return { ...of, kind: 'worse', names: [nameOf(service)], incident: { ...of.incident, problem } }
+  })
+}
+
+for (const [what, items, said] of [
+  ['three got worse by the same', worsened(['a', 'b', 'c'], () => 'Disk'), 'a, b and c got worse: Disk is firing.'],
+  [
+    'nine got worse by the same',
+    worsened(LETTERS, () => 'Disk'),
+    'a, b, c and 6 other services got worse: Disk is firing.',
+  ],
+  [
+    'six got worse by different alerts',
+    worsened(LETTERS.slice(0, 6), (service) => `Disk ${service}`),
+    'e got worse: Disk e is firing. f got worse: Disk f is firing. ann ',
+  ],
+  [
+    'nine got worse by different alerts',
+    worsened(LETTERS, (service) => `Disk ${service}`),
+    'e got worse: Disk e is firing. f, g, h and i got worse, too. ann ',
+  ],
+  ['a user reopened eight of', about('reopened', ...LETTERS.slice(1)), 'b, c, d and 5 other services were reopened.'],
+  [
+    'several alerts of each fire that are the same',
+    worsened(LETTERS, () => 'Disk').map((one) => opening(one)),
+    'Worst: a: Down and Disk. b, c, d and 5 other services: Down and Disk.',
+  ],
+  [
+    'several alerts of each fire',
+    worsened(LETTERS, (service) => `Disk ${service}`).map((one) => opening(one)),
+    'f: Down and Disk f. g, h and i: several alerts.',
+  ],
+  [
+    'the sender of each was not heard for the same time',
+    LETTERS.map((service) => unheard(service, 60)),
+    ' a, b, c and 6 other services: not heard since 13:06 UTC.',
+  ],
+  [
+    'the sender of each was not heard',
+    LETTERS.map((service, index) => unheard(service, 60 + index)),
+    ' e: not heard since 13:02 UTC. f, g, h and i: not reported lately either.',
+  ],
+] as const)
+  test(`a digest of incidents of which ${what} leaves none out`, () => {
+    const { title, body } = digestTextOf(items, URLS)
+    assert.ok(`${title} ${body}`.includes(said), `${title} ${body}`)
+  })
+
+function opening(one: MessageItem): MessageItem {
+  return { ...one, kind: 'opened', incident: { ...one.incident, acknowledgedAt: null, status: 'open' } }
+}
+
+function unheard(service: string, minutes: number): MessageItem {
+  const delivery = { interval: null, reportsEnds: false, isRepeated: true }
+  return { ...opened(service), alerts: [messageAlert({ receivedAt: CONTEXT.now - minutes * 60_000, delivery })] }
+}
+
+test('a digest says what got worse of an incident that it reminds of', () => {
+  const [web] = worsened(['web'], () => 'Disk').map((one) => ({ ...opening(one), kind: 'worse' as const }))
+  const { body } = digestTextOf([...about('reminder', 'cart', 'web'), ...(web ? [web] : [])], URLS)
+  assert.match(body, / web got worse: Disk is firing\.$/)
+})
+
 test('a digest says that a silence has ended, whoever works on it', () => {
   const problem = burning(4, { covered: { since: CONTEXT.now - 240_000, until: CONTEXT.now } })
   const back = ['cart', 'web'].map((name) => {

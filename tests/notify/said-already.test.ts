@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createChannel } from '../../src/actions/channels.ts'
 import { SECOND } from '../../src/domain/units.ts'
+import { acknowledgeIncidents } from '../../src/engine/changes/incidents/incident-changes.ts'
 import { createSilence } from '../../src/engine/changes/silences/silences.ts'
 import { changeIncident } from '../helpers/acts.ts'
 import { NOON } from '../helpers/factory.ts'
@@ -90,17 +91,48 @@ test('what only the message about an acknowledgement has named is told as worse'
   assert.deepEqual(kinds(told), ['0: opened', '11: acknowledged', '61: worse'])
 })
 
-test('what a digest counts without naming its conditions is told as worse', async (t) => {
-  const { fires, sends, told } = pager(t)
-  for (const service of ['s1', 's2', 's3']) await fires(0, 'Down', service)
-  await sends(1)
-  for (const service of ['s4', 's5', 's6', 's7', 's8', 's9']) {
-    await fires(2, 'Down', service)
-    await fires(3, 'Slow', service)
-  }
-  await sends(31)
-  await sends(70)
-  assert.deepEqual(told.slice(4), ['70: worse: s9 got worse: Slow is firing, too.'])
+for (const [what, slow, expected] of [
+  [
+    'counts without naming its conditions is told as worse',
+    (service: string) => `Slow ${service}`,
+    ['10', '11'].map((one) => `70: worse: s${one} got worse: Slow s${one} is firing, too.`),
+  ],
+  ['names for several services at once is not told again', () => 'Slow', []],
+] as const)
+  test(`what a digest ${what}`, async (t) => {
+    const { fires, sends, told } = pager(t)
+    for (const service of ['s1', 's2', 's3']) await fires(0, 'Down', service)
+    await sends(1)
+    for (const service of ['s4', 's5', 's6', 's7', 's8', 's9', 's10', 's11']) {
+      await fires(2, 'Down', service)
+      await fires(3, slow(service), service)
+    }
+    await sends(31)
+    await sends(70)
+    assert.deepEqual(told.slice(4), expected)
+  })
+
+test('after quiet hours, the new alerts of all services are told, whoever works on them', async (t) => {
+  const { deps, acme, clock, fires, sends, told, incidents } = pager(t)
+  const quietHours = { from: '12:00', to: '12:15', timeZone: 'UTC' }
+  const rules = [{ quietHours }]
+  const quiet = { name: 'quiet', kind: 'slack', target: 'https://example.com/y', remindAfter: 0, rules } as const
+  createChannel(deps, acme.key, quiet)
+  const services = [...'abcdefgh']
+  for (const service of services) await fires(30, 'Down', service)
+  await sends(100)
+  const ids = incidents().map(({ id }) => id)
+  await deps.engine.run(acme.key, (ctx, now) => acknowledgeIncidents(ctx, ids, 'anna', now))
+  await sends(200)
+  for (const service of services) await fires(300, 'Disk', service)
+  for (const second of [301, 335]) await sends(second)
+  const before = told.length
+  clock.now = NOON + 901 * SECOND
+  await sends(901)
+  assert.deepEqual(
+    told.slice(before).map((one) => one.replace(/^.*: (?=a)/, '')),
+    ['a, b, c and 5 other services got worse: Disk is firing.'],
+  )
 })
 
 test('what fires again after an all-clear is told as worse, although the opening has named it', async (t) => {

@@ -1,11 +1,14 @@
-/** Orders the incidents of a digest by what is to be said about them. */
+/** Orders the incidents of a digest by what is to be said about them, and names them. */
 
 import { severityNow } from '../incident/lasted.ts'
 import { phaseOf } from '../incident/problem.ts'
 import { rank } from '../severity.ts'
 import { LEAST_MEMBERS } from '../suspect/group.ts'
-import { saidNames } from './alert-texts.ts'
+import { countOf, joinNames, timesOf } from '../text.ts'
+import { hasOwnTitle, saidNames } from './alert-texts.ts'
 import type { MessageKind } from './kind.ts'
+import { namedUpTo, shortened } from './names.ts'
+import { subjectOf } from './sentences.ts'
 import type { MessageItem } from './words.ts'
 
 /** Returns the UUID of the incident that a message names first; null if none of its incidents burns. */
@@ -58,12 +61,23 @@ function stateOf({ incident: { status, problem } }: MessageItem, now: number) {
   return status === 'resolved' ? 'ended' : STATES[phaseOf(problem, now)]
 }
 
-/** The number of incidents of a digest whose conditions are listed, and of the conditions of each. */
-export const MAX_FIRING = 5
+/** The number of sentences of a digest about one matter, and of the conditions that each names. */
+export const MAX_SAID = 5
+
+/** Returns what a digest says of incidents, the same once, and the incidents of which it says only that there are more. */
+export function alikeOf(items: readonly MessageItem[], textOf: (item: MessageItem) => string) {
+  const groups = Map.groupBy(items, textOf)
+  groups.delete('')
+  const all = [...groups].map(([text, of]) => ({ text, of }))
+  const said = all.length > MAX_SAID + 1 ? all.slice(0, MAX_SAID) : all
+  return { said, rest: all.slice(said.length).flatMap(({ of }) => of) }
+}
 
 /** Returns the incidents of which a digest names the conditions: the worst one, and those with several. */
-export function listedOf(shown: readonly MessageItem[]): readonly MessageItem[] {
-  return shown.filter(({ incident }, index) => index === 0 || incident.problem.firing.length > 1).slice(0, MAX_FIRING)
+export function listedOf(shown: readonly MessageItem[]) {
+  const [worst, ...others] = shown
+  const several = others.filter(({ incident: { problem } }) => problem.about === null && problem.firing.length > 1)
+  return { worst, ...alikeOf(several, ({ incident }) => namedUpTo(incident.problem.firing, MAX_SAID)) }
 }
 
 /** Returns the conditions that a message names as firing, by the UUID of their incident. */
@@ -71,6 +85,21 @@ export function namedIn(all: readonly MessageItem[], now: number): Readonly<Reco
   const isDigest = all.some(({ incident, kind }) => kind !== 'group' && incident.id !== all[0]?.incident.id)
   if (!isDigest) return Object.fromEntries(all.map((item) => [item.incident.id, saidNames(item)]))
   const { news, unowned, known } = sorted(all, now)
-  const listed = listedOf([...news.flatMap(({ of }) => of), ...unowned, ...known])
-  return Object.fromEntries(listed.map(({ incident: { id, problem } }) => [id, problem.firing.slice(0, MAX_FIRING)]))
+  const { worst, said } = listedOf([...news.flatMap(({ of }) => of), ...unowned, ...known])
+  const listed = [...(worst ? [worst] : []), ...said.flatMap(({ of }) => of)]
+  return Object.fromEntries(listed.map(({ incident: { id, problem } }) => [id, problem.firing.slice(0, MAX_SAID)]))
+}
+
+/** Names an incident by its service or, if a user named it or its service was merged, by its title. */
+export function nameOf(item: MessageItem): string {
+  return hasOwnTitle(item) ? `“${shortened(item.incident.title)}” (${subjectOf(item)})` : subjectOf(item)
+}
+
+/** Names the first incidents, and how many others there are. The same name in two clusters is written `api ×2`. */
+export function namesOf(items: readonly MessageItem[]): string {
+  const groups = [...Map.groupBy(items, nameOf)].map(([name, alike]) => ({ name, count: alike.length }))
+  const rest = groups.slice(3).reduce((sum, { count }) => sum + count, 0)
+  const names = groups.map(({ name, count }) => `${name}${timesOf(count)}`)
+  if (groups.length <= 4) return joinNames(names)
+  return `${names.slice(0, 3).join(', ')} and ${countOf(rest, rest > groups.length - 3 ? 'other incident' : 'other service')}`
 }

@@ -3,10 +3,10 @@ import { firingText } from '../incident/incident.ts'
 import { severeOf, severityNow } from '../incident/lasted.ts'
 import { SEVERITIES } from '../severity.ts'
 import { formatLasted } from '../shown-time.ts'
-import { countOf, formatCount, joinNames, timesOf, uncapitalized } from '../text.ts'
+import { countOf, formatCount, joinNames, uncapitalized } from '../text.ts'
 import { SECOND } from '../units.ts'
-import { hasOwnTitle, overdueText, whenText } from './alert-texts.ts'
-import { commonOf, listedOf, MAX_FIRING, sorted } from './digest-order.ts'
+import { overdueText, whenText } from './alert-texts.ts'
+import { alikeOf, commonOf, listedOf, MAX_SAID, nameOf, namesOf, sorted } from './digest-order.ts'
 import { groupLinesOf, type MessageGroup } from './group-words.ts'
 import { clusterText, namedUpTo, shortened } from './names.ts'
 import { endedBy, goesOnText, isInferred, NO_END, recoveryText } from './recovery-texts.ts'
@@ -25,8 +25,6 @@ import {
   SYMBOLS,
 } from './words.ts'
 
-/** The number of known incidents of which a digest says what has changed. */
-const MAX_CHANGED = 5
 /** The maximum number of links to acknowledge an incident. ntfy shows three links. */
 const MAX_ACKNOWLEDGED = 2
 
@@ -73,13 +71,13 @@ function digestOf(all: readonly MessageItem[], context: MessageContext): Message
     ...news.map(({ of, isBack }) => countedText(of, isBack ? 'incident' : 'new incident', isBack ? 'came back ' : '')),
     unowned.length > 0 ? `Nobody has acknowledged this yet: ${countedText(unowned, 'incident')}` : '',
     countedText(known, shown.length > known.length ? 'earlier incident' : 'incident'),
-    ...[...known, ...attended].flatMap((item) => changedText(item, all)).slice(0, MAX_CHANGED),
+    ...changedTexts([...unowned, ...known, ...attended], all),
     uncoveredText([...known, ...attended], all),
     attendedText(attended),
   ]
   const quiet = well.filter((item) => endedBy(item) === null && goesOnText(item) === '')
   const opened = new Set(all.flatMap(({ kind, incident }) => (kind === 'opened' ? [incident.id] : [])))
-  const past = quiet.filter(({ incident }) => opened.has(incident.id)).slice(0, MAX_CHANGED)
+  const past = quiet.filter(({ incident }) => opened.has(incident.id)).slice(0, MAX_SAID)
   const texts = [
     ...told,
     ending.length > 0 ? `${namesOf(ending)}: the last alert has just ended` : '',
@@ -98,7 +96,7 @@ function digestOf(all: readonly MessageItem[], context: MessageContext): Message
   const [title = '', ...others] = texts.filter((text) => text !== '').map((text) => `${text}.`)
   const [worst = '', ...more] = worstTexts(shown)
   const because = leftText(all) || (told.some((text) => text !== '') ? '' : becauseText(all))
-  const unheard = shown.flatMap((item) => unheardText(item, context)).slice(0, MAX_FIRING)
+  const unheard = unheardTexts(shown, context)
   const { inAll = null } = context
   const rest = inAll === null || inAll <= shown.length ? '' : `In all, ${countOf(inAll, 'incident')} go on.`
   const body = [worst, rest, first ? context.cause : '', ...more, ...unheard, ...others, because]
@@ -166,17 +164,26 @@ function attendedText(items: readonly MessageItem[]): string {
   return items.length === 0 ? '' : `${who} ${are} working on ${countedText(items, 'incident')}`
 }
 
-/** Returns `cart got worse: DiskFull is firing` or `web was reopened`, for an incident that the channel knows. */
-function changedText(item: MessageItem, all: readonly MessageItem[]): string[] {
-  const { id, problem } = item.incident
-  const own = all.filter(({ incident }) => incident.id === id)
-  const worse = own.flatMap(({ kind, names }) => (kind === 'worse' ? names : []))
-  const names = [...new Set(worse)].filter((name) => problem.firing.includes(name))
-  if (names.length > 0)
-    return [`${nameOf(item)} got worse: ${namedUpTo(names, MAX_FIRING)} ${names.length === 1 ? 'is' : 'are'} firing`]
-  const last = own.findLast(({ kind }) => kind === 'reopened')
-  if (!last) return []
-  return [last.isTakenBack ? `Nobody is working on ${nameOf(item)} any more` : `${nameOf(item)} was reopened`]
+/** Returns `cart and web got worse: DiskFull is firing` or `web was reopened`, of incidents that the channel knows. */
+function changedTexts(items: readonly MessageItem[], all: readonly MessageItem[]): string[] {
+  const newsOf = Map.groupBy(all, ({ incident }) => incident.id)
+  const worseText = ({ incident: { id, problem } }: MessageItem) => {
+    const worse = newsOf.get(id)?.flatMap(({ kind, names }) => (kind === 'worse' ? names : []))
+    const names = [...new Set(worse)].filter((name) => problem.firing.includes(name))
+    return names.length === 0 ? '' : `${namedUpTo(names, MAX_SAID)} ${names.length === 1 ? 'is' : 'are'} firing`
+  }
+  const { said, rest } = alikeOf(items, worseText)
+  const calm = items.filter((item) => worseText(item) === '')
+  const { true: taken = [], false: reopened = [] } = Object.groupBy(calm, ({ incident }) => {
+    const last = newsOf.get(incident.id)?.findLast(({ kind }) => kind === 'reopened')
+    return last ? `${last.isTakenBack === true}` : ''
+  })
+  return [
+    ...said.map(({ text, of }) => `${namesOf(of)} got worse: ${text}`),
+    rest.length === 0 ? '' : `${namesOf(rest)} got worse, too`,
+    reopened.length === 0 ? '' : `${namesOf(reopened)} ${reopened.length === 1 ? 'was' : 'were'} reopened`,
+    taken.length === 0 ? '' : `Nobody is working on ${namesOf(taken)} any more`,
+  ]
 }
 
 /** Returns `A silence has ended that covered cart and web`; '' if there are none. */
@@ -220,30 +227,18 @@ function acknowledgeLinks(items: readonly MessageItem[], { acknowledgeUrls }: Me
 
 /** Names what fires. A title may name what is over. */
 function worstTexts(items: readonly MessageItem[]): string[] {
-  return listedOf(items).map((item, index) => {
-    const { title, problem } = item.incident
-    const isTitled = problem.firing.length === 0 || problem.about !== null
-    const text = isTitled ? `“${shortened(title)}”` : `${subjectOf(item)}: ${namedUpTo(problem.firing, MAX_FIRING)}`
-    return `${index === 0 ? 'Worst: ' : ''}${text}.`
-  })
+  const { worst, said, rest } = listedOf(items)
+  if (!worst) return []
+  const { title, problem } = worst.incident
+  const isTitled = problem.firing.length === 0 || problem.about !== null
+  const text = isTitled ? `“${shortened(title)}”` : `${subjectOf(worst)}: ${namedUpTo(problem.firing, MAX_SAID)}`
+  const others = said.map((one) => `${namesOf(one.of)}: ${one.text}.`)
+  return [`Worst: ${text}.`, ...others, ...(rest.length === 0 ? [] : [`${namesOf(rest)}: several alerts.`])]
 }
 
 /** Returns `cart: not heard since 14:02 UTC.` about what its sender does not repeat; nothing if it does. */
-function unheardText(item: MessageItem, context: MessageContext): string[] {
-  const text = overdueText(item, context)
-  return text === '' ? [] : [`${nameOf(item)}: ${uncapitalized(text)}`]
-}
-
-/** Names an incident by its service or, if a user named it or its service was merged, by its title. */
-function nameOf(item: MessageItem): string {
-  return hasOwnTitle(item) ? `“${shortened(item.incident.title)}” (${subjectOf(item)})` : subjectOf(item)
-}
-
-/** Names the first incidents, and how many others there are. The same name in two clusters is written `api ×2`. */
-function namesOf(items: readonly MessageItem[]): string {
-  const groups = [...Map.groupBy(items, nameOf)].map(([name, alike]) => ({ name, count: alike.length }))
-  const rest = groups.slice(3).reduce((sum, { count }) => sum + count, 0)
-  const names = groups.map(({ name, count }) => `${name}${timesOf(count)}`)
-  if (groups.length <= 4) return joinNames(names)
-  return `${names.slice(0, 3).join(', ')} and ${countOf(rest, rest > groups.length - 3 ? 'other incident' : 'other service')}`
+function unheardTexts(items: readonly MessageItem[], context: MessageContext): string[] {
+  const { said, rest } = alikeOf(items, (item) => uncapitalized(overdueText(item, context)))
+  const texts = said.map(({ text, of }) => `${namesOf(of)}: ${text}`)
+  return rest.length === 0 ? texts : [...texts, `${namesOf(rest)}: not reported lately either.`]
 }
