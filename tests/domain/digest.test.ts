@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { digestTextOf } from '../../src/domain/notification/digest.ts'
+import { namedIn } from '../../src/domain/notification/digest-order.ts'
 import type { MessageItem } from '../../src/domain/notification/words.ts'
 import { burning, CONTEXT, healed, messageItem as item, messageAlert } from '../helpers/messages.ts'
 
+const LETTERS = [...'abcdefghi']
 const URLS = { ...CONTEXT, cause: '', acknowledgeUrls: {} }
 
 function taken(name: string, by: string | null): MessageItem {
@@ -161,6 +163,21 @@ for (const [what, isSilenced, said] of [
     assert.match(body, / Incidents #2 and #3\.$/)
   })
 
+test('the message about a group names all alerts of a service', () => {
+  const names = ['A', 'B', 'C', 'D', 'E']
+  const alerts = names.map((name) => messageAlert({ id: name, name, condition: name, summary: '' }))
+  const problem = { ...opened('web').incident.problem, firing: names }
+  const web = item({ ...opened('web'), kind: 'group', group: groupOf(['web', 'till']), alerts }, { id: 'web', problem })
+  assert.match(digestTextOf([web], URLS).body, /^web: A; B; C\. Also firing: D and E\. Also critical: postgres/)
+})
+
+test('the alerts of services that the message about a group only counts are told later', () => {
+  const group = groupOf(LETTERS)
+  const items = LETTERS.map((name) => ({ ...opened(name), kind: 'group' as const, group }))
+  assert.match(digestTextOf(items, URLS).body, / e: [^.]+\. 4 more\. /)
+  assert.deepEqual(Object.keys(namedIn(items, CONTEXT.now)), ['a', 'b', 'c', 'd', 'e'])
+})
+
 function groupOf(names: readonly string[], isFiring = true) {
   const member = (service: string, number: number, fires: boolean) => ({
     ...({ id: service, number, title: service, severity: 'critical', status: 'open' } as const),
@@ -257,8 +274,6 @@ for (const [what, kind, names, firing, said] of [
     assert.ok(whole.includes('ann is working on 2 incidents (2 critical): cart and web.'), whole)
     assert.equal(/web (?:got worse|was reopened)[^.]*\./.exec(whole)?.[0] ?? '', said)
   })
-
-const LETTERS = [...'abcdefghi']
 
 /** Acknowledged incidents, each of which got worse by the condition that `nameOf` returns. */
 function worsened(services: readonly string[], nameOf: (service: string) => string): MessageItem[] {

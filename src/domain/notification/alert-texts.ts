@@ -128,8 +128,7 @@ export function saidNames(item: MessageItem): readonly string[] {
   const { kind, alerts, incident } = item
   if (kind === 'acknowledged' || kind === 'recovered' || kind === 'resolved' || alerts.length === 0) return []
   const shown = namedAlerts(item).map(({ condition }) => condition)
-  const others = kind === 'group' ? [] : unnamed(item).slice(0, NAMED_BRIEFLY)
-  return [...shown, ...others].filter((name) => incident.problem.firing.includes(name))
+  return [...shown, ...unnamed(item).slice(0, NAMED_BRIEFLY)].filter((name) => incident.problem.firing.includes(name))
 }
 
 /** Names the critical conditions that the message is about and that it has not named yet. */

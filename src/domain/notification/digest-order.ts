@@ -61,7 +61,7 @@ function stateOf({ incident: { status, problem } }: MessageItem, now: number) {
   return status === 'resolved' ? 'ended' : STATES[phaseOf(problem, now)]
 }
 
-/** The number of sentences of a digest about one matter, and of the conditions that each names. */
+/** The number of sentences of a message about one matter, and of the names in each. */
 export const MAX_SAID = 5
 
 /** Returns what a digest says of incidents, the same once, and the incidents of which it says only that there are more. */
@@ -83,7 +83,8 @@ export function listedOf(shown: readonly MessageItem[]) {
 /** Returns the conditions that a message names as firing, by the UUID of their incident. */
 export function namedIn(all: readonly MessageItem[], now: number): Readonly<Record<string, readonly string[]>> {
   const isDigest = all.some(({ incident, kind }) => kind !== 'group' && incident.id !== all[0]?.incident.id)
-  if (!isDigest) return Object.fromEntries(all.map((item) => [item.incident.id, saidNames(item)]))
+  const shown = all.at(-1)?.kind === 'group' ? all.slice(0, MAX_SAID) : all
+  if (!isDigest) return Object.fromEntries(shown.map((item) => [item.incident.id, saidNames(item)]))
   const { news, unowned, known } = sorted(all, now)
   const { worst, said } = listedOf([...news.flatMap(({ of }) => of), ...unowned, ...known])
   const listed = [...(worst ? [worst] : []), ...said.flatMap(({ of }) => of)]

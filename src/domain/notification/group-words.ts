@@ -1,7 +1,8 @@
 /** Writes the message about several incidents with a common cause. */
 import type { LiveIncident } from '../incident/live-incident.ts'
 import { formatCount, joinNames, serviceName } from '../text.ts'
-import { momentText, problemText } from './alert-texts.ts'
+import { momentText, othersText, problemText } from './alert-texts.ts'
+import { MAX_SAID } from './digest-order.ts'
 import { REMINDERS } from './kind.ts'
 import { namedUpTo, placedName, shortened } from './names.ts'
 import { subjectOf } from './sentences.ts'
@@ -42,9 +43,6 @@ export function spokenOf(items: readonly MessageItem[]): readonly MessageItem[] 
   return leading ? [{ ...leading, alike: [...new Set(others.map(subjectOf))] }] : []
 }
 
-/** The maximum number of incidents and of services that the message names. */
-const NAMED = 5
-
 /** Returns the lines of the message. `items`: the incidents that are new to the channel. */
 export function groupLinesOf(group: MessageGroup, items: readonly MessageItem[], context: MessageContext) {
   const first = group.incidents.reduce((a, b) => (b.startedAt < a.startedAt ? b : a), group.leader)
@@ -52,7 +50,7 @@ export function groupLinesOf(group: MessageGroup, items: readonly MessageItem[],
     title: groupTitleOf(group),
     body: [
       ...newTexts(items),
-      othersText(burningOf(group), items),
+      knownText(burningOf(group), items),
       `First: ${nameOf(first)} since ${momentText(first.startedAt, context)}${nowText(first)}.`,
       context.cause,
       onItText(group),
@@ -74,7 +72,7 @@ export function groupTitleOf(group: MessageGroup): string {
 export function burningText(group: MessageGroup): string {
   const names = new Set(burningOf(group).map(({ service }) => placedName(service)))
   const because = `probably because of ${shortened(group.cause)}`
-  return names.size === 0 ? '' : `Still critical, ${because}: ${namedUpTo([...names], NAMED)}.`
+  return names.size === 0 ? '' : `Still critical, ${because}: ${namedUpTo([...names], MAX_SAID)}.`
 }
 
 function burningOf({ incidents }: MessageGroup): readonly GroupMember[] {
@@ -90,16 +88,18 @@ function nowText({ isFiring, isSilenced = false }: GroupMember): string {
 }
 
 function newTexts(items: readonly MessageItem[]): string[] {
-  const shown = items.slice(0, NAMED).map((item) => `${subjectOf(item)}: ${problemText(item)}.`)
-  const rest = items.length - shown.length
+  const shown = items
+    .slice(0, MAX_SAID)
+    .flatMap((item) => [`${subjectOf(item)}: ${problemText(item)}.`, othersText(item)])
+  const rest = items.length - MAX_SAID
   return rest > 0 ? [...shown, `${formatCount(rest)} more.`] : shown
 }
 
 /** Names the services that an earlier message has named. */
-function othersText(burning: readonly GroupMember[], items: readonly MessageItem[]): string {
+function knownText(burning: readonly GroupMember[], items: readonly MessageItem[]): string {
   const fresh = new Set(items.map(({ incident }) => incident.id))
   const names = new Set(burning.flatMap((one) => (fresh.has(one.id) ? [] : [placedName(one.service)])))
-  return names.size === 0 ? '' : `Also critical: ${namedUpTo([...names], NAMED)}.`
+  return names.size === 0 ? '' : `Also critical: ${namedUpTo([...names], MAX_SAID)}.`
 }
 
 function onItText(group: MessageGroup): string {
