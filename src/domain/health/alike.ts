@@ -10,25 +10,22 @@ import { failureOf, TOGETHER } from './agreement.ts'
 import { type HealthCondition, lasts, MAX_PENALTIES } from './health.ts'
 import type { ConditionOnNode } from './node-trouble.ts'
 
-type OnNode = HealthCondition & Pick<ConditionOnNode, 'node'> & { readonly isLeft?: boolean }
+type OnNode = HealthCondition &
+  Pick<ConditionOnNode, 'node'> & { readonly isLeft?: boolean; readonly hasIncident?: boolean }
 
 /**
  * Returns the alerts that can affect the health or its causes, in the original order. Keeps only the earliest alert of
  * each class of firing alerts. If more than 100 names have the same effect, keeps only the earliest 100. Keeps all
- * ended alerts, all alerts from Kubernetes events, and all alerts on nodes with problems (`nodes`). `isOpen`: whether an
- * incident is unresolved, in which only what no user left on counts.
+ * ended alerts, all alerts from Kubernetes events, and all alerts on nodes with problems (`nodes`). What a user left on does
+ * not stand for what began later.
  */
-export function withoutAlike<One extends OnNode>(
-  alerts: readonly One[],
-  nodes: ReadonlySet<string>,
-  isOpen = false,
-): readonly One[] {
+export function withoutAlike<One extends OnNode>(alerts: readonly One[], nodes: ReadonlySet<string>): readonly One[] {
   const times = turningPoints(alerts)
   const classes = new Map<string, Class<One>[]>()
   const kept: One[] = []
   for (const alert of alerts) {
     if (!isReducible(alert, nodes)) kept.push(alert)
-    else count(classes, alert, `${intervalOf(alert.startsAt, times)} ${isOpen && alert.isLeft}`)
+    else count(classes, alert, `${intervalOf(alert.startsAt, times)} ${alert.isLeft} ${alert.hasIncident}`)
   }
   const chosen = new Set([...kept, ...ofManyNames([...classes.values()].flat(), failuresOf(alerts))])
   return chosen.size === alerts.length ? alerts : alerts.filter((alert) => chosen.has(alert))

@@ -9,7 +9,7 @@ import { HOUR, MINUTE } from '../units.ts'
 import { severityNow } from './lasted.ts'
 import type { LiveIncident } from './live-incident.ts'
 import { isMilder, isUncovered, observedOf } from './observed.ts'
-import { type Back, opening, returning } from './opening.ts'
+import { type Back, hadAllClear, opening, returning } from './opening.ts'
 import {
   type Burning,
   COMES_BACK_WITHIN,
@@ -132,10 +132,10 @@ function begin(
 ): Step {
   const { last, now } = situation
   const wasWrong = last !== null && isDisproved(last.problem, burning)
-  const knownAt = last?.problem.knownAt ?? null
-  const isBack = (wasWrong && last?.problem.isGuess) || (knownAt !== null && now - knownAt <= COMES_BACK_WITHIN)
+  const isBack = (wasWrong && last?.problem.isGuess) || now - (last?.problem.knownAt ?? 0) <= COMES_BACK_WITHIN
   const isOwn = last?.origin === 'automatic' && last.alertCount > 0
-  if (isOwn && isBack) return returning(situation, last.problem, { burning, alertIds, wasWrong })
+  if (isOwn && isBack)
+    return returning(situation, last.problem, { burning, alertIds, wasWrong: wasWrong && hadAllClear(last) })
   return opening(situation, due, { alertIds, burning, follows: last !== null })
 }
 

@@ -51,6 +51,11 @@ export function returning(
   return { do: 'return', alertIds, problem, wasWrong }
 }
 
+/** Returns whether people heard that the problem was over: not if a user resolved the incident while it went on. */
+export function hadAllClear({ problem, resolvedAt }: NonNullable<Situation['last']>): boolean {
+  return resolvedAt === problem.endedAt || (problem.knownAt ?? 0) <= (resolvedAt ?? 0)
+}
+
 /** A flapping incident is one that came back this many times within an hour. */
 export const FLAPS = 3
 

@@ -81,7 +81,7 @@ export function evaluate(ctx: Context, serviceId: number, now: number, most = Nu
   const { conditions: all, resilenced } = compared
   const troubles = troublesOf(ctx, service, all, now)
   const open = unresolvedIncidents(state, serviceId)
-  const counting = withoutAlike(all, new Set(troubles.map(({ node }) => node)), open.length > 0)
+  const counting = withoutAlike(all, new Set(troubles.map(({ node }) => node)))
   const trusts = isUnattributed(service) ? 'sender' : service.name === RUNNER_SERVICE ? 'nothing' : 'all'
   const health = healthOf(counting, now, { trusts })
   const conditions = sinceAgreed(counting, health.critical)

@@ -16,6 +16,7 @@ import { shareEqual } from '../../../domain/memoize.ts'
 import { beatsFor, isDoubted } from '../../../domain/sender/beats.ts'
 import { ruleText } from '../../../domain/service/rule.ts'
 import type { Context } from '../../state/context.ts'
+import { settingsOf } from '../../state/state.ts'
 import { changeAlert, noteDoubt } from '../alerts.ts'
 import { firingEventAlerts, firingMetricsOf, hasNamesake, senderBehaviorOf } from '../conditions.ts'
 import { endingEventsSince, isPlanned, returnOfNode, withRollout } from '../going-away.ts'
@@ -217,7 +218,9 @@ export function affects(ctx: Context, known: LiveAlert | null, { live, isAlike }
   // A long-lasting warning lowers the score more than a new one does. The sweep evaluates the service once for the
   // whole storm.
   if (live.alert.severity === 'warning' && lasts(live.alert)) makeDue(ctx, live.serviceId, now)
-  return false
+  // What a user left on does not stand for what begins.
+  const { suppressed = false } = ctx.state.services.get(live.serviceId) ?? {}
+  return suppressed && live.alert.severity === 'critical' && settingsOf(ctx.state)['auto-incidents'] === 'critical'
 }
 
 /** Returns whether a firing alert has a new start, because its sender skipped the end. */
