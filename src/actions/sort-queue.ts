@@ -1,6 +1,6 @@
 /** Decides which queued notifications are sent now, wait, or are not sent because they are no longer true. */
 import { isLowered, severityNow, worstSeverity } from '../domain/incident/lasted.ts'
-import { OVER, ruledSeverityOf } from '../domain/notification/kind.ts'
+import { OVER, PAGES, ruledSeverityOf } from '../domain/notification/kind.ts'
 import { isUnheardSince } from '../domain/notification/schedule.ts'
 import { RECHECK_MS, type Untold, type Verdict, verdictOf } from '../domain/notification/truth.ts'
 import { listLastReports } from '../store/history/last-report.ts'
@@ -82,6 +82,7 @@ export function verdictIn(
   const { organizationId } = channel
   const { dueAt, createdAt, incidentId, incident } = entry
   if (isUnwanted(deps, channel, entry, now)) return UNWANTED
+  if (isAttended(deps, channel, entry)) return { do: 'drop', reason: 'acknowledged' }
   const opening = together.find((one) => isFirst(one) && !isUnwanted(deps, channel, one, now))
   // A channel that was not told of an incident is told who works on it only with the opening.
   if (opening && entry.kind === 'acknowledged' && !hasDelivered(db, channel.rowId, entry.incidentUuid))
@@ -127,6 +128,16 @@ function isUnwanted(deps: Deps, channel: ChannelRecord, entry: QueuedEntry, now:
   const incident = findLiveIncident(deps.db, channel.organizationId, incidentUuid)
   const severity = isLowered(entry.incident) ? severityNow(entry.incident) : worstSeverity(entry.incident)
   return incident !== null && dueAtOf(deps, channel, { incident, kind, names, severity }, now) === null
+}
+
+/**
+ * Returns whether what is new waited behind an escalation, for example during quiet hours, until somebody acknowledged the
+ * incident.
+ */
+function isAttended({ db }: Deps, { rowId, settings }: ChannelRecord, entry: QueuedEntry): boolean {
+  const isNews = PAGES.has(entry.kind) && !isNewIncident(entry)
+  if (settings.escalateAfter === 0 || !isNews || entry.incident.acknowledgedAt === null) return false
+  return !hasDelivered(db, rowId, entry.incidentUuid)
 }
 
 /** Returns whether the rules of a channel want to hear how an incident goes on, but not that it began. */

@@ -231,6 +231,32 @@ test('one that somebody acknowledged in quiet hours, after it was due, is told a
   )
 })
 
+for (const [what, acknowledged, expected] of [
+  ['nothing if somebody acknowledged it in quiet hours', [10], /^$/],
+  ['nothing if somebody acknowledged it before it got worse', [5], /^$/],
+  [
+    'all of it at once if nobody did',
+    [],
+    /^cart has been critical since 12:03 UTC[^|]* Down: Down fires; Disk: Disk fires\.[^|]*$/,
+  ],
+  ['all of it at once if the acknowledgement was taken back', [10, 12], /^Nobody is working on it any more[^|]*$/],
+] as const)
+  test(`an escalation channel hears of an incident that got worse in quiet hours ${what}`, async (t) => {
+    const { addOwn, fires, user, until, texts } = ownChannel(t, [QUIET], { escalateAfter: 2 })
+    addOwn()
+    await fires(3, 'cart')
+    const changes = [
+      ...acknowledged.map((at, index) => ({
+        at,
+        act: () => user(at, { status: index > 0 ? 'open' : 'investigating' }),
+      })),
+      { at: 8, act: () => fires(8, 'cart', 'Disk') },
+    ]
+    for (const { act } of changes.sort((a, b) => a.at - b.at)) await act()
+    await until(30)
+    assert.match([...new Set(texts)].join(' | '), expected)
+  })
+
 test('an escalation to a receiver that fails is told with its end when it works again', async (t) => {
   const { addOwn, fires, ends, until, receiver, texts } = ownChannel(t, [], { escalateAfter: 2 })
   addOwn()
