@@ -47,9 +47,9 @@ test('a newer start that lies before the resolution is not new', async (t) => {
   assert.deepEqual(kinds, ['opened', 'resolved'])
 })
 
-test('a second fingerprint of the alert, as after a restart of the exporter, is not new', async (t) => {
-  const { kinds } = await resolvedByHand(t, [0, { instance: '10.0.0.1:80' }], [12, { instance: '10.0.0.2:80' }])
-  assert.deepEqual(kinds, ['opened', 'resolved'])
+test('an alert of the same name from another target is new, and told once', async (t) => {
+  const { kinds } = await resolvedByHand(t, [12, { instance: '10.0.0.1:80' }], [12, { instance: '10.0.0.2:80' }])
+  assert.deepEqual(kinds, ['opened', 'resolved', 'again'])
 })
 
 for (const [what, startsAt] of [

@@ -67,9 +67,7 @@ function whyNone(state: OrganizationState, { alert, silencedBy, serviceId }: Liv
   if (source === 'cluster' && (severity === 'critical' || meansUnavailable(name)))
     return 'only Kubernetes events show the problem, so it must last a minute or be reported 4 times first'
   if (severity !== 'critical') return `the alert is ${severity}; only a critical condition opens an incident`
-  return service?.suppressed
-    ? 'a user resolved an incident while it was firing, and it has not ended since'
-    : 'no rule opens one yet'
+  return 'no rule opens one yet'
 }
 
 function messageOf(
