@@ -276,9 +276,7 @@ function pump({ deps }: Flow, worlds: readonly World[]) {
       const isDown = deps.now() >= channel.down.from && deps.now() < channel.down.until
       settleMessage(deps, message, { status: isDown ? 503 : 200, detail: null, remoteId: null, retryAfter: 0 }, 0)
       const over = new Set(message.items.flatMap(({ kind, incident }) => (OVER.has(kind) ? [incident.id] : [])))
-      const hadQuiet = [channel.wanted, channel.wanted.change].some((of) => of?.rules.some((rule) => rule.isQuiet))
-      const isLate = hadQuiet || channel.wanted.down !== null
-      const isPast = (item: { incident: { id: string } }) => isLate && over.has(item.incident.id)
+      const isPast = ({ incident }: (typeof message.items)[number]) => over.has(incident.id)
       found.push(...message.items.map((item) => ({ ...item, channel, isDelivered: !isDown, isPast: isPast(item) })))
     }
     return found
@@ -294,7 +292,7 @@ function check(worlds: readonly World[], item: Item, now: number, faults: string
   const at = `${(now - NOON) / MINUTE} min: ${kind} to ${channel.name} ${JSON.stringify(world.history)}`
   const isFiring = world.firing.size > 0 && world.silence === null
   const isDeclared = incident.origin === 'manual' || incident.problem.declared.length > 0
-  // What began and ended in quiet hours, or while the receiver failed, is told with its end.
+  // What began and ended before a message could be sent is told with its end.
   if (BURNING.has(kind) && !isDigest && !isFiring && !isDeclared && !(kind === 'opened' && isPast))
     faults.push(`false, ${at}`)
   // Each of at most eight periods is known with the precision of a step.
