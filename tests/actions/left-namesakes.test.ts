@@ -128,13 +128,6 @@ test('an exporter that restarts brings nothing back', async (t) => {
   assert.deepEqual([told(), stateOf()], [[], ['resolved: 1']])
 })
 
-test('one on the same node brings the incident of the node back', async (t) => {
-  const of = (disk: string) => ({ job: 'node', instance: 'worker-1:9100', device: disk, service: '' })
-  const { told, report, stateOf } = await leftOn(t, of('sda'))
-  await report([of('sdb')], 2)
-  assert.deepEqual([told().length, stateOf()], [1, ['open: 2']])
-})
-
 test('while another alert has brought it back, it joins', async (t) => {
   const { until, told, report, stateOf, send } = await leftOn(t)
   await send('metrics', alertmanager([alert('Slow', { service: 'cart' }, { startsAt: NOON + 2 * MINUTE })]))

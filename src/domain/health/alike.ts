@@ -10,8 +10,7 @@ import { failureOf, TOGETHER } from './agreement.ts'
 import { type HealthCondition, lasts, MAX_PENALTIES } from './health.ts'
 import type { ConditionOnNode } from './node-trouble.ts'
 
-type OnNode = HealthCondition &
-  Pick<ConditionOnNode, 'node'> & { readonly isLeft?: boolean; readonly hasIncident?: boolean }
+type OnNode = HealthCondition & Pick<ConditionOnNode, 'node'> & { readonly isLeft?: boolean }
 
 /**
  * Returns the alerts that can affect the health or its causes, in the original order. Keeps only the earliest alert of
@@ -25,7 +24,7 @@ export function withoutAlike<One extends OnNode>(alerts: readonly One[], nodes: 
   const kept: One[] = []
   for (const alert of alerts) {
     if (!isReducible(alert, nodes)) kept.push(alert)
-    else count(classes, alert, `${intervalOf(alert.startsAt, times)} ${alert.isLeft} ${alert.hasIncident}`)
+    else count(classes, alert, `${intervalOf(alert.startsAt, times)} ${alert.isLeft}`)
   }
   const chosen = new Set([...kept, ...ofManyNames([...classes.values()].flat(), failuresOf(alerts))])
   return chosen.size === alerts.length ? alerts : alerts.filter((alert) => chosen.has(alert))
