@@ -18,8 +18,18 @@ export function weighedText({ rule, penalty }: Pick<Penalty, 'rule' | 'penalty'>
 }
 
 function ruleText(rule: PenaltyRule): string {
-  if ('severity' in rule) return rule.code === 'severity' ? rule.severity : `${rule.severity}, ended in the last 30 min`
-  if ('why' in rule) return `unavailable, ${rule.why}`
-  if ('text' in rule) return rule.text
-  return rule.code === 'agreement' ? 'an event and an alert agree' : 'warning for 15 minutes'
+  switch (rule.code) {
+    case 'severity':
+      return rule.severity
+    case 'ended':
+      return `${rule.severity}, ended in the last 30 min`
+    case 'agreement':
+      return 'an event and an alert agree'
+    case 'lasting':
+      return 'warning for 15 minutes'
+    case 'unavailable':
+      return `unavailable, ${rule.why}`
+    case 'text':
+      return rule.text
+  }
 }

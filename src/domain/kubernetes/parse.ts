@@ -10,8 +10,6 @@ import type {
   Owner,
   PodFacts,
   Seen,
-  SeenOf,
-  Workload,
   WorkloadFacts,
 } from '../watch/object.ts'
 
@@ -37,22 +35,36 @@ export function readSeen(kind: Kind, object: Json, now: number): Seen | null {
     owner: ownerOf(metadata),
   }
   if (head.name.length > MAX_NAME || head.namespace.length > MAX_NAME) return null
-  return { ...head, kind, facts: FACTS[kind](object, now, kind) } as Seen
-}
-
-type FactsOf<One extends Kind> = One extends Workload['kind'] ? WorkloadFacts : SeenOf<One>['facts']
-
-const FACTS: { readonly [One in Kind]: (object: Json, now: number, kind: Kind) => FactsOf<One> } = {
-  Pod: podFacts,
-  ReplicaSet: ({ metadata, spec }, now) => ({
-    revision: numberOf(metadata.annotations?.['deployment.kubernetes.io/revision']),
-    images: imagesOf(spec),
-    createdAt: time(metadata.creationTimestamp, now),
-  }),
-  ...{ Deployment: workloadFacts, StatefulSet: workloadFacts, DaemonSet: workloadFacts },
-  Job: jobFacts,
-  CronJob: ({ spec }) => ({ suspended: spec?.suspend === true, images: imagesOf(spec?.jobTemplate?.spec) }),
-  ...{ Node: nodeFacts, HorizontalPodAutoscaler: autoscalerFacts, Event: () => null },
+  switch (kind) {
+    case 'Pod':
+      return { ...head, kind, facts: podFacts(object, now) }
+    case 'ReplicaSet': {
+      const revision = numberOf(metadata.annotations?.['deployment.kubernetes.io/revision'])
+      return {
+        ...head,
+        kind,
+        facts: { revision, images: imagesOf(object.spec), createdAt: time(metadata.creationTimestamp, now) },
+      }
+    }
+    case 'Deployment':
+    case 'StatefulSet':
+    case 'DaemonSet':
+      return { ...head, kind, facts: workloadFacts(kind, object) }
+    case 'Job':
+      return { ...head, kind, facts: jobFacts(object, now) }
+    case 'CronJob':
+      return {
+        ...head,
+        kind,
+        facts: { suspended: object.spec?.suspend === true, images: imagesOf(object.spec?.jobTemplate?.spec) },
+      }
+    case 'Node':
+      return { ...head, kind, facts: nodeFacts(object, now) }
+    case 'HorizontalPodAutoscaler':
+      return { ...head, kind, facts: autoscalerFacts(object, now) }
+    case 'Event':
+      return { ...head, kind, facts: null }
+  }
 }
 
 function ownerOf({ ownerReferences }: Json): Owner | null {
@@ -111,7 +123,10 @@ function containerOf({ name, imageID, state, lastState, restartCount }: Json): C
   }
 }
 
-function workloadFacts({ metadata, spec, status }: Json, _now: number, kind: Kind): WorkloadFacts {
+function workloadFacts(
+  kind: 'Deployment' | 'StatefulSet' | 'DaemonSet',
+  { metadata, spec, status }: Json,
+): WorkloadFacts {
   const isDaemon = kind === 'DaemonSet'
   const wanted = isDaemon ? numberOf(status?.desiredNumberScheduled) : numberOf(spec?.replicas, 1)
   const ready = numberOf(isDaemon ? status?.numberReady : status?.readyReplicas)

@@ -11,36 +11,38 @@ import { type Effect, endingEventOf } from './effect.ts'
 import { dropService, putAlias, replaceService } from './services.ts'
 import { groupKey, type OrganizationState, senderKey } from './state.ts'
 
-type Applied = {
-  readonly [One in Effect['kind']]?: (state: OrganizationState, effect: Extract<Effect, { readonly kind: One }>) => void
-}
-
-const APPLIED: Applied = {
-  'service-merged': (state, { from, into, labels }) => {
-    mergeService(state, from, into)
-    for (const [rowId, own] of labels) state.unsavedLabels.set(rowId, own)
-  },
-  'aliases-set': (state, { serviceId, aliases }) => setAliases(state, serviceId, aliases),
-  'event-stored': (state, { event }) => noteEvent(state, event),
-  'image-pulled': (state, { isNew, image, serviceId }) => {
-    if (isNew) for (const project of image.projects) state.projects.add(project, serviceId)
-  },
-  'pipeline-changed': (state, { pipeline }) => {
-    state.pipelines.set(pipeline.ref, pipeline)
-    noteChange(state, pipeline.serviceId, pipeline.endsAt)
-  },
-  'answer-stored': (state, { answer: { source, key, answer } }) =>
-    void state.unsavedAnswers.set(`${source} ${key}`, answer),
-  'incident-merged': (state, { from, into }) => mergeIncident(state, from, into),
-  'organization-changed': (state, { plan, settings }) => {
-    state.plan.set('plan', plan)
-    state.settings.set('settings', settings)
-  },
-}
-
 /** Applies one effect to an organization's live state. Most effects only concern the store. */
 export function apply(state: OrganizationState, effect: Effect): void {
-  APPLIED[effect.kind]?.(state, effect as never)
+  switch (effect.kind) {
+    case 'service-merged':
+      mergeService(state, effect.from, effect.into)
+      for (const [rowId, labels] of effect.labels) state.unsavedLabels.set(rowId, labels)
+      break
+    case 'aliases-set':
+      setAliases(state, effect.serviceId, effect.aliases)
+      break
+    case 'event-stored':
+      noteEvent(state, effect.event)
+      break
+    case 'image-pulled':
+      if (effect.isNew) for (const project of effect.image.projects) state.projects.add(project, effect.serviceId)
+      break
+    case 'pipeline-changed':
+      state.pipelines.set(effect.pipeline.ref, effect.pipeline)
+      noteChange(state, effect.pipeline.serviceId, effect.pipeline.endsAt)
+      break
+    case 'answer-stored':
+      state.unsavedAnswers.set(`${effect.answer.source} ${effect.answer.key}`, effect.answer.answer)
+      break
+    case 'incident-merged':
+      mergeIncident(state, effect.from, effect.into)
+      break
+    case 'organization-changed':
+      state.plan.set('plan', effect.plan)
+      state.settings.set('settings', effect.settings)
+      break
+    default:
+  }
 }
 
 /** Clears the unsaved records once a batch has been saved. */

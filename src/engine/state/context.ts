@@ -54,15 +54,9 @@ export type Facts = {
   /** An incident that is not in the live state, by UUID. */
   readonly incident: { readonly asked: { readonly id: string }; readonly found: LiveIncident | null }
   /** The node on which a pod of a service was last seen, or null. */
-  readonly nodeOfPod: {
-    readonly asked: { readonly serviceId: number; readonly pod: string }
-    readonly found: string | null
-  }
+  readonly nodeOfPod: { readonly asked: { serviceId: number; pod: string }; readonly found: string | null }
   /** The newest events of a service since a time, oldest first. */
-  readonly recentEvents: {
-    readonly asked: { readonly serviceId: number; readonly from: number }
-    readonly found: readonly ReceivedEvent[]
-  }
+  readonly recentEvents: { readonly asked: Since; readonly found: readonly ReceivedEvent[] }
   /** How many notes and edits the timeline of an incident has, and the length of their texts in characters. */
   readonly notes: { readonly asked: { readonly incidentId: number }; readonly found: Notes }
   /** The event of a cluster that happened at this time; null if it is not stored. */
@@ -77,6 +71,7 @@ export type Facts = {
 }
 export type FactKind = keyof Facts
 
+type Since = { readonly serviceId: number; readonly from: number }
 type Stored = { readonly rowId: number; readonly id: string }
 
 /** What tells one event from another. */
@@ -242,5 +237,13 @@ function notesIn(effects: readonly Effect[], incidentId: number): Notes {
 }
 
 function changesNames(effect: Effect): boolean {
-  return ['service-merged', 'aliases-set'].includes(effect.kind) || (effect.kind === 'image-pulled' && effect.isNew)
+  switch (effect.kind) {
+    case 'service-merged':
+    case 'aliases-set':
+      return true
+    case 'image-pulled':
+      return effect.isNew
+    default:
+      return false
+  }
 }

@@ -29,8 +29,7 @@ export function computeLinks(history: LinkHistory, links: readonly LinksDue[], n
     ({ service, to }: { readonly service: LiveService; readonly to: number }) => `${service.rowId} ${to}`,
     ({ service, to }) => readRollouts(history, service, to),
   )
-  for (const { service, of, now } of merged(links))
-    COMPUTE_LINK[of.kind]({ history, rollouts, service, now, newId, notices }, of as never)
+  for (const { service, of, now } of merged(links)) computeLink({ history, rollouts, service, now, newId, notices }, of)
   return notices
 }
 
@@ -66,29 +65,32 @@ function union(a: Seen, b: Seen & { readonly kind: 'condition' }) {
   return { ...b, firstSeenAt: Math.min(a.firstSeenAt, b.firstSeenAt), at: Math.max(a.at, b.at) }
 }
 
-type Kind = LinksDue['of']['kind']
-type ComputeLink = {
-  readonly [One in Kind]: (linking: Linking, of: Extract<LinksDue['of'], { readonly kind: One }>) => void
-}
-
-const COMPUTE_LINK: ComputeLink = {
-  condition: linkCondition,
-  start: (linking, { alertId, at }) => {
-    linkCondition(linking, { alertId, firstSeenAt: at, at })
-    for (const pipeline of linking.history.linkedPipelines(alertId)) link(linking, pipeline, alertId, true)
-  },
-  changes: (linking, { from, to }) => {
-    for (const change of changesNear(linking, from, to)) linkChange(linking, change)
-  },
-  pipeline: (linking, { ref }) => {
-    const pipeline = linking.history.pipeline(linking.service, ref)
-    if (pipeline) linkChange(linking, pipeline)
-  },
-  scaling: (linking, { eventId, at }) => linkScaling(linking, eventId, at),
-  moved: ({ history, service }, { change, ref }) => {
-    for (const alertId of history.linkedAlerts(service.rowId, ref))
-      history.drop({ alertId, changeKind: change, changeRef: ref })
-  },
+function computeLink(linking: Linking, of: LinksDue['of']): void {
+  const { history, service } = linking
+  switch (of.kind) {
+    case 'condition':
+      linkCondition(linking, of)
+      break
+    case 'start':
+      linkCondition(linking, { alertId: of.alertId, firstSeenAt: of.at, at: of.at })
+      for (const pipeline of history.linkedPipelines(of.alertId)) link(linking, pipeline, of.alertId, true)
+      break
+    case 'changes':
+      for (const change of changesNear(linking, of.from, of.to)) linkChange(linking, change)
+      break
+    case 'pipeline': {
+      const pipeline = history.pipeline(service, of.ref)
+      if (pipeline) linkChange(linking, pipeline)
+      break
+    }
+    case 'scaling':
+      linkScaling(linking, of.eventId, of.at)
+      break
+    case 'moved':
+      for (const alertId of history.linkedAlerts(service.rowId, of.ref)) {
+        history.drop({ alertId, changeKind: of.change, changeRef: of.ref })
+      }
+  }
 }
 
 /** The maximum number of rollouts to link to a condition, newest first. At most 50 pipelines are read, too. */

@@ -67,7 +67,7 @@ export function saveBatch(db: Db, { rows, effects }: Changes, newId: () => strin
   for (const { before, after } of rows.alerts) {
     replaceSilencesOfAlert(db, after.rowId, before?.silencedBy ?? [], after.silencedBy)
   }
-  for (const effect of effects) SAVE_OTHER[effect.kind]?.(db, effect as never)
+  for (const effect of effects) saveOther(db, effect)
   dropGroups(db, rows.groups)
   const links = appended('links-due').map(({ due }) => due)
   const notices = computeLinks(linkHistoryOf(db), links, newId)
@@ -136,26 +136,47 @@ const link = query<{ organizationId: number; awaited: string; serviceId: number 
     .where('awaited', '=', hole('awaited')),
 )
 
-type SaveOther = { readonly [One in Kind]: ((db: Db, effect: Kept<One>) => void) | null }
-
-/** Saves the effects that no list above saves together; null for the kinds that one does. */
-const SAVE_OTHER: SaveOther = {
-  'service-merged': (db, { from, into }) => {
-    moveService(db, from.rowId, into.rowId)
-    followService(db, into.organizationId, from, into)
-  },
-  'aliases-set': (db, { organizationId, serviceId, aliases }) => replaceAliases(db, organizationId, serviceId, aliases),
-  'image-pulled': storeImage,
-  'answer-stored': (db, { answer }) => {
-    forgetAnswers(db, answer.receivedAt - DAY)
-    storeAnswer(db, { ...answer, route: answer.source })
-  },
-  'watch-saved': (db, { organizationId, update }) => saveWatch(db, organizationId, update),
-  'state-recorded': (db, { serviceId, at, health }) => recordState(db, serviceId, { at, ...health }),
-  'organization-changed': (db, effect) => updateOrganization(db, effect.organizationId, effect),
-  ...{ 'alert-texts': null, 'fingerprint-described': null, 'alert-settled': null, 'event-stored': null },
-  ...{ 'item-rejected': null, 'pipeline-changed': null, 'incident-merged': null, 'timeline-added': null },
-  ...{ 'postmortem-due': null, 'notification-due': null, 'alerts-joined': null, 'links-due': null },
+function saveOther(db: Db, effect: Effect): void {
+  switch (effect.kind) {
+    case 'service-merged':
+      moveService(db, effect.from.rowId, effect.into.rowId)
+      followService(db, effect.into.organizationId, effect.from, effect.into)
+      break
+    case 'aliases-set':
+      replaceAliases(db, effect.organizationId, effect.serviceId, effect.aliases)
+      break
+    case 'image-pulled':
+      storeImage(db, effect)
+      break
+    case 'answer-stored':
+      forgetAnswers(db, effect.answer.receivedAt - DAY)
+      storeAnswer(db, { ...effect.answer, route: effect.answer.source })
+      break
+    case 'watch-saved':
+      saveWatch(db, effect.organizationId, effect.update)
+      break
+    case 'state-recorded':
+      recordState(db, effect.serviceId, { at: effect.at, ...effect.health })
+      break
+    case 'organization-changed':
+      updateOrganization(db, effect.organizationId, effect)
+      break
+    case 'alert-texts':
+    case 'fingerprint-described':
+    case 'alert-settled':
+    case 'event-stored':
+    case 'item-rejected':
+    case 'pipeline-changed':
+    case 'incident-merged':
+    case 'timeline-added':
+    case 'postmortem-due':
+    case 'notification-due':
+    case 'alerts-joined':
+    case 'links-due':
+      break
+    default:
+      effect satisfies never
+  }
 }
 
 function rowOf(incident: LiveIncident) {
