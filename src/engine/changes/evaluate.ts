@@ -80,13 +80,13 @@ export function evaluate(ctx: Context, serviceId: number, now: number, most = Nu
   }
   const { conditions: all, resilenced } = compared
   const troubles = troublesOf(ctx, service, all, now)
-  const open = unresolvedIncidents(state, serviceId)
   const counting = withoutAlike(all, new Set(troubles.map(({ node }) => node)))
   const trusts = isUnattributed(service) ? 'sender' : service.name === RUNNER_SERVICE ? 'nothing' : 'all'
   const health = healthOf(counting, now, { trusts })
   const conditions = sinceAgreed(counting, health.critical)
   const healthySince = recoveredAt(service, conditions, now)
-  const counted = (troubles.length === 0 ? [] : open).flatMap(({ problem }) => problem.firing)
+  const incidents = troubles.length === 0 ? [] : unresolvedIncidents(state, serviceId)
+  const counted = incidents.flatMap(({ problem }) => problem.firing)
   const near = explainedByNodes(conditions, troubles, { now, counted })
   const explained = withoutUntold(ctx, service, { conditions, explained: near }, { troubles, now })
   const isExplained = health.critical.some(({ alertId }) => explained.has(alertId))
