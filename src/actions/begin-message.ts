@@ -19,7 +19,7 @@ import {
   releaseMessage,
 } from '../store/notification/queue.ts'
 import type { Deps } from './deps.ts'
-import { drop, isNewIncident, sort, verdictIn } from './sort-queue.ts'
+import { drop, groupOf, isNewIncident, sort, verdictIn } from './sort-queue.ts'
 
 /**
  * The maximum number of notifications in a message. Further notifications go into the next message. A webhook message
@@ -115,10 +115,7 @@ function withGroups(deps: Deps, channelId: number, entries: readonly QueuedEntry
   const now = deps.now()
   const nextAt = new Map<IncidentGroup, number>()
   return entries.flatMap((entry): GroupedEntry[] => {
-    // What has ended in the meantime is told with its end.
-    const isBurning = isNewIncident(entry) && entry.incident.problem.since !== null
-    const group = (isBurning && groups.get(entry.incidentUuid)) || null
-    const form = group === null || entry.only === 'opened' ? null : group
+    const form = groupOf(entry, groups)
     if (!isNewIncident(entry) || (form === null && entry.only !== 'group')) return [{ ...entry, group: form }]
     if (form === null) {
       drop(deps, channelId, entry, 'rule', now)

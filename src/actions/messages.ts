@@ -31,7 +31,7 @@ import {
 import { beginMessage, listQueue } from '../store/notification/queue.ts'
 import { begin, begun, isTrue } from './begin-message.ts'
 import type { Deps } from './deps.ts'
-import { isNewIncident } from './sort-queue.ts'
+import { groupOf } from './sort-queue.ts'
 
 /** A message to send now. */
 export type Message = {
@@ -109,10 +109,8 @@ const MAX_LATE = 500
 function joinLate({ db, now }: Deps, { leader, channel, items }: Message, groups: ReturnType<typeof findGroups>): void {
   const group = items[0]?.kind === 'group' ? groups.get(items[0].incident.id) : undefined
   if (!group) return
-  const late = listQueue(db, channel.rowId, now() + LATE, MAX_LATE).filter((entry) => {
-    const isBurning = isNewIncident(entry) && entry.incident.problem.since !== null
-    return isBurning && entry.only !== 'opened' && groups.get(entry.incidentUuid) === group
-  })
+  const queue = listQueue(db, channel.rowId, now() + LATE, MAX_LATE)
+  const late = queue.filter((entry) => groupOf(entry, groups) === group)
   if (late.length > 0) beginMessage(db, [leader.rowId, ...late.map(({ rowId }) => rowId)], 'group')
 }
 

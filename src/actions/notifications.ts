@@ -137,9 +137,9 @@ function entriesFor(deps: Deps, incident: LiveIncident, due: readonly Due[], now
   return due.flatMap(({ channel, kind }) => {
     const dueAt = dueAtOf(deps, channel, { incident, kind }, now, true, steps)
     // In quiet hours, the first message is still pending, so that no reminder is queued. An escalation is a first message.
-    const isWanted = dueAt !== null && (dueAt === now || kind === 'escalation')
+    if (dueAt === null || (dueAt !== now && kind !== 'escalation')) return []
     // A channel whose rules did not want what came later is reminded of what it was told.
-    const names = isWanted ? listToldNames(deps.db, channel.rowId, incident.rowId) : []
-    return isWanted ? [entryOf(deps, channel, { incident, kind, names }, now, dueAt)] : []
+    const names = listToldNames(deps.db, channel.rowId, incident.rowId)
+    return [entryOf(deps, channel, { incident, kind, names }, now, dueAt)]
   })
 }

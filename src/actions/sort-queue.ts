@@ -3,6 +3,7 @@ import { isLowered, severityNow, worstSeverity } from '../domain/incident/lasted
 import { OVER, PAGES, ruledSeverityOf } from '../domain/notification/kind.ts'
 import { isUnheardSince } from '../domain/notification/schedule.ts'
 import { RECHECK_MS, type Untold, type Verdict, verdictOf } from '../domain/notification/truth.ts'
+import type { IncidentGroup } from '../domain/suspect/group.ts'
 import { listLastReports } from '../store/history/last-report.ts'
 import { findLiveIncident } from '../store/incident/live-incidents.ts'
 import { insertUntold, listSaid } from '../store/incident/told.ts'
@@ -14,6 +15,12 @@ import type { Deps } from './deps.ts'
 
 export function isNewIncident({ kind }: QueuedEntry): boolean {
   return kind === 'opened' || kind === 'group'
+}
+
+/** Returns the group with which a new incident is announced; null if there is none. What has ended is told with its end. */
+export function groupOf(entry: QueuedEntry, groups: ReadonlyMap<string, IncidentGroup>): IncidentGroup | null {
+  const joins = isNewIncident(entry) && entry.incident.problem.since !== null && entry.only !== 'opened'
+  return (joins && groups.get(entry.incidentUuid)) || null
 }
 
 /** Returns whether a notification can be the first that a channel gets about an incident. */
