@@ -4,12 +4,11 @@ import { bandOf, lagText, offsetText, rankLinks, TIME_CODES } from '../correlati
 import { changeName, changePlace, changeSentences, outcomeText } from '../incident/change-text.ts'
 import type { ChangeFact, CorrelationFact, PostmortemFacts, SuspectFact } from '../incident/facts.ts'
 import { distinct, ordered } from '../order.ts'
-import { isNodeService } from '../service/node.ts'
 import { isOnlyTime } from '../suspect/likely-cause.ts'
 import { capitalized, formatCount, formatTime, joinNames, secondsBetween } from '../text.ts'
 import type { Contribution, Postmortem, Sentence } from './document.ts'
 import { alertRefs, type GroupedFact, type GroupedFacts, incidentRef } from './groups.ts'
-import { cordonSentences, noneFound, rejectedOf, rejectedSentences } from './no-cause.ts'
+import { changesBefore, cordonSentences, noneFound, rejectedOf, rejectedSentences } from './no-cause.ts'
 import { earlierReports } from './others.ts'
 import { isRemedy } from './resolution.ts'
 
@@ -22,15 +21,15 @@ const MAX_LAGS = 8
  */
 export function contributingOf(facts: GroupedFacts): Postmortem['contributing'] {
   const { byChange, others, unlinked, rejected } = sortedOut(facts)
-  const { searched, incident } = facts
+  const { searched } = facts
   const all = [
     ...[...byChange.values()].flatMap((links) => contributionOf(links, facts) ?? []),
     ...others.flatMap((one) => unlinkedContribution(one, facts) ?? []),
   ]
   const late = all.filter((one) => isLate(one, facts))
   const contributions = all.filter((one) => !late.includes(one))
-  // Changes of the workloads on a node say nothing about the node.
-  const told = isNodeService(incident.service) ? [] : unlinked.filter(({ startsAt }) => startsAt <= incident.startedAt)
+  const before = new Set(changesBefore(facts))
+  const told = unlinked.filter((one) => before.has(one))
   return {
     from: new Date(searched.from).toISOString(),
     to: new Date(searched.to).toISOString(),
