@@ -4,8 +4,9 @@ import { test } from 'node:test'
 import { changeIncident, mergeIncidents } from '../helpers/acts.ts'
 import { ownChannel as world } from '../helpers/own-channel.ts'
 
-test('a channel that was off hears the end of what it was told, once', async (t) => {
-  const { addOwn, fires, ends, off, on, sent } = world(t)
+/** Returns what a channel hears that is off from minute 2 to 6, while the problem ends, and once more. */
+async function offAtTheEnd(...of: Parameters<typeof world>) {
+  const { addOwn, fires, ends, off, on, sent } = world(...of)
   addOwn()
   await fires(1, 'cart')
   await off(2)
@@ -13,7 +14,11 @@ test('a channel that was off hears the end of what it was told, once', async (t)
   await on(6)
   await off(7)
   await on(8)
-  assert.deepEqual(sent, ['opened of cart at 1', 'recovered of cart at 6'])
+  return sent
+}
+
+test('a channel that was off hears the end of what it was told, once', async (t) => {
+  assert.deepEqual(await offAtTheEnd(t), ['opened of cart at 1', 'recovered of cart at 6'])
 })
 
 test('it hears of what began meanwhile and goes on, and then of its end', async (t) => {
@@ -40,15 +45,7 @@ test('it hears nothing of what began and ended meanwhile, not even that it was r
 })
 
 test('a channel that wants only ends hears an end that it missed while it was off, once', async (t) => {
-  const { addOwn, fires, ends, off, on, sent } = world(t, [{ events: ['recovered'] }])
-  addOwn()
-  await fires(1, 'cart')
-  await off(2)
-  await ends(3, 'cart')
-  await on(6)
-  await off(7)
-  await on(8)
-  assert.deepEqual(sent, ['recovered of cart at 6'])
+  assert.deepEqual(await offAtTheEnd(t, [{ events: ['recovered'] }]), ['recovered of cart at 6'])
 })
 
 test('it hears nothing of an end of another service, or after which the problem came back', async (t) => {

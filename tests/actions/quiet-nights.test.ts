@@ -326,43 +326,40 @@ for (const [what, begins] of [
   })
 }
 
-/** Lets a service flap from minute 3 on, until minute `end`. The digest is due at 22:30. */
-async function flaps({ fires, ends }: Night, end: number) {
+/**
+ * Lets a service flap from minute 3 on, until minute `end`. The digest is due at 22:30. Returns the messages about that.
+ * @param more what happens after the last end
+ */
+async function flapping(t: TestContext, end: number, more: (world: Night) => Promise<unknown> = async () => {}) {
+  const world = night(t)
   for (const minute of [3, 4.5, 6]) {
-    await fires(minute, 'cart')
-    await ends(minute + 0.1, 'cart')
+    await world.fires(minute, 'cart')
+    await world.ends(minute + 0.1, 'cart')
   }
-  await fires(7.5, 'cart')
-  await ends(end, 'cart')
+  await world.fires(7.5, 'cart')
+  await world.ends(end, 'cart')
+  await more(world)
+  await world.until(60)
+  return world.texts.filter((text) => /^cart is (still )?flapping: /.test(text))
 }
 
-const FLAPPING = /^cart is (still )?flapping: /
-
 test('a flapping service whose state was told at the end of quiet hours has no digest without news', async (t) => {
-  const world = night(t)
-  await flaps(world, 10)
-  await world.until(60)
-  const flapping = world.texts.filter((text) => FLAPPING.test(text))
-  assert.equal(flapping.length, 1)
-  assert.match(flapping[0] ?? '', /^cart is flapping: it came back 3 times within the last hour\./)
+  const texts = await flapping(t, 10)
+  assert.equal(texts.length, 1)
+  assert.match(texts[0] ?? '', /^cart is flapping: it came back 3 times within the last hour\./)
 })
 
 test('a flapping service that comes back after that has a digest', async (t) => {
-  const world = night(t)
-  await flaps(world, 10)
-  await world.fires(21, 'cart')
-  await world.ends(21.2, 'cart')
-  await world.until(60)
-  const flapping = world.texts.filter((text) => FLAPPING.test(text))
-  assert.equal(flapping.length, 2)
-  assert.match(flapping[1] ?? '', /^cart is still flapping: it came back 4 times .* It is well now\./)
+  const texts = await flapping(t, 10, async ({ fires, ends }) => {
+    await fires(21, 'cart')
+    await ends(21.2, 'cart')
+  })
+  assert.equal(texts.length, 2)
+  assert.match(texts[1] ?? '', /^cart is still flapping: it came back 4 times .* It is well now\./)
 })
 
 test('a flapping service that ends after quiet hours has a digest with the end', async (t) => {
-  const world = night(t)
-  await flaps(world, 21)
-  await world.until(60)
-  const flapping = world.texts.filter((text) => FLAPPING.test(text))
-  assert.equal(flapping.length, 2)
-  assert.match(flapping[1] ?? '', /^cart is still flapping: .* It is well now\./)
+  const texts = await flapping(t, 21)
+  assert.equal(texts.length, 2)
+  assert.match(texts[1] ?? '', /^cart is still flapping: .* It is well now\./)
 })
