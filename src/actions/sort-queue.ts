@@ -17,7 +17,7 @@ export function isNewIncident({ kind }: QueuedEntry): boolean {
   return kind === 'opened' || kind === 'group'
 }
 
-/** Returns the group with which a new incident is announced; null if there is none. What has ended is told with its end. */
+/** Returns the group with which a new incident is announced, or null. What has ended is told with its end instead. */
 export function groupOf(entry: QueuedEntry, groups: ReadonlyMap<string, IncidentGroup>): IncidentGroup | null {
   const joins = isNewIncident(entry) && entry.incident.problem.since !== null && entry.only !== 'opened'
   return (joins && groups.get(entry.incidentUuid)) || null

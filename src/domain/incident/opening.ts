@@ -51,7 +51,7 @@ export function returning(
   return { do: 'return', alertIds, problem, wasWrong }
 }
 
-/** Returns whether people heard that the problem was over: not if a user resolved the incident while it went on. */
+/** Returns whether people were told that the problem was over: not if a user resolved the incident while it went on. */
 export function hadAllClear({ problem, resolvedAt }: NonNullable<Situation['last']>): boolean {
   return resolvedAt === problem.endedAt || (problem.knownAt ?? 0) <= (resolvedAt ?? 0)
 }

@@ -75,7 +75,8 @@ export const NO_PROBLEM: Problem = {
 
 /**
  * A critical condition that goes on. `since`: since when it has been critical. `onset`: when it last began to be so. Time
- * under a silence does not count. `begunAt`: when its alert last began to fire, if it has fired before. `covered`: since when it has been critical, and when its silence applied, if this is news.
+ * under a silence does not count. `begunAt`: when its alert last began to fire, if it has fired before. `covered`: since
+ * when it has been critical, and when its silence applied, if this is news.
  */
 export type Burning = {
   readonly name: string

@@ -55,8 +55,8 @@ export function namesOf(alerts: readonly Pick<GroupedFact, 'name'>[]): string {
 }
 
 /**
- * Returns text such as `Alerts of this incident: 1 critical, 440 warnings (OOMKilled and HighErrorRate ×440)`. In the score, an alert can
- * count as more severe, for example if an event confirms the alert.
+ * Returns text such as `Alerts of this incident: 1 critical, 440 warnings (OOMKilled and HighErrorRate ×440)`. In the
+ * score, an alert can count as more severe, for example if an event confirms the alert.
  */
 export function alertsText(alerts: readonly GroupedFact[]): string {
   const counts = SEVERITIES.flatMap((severity) => {

@@ -33,7 +33,10 @@ export type Symptom = {
 }
 
 export type SymptomEvidence = { readonly alertId?: string; readonly eventId?: string }
-/** `text`: '' if it says nothing. `short`: the text after the name of a condition, if it differs. `change`: see `SuspectReason`. */
+/**
+ * `text`: '' if it says nothing. `short`: the text after the name of a condition, if it differs. `change`: see
+ * `SuspectReason`.
+ */
 export type Factor = {
   readonly code: string
   readonly value: number

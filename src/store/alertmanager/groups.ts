@@ -7,7 +7,10 @@ import { createTexts, type Texts } from './texts.ts'
 
 type Group = Labelled & { readonly receiver: string; readonly alerts: Shown[] }
 
-/** `groupBy`: the labels of a group, or `...` for all labels. `muted`: whether groups of nothing but muted alerts are wanted. */
+/**
+ * `groupBy`: the labels of a group, or `...` for all labels. `muted`: whether groups of nothing but muted alerts are
+ * wanted.
+ */
 type WantedGroups = Wanted & { readonly groupBy: readonly string[]; readonly muted: boolean }
 
 /** Returns a JSON list of the groups, by their labels. @throws IncmonError `invalid` if it would be too large */

@@ -19,7 +19,7 @@ export function listToldChannels(db: Db, incidents: readonly Followed[]) {
     incidents.map(({ rowId }) => rowId),
   )
   const own = new Set(told.map(({ incidentId, channelId }) => `${incidentId} ${channelId}`))
-  // They heard that what was merged goes on here.
+  // They were told that what was merged goes on here.
   const merged = incidents.flatMap(({ rowId, problem }) => {
     const channels = problem.merged.length === 0 ? [] : toldOf(db, problem.merged)
     return [...new Set(channels.map(({ channelId }) => channelId))].flatMap((channelId) => {
