@@ -61,8 +61,7 @@ export function matchService(state: OrganizationState, tokenCluster: string, dra
 
 /** Finds a service by its key. An empty cluster, in the key or in the service, can match any cluster. */
 function findSharedService(state: OrganizationState, key: ServiceKey): Match<LiveService> | null {
-  // Most names that are looked up belong to no service.
-  if (state.servicesByName.get(key.name).size === 0) return null
+  if (!isKnown(state, key)) return null
   const exact = findService(state, key)
   if (exact) return { service: exact }
   // `unattributed` and names such as `source/…` do not refer to workloads in a cluster.
@@ -85,7 +84,13 @@ function alikeServices(state: OrganizationState, key: ServiceKey): LiveService[]
   return found
 }
 
+/** Most names that are looked up belong to no service, and a name alone is a cheaper key. */
+function isKnown(state: OrganizationState, { name }: ServiceKey): boolean {
+  return state.servicesByName.get(name).size > 0
+}
+
 export function findService(state: OrganizationState, key: ServiceKey): LiveService | null {
+  if (!isKnown(state, key)) return null
   const rowId = state.serviceByKey.get(serviceKey(key))
   return rowId === undefined ? null : (state.services.get(rowId) ?? null)
 }

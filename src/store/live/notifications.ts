@@ -1,4 +1,5 @@
 /** Queues notifications about incidents in the outbox, in the same transaction as the change. */
+import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { GATHERING, phaseOf } from '../../domain/incident/problem.ts'
 import { cacheByKey } from '../../domain/memoize.ts'
 import { recipientsOf } from '../../domain/notification/channel.ts'
@@ -25,11 +26,9 @@ const CHANGES: ReadonlySet<MessageKind> = new Set(['acknowledged', 'severity'])
  * Queues a batch's notifications for each channel. Reads the database only once if the organization has no channels.
  */
 export function writeNotifications(db: Db, all: readonly NotificationDue[], newId: () => string): void {
-  const channelsOf = cacheByKey(
-    (organizationId: number) => organizationId,
-    (organizationId) => listRecipients(db, organizationId),
-  )
-  const told = toldOf(db, all)
+  const channelsOf = recipientsByOrganization(db)
+  const known = all.filter(({ change }) => change !== 'opened' && change !== 'sender-silent')
+  const told = toldByIncident(db, [...new Map(known.map(({ incident }) => [incident.rowId, incident])).values()])
   const entries: OutboxEntry[] = []
   const untold: UntoldEntry[] = []
   const alertsOf = ruledAlerts(db)
@@ -56,18 +55,15 @@ export function writeNotifications(db: Db, all: readonly NotificationDue[], newI
  * the incident of their node later.
  */
 export function tellNewcomers(db: Db, joined: readonly Joined[], newId: () => string): void {
-  const channelsOf = cacheByKey(
-    (organizationId: number) => organizationId,
-    (organizationId) => listRecipients(db, organizationId).filter(({ enabled }) => enabled),
-  )
+  const channelsOf = recipientsByOrganization(db)
   const isRead = ({ organizationId, isReturn }: Joined) =>
-    channelsOf(organizationId).some(({ settings }) => isReturn || readsAlerts(settings))
+    channelsOf(organizationId).some(({ enabled, settings }) => enabled && (isReturn || readsAlerts(settings)))
   const read = joined.filter(isRead)
   if (read.length === 0) return
   const times = new Map(read.map(({ incidentId, at }) => [incidentId, at]))
   const returned = new Set(read.flatMap(({ incidentId, isReturn }) => (isReturn ? [incidentId] : [])))
   const incidents = findLiveIncidents(db, [...times.keys()])
-  const told = new Set(listToldChannels(db, incidents).map(({ incidentId, channelId }) => `${incidentId} ${channelId}`))
+  const told = toldByIncident(db, incidents)
   const untold: UntoldEntry[] = []
   const stepsOf = stepsByOrganization()
   const entries = incidents.flatMap((incident) => {
@@ -75,7 +71,8 @@ export function tellNewcomers(db: Db, joined: readonly Joined[], newId: () => st
     const at = times.get(rowId) ?? 0
     const phase = phaseOf(problem, at)
     if (status === 'resolved' || phase === 'off' || phase === 'muted') return []
-    const known = Map.groupBy(channelsOf(organizationId), (channel) => told.has(`${rowId} ${channel.rowId}`))
+    const enabled = channelsOf(organizationId).filter((channel) => channel.enabled)
+    const known = Map.groupBy(enabled, (channel) => told.get(rowId)?.has(channel.rowId) ?? false)
     const unaware = (known.get(false) ?? []).filter(({ settings }) => readsAlerts(settings))
     const aware = (known.get(true) ?? []).filter((channel) => returned.has(rowId) || readsLabels(channel.settings))
     if (unaware.length + aware.length === 0) return []
@@ -108,20 +105,26 @@ const ALIKE_AFTER = 5 * MINUTE
 
 /** Tells who knows of an incident of a further alert of its conditions that is about something else, such as another shard. */
 export function tellAlike(db: Db, joined: readonly Joined[], newId: () => string): void {
+  const channelsOf = recipientsByOrganization(db)
+  const stepsOf = stepsByOrganization()
   const fresh = Map.groupBy(
-    joined.filter(({ alertIds }) => alertIds.length > 0),
+    joined.filter(({ alertIds, organizationId }) => alertIds.length > 0 && channelsOf(organizationId).length > 0),
     ({ incidentId }) => incidentId,
   )
-  const stepsOf = stepsByOrganization()
-  const incidents = findLiveIncidents(db, [...fresh.keys()]).filter(({ status }) => status !== 'resolved')
+  if (fresh.size === 0) return
+  const atOf = ({ rowId, createdAt }: LiveIncident) => fresh.get(rowId)?.[0]?.at ?? createdAt
+  const goesOn = (incident: LiveIncident) =>
+    incident.status !== 'resolved' &&
+    atOf(incident) !== incident.createdAt &&
+    phaseOf(incident.problem, atOf(incident)) === 'on'
+  const incidents = findLiveIncidents(db, [...fresh.keys()]).filter(goesOn)
+  const toldBy = toldByIncident(db, incidents)
   for (const incident of incidents) {
     const { rowId, organizationId, serviceId, createdAt } = incident
-    const [first, ...others] = fresh.get(rowId) ?? []
-    const at = first?.at ?? createdAt
-    const alertIds = [first, ...others].flatMap((one) => one?.alertIds ?? [])
-    if (at === createdAt || phaseOf(incident.problem, at) !== 'on') continue
-    const told = new Map(listToldChannels(db, [incident]).map(({ channelId, isOver }) => [channelId, isOver === 1]))
-    const aware = listRecipients(db, organizationId).filter((channel) => told.get(channel.rowId) === false)
+    const at = atOf(incident)
+    const alertIds = (fresh.get(rowId) ?? []).flatMap((one) => one.alertIds)
+    const told = toldBy.get(rowId) ?? new Map()
+    const aware = channelsOf(organizationId).filter((channel) => told.get(channel.rowId) === false)
     // Most incidents have no such alert. Looking for one reads the labels of many.
     const about = aware.length === 0 ? undefined : findAlike(db, incident, alertIds)
     if (!about) continue
@@ -153,15 +156,20 @@ function withoutTakenBack(entries: readonly OutboxEntry[]): readonly OutboxEntry
 type Told = Map<number, boolean>
 
 /** Returns the channels that were told about each incident before this batch. Reads the database once. */
-function toldOf(db: Db, all: readonly NotificationDue[]): Map<number, Told> {
-  const known = all.filter(({ change }) => change !== 'opened' && change !== 'sender-silent')
+function toldByIncident(db: Db, incidents: readonly LiveIncident[]): Map<number, Told> {
   const told = new Map<number, Told>()
-  const incidents = [...new Map(known.map(({ incident }) => [incident.rowId, incident])).values()]
   for (const { incidentId, channelId, isOver } of listToldChannels(db, incidents)) {
     if (incidentId === null) continue
     told.set(incidentId, (told.get(incidentId) ?? new Map()).set(channelId, isOver === 1))
   }
   return told
+}
+
+function recipientsByOrganization(db: Db): (organizationId: number) => readonly ChannelRecord[] {
+  return cacheByKey(
+    (organizationId: number) => organizationId,
+    (organizationId) => listRecipients(db, organizationId),
+  )
 }
 
 function ruledAlerts(db: Db): (due: NotificationDue) => readonly RuledAlert[] {
