@@ -7,6 +7,7 @@ import { alertGroup } from '../helpers/payloads.ts'
 import { alert } from '../helpers/senders.ts'
 
 const METRICS = '/api/webhooks/metrics'
+const CLUSTER = '/api/webhooks/cluster'
 const GOOD = JSON.parse(alertGroup(1)).alerts[0]
 
 test('a dry run says what would happen and stores nothing', async (t) => {
@@ -117,6 +118,19 @@ for (const [what, [source, body], why] of [
     const { incident, why: said } = answer.decisions[0].outcome
     assert.deepEqual([incident, said], [null, why])
   })
+
+test('a dry run of an old Kubernetes event says that it opens an incident, as it does two seconds after its receipt', async (t) => {
+  const { acme, request } = makeWorld(t)
+  const tried = async (count: number, lastTime: string) => {
+    const [, body] = event('BackOff', { count, firstTime: '2026-03-14T11:40:00Z', lastTime })
+    const { decisions } = (await request('POST', `${CLUSTER}?dryRun=1`, { token: acme.token, body })).body
+    return decisions[0].outcome.incident?.isNew ?? null
+  }
+  assert.deepEqual([await tried(5, '2026-03-14T11:57:00Z'), await tried(5, '2026-03-14T11:59:59Z')], [true, true])
+  const [, first] = event('BackOff', { lastTime: '2026-03-14T11:59:59Z' })
+  const { body } = await request('POST', `${CLUSTER}?dryRun=1`, { token: acme.token, body: first })
+  assert.deepEqual([body.decisions[0].outcome.incident, body.decisions[0].outcome.why], [null, ofEvents])
+})
 
 test('a dry run says that a silence or the setting prevents an incident, and the resolution of another does not', async (t) => {
   const { acme, request } = makeWorld(t)

@@ -49,7 +49,7 @@ export const PLANNED = 15 * MINUTE
  * opens an incident only after `BACKLOG`.
  */
 const LATE = 30_000
-const BACKLOG = 2_000
+export const BACKLOG = 2_000
 
 /**
  * `repeats`: whether the sender reports repeats. `lag`: the sender's delay in milliseconds. `watchedUntil`: if the

@@ -1,6 +1,7 @@
 /** Processes a webhook request, or one chunk of a large request: its events, its alerts and its response. */
 
 import { identityText, rulesText } from '../../../domain/alert/rules.ts'
+import { BACKLOG } from '../../../domain/alert/unavailable.ts'
 import type { Intake } from '../../../domain/event/event.ts'
 import { shownPenalty } from '../../../domain/health/penalty-text.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
@@ -171,8 +172,9 @@ function dryRunReceipt(
   const affected = items.map(({ match, result }) => {
     return result?.live.serviceId ?? match.service?.rowId ?? findService(ctx.state, match.key)?.rowId
   })
+  // A recorded Kubernetes event is late, and a late event opens its incident a moment after its receipt.
   const health = new Map(
-    [...new Set(affected)].map((id) => [id, id === undefined ? null : evaluate(ctx, id, receivedAt)]),
+    [...new Set(affected)].map((id) => [id, id === undefined ? null : evaluate(ctx, id, receivedAt + BACKLOG)]),
   )
   const decisions = items.map((item, position): ItemDecision => {
     const found = health.get(affected[position])
