@@ -4,7 +4,6 @@ import { momentText } from '../domain/notification/alert-texts.ts'
 import { shortened } from '../domain/notification/names.ts'
 import { type MessageContext, type MessageText, SYMBOLS } from '../domain/notification/words.ts'
 import { formatDuration } from '../domain/shown-time.ts'
-import { capitalized } from '../domain/text.ts'
 import { MINUTE } from '../domain/units.ts'
 import { type ChannelRecord, listRecipients, loadChannelSecrets } from '../store/notification/channels.ts'
 import { listOrganizations } from '../store/organizations.ts'
@@ -66,7 +65,7 @@ function noteOf(channel: ChannelRecord, told: Told, startedAt: number, now: numb
   if (isOff(channel)) {
     // A restart is no reason to say it again.
     const isNews = known ? !known.isOff : failingSince >= startedAt - MINUTE
-    const words = { title: `Messages to ${title} are not sent any more.`, body: `${capitalized(failing)}.` }
+    const words = { title: `Messages to ${title} are not sent any more.`, body: `${failing}.` }
     return isNews ? () => ({ tone: 'warning', ...words }) : null
   }
   if (!enabled || known || now - failingSince < TOLD_AFTER) return null

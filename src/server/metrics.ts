@@ -70,7 +70,7 @@ function creatorsIn(registry: Registry) {
 
 function createCounters({ counter, histogram }: Creators) {
   return {
-    items: counter('incmon_ingested_items_total', 'Webhook items stored.'),
+    items: counter('incmon_ingested_items_total', 'Webhook items accepted, including repeats.'),
     rejected: counter('incmon_rejected_items_total', 'Webhook items rejected with an error.'),
     repeated: counter(
       'incmon_repeated_deliveries_total',
@@ -159,7 +159,7 @@ export function organizationText(
     most.set({ limit }, value)
   }
   const sender = ['source', 'cluster', 'receiver']
-  const items = counter('incmon_source_items_total', 'Items stored, by source.', sender)
+  const items = counter('incmon_source_items_total', 'Items accepted, including repeats, by source.', sender)
   const rejected = counter('incmon_source_rejected_items_total', 'Items rejected with an error, by source.', sender)
   const seenHelp = 'When the sender last sent a usable item.'
   const seen = gauge('incmon_source_last_seen_timestamp_seconds', seenHelp, sender)

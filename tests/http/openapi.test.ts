@@ -48,6 +48,63 @@ test('every example of a body and a response is valid', () => {
   }
 })
 
+const examplesOf = (status: string) =>
+  OPERATIONS.flatMap(({ path, method, operation }) => {
+    const media = Object.values<Media>(operation.responses[status]?.content ?? {})
+    // biome-ignore lint/suspicious/noExplicitAny: an example is any JSON
+    return media.map(({ example }) => ({ of: `${method} ${path}`, operation, example: example as any }))
+  })
+
+test('the example of an error names no parameter that its operation lacks, and has no checks', () => {
+  for (const status of ['400', '404', '409', '503'])
+    for (const { of, operation, example } of examplesOf(status)) {
+      const names = new Set(operation.parameters.map(({ name }) => name))
+      for (const { path } of example.errors ?? []) assert.ok(names.has(path), `${of}: ${path}`)
+      assert.equal(example.checks, undefined, of)
+    }
+})
+
+test('a filter by a record says which record it is', () => {
+  const filters = OPERATIONS.flatMap(({ operation }) => operation.parameters.filter((one) => one.in === 'query'))
+  for (const { name, description } of filters.filter((one) => /\wId$/.test(one.name)))
+    assert.match(description, new RegExp(`this ${name.slice(0, -2)}$`))
+})
+
+test('the error for a missing record names every record in the path', () => {
+  const item = DOCUMENT.paths['/api/incidents/{id}/actions/{actionId}']
+  assert.match(item?.delete?.responses['404']?.description ?? '', /has no incident or action with this id$/)
+})
+
+test('the postmortem says that it may be missing or not generated yet, whether it is read or changed', () => {
+  const { get, patch } = DOCUMENT.paths['/api/incidents/{id}/postmortem'] ?? {}
+  for (const one of [get, patch]) {
+    assert.match(one?.responses['404']?.description ?? '', /or the incident has no postmortem$/)
+    assert.match(one?.responses['503']?.description ?? '', /still being generated$/)
+  }
+})
+
+test('the records of an example do not contradict each other', () => {
+  for (const { of, example } of examplesOf('200')) {
+    for (const one of [example].flat()) {
+      if (one?.recentAlerts === undefined) continue
+      assert.ok(
+        one.recentAlerts.every((alert: { status: string }) => alert.status === 'firing'),
+        of,
+      )
+      const [incident] = one.openIncidents
+      assert.deepEqual([one.status, incident.problem, incident.problemState], ['critical', 'on', 'goes on'], of)
+      assert.deepEqual([incident.alertCount, incident.firingAlerts], [1, 1], of)
+      assert.equal(one.score, 100 - one.health[0].penalty, of)
+    }
+  }
+  const silence = exampleOf(DOCUMENT.components.schemas.Silence ?? {}, DOCUMENT) as Record<string, unknown>
+  assert.ok(String(silence.startsAt) < String(silence.endsAt))
+  assert.deepEqual(
+    [silence.status, silence.nextWindow],
+    ['pending', { startsAt: silence.startsAt, endsAt: silence.endsAt }],
+  )
+})
+
 test('every operation has its own name', () => {
   const names = [...OPERATIONS, ...MESSAGES].map(({ operation }) => operation.operationId)
   assert.equal(new Set(names).size, names.length)

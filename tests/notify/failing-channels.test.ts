@@ -103,7 +103,7 @@ test('a channel that had failed for less than five minutes when incmon stopped i
 test('that a channel was disabled is told at once, and not again after a restart', async (t) => {
   const { disable, at, start } = await channels(t)
   disable('pager')
-  const gone = 'Incmon has disabled the channel, because the receiver responded with 410.'
+  const gone = 'incmon has disabled the channel, because the receiver responded with 410.'
   const expected = [`channel: Messages to pager are not sent any more. ${gone}`]
   assert.deepEqual(await at(0), expected)
   assert.deepEqual(await at(10), [])

@@ -85,8 +85,8 @@ export const alertWithEventsShape = v.object({
 
 const filterParameters = {
   ...timeParameters,
-  serviceId: idParameter,
-  incidentId: idParameter,
+  serviceId: idParameter('service'),
+  incidentId: idParameter('incident'),
   status: shape.optional(wordParameter(STATUSES), 'Only firing alerts, or only resolved alerts'),
   severity: severityParameter,
   source: sourceParameter,

@@ -19,7 +19,7 @@ export function successPage(record: Schema, description: string): Answers {
 }
 
 /** Documents error responses that are not implied by the token, the parameters or the body, each with its causes. */
-export function refusals(causes: Readonly<Partial<Record<409 | 422 | 503, string>>>): Answers {
+export function refusals(causes: Readonly<Partial<Record<404 | 409 | 422 | 503, string>>>): Answers {
   return Object.fromEntries(
     Object.entries(causes).map(([status, description]) => [status, { description, body: 'problem' }]),
   )

@@ -57,7 +57,7 @@ export const correlationRoutes: readonly Route[] = [
     query: v.object({
       ...pageParameters,
       ...timeParameters,
-      serviceId: idParameter,
+      serviceId: idParameter('service'),
       minScore: shape.optional(numberParameter(0, 1), 'Only links with at least this score', 0.4),
     }),
     answers: successPage(correlationShape, 'A page of links with createdAt in the half-open range [from, to)'),

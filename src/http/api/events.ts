@@ -34,7 +34,12 @@ export const eventRoutes: readonly Route[] = [
   rest('GET /api/events', {
     summary: 'List events, newest first',
     scope: 'read',
-    query: v.object({ ...pageParameters, ...timeParameters, serviceId: idParameter, source: sourceParameter }),
+    query: v.object({
+      ...pageParameters,
+      ...timeParameters,
+      serviceId: idParameter('service'),
+      source: sourceParameter,
+    }),
     answers: successPage(eventShape, 'A page of events with at in the half-open range [from, to)'),
     handle: (call) => answerPage(call, listEvents, showEvent),
   }),

@@ -70,7 +70,7 @@ export const serviceShape = v.object({
   name: shape.text('The name of the workload', 'checkout'),
   namespace: shape.text('The namespace of the workload; may be empty', 'shop'),
   cluster: shape.text('The cluster, from the token or the cluster label; empty if neither is set', ''),
-  status: shape.choice(['healthy', 'degraded', 'critical'], 'The health of the service', 'degraded'),
+  status: shape.choice(['healthy', 'degraded', 'critical'], 'The health of the service', 'critical'),
   score: shape.described(
     v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(100)),
     'The health score: 100 minus a penalty for each condition',
@@ -81,7 +81,10 @@ export const serviceShape = v.object({
     'The condition that lowers the score most, with its rule; null if the score is 100',
     'CrashLoopBackOff: critical',
   ),
-  lastAlertAt: shape.nullable(shape.instant(), 'The start of the newest alert; null before the first alert'),
+  lastAlertAt: shape.nullable(
+    shape.instant(),
+    'The newest time in a report of a firing alert: the start of the alert, or the time of a Kubernetes event; null before the first alert',
+  ),
   archived: shape.flag(
     'Whether the service is archived: healthy and without events for 14 days. The next event restores the service',
     false,
@@ -98,7 +101,7 @@ export const wholeServiceShape = v.object({
   health: shape.objects(
     {
       alertId: shape.uuid('The alert of the condition'),
-      reason: shape.text('The alert and the rule', 'CrashLoopBackOff: reason BackOff'),
+      reason: shape.text('The alert and the rule', 'CrashLoopBackOff: critical'),
       penalty: shape.count('Points subtracted from 100', 40),
     },
     'The reasons for the score',

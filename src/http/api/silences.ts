@@ -79,24 +79,27 @@ const scheduleBody = v.pipe(
   ),
   v.transform(toSchedule),
 )
-const windowShape = v.object({ startsAt: shape.instant('Its start'), endsAt: shape.instant('Its end') })
+const windowShape = v.object({
+  startsAt: shape.instant('Its start', '2036-11-20T22:00:00.000Z'),
+  endsAt: shape.instant('Its end', '2036-11-21T02:00:00.000Z'),
+})
 const WEEKLY = 'Time spans on some weekdays within the period; null to silence without interruption'
 export const silenceShape = v.object({
   id: shape.id,
   matchers: shape.list(matcherShape, 'The matchers, all of which must match'),
-  startsAt: shape.instant('When the silence starts'),
-  endsAt: shape.instant('When the silence ends'),
+  startsAt: shape.instant('When the silence starts', '2036-11-20T22:00:00.000Z'),
+  endsAt: shape.instant('When the silence ends', '2036-11-21T02:00:00.000Z'),
   schedule: shape.nullable(scheduleShape, WEEKLY, null),
   comment: shape.text('Why the alerts are silenced', 'Upgrade of the payment database'),
-  createdBy: shape.text('The name of the token that created the silence', 'on call'),
+  createdBy: shape.text('Who created the silence: the name of a token or of a person', 'on call'),
   createdAt: shape.instant('When the silence was created'),
   revision: shape.count(
-    'The number of changes so far. Send this number with a change, so that a conflicting change is rejected',
+    '1 for a new silence, and one more after each change. Send this number with a change, so that a conflicting change is rejected',
     1,
   ),
   status: shape.choice(SILENCE_STATUSES, 'A weekly silence is pending outside its time span'),
-  nextWindow: shape.nullable(windowShape, 'When the silence applies: now, or the next time', null),
-  matching: shape.count('The number of firing alerts that are silenced now', 12),
+  nextWindow: shape.nullable(windowShape, 'When the silence applies: now, or the next time; null after its end'),
+  matching: shape.count('The number of firing alerts that are silenced now', 0),
 })
 
 const showFields = shape.shower(silenceShape)
@@ -118,7 +121,11 @@ const fields = {
     v.array(matcherShape, 'expected a list of matchers'),
     'The matchers, all of which must match',
   ),
-  startsAt: shape.optional(instantField, 'When the silence starts; now if omitted', '2036-11-20T22:00:00Z'),
+  startsAt: shape.optional(
+    instantField,
+    'When the silence starts; if omitted, a new silence starts now',
+    '2036-11-20T22:00:00Z',
+  ),
   endsAt: shape.described(instantField, 'When the silence ends; every silence has an end', '2036-11-21T02:00:00Z'),
   schedule: shape.optional(v.nullable(scheduleBody), WEEKLY, null),
   comment: shape.described(textField(MAX_COMMENT), 'Why the alerts are silenced', 'Upgrade of the payment database'),

@@ -23,8 +23,9 @@ export function pageOf(query: { readonly page?: number | undefined; readonly lim
 /** `from` and `to` are Unix times in milliseconds. A date without a time means the whole day. */
 export const timeParameters = { from: v.optional(timeParameter('from')), to: v.optional(timeParameter('to')) }
 
-/** A UUID. The record does not have to exist. */
-export const idParameter = optional(v.pipe(v.string(), v.uuid('expected a UUID')), 'Only records of this service')
+/** A UUID of this kind of record. The record does not have to exist. */
+export const idParameter = (noun: 'service' | 'incident') =>
+  optional(v.pipe(v.string(), v.uuid('expected a UUID')), `Only records of this ${noun}`)
 export const severityParameter = optional(wordParameter(SEVERITIES), 'Only records with this severity')
 export const sourceParameter = optional(wordParameter(SOURCES), 'Only records from this source')
 

@@ -26,8 +26,8 @@ type Props = {
 const MEANINGS: Readonly<Record<Scope, string>> = {
   ingest: 'send events to the webhooks',
   read: 'see everything',
-  write: 'acknowledge, resolve, note',
-  admin: 'manage tokens and settings',
+  write: 'change incidents, alerts, services and silences',
+  admin: 'manage tokens, channels and settings',
 }
 const SOON = 14 * 86_400_000
 

@@ -37,8 +37,7 @@ export const FailingChannels: FC<{ channels: readonly FailingChannel[] }> = ({ c
         {channels.map(({ id, name, enabled, failing, failingSince }) => (
           <li>
             <p class="second break">
-              <a href={`/settings/notifications/${id}`}>{name}</a>{' '}
-              {enabled ? 'fails' : 'was disabled, because its receiver no longer exists'}
+              <a href={`/settings/notifications/${id}`}>{name}</a> {enabled ? 'fails' : 'sends nothing any more'}
               {failingSince === null ? '' : ' since '}
               {failingSince === null ? null : <Time at={failingSince} style="moment" />}: {failing}
             </p>

@@ -16,7 +16,7 @@ export const incidentShape = v.object({
   serviceId: shape.uuid('The affected service'),
   severity: shape.severity,
   status: shape.choice(INCIDENT_STATUSES, 'The progress of the work on the incident'),
-  origin: shape.choice(['manual', 'automatic'], 'Whether a user or incmon opened the incident'),
+  origin: shape.choice(['manual', 'automatic'], 'Whether a user or incmon opened the incident', 'automatic'),
   createdAt: shape.instant('When the incident was opened'),
   startedAt: shape.instant('The time of the first evidence, or createdAt if there is no evidence'),
   acknowledgedAt: shape.nullable(
@@ -34,7 +34,7 @@ export const incidentShape = v.object({
     ['on', 'off'],
     'Whether the problem is on: a critical condition goes on and is not silenced, whatever the status of the incident is',
   ),
-  problemState: shape.text('What is known about the problem, in words', 'goes on under a silence'),
+  problemState: shape.text('What is known about the problem, in words', 'goes on'),
   criticalSeconds: shape.count('The sum of the periods in which the problem was on, in seconds', 95),
   silencedSeconds: shape.count('For how long silences covered the problem, which criticalSeconds does not contain', 0),
   isEndInferred: shape.flag('Whether nobody reported the end of the problem, which was on at least until then', false),
@@ -51,10 +51,10 @@ export const incidentShape = v.object({
     'The group of unresolved incidents with a common cause; null if there is none',
     null,
   ),
-  alertCount: shape.count('The number of alerts', 2),
+  alertCount: shape.count('The number of alerts', 1),
   firingAlerts: shape.count(
     'The number of alerts that are still firing. If this number is not 0 for a resolved incident, the incident was resolved too early',
-    0,
+    1,
   ),
   recoveredAt: shape.nullable(
     shape.instant(),
@@ -85,7 +85,11 @@ export const timelineEntryShape = v.object({
     'The name of the token, or the login name of the person who ran the command; null for senders and incmon',
     'on call',
   ),
-  source: shape.nullable(shape.source, 'The webhook that received the entry; null for actions by incmon or a user'),
+  source: shape.nullable(
+    shape.source,
+    'The webhook that received the entry; null for actions by incmon or a user',
+    null,
+  ),
   ref: shape.text('A reference to the record, for example alert/<id> or event/<id>', `incident/${shape.EXAMPLE_ID}`),
 })
 

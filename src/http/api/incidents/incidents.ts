@@ -75,7 +75,7 @@ export const incidentRoutes: readonly Route[] = [
     query: v.object({
       ...pageParameters,
       ...timeParameters,
-      serviceId: idParameter,
+      serviceId: idParameter('service'),
       severity: severityParameter,
       status: shape.optional(wordParameter(INCIDENT_STATUSES), 'Only incidents with this status'),
     }),

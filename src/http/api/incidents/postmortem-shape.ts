@@ -8,7 +8,7 @@ import { timelineEntryShape } from './incident-shape.ts'
 const words = v.nullable(v.string())
 /** A generated sentence and the records it refers to, for example `alert/<uuid>`. */
 const sentence = v.object({
-  text: shape.text('The sentence', 'First signal: OOMKilled from Kubernetes at 2026-03-14 02:11:09 UTC.'),
+  text: shape.text('The sentence', 'First signal: CrashLoopBackOff from Kubernetes at 2026-11-20 09:33:00 UTC.'),
   refs: shape.list(v.string(), 'The records that are the evidence', [`alert/${shape.EXAMPLE_ID}`]),
 })
 const sentences = shape.list(sentence, 'Generated sentences')
@@ -71,7 +71,7 @@ const header = v.object({
   revision: shape.count('Increases each time the incident is resolved', 1),
   services: shape.list(v.string(), 'The affected services', ['shop/checkout']),
   incident: shape.text('The incident', `incident/${shape.EXAMPLE_ID}`),
-  number: v.optional(shape.count('The number of the incident; absent from documents of earlier versions', 12)),
+  number: v.optional(shape.count('The number of the incident; absent from documents of earlier versions', 41)),
   generatedAt: shape.instant('When the postmortem was generated'),
 })
 

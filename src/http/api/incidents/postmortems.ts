@@ -20,6 +20,10 @@ import { postmortemShape } from './postmortem-shape.ts'
 const PATH = '/api/incidents/:id/postmortem'
 const MAX_TEXT = 65_536
 const VARIES = { vary: 'Accept' }
+const REFUSALS = {
+  404: 'The organization of the token has no incident with this id, or the incident has no postmortem',
+  503: 'The postmortem is still being generated',
+}
 const TYPES: Parameters<typeof accepts>[1] = {
   header: 'Accept',
   supports: ['application/json', 'text/markdown'],
@@ -77,6 +81,7 @@ export const postmortemRoutes: readonly Route[] = [
         body: postmortemShape,
         text: 'text/markdown',
       },
+      ...refusals(REFUSALS),
     },
     handle: answerPostmortem,
   }),
@@ -88,8 +93,8 @@ export const postmortemRoutes: readonly Route[] = [
     answers: {
       ...success(postmortemShape, 'The changed postmortem'),
       ...refusals({
+        ...REFUSALS,
         409: 'The postmortem is final, or somebody else has changed the same part of it',
-        503: 'The postmortem is still being generated',
       }),
     },
     handle: async (call) => {

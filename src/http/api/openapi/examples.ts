@@ -22,7 +22,8 @@ export function withExamples(document: OpenApiDocument): OpenApiDocument {
     responses: Object.fromEntries(
       Object.entries(of.responses).map(([status, { description, content }]) => {
         const title = TITLES[Number(status) as keyof typeof TITLES]
-        const problem = title === undefined ? {} : problemOf(Number(status), title, description)
+        const hasLimit = of.parameters.some(({ name }) => name === 'limit')
+        const problem = title === undefined ? {} : problemOf(Number(status), title, description, hasLimit)
         return [status, content ? { description, content: filled(content, problem) } : { description }]
       }),
     ),
@@ -37,8 +38,9 @@ export function withExamples(document: OpenApiDocument): OpenApiDocument {
   return { ...document, paths: all(document.paths), webhooks: all(document.webhooks) }
 }
 
-function problemOf(status: number, title: string, description: string) {
-  const [cause = ''] = description.split(/[.;]/)
-  const fields = status === 400 ? {} : { errors: undefined, checks: undefined }
-  return { title, status, detail: cause, ...fields }
+/** The example of an invalid field is the parameter `limit`. */
+function problemOf(status: number, title: string, description: string, hasLimit: boolean) {
+  if (status === 400 && hasLimit) return { checks: undefined }
+  const [detail = ''] = description.split(/[.;]/)
+  return { title, status, detail, errors: undefined, checks: undefined }
 }

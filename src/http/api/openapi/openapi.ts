@@ -162,9 +162,9 @@ function refusalsOf(route: Documented): Answers {
 /** Returns why this operation answers with an error. */
 function causeOf(status: keyof typeof MEANINGS, { auth, path }: Documented): string {
   const isWebhook = auth?.scope === 'ingest'
-  const noun = /\/(\w+?)s?\/:id/.exec(path)?.[1] ?? 'record'
+  const nouns = [...path.matchAll(/\/(\w+?)s?\/:/g)].map(([, noun]) => noun)
   if (status === 403) return `The token does not have the scope ${auth?.scope}`
-  if (status === 404) return `The organization of the token has no ${noun} with this id`
+  if (status === 404) return `The organization of the token has no ${nouns.join(' or ')} with this id`
   if (status === 413) return `The body is larger than ${isWebhook ? '10 MiB' : '1 MiB'}`
   if (status === 401 && isWebhook) return 'The token is missing, unknown, expired or revoked, or lacks the scope ingest'
   return status === 401 ? 'The token is missing, unknown, expired or revoked' : MEANINGS[status]
