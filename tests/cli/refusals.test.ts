@@ -164,6 +164,20 @@ for (const args of [
   })
 }
 
+for (const args of ['org list', 'doctor']) {
+  test(`incmon ${args} names the copy that a server saved, and suggests no new database`, async (t) => {
+    const cwd = temporaryDirectory(t)
+    const file = join(cwd, 'a.db')
+    const copy = `${file}.rescued-20261128T120000Z`
+    writeFileSync(copy, 'saved')
+    const { code, out, err } = await incmon(cwd, [...args.split(' '), '--database', file])
+    const text = out + err
+    assert.ok(text.includes(`${copy} contains its data`) && text.includes(`mv ${copy} ${file}`), text)
+    assert.doesNotMatch(text, /create one with/)
+    assert.equal(code, 1)
+  })
+}
+
 for (const args of ['org list', 'org create Acme', 'backup copy.db']) {
   test(`incmon ${args} does not suggest a new database if the log of the old one is there`, async (t) => {
     const cwd = temporaryDirectory(t)

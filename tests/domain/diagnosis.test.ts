@@ -70,6 +70,7 @@ const SOUND: DoctorFacts = {
   organizations: [],
   file: '/var/lib/incmon/incmon.db',
   directory: DIRECTORY,
+  rescued: null,
   entry: ENTRY,
   companions: [WAL],
   disk: { free: 50 * GB, freeEntries: 1e6 },
@@ -186,6 +187,16 @@ const CASES: readonly [what: string, changed: Partial<DoctorFacts>, said: RegExp
     'no file beside a log',
     { entry: null, content: null, companions: [WAL] },
     /^fail database: no database at \S+, but \S+-wal contains .+ of its data; put the database file back next to its log/,
+  ],
+  [
+    'no file, but a copy that a server saved',
+    {
+      entry: null,
+      content: null,
+      companions: [],
+      rescued: 'a.db is missing, and a.db.rescued-1 contains its data: run "mv a b"',
+    },
+    /^fail database: a\.db is missing, and a\.db\.rescued-1 contains its data; run "mv a b"$/,
   ],
   [
     'no file',

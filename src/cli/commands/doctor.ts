@@ -13,6 +13,7 @@ import { socketPathOf } from '../../server/connection/socket.ts'
 import { readTls } from '../../server/connection/tls.ts'
 import { errorCode } from '../../store/sqlite/fault.ts'
 import { inspectFile } from '../../store/sqlite/inspect.ts'
+import { describeRescued } from '../../store/sqlite/rescue.ts'
 import { isServed } from '../../store/sqlite/served.ts'
 import { reachServer } from '../api/socket-client.ts'
 import { ask, detailOf } from '../ask.ts'
@@ -77,6 +78,7 @@ async function gatherFacts(options: Common, full: boolean, now: number): Promise
     file: database,
     directory,
     entry: entry && { ...entry, isFile: statSync(file).isFile() },
+    rescued: describeRescued(file),
     companions: ['-wal', '-shm', '.lock', '.sock'].flatMap((suffix) => entryOf(`${file}${suffix}`) ?? []),
     disk: directory && diskOf(directory.path),
     minFree: config['min-free-disk'],

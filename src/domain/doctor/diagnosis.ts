@@ -138,7 +138,11 @@ const ANYBODY = 0o077
 const OTHERS_WRITE = 0o002
 const STICKY = 0o1000
 
-function diagnoseFile({ file, entry, directory, companions }: DoctorFacts): Finding {
+function diagnoseFile({ file, entry, directory, companions, rescued }: DoctorFacts): Finding {
+  if (rescued !== null) {
+    const [text = '', remedy = ''] = rescued.split(/: (?=(?:run|put) .*)/s, 2)
+    return fail('database', text, remedy)
+  }
   if (!directory) {
     const remedy = 'create it, or choose another file with --database'
     return fail('database', `the directory of ${file} does not exist`, remedy)

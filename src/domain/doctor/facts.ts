@@ -140,6 +140,8 @@ export type DoctorFacts = {
   readonly organizations: readonly { readonly setting: string; readonly name: string }[]
   readonly file: string
   readonly directory: FileEntry | null
+  /** What a server saved from the database lies beside it, and the commands to decide about it; null if nothing does. */
+  readonly rescued: string | null
   /** Null if the file is missing or empty. */
   readonly entry: (FileEntry & { readonly isFile: boolean }) | null
   /** The WAL and shared-memory files, if present. */
