@@ -7,15 +7,30 @@ import { document } from '../../src/app.ts'
 import { judge } from '../../src/domain/alert/signal.ts'
 import { BUDGETS } from '../../src/domain/budgets.ts'
 import { FAILS_ON_NEW_NODE } from '../../src/domain/event/going-away.ts'
+import { isRepeated } from '../../src/domain/event/reason.ts'
 import { acknowledged } from '../../src/domain/incident/acknowledgement.ts'
 import { INCIDENT_STATUSES, type IncidentStatus } from '../../src/domain/incident/incident.ts'
 import { NO_PROBLEM } from '../../src/domain/incident/problem.ts'
-import { beatsFor } from '../../src/domain/sender/beats.ts'
+import { beatsFor, heldUntil } from '../../src/domain/sender/beats.ts'
 import { relationOf } from '../../src/domain/service/from-project.ts'
 import { LAST_NAMES } from '../../src/domain/service/target.ts'
+import { type Matcher, matchersFault } from '../../src/domain/silence/matcher.ts'
 import { READERS } from '../../src/intake/index.ts'
 import { build, pipeline } from '../helpers/senders.ts'
 import { ROOT } from './pages.ts'
+
+/** The words of the first number, from 1 on, for which a rule applies. */
+const ORDINALS = ['first', 'second', 'third', 'fourth', 'fifth'] as const
+const leastOf = (applies: (number: number) => boolean) => ORDINALS.find((_, index) => applies(index + 1)) ?? ''
+/** Returns whether a silence with this matcher alone is accepted. */
+const needs = (name: string, op: string, value: string) =>
+  matchersFault([{ name, op: op as Matcher['op'], value }]) === null
+/** The application in the HTTP tests. */
+const WORLD = readFileSync(`${ROOT}tests/helpers/app.ts`, 'utf8')
+/** The texts of the metrics. */
+const METRICS = readFileSync(`${ROOT}src/server/metrics.ts`, 'utf8')
+/** The end of an alert that fired for an hour. */
+const UNTIL = 3_600_000
 
 type Claim = readonly [sentence: string, value: string | number]
 
@@ -98,13 +113,17 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['three intervals, and at least … minutes', constantOf('delivery-interval', 'MIN_REPEAT_TIMEOUT', 'MINUTE')],
     ['with at most … series', graph('MAX_SERIES')],
     ['series of … points', graph('MAX_POINTS')],
+    ['an end from … minutes before', constantOf('beats', 'BEFORE', 'MINUTE')],
+    ['before to … minutes after the end of the heartbeat', constantOf('beats', 'AFTER', 'MINUTE')],
+    ['fired for at least … minutes comes', constantOf('beats', 'EXPIRES_AFTER', 'MINUTE')],
+    ['minutes comes … seconds after', ((heldUntil(UNTIL, 0, [BEAT]) ?? 0) - UNTIL) / UNITS.SECOND],
     ['every … minutes while it is open', constantOf('graph', 'AGAIN', 'MINUTE')],
     ['and … minutes after its end', constantOf('graph', 'TAIL', 'MINUTE')],
     ['Prometheus must answer within … seconds', constantOf('graphs', 'TIMEOUT_MS', 'SECOND')],
   ],
   'docs/api.md': [
-    ['except … (a plain array by name)', listsWith(({ type }) => type === 'array')],
-    ['by name) and the … of a service', listsWith(({ type }) => type !== 'array' && type !== 'object')],
+    ['except … (a plain array by namespace and name)', listsWith(({ type }) => type === 'array')],
+    ['and name) and the … of a service', listsWith(({ type }) => type !== 'array' && type !== 'object')],
     ['Suspects and action items are …. Very', onePages() === 'actions,suspects' ? 'one page' : ''],
     ['has more than … characters', constantOf('header', 'MAX_KEY')],
     ["A user's change to … sets `acknowledgedAt`", listOf(INCIDENT_STATUSES.filter(acknowledges))],
@@ -114,7 +133,12 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['If more than … records of one kind change', constantOf('notices', 'MAX_IDS')],
     ['or if they exceed … KiB', constantOf('notices', 'MAX_MISSED') / 1024],
   ],
-  'docs/architecture.md': [['Acme (…), Basil', 'Team']],
+  'docs/architecture.md': [
+    ['Acme (…), Basil', 'Team'],
+    ['Only the …, the IDs', WORLD.includes('now: () => clock.now') ? 'clock' : ''],
+    ['the IDs, … and', WORLD.includes('withoutSyncs(') ? 'syncs' : ''],
+    ['syncs and … are replaced', WORLD.includes('readHere(') ? 'reader threads' : ''],
+  ],
   'docs/command-line.md': [
     ['its last … or more characters', constantOf('records', 'SHORTEST_PART')],
     ['expires after … minutes', constantOf('session', 'SETUP_LINK_LIFE', 'MINUTE')],
@@ -134,6 +158,10 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
       constantOf('unavailable', 'PROBES_LAST') / 1000,
     ],
     ['or a liveness probe … times', constantOf('unavailable', 'PROBES') + 1],
+    ['becomes `critical` at its … report', leastOf((count) => isRepeated({ count, pods: 1, inTenMinutes: 1 }))],
+    ['at the … within 10 minutes', leastOf((inTenMinutes) => isRepeated({ count: 1, pods: 1, inTenMinutes }))],
+    ['or with a … pod', leastOf((pods) => isRepeated({ count: 1, pods, inTenMinutes: 1 }))],
+    ['For … minutes after a user resolved an alert', constantOf('alert', 'SETTLED_FOR', 'MINUTE')],
     ['A healthy service without events for … days', constantOf('services', 'ARCHIVED_AFTER', 'DAY')],
     ['fires again within … minutes of its recorded end', constantOf('alert', 'REOPEN_WITHIN', 'MINUTE')],
     ['The limit is … hours for CI alerts', constantOf('ending', 'EXPIRES', 'HOUR')],
@@ -191,7 +219,10 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['failed certificate of cert-manager | … hours', lasting('CERTIFICATE') / 60],
     ['A condition counted at least … times', constantOf('lasting', 'COUNTED_OFTEN')],
     ['that began at most … minutes before it', constantOf('conditions', 'EARLIER', 'MINUTE')],
-    ['After … events without a repeat', constantOf('sender', 'TELLING')],
+    ["If a sender's first … events contain no repeat", constantOf('sender', 'TELLING')],
+    ['its limits are … hour, except', constantOf('lasting', 'SILENT_SENDER', 'HOUR')],
+    ['must run … seconds longer than', constantOf('pod', 'LONGER', 'SECOND')],
+    ['its last crash, or … minutes', constantOf('pod', 'FORGIVEN', 'MINUTE')],
     ['deleted within the last … minutes', constantOf('going-away', 'STOPPING', 'MINUTE')],
     ['Fewer replicas than wanted have been available for … minutes', constantOf('workload', 'FEW_LAST', 'MINUTE')],
   ],
@@ -213,8 +244,12 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
   'docs/operations.md': [
     ['in-flight requests get up to … seconds', constantOf('connections', 'DRAIN_WITHIN') / 1000],
     ['After … failed attempts from one address', constantOf('wrong-tokens', 'AT_ONCE')],
-    ['except one a …, and', constantOf('wrong-tokens', 'PAUSE') === 1_000 ? 'second' : ''],
-    ['and at most … at once. Valid tokens', constantOf('wrong-tokens', 'MAX_WAITING')],
+    ['incmon answers one a … at once', constantOf('wrong-tokens', 'PAUSE') === 1_000 ? 'second' : ''],
+    ['delays the others (at most …) by one second', constantOf('wrong-tokens', 'MAX_WAITING')],
+    [
+      '| … (also repeated) and rejected webhook items |',
+      METRICS.includes('items accepted, including repeats') ? 'accepted' : '',
+    ],
     ['warns … days before the certificate expires', constantOf('certificate', 'SOON', 'DAY')],
   ],
   'docs/performance.md': [
@@ -226,7 +261,11 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['At most … alerts can wait', constantOf('engine', 'MAX_ITEMS_QUEUED')],
     ['bodies of up to … KiB', constantOf('pending-bodies', 'SMALL_BYTES') / 1024],
   ],
-  'docs/silences.md': [['one from the last … days', 30]],
+  'docs/silences.md': [
+    ['one from the last … days', 30],
+    ['A silence needs a matcher that is …', ['!=', '!~'].every((op) => needs('team', op, '.*')) ? 'negative' : ''],
+    ['or matches no empty value: `…` is rejected', needs('team', '=~', '.*') ? '' : 'team=~".*"'],
+  ],
   'docs/troubleshooting.md': [
     ['works only once and expires after … minutes', constantOf('session', 'SETUP_LINK_LIFE', 'MINUTE')],
   ],
