@@ -11,6 +11,9 @@ import { isRepeated } from '../../src/domain/event/reason.ts'
 import { acknowledged } from '../../src/domain/incident/acknowledgement.ts'
 import { INCIDENT_STATUSES, type IncidentStatus } from '../../src/domain/incident/incident.ts'
 import { NO_PROBLEM } from '../../src/domain/incident/problem.ts'
+import { DEFAULT_CHANNEL, recipientsOf } from '../../src/domain/notification/channel.ts'
+import { type IncidentState, notificationKindOf } from '../../src/domain/notification/kind.ts'
+import type { Rule } from '../../src/domain/notification/rule.ts'
 import { beatsFor, heldUntil } from '../../src/domain/sender/beats.ts'
 import { relationOf } from '../../src/domain/service/from-project.ts'
 import { LAST_NAMES } from '../../src/domain/service/target.ts'
@@ -27,6 +30,24 @@ const needs = (name: string, op: string, value: string) =>
   matchersFault([{ name, op: op as Matcher['op'], value }]) === null
 /** The application in the HTTP tests. */
 const WORLD = readFileSync(`${ROOT}tests/helpers/app.ts`, 'utf8')
+/** A change of an incident by a user, and the message about it. */
+const OPENED = {
+  status: 'open',
+  acknowledgedAt: null,
+  problem: NO_PROBLEM,
+  severity: 'error',
+  origin: 'manual',
+  cause: 'service',
+} as const
+const changed = (before: object, after: object) =>
+  notificationKindOf({ ...OPENED, ...before } as IncidentState, { ...OPENED, ...after } as IncidentState)
+/** Returns whether a channel that was told nothing is told of an end. */
+const isToldEnd = (rules: readonly Rule[]) => {
+  const end = { kind: 'recovered', severity: 'critical', alerts: [] } as const
+  const of = { serviceId: '', service: '', namespace: '', cluster: '' }
+  const channel = { rowId: 1, enabled: true, settings: { ...DEFAULT_CHANNEL, rules } }
+  return recipientsOf([channel], { ...end, ...of }, false, 1).some(({ dueAt }) => dueAt !== null)
+}
 /** The texts of the metrics. */
 const METRICS = readFileSync(`${ROOT}src/server/metrics.ts`, 'utf8')
 /** The end of an alert that fired for an hour. */
@@ -240,6 +261,21 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
       constantOf('acknowledgement', 'LINK_LIFE_MS') / UNITS.DAY === 3 ? 'three' : '',
     ],
     ['`alerts` contains at most …', constantOf('format', 'MAX_GROUP_ALERTS')],
+    ['| `…` | a user acknowledged the incident |', changed({}, { acknowledgedAt: 1 }) ?? ''],
+    ['| `…` | a user raised the severity', changed({}, { severity: 'critical' }) ?? ''],
+    ['| `severity` | a user … the severity', changed({}, { severity: 'info' }) === null ? 'raised' : ''],
+    ['| `…` | a user reopened the incident', changed({ status: 'resolved' }, {}) ?? ''],
+    [
+      'reopened the incident or …',
+      changed({ acknowledgedAt: 1 }, {}) === 'reopened' ? 'took an acknowledgement back' : '',
+    ],
+    ['| `…` | a user resolved the incident', changed({}, { status: 'resolved' }) ?? ''],
+    [
+      'it gets an end only if its rules leave out `…`',
+      isToldEnd([{ events: ['recovered'] }]) && !isToldEnd([]) && !isToldEnd([{ events: ['opened', 'recovered'] }])
+        ? 'opened'
+        : '',
+    ],
   ],
   'docs/operations.md': [
     ['in-flight requests get up to … seconds', constantOf('connections', 'DRAIN_WITHIN') / 1000],
