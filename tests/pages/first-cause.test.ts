@@ -175,3 +175,41 @@ test('a problem that came back does not count the lead of a change from its retu
   await fails(clock.now)
   assert.match(await cause(), /shop\/billing#31, started 3 min before the first alert\.$/)
 })
+
+for (const [is, own] of [
+  ['name the incident of another service that is the likely cause', true],
+  ['name no incident if that service has none', false],
+] as const) {
+  test(`the page and the API ${is}`, async (t) => {
+    const { acme, app, clock, request } = makeWorld(t)
+    const send = (one: ReturnType<typeof alert>) =>
+      request('POST', '/api/webhooks/metrics', { token: acme.token, body: alertmanager([one]) })
+    const severity = own ? 'critical' : 'warning'
+    const down = (more: object) =>
+      alert('PostgresDown', { service: 'orders-db', severity }, { startsAt: NOON, ...more })
+    const fails = (more: object) =>
+      alert(
+        'Errors',
+        { service: 'cart' },
+        { startsAt: NOON + MINUTE, summary: 'connect to orders-db.shop.svc:5432: refused', ...more },
+      )
+    clock.now = NOON
+    await send(down({}))
+    clock.now = NOON + 2 * MINUTE
+    await send(fails({}))
+    clock.now = NOON + 9 * MINUTE
+    const endsAt = clock.now
+    await send(down({ endsAt }))
+    await send(fails({ endsAt }))
+    const { data } = (await request('GET', '/api/incidents', { token: acme.token })).body
+    const cart = data.find(({ title }: { title: string }) => title.startsWith('cart'))
+    const { text } = await request('GET', `/api/incidents/${cart.id}/suspects`, { token: acme.token })
+    assert.equal(text.includes('“orders-db: PostgresDown” (incident 1) is about it'), own)
+    const browser = makeBrowser(app)
+    await browser.signIn(acme.token, 'Ada')
+    const { html } = await browser.get(`/incidents/${cart.number}`)
+    assert.match(html, /Likely cause elsewhere/)
+    const [heading = ''] = html.match(/cause-reasons.*?<\/ul>/s) ?? []
+    assert.equal(heading.includes('“orders-db: PostgresDown” (incident 1) is about it'), own)
+  })
+}

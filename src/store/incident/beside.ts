@@ -3,8 +3,12 @@ import type { EntryFact } from '../../domain/incident/facts.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import { distinct } from '../../domain/order.ts'
 import { cutoffsAt } from '../../domain/retention.ts'
+import { isChange, isOnlyTime, LIKELY } from '../../domain/suspect/likely-cause.ts'
+import type { Suspect } from '../../domain/suspect/suspect.ts'
+import { incidentName } from '../../domain/text.ts'
 import { DAY, HOUR, MINUTE } from '../../domain/units.ts'
 import { findOrganization } from '../organizations.ts'
+import { findServiceRowId } from '../service/services.ts'
 import { findSilence } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
@@ -37,21 +41,31 @@ export function openedDuring(db: Db, { rowId, organizationId, createdAt }: LiveI
     })
 }
 
+type Beside = Pick<LiveIncident, 'organizationId' | 'rowId' | 'startedAt'>
+
 /** Finds the last incident of a service that was on when another incident began, or that opened soon after. */
-export function findIncidentAt(
-  db: Db,
-  of: { readonly service: number; readonly rowId: number; readonly startedAt: number },
-) {
-  const { service, rowId, startedAt } = of
+export function findIncidentOf(db: Db, { organizationId, rowId, startedAt }: Beside, serviceId: string | null) {
+  const service = serviceId === null ? undefined : findServiceRowId(db, organizationId, serviceId)
+  if (service === undefined) return undefined
   const row = db.first(incidentAt, { service, rowId, since: startedAt, from: startedAt - DAY, until: startedAt + HOUR })
-  return (
-    row && {
-      ref: `incident/${uuidFromBytes(row.uuid)}`,
-      number: row.number,
-      title: row.title,
-      createdAt: row.createdAt,
-    }
+  if (!row) return undefined
+  const { uuid, ...known } = row
+  return { ref: `incident/${uuidFromBytes(uuid)}`, ...known }
+}
+
+/** Adds which incident is about the most likely suspect that is no change, unless that is the service of the incident. */
+export function withIncident<One extends Suspect>(
+  db: Db,
+  incident: Beside & { readonly serviceId: string },
+  suspects: readonly One[],
+): readonly One[] {
+  const top = suspects.find(
+    ({ serviceId, ...one }) => !isChange(one) && serviceId !== incident.serviceId && !isOnlyTime(one.reasons),
   )
+  const found = top && top.score >= LIKELY && findIncidentOf(db, incident, top.serviceId)
+  if (!found) return suspects
+  const reason = { code: 'incident', text: `${incidentName(found)} is about it` }
+  return suspects.map((one) => (one === top ? { ...one, reasons: [reason, ...one.reasons] } : one))
 }
 
 const incidentAt = query<{ service: number; rowId: number; since: number; from: number; until: number }>()(

@@ -19,6 +19,7 @@ import { listDeployed } from '../correlation/pipelines.ts'
 import { findServiceRowId } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
+import { withIncident } from './beside.ts'
 import type { IncidentRecord } from './incidents.ts'
 import { newestRollout, rolloutsIn } from './rollouts.ts'
 
@@ -49,7 +50,7 @@ export function findSuspects(
   now: number,
 ): Required<Omit<Suspect, 'since' | 'callers'>>[] {
   const { suspects } = findJudgedSuspects(db, organizationId, incident, now)
-  return suspects.map((one) => {
+  return withIncident(db, { ...incident, organizationId }, suspects).map((one) => {
     const { kind, ref, serviceId, score, reasons, evidence, verdict, rollouts = [] } = one
     const judged = verdict ? [{ code: verdict, text: `a user ${verdict} this change as the cause` }] : []
     const isLate = isChange(one) && standingOf(one, incident.startedAt) === 'began later'
@@ -65,10 +66,11 @@ export function findCauses(
   organizationId: number,
   incident: IncidentRecord,
   now: number,
-): { readonly suspects: Suspect[]; readonly changes: readonly Change[]; readonly fixes: readonly Change[] } {
+): { readonly suspects: readonly Suspect[]; readonly changes: readonly Change[]; readonly fixes: readonly Change[] } {
   const facts = findSuspectFacts(db, organizationId, incident, now)
   const changes = facts.changes.toSorted((a, b) => a.startsAt - b.startsAt)
-  return { suspects: [...rankSuspects(facts)], changes, fixes: [...fixesOf(facts)] }
+  const suspects = withIncident(db, { ...incident, organizationId }, rankSuspects(facts))
+  return { suspects, changes, fixes: [...fixesOf(facts)] }
 }
 
 /** Reads the changes, alerts and events in the searched period. */

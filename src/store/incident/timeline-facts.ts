@@ -23,7 +23,7 @@ import { findServiceRowId, hasSeveralClusters } from '../service/services.ts'
 import { listStates } from '../service/states.ts'
 import type { Db } from '../sqlite/open.ts'
 import { type AlertRows, alertsOf, alertsOnNode, firstArrival, serviceOf, timelineAlertsOf } from './alert-facts.ts'
-import { earlierOf, findIncidentAt, mergedWith, openedDuring, recordedSince, silencesNamed } from './beside.ts'
+import { earlierOf, findIncidentOf, mergedWith, openedDuring, recordedSince, silencesNamed } from './beside.ts'
 import { findGroupUntil } from './groups.ts'
 import { findNumber } from './incidents.ts'
 import { findLiveIncident } from './live-incidents.ts'
@@ -130,15 +130,14 @@ function suspectsOf(
   const { suspects } = findJudgedSuspects(db, incident.organizationId, incident, now, links)
   const top = topComponent(suspects, incident.startedAt)
   const isLikely = top !== null && top.score >= LIKELY
+  const own = isLikely ? findIncidentOf(db, incident, top.serviceId) : undefined
   return {
     cordons: suspects.flatMap(({ kind, serviceId }) => {
       if (kind !== 'node' || !serviceId || serviceId === incident.serviceId) return []
       const rowId = findServiceRowId(db, incident.organizationId, serviceId)
       return rowId === undefined ? [] : eventsOf(db, rowId, searched).filter(({ name }) => CORDONS.has(name))
     }),
-    component: isLikely
-      ? { kind: top.kind, ref: top.ref, score: top.score, ...incidentOf(db, incident, top.serviceId) }
-      : null,
+    component: isLikely ? { kind: top.kind, ref: top.ref, score: top.score, ...(own ? { incident: own } : {}) } : null,
     suspects: likelyChanges(suspects, incident.startedAt).flatMap((one) => {
       const { kind, ref, change, score, reasons, rollouts = [] } = one
       if (kind !== 'pipeline' && kind !== 'rollout') return []
@@ -146,17 +145,6 @@ function suspectsOf(
       return { kind, ref, change: change && changeFact(change), score, reasons: told, rollouts }
     }),
   }
-}
-
-/** Returns the incident of the component that probably caused another one, if it has one. */
-function incidentOf(
-  db: Db,
-  { organizationId, rowId, startedAt }: Pick<LiveIncident, 'organizationId' | 'rowId' | 'startedAt'>,
-  serviceId: string | null,
-) {
-  const service = serviceId === null ? undefined : findServiceRowId(db, organizationId, serviceId)
-  const found = service === undefined ? null : findIncidentAt(db, { service, rowId, startedAt })
-  return found ? { incident: found } : {}
 }
 
 /** Returns an incident's timeline, oldest first, or null if the incident does not exist. */

@@ -140,7 +140,9 @@ export function suspectsOf({ incident, suspects, links, changes }: Suspected): r
         // The page shows the rollouts and the service next to the name.
         reasons: suspect.reasons.filter(({ code }) => code !== 'rollout' && code !== 'same_service').map(reasonOf),
         // The sentence says when the change began.
-        support: best?.reasons.flatMap(({ code, text }) => (TIME_CODES.has(code) ? [] : text)) ?? [],
+        support: (best?.reasons ?? suspect.reasons.filter(({ code }) => code === 'incident')).flatMap(
+          ({ code, text }) => (TIME_CODES.has(code) ? [] : text),
+        ),
         isOwn: suspect.isOwn,
         href: suspect.serviceId === null ? null : `/services/${suspect.serviceId}`,
         external: change?.kind === 'pipeline' ? gitlabLink(change) : null,
