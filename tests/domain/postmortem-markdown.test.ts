@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PostmortemFacts } from '../../src/domain/incident/facts.ts'
 import { merge } from '../../src/domain/postmortem/edits.ts'
-import { link, plain, prose, safeAddress } from '../../src/domain/postmortem/escape.ts'
+import { link, plain, prose, rich, safeAddress } from '../../src/domain/postmortem/escape.ts'
 import { markdown } from '../../src/domain/postmortem/markdown.ts'
 import { generate } from '../../src/domain/postmortem/postmortem.ts'
 import { factsOf } from './postmortem-goldens.ts'
@@ -16,7 +16,7 @@ const HOSTILE = [
   '`code`',
   '``` fence',
   '~~~ fence',
-  '**bold** __bold__',
+  '__bold__ *it* ** x** **',
   '# heading',
   '\n# heading',
   '\n\n---\n',
@@ -147,7 +147,7 @@ for (const hostile of HOSTILE) {
   test(`${JSON.stringify(hostile)} has no effect at the start of a line`, () => {
     assert.doesNotMatch(active(plain(hostile)), /^(?:\s|[-+=:#>|~`]|\d+[.)])/)
     for (const line of prose(hostile).split('\n')) {
-      assert.doesNotMatch(active(line), /^(?!- \S)(?:\s|[-+=:#>|~`]|\d+[.)])/)
+      assert.doesNotMatch(active(line), /^(?!- \S|\d+\. \S)(?:\s|[-+=:#>|~`]|\d+[.)])/)
     }
     assert.doesNotMatch(plain(hostile), /[\n\r\u2028\u0085\u0000\u001b\u202e]|^\s|\s$/)
   })
@@ -186,12 +186,23 @@ for (const [text, expected] of [
   ['a\nb', 'a\\\nb'],
   ['a\n- b\n- c\nd', 'a\n\n- b\n- c\n\nd'],
   ['- <b>', '- \\<b>'],
+  ['* a\n2) b\n3. c', '- a\n\n2. b\n3. c'],
   ['a\n---', 'a\\\n\\---'],
+  ['**a [b](https://c.test/d)** **', '**a [b](<https://c.test/d>)** \\*\\*'],
+  ['![x](https://a.test/p.png)', '!\\[x\\](`https://a.test/p.png`)'],
+  ['[x](ftp://a.test) [^1](https://a.test)', '\\[x\\](`ftp://a.test`) \\[^1\\](`https://a.test`)'],
   ['\n\n', ''],
 ] as const) {
   test(`in prose, ${JSON.stringify(text)} is written as ${JSON.stringify(expected)}`, () =>
     assert.equal(prose(text), expected))
 }
+
+test('a note in the timeline keeps its list, bold text and links on one line', () => {
+  assert.equal(
+    rich('**Full**\n- freed 40 GB\n- [next](https://a.test)'),
+    '**Full** • freed 40 GB • [next](<https://a.test>)',
+  )
+})
 
 for (const address of [
   'javascript:alert(1)',

@@ -51,11 +51,24 @@ function escapeLinks(line: string): string {
     .join(']')
 }
 
-/** Escapes text written by a user, but keeps paragraphs, line breaks, and list items that start with `- `. */
+/** Bold text and links to http(s), as `plain` escapes them. An image would be loaded from a foreign server. */
+const BOLD = /\\\*\\\*(?=[^\s*])([^*]*[^\s*\\])\\\*\\\*/g
+const LINKED = /(?<!!)\\\[(?!\^)([^\][]+)\\\]\(`(https?:\/\/\w[^`]*)`\)/g
+
+/** Escapes a line written by a user, but keeps bold text and links. A list on the same line keeps its points. */
+export function rich(text: string): string {
+  const line = plain(text.replace(/\n\s*[-*] +/g, ' • '))
+  return line.replace(BOLD, '**$1**').replace(LINKED, '[$1](<$2>)')
+}
+
+/** The start of a list item. */
+const ITEM = /^\s*(?:([-*])|(\d{1,3})[.)]) +(?=\S)/
+
+/** Escapes text written by a user, but keeps paragraphs, line breaks, lists, bold text and links. */
 export function prose(text: string): string {
   const paragraphs = text.replace(/\r\n?/g, '\n').split(/\n[ \t]*\n/)
   // A text of 65,536 characters can have as many lines. Only few of them differ.
-  const escaped = cacheByKey((line: string) => line, plain)
+  const escaped = cacheByKey((line: string) => line, rich)
   return paragraphs
     .map((one) => paragraph(one, escaped))
     .filter(Boolean)
@@ -64,14 +77,16 @@ export function prose(text: string): string {
 
 function paragraph(text: string, escaped: (line: string) => string): string {
   const lines = text.split('\n').filter((line) => escaped(line) !== '')
+  const kindOf = (line = '') => ITEM.exec(line)?.slice(1).findIndex(Boolean)
   return lines
     .map((line, index) => {
-      const item = /^\s*- +(\S.*)$/s.exec(line)
+      const [start = '', dash, number] = ITEM.exec(line) ?? []
+      const mark = dash ? '- ' : number ? `${number}. ` : ''
       // A list needs a blank line before it, and a line break inside a paragraph has to be explicit.
       const next = lines[index + 1]
-      const end = next === undefined || item || /^\s*- /.test(next) ? '' : '\\'
-      const gap = index > 0 && (item !== null) !== /^\s*- /.test(lines[index - 1] ?? '') ? '\n' : ''
-      return `${gap}${item ? `- ${escaped(item[1] ?? '')}` : escaped(line)}${end}`
+      const end = next === undefined || start !== '' || ITEM.test(next) ? '' : '\\'
+      const gap = index > 0 && kindOf(line) !== kindOf(lines[index - 1]) ? '\n' : ''
+      return `${gap}${mark}${escaped(line.slice(start.length))}${end}`
     })
     .join('\n')
 }

@@ -6,7 +6,7 @@ import { actorOf, detailsText, type TimelineRowText } from '../incident/timeline
 import { isOnlyTime, likelihoodOf } from '../suspect/likely-cause.ts'
 import { formatCount, formatDay, formatScore, formatTime, formatUtcClock } from '../text.ts'
 import type { Action, Contribution, Postmortem, Sentence } from './document.ts'
-import { link, plain, prose, table } from './escape.ts'
+import { link, plain, prose, rich, table } from './escape.ts'
 import { METRIC_NAMES } from './metrics.ts'
 
 /** The number of each record in the evidence section. */
@@ -76,7 +76,7 @@ function timelineOf(rows: readonly TimelineRowText[], numbers: Numbers): string 
   if (rows.length === 0) return 'Nothing was recorded.'
   const cells = rows.map((row) => [
     zonelessTime(Date.parse(row.at)),
-    `${plain(row.text)}${detailsText(row, (at) => shortTime(at, Date.parse(row.at)))}`,
+    `${(row.kind === 'note' ? rich : plain)(row.text)}${detailsText(row, (at) => shortTime(at, Date.parse(row.at)))}`,
     plain(actorOf(row)),
     cited([row.ref], numbers),
   ])
