@@ -50,3 +50,28 @@ test('a silence does not fill the breaks of a problem', () => {
   const problem = { ...NO_PROBLEM, endedAt: 50 * MINUTE, criticalMs: 20 * MINUTE, mutedMs: 10 * MINUTE }
   assert.equal(figuresOf({ startedAt: 10 * MINUTE, problem }, 60 * MINUTE).silencedSeconds, 600)
 })
+
+const on: Problem = { ...NO_PROBLEM, since: 0, firing: ['Down'], had: ['Down', 'Slow'] }
+const at14 = { name: 'Down', endsAt: 14 * MINUTE, isGuess: false }
+const isCoveredAt15 = (muted: readonly string[], ended = [at14]) => {
+  const { endedAt, mutedSince, criticalMs } = observe(on, { now: 15 * MINUTE, burning: [], muted, ended })
+  return [endedAt, mutedSince, criticalMs].map((ms) => (ms ?? 0) / MINUTE)
+}
+
+test('if only what is silenced goes on, the silence counts from the reported end of the rest', () => {
+  assert.deepEqual(isCoveredAt15(['Slow']), [14, 14, 14])
+})
+
+test('a silence of what goes on counts from now, whatever end is known', () => {
+  assert.deepEqual(isCoveredAt15(['Down', 'Slow']), [15, 15, 15])
+  assert.deepEqual(isCoveredAt15(['Slow'], [{ ...at14, name: 'Slow' }]), [15, 15, 15])
+})
+
+test('a condition that is critical no more without an end was critical until its last report', () => {
+  const seen = { now: 20 * MINUTE, burning: [], muted: [] }
+  const last = { name: 'Down', endsAt: 9 * MINUTE, isGuess: true, isOpen: true }
+  const { endedAt, isGuess } = observe(on, { ...seen, ended: [last] })
+  assert.deepEqual([endedAt, isGuess], [9 * MINUTE, true])
+  const known = observe(on, { ...seen, ended: [last, { name: 'Slow', endsAt: 8 * MINUTE, isGuess: false }] })
+  assert.deepEqual([known.endedAt, known.isGuess], [8 * MINUTE, false])
+})

@@ -5,6 +5,7 @@ import { HOUR } from '../units.ts'
 import { regraded, severityNow } from './lasted.ts'
 import { FLAPPING_DIGEST, FLAPS } from './opening.ts'
 import { type Burning, observe, type Problem, SETTLE } from './problem.ts'
+import { lastOf } from './problem-end.ts'
 import type { CurrentIncident, Situation, SituationAlert } from './situation.ts'
 
 /** Returns the problem of an unresolved incident after an observation. What fires anew besides a declared problem is news. */
@@ -13,9 +14,9 @@ export function observedOf(situation: Situation, current: CurrentIncident, burni
   const { problem: before } = current
   const { declared } = before
   const alerting = burning.filter(({ name }) => declared.every((one) => one.name !== name))
-  const ends = ended.flatMap(({ name, endsAt }) => (before.firing.includes(name) ? [endsAt] : []))
   // When it became more or less severe, if it did.
-  const at = alerting.length > 0 ? Math.min(...alerting.map(({ onset }) => onset)) : Math.max(...ends, 0) || now
+  const last = lastOf({ had: before.firing }, ended)?.endsAt ?? now
+  const at = alerting.length > 0 ? Math.min(...alerting.map(({ onset }) => onset)) : last
   const problem = seen(current, { now, burning, muted, ended })
   return withReturns(current, regraded(current, { ...current, problem }, Math.min(now, at)), now)
 }

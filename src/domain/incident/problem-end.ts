@@ -43,10 +43,16 @@ function endingAt(problem: Problem, from: number, to: number): Problem {
   return { ...problem, endedAt: to, criticalMs: criticalMs + to - from, ended: ended && { ...ended, to } }
 }
 
-/** Returns the last end of the conditions that the incident had; null if none is known. */
-function lastOf({ had }: Problem, ended: readonly Ended[]): Ended | null {
-  const own = ended.filter(({ name }) => had.includes(name))
-  return own.reduce<Ended | null>((found, one) => (found && found.endsAt >= one.endsAt ? found : one), null)
+/** Returns the last end of the conditions that the incident had, or else their last report; null if none is known. */
+export function lastOf({ had }: Pick<Problem, 'had'>, ended: readonly Ended[]): Ended | null {
+  const { true: open = [], false: over = [] } = Object.groupBy(
+    ended.filter(({ name }) => had.includes(name)),
+    ({ isOpen = false }) => `${isOpen}`,
+  )
+  return (over.length > 0 ? over : open).reduce<Ended | null>(
+    (found, one) => (found && found.endsAt >= one.endsAt ? found : one),
+    null,
+  )
 }
 
 /**
@@ -63,14 +69,21 @@ export function reportedEndOf(
 }
 
 /** Returns the end of the present interval: the last end that is known, or else `now`. */
-export function endOf(problem: Problem, { now, ended }: Observation) {
+export function endOf(problem: Problem, { now, ended, muted }: Observation) {
+  const { since, firing } = problem
+  if (muted.length > 0) {
+    // If only what is silenced goes on because the rest has ended, silences cover the problem since then.
+    const isLeft = firing.some((name) => muted.includes(name))
+    const at = isLeft ? now : (lastOf({ had: firing }, ended)?.endsAt ?? now)
+    return { endedAt: Math.max(since ?? 0, Math.min(now, at)), knownAt: now, isGuess: false, heldUntil: null }
+  }
   const last = lastOf(problem, ended)
   const own = ended.filter(({ name }) => problem.had.includes(name))
   const { reportedAt } = problem
   // A last report that is older than a reported end of another condition is not the end.
-  if (last?.isGuess && reportedAt !== null && reportedAt > Math.max(last.endsAt, problem.since ?? 0))
+  if (last?.isGuess && reportedAt !== null && reportedAt > Math.max(last.endsAt, since ?? 0))
     return { endedAt: reportedAt, knownAt: now, isGuess: false, heldUntil: null }
-  const endedAt = Math.max(problem.since ?? 0, Math.min(now, last?.endsAt ?? now))
+  const endedAt = Math.max(since ?? 0, Math.min(now, last?.endsAt ?? now))
   const heldUntil = own.reduce((until, one) => Math.max(until, one.heldUntil ?? 0), 0)
   return { endedAt, knownAt: now, isGuess: last?.isGuess ?? false, heldUntil: heldUntil || null }
 }

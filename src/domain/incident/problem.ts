@@ -65,7 +65,6 @@ export type Problem = {
   readonly about: string | null
 }
 
-/** A problem that has no critical condition yet. */
 export const NO_PROBLEM: Problem = {
   ...{ since: null, endedAt: null, knownAt: null, isGuess: false, heldUntil: null, ended: null, criticalMs: 0 },
   ...{ isMuted: false, mutedSince: null, mutedMs: 0, covered: null, raised: null, isOver: false, reportedAt: null },
@@ -85,11 +84,12 @@ export type Burning = {
   readonly begunAt?: number
   readonly covered?: NonNullable<Problem['covered']> & { readonly from: number }
 }
-/** The end of a condition. `isGuess`: whether its sender did not report the end. `heldUntil`: see `Problem`. */
+/** The end of a condition. `isGuess`: it was not reported. `isOpen`: it is only the last report of what still fires. */
 export type Ended = {
   readonly name: string
   readonly endsAt: number
   readonly isGuess: boolean
+  readonly isOpen?: boolean
   readonly heldUntil?: number | null
 }
 
@@ -140,16 +140,16 @@ export function mutedMsOf({ mutedSince, mutedMs }: Problem, until: number): numb
 /** Returns the problem after an observation. Does not announce anything. */
 export function observe(before: Problem, seen: Observation): Problem {
   const after = observed(before, seen)
-  if (after.isMuted) return { ...after, mutedSince: before.mutedSince ?? seen.now }
+  const mutedSince = before.mutedSince ?? (before.since === null ? seen.now : after.endedAt)
+  if (after.isMuted) return { ...after, mutedSince }
   // What ended while a silence covered it was covered until its end.
   const until = after.since === null ? (after.endedAt ?? seen.now) : seen.now
   return { ...after, mutedSince: null, mutedMs: mutedMsOf(before, until) + after.mutedMs - before.mutedMs }
 }
 
 function observed(before: Problem, seen: Observation): Problem {
-  const { now, burning } = seen
-  const firing = [...new Set(burning.map(({ name }) => name))].sort()
-  if (burning.length > 0) {
+  const firing = [...new Set(seen.burning.map(({ name }) => name))].sort()
+  if (firing.length > 0) {
     const reportedAt = reportedEndOf(before, seen, firing)
     return { ...withLate(begun(before, seen), before, seen, reportedAt), reportedAt, firing, isMuted: false }
   }
@@ -160,7 +160,7 @@ function observed(before: Problem, seen: Observation): Problem {
     const known = isMuted ? before : withReportedEnd(before, seen)
     return { ...known, firing, isMuted, ...(isEnd ? { ...endOf(before, seen), criticalMs: before.criticalMs } : {}) }
   }
-  const end = isMuted ? { endedAt: now, knownAt: now, isGuess: false, heldUntil: null } : endOf(before, seen)
+  const end = endOf(before, seen)
   const was = isMuted ? null : withoutEmptyInterval(before, seen)
   if (was) return { ...was, firing, isMuted }
   const criticalMs = before.criticalMs + Math.max(0, end.endedAt - before.since)

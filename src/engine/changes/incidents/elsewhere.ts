@@ -9,11 +9,15 @@ import type { Context } from '../../state/context.ts'
 import type { OrganizationState } from '../../state/state.ts'
 import { beatsOf, type Condition, conditionsOf, senderOf } from '../conditions.ts'
 
-/** Returns the end of a condition, or none while it is critical. */
+/** Returns the end of a condition, or the last report of one that Kubernetes reported: it can be critical no more without an end. */
 export function endOf(state: OrganizationState, { name, endsAt, live }: Condition): Ended[] {
   const { alert, fingerprints, serviceId, groupId } = live
   // A user who resolves an alert can be wrong, too. An alert that still fires as a warning is not critical any more.
-  const end = endsAt === null ? worseEndOf(alert, fingerprints) : { endsAt, isGuess: alert.resolution !== 'reported' }
+  const reported = alert.source === 'cluster' ? { endsAt: alert.lastSeenAt, isGuess: true, isOpen: true } : null
+  const end =
+    endsAt === null
+      ? (worseEndOf(alert, fingerprints) ?? reported)
+      : { endsAt, isGuess: alert.resolution !== 'reported' }
   if (!end) return []
   if (end.isGuess || groupId === null) return [{ name, ...end }]
   const beats = beatsFor(beatsOf(state, senderOf(state, live).sender), state.services.get(serviceId)?.cluster ?? '')
