@@ -8,7 +8,7 @@ import { countOf } from '../text.ts'
 import { HOUR, MINUTE } from '../units.ts'
 import { severityNow } from './lasted.ts'
 import type { LiveIncident } from './live-incident.ts'
-import { isMilder, isUncovered, observedOf } from './observed.ts'
+import { isMilder, isUncovered, joiningOf, observedOf } from './observed.ts'
 import { type Back, hadAllClear, opening, returning } from './opening.ts'
 import {
   type Burning,
@@ -49,8 +49,13 @@ export function decide(situation: Situation): Decision {
   }
   const fresh = due.filter(({ uuid }) => !ignored.has(uuid))
   const problem = last?.problem ?? null
-  if (!situation.opens || fresh.length === 0) return { steps: [], suppressed, problem, changesAt: earliest(pending) }
+  // What goes on of the service is in the incident into which a user merged it, and so is what begins.
+  const host = due.find(({ uuid, isLeft, inIncident }) => isLeft && inIncident && ignored.has(uuid))
+  const isNone = fresh.length === 0 || (!situation.opens && !host)
+  if (isNone) return { steps: [], suppressed, problem, changesAt: earliest(pending) }
   if (joining.length > MAX_JOINING) pending.push(now)
+  const join: Step = { do: 'join', alertIds, with: host?.uuid ?? null }
+  if (host) return { steps: [join], suppressed, problem, changesAt: earliest(pending) }
   // What fires anew leaves the unresolved incident into which a user merged it.
   const taken = [...alertIds, ...anewOf(situation).map(({ uuid }) => uuid)]
   // What a user left on counts in the incident that the user resolved.
@@ -139,12 +144,6 @@ function begin(
   return opening(situation, due, { alertIds, burning, follows: last !== null })
 }
 
-function joiningOf({ candidates }: Situation): SituationAlert[] {
-  return candidates.filter(
-    ({ status, severity, inIncident }) => status === 'firing' && !inIncident && rank(severity) >= rank('warning'),
-  )
-}
-
 /** How long after the resolution people hear that alerts are still firing. They hear it once. */
 export const STILL_FIRING_AFTER = 30 * MINUTE
 
@@ -173,7 +172,7 @@ function follow(
   current: CurrentIncident,
   { due, burning, alertIds }: Following,
 ): Pick<Decision, 'steps' | 'problem' | 'changesAt'> {
-  const joins: Step[] = alertIds.length > 0 ? [{ do: 'join', alertIds }] : []
+  const joins: Step[] = alertIds.length > 0 ? [{ do: 'join', alertIds, with: null }] : []
   const { now } = situation
   const before = current.problem
   if (current.cause === 'silence') return { steps: joins, problem: before, changesAt: null }

@@ -54,7 +54,7 @@ export function isPartOf(condition: string, name: string): boolean {
 /**
  * Returns the severity and the problem of the remaining incident: it has the conditions of both, and what is on in one of
  * them goes on, as severe as it was.
- * @param nameIn returns the name of a condition of the service of `from` in the remaining incident
+ * @param nameIn returns the name of a condition of `from` in the remaining incident
  */
 export function mergedProblem(
   from: LiveIncident,
@@ -65,16 +65,14 @@ export function mergedProblem(
   // What goes on in the other incident is no news of a silence that covers this one.
   const [a, b] = [from.problem, from.problem.since === null ? into.problem : unmuted(into.problem, now)]
   const others = [from.serviceId, ...a.others, ...b.others].filter((rowId) => rowId !== into.serviceId)
-  // What was merged into the other incident before is named after its own service.
-  const isPart = (name: string) => a.had.some((own) => isPartOf(name, own))
-  const nameOf = (name: string) => (from.serviceId === into.serviceId || isPart(name) ? name : nameIn(name))
+  const nameOf = (name: string) => (from.serviceId === into.serviceId ? name : nameIn(name))
   const own =
     from.origin === 'manual' && a.since !== null
       ? [{ name: nameOf(`“${from.title}”`), since: a.since, onset: a.since, severity: from.severity }]
       : []
   const taken = [...a.declared, ...own]
   const declared = [...b.declared, ...taken]
-  const had = [...b.had, ...a.had, ...a.had.map(nameOf), ...declared.map(({ name }) => name)]
+  const had = [...b.had, ...a.had.map(nameOf), ...declared.map(({ name }) => name)]
   const hadDeclared = [...b.hadDeclared, ...a.hadDeclared, ...own.map(({ name }) => name)]
   // The time until the last end of the remaining incident has been counted.
   const begun = a.since === null ? [] : [Math.max(a.since, b.endedAt ?? 0)]

@@ -57,7 +57,10 @@ export type SituationAlert = HealthCondition & {
   readonly inIncident: boolean
   /** Whether the alert belongs to any incident. */
   readonly hasIncident: boolean
-  /** Whether a user left it on by resolving its incident. It does nothing in another incident until it begins anew. */
+  /**
+   * Whether a user left it on by resolving its incident, or merged that into the incident of another service. It does nothing
+   * in another incident until it begins anew.
+   */
   readonly isLeft: boolean
 }
 
@@ -85,7 +88,8 @@ export type Step =
       readonly problem: Problem
       readonly wasWrong: boolean
     }
-  | { readonly do: 'join'; readonly alertIds: readonly string[] }
+  /** `with`: the UUID of an alert whose incident they join; null if they join that of the unit. */
+  | { readonly do: 'join'; readonly alertIds: readonly string[]; readonly with: string | null }
   /**
    * `toldAt`: when those hear of it who were told of the incident. Others are told at once. `isUncovered`: whether a silence
    * has just ended that covered all that goes on.

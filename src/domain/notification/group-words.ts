@@ -20,6 +20,8 @@ export type GroupMember = Pick<
   /** Whether silences cover all that goes on. */
   readonly isSilenced?: boolean
   readonly service: MessageItem['service']
+  /** The services whose conditions go on, if the incident has conditions of several; otherwise absent. */
+  readonly burning?: readonly MessageItem['service'][]
 }
 
 export type MessageGroup = {
@@ -61,16 +63,24 @@ export function groupLinesOf(group: MessageGroup, items: readonly MessageItem[],
   }
 }
 
-/** Returns `5 services are critical, probably because of postgres.` */
+/** Returns `5 services are critical, probably because of postgres.` A single service is named. */
 export function groupTitleOf(group: MessageGroup): string {
-  const services = new Set(burningOf(group).map(({ service }) => JSON.stringify(service))).size
-  const are = services === 1 ? '1 service is' : `${formatCount(services)} services are`
-  return `${are} critical, probably because of ${shortened(group.cause)}.`
+  const [first, ...others] = servicesOf(burningOf(group))
+  const are =
+    first && others.length === 0 ? `${placedName(first)} is` : `${formatCount(others.length + 1)} services are`
+  const isCause = others.length === 0 && first?.name === group.cause
+  return `${are} critical${isCause ? '' : `, probably because of ${shortened(group.cause)}`}.`
+}
+
+/** Returns the services of incidents whose conditions go on, each once. */
+function servicesOf(members: readonly GroupMember[]): readonly MessageItem['service'][] {
+  const all = members.flatMap(({ service, burning = [service] }) => burning)
+  return [...new Map(all.map((one) => [JSON.stringify(one), one])).values()]
 }
 
 /** Returns `Still critical, probably because of postgres: cart and search.`; '' if nothing of the group is critical. */
 export function burningText(group: MessageGroup): string {
-  const names = new Set(burningOf(group).map(({ service }) => placedName(service)))
+  const names = new Set(servicesOf(burningOf(group)).map((service) => placedName(service)))
   const because = `probably because of ${shortened(group.cause)}`
   return names.size === 0 ? '' : `Still critical, ${because}: ${namedUpTo([...names], MAX_SAID)}.`
 }
@@ -98,7 +108,7 @@ function newTexts(items: readonly MessageItem[]): string[] {
 /** Names the services that an earlier message has named. */
 function knownText(burning: readonly GroupMember[], items: readonly MessageItem[]): string {
   const fresh = new Set(items.map(({ incident }) => incident.id))
-  const names = new Set(burning.flatMap((one) => (fresh.has(one.id) ? [] : [placedName(one.service)])))
+  const names = new Set(servicesOf(burning.filter(({ id }) => !fresh.has(id))).map((service) => placedName(service)))
   return names.size === 0 ? '' : `Also critical: ${namedUpTo([...names], MAX_SAID)}.`
 }
 

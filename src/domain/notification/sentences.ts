@@ -40,16 +40,18 @@ import type { MessageContext, MessageItem } from './words.ts'
 const NAMED = 3
 const MAX_TITLE = 200
 
-/** Returns what the message is about: the service, the sender, or the alert that names no service. */
-export function subjectOf({ service, incident }: Pick<MessageItem, 'service' | 'incident'>): string {
-  return placedName(service, incident.problem.about ?? undefined)
+/** Returns what the message is about: the service that is critical, the sender, or the alert that names no service. */
+export function subjectOf({ service, incident, elsewhere }: Subject): string {
+  return elsewhere ? placedName(elsewhere.service) : placedName(service, incident.problem.about ?? undefined)
 }
+
+type Subject = Pick<MessageItem, 'service' | 'incident' | 'elsewhere'>
 
 /** Returns the first line: the problem and since when. */
 export function titleOf(item: MessageItem, context: MessageContext): string {
   const { kind, actor, severityBefore, incident, service, names } = item
   const { problem } = incident
-  const name = subjectOf(item)
+  const name = subjectOf(kind === 'resolved' ? { service, incident } : item)
   const lasting = lastingText(item, context)
   const state = `${name} ${STATES[severityNow(incident)].is}`
   switch (kind) {
@@ -115,7 +117,7 @@ function lastingText(item: MessageItem, context: MessageContext): string {
   const isRated = declared.length > 0 && declared.every(({ severity }) => severity !== undefined)
   const raisedAt = isLowered(incident) || isRated ? 0 : (problem.raised?.at ?? 0)
   const declaredAt = declared.length > 0 ? Math.min(...declared.map((one) => one.since)) : 0
-  const begunAt = Math.max(lastBegunAt(incident), declaredAt, raisedAt)
+  const begunAt = Math.max(lastBegunAt(incident), declaredAt, raisedAt, item.elsewhere?.since ?? 0)
   // What got its severity after a silence was less severe when the silence ended.
   const covered = problem.covered !== null && raisedAt < problem.covered.until ? problem.covered : null
   const { since, until: coveredUntil } = covered ?? { since: begunAt, until: null }
@@ -132,7 +134,7 @@ function lastingText(item: MessageItem, context: MessageContext): string {
   if (reported !== '') return `${begun}, ${reported}${silence}`
   if (silence !== '') return `${begun}${ageText(silence)}`
   const { ms } = severeOf(incident, now)
-  const isWhole = declared.length > 0 || ms <= now - since + SECOND
+  const isWhole = declared.length > 0 || item.elsewhere || ms <= now - since + SECOND
   return `${begun}${ageText(isWhole ? '' : `, ${formatLasted(ms)} in all`)}`
 }
 

@@ -79,6 +79,8 @@ export type MessageItem = {
     readonly declaredBy?: string | null
   }
   readonly service: PlacedService
+  /** If only conditions of other services go on: the service of the first of them, and since when. */
+  readonly elsewhere?: { readonly service: PlacedService; readonly since: number }
   /** At most 20 alerts of the incident: firing ones first. */
   readonly alerts: readonly MessageAlert[]
   /** The incidents with the same cause; null if there is no such group. */

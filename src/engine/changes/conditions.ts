@@ -98,13 +98,24 @@ function isInOpenIncident(state: OrganizationState, { incidentId }: LiveAlert): 
   return incident !== undefined && incident.status !== 'resolved'
 }
 
-/** Returns whether a user resolved the incident of an alert while it fired, and it has not begun anew since. */
-function isLeft(state: OrganizationState, { incidentId }: LiveAlert, times: Parameters<typeof isAnew>[0]): boolean {
+/**
+ * Returns whether a user merged the incident of an alert into that of another service, or resolved it while the alert fired,
+ * and it has not begun anew since.
+ */
+function isLeft(
+  state: OrganizationState,
+  { incidentId, serviceId }: LiveAlert,
+  times: Parameters<typeof isAnew>[0],
+): boolean {
   const incident = state.incidents.get(incidentId ?? 0)
-  if (incident?.status !== 'resolved' || !incident.problem.isSuppressed || isAnew(times, incident)) return false
+  const service = state.services.get(incident?.serviceId ?? 0)
+  if (!incident || !service) return false
+  const isElsewhere = incident.serviceId !== serviceId
   // What a failed node explained counts by itself.
-  const service = state.services.get(incident.serviceId)
-  return service !== undefined && !isNodeService(service)
+  const isMerged = (id: number) => state.incidents.get(id)?.serviceId === serviceId
+  if (isElsewhere && isNodeService(service) && !incident.problem.merged.some(isMerged)) return false
+  if (incident.status !== 'resolved') return isElsewhere
+  return incident.problem.isSuppressed && !isAnew(times, incident)
 }
 
 /** An Alertmanager rule can fire this many milliseconds before the Kubernetes event for the same problem. */

@@ -1,8 +1,10 @@
-/** Finds what goes on of a service although the problem of one of its incidents is over. */
+/** Finds what goes on of a service in other incidents, and of other services in an incident. */
 import { isConditionOf } from '../../domain/incident/merge.ts'
-import { phaseOf } from '../../domain/incident/problem.ts'
+import { type Problem, phaseOf } from '../../domain/incident/problem.ts'
 import { selectIncidents, toLiveIncident } from '../incident/live-incidents.ts'
 import type { Db } from '../sqlite/open.ts'
+import { query } from '../sqlite/query.ts'
+import { conditionName } from './ruled-alerts.ts'
 
 /** An incident whose problem is over. `namespace`, `name`: those of its service. */
 type Over = {
@@ -43,3 +45,35 @@ export function listGoingOn(db: Db, over: readonly Over[], now: number): Readonl
 }
 
 const IS_ON: ReadonlySet<string> = new Set(['on', 'muted'])
+
+/**
+ * Lists the services whose conditions go on in an incident that has conditions of other services, each with the start of its
+ * first alert, earliest first; [] if what a user declared goes on, too.
+ */
+export function listBurning(db: Db, incident: { rowId: number; serviceId: number; problem: Problem }) {
+  const { rowId, serviceId: ownId, problem } = incident
+  if (problem.others.length === 0 || problem.declared.length > 0) return []
+  const conditionOf = (row: { alert: string; serviceId: number }) => conditionName(db, row.alert, row.serviceId, ownId)
+  const rows = db.all(firing, { rowId }).filter((row) => problem.firing.includes(conditionOf(row)))
+  const known = new Set(rows.map(conditionOf))
+  if (!problem.firing.every((name) => known.has(name))) return []
+  const byService = Map.groupBy(rows, ({ serviceId }) => serviceId)
+  return [...byService].flatMap(([serviceId, [first]]) => {
+    if (!first) return []
+    const { name, namespace, cluster, since } = first
+    return [{ serviceId, service: { name, namespace, cluster }, since }]
+  })
+}
+
+const firing = query<{ rowId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('alerts')
+    .innerJoin('services', 'services.id', 'alerts.service_id')
+    .select(['service_id as serviceId', 'services.name', 'services.namespace', 'services.cluster'])
+    .select((eb) => ['alerts.name as alert', eb.fn.min('starts_at').as('since')])
+    .where('incident_id', '=', hole('rowId'))
+    .where('ends_at', 'is', null)
+    .groupBy(['service_id', 'alerts.name'])
+    .orderBy('since')
+    .limit(MAX_INCIDENTS),
+)

@@ -14,7 +14,7 @@ import { toProblem } from '../incident/live-incidents.ts'
 import { hasSeveralClusters, isAmbiguousName } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
-import { listGoingOn } from './going-on.ts'
+import { listBurning, listGoingOn } from './going-on.ts'
 import { hasDelivered, toFacts } from './outbox.ts'
 import { conditionName } from './ruled-alerts.ts'
 
@@ -117,14 +117,15 @@ export function listItems(
     const kind = kindOf(db, row, rows, group !== null)
     const incident = { ...known, ...times, ...state }
     const service = placed({ name, namespace, cluster })
+    const burning = listBurning(db, { ...row, problem: state.problem })
+    const [first] = burning.some(({ serviceId }) => serviceId === row.serviceId) ? [] : burning
     return {
-      kind,
-      at,
+      ...(first ? { elsewhere: { service: placed(first.service), since: first.since } } : {}),
+      ...{ kind, at },
       actor: kind === row.kind ? actor : null,
       severityBefore,
       ...facts,
-      incident,
-      service,
+      ...{ incident, service },
       alerts: alerts.get(row.rowId) ?? [],
       goesOn: goesOn.get(row.rowId) ?? [],
       group,
@@ -167,18 +168,21 @@ function messageGroup(
     .innerJoin('services', 'services.id', 'incidents.service_id')
     .select(['incidents.uuid', 'number', 'title', 'severity', 'incidents.status', 'started_at as startedAt'])
     .select(['acknowledged_by as acknowledgedBy', 'problem', 'services.name', 'namespace', 'cluster'])
+    .select(['incidents.id as rowId', 'service_id as serviceId'])
     .where(
       'incidents.uuid',
       'in',
       members.map((id) => uuidBytes(id)),
     )
     .orderBy('incidents.id')
-  const incidents = db.all(rows).map(({ uuid, problem, name, namespace, cluster, ...incident }): GroupMember => {
+  const incidents = db.all(rows).map((row): GroupMember => {
+    const { uuid, problem, name, namespace, cluster, rowId, serviceId, ...incident } = row
     const service = placed({ name, namespace, cluster })
     const known = toProblem(problem)
+    const burning = listBurning(db, { rowId, serviceId, problem: known }).map((one) => placed(one.service))
     const phase = phaseOf(known, now)
     const state = { problem: problemAt(known, now), isFiring: phase === 'on', isSilenced: phase === 'muted' }
-    return { id: uuidFromBytes(uuid), ...incident, ...state, service }
+    return { id: uuidFromBytes(uuid), ...incident, ...state, service, ...(burning.length > 0 ? { burning } : {}) }
   })
   const first = incidents.find(({ id }) => id === leader)
   return first ? { leader: first, cause, incidents } : null

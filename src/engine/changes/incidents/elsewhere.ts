@@ -2,7 +2,7 @@
 import { worseEndOf } from '../../../domain/alert/fingerprints.ts'
 import { healthOf } from '../../../domain/health/health.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
-import { conditionOf } from '../../../domain/incident/merge.ts'
+import { conditionOf, isConditionOf } from '../../../domain/incident/merge.ts'
 import type { Burning, Ended } from '../../../domain/incident/problem.ts'
 import { beatsFor, heldUntil } from '../../../domain/sender/beats.ts'
 import type { Context } from '../../state/context.ts'
@@ -28,6 +28,13 @@ export function endOf(state: OrganizationState, { name, endsAt, live }: Conditio
 export function namerOf({ services }: OrganizationState, serviceId: number, ownId: number): (name: string) => string {
   const [service, own] = [services.get(serviceId), services.get(ownId)]
   return (name) => (service && own ? conditionOf(name, service, own) : name)
+}
+
+/** Returns how the conditions of an incident are named in another one. What was merged before is named after its own service. */
+export function mergedNamerOf(state: OrganizationState, from: LiveIncident, into: LiveIncident) {
+  const nameOf = namerOf(state, from.serviceId, into.serviceId)
+  const others = from.problem.others.flatMap((rowId) => state.services.get(rowId) ?? [])
+  return (name: string) => (others.some((service) => isConditionOf(name, service)) ? name : nameOf(name))
 }
 
 /**

@@ -14,7 +14,7 @@ import type { Context } from '../../state/context.ts'
 import { conditionsOf } from '../conditions.ts'
 import { evaluate } from '../evaluate.ts'
 import { edits, noteEdits } from './edits.ts'
-import { namerOf } from './elsewhere.ts'
+import { mergedNamerOf } from './elsewhere.ts'
 import { findIncident, firingAfterwards, NO_INCIDENT, noteJoined, requireIncident } from './find.ts'
 import { addAlerts, addEntry, moveIncident, openIncident, tell } from './incidents.ts'
 
@@ -212,7 +212,7 @@ export function mergeIncidents(
   const merged = { at: now, kind: 'merged', code: null, actor } as const
   addEntry(ctx, left, { ...merged, text: why, ref: `incident/${into.id}` })
   addEntry(ctx, into, { ...merged, text: took, ref: `incident/${left.id}` })
-  const { severity, problem } = mergedProblem(from, into, namerOf(ctx.state, from.serviceId, into.serviceId), now)
+  const { severity, problem } = mergedProblem(from, into, mergedNamerOf(ctx.state, from, into), now)
   const isBack = into.problem.isOver && problem.since !== null
   const back = isBack ? { ...onAgain(into, now), problem: alarmed(problem, now) } : { problem }
   const touchedAt = actor === null ? into.touchedAt : now

@@ -12,6 +12,7 @@ import { endText } from '../../../domain/incident/problem-end.ts'
 import type { Step } from '../../../domain/incident/situation.ts'
 import type { Context } from '../../state/context.ts'
 import type { Condition } from '../conditions.ts'
+import { makeDue } from '../live-service.ts'
 import { firingOnNode } from '../nodes.ts'
 import { edits, noteEdits } from './edits.ts'
 import { addAlerts, MAX_TITLE, moveIncident, noteScore, OLDEST_START, openIncident, tell } from './incidents.ts'
@@ -33,6 +34,7 @@ export function applyStep(ctx: Context, service: LiveService, step: Step, input:
     const opened = openByRule(ctx, service, step, previous, now)
     return noteScore(ctx, addAlerts(ctx, opened, named(input, step.alertIds), now), score)
   }
+  if (step.do === 'join' && step.with !== null) return joinHost(ctx, step.with, named(input, step.alertIds), input)
   const incident = input.incident ?? (step.do === 'return' ? input.last : null)
   if (!incident) return null
   switch (step.do) {
@@ -65,6 +67,13 @@ export function applyStep(ctx: Context, service: LiveService, step: Step, input:
       return moveIncident(ctx, { before: incident, after, why: step.text, actor: null, now, tells })
     }
   }
+}
+
+/** Adds alerts to the incident of another service that has the alert `uuid`. */
+function joinHost(ctx: Context, uuid: string, alerts: readonly LiveAlert[], { conditions, now }: StepInput): null {
+  const host = ctx.state.incidents.get(conditions.find((one) => one.uuid === uuid)?.live.incidentId ?? 0)
+  if (host && alerts.length > 0) makeDue(ctx, addAlerts(ctx, host, alerts, now).serviceId, now)
+  return null
 }
 
 function openByRule(
