@@ -9,11 +9,10 @@ import type { Db } from './store/sqlite/open.ts'
 export const systemClock: () => number = Date.now
 
 export function systemDeps(db: Db): Deps {
-  const now = steadyClock(systemClock)
+  const { now, jumps } = steadyClock(systemClock, () => performance.now())
   let newId: (() => string) | null = null
   return withEngine({
-    db,
-    now,
+    ...{ db, now, jumps },
     // The newest UUID is read on first use, because the tables might not exist earlier.
     newId: () => {
       newId ??= increasingIds(now, randomBits(), findNewestUuid(db))

@@ -13,7 +13,7 @@ import type { Notice } from './domain/notice.ts'
 import { createListener } from './http/middleware/listener.ts'
 import type { Access } from './http/route.ts'
 import type { Clusters } from './kubernetes/clusters.ts'
-import { checkProcess, type Damage, type Loop, watchDamage, watchLoop } from './server/checks.ts'
+import { checkProcess, type Damage, JUMPED, type Loop, watchDamage, watchLoop } from './server/checks.ts'
 import { limitAddresses, trusting } from './server/connection/addresses.ts'
 import { createConnections, descriptorLimit, fittingConnections } from './server/connection/connections.ts'
 import { limitPendingBodies } from './server/connection/pending-bodies.ts'
@@ -94,7 +94,7 @@ export async function serve(options: Options): Promise<Running> {
     () => state.settings['max-waiting'],
   )
   const { engine } = deps
-  const loop = watchLoop(elapsed, Date.now, (ms) => log.warn({ ms }, 'the system clock jumped'))
+  const loop = watchLoop(elapsed, Date.now, (ms) => log.warn({ ms }, JUMPED))
   const damage = watchDamage(
     () => reader.read(findDamage),
     (detail) => log.error(detail),

@@ -13,9 +13,10 @@ import { type Delivery, type Received, receive } from './changes/receive/deliver
 import type { Receipt } from './changes/receive/receipt.ts'
 import { type Usage, usageOf } from './changes/room.ts'
 import { refusedError } from './changes/shortage.ts'
-import { awaitedSince, nextDue } from './changes/sweep.ts'
+import { nextDue } from './changes/sweep.ts'
 import { withCauses } from './dry-run.ts'
 import { createEnvironment } from './environment.ts'
+import { createFollower } from './jumps.ts'
 import { createLargeQueue, createStopwatch, isLarge, unavailable } from './large.ts'
 import { createPostmortems } from './postmortems.ts'
 import { type Committed, count, createQueue } from './queue.ts'
@@ -37,6 +38,8 @@ export type EngineDeps = {
   readonly limits?: () => Limits
   /** Whether the senders get time to repeat their alerts after a stop. Default: false. */
   readonly awaitsRepeats?: boolean
+  /** Returns how often `now` has jumped: the senders get the same time after a jump. Default: never. */
+  readonly jumps?: () => number
   /** Called for each notice after the commit. Must not throw. */
   readonly announce: (notice: Notice) => void
   /** Called after each commit. Must be fast and must not throw. */
@@ -98,8 +101,8 @@ export function createEngine(
   mostWaiting: () => number = () => MAX_QUEUED,
   largest = MAX_ITEMS,
 ): Engine {
-  const { store, now, awaitsRepeats = false, elapsed = () => performance.now() } = deps
-  const limits = deps.limits ?? (() => DEFAULT_LIMITS)
+  const { store, now, awaitsRepeats = false, jumps = () => 0, elapsed = () => performance.now() } = deps
+  const { limits = () => DEFAULT_LIMITS } = deps
   const environment = createEnvironment({ ...deps, limits })
   let state = createState()
   let isAllLoaded = false
@@ -109,8 +112,11 @@ export function createEngine(
   let pendingItems = 0
   let dryRuns = 0
   const stopwatch = createStopwatch()
-
-  const batchDeps = () => ({ store, state, environment, now, awaitsRepeats })
+  const clock = createFollower({ now, jumps }, awaitsRepeats)
+  const batchDeps = () => {
+    clock.follow(state)
+    return { store, state, environment, now, awaitsRepeats }
+  }
 
   const postmortems = createPostmortems({ ...deps, newId: environment.newId })
   const queue = createQueue({
@@ -216,6 +222,7 @@ export function createEngine(
     sweep: async () => {
       if (!isAllLoaded) await load()
       else await postmortems.retry()
+      if (clock.isBehind()) await queue.between(async () => clock.follow(state))
       // If the store itself fails, every record stays due and none is postponed.
       const isOfStore = (error: unknown) => store.faultOf(error instanceof IncmonError ? error.cause : error) !== null
       return sweep({ state, now, limits, push, isOfStore })
@@ -223,10 +230,7 @@ export function createEngine(
     nextDue: () => earliest([...state.organizations.values()].map(nextDue)),
     read,
     usage: (organizationId) => read(organizationId, (organization) => usageOf(organization, limits(), now())),
-    awaitedSince: (organizationId) => {
-      const organization = state.organizations.get(organizationId)
-      return organization ? awaitedSince(organization, now()) : awaitsRepeats ? now() : null
-    },
+    awaitedSince: (organizationId) => clock.awaitedSince(state, organizationId),
     load,
     isLoaded: () => isCaughtUp,
     reload: (change = () => {}) =>

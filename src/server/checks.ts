@@ -50,6 +50,8 @@ function diskFault(free: number | null, minFree: number): string | null {
 const EVERY = 1_000
 const RECENT = 10
 
+export const JUMPED = 'the system clock jumped: this takes effect if it lasts for a minute'
+
 export type Loop = {
   /** The longest stall within the last ten seconds, in milliseconds. */
   readonly stalled: () => number

@@ -48,8 +48,8 @@ const TIMES = { first: 5_000, every: 60 * 60_000, pause: 10, retry: 5_000 }
 
 const DISTRUST = {
   jumped:
-    'the clock has moved forward by more than an hour, so nothing expires for a day, in case the clock is wrong: check it',
-  gap: 'nothing was stored in the day before incmon started, so nothing expires for a day, in case the clock is wrong',
+    'the clock has moved forward by more than an hour, so nothing is deleted for a day, in case the clock is wrong: check it',
+  gap: 'nothing was stored in the day before incmon started, so nothing is deleted for a day, in case the clock is wrong',
 } as const
 
 /** Returns whether records must not be deleted, because the clock may be wrong. Logs each reason once. */

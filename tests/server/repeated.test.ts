@@ -146,7 +146,7 @@ test('after the clock has jumped by days, pruning deletes nothing, and logs once
   )
   assert.deepEqual(said(), [
     [
-      'the clock has moved forward by more than an hour, so nothing expires for a day, in case the clock is wrong: check it',
+      'the clock has moved forward by more than an hour, so nothing is deleted for a day, in case the clock is wrong: check it',
       undefined,
     ],
   ])

@@ -1,5 +1,5 @@
 /** The program's clock and UUID generator. Times and UUIDs never go backward unless the system clock was wrong. */
-import { DAY, HOUR } from '../units.ts'
+import { DAY, HOUR, MINUTE } from '../units.ts'
 import { writeHex } from './hex.ts'
 
 /**
@@ -8,19 +8,39 @@ import { writeHex } from './hex.ts'
  */
 const HELD = 5 * 60_000
 
+/** A step by more than this many milliseconds that the monotonic clock does not see is a jump. */
+const JUMP = MINUTE
+/** A jump takes effect after this many milliseconds, so that a clock that is wrong for seconds changes nothing. */
+const LASTS = MINUTE
+
+/** `jumps`: how many jumps of the system clock have taken effect. */
+type Clock = { readonly now: () => number; readonly jumps: () => number }
+
 /**
  * Returns a clock that stands still while `read` is at most five minutes behind the last result, so that later records
- * never get an earlier time. A larger step back takes effect at once, so that a server started in the wrong year can
- * recover. Times before 1970 are returned as 1970.
+ * never get an earlier time. A jump that lasts takes effect, so that a server started in the wrong year can recover. Times
+ * before 1970 are returned as 1970.
  * @param read Unix time in milliseconds
+ * @param elapsed the time of a monotonic clock in milliseconds
  */
-export function steadyClock(read: () => number): () => number {
+export function steadyClock(read: () => number, elapsed: () => number): Clock {
   let shown = Number.NEGATIVE_INFINITY
-  return () => {
-    const now = Math.max(0, read())
-    if (now > shown || shown - now > HELD) shown = now
+  let ahead = read() - elapsed()
+  let jumpedAt: number | null = null
+  let jumps = 0
+  const now = () => {
+    const passed = elapsed()
+    const lead = read() - passed
+    jumpedAt = Math.abs(lead - ahead) > JUMP ? (jumpedAt ?? passed) : null
+    if (jumpedAt === null || passed - jumpedAt >= LASTS) {
+      if (jumpedAt !== null) jumps += 1
+      ;[ahead, jumpedAt] = [lead, null]
+    }
+    const time = Math.max(0, Math.round(passed + ahead))
+    if (time > shown || shown - time > HELD) shown = time
     return shown
   }
+  return { now, jumps: () => jumps }
 }
 
 /** The first 12 hex digits of a UUIDv7 are milliseconds. The three digits after the version are used as a counter. */

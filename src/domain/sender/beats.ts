@@ -27,7 +27,7 @@ export type Beat = {
 }
 
 /**
- * When incmon started after a stop, until when it waits for repeats of what it received before, and when it last received
+ * When incmon started after a stop or the clock jumped, until when it waits for repeats of what it received before, and when it last received
  * anything before; in ms UTC.
  */
 export type Awaited = { readonly since: number; readonly until: number; readonly from: number }

@@ -12,6 +12,7 @@ import { DAY, MINUTE } from '../../domain/units.ts'
 import { replaceAlert } from '../state/alerts.ts'
 import { putSender } from '../state/apply.ts'
 import type { Context } from '../state/context.ts'
+import { replaceService } from '../state/services.ts'
 import { dueStep, type OrganizationState, settingsOf } from '../state/state.ts'
 import { changeAlert } from './alerts.ts'
 import { beatsOf, firingMetricsOf, senderBehaviorOf, senderOf } from './conditions.ts'
@@ -160,12 +161,16 @@ const DELIVERS_WITHIN = 2 * MINUTE
 const TRIES_AGAIN = 6 * MINUTE
 
 /**
- * Gives the senders time to repeat what they could not deliver while incmon did not run: after a gap, no alert of
- * Alertmanager, Prometheus or Grafana ends for lack of a repeat in the first minutes, and no heartbeat is missed.
+ * Gives the senders time to repeat what they could not deliver while incmon did not run, or what seems old only because
+ * the clock jumped: after a gap, no alert of Alertmanager, Prometheus or Grafana ends for lack of a repeat in the first
+ * minutes, and no heartbeat is missed.
  */
 export function awaitRepeats(state: OrganizationState, now: number): void {
   const senders = [...state.senders.values()]
-  const from = senders.reduce((last, { lastEventAt }) => Math.max(last, lastEventAt ?? 0), 0)
+  // After a jump back, what was received in the future says nothing.
+  const heard = senders.map(({ lastEventAt }) => lastEventAt ?? 0).filter((at) => at <= now)
+  const from = Math.max(0, ...heard)
+  state.awaited.delete('period')
   if (from > now - DELIVERS_WITHIN) return
   const until = now + TRIES_AGAIN
   state.awaited.set('period', { since: now, until, from })
@@ -173,6 +178,15 @@ export function awaitRepeats(state: OrganizationState, now: number): void {
     const { heartbeatDueAt } = sender
     if (heartbeatDueAt !== null && heartbeatDueAt < until) putSender(state, { ...sender, heartbeatDueAt: until })
   }
+}
+
+/** After a jump of the clock, repeats are awaited, and nothing waits for a time that is far away after a jump back. */
+export function followJump(state: OrganizationState, now: number): void {
+  awaitRepeats(state, now)
+  const by = now + TRIES_AGAIN
+  for (const before of [...state.alerts.values()]) reschedule(state, before, Math.min(before.dueAt, by))
+  for (const before of [...state.services.values()])
+    if ((before.evaluateAt ?? 0) > by) replaceService(state, before, { ...before, evaluateAt: by })
 }
 
 /** Returns since when repeats are awaited after a stop; null if they are not. */

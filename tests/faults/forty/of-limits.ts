@@ -138,4 +138,11 @@ export const LIMITS: readonly Row[] = [
     [{ file: HOSTILE, name: /pipelined reads/ }, { file: 'tests/server/starts.test.ts' }],
     'mutant: one-round',
   ),
+  row(
+    59,
+    'A clock that is wrong for seconds, or jumps and stays so',
+    'no alert or heartbeat ends, nobody is told; after a longer jump, six minutes for repeats',
+    [{ file: 'tests/domain/clock.test.ts', name: /jump of the clock/ }, { file: 'tests/actions/clock-jump.test.ts' }],
+    'mutants: jump-at-once, unawaited-jump',
+  ),
 ]

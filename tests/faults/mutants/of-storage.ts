@@ -100,6 +100,21 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
     test: 'tests/domain/increasing-ids.test.ts',
   },
   {
+    name: 'jump-at-once',
+    file: 'src/domain/clock/clock.ts',
+    from: 'const LASTS = MINUTE',
+    to: 'const LASTS = 0 * MINUTE',
+    test: 'tests/domain/clock.test.ts',
+    only: 'changes nothing',
+  },
+  {
+    name: 'unawaited-jump',
+    file: 'src/engine/changes/sweep.ts',
+    from: '  awaitRepeats(state, now)\n',
+    to: '',
+    test: 'tests/actions/clock-jump.test.ts',
+  },
+  {
     name: 'answer-before-commit',
     file: 'src/store/engine-store.ts',
     from: 'db.transactionAhead(() => saveBatch(db, changes, newId)),',
