@@ -18,10 +18,10 @@ export function whyNoPostmortem(plan: Plan, resolvedAt: number | null): string {
   return 'no postmortem: none was created when this incident was resolved; reopen the incident and resolve it again to create one'
 }
 
-/** @throws IncmonError `unavailable` while the postmortem of the last resolution is being generated */
+/** @throws IncmonError `unavailable` while the postmortem of the last resolution is not written yet */
 export function requireWritten({ db }: Deps, organizationId: number, incidentId: string): void {
   if (isPostmortemDue(db, organizationId, incidentId))
-    throw new IncmonError('unavailable', 'the postmortem is being generated: try again in a few seconds')
+    throw new IncmonError('unavailable', 'the postmortem is not written yet: try again in a few seconds')
 }
 
 /**

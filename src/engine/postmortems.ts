@@ -7,7 +7,7 @@ import type { Notice } from '../domain/notice.ts'
 import type { EngineStore } from './store.ts'
 
 type PostmortemsDeps = {
-  readonly store: Pick<EngineStore, 'duePostmortems' | 'writePostmortem'>
+  readonly store: Pick<EngineStore, 'duePostmortems' | 'writePostmortem' | 'faultOf'>
   readonly now: () => number
   readonly newId: () => string
   readonly announce: (notice: Notice) => void
@@ -24,11 +24,13 @@ type Postmortems = {
 }
 
 const RETRY_MS = 60_000
+/** The same if the store failed: the disk may have room again, or another process may have released its lock. */
+const RETRY_STORE_MS = 2_000
 
 /** Writes one postmortem at a time, because two resolutions of an incident have to get revisions in order. */
 export function createPostmortems({ store, now, newId, announce }: PostmortemsDeps): Postmortems {
   let last = Promise.resolve()
-  let failed: { readonly error: unknown; readonly at: number } | null = null
+  let failed: { readonly error: unknown; readonly retryAt: number } | null = null
 
   const writeAll = async () => {
     failed = null
@@ -37,7 +39,10 @@ export function createPostmortems({ store, now, newId, announce }: PostmortemsDe
         await store.writePostmortem(rowId, newId)
         announce(notice)
       } catch (error) {
-        failed ??= { error, at: now() }
+        const isOfStore = store.faultOf(error) !== null
+        failed ??= { error, retryAt: now() + (isOfStore ? RETRY_STORE_MS : RETRY_MS) }
+        // The others would fail, too.
+        if (isOfStore) return
       }
     }
   }
@@ -50,7 +55,7 @@ export function createPostmortems({ store, now, newId, announce }: PostmortemsDe
   return {
     write,
     retry: async () => {
-      if (failed === null || now() - failed.at < RETRY_MS) return
+      if (failed === null || now() < failed.retryAt) return
       await write()
       if (failed !== null) throw (failed as { readonly error: unknown }).error
     },

@@ -222,3 +222,24 @@ test('a postmortem that cannot be saved stays due, and the sweep tries again aft
   await deps.engine.sweep()
   assert.deepEqual([due(), postmortem()?.revision], [0, 1])
 })
+
+test('a postmortem that finds the disk full is written within seconds when there is room again', async (t) => {
+  const { deps, clock, move, due, postmortem } = await illCart(t)
+  const here = readHere(deps.db)
+  let isFull = true
+  const read: Read = async (...asked) => {
+    const found = await here(...asked)
+    deps.db.pragma(`max_page_count = ${isFull ? 1 : 100_000}`)
+    return found
+  }
+  const { engine } = withEngine({ ...deps, read })
+  await engine.load()
+  await move('resolved', engine)
+  assert.deepEqual([due(), postmortem()], [1, null])
+  clock.now += 2_000
+  await assert.rejects(engine.sweep(), { code: 'SQLITE_FULL' })
+  isFull = false
+  clock.now += 2_000
+  await engine.sweep()
+  assert.deepEqual([due(), postmortem()?.revision], [0, 1])
+})

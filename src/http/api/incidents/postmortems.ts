@@ -22,7 +22,7 @@ const MAX_TEXT = 65_536
 const VARIES = { vary: 'Accept' }
 const REFUSALS = {
   404: 'The organization of the token has no incident with this id, or the incident has no postmortem',
-  503: 'The postmortem is still being generated',
+  503: 'The postmortem is not written yet',
 }
 const TYPES: Parameters<typeof accepts>[1] = {
   header: 'Accept',
