@@ -1,7 +1,7 @@
 /** Files that a server saved: nothing opens the database beside them before somebody has decided about them. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { refuseVanished } from '../../src/store/sqlite/file.ts'
@@ -95,14 +95,31 @@ for (const [what, which, names] of [
   })
 }
 
-test('after the printed command for a missing database, a server starts with an empty one', (t) => {
-  const { file } = withCopy(t)
-  rmSync(file)
-  for (const end of ['.lock', '.sock']) writeFileSync(`${file}${end}`, '')
-  assert.throws(() => refuseVanished(file), /contains its data/)
-  run(t, refusalOf(file), 1)
-  assert.doesNotThrow(() => refuseVanished(file))
-})
+for (const [what, lose] of [
+  ['missing', rmSync],
+  ['empty', truncateSync],
+] as const) {
+  test(`after the printed command for ${what === 'empty' ? 'an' : 'a'} ${what} database, a server starts with a new one`, (t) => {
+    const { file } = withCopy(t)
+    lose(file)
+    for (const end of ['.lock', '.sock']) writeFileSync(`${file}${end}`, '')
+    assert.throws(() => refuseVanished(file), /contains its data/)
+    run(t, refusalOf(file), 1)
+    assert.doesNotThrow(() => refuseVanished(file))
+  })
+
+  test(`a server does not start with a database that is ${what} where one has been used`, (t) => {
+    const file = join(temporaryDirectory(t), 'incmon.db')
+    databaseAt(file, 'Acme')
+    lose(file)
+    assert.doesNotThrow(() => refuseVanished(file))
+    writeFileSync(`${file}.lock`, '')
+    assert.throws(
+      () => refuseVanished(file),
+      new RegExp(`incmon.db is ${what}, but .+ shows that a server has used it`),
+    )
+  })
+}
 
 for (const [what, replace] of [
   ['directory', (file: string) => mkdirSync(file)],

@@ -41,15 +41,16 @@ export function refuseRescued(file: string): void {
 }
 
 /**
- * Refuses to start a server with a new database where a database has been used. Somebody may have deleted it by mistake.
+ * Refuses to start a server with a new database where a database has been used. Somebody may have deleted or emptied it by mistake.
  */
 export function refuseVanished(file: string): void {
-  if (entryAt(file)) return
+  const size = entryAt(file)?.size
+  if (size !== undefined && size > 0) return
   const [trace] = tracesOf(file)
   if (trace === undefined) return
   refuseUnusable(file)
   throw new StoreError(
-    `${file} is missing, but ${trace} shows that a server has used it: put the file back, or run "incmon restore BACKUP --database ${file}"; to start with an empty database instead, run "${forgetting(file)}"`,
+    `${file} is ${size === undefined ? 'missing' : 'empty'}, but ${trace} shows that a server has used it: put the file back, or run "incmon restore BACKUP --database ${file}"; to start with an empty database instead, run "${forgetting(file)}"`,
   )
 }
 

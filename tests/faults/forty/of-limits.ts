@@ -145,4 +145,11 @@ export const LIMITS: readonly Row[] = [
     [{ file: 'tests/domain/clock.test.ts', name: /jump of the clock/ }, { file: 'tests/actions/clock-jump.test.ts' }],
     'mutants: jump-at-once, unawaited-jump',
   ),
+  row(
+    60,
+    'A start with a database that is missing or was truncated to nothing',
+    'refused where a server has used one, with the commands for both decisions',
+    [{ file: 'tests/store/rescued.test.ts', name: /where one has been used|starts with a new one/ }],
+    'mutant: accepted-empty',
+  ),
 ]

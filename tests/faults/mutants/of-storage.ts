@@ -100,6 +100,14 @@ export const STORAGE_MUTANTS: readonly Mutant[] = [
     test: 'tests/domain/increasing-ids.test.ts',
   },
   {
+    name: 'accepted-empty',
+    file: `${STORE}/file.ts`,
+    from: 'if (size !== undefined && size > 0) return',
+    to: 'if (size !== undefined) return',
+    test: 'tests/store/rescued.test.ts',
+    only: 'where one has been used',
+  },
+  {
     name: 'jump-at-once',
     file: 'src/domain/clock/clock.ts',
     from: 'const LASTS = MINUTE',
