@@ -17,26 +17,15 @@ export type AnswersDeps = {
   readonly writePostmortems: () => Promise<void>
 }
 
-type Answers = {
-  /**
-   * Starts to sync and answer a saved batch. Resolves when the batch before it is answered, so that only one more batch
-   * can be decided and saved while a batch is being synced.
-   */
-  readonly sync: (taken: readonly Queued[], batch: Batch, began: number) => Promise<void>
-  /** Rejects all inputs and ends the process. After a disk error, there is no way to know what was stored. */
-  readonly stopAfter: (error: unknown, taken: readonly Queued[]) => void
-  /** Resolves once the inputs of every saved batch have been answered. */
-  readonly settled: () => Promise<void>
-}
-
 const DISK_FAILED = 'the disk failed, and this request may or may not have been stored: send it again'
 
-export function createAnswers({ store, elapsed, committed, writePostmortems }: AnswersDeps): Answers {
+export function createAnswers({ store, elapsed, committed, writePostmortems }: AnswersDeps) {
   let answered = Promise.resolve()
   /** Resolves once the inputs that wait for a postmortem have been answered. */
   let written = Promise.resolve()
   let diskError: unknown = null
 
+  /** Rejects all inputs and ends the process. After a disk error, there is no way to know what was stored. */
   const stopAfter = (error: unknown, taken: readonly Queued[]) => {
     diskError ??= error
     for (const { reject } of taken) reject(Object.assign(new IncmonError('unavailable', DISK_FAILED), { cause: error }))
@@ -68,11 +57,16 @@ export function createAnswers({ store, elapsed, committed, writePostmortems }: A
   }
 
   return {
-    sync: async (taken, batch, began) => {
+    /**
+     * Starts to sync and answer a saved batch. Resolves when the batch before it is answered, so that only one more batch
+     * can be decided and saved while a batch is being synced.
+     */
+    sync: async (taken: readonly Queued[], batch: Batch, began: number) => {
       await answered
       answered = answer(taken, batch, began)
     },
     stopAfter,
+    /** Resolves once the inputs of every saved batch have been answered. */
     settled: async () => {
       await answered
       await written

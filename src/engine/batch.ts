@@ -4,10 +4,10 @@ import type { Notice } from '../domain/notice.ts'
 import { evaluateOrPostpone, MAX_EVALUATION_WORK } from './changes/evaluate.ts'
 import { applyDueSilences } from './changes/silences/silences.ts'
 import { awaitRepeats } from './changes/sweep.ts'
-import type { EngineEnvironment } from './environment.ts'
 import { settleBatch } from './state/apply.ts'
-import { type Context, createContext, type History, readOnce, undoFrom } from './state/context.ts'
+import { type Context, createContext, type Environment, undoFrom } from './state/context.ts'
 import type { Effect } from './state/effect.ts'
+import { type History, readOnce } from './state/facts.ts'
 import { type Changes, changesSince, isEmpty } from './state/journal.ts'
 import type { State } from './state/state.ts'
 import type { EngineStore } from './store.ts'
@@ -24,7 +24,7 @@ export type Decided<Outcome> = { readonly outcome: Outcome; readonly serviceIds:
 type BatchDeps = {
   readonly store: EngineStore
   readonly state: State
-  readonly environment: EngineEnvironment
+  readonly environment: Environment
   readonly now: () => number
   /** Whether the senders get time to repeat their alerts after a stop. */
   readonly awaitsRepeats: boolean

@@ -30,18 +30,6 @@ export function unavailable(why: string, delivery?: Delivery): IncmonError {
   return new IncmonError('unavailable', `${why}: ${stored}, send it again`)
 }
 
-type LargeQueue = {
-  /**
-   * Resolves once all chunks are on disk. If a chunk fails, earlier chunks remain stored and later ones are not
-   * attempted.
-   */
-  readonly store: (delivery: Delivery) => Promise<Receipt>
-  /** Returns the number of deliveries that are waiting for their turn. */
-  readonly pending: () => number
-  /** Finishes the current chunk and rejects all other chunks. */
-  readonly close: () => Promise<void>
-}
-
 /** Stores a chunk. `since`: when the chunk was queued, as Unix time in milliseconds. */
 type StoreChunk = (chunk: Delivery, since: number) => Promise<Received>
 
@@ -50,7 +38,7 @@ type StoreChunk = (chunk: Delivery, since: number) => Promise<Received>
  * original delivery.
  * @param workedMs returns the processor time that the last chunk took, in milliseconds
  */
-export function createLargeQueue(storeChunk: StoreChunk, now: () => number, workedMs: () => number): LargeQueue {
+export function createLargeQueue(storeChunk: StoreChunk, now: () => number, workedMs: () => number) {
   let last = Promise.resolve()
   const pace = { first: CHUNK_ITEMS.least, workedMs }
   let pending = 0
@@ -59,7 +47,11 @@ export function createLargeQueue(storeChunk: StoreChunk, now: () => number, work
   const store: StoreChunk = (chunk, since) =>
     closed ? Promise.reject(unavailable('incmon is stopping', chunk)) : storeChunk(chunk, since)
   return {
-    store: (delivery) => {
+    /**
+     * Resolves once all chunks are on disk. If a chunk fails, earlier chunks remain stored and later ones are not
+     * attempted.
+     */
+    store: (delivery: Delivery) => {
       pending += 1
       // The retry timeout starts when the delivery is queued, so that the timeouts of queued deliveries do not add up.
       const since = now()
@@ -71,7 +63,9 @@ export function createLargeQueue(storeChunk: StoreChunk, now: () => number, work
       last = stored.then(nothing, nothing)
       return stored
     },
+    /** Returns the number of deliveries that are waiting for their turn. */
     pending: () => pending,
+    /** Finishes the current chunk and rejects all other chunks. */
     close: () => {
       closed = true
       return last

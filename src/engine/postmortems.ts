@@ -13,22 +13,12 @@ type PostmortemsDeps = {
   readonly announce: (notice: Notice) => void
 }
 
-type Postmortems = {
-  /** Resolves when every postmortem that is due now has been written or has failed. */
-  readonly write: () => Promise<void>
-  /**
-   * Tries the failed ones again, unless they have just failed.
-   * @throws the error of the first one that fails again
-   */
-  readonly retry: () => Promise<void>
-}
-
 const RETRY_MS = 60_000
 /** The same if the store failed: the disk may have room again, or another process may have released its lock. */
 const RETRY_STORE_MS = 2_000
 
 /** Writes one postmortem at a time, because two resolutions of an incident have to get revisions in order. */
-export function createPostmortems({ store, now, newId, announce }: PostmortemsDeps): Postmortems {
+export function createPostmortems({ store, now, newId, announce }: PostmortemsDeps) {
   let last = Promise.resolve()
   let failed: { readonly error: unknown; readonly retryAt: number } | null = null
 
@@ -47,6 +37,7 @@ export function createPostmortems({ store, now, newId, announce }: PostmortemsDe
     }
   }
 
+  /** Resolves when every postmortem that is due now has been written or has failed. */
   const write = () => {
     last = last.then(writeAll)
     return last
@@ -54,6 +45,10 @@ export function createPostmortems({ store, now, newId, announce }: PostmortemsDe
 
   return {
     write,
+    /**
+     * Tries the failed ones again, unless they have just failed.
+     * @throws the error of the first one that fails again
+     */
     retry: async () => {
       if (failed === null || now() < failed.retryAt) return
       await write()

@@ -19,16 +19,6 @@ export type Queued = Input & {
   readonly since: number
 }
 
-type Queue = {
-  readonly add: (input: Queued) => void
-  /** Runs `work` between two batches. At most one call to `work` runs before each batch, and in each turn. */
-  readonly between: <Result>(work: () => Promise<Result>) => Promise<Result>
-  /** Returns the number of inputs that have not been processed yet. */
-  readonly size: () => number
-  /** Resolves once every queued input has been answered. */
-  readonly drained: () => Promise<void>
-}
-
 type QueueDeps = AnswersDeps & {
   readonly store: Pick<EngineStore, 'faultOf'>
   readonly now: () => number
@@ -42,7 +32,7 @@ const BATCH_INPUTS = 512
 const RETRY_MS = 5_000
 const PAUSE_MS = 25
 
-export function createQueue(deps: QueueDeps): Queue {
+export function createQueue(deps: QueueDeps) {
   let inputs: Queued[] = []
   const works: (() => Promise<void>)[] = []
   let running: Promise<void> | null = null
@@ -102,18 +92,21 @@ export function createQueue(deps: QueueDeps): Queue {
   }
 
   return {
-    add: (input) => {
+    add: (input: Queued) => {
       // The next chunk of a large request goes to the front of the queue.
       if (input.delivery?.part?.before) inputs.unshift(input)
       else inputs.push(input)
       start()
     },
-    between: (work) =>
-      new Promise((resolve, reject) => {
+    /** Runs `work` between two batches. At most one call to `work` runs before each batch, and in each turn. */
+    between: <Result>(work: () => Promise<Result>) =>
+      new Promise<Result>((resolve, reject) => {
         works.push(() => work().then(resolve, reject))
         start()
       }),
+    /** Returns the number of inputs that have not been processed yet. */
     size: () => inputs.length,
+    /** Resolves once every queued input has been answered. */
     drained: async () => {
       do {
         while (running) await running
@@ -165,29 +158,17 @@ const GATHER_TURNS = 50
 /** A batch is assumed to take at most this many times as long as its decisions. */
 const MAX_SAVING = 8
 
-type Pace = {
-  /**
-   * Keeps waiting while each turn of the event loop adds inputs, because inputs in the same commit share written pages.
-   * The wait grows with the load. Otherwise, new connections would wait for seconds behind existing ones.
-   */
-  readonly gather: (waiting: () => number) => Promise<void>
-  /** Starts measuring a batch. */
-  readonly begin: () => {
-    readonly began: number
-    /** Returns whether the batch has enough inputs. Called after each decision. */
-    readonly isEnough: () => boolean
-    /** Called when the batch is saved. */
-    readonly saved: () => void
-  }
-}
-
 /** @param elapsed returns the time of a monotonic clock in milliseconds */
-function createPace(elapsed: () => number): Pace {
+function createPace(elapsed: () => number) {
   let lastMs = 0
   /** The ratio of the last batch's total duration to the duration of its decisions. */
   let wholeByDecided = 1
   return {
-    gather: async (waiting) => {
+    /**
+     * Keeps waiting while each turn of the event loop adds inputs, because inputs in the same commit share written pages.
+     * The wait grows with the load. Otherwise, new connections would wait for seconds behind existing ones.
+     */
+    gather: async (waiting: () => number) => {
       const least = Math.min(GATHER_TURNS, lastMs)
       const until = elapsed() + lastMs * GATHER_SHARE
       let before = 0
@@ -199,15 +180,18 @@ function createPace(elapsed: () => number): Pace {
         before = count
       }
     },
+    /** Starts measuring a batch. */
     begin: () => {
       const began = elapsed()
       let decidedMs = 0
       return {
         began,
+        /** Returns whether the batch has enough inputs. Called after each decision. */
         isEnough: () => {
           decidedMs = elapsed() - began
           return decidedMs * wholeByDecided > BATCH_MS
         },
+        /** Called when the batch is saved. */
         saved: () => {
           lastMs = elapsed() - began
           wholeByDecided = Math.min(MAX_SAVING, lastMs / Math.max(decidedMs, lastMs / MAX_SAVING))

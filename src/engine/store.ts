@@ -2,7 +2,8 @@
 
 import type { Notice } from '../domain/notice.ts'
 import type { ItemDecision } from './changes/receive/receipt.ts'
-import type { FactKind, IdTable } from './state/context.ts'
+import type { IdTable } from './state/context.ts'
+import type { FactKind } from './state/facts.ts'
 import type { Changes, Journal } from './state/journal.ts'
 import type { OrganizationState } from './state/state.ts'
 

@@ -4,7 +4,7 @@ import type { LiveService } from '../../src/domain/health/live-service.ts'
 import type { LiveIncident } from '../../src/domain/incident/live-incident.ts'
 import { DEFAULT_LIMITS } from '../../src/domain/limits.ts'
 import { evaluate } from '../../src/engine/changes/evaluate.ts'
-import { createContext } from '../../src/engine/state/context.ts'
+import { createContext, createEnvironment } from '../../src/engine/state/context.ts'
 import type { Effect } from '../../src/engine/state/effect.ts'
 import { type Changes, changesSince, createJournal, type RowChange } from '../../src/engine/state/journal.ts'
 import type { OrganizationState } from '../../src/engine/state/state.ts'
@@ -18,8 +18,8 @@ export async function checkEvaluated(store: EngineStore, organizationId: number,
   const visible = changesOf(state)
   const mark = journal.mark()
   const effects: Effect[] = []
-  const ids = { newId: () => 'new', rowId: () => 1_000_000, hashOf: () => 0, forgetDrafts: () => {} }
-  const environment = { ...ids, limits: () => DEFAULT_LIMITS, cached: <Found>(_: object, find: () => Found) => find() }
+  const given = { newId: () => 'new', hashOf: () => 0, limits: () => DEFAULT_LIMITS }
+  const environment = { ...createEnvironment(given), rowId: () => 1_000_000 }
   const history = { fact: store.fact, isFault: () => false }
   const ctx = createContext(state, journal, environment, history, effects)
   for (const serviceId of [...state.services.keys()]) evaluate(ctx, serviceId, now)

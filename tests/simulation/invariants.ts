@@ -5,7 +5,7 @@ import type { LiveAlert } from '../../src/domain/alert/live-alert.ts'
 import { IncmonError } from '../../src/domain/error.ts'
 import type { Delivery } from '../../src/engine/changes/receive/delivery.ts'
 import type { Receipt } from '../../src/engine/changes/receive/receipt.ts'
-import type { Names } from '../../src/engine/state/collections.ts'
+import type { createNames } from '../../src/engine/state/collections.ts'
 import {
   dueStep,
   fingerprintScope,
@@ -88,7 +88,7 @@ function checkNames({ alertByFingerprint, alertByLogicalKey }: OrganizationState
     return fingerprintsOf(alert, fingerprints).map(({ fingerprint }) => [`${scope}\0${fingerprint}`, rowId] as const)
   })
   const keyed = byId.map(({ rowId, alert: { source, logicalKey } }) => [`${source}\0${logicalKey}`, rowId] as const)
-  const pairsOf = (names: Names) =>
+  const pairsOf = (names: ReturnType<typeof createNames>) =>
     [...names.entries()].map(([scope, name, rowId]) => [`${scope}\0${name}`, rowId] as const)
   same('alertByFingerprint', pairsOf(alertByFingerprint), [...new Map(fingerprinted)])
   same('alertByLogicalKey', pairsOf(alertByLogicalKey), [...new Map(keyed)])

@@ -56,10 +56,7 @@ function makeRoom(ctx: Context, now: number): boolean {
   if (now < (room.get('full-until') ?? 0)) return false
   const ended = [...alerts.values()].filter(({ alert }) => alert.status === 'resolved')
   const first = ordered(ended, ({ alert, rowId }) => [alert.endedAt ?? 0, rowId]).slice(0, AT_ONCE)
-  for (const live of first) {
-    const { startsAt, lastSeenAt, endsAt } = live.alert
-    ctx.settle(live, Math.max(now, startsAt, lastSeenAt, endsAt ?? now))
-  }
+  for (const live of first) ctx.settle(live, now)
   if (first.length === 0) room.set('full-until', now + AGAIN_AFTER)
   return first.length > 0
 }

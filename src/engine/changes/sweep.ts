@@ -99,9 +99,7 @@ export function sweepAlert(ctx: Context, rowId: number, now: number): number | n
   const live = ctx.state.alerts.get(rowId)
   if (!live) return null
   if (live.alert.status === 'resolved') {
-    const { startsAt, lastSeenAt, endsAt } = live.alert
-    // The alert's retention period starts at `at`, which must not be before any of the alert's times.
-    ctx.settle(live, Math.max(now, startsAt, lastSeenAt, endsAt ?? now))
+    ctx.settle(live, now)
     return null
   }
   const { source, startsAt } = live.alert

@@ -1,106 +1,19 @@
-/** The context of a decision: the live state, new ids, and facts loaded from the history. */
-import type { ReceivedEvent } from '../../domain/alert/late-events.ts'
+/** The context of a decision: the live state and how to change it, new ids, and facts loaded from the history. */
+import type { AlertTexts } from '../../domain/alert/alert.ts'
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
-import type { LivePipeline } from '../../domain/correlation/change.ts'
-import type { Labels, Source } from '../../domain/event/event.ts'
+import type { LiveService } from '../../domain/health/live-service.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
 import type { Limits } from '../../domain/limits.ts'
-import type { LiveGroup } from '../../domain/sender/sender.ts'
+import type { LiveGroup, LiveSender } from '../../domain/sender/sender.ts'
 import type { LiveImage } from '../../domain/service/image.ts'
-import type { Severity } from '../../domain/severity.ts'
 import type { LiveSilence } from '../../domain/silence/silence.ts'
-import { dropAlert } from './alerts.ts'
-import { apply, dropGroup } from './apply.ts'
+import { dropAlert, putAlert, replaceAlert } from './alerts.ts'
+import { apply, dropGroup, loadIncident, putGroup, putIncident, putSender, putSilence } from './apply.ts'
 import type { Effect } from './effect.ts'
+import { type FactKind, type Facts, type Happened, type History, type Notes, type Stored, WRITTEN } from './facts.ts'
 import type { Journal } from './journal.ts'
-import { type Put, putInto } from './put.ts'
-import type { OrganizationState } from './state.ts'
-
-/**
- * Facts that a decision can request from the history, by kind. `asked` is the type of the query, and `found` is the
- * type of the result.
- */
-export type Facts = {
-  /** The response stored for an Idempotency-Key after `since`, or null. */
-  readonly answer: {
-    readonly asked: { readonly source: Source; readonly key: string; readonly since: number }
-    readonly found: string | null
-  }
-  /**
-   * A service's events after `from` that can end a condition, earliest first. Includes events that named the service
-   * before the service was created.
-   */
-  readonly endingEvents: {
-    readonly asked: { readonly serviceId: number; readonly awaited: string; readonly from: number }
-    readonly found: readonly ReceivedEvent[]
-  }
-  /**
-   * Upper bounds in ms UTC; 0 if there is no such event. `endingEventAt`: for the time of the service's newest event
-   * that can end a condition. `changeAt`: for the time of the service's newest change.
-   */
-  readonly newest: {
-    readonly asked: { readonly serviceId: number; readonly awaited: string }
-    readonly found: { readonly endingEventAt: number; readonly changeAt: number }
-  }
-  /** Whether any event still waits for a service of its name. */
-  readonly hasAwaited: { readonly asked: object; readonly found: boolean }
-  readonly hasOnlyCi: { readonly asked: { readonly serviceId: number }; readonly found: boolean }
-  readonly images: { readonly asked: { readonly serviceId: number }; readonly found: readonly LiveImage[] }
-  readonly pipeline: { readonly asked: { readonly ref: string }; readonly found: LivePipeline | null }
-  /** The stored labels of alerts, by row id. */
-  readonly labels: { readonly asked: { rowIds: readonly number[] }; readonly found: ReadonlyMap<number, Labels> }
-  /** A silence that is not in the live state, by UUID. */
-  readonly silence: { readonly asked: { readonly id: string }; readonly found: LiveSilence | null }
-  /** An incident that is not in the live state, by UUID. */
-  readonly incident: { readonly asked: { readonly id: string }; readonly found: LiveIncident | null }
-  /** The node on which a pod of a service was last seen, or null. */
-  readonly nodeOfPod: { readonly asked: { serviceId: number; pod: string }; readonly found: string | null }
-  /** The newest events of a service since a time, oldest first. */
-  readonly recentEvents: { readonly asked: Since; readonly found: readonly ReceivedEvent[] }
-  /** How many notes and edits the timeline of an incident has, and the length of their texts in characters. */
-  readonly notes: { readonly asked: { readonly incidentId: number }; readonly found: Notes }
-  /** The event of a cluster that happened at this time; null if it is not stored. */
-  readonly event: { readonly asked: Happened; readonly found: Stored | null }
-  /** What the newest event of an alert said while it fired with this severity, or null. */
-  readonly summary: {
-    readonly asked: { readonly alertId: number; readonly severity: Severity }
-    readonly found: string | null
-  }
-  /** The row id of an alert, by UUID. */
-  readonly alert: { readonly asked: { readonly id: string }; readonly found: number | null }
-}
-export type FactKind = keyof Facts
-
-type Since = { readonly serviceId: number; readonly from: number }
-type Stored = { readonly rowId: number; readonly id: string }
-
-/** What tells one event from another. */
-type Happened = { readonly at: number; readonly object: string; readonly name: string; readonly text: string }
-
-type Notes = { readonly entries: number; readonly length: number }
-
-/** Reads the saved history. Records that the current batch has not saved yet are in the live state only. */
-export type History = {
-  readonly fact: (organizationId: number, kind: FactKind, asked: object) => unknown
-  /** Returns whether the store caused an error. If so, the whole batch fails, and not just one record. */
-  readonly isFault: (error: unknown) => boolean
-}
-
-/**
- * Reads each fact only once. Valid for one batch, because the saved history does not change while a batch is being
- * decided.
- */
-export function readOnce({ fact, isFault }: History): History {
-  const known = new Map<string, unknown>()
-  return {
-    fact: (organizationId, kind, asked) => {
-      const key = `${organizationId} ${kind} ${JSON.stringify(asked)}`
-      if (!known.has(key)) known.set(key, fact(organizationId, kind, asked))
-      return known.get(key)
-    },
-    isFault,
-  }
-}
+import { putService, replaceService } from './services.ts'
+import { awaitedName, type Compared, type OrganizationState } from './state.ts'
 
 /** Returns a function that undoes all changes and drops all effects since this call. */
 export function undoFrom(journal: Journal, effects: Effect[]): () => void {
@@ -111,50 +24,64 @@ export function undoFrom(journal: Journal, effects: Effect[]): () => void {
   }
 }
 
-/** Functions that the engine provides to every decision. */
-export type Environment = {
-  /** Returns a new UUIDv7. */
-  readonly newId: () => string
-  /** Returns a new row id for a table. */
-  readonly rowId: (of: IdTable) => number
-  /** Returns a hash of a payload. */
-  readonly hashOf: (payload: string) => number
-  /** Returns the cached result for a draft, or calls `find` and caches its result. */
-  readonly cached: <Found>(draft: object, find: () => Found) => Found
-  /** Returns the limits of each organization. */
-  readonly limits: () => Limits
-  /** Clears the draft cache. Called when services change, because drafts may then belong to other services. */
-  readonly forgetDrafts: () => void
-}
-
 export const ID_TABLES = ['alerts', 'events', 'groups', 'incidents', 'senders', 'services', 'silences'] as const
 export type IdTable = (typeof ID_TABLES)[number]
 
-export type Context = Environment & {
-  readonly state: OrganizationState
-  /** Adds or replaces a row of the live state. The journal keeps its first value for the store. */
-  readonly put: Put
-  /** Removes an alert that can no longer be reopened. Its retention period starts at `at`. */
-  readonly settle: (alert: LiveAlert, at: number) => void
-  /** Forgets a group. If the group returns, its delivery interval is learned again. */
-  readonly dropGroup: (group: LiveGroup) => void
-  /** Changes the live state without saving the change. */
-  readonly unsaved: (change: () => void) => void
-  /** Applies an effect to the live state and collects it for the store. */
-  readonly emit: (effect: Effect) => void
-  /** Returns the work done in the batch so far: 1 per change and effect, plus whatever `addWork` added. */
-  readonly workload: () => number
-  /** Adds work that causes no effects. `amount`: the number of effects that would take as long to save. */
-  readonly addWork: (amount: number) => void
-  /** Runs `work`. If `work` throws, undoes its effects and calls `otherwise`. Errors of the store are thrown again. */
-  readonly attempt: (work: () => void, otherwise: (error: unknown) => void) => void
-  /** Counts the notes and edits that the batch has added to an incident. */
-  readonly unsavedNotes: (incidentId: number) => Notes
-  /** Returns an event that is stored already, also by this batch. */
-  readonly storedEvent: (asked: Happened) => Stored | null
-  /** Returns a fact from the saved history. */
-  readonly fact: <Kind extends FactKind>(kind: Kind, asked: Facts[Kind]['asked']) => Facts[Kind]['found']
+/** What the engine provides to every decision. */
+export type Environment = ReturnType<typeof createEnvironment>
+
+/** Creates what assigns row ids to new records, and caches the results of analyzing drafts. */
+export function createEnvironment(given: {
+  /** Returns a new UUIDv7. */
+  readonly newId: () => string
+  /** Returns a hash of a payload. */
+  readonly hashOf: (payload: string) => number
+  /** Returns the limits of each organization. */
+  readonly limits: () => Limits
+}) {
+  const { newId, hashOf, limits } = given
+  let rowIds: Record<IdTable, number> | null = null
+  let drafts = new WeakMap<object, unknown>()
+  /** Clears the draft cache. Called when services change, because drafts may then belong to other services. */
+  const forgetDrafts = () => {
+    drafts = new WeakMap()
+  }
+  return {
+    ...{ newId, hashOf, limits, forgetDrafts },
+    /** Returns a new row id for a table. */
+    rowId: (of: IdTable) => {
+      if (!rowIds) throw new Error('the row ids are not loaded')
+      rowIds[of] += 1
+      return rowIds[of]
+    },
+    /** Returns the cached result for a draft, or calls `find` and caches its result. */
+    cached: <Found>(draft: object, find: () => Found): Found => {
+      const known = drafts.get(draft)
+      if (known !== undefined) return known as Found
+      const found = find()
+      drafts.set(draft, found)
+      return found
+    },
+    /** Loads the highest row ids unless they are already loaded. */
+    loadRowIds: async (last: () => Promise<Record<IdTable, number>>) => {
+      rowIds ??= await last()
+    },
+    /** Returns a function that restores the current row ids and clears the draft cache. */
+    mark: () => {
+      const marked = rowIds && { ...rowIds }
+      return () => {
+        rowIds = marked && { ...marked }
+        forgetDrafts()
+      }
+    },
+    reset: () => {
+      rowIds = null
+      forgetDrafts()
+    },
+  }
 }
+
+export type Context = ReturnType<typeof createContext>
 
 /** Creates a context that applies effects immediately and collects them in `effects`. */
 export function createContext(
@@ -163,8 +90,9 @@ export function createContext(
   environment: Environment,
   history: History,
   effects: Effect[],
-): Context {
+) {
   let otherWork = 0
+  /** Applies an effect to the live state and collects it for the store. */
   const emit = (effect: Effect) => {
     apply(state, effect)
     effects.push(effect)
@@ -176,11 +104,59 @@ export function createContext(
       change(...args)
     }
   }
-  const put = putInto(state, emit, environment.forgetDrafts)
   return {
     ...environment,
     state,
-    attempt: (work, otherwise) => {
+    emit,
+    /**
+     * Adds or replaces a row of the live state. A change is described only once: by the row after it. The journal keeps
+     * the row's first value for the store.
+     */
+    put: {
+      service: counted((after: LiveService) => {
+        const before = state.services.get(after.rowId)
+        if (before) replaceService(state, before, after)
+        else createService(state, after)
+        if (before?.name !== after.name || before.cluster !== after.cluster) environment.forgetDrafts()
+      }),
+      /** `texts`: null if unchanged. A new alert must have texts. */
+      alert: counted((after: LiveAlert, texts: AlertTexts | null = null) => {
+        const before = state.alerts.get(after.rowId)
+        if (before) replaceAlert(state, before, after)
+        else {
+          if (texts) state.unsavedLabels.set(after.rowId, texts.labels)
+          putAlert(state, after)
+        }
+        if (texts) emit({ kind: 'alert-texts', alertId: after.rowId, texts })
+      }),
+      /** `before`: the saved incident, in case it is not in the live state. */
+      incident: counted((after: LiveIncident, before: LiveIncident | null = null) => {
+        if (before && state.incidents.get(after.rowId) === undefined) loadIncident(state, before)
+        putIncident(state, after)
+      }),
+      sender: counted((after: LiveSender) => putSender(state, after)),
+      group: counted((after: LiveGroup) => putGroup(state, after)),
+      silence: counted((after: LiveSilence) => putSilence(state, after)),
+      /** Keeps all images of a service, newest first. Only in the live state; see the effect `image-pulled`. */
+      images: (serviceId: number, images: readonly LiveImage[]) => state.images.set(serviceId, images),
+      /** Notes that a service's firing alerts, `rowIds`, were matched against the silences. Only in the live state. */
+      compared: (serviceId: number, compared: Compared, rowIds: readonly number[]) => {
+        state.compared.set(serviceId, compared)
+        for (const rowId of rowIds) state.uncompared.remove(serviceId, rowId)
+      },
+    },
+    /** Removes an ended alert that can no longer be reopened. Its retention period starts after all of its times. */
+    settle: (live: LiveAlert, now: number) => {
+      const { startsAt, lastSeenAt, endsAt } = live.alert
+      dropAlert(state, live)
+      emit({ kind: 'alert-settled', alertId: live.rowId, at: Math.max(now, startsAt, lastSeenAt, endsAt ?? now) })
+    },
+    /** Forgets a group. If the group returns, its delivery interval is learned again. */
+    dropGroup: counted((group: LiveGroup) => dropGroup(state, group)),
+    /** Changes the live state without saving the change. */
+    unsaved: (change: () => void) => journal.pause(change),
+    /** Runs `work`. If `work` throws, undoes its effects and calls `otherwise`. Errors of the store are thrown again. */
+    attempt: (work: () => void, otherwise: (error: unknown) => void) => {
       const undo = undoFrom(journal, effects)
       try {
         work()
@@ -190,30 +166,28 @@ export function createContext(
         otherwise(error)
       }
     },
+    /** Returns the work done in the batch so far: 1 per change and effect, plus whatever `addWork` added. */
     workload: () => effects.length + otherWork,
-    addWork: (amount) => {
+    /** Adds work that causes no effects. `amount`: the number of effects that would take as long to save. */
+    addWork: (amount: number) => {
       otherWork += amount
     },
-    put: {
-      ...put,
-      service: counted(put.service),
-      alert: counted(put.alert),
-      incident: counted(put.incident),
-      sender: counted(put.sender),
-      group: counted(put.group),
-      silence: counted(put.silence),
-    },
-    settle: (alert, at) => {
-      dropAlert(state, alert)
-      emit({ kind: 'alert-settled', alertId: alert.rowId, at })
-    },
-    dropGroup: counted((group) => dropGroup(state, group)),
-    unsaved: (change) => journal.pause(change),
-    unsavedNotes: (incidentId) => notesIn(effects, incidentId),
-    emit,
-    storedEvent: (asked) => eventIn(effects, asked) ?? (history.fact(state.rowId, 'event', asked) as Stored | null),
-    fact: (kind, asked) => history.fact(state.rowId, kind, asked) as never,
+    /** Counts the notes and edits that the batch has added to an incident. */
+    unsavedNotes: (incidentId: number) => notesIn(effects, incidentId),
+    /** Returns an event that is stored already, also by this batch. */
+    storedEvent: (asked: Happened) =>
+      eventIn(effects, asked) ?? (history.fact(state.rowId, 'event', asked) as Stored | null),
+    /** Returns a fact from the saved history. */
+    fact: <Kind extends FactKind>(kind: Kind, asked: Facts[Kind]['asked']) =>
+      history.fact(state.rowId, kind, asked) as Facts[Kind]['found'],
   }
+}
+
+/** Adds a new service, and assigns to it the events that were waiting for it. */
+function createService(state: OrganizationState, service: LiveService): void {
+  putService(state, service)
+  const endings = state.unsavedEndings.get(awaitedName(service))
+  if (endings) state.unsavedEndings.set(service.rowId, endings)
 }
 
 function eventIn(effects: readonly Effect[], { at, object, name, text }: Happened): Stored | null {
@@ -224,9 +198,6 @@ function eventIn(effects: readonly Effect[], { at, object, name, text }: Happene
   }
   return null
 }
-
-/** The kinds of timeline entries whose text people write. */
-export const WRITTEN = ['note', 'edited'] as const
 
 function notesIn(effects: readonly Effect[], incidentId: number): Notes {
   const texts = effects.flatMap((effect) => {

@@ -194,17 +194,8 @@ export function awaitedName(key: {
   return `${key.cluster}/${key.namespace}/${key.name}`
 }
 
-/** Row ids sorted by time and then by row id. */
-type Timeline = {
-  readonly add: (time: number, rowId: number) => void
-  readonly remove: (time: number, rowId: number) => void
-  readonly size: () => number
-  readonly at: (position: number) => number | undefined
-  /** Returns the number of entries before a time. */
-  readonly before: (time: number) => number
-}
-
-function createTimeline(journal: Journal): Timeline {
+/** Creates a list of row ids that is sorted by time and then by row id. */
+function createTimeline(journal: Journal) {
   const times: number[] = []
   const rowIds: number[] = []
   const position = (time: number, rowId: number) => {
@@ -234,16 +225,17 @@ function createTimeline(journal: Journal): Timeline {
     rowIds.splice(index, 1)
   }
   return {
-    add: (time, rowId) => {
+    add: (time: number, rowId: number) => {
       journal.record(drop as Undo, time as never, rowId as never)
       put(time, rowId)
     },
-    remove: (time, rowId) => {
+    remove: (time: number, rowId: number) => {
       journal.record(put as Undo, time as never, rowId as never)
       drop(time, rowId)
     },
     size: () => times.length,
-    at: (index) => rowIds[index],
-    before: (time) => position(time, -1),
+    at: (index: number) => rowIds[index],
+    /** Returns the number of entries before a time. */
+    before: (time: number) => position(time, -1),
   }
 }

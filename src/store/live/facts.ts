@@ -1,7 +1,7 @@
 /** Loads the facts that a decision needs from the history. Each kind of fact requires one query. */
 import { sql as raw } from 'kysely'
 import { nodeIn } from '../../domain/event/reason-message.ts'
-import { type FactKind, type Facts, WRITTEN } from '../../engine/state/context.ts'
+import { type FactKind, type Facts, WRITTEN } from '../../engine/state/facts.ts'
 import { summaryOf } from '../alert-texts.ts'
 import { findPipeline } from '../correlation/pipelines.ts'
 import { findAnswer } from '../idempotency-keys.ts'
