@@ -7,7 +7,7 @@ import type { Alert } from './alert/alert.ts'
 import type { StoredEvent } from './event/stored-event.ts'
 import type { LiveIncident } from './incident/live-incident.ts'
 import type { Settings } from './organization.ts'
-import { START } from './suspect/restarting.ts'
+import { START } from './suspect/searched.ts'
 import { DAY } from './units.ts'
 
 /**

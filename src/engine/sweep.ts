@@ -3,8 +3,9 @@ import type { Limits } from '../domain/limits.ts'
 import type { Decided, Input } from './batch.ts'
 import { evaluateOrPostpone, MAX_EVALUATION_WORK, splitServices } from './changes/evaluate.ts'
 import { makeDue } from './changes/live-service.ts'
+import { openHeartbeatIncident } from './changes/receive/heartbeats.ts'
 import { endShortages } from './changes/shortage.ts'
-import { type Due, dropSilentGroups, findDue, isDue, postpone, sweepAlert, sweepSender } from './changes/sweep.ts'
+import { type Due, dropSilentGroups, findDue, isDue, sweepAlert } from './changes/sweep.ts'
 import { evict } from './state/apply.ts'
 import type { Context } from './state/context.ts'
 import type { State } from './state/state.ts'
@@ -86,6 +87,28 @@ function sweepStep(ctx: Context, { alerts, services, senders }: Due, now: number
   for (const service of services)
     ctx.attempt(() => evaluateOrPostpone(ctx, service, now, most), later({ services: [service] }))
   return { outcome: { more: false, faults, touched }, serviceIds: [] }
+}
+
+/** Reschedules a failed record. The new due time is kept only in memory, because the record could not be stored. */
+function postpone(ctx: Context, { alerts = [], services = [], senders = [] }: Partial<Due>, until: number): void {
+  for (const rowId of alerts) {
+    const before = ctx.state.alerts.get(rowId)
+    if (before) ctx.put.alert({ ...before, dueAt: until })
+  }
+  for (const rowId of services) {
+    const before = ctx.state.services.get(rowId)
+    if (before) ctx.unsaved(() => ctx.put.service({ ...before, evaluateAt: until }))
+  }
+  for (const key of senders) {
+    const before = ctx.state.senders.get(key)
+    if (before) ctx.put.sender({ ...before, heartbeatDueAt: until })
+  }
+}
+
+/** Opens an incident for an overdue heartbeat. */
+function sweepSender(ctx: Context, key: string, now: number): void {
+  const sender = ctx.state.senders.get(key)
+  if (sender) openHeartbeatIncident(ctx, sender, now)
 }
 
 /** Processes each due record as a separate input, so that a record that cannot be stored does not block the others. */

@@ -76,31 +76,6 @@ export function listSilencesSince(db: Db, organizationId: number, since: number)
   return db.all(recent.selectAll().limit(10_000)).map(toRecord)
 }
 
-/** Lists, for each live alert, the row ids of its silences in ascending order. */
-export function listSilencesOfAlerts(db: Db, organizationId: number): ReadonlyMap<number, readonly number[]> {
-  const silencedAlerts = db.sql
-    .selectFrom('silences')
-    .innerJoin('silenced_alerts', 'silenced_alerts.silence_id', 'silences.id')
-    .innerJoin('alerts', 'alerts.id', 'silenced_alerts.alert_id')
-    .select(['silenced_alerts.alert_id as alertId', 'silenced_alerts.silence_id as id'])
-    .where('silences.organization_id', '=', organizationId)
-    .where('alerts.settled_at', 'is', null)
-  const byAlert = Map.groupBy(db.all(silencedAlerts), ({ alertId }) => alertId)
-  return new Map([...byAlert].map(([alertId, rows]) => [alertId, rows.map(({ id }) => id).sort((a, b) => a - b)]))
-}
-
-/** Lists the silences of each silenced alert in an incident. Keys and values are UUIDs. */
-export function listSilencedOfIncident(db: Db, incidentRowId: number): ReadonlyMap<string, readonly string[]> {
-  const silenced = db.sql
-    .selectFrom('alerts')
-    .innerJoin('silenced_alerts', 'silenced_alerts.alert_id', 'alerts.id')
-    .innerJoin('silences', 'silences.id', 'silenced_alerts.silence_id')
-    .select(['alerts.uuid as alert', 'silences.uuid as silence'])
-    .where('alerts.incident_id', '=', incidentRowId)
-  const byAlert = Map.groupBy(db.all(silenced), ({ alert }) => uuidFromBytes(alert))
-  return new Map([...byAlert].map(([id, of]) => [id, of.map(({ silence }) => uuidFromBytes(silence))]))
-}
-
 /**
  * Finds the silence that ends first of those that cover the firing critical alerts of an incident: who created it, and
  * when an alert will not be covered any longer.

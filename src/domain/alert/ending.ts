@@ -7,7 +7,7 @@ import type { Alert, Resolution } from './alert.ts'
 import type { Mark } from './evidence.ts'
 import { type Fingerprint, fingerprintsOf, isJudgedByFingerprint, withSeverityOf } from './fingerprints.ts'
 import { type FiringPeriod, firingPeriodsOf, ongoing } from './firing-period.ts'
-import { type Delays, lastExpiry, nextEnd, notBefore, withoutSilent } from './lapse.ts'
+import { type Delays, nextEnd, notBefore, withoutSilent } from './lapse.ts'
 
 /** A new pod template is considered a fix if the template's pods do not show the condition for this long. */
 const ROLLOUT_QUIET = 10 * MINUTE
@@ -92,6 +92,12 @@ export function settleAll(
   const dueAt =
     settled.alert.status === 'firing' ? Math.min(settled.dueAt, nextEnd(firing, timeout, context, now)) : settled.dueAt
   return { alert: settled.alert, fingerprints: firing === known ? fingerprints : firing, dueAt }
+}
+
+/** Returns the latest end time that the sender gave for a firing fingerprint; null if the sender gave none. */
+function lastExpiry(fingerprints: readonly Fingerprint[]): number | null {
+  const times = fingerprints.flatMap(({ ended, expiresAt }) => (ended || expiresAt === null ? [] : expiresAt))
+  return times.length === 0 ? null : Math.max(...times)
 }
 
 /** Returns after how many ms without a repeat a fingerprint no longer counts; null for never. */

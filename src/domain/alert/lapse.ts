@@ -36,12 +36,6 @@ export function withoutSilent(
   })
 }
 
-/** Returns the latest end time that the sender gave for a firing fingerprint; null if the sender gave none. */
-export function lastExpiry(fingerprints: readonly Fingerprint[]): number | null {
-  const times = fingerprints.flatMap(({ ended, expiresAt }) => (ended || expiresAt === null ? [] : expiresAt))
-  return times.length === 0 ? null : Math.max(...times)
-}
-
 /** Returns when the next firing fingerprint ends unless it is repeated, or is to be checked; infinity for never. */
 export function nextEnd(
   fingerprints: readonly Fingerprint[],

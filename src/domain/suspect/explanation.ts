@@ -1,7 +1,7 @@
 /** Reduces the weight of symptoms that are caused by a problem in another component, or that many components have. */
 import { templatesOf } from '../service/pod-name.ts'
 import { MINUTE } from '../units.ts'
-import { START } from './restarting.ts'
+import { START } from './searched.ts'
 import type { SuspectFacts } from './suspect.ts'
 import type { Alike, Factor, Symptom, SymptomEvent } from './symptom.ts'
 

@@ -18,3 +18,5 @@ export function searchedSpan(
 /** The maximum number of events to read, newest first. */
 export const MAX_EVENTS = 4_000
 export const MAX_ALERTS = 1_000
+/** The reason with which the kubelet and kube-proxy report that they start. Kubernetes calls it information. */
+export const START = 'Starting'

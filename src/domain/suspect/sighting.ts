@@ -3,14 +3,20 @@
 import { beginningOf } from '../event/occurrence.ts'
 import { hasCounterpart, isTerminal, judgeReason } from '../event/reason.ts'
 import { templatesOf } from '../service/pod-name.ts'
+import { HOUR } from '../units.ts'
 import { accusedIn } from './accused.ts'
 import { type Components, componentAt } from './component.ts'
 import { emptied } from './empty.ts'
-import { ofNamespaces } from './namespace.ts'
-import { ofRegistries } from './registry.ts'
-import { RESTARTING, START, startsAgain } from './restarting.ts'
+import { START } from './searched.ts'
+import { ofNamespaces, ofRegistries } from './shared.ts'
 import type { SuspectAlert, SuspectEvent, SuspectFacts } from './suspect.ts'
 import type { Factor, SymptomEvent } from './symptom.ts'
+
+/** How many starts within how long are too many. An upgrade of a node is followed by one or two. */
+const STARTS = 3
+const WITHIN = HOUR
+/** How much the starts weigh, and what they mean. */
+const RESTARTING = [0.5, 'it keeps starting'] as const
 
 /**
  * How specific each kind of failure is. A failure that points to its cause weighs more than a failure that can occur at
@@ -87,6 +93,12 @@ type Group = {
 
 function isTrouble({ component, condition, events }: Group): boolean {
   return condition !== START || (component.startsWith('node/') && startsAgain(events))
+}
+
+/** Returns whether a component of a node started too often. `events`: its starts, unordered. */
+function startsAgain(events: readonly Pick<SuspectEvent, 'at'>[]): boolean {
+  const times = [...new Set(events.map(({ at }) => at))].sort((a, b) => a - b)
+  return times.some((at, index) => (times[index + STARTS - 1] ?? Number.POSITIVE_INFINITY) <= at + WITHIN)
 }
 
 function groupOf(event: SuspectEvent, components: Components): Omit<Group, 'events'> | null {

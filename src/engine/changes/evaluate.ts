@@ -4,7 +4,7 @@ import { isUnattributed } from '../../domain/alert/signal.ts'
 import { withoutAlike } from '../../domain/health/alike.ts'
 import { DECAY, type Health, healthOf } from '../../domain/health/health.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
-import { explainedByNodes, LINGERS, type NodeTrouble, REPORTED } from '../../domain/health/node-trouble.ts'
+import { explainedByNodes, LINGERS, lostNode, type NodeTrouble, REPORTED } from '../../domain/health/node-trouble.ts'
 import { decide } from '../../domain/incident/incident.ts'
 import { sinceAgreed } from '../../domain/incident/observed.ts'
 import type { Step } from '../../domain/incident/situation.ts'
@@ -16,11 +16,14 @@ import { MINUTE } from '../../domain/units.ts'
 import type { Context } from '../state/context.ts'
 import type { OrganizationState } from '../state/state.ts'
 import { type Condition, conditionsOf } from './conditions.ts'
-import { followLeft, situationOf, unitsOf, updateIncident, wakeOthers } from './incidents/incident-units.ts'
+import { followLeft, situationOf, unitsOf, updateIncident } from './incidents/incident-units.ts'
 import { unresolvedIncidents } from './incidents/incidents.ts'
 import { makeDue } from './live-service.ts'
-import { joinNodes, nodeTroublesOf, UNTOLD, wakePods, withNodes, withoutUntold } from './nodes.ts'
+import { joinNodes, nodeTroublesIn, nodeTroublesOf, UNTOLD, wakePods, withoutUntold } from './nodes.ts'
 import { withoutSilenced } from './silenced.ts'
+
+/** The maximum number of a condition's pods whose node is looked up, newest first. */
+const MAX_PODS = 3
 
 /**
  * How often a service is evaluated while a failed node explains its critical alerts, and after the node recovered, until
@@ -109,6 +112,56 @@ export function evaluate(ctx: Context, serviceId: number, now: number, most = Nu
   if (isNodeService(service) && changed) wakePods(ctx, service, now)
   wakeOthers(ctx, service, known, now)
   return health
+}
+
+/** Schedules the services whose incidents contain alerts of this service. */
+function wakeOthers(ctx: Context, service: LiveService, known: readonly Condition[], now: number): void {
+  const ids = new Set(known.flatMap(({ live }) => live.incidentId ?? []))
+  for (const id of ids) {
+    const incident = ctx.state.incidents.get(id)
+    if (!incident || incident.serviceId === service.rowId) continue
+    const { since, isMuted, awaitsEnds } = incident.problem
+    if (incident.status === 'resolved' && since === null && !isMuted && !awaitsEnds) continue
+    makeDue(ctx, incident.serviceId, now)
+  }
+}
+
+/**
+ * Finds the nodes of pods whose conditions name none, if a node has a problem: the node on which the pod was last seen,
+ * or else the only node that failed when Kubernetes said that the pod's node is lost.
+ */
+function withNodes(
+  ctx: Context,
+  service: LiveService,
+  conditions: readonly Condition[],
+  endedSince: number,
+): readonly Condition[] {
+  if (isNodeService(service) || !conditions.some(lacksNode)) return conditions
+  const troubles = () => nodeTroublesIn(ctx.state, service.cluster, endedSince)
+  if (troubles().next().done) return conditions
+  return conditions.map((one) => (lacksNode(one) ? located(ctx, service, one, troubles()) : one))
+}
+
+/** A pod that cannot be scheduled is on no node. */
+function lacksNode({ source, status, node, failure, live }: Condition): boolean {
+  return (
+    source === 'cluster' &&
+    status === 'firing' &&
+    node === null &&
+    failure !== 'scheduling' &&
+    live.part?.kind === 'Pod'
+  )
+}
+
+function located(ctx: Context, service: LiveService, one: Condition, troubles: Iterable<NodeTrouble>): Condition {
+  const pods = [...new Set(one.evidence.seen.map(([, pod]) => pod))].slice(-MAX_PODS)
+  const known = pods.map((pod) => ctx.fact('nodeOfPod', { serviceId: service.rowId, pod })).find((it) => it !== null)
+  const node = known ?? lostNode(one, troubles)
+  const before = ctx.state.alerts.get(one.live.rowId)
+  if (node === null || !before) return one
+  const live = { ...before, alert: { ...before.alert, node } }
+  ctx.put.alert(live)
+  return { ...one, node, live }
 }
 
 function opens({ do: what }: Step): boolean {

@@ -1,7 +1,7 @@
 /** A node that fails or leaves: its incident owns the conditions of its pods, which end when the node leaves. */
 
 import type { LiveService } from '../../domain/health/live-service.ts'
-import { lostNode, type NodeTrouble } from '../../domain/health/node-trouble.ts'
+import type { NodeTrouble } from '../../domain/health/node-trouble.ts'
 import { conditionOf } from '../../domain/incident/merge.ts'
 import { isNodeService, nodeNameOf, serviceOfNode } from '../../domain/service/node.ts'
 import { rank } from '../../domain/severity.ts'
@@ -12,9 +12,6 @@ import { findService } from './attribution.ts'
 import { alertsOf, type Condition, isCurrent } from './conditions.ts'
 import { addAlerts, oldestOpenIncident } from './incidents/incidents.ts'
 import { makeDue } from './live-service.ts'
-
-/** The maximum number of a condition's pods whose node is looked up, newest first. */
-const MAX_PODS = 3
 
 /**
  * Returns the problems of each node: alerts for `node/<name>` with severity error or critical that are firing or ended
@@ -73,44 +70,6 @@ export function wasCordoned(state: OrganizationState, cluster: string, since: nu
 function nodeService(state: OrganizationState, cluster: string, node: string): LiveService | null {
   const key = { namespace: '', name: serviceOfNode(node) }
   return findService(state, { cluster, ...key }) ?? findService(state, { cluster: '', ...key })
-}
-
-/**
- * Finds the nodes of pods whose conditions name none, if a node has a problem: the node on which the pod was last seen,
- * or else the only node that failed when Kubernetes said that the pod's node is lost.
- */
-export function withNodes(
-  ctx: Context,
-  service: LiveService,
-  conditions: readonly Condition[],
-  endedSince: number,
-): readonly Condition[] {
-  if (isNodeService(service) || !conditions.some(lacksNode)) return conditions
-  const troubles = () => nodeTroublesIn(ctx.state, service.cluster, endedSince)
-  if (troubles().next().done) return conditions
-  return conditions.map((one) => (lacksNode(one) ? located(ctx, service, one, troubles()) : one))
-}
-
-/** A pod that cannot be scheduled is on no node. */
-function lacksNode({ source, status, node, failure, live }: Condition): boolean {
-  return (
-    source === 'cluster' &&
-    status === 'firing' &&
-    node === null &&
-    failure !== 'scheduling' &&
-    live.part?.kind === 'Pod'
-  )
-}
-
-function located(ctx: Context, service: LiveService, one: Condition, troubles: Iterable<NodeTrouble>): Condition {
-  const pods = [...new Set(one.evidence.seen.map(([, pod]) => pod))].slice(-MAX_PODS)
-  const known = pods.map((pod) => ctx.fact('nodeOfPod', { serviceId: service.rowId, pod })).find((it) => it !== null)
-  const node = known ?? lostNode(one, troubles)
-  const before = ctx.state.alerts.get(one.live.rowId)
-  if (node === null || !before) return one
-  const live = { ...before, alert: { ...before.alert, node } }
-  ctx.put.alert(live)
-  return { ...one, node, live }
 }
 
 /** How long a failed node explains alerts that no incident of the node tells about. */

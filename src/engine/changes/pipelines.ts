@@ -1,4 +1,7 @@
-/** Updates a pipeline from a notification. The store recomputes the pipeline's links in the same commit. */
+/**
+ * Updates a pipeline from a notification. The store recomputes the pipeline's links in the same commit. Silences the
+ * service during a deploy, if the organization has enabled deploy silences.
+ */
 
 import type { Alert } from '../../domain/alert/alert.ts'
 import { settle } from '../../domain/alert/ending.ts'
@@ -7,20 +10,30 @@ import { deployedBy, failuresOf } from '../../domain/alert/signal-ci.ts'
 import {
   absorbNotification,
   intervalOf,
+  isDeploying,
   type LivePipeline,
   type PipelineFacts,
 } from '../../domain/correlation/change.ts'
 import { AFTER, deployedServices, runsCommit } from '../../domain/correlation/correlation.ts'
 import type { JobDraft, PipelineDraft } from '../../domain/event/event.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
-import { DAY } from '../../domain/units.ts'
+import { reaches } from '../../domain/service/environment.ts'
+import { formatMatchers } from '../../domain/silence/matcher.ts'
+import { statusOf } from '../../domain/silence/silence.ts'
+import { DAY, MINUTE } from '../../domain/units.ts'
 import type { Context } from '../state/context.ts'
 import type { LinksDue } from '../state/effect.ts'
-import { fingerprintScope } from '../state/state.ts'
+import { fingerprintScope, settingsOf } from '../state/state.ts'
 import { changeAlert } from './alerts.ts'
 import { servicesIn } from './attribution.ts'
 import { newestOf } from './live-service.ts'
-import { silenceDeploy } from './silences/deploy-silences.ts'
+import { addSilence, expireSilence } from './silences/silences.ts'
+
+/** The author shown in timelines and lists. */
+const AUTHOR = 'incmon'
+
+/** Rules that compare only names. Another team's project can have the same name or environment. */
+const WEAK_RULES: ReadonlySet<string> = new Set(['environment', 'slug'])
 
 const TEN_MINUTES = 600_000
 
@@ -59,6 +72,50 @@ export function learnPipeline(
     ctx.emit({ kind: 'links-due', due: { service: one, of: { kind: 'pipeline', ref }, now } })
   if (draft.kind === 'job') return endFailedDeploys(ctx, { ...draft, jobs: [draft.job] }, now)
   return [...endFailedDeploys(ctx, draft, now), ...endOtherFailure(ctx, draft, before?.facts ?? null, now)]
+}
+
+/**
+ * Creates a silence when a deploy of the service starts, and ends the silence when the deploy ends. Does nothing if the
+ * duration is 0.
+ * @param rule the rule that matched the pipeline to the service; a weak rule never creates a silence
+ */
+function silenceDeploy(
+  ctx: Context,
+  service: LiveService,
+  { ref, facts, startsAt }: LivePipeline,
+  before: PipelineFacts | null,
+  rule: string,
+  now: number,
+): void {
+  const deploys = (one: PipelineFacts) => isDeploying(one) && reaches(one, service)
+  const [was, is] = [before !== null && deploys(before), deploys(facts)]
+  if (was === is) return
+  const comment = `Deploy ${ref} is running`
+  if (!is) {
+    endSilence(ctx, comment, now)
+    return
+  }
+  const minutes = settingsOf(ctx.state)['deploy-silence-minutes']
+  const endsAt = startsAt + minutes * MINUTE
+  // A notification that arrives late creates no silence.
+  if (minutes === 0 || endsAt <= now || WEAK_RULES.has(rule)) return
+  const { name, namespace, cluster } = service
+  const matchers = Object.entries({ service: name, namespace, cluster }).map(([label, value]) => {
+    return { name: label, op: '=' as const, value }
+  })
+  // A service has one deploy silence at a time, so that further pipelines cannot extend the silence.
+  if (activeSilences(ctx, now).some((silence) => formatMatchers(silence.matchers) === formatMatchers(matchers))) return
+  addSilence(ctx, { matchers, startsAt: now, endsAt, schedule: null, comment }, AUTHOR, now)
+}
+
+function endSilence(ctx: Context, comment: string, now: number): void {
+  for (const silence of activeSilences(ctx, now)) if (silence.comment === comment) expireSilence(ctx, silence.id, now)
+}
+
+function activeSilences(ctx: Context, now: number) {
+  return [...ctx.state.silences.values()]
+    .map(({ silence }) => silence)
+    .filter((silence) => silence.createdBy === AUTHOR && statusOf(silence, now) !== 'expired')
 }
 
 /** Returns the other services that a pipeline deployed: those that run an image of its commit, else by environment. */
@@ -109,14 +166,10 @@ function endFailure(ctx: Context, live: LiveAlert, at: number, now: number): num
   return live.serviceId
 }
 
-/** Schedules a recomputation of the links of all changes that started within a period. */
-function linkChanges(ctx: Context, service: LiveService, from: number, to: number, now: number): void {
-  ctx.emit({ kind: 'links-due', due: { service, of: { kind: 'changes', from, to }, now } })
-}
-
 /** Schedules a recomputation of a service's links after an image pull, because a pipeline may have built the image. */
 export function linkImage(ctx: Context, service: LiveService, at: number, now: number): void {
-  linkChanges(ctx, service, at - DAY, at + AFTER, now)
+  const of = { kind: 'changes', from: at - DAY, to: at + AFTER } as const
+  ctx.emit({ kind: 'links-due', due: { service, of, now } })
 }
 
 /**

@@ -28,11 +28,6 @@ const AT_ONCE = 500
 /** So many steps take as long as saving one effect; see `Steps`. */
 const STEPS_PER_EFFECT = 10_000
 
-/** Returns whether the organization has an active silence. */
-export function hasActiveSilence({ state }: Context, now: number): boolean {
-  return [...state.silences.values()].some(({ silence }) => statusOf(silence, now) === 'active')
-}
-
 /** Returns the names of a service, and the active silences that may match its alerts. */
 function silencingOf({ state }: Context, { rowId, name, namespace, cluster }: LiveService, now: number) {
   const labels = { service: name, aliases: [...state.otherNames.get(rowId)], namespace, cluster }

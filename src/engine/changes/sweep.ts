@@ -16,7 +16,6 @@ import { replaceService } from '../state/services.ts'
 import { dueStep, type OrganizationState, settingsOf } from '../state/state.ts'
 import { changeAlert } from './alerts.ts'
 import { beatsOf, firingMetricsOf, senderBehaviorOf, senderOf } from './conditions.ts'
-import { openHeartbeatIncident } from './receive/heartbeats.ts'
 import { deliveryOf } from './receive/senders.ts'
 import { hasEndedShortage } from './shortage.ts'
 
@@ -195,32 +194,6 @@ export function awaitedSince(state: OrganizationState, now: number): number | nu
 
 function reschedule(state: OrganizationState, before: LiveAlert, dueAt: number): void {
   if (dueAt !== before.dueAt) replaceAlert(state, before, { ...before, dueAt })
-}
-
-/** Opens an incident for an overdue heartbeat. */
-export function sweepSender(ctx: Context, key: string, now: number): void {
-  const sender = ctx.state.senders.get(key)
-  if (sender) openHeartbeatIncident(ctx, sender, now)
-}
-
-/** Reschedules a failed record. The new due time is kept only in memory, because the record could not be stored. */
-export function postpone(
-  ctx: Context,
-  { alerts = [], services = [], senders = [] }: Partial<Due>,
-  until: number,
-): void {
-  for (const rowId of alerts) {
-    const before = ctx.state.alerts.get(rowId)
-    if (before) ctx.put.alert({ ...before, dueAt: until })
-  }
-  for (const rowId of services) {
-    const before = ctx.state.services.get(rowId)
-    if (before) ctx.unsaved(() => ctx.put.service({ ...before, evaluateAt: until }))
-  }
-  for (const key of senders) {
-    const before = ctx.state.senders.get(key)
-    if (before) ctx.put.sender({ ...before, heartbeatDueAt: until })
-  }
 }
 
 /** Deletes groups that have no alerts and had no delivery within the retention period. */

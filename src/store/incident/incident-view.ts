@@ -10,7 +10,6 @@ import { listBestLinksOfIncident } from '../correlation/correlations.ts'
 import { findLastGoodDeploy } from '../correlation/pipelines.ts'
 import { findService } from '../service/services.ts'
 import { listStates } from '../service/states.ts'
-import { listSilencedOfIncident } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidFromBytes } from '../sqlite/uuid.ts'
@@ -49,6 +48,18 @@ export function findIncidentView(
     score: listStates(db, organizationId, incident.serviceId, from),
     told: findWhoWasTold(db, organizationId, [incident.rowId], now).get(incident.rowId) ?? null,
   }
+}
+
+/** Lists the silences of each silenced alert in an incident. Keys and values are UUIDs. */
+function listSilencedOfIncident(db: Db, incidentRowId: number): ReadonlyMap<string, readonly string[]> {
+  const silenced = db.sql
+    .selectFrom('alerts')
+    .innerJoin('silenced_alerts', 'silenced_alerts.alert_id', 'alerts.id')
+    .innerJoin('silences', 'silences.id', 'silenced_alerts.silence_id')
+    .select(['alerts.uuid as alert', 'silences.uuid as silence'])
+    .where('alerts.incident_id', '=', incidentRowId)
+  const byAlert = Map.groupBy(db.all(silenced), ({ alert }) => uuidFromBytes(alert))
+  return new Map([...byAlert].map(([id, of]) => [id, of.map(({ silence }) => uuidFromBytes(silence))]))
 }
 
 /** Links are made for alerts. What was deployed just before a user declared an incident was linked to nothing. */

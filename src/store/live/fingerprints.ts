@@ -7,29 +7,6 @@ import type { RowChange } from '../../engine/state/journal.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 
-/** Loads the fingerprints of an organization's live alerts, by alert row id. */
-export function listLiveFingerprints(db: Db, organizationId: number): ReadonlyMap<number, readonly Fingerprint[]> {
-  const found = new Map<number, Fingerprint[]>()
-  for (const { alertId, ended, ...row } of db.all(fingerprintsOfLiveAlerts, { organizationId })) {
-    const one = { ...row, ended: ended === 1 }
-    const known = found.get(alertId)
-    if (known) known.push(one)
-    else found.set(alertId, [one])
-  }
-  return found
-}
-
-const fingerprintsOfLiveAlerts = query<{ organizationId: number }>()((sql, hole) =>
-  sql
-    .selectFrom('alerts')
-    .innerJoin('alert_fingerprints as f', 'f.alert_id', 'alerts.id')
-    .select(['f.alert_id as alertId', 'f.fingerprint', 'f.severity', 'f.said', 'f.started_at as startedAt'])
-    .select(['f.ended', 'f.seen_at as seenAt', 'f.expires_at as expiresAt', 'f.changed_at as changedAt'])
-    .where('alerts.settled_at', 'is', null)
-    .where('alerts.organization_id', '=', hole('organizationId'))
-    .orderBy('alerts.id'),
-)
-
 /** Saves the fingerprints that differ from those before the batch. Run after the alerts are saved. */
 export function saveFingerprints(
   db: Db,

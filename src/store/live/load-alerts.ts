@@ -8,11 +8,20 @@ import { putAlert } from '../../engine/state/alerts.ts'
 import type { Journal } from '../../engine/state/journal.ts'
 import type { OrganizationState } from '../../engine/state/state.ts'
 import { readRules } from '../alert-texts.ts'
-import { listSilencesOfAlerts } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidAsText } from '../sqlite/uuid.ts'
-import { listLiveFingerprints } from './fingerprints.ts'
+
+const fingerprintsOfLiveAlerts = query<{ organizationId: number }>()((sql, hole) =>
+  sql
+    .selectFrom('alerts')
+    .innerJoin('alert_fingerprints as f', 'f.alert_id', 'alerts.id')
+    .select(['f.alert_id as alertId', 'f.fingerprint', 'f.severity', 'f.said', 'f.started_at as startedAt'])
+    .select(['f.ended', 'f.seen_at as seenAt', 'f.expires_at as expiresAt', 'f.changed_at as changedAt'])
+    .where('alerts.settled_at', 'is', null)
+    .where('alerts.organization_id', '=', hole('organizationId'))
+    .orderBy('alerts.id'),
+)
 
 const STEP = 1_000
 const NO_SILENCES: readonly number[] = []
@@ -36,6 +45,31 @@ export function* loadAlerts(db: Db, state: OrganizationState, journal: Journal):
     after = last.id
     yield
   }
+}
+
+/** Lists, for each live alert, the row ids of its silences in ascending order. */
+function listSilencesOfAlerts(db: Db, organizationId: number): ReadonlyMap<number, readonly number[]> {
+  const silencedAlerts = db.sql
+    .selectFrom('silences')
+    .innerJoin('silenced_alerts', 'silenced_alerts.silence_id', 'silences.id')
+    .innerJoin('alerts', 'alerts.id', 'silenced_alerts.alert_id')
+    .select(['silenced_alerts.alert_id as alertId', 'silenced_alerts.silence_id as id'])
+    .where('silences.organization_id', '=', organizationId)
+    .where('alerts.settled_at', 'is', null)
+  const byAlert = Map.groupBy(db.all(silencedAlerts), ({ alertId }) => alertId)
+  return new Map([...byAlert].map(([alertId, rows]) => [alertId, rows.map(({ id }) => id).sort((a, b) => a - b)]))
+}
+
+/** Loads the fingerprints of an organization's live alerts, by alert row id. */
+function listLiveFingerprints(db: Db, organizationId: number): ReadonlyMap<number, readonly Fingerprint[]> {
+  const found = new Map<number, Fingerprint[]>()
+  for (const { alertId, ended, ...row } of db.all(fingerprintsOfLiveAlerts, { organizationId })) {
+    const one = { ...row, ended: ended === 1 }
+    const known = found.get(alertId)
+    if (known) known.push(one)
+    else found.set(alertId, [one])
+  }
+  return found
 }
 
 /** Selects the live alerts after a row id, in ascending order. */

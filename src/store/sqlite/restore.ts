@@ -5,9 +5,9 @@ import type SQLite from 'better-sqlite3'
 import { openSqlite } from './driver.ts'
 import { isBusy, isDamage, StoreError } from './fault.ts'
 import { APPLICATION_ID, applicationIn, applicationOf, copyOwner, HEADER } from './file.ts'
-import { findSchemaFaults } from './schema/expected.ts'
+import { findSchemaFaults, SCHEMA_QUERY, type SchemaObject } from './schema/expected.ts'
 import { MIGRATIONS } from './schema/migrate.ts'
-import { contentOf, faultIn } from './sound.ts'
+import { type BrokenReference, describeReference, faultIn } from './sound.ts'
 import { COMPANIONS, type Part, syncDirectory } from './temporary-file.ts'
 
 /** The suffixes of files that can contain data missing from the database file. */
@@ -38,6 +38,25 @@ export function requireRestorable(copy: string, name: string): void {
     )
   const [reference] = references
   if (reference) throw new StoreError(`${name} has broken references (${reference}): choose another backup`)
+}
+
+/** Returns the schema version of a copy, its tables, and one line per reference to a missing row. */
+function contentOf(copy: string): {
+  readonly model: number
+  readonly schema: readonly SchemaObject[]
+  readonly references: readonly string[]
+} {
+  const sqlite = openSqlite(copy)
+  try {
+    const broken = sqlite.pragma('foreign_key_check') as BrokenReference[]
+    return {
+      model: Number(sqlite.pragma('user_version', { simple: true })),
+      schema: sqlite.prepare(SCHEMA_QUERY).all() as SchemaObject[],
+      references: broken.map(describeReference),
+    }
+  } finally {
+    sqlite.close()
+  }
 }
 
 /**

@@ -2,7 +2,6 @@
 import { openSqlite } from './driver.ts'
 import { errorCode, isDamage, StoreError } from './fault.ts'
 import type { Db } from './open.ts'
-import { SCHEMA_QUERY, type SchemaObject } from './schema/expected.ts'
 import { limitCache } from './space.ts'
 
 /** Throws StoreError if the copy is damaged. `database`: the original file, which is probably damaged too. */
@@ -29,25 +28,6 @@ export function faultIn(copy: string): string | null {
 
 /** A row from `PRAGMA foreign_key_check`. */
 export type BrokenReference = { readonly table: string; readonly rowid: number | null; readonly parent: string }
-
-/** Returns the schema version of a copy, its tables, and one line per reference to a missing row. */
-export function contentOf(copy: string): {
-  readonly model: number
-  readonly schema: readonly SchemaObject[]
-  readonly references: readonly string[]
-} {
-  const sqlite = openSqlite(copy)
-  try {
-    const broken = sqlite.pragma('foreign_key_check') as BrokenReference[]
-    return {
-      model: Number(sqlite.pragma('user_version', { simple: true })),
-      schema: sqlite.prepare(SCHEMA_QUERY).all() as SchemaObject[],
-      references: broken.map(describeReference),
-    }
-  } finally {
-    sqlite.close()
-  }
-}
 
 /** Returns text such as `row 7 of alerts refers to a row of services that does not exist`. */
 export function describeReference({ table, rowid, parent }: BrokenReference): string {

@@ -53,7 +53,7 @@ export function createIncident(
   return incident.id
 }
 
-export type IncidentChange = {
+type IncidentChange = {
   readonly status?: IncidentStatus | undefined
   readonly title?: string | undefined
   readonly severity?: Severity | undefined

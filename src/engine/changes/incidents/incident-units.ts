@@ -195,18 +195,6 @@ function readyNode({ service, health }: Evaluated): string | null {
   return isNodeService(service) && health.critical.length === 0 ? nodeNameOf(service) : null
 }
 
-/** Schedules the services whose incidents contain alerts of this service. */
-export function wakeOthers(ctx: Context, service: LiveService, known: readonly Condition[], now: number): void {
-  const ids = new Set(known.flatMap(({ live }) => live.incidentId ?? []))
-  for (const id of ids) {
-    const incident = ctx.state.incidents.get(id)
-    if (!incident || incident.serviceId === service.rowId) continue
-    const { since, isMuted, awaitsEnds } = incident.problem
-    if (incident.status === 'resolved' && since === null && !isMuted && !awaitsEnds) continue
-    makeDue(ctx, incident.serviceId, now)
-  }
-}
-
 /** Applies a decision to its incident. */
 export function updateIncident(ctx: Context, found: Evaluated, unit: Unit, decision: Decision, now: number): void {
   const { service, health, conditions, all, explained, resilenced } = found

@@ -1,18 +1,6 @@
-/** Follows the heartbeats of senders, such as Watchdog: a sender whose heartbeat is missing cannot report problems. */
-import { withoutEnd } from '../../../domain/alert/doubt.ts'
-import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import { type AlertDraft, type Draft, expiryOf } from '../../../domain/event/event.ts'
 import { alarmed, closed, NO_PROBLEM } from '../../../domain/incident/problem.ts'
-import {
-  type Beat,
-  beatNames,
-  endedBeats,
-  isDoubted,
-  isOver,
-  lastBeatOf,
-  withBeat,
-  withShared,
-} from '../../../domain/sender/beats.ts'
+import { type Beat, beatNames, endedBeats, isOver, lastBeatOf, withBeat } from '../../../domain/sender/beats.ts'
 import { corrected } from '../../../domain/sender/clock.ts'
 import { type Past, withHeartbeat } from '../../../domain/sender/heartbeat.ts'
 import type { LiveSender } from '../../../domain/sender/sender.ts'
@@ -21,10 +9,9 @@ import { formatDuration } from '../../../domain/shown-time.ts'
 import { joinNames } from '../../../domain/text.ts'
 import type { Context } from '../../state/context.ts'
 import { settingsOf } from '../../state/state.ts'
-import { noteDoubt } from '../alerts.ts'
 import { clusterOf, findService } from '../attribution.ts'
 import { moveIncident, oldestOpenIncident, openIncident } from '../incidents/incidents.ts'
-import { createLiveService, makeDue } from '../live-service.ts'
+import { createLiveService } from '../live-service.ts'
 
 /**
  * `at`: when the delivery was received. `clockOffset`: how far the sender's clock is ahead, in milliseconds. `awaited`: a
@@ -75,36 +62,6 @@ function beatOf({ cluster }: LiveSender, draft: AlertDraft, clockOffset: number,
 /** Returns whether a draft is a heartbeat, such as Watchdog. InfoInhibitor is none because it does not always fire. */
 export function isHeartbeat(draft: Draft): draft is AlertDraft {
   return 'nature' in draft && draft.nature === 'heartbeat' && draft.name !== 'InfoInhibitor'
-}
-
-/** Takes back the ends that were reported shortly before the end of a heartbeat and that do not count with it. */
-export function takeBackEnds(ctx: Context, sender: LiveSender, now: number): void {
-  if (!sender.beats.some((beat) => isOver(beat, now))) return
-  // Another receiver may have reported the end of an alert last.
-  const own = [...ctx.state.senders.values()].map((one) => (one.rowId === sender.rowId ? sender : one))
-  const beatsById = new Map(own.map((one) => [one.rowId, withShared(one.beats, sender.beats)]))
-  for (const group of [...ctx.state.groups.values()]) {
-    const beats = beatsById.get(group.senderId) ?? []
-    if (!beats.some((beat) => isOver(beat, now))) continue
-    for (const rowId of [...ctx.state.alertsOfGroup.get(group.rowId)]) {
-      const live = ctx.state.alerts.get(rowId)
-      if (live?.alert.resolution !== 'reported') continue
-      const cluster = ctx.state.services.get(live.serviceId)?.cluster ?? ''
-      if (isDoubted(live.alert.endsAt, beats, cluster, now)) takeBackEnd(ctx, live, now)
-    }
-  }
-}
-
-/** An incident that a person has resolved stays so, and so do its alerts. */
-function takeBackEnd(ctx: Context, live: LiveAlert, now: number): void {
-  const incident = live.incidentId === null ? null : ctx.state.incidents.get(live.incidentId)
-  if (incident === undefined || incident?.status === 'resolved') return
-  ctx.put.alert({ ...live, ...withoutEnd(live.alert, live.fingerprints), dueAt: now })
-  noteDoubt(ctx, live, now)
-  makeDue(ctx, live.serviceId, now)
-  if (!incident || incident.problem.since !== null) return
-  // The end was a guess, so that it is no gap.
-  ctx.put.incident({ ...incident, problem: { ...incident.problem, isGuess: true } }, incident)
 }
 
 /**

@@ -1,10 +1,10 @@
 /** Opens or updates the alert for an item. */
 import { type Alert, absorb, type Change, open, type Signal } from '../../../domain/alert/alert.ts'
-import { settle, settleAll } from '../../../domain/alert/ending.ts'
+import { settleAll } from '../../../domain/alert/ending.ts'
 import { withEvidence } from '../../../domain/alert/evidence.ts'
 import { type Fingerprint, fingerprintsOf, withoutDerived } from '../../../domain/alert/fingerprints.ts'
 import { isMereRepeat } from '../../../domain/alert/late-copy.ts'
-import { type ReceivedEvent, withReceivedEvents } from '../../../domain/alert/late-events.ts'
+import { withReceivedEvents } from '../../../domain/alert/late-events.ts'
 import type { LastEvent, LiveAlert } from '../../../domain/alert/live-alert.ts'
 import { isUnattributed, makesAlert } from '../../../domain/alert/signal.ts'
 import { begunAtOf } from '../../../domain/alert/skipped-end.ts'
@@ -15,14 +15,15 @@ import type { LiveService } from '../../../domain/health/live-service.ts'
 import { shareEqual } from '../../../domain/memoize.ts'
 import { beatsFor, isDoubted } from '../../../domain/sender/beats.ts'
 import { ruleText } from '../../../domain/service/rule.ts'
+import { rank, SEVERITIES } from '../../../domain/severity.ts'
+import { statusOf } from '../../../domain/silence/silence.ts'
 import type { Context } from '../../state/context.ts'
-import { settingsOf } from '../../state/state.ts'
+import { namesakeKey, type OrganizationState, settingsOf } from '../../state/state.ts'
 import { changeAlert, noteDoubt } from '../alerts.ts'
-import { firingEventAlerts, firingMetricsOf, hasNamesake, senderBehaviorOf } from '../conditions.ts'
+import { firingMetricsOf, senderBehaviorOf } from '../conditions.ts'
 import { endingEventsSince, isPlanned, returnOfNode, withRollout } from '../going-away.ts'
 import { joinOpenIncident } from '../incidents/incidents.ts'
 import { makeDue } from '../live-service.ts'
-import { hasActiveSilence } from '../silenced.ts'
 import type { SenderFacts } from './senders.ts'
 
 export type Item = SenderFacts & {
@@ -108,6 +109,20 @@ function hasFiringNamesake(ctx: Context, { rowId }: LiveService, alert: Alert, n
   return hasNamesake(ctx.state, rowId, alert) && !hasActiveSilence(ctx, now)
 }
 
+/** Returns whether the organization has an active silence. */
+function hasActiveSilence({ state }: Context, now: number): boolean {
+  return [...state.silences.values()].some(({ silence }) => statusOf(silence, now) === 'active')
+}
+
+/** Returns whether a live alert of the service has the same name and is firing at the same or a higher severity. */
+function hasNamesake(state: OrganizationState, serviceId: number, alert: Alert): boolean {
+  return SEVERITIES.some(
+    (severity) =>
+      rank(severity) >= rank(alert.severity) &&
+      state.namesakes.get(namesakeKey(serviceId, alert, severity)) !== undefined,
+  )
+}
+
 function changeKnown(
   ctx: Context,
   item: Item,
@@ -183,20 +198,6 @@ function withReturn(alert: Alert, at: number | null, { sighting }: Signal): Aler
 
 function withHelp(alert: Alert, { at, sighting }: Signal): Alert {
   return { ...alert, evidence: withEvidence(alert.evidence, 'helped', [at, sighting?.object ?? '']) }
-}
-
-/** Applies an event to each firing Kubernetes condition of its service. Returns whether any condition changed. */
-export function endConditions(ctx: Context, service: LiveService, event: ReceivedEvent, now: number): boolean {
-  let changed = false
-  const metricsFire = firingMetricsOf(ctx.state, service.rowId)
-  for (const live of firingEventAlerts(ctx.state, service)) {
-    const after = withReceivedEvents(live.alert, [event])
-    if (after === live.alert) continue
-    const context = { delivery: null, metricsFiring: metricsFire(after.startsAt), ...senderBehaviorOf(ctx.state, live) }
-    changeAlert(ctx, live, { ...live, ...settle(after, context, now) }, now)
-    changed = true
-  }
-  return changed
 }
 
 /**

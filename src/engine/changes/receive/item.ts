@@ -1,6 +1,8 @@
 /** Processes one accepted item: finds its service, stores its event, and opens, updates or ends an alert. */
 import { belongsTo, type Change, type Signal } from '../../../domain/alert/alert.ts'
+import { settle } from '../../../domain/alert/ending.ts'
 import type { DraftJudgement } from '../../../domain/alert/judgement.ts'
+import { type ReceivedEvent, withReceivedEvents } from '../../../domain/alert/late-events.ts'
 import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import { isUnattributed, judge, makesAlert } from '../../../domain/alert/signal.ts'
 import type { Draft } from '../../../domain/event/event.ts'
@@ -9,13 +11,15 @@ import { once } from '../../../domain/memoize.ts'
 import { ruleCode } from '../../../domain/service/rule.ts'
 import type { Context } from '../../state/context.ts'
 import { awaitedName, fingerprintScope } from '../../state/state.ts'
+import { changeAlert } from '../alerts.ts'
 import { matchService, type ServiceMatch } from '../attribution.ts'
+import { firingEventAlerts, firingMetricsOf, senderBehaviorOf } from '../conditions.ts'
 import { endPodsOf, fateOfNode, withoutExpected } from '../going-away.ts'
 import { adopt, joinClaims, joinProject, learnImages } from '../joining.ts'
 import { createLiveService } from '../live-service.ts'
 import { learnPipeline, linkCondition, linkImage } from '../pipelines.ts'
 import { isSentAgain, type Shortage, shortageOf } from '../room.ts'
-import { type AlertDecision, affects, decideAlert, endConditions, type Item } from './item-alert.ts'
+import { type AlertDecision, affects, decideAlert, type Item } from './item-alert.ts'
 
 export type ItemResult = {
   readonly eventId: string
@@ -209,6 +213,20 @@ function follow(ctx: Context, item: Item, found: Followed): number[] {
     linkCondition(ctx, service, { alertId, ...span }, start)
   }
   return affected
+}
+
+/** Applies an event to each firing Kubernetes condition of its service. Returns whether any condition changed. */
+function endConditions(ctx: Context, service: LiveService, event: ReceivedEvent, now: number): boolean {
+  let changed = false
+  const metricsFire = firingMetricsOf(ctx.state, service.rowId)
+  for (const live of firingEventAlerts(ctx.state, service)) {
+    const after = withReceivedEvents(live.alert, [event])
+    if (after === live.alert) continue
+    const context = { delivery: null, metricsFiring: metricsFire(after.startsAt), ...senderBehaviorOf(ctx.state, live) }
+    changeAlert(ctx, live, { ...live, ...settle(after, context, now) }, now)
+    changed = true
+  }
+  return changed
 }
 
 /** Updates the times of the service's newest event and newest alert. Neither time ever moves back. */

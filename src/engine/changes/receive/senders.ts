@@ -1,8 +1,11 @@
 /** Learns how senders behave from their deliveries. */
+
+import { withoutEnd } from '../../../domain/alert/doubt.ts'
 import { type Delivery, EXPIRES } from '../../../domain/alert/ending.ts'
+import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import { BUDGETS } from '../../../domain/budgets.ts'
 import type { Draft, Intake, Source } from '../../../domain/event/event.ts'
-import { type Beat, withMissing } from '../../../domain/sender/beats.ts'
+import { type Beat, isDoubted, isOver, withMissing, withShared } from '../../../domain/sender/beats.ts'
 import { corrected, offsetIn, readingOf, withReading } from '../../../domain/sender/clock.ts'
 import { type DeliveryInterval, NO_INTERVAL, repeatTimeoutOf } from '../../../domain/sender/delivery-interval.ts'
 import { isSilent, NO_HOURS, withEvents } from '../../../domain/sender/heartbeat.ts'
@@ -11,10 +14,12 @@ import { SECOND } from '../../../domain/units.ts'
 import { WATCH } from '../../../domain/watch/object.ts'
 import type { Context } from '../../state/context.ts'
 import { type OrganizationState, senderKey } from '../../state/state.ts'
+import { noteDoubt } from '../alerts.ts'
 import { clusterOf } from '../attribution.ts'
 import { beatsOf } from '../conditions.ts'
+import { makeDue } from '../live-service.ts'
 import { awaitRepeatsOf, updateGroup } from './groups.ts'
-import { followHeartbeats, isHeartbeat, takeBackEnds } from './heartbeats.ts'
+import { followHeartbeats, isHeartbeat } from './heartbeats.ts'
 
 /**
  * Facts about a sender that are needed to process its items. `delivery`: how it delivers; null if it is no Alertmanager
@@ -75,6 +80,36 @@ export function updateSender(ctx: Context, sending: SenderInput): SenderFacts {
     delivery: groupId === null ? null : deliveryOf(after, interval, receivedAt),
     clockOffset,
   }
+}
+
+/** Takes back the ends that were reported shortly before the end of a heartbeat and that do not count with it. */
+function takeBackEnds(ctx: Context, sender: LiveSender, now: number): void {
+  if (!sender.beats.some((beat) => isOver(beat, now))) return
+  // Another receiver may have reported the end of an alert last.
+  const own = [...ctx.state.senders.values()].map((one) => (one.rowId === sender.rowId ? sender : one))
+  const beatsById = new Map(own.map((one) => [one.rowId, withShared(one.beats, sender.beats)]))
+  for (const group of [...ctx.state.groups.values()]) {
+    const beats = beatsById.get(group.senderId) ?? []
+    if (!beats.some((beat) => isOver(beat, now))) continue
+    for (const rowId of [...ctx.state.alertsOfGroup.get(group.rowId)]) {
+      const live = ctx.state.alerts.get(rowId)
+      if (live?.alert.resolution !== 'reported') continue
+      const cluster = ctx.state.services.get(live.serviceId)?.cluster ?? ''
+      if (isDoubted(live.alert.endsAt, beats, cluster, now)) takeBackEnd(ctx, live, now)
+    }
+  }
+}
+
+/** An incident that a person has resolved stays so, and so do its alerts. */
+function takeBackEnd(ctx: Context, live: LiveAlert, now: number): void {
+  const incident = live.incidentId === null ? null : ctx.state.incidents.get(live.incidentId)
+  if (incident === undefined || incident?.status === 'resolved') return
+  ctx.put.alert({ ...live, ...withoutEnd(live.alert, live.fingerprints), dueAt: now })
+  noteDoubt(ctx, live, now)
+  makeDue(ctx, live.serviceId, now)
+  if (!incident || incident.problem.since !== null) return
+  // The end was a guess, so that it is no gap.
+  ctx.put.incident({ ...incident, problem: { ...incident.problem, isGuess: true } }, incident)
 }
 
 /** Returns how a sender delivers the alerts of a group. */

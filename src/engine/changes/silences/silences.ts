@@ -50,7 +50,7 @@ function newSilence(ctx: Context, wanted: WantedSilence, createdBy: string, now:
   }
 }
 
-export type SilenceChange = { readonly [Name in keyof WantedSilence]?: WantedSilence[Name] | undefined } & {
+type SilenceChange = { readonly [Name in keyof WantedSilence]?: WantedSilence[Name] | undefined } & {
   /** The revision on which the change is based. A change without a revision always applies. */
   readonly revision?: number | undefined
 }
