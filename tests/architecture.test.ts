@@ -318,7 +318,7 @@ const READS_SENTENCES = [
   ...['store/sqlite/inspect.ts', 'server/connection/connections.ts', 'domain/silence/matcher.ts', 'assets.ts'],
   ...['domain/placeholder.ts', 'domain/service/service.ts', 'web/incident/data.ts', 'cli/plain-command.ts'],
   // These replace the times, or the commands, of any sentence.
-  ...['domain/shown-time.ts', 'web/incident/timeline.tsx', 'cli/hint.ts'],
+  ...['domain/shown-time.ts', 'web/incident/timeline.tsx', 'cli/output.ts'],
 ]
 
 test('Only the files that read the texts of other programs search for words in a text', () => {

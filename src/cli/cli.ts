@@ -6,8 +6,7 @@ import { programVersion } from '../assets.ts'
 import { KEYS } from '../settings.ts'
 import { addCompletion } from './completion.ts'
 import { explainFailure } from './failure.ts'
-import { spellCommands } from './hint.ts'
-import { printError } from './output.ts'
+import { printError, spellCommands } from './output.ts'
 import { addCommand, addKeys, PlainCommand } from './plain-command.ts'
 
 /** The program's options that have a value. */

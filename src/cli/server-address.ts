@@ -8,7 +8,7 @@ import { reachServer } from './api/socket-client.ts'
 import type { Trust } from './ask.ts'
 import { requireConfig } from './database.ts'
 import { CommandError, UsageError } from './failure.ts'
-import type { Common } from './hint.ts'
+import type { Common } from './output.ts'
 
 /** `url` has no trailing slash. `trust` says which TLS certificate is trusted. */
 type FoundServer = { readonly url: string; readonly trust: Trust }

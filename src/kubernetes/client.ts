@@ -6,8 +6,7 @@ import { IncmonError } from '../domain/error.ts'
 import { limitInterim } from '../domain/request/interim.ts'
 import { guard } from '../intake/json-limits.ts'
 import type { Access } from './access.ts'
-import { createSplitter } from './items.ts'
-import { shortened } from './shortened.ts'
+import { createSplitter, shortened } from './items.ts'
 
 /** A response that is not the wanted one. `status`: 0 if there is no connection. */
 export class ApiError extends Error {

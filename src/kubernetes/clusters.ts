@@ -1,4 +1,6 @@
 /** Starts the watches of all configured clusters. Loaded only if the configuration names a cluster. */
+
+import { setFlagsFromString } from 'node:v8'
 import { IncmonError } from '../domain/error.ts'
 import { chooseOrganization, unclearOrganization } from '../domain/organization.ts'
 import { countOf } from '../domain/text.ts'
@@ -8,10 +10,10 @@ import type { Engine } from '../engine/engine.ts'
 import { loadWatch } from '../store/kubernetes.ts'
 import { listOrganizations } from '../store/organizations.ts'
 import type { Db } from '../store/sqlite/open.ts'
+import { limitCache } from '../store/sqlite/space.ts'
 import { accessOf, type Target, targetOf } from './access.ts'
 import { createClient } from './client.ts'
 import { watchCluster } from './cluster.ts'
-import { createCollecting } from './collecting.ts'
 
 type Deps = {
   readonly db: Db
@@ -87,4 +89,33 @@ function plan(target: Target, { db }: Deps) {
 
 function refusal(message: string): IncmonError {
   return new IncmonError('invalid', message)
+}
+
+// Keeps the list of a whole cluster from leaving much memory behind.
+
+/** In milliseconds. V8 collects about ten seconds after the last large allocations. */
+const COLLECTING = 20_000
+
+/**
+ * `begin` is to be called before and after a list, and `stop` before the database is closed. V8 keeps for minutes what
+ * nobody needs, because it prefers speed. For twenty seconds, it prefers memory, and collects in steps of some
+ * milliseconds; a collection on demand would block for longer.
+ */
+export function createCollecting(db: Db) {
+  let timer: NodeJS.Timeout | undefined
+  let unlimit: (() => void) | null = null
+  const end = () => {
+    setFlagsFromString('--no-optimize-for-size')
+    unlimit?.()
+    unlimit = null
+  }
+  return {
+    begin: () => {
+      setFlagsFromString('--optimize-for-size')
+      unlimit ??= limitCache(db)
+      clearTimeout(timer)
+      timer = setTimeout(end, COLLECTING).unref()
+    },
+    stop: () => clearTimeout(timer),
+  }
 }

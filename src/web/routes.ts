@@ -14,8 +14,7 @@ import { openPage, type PageRoute } from './page.ts'
 import { postmortemRoutes } from './postmortem/routes.tsx'
 import { reportRoutes } from './reports/routes.tsx'
 import { serviceRoutes } from './service/routes.tsx'
-import { generalPages } from './settings/general-routes.tsx'
-import { tokenPages } from './settings/token-routes.tsx'
+import { settingsPages } from './settings/routes.tsx'
 import { signInRoutes } from './sign-in/routes.tsx'
 import { silencePages } from './silences/routes.tsx'
 import { sourceRoutes } from './sources/routes.tsx'
@@ -48,8 +47,7 @@ export const PAGES: readonly PageRoute[] = [
   ...serviceRoutes,
   ...alertRoutes,
   ...sourceRoutes,
-  ...generalPages,
-  ...tokenPages,
+  ...settingsPages,
   ...channelPages,
   ...silencePages,
   ...helpRoutes,

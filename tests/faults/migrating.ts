@@ -1,7 +1,7 @@
 /** Migrates a file with an additional migration that rewrites every row of a large table. */
 
 import { migrationText } from '../../src/assets.ts'
-import { bringUpToDate } from '../../src/cli/upgrade.ts'
+import { bringUpToDate } from '../../src/cli/commands/migrate.ts'
 import { openStore } from '../../src/store/sqlite/open.ts'
 import { MIGRATIONS } from '../../src/store/sqlite/schema/migrate.ts'
 

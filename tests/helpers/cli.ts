@@ -5,7 +5,7 @@ import { Readable, Writable } from 'node:stream'
 import { type Command, CommanderError } from 'commander'
 import { createProgram, runProgram } from '../../src/cli/cli.ts'
 import { explainFailure } from '../../src/cli/failure.ts'
-import { spellCommands } from '../../src/cli/hint.ts'
+import { spellCommands } from '../../src/cli/output.ts'
 import { CACHED, MAIN } from './bundle.ts'
 import { unstarved } from './server.ts'
 

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { BUDGETS } from '../../src/domain/budgets.ts'
 import { readSeen } from '../../src/domain/kubernetes/parse.ts'
 import { parsed } from '../../src/kubernetes/client.ts'
-import { shortened } from '../../src/kubernetes/shortened.ts'
+import { shortened } from '../../src/kubernetes/items.ts'
 
 const TEXT = BUDGETS['object-text'].value
 const ITEMS = BUDGETS['object-items'].value

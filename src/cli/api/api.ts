@@ -8,8 +8,8 @@ import { OPERATOR_HEADERS, socketPathOf } from '../../server/connection/socket.t
 import { isServed } from '../../store/sqlite/served.ts'
 import { refuseMissing, requireConfig } from '../database.ts'
 import { CommandError, ErrorResponse } from '../failure.ts'
-import type { Common } from '../hint.ts'
 import { parseObject } from '../input.ts'
+import type { Common } from '../output.ts'
 import { reachServer } from './socket-client.ts'
 
 type RequestOptions = {

@@ -9,7 +9,7 @@ import type { serviceShape, wholeServiceShape } from '../../http/api/services.ts
 import type { showOrganization } from '../../http/operator/routes.ts'
 import type { IdMatch } from '../../store/id-matches.ts'
 import { CommandError, UsageError } from '../failure.ts'
-import type { Common } from '../hint.ts'
+import type { Common } from '../output.ts'
 import { type Api, withApi } from './api.ts'
 
 export type Incident = InferInput<typeof incidentShape>

@@ -3,12 +3,11 @@ import type { Command } from 'commander'
 import { readSettings, type Setting } from '../../config.ts'
 import { visible } from '../../domain/terminal.ts'
 import { readTls } from '../../server/connection/tls.ts'
-import { requireConfig } from '../database.ts'
+import { requireConfig, settingFaults } from '../database.ts'
 import { NegativeAnswer } from '../failure.ts'
-import type { Common } from '../hint.ts'
+import type { Common } from '../output.ts'
 import { print, printError, printList } from '../output.ts'
 import { addCommand } from '../plain-command.ts'
-import { settingFaults } from '../setting-faults.ts'
 
 /** @param now returns the current Unix time in milliseconds */
 export function addConfig(program: Command, now: () => number): void {

@@ -17,15 +17,13 @@ import { describeRescued } from '../../store/sqlite/rescue.ts'
 import { isServed } from '../../store/sqlite/served.ts'
 import { reachServer } from '../api/socket-client.ts'
 import { ask, detailOf } from '../ask.ts'
-import { isMissing } from '../database.ts'
+import { isMissing, organizationsIn, settingFaults } from '../database.ts'
 import { CommandError, NegativeAnswer } from '../failure.ts'
-import { type Common, spellCommands } from '../hint.ts'
 import { parseObject } from '../input.ts'
-import { print } from '../output.ts'
+import { type Common, print, spellCommands } from '../output.ts'
 import { addCommand, addKeys } from '../plain-command.ts'
 import { showWaiting } from '../progress.ts'
 import { configuredAddress, reachableUrl } from '../server-address.ts'
-import { organizationsIn, settingFaults } from '../setting-faults.ts'
 
 /** How long to wait for a server on this machine. */
 const TIMEOUT_MS = 5_000

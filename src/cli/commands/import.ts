@@ -6,10 +6,9 @@ import { withTimeLimit } from '../../notify/time-limit.ts'
 import type { Api } from '../api/api.ts'
 import { type OrganizationOptions, withOrganization } from '../api/records.ts'
 import { CommandError, UsageError } from '../failure.ts'
-import { hint } from '../hint.ts'
 import { type Plan, type PlannedChannel, planImport } from '../import/alertmanager-file.ts'
 import { readInput } from '../input.ts'
-import { print, printError } from '../output.ts'
+import { hint, print, printError } from '../output.ts'
 import { addOrgCommand } from '../plain-command.ts'
 
 type Options = OrganizationOptions & { readonly alertmanager?: string; readonly silences?: string }

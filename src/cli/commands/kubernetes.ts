@@ -4,7 +4,7 @@ import { visible } from '../../domain/terminal.ts'
 import { unreachableRemedy } from '../../domain/unreachable.ts'
 import { requireConfig } from '../database.ts'
 import { CommandError, NegativeAnswer, UsageError } from '../failure.ts'
-import type { Common } from '../hint.ts'
+import type { Common } from '../output.ts'
 import { print, printList } from '../output.ts'
 import { addCommand, addKeys } from '../plain-command.ts'
 
@@ -21,7 +21,7 @@ async function printManifest({ namespace }: { readonly namespace: string }): Pro
   if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(namespace)) {
     throw new UsageError('--namespace: use lower-case letters, digits and hyphens')
   }
-  const { manifestOf } = await import('../../kubernetes/manifest.ts')
+  const { manifestOf } = await import('../../kubernetes/check.ts')
   print(manifestOf(namespace))
 }
 

@@ -1,13 +1,22 @@
 /** incmon migrate: upgrades a database to this program's schema version, or lists the pending migrations. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { visible } from '../../domain/terminal.ts'
+import { holdLock } from '../../store/sqlite/lock.ts'
+import type { Db } from '../../store/sqlite/open.ts'
 import { openStore } from '../../store/sqlite/open.ts'
-import { MIGRATIONS, type MigrationState, migrationStates, refuseNewerFile } from '../../store/sqlite/schema/migrate.ts'
+import {
+  MIGRATIONS,
+  type MigrationState,
+  type Migrations,
+  migrate,
+  migrationStates,
+  refuseNewerFile,
+} from '../../store/sqlite/schema/migrate.ts'
 import { isMissing, requireConfig } from '../database.ts'
-import type { Common } from '../hint.ts'
+import type { Common } from '../output.ts'
 import { instant, print, printList } from '../output.ts'
 import { addCommand } from '../plain-command.ts'
-import { bringUpToDate, reportMigration } from '../upgrade.ts'
 
 /** @param now returns the current Unix time in milliseconds */
 export function addMigrate(program: Command, now: () => number): void {
@@ -57,4 +66,28 @@ function showStates(states: MigrationState[], json: boolean | undefined): void {
     NAME: 'name',
     APPLIED: ({ appliedAt }) => appliedAt ?? 'not yet',
   })
+}
+
+// Upgrades the database for commands that are allowed to do so.
+
+/**
+ * Applies pending migrations while this process has the database locked, because a running server would not know the
+ * new schema version.
+ * @param migrations replaces the program's own migrations in tests
+ * @throws StoreError if a server or another command holds the lock
+ */
+export function bringUpToDate(db: Db, now: number, migrations?: Migrations): ReturnType<typeof migrate> {
+  refuseNewerFile(db, migrations)
+  const release = holdLock(db.file)
+  try {
+    return migrate(db, now, migrations)
+  } finally {
+    release()
+  }
+}
+
+/** Prints what a migration did. */
+export function reportMigration(file: string, { applied, copy }: ReturnType<typeof migrate>): void {
+  if (copy !== null) print(`copied ${visible(file)} to ${visible(copy)}`)
+  if (applied.length > 0) print(`applied ${applied.join(', ')} to ${visible(file)}`)
 }

@@ -5,8 +5,7 @@ import { shellQuote, visible } from '../../domain/terminal.ts'
 import { withApi } from '../api/api.ts'
 import { listOrganizations, type Organization, requireOrganization } from '../api/records.ts'
 import { UsageError } from '../failure.ts'
-import { type Common, hint } from '../hint.ts'
-import { print, printList } from '../output.ts'
+import { type Common, hint, print, printList } from '../output.ts'
 import { addCommand } from '../plain-command.ts'
 
 const MAX_NAME = 100

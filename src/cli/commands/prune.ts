@@ -4,8 +4,7 @@ import { confirmationText, type PruneOutput } from '../../actions/pruning/prune.
 import { type Api, withApi } from '../api/api.ts'
 import { namedOrganization, requireOrganization } from '../api/records.ts'
 import { CommandError } from '../failure.ts'
-import { type Common, hint } from '../hint.ts'
-import { instant, printList } from '../output.ts'
+import { type Common, hint, instant, printList } from '../output.ts'
 import { addCommand } from '../plain-command.ts'
 import { startProgress } from '../progress.ts'
 

@@ -19,8 +19,7 @@ import {
 import { hasLog, type Part, withPart } from '../../store/sqlite/temporary-file.ts'
 import { isMissing, requireConfig } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
-import { type Common, hint } from '../hint.ts'
-import { print } from '../output.ts'
+import { type Common, hint, print } from '../output.ts'
 import { addCommand } from '../plain-command.ts'
 import { counted, interruptible, megabytes, type ProgressLine, progressLine } from '../progress.ts'
 

@@ -28,10 +28,10 @@ import { migrate, refuseNewerFile } from '../../store/sqlite/schema/migrate.ts'
 import { isServed } from '../../store/sqlite/served.ts'
 import { requireConfig } from '../database.ts'
 import { CommandError } from '../failure.ts'
-import type { Common } from '../hint.ts'
+import type { Common } from '../output.ts'
 import { print } from '../output.ts'
 import { reachableUrl } from '../server-address.ts'
-import { reportMigration } from '../upgrade.ts'
+import { reportMigration } from './migrate.ts'
 
 /**
  * The timeout is short, because the engine retries if the database is locked. A long wait inside SQLite would block all

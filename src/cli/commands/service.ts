@@ -12,8 +12,7 @@ import {
   withOrganization,
 } from '../api/records.ts'
 import { CommandError, UsageError } from '../failure.ts'
-import { hint } from '../hint.ts'
-import { print, printList } from '../output.ts'
+import { hint, print, printList } from '../output.ts'
 import { addCommand, addOrgCommand } from '../plain-command.ts'
 import { formatService } from '../show.ts'
 

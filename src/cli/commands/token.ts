@@ -20,9 +20,8 @@ import {
 } from '../api/records.ts'
 import { requireConfig } from '../database.ts'
 import { CommandError, UsageError } from '../failure.ts'
-import { type Common, hint } from '../hint.ts'
 import { parseDuration } from '../input.ts'
-import { instant, print, printError, printList } from '../output.ts'
+import { type Common, hint, instant, print, printError, printList } from '../output.ts'
 import { addCommand, addOrgCommand } from '../plain-command.ts'
 import { configuredAddress, namedAddress, reachableUrl } from '../server-address.ts'
 

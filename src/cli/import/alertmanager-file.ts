@@ -3,8 +3,7 @@
 import { isMap, LineCounter, parseDocument } from 'yaml'
 import type { ChannelKind } from '../../domain/notification/format.ts'
 import type { Rule } from '../../domain/notification/rule.ts'
-import { recordOf, recordsOf, textOf } from './fields.ts'
-import { routesOf } from './routes.ts'
+import { recordOf, recordsOf, routesOf, textOf } from './routes.ts'
 
 /** A channel to create. `url` or `to` is set. */
 export type PlannedChannel = {

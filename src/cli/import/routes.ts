@@ -4,7 +4,6 @@ import { isSeverityWord, parseSeverity, rank, SEVERITIES, type Severity } from '
 import { type Matcher, parseMatchers } from '../../domain/silence/matcher.ts'
 import { WEEKDAYS, type Weekday } from '../../domain/time-zone.ts'
 import type { AddNote, Path } from './alertmanager-file.ts'
-import { recordOf, recordsOf, textOf } from './fields.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -152,4 +151,19 @@ function weekdaysOf(texts: readonly string[]): Weekday[] | null {
     }
   }
   return WEEKDAYS.filter((day) => days.has(day))
+}
+
+// Reads values of unknown types.
+
+export function recordOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+}
+
+export function recordsOf(value: unknown): readonly Fields[] {
+  return Array.isArray(value) ? value.map(recordOf) : []
+}
+
+/** Returns a text that is not empty, or null. */
+export function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : null
 }

@@ -5,14 +5,13 @@ import { GraphSection } from '../drawing/graph-section.tsx'
 import { OverdueSince } from '../incident/cause.tsx'
 import { Action } from '../kit/form.tsx'
 import { getFrame } from '../kit/frame.ts'
-import { External, Icon, Mark, RepeatCount, ServiceName, Words } from '../kit/mark.tsx'
+import { External, Icon, Mark, RepeatCount, ServiceName, safeUrl, Words } from '../kit/mark.tsx'
 import { sentText } from '../kit/penalty.ts'
-import { safeUrl } from '../kit/safe-url.ts'
 import { Card, Crumbs, Head, Section } from '../kit/section.tsx'
 import { SilencedMark, SilenceMenu } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
 import { AlertDuration } from './alerts.tsx'
-import type { AlertPageView } from './view.ts'
+import type { AlertPageView } from './data.ts'
 
 export const AlertPage: FC<{ view: AlertPageView }> = ({ view }) => {
   const reader = getFrame()

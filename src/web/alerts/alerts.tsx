@@ -9,11 +9,10 @@ import { Options } from '../kit/choice.tsx'
 import { Submit } from '../kit/form.tsx'
 import { getFrame } from '../kit/frame.ts'
 import { Icon, LegendMark, Mark, RepeatCount, ServiceName, Words } from '../kit/mark.tsx'
-import { Pages } from '../kit/pages.tsx'
-import { Table } from '../kit/section.tsx'
+import { Pages, Table } from '../kit/section.tsx'
 import { SilencedMark, silencedPart } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
-import type { AlertRowView, AlertsView } from './view.ts'
+import type { AlertRowView, AlertsView } from './data.ts'
 
 const SOURCES = ['cluster', 'metrics', 'dashboard', 'ci'] as const
 

@@ -28,8 +28,8 @@ import { withQuery } from '../visit/choice.ts'
 import { redirect, show } from '../visit/reply.ts'
 import { AlertPage } from './alert.tsx'
 import { AlertsPage } from './alerts.tsx'
+import type { AlertPageView, AlertRowView, AlertsView, ChipView } from './data.ts'
 import { findShown, MAX_ROWS, RANGES, type Wanted, wanted } from './data.ts'
-import type { AlertPageView, AlertRowView, AlertsView, ChipView } from './view.ts'
 
 const EVENTS = 50
 

@@ -7,8 +7,8 @@ import { Marked, NewSecret } from '../kit/marked.tsx'
 import { Card, Head, Section, Table } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 import { ChannelFields } from './form.tsx'
+import { type ChannelForm, type ChannelView, KINDS } from './input.ts'
 import { LastSent } from './list.tsx'
-import { type ChannelForm, type ChannelView, KINDS } from './view.ts'
 
 type FormProps = { readonly form: ChannelForm; readonly faults: readonly Fault[] }
 

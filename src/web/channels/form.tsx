@@ -6,7 +6,7 @@ import { SEVERITIES } from '../../domain/severity.ts'
 import { Checks, DAYS, type Option, Select, ZoneField } from '../kit/choice.tsx'
 import { EditButton, EditForm, fieldsOf, SaveButton } from '../kit/edit-form.tsx'
 import { type Fault, Input } from '../kit/form.tsx'
-import { type ChannelForm, KINDS, type RuleForm } from './view.ts'
+import { type ChannelForm, KINDS, type RuleForm } from './input.ts'
 
 type Props = {
   readonly action: string

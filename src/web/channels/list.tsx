@@ -6,7 +6,7 @@ import { Icon } from '../kit/mark.tsx'
 import { Marked } from '../kit/marked.tsx'
 import { Card, Head, Table } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
-import { type ChannelView, KINDS } from './view.ts'
+import { type ChannelView, KINDS } from './input.ts'
 
 type Props = { readonly channels: readonly ChannelView[] }
 

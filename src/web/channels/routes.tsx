@@ -21,9 +21,9 @@ import { validated, withFormErrors } from '../visit/apply.ts'
 import { choiceOf } from '../visit/choice.ts'
 import { redirect } from '../visit/reply.ts'
 import { ChannelPage, NewChannel } from './channel.tsx'
+import type { ChannelForm, ChannelView } from './input.ts'
 import { channelBody, channelFields, channelForm, readChannelForm, ruleForm } from './input.ts'
 import { ChannelList } from './list.tsx'
-import type { ChannelForm, ChannelView } from './view.ts'
 
 const PATH = '/settings/notifications'
 const LAST_MESSAGES = { page: 1, limit: 20 }

@@ -2,7 +2,7 @@
 import type { FC } from 'hono/jsx'
 import { Lanes, LanesTable } from '../drawing/lane-picture.tsx'
 import { bestLinks } from '../drawing/links.ts'
-import { type Zoom, ZoomStrip } from '../drawing/zoom-strip.tsx'
+import { type Zoom, ZoomStrip } from '../drawing/strip.tsx'
 import { Ranges } from '../kit/choice.tsx'
 import { Icon, LegendMark } from '../kit/mark.tsx'
 import type { IncidentView } from './view.ts'

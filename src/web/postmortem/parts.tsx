@@ -1,10 +1,21 @@
 /** Components of a postmortem: sentences with their evidence, and text written by people. */
 import type { FC } from 'hono/jsx'
 import type { Postmortem, Sentence } from '../../domain/postmortem/document.ts'
+import type { IncidentView } from '../incident/view.ts'
 import { Form, Submit } from '../kit/form.tsx'
 import { getFrame } from '../kit/frame.ts'
 import { Icon, Words } from '../kit/mark.tsx'
-import type { PartName, PostmortemView } from './view.ts'
+
+/** A section written by people, by its form field name. */
+export type PartName = 'summary' | 'customers' | 'rootCause' | 'wentWell' | 'wentBadly' | 'lucky'
+
+export type PostmortemView = Pick<IncidentView, 'incident' | 'picture' | 'graph'> & {
+  readonly document: Postmortem
+  /** The section being edited, or null. */
+  readonly editing: PartName | null
+  /** The rejected text and the reason, or null. */
+  readonly refused: { readonly text: string; readonly why: string } | null
+}
 
 /** The number of each record in the evidence list. */
 export type Numbers = ReadonlyMap<string, number>

@@ -6,11 +6,10 @@ import { formatDate, formatExactClock, formatFullTime, type Reader } from '../..
 import { formatSeconds } from '../../domain/text.ts'
 import { entryText } from '../incident/timeline.tsx'
 import { getFrame } from '../kit/frame.ts'
-import { Icon, Words } from '../kit/mark.tsx'
-import { safeUrl } from '../kit/safe-url.ts'
+import { Icon, safeUrl, Words } from '../kit/mark.tsx'
 import { Table } from '../kit/section.tsx'
+import type { PostmortemView } from './parts.tsx'
 import { EvidenceLinks, type Numbers, Sentences } from './parts.tsx'
-import type { PostmortemView } from './view.ts'
 
 /** The names of the sections, in order. */
 export const SECTIONS = [

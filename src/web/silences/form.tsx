@@ -7,8 +7,8 @@ import { EditButton, EditForm, fieldsOf, SaveButton } from '../kit/edit-form.tsx
 import { type Fault, Input } from '../kit/form.tsx'
 import { Mark } from '../kit/mark.tsx'
 import { Head } from '../kit/section.tsx'
+import { LENGTHS, type SilenceForm, type SilencePreview, type SilenceView } from './input.ts'
 import { Matchers, SilenceTime } from './list.tsx'
-import { LENGTHS, type SilenceForm, type SilencePreview, type SilenceView } from './view.ts'
 
 export type FormProps = {
   /** The stored silence; null for a new silence. */

@@ -9,11 +9,10 @@ import { DAY } from '../../domain/units.ts'
 import { Form, Submit } from '../kit/form.tsx'
 import { getFrame } from '../kit/frame.ts'
 import { Icon } from '../kit/mark.tsx'
-import { Pages } from '../kit/pages.tsx'
-import { Card, Head, Table } from '../kit/section.tsx'
+import { Card, Head, Pages, Table } from '../kit/section.tsx'
 import { silenceHref } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
-import type { SilenceView } from './view.ts'
+import type { SilenceView } from './input.ts'
 
 type Props = {
   readonly current: readonly SilenceView[]

@@ -15,6 +15,7 @@ import { validated, withFormErrors } from '../visit/apply.ts'
 import { pageOf } from '../visit/choice.ts'
 import { redirect } from '../visit/reply.ts'
 import { type FormProps, SilencePage } from './form.tsx'
+import type { SilenceForm, SilenceView } from './input.ts'
 import {
   matchersOf,
   newSilenceForm,
@@ -26,7 +27,6 @@ import {
   withLine,
 } from './input.ts'
 import { SilenceList } from './list.tsx'
-import type { SilenceForm, SilenceView } from './view.ts'
 
 const PATH = '/settings/silences'
 const MAX_CURRENT = { page: 1, limit: 200 }

@@ -9,12 +9,10 @@ import { countOf, formatCount } from '../../domain/text.ts'
 import { Sparkbars } from '../drawing/strip.tsx'
 import { Icon } from '../kit/mark.tsx'
 import { Marked } from '../kit/marked.tsx'
-import { Pages } from '../kit/pages.tsx'
-import { Card, Head, Table } from '../kit/section.tsx'
+import { Card, Head, Pages, Table } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
-import { Clusters, type ClusterView } from './clusters.tsx'
 import { CONNECTIONS } from './connections.ts'
-import { type FailingChannel, FailingChannels, Refused } from './problems.tsx'
+import { Clusters, type ClusterView, type FailingChannel, FailingChannels, Refused } from './problems.tsx'
 
 const COLUMNS = [
   ...['Sender', 'Last event', 'Events by hour, 24 h'],

@@ -2,7 +2,7 @@
 import type { Child, FC } from 'hono/jsx'
 import { Action } from '../kit/form.tsx'
 import { getFrame } from '../kit/frame.ts'
-import { Icon } from '../kit/mark.tsx'
+import { Icon, Mark } from '../kit/mark.tsx'
 import { CONNECTIONS, type ConnectionName } from './connections.ts'
 
 type Props = {
@@ -56,5 +56,22 @@ export const WelcomePage: FC<Props> = ({ current, hasServices, hasEvents, childr
     <p class="second after-card">
       The name of your organization and more tokens are in the <a href="/settings">settings</a>.
     </p>
+  </div>
+)
+
+// A note that the data is an example, with a button to remove it.
+
+export const ExampleNote: FC = () => (
+  <div class="card row note">
+    <Mark level="info" />
+    <span>This is an example. None of it comes from your systems.</span>
+    {getFrame().canAdminister ? (
+      <>
+        <a href="/welcome">Connect a sender</a>
+        <Action action="/welcome/example/remove" look="small">
+          Remove the example
+        </Action>
+      </>
+    ) : null}
   </div>
 )

@@ -223,7 +223,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'any-link',
-    file: 'src/web/kit/safe-url.ts',
+    file: 'src/web/kit/mark.tsx',
     from: "return url.protocol === 'https:' || url.protocol === 'http:' ? url.href : null",
     to: 'return url.href',
     test: 'tests/pages/hostile-strings.test.ts',

@@ -18,8 +18,7 @@ import {
   withRecord,
 } from '../../api/records.ts'
 import { CommandError, ErrorResponse, UsageError } from '../../failure.ts'
-import { hint, spellCommands } from '../../hint.ts'
-import { print, printList } from '../../output.ts'
+import { hint, print, printList, spellCommands } from '../../output.ts'
 import { addCommand, addOrgCommand } from '../../plain-command.ts'
 import { formatIncident } from '../../show.ts'
 import { addIncidentActions } from './incident-actions.ts'

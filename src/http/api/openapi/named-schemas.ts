@@ -32,12 +32,7 @@ import { serviceShape, wholeServiceShape } from '../services.ts'
 import { matcherShape, previewShape, silenceShape } from '../silences.ts'
 import { rejectionShape, senderShape } from '../sources.ts'
 import { createdShape, tokenShape } from '../tokens.ts'
-import {
-  dryRunShape,
-  storedAlertsShape,
-  storedEventShape,
-  storedGrafanaAlertsShape,
-} from '../webhooks/answer-shapes.ts'
+import { dryRunShape, storedAlertsShape, storedEventShape, storedGrafanaAlertsShape } from '../webhooks/bodies.ts'
 import { aboutChannelShape, digestShape, groupShape, incidentMessageShape, testShape } from './messages.ts'
 
 const problemShape = v.object({

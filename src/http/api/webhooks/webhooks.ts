@@ -20,8 +20,15 @@ import { json, type Reply } from '../../middleware/reply.ts'
 import type { HandlerParts, Route } from '../../route.ts'
 import * as shape from '../../shapes.ts'
 import { success } from '../answers.ts'
-import { dryRunShape, storedAlertsShape, storedEventShape, storedGrafanaAlertsShape } from './answer-shapes.ts'
-import { isLong, read, WEBHOOK_BODIES } from './bodies.ts'
+import {
+  dryRunShape,
+  isLong,
+  read,
+  storedAlertsShape,
+  storedEventShape,
+  storedGrafanaAlertsShape,
+  WEBHOOK_BODIES,
+} from './bodies.ts'
 
 /**
  * The maximum number of items in a dry run. A dry run blocks all other requests until its transaction is rolled back.

@@ -1,13 +1,18 @@
-/** /settings and /settings/retention: the visitor, the organization, and the retention of records. */
+/** /settings and the pages below: the visitor, the organization, the retention of records, tokens and sessions. */
 
 import { changeOrganization } from '../../actions/organizations.ts'
-import { changePerson } from '../../actions/sessions.ts'
+import { changePerson, endSession } from '../../actions/sessions.ts'
+import { createToken, revokeToken } from '../../actions/tokens.ts'
 import { PLANS, type Settings } from '../../domain/organization.ts'
+import { SCOPES } from '../../domain/request/token.ts'
 import { isShownZone } from '../../domain/shown-time.ts'
 import { organizationChangeBody } from '../../http/api/organization.ts'
+import { newTokenBody } from '../../http/api/tokens.ts'
 import { required } from '../../http/middleware/problem.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { findOrganization } from '../../store/organizations.ts'
+import { listSessions } from '../../store/sessions.ts'
+import { listTokens } from '../../store/tokens.ts'
 import type { Fault } from '../kit/form.tsx'
 import { type PageRoute, page, type Visit } from '../page.ts'
 import { type FieldNames, validated, withFormErrors } from '../visit/apply.ts'
@@ -17,6 +22,7 @@ import { redirect } from '../visit/reply.ts'
 import { choiceCookie, cookieOf, sessionOf, ZONE_COOKIE } from '../visit/visitor.ts'
 import { GeneralSettings, type OrganizationForm, type RetentionForm, RetentionSettings } from './general.tsx'
 import { showSection } from './section-routes.tsx'
+import { SessionSettings, type TokenForm, TokenSettings } from './tokens.tsx'
 
 const FIELDS: FieldNames = {
   name: ['name', 'Name'],
@@ -29,7 +35,7 @@ const FIELDS: FieldNames = {
   'settings.retention-incidents-days': ['incidents', 'Keep postmortems for'],
 }
 
-export const generalPages: readonly PageRoute[] = [
+export const settingsPages: readonly PageRoute[] = [
   page('GET /settings', 'read', (visit) => showGeneral(visit, {})),
   page('POST /settings', 'admin', saveGeneral),
   page('POST /settings/name', 'read', async (visit) => {
@@ -43,6 +49,11 @@ export const generalPages: readonly PageRoute[] = [
   page('POST /settings/zone', 'read', saveZone),
   page('GET /settings/retention', 'admin', (visit) => showRetention(visit)),
   page('POST /settings/retention', 'admin', saveRetention),
+  page('GET /settings/tokens', 'admin', (visit) => showTokens(visit)),
+  page('POST /settings/tokens', 'admin', makeToken),
+  endPage('/settings/tokens', 'revoke', revokeToken, 'token-revoked'),
+  page('GET /settings/sessions', 'admin', showSessions),
+  endPage('/settings/sessions', 'end', endSession, 'session-ended'),
 ]
 
 type Shown = { readonly typed?: OrganizationForm; readonly typedZone?: string; readonly faults?: readonly Fault[] }
@@ -147,4 +158,58 @@ function textsOf(settings: Settings) {
     'deploy-silence-minutes': `${minutes}`,
     'auto-resolve': `${resolve}`,
   }
+}
+
+const EVERY = { page: 1, limit: 500 }
+const NEW_TOKEN: TokenForm = { name: '', cluster: '', scopes: ['ingest'] }
+const TOKEN_FIELDS: FieldNames = {
+  name: ['name', 'Name'],
+  cluster: ['cluster', 'Cluster'],
+  scopes: ['scopes', 'Scopes'],
+}
+
+function endPage(
+  list: string,
+  action: string,
+  operation: typeof revokeToken,
+  done: 'token-revoked' | 'session-ended',
+): PageRoute {
+  const handle = async (visit: Visit) => {
+    await visit.own.run(operation, visit.id)
+    return redirect(visit, list, done)
+  }
+  return page(`POST ${list}/:id/${action}`, 'admin', handle)
+}
+
+async function showTokens(
+  visit: Visit,
+  { form = NEW_TOKEN, faults = [], created = null }: Partial<Parameters<typeof TokenSettings>[0]> = {},
+): Promise<Reply> {
+  const { own, now } = visit
+  const { items } = await own.read(listTokens, EVERY)
+  const tokens = items.filter(
+    ({ revokedAt, expiresAt }) => revokedAt === null && (expiresAt === null || expiresAt > now),
+  )
+  const content = <TokenSettings {...{ tokens, form, faults, created }} />
+  return showSection(visit, { current: 'tokens', content, faults, still: created !== null })
+}
+
+async function makeToken(visit: Visit): Promise<Reply> {
+  const { store, form, visitor } = visit
+  const typed = { name: form.text('name'), cluster: form.text('cluster'), scopes: form.texts('scope') }
+  const attempt = await withFormErrors(TOKEN_FIELDS, () => {
+    const body = validated(newTokenBody, typed)
+    const scopes = SCOPES.filter((scope) => body.scopes.includes(scope))
+    return store.run(createToken, { ...body, scopes, organizationId: visitor.organizationId })
+  })
+  if (!('done' in attempt)) return showTokens(visit, { form: typed, faults: attempt.faults })
+  return showTokens(visit, { created: { name: typed.name, secret: attempt.done.token } })
+}
+
+async function showSessions(visit: Visit): Promise<Reply> {
+  const { own, visitor, now } = visit
+  const open = await own.read(listSessions, now)
+  const sessions = open.map((session) => ({ ...session, isOwn: session.id === visitor.sessionId }))
+  const content = <SessionSettings sessions={sessions} />
+  return showSection(visit, { current: 'sessions', content })
 }
