@@ -70,6 +70,20 @@ export function objects<Entries extends v.ObjectEntries>(entries: Entries, ...de
   return list(v.object(entries), ...description)
 }
 
+/** The schemas that the OpenAPI document defines once, by the names of their types in clients. */
+export const NAMED = new Map<Schema, string>()
+
+/** Gives a schema its name in the OpenAPI document. */
+export function name<Named extends Schema>(type: string, schema: Named): Named {
+  NAMED.set(schema, type)
+  return schema
+}
+
+/** Returns the schema of an object with these fields, which has this name in the OpenAPI document. */
+export function named<Entries extends v.ObjectEntries>(type: string, entries: Entries) {
+  return name(type, v.object(entries))
+}
+
 /** Fields that many records have in common. */
 export const id = uuid('The UUID of the record')
 export const severity = choice(SEVERITIES, 'The severity')

@@ -30,7 +30,7 @@ const STATUSES = ['firing', 'resolved'] as const
 const RECENT_EVENTS = 50
 /** The filters for which the database does not store the number of matching alerts. */
 const MATCHES = ['status', 'severity', 'source', 'q', 'silenced'] as const
-export const alertShape = v.object({
+export const alertShape = shape.named('Alert', {
   id: shape.id,
   serviceId: shape.uuid('The affected service'),
   source: shape.choice(SOURCES, 'The sender that first reported the alert'),
@@ -61,7 +61,7 @@ export const alertShape = v.object({
 export const showAlert = shape.shower(alertShape)
 
 /** An alert with the rules behind it and its newest events. */
-export const alertWithEventsShape = v.object({
+export const alertWithEventsShape = shape.named('AlertWithEvents', {
   ...alertShape.entries,
   rules: shape.object(
     {

@@ -10,7 +10,7 @@ import * as shape from '../shapes.ts'
 import { answerPage, refusals, success, successPage } from './answers.ts'
 
 const VERDICTS = ['confirmed', 'rejected'] as const
-export const correlationShape = v.object({
+export const correlationShape = shape.named('Correlation', {
   id: shape.id,
   serviceId: shape.uuid('The service of the change and the condition'),
   change: shape.object(

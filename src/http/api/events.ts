@@ -9,7 +9,7 @@ import * as shape from '../shapes.ts'
 import { answerPage, success, successPage } from './answers.ts'
 
 /** An event as the API returns it, without its payload. */
-export const eventShape = v.object({
+export const eventShape = shape.named('Event', {
   id: shape.id,
   source: shape.source,
   kind: shape.text('The kind of the event: firing, resolved, heartbeat, change, pipeline, job, …', 'firing'),
@@ -25,7 +25,7 @@ export const eventShape = v.object({
   receivedAt: shape.instant('When the event arrived'),
 })
 export const showEvent = shape.shower(eventShape)
-export const eventWithPayloadShape = v.object({
+const eventWithPayloadShape = shape.named('EventWithPayload', {
   ...eventShape.entries,
   payload: shape.described(v.unknown(), 'The item as received', { reason: 'BackOff', count: 6 }),
 })

@@ -11,14 +11,14 @@ import { type Route, rest } from '../route.ts'
 import * as shape from '../shapes.ts'
 import { success } from './answers.ts'
 
-export const okShape = v.object({ status: v.literal('ok') })
+const okShape = shape.named('Liveness', { status: v.literal('ok') })
 /** The result of one /readyz check. `detail` says what is wrong and what to do. */
 export const checkShape = v.object({
   name: shape.text('What is checked', 'disk'),
   state: shape.choice(['ok', 'failing'], 'The result of the check', 'ok'),
   detail: shape.optional(v.string(), 'What is wrong, and what to do'),
 })
-export const readyShape = v.object({
+const readyShape = shape.named('Readiness', {
   status: shape.described(v.literal('ok'), 'Always ok', 'ok'),
   checks: shape.list(checkShape, 'All checks with their results'),
 })

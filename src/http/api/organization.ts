@@ -111,7 +111,7 @@ const shareShape = v.object({
 })
 
 /** An organization with its settings. */
-export const organizationShape = v.object({
+const organizationShape = shape.named('Organization', {
   id: shape.id,
   name: shape.text(NAMED, 'default'),
   plan: shape.choice(PLANS, PLANNED, 'Pro'),

@@ -31,7 +31,7 @@ const figureShapes = {
   mttr: shape.described(spreadShape, 'Time to resolve'),
 }
 /** The reliability of services in a period. */
-export const reliabilityShape = v.object({
+const reliabilityShape = shape.named('Reliability', {
   from: shape.instant('Incidents opened at or after this time'),
   to: shape.instant('Incidents opened before this time'),
   definitions: shape.object(

@@ -13,7 +13,7 @@ import * as shape from '../shapes.ts'
 import { success } from './answers.ts'
 
 /** The states of a service over time. */
-export const historyShape = v.object({
+const historyShape = shape.named('ServiceHistory', {
   from: shape.instant('The start of the period; defaults to one day before its end'),
   to: shape.instant('The end of the period; defaults to now'),
   states: shape.objects(
@@ -62,7 +62,7 @@ const EXAMPLES = [
   },
 ]
 /** The changes of a service. */
-export const changesShape = v.object({
+const changesShape = shape.named('ServiceChanges', {
   from: shape.instant('The start of the period; defaults to one day before its end'),
   to: shape.instant('The end of the period; defaults to now'),
   changes: shape.list(

@@ -65,7 +65,7 @@ const RECENT_ALERTS = 20
 const EXISTS = 'A service with this name exists in the namespace, or an alias belongs to another service'
 
 /** A service as the API returns it in lists. */
-export const serviceShape = v.object({
+export const serviceShape = shape.named('Service', {
   id: shape.id,
   name: shape.text('The name of the workload', 'checkout'),
   namespace: shape.text('The namespace of the workload; may be empty', 'shop'),
@@ -94,7 +94,7 @@ export const serviceShape = v.object({
 const showService = shape.shower(serviceShape)
 
 /** A service with its newest alerts, open incidents and the reasons for its score. */
-export const wholeServiceShape = v.object({
+export const wholeServiceShape = shape.named('ServiceWithAlerts', {
   ...serviceShape.entries,
   recentAlerts: shape.list(alertShape, 'The newest alerts, at most 20'),
   openIncidents: shape.list(incidentShape, 'Incidents that are not resolved'),

@@ -43,6 +43,8 @@ export const matcherShape = v.object(
   },
   'expected an object with name, op and value',
 )
+shape.name('Matcher', matcherShape)
+
 const scheduleFields = {
   from: shape.described(textField(5), 'The time of day at which the time span starts', '22:00'),
   to: shape.described(
@@ -84,7 +86,7 @@ const windowShape = v.object({
   endsAt: shape.instant('Its end', '2036-11-21T02:00:00.000Z'),
 })
 const WEEKLY = 'Time spans on some weekdays within the period; null to silence without interruption'
-export const silenceShape = v.object({
+export const silenceShape = shape.named('Silence', {
   id: shape.id,
   matchers: shape.list(matcherShape, 'The matchers, all of which must match'),
   startsAt: shape.instant('When the silence starts', '2036-11-20T22:00:00.000Z'),
@@ -105,7 +107,7 @@ export const silenceShape = v.object({
 const showFields = shape.shower(silenceShape)
 
 /** What a silence would match. */
-export const previewShape = v.object({
+const previewShape = shape.named('SilencePreview', {
   matching: shape.count('The number of matching alerts that are firing now', 12),
   matchingLast30Days: shape.count('The number of matching alerts from the last 30 days', 340),
   warning: shape.nullable(

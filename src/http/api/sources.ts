@@ -7,7 +7,8 @@ import { pageOf, pageParameters, sourceParameter, timeParameters } from '../midd
 import { type Route, rest } from '../route.ts'
 import * as shape from '../shapes.ts'
 import { answerList, answerPage, success, successPage } from './answers.ts'
-export const senderShape = v.object({
+
+const senderShape = shape.named('Sender', {
   source: shape.source,
   cluster: shape.text('The cluster, from the token or the cluster label; empty if neither is set', 'production'),
   receiver: shape.text('The receiver for Alertmanager and Grafana; empty for other senders', 'incmon'),
@@ -78,7 +79,7 @@ function showSender(sender: SenderRecord, now: number) {
 }
 
 /** A rejected item. */
-export const rejectionShape = v.object({
+const rejectionShape = shape.named('Rejection', {
   id: shape.id,
   source: shape.source,
   index: shape.count('The index of the item in the request, starting at 0', 1),

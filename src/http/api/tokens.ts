@@ -13,7 +13,7 @@ import { answerList, refusals, success } from './answers.ts'
 
 const MAX_NAME = 100
 const MAX_CLUSTER = 253
-export const tokenShape = v.object({
+export const tokenShape = shape.named('Token', {
   id: shape.id,
   name: shape.text('The name of the token; timelines show it as the actor', 'alertmanager'),
   scopes: shape.list(v.picklist(SCOPES), 'The permissions', ['ingest']),
@@ -31,7 +31,7 @@ export const tokenShape = v.object({
 })
 
 const showToken = shape.shower(tokenShape)
-export const createdShape = v.object({
+const createdShape = shape.named('CreatedToken', {
   id: shape.id,
   token: shape.text('The secret; only its hash is stored', `incmon_${'x'.repeat(43)}`),
 })

@@ -16,7 +16,7 @@ import { answerList, answerPage, refusals, success } from '../answers.ts'
 import { addChannel, channelChangeBody, editChannel, listChannelWarnings, newChannelBody } from './bodies.ts'
 
 const PATH = '/api/channels'
-export const channelShape = v.object({
+export const channelShape = shape.named('Channel', {
   id: shape.id,
   name: shape.text('Its name', 'on-call'),
   kind: shape.choice(CHANNEL_KINDS, 'The kind of receiver', 'slack'),
@@ -40,11 +40,11 @@ const secretShape = shape.nullable(
   `whsec_${'x'.repeat(43)}=`,
 )
 
-export const channelSecretShape = v.object({ secret: secretShape })
+const channelSecretShape = shape.named('ChannelSecret', { secret: secretShape })
 
 /** Its secret is shown only once. */
-export const createdChannelShape = v.object({ ...channelShape.entries, ...channelSecretShape.entries })
-export const outcomeShape = v.object({
+const createdChannelShape = shape.named('CreatedChannel', { ...channelShape.entries, ...channelSecretShape.entries })
+const outcomeShape = shape.named('ChannelTest', {
   delivered: shape.flag('Whether the receiver accepted the message', true),
   status: shape.nullable(shape.count(), 'The HTTP status of the response; null if there was none', 200),
   detail: shape.nullable(v.string(), 'The response of the receiver, or why it could not be reached', 'ok'),
@@ -170,7 +170,7 @@ const sentShape = v.object({
 })
 
 const showSent = shape.shower(sentShape)
-export const deliveryShape = v.object({
+const deliveryShape = shape.named('Delivery', {
   id: shape.uuid('The ID of the message; a webhook receives it as webhook-id'),
   channelId: shape.id,
   channel: shape.text('The name of the channel', 'on-call'),

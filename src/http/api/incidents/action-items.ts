@@ -16,7 +16,7 @@ import { requireIncident } from './incidents.ts'
 const PATH = '/api/incidents/:id/actions'
 const MAX_TEXT = 2_000
 const ONLY_PAGE = { page: 1, limit: 500 }
-export const itemShape = v.object({
+export const itemShape = shape.named('ActionItem', {
   id: shape.text('The ID of the item, or the name of the rule that suggested it', shape.EXAMPLE_ID),
   text: shape.text('What to do', 'Alert on the certificate 30 days before it expires'),
   owner: shape.nullable(v.string(), 'Who does it', null),

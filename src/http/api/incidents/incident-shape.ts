@@ -9,7 +9,7 @@ import { correlationShape } from '../correlations.ts'
 export const MAX_RECORDS = 500
 
 /** An incident as the API returns it, without its alerts and timeline. */
-export const incidentShape = v.object({
+export const incidentShape = shape.named('Incident', {
   id: shape.id,
   number: shape.described(v.pipe(v.number(), v.integer(), v.minValue(1)), 'A number, unique in the organization', 41),
   title: shape.text('The title, in one line', 'checkout: CrashLoopBackOff'),
@@ -65,7 +65,7 @@ export const incidentShape = v.object({
 })
 
 /** An entry in the timeline of an incident or postmortem. */
-export const timelineEntryShape = v.object({
+export const timelineEntryShape = shape.named('TimelineEntry', {
   at: shape.instant('When it happened'),
   until: shape.instant('When the alert was last seen, the pipeline ended, or the entry was last repeated'),
   count: shape.count('The number of similar alerts, links or repeats in the entry', 1),
@@ -93,7 +93,7 @@ export const timelineEntryShape = v.object({
   ref: shape.text('A reference to the record, for example alert/<id> or event/<id>', `incident/${shape.EXAMPLE_ID}`),
 })
 
-export const wholeTimelineShape = v.object({
+export const wholeTimelineShape = shape.named('Timeline', {
   timeline: shape.list(
     timelineEntryShape,
     'The timeline, oldest first. If there are more than 100 groups of similar alerts, the smallest groups share entries',
@@ -101,7 +101,7 @@ export const wholeTimelineShape = v.object({
 })
 
 /** An incident with its alerts, links and timeline. */
-export const wholeIncidentShape = v.object({
+export const wholeIncidentShape = shape.named('IncidentWithTimeline', {
   ...incidentShape.entries,
   alerts: shape.list(
     alertShape,

@@ -207,7 +207,7 @@ async function showTimeline({ deps, own, id }: Call) {
 
 /** All suspects fit on one page. */
 const ONLY_PAGE = { page: 1, limit: 20 }
-export const suspectShape = v.object({
+export const suspectShape = shape.named('Suspect', {
   kind: shape.choice(['pipeline', 'rollout', 'node', 'object'], 'The kind of cause'),
   ref: shape.text('A reference to the cause', 'shop/checkout#4711'),
   serviceId: shape.nullable(shape.uuid(), 'The service of the cause, or null'),

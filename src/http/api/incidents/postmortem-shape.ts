@@ -1,7 +1,6 @@
 /** The schema of a postmortem as the API returns it. */
 import * as v from 'valibot'
-import type { Postmortem } from '../../../domain/postmortem/document.ts'
-import { ACTION_STATES } from '../../../domain/postmortem/document.ts'
+import { ACTION_STATES, type Postmortem } from '../../../domain/postmortem/document.ts'
 import * as shape from '../../shapes.ts'
 import { timelineEntryShape } from './incident-shape.ts'
 
@@ -163,4 +162,4 @@ const sections: Record<keyof Postmortem, v.GenericSchema> = {
 /**
  * Times are in ISO 8601 UTC, and durations are in whole seconds. A value is null if it is unknown or not yet written.
  */
-export const postmortemShape = v.object(sections)
+export const postmortemShape = shape.named('Postmortem', sections)

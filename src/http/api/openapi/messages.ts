@@ -61,13 +61,13 @@ const kinds = NOTIFICATION_KINDS.filter((kind) => kind !== 'group' && kind !== '
 
 const shared = { ...item, suspects, message: text, url, acknowledgeUrl }
 
-export const incidentMessageShape = v.object({
+const incidentMessageShape = shape.named('IncidentMessage', {
   type: shape.choice([...kinds.map((kind) => `incident.${kind}`), 'sender.silent'], 'What happened'),
   timestamp,
   data: shape.object(shared, 'The incident at the time of sending'),
 })
 const member = { id, number, title, severity, status, startedAt, acknowledgedBy, problem, service }
-export const groupShape = v.object({
+const groupShape = shape.named('GroupMessage', {
   type: v.literal('incident.group'),
   timestamp,
   data: shape.object(
@@ -81,7 +81,7 @@ export const groupShape = v.object({
     'The group at the time of sending',
   ),
 })
-export const digestShape = v.object({
+const digestShape = shape.named('DigestMessage', {
   type: v.literal('incidents.digest'),
   timestamp,
   data: shape.object(
@@ -96,13 +96,13 @@ export const digestShape = v.object({
     'Several notifications in one message',
   ),
 })
-export const testShape = v.object({
+const testShape = shape.named('TestMessage', {
   type: v.literal('test'),
   timestamp,
   data: shape.object({ message: text, url }, 'A test message'),
 })
 
-export const aboutChannelShape = v.object({
+const aboutChannelShape = shape.named('ChannelMessage', {
   type: v.literal('channel'),
   timestamp,
   data: shape.object({ message: text, url }, 'Which channel fails, or works again'),

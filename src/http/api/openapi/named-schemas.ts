@@ -5,37 +5,9 @@ import * as v from 'valibot'
 import type { JsonSchema, OpenApiAnswer } from '../../docs/openapi-document.ts'
 import type { Route, Schema } from '../../route.ts'
 import * as shape from '../../shapes.ts'
-import { alertShape, alertWithEventsShape } from '../alerts.ts'
-import {
-  channelSecretShape,
-  channelShape,
-  createdChannelShape,
-  deliveryShape,
-  outcomeShape,
-} from '../channels/channels.ts'
-import { correlationShape } from '../correlations.ts'
-import { eventShape, eventWithPayloadShape } from '../events.ts'
-import { checkShape, okShape, readyShape } from '../health.ts'
-import { itemShape } from '../incidents/action-items.ts'
-import {
-  incidentShape,
-  timelineEntryShape,
-  wholeIncidentShape,
-  wholeTimelineShape,
-} from '../incidents/incident-shape.ts'
-import { suspectShape } from '../incidents/incidents.ts'
-import { postmortemShape } from '../incidents/postmortem-shape.ts'
-import { organizationShape } from '../organization.ts'
-import { reliabilityShape } from '../reports.ts'
-import { changesShape, historyShape } from '../service-history.ts'
-import { serviceShape, wholeServiceShape } from '../services.ts'
-import { matcherShape, previewShape, silenceShape } from '../silences.ts'
-import { rejectionShape, senderShape } from '../sources.ts'
-import { createdShape, tokenShape } from '../tokens.ts'
-import { dryRunShape, storedAlertsShape, storedEventShape, storedGrafanaAlertsShape } from '../webhooks/bodies.ts'
-import { aboutChannelShape, digestShape, groupShape, incidentMessageShape, testShape } from './messages.ts'
+import { checkShape } from '../health.ts'
 
-const problemShape = v.object({
+shape.named('Problem', {
   type: shape.text('Always about:blank; the status identifies the kind of error', 'about:blank'),
   title: shape.text('The name of the status', 'Bad Request'),
   status: shape.described(v.pipe(v.number(), v.integer()), 'The HTTP status', 400),
@@ -51,52 +23,6 @@ const problemShape = v.object({
   ),
   checks: shape.optional(v.array(checkShape), 'Only for /readyz: all checks with their results'),
 })
-
-/** The order in which the reference lists them. */
-const NAMED: Readonly<Record<string, Schema>> = {
-  ActionItem: itemShape,
-  Alert: alertShape,
-  AlertWithEvents: alertWithEventsShape,
-  Channel: channelShape,
-  ChannelSecret: channelSecretShape,
-  ChannelTest: outcomeShape,
-  Correlation: correlationShape,
-  CreatedChannel: createdChannelShape,
-  CreatedToken: createdShape,
-  Delivery: deliveryShape,
-  ChannelMessage: aboutChannelShape,
-  DigestMessage: digestShape,
-  DryRun: dryRunShape,
-  Event: eventShape,
-  EventWithPayload: eventWithPayloadShape,
-  GroupMessage: groupShape,
-  Incident: incidentShape,
-  IncidentMessage: incidentMessageShape,
-  IncidentWithTimeline: wholeIncidentShape,
-  Liveness: okShape,
-  Matcher: matcherShape,
-  Organization: organizationShape,
-  Postmortem: postmortemShape,
-  Problem: problemShape,
-  Readiness: readyShape,
-  Rejection: rejectionShape,
-  Reliability: reliabilityShape,
-  Sender: senderShape,
-  Service: serviceShape,
-  ServiceChanges: changesShape,
-  ServiceHistory: historyShape,
-  ServiceWithAlerts: wholeServiceShape,
-  Silence: silenceShape,
-  SilencePreview: previewShape,
-  StoredAlerts: storedAlertsShape,
-  StoredEvent: storedEventShape,
-  StoredGrafanaAlerts: storedGrafanaAlertsShape,
-  Suspect: suspectShape,
-  TestMessage: testShape,
-  Timeline: wholeTimelineShape,
-  TimelineEntry: timelineEntryShape,
-  Token: tokenShape,
-}
 
 // Converts schemas and responses to the form of the OpenAPI document.
 
@@ -125,8 +51,8 @@ export type ToJsonSchema = (schema: Schema) => JsonSchema
 
 /** Converts all schemas of the document in one call, because each call would convert the named schemas again. */
 export function convertSchemas(schemas: readonly Schema[]) {
-  const others = Object.entries([...new Set(schemas)]).map(([index, schema]) => [`own-${index}`, schema] as const)
-  const names = new Map<Schema, string>([...others, ...Object.entries(NAMED)].map(([name, schema]) => [schema, name]))
+  const others = Object.entries([...new Set(schemas)]).map(([index, schema]) => [schema, `own-${index}`] as const)
+  const names = new Map([...others, ...shape.NAMED])
   const definitions = Object.fromEntries([...names].map(([schema, name]) => [name, schema as v.GenericSchema]))
   const converted: Readonly<Record<string, unknown>> = toJsonSchemaDefs(definitions, {
     target: 'draft-2020-12',
@@ -135,12 +61,12 @@ export function convertSchemas(schemas: readonly Schema[]) {
     overrideRef: ({ referenceId }) => refTo(referenceId),
   })
   const jsonSchema: ToJsonSchema = (schema) => {
-    const name = names.get(schema) ?? ''
-    return (name in NAMED ? { $ref: refTo(name) } : converted[name]) as JsonSchema
+    const name = shape.NAMED.get(schema)
+    return (name ? { $ref: refTo(name) } : converted[names.get(schema) ?? '']) as JsonSchema
   }
   return {
     jsonSchema,
-    named: Object.fromEntries(Object.keys(NAMED).map((name) => [name, converted[name] as JsonSchema])),
+    named: Object.fromEntries([...shape.NAMED.values()].sort().map((name) => [name, converted[name] as JsonSchema])),
   }
 }
 

@@ -178,8 +178,8 @@ const warnings = shape.optional(
   'The minor problems in stored items, if any. At most 100 problems are listed',
 )
 const event = shape.uuid('The event; see GET /api/events/{id}')
-export const storedEventShape = v.object({ received, eventId: event, idempotencyKey, warnings })
-export const storedAlertsShape = v.object({
+export const storedEventShape = shape.named('StoredEvent', { received, eventId: event, idempotencyKey, warnings })
+export const storedAlertsShape = shape.named('StoredAlerts', {
   received,
   eventIds: shape.list(
     shape.uuid(),
@@ -189,7 +189,7 @@ export const storedAlertsShape = v.object({
   idempotencyKey,
   warnings,
 })
-export const storedGrafanaAlertsShape = v.object({
+export const storedGrafanaAlertsShape = shape.named('StoredGrafanaAlerts', {
   ...storedAlertsShape.entries,
   eventId: shape.nullable(shape.uuid(), 'The first event, or null'),
 })
@@ -207,3 +207,4 @@ export const dryRunShape = shape.object(
   },
   'With ?dryRun=1: what would happen to the items',
 )
+shape.name('DryRun', dryRunShape)
