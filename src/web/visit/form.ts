@@ -43,10 +43,12 @@ export async function readForm(c: Context, { server }: HandlerParts, limit: numb
 export function formOf(body: string): Form {
   // Stops after the first part that is too many. An & at the end of the body adds an empty part.
   const parts = body.split('&', MAX_FIELDS + 2)
-  const pairs = parts.filter((part) => part !== '').map(pairIn)
-  if (parts.length > MAX_FIELDS + 1 || pairs.length > MAX_FIELDS) {
+  if (parts.filter((part) => part !== '').length > MAX_FIELDS || parts.length > MAX_FIELDS + 1) {
     throw new IncmonError('too-large', `The form has more than ${MAX_FIELDS} fields. Reload the page and try again.`)
   }
+  // URLSearchParams takes several times as long for plus signs as for escapes.
+  const decoded = [...new URLSearchParams(body.replaceAll('+', '%20'))]
+  const pairs = decoded.map(([name, value]): [string, string] => [name, value.replace(/\r\n?/g, '\n')])
   const texts = (name: string) => pairs.flatMap(([key, value]) => (key === name ? [cleanText(value).trim()] : []))
   const text = (name: string) => texts(name)[0] ?? ''
   return {
@@ -58,44 +60,6 @@ export function formOf(body: string): Form {
     fields: pairs.filter(([name]) => name !== 'csrf'),
     csrf: text('csrf'),
   }
-}
-
-function pairIn(part: string): [string, string] {
-  const at = part.indexOf('=')
-  const [name, value] = at < 0 ? [part, ''] : [part.slice(0, at), part.slice(at + 1)]
-  return [decoded(name), decoded(value).replace(/\r\n?/g, '\n')]
-}
-
-/** Decodes like URLSearchParams, which takes seconds for a megabyte of plus signs. */
-function decoded(text: string): string {
-  if (!/[+%]/.test(text)) return text
-  const bytes = new TextEncoder().encode(text)
-  let length = 0
-  for (let at = 0; at < bytes.length; at += 1) {
-    let byte = bytes[at] ?? 0
-    if (byte === PLUS) byte = SPACE
-    else if (byte === PERCENT) {
-      const value = hexDigit(bytes[at + 1]) * 16 + hexDigit(bytes[at + 2])
-      if (value >= 0) {
-        byte = value
-        at += 2
-      }
-    }
-    bytes[length] = byte
-    length += 1
-  }
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, length))
-}
-
-const [PLUS, SPACE, PERCENT] = [0x2b, 0x20, 0x25]
-/** Makes the value of an escape negative. */
-const NO_DIGIT = -1_000
-
-/** Returns the value of a hexadecimal digit, or `NO_DIGIT`. */
-function hexDigit(byte = 0): number {
-  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
-  const letter = (byte | 0x20) - 0x61
-  return letter >= 0 && letter < 6 ? letter + 10 : NO_DIGIT
 }
 
 /** Returns the number. Returns other text unchanged, so that the schema reports the error. */

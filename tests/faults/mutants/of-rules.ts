@@ -308,7 +308,7 @@ export const RULE_MUTANTS: readonly Mutant[] = [
   {
     name: 'endless-forms',
     file: 'src/web/visit/form.ts',
-    from: 'if (parts.length > MAX_FIELDS + 1 || pairs.length > MAX_FIELDS) {',
+    from: "if (parts.filter((part) => part !== '').length > MAX_FIELDS || parts.length > MAX_FIELDS + 1) {",
     to: 'if (parts.length < 0) {',
     test: 'tests/pages/form.test.ts',
   },
