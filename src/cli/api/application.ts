@@ -24,8 +24,7 @@ import { type Db, openStore } from '../../store/sqlite/open.ts'
 import { migrate, migrationStates, refuseNewerFile } from '../../store/sqlite/schema/migrate.ts'
 import { isMissing, requireConfig } from '../database.ts'
 import { CommandError } from '../failure.ts'
-import type { Common } from '../output.ts'
-import { printError } from '../output.ts'
+import { type Common, printError } from '../output.ts'
 import type { Transport } from './api.ts'
 
 /** Takes the place of the web pages, which commands do not use. */

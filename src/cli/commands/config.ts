@@ -5,8 +5,7 @@ import { visible } from '../../domain/terminal.ts'
 import { readTls } from '../../server/connection/tls.ts'
 import { requireConfig, settingFaults } from '../database.ts'
 import { NegativeAnswer } from '../failure.ts'
-import type { Common } from '../output.ts'
-import { print, printError, printList } from '../output.ts'
+import { type Common, print, printError, printList } from '../output.ts'
 import { addCommand } from '../plain-command.ts'
 
 /** @param now returns the current Unix time in milliseconds */

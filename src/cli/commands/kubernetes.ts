@@ -4,8 +4,7 @@ import { visible } from '../../domain/terminal.ts'
 import { unreachableRemedy } from '../../domain/unreachable.ts'
 import { requireConfig } from '../database.ts'
 import { CommandError, NegativeAnswer, UsageError } from '../failure.ts'
-import type { Common } from '../output.ts'
-import { print, printList } from '../output.ts'
+import { type Common, print, printList } from '../output.ts'
 import { addCommand, addKeys } from '../plain-command.ts'
 
 export function addKubernetes(program: Command): void {

@@ -3,8 +3,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { visible } from '../../domain/terminal.ts'
 import { holdLock } from '../../store/sqlite/lock.ts'
-import type { Db } from '../../store/sqlite/open.ts'
-import { openStore } from '../../store/sqlite/open.ts'
+import { type Db, openStore } from '../../store/sqlite/open.ts'
 import {
   MIGRATIONS,
   type MigrationState,
@@ -14,8 +13,7 @@ import {
   refuseNewerFile,
 } from '../../store/sqlite/schema/migrate.ts'
 import { isMissing, requireConfig } from '../database.ts'
-import type { Common } from '../output.ts'
-import { instant, print, printList } from '../output.ts'
+import { type Common, instant, print, printList } from '../output.ts'
 import { addCommand } from '../plain-command.ts'
 
 /** @param now returns the current Unix time in milliseconds */

@@ -23,8 +23,7 @@ import { createProcessLog, type Log } from '../../server/log.ts'
 import { openStore } from '../../store/sqlite/open.ts'
 import { migrate } from '../../store/sqlite/schema/migrate.ts'
 import { requireConfig } from '../database.ts'
-import type { Common } from '../output.ts'
-import { print } from '../output.ts'
+import { type Common, print } from '../output.ts'
 
 const UPDATE_INTERVAL_MS = 2_000
 

@@ -1,6 +1,5 @@
 /** The rows of a timeline. Repeats are combined into one row with a count and the time of the last repeat. */
-import type { Source } from '../event/event.ts'
-import { senderName } from '../event/event.ts'
+import { type Source, senderName } from '../event/event.ts'
 import { ordered } from '../order.ts'
 import { countOf, formatCount, formatTimes } from '../text.ts'
 

@@ -28,8 +28,17 @@ import { withQuery } from '../visit/choice.ts'
 import { redirect, show } from '../visit/reply.ts'
 import { AlertPage } from './alert.tsx'
 import { AlertsPage } from './alerts.tsx'
-import type { AlertPageView, AlertRowView, AlertsView, ChipView } from './data.ts'
-import { findShown, MAX_ROWS, RANGES, type Wanted, wanted } from './data.ts'
+import {
+  type AlertPageView,
+  type AlertRowView,
+  type AlertsView,
+  type ChipView,
+  findShown,
+  MAX_ROWS,
+  RANGES,
+  type Wanted,
+  wanted,
+} from './data.ts'
 
 const EVENTS = 50
 

@@ -1,8 +1,7 @@
 /** Converts between the channel form and the API's request body. */
 
 import { IncmonError } from '../../domain/error.ts'
-import type { Channel } from '../../domain/notification/channel.ts'
-import { type ChannelSettings, DEFAULT_CHANNEL } from '../../domain/notification/channel.ts'
+import { type Channel, type ChannelSettings, DEFAULT_CHANNEL } from '../../domain/notification/channel.ts'
 import type { ChannelKind } from '../../domain/notification/format.ts'
 import { NOTIFICATION_KINDS } from '../../domain/notification/kind.ts'
 import type { QuietHours, Rule } from '../../domain/notification/rule.ts'

@@ -21,8 +21,15 @@ import { validated, withFormErrors } from '../visit/apply.ts'
 import { choiceOf } from '../visit/choice.ts'
 import { redirect } from '../visit/reply.ts'
 import { ChannelPage, NewChannel } from './channel.tsx'
-import type { ChannelForm, ChannelView } from './input.ts'
-import { channelBody, channelFields, channelForm, readChannelForm, ruleForm } from './input.ts'
+import {
+  type ChannelForm,
+  type ChannelView,
+  channelBody,
+  channelFields,
+  channelForm,
+  readChannelForm,
+  ruleForm,
+} from './input.ts'
 import { ChannelList } from './list.tsx'
 
 const PATH = '/settings/notifications'

@@ -1,7 +1,6 @@
 /** Draws small charts: a strip for a day of a service's health, and bars for counts over time. */
 import type { FC } from 'hono/jsx'
-import type { StripBin } from '../../domain/health/strip.ts'
-import { type StatusChange, spansOf, stripText } from '../../domain/health/strip.ts'
+import { type StatusChange, type StripBin, spansOf, stripText } from '../../domain/health/strip.ts'
 import type { Severity } from '../../domain/severity.ts'
 import { position, rounded, type Span, timeTicks } from './scale.ts'
 

@@ -1,8 +1,7 @@
 /** /: all services, the worst first, and the open incidents. */
 
 import { listFiringAlerts, type ShownService, withRecovering } from '../../actions/firing.ts'
-import type { LivePipeline } from '../../domain/correlation/change.ts'
-import { outcomeOf } from '../../domain/correlation/change.ts'
+import { type LivePipeline, outcomeOf } from '../../domain/correlation/change.ts'
 import { EXAMPLE_CLUSTER } from '../../domain/example/recorded.ts'
 import { headlineOf, SERVICE_STATES, type ServiceState } from '../../domain/health/headline.ts'
 import type { Penalty } from '../../domain/health/health.ts'

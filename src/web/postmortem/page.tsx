@@ -10,8 +10,7 @@ import { Action } from '../kit/form.tsx'
 import { getFrame } from '../kit/frame.ts'
 import { Badge, Icon } from '../kit/mark.tsx'
 import { Crumbs } from '../kit/section.tsx'
-import type { PartName, PostmortemView } from './parts.tsx'
-import { EditableText, type Numbers, PARTS, Sentences, textsOf } from './parts.tsx'
+import { EditableText, type Numbers, PARTS, type PartName, type PostmortemView, Sentences, textsOf } from './parts.tsx'
 import {
   Actions,
   Change,

@@ -17,8 +17,7 @@ import { incidentFacts, incidentLink, incidentPath, requireIncident } from '../i
 import { type PageRoute, page, type Visit } from '../page.ts'
 import { redirect, show } from '../visit/reply.ts'
 import { NO_POSTMORTEM, NoPostmortemPage, PostmortemPage } from './page.tsx'
-import type { PartName, PostmortemView } from './parts.tsx'
-import { PARTS } from './parts.tsx'
+import { PARTS, type PartName, type PostmortemView } from './parts.tsx'
 
 const NAMES = Object.keys(PARTS) as PartName[]
 const MAX_LENGTH = 65_536

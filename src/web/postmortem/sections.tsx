@@ -8,8 +8,7 @@ import { entryText } from '../incident/timeline.tsx'
 import { getFrame } from '../kit/frame.ts'
 import { Icon, safeUrl, Words } from '../kit/mark.tsx'
 import { Table } from '../kit/section.tsx'
-import type { PostmortemView } from './parts.tsx'
-import { EvidenceLinks, type Numbers, Sentences } from './parts.tsx'
+import { EvidenceLinks, type Numbers, type PostmortemView, Sentences } from './parts.tsx'
 
 /** The names of the sections, in order. */
 export const SECTIONS = [

@@ -1,7 +1,6 @@
 /** Converts between the silence form and the API's request body. */
 import { IncmonError } from '../../domain/error.ts'
-import type { Operator } from '../../domain/silence/matcher.ts'
-import { MAX_MATCHERS, type Matcher, OPERATORS, parseMatchers } from '../../domain/silence/matcher.ts'
+import { MAX_MATCHERS, type Matcher, OPERATORS, type Operator, parseMatchers } from '../../domain/silence/matcher.ts'
 import type { LiveSilence, SilenceStatus } from '../../domain/silence/silence.ts'
 import { instantOf, isTimeZone, localTimeOf } from '../../domain/time-zone.ts'
 import type { QUICK_LENGTHS } from '../kit/silenced.tsx'

@@ -15,13 +15,14 @@ import { validated, withFormErrors } from '../visit/apply.ts'
 import { pageOf } from '../visit/choice.ts'
 import { redirect } from '../visit/reply.ts'
 import { type FormProps, SilencePage } from './form.tsx'
-import type { SilenceForm, SilenceView } from './input.ts'
 import {
   matchersOf,
   newSilenceForm,
   quickEnd,
   readSilenceForm,
   SILENCE_FIELDS,
+  type SilenceForm,
+  type SilenceView,
   silenceBody,
   silenceForm,
   withLine,
