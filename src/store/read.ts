@@ -26,7 +26,6 @@ export type TimeSpan = { readonly from: number; readonly to: number }
 
 /** Matches from ≤ time < to. Undefined fields are ignored. */
 export type TimeFilter = { readonly [Field in keyof TimeSpan]?: number | undefined }
-export type ListQuery<Filter, Item> = (db: Db, organizationId: number, filter: Filter, page: Page) => Listed<Item>
 
 /**
  * Reads one page of `rows`, and counts `all`. `all` must be the same query as `rows`, but without columns and order.

@@ -4,6 +4,7 @@ import { listFiringAlerts } from '../../actions/firing.ts'
 import { rulesText } from '../../domain/alert/rules.ts'
 import { SOURCES } from '../../domain/event/event.ts'
 import { explainedByNodes } from '../../domain/health/node-trouble.ts'
+import type { Page } from '../../domain/pagination.ts'
 import { resolveAlert } from '../../engine/changes/alerts.ts'
 import { type AlertRecord, listAlerts } from '../../store/alerts.ts'
 import { listAlertsOfIncident, listMatchingAlerts } from '../../store/history/alert-search.ts'
@@ -13,7 +14,6 @@ import { required } from '../middleware/problem.ts'
 import {
   flagParameter,
   idParameter,
-  pageOf,
   pageParameters,
   severityParameter,
   sourceParameter,
@@ -23,7 +23,7 @@ import {
 import { json, type Reply } from '../middleware/reply.ts'
 import { type Call, type Route, rest } from '../route.ts'
 import * as shape from '../shapes.ts'
-import { answerList, success, successPage } from './answers.ts'
+import { answerPage, success, successPage } from './answers.ts'
 import { eventShape, showEvent } from './events.ts'
 
 const STATUSES = ['firing', 'resolved'] as const
@@ -104,19 +104,16 @@ export const alertRoutes: readonly Route[] = [
     scope: 'read',
     query: v.object({ ...pageParameters, ...filterParameters }),
     answers: successPage(alertShape, 'A page of alerts with startsAt in the half-open range [from, to)'),
-    handle: async (call) => {
+    handle: (call) => {
       const { own, query } = call
-      const page = pageOf(query)
       const { incidentId } = query
-      if (incidentId !== undefined) {
-        const found = own.read(listAlertsOfIncident, { ...query, incidentId }, page)
-        return answerList(call, page, await found, showAlert)
-      }
-      const asked = [query, page] as const
-      if (query.status === 'firing') return answerList(call, page, await own.run(listFiringAlerts, ...asked), showAlert)
       const isSearch = MATCHES.some((name) => query[name] !== undefined)
-      const listed = await own.read(isSearch ? listMatchingAlerts : listAlerts, ...asked)
-      return answerList(call, page, listed, showAlert)
+      const list = (page: Page) => {
+        if (incidentId !== undefined) return own.read(listAlertsOfIncident, { ...query, incidentId }, page)
+        if (query.status === 'firing') return own.run(listFiringAlerts, query, page)
+        return own.read(isSearch ? listMatchingAlerts : listAlerts, query, page)
+      }
+      return answerPage(call, list, showAlert)
     },
   }),
   rest('GET /api/alerts/:id', {

@@ -1,6 +1,5 @@
 /** Documents the responses of endpoints, and creates responses with pages of records. */
 import { type Listed, type Page, pageLinks, totalPages } from '../../domain/pagination.ts'
-import type { ListQuery } from '../../store/read.ts'
 import { originOf } from '../middleware/header.ts'
 import { MEANINGS } from '../middleware/problem.ts'
 import { pageOf } from '../middleware/query.ts'
@@ -25,27 +24,29 @@ export function refusals(causes: Readonly<Partial<Record<404 | 409 | 422 | 503, 
   )
 }
 
-/** Returns a response with one page of the records selected by the query. */
-export async function answerPage<Filter extends Parameters<typeof pageOf>[0], Item>(
-  call: Call<Filter>,
-  list: ListQuery<Filter, Item>,
-  show: (item: Item) => unknown,
+/**
+ * Returns a response with the page of records that the query asks for.
+ * @param list reads a page of the records
+ */
+export async function answerPage<Item>(
+  call: Call<Parameters<typeof pageOf>[0]>,
+  list: (page: Page) => Promise<Listed<Item>>,
+  show: (item: Item) => unknown = (item) => item,
 ): Promise<Reply> {
   const page = pageOf(call.query)
-  const listed = await call.own.read(list, call.query, page)
-  return answerList(call, page, listed, show)
+  const { items, total } = await list(page)
+  return answer(call, page, items.map(show), total)
+}
+
+/** Returns a list response with all records, which are at most `limit`. */
+export function answerAll(call: Call, items: readonly unknown[], limit: number): Reply {
+  return answer(call, { page: 1, limit }, items, items.length)
 }
 
 /** Returns a list response with a Link header. */
-export function answerList<Item>(
-  { c, server }: Call,
-  page: Page,
-  listed: Listed<Item>,
-  show: (item: Item) => unknown,
-): Reply {
-  const { total, items } = listed
+function answer({ c, server }: Call, page: Page, data: readonly unknown[], total: number): Reply {
   const [, query = ''] = c.req.url.split('?', 2)
   const link = pageLinks(originOf(c, server) + c.req.path, query, page, total)
   const pagination = { page: page.page, limit: page.limit, total, totalPages: totalPages(total, page) }
-  return json({ data: items.map(show), pagination }, 200, { link })
+  return json({ data, pagination }, 200, { link })
 }

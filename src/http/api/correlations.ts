@@ -61,7 +61,7 @@ export const correlationRoutes: readonly Route[] = [
       minScore: shape.optional(numberParameter(0, 1), 'Only links with at least this score', 0.4),
     }),
     answers: successPage(correlationShape, 'A page of links with createdAt in the half-open range [from, to)'),
-    handle: (call) => answerPage(call, listCorrelations, showCorrelation),
+    handle: (call) => answerPage(call, (page) => call.own.read(listCorrelations, call.query, page), showCorrelation),
   }),
   rest('PATCH /api/correlations/:id', {
     summary: 'Confirm or reject a suspected link',

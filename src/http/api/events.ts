@@ -41,7 +41,7 @@ export const eventRoutes: readonly Route[] = [
       source: sourceParameter,
     }),
     answers: successPage(eventShape, 'A page of events with at in the half-open range [from, to)'),
-    handle: (call) => answerPage(call, listEvents, showEvent),
+    handle: (call) => answerPage(call, (page) => call.own.read(listEvents, call.query, page), showEvent),
   }),
   rest('GET /api/events/:id', {
     summary: 'Show an event with its payload',

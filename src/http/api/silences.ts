@@ -6,6 +6,7 @@
 import * as v from 'valibot'
 import { invalidField } from '../../domain/error.ts'
 import { formatInstant } from '../../domain/instant.ts'
+import type { Page } from '../../domain/pagination.ts'
 import { formatMatchers, MAX_NAME, MAX_VALUE, matchersFault, OPERATORS } from '../../domain/silence/matcher.ts'
 import { type LiveSilence, nextWindowOf, SILENCE_STATUSES, statusOf, toSchedule } from '../../domain/silence/silence.ts'
 import { WEEKDAYS } from '../../domain/time-zone.ts'
@@ -14,11 +15,11 @@ import { findSilencePreview } from '../../store/silence-preview.ts'
 import { type CountedSilence, findCountedSilence, listSilences } from '../../store/silences.ts'
 import { instantField, textField } from '../middleware/body.ts'
 import { MEANINGS, required } from '../middleware/problem.ts'
-import { flagParameter, pageOf, pageParameters, wordParameter } from '../middleware/query.ts'
+import { flagParameter, pageParameters, wordParameter } from '../middleware/query.ts'
 import { DONE, json } from '../middleware/reply.ts'
 import { type Call, type Route, rest } from '../route.ts'
 import * as shape from '../shapes.ts'
-import { answerList, refusals, success } from './answers.ts'
+import { answerPage, refusals, success } from './answers.ts'
 
 const PATH = '/api/silences'
 const MAX_COMMENT = 1_000
@@ -152,11 +153,10 @@ export const silenceRoutes: readonly Route[] = [
       expired: shape.described(flagParameter, '1: only silences that have ended; 0: only silences that have not ended'),
     }),
     answers: success(shape.page(silenceShape), 'A page of silences'),
-    handle: async (call) => {
-      const { deps, own, query } = call
-      const page = pageOf(query)
-      const listed = await own.read(listSilences, query, deps.now(), page)
-      return answerList(call, page, listed, (silence) => showSilence(silence, deps.now()))
+    handle: (call) => {
+      const now = call.deps.now()
+      const list = (page: Page) => call.own.read(listSilences, call.query, now, page)
+      return answerPage(call, list, (silence) => showSilence(silence, now))
     },
   }),
   rest(`POST ${PATH}`, {

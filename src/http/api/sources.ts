@@ -3,10 +3,10 @@ import * as v from 'valibot'
 import { hoursUntil } from '../../domain/sender/heartbeat.ts'
 import { listRejections } from '../../store/rejections.ts'
 import { listSenders, type SenderRecord } from '../../store/senders.ts'
-import { pageOf, pageParameters, sourceParameter, timeParameters } from '../middleware/query.ts'
+import { pageParameters, sourceParameter, timeParameters } from '../middleware/query.ts'
 import { type Route, rest } from '../route.ts'
 import * as shape from '../shapes.ts'
-import { answerList, answerPage, success, successPage } from './answers.ts'
+import { answerPage, success, successPage } from './answers.ts'
 
 const senderShape = shape.named('Sender', {
   source: shape.source,
@@ -58,11 +58,9 @@ export const sourceRoutes: readonly Route[] = [
     scope: 'read',
     query: v.object(pageParameters),
     answers: success(shape.page(senderShape), 'A page of senders'),
-    handle: async (call) => {
-      const { deps, own, query } = call
-      const page = pageOf(query)
-      const listed = await own.read(listSenders, page)
-      return answerList(call, page, listed, (sender) => showSender(sender, deps.now()))
+    handle: (call) => {
+      const show = (sender: SenderRecord) => showSender(sender, call.deps.now())
+      return answerPage(call, (page) => call.own.read(listSenders, page), show)
     },
   }),
 ]
@@ -99,6 +97,6 @@ export const rejectionRoutes: readonly Route[] = [
     scope: 'read',
     query: v.object({ ...pageParameters, ...timeParameters, source: sourceParameter }),
     answers: successPage(rejectionShape, 'A page of rejected items, each with its error'),
-    handle: (call) => answerPage(call, listRejections, showRejection),
+    handle: (call) => answerPage(call, (page) => call.own.read(listRejections, call.query, page), showRejection),
   }),
 ]

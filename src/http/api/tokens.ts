@@ -5,11 +5,11 @@ import { invalidField } from '../../domain/error.ts'
 import { SCOPES } from '../../domain/request/token.ts'
 import { listTokens } from '../../store/tokens.ts'
 import { instantField, textField } from '../middleware/body.ts'
-import { pageOf, pageParameters, wordParameter } from '../middleware/query.ts'
+import { pageParameters, wordParameter } from '../middleware/query.ts'
 import { DONE, json } from '../middleware/reply.ts'
 import { type Route, rest } from '../route.ts'
 import * as shape from '../shapes.ts'
-import { answerList, refusals, success } from './answers.ts'
+import { answerPage, refusals, success } from './answers.ts'
 
 const MAX_NAME = 100
 const MAX_CLUSTER = 253
@@ -56,11 +56,7 @@ export const tokenRoutes: readonly Route[] = [
     scope: 'admin',
     query: v.object(pageParameters),
     answers: success(shape.page(tokenShape), 'A page of tokens without their secrets'),
-    handle: async (call) => {
-      const { own, query } = call
-      const page = pageOf(query)
-      return answerList(call, page, await own.read(listTokens, page), showToken)
-    },
+    handle: (call) => answerPage(call, (page) => call.own.read(listTokens, page), showToken),
   }),
   rest('POST /api/tokens', {
     summary: 'Create a token',

@@ -8,11 +8,11 @@ import { type ChannelRecord, findChannel, listChannels } from '../../../store/no
 import { listMessages } from '../../../store/notification/messages.ts'
 import { uuidField } from '../../middleware/body.ts'
 import { required } from '../../middleware/problem.ts'
-import { pageOf, pageParameters, wordParameter } from '../../middleware/query.ts'
+import { pageParameters, wordParameter } from '../../middleware/query.ts'
 import { DONE, json } from '../../middleware/reply.ts'
 import { type Call, type Route, rest } from '../../route.ts'
 import * as shape from '../../shapes.ts'
-import { answerList, answerPage, refusals, success } from '../answers.ts'
+import { answerPage, refusals, success } from '../answers.ts'
 import { addChannel, channelChangeBody, editChannel, listChannelWarnings, newChannelBody } from './bodies.ts'
 
 const PATH = '/api/channels'
@@ -61,12 +61,11 @@ export const channelRoutes: readonly Route[] = [
     scope: 'admin',
     query: v.object(pageParameters),
     answers: success(shape.page(channelShape), 'A page of channels; their secrets are not shown'),
-    handle: async (call) => {
-      const page = pageOf(call.query)
-      const { items, total } = await call.own.read(listChannels, page)
-      const shown = await Promise.all(items.map((channel) => showChannel(call, channel)))
-      return answerList(call, page, { items: shown, total }, (channel) => channel)
-    },
+    handle: (call) =>
+      answerPage(call, async (page) => {
+        const { items, total } = await call.own.read(listChannels, page)
+        return { items: await Promise.all(items.map((channel) => showChannel(call, channel))), total }
+      }),
   }),
   rest(`POST ${PATH}`, {
     summary: 'Create a channel',
@@ -207,12 +206,15 @@ export const deliveryRoutes: readonly Route[] = [
     }),
     answers: success(shape.page(deliveryShape), 'A page of messages from the last 30 days'),
     handle: (call) =>
-      answerPage(call, listMessages, (message) =>
-        showDelivery({
-          ...message,
-          sent: message.sent && showSent({ ...message.sent, firing: [...message.sent.firing] }),
-          nextAttemptAt: message.dueAt,
-        }),
+      answerPage(
+        call,
+        (page) => call.own.read(listMessages, call.query, page),
+        ({ sent, dueAt, ...message }) =>
+          showDelivery({
+            ...message,
+            sent: sent && showSent({ ...sent, firing: [...sent.firing] }),
+            nextAttemptAt: dueAt,
+          }),
       ),
   }),
 ]

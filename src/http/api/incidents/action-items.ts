@@ -10,12 +10,12 @@ import { wordParameter } from '../../middleware/query.ts'
 import { DONE, json } from '../../middleware/reply.ts'
 import { type Call, type Route, rest } from '../../route.ts'
 import * as shape from '../../shapes.ts'
-import { answerList, refusals, success, successPage } from '../answers.ts'
+import { answerAll, refusals, success, successPage } from '../answers.ts'
 import { requireIncident } from './incidents.ts'
 
 const PATH = '/api/incidents/:id/actions'
 const MAX_TEXT = 2_000
-const ONLY_PAGE = { page: 1, limit: 500 }
+const MAX_ITEMS = 500
 export const itemShape = shape.named('ActionItem', {
   id: shape.text('The ID of the item, or the name of the rule that suggested it', shape.EXAMPLE_ID),
   text: shape.text('What to do', 'Alert on the certificate 30 days before it expires'),
@@ -33,10 +33,7 @@ export const actionItemRoutes: readonly Route[] = [
     summary: 'List the action items of an incident',
     scope: 'read',
     answers: successPage(itemShape, 'The action items, oldest first'),
-    handle: async (call) => {
-      const items = await itemsOf(call)
-      return answerList(call, ONLY_PAGE, { items, total: items.length }, (item) => item)
-    },
+    handle: async (call) => answerAll(call, await itemsOf(call), MAX_ITEMS),
   }),
   rest(`POST ${PATH}`, {
     summary: 'Add an action item to an incident',

@@ -30,7 +30,7 @@ import { json } from '../../middleware/reply.ts'
 import { type Call, type Route, rest } from '../../route.ts'
 import * as shape from '../../shapes.ts'
 import { showAlert } from '../alerts.ts'
-import { answerList, answerPage, refusals, success, successPage } from '../answers.ts'
+import { answerAll, answerPage, refusals, success, successPage } from '../answers.ts'
 import { showCorrelation } from '../correlations.ts'
 import { incidentShape, MAX_RECORDS, wholeIncidentShape, wholeTimelineShape } from './incident-shape.ts'
 
@@ -80,7 +80,8 @@ export const incidentRoutes: readonly Route[] = [
       status: shape.optional(wordParameter(INCIDENT_STATUSES), 'Only incidents with this status'),
     }),
     answers: successPage(incidentShape, 'A page of incidents with createdAt in the half-open range [from, to)'),
-    handle: async (call) => answerPage(call, listIncidents, await incidentShower(call)),
+    handle: async (call) =>
+      answerPage(call, (page) => call.own.read(listIncidents, call.query, page), await incidentShower(call)),
   }),
   rest('POST /api/incidents', {
     summary: 'Open an incident',
@@ -206,7 +207,7 @@ async function showTimeline({ deps, own, id }: Call) {
 }
 
 /** All suspects fit on one page. */
-const ONLY_PAGE = { page: 1, limit: 20 }
+const MAX_SUSPECTS = 20
 export const suspectShape = shape.named('Suspect', {
   kind: shape.choice(['pipeline', 'rollout', 'node', 'object'], 'The kind of cause'),
   ref: shape.text('A reference to the cause', 'shop/checkout#4711'),
@@ -237,7 +238,7 @@ export const suspectRoutes: readonly Route[] = [
       const { deps, own } = call
       const incident = await requireIncident(call)
       const items = await own.read(findSuspects, incident, deps.now())
-      return answerList(call, ONLY_PAGE, { items, total: items.length }, (suspect) => suspect)
+      return answerAll(call, items, MAX_SUSPECTS)
     },
   }),
 ]
