@@ -322,7 +322,7 @@ export function overviewView(more: Partial<OverviewView> = {}): OverviewView {
       },
       {
         incident: second,
-        cause: null,
+        cause,
         firstAlertAt: null,
         picture: null,
         facts: [{ text: '23 alerts', href: '#' }],

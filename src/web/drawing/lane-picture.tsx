@@ -186,7 +186,7 @@ const MARKER_LEVELS: Readonly<Record<Marker['kind'], string>> = {
 const MarkerLabel: FC<{ marker: Marker }> = ({ marker: { side, narrowSide, x, text } }) => {
   const label = (where: Side, only: string) =>
     where === 'none' ? null : (
-      <text class={`halo ${only}`} x={`${x}%`} dx={where === 'right' ? 5 : -5} y="15" text-anchor={anchorOf(where)}>
+      <text class={`halo ${only}`} x={`${x}%`} dx={where === 'right' ? 5 : -5} y="15" text-anchor={where === 'right' ? 'start' : 'end'}>
         {text}
       </text>
     )
@@ -197,10 +197,6 @@ const MarkerLabel: FC<{ marker: Marker }> = ({ marker: { side, narrowSide, x, te
       {label(narrowSide, 'only-narrow')}
     </>
   )
-}
-
-function anchorOf(side: Side): 'start' | 'end' {
-  return side === 'right' ? 'start' : 'end'
 }
 
 /** Draws the dimension line. The text is above the line, or to the left of a short line. */

@@ -60,13 +60,10 @@ export const Cause: FC<Props> = ({ cause, fix, groups, lastGoodDeploy, incident 
   )
 }
 
-type CauseView = Pick<IncidentBrief, 'firstAlertAt' | 'recovery'> & { readonly cause: IncidentBrief['cause'] | null }
-
 /** Renders `Likely cause: deploy shop/checkout#4711, started 3 min before the first alert.` */
-export const CauseLine: FC<{ one: CauseView }> = ({ one }) => {
+export const CauseLine: FC<{ one: Pick<IncidentBrief, 'cause' | 'firstAlertAt' | 'recovery'> }> = ({ one }) => {
   const { cause, firstAlertAt, recovery } = one
   if (recovery !== null) return <p class="cause-line">{recovery}</p>
-  if (!cause) return null
   const { code, heading, suspect, before } = cause
   if (!suspect) return <p class="cause-line">{heading}.</p>
   const change = code !== 'none'

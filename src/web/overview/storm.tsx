@@ -143,7 +143,7 @@ export const StormCause: FC<Pick<Props, 'storm'>> = ({ storm: { cause, first, me
       </a>
       , <Time at={first.incident.startedAt} />.
     </p>
-  ) : first.recovery !== null || first.cause === null || first.cause.code === 'none' ? (
+  ) : first.recovery !== null || first.cause.code === 'none' ? (
     <p class="cause-line">
       Likely cause of {countOf(members.length, 'incident')}: <Words in="b" class="break" text={cause} />.
     </p>

@@ -1,29 +1,22 @@
 /** The data for the overview. Times are Unix times in milliseconds. URLs are relative and start with `/`. */
 import type { Headline, ServiceState } from '../../domain/health/headline.ts'
 import type { StripBin } from '../../domain/health/strip.ts'
-import type { WhoWasTold } from '../../domain/notification/told.ts'
 import type { Severity } from '../../domain/severity.ts'
-import type { LikelyCause } from '../../domain/suspect/likely-cause.ts'
 import type { LanePicture } from '../drawing/lane-model.ts'
-import type { IncidentHead, SuspectView } from '../incident/view.ts'
+import type { IncidentBrief } from '../incident/brief.ts'
+import type { IncidentHead } from '../incident/view.ts'
 import type { Silenced } from '../kit/silenced.tsx'
 
 /** A channel that gets no messages. `since`: when the first of them failed. */
 type FailingChannel = { readonly name: string; readonly href: string; readonly since: number | null }
 
 /** An unresolved incident. */
-export type OpenIncidentView = {
+export type OpenIncidentView = Pick<IncidentBrief, 'cause' | 'firstAlertAt' | 'recovery' | 'told'> & {
   readonly incident: IncidentHead
-  /** Null if the overview does not show the incident's suspects. */
-  readonly cause: LikelyCause<SuspectView> | null
-  readonly firstAlertAt: number | null
   /** Only the first incident has a picture. */
   readonly picture: LanePicture | null
   /** Short facts, for example `447 alerts`, with the URL of their evidence. */
   readonly facts: readonly { readonly text: string; readonly href: string }[]
-  /** `Was critical for 21 min until 01:52, healthy now. …`; null while the problem persists. */
-  readonly recovery: string | null
-  readonly told: WhoWasTold | null
 }
 
 /** Incidents that are shown as one: incidents with a common cause, or a storm. */

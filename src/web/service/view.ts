@@ -2,12 +2,12 @@
 
 import type { ServiceState } from '../../domain/health/headline.ts'
 import { formatDuration } from '../../domain/shown-time.ts'
-import type { LikelyCause } from '../../domain/suspect/likely-cause.ts'
 import { capitalized, countOf } from '../../domain/text.ts'
 import type { Gap } from '../../domain/watch/object.ts'
 import type { WorkloadNow } from '../../domain/watch/workload-now.ts'
 import type { Zoom } from '../drawing/strip.tsx'
-import type { IncidentHead, IncidentView, SuspectView } from '../incident/view.ts'
+import type { IncidentBrief } from '../incident/brief.ts'
+import type { IncidentHead, IncidentView } from '../incident/view.ts'
 import type { PenaltyView } from '../kit/penalty.ts'
 import type { Silenced } from '../kit/silenced.tsx'
 
@@ -31,13 +31,7 @@ export type ServiceView = Pick<IncidentView, 'mutes' | 'picture' | 'ranges' | 'g
   readonly status: ServiceState
   readonly score: number
   /** The service's open incident with its likely cause, or null. */
-  readonly incident: {
-    readonly head: IncidentHead
-    readonly cause: LikelyCause<SuspectView>
-    readonly firstAlertAt: number | null
-    /** `Was critical for 21 min until 01:52, healthy now. …`; null while the problem persists. */
-    readonly recovery: string | null
-  } | null
+  readonly incident: Pick<IncidentBrief, 'head' | 'cause' | 'firstAlertAt' | 'recovery'> | null
   /** When the service became unhealthy; null if it is healthy. */
   readonly since: number | null
   /** What a watched cluster says about the service now, or null. */
