@@ -38,13 +38,8 @@ export function acknowledgePath(
   return `${ACKNOWLEDGE_PATH}?${new URLSearchParams(query)}`
 }
 
-/** The incident to acknowledge, and the channel that received the link. */
-export type Acknowledging = {
-  readonly organizationId: number
-  readonly incident: IncidentRecord
-  /** The name of the channel to which the link was sent. */
-  readonly channel: string
-}
+/** The incident to acknowledge. */
+export type Acknowledging = { readonly organizationId: number; readonly incident: IncidentRecord }
 
 /** Why a link is not valid. */
 type DeadLink = 'expired' | 'reopened' | 'invalid'
@@ -61,11 +56,11 @@ export function readAcknowledgeLink(deps: Deps, get: (name: string) => string): 
   if (!channel || !secrets || !Number.isSafeInteger(until)) return 'invalid'
   if (!isSame(signatureOf({ ...link, until }, secrets.acknowledging), get('signature'))) return 'invalid'
   if (until <= deps.now()) return 'expired'
-  const { organizationId, name } = channel
+  const { organizationId } = channel
   const incident = findIncident(deps.db, organizationId, link.incidentId)
   if (!incident) return 'invalid'
   if (link.opening !== String(countReopenings(deps.db, incident.id))) return 'reopened'
-  return { organizationId, incident, channel: name }
+  return { organizationId, incident }
 }
 
 /**

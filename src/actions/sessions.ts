@@ -48,7 +48,7 @@ export type Visitor = {
 }
 
 /** A new session. `secret`: the value of the cookie. */
-export type NewSession = { readonly secret: string; readonly expiresAt: number; readonly organizationId: number }
+export type NewSession = { readonly secret: string; readonly organizationId: number }
 type Wanted = { readonly person: string; readonly agent: string; readonly stay: boolean }
 
 /**
@@ -143,7 +143,7 @@ function open(deps: Deps, organizationId: number, tokenId: number | null, wanted
   const row = { id: deps.newId(), organizationId, tokenId, hash: digest(secret), createdAt, expiresAt }
   deleteOldestSessions(deps.db, organizationId, MAX_SESSIONS - 1)
   insertSession(deps.db, { ...row, person: personName(person), agent })
-  return { secret, expiresAt, organizationId }
+  return { secret, organizationId }
 }
 
 /**

@@ -3,6 +3,7 @@
 import { IncmonError } from '../../domain/error.ts'
 import { type Labels, newLabels } from '../../domain/event/event.ts'
 import { parseInstant } from '../../domain/instant.ts'
+import { ordered } from '../../domain/order.ts'
 import { type Matcher, matcherFault, matchersFault, type Operator } from '../../domain/silence/matcher.ts'
 import { type LiveSilence, type SilenceStatus, statusOf, windowOf } from '../../domain/silence/silence.ts'
 import { expireSilence, setSilence } from '../../engine/changes/silences/silences.ts'
@@ -19,7 +20,7 @@ import { type ApiCall, coded, Refusal, refusal } from './route.ts'
 const EXPIRED_LISTED_MS = 5 * 86_400_000
 const MAX_TEXT = 2_000
 
-const RANK: Readonly<Record<SilenceStatus, number>> = { active: 0, pending: 1, expired: 2 }
+const SILENCE_ORDER: readonly SilenceStatus[] = ['active', 'pending', 'expired']
 
 export async function getSilences({ c, deps, store, identity }: ApiCall): Promise<Reply> {
   const filters = matchersIn(c, 'filter')
@@ -29,7 +30,7 @@ export async function getSilences({ c, deps, store, identity }: ApiCall): Promis
     .filter(({ matchers }) => filters.every((wanted) => matchers.some((one) => isEqual(one, wanted))))
     .map((silence) => showSilence(silence, now))
     .filter(({ status }) => flag(c, status.state))
-  return json(shown.sort(compareShown))
+  return json(ordered(shown, placeOf))
 }
 
 function isEqual(one: Matcher, other: Matcher): boolean {
@@ -37,18 +38,10 @@ function isEqual(one: Matcher, other: Matcher): boolean {
 }
 
 /** Active silences first, the earliest end first; then pending ones, the earliest start first; the last end last. */
-function compareShown(a: Shown, b: Shown): number {
-  const { state } = a.status
-  if (state !== b.status.state) return RANK[state] - RANK[b.status.state]
-  if (state === 'pending') return compare(a.startsAt, b.startsAt)
-  return state === 'active' ? compare(a.endsAt, b.endsAt) : compare(b.endsAt, a.endsAt)
+function placeOf({ status: { state }, startsAt, endsAt }: ReturnType<typeof showSilence>) {
+  const time = Date.parse(state === 'pending' ? startsAt : endsAt)
+  return [SILENCE_ORDER.indexOf(state), state === 'expired' ? -time : time]
 }
-
-function compare(one: string, other: string): number {
-  return one < other ? -1 : one > other ? 1 : 0
-}
-
-type Shown = ReturnType<typeof showSilence>
 
 /** A weekly silence has the times of its current or next period. */
 function showSilence(silence: LiveSilence, now: number) {

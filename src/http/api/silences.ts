@@ -173,12 +173,8 @@ export const silenceRoutes: readonly Route[] = [
       ...refusals({ 409: TOO_MANY, 422: NO_WINDOW, 503: MEANINGS[503] }),
     },
     handle: async (call) => {
-      const { deps, body, query } = call
-      const startsAt = body.startsAt ?? deps.now()
-      const wanted = { ...body, startsAt, schedule: body.schedule ?? null }
-      if (query.dryRun) return json(await previewSilence(call, wanted.matchers))
-      const id = await call.own.change((ctx, now, actor) => createSilence(ctx, wanted, actor, now))
-      return answerSilence({ ...call, id }, 201)
+      if (call.query.dryRun) return json(await previewSilence(call, call.body.matchers))
+      return answerSilence({ ...call, id: await addSilence(call, call.body) }, 201)
     },
   }),
   rest(`GET ${PATH}/:id`, {
@@ -210,6 +206,14 @@ export const silenceRoutes: readonly Route[] = [
     },
   }),
 ]
+
+/** Creates a silence, which begins now by default. Returns its ID. */
+export function addSilence({ own }: Pick<Call, 'own'>, body: v.InferOutput<typeof newSilenceBody>): Promise<string> {
+  return own.change((ctx, now, actor) => {
+    const { startsAt = now, schedule = null } = body
+    return createSilence(ctx, { ...body, startsAt, schedule }, actor, now)
+  })
+}
 
 /** Counts the alerts that the matchers would silence. @throws IncmonError `invalid` if the matchers are unusable */
 export async function previewSilence(

@@ -14,7 +14,7 @@ import { operatorIdentity } from '../middleware/auth.ts'
 import { textField, uuidField } from '../middleware/body.ts'
 import { notFound, problemOf } from '../middleware/problem.ts'
 import { wordParameter } from '../middleware/query.ts'
-import { json, type Reply } from '../middleware/reply.ts'
+import { json } from '../middleware/reply.ts'
 import { operator } from '../route.ts'
 import { instantText } from '../shapes.ts'
 
@@ -24,7 +24,8 @@ const PAUSE_MS = 5
 
 /**
  * Returns JSON lines: `{ progress }` after each step, `{ survey }` or `{ outcome }` for each organization, then `{ done
- * }`. Pruning stops when the client closes the connection; records already deleted stay deleted.
+ * }`, or `{ error }` if the pruning fails. Pruning stops when the client closes the connection; records already deleted
+ * stay deleted.
  */
 const pruneRoute = operator(`POST ${PRUNE_PATH}`, {
   body: v.object({
@@ -39,43 +40,25 @@ const pruneRoute = operator(`POST ${PRUNE_PATH}`, {
     if (organizationId !== undefined && chosen.length === 0) {
       throw new IncmonError('not-found', 'no such organization; GET /operator/organizations lists them')
     }
-    const failed = (error: unknown) => {
-      server.refusals.add({ status: 500, route: `POST ${PRUNE_PATH}`, error })
-      return problemOf(error).detail
+    const work = await store.run(pruneByHand, chosen, { dryRun, approved })
+    const encoder = new TextEncoder()
+    const line = (value: unknown) => encoder.encode(`${JSON.stringify(value)}\n`)
+    async function* lines() {
+      try {
+        for (const value of work) {
+          yield line(value)
+          await server.pause(PAUSE_MS)
+        }
+        yield line({ done: true })
+      } catch (error) {
+        server.refusals.add({ status: 500, route: `POST ${PRUNE_PATH}`, error })
+        yield line({ error: problemOf(error).detail })
+      }
     }
-    return lines(await store.run(pruneByHand, chosen, { dryRun, approved }), {
-      between: () => server.pause(PAUSE_MS),
-      failed,
-    })
+    const stream = ReadableStream.from<Uint8Array>(lines()) as ReadableStream<Uint8Array>
+    return { status: 200, headers: { 'content-type': 'application/x-ndjson' }, body: stream }
   },
 })
-
-/**
- * Replies with one JSON line for each value that `work` yields. The last line is `{ "done": true }`, or `{ "error" }`
- * if `work` fails.
- * @param hooks.between awaited after each value so that the server can handle other requests
- * @param hooks.failed receives the error and returns the text for the caller
- */
-function lines(
-  work: Iterable<unknown>,
-  hooks: { readonly between: () => Promise<void>; readonly failed: (error: unknown) => string },
-): Reply {
-  const encoder = new TextEncoder()
-  const encoded = (value: unknown) => encoder.encode(`${JSON.stringify(value)}\n`)
-  async function* each() {
-    try {
-      for (const value of work) {
-        yield encoded(value)
-        await hooks.between()
-      }
-      yield encoded({ done: true })
-    } catch (error) {
-      yield encoded({ error: hooks.failed(error) })
-    }
-  }
-  const body = ReadableStream.from<Uint8Array>(each()) as ReadableStream<Uint8Array>
-  return { status: 200, headers: { 'content-type': 'application/x-ndjson' }, body }
-}
 
 const PATH = '/operator/organizations'
 const MAX_NAME = 100

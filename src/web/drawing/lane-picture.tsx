@@ -186,7 +186,13 @@ const MARKER_LEVELS: Readonly<Record<Marker['kind'], string>> = {
 const MarkerLabel: FC<{ marker: Marker }> = ({ marker: { side, narrowSide, x, text } }) => {
   const label = (where: Side, only: string) =>
     where === 'none' ? null : (
-      <text class={`halo ${only}`} x={`${x}%`} dx={where === 'right' ? 5 : -5} y="15" text-anchor={where === 'right' ? 'start' : 'end'}>
+      <text
+        class={`halo ${only}`}
+        x={`${x}%`}
+        dx={where === 'right' ? 5 : -5}
+        y="15"
+        text-anchor={where === 'right' ? 'start' : 'end'}
+      >
         {text}
       </text>
     )

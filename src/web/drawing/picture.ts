@@ -28,19 +28,7 @@ export const OUTCOME_TEXTS: Readonly<Record<Outcome, readonly [string, LaneBar['
   'under way': ['running', 'neutral'],
 }
 
-type PictureFacts = Pick<
-  LanePicture,
-  | 'now'
-  | 'zone'
-  | 'span'
-  | 'score'
-  | 'firstAlertAt'
-  | 'acknowledgedAt'
-  | 'resolvedAt'
-  | 'recoveredAt'
-  | 'fix'
-  | 'moreHref'
-> & {
+type PictureFacts = Omit<LanePicture, 'lanes' | 'bars' | 'links' | 'lead'> & {
   /** The service whose changes are shown without the service name. */
   readonly serviceId: string
   readonly groups: readonly AlertGroup<GroupedAlert>[]
@@ -75,17 +63,18 @@ export function incidentSpan(
 
 /** Returns the picture. Empty lanes are omitted, except the lanes that most incidents have. */
 export function pictureOf(facts: PictureFacts): LanePicture {
-  const { now, zone, span, score, firstAlertAt, acknowledgedAt, resolvedAt, suspectAt, moreHref } = facts
-  const { recoveredAt, fix } = facts
+  const { serviceId, groups, changes, links: _, people: acts, suspectAt, ...kept } = facts
+  const { span, firstAlertAt } = kept
   const bars = [
-    ...facts.changes.map((change) => changeBar(change, facts.serviceId)),
-    ...facts.groups.flatMap(groupBar),
-    ...facts.people.map(personBar),
+    ...changes.map((change) => changeBar(change, serviceId)),
+    ...groups.flatMap(groupBar),
+    ...acts.map(personBar),
   ]
   const people = bars.some(({ lane, startsAt }) => lane === 'people' && startsAt >= span.from && startsAt <= span.to)
   const lead = suspectAt === null || firstAlertAt === null || firstAlertAt <= suspectAt ? null : suspectAt
   return {
-    ...{ now, zone, span, score, bars, firstAlertAt, acknowledgedAt, resolvedAt, recoveredAt, fix, moreHref },
+    ...kept,
+    bars,
     lanes: LANES.filter((lane) => lane !== 'people' || people),
     links: linksOf(facts),
     lead: lead === null || firstAlertAt === null ? null : { from: lead, to: firstAlertAt },

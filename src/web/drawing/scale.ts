@@ -5,7 +5,7 @@ import { DAY, HOUR, MINUTE } from '../../domain/units.ts'
 
 /** A period as Unix times in milliseconds. `to` is later than `from`. */
 export type Span = { readonly from: number; readonly to: number }
-export type Tick = { readonly at: number; readonly x: number; readonly label: string }
+export type Tick = { readonly x: number; readonly label: string }
 
 const STEPS: readonly number[] = [
   ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE),
@@ -42,7 +42,7 @@ export function timeTicks(span: Span, width: number, zone: string): Tick[] {
   for (let at = Math.ceil((span.from + shift) / step) * step - shift; at <= span.to; at += step) {
     const x = position(at, span)
     const px = (x / 100) * width
-    if (px >= EDGE && px <= width - EDGE) ticks.push({ at, x, label: tickLabel(at, step, zone) })
+    if (px >= EDGE && px <= width - EDGE) ticks.push({ x, label: tickLabel(at, step, zone) })
   }
   return ticks
 }

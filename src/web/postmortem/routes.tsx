@@ -43,15 +43,8 @@ async function showDocument(
 ): Promise<Reply> {
   const document = documentOf(record, visit.viewer.zone)
   const shown = incidentViewOf(await incidentFacts(visit, incident), visit.viewer, { range: '', order: 'oldest' })
-  const view = {
-    ...{
-      incident: shown.incident,
-      picture: pictureIn(document, shown.picture),
-      graph: shown.graph,
-      document,
-      ...written,
-    },
-  }
+  const { incident: head, graph } = shown
+  const view = { incident: head, picture: pictureIn(document, shown.picture), graph, document, ...written }
   const title = `Postmortem of ${incident.title}, ${document.header.state}`
   const status = written.refused ? 409 : 200
   // A refresh would replace the text that the form was opened with, so that a conflict could not be detected.

@@ -218,22 +218,14 @@ function changesOf(changes: readonly Change[], links: readonly ServiceLink[]): r
     const count = own.reduce((sum, { count = 1 }) => sum + count, 0)
     const [best] = own.toSorted((a, b) => b.score - a.score)
     const word = best ? `${likelihoodOfLink(best.score)} cause of ${countOf(count, 'alert')}` : ''
-    const at = change.startsAt
+    const common = { kind: change.kind, linked: word, at: change.startsAt }
     if (change.kind === 'rollout')
-      return {
-        kind: 'rollout',
-        name: change.hash || 'replicas',
-        href: null,
-        ...rolloutText(change),
-        linked: word,
-        changed: true,
-        at,
-      }
+      return { ...common, name: change.hash || 'replicas', href: null, ...rolloutText(change), changed: true }
     const [outcome, level] = OUTCOME_TEXTS[outcomeOf(change.facts)]
     const { branch, sha } = change.facts
     const detail = sha === null ? isolated(branch) : `${isolated(branch)}, ${sha.slice(0, 8)}`
     const [name, href] = [pipelineNumber(change.ref), pipelineUrl(change.facts)]
-    return { kind: 'pipeline', name, href, word: outcome, detail, linked: word, changed: level === 'change', at }
+    return { ...common, name, href, word: outcome, detail, changed: level === 'change' }
   })
 }
 

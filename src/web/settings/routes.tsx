@@ -3,7 +3,7 @@
 import { changeOrganization } from '../../actions/organizations.ts'
 import { changePerson, endSession } from '../../actions/sessions.ts'
 import { createToken, revokeToken } from '../../actions/tokens.ts'
-import { PLANS, type Settings } from '../../domain/organization.ts'
+import { PLANS } from '../../domain/organization.ts'
 import { SCOPES } from '../../domain/request/token.ts'
 import { isShownZone } from '../../domain/shown-time.ts'
 import { organizationChangeBody } from '../../http/api/organization.ts'
@@ -61,7 +61,11 @@ type Shown = { readonly typed?: OrganizationForm; readonly typedZone?: string; r
 async function showGeneral(visit: Visit, { typed, typedZone, faults = [] }: Shown): Promise<Reply> {
   const { visitor, c } = visit
   const { name, plan, settings } = await requireOrganization(visit)
-  const stored = { name, plan, ...settings, ...textsOf(settings) }
+  const stored = {
+    ...{ name, plan, ...settings, 'group-by': settings['group-by'].join(', ') },
+    'deploy-silence-minutes': `${settings['deploy-silence-minutes']}`,
+    'auto-resolve': `${settings['auto-resolve']}`,
+  }
   const isAdmin = visitor.scopes.includes('admin')
   const content = (
     <GeneralSettings
@@ -149,15 +153,6 @@ async function save(
 
 function requireOrganization({ own }: Visit) {
   return required(own.read(findOrganization), 'organization', 'incmon org list')
-}
-
-function textsOf(settings: Settings) {
-  const { 'deploy-silence-minutes': minutes, 'auto-resolve': resolve } = settings
-  return {
-    'group-by': settings['group-by'].join(', '),
-    'deploy-silence-minutes': `${minutes}`,
-    'auto-resolve': `${resolve}`,
-  }
 }
 
 const EVERY = { page: 1, limit: 500 }

@@ -3,8 +3,8 @@ import * as v from 'valibot'
 import { safePath } from '../../domain/request/session.ts'
 import { nextChangeOf, statusOf } from '../../domain/silence/silence.ts'
 import { capitalized } from '../../domain/text.ts'
-import { changeSilence, createSilence, expireSilence } from '../../engine/changes/silences/silences.ts'
-import { newSilenceBody, previewSilence, silenceChangeBody } from '../../http/api/silences.ts'
+import { changeSilence, expireSilence } from '../../engine/changes/silences/silences.ts'
+import { addSilence, newSilenceBody, previewSilence, silenceChangeBody } from '../../http/api/silences.ts'
 import { required } from '../../http/middleware/problem.ts'
 import type { Reply } from '../../http/middleware/reply.ts'
 import { type CountedSilence, findCountedSilence, listSilences } from '../../store/silences.ts'
@@ -79,31 +79,26 @@ async function showSilence(visit: Visit): Promise<Reply> {
 }
 
 async function create(visit: Visit): Promise<Reply> {
-  const { own, form, now } = visit
-  const typed = readSilenceForm(form)
+  const typed = readSilenceForm(visit.form)
   const asked = await askedFor(visit, typed)
   if (asked) return showForm(visit, null, asked)
-  const attempt = await withFormErrors(SILENCE_FIELDS, () => {
-    const body = validated(newSilenceBody, silenceBody(typed, now, null))
-    const wanted = { ...body, startsAt: body.startsAt ?? now, schedule: body.schedule ?? null }
-    return own.change((ctx, at, actor) => createSilence(ctx, wanted, actor, at))
-  })
+  const attempt = await withFormErrors(SILENCE_FIELDS, () =>
+    addSilence(visit, validated(newSilenceBody, silenceBody(typed, visit.now, null))),
+  )
   if ('done' in attempt) return redirect(visit, PATH, 'silenced')
   return showForm(visit, null, { form: typed, faults: attempt.faults })
 }
 
 /** Silences alerts from the menu of a page. If that is refused, shows the form with the reason. */
 async function silenceQuickly(visit: Visit): Promise<Reply> {
-  const { own, form, viewer, now } = visit
+  const { form, viewer, now } = visit
   const [length, text] = QUICK_LENGTHS.find(([word]) => word === form.text('length')) ?? QUICK_LENGTHS[1]
   const typed = newSilenceForm(form.text('matchers'), viewer.zone)
   const endsAt = new Date(quickEnd(length, now, viewer.zone)).toISOString()
   const comment = `${capitalized(text)}, from the page ${form.text('back')}`.slice(0, MAX_COMMENT)
-  const attempt = await withFormErrors(SILENCE_FIELDS, () => {
-    const body = validated(newSilenceBody, { matchers: matchersOf(typed), endsAt, comment })
-    const wanted = { ...body, startsAt: now, schedule: null }
-    return own.change((ctx, at, actor) => createSilence(ctx, wanted, actor, at))
-  })
+  const attempt = await withFormErrors(SILENCE_FIELDS, () =>
+    addSilence(visit, validated(newSilenceBody, { matchers: matchersOf(typed), endsAt, comment })),
+  )
   if ('done' in attempt) return redirect(visit, safePath(form.text('back') || PATH), 'silenced')
   return showForm(visit, null, { form: { ...typed, comment }, faults: attempt.faults })
 }
