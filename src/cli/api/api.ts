@@ -85,7 +85,10 @@ async function open(database: string, options: Common, mayCreate: boolean): Prom
       ? await reachServer(socketPathOf(database))
       : await (await import('./application.ts')).openHere(database, { options, mayUpgrade: mayCreate })
     if (transport) return transport
-    if (performance.now() > until) throw new CommandError(`another incmon process has locked ${database}, and no server is listening on ${socketPathOf(database)}: wait until the other command has finished or the server has started`)
+    if (performance.now() > until)
+      throw new CommandError(
+        `another incmon process has locked ${database}, and no server is listening on ${socketPathOf(database)}: wait until the other command has finished or the server has started`,
+      )
     await pause(PAUSE_MS)
   }
 }

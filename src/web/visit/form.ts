@@ -46,8 +46,8 @@ export function formOf(body: string): Form {
   if (parts.filter((part) => part !== '').length > MAX_FIELDS || parts.length > MAX_FIELDS + 1) {
     throw new IncmonError('too-large', `The form has more than ${MAX_FIELDS} fields. Reload the page and try again.`)
   }
-  // URLSearchParams takes several times as long for plus signs as for escapes.
-  const decoded = [...new URLSearchParams(body.replaceAll('+', '%20'))]
+  // URLSearchParams, and replaceAll, take several times as long for a megabyte of plus signs.
+  const decoded = [...new URLSearchParams(body.split('+').join('%20'))]
   const pairs = decoded.map(([name, value]): [string, string] => [name, value.replace(/\r\n?/g, '\n')])
   const texts = (name: string) => pairs.flatMap(([key, value]) => (key === name ? [cleanText(value).trim()] : []))
   const text = (name: string) => texts(name)[0] ?? ''
