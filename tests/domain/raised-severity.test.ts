@@ -68,6 +68,18 @@ test('a critical alert counts, whatever severity a user chose', () => {
   assert.equal(severityNow(fire(declared, 2, ['Typo'])), 'warning')
 })
 
+test('a change of the severity after an end that was reported late counts for nothing', () => {
+  const lateEnd = (before: Rated) => ({
+    ...before,
+    problem: { ...before.problem, since: null, endedAt: after(10), criticalMs: 10 * MINUTE },
+  })
+  const lowered = rate({ ...DECLARED, origin: 'automatic', severity: 'critical' }, 6, 'warning')
+  assert.deepEqual(minutesOf(lateEnd(rate(lowered, 12, 'critical')), 20), ['critical', 6])
+  assert.deepEqual(minutesOf(lateEnd(rate(lowered, 9, 'critical')), 20), ['critical', 7])
+  const kept = rate({ ...DECLARED, origin: 'automatic', severity: 'critical' }, 12, 'warning')
+  assert.deepEqual(minutesOf(lateEnd(kept), 20), ['critical', 10])
+})
+
 test('an incident that opened by itself has the severity that a user chose, from then on', () => {
   const lowered = rate({ ...DECLARED, origin: 'automatic', severity: 'critical' }, 2, 'warning')
   assert.deepEqual(minutesOf(lowered, 5), ['warning', 3])

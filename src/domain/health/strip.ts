@@ -91,17 +91,6 @@ export function spansOf(
   })
 }
 
-/**
- * Returns how long a service was critical in a period, in milliseconds, and when the last critical part ended: null if
- * it went on at `to` or if there was none.
- */
-export function criticalPeriods(changes: readonly StatusChange[], from: number, to: number) {
-  const spans = spansOf(changes, from, to).filter(({ status }) => status === 'critical')
-  const ms = spans.reduce((sum, { startsAt, endsAt }) => sum + endsAt - startsAt, 0)
-  const end = spans.at(-1)?.endsAt ?? null
-  return { ms, until: end === to ? null : end }
-}
-
 function lostBy(status: StatusChange['status'], score: number): number {
   return status === 'unknown' ? 0 : Math.min(100, Math.max(0, 100 - score))
 }

@@ -116,9 +116,12 @@ export function severeOf(incident: Rated & Lasting, until: number) {
   const { problem } = incident
   const now = severityNow(incident)
   const severity = problem.since === null ? worstSeverity(incident) : now
-  const all = Math.max(0, onMsOf(problem, until) - (problem.raised?.ms ?? 0))
-  const ms = severity === now ? all : (problem.raised?.earlier?.[severity] ?? 0)
-  return { severity, ms, mutedMs: silencedMsOf(incident, until) }
+  const { at = 0, ms: others = 0, earlier = {} } = problem.raised ?? {}
+  const whole = onMsOf(problem, until)
+  // A change of the severity after an end that was reported late says nothing about the time after this end.
+  const after = problem.since === null && at > 0 ? Math.max(0, at - (problem.endedAt ?? at)) : 0
+  const ms = severity === now ? whole - Math.max(0, others - after) : Math.min(whole, (earlier[severity] ?? 0) - after)
+  return { severity, ms: Math.max(0, ms), mutedMs: silencedMsOf(incident, until) }
 }
 
 /** Returns the problem of an incident whose severity changed at `at`. */

@@ -148,9 +148,10 @@ export function severeText({ incident }: MessageItem, until: number, least: stri
   const { severity, ms } = severeOf(incident, until)
   const whole = onMsOf(problem, until)
   const { was } = STATES[severity]
-  if (severity === severityNow(incident))
+  const isOfAlerts = origin === 'automatic' && problem.hadDeclared.length === 0
+  if (isOfAlerts ? whole - ms < SECOND : severity === severityNow(incident))
     return `${was}${lengthText(ms, formatLasted, least)}${ms < SECOND || breaksText(problem) === '' ? '' : ' in all'}${when}`
-  if (origin === 'automatic' && problem.hadDeclared.length === 0)
+  if (isOfAlerts)
     return `${was}${lengthText(whole, formatLasted, least)} by its alerts${when}; the severity of the incident was ${severity}${lengthText(ms)} of that time`
   return `${was}${lengthText(ms)}, and went on${lengthText(whole, formatLasted, least)} in all${when}`
 }

@@ -212,9 +212,9 @@ function lastedTexts(facts: GroupedFacts): readonly string[] {
   const by = declarerOf(facts)
   const about = `${personFirst(by)} declared an incident of ${nameInCluster(service)}: ${quoted(title)}`
   const isDeclared = origin === 'manual' && cause !== 'silence'
-  const health = isDeclared && resolvedAt !== null ? healthTexts(facts) : []
+  const severe = isDeclared && resolvedAt !== null ? severeTexts(facts) : []
   const merged = wasMerged(facts) ? `, when it was merged into ${intoText(facts)}` : ''
-  return [...(isDeclared ? [about] : []), `${lastedText(facts)}${merged}`, ...health]
+  return [...(isDeclared ? [about] : []), `${lastedText(facts)}${merged}`, ...severe]
 }
 
 function lastedText({ incident, entries }: GroupedFacts): string {
@@ -234,11 +234,8 @@ function lastedText({ incident, entries }: GroupedFacts): string {
     : `${what} ${formatSeconds(lasted)} in total between ${formatPeriod(startedAt, resolvedAt, 'and')}`
 }
 
-/** The health of a service without alerts says nothing about a problem that people noticed. */
-function healthTexts({ incident, alerts }: GroupedFacts): readonly string[] {
-  const { service, critical } = incident
-  const name = subjectName(service)
-  if (critical.ms >= 1000)
-    return [`By its alerts, ${name} was critical for ${formatSeconds(Math.floor(critical.ms / 1000))} of that time`]
-  return alerts.length === 0 ? [] : [`By its alerts, ${name} was not critical during the incident`]
+/** Says for how long a declared incident had its worst severity if it did not have it all the time. */
+function severeTexts({ incident: { severe, lastedMs } }: GroupedFacts): readonly string[] {
+  if (!severe || lastedMs === undefined || severe.ms < 1000 || lastedMs - severe.ms < 1000) return []
+  return [`Its severity was ${severe.severity} for ${formatSeconds(Math.floor(severe.ms / 1000))} of that time`]
 }

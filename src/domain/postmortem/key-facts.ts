@@ -92,9 +92,9 @@ function detectedFact(facts: GroupedFacts, { seconds, sentence: { refs } }: Metr
 
 /** Says how long the problem was on. A problem that a user declared to be less than critical only lasted. */
 function lengthOf(facts: GroupedFacts): Pick<KeyFact, 'label' | 'text'> {
-  const { cause, severity, severe, critical } = facts.incident
+  const { cause, severity, severe } = facts.incident
   if (cause === 'silence') return { label: 'No heartbeat for', text: criticalText(facts) }
-  const isMild = (severe?.severity ?? severity) !== 'critical' && critical.ms < 1000
+  const isMild = (severe?.severity ?? severity) !== 'critical'
   return { label: isMild && !wasCritical(facts.incident) ? 'Lasted' : 'Critical for', text: criticalText(facts) }
 }
 
@@ -120,16 +120,12 @@ function criticalText(facts: GroupedFacts): string {
   const { severity, ms } = incident.severe ?? { severity: incident.severity, ms: seconds * 1000 }
   // A part that is the whole has the duration that the summary shows.
   const severe = Math.abs(seconds - ms / 1000) <= 1 ? seconds : Math.min(seconds, Math.floor(ms / 1000))
-  const seen = Math.floor(critical.ms / 1000)
-  const health =
-    facts.alerts.length === 0 && seen === 0 ? '' : `; by its alerts: ${seen === 0 ? 'never' : formatSeconds(seen)}`
-  const who = declarerOf(facts)
   const until = wasMerged(facts) ? ` until it was merged into ${intoText(facts)}` : ''
-  return severity === 'critical'
-    ? `${formatSeconds(severe)}${until}, as declared by ${who}${health}`
-    : seen === 0
-      ? `${formatSeconds(severe)}${until}, as declared by ${who} with the severity ${severity}`
-      : `${formatSeconds(seen)}; ${who} declared the severity ${severity} for ${formatSeconds(severe)}${until}`
+  // A critical alert makes an incident critical that a user declared to be milder.
+  const isDeclared = severity === incident.severity || facts.alerts.every((one) => one.severity !== severity)
+  const as = severity === 'critical' ? '' : ` with the severity ${severity}`
+  const who = isDeclared ? `, as declared by ${declarerOf(facts)}${as}` : ''
+  return `${formatSeconds(severe)}${until}${who}`
 }
 
 /** Says for how long an incident had its worst severity if a user lowered it. The alerts stayed critical. */

@@ -4,7 +4,6 @@ import { firstSymptom } from '../../domain/alert/first-symptom.ts'
 import { BUDGETS } from '../../domain/budgets.ts'
 import type { Change } from '../../domain/correlation/change.ts'
 import { rolloutsOf } from '../../domain/correlation/rollout.ts'
-import { criticalPeriods } from '../../domain/health/strip.ts'
 import { changeFact, type EntryFact, type PostmortemFacts, withImages } from '../../domain/incident/facts.ts'
 import { onMsOf, severeOf, silencedMsOf } from '../../domain/incident/lasted.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
@@ -20,7 +19,6 @@ import { listPipelinesNear } from '../correlation/pipelines.ts'
 import { gapEntries } from '../kubernetes.ts'
 import { rejectionsOf } from '../rejections.ts'
 import { findServiceRowId, hasSeveralClusters } from '../service/services.ts'
-import { listStates } from '../service/states.ts'
 import type { Db } from '../sqlite/open.ts'
 import { type AlertRows, alertsOf, alertsOnNode, firstArrival, serviceOf, timelineAlertsOf } from './alert-facts.ts'
 import { earlierOf, findIncidentOf, mergedWith, openedDuring, recordedSince, silencesNamed } from './beside.ts'
@@ -88,17 +86,14 @@ function incidentFact(
   entries: Facts['entries'],
   now: number,
 ) {
-  const { problem, origin, cause, startedAt } = incident
+  const { problem, origin, cause } = incident
   const end = incident.resolvedAt ?? now
   const lastedMs = onMsOf(problem, end)
   const until = problem.isSuppressed ? null : problem.endedAt
-  const states = () => listStates(db, incident.organizationId, incident.service.uuid, startedAt) ?? []
   const known =
-    cause === 'silence'
+    cause === 'silence' || origin === 'manual'
       ? { critical: { ms: 0, until: null }, lastedMs }
-      : origin === 'manual'
-        ? { critical: criticalPeriods(states(), startedAt, end), lastedMs }
-        : { critical: { ms: lastedMs, until, mutedMs: silencedMsOf(incident, end), reportedAt: problem.reportedAt } }
+      : { critical: { ms: lastedMs, until, mutedMs: silencedMsOf(incident, end), reportedAt: problem.reportedAt } }
   // Earlier versions recorded a resolution as an acknowledgement. A reopening is none.
   const { acknowledgedAt: at, resolvedAt } = incident
   const answeredAt = at === resolvedAt || entries.some((one) => one.kind === 'reopened' && one.at === at) ? null : at
