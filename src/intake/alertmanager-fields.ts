@@ -22,7 +22,8 @@ export function fingerprintOf(item: Fields, sent: Labels): string {
 
 export function nameOf(labels: Labels, warn: Warn): string {
   const { alertname = '', rulename = '' } = labels
-  const candidates = NO_DATA.has(alertname) ? [rulename, alertname] : [alertname, rulename, labels.__name__ ?? '']
+  const isBlind = NO_DATA.has(alertname) && !isUnset(rulename)
+  const candidates = [isBlind ? `${rulename} (${alertname})` : alertname, rulename, labels.__name__ ?? '']
   const found = candidates.find((candidate) => !isUnset(candidate)) ?? substituteName(labels, warn)
   return found.trim().slice(0, 1024).toWellFormed()
 }

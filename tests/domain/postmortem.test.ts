@@ -220,6 +220,30 @@ const PROPOSALS: readonly (readonly [string, PostmortemFacts, readonly string[]]
     ['pull-secret'],
   ],
   [
+    'a registry that cannot be reached',
+    { ...IMAGE, alerts: IMAGE.alerts.map((one) => ({ ...one, summary: 'dial tcp 10.0.0.9:443: connection refused' })) },
+    [],
+  ],
+  [
+    'an alert about a service with the name of a failure',
+    {
+      ...IMAGE,
+      alerts: IMAGE.alerts.slice(0, 1).map((one) => ({ ...one, source: 'metrics', resolution: 'reported' })),
+    },
+    [],
+  ],
+  [
+    'a probe of a service that has another alert',
+    {
+      ...factsOf('liveness-flap'),
+      alerts: [
+        ...factsOf('liveness-flap').alerts,
+        { ...IMAGE.alerts[0]!, source: 'metrics', failure: null, resolution: 'reported' },
+      ],
+    },
+    ['paging'],
+  ],
+  [
     'a failed deploy without a later one',
     { ...IMAGE, changes: IMAGE.changes.slice(0, 1) },
     ['image-digests', 'rollback-runbook'],

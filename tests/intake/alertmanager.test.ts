@@ -131,7 +131,7 @@ const NAMES: [object, string, AlertDraft['nature']][] = [
   [{ alertname: 'DeadMansSwitch' }, 'DeadMansSwitch', 'heartbeat'],
   [{ alertname: 'DeadMansSnitch' }, 'DeadMansSnitch', 'heartbeat'],
   [{ alertname: 'PrometheusAlertmanagerE2eDeadManSwitch' }, 'PrometheusAlertmanagerE2eDeadManSwitch', 'heartbeat'],
-  [{ alertname: 'DatasourceNoData', rulename: 'Disk' }, 'Disk', 'no-data'],
+  [{ alertname: 'DatasourceNoData', rulename: 'Disk' }, 'Disk (DatasourceNoData)', 'no-data'],
   [{ alertname: 'DatasourceError' }, 'DatasourceError', 'no-data'],
   [{ alertname: 'TestAlert' }, 'TestAlert', 'test'],
   [{ rulename: 'Disk' }, 'Disk', 'alert'],

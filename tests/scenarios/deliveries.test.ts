@@ -157,7 +157,7 @@ scenario('Grafana has no data', {
   expect: {
     until: 19,
     services: ['shop/cart'],
-    alerts: ['cart: CartErrorRate, warning, firing'],
+    alerts: ['cart: CartErrorRate (DatasourceNoData), warning, firing'],
     incidents: [],
     links: [],
   },

@@ -140,7 +140,7 @@ function ofEntry(entry: EntryFact, incident: string, known: Known): Moment {
   const { at, kind, code, actor, ref } = entry
   const alert = ref === null ? undefined : known.get(ref.replace('alert/', ''))
   const of = alert?.group
-  const words = entryText(entry, of?.isMixed ? of.name : entry.text, of?.members.length === 1)
+  const words = entryText(entry, of?.name ?? entry.text, of?.members.length === 1)
   const group = of ? `${of.key} ${words}` : words
   // Kubernetes reports no severity. The rules of incmon raise it when the events repeat.
   const isOwnRule = kind === 'alert' && of?.source === 'cluster'

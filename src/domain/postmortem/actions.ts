@@ -23,6 +23,8 @@ const PAGED_WITHIN_MINUTES = 15
 const STOPS: ReadonlySet<string> = new Set(['crash', 'memory', 'image', 'config', 'scheduling', 'volume', 'node'])
 const REFUSED =
   /\b40[13]\b|unauthori[sz]ed|forbidden|access denied|authentication required|authorization failed|pull secret/i
+const UNREACHED =
+  /connection refused|timed? ?out|timeout|no such host|\bdial\b|x509|\btls\b|too ?many ?requests|\b50\d\b/i
 
 const RULES: readonly Rule[] = [
   {
@@ -52,23 +54,21 @@ const RULES: readonly Rule[] = [
   {
     id: 'probe-tuning',
     text: 'Tune the probe: compare its timeout and failure threshold with the latency of the endpoint under load.',
-    // The probe of a container that crashes, cannot start or is critical for another reason fails for that reason.
+    // The probe of a container that crashes, cannot start or has another alert fails for that reason.
     because: (facts) =>
-      facts.alerts.some(({ failure, severity, source }) =>
-        source === 'cluster' ? STOPS.has(failure ?? '') : severity === 'critical',
-      )
+      facts.alerts.some(({ failure, source }) => (source === 'cluster' ? STOPS.has(failure ?? '') : source !== 'ci'))
         ? null
         : ofFailure(facts, 'probe'),
   },
   {
     id: 'pull-secret',
     text: 'Renew the pull secret, and add an alert that fires before the secret expires.',
-    because: ({ alerts }) => shownBy(alerts.filter((one) => one.failure === 'image' && isRefused(one))),
+    because: (facts) => ofFailure(facts, 'image', (text) => REFUSED.test(text)),
   },
   {
     id: 'image-digests',
     text: 'Deploy images by digest, and check in the pipeline that the image exists before the deploy.',
-    because: ({ alerts }) => shownBy(alerts.filter((one) => one.failure === 'image' && !isRefused(one))),
+    because: (facts) => ofFailure(facts, 'image', (text) => !REFUSED.test(text) && !UNREACHED.test(text)),
   },
   {
     id: 'config-check',
@@ -147,13 +147,14 @@ function isWorkloadHit({ incident, onNode, alerts }: GroupedFacts): boolean {
   return onNode.length > 0 || hasPod || !isNodeService(incident.service)
 }
 
-/** Returns whether the registry refused the credentials. */
-function isRefused({ summary, firstText = '' }: GroupedFact): boolean {
-  return REFUSED.test(`${summary} ${firstText}`)
-}
-
-function ofFailure({ alerts }: GroupedFacts, failure: string): Sentence | null {
-  return shownBy(alerts.filter((alert) => alert.failure === failure))
+/** The name of an alert that Kubernetes did not report can contain that of its service. */
+function ofFailure({ alerts }: GroupedFacts, failure: string, is = (_: string) => true): Sentence | null {
+  return shownBy(
+    alerts.filter((one) => {
+      const isKnown = one.source === 'cluster' || failure === 'node'
+      return isKnown && one.failure === failure && is(`${one.summary} ${one.firstText ?? ''}`)
+    }),
+  )
 }
 
 /** Another incident can have the report that a container of the same service was killed. */
