@@ -75,3 +75,25 @@ test('a condition that is critical no more without an end was critical until its
   const known = observe(on, { ...seen, ended: [last, { name: 'Slow', endsAt: 8 * MINUTE, isGuess: false }] })
   assert.deepEqual([known.endedAt, known.isGuess], [8 * MINUTE, false])
 })
+
+for (const [minute, figures] of [
+  [9, [9, 5, 4]],
+  [3, [3, 3, 0]],
+  [16, [16, 6, 10]],
+] as const) {
+  test(`an end at minute ${minute} that is reported after a silence from 5 to 15 counts from then`, () => {
+    const ended = { from: 0, to: 5 * MINUTE }
+    const covered = { since: 0, until: 15 * MINUTE }
+    const times = { since: 15 * MINUTE, endedAt: 5 * MINUTE, criticalMs: 5 * MINUTE, mutedMs: 10 * MINUTE }
+    const end = { ...at14, endsAt: minute * MINUTE }
+    const seen = { now: 20 * MINUTE, burning: [], muted: [], ended: [end] }
+    const { endedAt, criticalMs, mutedMs } = observe({ ...on, ...times, covered, ended }, seen)
+    assert.deepEqual(
+      [endedAt, criticalMs, mutedMs].map((ms) => (ms ?? 0) / MINUTE),
+      figures,
+    )
+    const during = { ...on, ...times, since: null, mutedMs: 0, mutedSince: 5 * MINUTE, isMuted: true, ended }
+    const over = observe(during, { ...seen, now: 18 * MINUTE })
+    if (minute < 15) assert.deepEqual([over.endedAt, over.criticalMs, over.mutedMs], [endedAt, criticalMs, mutedMs])
+  })
+}

@@ -14,14 +14,13 @@ import {
   type Burning,
   COMES_BACK_WITHIN,
   GATHERING,
-  isDisproved,
   type Problem,
   phaseOf,
   SETTLE,
   settledAtOf,
   withNames,
 } from './problem.ts'
-import { overText } from './problem-end.ts'
+import { isDisproved, overText } from './problem-end.ts'
 import type { CurrentIncident, Decision, Situation, SituationAlert, Step } from './situation.ts'
 
 export const INCIDENT_STATUSES = ['open', 'investigating', 'identified', 'monitoring', 'resolved'] as const

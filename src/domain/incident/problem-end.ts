@@ -2,7 +2,7 @@
 import { formatDuration } from '../shown-time.ts'
 import { formatTime } from '../text.ts'
 import { MINUTE } from '../units.ts'
-import type { Ended, Observation, Problem } from './problem.ts'
+import type { Burning, Ended, Observation, Problem } from './problem.ts'
 
 /** After how many milliseconds the end of a problem is known late, for example because another condition had no end. */
 const LATE = 5 * MINUTE
@@ -29,13 +29,22 @@ export function withReportedEnd(before: Problem, { now, ended }: Observation): P
   return { ...endingAt(before, endedAt, last.endsAt), knownAt, isGuess: false }
 }
 
-/** Returns the problem without its present interval if its last report was before that; null if there is such a report. */
+/**
+ * Returns the problem without its present interval if it ended, or was last reported, before that: before the last end, or
+ * under the silence after which the interval began. Null if it was on then.
+ */
 export function withoutEmptyInterval(before: Problem, { now, ended }: Observation): Problem | null {
   const last = lastOf(before, ended)
-  const { since, endedAt, ended: was } = before
-  if (!last?.isGuess || since === null || endedAt === null || !was || last.endsAt >= since) return null
-  const at = Math.min(endedAt, Math.max(was.from, last.endsAt))
-  return { ...endingAt(before, endedAt, at), since: null, knownAt: now, isGuess: true, heldUntil: null }
+  const { since, endedAt, ended: was, covered, mutedMs } = before
+  const silencedTo = covered?.until ?? 0
+  const isSilenced = since !== null && endedAt !== null && silencedTo > endedAt && silencedTo <= since
+  if (!last || since === null || endedAt === null || !was || last.endsAt >= since) return null
+  if (!last.isGuess && !isSilenced) return null
+  const to = Math.max(was.from, Math.min(endedAt, last.endsAt))
+  const at = isSilenced ? Math.max(to, last.endsAt) : to
+  const known = { since: null, endedAt: at, knownAt: now, isGuess: last.isGuess, heldUntil: null }
+  const isMuted = isSilenced ? silencedTo - Math.max(at, endedAt) : 0
+  return { ...endingAt(before, endedAt, to), ...known, mutedMs: Math.max(0, mutedMs - isMuted) }
 }
 
 function endingAt(problem: Problem, from: number, to: number): Problem {
@@ -86,6 +95,22 @@ export function endOf(problem: Problem, { now, ended, muted }: Observation) {
   const endedAt = Math.max(since ?? 0, Math.min(now, last?.endsAt ?? now))
   const heldUntil = own.reduce((until, one) => Math.max(until, one.heldUntil ?? 0), 0)
   return { endedAt, knownAt: now, isGuess: last?.isGuess ?? false, heldUntil: heldUntil || null }
+}
+
+/**
+ * Returns whether what fires shows that the problem was not over at its last end: it has been firing since before that end
+ * or, if another sender goes on repeating what one has reported as ended, since that very moment.
+ */
+export function isDisproved({ since, endedAt, isGuess, isMuted }: Problem, burning: readonly Burning[]): boolean {
+  if (since !== null || endedAt === null || (isMuted && !isGuess)) return false
+  return burning.some(({ onset }) => onset <= endedAt)
+}
+
+/** Returns the end of a problem that silences cover, and how long it was critical: it can have ended before them. */
+export function endUnderSilence(problem: Problem, seen: Observation) {
+  const end = endOf(problem, seen)
+  const ms = Math.max(0, (problem.endedAt ?? 0) - end.endedAt)
+  return { ...end, criticalMs: Math.max(0, problem.criticalMs - ms) }
 }
 
 /** Returns when the present interval began; null while the problem is off. An end that was wrong is no gap. */

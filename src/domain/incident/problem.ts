@@ -2,7 +2,16 @@
 import type { Severity } from '../severity.ts'
 import { MINUTE, SECOND } from '../units.ts'
 import type { Raised } from './lasted.ts'
-import { begunAtOf, endOf, reportedEndOf, withLate, withoutEmptyInterval, withReportedEnd } from './problem-end.ts'
+import {
+  begunAtOf,
+  endOf,
+  endUnderSilence,
+  isDisproved,
+  reportedEndOf,
+  withLate,
+  withoutEmptyInterval,
+  withReportedEnd,
+} from './problem-end.ts'
 
 /** How long the problem must be gone after a reported end. An inferred or expired end has already waited. */
 export const SETTLE = MINUTE
@@ -158,7 +167,7 @@ function observed(before: Problem, seen: Observation): Problem {
     // A condition that ended while a silence covered it has ended only now.
     const isEnd = before.isMuted && !isMuted
     const known = isMuted ? before : withReportedEnd(before, seen)
-    return { ...known, firing, isMuted, ...(isEnd ? { ...endOf(before, seen), criticalMs: before.criticalMs } : {}) }
+    return { ...known, firing, isMuted, ...(isEnd ? endUnderSilence(before, seen) : {}) }
   }
   const end = endOf(before, seen)
   const was = isMuted ? null : withoutEmptyInterval(before, seen)
@@ -166,15 +175,6 @@ function observed(before: Problem, seen: Observation): Problem {
   const criticalMs = before.criticalMs + Math.max(0, end.endedAt - before.since)
   const ended = { from: begunAtOf(before) ?? before.since, to: end.endedAt }
   return { ...before, ...end, since: null, ended, criticalMs, firing, isMuted }
-}
-
-/**
- * Returns whether what fires shows that the problem was not over at its last end: it has been firing since before that end
- * or, if another sender goes on repeating what one has reported as ended, since that very moment.
- */
-export function isDisproved({ since, endedAt, isGuess, isMuted }: Problem, burning: readonly Burning[]): boolean {
-  if (since !== null || endedAt === null || (isMuted && !isGuess)) return false
-  return burning.some(({ onset }) => onset <= endedAt)
 }
 
 function begun(known: Problem, { now, burning }: Observation): Problem {
