@@ -56,6 +56,7 @@ test('the channel of the merged service is reminded of what goes on there, and h
     ['cart resolved', 'cart reminder', 'cart recovered'],
   )
   assert.match(told('cart')[0] ?? '', /merged the incident into “web: Slow”, where Down of cart and Slow go on/)
+  assert.match(told('web').at(-1) ?? '', /web \(with cart\) has recovered: it was critical for 5 min/)
   assert.deepEqual(told('ledger'), [])
 })
 

@@ -2,6 +2,7 @@
 import { differenceOf } from '../alert/logical-labels.ts'
 import { firingText } from '../incident/incident.ts'
 import { breaksText, onMsOf, severeOf, severityNow, worstSeverity } from '../incident/lasted.ts'
+import { isPartOf } from '../incident/merge.ts'
 import { phaseOf } from '../incident/problem.ts'
 import { STATES } from '../severity.ts'
 import { formatLasted } from '../shown-time.ts'
@@ -65,6 +66,14 @@ export function recoveryText(item: MessageItem, name: string): string {
   const well = isInferred(item) ? `is no longer reported${rated}` : 'has recovered'
   const what = but === '' ? `${name} ${well}` : `${namedUpTo(had, NAMED)} of ${name} ${is} ${over}`
   return `${by ? `${by.who} the alert of ${name}${by.because}` : what}${but}`
+}
+
+/** Adds the services whose incidents were merged into this one to its subject. The lengths are those of all together. */
+export function withMerged({ alerts, incident }: MessageItem, subject: string): string {
+  const others = alerts.flatMap(({ name, condition }) =>
+    isPartOf(condition, name) && incident.problem.merged.length > 0 ? condition.slice(name.length + ' of '.length) : [],
+  )
+  return others.length === 0 ? subject : `${subject} (with ${namedUpTo([...new Set(others)], NAMED)})`
 }
 
 /** Returns `, but “No payments” goes on` if another incident about the service goes on; otherwise ''. */

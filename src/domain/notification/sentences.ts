@@ -33,6 +33,7 @@ import {
   remindedText,
   restOf,
   severeText,
+  withMerged,
   worseText,
 } from './recovery-texts.ts'
 import type { MessageContext, MessageItem } from './words.ts'
@@ -51,7 +52,8 @@ type Subject = Pick<MessageItem, 'service' | 'incident' | 'elsewhere'>
 export function titleOf(item: MessageItem, context: MessageContext): string {
   const { kind, actor, severityBefore, incident, service, names } = item
   const { problem } = incident
-  const name = subjectOf(kind === 'resolved' ? { service, incident } : item)
+  const ends = kind === 'recovered' || kind === 'resolved'
+  const name = ends ? withMerged(item, subjectOf({ service, incident })) : subjectOf(item)
   const lasting = lastingText(item, context)
   const state = `${name} ${STATES[severityNow(incident)].is}`
   switch (kind) {

@@ -92,6 +92,7 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
   const reader = getFrame()
   const { incident } = view
   const { number, title, severity, service, endedAt, status, opened, breaks } = incident
+  const others = view.affected.filter((one) => one.severity === 'critical' && one.href !== service.href).length
   return (
     <>
       <Crumbs path={[['Incidents', '/incidents'], [number]]} />
@@ -110,6 +111,7 @@ const Head: FC<{ view: IncidentView }> = ({ view }) => {
             <a href={service.href}>
               <ServiceName namespace={service.namespace} name={service.name} />
             </a>
+            {others > 0 ? <span>and {countOf(others, 'other service')}</span> : null}
             <span>
               {opened}
               {status === 'open' ? ' Nobody has acknowledged it.' : ''}
