@@ -79,7 +79,7 @@ test('the postmortem says that it may be missing or not generated yet, whether i
   const { get, patch } = DOCUMENT.paths['/api/incidents/{id}/postmortem'] ?? {}
   for (const one of [get, patch]) {
     assert.match(one?.responses['404']?.description ?? '', /or the incident has no postmortem$/)
-    assert.match(one?.responses['503']?.description ?? '', /still being generated$/)
+    assert.match(one?.responses['503']?.description ?? '', /not written yet$/)
   }
 })
 
