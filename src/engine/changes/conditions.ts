@@ -110,7 +110,7 @@ function isLeft(
   // What a failed node explained counts by itself.
   const isMerged = (id: number) => state.incidents.get(id)?.serviceId === serviceId
   if (isElsewhere && isNodeService(service) && !incident.problem.merged.some(isMerged)) return false
-  if (incident.status !== 'resolved') return isElsewhere
+  if (incident.status !== 'resolved') return isElsewhere && incident.problem.others.includes(serviceId)
   return incident.problem.isSuppressed && !isAnew(times, incident)
 }
 

@@ -175,11 +175,13 @@ function mergeService(state: OrganizationState, from: LiveService, into: LiveSer
   })
 }
 
-/** Adds or replaces an incident. A replaced incident keeps its UUID and its service. */
+/** Adds or replaces an incident. A replaced incident keeps its UUID. */
 export function putIncident(state: OrganizationState, incident: LiveIncident): void {
-  const isNew = state.incidents.get(incident.rowId) === undefined
+  const before = state.incidents.get(incident.rowId)
   state.incidents.set(incident.rowId, incident)
-  if (isNew) indexIncident(state, incident)
+  if (before?.serviceId === incident.serviceId) return
+  if (before) state.incidentsOfService.remove(before.serviceId, before.rowId)
+  indexIncident(state, incident)
 }
 
 /** Adds a saved incident that was not in the live state. */

@@ -103,6 +103,7 @@ export type Effect =
       readonly incidentId: number
       readonly at: number
       readonly isReturn: boolean
+      readonly isMoved: boolean
       /** The row ids of the alerts, if they are known. */
       readonly alertIds: readonly number[]
     }

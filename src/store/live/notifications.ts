@@ -56,11 +56,14 @@ export function writeNotifications(db: Db, all: readonly NotificationDue[], newI
  */
 export function tellNewcomers(db: Db, joined: readonly Joined[], newId: () => string): void {
   const channelsOf = recipientsByOrganization(db)
-  const isRead = ({ organizationId, isReturn }: Joined) =>
-    channelsOf(organizationId).some(({ enabled, settings }) => enabled && (isReturn || readsAlerts(settings)))
+  const isRead = ({ organizationId, isReturn, isMoved }: Joined) =>
+    channelsOf(organizationId).some(
+      ({ enabled, settings }) => enabled && (isReturn || isMoved || readsAlerts(settings)),
+    )
   const read = joined.filter(isRead)
   if (read.length === 0) return
   const times = new Map(read.map(({ incidentId, at }) => [incidentId, at]))
+  const moved = new Set(read.flatMap(({ incidentId, isMoved }) => (isMoved ? [incidentId] : [])))
   const returned = new Set(read.flatMap(({ incidentId, isReturn }) => (isReturn ? [incidentId] : [])))
   const incidents = findLiveIncidents(db, [...times.keys()])
   const told = toldByIncident(db, incidents)
@@ -73,7 +76,7 @@ export function tellNewcomers(db: Db, joined: readonly Joined[], newId: () => st
     if (status === 'resolved' || phase === 'off' || phase === 'muted') return []
     const enabled = channelsOf(organizationId).filter((channel) => channel.enabled)
     const known = Map.groupBy(enabled, (channel) => told.get(rowId)?.has(channel.rowId) ?? false)
-    const unaware = (known.get(false) ?? []).filter(({ settings }) => readsAlerts(settings))
+    const unaware = (known.get(false) ?? []).filter(({ settings }) => moved.has(rowId) || readsAlerts(settings))
     const aware = (known.get(true) ?? []).filter((channel) => returned.has(rowId) || readsLabels(channel.settings))
     if (unaware.length + aware.length === 0) return []
     const service = loadServiceName(db, serviceId)

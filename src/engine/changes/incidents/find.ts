@@ -54,12 +54,15 @@ function isReported(state: OrganizationState, live: LiveAlert, now: number): boo
   return !sender || sender.heartbeatAt === null || sender.heartbeatDueAt !== null
 }
 
-/** Lets the store tell channels whose rules match an incident since alerts have joined it or, if `isReturn`, fire in it again. */
+/**
+ * Lets the store tell channels whose rules match an incident since alerts have joined it, fire in it again (`isReturn`), or
+ * have taken it to another service (`isMoved`).
+ */
 export function noteJoined(
   ctx: Context,
   { organizationId, rowId: incidentId }: LiveIncident,
   at: number,
-  { alertIds = [] as readonly number[], isReturn = false } = {},
+  { alertIds = [] as readonly number[], isReturn = false, isMoved = false } = {},
 ): void {
-  ctx.emit({ kind: 'alerts-joined', organizationId, incidentId, at, isReturn, alertIds })
+  ctx.emit({ kind: 'alerts-joined', organizationId, incidentId, at, isReturn, isMoved, alertIds })
 }

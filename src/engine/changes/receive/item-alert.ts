@@ -22,6 +22,7 @@ import { namesakeKey, type OrganizationState, settingsOf } from '../../state/sta
 import { changeAlert, noteDoubt } from '../alerts.ts'
 import { firingMetricsOf, senderBehaviorOf } from '../conditions.ts'
 import { endingEventsSince, isPlanned, returnOfNode, withRollout } from '../going-away.ts'
+import { followAlert } from '../incidents/followed.ts'
 import { joinOpenIncident } from '../incidents/incidents.ts'
 import { makeDue } from '../live-service.ts'
 import type { SenderFacts } from './senders.ts'
@@ -155,6 +156,7 @@ function changeKnown(
   const texts =
     isTold && !repeats ? { labels: signal.labels, annotations: signal.annotations, links: signal.links } : null
   changeAlert(ctx, known, live, item.receivedAt, { texts })
+  if (known.serviceId !== live.serviceId) followAlert(ctx, known, live, item.receivedAt)
   if (!repeats) describeFingerprint(ctx, live, signal)
   if (change === 'doubted') noteDoubt(ctx, live, item.receivedAt)
   return { live: ctx.state.alerts.get(live.rowId) ?? live, change, repeats, isAlike: false }
