@@ -3,17 +3,15 @@
 import type { KubernetesObject, Labels } from '../event/event.ts'
 import { cacheLast } from '../memoize.ts'
 import { backendsOf, isInCluster, serviceAt } from './backend.ts'
-import { databaseLabel } from './cluster.ts'
 import { type Exporter, exporterOf, probed, withoutFederation } from './exporter.ts'
 import { attributeObject, knownWorkload, nodeService, objectNames } from './from-object.ts'
 import { hostOf } from './host.ts'
+import { type Choice, isExporter, lastName, nameIn, ofDatabase } from './last-name.ts'
 import { type GeneratedKind, possibleWorkloads, readGenerated } from './pod-name.ts'
 import { type Label, labelValue, type Reading, read } from './reading.ts'
 import { deploymentOf, scaledBy } from './run-name.ts'
 import type { Attribution, Name } from './service.ts'
-import { CALLEE, LAST_NAMES, list, type Reader } from './target.ts'
-
-type Choice = { readonly label: string; readonly value: string; readonly reads: Reader | 'probe' }
+import { CALLEE, list, type Reader } from './target.ts'
 
 /** The label that was chosen, and whether it identifies the target or the exporter. */
 type Decision = {
@@ -93,7 +91,7 @@ const choiceOf = cacheLast((labels: Labels): { readonly choice: Choice | null; r
     (exporter.kind === 'probe' ? (namedByUser(reading, exporter) ?? probed(labels)) : null) ??
     choose(reading, exporter) ??
     managed(labels)
-  const choice = found ?? lastName(labels, exporter)
+  const choice = isExporter(found) ? (ofDatabase(labels) ?? found ?? lastName(labels, exporter)) : found
   const namespace = namespaceIn(reading, exporter) || namespaceOfJob(labels, choice)
   const isPod = exporter.kind === 'other' && choice?.reads === 'instance' && isPodName(choice.value, namespace)
   return { choice: isPod ? { ...choice, reads: 'pod' } : choice, namespace }
@@ -106,13 +104,6 @@ function isPodName(instance: string, namespace: string): boolean {
   return ['deployment pod', 'statefulset pod', 'cronjob pod'].includes(how)
 }
 const MACHINE = /(?:^|-)(?:node|worker|master|host|server|vm)-?\d+$/
-
-/** An alert about a whole database can name nothing but the database's own cluster; see `LAST_NAMES` for others. */
-function lastName(labels: Labels, { kind }: Exporter): Choice | null {
-  const names = [databaseLabel(labels) ?? '', ...(kind === 'other' || kind === 'queue' ? LAST_NAMES : [])]
-  const label = names.find((name) => labelValue(labels, name) !== undefined)
-  return label === undefined ? null : { label, value: labelValue(labels, label) ?? '', reads: 'name' }
-}
 
 /** OpenTelemetry writes the namespace and the name of a service into the job: `shop/checkout`. */
 function namespaceOfJob(labels: Labels, choice: Choice | null): string {
@@ -130,8 +121,7 @@ function namedByUser(reading: Reading, exporter: Exporter): Choice | null {
 
 /** An operator names the resource that it manages in `name`, and Prometheus renames the namespace of the resource. */
 function managed(labels: Labels): Choice | null {
-  const value = labelValue(labels, 'exported_namespace') === undefined ? undefined : labelValue(labels, 'name')
-  return value === undefined ? null : { label: 'name', value, reads: 'name' }
+  return labelValue(labels, 'exported_namespace') === undefined ? null : nameIn(labels, ['name'])
 }
 
 /** Labels with which kube-state-metrics names other objects than workloads. Such an alert is not about itself. */

@@ -130,7 +130,8 @@ function readOnce(labels: Labels): Reading {
       mesh ||= CALLEE.test(name)
     }
   }
-  const described = (object ? objectIn(labels) : null) ?? (marked === null ? null : objectOfProgram(labels, marked))
+  const described =
+    (object ? objectIn(labels, found.length === 0) : null) ?? (marked === null ? null : objectOfProgram(labels, marked))
   return { labels: found, namespaces, exported: exported ?? NONE, marker, mesh, aboutMachine, object: described }
 }
 
@@ -215,16 +216,15 @@ function objectOfProgram(labels: Labels, { kind, name, namespace }: Program): Re
 type Program = (typeof OBJECTS_OF)[number]
 
 /** Flux and programs that turn events into metrics or log lines describe the object of an event. */
-function objectIn(labels: Labels): Reading['object'] {
-  for (const prefix of prefixesOf(labels)) {
+function objectIn(labels: Labels, isAlone: boolean): Reading['object'] {
+  for (const prefix of prefixesOf(labels, isAlone)) {
     const kind = labelValue(labels, `${prefix}kind`) ?? (prefix === '' ? labelValue(labels, CUSTOM_KIND) : undefined)
     const name = labelValue(labels, `${prefix}name`)
     if (!kind || !name) continue
     const own = prefix === '' ? [] : [`${prefix}namespace`]
-    const namespaces = [...own, 'k8s_namespace_name', ...NAMESPACES_OF_OBJECTS, 'namespace'].map((one) =>
-      labelValue(labels, one),
-    )
-    return { kind, name, namespace: namespaces.find((one) => one !== undefined) ?? '', label: `${prefix}name` }
+    const names = [...own, 'k8s_namespace_name', ...NAMESPACES_OF_OBJECTS, 'namespace']
+    const namespace = names.map((one) => labelValue(labels, one)).find((one) => one !== undefined) ?? ''
+    return { kind, name, namespace, label: `${prefix}name` }
   }
   return null
 }
@@ -237,14 +237,14 @@ const NAMESPACES_OF_OBJECTS = ['exported_namespace', 'resource_namespace'] as co
 /** Kinds of Kubernetes: `Kafka`, `HelmRelease` */
 const KIND = /^[A-Z][A-Za-z\d]+$/
 
-/** `kind` and `name` describe an object only if the sender is known to mean one. */
-function prefixesOf(labels: Labels): readonly string[] {
+/** `kind` and `name` describe an object if the sender is known to mean one, or if no label names a workload, as of Flux. */
+function prefixesOf(labels: Labels, isAlone: boolean): readonly string[] {
   const { alertname = '', job = '', source = '' } = labels
   const isEvent =
     /^flux[A-Z]?/i.test(alertname) ||
     /event/i.test(job) ||
     /kyverno|policy.?reporter/i.test(source + job) ||
     CUSTOM_KIND in labels ||
-    (KIND.test(labels.kind ?? '') && NAMESPACES_OF_OBJECTS.some((name) => name in labels))
+    (KIND.test(labels.kind ?? '') && (isAlone || NAMESPACES_OF_OBJECTS.some((name) => name in labels)))
   return isEvent ? [...OBJECT_PREFIXES, ''] : OBJECT_PREFIXES
 }

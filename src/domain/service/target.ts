@@ -107,6 +107,9 @@ export const LAST_NAMES = [
   'keyspace',
 ] as const
 
+/** Programs whose own rules sum by cluster and namespace alone: the mixins of Grafana, such as MimirIngesterUnhealthy. */
+export const OF_MIXIN = /^(?:Mimir|Tempo|Loki|Cortex|Pyroscope)(?=[A-Z])/
+
 /**
  * Prefixes that senders put before the names in `TARGETS`: OpenTelemetry, Fluent Bit, kube-state-metrics, YACE, service
  * meshes, cAdvisor, and Prometheus for labels that clash with the scrape's.
