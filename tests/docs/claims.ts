@@ -175,7 +175,7 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['belong to the node for … hour', constantOf('node-trouble', 'LINGERS', 'HOUR') === 1 ? 'another' : ''],
     ['A probe must fail … times, over 45 seconds', constantOf('unavailable', 'PROBES')],
     [
-      'times, over … seconds (startup probes, and readiness probes in rollouts: 5 minutes)',
+      'times, over … seconds (startup probes, readiness probes in rollouts or of one DaemonSet pod: 5 minutes)',
       constantOf('unavailable', 'PROBES_LAST') / 1000,
     ],
     ['or a liveness probe … times', constantOf('unavailable', 'PROBES') + 1],
@@ -193,7 +193,7 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['A volume attachment must fail for … minutes', constantOf('unavailable', 'TWO_MINUTES', 'MINUTE')],
     ['`NodeNotReady` of a pod on an unknown node for … minutes', constantOf('unavailable', 'EVICTED', 'MINUTE')],
     ['for 2 minutes or … times', constantOf('unavailable', 'REPEATS')],
-    ['fewer than … times so far', constantOf('unavailable', 'REPEATS')],
+    ['fewer than … times', constantOf('unavailable', 'REPEATS')],
     ['that has just started, must last … minutes', constantOf('unavailable', 'PLANNED', 'MINUTE')],
     ['of a drained node, and … on a node that has just started', listOf([...FAILS_ON_NEW_NODE])],
     ['The problem is over … seconds after the last reported end', problem('SETTLE') * 60],

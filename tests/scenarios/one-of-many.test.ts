@@ -49,6 +49,12 @@ describe('one pod that is not ready is a warning and no incident for', () => {
       'a workload whose other pod failed and is ready again',
       [...starts(PODS), ...fails(FIRST), ...fails(SECOND, 'Readiness', 5)],
     ],
+    ['a DaemonSet of whose other pods nothing is known', fails('calico-node-5rrf9')],
+    ['a DaemonSet after its node restarted', [...starts(['node-exporter-2xk4p'], -1), ...fails('node-exporter-2xk4p')]],
+    [
+      'a DaemonSet whose pod fails for four minutes',
+      [0, 1, 2, 3].flatMap((minute) => fails('kube-proxy-lw8tn', 'Readiness', minute)),
+    ],
   ]
   for (const [title, told] of stories) test(title, async (t) => assert.equal(await play(t, told), 0))
 })
@@ -57,6 +63,12 @@ describe('an incident opens if', () => {
   const stories: readonly (readonly [string, readonly Told[]])[] = [
     ['the workload has a single pod', [...starts([FIRST]), ...fails(FIRST)]],
     ['nothing is known of other pods', fails(FIRST)],
+    ['two pods of a DaemonSet are not ready', [...fails('agent-2xk4p'), ...fails('agent-9mzqv', 'Readiness', 0.1)]],
+    [
+      'the only known pod of a DaemonSet is not ready for more than five minutes',
+      [0, 2, 4.5].flatMap((minute) => fails('agent-2xk4p', 'Readiness', minute)),
+    ],
+    ['the liveness probe of a pod of a DaemonSet fails', fails('agent-2xk4p', 'Liveness')],
     ['all pods are not ready', [...starts([FIRST, SECOND]), ...fails(FIRST), ...fails(SECOND, 'Readiness', 0.1)]],
     ['two of four pods are not ready', [...starts(PODS), ...fails(FIRST), ...fails(SECOND, 'Readiness', 0.1)]],
     [

@@ -1,7 +1,7 @@
 /** Determines which conditions make a pod unavailable, and when they open an incident. */
 import { isMoment, isProbe, lastsFrom, meansUnavailable } from '../event/lasting.ts'
 import { isTerminal } from '../event/reason.ts'
-import { templatesOf } from '../service/pod-name.ts'
+import { readPodName, templatesOf } from '../service/pod-name.ts'
 import { countOf } from '../text.ts'
 import { MINUTE } from '../units.ts'
 import type { Alert } from './alert.ts'
@@ -24,7 +24,8 @@ const PROBES = 3
 const PROBES_LAST = 45_000
 /**
  * A container that starts slowly has a startup probe, which fails until it has started, or a readiness probe, which keeps
- * a rollout waiting while the old pods serve.
+ * a rollout waiting while the old pods serve. A pod of a DaemonSet serves a single node, and is not ready while the node
+ * restarts.
  */
 const STARTS = 5 * MINUTE
 /**
@@ -141,7 +142,7 @@ function verdictOf(
   all: readonly FiringPeriod[],
 ): Unavailable | null {
   if (all.length === 1 && hasPeer(period, alert)) return null
-  const verdict = ownVerdict(period, alert, context)
+  const verdict = ownVerdict(period, alert, context, all)
   const isLate = alert.receivedAt - alert.lastSeenAt > LATE
   return verdict && isLate ? { ...verdict, at: Math.max(verdict.at, alert.receivedAt + BACKLOG) } : verdict
 }
@@ -150,12 +151,14 @@ function ownVerdict(
   { object, since, lastAt, count }: FiringPeriod,
   { name, evidence }: Watched,
   { planned }: Circumstances,
+  all: readonly FiringPeriod[],
 ) {
   if (planned)
     return isFleeting(name) ? null : { at: since + PLANNED, since, rule: `${object}: ${name} for 15 minutes` }
   if (isProbe(name)) {
     const isRestarted = name === 'Unhealthy (liveness)' && count > PROBES
-    const isStarting = name === 'Unhealthy (startup)' || isRolledOut(object, since, evidence)
+    const isOfOneNode = all.length === 1 && readPodName(object, null, '').how === 'daemonset or job pod'
+    const isStarting = name === 'Unhealthy (startup)' || isOfOneNode || isRolledOut(object, since, evidence)
     const lasts = isStarting && name !== 'Unhealthy (liveness)' ? STARTS : PROBES_LAST
     const failed = isRestarted || (count >= PROBES && lastAt - since >= lasts)
     return failed ? { at: lastAt, since, rule: `${object}: ${countOf(count, 'failed attempt')}` } : null
