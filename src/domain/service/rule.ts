@@ -18,11 +18,14 @@ export type ServiceRule = (
 ) & {
   /** How a missing cluster was found: the service exists in only one cluster, or was adopted into the item's cluster. */
   readonly cluster?: { readonly by: 'only' | 'adopted'; readonly name: string }
+  /** The namespace of the only service with this name, if the item names none. */
+  readonly namespace?: string
 }
 
 /** Returns the rule as shown to people, for example `label pod: deployment pod`. */
 export function ruleText(rule: ServiceRule): string {
-  const { cluster } = rule
+  const { cluster, namespace } = rule
+  if (namespace !== undefined) return `${wayText(rule)}; the only service with this name is in ${namespace}`
   if (!cluster) return wayText(rule)
   const found = cluster.by === 'only' ? 'the only cluster with this service is' : 'adopted into the cluster'
   return `${wayText(rule)}; ${found} ${cluster.name}`

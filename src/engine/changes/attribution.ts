@@ -5,6 +5,7 @@ import type { Draft } from '../../domain/event/event.ts'
 import { EXAMPLE_CLUSTER } from '../../domain/example/recorded.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import { clusterInLabels, type Match, matchCluster } from '../../domain/service/cluster.ts'
+import { shareEnvironment } from '../../domain/service/environment.ts'
 import type { ServiceRule } from '../../domain/service/rule.ts'
 import {
   type AliasRef,
@@ -51,6 +52,11 @@ export function matchService(state: OrganizationState, tokenCluster: string, dra
   const match = exact ?? (draft.source === 'ci' ? found.find(isNamed) : undefined)
   if (match) return { service: match, key: match, attribution, adoptedBy: null }
   const shared = findSharedService(state, { cluster, namespace, name })
+  const only = shared || draft.source === 'ci' ? null : onlyNamed(state, { cluster, namespace, name })
+  if (only) {
+    const rule = { ...attribution.rule, namespace: only.namespace }
+    return { service: only, key: only, attribution: { ...attribution, ...nameOf(only), rule }, adoptedBy: null }
+  }
   if (!shared) return { service: null, key: { cluster, namespace, name }, attribution, adoptedBy: null }
   const { service, rule } = shared
   const adoptedBy = service.cluster === cluster || cluster === '' ? null : cluster
@@ -67,6 +73,19 @@ function findSharedService(state: OrganizationState, key: ServiceKey): Match<Liv
   // `unattributed` and names such as `source/…` do not refer to workloads in a cluster.
   if (isUnattributed(key) || key.name.startsWith('source/')) return null
   return matchCluster(key.cluster, alikeServices(state, key))
+}
+
+/**
+ * Returns the only service in production with a name, for an item that names no namespace, as most rules of Grafana; or
+ * null. Nodes and the other services without a namespace have a slash in their names.
+ */
+function onlyNamed(state: OrganizationState, key: ServiceKey): LiveService | null {
+  if (key.namespace !== '' || key.name.includes('/') || isUnattributed(key)) return null
+  const matches = canMatch(key.cluster)
+  const found = servicesIn(state, state.servicesByName.get(key.name)).filter((one) => {
+    return matches(one) && (key.cluster === '' || one.cluster === key.cluster) && shareEnvironment(one, key)
+  })
+  return found.length === 1 ? (found[0] ?? null) : null
 }
 
 /**
