@@ -2,8 +2,9 @@
 
 import { BUDGETS } from '../domain/budgets.ts'
 import { dueAtOf } from '../domain/kubernetes/observe.ts'
+import type { Name } from '../domain/service/service.ts'
 import { type ClusterState, type Gap, joined, WATCH, type WatchUpdate } from '../domain/watch/object.ts'
-import { type Named, workloadNow } from '../domain/watch/workload-now.ts'
+import { workloadNow } from '../domain/watch/workload-now.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Watched } from '../store/kubernetes.ts'
 import { type Change, changeOf, inOrder } from './changes.ts'
@@ -217,7 +218,7 @@ export function watchCluster(deps: ClusterDeps) {
       isComplete: isComplete(),
     }),
     /** Returns what is known of a workload; null if the cluster has none of this name. */
-    workload: (named: Named) =>
+    workload: (named: Name) =>
       workloadNow(named, { known: memory, all: memory.all(), cluster: name, now: now() + client.ahead() }),
     close: async () => {
       stop.abort()

@@ -3,9 +3,10 @@
 import { setFlagsFromString } from 'node:v8'
 import { IncmonError } from '../domain/error.ts'
 import { chooseOrganization, unclearOrganization } from '../domain/organization.ts'
+import type { ServiceKey } from '../domain/service/service.ts'
 import { countOf } from '../domain/text.ts'
 import type { ClusterState } from '../domain/watch/object.ts'
-import type { Named, WorkloadNow } from '../domain/watch/workload-now.ts'
+import type { WorkloadNow } from '../domain/watch/workload-now.ts'
 import type { Engine } from '../engine/engine.ts'
 import { loadWatch } from '../store/kubernetes.ts'
 import { listOrganizations } from '../store/organizations.ts'
@@ -28,7 +29,7 @@ type Deps = {
 export type Clusters = {
   readonly states: (organizationId: number) => readonly ClusterState[]
   /** Returns what a cluster says about a service's workload now. An empty cluster means any. */
-  readonly workload: (organizationId: number, service: Named & { readonly cluster: string }) => WorkloadNow | null
+  readonly workload: (organizationId: number, service: ServiceKey) => WorkloadNow | null
   readonly close: () => Promise<void>
 }
 

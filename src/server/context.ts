@@ -1,8 +1,9 @@
 /** The functions and settings that the process provides to the HTTP application. */
 
 import type { Check } from '../actions/readiness.ts'
+import type { ServiceKey } from '../domain/service/service.ts'
 import type { ClusterState } from '../domain/watch/object.ts'
-import type { Named, WorkloadNow } from '../domain/watch/workload-now.ts'
+import type { WorkloadNow } from '../domain/watch/workload-now.ts'
 import type { Notifier } from '../notify/notifier.ts'
 import type { Damage } from './checks.ts'
 import type { PendingBodies } from './connection/pending-bodies.ts'
@@ -42,7 +43,7 @@ export type ServerContext = {
   readonly listening: () => Listening | null
   readonly clusters: (organizationId: number) => readonly ClusterState[]
   /** Returns what a watched cluster says about a service's workload now. An empty cluster means any. */
-  readonly workloadNow: (organizationId: number, service: Named & { readonly cluster: string }) => WorkloadNow | null
+  readonly workloadNow: (organizationId: number, service: ServiceKey) => WorkloadNow | null
   /** Returns the process checks for /readyz. */
   readonly checks: () => readonly Check[]
 }

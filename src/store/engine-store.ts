@@ -1,13 +1,9 @@
 /** Implements the engine's store with SQLite. All calls except loading run without interruption. */
 import { setImmediate } from 'node:timers/promises'
 import { cacheByKey } from '../domain/memoize.ts'
-import type { Notice } from '../domain/notice.ts'
 import type { SuspectsAsked } from '../engine/changes/outcome.ts'
 import type { ItemDecision } from '../engine/changes/receive/receipt.ts'
-import type { IdTable } from '../engine/state/context.ts'
-import type { FactKind } from '../engine/state/facts.ts'
-import type { Changes, Journal } from '../engine/state/journal.ts'
-import type { OrganizationState } from '../engine/state/state.ts'
+import type { EngineStore } from '../engine/store.ts'
 import { listLinksOfAlert } from './correlation/links.ts'
 import { listDuePostmortems } from './incident/postmortems.ts'
 import { findSuspects } from './incident/suspects.ts'
@@ -34,32 +30,26 @@ function suspectsIn(db: Db, organizationId: number, asked: SuspectsAsked, now: n
 }
 
 /** @param read reads large records in another thread if possible, so that other requests do not have to wait */
-export function createEngineStore(db: Db, read: Read) {
+export function createEngineStore(db: Db, read: Read): EngineStore {
   return {
-    load: async (journal: Journal, organizationId: number, now: number): Promise<OrganizationState | null> => {
+    load: async (journal, organizationId, now) => {
       const steps = loadOrganization(db, journal, organizationId, now)
       for (let step = steps.next(); ; step = steps.next()) {
         if (step.done) return step.value
         await setImmediate()
       }
     },
-    organizations: async (): Promise<readonly number[]> => listOrganizations(db).map(({ rowId }) => rowId),
-    lastRowIds: async (): Promise<Record<IdTable, number>> => findLastRowIds(db),
-    fact: (organizationId: number, kind: FactKind, asked: object): unknown => findFact(db, organizationId, kind, asked),
-    save: async (changes: Changes, newId: () => string): Promise<readonly Notice[]> =>
-      db.transactionAhead(() => saveBatch(db, changes, newId)),
+    organizations: async () => listOrganizations(db).map(({ rowId }) => rowId),
+    lastRowIds: async () => findLastRowIds(db),
+    fact: (organizationId, kind, asked) => findFact(db, organizationId, kind, asked),
+    save: async (changes, newId) => db.transactionAhead(() => saveBatch(db, changes, newId)),
     duePostmortems: () => listDuePostmortems(db),
-    writePostmortem: async (rowId: number, newId: () => string): Promise<void> => {
+    writePostmortem: async (rowId, newId) => {
       // A postmortem must be written even if the reader thread is unavailable.
       const generated = await read(generateDuePostmortem, rowId).catch(() => generateDuePostmortem(db, rowId))
       saveDuePostmortem(db, rowId, generated, newId)
     },
-    tryCauses: async (
-      changes: Changes,
-      decisions: readonly ItemDecision[],
-      { organizationId, now }: { readonly organizationId: number; readonly now: number },
-      newId: () => string,
-    ): Promise<readonly Causes[]> => {
+    tryCauses: async (changes, decisions, { organizationId, now }, newId) => {
       const found: Causes[] = []
       // Many items can belong to one incident.
       const suspectsOf = cacheByKey(
@@ -80,7 +70,7 @@ export function createEngineStore(db: Db, read: Read) {
       }
       return found
     },
-    faultOf: (error: unknown): 'busy' | 'full' | 'disk' | 'store' | null => {
+    faultOf: (error) => {
       if (isBusy(error)) return 'busy'
       if (isFull(error)) return 'full'
       if (/^SQLITE_(IOERR|CORRUPT)/.test(errorCode(error))) return 'disk'

@@ -8,6 +8,7 @@ import type { Mark } from './evidence.ts'
 import { type Fingerprint, fingerprintsOf, isJudgedByFingerprint, withSeverityOf } from './fingerprints.ts'
 import { type FiringPeriod, firingPeriodsOf, ongoing } from './firing-period.ts'
 import { type Delays, nextEnd, notBefore, withoutSilent } from './lapse.ts'
+import type { LiveAlert } from './live-alert.ts'
 
 /** A new pod template is considered a fix if the template's pods do not show the condition for this long. */
 const ROLLOUT_QUIET = 10 * MINUTE
@@ -56,13 +57,6 @@ export function settle(
   return endedAs(alert, end, now)
 }
 
-type Settled = {
-  readonly alert: Alert
-  /** Null if the fingerprints can be derived from the alert. */
-  readonly fingerprints: readonly Fingerprint[] | null
-  readonly dueAt: number
-}
-
 /**
  * Like `settle`, but first ends each fingerprint whose time is over. The alert ends with its last fingerprint. A
  * fingerprint with an end time from its sender ends at that time, whatever the delivery interval is.
@@ -72,7 +66,7 @@ export function settleAll(
   fingerprints: readonly Fingerprint[] | null,
   context: ServerContext,
   now: number,
-): Settled {
+): Pick<LiveAlert, 'alert' | 'fingerprints' | 'dueAt'> {
   if (alert.status === 'resolved' || !isJudgedByFingerprint(alert) || (!fingerprints && alert.expiresAt === null))
     return { ...settle(alert, context, now), fingerprints }
   const known = fingerprintsOf(alert, fingerprints)

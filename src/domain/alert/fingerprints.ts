@@ -3,9 +3,10 @@
  * severity.
  */
 
-import { type Expiry, expiryOf, type Source } from '../event/event.ts'
+import { expiryOf, type Source } from '../event/event.ts'
 import { ordered } from '../order.ts'
 import { rank, type Severity } from '../severity.ts'
+import type { Signal } from './alert.ts'
 import { isLeftOut } from './doubt.ts'
 
 /** Times are Unix times in milliseconds. */
@@ -37,12 +38,7 @@ export type OfAlert = Pick<Fingerprint, 'fingerprint' | 'severity' | 'said' | 'e
 }
 
 /** The fields of a signal that change a fingerprint. */
-type OfSignal = Pick<Fingerprint, 'fingerprint' | 'severity' | 'said'> & {
-  readonly expiry: Expiry | null
-  readonly source: Source
-  readonly startsAt: number
-  readonly isStartUnknown?: boolean | undefined
-}
+type OfSignal = Pick<Signal, 'fingerprint' | 'severity' | 'said' | 'expiry' | 'source' | 'startsAt' | 'isStartUnknown'>
 
 /** Returns whether the fingerprints of an alert determine its severity. */
 export function isJudgedByFingerprint({ source }: { readonly source: Source }): boolean {

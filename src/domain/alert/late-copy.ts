@@ -1,8 +1,7 @@
 /** Recognizes a notification that arrives after the end that it precedes, and one that changes nothing. */
 
-import type { Expiry } from '../event/event.ts'
 import { MINUTE, SECOND } from '../units.ts'
-import type { Alert } from './alert.ts'
+import type { Alert, Signal } from './alert.ts'
 import { isLeftOut } from './doubt.ts'
 import type { Fingerprint } from './fingerprints.ts'
 
@@ -12,17 +11,8 @@ const SAME_START_WITHIN = 10 * MINUTE
 /** A second copy that comes so much later than the first is a repeat: its sender says that the alert goes on. */
 const REPEATS_AFTER = 20 * SECOND
 
-type OfAlert = {
-  readonly startsAt: number
-  readonly endedAt: number | null
-  readonly resolution: string | null
-}
-
-type OfSignal = Pick<Fingerprint, 'fingerprint'> & {
-  readonly expiry: Expiry | null
-  readonly startsAt: number
-  readonly sighting: object | null
-}
+type OfAlert = Pick<Alert, 'startsAt' | 'endedAt' | 'resolution'>
+type OfSignal = Pick<Signal, 'fingerprint' | 'expiry' | 'startsAt' | 'sighting'>
 
 /**
  * Returns whether a firing item is a late copy: it started before the reported end of its fingerprint and arrived within
@@ -77,8 +67,8 @@ const COMPARED_FIELDS = [
 
 /** Returns whether a pipeline failed before a later one succeeded. Its notification is late and reopens nothing. */
 export function isOlderPipeline(
-  { source, endsAt }: { readonly source: string; readonly endsAt: number | null },
-  { startsAt }: { readonly startsAt: number },
+  { source, endsAt }: Pick<Alert, 'source' | 'endsAt'>,
+  { startsAt }: Pick<Signal, 'startsAt'>,
 ): boolean {
   return source === 'ci' && endsAt !== null && startsAt <= endsAt
 }

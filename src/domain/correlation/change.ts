@@ -72,7 +72,7 @@ export function absorbNotification(
   draft: PipelineDraft | JobDraft,
   rule: string,
 ): PipelineFacts {
-  const told = draft.kind === 'pipeline' ? factsOf(draft, rule) : jobFactsOf(draft, rule)
+  const told = factsOf(draft, rule)
   if (!before) return told
   const newest = isNewer(told, before) ? told : before
   return {
@@ -94,43 +94,29 @@ function startedBy(upstream: string | undefined): Pick<PipelineFacts, 'upstream'
   return upstream === undefined ? {} : { upstream }
 }
 
-function factsOf(draft: PipelineDraft, rule: string): PipelineFacts {
+function factsOf(draft: PipelineDraft | JobDraft, rule: string): PipelineFacts {
+  // A job proves only that its pipeline was running.
+  const { status, createdAt, duration, finishedAt, mergeRequest, jobs } =
+    draft.kind === 'pipeline' ? draft : { ...RUNNING, jobs: [draft.job] }
   return {
     project: draft.project.path,
     branch: draft.ref,
     sha: draft.sha,
-    status: draft.status,
+    status,
     statusAt: draft.at,
-    createdAt: draft.createdAt ?? (draft.duration === null ? null : draft.at - Math.round(draft.duration * 1000)),
+    createdAt: createdAt ?? (duration === null ? null : draft.at - Math.round(duration * 1000)),
     // While a retried pipeline is running, its notifications still contain the end of the first attempt.
-    finishedAt: ENDED.has(draft.status) ? draft.finishedAt : null,
-    mergeRequest: draft.mergeRequest,
+    finishedAt: ENDED.has(status) ? finishedAt : null,
+    mergeRequest,
     commit: draft.commit,
     url: draft.links.pipeline ?? null,
-    jobs: draft.jobs,
+    jobs,
     ...startedBy(draft.upstream),
     rule,
   }
 }
 
-/** A job proves only that its pipeline was running. */
-function jobFactsOf(draft: JobDraft, rule: string): PipelineFacts {
-  return {
-    project: draft.project.path,
-    branch: draft.ref,
-    sha: draft.sha,
-    status: 'running',
-    statusAt: draft.at,
-    createdAt: null,
-    finishedAt: null,
-    mergeRequest: false,
-    commit: draft.commit,
-    url: draft.links.pipeline ?? null,
-    jobs: [draft.job],
-    ...startedBy(draft.upstream),
-    rule,
-  }
-}
+const RUNNING = { status: 'running', createdAt: null, duration: null, finishedAt: null, mergeRequest: false } as const
 
 const ENDED = new Set(['success', 'failed', 'canceled', 'skipped'])
 

@@ -1,5 +1,7 @@
 /** Names the services that represent senders, such as `source/metrics/incmon`, as users know the senders. */
+
 import { SOURCES, type Source, senderName } from '../event/event.ts'
+import type { Name } from '../service/service.ts'
 import { serviceName } from '../text.ts'
 import { PROMETHEUS } from './sender.ts'
 
@@ -9,7 +11,7 @@ export function isSender(service: string): boolean {
 }
 
 /** Returns the name of a service or, if it represents a sender, a name such as `Alertmanager (incmon)`. */
-export function subjectName(service: { readonly namespace: string; readonly name: string }): string {
+export function subjectName(service: Name): string {
   const [first, name, ...receiver] = service.name.split('/')
   const source = SOURCES.find((one) => one === name)
   if (first !== 'source' || source === undefined) return serviceName(service)

@@ -1,15 +1,15 @@
 /** The services that stand for nodes, whose name is `node/` followed by the name of the node. */
 
+import type { Name } from './service.ts'
+
 const NODE = 'node/'
 
-type Named = { readonly namespace: string; readonly name: string }
-
-export function isNodeService({ namespace, name }: Named): boolean {
+export function isNodeService({ namespace, name }: Name): boolean {
   return namespace === '' && name.startsWith(NODE)
 }
 
 /** Returns the name of the node for which a service stands. */
-export function nodeNameOf({ name }: Pick<Named, 'name'>): string {
+export function nodeNameOf({ name }: Pick<Name, 'name'>): string {
   return name.slice(NODE.length)
 }
 

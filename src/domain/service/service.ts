@@ -17,6 +17,7 @@ export type Attribution = {
 }
 
 export type Name = { readonly namespace: string; readonly name: string }
+export type ServiceKey = Name & { readonly cluster: string }
 
 export const ALIAS_KINDS = ['ci-project', 'image', 'label', 'workload'] as const
 export type AliasKind = (typeof ALIAS_KINDS)[number]

@@ -1,5 +1,6 @@
 /** Combines a pipeline with the rollouts that it caused, so that one deploy is one suspect. */
 import { type Change, type Outcome, outcomeOf, type PipelineChange } from '../correlation/change.ts'
+import { isChange } from './likely-cause.ts'
 import { MAX_EVIDENCE } from './object.ts'
 import type { Suspect } from './suspect.ts'
 
@@ -40,10 +41,6 @@ function joined(pipeline: Suspect, rollouts: readonly Suspect[]): Suspect {
     evidence: [...found.values()].slice(0, MAX_EVIDENCE),
     rollouts: refs,
   }
-}
-
-function isChange({ kind }: Suspect): boolean {
-  return kind === 'pipeline' || kind === 'rollout'
 }
 
 /**

@@ -3,15 +3,14 @@ import type { Labels } from '../event/event.ts'
 import { cacheByName } from '../memoize.ts'
 import { registryOf } from '../service/image.ts'
 import { isNodeService, nodeNameOf } from '../service/node.ts'
+import type { ServiceKey } from '../service/service.ts'
 import { CALLEE_LABELS } from './accused.ts'
 
 /** An alert of an incident. `text`: its words, or the message of the event. */
 export type DependentAlert = { readonly text: string; readonly labels: Labels; readonly node: string | null }
 
-type Place = { readonly cluster: string; readonly namespace: string; readonly name: string }
-
 /** The services that may be the cause, by their names in lower case: those that are not well. */
-export type Unwell = ReadonlyMap<string, readonly Place[]>
+export type Unwell = ReadonlyMap<string, readonly ServiceKey[]>
 
 /** Something that several incidents can depend on. `name` is for people. */
 export type Target = {
@@ -51,14 +50,14 @@ const IMAGE = /\bimage "?([^\s"]+)/i
 const MISSING_IMAGE = /not found|manifest unknown|does not exist|invalid reference/i
 
 /** Returns the target that a service itself is. */
-export function targetOfService(service: Place): Target {
+export function targetOfService(service: ServiceKey): Target {
   const { cluster, namespace, name } = service
   if (isNodeService(service)) return nodeTarget(cluster, nodeNameOf(service))
   return { kind: 'service', key: `service ${cluster}/${namespace}/${name}`, name }
 }
 
 /** Returns what an incident of a service depends on, without the service itself. */
-export function dependenciesOf(own: Place, alerts: readonly DependentAlert[], unwell: Unwell): readonly Target[] {
+export function dependenciesOf(own: ServiceKey, alerts: readonly DependentAlert[], unwell: Unwell): readonly Target[] {
   const found = [
     ...alerts.flatMap((alert) => [...calledIn(alert, own, unwell), ...namedIn(alert, own, unwell)]),
     ...nodeOf(own, alerts),
@@ -68,14 +67,14 @@ export function dependenciesOf(own: Place, alerts: readonly DependentAlert[], un
   return [...new Map(found.filter(({ key }) => key !== self).map((one) => [one.key, one])).values()]
 }
 
-function calledIn({ labels }: DependentAlert, own: Place, unwell: Unwell): Target[] {
+function calledIn({ labels }: DependentAlert, own: ServiceKey, unwell: Unwell): Target[] {
   return CALLEE_LABELS.flatMap((label) => {
     const host = labels[label]?.replace(/:\d+$/, '') ?? ''
     return targetOfHost(host, own, unwell, !OWN_LABELS.has(label) && !UNNAMED.test(host)) ?? []
   })
 }
 
-function namedIn({ text: whole }: DependentAlert, own: Place, unwell: Unwell): Target[] {
+function namedIn({ text: whole }: DependentAlert, own: ServiceKey, unwell: Unwell): Target[] {
   const { isUnreached, servers, addressed, looked, words } = namesIn(whole.slice(0, MAX_TEXT))
   // A word such as `users` is the name of a service only if the text says that something was not reached.
   const names = words.filter((word) => unwell.has(word) && (isUnreached || word.includes('-')))
@@ -127,7 +126,7 @@ function isAddress(host: string): boolean {
  * Returns the service or the external host that a name in an alert of `own` leads to; null if it leads to none.
  * @param isHost whether the text uses the name as a host: a name without dots is then a service of the same namespace
  */
-function targetOfHost(host: string, own: Place, unwell: Unwell, isHost: boolean): Target | null {
+function targetOfHost(host: string, own: ServiceKey, unwell: Unwell, isHost: boolean): Target | null {
   if (host.length > LONGEST_HOST) return null
   const name = host.toLowerCase().replace(/\.+$/, '')
   if (name.length < (isHost && !isAddress(name) ? 2 : SHORTEST_NAME)) return null
@@ -144,7 +143,7 @@ function targetOfHost(host: string, own: Place, unwell: Unwell, isHost: boolean)
 }
 
 /** A service without a namespace in the text is the one of the same namespace, or the only one of its name. */
-function knownService(name: string, namespace: string | undefined, own: Place, unwell: Unwell): Place | null {
+function knownService(name: string, namespace: string | undefined, own: ServiceKey, unwell: Unwell): ServiceKey | null {
   for (const one of [name, name.replace(SUFFIX, '')]) {
     const same = (unwell.get(one) ?? []).filter(({ cluster }) => cluster === own.cluster)
     const near = same.filter((service) => service.namespace === (namespace ?? own.namespace))
@@ -155,7 +154,7 @@ function knownService(name: string, namespace: string | undefined, own: Place, u
 }
 
 /** Returns the node on which all conditions of the incident are. */
-function nodeOf({ cluster }: Place, alerts: readonly DependentAlert[]): Target[] {
+function nodeOf({ cluster }: ServiceKey, alerts: readonly DependentAlert[]): Target[] {
   const [node, second] = [...new Set(alerts.flatMap((alert) => alert.node ?? []))]
   return node === undefined || second !== undefined ? [] : [nodeTarget(cluster, node)]
 }

@@ -1,4 +1,5 @@
 /** Groups open incidents that have a common cause. A group is computed whenever it is shown, and never stored. */
+import type { ServiceKey } from '../service/service.ts'
 import { MINUTE } from '../units.ts'
 import { type DependentAlert, dependenciesOf, type Target, targetOfService, type Unwell } from './dependency.ts'
 
@@ -7,7 +8,7 @@ export type OpenIncident = {
   readonly id: string
   readonly createdAt: number
   readonly startedAt: number
-  readonly service: { readonly cluster: string; readonly namespace: string; readonly name: string }
+  readonly service: ServiceKey
   readonly alerts: readonly DependentAlert[]
   /** The ref of the change that is likely to have caused the incident; null if there is none. */
   readonly change: string | null

@@ -1,5 +1,6 @@
 /** What a watched cluster says about one workload now. */
 import { ordered } from '../order.ts'
+import type { Name } from '../service/service.ts'
 import { HOUR } from '../units.ts'
 import {
   imageIn,
@@ -21,8 +22,6 @@ export type WorkloadNow = Pick<WorkloadFacts, 'wanted' | 'available' | 'revision
   readonly pods: readonly PodNow[]
 }
 
-export type Named = { readonly namespace: string; readonly name: string }
-
 type PodNow = {
   readonly name: string
   readonly node: string | null
@@ -41,7 +40,7 @@ const KINDS = ['Deployment', 'StatefulSet', 'DaemonSet'] as const
 
 /** Returns null if the cluster has no workload of this name. `all`: every object of the cluster. */
 export function workloadNow(
-  named: Named,
+  named: Name,
   { known, all, cluster, now }: { known: Known; all: Iterable<Seen>; cluster: string; now: number },
 ): WorkloadNow | null {
   const found = KINDS.map((kind) => known.find(kind, named.namespace, named.name)).find((one) => one !== null)

@@ -15,11 +15,10 @@ import {
   matchesName,
   type Name,
   namesToFind,
+  type ServiceKey,
   shortened,
 } from '../../domain/service/service.ts'
 import { aliasKey, alikeKey, namespaceKey, type OrganizationState, serviceKey } from '../state/state.ts'
-
-export type ServiceKey = { readonly cluster: string; readonly namespace: string; readonly name: string }
 
 export type ServiceMatch = {
   /** Null if the service has yet to be created. */

@@ -2,9 +2,9 @@
 
 import type { ReceivedEvent } from '../../domain/alert/late-events.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
+import type { ServiceKey } from '../../domain/service/service.ts'
 import type { Context } from '../state/context.ts'
 import { awaitedName } from '../state/state.ts'
-import type { ServiceKey } from './attribution.ts'
 
 /** Creates a service. New services are healthy. */
 export function createLiveService(ctx: Context, key: ServiceKey, now: number): LiveService {

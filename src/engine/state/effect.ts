@@ -2,7 +2,7 @@
 import type { AlertTexts } from '../../domain/alert/alert.ts'
 import type { ReceivedEvent } from '../../domain/alert/late-events.ts'
 import type { LivePipeline } from '../../domain/correlation/change.ts'
-import type { Labels, Source } from '../../domain/event/event.ts'
+import type { Labels, Rejected, Source } from '../../domain/event/event.ts'
 import type { StoredEvent } from '../../domain/event/stored-event.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
 import type { LiveIncident } from '../../domain/incident/live-incident.ts'
@@ -128,13 +128,10 @@ export type DescribedFingerprint = {
   readonly generator: string | null
 }
 
-export type StoredRejection = {
+export type StoredRejection = Rejected & {
   readonly id: string
   readonly organizationId: number
   readonly source: Source
-  readonly index: number
-  readonly error: string
-  readonly payload: unknown
   readonly receivedAt: number
 }
 

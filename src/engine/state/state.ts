@@ -9,6 +9,7 @@ import type { Plan, Settings } from '../../domain/organization.ts'
 import type { Awaited } from '../../domain/sender/beats.ts'
 import type { LiveGroup, LiveSender } from '../../domain/sender/sender.ts'
 import type { LiveImage } from '../../domain/service/image.ts'
+import type { Name, ServiceKey } from '../../domain/service/service.ts'
 import type { Severity } from '../../domain/severity.ts'
 import type { CompiledSilence, LiveSilence } from '../../domain/silence/silence.ts'
 import { createIndex, createNames, createTable } from './collections.ts'
@@ -121,19 +122,15 @@ export function settingsOf({ settings, rowId }: Pick<OrganizationState, 'setting
   return found
 }
 
-export function serviceKey(key: {
-  readonly cluster: string
-  readonly namespace: string
-  readonly name: string
-}): string {
+export function serviceKey(key: ServiceKey): string {
   return `${key.cluster}\0${key.namespace}\0${key.name}`
 }
 
-export function alikeKey(key: { readonly namespace: string; readonly name: string }): string {
+export function alikeKey(key: Name): string {
   return `${key.namespace}\0${key.name}`
 }
 
-export function namespaceKey(key: { readonly cluster: string; readonly namespace: string }): string {
+export function namespaceKey(key: Omit<ServiceKey, 'name'>): string {
   return `${key.cluster}\0${key.namespace}`
 }
 
@@ -164,11 +161,7 @@ export function namesakeKey(
   return `${serviceId} ${severity} ${source} ${name}`
 }
 
-export function senderKey(key: {
-  readonly source: Source
-  readonly cluster: string
-  readonly receiver: string
-}): string {
+export function senderKey(key: Pick<LiveSender, 'source' | 'cluster' | 'receiver'>): string {
   return `${key.source} ${key.cluster}\0${key.receiver}`
 }
 
@@ -186,11 +179,7 @@ export function dueStep(at: number | null): number | null {
 }
 
 /** Returns the name under which events wait for a service that does not exist yet. */
-export function awaitedName(key: {
-  readonly cluster: string
-  readonly namespace: string
-  readonly name: string
-}): string {
+export function awaitedName(key: ServiceKey): string {
   return `${key.cluster}/${key.namespace}/${key.name}`
 }
 

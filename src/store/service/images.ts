@@ -1,5 +1,5 @@
 /** The images that services pull, and the CI projects that may have built these images. */
-import type { PulledImage } from '../../engine/state/effect.ts'
+import type { Effect } from '../../engine/state/effect.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 
@@ -22,14 +22,8 @@ const putImage = query<{ serviceId: number; path: string; tag: string; at: numbe
  */
 export function storeImage(
   db: Db,
-  pulled: {
-    readonly organizationId: number
-    readonly serviceId: number
-    readonly image: PulledImage
-    readonly isNew: boolean
-  },
+  { organizationId, serviceId, image, isNew }: Extract<Effect, { readonly kind: 'image-pulled' }>,
 ): void {
-  const { organizationId, serviceId, image, isNew } = pulled
   db.run(putImage, { serviceId, path: image.path, tag: image.tag ?? '', at: image.at })
   if (isNew) for (const project of image.projects) db.run(insertProject, { organizationId, project, serviceId })
 }

@@ -26,13 +26,8 @@ export function oldestOpenIncident(
   serviceId: number,
   about: string | null = null,
 ): LiveIncident | null {
-  return best(
-    state,
-    serviceId,
-    ({ status, problem }) =>
-      status !== 'resolved' && (about === null || problem.about === about || problem.firing.includes(about)),
-    (a, b) => a.createdAt - b.createdAt || a.rowId - b.rowId,
-  )
+  const isAbout = ({ problem }: LiveIncident) => problem.about === about || problem.firing.includes(about ?? '')
+  return unresolvedIncidents(state, serviceId).find((one) => about === null || isAbout(one)) ?? null
 }
 
 /** Returns all unresolved incidents of a service, oldest first. */
@@ -47,21 +42,10 @@ export function lastResolvedIncident(
   serviceId: number,
   about: string | null = null,
 ): LiveIncident | null {
-  const isCandidate = ({ status, cause, problem }: LiveIncident) =>
-    status === 'resolved' && cause === 'service' && problem.about === about
-  return best(state, serviceId, isCandidate, (a, b) => (b.resolvedAt ?? 0) - (a.resolvedAt ?? 0) || b.rowId - a.rowId)
-}
-
-function best(
-  state: OrganizationState,
-  serviceId: number,
-  isCandidate: (incident: LiveIncident) => boolean,
-  order: (a: LiveIncident, b: LiveIncident) => number,
-): LiveIncident | null {
-  let found: LiveIncident | null = null
-  for (const incident of incidentsOf(state, serviceId))
-    if (isCandidate(incident) && (found === null || order(incident, found) < 0)) found = incident
-  return found
+  const resolved = incidentsOf(state, serviceId).filter(
+    ({ status, cause, problem }) => status === 'resolved' && cause === 'service' && problem.about === about,
+  )
+  return resolved.sort((a, b) => (b.resolvedAt ?? 0) - (a.resolvedAt ?? 0) || b.rowId - a.rowId)[0] ?? null
 }
 
 type Opening = Pick<
