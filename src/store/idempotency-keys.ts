@@ -24,12 +24,8 @@ export function storeAnswer(
     }),
   )
 }
+
 export function forgetAnswer(db: Db, organizationId: number, route: string, key: string): void {
   const answers = db.sql.deleteFrom('idempotency_keys').where('organization_id', '=', organizationId)
   db.run(answers.where('route', '=', route).where('key', '=', key))
-}
-
-/** Deletes responses to requests received at or before `before`. Returns the number of deleted keys. */
-export function forgetAnswers(db: Db, before: number): number {
-  return db.run(db.sql.deleteFrom('idempotency_keys').where('received_at', '<=', before))
 }

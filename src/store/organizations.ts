@@ -33,16 +33,6 @@ export function insertOrganization(db: Db, made: Pick<OrganizationRecord, 'id' |
   db.run(db.sql.insertInto('organizations').values({ uuid: uuidBytes(id), name, plan, created_at: createdAt }))
 }
 
-/** Updates an organization. Throws SQLITE_CONSTRAINT_UNIQUE if the name is taken. */
-export function updateOrganization(
-  db: Db,
-  rowId: number,
-  to: Pick<OrganizationRecord, 'name' | 'plan' | 'settings'>,
-): void {
-  const changed = { name: to.name, plan: to.plan, settings: JSON.stringify(to.settings) }
-  db.run(db.sql.updateTable('organizations').set(changed).where('id', '=', rowId))
-}
-
 function select(db: Db) {
   const columns = ['id as rowId', 'uuid', 'name', 'plan', 'settings', 'created_at as createdAt'] as const
   return db.sql.selectFrom('organizations').select(columns)

@@ -5,7 +5,7 @@ import type { Listed, Page } from '../domain/pagination.ts'
 import type { StoredRejection } from '../engine/state/effect.ts'
 import { countOf, readPage, type TimeFilter } from './read.ts'
 import type { Db } from './sqlite/open.ts'
-import { uuidBytes, uuidFromBytes } from './sqlite/uuid.ts'
+import { uuidFromBytes } from './sqlite/uuid.ts'
 
 /**
  * A rejected item. `payload`: the item's text with secrets replaced, truncated to 64 kB. The text may be invalid JSON.
@@ -29,25 +29,6 @@ export function listRejections(
     .orderBy('received_at', 'desc')
     .orderBy('id', 'desc')
   return readPage(db, query, rows, page, ({ uuid, ...rejection }) => ({ ...rejection, id: uuidFromBytes(uuid) }))
-}
-
-const MAX_PAYLOAD = 65_536
-
-/** Stores a rejected item. Truncates its payload to 64 kB. */
-export function insertRejection(db: Db, rejection: StoredRejection): void {
-  const { id, organizationId, source, index, error, payload, receivedAt } = rejection
-  const text = typeof payload === 'string' ? payload : (JSON.stringify(payload) ?? '')
-  db.run(
-    db.sql.insertInto('rejections').values({
-      uuid: uuidBytes(id),
-      organization_id: organizationId,
-      source,
-      item: index,
-      error,
-      payload: text.slice(0, MAX_PAYLOAD).toWellFormed(),
-      received_at: receivedAt,
-    }),
-  )
 }
 
 function filtered(db: Db, organizationId: number, filter: RejectionFilter) {

@@ -131,6 +131,7 @@ function eventsOfNode(ctx: Context, { service, key }: Place, { sighting, node }:
 function isLeaving({ name, object }: ReceivedEvent): boolean {
   return leavesCluster({ reason: name, kind: object.split('/', 1)[0] ?? '' })
 }
+
 function isDown({ name }: ReceivedEvent): boolean {
   return name === 'NodeNotReady'
 }

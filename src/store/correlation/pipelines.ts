@@ -23,15 +23,6 @@ export function findPipeline(db: Db, organizationId: number, ref: string): LiveP
   return row ? toRow(row) : null
 }
 
-/** Inserts or updates a pipeline. `eventRowId`: the pipeline's newest event. */
-export function storePipeline(db: Db, pipeline: LivePipeline, eventRowId: number, organizationId: number): void {
-  const { serviceId, ref, facts, startsAt, endsAt } = pipeline
-  const times = { starts_at: startsAt, ends_at: endsAt }
-  const changing = { service_id: serviceId, event_id: eventRowId, facts: JSON.stringify(facts), ...times }
-  const inserted = db.sql.insertInto('pipelines').values({ organization_id: organizationId, ref, ...changing })
-  db.run(inserted.onConflict((conflict) => conflict.columns(['organization_id', 'ref']).doUpdateSet(changing)))
-}
-
 const near = query<{ serviceId: number; from: number; to: number }>()((sql, hole) =>
   select(sql)
     .where('pipelines.service_id', '=', hole('serviceId'))

@@ -1,6 +1,6 @@
 /** Reads the rollouts of services from the stored events of their Deployments. */
 import type { Change } from '../../domain/correlation/change.ts'
-import { rolloutsOf, type ScalingEvent } from '../../domain/correlation/rollout.ts'
+import { rolloutsOf } from '../../domain/correlation/rollout.ts'
 import { MAX_EVENTS } from '../../domain/suspect/searched.ts'
 import { findServiceRowId } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -26,12 +26,7 @@ export function rolloutsIn(db: Db, organizationId: number, from: number, to: num
   const byService = Map.groupBy(rows, ({ service }) => service.toString('hex'))
   return [...byService.values()].flatMap((events) => {
     const [first] = events
-    const scalings: ScalingEvent[] = events.map(({ uuid, object, text, at }) => ({
-      eventId: uuidFromBytes(uuid),
-      object,
-      text,
-      at,
-    }))
+    const scalings = events.map(({ uuid, ...event }) => ({ ...event, eventId: uuidFromBytes(uuid) }))
     return first ? rolloutsOf(scalings, { id: uuidFromBytes(first.service), namespace: first.namespace }) : []
   })
 }

@@ -1,36 +1,32 @@
 /** Saves the changes of a batch in one transaction: the columns that differ, and what was appended. */
 import type { AlertTexts } from '../../domain/alert/alert.ts'
 import type { LiveService } from '../../domain/health/live-service.ts'
-import type { LiveIncident } from '../../domain/incident/live-incident.ts'
-import { cacheLast } from '../../domain/memoize.ts'
 import type { Notice } from '../../domain/notice.ts'
 import { DAY } from '../../domain/units.ts'
-import type { DescribedFingerprint, Effect } from '../../engine/state/effect.ts'
+import type { DescribedFingerprint, Effect, StoredRejection } from '../../engine/state/effect.ts'
 import type { Changes, RowChange } from '../../engine/state/journal.ts'
 import { awaitedName } from '../../engine/state/state.ts'
 import { computeLinks } from '../correlation/compute-links.ts'
 import { linkHistoryOf } from '../correlation/links.ts'
-import { storePipeline } from '../correlation/pipelines.ts'
-import { forgetAnswers, storeAnswer } from '../idempotency-keys.ts'
+import { storeAnswer } from '../idempotency-keys.ts'
 import { moveIncidentRecords } from '../incident/incidents.ts'
 import { insertDuePostmortem, insertPostmortem } from '../incident/postmortems.ts'
 import { saveWatch } from '../kubernetes.ts'
 import { followService } from '../notification/channels.ts'
-import { updateOrganization } from '../organizations.ts'
-import { insertRejection } from '../rejections.ts'
 import { storeImage } from '../service/images.ts'
-import { moveService, replaceAliases } from '../service/services.ts'
+import { moveService } from '../service/services.ts'
 import { recordState } from '../service/states.ts'
 import { replaceSilencesOfAlert, saveSilence } from '../silences.ts'
 import type { Db } from '../sqlite/open.ts'
-import { insertRows, query, saveChanges } from '../sqlite/query.ts'
+import { insertRows, query } from '../sqlite/query.ts'
 import { uuidBytes } from '../sqlite/uuid.ts'
 import { fingerprintKey, saveFingerprints } from './fingerprints.ts'
 import { tellAlike, tellNewcomers, writeNotifications } from './notifications.ts'
 import { generatePostmortem, writeDuePostmortemsOf } from './postmortem.ts'
+import { saveEvents, saveRows } from './rows.ts'
 import { saveAlerts } from './save-alerts.ts'
-import { saveEvents } from './save-events.ts'
-import { dropGroups, saveGroups, saveSenders } from './save-senders.ts'
+
+const MAX_PAYLOAD = 65_536
 
 type Kind = Effect['kind']
 type Kept<One extends Kind> = Extract<Effect, { readonly kind: One }>
@@ -41,10 +37,7 @@ export function saveBatch(db: Db, { rows, effects }: Changes, newId: () => strin
   const byKind = Map.groupBy(effects, ({ kind }) => kind)
   const appended: Appended = (kind) => (byKind.get(kind) ?? []) as never
   const { merged, others } = postmortemsOf(db, appended, newId)
-  saveChanges(db, 'services', rows.services, serviceRowOf, serviceColumnsOf)
-  saveSenders(db, rows.senders)
-  saveGroups(db, rows.groups)
-  saveChanges(db, 'incidents', rows.incidents, rowOf, columnsOf)
+  saveRows(db, rows)
   saveAlerts(db, rows.alerts, textsOf(appended), settledOf(appended))
   saveFingerprints(db, rows.alerts, settledOf(appended), describedOf(appended))
   saveEvents(
@@ -57,7 +50,7 @@ export function saveBatch(db: Db, { rows, effects }: Changes, newId: () => strin
     return { incident_id: incidentId, at, kind, code, text, facts, actor, ref }
   })
   for (const { rejection } of appended('item-rejected')) insertRejection(db, rejection)
-  for (const one of newestPipelines(appended)) storePipeline(db, one.pipeline, one.eventRowId, one.organizationId)
+  for (const one of newestPipelines(appended)) storePipeline(db, one)
   for (const change of rows.services) {
     linkEvents(db, change)
     const { before, after } = change
@@ -68,7 +61,7 @@ export function saveBatch(db: Db, { rows, effects }: Changes, newId: () => strin
     replaceSilencesOfAlert(db, after.rowId, before?.silencedBy ?? [], after.silencedBy)
   }
   for (const effect of effects) saveOther(db, effect)
-  dropGroups(db, rows.groups)
+  for (const { after, isGone } of rows.groups) if (isGone) db.run(dropGroup, { rowId: after.rowId })
   const links = appended('links-due').map(({ due }) => due)
   const notices = computeLinks(linkHistoryOf(db), links, newId)
   for (const generated of merged) insertPostmortem(db, { ...generated, id: newId() })
@@ -78,6 +71,32 @@ export function saveBatch(db: Db, { rows, effects }: Changes, newId: () => strin
   tellAlike(db, appended('alerts-joined'), newId)
   tellNewcomers(db, appended('alerts-joined'), newId)
   return notices
+}
+
+/** Inserts or updates a pipeline. `eventRowId`: the pipeline's newest event. */
+function storePipeline(db: Db, { pipeline, eventRowId, organizationId }: Kept<'pipeline-changed'>): void {
+  const { serviceId, ref, facts, startsAt, endsAt } = pipeline
+  const times = { starts_at: startsAt, ends_at: endsAt }
+  const changing = { service_id: serviceId, event_id: eventRowId, facts: JSON.stringify(facts), ...times }
+  const inserted = db.sql.insertInto('pipelines').values({ organization_id: organizationId, ref, ...changing })
+  db.run(inserted.onConflict((conflict) => conflict.columns(['organization_id', 'ref']).doUpdateSet(changing)))
+}
+
+/** Stores a rejected item. Truncates its payload to 64 kB. */
+function insertRejection(db: Db, rejection: StoredRejection): void {
+  const { id, organizationId, source, index, error, payload, receivedAt } = rejection
+  const text = typeof payload === 'string' ? payload : (JSON.stringify(payload) ?? '')
+  db.run(
+    db.sql.insertInto('rejections').values({
+      uuid: uuidBytes(id),
+      organization_id: organizationId,
+      source,
+      item: index,
+      error,
+      payload: text.slice(0, MAX_PAYLOAD).toWellFormed(),
+      received_at: receivedAt,
+    }),
+  )
 }
 
 /**
@@ -136,6 +155,8 @@ const link = query<{ organizationId: number; awaited: string; serviceId: number 
     .where('awaited', '=', hole('awaited')),
 )
 
+const dropGroup = query<{ rowId: number }>()((sql, hole) => sql.deleteFrom('groups').where('id', '=', hole('rowId')))
+
 function saveOther(db: Db, effect: Effect): void {
   switch (effect.kind) {
     case 'service-merged':
@@ -143,7 +164,7 @@ function saveOther(db: Db, effect: Effect): void {
       followService(db, effect.into.organizationId, effect.from, effect.into)
       break
     case 'aliases-set':
-      replaceAliases(db, effect.organizationId, effect.serviceId, effect.aliases)
+      replaceAliases(db, effect)
       break
     case 'image-pulled':
       storeImage(db, effect)
@@ -159,7 +180,7 @@ function saveOther(db: Db, effect: Effect): void {
       recordState(db, effect.serviceId, { at: effect.at, ...effect.health })
       break
     case 'organization-changed':
-      updateOrganization(db, effect.organizationId, effect)
+      updateOrganization(db, effect)
       break
     case 'alert-texts':
     case 'fingerprint-described':
@@ -179,57 +200,22 @@ function saveOther(db: Db, effect: Effect): void {
   }
 }
 
-function rowOf(incident: LiveIncident) {
-  const previous = incident.previous === null ? null : uuidBytes(incident.previous)
-  return { id: incident.rowId, uuid: uuidBytes(incident.id), previous, ...columnsOf(incident) }
+/** Deletes responses to requests received at or before `before`. */
+function forgetAnswers(db: Db, before: number): void {
+  db.run(db.sql.deleteFrom('idempotency_keys').where('received_at', '<=', before))
 }
 
-function columnsOf(incident: LiveIncident) {
-  return {
-    organization_id: incident.organizationId,
-    service_id: incident.serviceId,
-    origin: incident.origin,
-    cause: incident.cause,
-    created_at: incident.createdAt,
-    title: incident.title,
-    severity: incident.severity,
-    status: incident.status,
-    started_at: incident.startedAt,
-    acknowledged_at: incident.acknowledgedAt,
-    resolved_at: incident.resolvedAt,
-    touched_at: incident.touchedAt,
-    alert_count: incident.alertCount,
-    lowest_score: incident.lowestScore,
-    acknowledged_by: incident.acknowledgedBy,
-    problem: problemText(incident.problem),
-  }
+/** Replaces a service's aliases. Throws SQLITE_CONSTRAINT if another service has one of these aliases. */
+function replaceAliases(db: Db, { organizationId, serviceId, aliases }: Kept<'aliases-set'>): void {
+  db.run(db.sql.deleteFrom('aliases').where('service_id', '=', serviceId))
+  const different = [...new Map(aliases.map((ref) => [`${ref.kind} ${ref.value}`, ref])).values()]
+  if (different.length === 0) return
+  const owner = { organization_id: organizationId, service_id: serviceId }
+  db.run(db.sql.insertInto('aliases').values(different.map(({ kind, value }) => ({ ...owner, kind, value }))))
 }
 
-/** In a storm, most changes to an incident only count its alerts. */
-const problemText: (problem: LiveIncident['problem']) => string = cacheLast(JSON.stringify)
-
-function serviceRowOf(service: LiveService) {
-  return { id: service.rowId, uuid: uuidBytes(service.id), ...serviceColumnsOf(service) }
+/** Updates an organization. Throws SQLITE_CONSTRAINT_UNIQUE if the name is taken. */
+function updateOrganization(db: Db, { organizationId, name, plan, settings }: Kept<'organization-changed'>): void {
+  const changed = { name, plan, settings: JSON.stringify(settings) }
+  db.run(db.sql.updateTable('organizations').set(changed).where('id', '=', organizationId))
 }
-
-function serviceColumnsOf(service: LiveService) {
-  const { health } = service
-  return {
-    organization_id: service.organizationId,
-    cluster: service.cluster,
-    namespace: service.namespace,
-    name: service.name,
-    status: health.status,
-    score: health.score,
-    health: penaltiesText(health.penalties),
-    healthy_since: service.healthySince,
-    suppressed: service.suppressed ? (1 as const) : (0 as const),
-    last_alert_at: service.lastAlertAt,
-    last_event_at: service.lastEventAt,
-    evaluate_at: service.evaluateAt,
-    created_at: service.createdAt,
-  }
-}
-
-/** Most changes to a service leave its penalties unchanged. */
-const penaltiesText: (penalties: LiveService['health']['penalties']) => string = cacheLast(JSON.stringify)

@@ -151,17 +151,18 @@ export function updateRow<Table extends TableName>(
 
 /**
  * Inserts new records, and updates the changed columns of all others.
+ * @param fixedOf returns the columns that never change, apart from the id
  * @param columnsOf returns the columns that can change
  */
 export function saveChanges<Table extends TableName, Live extends { readonly rowId: number }>(
   db: Db,
   table: Table,
   changes: readonly RowChange<Live>[],
-  rowOf: (live: Live) => NewRow<Table>,
+  fixedOf: (live: Live) => object,
   columnsOf: (live: Live) => Updateable<Schema[Table]>,
 ): void {
   const made = changes.flatMap(({ before, after }) => (before ? [] : after))
-  insertRows(db, table, made, rowOf)
+  insertRows(db, table, made, (live) => ({ id: live.rowId, ...fixedOf(live), ...columnsOf(live) }) as NewRow<Table>)
   for (const { before, after } of changes) {
     if (before) updateRow(db, table, after.rowId, columnsOf(after), columnsOf(before))
   }
