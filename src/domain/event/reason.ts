@@ -7,10 +7,17 @@ import { cacheByName } from '../memoize.ts'
 import { rank, type Severity } from '../severity.ts'
 import { ALERT_NAMES } from './alert-names.ts'
 import { addsNode, isHarmless, leavesCluster } from './going-away.ts'
-import { TURNS } from './message-table.ts'
 import { endedByRun, FAILURE_END, FAILURE_START, isAllWell, isRun, oppositesOf, undoneBy } from './opposite.ts'
 import { hintOf } from './reason-hint.ts'
-import { EXPECTED, nodeCondition, plainMessage, type ReasonJudgement, reasonOf, subtypeOf } from './reason-message.ts'
+import {
+  EXPECTED,
+  nodeCondition,
+  plainMessage,
+  type ReasonJudgement,
+  reasonOf,
+  subtypeOf,
+  TURNS,
+} from './reason-message.ts'
 import {
   ENDS,
   type Failure,

@@ -21,10 +21,30 @@ const MAX_OTHERS = 10_000
 /** How long before an incident another one can open because of the same trouble. */
 const SHORTLY = 5 * MINUTE
 
+/** Reads what a postmortem says about other incidents, alerts and silences at `now`. `until`: when the problem ended. */
+export function findBeside(
+  db: Db,
+  incident: LiveIncident,
+  alerts: AlertRows,
+  entries: Entries,
+  { until, now }: { readonly until: number; readonly now: number },
+) {
+  const { organizationId } = incident
+  return {
+    meanwhile: openedDuring(db, incident, until),
+    merged: mergedWith(db, organizationId, entries),
+    silences: silencesNamed(db, organizationId, entries),
+    earlier: earlierOf(db, incident, alerts),
+    recordedSince: recordedSince(db, organizationId, now),
+  }
+}
+
+type Entries = readonly Pick<EntryFact, 'kind' | 'ref'>[]
+
 /** Lists earlier alerts about the same conditions of the same services. */
-export function earlierOf(db: Db, incident: LiveIncident, serviceIds: readonly number[], alerts: AlertRows) {
+function earlierOf(db: Db, incident: LiveIncident, alerts: AlertRows) {
   const conditions = new Set(alerts.map(({ service, source, name }) => JSON.stringify([service.rowId, source, name])))
-  return serviceIds
+  return [...new Set([incident.serviceId, ...alerts.map(({ service }) => service.rowId)])]
     .flatMap((rowId) => alertsBefore(db, incident, rowId))
     .sort((a, b) => b.startsAt - a.startsAt)
     .slice(0, MAX_EARLIER)
@@ -33,7 +53,7 @@ export function earlierOf(db: Db, incident: LiveIncident, serviceIds: readonly n
 }
 
 /** Lists the other incidents that opened between shortly before an incident and `until`, earliest first. */
-export function openedDuring(db: Db, { rowId, organizationId, createdAt }: LiveIncident, until: number) {
+function openedDuring(db: Db, { rowId, organizationId, createdAt }: LiveIncident, until: number) {
   return db
     .all(openedBetween, { organizationId, from: createdAt - SHORTLY, until, rowId })
     .map(({ uuid, owner, ...incident }) => {
@@ -83,7 +103,7 @@ const incidentAt = query<{ service: number; rowId: number; since: number; from: 
 )
 
 /** Finds the incidents that the entries about a merge name. */
-export function mergedWith(db: Db, organizationId: number, entries: readonly Pick<EntryFact, 'kind' | 'ref'>[]) {
+export function mergedWith(db: Db, organizationId: number, entries: Entries) {
   return entries.flatMap(({ kind, ref }) => {
     const found = kind === 'merged' && ref ? findIncident(db, organizationId, ref.replace('incident/', '')) : null
     return found && ref ? [{ ref, number: found.number, title: found.title, createdAt: found.createdAt }] : []
@@ -91,7 +111,7 @@ export function mergedWith(db: Db, organizationId: number, entries: readonly Pic
 }
 
 /** Finds the silences that the entries name. */
-export function silencesNamed(db: Db, organizationId: number, entries: readonly Pick<EntryFact, 'kind' | 'ref'>[]) {
+function silencesNamed(db: Db, organizationId: number, entries: Entries) {
   const refs = distinct(entries.flatMap(({ kind, ref }) => (kind === 'silence' && ref ? ref : [])))
   return refs.flatMap((ref) => {
     const found = findSilence(db, organizationId, ref.replace('silence/', ''))
@@ -117,7 +137,7 @@ const openedBetween = query<{ organizationId: number; from: number; until: numbe
 /**
  * Returns the start of the period for which the organization's alerts are complete at `now`. Older alerts have expired.
  */
-export function recordedSince(db: Db, organizationId: number, now: number): number {
+function recordedSince(db: Db, organizationId: number, now: number): number {
   const organization = findOrganization(db, organizationId)
   return organization ? Math.max(organization.createdAt, cutoffsAt(organization.settings, now).alerts) : now
 }

@@ -21,7 +21,7 @@ import { rejectionsOf } from '../rejections.ts'
 import { findServiceRowId, hasSeveralClusters } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { type AlertRows, alertsOf, alertsOnNode, firstArrival, serviceOf, timelineAlertsOf } from './alert-facts.ts'
-import { earlierOf, findIncidentOf, mergedWith, openedDuring, recordedSince, silencesNamed } from './beside.ts'
+import { findBeside, findIncidentOf, mergedWith } from './beside.ts'
 import { findGroupUntil } from './groups.ts'
 import { findNumber } from './incidents.ts'
 import { findLiveIncident } from './live-incidents.ts'
@@ -63,14 +63,10 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, e
     alerts,
     searched,
     lowestScore: incident.lowestScore,
-    meanwhile: openedDuring(db, incident, until),
+    ...findBeside(db, incident, alerts, all, { until, now }),
     group: findGroupUntil(db, incident, until),
     told: findTold(db, incident, now),
     arrival: first ? firstArrival(db, first.rowId) : null,
-    merged: mergedWith(db, incident.organizationId, all),
-    silences: silencesNamed(db, incident.organizationId, all),
-    earlier: earlierOf(db, incident, [incident.serviceId, ...others.keys()], alerts),
-    recordedSince: recordedSince(db, incident.organizationId, now),
     rejectedEvidence: rejectionsOf(db, incident.organizationId, incident.startedAt, searched.to),
   }
 }
