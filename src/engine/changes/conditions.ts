@@ -1,3 +1,4 @@
+import type { Alert } from '../../domain/alert/alert.ts'
 import { severeTimesOf } from '../../domain/alert/fingerprints.ts'
 import type { LiveAlert } from '../../domain/alert/live-alert.ts'
 import { begunAtOf } from '../../domain/alert/skipped-end.ts'
@@ -9,9 +10,10 @@ import { once } from '../../domain/memoize.ts'
 import { type Beat, withShared } from '../../domain/sender/beats.ts'
 import { delayOf, isRepeating, type LiveSender, PROMETHEUS } from '../../domain/sender/sender.ts'
 import { isNodeService } from '../../domain/service/node.ts'
+import { rank, SEVERITIES } from '../../domain/severity.ts'
 import { HOUR } from '../../domain/units.ts'
 import { WATCH } from '../../domain/watch/object.ts'
-import { type OrganizationState, senderKey } from '../state/state.ts'
+import { namesakeKey, type OrganizationState, senderKey } from '../state/state.ts'
 
 export type Condition = SituationAlert & { readonly live: LiveAlert; readonly node: string | null }
 
@@ -131,6 +133,15 @@ export function firingMetricsOf(state: OrganizationState, serviceId: number): Fi
     }, Number.NEGATIVE_INFINITY),
   )
   return (startsAt) => latest() >= startsAt - EARLIER
+}
+
+/** Returns whether a live alert of the service has the same name and is firing at the same or a higher severity. */
+export function hasNamesake(state: OrganizationState, serviceId: number, alert: Alert): boolean {
+  return SEVERITIES.some(
+    (severity) =>
+      rank(severity) >= rank(alert.severity) &&
+      state.namesakes.get(namesakeKey(serviceId, alert, severity)) !== undefined,
+  )
 }
 
 /** Returns the firing alerts of a service that were opened by Kubernetes events. */

@@ -15,12 +15,11 @@ import type { LiveService } from '../../../domain/health/live-service.ts'
 import { shareEqual } from '../../../domain/memoize.ts'
 import { beatsFor, isDoubted } from '../../../domain/sender/beats.ts'
 import { ruleText } from '../../../domain/service/rule.ts'
-import { rank, SEVERITIES } from '../../../domain/severity.ts'
 import { statusOf } from '../../../domain/silence/silence.ts'
 import type { Context } from '../../state/context.ts'
-import { namesakeKey, type OrganizationState, settingsOf } from '../../state/state.ts'
+import { settingsOf } from '../../state/state.ts'
 import { changeAlert, noteDoubt } from '../alerts.ts'
-import { firingMetricsOf, senderBehaviorOf } from '../conditions.ts'
+import { firingMetricsOf, hasNamesake, senderBehaviorOf } from '../conditions.ts'
 import { endingEventsSince, isPlanned, returnOfNode, withRollout } from '../going-away.ts'
 import { followAlert } from '../incidents/followed.ts'
 import { joinOpenIncident } from '../incidents/incidents.ts'
@@ -113,15 +112,6 @@ function hasFiringNamesake(ctx: Context, { rowId }: LiveService, alert: Alert, n
 /** Returns whether the organization has an active silence. */
 function hasActiveSilence({ state }: Context, now: number): boolean {
   return [...state.silences.values()].some(({ silence }) => statusOf(silence, now) === 'active')
-}
-
-/** Returns whether a live alert of the service has the same name and is firing at the same or a higher severity. */
-function hasNamesake(state: OrganizationState, serviceId: number, alert: Alert): boolean {
-  return SEVERITIES.some(
-    (severity) =>
-      rank(severity) >= rank(alert.severity) &&
-      state.namesakes.get(namesakeKey(serviceId, alert, severity)) !== undefined,
-  )
 }
 
 function changeKnown(
