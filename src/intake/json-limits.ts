@@ -32,6 +32,10 @@ const CLOSE_OBJECT = 0x7d
 /** Real alerts have about thirty labels. A hundred thousand labels are an attack. */
 export const LABEL_LIMIT = 1_000
 
+const WHOLE = Number.POSITIVE_INFINITY
+/** Of each object below the body, one field more than a reader accepts, so that it rejects only the item with more. */
+const SURPLUS: Most = { text: WHOLE, items: WHOLE, fields: LABEL_LIMIT + 1, from: 2 }
+
 /**
  * Checks the limits before the JSON is parsed, by counting brackets and commas outside strings.
  * @returns the text to parse: the same, or without the surplus fields of single objects
@@ -57,28 +61,44 @@ export function guard(text: string): string {
     }
   }
   if (values <= MAX_SHAPES || !hasManyShapes(text)) return text
-  const short = withoutSurplus(text)
+  const short = cutJson(text, SURPLUS)
   if (hasManyShapes(short)) {
     throw new IncmonError('invalid', `body: more than ${MAX_SHAPES} different fields; send it in smaller parts`)
   }
   return short
 }
 
-/** Keeps `LABEL_LIMIT + 1` fields of each object below the body, so that a reader rejects only the item with more. */
-function withoutSurplus(text: string): string {
-  const fields = new Int32Array(MAX_DEPTH + 1)
+/** What is kept of each text, list and object of a JSON document. Objects and lists above the depth `from` stay whole. */
+type Most = { readonly text: number; readonly items: number; readonly fields: number; readonly from: number }
+
+/**
+ * Returns the same JSON with the first items of each list, the first fields of each object and the beginning of each
+ * text. Returns the same text if nothing is beyond these limits. Nothing is left out below `MAX_DEPTH` levels.
+ */
+export function cutJson(text: string, most: Most): string {
+  /** The commas of each open list or object, and the comma at which it is cut. */
+  const [commas, last] = [new Int32Array(MAX_DEPTH + 1), new Float64Array(MAX_DEPTH + 1)]
   const kept: string[] = []
   let [depth, from] = [0, 0]
+  /** The list or object whose rest is left out, which starts at `at`. */
   let cut: { readonly at: number; readonly depth: number } | null = null
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i)
-    if (unit === QUOTE) i = endOfString(text, i + 1)
-    else if (unit === OPEN_ARRAY || unit === OPEN_OBJECT) {
+    if (unit === QUOTE) {
+      const start = i + 1
+      i = endOfString(text, start)
+      if (cut || i - start <= most.text) continue
+      kept.push(text.slice(from, beforeEscape(text, start, start + most.text)))
+      from = i
+    } else if (unit === OPEN_ARRAY || unit === OPEN_OBJECT) {
       depth += 1
-      fields[depth] = 0
-    } else if (unit === COLON) fields[depth] = (fields[depth] ?? 0) + 1
-    else if (unit === COMMA && !cut && depth > 1 && (fields[depth] ?? 0) > LABEL_LIMIT) cut = { at: i, depth }
-    else if (unit === CLOSE_ARRAY || unit === CLOSE_OBJECT) {
+      commas[depth] = 0
+      last[depth] = depth < most.from ? WHOLE : unit === OPEN_ARRAY ? most.items : most.fields
+    } else if (unit === COMMA) {
+      const count = (commas[depth] ?? 0) + 1
+      commas[depth] = count
+      if (!cut && count === last[depth]) cut = { at: i, depth }
+    } else if (unit === CLOSE_ARRAY || unit === CLOSE_OBJECT) {
       if (cut?.depth === depth) {
         kept.push(text.slice(from, cut.at))
         from = i
@@ -87,7 +107,17 @@ function withoutSurplus(text: string): string {
       depth = Math.max(0, depth - 1)
     }
   }
-  return [...kept, text.slice(from)].join('')
+  return kept.length === 0 ? text : [...kept, text.slice(from)].join('')
+}
+
+/** Returns the last index up to `end` that is not inside an escape of the string that starts at `start`. */
+function beforeEscape(text: string, start: number, end: number): number {
+  // An escape has at most six characters. A backslash that follows an odd number of them starts none.
+  const [open] = /\\(?:u[\da-f]{0,3})?$/i.exec(text.slice(Math.max(start, end - 5), end)) ?? ['']
+  const at = end - open.length
+  let before = 0
+  while (at - before > start && text[at - 1 - before] === '\\') before += 1
+  return before % 2 === 1 ? end : at
 }
 
 /** The prime of the FNV-1a hash. */
