@@ -5,11 +5,11 @@ import { once } from './domain/memoize.ts'
 import { BASE } from './http/alertmanager/route.ts'
 import { alertmanagerRoutes } from './http/alertmanager/routes.ts'
 import { alertRoutes } from './http/api/alerts.ts'
-import { channelRoutes, deliveryRoutes } from './http/api/channels/channels.ts'
+import { channelRoutes } from './http/api/channels/channels.ts'
 import { correlationRoutes } from './http/api/correlations.ts'
 import { docsRoute } from './http/api/docs.ts'
 import { eventRoutes } from './http/api/events.ts'
-import { healthRoutes, metricsRoutes } from './http/api/health.ts'
+import { healthRoutes } from './http/api/health.ts'
 import { actionItemRoutes } from './http/api/incidents/action-items.ts'
 import { incidentRoutes, suspectRoutes } from './http/api/incidents/incidents.ts'
 import { postmortemRoutes } from './http/api/incidents/postmortems.ts'
@@ -19,7 +19,7 @@ import { reportRoutes } from './http/api/reports.ts'
 import { serviceHistoryRoutes } from './http/api/service-history.ts'
 import { serviceRoutes } from './http/api/services.ts'
 import { silenceRoutes } from './http/api/silences.ts'
-import { rejectionRoutes, sourceRoutes } from './http/api/sources.ts'
+import { sourceRoutes } from './http/api/sources.ts'
 import { tokenRoutes } from './http/api/tokens.ts'
 import { webhookRoutes } from './http/api/webhooks/webhooks.ts'
 import { headerOf } from './http/middleware/header.ts'
@@ -50,13 +50,10 @@ const DOCUMENTED: readonly Route[] = [
   ...reportRoutes,
   ...silenceRoutes,
   ...channelRoutes,
-  ...deliveryRoutes,
   ...sourceRoutes,
-  ...rejectionRoutes,
   ...organizationRoutes,
   ...tokenRoutes,
   ...healthRoutes,
-  ...metricsRoutes,
 ]
 
 /** Returns the OpenAPI document for all routes, including its own. `build.mjs` stores it in the executable. */

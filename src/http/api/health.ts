@@ -23,6 +23,8 @@ const readyShape = shape.named('Readiness', {
   checks: shape.list(checkShape, 'All checks with their results'),
 })
 
+const TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+
 export const healthRoutes: readonly Route[] = [
   {
     method: 'GET',
@@ -44,19 +46,6 @@ export const healthRoutes: readonly Route[] = [
       return problem(503, detail, [], { checks: checks.map(showCheck) })
     },
   },
-]
-
-function showCheck({ name, detail }: Check): v.InferInput<typeof checkShape> {
-  return detail === null ? { name, state: 'ok' } : { name, state: 'failing', detail }
-}
-
-function useOf(limit: keyof typeof BUDGETS, used: number): Usage {
-  return { limit, used, value: BUDGETS[limit].value }
-}
-
-const TYPE = 'text/plain; version=0.0.4; charset=utf-8'
-
-export const metricsRoutes: readonly Route[] = [
   rest('GET /metrics', {
     summary: 'Show the metrics for Prometheus',
     scope: 'read',
@@ -74,3 +63,11 @@ export const metricsRoutes: readonly Route[] = [
     },
   }),
 ]
+
+function showCheck({ name, detail }: Check): v.InferInput<typeof checkShape> {
+  return detail === null ? { name, state: 'ok' } : { name, state: 'failing', detail }
+}
+
+function useOf(limit: keyof typeof BUDGETS, used: number): Usage {
+  return { limit, used, value: BUDGETS[limit].value }
+}

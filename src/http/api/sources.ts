@@ -52,30 +52,6 @@ const senderShape = shape.named('Sender', {
 
 const showFields = shape.shower(senderShape)
 
-export const sourceRoutes: readonly Route[] = [
-  rest('GET /api/sources', {
-    summary: 'List senders, most recent first',
-    scope: 'read',
-    query: v.object(pageParameters),
-    answers: success(shape.page(senderShape), 'A page of senders'),
-    handle: (call) => {
-      const show = (sender: SenderRecord) => showSender(sender, call.deps.now())
-      return answerPage(call, (page) => call.own.read(listSenders, page), show)
-    },
-  }),
-]
-
-function showSender(sender: SenderRecord, now: number) {
-  const { clockOffset, hours, interval, heartbeat } = sender
-  return showFields({
-    ...sender,
-    clockOffsetSeconds: Math.round(clockOffset / 1000),
-    eventsByHour: hoursUntil(hours, now),
-    deliveryInterval: interval === null ? null : Math.round(interval / 1000),
-    heartbeat: heartbeat && { ...heartbeat, lastAt: shape.instantText(heartbeat.lastAt) },
-  })
-}
-
 /** A rejected item. */
 const rejectionShape = shape.named('Rejection', {
   id: shape.id,
@@ -91,7 +67,17 @@ const rejectionShape = shape.named('Rejection', {
 
 const showRejection = shape.shower(rejectionShape)
 
-export const rejectionRoutes: readonly Route[] = [
+export const sourceRoutes: readonly Route[] = [
+  rest('GET /api/sources', {
+    summary: 'List senders, most recent first',
+    scope: 'read',
+    query: v.object(pageParameters),
+    answers: success(shape.page(senderShape), 'A page of senders'),
+    handle: (call) => {
+      const show = (sender: SenderRecord) => showSender(sender, call.deps.now())
+      return answerPage(call, (page) => call.own.read(listSenders, page), show)
+    },
+  }),
   rest('GET /api/rejections', {
     summary: 'List rejected items, newest first',
     scope: 'read',
@@ -100,3 +86,14 @@ export const rejectionRoutes: readonly Route[] = [
     handle: (call) => answerPage(call, (page) => call.own.read(listRejections, call.query, page), showRejection),
   }),
 ]
+
+function showSender(sender: SenderRecord, now: number) {
+  const { clockOffset, hours, interval, heartbeat } = sender
+  return showFields({
+    ...sender,
+    clockOffsetSeconds: Math.round(clockOffset / 1000),
+    eventsByHour: hoursUntil(hours, now),
+    deliveryInterval: interval === null ? null : Math.round(interval / 1000),
+    heartbeat: heartbeat && { ...heartbeat, lastAt: shape.instantText(heartbeat.lastAt) },
+  })
+}

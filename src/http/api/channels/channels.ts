@@ -55,6 +55,41 @@ const outcomeShape = shape.named('ChannelTest', {
   ),
 })
 
+const sentShape = v.object({
+  title: shape.text('The first line', 'cart has been critical since 14:02 UTC (4 min).'),
+  body: shape.text('The second line', 'HighErrorRate. Incident #12, namespace shop.'),
+  status: shape.choice(INCIDENT_STATUSES, 'The status of the incident at the moment of sending'),
+  problem: shape.choice(['on', 'off'], 'Whether the problem was on at that moment'),
+  firing: shape.described(v.array(v.string()), 'The critical conditions at that moment', ['HighErrorRate']),
+})
+
+const showSent = shape.shower(sentShape)
+const deliveryShape = shape.named('Delivery', {
+  id: shape.uuid('The ID of the message; a webhook receives it as webhook-id'),
+  channelId: shape.id,
+  channel: shape.text('The name of the channel', 'on-call'),
+  incidentId: shape.nullable(
+    shape.uuid(),
+    'The incident of the first notification in the message; null if the incident was deleted',
+  ),
+  kind: shape.text('The kind of the first notification in the message: opened, resolved, reminder, …', 'opened'),
+  count: shape.count('The number of notifications in the message. A message with several notifications is a digest', 1),
+  status: shape.choice(MESSAGE_STATUSES, 'The state of the message: pending, delivered or given up', 'delivered'),
+  attempts: shape.count('The number of attempts to send the message', 1),
+  createdAt: shape.instant('When the first notification in the message was created'),
+  nextAttemptAt: shape.nullable(shape.instant(), 'The time of the next attempt; null after the last attempt', null),
+  endedAt: shape.nullable(shape.instant(), 'When the message was delivered or given up'),
+  sent: shape.nullable(
+    sentShape,
+    'The message as it was sent, with the state that justified it; null before the first attempt',
+    null,
+  ),
+  answerStatus: shape.nullable(shape.count(), 'The HTTP status of the last response; null if there was none', 200),
+  detail: shape.nullable(v.string(), 'Why the last attempt failed', null),
+})
+
+const showDelivery = shape.shower(deliveryShape)
+
 export const channelRoutes: readonly Route[] = [
   rest(`GET ${PATH}`, {
     summary: 'List channels, oldest first',
@@ -137,65 +172,6 @@ export const channelRoutes: readonly Route[] = [
       return json({ secret: await call.own.run(rotateSecret, id) })
     },
   }),
-]
-
-function requireChannel({ own, id }: Call): Promise<ChannelRecord> {
-  return required(own.read(findChannel, id), 'channel', `GET ${PATH}`)
-}
-
-/** @param more warnings to return in addition to the warnings about the rules */
-async function showChannel(
-  call: Call,
-  channel: ChannelRecord,
-  more: readonly string[] = [],
-): Promise<v.InferInput<typeof channelShape>> {
-  const { settings, deliveredAt: lastDelivery } = channel
-  const warnings = [...more, ...(await listChannelWarnings(call, settings))]
-  return showFields({
-    ...channel,
-    ...settings,
-    rules: settings.rules.map((one) => ({ ...one })),
-    lastDelivery,
-    warnings,
-  })
-}
-
-const sentShape = v.object({
-  title: shape.text('The first line', 'cart has been critical since 14:02 UTC (4 min).'),
-  body: shape.text('The second line', 'HighErrorRate. Incident #12, namespace shop.'),
-  status: shape.choice(INCIDENT_STATUSES, 'The status of the incident at the moment of sending'),
-  problem: shape.choice(['on', 'off'], 'Whether the problem was on at that moment'),
-  firing: shape.described(v.array(v.string()), 'The critical conditions at that moment', ['HighErrorRate']),
-})
-
-const showSent = shape.shower(sentShape)
-const deliveryShape = shape.named('Delivery', {
-  id: shape.uuid('The ID of the message; a webhook receives it as webhook-id'),
-  channelId: shape.id,
-  channel: shape.text('The name of the channel', 'on-call'),
-  incidentId: shape.nullable(
-    shape.uuid(),
-    'The incident of the first notification in the message; null if the incident was deleted',
-  ),
-  kind: shape.text('The kind of the first notification in the message: opened, resolved, reminder, …', 'opened'),
-  count: shape.count('The number of notifications in the message. A message with several notifications is a digest', 1),
-  status: shape.choice(MESSAGE_STATUSES, 'The state of the message: pending, delivered or given up', 'delivered'),
-  attempts: shape.count('The number of attempts to send the message', 1),
-  createdAt: shape.instant('When the first notification in the message was created'),
-  nextAttemptAt: shape.nullable(shape.instant(), 'The time of the next attempt; null after the last attempt', null),
-  endedAt: shape.nullable(shape.instant(), 'When the message was delivered or given up'),
-  sent: shape.nullable(
-    sentShape,
-    'The message as it was sent, with the state that justified it; null before the first attempt',
-    null,
-  ),
-  answerStatus: shape.nullable(shape.count(), 'The HTTP status of the last response; null if there was none', 200),
-  detail: shape.nullable(v.string(), 'Why the last attempt failed', null),
-})
-
-const showDelivery = shape.shower(deliveryShape)
-
-export const deliveryRoutes: readonly Route[] = [
   rest('GET /api/deliveries', {
     summary: 'List messages to channels, newest first',
     scope: 'read',
@@ -218,3 +194,24 @@ export const deliveryRoutes: readonly Route[] = [
       ),
   }),
 ]
+
+function requireChannel({ own, id }: Call): Promise<ChannelRecord> {
+  return required(own.read(findChannel, id), 'channel', `GET ${PATH}`)
+}
+
+/** @param more warnings to return in addition to the warnings about the rules */
+async function showChannel(
+  call: Call,
+  channel: ChannelRecord,
+  more: readonly string[] = [],
+): Promise<v.InferInput<typeof channelShape>> {
+  const { settings, deliveredAt: lastDelivery } = channel
+  const warnings = [...more, ...(await listChannelWarnings(call, settings))]
+  return showFields({
+    ...channel,
+    ...settings,
+    rules: settings.rules.map((one) => ({ ...one })),
+    lastDelivery,
+    warnings,
+  })
+}
