@@ -2,7 +2,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { type Config, type Flags, readConfig, readSmallFile } from '../config.ts'
-import type { DoctorFacts } from '../domain/doctor/facts.ts'
 import { refuseOrphanedLog, refuseRescued } from '../store/sqlite/file.ts'
 import { CommandError, UsageError } from './failure.ts'
 
@@ -39,14 +38,6 @@ export async function settingFaults(config: Config): Promise<string[]> {
   if (config['user-header'] !== '' && config['trusted-proxies'].length === 0)
     faults.push('user-header signs nobody in without trusted-proxies: set trusted-proxies to the network of the proxy')
   return faults.filter((fault) => fault !== null)
-}
-
-/** Returns the settings that name an organization, with their values; '' for the only organization. */
-export function organizationsIn(config: Config): DoctorFacts['organizations'] {
-  const users =
-    config['user-header'] === '' ? [] : [{ setting: 'user-organization', name: config['user-organization'] }]
-  const clusters = config.kubernetes.map((one) => (typeof one === 'string' ? '' : String(one.organization ?? '')))
-  return [...users, ...clusters.map((name) => ({ setting: 'organization in [[kubernetes]]', name }))]
 }
 
 function faultOf(read: () => unknown): string | null {

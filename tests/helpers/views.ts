@@ -254,12 +254,12 @@ const SERVICES: readonly ServiceRowView[] = [
   service('shop', 'checkout', {
     ...{ status: 'critical', score: 8, strip: { bins: bins([71], [44, 45]), text: 'critical for 12 min' } },
     penalties: [cost('CrashLoopBackOff', 40), cost('KubePodCrashLooping', 40), cost('HighErrorRate', 12)],
-    lastDeploy: { text: '#4711', at: at('02:59'), failed: true, linked: true },
+    lastDeploy: { ref: 'shop/checkout#4711', outcome: 'deploy failed', at: at('02:59'), linked: true },
   }),
   service('shop', 'storefront', {
     ...{ status: 'degraded', score: 63, strip: { bins: bins([], [21, 22, 23, 71]), text: 'degraded for 70 min' } },
     penalties: [cost('HighErrorRate', 25), cost('SlowRequests', 12)],
-    lastDeploy: { text: '#2289', at: NOW - 9 * 3_600_000, failed: false, linked: false },
+    lastDeploy: { ref: 'shop/storefront#2289', outcome: 'deployed', at: NOW - 9 * 3_600_000, linked: false },
   }),
   service('shop', 'search', {
     ...{ status: 'degraded', score: 75, strip: { bins: bins([], [60, 61, 62, 63, 64, 65]), text: 'degraded for 4 h' } },

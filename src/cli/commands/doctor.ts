@@ -17,7 +17,7 @@ import { describeRescued } from '../../store/sqlite/rescue.ts'
 import { isServed } from '../../store/sqlite/served.ts'
 import { reachServer } from '../api/socket-client.ts'
 import { ask, detailOf } from '../ask.ts'
-import { isMissing, organizationsIn, settingFaults } from '../database.ts'
+import { isMissing, settingFaults } from '../database.ts'
 import { CommandError, NegativeAnswer } from '../failure.ts'
 import { parseObject } from '../input.ts'
 import { type Common, print, spellCommands } from '../output.ts'
@@ -182,4 +182,12 @@ function certificateFact(config: Config, now: number): DoctorFacts['certificate'
   const read = readTls({ cert: file, key: config['tls-key'] }, now)
   if ('fault' in read) return { fault: read.fault }
   return read.certificate && { file, held: read.certificate }
+}
+
+/** Returns the settings that name an organization, with their values; '' for the only organization. */
+function organizationsIn(config: Config): DoctorFacts['organizations'] {
+  const users =
+    config['user-header'] === '' ? [] : [{ setting: 'user-organization', name: config['user-organization'] }]
+  const clusters = config.kubernetes.map((one) => (typeof one === 'string' ? '' : String(one.organization ?? '')))
+  return [...users, ...clusters.map((name) => ({ setting: 'organization in [[kubernetes]]', name }))]
 }

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { setVerdict } from '../../actions/correlations.ts'
 import { findCorrelation, listCorrelations } from '../../store/correlation/correlations.ts'
 import { required } from '../middleware/problem.ts'
-import { idParameter, numberParameter, pageParameters, timeParameters, wordParameter } from '../middleware/query.ts'
+import { idParameter, pageParameters, timeParameters, wordParameter } from '../middleware/query.ts'
 import { json } from '../middleware/reply.ts'
 import { type Call, type Route, rest } from '../route.ts'
 import * as shape from '../shapes.ts'
@@ -50,6 +50,14 @@ export const correlationShape = shape.named('Correlation', {
 })
 export const showCorrelation = shape.shower(correlationShape)
 
+/** A number from 0 to 1, including fractions. */
+const scoreParameter = v.pipe(
+  v.string(),
+  v.metadata({ type: 'number', minimum: 0, maximum: 1 }),
+  v.transform((text) => (/^\d{1,9}(\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN)),
+  v.check((number) => number >= 0 && number <= 1, 'expected a number from 0 to 1'),
+)
+
 export const correlationRoutes: readonly Route[] = [
   rest('GET /api/correlations', {
     summary: 'List suspected links between changes and conditions, newest first',
@@ -58,7 +66,7 @@ export const correlationRoutes: readonly Route[] = [
       ...pageParameters,
       ...timeParameters,
       serviceId: idParameter('service'),
-      minScore: shape.optional(numberParameter(0, 1), 'Only links with at least this score', 0.4),
+      minScore: shape.optional(scoreParameter, 'Only links with at least this score', 0.4),
     }),
     answers: successPage(correlationShape, 'A page of links with createdAt in the half-open range [from, to)'),
     handle: (call) => answerPage(call, (page) => call.own.read(listCorrelations, call.query, page), showCorrelation),

@@ -42,16 +42,6 @@ export function wordParameter<const Words extends readonly string[]>(words: Word
   return v.picklist(words, `expected one of ${words.join(', ')}`)
 }
 
-/** A number from `min` to `max`, including fractions. */
-export function numberParameter(min: number, max: number) {
-  return v.pipe(
-    v.string(),
-    v.metadata({ type: 'number', minimum: min, maximum: max }),
-    v.transform((text) => (/^\d{1,9}(\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN)),
-    v.check((number) => number >= min && number <= max, `expected a number from ${min} to ${max}`),
-  )
-}
-
 /**
  * Parses and validates the query string. Unknown parameters are ignored. If a parameter is repeated, the first value is
  * used.

@@ -4,7 +4,6 @@ import { namedUpTo } from '../../domain/notification/names.ts'
 import type { WhoWasTold } from '../../domain/notification/told.ts'
 import { formatCount } from '../../domain/text.ts'
 import { isolatedName } from '../kit/bidi.ts'
-import { NobodyNotified } from '../kit/section.tsx'
 import { Time } from '../kit/time.tsx'
 
 const MAX_NAMES = 3
@@ -22,7 +21,12 @@ type Props = {
 /** Renders `Told: on-call, last 19:28. Not told: pager (failing since 19:28), shop-team (rule).` */
 export const ToldLine: FC<Props> = ({ told, href, isOpen, about = '' }) => {
   if (told === null || (!told.hasChannel && !isOpen)) return null
-  if (!told.hasChannel) return <NobodyNotified />
+  if (!told.hasChannel)
+    return (
+      <>
+        Nobody is notified: <a href="/settings/notifications">add a channel</a>.
+      </>
+    )
   const { lastAt, waiting, notTold } = told
   return (
     <>

@@ -90,12 +90,6 @@ export const Alone: FC<{ children?: Child }> = ({ children }) => (
   </div>
 )
 
-export const NobodyNotified: FC = () => (
-  <>
-    Nobody is notified: <a href="/settings/notifications">add a channel</a>.
-  </>
-)
-
 // Pagination links.
 
 /** The number of page links before and after the current page. */

@@ -6,7 +6,7 @@ import { EXAMPLE_CLUSTER } from '../../domain/example/recorded.ts'
 import { headlineOf, SERVICE_STATES, type ServiceState } from '../../domain/health/headline.ts'
 import type { Penalty } from '../../domain/health/health.ts'
 import { type StatusChange, stripOf, stripText } from '../../domain/health/strip.ts'
-import { isDeploy, pipelineNumber } from '../../domain/incident/change-text.ts'
+import { isDeploy } from '../../domain/incident/change-text.ts'
 import { firingText } from '../../domain/incident/incident.ts'
 import { countOf, serviceName } from '../../domain/text.ts'
 import { DAY } from '../../domain/units.ts'
@@ -186,13 +186,7 @@ function rowOf(
   const strip = states ? { bins: stripOf(states, ...day), text: stripText(states, ...day) } : null
   const recent = known.newestDeploys.get(id)
   const good = known.lastGoodDeploys.get(id)
-  const last = recent ?? (good ? { ref: good.ref, at: good.startsAt, outcome: 'deployed', linked: false } : null)
-  const lastDeploy = last && {
-    text: pipelineNumber(last.ref),
-    at: last.at,
-    failed: last.outcome === 'deploy failed',
-    linked: last.linked,
-  }
+  const lastDeploy = recent ?? (good ? { ref: good.ref, at: good.startsAt, outcome: 'deployed', linked: false } : null)
   return { id, href: `/services/${id}`, namespace, name, status, score, strip, penalties, lastDeploy }
 }
 

@@ -1,5 +1,6 @@
 /** Shows the services on the overview: unhealthy services as rows and healthy services as a grid. */
 import type { FC } from 'hono/jsx'
+import { pipelineNumber } from '../../domain/incident/change-text.ts'
 import { formatAgo } from '../../domain/shown-time.ts'
 import { formatCount, serviceName } from '../../domain/text.ts'
 import { Meter, Strip } from '../drawing/strip.tsx'
@@ -11,7 +12,7 @@ import { getFrame } from '../kit/frame.ts'
 import { Icon, Mark, ServiceName, ShortName } from '../kit/mark.tsx'
 import { SilencedMark } from '../kit/silenced.tsx'
 import { Time } from '../kit/time.tsx'
-import type { DeployView, ServiceRowView } from './view.ts'
+import type { ServiceRowView } from './view.ts'
 
 const MAX_PENALTIES = 4
 const MAX_NAME = 34
@@ -145,16 +146,16 @@ const Costs: FC<{ service: ServiceRowView }> = ({ service }) => {
   )
 }
 
-const Deploy: FC<{ deploy: DeployView }> = ({ deploy }) => (
+const Deploy: FC<{ deploy: NonNullable<ServiceRowView['lastDeploy']> }> = ({ deploy }) => (
   <span class="second nowrap">
     {deploy.linked ? (
       <span class="deploy-linked">
         <Icon name="branch" class="change" />{' '}
       </span>
     ) : null}
-    {deploy.text}{' '}
+    {pipelineNumber(deploy.ref)}{' '}
     <span class="quiet">
-      {deploy.failed ? 'failed, ' : ''}started {formatAgo(deploy.at, getFrame())}
+      {deploy.outcome === 'deploy failed' ? 'failed, ' : ''}started {formatAgo(deploy.at, getFrame())}
     </span>
   </span>
 )

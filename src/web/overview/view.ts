@@ -61,7 +61,8 @@ export type ServiceRowView = {
   /** The last 24 hours as bins and as text; null if there is no history. */
   readonly strip: { readonly bins: readonly StripBin[]; readonly text: string } | null
   readonly penalties: readonly { readonly name: string; readonly penalty: number; readonly severity: Severity }[]
-  readonly lastDeploy: DeployView | null
+  /** `linked` is true if the deploy is the likely cause of a condition. */
+  readonly lastDeploy: (Pick<ChangeView, 'ref' | 'outcome' | 'at'> & { readonly linked: boolean }) | null
   readonly silenced?: Silenced | null
   /** The last incident, if a user resolved it while its alerts were still firing. `by` is the user. */
   readonly resolvedEarly?: {
@@ -74,14 +75,6 @@ export type ServiceRowView = {
     /** What the page says about the incident; null beyond the first few. */
     readonly brief: OpenIncidentView | null
   } | null
-}
-
-/** `linked` is true if the deploy is the likely cause of a condition. */
-export type DeployView = {
-  readonly text: string
-  readonly at: number
-  readonly failed: boolean
-  readonly linked: boolean
 }
 
 /** A deploy by a pipeline. */

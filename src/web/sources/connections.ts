@@ -129,10 +129,3 @@ export const CONNECTIONS: Readonly<Record<ConnectionName, Connection>> = {
     text: OTHER,
   },
 }
-
-export const CONNECTION_NAMES = Object.keys(CONNECTIONS) as ConnectionName[]
-
-/** Returns the source of the events that this connection sends. */
-export function sourceOf(name: ConnectionName): Source {
-  return name === 'other' || name === 'prometheus' ? 'metrics' : name
-}

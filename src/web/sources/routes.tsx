@@ -3,6 +3,7 @@
 import { loadExample, removeExample } from '../../actions/example.ts'
 import { createToken } from '../../actions/tokens.ts'
 import { BUDGETS } from '../../domain/budgets.ts'
+import type { Source } from '../../domain/event/event.ts'
 import { EXAMPLE_CLUSTER } from '../../domain/example/recorded.ts'
 import { hoursUntil } from '../../domain/sender/heartbeat.ts'
 import { countOf, formatCount } from '../../domain/text.ts'
@@ -21,7 +22,7 @@ import { choiceOf, pageOf } from '../visit/choice.ts'
 import { bannerFor, type Done, redirect, show } from '../visit/reply.ts'
 import { serverAddress } from '../visit/visitor.ts'
 import { ConnectSteps, ConnectTabs } from './connect.tsx'
-import { CONNECTION_NAMES, CONNECTIONS, type ConnectionName, sourceOf } from './connections.ts'
+import { CONNECTIONS, type ConnectionName } from './connections.ts'
 import { SourcesPage } from './page.tsx'
 import { WelcomePage } from './welcome.tsx'
 
@@ -184,7 +185,7 @@ async function sendTest(visit: Visit, showPage: typeof showSources): Promise<Rep
 }
 
 function connectionOf({ form, query }: Visit): ConnectionName {
-  return choiceOf(form.text('connect') || query('connect'), CONNECTION_NAMES, 'metrics')
+  return choiceOf(form.text('connect') || query('connect'), Object.keys(CONNECTIONS) as ConnectionName[], 'metrics')
 }
 
 function headlineOf(
@@ -215,4 +216,9 @@ function heartbeatText(senders: readonly SenderRecord[]): string {
   if (without === senders.length) return without === 1 ? '1 sender has no heartbeat.' : 'No sender has a heartbeat.'
   const known = senders.length - without
   return `${known === 1 ? '1 heartbeat is' : `${known} heartbeats are`} on time; ${countOf(without, 'sender')} ${without === 1 ? 'has' : 'have'} no heartbeat.`
+}
+
+/** Returns the source of the events that this connection sends. */
+function sourceOf(name: ConnectionName): Source {
+  return name === 'other' || name === 'prometheus' ? 'metrics' : name
 }
