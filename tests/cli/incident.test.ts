@@ -58,6 +58,15 @@ suite('incident', { concurrency: 1 }, () => {
     assert.deepEqual([open.out, some.title], ['there are no open incidents\n', 'Checkout is down'])
   })
 
+  test('the suggested command has the organization that the user named, and runs', async (t) => {
+    const { acme, acmes, db, run } = await resolved(t)
+    const { id } = makeIncident(db, acme, makeService(db, acme, 'web'))
+    const { out } = await run('resolve', id, ...acmes)
+    const [, next = ''] = /read its postmortem with "incmon incident ([^"]+)"/.exec(out) ?? []
+    assert.match(next, / --org Acme /)
+    assert.equal((await run(...next.split(' '))).code, 0)
+  })
+
   test('resolve does the same as PATCH: status, actor in the timeline, and postmortem', async (t) => {
     const { acme, at, db, request, run } = await resolved(t)
     const { id } = makeIncident(db, acme, makeService(db, acme, 'web'))
