@@ -64,6 +64,11 @@ test('the example of an error names no parameter that its operation lacks, and h
     }
 })
 
+test('an unready server is described by its checks, and not by the database alone', () => {
+  const told = DOCUMENT.paths['/readyz']?.get?.responses['503']?.description
+  assert.equal(told, 'At least one check fails; checks lists all of them')
+})
+
 test('a filter by a record says which record it is', () => {
   const filters = OPERATIONS.flatMap(({ operation }) => operation.parameters.filter((one) => one.in === 'query'))
   for (const { name, description } of filters.filter((one) => /\wId$/.test(one.name)))

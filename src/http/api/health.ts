@@ -9,7 +9,7 @@ import { problem } from '../middleware/problem.ts'
 import { json, text } from '../middleware/reply.ts'
 import { type Route, rest } from '../route.ts'
 import * as shape from '../shapes.ts'
-import { success } from './answers.ts'
+import { refusals, success } from './answers.ts'
 
 const okShape = shape.named('Liveness', { status: v.literal('ok') })
 /** The result of one /readyz check. `detail` says what is wrong and what to do. */
@@ -37,7 +37,10 @@ export const healthRoutes: readonly Route[] = [
     method: 'GET',
     path: '/readyz',
     summary: 'Check that the server can store events',
-    answers: success(readyShape, 'All checks passed'),
+    answers: {
+      ...success(readyShape, 'All checks passed'),
+      ...refusals({ 503: 'At least one check fails; checks lists all of them' }),
+    },
     handle: async (_, { store, server }) => {
       const checks = [...(await store.run(checkStore)), ...server.checks()]
       const failing = checks.filter(({ detail }) => detail !== null)
