@@ -25,6 +25,9 @@ const UNSCORED: Readonly<Record<string, string>> = { rejected: 'rejected', late_
 export function formatIncident(incident: Shown): string {
   const { number, title, service, organization, severity, status, id, suspects, timeline } = incident
   const isMerged = endedByMerge(timeline, incident.resolvedAt)
+  // Who reopens an incident works on it, but can have acknowledged it before.
+  const taken = timeline.findLast(({ code }) => code === 'acknowledged')
+  const [takenAt, by] = [taken?.at ?? incident.acknowledgedAt, taken?.actor ?? incident.acknowledgedBy]
   const facts = factsOf({
     status,
     severity,
@@ -34,7 +37,7 @@ export function formatIncident(incident: Shown): string {
     opened: incident.createdAt,
     problem: `${problemText(incident)}${isMerged ? ' until it was merged' : ''}`,
     'last reported': incident.problem === 'on' ? lastReportOf(incident.alerts) : null,
-    acknowledged: incident.acknowledgedAt && `${incident.acknowledgedAt} by ${incident.acknowledgedBy ?? 'a user'}`,
+    acknowledged: incident.acknowledgedAt && `${takenAt} by ${by ?? 'a user'}`,
     resolved: resolutionOf(incident),
     postmortem: incident.hasPostmortem ? 'yes' : null,
     id,
@@ -65,15 +68,11 @@ function detailsOf(row: Shown['timeline'][number]): string {
   return rowDetails({ ...row, ...at }, (time) => new Date(time).toISOString())
 }
 
-/** Returns when an alert that fires was last reported; null if none fires. */
+/** Returns when the problem was last reported, at least as having ended; null if no alert fires. */
 function lastReportOf(alerts: Shown['alerts']): string | null {
-  const firing = alerts.filter(({ endsAt }) => endsAt === null)
-  return (
-    firing
-      .map(({ lastSeenAt }) => lastSeenAt)
-      .toSorted()
-      .at(-1) ?? null
-  )
+  const worst = alerts.filter(({ severity }) => severity === 'critical')
+  const times = (worst.length > 0 ? worst : alerts).map(({ endsAt, lastSeenAt }) => endsAt ?? lastSeenAt)
+  return alerts.some(({ endsAt }) => endsAt === null) ? (times.toSorted().at(-1) ?? null) : null
 }
 
 type Problem = Pick<Shown, 'problemState' | 'criticalSeconds' | 'silencedSeconds' | 'isEndInferred'>

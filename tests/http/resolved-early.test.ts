@@ -80,3 +80,28 @@ test('what Alertmanager has not ended is counted on after the resolution', async
   assert.match(page ?? '', /Critical for 12 min since 12:00/)
   assert.match(list ?? '', /12 min so far/)
 })
+
+for (const [ends, said] of [
+  [[6, 7], 'resolved'],
+  [[6, 11], 'resolved, while Slow was still firing'],
+  [[12, 11], 'resolved, while Down and Slow were still firing'],
+] as const) {
+  test(`the timeline says “${said}” if the alerts ended at minutes ${ends.join(' and ')}, whenever this is delivered`, async (t) => {
+    const { acme, clock, request } = makeWorld(t)
+    const { token } = acme
+    const send = (times: readonly object[]) => {
+      const alerts = ['Down', 'Slow'].map((name, at) =>
+        alert(name, { service: 'cart' }, { startsAt: NOON, ...times[at] }),
+      )
+      return request('POST', '/api/webhooks/metrics', { token, body: alertmanager(alerts) })
+    }
+    await send([])
+    const path = `/api/incidents/${(await request('GET', '/api/incidents', { token })).body.data[0].id}`
+    clock.now = NOON + 10 * MINUTE
+    await request('PATCH', path, { token, body: { status: 'resolved' } })
+    clock.now = NOON + 14 * MINUTE
+    await send(ends.map((minute) => ({ endsAt: NOON + minute * MINUTE })))
+    const { timeline } = (await request('GET', path, { token })).body
+    assert.equal(timeline.find(({ code }: { code: string }) => code === 'resolved').text, said)
+  })
+}

@@ -2,8 +2,8 @@
 import { ordered } from '../order.ts'
 import { rank } from '../severity.ts'
 import { joinNames, timesOf, withoutStop } from '../text.ts'
-import type { EntryFact } from './facts.ts'
-import type { EntryFacts } from './timeline-entry.ts'
+import type { AlertFact, EntryFact } from './facts.ts'
+import { countedNames, type EntryFacts } from './timeline-entry.ts'
 
 /**
  * Returns the entries without those that say nothing new: the resolution of a merged incident, and the assumed end of an
@@ -21,6 +21,18 @@ export function toldEntries(
     return began === undefined || at - began >= 1000
   })
 }
+
+/** What is known of the alerts by now replaces what was known when a user resolved the incident. */
+export function asKnown(entry: EntryFact, alerts: readonly KnownAlert[]): EntryFact {
+  const { facts, at } = entry
+  if (facts?.code !== 'firing' || alerts.length === 0) return entry
+  const firing = alerts.filter(({ source, startsAt, endsAt }) => {
+    return source !== 'ci' && startsAt <= at && (endsAt === null || endsAt > at)
+  })
+  return { ...entry, text: '', facts: firing.length === 0 ? null : { code: 'firing', alerts: countedNames(firing) } }
+}
+
+type KnownAlert = Pick<AlertFact, 'name' | 'source' | 'startsAt' | 'endsAt'>
 
 /** What ended without a report is only known to be no longer reported. */
 function asReported(entries: readonly EntryFact[]): readonly EntryFact[] {

@@ -41,3 +41,9 @@ export function severityEntry({ id, alert }: LiveAlert, { from, at }: SeverityCh
   const facts = { code: 'severity', from, to: alert.severity, ...words } as const
   return { at, kind: 'alert', code: 'severity', text: alert.name, facts, actor: null, ref: `alert/${id}` }
 }
+
+/** Returns the names of alerts in order, each with the number of alerts. */
+export function countedNames(alerts: readonly { readonly name: string }[]) {
+  const byName = Map.groupBy(alerts, ({ name }) => name)
+  return [...byName].map(([name, { length }]) => [name, length] as const).sort()
+}

@@ -12,7 +12,7 @@ import { incidentName, numberText } from '../text.ts'
 import { MINUTE } from '../units.ts'
 import { changeName, deployText, isDeploy, wholeChangeText } from './change-text.ts'
 import type { AlertFact, ChangeFact, CorrelationFact, EntryFact, EventFact, PostmortemFacts } from './facts.ts'
-import { acknowledgedText, acknowledgementsIn, entryText, toldEntries } from './timeline-entries.ts'
+import { acknowledgedText, acknowledgementsIn, asKnown, entryText, toldEntries } from './timeline-entries.ts'
 import { collapse, type Moment, named, sortRows, type TimelineRow } from './timeline-rows.ts'
 
 /** The alert fields needed for grouping. */
@@ -53,7 +53,7 @@ export function timelineOf(material: TimelineMaterial, groups = groupsOf(materia
   const begun = new Set(events.flatMap(({ kind, alertId }) => (kind === 'firing' ? alertId : [])))
   const rest = collapse([
     ...toldEntries(entries, known).map((entry) => {
-      const moment = ofEntry(entry, `incident/${incident.uuid}`, known)
+      const moment = ofEntry(asKnown(entry, material.alerts), `incident/${incident.uuid}`, known)
       return acknowledgements.has(entry) ? { ...moment, code: 'acknowledged', text: acknowledgedText(entry) } : moment
     }),
     ...changes.map(ofChange),

@@ -5,7 +5,7 @@ import { sortRows, type TimelineRow } from '../incident/timeline-rows.ts'
 import { distinct } from '../order.ts'
 import { subjectName } from '../sender/sender-name.ts'
 import { joinNames } from '../text.ts'
-import { type GroupedFacts, senderOf, silentSenders, whileFiring } from './groups.ts'
+import { type GroupedFacts, senderOf, silentSenders } from './groups.ts'
 
 /** Returns the rows. Alerts of one name that several services had at the same second share one, and so do their ends. */
 export function rowsOf(facts: GroupedFacts): ReturnType<typeof timelineOf> {
@@ -15,17 +15,8 @@ export function rowsOf(facts: GroupedFacts): ReturnType<typeof timelineOf> {
   const rows = timelineOf({ ...facts, events, correlations: [] })
   const all = [...together(rows, facts), ...silenceRows(facts), ...replacedRows(facts)]
   return sortRows(
-    all.map((row) =>
-      row.source === 'metrics' ? { ...row, actor: directOf(senders.get(row.ref)) } : asKnown(row, facts),
-    ),
+    all.map((row) => (row.source === 'metrics' ? { ...row, actor: directOf(senders.get(row.ref)) } : row)),
   )
-}
-
-/** What is known of the alerts by now replaces what was known when a user resolved the incident. */
-function asKnown(row: TimelineRow, facts: GroupedFacts): TimelineRow {
-  const { resolvedAt } = facts.incident
-  if (row.kind !== 'status' || row.code !== 'resolved' || row.at !== resolvedAt || row.actor === null) return row
-  return { ...row, text: ['resolved', whileFiring(facts)].filter((part) => part !== '').join(', ') }
 }
 
 const NEWS = { code: null, actor: null, source: null, count: 1, seen: 1 } as const

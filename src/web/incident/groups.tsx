@@ -23,6 +23,8 @@ type Props = {
   readonly groups: readonly GroupView[]
   /** The service to name in silence links. */
   readonly service: Pick<ServiceLink, 'name' | 'namespace'>
+  /** Whether what fires was last reported long ago. */
+  readonly isQuiet?: boolean
 }
 
 /** Counts the alerts of the groups that are not listed separately. */
@@ -38,7 +40,7 @@ export function groupsText(groups: readonly Pick<GroupView, 'isMixed' | 'count'>
 }
 
 /** Renders the rows. A group's name links to the list of its alerts. */
-export const Groups: FC<Props> = ({ groups, service }) => (
+export const Groups: FC<Props> = ({ groups, service, isQuiet = false }) => (
   <ul class="rows groups">
     {groups.map((group) => (
       <li class="item group">
@@ -83,7 +85,12 @@ export const Groups: FC<Props> = ({ groups, service }) => (
           <Sparkbars counts={group.counts} level={group.severity} label={`${group.name}, how often it was reported`} />
         ) : null}
         <span class="group-time second">
-          {group.firing > 0 ? ongoingText(group, getFrame()) : endedText(group, getFrame())} <br />
+          {group.firing === 0
+            ? endedText(group, getFrame())
+            : isQuiet && group.source !== 'ci'
+              ? 'no end reported'
+              : ongoingText(group, getFrame())}{' '}
+          <br />
           <span class="quiet">{group.source}</span>
         </span>
       </li>

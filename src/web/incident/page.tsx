@@ -40,7 +40,11 @@ export const IncidentPage: FC<{ view: IncidentView }> = ({ view }) => (
           end={[view.alertsHref, 'All alerts in the history']}
         >
           <Card empty={view.groups.length === 0 ? noAlertsText(view.incident.isMerged) : null}>
-            <Groups groups={groupsBelow(view)} service={view.incident.service} />
+            <Groups
+              groups={groupsBelow(view)}
+              service={view.incident.service}
+              isQuiet={view.incident.reportedAt !== null}
+            />
           </Card>
         </Section>
         <Suspects {...view} />

@@ -1,7 +1,7 @@
 /** The actions of an incident. */
 import type { FC } from 'hono/jsx'
 import { firingText } from '../../domain/incident/incident.ts'
-import { capitalized, countOf, formatCount } from '../../domain/text.ts'
+import { countOf, formatCount } from '../../domain/text.ts'
 import { Action, Form } from '../kit/form.tsx'
 import { Mark } from '../kit/mark.tsx'
 import { SilenceMenu } from '../kit/silenced.tsx'
@@ -70,12 +70,17 @@ export function acknowledgeText(open: number, all: number, isFirstOpen: boolean)
 }
 
 /** Warns if alerts are still firing even though the incident was resolved. */
-export const StillFiring: FC<Pick<IncidentView['incident'], 'status' | 'firingAlerts'>> = ({ status, firingAlerts }) =>
+export const StillFiring: FC<Pick<IncidentView['incident'], 'status' | 'firingAlerts' | 'reportedAt'>> = ({
+  status,
+  firingAlerts,
+  reportedAt,
+}) =>
   status === 'resolved' && firingAlerts > 0 ? (
     <p class="card item warn-card">
       <Mark level="warning" />
       <span>
-        {capitalized(firingText(firingAlerts))}, though this incident is resolved. Reopen it, or wait until{' '}
+        {reportedAt === null ? firingText(firingAlerts) : `No end of ${countOf(firingAlerts, 'alert')} was reported`},
+        though this incident is resolved. Reopen it, or wait until{' '}
         {firingAlerts === 1 ? 'it ends. Until then, it opens' : 'they end. Until then, they open'} no new incident.
       </span>
     </p>

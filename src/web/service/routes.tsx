@@ -208,7 +208,7 @@ function sinceOf(
   const at = unhealthySince(service, states)
   if (at === null) return null
   const isOlder = at <= (states[0]?.at ?? at)
-  const causes = penalties.filter((one) => isOlder || (service.status === 'critical' && one.severity === 'critical'))
+  const causes = penalties.filter((one) => isOlder || service.status !== 'critical' || one.severity === 'critical')
   return causes.reduce((first, { since }) => Math.min(first, since ?? first), at)
 }
 

@@ -2,7 +2,7 @@
 import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import { IncmonError } from '../../../domain/error.ts'
 import type { LiveIncident } from '../../../domain/incident/live-incident.ts'
-import type { EntryFacts } from '../../../domain/incident/timeline-entry.ts'
+import { countedNames, type EntryFacts } from '../../../domain/incident/timeline-entry.ts'
 import { MINUTE } from '../../../domain/units.ts'
 import type { Context } from '../../state/context.ts'
 import type { OrganizationState } from '../../state/state.ts'
@@ -37,11 +37,9 @@ export function firingIn(state: OrganizationState, { rowId, serviceId, problem }
 /** Returns which alerts fire when a user resolves an incident, for the timeline, or null if every alert has ended. */
 export function firingAfterwards(state: OrganizationState, incident: LiveIncident, now: number): EntryFacts | null {
   const firing = firingIn(state, incident)
-  const reported = firing.filter((one) => isReported(state, one, now))
   if (firing.length === 0) return null
-  const byName = Map.groupBy(reported.length === 0 ? firing : reported, ({ alert }) => alert.name)
-  const alerts = [...byName].map(([name, { length }]) => [name, length] as const).sort()
-  return { code: reported.length === 0 ? 'unreported' : 'firing', alerts }
+  const code = firing.some((one) => isReported(state, one, now)) ? 'firing' : 'unreported'
+  return { code, alerts: countedNames(firing.map(({ alert }) => alert)) }
 }
 
 /** Returns whether an alert is reported as firing: it has not expired, and the heartbeat of its sender is not missing. */
