@@ -53,6 +53,29 @@ for (const label of ['instance', 'shard', 'region', 'pod', 'device'])
     assert.deepEqual([others, stateOf()], [[], ['open: 2']])
   })
 
+for (const label of ['device', 'mountpoint', 'cpu'])
+  test(`one with another ${label} of the same node brings the incident of the node back at once`, async (t) => {
+    const of = (value: string) => ({ job: 'node', instance: 'worker-1:9100', service: '', [label]: value })
+    const { told, report, stateOf, services } = await leftOn(t, of('0'))
+    await report([of('1')], 2)
+    const [again, ...others] = told()
+    assert.match(again ?? '', /^node\/worker-1 is critical again: /)
+    assert.deepEqual([others, stateOf()], [[], ['open: 2']])
+    assert.deepEqual(
+      services().map(({ name }) => name),
+      ['node/worker-1'],
+    )
+  })
+
+test('of a pod, it opens an incident although the pod is on a node whose incident a user left on', async (t) => {
+  const node = { job: 'node', instance: 'worker-1:9100', service: '', device: 'sda' }
+  const { told, report, stateOf, until } = await leftOn(t, node)
+  await report([{ service: 'cart', node: 'worker-1', pod: 'cart-1' }], 2)
+  await until(9)
+  assert.equal(told().length, 1)
+  assert.deepEqual(stateOf(), ['resolved: 1', 'open: 1'])
+})
+
 test('five pods bring it back once, and the next ones join it', async (t) => {
   const { until, told, report, stateOf } = await leftOn(t, { pod: 'cart-0' })
   const pods = Array.from({ length: 8 }, (_, n) => ({ pod: `cart-${n + 1}` }))
