@@ -102,7 +102,7 @@ export async function serve(options: Options): Promise<Running> {
   const notifier = startNotifying({
     deps,
     settings: () => state.settings,
-    causeOf: (organizationId, id) => reader.read(findLikelyCause, organizationId, id, deps.now()),
+    causeOf: (organizationId, id, names) => reader.read(findLikelyCause, organizationId, id, deps.now(), names),
     log,
     stopped,
     random: Math.random,

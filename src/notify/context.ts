@@ -14,8 +14,15 @@ export type NotifierOptions = {
   readonly transports: () => Transports
   /** Returns the public URL of the pages without a trailing slash, or '' if it is unknown. */
   readonly publicUrl: () => string
-  /** Finds the likely cause of an incident. The search is slow, so it runs in a worker thread. */
-  readonly causeOf: (organizationId: number, incidentId: string) => Promise<Cause | null>
+  /**
+   * Finds the likely cause of what goes on in an incident or, if conditions are given, of these. The search is slow, so it
+   * runs in a worker thread.
+   */
+  readonly causeOf: (
+    organizationId: number,
+    incidentId: string,
+    names: readonly string[] | null,
+  ) => Promise<Cause | null>
   /** When incmon was not running before this start; null if it was. */
   readonly stopped?: Stop | null | undefined
   /** Returns a random number between 0 and 1. */

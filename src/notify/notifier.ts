@@ -157,11 +157,12 @@ export function helpersOf({
 /** Returns a function that looks up an incident's cause once for all channels. */
 function shared(causeOf: NotifierOptions['causeOf']): NotifierOptions['causeOf'] {
   const underWay = new Map<string, Promise<Cause | null>>()
-  return (organizationId, incidentId) => {
-    const known = underWay.get(incidentId)
+  return (organizationId, incidentId, names) => {
+    const key = JSON.stringify([incidentId, names])
+    const known = underWay.get(key)
     if (known) return known
-    const found = causeOf(organizationId, incidentId).finally(() => underWay.delete(incidentId))
-    underWay.set(incidentId, found)
+    const found = causeOf(organizationId, incidentId, names).finally(() => underWay.delete(key))
+    underWay.set(key, found)
     return found
   }
 }
@@ -205,13 +206,19 @@ async function sendMessage(deps: Deps, options: NotifierOptions, taken: Message)
 async function contextOf(deps: Deps, options: NotifierOptions, message: Message): Promise<MessageContext> {
   const { channel, incidentId } = message
   const named = incidentId ?? firstNamed(message.items, deps.now())
-  const cause = named === null ? null : await soon(options.causeOf(channel.organizationId, named))
+  const names = incidentId === null ? null : newOf(message.items)
+  const cause = named === null ? null : await soon(options.causeOf(channel.organizationId, named, names))
   // The suspects of a webhook's message are those of its only incident.
   const found = cause && incidentId === null ? { ...cause, suspects: [] } : cause
   const links = acknowledgeLinksOf(deps, options.publicUrl(), message)
   const isCut = new Set(message.items.map(({ incident }) => incident.id)).size >= BUDGETS['told-incidents'].value
   const inAll = isCut ? countGoingOn(deps.db, channel.organizationId) : null
   return { ...baseContext(deps, options, channel, incidentId), ...(found ?? UNKNOWN), ...links, inAll }
+}
+
+/** Returns the conditions that a message is about if it is only about new ones; otherwise null. */
+function newOf(items: Message['items']): readonly string[] | null {
+  return items.every(({ kind }) => kind === 'worse') ? items.flatMap((item) => item.names) : null
 }
 
 /** Limits the wait for a cause, because the worker thread might be busy with pages. */

@@ -2,7 +2,7 @@
 
 import type { Deps } from '../actions/deps.ts'
 import type { Config } from '../config.ts'
-import type { Cause, NotifierOptions } from '../notify/context.ts'
+import type { NotifierOptions } from '../notify/context.ts'
 import { startGraphs } from '../notify/graphs.ts'
 import { startHeartbeat } from '../notify/heartbeat.ts'
 import { type Notifier, startNotifier } from '../notify/notifier.ts'
@@ -15,7 +15,7 @@ const TIMEOUT = 10_000
 
 export type NotifyingDeps = Pick<NotifierOptions, 'stopped'> & {
   readonly deps: Deps
-  readonly causeOf: (organizationId: number, incidentId: string) => Promise<Cause | null>
+  readonly causeOf: NotifierOptions['causeOf']
   readonly settings: () => Config
   readonly log: Log
   /** Returns a number between 0 and 1. */

@@ -29,7 +29,8 @@ export function notifying(t: TestContext, { mailServer = null, causeOf, stopped 
       }),
       publicUrl: () => 'https://incmon.example.com',
       causeOf:
-        causeOf ?? (async (organizationId, id) => findLikelyCause(flow.deps.db, organizationId, id, flow.clock.now)),
+        causeOf ??
+        (async (organizationId, id, names) => findLikelyCause(flow.deps.db, organizationId, id, flow.clock.now, names)),
       stopped,
       random: () => 0.5,
       failed: (error) => faults.push(error),

@@ -1,5 +1,6 @@
 /** How far back causes are searched, and among how many records. */
 import { HOUR, MINUTE } from '../units.ts'
+import type { SuspectAlert, SuspectFacts } from './suspect.ts'
 
 /**
  * Returns the period in which to search for causes, in ms UTC. The period starts two hours before the incident. The
@@ -20,3 +21,19 @@ export const MAX_EVENTS = 4_000
 export const MAX_ALERTS = 1_000
 /** The reason with which the kubelet and kube-proxy report that they start. Kubernetes calls it information. */
 export const START = 'Starting'
+
+/**
+ * Returns the facts without those alerts of the incident that have ended or, if conditions are given, are about others. What
+ * caused them did not cause what goes on. If no alert is left, all count.
+ */
+export function presentOf(facts: SuspectFacts, names: readonly string[] | null): SuspectFacts {
+  const isNamed = ({ name }: SuspectAlert) =>
+    names === null || names.some((condition) => condition === name || condition.startsWith(`${name} of `))
+  const isPresent = (one: SuspectAlert) => one.endsAt === null && one.severity !== 'info' && isNamed(one)
+  const own = facts.alerts.filter(({ inIncident }) => inIncident)
+  const present = own.filter(isPresent)
+  if (present.length === 0 || present.length === own.length) return facts
+  const left = new Set(own.filter((one) => !isPresent(one)).map(({ id }) => id))
+  const events = facts.events.filter(({ alertId }) => alertId === null || !left.has(alertId))
+  return { ...facts, alerts: facts.alerts.filter(({ id }) => !left.has(id)), events }
+}

@@ -20,7 +20,7 @@ const MAX_UNWELL = 1_000
 
 /** Lists the groups of unresolved incidents with a common cause. */
 export function listIncidentGroups(db: Db, organizationId: number): readonly IncidentGroup[] {
-  return groupsOf(db, organizationId, db.all(unresolved, { organizationId }))
+  return groupsOf(db, organizationId, db.all(unresolved, { organizationId }), true)
 }
 
 /**
@@ -52,9 +52,14 @@ export function findGroupUntil(db: Db, { id, organizationId, startedAt, cause }:
 
 type Row = OpenIncident['service'] & Pick<OpenIncident, 'createdAt' | 'startedAt'> & { rowId: number; uuid: Buffer }
 
-function groupsOf(db: Db, organizationId: number, rows: readonly Row[]): readonly IncidentGroup[] {
+/** @param now whether only what fires counts in an incident in which something does: what has ended explains no more of it */
+function groupsOf(db: Db, organizationId: number, rows: readonly Row[], now = false): readonly IncidentGroup[] {
   if (rows.length < LEAST_MEMBERS) return []
-  const alerts = rows.map(({ rowId }) => db.all(firstAlerts, { incidentId: rowId }))
+  const alerts = rows.map(({ rowId }) => {
+    const first = db.all(firstAlerts, { incidentId: rowId })
+    const firing = now ? first.filter(({ endsAt, severity }) => endsAt === null && severity !== 'info') : []
+    return firing.length > 0 ? firing : first
+  })
   const changes = likelyChanges(
     db,
     alerts.flat().map((alert) => alert.rowId),
@@ -123,7 +128,7 @@ function incidentsWithService(sql: Db['sql']) {
 const firstAlerts = query<{ incidentId: number }>()((sql, hole) =>
   sql
     .selectFrom('alerts')
-    .select(['id as rowId', 'summary', 'annotations', 'labels', 'node'])
+    .select(['id as rowId', 'summary', 'annotations', 'labels', 'node', 'ends_at as endsAt', 'severity'])
     .where('incident_id', '=', hole('incidentId'))
     .orderBy('ends_at')
     .limit(8),

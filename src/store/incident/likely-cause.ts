@@ -1,7 +1,8 @@
 /** Describes the likely cause of an incident in one sentence, for use in messages. */
 import { isDeploy } from '../../domain/event/pipeline.ts'
 import { LIKELY, likelyCauseOf, linkText, placeOf } from '../../domain/suspect/likely-cause.ts'
-import type { Suspect } from '../../domain/suspect/suspect.ts'
+import { presentOf } from '../../domain/suspect/searched.ts'
+import type { Suspect, SuspectFacts } from '../../domain/suspect/suspect.ts'
 import { listPipelinesNear } from '../correlation/pipelines.ts'
 import { findServiceRowId } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
@@ -18,15 +19,24 @@ type FoundCause = {
 /**
  * Finds the likely cause. Returns null if the incident does not exist. `cause` is '' unless a cause is at least likely,
  * or a possible change of the incident's service, began before the problem, and is connected by more than time.
+ * @param names the conditions that a message is about; null for all that fire
  */
-export function findLikelyCause(db: Db, organizationId: number, incidentId: string, now: number): FoundCause | null {
+export function findLikelyCause(
+  db: Db,
+  organizationId: number,
+  incidentId: string,
+  now: number,
+  names: readonly string[] | null = null,
+): FoundCause | null {
   const incident = findIncident(db, organizationId, incidentId)
   if (!incident) return null
   const { startedAt } = incident
   const replacedAt = replacementOf(db, organizationId, incident)
   const isReplaced = ({ kind, serviceId, startsAt, verdict }: Judged) =>
     kind === 'pipeline' && serviceId === incident.serviceId && verdict !== 'confirmed' && (startsAt ?? now) < replacedAt
-  const judged = findJudgedSuspects(db, organizationId, incident, now).suspects.filter((one) => !isReplaced(one))
+  const present = (facts: SuspectFacts) => presentOf(facts, names)
+  const { suspects: all } = findJudgedSuspects(db, organizationId, incident, now, undefined, present)
+  const judged = all.filter((one) => !isReplaced(one))
   // The service of the incident is the victim, not the cause.
   const others = judged.filter(({ isOwn }) => !isOwn)
   const suspects = others.filter((one) => one.verdict === 'confirmed' || (!one.onlyTime && beganBefore(one, startedAt)))

@@ -28,15 +28,20 @@ const MAX_ASSIGNED = 200
 /** The incident fields that determine its suspects. `serviceId`: a UUID. */
 type Incident = Pick<IncidentRecord, 'rowId' | 'serviceId' | 'startedAt' | 'resolvedAt' | 'problem'>
 
-/** Returns an incident's suspects with users' verdicts, most probable first. */
+/**
+ * Returns an incident's suspects with users' verdicts, most probable first.
+ * @param links of the incident. Default: read from the database
+ * @param presentOf returns the facts that count. Default: all
+ */
 export function findJudgedSuspects(
   db: Db,
   organizationId: number,
   incident: Incident,
   now: number,
   links: readonly BestLink[] = listBestLinksOfIncident(db, organizationId, incident.rowId),
+  presentOf: (facts: SuspectFacts) => SuspectFacts = (facts) => facts,
 ): { readonly suspects: readonly Judged<BestLink>[]; readonly alerts: SuspectFacts['alerts'] } {
-  const facts = findSuspectFacts(db, organizationId, incident, now)
+  const facts = presentOf(findSuspectFacts(db, organizationId, incident, now))
   const judged = judgeSuspects(rankSuspects(facts), facts.changes, links, incident.serviceId)
   return { suspects: orderSuspects(judged, incident.startedAt), alerts: facts.alerts }
 }
