@@ -65,14 +65,18 @@ export function instant(ms: number | null): string | null {
 // Spells the commands in messages as the user has to type them.
 
 /** Options shared by all commands. These options can be placed before or after the command name. */
-export type Common = Flags & { readonly json?: boolean }
+export type Common = Flags & { readonly json?: boolean; readonly org?: string }
+
+/** Commands that are not about one organization. */
+const OF_ALL = /^(?:serve|send-test|org)\b/
 
 /**
  * Returns the command that the user should run next, in quotes. The command starts with the program as the user invoked
- * it, and includes the current database and configuration. Errors do not need this function; see `spellCommands`.
+ * it, and includes the current database, configuration and organization. Errors do not need this function; see `spellCommands`.
  */
-export function hint({ database, config }: Common, command: string): string {
+export function hint({ database, config, org }: Common, command: string): string {
   const options = [
+    org === undefined || OF_ALL.test(command) ? '' : ` --org ${shellQuote(org)}`,
     database === undefined ? '' : ` --database ${shellQuote(database)}`,
     config === undefined ? '' : ` --config ${shellQuote(config)}`,
   ]
@@ -85,6 +89,8 @@ export function hint({ database, config }: Common, command: string): string {
  */
 export function spellCommands(message: string, options: Common): string {
   return message.replace(/"incmon ([^"]+)"/g, (whole, command: string) =>
-    / --(database|config) /.test(command) ? whole : hint(options, command),
+    / --(database|config) /.test(command)
+      ? whole
+      : hint({ database: options.database, config: options.config }, command),
   )
 }
