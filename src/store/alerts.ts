@@ -81,7 +81,7 @@ export function findAlert(db: Db, organizationId: number, id: string): AlertReco
   return row ? toAlertRecord(row) : undefined
 }
 
-export const serviceUuid = sql<Buffer>`(SELECT uuid FROM services WHERE services.id = alerts.service_id)`.as('service')
+const serviceUuid = sql<Buffer>`(SELECT uuid FROM services WHERE services.id = alerts.service_id)`.as('service')
 
 /**
  * The UUIDs of an alert's service, incident and silences. SQLite runs these subqueries only for rows on the page. Joins

@@ -33,6 +33,9 @@ const CALLED: readonly RegExp[] = [
   /(?<=\bendpoints available for service ["'`]?)[\w.-]+/gi,
 ]
 
+/** One of these texts is part of all that the patterns find. Most messages have none, and then no pattern is tried. */
+const HINT = /:\/\/|lookup |dial |ENOTFOUND|EAI_AGAIN|ECONN|ETIMEDOUT|host|connect|endpoints available/i
+
 /** Messages are cut at 1,024 characters. The first few hosts are the ones that the error is about. */
 const MAX_HOSTS = 8
 
@@ -54,6 +57,7 @@ export function wordsOf(summary: string, annotations: Labels): string {
 
 /** Returns the only known service, other than its own, that a message of a service says it called; null if none. */
 export function accusedIn(components: Components, own: SuspectService, message: string): string | null {
+  if (!HINT.test(message)) return null
   const hosts = new Set(
     CALLED.flatMap((pattern) => message.match(pattern) ?? []).map((one) =>
       hostOf(one.replace(/(?<![.,:;])[.,:;]+$/, '')),

@@ -11,7 +11,7 @@ import { countedByService } from '../../domain/health/counted-severity.ts'
 import { ordered } from '../../domain/order.ts'
 import { offsetOf, type Page } from '../../domain/pagination.ts'
 import { rank, type Severity } from '../../domain/severity.ts'
-import { type AlertRecord, alertHeadColumns, serviceUuid, toAlertHead } from '../alerts.ts'
+import { type AlertRecord, alertHeadColumns, toAlertHead } from '../alerts.ts'
 import { listHealth } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
 import { listed } from '../sqlite/query.ts'
@@ -70,7 +70,7 @@ export function findAlertGroups(
   const older = withFiring && from !== undefined ? rowsOf(db, organizationId, earlier) : []
   const total = begun.length < MAX_ALERTS ? begun.length : totalOf(db, organizationId, filter)
   const rows = [...begun, ...older]
-  const conditions = countedByService(conditionsOf(rows), listHealth(db, organizationId))
+  const conditions = countedByService(conditionsOf(db, rows), listHealth(db, organizationId))
   const counts = countsOf(conditions, filter.name === undefined)
   const groups = groupsOf(db, counts.slice(offsetOf(page), offsetOf(page) + page.limit))
   const grouped = rows.length
@@ -85,7 +85,7 @@ function rowsOf(db: Db, organizationId: number, filter: GroupFilter) {
   if (!alerts) return []
   const columns = ['id', 'service_id', 'incident_id', 'name', 'source', 'severity', 'status'] as const
   const newest = alerts
-    .select([...columns, 'starts_at', 'ends_at', serviceUuid])
+    .select([...columns, 'starts_at', 'ends_at'])
     .orderBy('starts_at', 'desc')
     .orderBy('id', 'desc')
   return db.all(newest.limit(MAX_ALERTS))
@@ -97,14 +97,18 @@ type Condition = Pick<GroupCount, 'serviceId' | 'name' | 'source' | 'severity' |
   readonly rows: readonly Row[]
 }
 
-function conditionsOf(rows: readonly Row[]): readonly Condition[] {
+function conditionsOf(db: Db, rows: readonly Row[]): readonly Condition[] {
+  const ids = JSON.stringify([...new Set(rows.map(({ service_id }) => service_id))])
+  const services = db.all(db.sql.selectFrom('services').select(['id', 'uuid']).where('id', 'in', listed(ids)))
+  const uuids = new Map(services.map(({ id, uuid }) => [id, uuidFromBytes(uuid)]))
   const groups = Map.groupBy(rows, (row) => `${row.service_id} ${row.source} ${row.severity} ${row.name}`)
   return [...groups.values()].flatMap((of) => {
     const [newest] = of
     if (!newest) return []
-    const { name, source, severity, service } = newest
+    const { name, source, severity } = newest
+    const serviceId = uuids.get(newest.service_id) ?? ''
     const firing = of.filter(({ status }) => status === 'firing').length
-    return { serviceId: uuidFromBytes(service), name, source, severity, firing, rows: of }
+    return { serviceId, name, source, severity, firing, rows: of }
   })
 }
 

@@ -78,6 +78,8 @@ type Result<Kind, Row> = {
 const BUSY_TIMEOUT_MS = 5_000
 /** The cache of a connection, in kB. Each thread has its own, and the system keeps the same pages for all of them. */
 const CACHE = 4_000
+/** The same for a reader: it seldom reads a page twice, and is not slower. */
+const READER_CACHE = 1_000
 
 export function openStore(file: string, { busyMs = BUSY_TIMEOUT_MS }: { readonly busyMs?: number } = {}): Db {
   // A copy can also lie beside a link that took the place of the file.
@@ -105,7 +107,7 @@ export function openReader(file: string): Db {
 }
 
 function over(sqlite: SQLite.Database, file: string, begin: Begin): Db {
-  sqlite.pragma(`cache_size = -${CACHE}`)
+  sqlite.pragma(`cache_size = -${begin === 'BEGIN' ? READER_CACHE : CACHE}`)
   const log = watchLog(sqlite, file)
   // Readers need no guards.
   const guards = begin === 'BEGIN' ? [] : [guardIdentity(file), log.guard]
