@@ -1,6 +1,6 @@
 /** Errors to report to the caller. Any other thrown error is a bug. */
 
-export type ErrorCode =
+type ErrorCode =
   | 'invalid'
   | 'unauthorized'
   | 'forbidden'

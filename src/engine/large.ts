@@ -1,7 +1,7 @@
 /** Stores large deliveries in chunks so that other requests wait for at most one chunk. */
 
 import { IncmonError } from '../domain/error.ts'
-import type { Chunk, Delivery, Received } from './changes/receive/delivery.ts'
+import type { Delivery, Received } from './changes/receive/delivery.ts'
 import type { Receipt } from './changes/receive/receipt.ts'
 
 /** The numbers of items in the smallest chunk, in the largest first one of a delivery, and in the largest one. */
@@ -87,7 +87,7 @@ async function storeInChunks(
   const items = Math.max(accepted.length, rejected.length)
   const { least, first, most } = CHUNK_ITEMS
   const largest = Math.ceil(items / Math.max(items / most, bytes / CHUNK_BYTES))
-  let before: Chunk['before'] = null
+  let before: NonNullable<Delivery['part']>['before'] = null
   let step = Math.min(pace.first, largest)
   for (let from = 0; ; ) {
     const to = Math.min(from + step, items)

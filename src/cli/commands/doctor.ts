@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import type { Command } from 'commander'
 import { type Config, readSettings } from '../../config.ts'
 import { diagnose } from '../../domain/doctor/diagnosis.ts'
-import type { DoctorFacts, FileEntry, Finding, Port } from '../../domain/doctor/facts.ts'
+import type { DoctorFacts, FileEntry, Finding } from '../../domain/doctor/facts.ts'
 import { limitsFrom } from '../../domain/limits.ts'
 import { visible } from '../../domain/terminal.ts'
 import { countOf } from '../../domain/text.ts'
@@ -152,7 +152,7 @@ function withoutScheme(address: string): string {
 }
 
 /** Briefly listens on the configured port. If the port is in use, identifies the program that uses it. */
-async function askPort(config: Config): Promise<Port> {
+async function askPort(config: Config): Promise<DoctorFacts['port']> {
   const code = await tryPort(config).then(() => null, errorCode)
   if (code === null) return { state: 'free' }
   if (code !== 'EADDRINUSE') return { state: 'denied', code }
@@ -164,7 +164,7 @@ async function askPort(config: Config): Promise<Port> {
 }
 
 /** Accepts any certificate, because a separate check reports on the certificate. */
-async function identify(address: string): Promise<Port> {
+async function identify(address: string): Promise<DoctorFacts['port']> {
   const question = { timeoutMs: TIMEOUT_MS, trust: 'anyone' } as const
   try {
     const contract = await ask(`${address}/openapi.json`, question)

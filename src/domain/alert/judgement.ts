@@ -26,7 +26,7 @@ export type DraftJudgement = {
  * `success` and `failure` are pipeline results; a job that deployed is a `success`, too. A pipeline that is still running
  * or ended in any other way has the kind `pipeline`.
  */
-export type EventKind =
+type EventKind =
   | 'firing'
   | 'resolved'
   | 'heartbeat'

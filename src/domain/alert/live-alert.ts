@@ -3,7 +3,7 @@ import type { Alert, AlertPart } from './alert.ts'
 import type { Fingerprint } from './fingerprints.ts'
 
 /** An alert's last stored event. `hash` is used to detect repeated notifications. */
-export type LastEvent = { readonly rowId: number; readonly id: string; readonly hash: number }
+type LastEvent = { readonly rowId: number; readonly id: string; readonly hash: number }
 
 /** An alert that is firing or that can still be reopened. */
 export type LiveAlert = {

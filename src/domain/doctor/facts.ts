@@ -85,7 +85,7 @@ export type ChannelFact = {
 export type UsageFact = { readonly organization: string; readonly limit: CountedLimit; readonly used: number }
 
 /** The limits that are counted in a file. */
-export type CountedLimit = 'live-alerts' | 'services' | 'channels' | 'tokens' | 'silences' | 'senders'
+type CountedLimit = 'live-alerts' | 'services' | 'channels' | 'tokens' | 'silences' | 'senders'
 
 /**
  * The contents of a database file. `version` is the schema version of the file, and `known` is that of the program.
@@ -119,7 +119,7 @@ export type DatabaseContent =
     }
 
 /** What is using the port. `denied`: listening on the port fails with the error code `code`. */
-export type Port =
+type Port =
   | { readonly state: 'any' | 'free' | 'other' }
   /** `certificate` is null for plain HTTP. */
   | { readonly state: 'incmon'; readonly unready: string | null; readonly certificate: Certificate | null }

@@ -1,17 +1,6 @@
 /** Reads the objects of the Kubernetes API. The API server has validated them; missing fields get defaults. */
 import { BUDGETS } from '../budgets.ts'
-import type {
-  AutoscalerFacts,
-  Container,
-  Images,
-  JobFacts,
-  Kind,
-  NodeFacts,
-  Owner,
-  PodFacts,
-  Seen,
-  WorkloadFacts,
-} from '../watch/object.ts'
+import type { Container, Images, Kind, Owner, PodFacts, Seen, SeenOf, WorkloadFacts } from '../watch/object.ts'
 
 /** A part of an object as parsed from JSON. */
 // biome-ignore lint/suspicious/noExplicitAny: the API server validates its objects, and each field is read with a default
@@ -175,7 +164,7 @@ const PRESSURES = new Map([
   ['PIDPressure', 'NodeHasInsufficientPID'],
 ])
 
-function nodeFacts({ spec, status, metadata }: Json, now: number): NodeFacts {
+function nodeFacts({ spec, status, metadata }: Json, now: number): SeenOf<'Node'>['facts'] {
   const conditions = list(status?.conditions)
   const ready = conditions.find((one) => one?.type === 'Ready')
   const since = time(ready?.lastTransitionTime, time(metadata.creationTimestamp, now))
@@ -190,7 +179,7 @@ function nodeFacts({ spec, status, metadata }: Json, now: number): NodeFacts {
   }
 }
 
-function jobFacts({ status }: Json, now: number): JobFacts {
+function jobFacts({ status }: Json, now: number): SeenOf<'Job'>['facts'] {
   const condition = (type: string) =>
     list(status?.conditions).find((one) => one?.type === type && one.status === 'True')
   const failed = condition('Failed')
@@ -204,7 +193,7 @@ function jobFacts({ status }: Json, now: number): JobFacts {
 }
 
 /** `autoscaling/v1` has no conditions. */
-function autoscalerFacts({ spec, status, metadata }: Json, now: number): AutoscalerFacts {
+function autoscalerFacts({ spec, status, metadata }: Json, now: number): SeenOf<'HorizontalPodAutoscaler'>['facts'] {
   const active = list(status?.conditions).find((one) => one?.type === 'ScalingActive')
   // Somebody has scaled the workload to zero, which switches the autoscaler off.
   const fails = active?.status === 'False' && active.reason !== 'ScalingDisabled'

@@ -1,6 +1,6 @@
 /** Why an item belongs to a service, as data. `ruleText` is the only place that turns it into a sentence. */
 
-import type { AliasKind } from './service.ts'
+import type { AliasRef } from './service.ts'
 
 /** How a name was read: the shape of a generated name, a known workload, the owner of an object, a project's slug. */
 type How = string
@@ -11,7 +11,7 @@ export type ServiceRule = (
   | { readonly by: 'exporter label'; readonly label: string; readonly how?: How }
   | { readonly by: 'object' | 'project'; readonly how: How }
   /** `label`: the name of the label that an alias for a label names. */
-  | { readonly by: 'alias'; readonly alias: AliasKind; readonly label?: string; readonly value?: string }
+  | { readonly by: 'alias'; readonly alias: AliasRef['kind']; readonly label?: string; readonly value?: string }
   | { readonly by: 'none' }
   /** A sentence that an older version stored. */
   | { readonly code: 'text'; readonly text: string }

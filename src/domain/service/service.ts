@@ -20,7 +20,7 @@ export type Name = { readonly namespace: string; readonly name: string }
 export type ServiceKey = Name & { readonly cluster: string }
 
 export const ALIAS_KINDS = ['ci-project', 'image', 'label', 'workload'] as const
-export type AliasKind = (typeof ALIAS_KINDS)[number]
+type AliasKind = (typeof ALIAS_KINDS)[number]
 export type AliasRef = { readonly kind: AliasKind; readonly value: string }
 
 /** Returns the name in the alias of a workload: `namespace/name` or `cluster/namespace/name`. */

@@ -1,7 +1,7 @@
 /** Suspects: the probable causes of an incident across all of the organization's services, with reasons. Start here. */
 
 import type { Alert, Resolution } from '../alert/alert.ts'
-import type { EventKind } from '../alert/judgement.ts'
+import type { DraftJudgement } from '../alert/judgement.ts'
 import type { Change } from '../correlation/change.ts'
 import type { Labels } from '../event/event.ts'
 import type { StoredEvent } from '../event/stored-event.ts'
@@ -18,7 +18,7 @@ import { fixesOf } from './fix.ts'
 import { isChange, LIKELY, POSSIBLE } from './likely-cause.ts'
 import { inClusters, objectSuspects, rounded } from './object.ts'
 import { searchedSpan } from './searched.ts'
-import { type Factor, type Symptom, type SymptomEvidence, symptomsOf } from './symptom.ts'
+import { type Factor, type Symptom, symptomsOf } from './symptom.ts'
 
 /** The facts about an incident. Times in ms UTC, ids are UUIDs, lists are unordered. */
 export type SuspectFacts = {
@@ -61,7 +61,7 @@ export type SuspectAlert = Pick<
 export type SuspectEvent = Pick<StoredEvent, 'id' | 'name' | 'object' | 'text' | 'count' | 'firstSeenAt' | 'at'> & {
   readonly service: string | null
   readonly alertId: string | null
-  readonly kind: EventKind
+  readonly kind: DraftJudgement['event']['kind']
 }
 
 export type Suspect = {
@@ -73,7 +73,7 @@ export type Suspect = {
   /** From 0 to 1. Scores are comparable only within one response. */
   readonly score: number
   readonly reasons: readonly SuspectReason[]
-  readonly evidence: readonly SymptomEvidence[]
+  readonly evidence: Symptom['evidence']
   /** When the problem of a suspected object or node began, in ms UTC. Absent for changes. */
   readonly since?: number
   /** The services whose alerts accuse a suspected object, and when each of these alerts began. */

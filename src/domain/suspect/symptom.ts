@@ -32,7 +32,7 @@ export type Symptom = {
   readonly evidence: readonly SymptomEvidence[]
 }
 
-export type SymptomEvidence = { readonly alertId?: string; readonly eventId?: string }
+type SymptomEvidence = { readonly alertId?: string; readonly eventId?: string }
 /**
  * `text`: '' if it says nothing. `short`: the text after the name of a condition, if it differs. `change`: see
  * `SuspectReason`.

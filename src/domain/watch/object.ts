@@ -181,7 +181,7 @@ export type WorkloadFacts = {
   readonly told: 'none' | 'few' | null
 }
 
-export type NodeFacts = {
+type NodeFacts = {
   readonly ready: string
   readonly since: number
   /** When the kubelet last reported. */
@@ -191,7 +191,7 @@ export type NodeFacts = {
   readonly cordoned: boolean
 }
 
-export type JobFacts = {
+type JobFacts = {
   /** The reason of the failure; null if the Job has not failed. */
   readonly failed: string | null
   readonly message: string
@@ -199,7 +199,7 @@ export type JobFacts = {
   readonly endedAt: number
 }
 
-export type AutoscalerFacts = {
+type AutoscalerFacts = {
   /** The workload that it scales. */
   readonly target: { readonly kind: string; readonly name: string }
   readonly least: number

@@ -10,7 +10,7 @@ import type { LiveSilence } from '../../domain/silence/silence.ts'
 import { dropAlert, putAlert, replaceAlert } from './alerts.ts'
 import { apply, dropGroup, loadIncident, putGroup, putIncident, putSender, putSilence } from './apply.ts'
 import type { Effect } from './effect.ts'
-import { type FactKind, type Facts, type Happened, type History, type Notes, type Stored, WRITTEN } from './facts.ts'
+import { type FactKind, type Facts, type History, WRITTEN } from './facts.ts'
 import type { Journal } from './journal.ts'
 import { putService, replaceService } from './services.ts'
 import { awaitedName, type Compared, type OrganizationState } from './state.ts'
@@ -175,8 +175,8 @@ export function createContext(
     /** Counts the notes and edits that the batch has added to an incident. */
     unsavedNotes: (incidentId: number) => notesIn(effects, incidentId),
     /** Returns an event that is stored already, also by this batch. */
-    storedEvent: (asked: Happened) =>
-      eventIn(effects, asked) ?? (history.fact(state.rowId, 'event', asked) as Stored | null),
+    storedEvent: (asked: Facts['event']['asked']) =>
+      eventIn(effects, asked) ?? (history.fact(state.rowId, 'event', asked) as Facts['event']['found']),
     /** Returns a fact from the saved history. */
     fact: <Kind extends FactKind>(kind: Kind, asked: Facts[Kind]['asked']) =>
       history.fact(state.rowId, kind, asked) as Facts[Kind]['found'],
@@ -190,7 +190,10 @@ function createService(state: OrganizationState, service: LiveService): void {
   if (endings) state.unsavedEndings.set(service.rowId, endings)
 }
 
-function eventIn(effects: readonly Effect[], { at, object, name, text }: Happened): Stored | null {
+function eventIn(
+  effects: readonly Effect[],
+  { at, object, name, text }: Facts['event']['asked'],
+): Facts['event']['found'] | null {
   for (const effect of effects) {
     if (effect.kind !== 'event-stored') continue
     const { event } = effect
@@ -199,7 +202,7 @@ function eventIn(effects: readonly Effect[], { at, object, name, text }: Happene
   return null
 }
 
-function notesIn(effects: readonly Effect[], incidentId: number): Notes {
+function notesIn(effects: readonly Effect[], incidentId: number): Facts['notes']['found'] {
   const texts = effects.flatMap((effect) => {
     const isOwn = effect.kind === 'timeline-added' && effect.incidentId === incidentId
     return isOwn && (WRITTEN as readonly string[]).includes(effect.entry.kind) ? [effect.entry.text] : []

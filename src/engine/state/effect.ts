@@ -135,7 +135,7 @@ export type StoredRejection = Rejected & {
   readonly receivedAt: number
 }
 
-export type PulledImage = {
+type PulledImage = {
   readonly path: string
   readonly tag: string | null
   readonly at: number

@@ -63,12 +63,12 @@ export type Facts = {
 export type FactKind = keyof Facts
 
 type Since = { readonly serviceId: number; readonly from: number }
-export type Stored = { readonly rowId: number; readonly id: string }
+type Stored = { readonly rowId: number; readonly id: string }
 
 /** What tells one event from another. */
-export type Happened = { readonly at: number; readonly object: string; readonly name: string; readonly text: string }
+type Happened = { readonly at: number; readonly object: string; readonly name: string; readonly text: string }
 
-export type Notes = { readonly entries: number; readonly length: number }
+type Notes = { readonly entries: number; readonly length: number }
 
 /** Reads the saved history. Records that the current batch has not saved yet are in the live state only. */
 export type History = {

@@ -1,11 +1,11 @@
 /** Problem documents (RFC 9457), the format of every error response. */
-import { type ErrorCode, type FieldError, IncmonError } from '../../domain/error.ts'
+import { type FieldError, IncmonError } from '../../domain/error.ts'
 import { isDamage, isFull, isStoreFailure } from '../../store/sqlite/fault.ts'
 import type { Reply } from './reply.ts'
 
 type Status = 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 422 | 431 | 500 | 503
 
-const STATUS: Readonly<Record<ErrorCode, Status>> = {
+const STATUS: Readonly<Record<IncmonError['code'], Status>> = {
   invalid: 400,
   unauthorized: 401,
   forbidden: 403,

@@ -4,7 +4,7 @@ import type { ConditionEvent, Link } from '../../domain/correlation/correlation.
 import type { ScalingEvent } from '../../domain/correlation/rollout.ts'
 import { cacheByKey } from '../../domain/memoize.ts'
 import { DAY } from '../../domain/units.ts'
-import type { LinkSummary } from '../../engine/changes/receive/receipt.ts'
+import type { ItemDecision } from '../../engine/changes/receive/receipt.ts'
 import { listImages } from '../service/images.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
@@ -51,7 +51,7 @@ const linked = query<{ serviceId: number; changeRef: string }>()((sql, hole) =>
 )
 
 /** Lists an alert's links, strongest first. */
-export function listLinksOfAlert(db: Db, alertId: number): LinkSummary[] {
+export function listLinksOfAlert(db: Db, alertId: number): ItemDecision['correlations'] {
   const rows = db.sql
     .selectFrom('correlations')
     .select(['change_ref as change', 'score', 'band', 'reasons'])

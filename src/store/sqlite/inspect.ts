@@ -2,14 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import type {
-  ChannelFact,
-  CountedLimit,
-  DatabaseContent,
-  SenderFact,
-  TokenFact,
-  UsageFact,
-} from '../../domain/doctor/facts.ts'
+import type { ChannelFact, DatabaseContent, SenderFact, TokenFact, UsageFact } from '../../domain/doctor/facts.ts'
 import { APPLICATION_ID, readHeader } from './file.ts'
 import { findSchemaFaults, isCopied, SCHEMA_QUERY, type SchemaObject } from './schema/expected.ts'
 import { MIGRATIONS } from './schema/migrate.ts'
@@ -139,7 +132,7 @@ function historyOf(
 }
 
 /** What counts towards each limit. */
-const COUNTED: Readonly<Record<CountedLimit, string>> = {
+const COUNTED: Readonly<Record<UsageFact['limit'], string>> = {
   'live-alerts': "alerts WHERE settled_at IS NULL AND status = 'firing' AND",
   services: 'services WHERE',
   channels: 'channels WHERE',

@@ -36,7 +36,7 @@ export type Delivery = SentRequest & {
   readonly part?: Chunk
 }
 
-export type Chunk = {
+type Chunk = {
   /** The parsed items of the whole request. */
   readonly whole: Intake
   /** The result of the earlier chunks; null for the first chunk. */

@@ -5,7 +5,7 @@ import { withEvidence } from '../../../domain/alert/evidence.ts'
 import { type Fingerprint, fingerprintsOf, withoutDerived } from '../../../domain/alert/fingerprints.ts'
 import { isMereRepeat } from '../../../domain/alert/late-copy.ts'
 import { withReceivedEvents } from '../../../domain/alert/late-events.ts'
-import type { LastEvent, LiveAlert } from '../../../domain/alert/live-alert.ts'
+import type { LiveAlert } from '../../../domain/alert/live-alert.ts'
 import { isUnattributed, makesAlert } from '../../../domain/alert/signal.ts'
 import { begunAtOf } from '../../../domain/alert/skipped-end.ts'
 import { PUNCTUAL_SENDER } from '../../../domain/alert/unavailable.ts'
@@ -42,7 +42,7 @@ type ReceivedSignal = {
   readonly known: LiveAlert | null
   readonly signal: Signal
   /** Stores the event on the first call. Not called if the item repeats the last event. */
-  readonly stored: () => LastEvent
+  readonly stored: () => NonNullable<LiveAlert['lastEvent']>
   readonly hash: number
 }
 export type AlertDecision = {

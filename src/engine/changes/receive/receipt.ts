@@ -69,7 +69,7 @@ export type ItemDecision = {
 }
 
 /** A link between a condition and a change. */
-export type LinkSummary = {
+type LinkSummary = {
   readonly change: string
   readonly score: number
   readonly band: string
