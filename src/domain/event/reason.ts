@@ -29,7 +29,13 @@ import {
   REPORTED,
   TERMINAL,
 } from './reason-table.ts'
-import { CHANGES, removesEndpoints, rolloutOf, SERVING } from './rollout.ts'
+import { removesEndpoints, rolloutOf } from './rollout.ts'
+
+/** The kinds of objects that lead requests to pods. */
+const SERVING: ReadonlySet<string> = new Set(['Service', 'Endpoints', 'EndpointSlice'])
+
+/** A controller or a watched cluster reports a new pod template. */
+const CHANGES: ReadonlySet<string> = new Set(['ScalingReplicaSet', 'RolloutStarted', 'WorkloadScaled'])
 
 type ReasonFinding = ReasonJudgement & {
   /** The Kubernetes event type, inferred if the sender omits it. */

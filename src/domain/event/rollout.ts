@@ -61,12 +61,6 @@ export function rolledOut(
   ]
 }
 
-/** A controller or a watched cluster reports a new pod template. */
-export const CHANGES: ReadonlySet<string> = new Set(['ScalingReplicaSet', 'RolloutStarted', 'WorkloadScaled'])
-
-/** The kinds of objects that lead requests to pods. */
-export const SERVING: ReadonlySet<string> = new Set(['Service', 'Endpoints', 'EndpointSlice'])
-
 const REMOVES_ENDPOINTS = [
   /\bselectors?\b.*\b(?:removed|deleted|cleared|changed|updated)\b|\bendpoints?\b.*\b(?:removed|deleted|cleared)\b/i,
   /\b(?:removed?|deleted?|cleared) (?:the |all |its |spec\.)*(?:selectors?|endpoints?)\b/i,

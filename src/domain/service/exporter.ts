@@ -6,7 +6,10 @@ import { isInCluster } from './backend.ts'
 import { hostOf } from './host.ts'
 import { isMachine, isNode } from './machine.ts'
 import { type Label, labelValue, type Reading, read } from './reading.ts'
-import { type ExporterKind, list, SCRAPE } from './target.ts'
+import { type ExporterKind, list } from './target.ts'
+
+/** Labels that the scrape adds to every metric. */
+const SCRAPE = ['job', 'service', 'endpoint', 'instance', 'pod', 'container'] as const
 
 export type Exporter = {
   readonly kind: ExporterKind

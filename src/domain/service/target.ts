@@ -165,9 +165,6 @@ export type ExporterKind =
   | 'events'
   | 'other'
 
-/** Labels that the scrape adds to every metric. */
-export const SCRAPE = ['job', 'service', 'endpoint', 'instance', 'pod', 'container'] as const
-
 export function list(text: string): readonly string[] {
   return text.split(/\s+/)
 }

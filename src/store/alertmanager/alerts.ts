@@ -8,8 +8,10 @@ import { receiversOf, receiverTest } from '../../domain/notification/audience.ts
 import { labelTest, type Matcher, type Steps, stepsOfRead } from '../../domain/silence/matcher.ts'
 import { statusOf } from '../../domain/silence/silence.ts'
 import type { Db } from '../sqlite/open.ts'
-import { byFingerprint, type FiringFingerprint, type FiringView, findFiringView, type Place } from './firing.ts'
+import { byFingerprint, type FiringFingerprint, findFiringView, type Place } from './firing.ts'
 import { createTexts, type Texts } from './texts.ts'
+
+type FiringView = ReturnType<typeof findFiringView>
 
 /** Which alerts are wanted. Regular expressions are valid. */
 export type Wanted = {

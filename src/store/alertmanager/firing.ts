@@ -11,9 +11,6 @@ import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
 
 /** Labels, annotations and links are JSON, because most of them are only passed on. Times are in ms UTC. */
 export type FiringFingerprint = NonNullable<(typeof firing)['row']>
-
-export type FiringView = ReturnType<typeof findFiringView>
-
 export type Place = {
   readonly serviceId: string
   readonly cluster: string

@@ -90,12 +90,6 @@ const firstEvent = query<{ alertId: number }>()((builder, hole) =>
     .limit(1),
 )
 
-/** Returns of what time the first report of an alert was, and when a report arrived first. Both are null if it has none. */
-export function firstArrival(db: Db, alertId: number) {
-  const reports = db.sql.selectFrom('events').where('alert_id', '=', alertId).where('kind', '=', 'firing')
-  return db.first(reports.select(({ fn }) => [fn.min('at').as('at'), fn.min('received_at').as('receivedAt')])) ?? null
-}
-
 /**
  * Adds the text of the first event to each alert that begins a row of the timeline, because each repeat replaces the
  * summary. An alert storm has at most `MAX_FIRST_TEXTS` of them.

@@ -91,11 +91,6 @@ export function findIncidentByNumber(db: Db, organizationId: number, number: num
   return row && toRecord(row)
 }
 
-/** Returns the number that people use for an incident; undefined if it is not saved yet. */
-export function findNumber(db: Db, rowId: number): number | undefined {
-  return db.first(db.sql.selectFrom('incidents').select('number').where('id', '=', rowId))?.number ?? undefined
-}
-
 /** Finds the incident into which a resolved one was merged while its problem went on; undefined if there is none. */
 export function findMergedInto(
   db: Db,

@@ -20,10 +20,9 @@ import { gapEntries } from '../kubernetes.ts'
 import { rejectionsOf } from '../rejections.ts'
 import { findServiceRowId, hasSeveralClusters } from '../service/services.ts'
 import type { Db } from '../sqlite/open.ts'
-import { type AlertRows, alertsOf, alertsOnNode, firstArrival, serviceOf, timelineAlertsOf } from './alert-facts.ts'
+import { type AlertRows, alertsOf, alertsOnNode, serviceOf, timelineAlertsOf } from './alert-facts.ts'
 import { findBeside, findIncidentOf, mergedWith } from './beside.ts'
 import { findGroupUntil } from './groups.ts'
-import { findNumber } from './incidents.ts'
 import { findLiveIncident } from './live-incidents.ts'
 import { withMovesBefore } from './moves-before.ts'
 import { withUnheard } from './silent-senders.ts'
@@ -71,6 +70,12 @@ export function findIncidentFacts(db: Db, incident: LiveIncident, now: number, e
   }
 }
 
+/** Returns of what time the first report of an alert was, and when a report arrived first. Both are null if it has none. */
+function firstArrival(db: Db, alertId: number) {
+  const reports = db.sql.selectFrom('events').where('alert_id', '=', alertId).where('kind', '=', 'firing')
+  return db.first(reports.select(({ fn }) => [fn.min('at').as('at'), fn.min('received_at').as('receivedAt')])) ?? null
+}
+
 const asIs = <Service>(service: Service) => service
 const withoutCluster = <Service extends object>({ cluster: _, ...service }: Service & { readonly cluster: string }) =>
   service
@@ -105,6 +110,11 @@ function incidentFact(
     acknowledgedAt: firstAt ?? answeredAt,
     hasLapsed,
   }
+}
+
+/** Returns the number that people use for an incident; undefined if it is not saved yet. */
+function findNumber(db: Db, rowId: number): number | undefined {
+  return db.first(db.sql.selectFrom('incidents').select('number').where('id', '=', rowId))?.number ?? undefined
 }
 
 function alertsOnNodeOf(db: Db, incident: LiveIncident, node: string, now: number) {
