@@ -11,7 +11,6 @@ import { changePerson, createSetupLink, endSession, findVisitor } from '../../sr
 import { createApp } from '../../src/app.ts'
 import { listLastReports } from '../../src/store/history/last-report.ts'
 import { findIdMatches, findNewestUuid } from '../../src/store/id-matches.ts'
-import { findIncidentAt } from '../../src/store/incident/beside.ts'
 import { saveGraphFault } from '../../src/store/incident/graphs.ts'
 import { findMergedInto } from '../../src/store/incident/incidents.ts'
 import { findLikelyCause } from '../../src/store/incident/likely-cause.ts'
@@ -90,7 +89,6 @@ export async function everything(flow: Flow): Promise<void> {
   for (const table of ['incidents', 'alerts', 'silences'] as const) findIdMatches(deps.db, table, '01900000')
   findMutingSilence(deps.db, flow.acme.key, 1)
   listOtherNames(deps.db, 1)
-  findIncidentAt(deps.db, { service: 1, rowId: 1, startedAt: NOON })
   postponeNotification(deps.db, 1, NOON)
   await whatIsPruned(flow)
   await loadExample(deps, 1, [])
