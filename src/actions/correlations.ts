@@ -15,6 +15,8 @@ import {
 } from '../store/correlation/correlations.ts'
 import { findIncidentOfLink } from '../store/correlation/links.ts'
 import { findPipeline } from '../store/correlation/pipelines.ts'
+import { findIncident as findSavedIncident, type IncidentRecord } from '../store/incident/incidents.ts'
+import { findCauses } from '../store/incident/suspects.ts'
 import type { Deps } from './deps.ts'
 
 const NO_LINK = 'this organization has no such correlation; GET /api/correlations lists all correlations'
@@ -28,7 +30,8 @@ type VerdictChange = {
 }
 
 /**
- * Stores a user's verdict on a link; null removes the verdict. Repeating a verdict changes nothing.
+ * Stores a user's verdict on a link; null removes the verdict. If its alert belongs to an incident, the verdict applies to
+ * the change as the cause of this incident. Repeating a verdict changes nothing.
  * @throws IncmonError `not-found` if the organization has no such link; `invalid` if an alias is requested for a
  * rollout or without the `confirmed` verdict; `conflict` if another service has the alias, or if the pipeline's project
  * was not recorded. If an error is thrown, the verdict is not stored.
@@ -49,25 +52,29 @@ export async function setVerdict(
       assignAlias(ctx, link.serviceId, { kind: 'ci-project', value: project }, conflict),
     )
   }
-  const incidentId = verdict === link.verdict ? null : findIncidentOfLink(deps.db, organizationId, link, verdict)
-  updateVerdict(deps.db, organizationId, id, { verdict, by })
-  if (incidentId !== null) await noteVerdict(deps, organizationId, incidentId, [link.change], { verdict, by })
+  const of = verdict === link.verdict ? undefined : findIncidentOfLink(deps.db, organizationId, link)
+  const incident = of && findSavedIncident(deps.db, organizationId, of)
+  if (incident) await setVerdictOfIncident(deps, organizationId, incident, link.change, { verdict, by })
+  else updateVerdict(deps.db, organizationId, id, { verdict, by })
   deps.announce({ kind: 'correlation', id: link.id, organizationId })
   if (alias) deps.announce({ kind: 'service', id: link.serviceId, organizationId })
 }
 
 /**
- * Stores a user's verdict on changes as the cause of an incident; null removes the verdict. The verdict applies to all
- * links between the changes and the alerts of the incident.
+ * Stores a user's verdict on a change as the cause of an incident; null removes the verdict. The verdict applies to all
+ * links between the alerts of the incident and the change, or the rollouts that a pipeline caused.
  * @throws IncmonError `conflict` if there is no such link
  */
 export async function setVerdictOfIncident(
   deps: Deps,
   organizationId: number,
-  incident: { readonly rowId: number; readonly id: string },
-  changes: readonly { readonly kind: string; readonly ref: string }[],
+  incident: IncidentRecord,
+  change: { readonly kind: string; readonly ref: string },
   verdict: Verdict,
 ): Promise<void> {
+  const { suspects } = findCauses(deps.db, organizationId, incident, deps.now())
+  const { rollouts = [] } = suspects.find(({ kind, ref }) => kind === change.kind && ref === change.ref) ?? {}
+  const changes = [change, ...rollouts.map((ref) => ({ kind: 'rollout', ref }))]
   const judged = changes.filter((change) => updateVerdictsOfIncident(deps.db, incident.rowId, change, verdict) > 0)
   if (judged.length === 0) throw new IncmonError('conflict', 'This suspect no longer has a link. Reload the incident.')
   await noteVerdict(deps, organizationId, incident.id, judged, verdict)

@@ -93,21 +93,6 @@ test('a rollout is told with the suspected pipeline that caused it', () => {
   assert.ok(changes[0]?.sentence.text.includes(` and failed, with rollout ${rollout}`), changes[0]?.sentence.text)
 })
 
-for (const verdict of [null, 'confirmed'] as const)
-  test(`a rejected pipeline takes its rollout with it, unless somebody confirmed the rollout: ${verdict}`, () => {
-    const pipeline = IMAGE.correlations.find(({ change }) => change.kind === 'pipeline')?.change.ref ?? ''
-    const rollout = IMAGE.correlations.find(({ change }) => change.kind === 'rollout')?.change.ref ?? ''
-    const correlations = IMAGE.correlations.map((link) =>
-      link.change.kind === 'pipeline' ? { ...link, verdict: 'rejected' as const } : { ...link, verdict },
-    )
-    const change = IMAGE.changes.find(({ ref }) => ref === pipeline) ?? null
-    const suspects = [
-      { kind: 'pipeline' as const, ref: pipeline, change, score: 0.9, reasons: [], rollouts: [rollout] },
-    ]
-    const refs = generate({ ...IMAGE, correlations, suspects }).contributing.changes.map(({ ref }) => ref)
-    assert.equal(refs.includes(rollout) || refs.includes(pipeline), verdict === 'confirmed', refs.join())
-  })
-
 test('a confirmed link precedes a better one, and a rejected one is omitted', () => {
   const [first, second, third] = IMAGE.correlations
   const correlations = [

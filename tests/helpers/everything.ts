@@ -169,7 +169,8 @@ async function byHand({ deps, acme, service, incidents, alerts, send }: Flow, as
   await ask('POST', `/api/incidents/${whole}/actions`, { text: 'an action item' })
   await ask('POST', `${incident}/merge`, { into: whole })
   const links = (await ask('GET', '/api/correlations')) as { data: { id: string }[] }
-  await ask('PATCH', `/api/correlations/${links.data[0]?.id}`, { verdict: 'confirmed' })
+  for (const verdict of ['confirmed', 'confirmed'])
+    await ask('PATCH', `/api/correlations/${links.data[0]?.id}`, { verdict })
   await ask('PATCH', `/api/alerts/${alerts().find(({ status }) => status === 'firing')?.id}`, { status: 'resolved' })
   const other = await id('POST', '/api/services', { name: 'all', namespace: 'shop' })
   await ask('PATCH', `/api/services/${other}`, { name: 'every', aliases: [{ kind: 'label', value: 'team=checkout' }] })

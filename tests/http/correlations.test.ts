@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeWorld } from '../helpers/app.ts'
 import { MINUTE, makeCorrelation, makeService, NOON, newUuid } from '../helpers/factory.ts'
-import { alert, alertmanager, build, pipeline } from '../helpers/senders.ts'
+import { alert, alertmanager, build, kubernetesEvent, pipeline } from '../helpers/senders.ts'
 
 function acmesLinks(t: Parameters<typeof makeWorld>[0]) {
   const world = makeWorld(t)
@@ -96,6 +96,34 @@ test('a new verdict has a row in the timeline of its incident, with who gave it'
   })
   assert.deepEqual([refused.status, (await rows()).length], [404, 3])
 })
+
+for (const [kind, both] of [
+  ['pipeline', true],
+  ['rollout', false],
+] as const) {
+  test(`a verdict on a ${kind} applies to ${both ? 'the rollout that it caused, too' : 'nothing else'}`, async (t) => {
+    const { acme, clock, request } = makeWorld(t)
+    const { token } = acme
+    const send = (path: string, body: unknown) => request('POST', `/api/webhooks/${path}`, { token, body })
+    clock.now = NOON
+    await send('ci', pipeline('success', 'shop/cart', { at: NOON, jobs: [build('deploy', 'success')] }))
+    const message = 'Scaled up replica set cart-5d4f8c7b9 to 2'
+    const scaled = { kind: 'Deployment', message, at: NOON + 30_000, type: 'Normal' } as const
+    await send('cluster', kubernetesEvent('ScalingReplicaSet', 'cart', scaled))
+    clock.now = NOON + 2 * MINUTE
+    const labels = { service: 'cart', deployment: 'cart', namespace: 'shop' }
+    await send('metrics', alertmanager([alert('Down', labels, { startsAt: NOON + MINUTE })]))
+    const links = async () => (await request('GET', '/api/correlations', { token })).body.data
+    const one = (await links()).find(({ change }: { change: { kind: string } }) => change.kind === kind)
+    await request('PATCH', `/api/correlations/${one.id}`, { token, body: { verdict: 'rejected' } })
+    const verdicts = (await links()).map(({ verdict }: { verdict: string }) => verdict)
+    assert.deepEqual(verdicts.filter(Boolean), both ? ['rejected', 'rejected'] : ['rejected'])
+    const [incident] = (await request('GET', '/api/incidents', { token })).body.data
+    const { timeline } = (await request('GET', `/api/incidents/${incident.id}`, { token })).body
+    const said = timeline.find(({ text }: { text: string }) => text.startsWith('rejected')).text
+    assert.equal(said.includes('pipeline') && said.includes('rollout'), both, said)
+  })
+}
 
 for (const body of [{}, { verdict: 'maybe' }, { verdict: true }]) {
   test(`${JSON.stringify(body)} is not a verdict`, async (t) => {

@@ -48,13 +48,7 @@ function sortedOut(facts: GroupedFacts) {
   const { correlations, changes, searched, suspects } = facts
   const fixes = new Set(facts.fixes.map(changeName))
   const rejected = rejectedOf(facts)
-  // Who rejects a pipeline rejects the rollouts that it caused, unless somebody confirmed one of them.
-  const out = new Set(rejected.map(({ change }) => changeName(change)))
-  const isOut = ({ change, verdict }: CorrelationFact) => {
-    const owner = ownerOf(change, suspects)
-    return verdict === 'rejected' || (verdict === null && owner !== change && out.has(changeName(owner)))
-  }
-  const kept = correlations.filter((link) => !isOut(link) && !fixes.has(changeName(link.change)))
+  const kept = correlations.filter((link) => !rejected.includes(link) && !fixes.has(changeName(link.change)))
   const byChange = Map.groupBy(rankLinks(kept), (link) => changeName(ownerOf(link.change, suspects)))
   const judged = new Set(correlations.map(({ change }) => changeName(change)))
   const others = suspects.filter(

@@ -9,7 +9,7 @@ import { listImages } from '../service/images.ts'
 import type { Db } from '../sqlite/open.ts'
 import { query } from '../sqlite/query.ts'
 import { uuidBytes, uuidFromBytes } from '../sqlite/uuid.ts'
-import { type CorrelationRecord, listBestLinksOfIncident } from './correlations.ts'
+import type { CorrelationRecord } from './correlations.ts'
 import type { LinkHistory, LinkKey, LinkOwner } from './link-history.ts'
 import { findPipelineOf, listLinkedPipelines, listPipelinesNear } from './pipelines.ts'
 
@@ -187,22 +187,10 @@ function eventRowId(db: Db, id: string): number {
   return row.id
 }
 
-/**
- * Returns the UUID of the incident of a link's alert; null if there is none, or if the verdict is nothing new because
- * another link of the incident to the same change has it already, or still has one.
- */
-export function findIncidentOfLink(
-  db: Db,
-  organizationId: number,
-  { change, evidence }: Pick<CorrelationRecord, 'change' | 'evidence'>,
-  verdict: CorrelationRecord['verdict'],
-): string | null {
+/** Returns the UUID of the incident of a link's alert; undefined if there is none. */
+export function findIncidentOfLink(db: Db, organizationId: number, { evidence }: Pick<CorrelationRecord, 'evidence'>) {
   const alerts = db.sql.selectFrom('alerts').innerJoin('incidents', 'incidents.id', 'alerts.incident_id')
-  const own = alerts.select(['incidents.id', 'incidents.uuid']).where('alerts.organization_id', '=', organizationId)
-  const incident = db.first(own.where('alerts.uuid', '=', uuidBytes(evidence.alertId)))
-  if (!incident) return null
-  const links = listBestLinksOfIncident(db, organizationId, incident.id)
-  const judged = links.filter((one) => one.change.ref === change.ref && one.verdict !== null)
-  const isKnown = verdict === null ? judged.length > 1 : judged.some((one) => one.verdict === verdict)
-  return isKnown ? null : uuidFromBytes(incident.uuid)
+  const own = alerts.select('incidents.uuid').where('alerts.organization_id', '=', organizationId)
+  const found = db.first(own.where('alerts.uuid', '=', uuidBytes(evidence.alertId)))
+  return found && uuidFromBytes(found.uuid)
 }

@@ -12,7 +12,6 @@ import { type PageRoute, page, type Visit } from '../page.ts'
 import { mutedCount } from '../silences/silenced.ts'
 import { choiceOf, pageOf, withQuery } from '../visit/choice.ts'
 import { redirect, show } from '../visit/reply.ts'
-import { causesOf } from './causes.ts'
 import { incidentViewOf } from './data.ts'
 import { incidentFacts, incidentPath, requireIncident } from './find.ts'
 import { IncidentListPage, incidentListTitle } from './list/list.tsx'
@@ -149,9 +148,6 @@ async function judgeSuspect(visit: Visit): Promise<Reply> {
   const word = form.text('verdict')
   const verdict = word === 'confirmed' || word === 'rejected' ? word : null
   const change = { kind: form.text('kind'), ref: form.text('ref') }
-  const { suspects } = await causesOf(visit, incident)
-  const { rollouts = [] } = suspects.find(({ kind, ref }) => kind === change.kind && ref === change.ref) ?? {}
-  const changes = [change, ...rollouts.map((ref) => ({ kind: 'rollout', ref }))]
-  await own.run(setVerdictOfIncident, incident, changes, { verdict, by: visitor.actor })
+  await own.run(setVerdictOfIncident, incident, change, { verdict, by: visitor.actor })
   return redirect(visit, incidentPath(incident), 'judged')
 }
