@@ -71,6 +71,11 @@ export function formatSpan({ from, to }: { readonly from: number; readonly to: n
   return `${formatMoment(from, reader)} to ${formatMoment(to, reader)}`
 }
 
+/** Formats the end of a period that began at `from`: `today 05:30` if it began on an earlier day. */
+export function formatEnd(at: number, from: number, reader: Reader): string {
+  return `${isToday(at, reader) && !isToday(from, reader) ? 'today ' : ''}${formatMoment(at, reader)}`
+}
+
 function isToday(at: number, { now, zone }: Reader): boolean {
   const [one, today] = [localTimeOf(at, zone), localTimeOf(now, zone)]
   return one.day === today.day && one.month === today.month && one.year === today.year

@@ -105,7 +105,7 @@ test('the headline never names the service of the incident as the suspect', () =
   assert.equal(sentenceOf([own, deploy({ score: 0.3 })]), 'Deploy shop/checkout#4711')
 })
 
-test('what began after the incident is no cause, such a change is last, and a confirmed change and the clocks are exceptions', () => {
+test('what began later than the incident is no cause, such a change is last, and a confirmed change and the clocks are exceptions', () => {
   const at = (ms: number, more = {}) => deploy({ ref: `shop/cart#${ms}`, startsAt: FIRST + ms, ...more })
   const later = [at(121_000), { ...object(0.9), since: FIRST + 121_000 }]
   for (const one of later) {

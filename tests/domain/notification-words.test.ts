@@ -597,7 +597,7 @@ test('the recovery of one service of a group names those that are still critical
   const group = { leader: incidents[0], cause: 'postgres', incidents }
   const { title, body } = messageTextOf({ ...of('cart', null), group }, CONTEXT)
   assert.match(title, /^cart has recovered/)
-  assert.match(body, /^Still critical, probably because of postgres: postgres and web\. /)
+  assert.match(body, /^Still critical: postgres \(the probable cause\) and web\. /)
   const over = { ...group, incidents: incidents.map((one) => ({ ...one, isFiring: false })) }
   assert.doesNotMatch(messageTextOf({ ...of('cart', null), group: over }, CONTEXT).body, /Still critical/)
 })
@@ -634,7 +634,10 @@ test('a service whose last alert ended seconds ago is not called critical', () =
     member('web', 'on'),
   ] as const
   const group = { leader: incidents[0], cause: 'postgres', incidents }
-  assert.match(messageTextOf({ ...of('till', null), group }, CONTEXT).body, /of postgres: postgres and web\. /)
+  assert.match(
+    messageTextOf({ ...of('till', null), group }, CONTEXT).body,
+    /critical: postgres \(the probable cause\) and web\. /,
+  )
 })
 
 test('a digest names what is new first, with links to acknowledge it', () => {

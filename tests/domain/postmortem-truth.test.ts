@@ -663,7 +663,9 @@ test('the summary names only a connected change that began before the problem', 
   ] as const) {
     assert.match(text, expected, what)
     assert.match(text, /\*\*Cause:\*\* no change stands out/, what)
-    assert.doesNotMatch(text, /#4711/, what)
+    assert.doesNotMatch(text, /trigger is/, what)
+    const isNamed = /The only deploy or rollout before the incident: pipeline shop\/cart-api#4711 /.test(text)
+    assert.equal(isNamed, what === 'only time', what)
   }
 })
 

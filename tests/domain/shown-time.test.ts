@@ -7,6 +7,7 @@ import {
   formatClock,
   formatDate,
   formatDuration,
+  formatEnd,
   formatExactClock,
   formatFullTime,
   formatLasted,
@@ -91,6 +92,15 @@ test('a period names the day of each end that is not today', () => {
   const reader = { now, zone: 'UTC' }
   const spans = [HOUR, 24 * HOUR, 7 * 24 * HOUR].map((ms) => formatSpan({ from: now - ms, to: now }, reader))
   assert.deepEqual(spans, ['11:00 to 12:00', 'Fri 12:00 to 12:00', '7 Mar to 12:00'])
+})
+
+test('the end of a period that began on an earlier day says that it is today', () => {
+  const now = Date.parse('2026-03-14T12:00:00Z')
+  const ends = [HOUR, 24 * HOUR].map((ms) => formatEnd(now, now - ms, { now, zone: 'UTC' }))
+  assert.deepEqual(
+    [...ends, formatEnd(now - 24 * HOUR, now - 48 * HOUR, { now, zone: 'UTC' })],
+    ['12:00', 'today 12:00', 'Fri 12:00'],
+  )
 })
 
 test('a time that a clock shows twice says which one it is', () => {

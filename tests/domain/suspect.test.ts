@@ -505,7 +505,7 @@ test('a workload that failed after the incident began is suspected less, and its
   }
   const [before, later] = [named(1), named(3)]
   assert.ok((later?.score ?? 1) <= (before?.score ?? 0) / 2 + 0.01)
-  assert.ok(later?.reasons.some(({ text }) => text === 'began after the incident'))
+  assert.ok(later?.reasons.some(({ text }) => text === 'began later than the incident'))
   assert.equal(
     before?.reasons.some(({ code }) => code === 'began_later'),
     false,

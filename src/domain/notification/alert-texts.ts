@@ -62,10 +62,10 @@ export function problemText(item: MessageItem): string {
   return `${past ? 'It was: ' : ''}${texts.join('; ')}${also}`
 }
 
-/** Returns the critical conditions that an incident has had and that a message does not name. */
+/** Returns the critical conditions that an incident has had, which have ended and which a message does not name. */
 function unnamedOf(item: MessageItem, shown: readonly MessageAlert[]): readonly string[] {
-  const named = new Set(shown.map(({ condition }) => condition))
-  return hadNames(item).filter((name) => !named.has(name))
+  const named = [...shown, ...item.alerts.filter(({ endsAt }) => endsAt === null)]
+  return hadNames(item).filter((name) => named.every(({ condition }) => condition !== name))
 }
 
 /** Names the critical conditions that an incident has had. After merges, the record also has those by other names. */

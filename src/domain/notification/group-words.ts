@@ -81,8 +81,10 @@ function servicesOf(members: readonly GroupMember[]): readonly MessageItem['serv
 /** Returns `Still critical, probably because of postgres: cart and search.`; '' if nothing of the group is critical. */
 export function burningText(group: MessageGroup): string {
   const names = new Set(servicesOf(burningOf(group)).map((service) => placedName(service)))
-  const because = `probably because of ${shortened(group.cause)}`
-  return names.size === 0 ? '' : `Still critical, ${because}: ${namedUpTo([...names], MAX_SAID)}.`
+  const cause = shortened(group.cause)
+  const why = names.has(cause) ? '' : `, probably because of ${cause}`
+  const named = [...names].map((name) => (name === cause ? `${name} (the probable cause)` : name))
+  return names.size === 0 ? '' : `Still critical${why}: ${namedUpTo(named, MAX_SAID)}.`
 }
 
 function burningOf({ incidents }: MessageGroup): readonly GroupMember[] {

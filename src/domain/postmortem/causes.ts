@@ -37,7 +37,7 @@ export function contributingOf(facts: GroupedFacts): Postmortem['contributing'] 
     sentences: [
       ...rejectedSentences(rejected),
       ...(contributions.length === 0 ? [noneFound(facts), ...cordonSentences(facts)] : []),
-      ...(told.length > 0 ? [unlinkedSentence(told, contributions.length > 0 ? 'Other changes' : 'Changes')] : []),
+      ...(told.length > 0 ? [changesSentence(told, contributions.length > 0 ? 'Other changes' : 'Changes')] : []),
       ...(late.length > 0 ? [lateSentence(late)] : []),
     ],
   }
@@ -184,7 +184,8 @@ function touches({ startsAt, endsAt }: ChangeFact, { from, to }: PostmortemFacts
   return startsAt <= to && endsAt >= from
 }
 
-function unlinkedSentence(changes: readonly ChangeFact[], what: string): Sentence {
+/** Names changes. `what`: for example `Other changes`. */
+export function changesSentence(changes: readonly ChangeFact[], what: string): Sentence {
   const named = joinNames(
     changes.map((change) => `${changePlace(change, outcomeText(change))} at ${formatTime(change.startsAt)}`),
   )

@@ -2,7 +2,7 @@ import { groupKey } from '../alert/groups.ts'
 import { offsetText } from '../correlation/correlation.ts'
 import { changeName, changePlace, changeSentences, outcomeText } from '../incident/change-text.ts'
 import type { ChangeFact, EntryFact, IncidentFact } from '../incident/facts.ts'
-import { firingText, lastResolution } from '../incident/timeline-entries.ts'
+import { asKnown, firingText, lastResolution } from '../incident/timeline-entries.ts'
 import { ordered } from '../order.ts'
 import { isDuring } from '../suspect/chain.ts'
 import { EFFECT } from '../suspect/fix.ts'
@@ -138,7 +138,7 @@ function movesOf(facts: GroupedFacts): readonly Told[] {
   const last = moves.findLastIndex(({ kind }) => kind === 'reopened')
   const earlier = moves.slice(0, last + 1).map((entry) => {
     const { kind, at, actor, text } = entry
-    const firing = firingText(entry)
+    const firing = firingText(asKnown(entry, alerts))
     const why = kind === 'reopened' ? (text === '' ? '' : `, because ${text}`) : firing === '' ? '' : `, ${firing}`
     const what = kind === 'reopened' ? 'reopened' : 'resolved'
     return { text: `${actor ?? 'incmon'} ${what} the incident at ${formatTime(at)}${why}.`, refs: [ref], at }

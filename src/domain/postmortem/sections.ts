@@ -225,11 +225,13 @@ function acknowledgedSentence(facts: GroupedFacts): Sentence {
   const refs = [incidentRef(incident)]
   const { acknowledgedAt, acknowledgedBy, resolvedAt } = incident
   if (acknowledgedAt === null) {
-    const ending = entries.find(({ kind, actor, code }) => kind === 'status' && actor !== null && code === 'resolved')
+    const again = entries.find(({ kind, actor }) => kind === 'reopened' && actor !== null)
+    const ending = entries.find(({ kind, actor, code }) => {
+      return kind === 'status' && code === 'resolved' && (actor !== null || again !== undefined)
+    })
     // Only the incident that was merged into another one is resolved at that time.
     const isMerge = entries.some(({ kind, at }) => kind === 'merged' && at === resolvedAt)
-    const before = ending ? ` before ${ending.actor} ${isMerge ? 'merged' : 'resolved'} it` : ''
-    const again = entries.find(({ kind, actor }) => kind === 'reopened' && actor !== null)
+    const before = ending ? ` before ${ending.actor ?? 'incmon'} ${isMerge ? 'merged' : 'resolved'} it` : ''
     const deed = again?.code === 'open' ? 'reopened it' : 'reopened it and took it over'
     const after = again ? `; ${again.actor} ${deed} at ${formatTime(again.at)}` : ''
     return { text: `Nobody acknowledged the incident${before}${after}.`, refs }

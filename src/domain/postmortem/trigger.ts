@@ -4,10 +4,10 @@ import { changeName, changePlace, isDeploy, outcomeText } from '../incident/chan
 import type { ChangeFact, SuspectFact } from '../incident/facts.ts'
 import { isOnlyTime, likelihoodOf } from '../suspect/likely-cause.ts'
 import { formatScore, secondsBetween } from '../text.ts'
-import { lagOf, leadText, startNoun, startRefs } from './causes.ts'
+import { changesSentence, lagOf, leadText, startNoun, startRefs } from './causes.ts'
 import type { Contribution, Postmortem, Sentence } from './document.ts'
 import { type GroupedFacts, incidentRef } from './groups.ts'
-import { componentText, cordonSentences, noneText, rejectedOf, rejectedSentences } from './no-cause.ts'
+import { changesBefore, componentText, cordonSentences, noneText, rejectedOf, rejectedSentences } from './no-cause.ts'
 import { causeElsewhere } from './others.ts'
 
 /**
@@ -72,7 +72,9 @@ function noTrigger(facts: GroupedFacts, { changes }: Postmortem['contributing'])
   if (causeElsewhere(facts) || facts.incident.cause === 'silence') return rejected
   const text = changes.length === 0 ? noneText(facts) : noneText(facts, true)
   const none = { text: `${text}.${componentText(facts)}`, refs: [incidentRef(facts.incident)] }
-  return [...rejected, none, ...(changes.length === 0 ? cordonSentences(facts) : [])]
+  const before = changesBefore(facts).filter((one) => one.kind === 'rollout' || isDeploy(one))
+  const only = before.length === 1 ? [changesSentence(before, 'The only deploy or rollout')] : []
+  return [...rejected, none, ...only, ...(changes.length === 0 ? cordonSentences(facts) : [])]
 }
 
 /** Names who confirmed a change as the cause. Earlier versions did not record the name. */

@@ -20,7 +20,7 @@ const CHANGE_EXPLAINS = 0.5
 /** Changes that explain a smaller share than this are not mentioned. */
 const MENTIONED = 0.1
 /** What began after the incident is no cause of it. */
-const BEGAN_LATER: Factor = { code: 'began_later', value: 0.5, text: 'began after the incident' }
+const BEGAN_LATER: Factor = { code: 'began_later', value: 0.5, text: 'began later than the incident' }
 
 /** Names the clusters of objects that have the same name: `shop/cart in cluster eu-1`. */
 export function inClusters(suspects: readonly Suspect[], { byId }: Components): readonly Suspect[] {

@@ -58,7 +58,7 @@ export function findSuspects(
     const { kind, ref, serviceId, score, reasons, evidence, verdict, rollouts = [] } = one
     const judged = verdict ? [{ code: verdict, text: `a user ${verdict} this change as the cause` }] : []
     const isLate = isChange(one) && standingOf(one, incident.startedAt) === 'began later'
-    const late = isLate ? [{ code: 'late_change', text: 'this change began after the incident' }] : []
+    const late = isLate ? [{ code: 'late_change', text: 'this change began later than the incident' }] : []
     const told = [...judged, ...late, ...reasons.map(({ code, text }) => ({ code, text }))]
     return { kind, ref, serviceId, score, reasons: told, evidence, rollouts }
   })

@@ -3,7 +3,14 @@
 import type { FC } from 'hono/jsx'
 import { firingMs } from '../../domain/alert/groups.ts'
 import { BREAKS } from '../../domain/incident/lasted.ts'
-import { formatDuration, formatLasted, formatMoment, formatWhen, type Reader } from '../../domain/shown-time.ts'
+import {
+  formatDuration,
+  formatEnd,
+  formatLasted,
+  formatMoment,
+  formatWhen,
+  type Reader,
+} from '../../domain/shown-time.ts'
 import { countOf, formatCount, formatTimes } from '../../domain/text.ts'
 import { Sparkbars } from '../drawing/strip.tsx'
 import { getFrame } from '../kit/frame.ts'
@@ -198,6 +205,6 @@ function timeText({ since, until }: Pick<AffectedView, 'since' | 'until'>, reade
   const from = formatMoment(since, reader)
   if (until === undefined) return `began ${from}`
   if (until === null) return `since ${from}`
-  const to = formatMoment(until, reader)
-  return from === to ? `at ${from}` : `${from} to ${to}`
+  const to = formatEnd(until, since, reader)
+  return from === to ? formatWhen(since, reader) : `${from} to ${to}`
 }

@@ -9,7 +9,14 @@ import type { TimelineRow } from '../../domain/incident/timeline-rows.ts'
 import type { WhoWasTold } from '../../domain/notification/told.ts'
 import type { Action } from '../../domain/postmortem/document.ts'
 import type { Severity } from '../../domain/severity.ts'
-import { formatDuration, formatLasted, formatMoment, type Reader } from '../../domain/shown-time.ts'
+import {
+  formatDuration,
+  formatEnd,
+  formatLasted,
+  formatMoment,
+  formatWhen,
+  type Reader,
+} from '../../domain/shown-time.ts'
 import type { JudgedSuspect, LikelyCause } from '../../domain/suspect/likely-cause.ts'
 import { capitalized } from '../../domain/text.ts'
 import type { WorkloadNow } from '../../domain/watch/workload-now.ts'
@@ -207,12 +214,12 @@ export function periodText(
 ): string {
   // What a user declared can have begun later than the first alert.
   const isWhole = breaks === '' && mutedMs < 1000
-  const from = formatMoment(isWhole ? (endedAt ?? reportedAt ?? reader.now) - criticalMs : startedAt, reader)
-  if (endedAt === null)
-    return `since ${from}${reportedAt === null ? '' : `, last reported ${formatMoment(reportedAt, reader)}`}`
-  const to = formatMoment(endedAt, reader)
+  const last = endedAt ?? reportedAt ?? reader.now
+  const beganAt = isWhole ? last - criticalMs : startedAt
+  const [from, to] = [formatMoment(beganAt, reader), formatEnd(last, beganAt, reader)]
+  if (endedAt === null) return `since ${from}${reportedAt === null ? '' : `, last reported ${to}`}`
   if (isGuess) return `from ${from}, last reported ${to}`
-  if (isMerged) return `from ${from} until it was merged at ${to}`
+  if (isMerged) return `from ${from} until it was merged ${formatWhen(endedAt, reader)}`
   return isWhole ? `from ${from} to ${to}` : `between ${from} and ${to}`
 }
 
