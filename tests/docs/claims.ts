@@ -199,10 +199,6 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['The problem is over … seconds after the last reported end', problem('SETTLE') * 60],
     ['If the problem is back within … minutes after its end became known', problem('COMES_BACK_WITHIN')],
     ['otherwise after … hours', constantOf('incident', 'TOUCHED', 'HOUR')],
-    [
-      'If a critical alert is still firing … minutes after `resolvedAt`',
-      constantOf('incident', 'STILL_FIRING_AFTER', 'MINUTE'),
-    ],
     ['form a group if at least … of them', constantOf('group', 'LEAST_MEMBERS') === 3 ? 'three' : ''],
     ['It decreases over the … minutes after the change', constantOf('correlation', 'AFTER', 'MINUTE')],
     ['It is … if the condition started at most', constantOf('correlation', 'BEFORE_START')],
@@ -248,6 +244,10 @@ export const CLAIMS: Readonly<Record<string, readonly Claim[]>> = {
     ['Fewer replicas than wanted have been available for … minutes', constantOf('workload', 'FEW_LAST', 'MINUTE')],
   ],
   'docs/notifications.md': [
+    [
+      'once, … minutes after a user resolved an incident whose problem is still on',
+      constantOf('incident', 'STILL_FIRING_AFTER', 'MINUTE'),
+    ],
     ['| … or more unresolved incidents', constantOf('group', 'LEAST_MEMBERS') === 3 ? 'three' : ''],
     ['begin with about … and 15 seconds', schedule('FIRST_RETRY', 'SECOND')],
     ['up to … email addresses in', constantOf('target', 'MAX_ADDRESSES')],
