@@ -51,11 +51,21 @@ function runsOf(bins: readonly StripBin[], status: StripBin['status'], y: number
 }
 
 function barsOf(bins: readonly StripBin[], status: StripBin['status'], height: number): string {
-  return bins
-    .flatMap((bin, index) => {
-      if (bin.status !== status) return []
-      const bar = Math.round(Math.max(8, QUIET + (bin.lost / 100) * 20) * (height / HEIGHT))
-      return [`M${index} ${height}v-${bar}h${FILLED}v${bar}z`]
+  const bars = bins.map((bin) => {
+    const bar = Math.round(Math.max(8, QUIET + (bin.lost / 100) * 20) * (height / HEIGHT))
+    return bin.status === status ? bar : 0
+  })
+  return barsPath(bars, height)
+}
+
+/** Draws a bar for each height but 0. A page can have thousands, so each is only moved from the one before it. */
+function barsPath(bars: readonly number[], bottom: number): string {
+  const drawn = bars.map((height, index) => ({ height, index })).filter(({ height }) => height > 0)
+  return drawn
+    .map(({ height, index }, at) => {
+      const before = drawn[at - 1]
+      const move = before ? `m${index - before.index} ${before.height}` : `M${index + FILLED / 2} ${bottom}`
+      return `${move}v-${height}`
     })
     .join('')
 }
@@ -64,10 +74,7 @@ function barsOf(bins: readonly StripBin[], status: StripBin['status'], height: n
 export const Sparkbars: FC<{ counts: readonly number[]; level: string | null; label: string }> = (props) => {
   const { counts, level, label } = props
   const most = counts.reduce((a, b) => Math.max(a, b), 1)
-  const bars = counts.map((count, index) => {
-    const height = count <= 0 ? 1 : Math.max(2, Math.round((count / most) * 20))
-    return `M${index} 20v-${height}`
-  })
+  const bars = counts.map((count) => (count <= 0 ? 1 : Math.max(2, Math.round((count / most) * 20))))
   return (
     <svg
       class={`sparkbars level-${level ?? 'neutral'}`}
@@ -78,7 +85,7 @@ export const Sparkbars: FC<{ counts: readonly number[]; level: string | null; la
       role="img"
       aria-label={label}
     >
-      <path d={bars.join('')} transform={`translate(${FILLED / 2})`} />
+      <path d={barsPath(bars, 20)} />
     </svg>
   )
 }

@@ -63,6 +63,7 @@ export const Timeline: FC<Props> = ({ timeline, newestFirst, turnHref, incident,
 const Entry: FC<{ entry: TimelineView }> = ({ entry }) => {
   const reader = getFrame()
   const { at, kind, actor, href } = entry
+  const details = rowDetails(entry, (at) => formatMoment(at, reader))
   const change = kind === 'pipeline' || kind === 'rollout' || kind === 'change'
   return (
     <li class={`entry entry-${kind === 'note' ? 'note' : change ? 'change' : 'plain'}`}>
@@ -80,7 +81,7 @@ const Entry: FC<{ entry: TimelineView }> = ({ entry }) => {
             <Words text={withTimes(entryText(entry), reader)} />
           </a>
         )}
-        <span class="quiet">{rowDetails(entry, (at) => formatMoment(at, reader))}</span>
+        {details === '' ? null : <span class="quiet">{details}</span>}
         {actor === null ? null : (
           <span class="actor">
             {' · by '}

@@ -48,12 +48,12 @@ test('a strip describes its totals and draws one path for each state', () => {
   const bins = [{ status: 'unknown', lost: 0 } as const, healthy, { status: 'critical', lost: 92 } as const, healthy]
   const html = String(Strip({ bins, label: 'Last 24 hours: critical for 20 min' }))
   assert.match(html, /role="img" aria-label="Last 24 hours: critical for 20 min"/)
-  assert.deepEqual(html.match(/ d="[^"]*"/g), [' d="M0 23.5H1"', ' d="M1 22H2M3 22H4"', ' d="M2 24v-22h0.7v22z"'])
+  assert.deepEqual(html.match(/ d="[^"]*"/g), [' d="M0 23.5H1"', ' d="M1 22H2M3 22H4"', ' d="M2.35 24v-22"'])
 })
 
 test('the height of small bars matches their counts, and an empty bin is a short line', () => {
   const html = String(Sparkbars({ counts: [0, 5, 10], level: 'critical', label: '15 events' }))
-  assert.match(html, / d="M0 20v-1M1 20v-10M2 20v-20"/)
+  assert.match(html, / d="M0.35 20v-1m1 1v-10m1 10v-20"/)
 })
 
 for (const [part, width] of [
